@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { orAbort, startDeadline } from "./deadline.ts";
+import { type Fault, unavailable } from "./fault.ts";
+import { virtualAmbient } from "./virtual/index.ts";
+
+test("aborts with deadline-exceeded when the time is over, not before", async () => {
+  const { time, ...ambient } = virtualAmbient(1);
+  using deadline = startDeadline(ambient, 1000);
+  await time.advance(999);
+  expect(deadline.signal.aborted).toBe(false);
+  expect(deadline.remainingMs()).toBe(1);
+  await time.advance(1);
+  expect(deadline.signal.aborted).toBe(true);
+  expect((deadline.signal.reason as Fault).kind).toBe("deadline-exceeded");
+  expect(deadline.remainingMs()).toBe(0);
+});
+
+test("the caller's abort passes through with the caller's fault", () => {
+  const { time: _, ...ambient } = virtualAmbient(1);
+  const caller = new AbortController();
+  using deadline = startDeadline(ambient, 1000, caller.signal);
+  caller.abort(unavailable("client", "gone"));
+  expect((deadline.signal.reason as Fault).kind).toBe("unavailable");
+});
+
+test("a caller who gave up before the start aborts at once, as a cancellation", () => {
+  const { time, ...ambient } = virtualAmbient(1);
+  using deadline = startDeadline(ambient, 1000, AbortSignal.abort());
+  expect((deadline.signal.reason as Fault).kind).toBe("cancelled");
+  expect(time.pendingTimers).toBe(0);
+});
+
+test("disposing leaves no timer behind", () => {
+  const { time, ...ambient } = virtualAmbient(1);
+  startDeadline(ambient, 1000)[Symbol.dispose]();
+  expect(time.pendingTimers).toBe(0);
+});
+
+test("orAbort gives the work's result, or the signal's fault while the work hangs", async () => {
+  const { time, ...ambient } = virtualAmbient(1);
+  using deadline = startDeadline(ambient, 10);
+  expect(await orAbort(Promise.resolve("done"), deadline.signal)).toBe("done");
+  const hanging = expect(orAbort(new Promise(() => {}), deadline.signal)).rejects.toMatchObject({
+    kind: "deadline-exceeded",
+  });
+  await time.advance(10);
+  await hanging;
+});

@@ -1,0 +1,97 @@
+import { describe, expect, test } from "vitest";
+import { FAULT_CODES } from "./fault-codes.ts";
+import {
+  cancelled,
+  conflict,
+  deadlineExceeded,
+  dominantPart,
+  Fault,
+  faultMeaning,
+  invalidArgument,
+  isFault,
+  notFound,
+  unavailable,
+  type FaultKind,
+} from "./fault.ts";
+
+describe("retryable follows the kind", () => {
+  test.each([
+    [conflict("package", "a"), true],
+    [unavailable("etcd", "down"), true],
+    [deadlineExceeded(5), true],
+    [cancelled(), false],
+    [notFound("package", "a"), false],
+    [invalidArgument("package", []), false],
+  ] as const)("%s", (fault, retryable) => {
+    expect(fault.retryable).toBe(retryable);
+  });
+
+  test("a partial failure is retryable only when every part is", () => {
+    const parts = [
+      { name: "a", fault: unavailable("crm", "down") },
+      { name: "b", fault: notFound("class", "x") },
+    ];
+    expect(new Fault({ kind: "partial-failure", parts }, "some failed").retryable).toBe(false);
+    expect(new Fault({ kind: "partial-failure", parts: parts.slice(0, 1) }, "one failed").retryable).toBe(true);
+    expect(dominantPart(parts)?.name).toBe("b");
+    expect(dominantPart(parts.slice(0, 1))?.name).toBe("a");
+  });
+});
+
+describe("Fault.from", () => {
+  test("keeps a fault as it is", () => {
+    const fault = notFound("package", "a");
+    expect(Fault.from(fault)).toBe(fault);
+  });
+
+  test("an abort is a cancellation", () => {
+    const abort = new DOMException("stopped", "AbortError");
+    expect(Fault.from(abort).kind).toBe("cancelled");
+  });
+
+  test("anything else is internal: the message says nothing of it, the cause keeps it", () => {
+    const fault = Fault.from(new Error("password=secret"));
+    expect(fault.kind).toBe("internal");
+    expect(fault.message).not.toContain("secret");
+    expect((fault.cause as Error).message).toBe("password=secret");
+  });
+
+  test.each(["a string", 42, null, undefined, { odd: true }])("a thrown %s does not trouble it", (thrown) => {
+    expect(Fault.from(thrown).kind).toBe("internal");
+  });
+});
+
+test("the correlation id is added once and never replaced", () => {
+  const fault = notFound("package", "a").withCorrelationId("first");
+  expect(fault.correlationId).toBe("first");
+  expect(fault.withCorrelationId("second").correlationId).toBe("first");
+});
+
+test("every kind has a general code in the catalogue", () => {
+  const kinds: FaultKind[] = [
+    "invalid-argument",
+    "unauthenticated",
+    "permission-denied",
+    "not-found",
+    "already-exists",
+    "conflict",
+    "failed-precondition",
+    "resource-exhausted",
+    "unavailable",
+    "deadline-exceeded",
+    "cancelled",
+    "unimplemented",
+    "partial-failure",
+    "internal",
+  ];
+  for (const kind of kinds) {
+    expect(FAULT_CODES).toHaveProperty(`OAAS_${kind.replaceAll("-", "_").toUpperCase()}`);
+  }
+});
+
+test("isFault narrows to the detail of its kind", () => {
+  const thrown: unknown = notFound("package", "a");
+  expect(isFault(thrown, "not-found") && thrown.detail.resource).toBe("package");
+  expect(isFault(thrown, "conflict")).toBe(false);
+  expect(faultMeaning(notFound("package", "a"))).toBe("The named thing does not exist.");
+});

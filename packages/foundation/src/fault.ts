@@ -1,0 +1,207 @@
+import { FAULT_CODES, type FaultCode } from "./fault-codes.ts";
+import { violationText, type Violation } from "./violation.ts";
+
+/**
+ * What went wrong, for programs. Transport-free: the HTTP and gRPC tables in `contracts` translate it at the last step.
+ */
+export type FaultDetail =
+  | { readonly kind: "invalid-argument"; readonly violations: readonly Violation[] }
+  | { readonly kind: "unauthenticated" }
+  | { readonly kind: "permission-denied"; readonly action: string }
+  | { readonly kind: "not-found"; readonly resource: string; readonly name: string }
+  | { readonly kind: "already-exists"; readonly resource: string; readonly name: string }
+  | { readonly kind: "conflict"; readonly resource: string; readonly name: string }
+  | { readonly kind: "failed-precondition"; readonly subject: string }
+  | { readonly kind: "resource-exhausted"; readonly limit: string; readonly retryAfterMs?: number }
+  | { readonly kind: "unavailable"; readonly dependency: string; readonly retryAfterMs?: number }
+  | { readonly kind: "deadline-exceeded"; readonly afterMs: number }
+  | { readonly kind: "cancelled" }
+  | { readonly kind: "unimplemented"; readonly feature: string }
+  | { readonly kind: "partial-failure"; readonly parts: readonly FaultPart[] }
+  | { readonly kind: "internal" };
+
+/** The fault of one part of a whole that failed in parts. */
+export interface FaultPart {
+  readonly name: string;
+  readonly fault: Fault;
+}
+
+export type FaultKind = FaultDetail["kind"];
+
+/** Facts for the log that must never leave the process. */
+export type FaultContext = Readonly<Record<string, unknown>>;
+
+export interface FaultOptions {
+  /** A code of the catalogue; by default the general one of the kind. */
+  readonly code?: FaultCode;
+  /** What was caught. Logged, never shown outside. */
+  readonly cause?: unknown;
+  readonly context?: FaultContext;
+  readonly correlationId?: string;
+}
+
+/** Whether trying again, unchanged, may help. Decided by kind and nowhere else; a partial failure asks its parts. */
+const RETRYABLE = {
+  "invalid-argument": false,
+  unauthenticated: false,
+  "permission-denied": false,
+  "not-found": false,
+  "already-exists": false,
+  conflict: true,
+  "failed-precondition": false,
+  "resource-exhausted": true,
+  unavailable: true,
+  "deadline-exceeded": true,
+  cancelled: false,
+  unimplemented: false,
+  internal: false,
+} as const satisfies Record<Exclude<FaultKind, "partial-failure">, boolean>;
+
+/**
+ * The one error type of the control plane.
+ *
+ * - `message` is safe to show outside; `cause` and `context` never leave the process and are always logged.
+ * - `detail` is for programs, `code` is stable and documented (docs/reference/errors.md).
+ */
+export class Fault extends Error {
+  override readonly name = "Fault";
+  readonly detail: FaultDetail;
+  readonly code: FaultCode;
+  readonly context: FaultContext;
+  readonly correlationId: string | undefined;
+
+  constructor(detail: FaultDetail, message: string, options: FaultOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.detail = detail;
+    this.code = options.code ?? generalCode(detail.kind);
+    this.context = options.context ?? {};
+    this.correlationId = options.correlationId;
+  }
+
+  get kind(): FaultKind {
+    return this.detail.kind;
+  }
+
+  get retryable(): boolean {
+    if (this.detail.kind === "partial-failure") {
+      return this.detail.parts.every((part) => part.fault.retryable);
+    }
+    return RETRYABLE[this.detail.kind];
+  }
+
+  /** Every violation of an invalid argument; empty for other kinds. */
+  get violations(): readonly Violation[] {
+    return this.detail.kind === "invalid-argument" ? this.detail.violations : [];
+  }
+
+  /** The same fault with the request's correlation id, unless it carries one. */
+  withCorrelationId(correlationId: string): Fault {
+    if (this.correlationId !== undefined) return this;
+    const copy = new Fault(this.detail, this.message, {
+      code: this.code,
+      context: this.context,
+      correlationId,
+      ...(this.cause === undefined ? {} : { cause: this.cause }),
+    });
+    copy.stack = this.stack ?? "";
+    return copy;
+  }
+
+  /** Turns anything thrown into a fault. What we did not foresee is internal, with the original as cause. */
+  static from(thrown: unknown): Fault {
+    if (thrown instanceof Fault) return thrown;
+    if (isAbort(thrown)) return cancelled({ cause: thrown });
+    return new Fault({ kind: "internal" }, "An internal error occurred. The log has the details.", {
+      cause: thrown,
+    });
+  }
+}
+
+function generalCode(kind: FaultKind): FaultCode {
+  return `OAAS_${kind.replaceAll("-", "_").toUpperCase()}` as FaultCode;
+}
+
+function isAbort(thrown: unknown): boolean {
+  return thrown instanceof Error && thrown.name === "AbortError";
+}
+
+/** Whether something thrown is a fault of this kind. */
+export function isFault<K extends FaultKind>(
+  thrown: unknown,
+  kind: K,
+): thrown is Fault & { readonly detail: Extract<FaultDetail, { kind: K }> } {
+  return thrown instanceof Fault && thrown.detail.kind === kind;
+}
+
+/** The part that decides the answer: the first that trying again will not mend, else the first. */
+export function dominantPart(parts: readonly FaultPart[]): FaultPart | undefined {
+  return parts.find((part) => !part.fault.retryable) ?? parts[0];
+}
+
+/** Refuses an input, with everything that is wrong with it at once. */
+export function invalidArgument(subject: string, violations: readonly Violation[], options?: FaultOptions): Fault {
+  const shown = violations.map(violationText).join("; ");
+  return new Fault(
+    { kind: "invalid-argument", violations },
+    violations.length === 0 ? `${subject} is invalid` : `${subject} is invalid: ${shown}`,
+    options,
+  );
+}
+
+export function notFound(resource: string, name: string, options?: FaultOptions): Fault {
+  return new Fault({ kind: "not-found", resource, name }, `${resource} "${name}" was not found`, options);
+}
+
+export function alreadyExists(resource: string, name: string, options?: FaultOptions): Fault {
+  return new Fault({ kind: "already-exists", resource, name }, `${resource} "${name}" exists already`, options);
+}
+
+export function conflict(resource: string, name: string, options?: FaultOptions): Fault {
+  return new Fault(
+    { kind: "conflict", resource, name },
+    `${resource} "${name}" was changed by someone else; read it again and retry`,
+    options,
+  );
+}
+
+export function failedPrecondition(subject: string, message: string, options?: FaultOptions): Fault {
+  return new Fault({ kind: "failed-precondition", subject }, message, options);
+}
+
+export function unavailable(
+  dependency: string,
+  message: string,
+  options: FaultOptions & { readonly retryAfterMs?: number } = {},
+): Fault {
+  const { retryAfterMs, ...rest } = options;
+  const detail: FaultDetail =
+    retryAfterMs === undefined
+      ? { kind: "unavailable", dependency }
+      : { kind: "unavailable", dependency, retryAfterMs };
+  return new Fault(detail, message, rest);
+}
+
+export function resourceExhausted(limit: string, message: string, options?: FaultOptions): Fault {
+  return new Fault({ kind: "resource-exhausted", limit }, message, options);
+}
+
+export function deadlineExceeded(afterMs: number, options?: FaultOptions): Fault {
+  return new Fault(
+    { kind: "deadline-exceeded", afterMs },
+    `the deadline of ${Math.round(afterMs)} ms was exceeded`,
+    options,
+  );
+}
+
+export function cancelled(options?: FaultOptions): Fault {
+  return new Fault({ kind: "cancelled" }, "the call was cancelled", options);
+}
+
+export function internal(message: string, options?: FaultOptions): Fault {
+  return new Fault({ kind: "internal" }, message, options);
+}
+
+/** The one sentence the catalogue has about a fault's code. */
+export function faultMeaning(fault: Fault): string {
+  return FAULT_CODES[fault.code].meaning;
+}

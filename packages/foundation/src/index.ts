@@ -1,0 +1,38 @@
+/**
+ * What every other package stands on. Nothing here does input or output.
+ *
+ * Reading order: violation (what is wrong with an input), fault (what went wrong at all), time and random (ports to
+ * the surroundings), deadline and backoff (waiting, but not for ever), result, brand, exhaustive (small words).
+ * `@oaas/foundation/real` has the machine's clock and dice, `@oaas/foundation/virtual` the stepped and seeded ones.
+ */
+export { pathOf, ROOT_PATH, violationsUnder, violationText, type Violation } from "./violation.ts";
+export {
+  alreadyExists,
+  cancelled,
+  conflict,
+  deadlineExceeded,
+  dominantPart,
+  failedPrecondition,
+  Fault,
+  faultMeaning,
+  internal,
+  invalidArgument,
+  isFault,
+  notFound,
+  resourceExhausted,
+  unavailable,
+  type FaultContext,
+  type FaultDetail,
+  type FaultKind,
+  type FaultOptions,
+  type FaultPart,
+} from "./fault.ts";
+export { FAULT_CODES, type FaultCode, type FaultCodeEntry } from "./fault-codes.ts";
+export { sleep, timestamp, type Clock, type Timer, type Timers } from "./time.ts";
+export { randomInt, type Ids, type Random } from "./random.ts";
+export type { Ambient } from "./ambient.ts";
+export { abortFault, orAbort, startDeadline, type Deadline } from "./deadline.ts";
+export { backoffDelay, DEFAULT_BACKOFF, retry, type BackoffPolicy, type RetryOptions } from "./backoff.ts";
+export { err, ok, type Result } from "./result.ts";
+export type { Brand } from "./brand.ts";
+export { unreachable } from "./exhaustive.ts";

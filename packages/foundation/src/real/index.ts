@@ -1,0 +1,27 @@
+import { randomUUID } from "node:crypto";
+import type { Ambient } from "../ambient.ts";
+import type { Ids, Random } from "../random.ts";
+import type { Clock, Timers } from "../time.ts";
+
+/** The machine's clock. */
+export const realClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
+
+/** Node's timers. */
+export const realTimers: Timers = {
+  after: (delayMs, callback) => {
+    const handle = setTimeout(callback, delayMs);
+    return { cancel: () => clearTimeout(handle) };
+  },
+};
+
+export const realRandom: Random = { next: () => Math.random() };
+
+export const realIds: Ids = { uuid: () => randomUUID() };
+
+/** For `main.ts`, adapters and tests against real components; nobody else. */
+export const realAmbient: Ambient = {
+  clock: realClock,
+  timers: realTimers,
+  random: realRandom,
+  ids: realIds,
+};

@@ -1,0 +1,98 @@
+import type { Clock, Timer, Timers } from "../time.ts";
+
+interface Pending {
+  readonly dueAt: number;
+  readonly order: number;
+  readonly callback: () => void;
+}
+
+/**
+ * A clock that stands still until it is told to move, and the timers that hang on it.
+ *
+ * Guarantees: timers fire in order of due time, ties in the order they were set; the clock shows a timer's due time
+ * while it fires; promises settled by one timer run before the next fires.
+ */
+export class VirtualTime implements Clock, Timers {
+  #now: number;
+  #elapsed = 0;
+  #order = 0;
+  readonly #pending = new Set<Pending>();
+
+  constructor(startMs = Date.UTC(2026, 0, 1)) {
+    this.#now = startMs;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  monotonic(): number {
+    return this.#elapsed;
+  }
+
+  after(delayMs: number, callback: () => void): Timer {
+    const entry: Pending = {
+      dueAt: this.#elapsed + Math.max(0, delayMs),
+      order: (this.#order += 1),
+      callback,
+    };
+    this.#pending.add(entry);
+    return { cancel: () => void this.#pending.delete(entry) };
+  }
+
+  /** How many timers are waiting. */
+  get pendingTimers(): number {
+    return this.#pending.size;
+  }
+
+  /** Moves the wall clock without letting time pass, as an operator or NTP would. */
+  jump(byMs: number): void {
+    this.#now += byMs;
+  }
+
+  /** Lets `byMs` pass, firing what falls due. */
+  async advance(byMs: number): Promise<void> {
+    const end = this.#elapsed + byMs;
+    await settle();
+    for (let next = this.#earliest(end); next; next = this.#earliest(end)) {
+      await this.#fire(next);
+    }
+    this.#moveTo(end);
+    await settle();
+  }
+
+  /** Fires the next timer, however far away; false when there is none. */
+  async step(): Promise<boolean> {
+    await settle();
+    const next = this.#earliest(Number.POSITIVE_INFINITY);
+    if (!next) return false;
+    await this.#fire(next);
+    return true;
+  }
+
+  async #fire(entry: Pending): Promise<void> {
+    this.#pending.delete(entry);
+    this.#moveTo(Math.max(this.#elapsed, entry.dueAt));
+    entry.callback();
+    await settle();
+  }
+
+  #moveTo(elapsed: number): void {
+    this.#now += elapsed - this.#elapsed;
+    this.#elapsed = elapsed;
+  }
+
+  #earliest(limit: number): Pending | undefined {
+    let best: Pending | undefined;
+    for (const entry of this.#pending) {
+      if (entry.dueAt > limit) continue;
+      if (!best || entry.dueAt < best.dueAt || (entry.dueAt === best.dueAt && entry.order < best.order)) best = entry;
+    }
+    return best;
+  }
+}
+
+/** Lets every promise that is ready run, also those that become ready thereby. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 64; turn += 1) await Promise.resolve();
+}

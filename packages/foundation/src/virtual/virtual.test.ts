@@ -1,0 +1,86 @@
+import { describe, expect, test } from "vitest";
+import { sleep, timestamp } from "../time.ts";
+import { randomInt } from "../random.ts";
+import { virtualAmbient, VirtualTime } from "./index.ts";
+
+describe("VirtualTime", () => {
+  test("fires in order of due time, ties in the order they were set", async () => {
+    const time = new VirtualTime(0);
+    const seen: string[] = [];
+    time.after(20, () => seen.push(`b@${time.now()}`));
+    time.after(10, () => seen.push(`a@${time.now()}`));
+    time.after(20, () => seen.push(`c@${time.now()}`));
+    await time.advance(15);
+    expect(seen).toEqual(["a@10"]);
+    await time.advance(5);
+    expect(seen).toEqual(["a@10", "b@20", "c@20"]);
+  });
+
+  test("a timer set by a timer fires in the same advance when it is due", async () => {
+    const time = new VirtualTime(0);
+    const seen: number[] = [];
+    const tick = (): void => {
+      seen.push(time.monotonic());
+      if (seen.length < 3) time.after(10, tick);
+    };
+    time.after(10, tick);
+    await time.advance(100);
+    expect(seen).toEqual([10, 20, 30]);
+    expect(time.monotonic()).toBe(100);
+  });
+
+  test("promises settled by one timer run before the next fires", async () => {
+    const time = new VirtualTime(0);
+    const seen: string[] = [];
+    void sleep(time, 10).then(() => seen.push("woken"));
+    time.after(11, () => seen.push("timer"));
+    await time.advance(20);
+    expect(seen).toEqual(["woken", "timer"]);
+  });
+
+  test("a jump of the wall clock moves neither the monotonic clock nor the timers", async () => {
+    const time = new VirtualTime(0);
+    let fired = false;
+    time.after(10, () => (fired = true));
+    time.jump(1_000_000);
+    await time.advance(9);
+    expect(fired).toBe(false);
+    expect(time.now()).toBe(1_000_009);
+    expect(timestamp(time.now())).toBe("1970-01-01T00:16:40.009Z");
+  });
+
+  test("sleep rejects with the signal's reason and leaves no timer", async () => {
+    const time = new VirtualTime(0);
+    const caller = new AbortController();
+    const nap = expect(sleep(time, 100, caller.signal)).rejects.toThrow("enough");
+    caller.abort(new Error("enough"));
+    await nap;
+    await expect(sleep(time, 100, caller.signal)).rejects.toThrow("enough");
+    expect(time.pendingTimers).toBe(0);
+  });
+});
+
+describe("seeded surroundings", () => {
+  test("the same seed gives the same run, another seed another", () => {
+    const draw = (seed: number): string => {
+      const { random, ids } = virtualAmbient(seed);
+      return [random.next(), random.next(), randomInt(random, 1000), ids.uuid(), ids.uuid()].join();
+    };
+    expect(draw(42)).toBe(draw(42));
+    expect(draw(42)).not.toBe(draw(43));
+  });
+
+  test("ids have the form of a version 4 UUID and do not repeat", () => {
+    const { ids } = virtualAmbient(1);
+    const made = Array.from({ length: 1000 }, () => ids.uuid());
+    expect(new Set(made).size).toBe(1000);
+    for (const id of made) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  });
+
+  test("draws are spread evenly", () => {
+    const { random } = virtualAmbient(3);
+    const buckets = Array.from({ length: 10 }, () => 0);
+    for (let i = 0; i < 10_000; i += 1) buckets[randomInt(random, 10)]! += 1;
+    for (const count of buckets) expect(count).toBeGreaterThan(850);
+  });
+});

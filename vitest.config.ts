@@ -1,0 +1,46 @@
+import { defineConfig } from "vitest/config";
+
+/**
+ * unit: pure code, beside its source, one process. integration: real components, a process per file.
+ * full: the heavy components (npm run test:full). The sweep size (npm run sweep) is read by the tests themselves.
+ */
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: "unit",
+          include: [
+            "packages/*/src/**/*.test.ts",
+            "apps/*/src/**/*.test.ts",
+            "tests/architecture/**/*.test.ts",
+            "tools/**/*.test.ts",
+          ],
+          isolate: false,
+          testTimeout: 20_000,
+        },
+      },
+      {
+        test: {
+          name: "integration",
+          include: ["packages/*/test/**/*.test.ts", "apps/*/test/**/*.test.ts", "tests/integration/**/*.test.ts"],
+          exclude: ["**/*.full.test.ts"],
+          pool: "forks",
+          maxWorkers: 2,
+          testTimeout: 120_000,
+          hookTimeout: 180_000,
+        },
+      },
+      {
+        test: {
+          name: "full",
+          include: ["packages/*/test/**/*.full.test.ts", "apps/*/test/**/*.full.test.ts", "tests/**/*.full.test.ts"],
+          pool: "forks",
+          maxWorkers: 1,
+          testTimeout: 600_000,
+          hookTimeout: 900_000,
+        },
+      },
+    ],
+  },
+});
