@@ -1,0 +1,82 @@
+/**
+ * Who may import whom, as data. `tests/architecture` enforces it and fails when a rule names something that no longer
+ * exists, so that the table cannot rot.
+ */
+export interface PackageRule {
+  /** Imports go down in rank only. */
+  readonly rank: number;
+  readonly folder: string;
+  /** Workspace packages it may import; a sub-path (`contracts/rest`) allows that entry alone. */
+  readonly mayImport: readonly string[];
+}
+
+export const PACKAGES: Readonly<Record<string, PackageRule>> = {
+  foundation: { rank: 0, folder: "packages/foundation", mayImport: [] },
+  config: { rank: 1, folder: "packages/config", mayImport: ["foundation"] },
+  observability: { rank: 1, folder: "packages/observability", mayImport: ["foundation"] },
+  models: { rank: 1, folder: "packages/models", mayImport: ["foundation"] },
+  contracts: { rank: 2, folder: "packages/contracts", mayImport: ["foundation", "models"] },
+  storage: { rank: 2, folder: "packages/storage", mayImport: ["foundation", "observability"] },
+  testkit: { rank: 4, folder: "packages/testkit", mayImport: ["foundation", "models", "contracts", "storage"] },
+  "dev-stack": {
+    rank: 5,
+    folder: "apps/dev-stack",
+    mayImport: ["foundation", "config", "observability", "contracts", "storage"],
+  },
+};
+
+export interface Ban {
+  readonly reason: string;
+  /** Files it speaks of, as a pattern over paths from the root. At least one must exist. */
+  readonly files: RegExp;
+  readonly except?: RegExp;
+  /** Import specifiers that are refused there. */
+  readonly imports: RegExp;
+  /** Something that must exist for the ban to make sense: a file or folder from the root. */
+  readonly standsFor?: string;
+}
+
+/** Tests, tools and the testkit may reach for the real world; product code takes ports. */
+const TEST_FILES = /\.test\.ts$|\/test\/|^tests\/|^tools\/|^bench\/|^packages\/testkit\//;
+
+export const BANS: readonly Ban[] = [
+  {
+    reason: "models run in a browser",
+    files: /^packages\/models\/src\//,
+    except: TEST_FILES,
+    imports: /^node:/,
+  },
+  {
+    reason: "the REST contract runs in a browser",
+    files: /^packages\/contracts\/src\/rest\//,
+    except: TEST_FILES,
+    imports: /^node:/,
+  },
+  {
+    reason: "foundation does no input or output; only its real clock and dice touch Node",
+    files: /^packages\/foundation\/src\//,
+    except: /\.test\.ts$|\/real\//,
+    imports: /^node:/,
+  },
+  {
+    reason: "clock, timers, randomness and ids are ports; main.ts hands in the real ones",
+    files: /^(packages|apps)\/[^/]+\/src\//,
+    except: new RegExp(`${TEST_FILES.source}|/main\\.ts$|/adapters/`),
+    imports: /^@oaas\/foundation\/real$/,
+    standsFor: "packages/foundation/src/real",
+  },
+  {
+    reason: "the real logger, meter and tracer are wired in main.ts; everyone else sees ports",
+    files: /^(packages|apps)\/[^/]+\/src\//,
+    except: new RegExp(`${TEST_FILES.source}|/main\\.ts$|^packages/observability/`),
+    imports: /^@oaas\/observability\/node$/,
+    standsFor: "packages/observability/src/node",
+  },
+  {
+    reason: "the testkit is for tests; product code must not start components",
+    files: /^(packages|apps)\/[^/]+\/src\//,
+    except: TEST_FILES,
+    imports: /^@oaas\/testkit/,
+    standsFor: "packages/testkit",
+  },
+];

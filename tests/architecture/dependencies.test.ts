@@ -1,0 +1,115 @@
+import { existsSync, globSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { BANS, PACKAGES, type PackageRule } from "../../dependency-rules.ts";
+import { allImports, importsOf, ROOT, sourceFiles, type ImportStatement } from "./sources.ts";
+
+const imports = allImports();
+
+function ownerOf(file: string): [string, PackageRule] | undefined {
+  return Object.entries(PACKAGES).find(([, { folder }]) => file.startsWith(`${folder}/`));
+}
+
+const isTest = (file: string): boolean => /\.test\.ts$|\/test\//.test(file);
+
+/** What is wrong with one import by the table, or undefined. */
+function problemOf({ file, specifier }: ImportStatement): string | undefined {
+  const owner = ownerOf(file);
+  if (!owner) return `${file} belongs to no package of dependency-rules.ts`;
+  const [name, rule] = owner;
+  if (specifier.startsWith(".")) {
+    const target = path.posix.normalize(path.posix.join(path.posix.dirname(file), specifier));
+    return target.startsWith(`${rule.folder}/`)
+      ? undefined
+      : `${file} reaches out of ${name} by "${specifier}"; import the package by its name`;
+  }
+  const match = /^@oaas\/([^/]+)(?:\/(.*))?$/.exec(specifier);
+  if (!match) return undefined;
+  const [, target = "", entry] = match;
+  if (entry?.startsWith("src")) return `${file} reaches into the sources of ${target}; use its exports`;
+  if (target === name) return `${file} imports its own package by name`;
+  if (isTest(file) && target === "testkit") return undefined;
+  const allowed =
+    rule.mayImport.includes(target) || (entry !== undefined && rule.mayImport.includes(`${target}/${entry}`));
+  return allowed
+    ? undefined
+    : `${name} may not import ${specifier} (${file}); it may import ${rule.mayImport.join(", ") || "nothing"}`;
+}
+
+describe("the table of packages", () => {
+  test("names every package there is, and none that is gone", () => {
+    const present = globSync(["packages/*/package.json", "apps/*/package.json"], { cwd: ROOT }).map((file) =>
+      path.dirname(file),
+    );
+    expect(
+      Object.values(PACKAGES)
+        .map(({ folder }) => folder)
+        .toSorted(),
+    ).toEqual(present.toSorted());
+  });
+
+  test("only goes down in rank, to packages that exist", () => {
+    for (const [name, { rank, mayImport }] of Object.entries(PACKAGES)) {
+      for (const target of mayImport) {
+        const rule = PACKAGES[target.split("/")[0] ?? ""];
+        expect(rule, `${name} names ${target}, which does not exist`).toBeDefined();
+        expect(rule!.rank, `${name} (rank ${rank}) must not import ${target}`).toBeLessThan(rank);
+      }
+    }
+  });
+
+  test("names no import that nobody makes", () => {
+    const unused = Object.entries(PACKAGES).flatMap(([name, { folder, mayImport }]) =>
+      mayImport
+        .filter(
+          (target) =>
+            !imports.some((i) => i.file.startsWith(`${folder}/`) && `${i.specifier}/`.startsWith(`@oaas/${target}/`)),
+        )
+        .map((target) => `${name} → ${target}`),
+    );
+    expect(unused).toEqual([]);
+  });
+});
+
+test("every import keeps to the table", () => {
+  expect(imports.map(problemOf).filter((problem) => problem !== undefined)).toEqual([]);
+});
+
+describe("bans", () => {
+  test.each(BANS)("$reason", ({ files, except, imports: refused, standsFor, reason }) => {
+    expect(
+      sourceFiles().some((file) => files.test(file)),
+      "the ban speaks of no file any more; remove it",
+    ).toBe(true);
+    if (standsFor) expect(existsSync(path.join(ROOT, standsFor)), `${standsFor} is gone; remove the ban`).toBe(true);
+    const broken = imports.filter((i) => files.test(i.file) && !except?.test(i.file) && refused.test(i.specifier));
+    expect(broken.map((i) => `${i.file} imports ${i.specifier}: ${reason}`)).toEqual([]);
+  });
+});
+
+describe("every package", () => {
+  test.each(Object.values(PACKAGES).map(({ folder }) => folder))("%s says what it is", (folder) => {
+    expect(existsSync(path.join(ROOT, folder, "README.md"))).toBe(true);
+    const manifest = JSON.parse(readFileSync(path.join(ROOT, folder, "package.json"), "utf8")) as Record<
+      string,
+      unknown
+    >;
+    expect(manifest).toMatchObject({ private: true, license: "Apache-2.0", type: "module" });
+    expect(manifest["description"]).toBeTruthy();
+  });
+});
+
+test("the import reader sees every form of import", () => {
+  const text = `
+    import a from "a"; import { b,
+      c } from 'b';
+    import type { D } from "d";
+    import "e";
+    export { f } from "f";
+    export * from "g";
+    // import "no";
+    /* import "nor this" */
+    const h = await import("h");
+  `;
+  expect(importsOf(text)).toEqual(["a", "b", "d", "e", "f", "g", "h"]);
+});

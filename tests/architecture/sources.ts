@@ -1,0 +1,32 @@
+import { globSync, readFileSync } from "node:fs";
+import path from "node:path";
+
+export const ROOT = path.resolve(import.meta.dirname, "..", "..");
+
+/** One import statement of one source file. */
+export interface ImportStatement {
+  readonly file: string;
+  readonly specifier: string;
+}
+
+/** Every TypeScript source of packages and apps, from the root, generated code included. */
+export function sourceFiles(): string[] {
+  return globSync(["packages/*/{src,test}/**/*.{ts,tsx}", "apps/*/{src,test}/**/*.{ts,tsx}"], { cwd: ROOT })
+    .map((file) => file.split(path.sep).join("/"))
+    .toSorted();
+}
+
+const STATEMENT =
+  /(?:^|[\n;])\s*(?:import|export)\s+(?:type\s+)?(?:[^"'`;]*?\sfrom\s*)?["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']/g;
+
+/** What a source text imports, static and dynamic. */
+export function importsOf(text: string): string[] {
+  const code = text.replaceAll(/\/\*[\s\S]*?\*\//g, "").replaceAll(/^\s*\/\/.*$/gm, "");
+  return [...code.matchAll(STATEMENT)].map((match) => String(match[1] ?? match[2]));
+}
+
+export function allImports(): ImportStatement[] {
+  return sourceFiles().flatMap((file) =>
+    importsOf(readFileSync(path.join(ROOT, file), "utf8")).map((specifier) => ({ file, specifier })),
+  );
+}

@@ -1,0 +1,64 @@
+import { globSync, mkdirSync, writeFileSync } from "node:fs";
+import { arch, cpus, platform, release, totalmem } from "node:os";
+import path from "node:path";
+import type { Bench, BenchReport } from "../../bench/harness.ts";
+import { ROOT } from "./root.ts";
+
+/** `npm run bench [name…]`: runs the benchmarks, keeps their results, fails when a ratio is below its floor. */
+export async function bench(names: readonly string[]): Promise<number> {
+  const benches = await loadBenches();
+  const unknown = names.filter((name) => !benches.some((known) => known.name === name));
+  if (unknown.length > 0) {
+    console.error(`No benchmark is called ${unknown.join(", ")}. There are: ${benches.map((b) => b.name).join(", ")}`);
+    return 2;
+  }
+  let below = 0;
+  for (const known of benches) {
+    if (names.length > 0 && !names.includes(known.name)) continue;
+    console.log(`\n── ${known.name} ──`);
+    const report = await known.run((line) => console.log(`  ${line}`));
+    console.log(textOf(report));
+    keep(known.name, report);
+    below += report.ratios.filter((ratio) => ratio.floor !== undefined && ratio.value < ratio.floor).length;
+  }
+  if (below > 0) console.error(`${below} ratio(s) below their floor`);
+  return below === 0 ? 0 : 1;
+}
+
+async function loadBenches(): Promise<Bench[]> {
+  const files = globSync("bench/*.bench.ts", { cwd: ROOT }).toSorted();
+  const modules = await Promise.all(files.map((file) => import(path.join(ROOT, file)) as Promise<{ bench: Bench }>));
+  return modules.map((module) => module.bench);
+}
+
+/** One file per benchmark; the newest run replaces the last, git keeps the history. */
+function keep(name: string, report: BenchReport): void {
+  const folder = path.join(ROOT, "bench", "results");
+  mkdirSync(folder, { recursive: true });
+  const machine = {
+    node: process.version,
+    system: `${platform()} ${release()} ${arch()}`,
+    cores: cpus().length,
+    processor: cpus()[0]?.model ?? "unknown",
+    memoryGiB: Math.round(totalmem() / 2 ** 30),
+  };
+  const result = { ...report, machine, measuredAt: new Date().toISOString() };
+  writeFileSync(path.join(folder, `${name}.json`), `${JSON.stringify(result, undefined, 2)}\n`);
+}
+
+function textOf(report: BenchReport): string {
+  const numbers = report.measurements.map(
+    ({ name, value, unit, note }) =>
+      `  ${name.padEnd(60)} ${format(value).padStart(12)} ${unit}${note ? `  (${note})` : ""}`,
+  );
+  const ratios = report.ratios.map(({ name, value, floor, explains }) => {
+    const mark = floor === undefined ? " " : value >= floor ? "✓" : "✗";
+    const bound = floor === undefined ? "" : ` (floor ${floor})`;
+    return `${mark} ${name.padEnd(60)} ${value.toFixed(2).padStart(12)}${bound}  ${explains}`;
+  });
+  return [...numbers, ...ratios].join("\n");
+}
+
+function format(value: number): string {
+  return value >= 100 ? Math.round(value).toLocaleString("en") : value.toPrecision(3);
+}

@@ -1,0 +1,29 @@
+import { globSync, mkdirSync, statSync } from "node:fs";
+import path from "node:path";
+import { parseArgs } from "node:util";
+import { rolldown } from "rolldown";
+import { ROOT } from "./root.ts";
+
+/** `npm run bundle [-- --out folder]`: each app that has a main becomes one file. */
+export async function bundle(args: readonly string[]): Promise<number> {
+  const { values } = parseArgs({ args: [...args], options: { out: { type: "string", default: "dist" } } });
+  const out = path.resolve(ROOT, values.out);
+  mkdirSync(out, { recursive: true });
+  for (const main of globSync("apps/*/src/main.ts", { cwd: ROOT }).toSorted()) {
+    const app = String(main.split(path.sep)[1]);
+    const file = path.join(out, `${app}.mjs`);
+    await bundleApp(path.join(ROOT, main), file);
+    console.log(`${path.relative(ROOT, file)} (${Math.round(statSync(file).size / 1024)} kB)`);
+  }
+  return 0;
+}
+
+/** One ESM file with everything in it but Node's own modules. */
+export async function bundleApp(main: string, file: string): Promise<void> {
+  const build = await rolldown({ input: main, platform: "node", logLevel: "warn" });
+  try {
+    await build.write({ file, format: "esm", minify: true, sourcemap: true, codeSplitting: false });
+  } finally {
+    await build.close();
+  }
+}

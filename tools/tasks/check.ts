@@ -1,0 +1,76 @@
+import { staleCommits } from "../commits/history.ts";
+import { GENERATORS } from "../generate/list.ts";
+import { capture } from "./command.ts";
+import { staleFiles } from "./generate.ts";
+import { runVitest } from "./vitest.ts";
+
+/** One static check: empty text when all is well, else what is wrong and how to mend it. */
+interface StaticCheck {
+  readonly name: string;
+  run(): Promise<string>;
+}
+
+const STATIC_CHECKS: readonly StaticCheck[] = [
+  command("format", "oxfmt", ["--check"], "npm run fix"),
+  command("lint", "oxlint", [], "npm run fix mends some of it"),
+  command("types", "tsc", ["-p", "."], undefined),
+  command("unused code", "knip", ["--no-progress"], "remove what nothing uses"),
+  { name: "generated files", run: generatedFresh },
+  { name: "lockfile", run: lockfileClean },
+  { name: "commit messages", run: staleCommits },
+];
+
+/** The outcome of all static checks: how many passed and failed. */
+export async function runStaticChecks(): Promise<{ passed: number; failed: number }> {
+  let failed = 0;
+  for (const check of STATIC_CHECKS) {
+    const started = performance.now();
+    const problem = await check.run();
+    const seconds = ((performance.now() - started) / 1000).toFixed(1);
+    console.log(`${problem ? "✗" : "✓"} ${check.name} (${seconds} s)`);
+    if (problem) {
+      failed += 1;
+      console.log(indent(problem));
+    }
+  }
+  return { passed: STATIC_CHECKS.length - failed, failed };
+}
+
+/** `npm run check`: everything that needs no process but our own. */
+export async function check(): Promise<number> {
+  const statics = await runStaticChecks();
+  const unit = await runVitest(["unit"], {});
+  const failed = statics.failed + unit.failed;
+  console.log(`${statics.passed + unit.passed} passed, ${failed} failed, ${unit.skipped} skipped`);
+  return failed === 0 ? 0 : 1;
+}
+
+function command(name: string, program: string, args: readonly string[], remedy: string | undefined): StaticCheck {
+  return {
+    name,
+    run: async () => {
+      const { exitCode, output } = await capture(program, args);
+      if (exitCode === 0) return "";
+      return remedy === undefined ? output : `${output}\nRemedy: ${remedy}`;
+    },
+  };
+}
+
+async function generatedFresh(): Promise<string> {
+  const lines: string[] = [];
+  for (const generator of GENERATORS) {
+    for (const { file, problem } of await staleFiles(generator))
+      lines.push(`${file} is ${problem} (${generator.name})`);
+  }
+  return lines.length === 0 ? "" : `${lines.join("\n")}\nRemedy: npm run generate, then commit`;
+}
+
+/** A lockfile with addresses would tie every clone to one registry. */
+async function lockfileClean(): Promise<string> {
+  const { output } = await capture("git", ["grep", "-nE", '"resolved": "https?:', "--", "package-lock.json"]);
+  return output.trim() === "" ? "" : `${output}\nRemedy: npm install --omit-lockfile-registry-resolved`;
+}
+
+function indent(text: string): string {
+  return text.trimEnd().replaceAll(/^/gm, "    ");
+}

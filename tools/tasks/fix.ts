@@ -1,0 +1,9 @@
+import { inherit } from "./command.ts";
+import { generate } from "./generate.ts";
+
+/** `npm run fix`: formats, mends what lint can mend, and writes generated files. */
+export async function fix(): Promise<number> {
+  await inherit("oxlint", ["--fix", "--quiet"]);
+  await inherit("oxfmt", []);
+  return generate([]);
+}

@@ -1,0 +1,33 @@
+import { ensureComponents } from "../components.ts";
+import { runStaticChecks } from "./check.ts";
+import { runVitest } from "./vitest.ts";
+
+/** test: what needs no more than Kubernetes, KWOK, etcd, Prometheus, Chromium. full: also the heavy. sweep: at full size. */
+type Tier = "test" | "full" | "sweep";
+
+/** `npm test`, `npm run test:full`, `npm run sweep`: components, static checks, suites, and a closing count. */
+export function runTests(tier: Tier): (args: readonly string[]) => Promise<number> {
+  return async (filters) => {
+    heading("Checks");
+    const statics = await runStaticChecks();
+    heading("Real components");
+    const components = await ensureComponents(tier === "full" ? "full" : "test", console.log);
+    const missing = components.filter((component) => component.state === "missing");
+    heading("Suites");
+    const suites = await runVitest(
+      tier === "full" ? ["unit", "integration", "full"] : ["unit", "integration"],
+      tier === "sweep" ? { OAAS_SWEEP: "full" } : {},
+      filters,
+    );
+    for (const { name, reason, remedy } of missing) {
+      console.log(`Not available: ${name}: ${reason}\n  Remedy: ${remedy}`);
+    }
+    const failed = statics.failed + suites.failed;
+    console.log(`${statics.passed + suites.passed} passed, ${failed} failed, ${suites.skipped} skipped`);
+    return failed === 0 ? 0 : 1;
+  };
+}
+
+function heading(title: string): void {
+  console.log(`\n── ${title} ──`);
+}

@@ -1,0 +1,59 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { inherit } from "./command.ts";
+
+/** How many tests ran and how they ended. A file that could not even be loaded counts as one failure. */
+export interface TestCounts {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+interface JsonReport {
+  readonly numPassedTests: number;
+  readonly numFailedTests: number;
+  readonly numPendingTests: number;
+  readonly numTodoTests: number;
+  readonly testResults: readonly { readonly status: string; readonly assertionResults: readonly unknown[] }[];
+}
+
+/** Runs the given projects and reads the counts from vitest's own report. */
+export async function runVitest(
+  projects: readonly string[],
+  env: Readonly<Record<string, string>>,
+  filters: readonly string[] = [],
+): Promise<TestCounts> {
+  const folder = mkdtempSync(path.join(tmpdir(), "oaas-report-"));
+  const report = path.join(folder, "report.json");
+  try {
+    const exitCode = await inherit(
+      "vitest",
+      [
+        "run",
+        ...projects.map((project) => `--project=${project}`),
+        "--reporter=default",
+        "--reporter=json",
+        `--outputFile.json=${report}`,
+        "--passWithNoTests",
+        ...filters,
+      ],
+      { env },
+    );
+    return countTests(readFileSync(report, "utf8"), exitCode);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The counts of a report. A run that failed for any other reason (an unhandled error, say) counts one failure more. */
+export function countTests(json: string, exitCode: number): TestCounts {
+  const report = JSON.parse(json) as JsonReport;
+  const broken = report.testResults.filter((file) => file.status === "failed" && file.assertionResults.length === 0);
+  const failed = report.numFailedTests + broken.length;
+  return {
+    passed: report.numPassedTests,
+    failed: failed === 0 && exitCode !== 0 ? 1 : failed,
+    skipped: report.numPendingTests + report.numTodoTests,
+  };
+}
