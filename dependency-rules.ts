@@ -66,6 +66,12 @@ export const BANS: readonly Ban[] = [
     standsFor: "packages/foundation/src/real",
   },
   {
+    reason: "time is a port, also by the back door",
+    files: /^(packages|apps)\/[^/]+\/src\//,
+    except: new RegExp(`${TEST_FILES.source}|/adapters/|/real/`),
+    imports: /^node:(timers|perf_hooks)/,
+  },
+  {
     reason: "the real logger, meter and tracer are wired in main.ts; everyone else sees ports",
     files: /^(packages|apps)\/[^/]+\/src\//,
     except: new RegExp(`${TEST_FILES.source}|/main\\.ts$|^packages/observability/`),
