@@ -14,6 +14,7 @@ export const PACKAGES: Readonly<Record<string, PackageRule>> = {
   foundation: { rank: 0, folder: "packages/foundation", mayImport: [] },
   config: { rank: 1, folder: "packages/config", mayImport: ["foundation"] },
   observability: { rank: 1, folder: "packages/observability", mayImport: ["foundation"] },
+  "kube-core": { rank: 1, folder: "packages/kube-core", mayImport: ["foundation"] },
   models: { rank: 1, folder: "packages/models", mayImport: ["foundation"] },
   contracts: { rank: 2, folder: "packages/contracts", mayImport: ["foundation", "models"] },
   storage: { rank: 2, folder: "packages/storage", mayImport: ["foundation", "observability"] },
