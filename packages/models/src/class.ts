@@ -1,0 +1,51 @@
+import type { ClassKey, FunctionKey } from "./ids.ts";
+
+/** Who may call a method. */
+export const AccessModifier = { public: "public", internal: "internal", private: "private" } as const;
+export type AccessModifier = (typeof AccessModifier)[keyof typeof AccessModifier];
+
+/** What a reader of the state may rely on. */
+export const ConsistencyModel = {
+  none: "none",
+  readYourWrite: "read-your-write",
+  boundedStaleness: "bounded-staleness",
+  strong: "strong",
+} as const;
+export type ConsistencyModel = (typeof ConsistencyModel)[keyof typeof ConsistencyModel];
+
+/** One key of a class's state. */
+export interface KeySpecification {
+  readonly name: string;
+  readonly keyType: string;
+  readonly nullable: boolean;
+}
+
+/** The state that the objects of a class have. */
+export interface StateSpecification {
+  readonly keySpecs: readonly KeySpecification[];
+  /** Empty means: the platform chooses. */
+  readonly defaultProvider: string;
+  readonly consistencyModel: ConsistencyModel;
+  readonly persistent: boolean;
+  /** Empty means: the platform chooses. */
+  readonly serializationFormat: string;
+}
+
+/** A method of a class: a name for a function of the same package. */
+export interface FunctionBinding {
+  readonly name: string;
+  readonly functionKey: FunctionKey;
+  readonly accessModifier: AccessModifier;
+  /** The method does not touch the object's state. */
+  readonly stateless: boolean;
+  readonly parameters: readonly string[];
+}
+
+/** State and the methods that work on it. */
+export interface ClassDefinition {
+  readonly key: ClassKey;
+  readonly description?: string;
+  readonly stateSpec?: StateSpecification;
+  readonly bindings: readonly FunctionBinding[];
+  readonly disabled: boolean;
+}

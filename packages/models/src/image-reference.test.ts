@@ -1,0 +1,63 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { IMAGE_REFERENCE, parseImageReference } from "./image-reference.ts";
+
+const DIGEST = `sha256:${"a".repeat(64)}`;
+
+describe("parseImageReference", () => {
+  test.each([
+    { text: "busybox", parts: { repository: "busybox" }, why: "the shortest form" },
+    { text: "org/echo:1.0", parts: { repository: "org/echo", tag: "1.0" }, why: "a path without a host" },
+    {
+      text: "ghcr.io/org/oaas/echo-fn:latest",
+      parts: { registry: "ghcr.io", repository: "org/oaas/echo-fn", tag: "latest" },
+      why: "a host with a dot",
+    },
+    {
+      text: "localhost:5000/echo",
+      parts: { registry: "localhost:5000", repository: "echo" },
+      why: "the colon is a port, not a tag",
+    },
+    { text: `echo@${DIGEST}`, parts: { repository: "echo", digest: DIGEST }, why: "pinned by digest" },
+    {
+      text: `r.io/echo:1@${DIGEST}`,
+      parts: { registry: "r.io", repository: "echo", tag: "1", digest: DIGEST },
+      why: "tag and digest",
+    },
+    { text: "[::1]:5000/echo", parts: { registry: "[::1]:5000", repository: "echo" }, why: "an IPv6 host" },
+    { text: "a__b/c-d.e", parts: { repository: "a__b/c-d.e" }, why: "all separators" },
+  ])("$text ($why)", ({ text, parts }) => {
+    expect(parseImageReference(text)).toEqual(parts);
+  });
+
+  test.each([
+    { text: "", why: "empty" },
+    { text: "Echo", why: "names are lower case" },
+    { text: "org/Echo:1", why: "names are lower case in every part" },
+    { text: "echo:", why: "an empty tag" },
+    { text: "echo:a b", why: "no spaces" },
+    { text: "echo@sha256:abc", why: "a short digest" },
+    { text: "echo@sha256:x@y", why: "two digests" },
+    { text: "https://r.io/echo", why: "no scheme" },
+    { text: "/echo", why: "an empty part" },
+    { text: "echo/", why: "an empty part at the end" },
+    { text: "a___b", why: "three underscores" },
+    { text: `echo:${"t".repeat(129)}`, why: "a tag has 128 characters" },
+    { text: "a/".repeat(200) + "b", why: "a name has 255 characters" },
+  ])("$text is none ($why)", ({ text }) => {
+    expect(parseImageReference(text)).toBeUndefined();
+    expect(IMAGE_REFERENCE.objectionTo(text)?.fix).toContain("registry/name:tag");
+  });
+
+  test("what is accepted is put together again from its parts", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom(...Array.from("ab0.:/@-_A[]")) }), (text) => {
+        const parts = parseImageReference(text);
+        if (parts === undefined) return;
+        const path = parts.registry === undefined ? parts.repository : `${parts.registry}/${parts.repository}`;
+        const tag = parts.tag === undefined ? "" : `:${parts.tag}`;
+        expect(path + tag + (parts.digest === undefined ? "" : `@${parts.digest}`)).toBe(text);
+      }),
+    );
+  });
+});

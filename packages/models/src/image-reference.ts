@@ -1,0 +1,59 @@
+import { shown, type TextRule } from "./text-rule.ts";
+
+/** The parts of a container image's reference. */
+export interface ImageReference {
+  /** Host with optional port; absent when the reference leaves the registry to the cluster. */
+  readonly registry?: string;
+  readonly repository: string;
+  readonly tag?: string;
+  readonly digest?: string;
+}
+
+const REGISTRY = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?|\[[0-9a-fA-F:]{2,39}\])(?::\d{1,5})?$/;
+const REPOSITORY_PART = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/;
+const TAG = /^\w[\w.-]{0,127}$/;
+const DIGEST = /^[a-z0-9]+(?:[.+_-][a-z0-9]+)*:[0-9a-fA-F]{32,128}$/;
+const MAX_LENGTH = 512;
+
+/** Takes a reference apart by the grammar that registries share; undefined when it is none. */
+export function parseImageReference(text: string): ImageReference | undefined {
+  if (text.length > MAX_LENGTH) return undefined;
+  const [named = "", digest, ...more] = text.split("@");
+  if (more.length > 0 || (digest !== undefined && !DIGEST.test(digest))) return undefined;
+
+  const lastColon = named.lastIndexOf(":");
+  const hasTag = lastColon > named.lastIndexOf("/");
+  const tag = hasTag ? named.slice(lastColon + 1) : undefined;
+  if (tag !== undefined && !TAG.test(tag)) return undefined;
+
+  const path = (hasTag ? named.slice(0, lastColon) : named).split("/");
+  const registry = path.length > 1 && looksLikeHost(path[0] ?? "") ? path.shift() : undefined;
+  if (registry !== undefined && !REGISTRY.test(registry)) return undefined;
+  const repository = path.join("/");
+  if (repository.length > 255 || !path.every((part) => REPOSITORY_PART.test(part))) return undefined;
+
+  return {
+    repository,
+    ...(registry === undefined ? {} : { registry }),
+    ...(tag === undefined ? {} : { tag }),
+    ...(digest === undefined ? {} : { digest }),
+  };
+}
+
+/** The first part is a host when nothing else could look like it: a dot, a port, `localhost`, or upper case. */
+function looksLikeHost(part: string): boolean {
+  return part === "localhost" || /[.:]/.test(part) || part !== part.toLowerCase();
+}
+
+/** The image of a function's container. */
+export const IMAGE_REFERENCE: TextRule = {
+  what: "a container image reference",
+  maxLength: MAX_LENGTH,
+  objectionTo(text) {
+    if (parseImageReference(text) !== undefined) return undefined;
+    return {
+      message: text === "" ? "is empty" : `${shown(text)} is not a container image reference`,
+      fix: "write registry/name:tag or registry/name@sha256:…, with the name in lower case",
+    };
+  },
+};

@@ -1,0 +1,81 @@
+/**
+ * The domain in its own words. Pure, without input or output, and safe in a browser.
+ *
+ * Reading order: ids and names (what things are called), package with class, function and provision (what is
+ * published), deployment with nfr, odgm and telemetry (what is wished for), cluster and class-runtime (what is
+ * observed). text-rule, quantity, image-reference, module-url and limits are the rules that single fields keep.
+ */
+export {
+  qualifyClassKey,
+  splitClassKey,
+  type ClassKey,
+  type ClusterName,
+  type CorrelationId,
+  type DeploymentKey,
+  type FunctionKey,
+  type PackageName,
+  type QualifiedClassKey,
+  type UnitId,
+} from "./ids.ts";
+export {
+  BINDING_NAME,
+  CLASS_KEY,
+  CLUSTER_NAME,
+  COLLECTION_NAME,
+  CONFIG_KEY,
+  DEPLOYMENT_KEY,
+  FUNCTION_KEY,
+  PACKAGE_NAME,
+  TEMPLATE_NAME,
+  UNIT_ID,
+} from "./names.ts";
+export { checkText, type Objection, type TextRule } from "./text-rule.ts";
+export { quantityNanos, RESOURCE_QUANTITY } from "./quantity.ts";
+export { IMAGE_REFERENCE, parseImageReference, type ImageReference } from "./image-reference.ts";
+export { MODULE_URL } from "./module-url.ts";
+export { COUNT_RANGE, NODE_ID_RANGE, PORT_RANGE, UNIT_INTERVAL, type WholeRange } from "./limits.ts";
+export type { Package, PackageMetadata } from "./package.ts";
+export {
+  AccessModifier,
+  ConsistencyModel,
+  type ClassDefinition,
+  type FunctionBinding,
+  type KeySpecification,
+  type StateSpecification,
+} from "./class.ts";
+export { FunctionType, type FunctionDefinition } from "./function.ts";
+export { checkProvisionBounds, EMPTY_PROVISION, type ProvisionConfig, type ProvisionFields } from "./provision.ts";
+export {
+  DEFAULT_AVAILABILITY,
+  EnforcementDimension,
+  EnforcementMode,
+  type Enforcement,
+  type NfrRequirements,
+  type QosRequirement,
+} from "./nfr.ts";
+export { ShardType, type OdgmSpec } from "./odgm.ts";
+export type { TelemetryConfig } from "./telemetry.ts";
+export { builtinTemplate, TEMPLATES, type BuiltinTemplate } from "./template.ts";
+export {
+  DeploymentCondition,
+  RolloutFailure,
+  RolloutGate,
+  RolloutStrategy,
+  worstCondition,
+  type ClassDeployment,
+  type DeploymentSummary,
+  type FunctionDeployment,
+  type ObservedDeployment,
+  type Rollout,
+} from "./deployment.ts";
+export { clusterAvailability, ClusterStatus, type ClusterHealth } from "./cluster.ts";
+export {
+  LifecyclePhase,
+  RuntimePhase,
+  type ClassRuntime,
+  type ClassRuntimeStatus,
+  type FunctionStatus,
+  type NfrCompliance,
+  type ResourceReference,
+} from "./class-runtime.ts";
+export { TopologyNodeType, type Topology, type TopologyEdge, type TopologyNode } from "./topology.ts";

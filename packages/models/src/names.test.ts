@@ -1,0 +1,77 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { qualifyClassKey, splitClassKey, type ClassKey, type PackageName } from "./ids.ts";
+import {
+  BINDING_NAME,
+  CLASS_KEY,
+  CLUSTER_NAME,
+  CONFIG_KEY,
+  DEPLOYMENT_KEY,
+  FUNCTION_KEY,
+  PACKAGE_NAME,
+  UNIT_ID,
+} from "./names.ts";
+import { checkText, type TextRule } from "./text-rule.ts";
+
+const accepted: { rule: TextRule; text: string; why: string }[] = [
+  { rule: PACKAGE_NAME, text: "example", why: "the usual case" },
+  { rule: PACKAGE_NAME, text: "org.example.shop_2", why: "dots belong to package names" },
+  { rule: CLASS_KEY, text: "Record", why: "stored packages have upper-case keys" },
+  { rule: FUNCTION_KEY, text: "Record.random", why: "functions are usually named after a class" },
+  { rule: BINDING_NAME, text: "_on_create", why: "an underscore may lead a method" },
+  { rule: CLUSTER_NAME, text: "oaas-1", why: "a name from CRM_CLUSTERS" },
+  { rule: DEPLOYMENT_KEY, text: "example.record", why: "a key may look like a class" },
+  { rule: UNIT_ID, text: "record-a1b2c3d4", why: "what PM makes of a class key" },
+  { rule: CONFIG_KEY, text: "HTTP_PORT", why: "an ordinary variable" },
+  { rule: CONFIG_KEY, text: "a.b-c", why: "Kubernetes allows any printable character but '='" },
+];
+
+const refused: { rule: TextRule; text: string; why: string }[] = [
+  { rule: PACKAGE_NAME, text: "", why: "a name is not empty" },
+  { rule: PACKAGE_NAME, text: "a b", why: "no spaces" },
+  { rule: PACKAGE_NAME, text: "a/b", why: "a slash would split its URL and its storage key" },
+  { rule: PACKAGE_NAME, text: "-a", why: "starts with a letter or digit" },
+  { rule: PACKAGE_NAME, text: "a.", why: "ends with a letter or digit" },
+  { rule: PACKAGE_NAME, text: "a\n", why: "a line end is no part of a name" },
+  { rule: PACKAGE_NAME, text: "x".repeat(64), why: "longer than a label" },
+  { rule: CLASS_KEY, text: "a.b", why: "package.Class splits at the last dot" },
+  { rule: UNIT_ID, text: "1a", why: "a Service's name starts with a letter" },
+  { rule: UNIT_ID, text: "Record-1", why: "DNS labels are lower case" },
+  { rule: UNIT_ID, text: "a".repeat(64), why: "a DNS label has 63 characters" },
+  { rule: CONFIG_KEY, text: "A=B", why: "an equals sign ends a variable's name" },
+  { rule: CONFIG_KEY, text: "A B", why: "no spaces" },
+];
+
+describe("names", () => {
+  test.each(accepted)("$rule.what: $text is accepted ($why)", ({ rule, text }) => {
+    expect(checkText(rule, text)).toEqual([]);
+  });
+
+  test.each(refused)("$rule.what: $text is refused ($why)", ({ rule, text }) => {
+    const [violation, ...more] = checkText(rule, text, "$.x");
+    expect(violation).toMatchObject({ path: "$.x" });
+    expect(violation?.fix).not.toBe("");
+    expect(more).toEqual([]);
+  });
+
+  test("a message stays short however long the text is", () => {
+    expect(checkText(CLASS_KEY, `${"x".repeat(30)}.${"y".repeat(30)}`)[0]?.message.length).toBeLessThan(80);
+  });
+});
+
+describe("package.Class", () => {
+  const name = (rule: TextRule) => fc.string({ maxLength: 20 }).filter((text) => rule.objectionTo(text) === undefined);
+
+  test("what was joined comes apart again", () => {
+    fc.assert(
+      fc.property(name(PACKAGE_NAME), name(CLASS_KEY), (packageName, classKey) => {
+        const qualified = qualifyClassKey(packageName as PackageName, classKey as ClassKey);
+        expect(splitClassKey(qualified)).toEqual({ packageName, classKey });
+      }),
+    );
+  });
+
+  test.each(["", "Record", ".Record", "example."])("%j has a part missing", (text) => {
+    expect(splitClassKey(text)).toBeUndefined();
+  });
+});

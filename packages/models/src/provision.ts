@@ -1,0 +1,62 @@
+import { ROOT_PATH, pathOf, type Violation } from "@oaas/foundation";
+import { quantityNanos } from "./quantity.ts";
+
+/** How a function is run: what runs, with which resources, between which scales. */
+export interface ProvisionConfig {
+  readonly containerImage?: string;
+  readonly wasmModuleUrl?: string;
+  readonly port?: number;
+  /** Requests at once per replica; 0 means no limit. */
+  readonly maxConcurrency: number;
+  readonly needHttp2: boolean;
+  readonly cpuRequest?: string;
+  readonly memoryRequest?: string;
+  readonly cpuLimit?: string;
+  readonly memoryLimit?: string;
+  readonly minScale?: number;
+  readonly maxScale?: number;
+}
+
+/** A provision that asks for nothing. */
+export const EMPTY_PROVISION: ProvisionConfig = { maxConcurrency: 0, needHttp2: false };
+
+/** The fields that the rules across fields look at, under the names that the reader of a violation knows. */
+export interface ProvisionFields {
+  readonly cpu_request?: string | undefined;
+  readonly cpu_limit?: string | undefined;
+  readonly memory_request?: string | undefined;
+  readonly memory_limit?: string | undefined;
+  readonly min_scale?: number | undefined;
+  readonly max_scale?: number | undefined;
+}
+
+/** What no single field of a provision can say: a lower bound above its upper bound. */
+export function checkProvisionBounds(fields: ProvisionFields, path: string = ROOT_PATH): Violation[] {
+  const violations: Violation[] = [];
+  const { min_scale, max_scale } = fields;
+  if (min_scale !== undefined && max_scale !== undefined && min_scale > max_scale) {
+    violations.push({
+      path: pathOf(path, "max_scale"),
+      message: `${max_scale} is below min_scale (${min_scale})`,
+      fix: `raise max_scale to at least ${min_scale} or lower min_scale`,
+    });
+  }
+  for (const resource of ["cpu", "memory"] as const) {
+    const request = fields[`${resource}_request`];
+    const limit = fields[`${resource}_limit`];
+    if (isAbove(request, limit)) {
+      violations.push({
+        path: pathOf(path, `${resource}_limit`),
+        message: `${limit} is below ${resource}_request (${request})`,
+        fix: `raise ${resource}_limit to at least ${request} or lower ${resource}_request`,
+      });
+    }
+  }
+  return violations;
+}
+
+function isAbove(request: string | undefined, limit: string | undefined): boolean {
+  const low = request === undefined ? undefined : quantityNanos(request);
+  const high = limit === undefined ? undefined : quantityNanos(limit);
+  return low !== undefined && high !== undefined && low > high;
+}

@@ -1,0 +1,55 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { quantityNanos, RESOURCE_QUANTITY } from "./quantity.ts";
+
+const NANO = 1_000_000_000n;
+
+describe("quantityNanos", () => {
+  test.each([
+    { text: "1", nanos: NANO, why: "a bare number" },
+    { text: "500m", nanos: NANO / 2n, why: "thousandths" },
+    { text: "0.5", nanos: NANO / 2n, why: "the same as a fraction" },
+    { text: ".5", nanos: NANO / 2n, why: "a fraction may lack its zero" },
+    { text: "5.", nanos: 5n * NANO, why: "Kubernetes allows a trailing dot" },
+    { text: "1Ki", nanos: 1024n * NANO, why: "binary unit" },
+    { text: "1.5Gi", nanos: (3n * 1024n ** 3n * NANO) / 2n, why: "a fraction of a binary unit" },
+    { text: "1e3", nanos: 1000n * NANO, why: "exponent" },
+    { text: "1E", nanos: 10n ** 18n * NANO, why: "E alone is the unit exa, not an exponent" },
+    { text: "12E2", nanos: 1200n * NANO, why: "E with digits is an exponent" },
+    { text: "100n", nanos: 100n, why: "the smallest unit" },
+    { text: "1e-12", nanos: 1n, why: "what is smaller is rounded up" },
+    { text: "-1", nanos: -NANO, why: "a sign is part of the form" },
+  ])("$text ($why)", ({ text, nanos }) => {
+    expect(quantityNanos(text)).toBe(nanos);
+  });
+
+  test.each(["", " 1", "1 Gi", "Mi", "1mi", "1KB", "0x10", "1e", "1e999", "१", "1".repeat(40), "1.2.3", "--1", "."])(
+    "%j is no quantity",
+    (text) => {
+      expect(quantityNanos(text)).toBeUndefined();
+    },
+  );
+
+  test("milli and whole agree for every number", () => {
+    fc.assert(
+      fc.property(fc.nat(), (count) => {
+        expect(quantityNanos(`${count}000m`)).toBe(quantityNanos(`${count}`));
+      }),
+    );
+  });
+
+  test("any text is answered, never thrown at", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom(...Array.from("0123456789.+-eEinumkKMGTP ")) }), (text) => {
+        const nanos = quantityNanos(text);
+        return nanos === undefined || typeof nanos === "bigint";
+      }),
+    );
+  });
+});
+
+test("a resource is not negative", () => {
+  expect(RESOURCE_QUANTITY.objectionTo("-1")?.message).toContain("negative");
+  expect(RESOURCE_QUANTITY.objectionTo("0")).toBeUndefined();
+  expect(RESOURCE_QUANTITY.objectionTo("lots")?.fix).toContain("500m");
+});

@@ -1,0 +1,73 @@
+import { describe, expect, test } from "vitest";
+import { clusterAvailability } from "./cluster.ts";
+import { worstCondition } from "./deployment.ts";
+import { MODULE_URL } from "./module-url.ts";
+import { checkProvisionBounds } from "./provision.ts";
+import { builtinTemplate } from "./template.ts";
+
+describe("checkProvisionBounds", () => {
+  test("names every bound that is upside down, under the path it was given", () => {
+    const violations = checkProvisionBounds(
+      { min_scale: 3, max_scale: 1, cpu_request: "1", cpu_limit: "500m", memory_request: "1Gi", memory_limit: "1G" },
+      "$.functions[0].provision_config",
+    );
+    expect(violations.map((violation) => violation.path)).toEqual([
+      "$.functions[0].provision_config.max_scale",
+      "$.functions[0].provision_config.cpu_limit",
+      "$.functions[0].provision_config.memory_limit",
+    ]);
+    expect(violations.every((violation) => violation.fix !== undefined)).toBe(true);
+  });
+
+  test.each([
+    { fields: {}, why: "nothing is said" },
+    { fields: { min_scale: 2, max_scale: 2 }, why: "equal bounds are a fixed scale" },
+    { fields: { cpu_request: "1", cpu_limit: "1000m" }, why: "the same amount in two spellings" },
+    { fields: { cpu_request: "broken", cpu_limit: "1" }, why: "a broken quantity is another rule's business" },
+  ])("has no objection: $why", ({ fields }) => {
+    expect(checkProvisionBounds(fields)).toEqual([]);
+  });
+});
+
+test.each([
+  { health: { availability: 0.97, nodeCount: 2, readyNodes: 1 }, p: 0.97, why: "what was measured comes first" },
+  { health: { nodeCount: 4, readyNodes: 3 }, p: 0.75, why: "else the share of ready nodes" },
+  { health: { availability: 1.5 }, p: 1, why: "clamped" },
+  { health: { nodeCount: 0, readyNodes: 0 }, p: undefined, why: "no nodes tell nothing" },
+  { health: { readyNodes: 3 }, p: undefined, why: "half a ratio tells nothing" },
+  { health: { availability: Number.NaN }, p: undefined, why: "not a number tells nothing" },
+])("availability of a cluster: $why", ({ health, p }) => {
+  expect(clusterAvailability(health)).toBe(p);
+});
+
+test.each([
+  { parts: ["running", "deploying", "pending"], whole: "deploying", why: "deploying is worse than pending" },
+  { parts: ["running", "down", "deleted"], whole: "down", why: "the first of equals" },
+  { parts: ["running", "unknown"], whole: "unknown", why: "what no one could tell is not running" },
+  { parts: ["running", "running"], whole: "running", why: "all well" },
+  { parts: [], whole: "pending", why: "nothing has been reported" },
+] as const)("condition of a whole: $why", ({ parts, whole }) => {
+  expect(worstCondition(parts)).toBe(whole);
+});
+
+test.each([
+  ["Production", "full"],
+  ["full", "full"],
+  ["k8s", "k8s_deployment"],
+  ["kn", "knative"],
+  ["mine", undefined],
+  ["toString", undefined],
+])("template %s is %s", (name, template) => {
+  expect(builtinTemplate(name)).toBe(template);
+});
+
+test.each([
+  ["https://host/module.wasm", true],
+  ["http://pm:8080/api/v1/artifacts/ab", true],
+  ["module.wasm", false],
+  ["https://", false],
+  ["", false],
+  ["javascript:alert(1)", false],
+])("module address %s: %s", (text, accepted) => {
+  expect(MODULE_URL.objectionTo(text) === undefined).toBe(accepted);
+});
