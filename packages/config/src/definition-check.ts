@@ -1,0 +1,48 @@
+import { memberVariable, nameOf, spellings } from "./family.ts";
+import type { ConfigSchema } from "./define.ts";
+import type { VariableSpec } from "./variable.ts";
+
+const NAME = /^[A-Z][A-Z0-9_]*$/;
+
+/** Throws a TypeError that names the first mistake in a schema; such mistakes are the programmer's, not the user's. */
+export function checkDefinition(schema: ConfigSchema<unknown>, profileKey: string | undefined): void {
+  if (profileKey !== undefined && schema.profile === undefined)
+    fail(profileKey, "is no variable to take a profile from");
+  if (schema.profile?.required) fail(schema.profile.name, "chooses the profile and needs a default");
+  const taken = new Set<string>();
+  for (const { at } of schema.variables) {
+    checkVariable(at, schema);
+    claim(at, taken);
+  }
+  for (const { at: family } of schema.families) {
+    for (const member of family.members.values()) {
+      const variable = memberVariable(family, member, "X");
+      checkVariable(variable, schema);
+      claim(variable, taken);
+      if (nameOf(family, variable.name) !== "X") fail(variable.name, "ends like another member of its family");
+    }
+  }
+}
+
+function checkVariable(spec: VariableSpec, schema: ConfigSchema<unknown>): void {
+  if (spec.doc === "") fail(spec.name, "has no doc");
+  for (const name of [spec.name, ...spec.aliases]) if (!NAME.test(name)) fail(name, "is no name of a variable");
+  for (const value of [spec.defaultValue, ...spec.profileDefaults.values()]) {
+    if (value !== undefined && !spec.kind.parse(spec.kind.show(value)).ok) fail(spec.name, "has a default it refuses");
+  }
+  for (const profile of spec.profileDefaults.keys()) {
+    const known = schema.profile?.kind.parse(profile);
+    if (known?.ok !== true || known.value !== profile) fail(spec.name, `has a default for "${profile}", no profile`);
+  }
+}
+
+function claim(spec: VariableSpec, taken: Set<string>): void {
+  for (const name of spellings(spec)) {
+    if (taken.has(name)) fail(name, "is declared twice");
+    taken.add(name);
+  }
+}
+
+function fail(subject: string, what: string): never {
+  throw new TypeError(`${subject} ${what}`);
+}

@@ -1,0 +1,71 @@
+import { memberVariable } from "./family.ts";
+import type { ConfigSchema } from "./define.ts";
+import { MASK, maskText } from "./mask.ts";
+import type { VariableSpec } from "./variable.ts";
+
+/** What help and the reference page say about one variable. */
+export interface Description {
+  readonly name: string;
+  readonly aliases: readonly string[];
+  readonly type: string;
+  /** "8088", "false (edge, full: true)", "required" or "none". */
+  readonly defaults: string;
+  readonly doc: string;
+  readonly example: string | undefined;
+  readonly secret: boolean;
+  readonly fromFile: boolean;
+}
+
+/** Variables that stand together in the schema; the first group has no title. */
+export interface DescribedGroup {
+  readonly title: string;
+  readonly variables: readonly Description[];
+}
+
+/** Describes a schema group by group, in the order of declaration. */
+export function describeSchema(schema: ConfigSchema<unknown>): readonly DescribedGroup[] {
+  const groups = new Map<string, Description[]>();
+  const add = (path: readonly string[], spec: VariableSpec): void => {
+    const title = path.length > 1 ? titleOf(path.slice(0, -1)) : "";
+    const group = groups.get(title);
+    if (group === undefined) groups.set(title, [describeVariable(spec)]);
+    else group.push(describeVariable(spec));
+  };
+  for (const { path, at } of schema.variables) add(path, at);
+  for (const { path, at } of schema.families) {
+    for (const member of at.members.values()) add([...path, ""], memberVariable(at, member));
+  }
+  return [...groups].map(([title, variables]) => ({ title, variables }));
+}
+
+function describeVariable(spec: VariableSpec): Description {
+  return {
+    name: spec.name,
+    aliases: spec.aliases,
+    type: spec.kind.label,
+    defaults: defaultsOf(spec),
+    doc: spec.doc,
+    example: spec.example,
+    secret: spec.secret,
+    fromFile: spec.fromFile,
+  };
+}
+
+function defaultsOf(spec: VariableSpec): string {
+  const text = (value: unknown): string => (spec.secret ? MASK : maskText(spec.kind.show(value)) || '""');
+  const plain = spec.defaultValue === undefined ? (spec.required ? "required" : "none") : text(spec.defaultValue);
+  const profilesByText = new Map<string, string[]>();
+  for (const [profile, value] of spec.profileDefaults) {
+    const shown = text(value);
+    profilesByText.set(shown, [...(profilesByText.get(shown) ?? []), profile]);
+  }
+  const different = [...profilesByText].filter(([shown]) => shown !== plain);
+  if (different.length === 0) return plain;
+  return `${plain} (${different.map(([shown, profiles]) => `${profiles.join(", ")}: ${shown}`).join("; ")})`;
+}
+
+/** ["prometheus", "queryLimits"] is "Prometheus, query limits". */
+function titleOf(path: readonly string[]): string {
+  const words = path.map((key) => key.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)).join(", ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

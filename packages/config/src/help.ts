@@ -1,0 +1,30 @@
+import type { ConfigSchema } from "./define.ts";
+import { describeSchema, type Description } from "./describe.ts";
+
+/** The text of `--help`: each variable with type, default per profile and meaning. Holds no effective values. */
+export function configHelp(schema: ConfigSchema<unknown>): string {
+  const groups = describeSchema(schema).map(({ title, variables }) => {
+    const heading = title === "" ? "" : `${title}\n\n`;
+    return heading + variables.map(variableHelp).join("\n");
+  });
+  return [
+    `${schema.title}\n`,
+    "Settings are environment variables. A flag of the same name overrides one: HTTP_PORT=80 or --http-port=80.",
+    "An empty value counts as not set. --print-config shows the effective values and where they come from.\n",
+    groups.join("\n"),
+  ].join("\n");
+}
+
+function variableHelp(variable: Description): string {
+  const notes = [
+    variable.doc,
+    ...(variable.aliases.length > 0 ? [`Also as ${variable.aliases.join(", ")}.`] : []),
+    ...(variable.secret ? ["Secret."] : []),
+    ...(variable.fromFile ? [`May be read from the file that ${variable.name}_FILE names.`] : []),
+    ...(variable.example === undefined ? [] : [`Example: ${variable.example}`]),
+  ];
+  const title = `  ${variable.name}  <${variable.type}>  default: ${variable.defaults}`;
+  return `${title.replace("default: required", "required").replace("default: none", "optional")}\n${notes
+    .map((note) => `      ${note}\n`)
+    .join("")}`;
+}

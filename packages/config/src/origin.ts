@@ -1,0 +1,34 @@
+import { unreachable } from "@oaas/foundation";
+import { flagOf } from "./flags.ts";
+
+/** Where an effective value comes from. */
+export type Origin =
+  | { readonly from: "unset" }
+  | { readonly from: "default" }
+  | { readonly from: "profile"; readonly profile: string }
+  | { readonly from: "env"; readonly name: string }
+  | { readonly from: "alias"; readonly name: string }
+  | { readonly from: "file"; readonly name: string; readonly file: string }
+  | { readonly from: "flag"; readonly name: string };
+
+/** An origin in a few words. */
+export function originText(origin: Origin): string {
+  switch (origin.from) {
+    case "unset":
+      return "not set";
+    case "default":
+      return "default";
+    case "profile":
+      return `default of profile ${origin.profile}`;
+    case "env":
+      return "environment";
+    case "alias":
+      return `environment, as ${origin.name}`;
+    case "file":
+      return `file ${origin.file}, by ${origin.name}`;
+    case "flag":
+      return `flag ${flagOf(origin.name)}`;
+    default:
+      return unreachable(origin);
+  }
+}

@@ -1,0 +1,365 @@
+import { err, Fault, ok } from "@oaas/foundation";
+import fc from "fast-check";
+import { describe, expect, expectTypeOf, test } from "vitest";
+import {
+  configHelp,
+  configReport,
+  defineConfig,
+  env,
+  loadConfig,
+  nameInVariable,
+  parseConfig,
+  perName,
+} from "./index.ts";
+import { configReportText } from "./report.ts";
+import { crmLike } from "./testing/crm-like.ts";
+
+type Env = Readonly<Record<string, string>>;
+
+const problems = (envOf: Env, args: readonly string[] = []): string[] => {
+  const parsed = parseConfig(crmLike, { env: envOf, args });
+  return parsed.ok
+    ? []
+    : parsed.error.map((violation) => `${violation.path}: ${violation.message}; ${violation.fix ?? ""}`);
+};
+
+const valueOf = (envOf: Env, args: readonly string[] = []) => loadConfig(crmLike, { env: envOf, args });
+
+describe("values", () => {
+  test("an empty environment gives every default, typed and frozen to the leaves", () => {
+    const config = valueOf({});
+    expect(config.profile).toBe("dev");
+    expect(config.httpPort).toBe(8088);
+    expect(config.grpcPort).toBeUndefined();
+    expect(config.enforcement).toEqual({ cooldownMs: 120_000, maxReplicaDelta: 30 });
+    expect(config.clusters).toEqual({});
+    expectTypeOf(config.profile).toEqualTypeOf<"dev" | "edge" | "full">();
+    expectTypeOf(config.grpcPort).toEqualTypeOf<number | undefined>();
+    expectTypeOf(config.clusters).toEqualTypeOf<
+      Readonly<Record<string, { readonly url: string; readonly timeoutMs: number; readonly token: string | undefined }>>
+    >();
+    expect(() => Object.assign(config.enforcement, { cooldownMs: 1 })).toThrow(TypeError);
+    expect(() => (config.matchLabels as unknown as string[]).push("x")).toThrow(TypeError);
+  });
+
+  test.each([
+    ["dev", false, "debug"],
+    ["edge", true, "info"],
+    ["full", true, "info"],
+    ["production", true, "info"],
+  ])("profile %s sets its defaults", (profile, hpa, level) => {
+    const config = valueOf({ OPRC_CRM_PROFILE: profile });
+    expect([config.features.hpa, config.log.level]).toEqual([hpa, level]);
+  });
+
+  test("a variable overrides the profile, a flag overrides the variable", () => {
+    const envOf = { OPRC_CRM_PROFILE: "full", OPRC_CRM_FEATURES_HPA: "no", HTTP_PORT: "1" };
+    expect(valueOf(envOf).features.hpa).toBe(false);
+    expect(valueOf(envOf, ["--oprc-crm-features-hpa", "--HTTP_PORT=2"])).toMatchObject({
+      features: { hpa: true },
+      httpPort: 2,
+    });
+  });
+
+  test("empty counts as not set; an empty flag unsets the variable", () => {
+    expect(valueOf({ HTTP_PORT: "", OPRC_CRM_NOT_OURS: "" }).httpPort).toBe(8088);
+    expect(valueOf({ HTTP_PORT: "1" }, ["--http-port="]).httpPort).toBe(8088);
+  });
+});
+
+describe("families", () => {
+  test("a record per NAME found, with defaults for what is not set", () => {
+    const config = valueOf({
+      CRM_CLUSTER_EU_WEST_1_URL: "http://eu:8088",
+      CRM_CLUSTER_US_URL: "https://us",
+      CRM_CLUSTER_US_TIMEOUT: "5",
+    });
+    expect(config.clusters).toEqual({
+      [nameInVariable("eu-west.1")]: { url: "http://eu:8088", timeoutMs: 30_000, token: undefined },
+      US: { url: "https://us", timeoutMs: 5000, token: undefined },
+    });
+  });
+
+  test("a NAME without its required member is refused by the full name", () => {
+    expect(problems({ CRM_CLUSTER_EU_TIMEOUT: "5" })).toEqual(["$.CRM_CLUSTER_EU_URL: is required; set it"]);
+  });
+
+  test("a fully named variable does not belong to the family that it looks like", () => {
+    const schema = defineConfig({
+      title: "t",
+      prefixes: ["OPRC_PM_"],
+      variables: {
+        defaultUrl: env("OPRC_PM_CRM_DEFAULT_URL").url().optional().doc("d"),
+        crms: perName("OPRC_PM_CRM_<NAME>_", { url: env("URL").url().doc("d") }),
+      },
+    });
+    const config = loadConfig(schema, { env: { OPRC_PM_CRM_DEFAULT_URL: "http://a", OPRC_PM_CRM_B_URL: "http://b" } });
+    expect(config).toEqual({ defaultUrl: "http://a", crms: { B: { url: "http://b" } } });
+  });
+});
+
+describe("mistakes", () => {
+  test("all are reported at once, as one fault with its own code", () => {
+    const envOf = { HTTP_PORT: "many", OPRC_CRM_PROFILE: "prodd", OPRC_CRM_FEATURES_HAP: "1", OPRC_CRM_PROM_URL: "x" };
+    expect(problems(envOf)).toHaveLength(4);
+    const fault = (() => {
+      try {
+        return loadConfig(crmLike, { env: envOf });
+      } catch (thrown) {
+        return thrown as Fault;
+      }
+    })() as Fault;
+    expect(fault).toBeInstanceOf(Fault);
+    expect([fault.kind, fault.code, fault.violations.length]).toEqual(["invalid-argument", "OAAS_CONFIG_INVALID", 4]);
+    expect(fault.message).toContain('\n  HTTP_PORT: must be a whole number from 0 to 65535, not "many"');
+    expect(fault.message).toContain(
+      "OPRC_CRM_FEATURES_HAP: is an unknown variable; did you mean OPRC_CRM_FEATURES_HPA?",
+    );
+  });
+
+  test.each([
+    {
+      why: "a transposition is one step",
+      name: "OPRC_CRM_FEATURES_HAP",
+      nearest: "OPRC_CRM_FEATURES_HPA",
+    },
+    { why: "a prefix too much", name: "OPRC_CRM_HTTP_PORT", nearest: "HTTP_PORT" },
+    { why: "an alias is a known name too", name: "OPRC_CRM_LOGG", nearest: "OPRC_CRM_LOG" },
+    { why: "a file variable is a known name too", name: "OPRC_CRM_TOKEN_FIEL", nearest: "OPRC_CRM_TOKEN_FILE" },
+    {
+      why: "a family's member with the NAME kept",
+      name: "CRM_CLUSTER_EU_WEST_ULR",
+      nearest: "CRM_CLUSTER_EU_WEST_URL",
+    },
+  ])("unknown $name: did you mean $nearest? ($why)", ({ name, nearest }) => {
+    expect(problems({ [name]: "1" })).toEqual([`$.${name}: is an unknown variable; did you mean ${nearest}?`]);
+  });
+
+  test("an unknown flag names the nearest flag", () => {
+    expect(problems({}, ["--htpp-port=1"])).toEqual([
+      "$['--htpp-port']: is an unknown flag; did you mean --http-port?",
+    ]);
+  });
+
+  test("flags that are no flags, or have no value, are refused and never quoted", () => {
+    expect(problems({}, ["--http-port", "8080"])).toEqual([
+      "$.arguments[1]: is no flag; write --name=value",
+      "$.HTTP_PORT: has no value; write --http-port=value",
+    ]);
+  });
+
+  test("two names of one variable must agree, in meaning rather than in letters", () => {
+    expect(valueOf({ OPRC_CRM_LOG: "WARN", SERVICE_LOG: "warning" }).log.level).toBe("warn");
+    expect(problems({ OPRC_CRM_LOG: "warn", SERVICE_LOG: "info" })).toEqual([
+      "$.OPRC_CRM_LOG: has another value than SERVICE_LOG, which is the same setting; set only one of them",
+    ]);
+  });
+
+  test("rules between variables are asked when each by itself is right", () => {
+    expect(problems({ OPRC_CRM_PROFILE: "full", OPRC_CRM_FEATURES_NFR_ENFORCEMENT: "true" })).toEqual([
+      "$.OPRC_CRM_PROM_URL: is required when enforcement is on; ",
+    ]);
+  });
+});
+
+describe("variables that Kubernetes injects", () => {
+  test.each([
+    ["OPRC_CRM_SERVICE_HOST", "10.0.0.1"],
+    ["OPRC_CRM_SERVICE_PORT", "8088"],
+    ["OPRC_CRM_SERVICE_PORT_GRPC_WEB", "8088"],
+    ["OPRC_CRM_PORT", "tcp://10.0.0.1:8088"],
+    ["OPRC_CRM_PORT_8088_TCP", "tcp://10.0.0.1:8088"],
+    ["OPRC_CRM_PORT_8088_TCP_PROTO", "tcp"],
+    ["OPRC_CRM_PORT_8088_TCP_PORT", "8088"],
+    ["OPRC_CRM_PORT_53_UDP_ADDR", "fd00::1"],
+    ["OPRC_CRM_GATEWAY_PORT", "tcp://[fd00::1]:80"],
+  ])("%s=%s is ignored", (name, value) => {
+    expect(problems({ [name]: value })).toEqual([]);
+  });
+
+  test("a declared port is not overrun by the Service of that name", () => {
+    expect(valueOf({ HTTP_PORT: "tcp://10.0.0.1:80" }).httpPort).toBe(8088);
+  });
+
+  test("a port we do not know that holds a number is still a misspelling", () => {
+    expect(problems({ OPRC_CRM_PORT: "8088" })).toHaveLength(1);
+  });
+});
+
+describe("files", () => {
+  const readFile = (path: string): string => {
+    if (path === "/s/token") return "s3cret value\n";
+    if (path === "/s/empty") return "\n";
+    throw Object.assign(new Error("nope"), { code: "ENOENT" });
+  };
+  const load = (envOf: Env, args: readonly string[] = []) => parseConfig(crmLike, { env: envOf, args, readFile });
+
+  test("a secret may come from a file, without its last newline", () => {
+    expect(load({ OPRC_CRM_TOKEN_FILE: "/s/token" })).toMatchObject({ ok: true, value: { token: "s3cret value" } });
+    expect(load({}, ["--oprc-crm-token-file=/s/token"])).toMatchObject({ value: { token: "s3cret value" } });
+    const member = load({ CRM_CLUSTER_A_URL: "http://a", CRM_CLUSTER_A_TOKEN_FILE: "/s/token" });
+    expect(member).toMatchObject({ value: { clusters: { A: { token: "s3cret value" } } } });
+  });
+
+  test.each([
+    {
+      why: "missing file",
+      env: { OPRC_CRM_TOKEN_FILE: "/s/no" },
+      says: "names the file /s/no, which cannot be read (ENOENT)",
+    },
+    { why: "empty file", env: { OPRC_CRM_TOKEN_FILE: "/s/empty" }, says: "names the file /s/empty, which is empty" },
+    {
+      why: "two sources that disagree",
+      env: { OPRC_CRM_TOKEN: "other", OPRC_CRM_TOKEN_FILE: "/s/token" },
+      says: "has another value than OPRC_CRM_TOKEN_FILE, which is the same setting",
+    },
+  ])("$why is a clear violation", ({ env: envOf, says }) => {
+    expect(load(envOf)).toMatchObject({ ok: false, error: [{ message: says }] });
+  });
+
+  test("without a way to read files, a file variable is refused", () => {
+    expect(problems({ OPRC_CRM_TOKEN_FILE: "/s/token" })[0]).toContain("files cannot be read here");
+  });
+});
+
+describe("declarations that are wrong", () => {
+  const variable = env("A").int({ max: 5 }).default(1).doc("d");
+  const define = (variables: Parameters<typeof defineConfig>[0]["variables"]) => () =>
+    defineConfig({ title: "t", prefixes: [], variables });
+
+  test.each([
+    ["declared twice", { a: variable, b: variable }],
+    ["declared twice", { a: variable, b: env("B").int().default(1).doc("d").alias("A") }],
+    ["has no doc", { a: env("A").int().default(1) }],
+    ["no name of a variable", { a: env("a-b").int().default(1).doc("d") }],
+    ["a default it refuses", { a: env("A").int({ max: 5 }).default(6).doc("d") }],
+    ["no profile", { a: env("A").int().default(1).defaultIn({ dev: 2 }).doc("d") }],
+  ])("%s", (says, variables) => {
+    expect(define(variables as never)).toThrow(says);
+  });
+
+  test("a default that is no duration is refused where it stands", () => {
+    expect(() => env("A").duration().default("5 parsecs")).toThrow("is no duration");
+  });
+});
+
+describe("properties", () => {
+  const known = ["HTTP_PORT", "OPRC_CRM_PROFILE", "OPRC_CRM_TOKEN", "OPRC_CRM_TOKEN_FILE", "OPRC_CRM_PROM_URL"];
+  const names = fc.oneof(
+    fc.constantFrom(...known, "CRM_CLUSTER_A_URL", "CRM_CLUSTER__URL", "OPRC_CRM_", "__proto__", "SERVICE_LOG"),
+    fc.string(),
+    fc.string().map((text) => `OPRC_CRM_${text}`),
+    fc.string().map((text) => `CRM_CLUSTER_${text}`),
+  );
+  const envs = fc.dictionary(names, fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("1", "true", "full")));
+
+  test("no environment and no flags make it throw, and a refusal always has a reason", () => {
+    fc.assert(
+      fc.property(
+        envs,
+        fc.array(
+          fc.oneof(
+            fc.string(),
+            names.map((name) => `--${name}=1`),
+          ),
+        ),
+        (envOf, args) => {
+          const readFile = (): string => {
+            throw new Error("no file");
+          };
+          const parsed = parseConfig(crmLike, { env: envOf, args, readFile });
+          configReport(crmLike, { env: envOf, args, readFile });
+          expect(parsed.ok || parsed.error.length > 0).toBe(true);
+        },
+      ),
+    );
+  });
+
+  test("the report names the origin that the value really has", () => {
+    const sources = fc.record({
+      flag: fc.option(fc.nat(1000), { nil: undefined }),
+      variable: fc.option(fc.nat(1000), { nil: undefined }),
+      alias: fc.option(fc.nat(1000), { nil: undefined }),
+      profile: fc.constantFrom("dev", "edge", "full"),
+    });
+    fc.assert(
+      fc.property(sources, ({ flag, variable, alias, profile }) => {
+        fc.pre(variable === undefined || alias === undefined || flag !== undefined || variable === alias);
+        const envOf = {
+          OPRC_CRM_PROFILE: profile,
+          ...(variable === undefined ? {} : { OPRC_CRM_LIMITS_MAX_REPLICAS: String(variable) }),
+          ...(alias === undefined ? {} : { MAX_REPLICAS: String(alias) }),
+        };
+        const args = flag === undefined ? [] : [`--oprc-crm-limits-max-replicas=${flag}`];
+        const entry = configReport(crmLike, { env: envOf, args }).find(
+          (one) => one.name === "OPRC_CRM_LIMITS_MAX_REPLICAS",
+        );
+        const byDefault = profile === "full" ? (["50", "profile"] as const) : (["20", "default"] as const);
+        const [value, from] =
+          flag !== undefined
+            ? [String(flag), "flag"]
+            : variable !== undefined
+              ? [String(variable), "env"]
+              : alias !== undefined
+                ? [String(alias), "alias"]
+                : byDefault;
+        expect([entry?.value, entry?.origin.from]).toEqual([value, from]);
+      }),
+    );
+  });
+
+  test("a secret never appears in report, help or errors", () => {
+    const secrets = fc
+      .string({ unit: "grapheme-ascii", minLength: 8, maxLength: 30 })
+      .map((text) => `#${text.trim()}#q7`);
+    fc.assert(
+      fc.property(
+        secrets,
+        fc.constantFrom("ok", "bad-port", "bad-json", "contradiction", "positional"),
+        (secret, turn) => {
+          const envOf: Env = {
+            OPRC_CRM_TOKEN: secret,
+            OPRC_CRM_PIN: secret,
+            OPRC_CRM_PROM_URL: `http://user:${encodeURIComponent(secret)}@host/path`,
+            OPRC_CRM_CLUSTERS: `{"token": "${secret}", ${turn === "bad-json" ? secret : ""}`,
+            CRM_CLUSTER_A_URL: `nonsense://user:${secret}@host`,
+            CRM_CLUSTER_A_TOKEN: secret,
+            ...(turn === "bad-port" ? { HTTP_PORT: "x" } : {}),
+            ...(turn === "contradiction" ? { CRM_TOKEN: `${secret}2` } : {}),
+          };
+          const args = turn === "positional" ? ["--oprc-crm-token", secret] : [];
+          const parsed = parseConfig(crmLike, { env: envOf, args });
+          const everything = [
+            configReportText(configReport(crmLike, { env: envOf, args })),
+            configHelp(crmLike),
+            parsed.ok ? "" : JSON.stringify(parsed.error),
+          ].join("\n");
+          expect(parsed.ok).toBe(false);
+          expect(everything).not.toContain(secret);
+          expect(everything).not.toContain(encodeURIComponent(secret));
+        },
+      ),
+    );
+  });
+});
+
+test("a check of a JSON document puts its violations under the variable", () => {
+  const schema = defineConfig({
+    title: "t",
+    prefixes: [],
+    variables: {
+      clusters: env("CLUSTERS_JSON")
+        .json("array of clusters", (value) =>
+          Array.isArray(value) ? ok(value as unknown[]) : err([{ path: "$.kind", message: "must be an array" }]),
+        )
+        .doc("d"),
+    },
+  });
+  expect(parseConfig(schema, { env: { CLUSTERS_JSON: "{}" } })).toEqual({
+    ok: false,
+    error: [{ path: "$.CLUSTERS_JSON.kind", message: "must be an array" }],
+  });
+  const good = parseConfig(schema, { env: { CLUSTERS_JSON: '[{"a":[1]}]' } });
+  expect(good).toEqual({ ok: true, value: { clusters: [{ a: [1] }] } });
+  expect(good.ok && Object.isFrozen((good.value.clusters as { a: number[] }[])[0]?.a)).toBe(true);
+});

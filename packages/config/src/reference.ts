@@ -1,0 +1,52 @@
+import type { ConfigSchema } from "./define.ts";
+import { describeSchema, type Description } from "./describe.ts";
+
+/** The reference page of several programs' settings, in Markdown: the same facts as `--help`. */
+export function configReference(schemas: readonly ConfigSchema<unknown>[]): string {
+  const sections = schemas.map((schema) => {
+    const groups = describeSchema(schema).map(({ title, variables }) =>
+      [
+        ...(title === "" ? [] : [`### ${title}`, ""]),
+        "| Variable | Type | Default | Meaning |",
+        "|---|---|---|---|",
+        ...variables.map(row),
+        "",
+      ].join("\n"),
+    );
+    const unknown = schema.prefixes.map((prefix) => code(`${prefix}*`)).join(", ");
+    const guard = unknown === "" ? [] : [`A variable ${unknown} that is not listed here stops the start.`, ""];
+    return [`## ${schema.title}`, "", ...guard, ...groups].join("\n");
+  });
+  return [
+    "# Configuration",
+    "",
+    "Generated from the schemas in the code. Settings are environment variables; a flag of the same name overrides one",
+    "(`--http-port=80` for `HTTP_PORT`). An empty value counts as not set. `--print-config` shows the effective values",
+    "and where each comes from.",
+    "",
+    ...sections,
+  ].join("\n");
+}
+
+function row(variable: Description): string {
+  const names = [variable.name, ...variable.aliases].map(code).join("<br>also ");
+  const meaning = [
+    variable.doc,
+    ...(variable.secret ? ["Secret."] : []),
+    ...(variable.fromFile ? [`${code(`${variable.name}_FILE`)} may name a file that holds it.`] : []),
+    ...(variable.example === undefined ? [] : [`Example: ${code(variable.example)}`]),
+  ].join(" ");
+  return `| ${[names, escape(variable.type), escape(variable.defaults), escape(meaning)].join(" | ")} |`;
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
+}
+
+/** A bar would end the cell, and `<NAME>` would be taken for HTML. */
+function escape(text: string): string {
+  return text
+    .replaceAll("|", String.raw`\|`)
+    .replaceAll(/\s*\n\s*/g, " ")
+    .replaceAll(/(`[^`]*`)|</g, (whole, quoted: string | undefined) => (quoted === undefined ? "&lt;" : whole));
+}

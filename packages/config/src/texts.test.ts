@@ -1,0 +1,123 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { editDistance, nearest } from "./edit-distance.ts";
+import { configHelp, configReference, configReport, configReportText, maskText, readCommandLine } from "./index.ts";
+import { maskRefused } from "./mask.ts";
+import { crmLike } from "./testing/crm-like.ts";
+
+describe("help and reference", () => {
+  test("help has name, type, default per profile and text of every variable", () => {
+    const help = configHelp(crmLike);
+    expect(help).toContain(
+      "  OPRC_CRM_FEATURES_HPA  <true | false>  default: false (edge, full: true)\n      Uses HPAs.\n",
+    );
+    expect(help).toContain("  GRPC_PORT  <port>  optional\n");
+    expect(help).toContain("  CRM_CLUSTER_<NAME>_URL  <URL>  required\n");
+    expect(help).toContain("  OPRC_CRM_ENFORCEMENT_COOLDOWN_SECS  <duration or number of seconds>  default: 2m\n");
+    expect(help).toContain("Also as OPRC_CRM_LOG, SERVICE_LOG, RUST_LOG.");
+    expect(help).toContain("May be read from the file that OPRC_CRM_TOKEN_FILE names.");
+    for (const { at } of crmLike.variables) expect(help).toContain(`  ${at.name}  <`);
+  });
+
+  test("the reference has a row per variable whose bars do not break the table", () => {
+    const page = configReference([crmLike]);
+    const rows = page.split("\n").filter((line) => line.startsWith("| `"));
+    expect(rows).toHaveLength(crmLike.variables.length + 3);
+    for (const row of rows) expect(row.replaceAll(String.raw`\|`, "").split("|")).toHaveLength(6);
+    expect(page).toContain("| `HTTP_PORT` | port | 8088 | Port of gRPC and HTTP. |");
+    expect(page).toContain("| `OPRC_CRM_PROFILE` | dev \\| edge \\| full | dev |");
+    expect(page).toContain("### Enforcement");
+    expect(page).toContain("A variable `OPRC_CRM_*`, `CRM_CLUSTER_*` that is not listed here stops the start.");
+  });
+});
+
+describe("report", () => {
+  test("shows effective values and origins, secrets masked", () => {
+    const text = configReportText(
+      configReport(crmLike, {
+        env: {
+          OPRC_CRM_PROFILE: "edge",
+          SERVICE_LOG: "warn",
+          OPRC_CRM_TOKEN_FILE: "/run/token",
+          OPRC_CRM_PROM_URL: "http://me:hunter2@prom:9090/x",
+          GRPC_PORT: "x",
+          CRM_CLUSTER_EU_URL: "http://eu",
+        },
+        args: ["--http-port=1"],
+        readFile: () => "hunter3",
+      }),
+    );
+    const lines = text.split("\n").map((line) => line.replace(/\s+#/, " #"));
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        "OPRC_CRM_PROFILE=edge # environment",
+        "HTTP_PORT=1 # flag --http-port",
+        "GRPC_PORT is invalid # environment",
+        "OPRC_CRM_TOKEN=*** # file /run/token, by OPRC_CRM_TOKEN_FILE",
+        "OPRC_CRM_PROM_URL=http://me:***@prom:9090/x # environment",
+        "LOG_LEVEL=warn # environment, as SERVICE_LOG",
+        "OPRC_CRM_FEATURES_HPA=true # default of profile edge",
+        "OPRC_CRM_LIMITS_MAX_REPLICAS=20 # default",
+        "OPRC_CRM_PIN= # not set",
+        "CRM_CLUSTER_EU_URL=http://eu # environment",
+        "CRM_CLUSTER_EU_TIMEOUT=30s # default",
+      ]),
+    );
+    expect(text).not.toMatch(/hunter/);
+  });
+});
+
+test.each([
+  ["http://user:pw@host/p", "http://user:***@host/p"],
+  ["http://token@host", "http://***@host"],
+  ["http://u:a/b@c@host", "http://u:***@host"],
+  ["http://a:1@x,http://b:2@y", "http://a:***@x,http://b:***@y"],
+  ["http://host/p?api_key=1&b=2", "http://host/p?api_key=***&b=2"],
+  ["mail me@host", "mail me@host"],
+  ["http://host/path", "http://host/path"],
+])("masks %s as %s", (text, want) => {
+  expect(maskText(text)).toBe(want);
+});
+
+test.each([
+  ["nonsense://u:p w,x@y@host", "nonsense://***@host"],
+  ["u:p@host:1", "***@host:1"],
+  ["ht!tp://x?token=a b", "ht!tp://x?token=***"],
+  ["many", "many"],
+])("masks the refused %s as %s", (text, want) => {
+  expect(maskRefused(text)).toBe(want);
+});
+
+test.each([
+  { args: [], mode: "run", rest: [] },
+  { args: ["--a=1", "--help"], mode: "help", rest: ["--a=1"] },
+  { args: ["-h", "--print-config"], mode: "help", rest: [] },
+  { args: ["--print-config", "--a=1"], mode: "print-config", rest: ["--a=1"] },
+])("command line $args asks for $mode", ({ args, mode, rest }) => {
+  expect(readCommandLine(args)).toEqual({ mode, args: rest });
+});
+
+describe("edit distance", () => {
+  test.each([
+    ["", "abc", 3],
+    ["kitten", "sitting", 3],
+    ["HPA", "HAP", 1],
+    ["same", "same", 0],
+  ])("%s to %s is %i", (from, to, want) => {
+    expect(editDistance(from, to)).toBe(want);
+  });
+
+  test("is symmetric, and zero only for equals", () => {
+    const word = fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: 8 });
+    fc.assert(
+      fc.property(word, word, (a, b) => {
+        expect(editDistance(a, b)).toBe(editDistance(b, a));
+        expect(editDistance(a, b) === 0).toBe(a === b);
+      }),
+    );
+  });
+
+  test("nothing is nearest among none", () => {
+    expect(nearest("a", []).name).toBe("");
+  });
+});

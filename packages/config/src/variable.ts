@@ -1,0 +1,115 @@
+import type { Result, Violation } from "@oaas/foundation";
+import { byteSizeKind } from "./byte-size.ts";
+import { jsonKind, keyValuesKind, listKind } from "./compound-kinds.ts";
+import { durationKind, type DurationOptions } from "./duration.ts";
+import type { Kind } from "./kind.ts";
+import { boolKind, floatKind, intKind, oneOfKind, pathKind, portKind, stringKind, urlKind } from "./scalar-kinds.ts";
+
+/** Everything declared about one variable, without its static type. */
+export interface VariableSpec {
+  readonly name: string;
+  readonly aliases: readonly string[];
+  readonly kind: Kind<unknown, never>;
+  readonly required: boolean;
+  /** Undefined when there is none. */
+  readonly defaultValue: unknown;
+  readonly profileDefaults: ReadonlyMap<string, unknown>;
+  readonly doc: string;
+  readonly example: string | undefined;
+  readonly secret: boolean;
+  /** Whether `<NAME>_FILE` may point to a file that holds the value. */
+  readonly fromFile: boolean;
+}
+
+declare const valueType: unique symbol;
+
+/**
+ * One declared variable; each method returns a more declared one.
+ *
+ * `V` is what the configuration will hold, `T` the type of a value that is there, `D` how a default is written.
+ * Without `default` or `optional` the variable is required.
+ */
+export interface Variable<V, T = V, D = T> {
+  readonly [valueType]?: V;
+  readonly declares: "variable";
+  readonly spec: VariableSpec;
+  /** The value when nothing is set. */
+  default(written: D): Variable<T, T, D>;
+  /** May stay unset. */
+  optional(): Variable<T | undefined, T, D>;
+  /** Defaults that differ by profile; a profile not named here has the plain default. */
+  defaultIn(perProfile: Readonly<Record<string, D>>): Variable<V, T, D>;
+  /** Other names of the same variable. Set to different values, they stop the start. */
+  alias(...names: readonly string[]): Variable<V, T, D>;
+  /** What the variable does, in a sentence for operators. */
+  doc(text: string): Variable<V, T, D>;
+  example(text: string): Variable<V, T, D>;
+  /** Never shown anywhere; may also come from the file that `<NAME>_FILE` names. */
+  secret(): Variable<V, T, D>;
+  /** Lets `<NAME>_FILE` name a file that holds the value. */
+  fromFile(): Variable<V, T, D>;
+}
+
+/** Starts the declaration of a variable; the method called says its type. */
+export function env(name: string) {
+  const as = <T, D>(kind: Kind<T, D>): Variable<T, T, D> => declared(bareSpec(name, kind as Kind<unknown, never>));
+  return {
+    /** A type of one's own. */
+    as,
+    string: (options?: Parameters<typeof stringKind>[0]) => as(stringKind(options)),
+    int: (range?: Parameters<typeof intKind>[0]) => as(intKind(range)),
+    float: (range?: Parameters<typeof floatKind>[0]) => as(floatKind(range)),
+    bool: () => as(boolKind()),
+    port: () => as(portKind()),
+    url: (...schemes: readonly string[]) => as(urlKind(schemes.length === 0 ? undefined : schemes)),
+    path: () => as(pathKind()),
+    oneOf: <const O extends readonly string[]>(options: O, synonyms?: Readonly<Record<string, O[number]>>) =>
+      as(oneOfKind(options, synonyms)),
+    /** In milliseconds. */
+    duration: (options?: DurationOptions) => as(durationKind(options)),
+    /** In bytes. */
+    byteSize: (range?: Parameters<typeof byteSizeKind>[0]) => as(byteSizeKind(range)),
+    list: <T = string>(of?: Kind<T, never>) => as(listKind<T>(of)),
+    keyValues: () => as(keyValuesKind()),
+    json: <T>(label: string, check: (value: unknown) => Result<T, readonly Violation[]>) => as(jsonKind(label, check)),
+  };
+}
+
+/** A copy of a variable for one name of a family. */
+export function renamed(spec: VariableSpec, rename: (name: string) => string): VariableSpec {
+  return { ...spec, name: rename(spec.name), aliases: spec.aliases.map(rename) };
+}
+
+function declared<V, T, D>(spec: VariableSpec): Variable<V, T, D> {
+  const value = (written: D): unknown => (spec.kind as unknown as Kind<T, D>).fromDefault(written);
+  return {
+    declares: "variable",
+    spec,
+    default: (written) => declared({ ...spec, required: false, defaultValue: value(written) }),
+    optional: () => declared({ ...spec, required: false }),
+    defaultIn: (perProfile) => {
+      const entries = Object.entries(perProfile).map(([profile, written]) => [profile, value(written)] as const);
+      return declared({ ...spec, profileDefaults: new Map([...spec.profileDefaults, ...entries]) });
+    },
+    alias: (...names) => declared({ ...spec, aliases: [...spec.aliases, ...names] }),
+    doc: (doc) => declared({ ...spec, doc }),
+    example: (example) => declared({ ...spec, example }),
+    secret: () => declared({ ...spec, secret: true, fromFile: true }),
+    fromFile: () => declared({ ...spec, fromFile: true }),
+  };
+}
+
+function bareSpec(name: string, kind: Kind<unknown, never>): VariableSpec {
+  return {
+    name,
+    aliases: [],
+    kind,
+    required: true,
+    defaultValue: undefined,
+    profileDefaults: new Map(),
+    doc: "",
+    example: undefined,
+    secret: false,
+    fromFile: false,
+  };
+}
