@@ -1,0 +1,10 @@
+/**
+ * Real components: what there is (manifest), how one is had (obtain, recipes), where it is (component-file).
+ * Free of vitest and browsers, so that tools may import it: `@oaas/testkit/components`.
+ */
+export type { Component, Tier } from "./component.ts";
+export { COMPONENTS, componentOf, type ComponentFileName, type ComponentName } from "./manifest.ts";
+export { cacheDir, componentFolder, isPresent } from "./cache.ts";
+export { componentFile, missingComponents } from "./component-file.ts";
+export { componentsOf, elapsedText, ensureComponents, ensureEach, reportText } from "./ensure.ts";
+export type { ComponentReport, ComponentState } from "./not-obtained.ts";

@@ -1,0 +1,148 @@
+import type { Component } from "./component.ts";
+
+function declare<Name extends string, File extends string>(component: Component<Name, File>): Component<Name, File> {
+  return component;
+}
+
+const DECLARED = [
+  declare({
+    name: "etcd",
+    version: "3.6.8",
+    tier: "test",
+    purpose: "storage backend, and the store of the real cluster",
+    recipe: {
+      kind: "go-build",
+      module: "kubernetes",
+      binaries: { etcd: "go.etcd.io/etcd/server/v3", etcdctl: "go.etcd.io/etcd/etcdctl/v3" },
+    },
+    files: { etcd: "bin/etcd", etcdctl: "bin/etcdctl" },
+    proof: { file: "etcd", args: ["--version"], says: "3.6.8" },
+  }),
+  declare({
+    name: "kubernetes",
+    version: "1.36.3",
+    tier: "test",
+    purpose: "real cluster: API server, controller manager, scheduler, and kubectl as a client we did not write",
+    recipe: {
+      kind: "go-build",
+      module: "kubernetes",
+      binaries: {
+        "kube-apiserver": "k8s.io/kubernetes/cmd/kube-apiserver",
+        "kube-controller-manager": "k8s.io/kubernetes/cmd/kube-controller-manager",
+        "kube-scheduler": "k8s.io/kubernetes/cmd/kube-scheduler",
+        kubectl: "k8s.io/kubernetes/cmd/kubectl",
+      },
+    },
+    files: {
+      "kube-apiserver": "bin/kube-apiserver",
+      "kube-controller-manager": "bin/kube-controller-manager",
+      "kube-scheduler": "bin/kube-scheduler",
+      kubectl: "bin/kubectl",
+    },
+    proof: { file: "kubectl", args: ["version", "--client"], says: "v1.36.3" },
+  }),
+  declare({
+    name: "kwok",
+    version: "0.8.0",
+    tier: "test",
+    purpose: "nodes and pods of the real cluster, without kubelets",
+    recipe: {
+      kind: "go-build",
+      module: "kwok",
+      binaries: { kwok: "sigs.k8s.io/kwok/cmd/kwok" },
+      moduleFiles: {
+        module: "sigs.k8s.io/kwok",
+        files: [
+          "kustomize/stage/node/fast/node-initialize.yaml",
+          "kustomize/stage/node/heartbeat/node-heartbeat.yaml",
+          "kustomize/stage/pod/fast/pod-ready.yaml",
+          "kustomize/stage/pod/fast/pod-complete.yaml",
+          "kustomize/stage/pod/fast/pod-delete.yaml",
+        ],
+      },
+    },
+    files: { kwok: "bin/kwok", "kwok-stages": "files/kustomize/stage" },
+    proof: { file: "kwok", args: ["--help"], says: "--manage-all-nodes" },
+  }),
+  declare({
+    name: "prometheus",
+    version: "2.42",
+    tier: "test",
+    purpose: "metrics that the NFR analyzer queries",
+    recipe: {
+      kind: "debian-extract",
+      packages: ["prometheus"],
+      commands: { prometheus: "usr/bin/prometheus", promtool: "usr/bin/promtool" },
+    },
+    files: { prometheus: "bin/prometheus", promtool: "bin/promtool" },
+    proof: { file: "prometheus", args: ["--version"], says: "version 2.42" },
+  }),
+  declare({
+    name: "etcd34",
+    version: "3.4.23",
+    tier: "test",
+    purpose: "storage backend of the older line that operators still run",
+    recipe: {
+      kind: "debian-extract",
+      packages: ["etcd-server", "etcd-client"],
+      commands: { etcd34: "usr/bin/etcd", etcdctl34: "usr/bin/etcdctl" },
+    },
+    files: { etcd34: "bin/etcd34", etcdctl34: "bin/etcdctl34" },
+    proof: { file: "etcd34", args: ["--version"], says: "3.4.23" },
+  }),
+  declare({
+    name: "protoc",
+    version: "3.21.12",
+    tier: "test",
+    purpose: "reads and writes our protobuf messages with code that is not ours",
+    recipe: {
+      kind: "debian-extract",
+      packages: ["protobuf-compiler", "libprotoc32", "libprotobuf32", "libprotobuf-dev"],
+      commands: { protoc: "usr/bin/protoc" },
+    },
+    files: { protoc: "bin/protoc", "protoc-include": "usr/include" },
+    proof: { file: "protoc", args: ["--version"], says: "libprotoc 3.21.12" },
+  }),
+  declare({
+    name: "chromium",
+    version: "Debian's",
+    tier: "test",
+    purpose: "the browser that opens the console",
+    recipe: { kind: "host-command", command: "chromium", debianPackage: "chromium" },
+    files: { chromium: "" },
+    proof: { file: "chromium", args: ["--version"], says: "Chromium" },
+  }),
+  declare({
+    name: "etcd-bench",
+    version: "1",
+    tier: "bench",
+    purpose: "a minimal Go client of etcd, to compare ours with in the same run",
+    recipe: {
+      kind: "go-build",
+      module: "kubernetes",
+      binaries: { "etcd-bench": "./etcdbench" },
+      ownSources: ["etcdbench"],
+    },
+    files: { "etcd-bench": "bin/etcd-bench" },
+    proof: { file: "etcd-bench", args: ["--help"], says: "-endpoints" },
+  }),
+] as const;
+
+type Declared = (typeof DECLARED)[number];
+
+export type ComponentName = Declared["name"];
+
+/** Every file some component offers. */
+export type ComponentFileName = Declared extends infer C ? (C extends Component<string, infer F> ? F : never) : never;
+
+/** Every real component, in the order in which they are obtained: what most tests need comes first. */
+export const COMPONENTS: readonly Component[] = DECLARED;
+
+/** The component of this name, or the one that offers this file. */
+export function componentOf(name: ComponentName | ComponentFileName): Component {
+  const found =
+    COMPONENTS.find((component) => component.name === name) ??
+    COMPONENTS.find((component) => Object.hasOwn(component.files, name));
+  if (!found) throw new RangeError(`no component is or offers "${name}"; add it to the manifest`);
+  return found;
+}

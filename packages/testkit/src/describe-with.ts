@@ -1,0 +1,31 @@
+/* oxlint-disable vitest/no-disabled-tests, vitest/valid-title, vitest/valid-describe-callback, vitest/no-conditional-tests, vitest/expect-expect -- this file makes suites; it is not one */
+import { describe, it } from "vitest";
+import { missingComponents } from "./components/component-file.ts";
+import type { ComponentFileName, ComponentName } from "./components/manifest.ts";
+
+/**
+ * A suite that needs real components. When one is missing the suite is skipped and says so on standard error, with the
+ * remedy; with CI=true it fails instead, because nobody reads skips there.
+ */
+export function describeWith(
+  components: readonly (ComponentName | ComponentFileName)[],
+  title: string,
+  body: () => void,
+): void {
+  const missing = missingComponents(components);
+  if (missing.length === 0) {
+    describe(title, body);
+    return;
+  }
+  const reason = missing.join("; ");
+  if (process.env["CI"] === "true") {
+    describe(title, () => {
+      it("has its components", () => {
+        throw new Error(reason);
+      });
+    });
+    return;
+  }
+  process.stderr.write(`SKIPPED "${title}": ${reason}\n`);
+  describe.skip(`${title} [skipped: ${reason}]`, body);
+}

@@ -1,0 +1,30 @@
+/** A user that the API server knows by a bearer token. */
+export interface TokenUser {
+  readonly name: string;
+  readonly token: string;
+  readonly groups?: readonly string[];
+}
+
+/** The API server's static token file: token, user, uid, groups. */
+export function tokenFile(users: readonly TokenUser[]): string {
+  return users.map((user) => `${user.token},${user.name},${user.name},"${(user.groups ?? []).join(",")}"\n`).join("");
+}
+
+/** A kubeconfig with every user; the first is the current one, the others are chosen by `kubectl --user`. */
+export function kubeconfigText(url: string, ca: string, users: readonly TokenUser[]): string {
+  const [current] = users;
+  return JSON.stringify(
+    {
+      apiVersion: "v1",
+      kind: "Config",
+      clusters: [
+        { name: "test", cluster: { server: url, "certificate-authority-data": Buffer.from(ca).toString("base64") } },
+      ],
+      users: users.map((user) => ({ name: user.name, user: { token: user.token } })),
+      contexts: [{ name: "test", context: { cluster: "test", user: current?.name ?? "" } }],
+      "current-context": "test",
+    },
+    null,
+    2,
+  );
+}

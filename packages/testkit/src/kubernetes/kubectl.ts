@@ -1,0 +1,26 @@
+import { internal } from "@oaas/foundation";
+import { componentFile } from "../components/component-file.ts";
+import { runCommand, type CommandResult } from "../process/client-command.ts";
+
+/** Runs kubectl as the administrator. It does not throw when kubectl refuses: look at `exitCode`. */
+export type Kubectl = (args: readonly string[], options?: { readonly stdin?: string }) => Promise<CommandResult>;
+
+/** A kubectl bound to one cluster; its caches stay in the cluster's folder. */
+export function kubectlFor(kubeconfig: string, folder: string): Kubectl {
+  const command = componentFile("kubectl");
+  return (args, options = {}) =>
+    runCommand(command, args, { ...options, cwd: folder, env: { KUBECONFIG: kubeconfig, HOME: folder } });
+}
+
+/** Applies CRD files and waits until each is served. */
+export async function applyCrds(kubectl: Kubectl, files: readonly string[]): Promise<void> {
+  for (const file of files) {
+    await mustSucceed(kubectl, ["apply", "--server-side", "-f", file]);
+    await mustSucceed(kubectl, ["wait", "--for=condition=Established", "--timeout=30s", "-f", file]);
+  }
+}
+
+async function mustSucceed(kubectl: Kubectl, args: readonly string[]): Promise<void> {
+  const result = await kubectl(args);
+  if (result.exitCode !== 0) throw internal(`kubectl ${args.join(" ")}: ${result.stderr.trim()}`);
+}

@@ -1,0 +1,78 @@
+import { join } from "node:path";
+import { internal } from "@oaas/foundation";
+import { componentFile } from "../components/component-file.ts";
+import { onFreePorts } from "../process/free-ports.ts";
+import { probe } from "../process/http-probe.ts";
+import { startProcess, type ProcessUnderTest } from "../process/process-under-test.ts";
+import { untilReady } from "../process/ready.ts";
+import { eventually } from "../waiting/eventually.ts";
+import type { ApiServer } from "./api-server.ts";
+import type { Kubectl } from "./kubectl.ts";
+
+/** KWOK does nothing by itself: these stages make nodes ready and pods run, complete and go. */
+const STAGES = [
+  "node/fast/node-initialize.yaml",
+  "node/heartbeat/node-heartbeat.yaml",
+  "pod/fast/pod-ready.yaml",
+  "pod/fast/pod-complete.yaml",
+  "pod/fast/pod-delete.yaml",
+];
+
+/** Starts KWOK and waits until it serves. */
+export function startKwok(api: ApiServer, folder: string): Promise<ProcessUnderTest> {
+  const stages = componentFile("kwok-stages");
+  return onFreePorts(1, async ([port = 0]) => {
+    const kwok = await startProcess({
+      command: componentFile("kwok"),
+      args: [
+        `--kubeconfig=${api.files.kubeconfig}`,
+        "--manage-all-nodes=true",
+        "--cidr=10.10.0.1/16",
+        "--node-ip=127.0.0.1",
+        `--node-port=${port}`,
+        `--server-address=127.0.0.1:${port}`,
+        // With leases, a second KWOK on the same cluster would wait for those of the first to expire.
+        "--node-lease-duration-seconds=0",
+        ...STAGES.map((stage) => `--config=${join(stages, stage)}`),
+      ],
+      cwd: folder,
+      logFile: join(folder, "kwok.log"),
+    });
+    await untilReady(kwok, async () => (await probe(`http://127.0.0.1:${port}/healthz`)).status === 200);
+    return kwok;
+  });
+}
+
+/** Adds simulated nodes, node-0 and so on, and waits until all are Ready. */
+export async function addNodes(kubectl: Kubectl, count: number): Promise<void> {
+  const items = Array.from({ length: count }, (_, index) => nodeManifest(`node-${index}`));
+  const stdin = JSON.stringify({ apiVersion: "v1", kind: "List", items });
+  const applied = await kubectl(["apply", "--server-side", "-f", "-"], { stdin });
+  if (applied.exitCode !== 0) throw internal(`the nodes were refused: ${applied.stderr}`);
+  await eventually(() => allReady(kubectl, count), { what: `${count} nodes to be Ready`, timeoutMs: 60_000 });
+}
+
+async function allReady(kubectl: Kubectl, count: number): Promise<boolean> {
+  const path = '{range .items[*]}{.status.conditions[?(@.type=="Ready")].status}{"\\n"}{end}';
+  const { stdout } = await kubectl(["get", "nodes", "-o", `jsonpath=${path}`]);
+  return stdout.split("\n").filter((status) => status === "True").length >= count;
+}
+
+function nodeManifest(name: string): object {
+  const room = { cpu: "32", memory: "256Gi", pods: "110" };
+  return {
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: {
+      name,
+      annotations: { "kwok.x-k8s.io/node": "fake" },
+      labels: {
+        "kubernetes.io/hostname": name,
+        "kubernetes.io/os": "linux",
+        "kubernetes.io/arch": "amd64",
+        type: "kwok",
+      },
+    },
+    status: { allocatable: room, capacity: room },
+  };
+}

@@ -1,0 +1,51 @@
+import { spawn } from "node:child_process";
+import { deadlineExceeded } from "@oaas/foundation";
+
+/** What a finished command said. */
+export interface CommandResult {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: number;
+}
+
+export interface CommandOptions {
+  readonly stdin?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly timeoutMs?: number;
+}
+
+/** Runs a short client command to its end; it is killed, and the call fails, after `timeoutMs`. */
+export function runCommand(
+  command: string,
+  args: readonly string[],
+  options: CommandOptions = {},
+): Promise<CommandResult> {
+  const { stdin = "", env = {}, cwd, timeoutMs = 60_000 } = options;
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, {
+      env: { PATH: process.env["PATH"] ?? "", ...env },
+      stdio: ["pipe", "pipe", "pipe"],
+      ...(cwd === undefined ? {} : { cwd }),
+    });
+    const out: Buffer[] = [];
+    const err: Buffer[] = [];
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      child.kill("SIGKILL");
+    }, timeoutMs);
+    child.stdout.on("data", (part: Buffer) => out.push(part));
+    child.stderr.on("data", (part: Buffer) => err.push(part));
+    // A command that does not read its input to the end is not at fault.
+    child.stdin.on("error", () => undefined);
+    child.on("error", reject);
+    child.on("close", (code) => {
+      clearTimeout(timer);
+      if (late) return reject(deadlineExceeded(timeoutMs, { context: { command, args } }));
+      const text = (parts: Buffer[]): string => Buffer.concat(parts).toString("utf8");
+      return resolve({ stdout: text(out), stderr: text(err), exitCode: code ?? 1 });
+    });
+    child.stdin.end(stdin);
+  });
+}

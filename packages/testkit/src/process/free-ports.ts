@@ -1,0 +1,50 @@
+import { readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { PortTaken } from "./ready.ts";
+
+const LOWEST = 12_000;
+const STARTS = 4;
+const given = new Set<number>();
+
+/**
+ * Free loopback ports. They lie below the range from which the system serves outgoing connections and "port 0", so that
+ * nobody is given one by chance between our look and the component's bind; tests running side by side pick at random.
+ */
+export async function freePorts(count: number): Promise<number[]> {
+  const ports: number[] = [];
+  while (ports.length < count) {
+    const port = LOWEST + Math.floor(Math.random() * (ephemeralStart() - LOWEST));
+    if (given.has(port) || !(await canBind(port))) continue;
+    given.add(port);
+    ports.push(port);
+  }
+  return ports;
+}
+
+/** Runs a start, again with fresh ports when it found one of them taken after all. */
+export async function onFreePorts<T>(count: number, start: (ports: number[]) => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await start(await freePorts(count));
+    } catch (error) {
+      if (!(error instanceof PortTaken) || tries >= STARTS) throw error;
+    }
+  }
+}
+
+function ephemeralStart(): number {
+  try {
+    const low = Number(readFileSync("/proc/sys/net/ipv4/ip_local_port_range", "utf8").split(/\s+/)[0]);
+    return low > LOWEST + 5_000 ? low : 32_768;
+  } catch {
+    return 32_768;
+  }
+}
+
+function canBind(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(false));
+    server.listen({ port, host: "127.0.0.1", exclusive: true }, () => server.close(() => resolve(true)));
+  });
+}

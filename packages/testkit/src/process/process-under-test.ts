@@ -1,0 +1,94 @@
+import { readFile } from "node:fs/promises";
+import { basename } from "node:path";
+import { unavailable } from "@oaas/foundation";
+import type { Exit } from "./warden-protocol.ts";
+import { warden } from "./warden.ts";
+
+/** What to start. Output goes to `logFile`; without `env` the process sees PATH and HOME only. */
+export interface ProcessOptions {
+  readonly name?: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  readonly logFile: string;
+}
+
+/** A real process, owned by the warden of this test process. */
+export interface ProcessUnderTest {
+  readonly name: string;
+  readonly pid: number;
+  readonly logFile: string;
+  readonly exited: Promise<Exit>;
+  /** How it ended, once it has. */
+  readonly exit: Exit | undefined;
+  /** Sends a signal to its whole process group; nothing happens when it has ended. */
+  signal(signal: NodeJS.Signals): void;
+  /** Ends it: SIGTERM, then SIGKILL after `graceMs` (0 kills at once). Resolves when it has ended. */
+  stop(graceMs?: number): Promise<Exit>;
+  /** The last lines of its output. */
+  logTail(lines?: number): Promise<string>;
+}
+
+const DEFAULT_GRACE_MS = 5_000;
+
+/** Starts a process through the warden. It is gone when this process is, even after SIGKILL. */
+export async function startProcess(options: ProcessOptions): Promise<ProcessUnderTest> {
+  const name = options.name ?? basename(options.command);
+  const started = await warden()
+    .start({
+      command: options.command,
+      args: options.args,
+      env: { PATH: process.env["PATH"] ?? "", HOME: options.cwd, ...options.env },
+      cwd: options.cwd,
+      logFile: options.logFile,
+    })
+    .catch((error: unknown) => {
+      throw unavailable(name, `${name} could not be started: ${(error as Error).message}`, { cause: error });
+    });
+  return track(name, options.logFile, started);
+}
+
+function track(name: string, logFile: string, started: { pid: number; exited: Promise<Exit> }): ProcessUnderTest {
+  let exit: Exit | undefined;
+  const exited = started.exited.then((how) => (exit = how));
+  const signal = (which: NodeJS.Signals): void => {
+    if (exit) return;
+    try {
+      process.kill(-started.pid, which);
+    } catch {
+      // It ended a moment ago and the warden's word has not arrived yet.
+    }
+  };
+  return {
+    name,
+    pid: started.pid,
+    logFile,
+    exited,
+    get exit() {
+      return exit;
+    },
+    signal,
+    stop: async (graceMs = DEFAULT_GRACE_MS) => {
+      signal(graceMs > 0 ? "SIGTERM" : "SIGKILL");
+      const timer = setTimeout(() => signal("SIGKILL"), graceMs);
+      try {
+        return await warden().hold(exited);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    logTail: (lines) => logTail(logFile, lines),
+  };
+}
+
+/** The last lines of a log file; empty when there is none. */
+export async function logTail(file: string, lines = 25): Promise<string> {
+  const text = await readFile(file, "utf8").catch(() => "");
+  return text.trimEnd().split("\n").slice(-lines).join("\n");
+}
+
+/** "exit code 1" or "SIGKILL". */
+export function exitText(exit: Exit): string {
+  return exit.signal ?? `exit code ${exit.code}`;
+}

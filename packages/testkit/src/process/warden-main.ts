@@ -1,0 +1,99 @@
+/**
+ * The warden: a process in a session of its own that starts real components for one test process and outlives it just
+ * long enough to clean up.
+ *
+ *   test process ──IPC──▶ warden ──spawn──▶ etcd, kube-apiserver, … (each the leader of its own process group)
+ *        ╳ dies, however      └─ channel closes: SIGKILL to every group, folders removed, exit
+ *
+ * A second guard is the parent of the test process (the test runner): its workers may hang when it is killed.
+ */
+import { spawn, type ChildProcess } from "node:child_process";
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import type { StartRequest, WardenReply, WardenRequest } from "./warden-protocol.ts";
+
+const GUARD_INTERVAL_MS = 500;
+const children = new Map<number, ChildProcess>();
+const folders = new Set<string>();
+let leaving = false;
+
+function tell(reply: WardenReply): void {
+  if (process.connected) process.send?.(reply, () => undefined);
+}
+
+function start(id: number, request: StartRequest): void {
+  const log = openSync(request.logFile, "a");
+  try {
+    const child = spawn(request.command, request.args, {
+      cwd: request.cwd,
+      env: request.env,
+      detached: true,
+      stdio: ["ignore", log, log],
+    });
+    const { pid } = child;
+    child.on("error", (error) => {
+      if (pid === undefined) tell({ tell: "failed", id, reason: error.message });
+    });
+    if (pid === undefined) return;
+    children.set(pid, child);
+    child.on("exit", (code, signal) => {
+      children.delete(pid);
+      tell({ tell: "exited", pid, exit: { code, signal } });
+    });
+    tell({ tell: "done", id, pid });
+  } finally {
+    closeSync(log);
+  }
+}
+
+function answer(request: WardenRequest): void {
+  try {
+    if (request.ask === "start") return start(request.id, request.start);
+    if (request.ask === "keep-watch") folders.add(request.folder);
+    else folders.delete(request.folder);
+    tell({ tell: "done", id: request.id });
+  } catch (error) {
+    tell({ tell: "failed", id: request.id, reason: String(error) });
+  }
+}
+
+/** Guarantees: when this process ends, no group it started lives and no folder it watched is left. */
+async function leave(): Promise<void> {
+  if (leaving) return;
+  leaving = true;
+  const gone = [...children.values()].map((child) => new Promise((resolve) => child.once("exit", resolve)));
+  for (const pid of children.keys()) killGroup(pid);
+  await Promise.all(gone);
+  for (const folder of folders) await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+  process.exit(0);
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // The group is gone already, which is what was wanted.
+  }
+}
+
+/** Two processes may get the same number one after the other; its start time tells them apart. */
+function identityOf(pid: number): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, "utf8")
+      .replace(/^.*\) /, "")
+      .split(" ")[19];
+  } catch {
+    return undefined;
+  }
+}
+
+const [guardPid] = process.argv.slice(2).map(Number);
+if (guardPid !== undefined && guardPid > 1) {
+  const identity = identityOf(guardPid);
+  setInterval(() => {
+    if (identityOf(guardPid) !== identity) void leave();
+  }, GUARD_INTERVAL_MS);
+}
+process.on("message", (request: WardenRequest) => answer(request));
+process.on("disconnect", () => void leave());
+for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => void leave());

@@ -1,0 +1,26 @@
+/** What a test process asks of its warden. Every request is answered by a reply with the same id. */
+export type WardenRequest =
+  | { readonly id: number; readonly ask: "start"; readonly start: StartRequest }
+  | { readonly id: number; readonly ask: "keep-watch"; readonly folder: string }
+  | { readonly id: number; readonly ask: "forget"; readonly folder: string };
+
+/** A process to start. Output is appended to `logFile`; the environment is exactly `env`. */
+export interface StartRequest {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  readonly logFile: string;
+}
+
+/** How a process ended: by code, or by signal. */
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: string | null;
+}
+
+/** What the warden tells its test process. */
+export type WardenReply =
+  | { readonly tell: "done"; readonly id: number; readonly pid?: number }
+  | { readonly tell: "failed"; readonly id: number; readonly reason: string }
+  | { readonly tell: "exited"; readonly pid: number; readonly exit: Exit };

@@ -1,0 +1,120 @@
+import { fork, type ChildProcess } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { internal } from "@oaas/foundation";
+import type { Exit, StartRequest, WardenReply, WardenRequest } from "./warden-protocol.ts";
+
+type Question = WardenRequest extends infer R ? (R extends WardenRequest ? Omit<R, "id"> : never) : never;
+
+interface Waiting {
+  resolve(pid: number | undefined): void;
+  reject(error: Error): void;
+}
+
+/**
+ * The test process's side of the warden. One per process, started at first need.
+ *
+ * Guarantees: whatever it started is killed and whatever folder it made is removed when this process ends, also by
+ * SIGKILL. Caveat: it does not keep this process alive by itself.
+ */
+class Warden {
+  readonly #child: ChildProcess;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #exits = new Map<number, (exit: Exit) => void>();
+  /** Exits that were told before anyone asked: a process may end before its start is answered. */
+  readonly #early = new Map<number, Exit>();
+  #lastId = 0;
+  #holds = 0;
+
+  constructor() {
+    const inRunner = process.env["VITEST_POOL_ID"] !== undefined || process.env["VITEST"] !== undefined;
+    this.#child = fork(join(import.meta.dirname, "warden-main.ts"), inRunner ? [String(process.ppid)] : [], {
+      detached: true,
+      execArgv: [],
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+      env: { PATH: process.env["PATH"] ?? "" },
+    });
+    this.#child.on("message", (reply: WardenReply) => this.#hear(reply));
+    this.#child.on("exit", () => this.#lost());
+    this.#child.unref();
+    this.#child.channel?.unref();
+  }
+
+  async start(request: StartRequest): Promise<{ pid: number; exited: Promise<Exit> }> {
+    const pid = await this.#ask({ ask: "start", start: request });
+    if (pid === undefined) throw internal("the warden answered a start without a pid");
+    const early = this.#early.get(pid);
+    this.#early.delete(pid);
+    const exited = early ? Promise.resolve(early) : new Promise<Exit>((resolve) => this.#exits.set(pid, resolve));
+    return { pid, exited };
+  }
+
+  async makeFolder(prefix: string): Promise<string> {
+    const folder = await mkdtemp(join(tmpdir(), `oaas-${prefix}-`));
+    await this.#ask({ ask: "keep-watch", folder });
+    return folder;
+  }
+
+  async removeFolder(folder: string): Promise<void> {
+    await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+    await this.releaseFolder(folder);
+  }
+
+  async releaseFolder(folder: string): Promise<void> {
+    await this.#ask({ ask: "forget", folder });
+  }
+
+  /** Keeps this process alive until the warden's word that settles `work` has come. */
+  async hold<T>(work: Promise<T>): Promise<T> {
+    this.#holds += 1;
+    this.#child.channel?.ref();
+    try {
+      return await work;
+    } finally {
+      this.#holds -= 1;
+      if (this.#holds === 0) this.#child.channel?.unref();
+    }
+  }
+
+  #ask(question: Question): Promise<number | undefined> {
+    this.#lastId += 1;
+    const request = { id: this.#lastId, ...question } as WardenRequest;
+    return this.hold(
+      new Promise<number | undefined>((resolve, reject) => {
+        this.#waiting.set(request.id, { resolve, reject });
+        if (!this.#child.connected) return this.#lost();
+        this.#child.send(request);
+      }),
+    );
+  }
+
+  #hear(reply: WardenReply): void {
+    if (reply.tell === "exited") {
+      const tell = this.#exits.get(reply.pid);
+      this.#exits.delete(reply.pid);
+      if (tell) tell(reply.exit);
+      else this.#early.set(reply.pid, reply.exit);
+      return;
+    }
+    const waiting = this.#waiting.get(reply.id);
+    this.#waiting.delete(reply.id);
+    if (reply.tell === "done") waiting?.resolve(reply.pid);
+    else waiting?.reject(new Error(reply.reason));
+  }
+
+  #lost(): void {
+    for (const waiting of this.#waiting.values()) waiting.reject(new Error("the warden process has ended"));
+    this.#waiting.clear();
+    for (const tell of this.#exits.values()) tell({ code: null, signal: "SIGKILL" });
+    this.#exits.clear();
+  }
+}
+
+let theWarden: Warden | undefined;
+
+/** The warden of this process. */
+export function warden(): Warden {
+  theWarden ??= new Warden();
+  return theWarden;
+}
