@@ -15,6 +15,8 @@ import {
   type Tier,
 } from "@oaas/testkit/components";
 
+export { ensureComponents } from "@oaas/testkit/components";
+
 const OBTAINED_BY = {
   "go-build": "Go build",
   "debian-extract": "Debian package, unpacked",
@@ -71,9 +73,11 @@ async function main(): Promise<number> {
   return missing.length === 0 ? 0 : 1;
 }
 
-try {
-  process.exitCode = await main();
-} catch (error) {
-  console.error((error as Error).message);
-  process.exitCode = 2;
+if (import.meta.main) {
+  try {
+    process.exitCode = await main();
+  } catch (error) {
+    console.error((error as Error).message);
+    process.exitCode = 2;
+  }
 }
