@@ -1,0 +1,179 @@
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import {
+  dominantPart,
+  Fault,
+  FAULT_CODES,
+  type FaultCode,
+  type FaultDetail,
+  type FaultOptions,
+  type FaultPart,
+  type Violation,
+} from "@oaas/foundation";
+import {
+  FaultStatusPartSchema,
+  FaultStatusSchema,
+  FaultViolationSchema,
+  type FaultStatus,
+  type FaultStatusPart,
+  type FaultViolation,
+} from "../gen/fault_pb.ts";
+import { shortened } from "./shortened.ts";
+
+/** Bytes of an encoded fault: 4 KiB once in base64, which every peer's header limit allows beside the message. */
+const BUDGET_BYTES = 3072;
+const PART_BUDGET_BYTES = 512;
+const TEXT_BUDGET_BYTES = 512;
+const SHORT_TEXT_BUDGET_BYTES = 160;
+/** A tag and a length of two bytes each: what an element of a list costs beside itself. */
+const ELEMENT_OVERHEAD_BYTES = 4;
+
+/** The fault as bytes for the trailing metadata. What does not fit is left out and counted. */
+export function encodeFault(fault: Fault): Uint8Array {
+  return toBinary(FaultStatusSchema, faultToWire(fault, BUDGET_BYTES));
+}
+
+function faultToWire(fault: Fault, budget: number): FaultStatus {
+  const wire = create(FaultStatusSchema, {
+    kind: fault.kind,
+    code: fault.code,
+    correlationId: shortened(fault.correlationId ?? "", SHORT_TEXT_BUDGET_BYTES),
+  });
+  describe(wire, fault.detail);
+  const left = budget - toBinary(FaultStatusSchema, wire).length;
+  if (fault.detail.kind === "invalid-argument") addViolations(wire, fault.detail.violations, left);
+  if (fault.detail.kind === "partial-failure") addParts(wire, fault.detail.parts, left);
+  return wire;
+}
+
+/** Fills the fields that the kind has, lists apart. */
+function describe(wire: FaultStatus, detail: FaultDetail): void {
+  if ("resource" in detail) wire.resource = shortened(detail.resource, TEXT_BUDGET_BYTES);
+  if ("name" in detail) wire.name = shortened(detail.name, TEXT_BUDGET_BYTES);
+  if ("afterMs" in detail) wire.afterMs = detail.afterMs;
+  if ("retryAfterMs" in detail && detail.retryAfterMs !== undefined) wire.retryAfterMs = detail.retryAfterMs;
+  const subject = subjectOf(detail);
+  if (subject !== undefined) wire.subject = shortened(subject, TEXT_BUDGET_BYTES);
+}
+
+function subjectOf(detail: FaultDetail): string | undefined {
+  if ("action" in detail) return detail.action;
+  if ("subject" in detail) return detail.subject;
+  if ("limit" in detail) return detail.limit;
+  if ("dependency" in detail) return detail.dependency;
+  return "feature" in detail ? detail.feature : undefined;
+}
+
+function addViolations(wire: FaultStatus, violations: readonly Violation[], budget: number): void {
+  const encoded = violations.map((violation) =>
+    create(FaultViolationSchema, {
+      path: shortened(violation.path, TEXT_BUDGET_BYTES),
+      message: shortened(violation.message, TEXT_BUDGET_BYTES),
+      ...(violation.fix === undefined ? {} : { fix: shortened(violation.fix, TEXT_BUDGET_BYTES) }),
+    }),
+  );
+  wire.violations = fitting(encoded, budget, (violation) => toBinary(FaultViolationSchema, violation).length);
+  wire.omittedViolations = violations.length - wire.violations.length;
+}
+
+function addParts(wire: FaultStatus, parts: readonly FaultPart[], budget: number): void {
+  const size = (part: FaultStatusPart): number => toBinary(FaultStatusPartSchema, part).length;
+  const inOrder = fitting(parts.map(partToWire), budget, size);
+  // The part that decides the code must arrive, or the receiver could not trust the rest.
+  wire.parts = inOrder.length === parts.length ? inOrder : fitting(dominantFirst(parts).map(partToWire), budget, size);
+  wire.omittedParts = parts.length - wire.parts.length;
+}
+
+function partToWire(part: FaultPart): FaultStatusPart {
+  const fault = faultToWire(part.fault, PART_BUDGET_BYTES);
+  fault.message = shortened(part.fault.message, SHORT_TEXT_BUDGET_BYTES);
+  return create(FaultStatusPartSchema, { name: shortened(part.name, SHORT_TEXT_BUDGET_BYTES), fault });
+}
+
+function dominantFirst(parts: readonly FaultPart[]): readonly FaultPart[] {
+  const dominant = dominantPart(parts);
+  return dominant === undefined ? parts : [dominant, ...parts.filter((part) => part !== dominant)];
+}
+
+function fitting<T>(elements: readonly T[], budget: number, size: (element: T) => number): T[] {
+  let left = budget;
+  const end = elements.findIndex((element) => {
+    left -= size(element) + ELEMENT_OVERHEAD_BYTES;
+    return left < 0;
+  });
+  return elements.slice(0, end === -1 ? elements.length : end);
+}
+
+/** The fault that a peer of ours encoded; undefined for bytes that are not one, or of a kind we do not know. */
+export function decodeFault(bytes: Uint8Array, message: string): Fault | undefined {
+  try {
+    return faultFromWire(fromBinary(FaultStatusSchema, bytes), message);
+  } catch {
+    // A peer can send anything; the gRPC status alone still tells what kind of failure it is.
+    return undefined;
+  }
+}
+
+function faultFromWire(wire: FaultStatus, message: string): Fault | undefined {
+  const detail = detailFromWire(wire);
+  if (detail === undefined) return undefined;
+  const options: FaultOptions = {
+    ...(isFaultCode(wire.code) ? { code: wire.code } : {}),
+    ...(wire.correlationId === "" ? {} : { correlationId: wire.correlationId }),
+  };
+  return new Fault(detail, message, options);
+}
+
+function isFaultCode(code: string): code is FaultCode {
+  return Object.hasOwn(FAULT_CODES, code);
+}
+
+function detailFromWire(wire: FaultStatus): FaultDetail | undefined {
+  const { kind, resource, name, subject, retryAfterMs } = wire;
+  const retry = retryAfterMs === undefined ? {} : { retryAfterMs };
+  switch (kind) {
+    case "invalid-argument":
+      return { kind, violations: violationsFromWire(wire) };
+    case "not-found":
+    case "already-exists":
+    case "conflict":
+      return { kind, resource, name };
+    case "permission-denied":
+      return { kind, action: subject };
+    case "failed-precondition":
+      return { kind, subject };
+    case "resource-exhausted":
+      return { kind, limit: subject, ...retry };
+    case "unavailable":
+      return { kind, dependency: subject, ...retry };
+    case "deadline-exceeded":
+      return { kind, afterMs: wire.afterMs };
+    case "unimplemented":
+      return { kind, feature: subject };
+    case "partial-failure":
+      return { kind, parts: partsFromWire(wire.parts) };
+    case "unauthenticated":
+    case "cancelled":
+    case "internal":
+      return { kind };
+    default:
+      return undefined;
+  }
+}
+
+function violationsFromWire(wire: FaultStatus): Violation[] {
+  const violations = wire.violations.map(violationFromWire);
+  return wire.omittedViolations === 0
+    ? violations
+    : [...violations, { path: "$", message: `has ${wire.omittedViolations} more problems, not sent` }];
+}
+
+function violationFromWire({ path, message, fix }: FaultViolation): Violation {
+  return { path, message, ...(fix === undefined ? {} : { fix }) };
+}
+
+function partsFromWire(parts: readonly FaultStatusPart[]): FaultPart[] {
+  return parts.flatMap(({ name, fault: wire }) => {
+    const fault = wire === undefined ? undefined : faultFromWire(wire, wire.message);
+    return fault === undefined ? [] : [{ name, fault }];
+  });
+}

@@ -1,0 +1,47 @@
+/**
+ * The gRPC contract: what the Package Manager, the Class Runtime Managers and their peers say to each other.
+ *
+ * Messages and services are generated from `proto/` and named as there; make one with `create(XSchema, …)` of
+ * `@bufbuild/protobuf`. The standard services and the data plane's have names of their own, because some coincide.
+ * Beside them: FILE_DESCRIPTORS (for reflection), the metadata keys, the table between faults and status codes, the
+ * deadline header, and the domain's words for wire enums. No transport: any gRPC library can carry this.
+ */
+export * from "../gen/common_pb.ts";
+export * from "../gen/deployment_pb.ts";
+export * from "../gen/deployment_types_pb.ts";
+export * from "../gen/explanation_pb.ts";
+export * from "../gen/health_pb.ts";
+export * from "../gen/package_pb.ts";
+export * from "../gen/runtime_pb.ts";
+export * from "../gen/topology_pb.ts";
+export * as grpcHealth from "../gen/grpc/health/v1/health_pb.ts";
+export * as grpcReflection from "../gen/grpc/reflection/v1/reflection_pb.ts";
+export * as grpcReflectionAlpha from "../gen/grpc/reflection/v1alpha/reflection_pb.ts";
+export * as oprcData from "../gen/oprc-data_pb.ts";
+export * as oprcInvoke from "../gen/oprc-invoke_pb.ts";
+export * as oprcRoute from "../gen/oprc-route_pb.ts";
+export { FILE_DESCRIPTORS } from "./descriptors.ts";
+export { METADATA_KEYS } from "./metadata-keys.ts";
+export { GRPC_STATUS, grpcStatusName, type GrpcStatusCode, type GrpcStatusName } from "./status-codes.ts";
+export {
+  faultFromStatus,
+  faultStatusCode,
+  faultToStatus,
+  type GrpcFailure,
+  type ReceivedStatus,
+} from "./fault-status.ts";
+export type { PeerCall } from "./foreign-fault.ts";
+export { formatGrpcTimeout, parseGrpcTimeout } from "./grpc-timeout.ts";
+export {
+  accessModifierFromWire,
+  accessModifierToWire,
+  conditionWords,
+  consistencyWords,
+  enforcementDimensionWords,
+  enforcementModeWords,
+  functionTypeWords,
+  lifecyclePhaseWords,
+  phaseWords,
+  stateShapeWords,
+  type EnumWords,
+} from "./enum-words.ts";
