@@ -1,0 +1,55 @@
+import { assertConditions } from "../../conditions.ts";
+import { rangeOf } from "../../key-order.ts";
+import { leaseLostFault } from "../../kv-faults.ts";
+import type { ChangeEvent, Entry, LeaseId, Transaction, Write } from "../../kv.ts";
+import type { Table } from "./table.ts";
+
+/**
+ * Applies one transaction to the table as the given revision and returns what changed.
+ *
+ * Guarantees: a conflict or an unknown lease throws before the first write, so other transactions of the same batch
+ * are not touched by it.
+ */
+export function applyTransaction(
+  table: Table,
+  transaction: Transaction,
+  revision: number,
+  leaseExists: (lease: LeaseId) => boolean,
+): ChangeEvent[] {
+  assertConditions(transaction.conditions ?? [], (key) => table.get(key));
+  for (const write of transaction.writes) {
+    if (write.op === "put" && write.lease !== undefined && !leaseExists(write.lease)) {
+      throw leaseLostFault(write.lease, "the store does not know it");
+    }
+  }
+  const events: ChangeEvent[] = [];
+  for (const write of transaction.writes) applyWrite(table, write, revision, events);
+  return events;
+}
+
+function applyWrite(table: Table, write: Write, revision: number, events: ChangeEvent[]): void {
+  if (write.op === "put") {
+    const previous = table.get(write.key);
+    const entry: Entry = Object.freeze({
+      key: write.key,
+      value: write.value,
+      createRevision: previous?.createRevision ?? revision,
+      modRevision: revision,
+      version: (previous?.version ?? 0) + 1,
+      ...(write.lease === undefined ? {} : { lease: write.lease }),
+    });
+    table.put(entry, previous === undefined);
+    events.push(previous === undefined ? { type: "put", entry } : { type: "put", entry, previous });
+    return;
+  }
+  for (const previous of doomed(table, write)) {
+    table.delete(previous.key);
+    events.push({ type: "delete", key: previous.key, revision, previous });
+  }
+}
+
+function doomed(table: Table, write: Exclude<Write, { op: "put" }>): Entry[] {
+  if (write.op === "delete-prefix") return table.scan(rangeOf({ prefix: write.prefix }), Number.MAX_SAFE_INTEGER);
+  const previous = table.get(write.key);
+  return previous === undefined ? [] : [previous];
+}

@@ -1,0 +1,188 @@
+import { type Ambient, Fault } from "@oaas/foundation";
+import { checkTransaction } from "../../checks.ts";
+import { closedFault } from "../../kv-faults.ts";
+import type { ChangeEvent, Committed, LeaseId, Transaction } from "../../kv.ts";
+import { applyTransaction } from "./apply.ts";
+import { History, type HistoryLimits } from "./history.ts";
+import { LeaseTable } from "./lease-table.ts";
+import type { Table } from "./table.ts";
+
+export interface EngineOptions {
+  readonly ambient: Ambient;
+  readonly table: Table;
+  readonly history: HistoryLimits;
+  /** When to write what has gathered: at once (memory), or after the present turn, so that many share one sync. */
+  readonly schedule: (flush: () => void) => void;
+}
+
+interface Waiting {
+  readonly transaction: Transaction;
+  resolve(committed: Committed): void;
+  reject(fault: unknown): void;
+}
+
+type Outcome = { readonly committed: Committed } | { readonly refused: unknown };
+
+const REVOKE_AGAIN_MS = 1000;
+
+/**
+ * Transactions, history and leases over a table that lives in this process.
+ *
+ * Flow: commit → queue → one `atomically` for all that gathered (each with its own conditions and its own revision)
+ * → history → acknowledgements and watchers.
+ * Guarantees: nothing is acknowledged or shown to a watcher before the table says it is durable; if the table refuses
+ * a batch, its members are tried one by one, so that one that does not fit does not take others down.
+ */
+export class LocalEngine {
+  readonly table: Table;
+  readonly history: History;
+  readonly leases: LeaseTable;
+  readonly #options: EngineOptions;
+  readonly #watchers = new Set<() => void>();
+  #queue: Waiting[] = [];
+  #ended: Fault | undefined;
+
+  constructor(options: EngineOptions) {
+    this.#options = options;
+    this.table = options.table;
+    this.history = new History(options.table.savedRevision, options.history);
+    this.leases = new LeaseTable(options.ambient, (lease) => this.#expire(lease));
+  }
+
+  /** Throws when the engine is closed or its table broke. */
+  assertOpen(): void {
+    if (this.#ended !== undefined) throw this.#ended;
+  }
+
+  commit(transaction: Transaction): Promise<Committed> {
+    this.assertOpen();
+    checkTransaction(transaction);
+    return this.#enqueue(transaction);
+  }
+
+  /** Ends a lease and deletes what hangs on it. */
+  async revoke(lease: LeaseId): Promise<void> {
+    this.assertOpen();
+    await this.#deleteAll(this.leases.end(lease));
+  }
+
+  /** Calls back at each change, and at the end, until the returned function is called. */
+  onChange(callback: () => void): () => void {
+    this.#watchers.add(callback);
+    return () => void this.#watchers.delete(callback);
+  }
+
+  compact(revision: number): void {
+    this.assertOpen();
+    this.history.compact(revision);
+    this.#notify();
+  }
+
+  close(): void {
+    if (this.#ended !== undefined) return;
+    this.#flush();
+    this.#end(closedFault());
+  }
+
+  #end(fault: Fault): void {
+    this.#ended = fault;
+    this.leases.close();
+    for (const waiting of this.#queue.splice(0)) waiting.reject(fault);
+    this.table.close();
+    this.#notify();
+  }
+
+  #enqueue(transaction: Transaction): Promise<Committed> {
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ transaction, resolve, reject });
+      if (this.#queue.length === 1) this.#options.schedule(() => this.#flush());
+    });
+  }
+
+  #flush(): void {
+    const batch = this.#queue;
+    this.#queue = [];
+    if (batch.length === 0) return;
+    if (!this.#tryBatch(batch)) for (const waiting of batch) this.#tryBatch([waiting]);
+    this.#notify();
+  }
+
+  /** False when a batch of several failed as a whole; a single one is settled in any case. */
+  #tryBatch(batch: readonly Waiting[]): boolean {
+    let outcomes: Outcome[];
+    try {
+      this.assertOpen();
+      outcomes = this.#run(batch);
+    } catch (thrown) {
+      if (batch.length > 1) return false;
+      batch[0]?.reject(thrown);
+      if (isFatal(thrown)) this.#end(Fault.from(thrown));
+      return true;
+    }
+    batch.forEach((waiting, index) => {
+      const outcome = outcomes[index] as Outcome;
+      if ("committed" in outcome) waiting.resolve(outcome.committed);
+      else waiting.reject(outcome.refused);
+    });
+    return true;
+  }
+
+  #run(batch: readonly Waiting[]): Outcome[] {
+    let { revision } = this.history;
+    const made: ChangeEvent[][] = [];
+    const outcomes = this.table.atomically(() => {
+      const each = batch.map(({ transaction }): Outcome => {
+        let events: ChangeEvent[];
+        try {
+          events = applyTransaction(this.table, transaction, revision + 1, (lease) => this.leases.has(lease));
+        } catch (thrown) {
+          if (isRefusal(thrown)) return { refused: thrown };
+          throw thrown;
+        }
+        if (events.length > 0) {
+          revision += 1;
+          made.push(events);
+        }
+        return { committed: { revision, changed: events.length > 0 } };
+      });
+      if (made.length > 0) this.table.saveRevision(revision);
+      return each;
+    });
+    for (const events of made) {
+      this.history.append(events);
+      for (const event of events) this.leases.follow(event);
+    }
+    return outcomes;
+  }
+
+  #expire(lease: LeaseId): void {
+    const keys = this.leases.end(lease);
+    void this.#deleteAll(keys).catch(() => this.#deleteLater(keys));
+  }
+
+  /** A table that is full cannot delete either; the lease is over all the same, so its keys must go some time. */
+  #deleteLater(keys: readonly string[]): void {
+    if (this.#ended !== undefined) return;
+    this.#options.ambient.timers.after(REVOKE_AGAIN_MS, () => {
+      if (this.#ended === undefined) void this.#deleteAll(keys).catch(() => this.#deleteLater(keys));
+    });
+  }
+
+  async #deleteAll(keys: readonly string[]): Promise<void> {
+    if (keys.length > 0) await this.#enqueue({ writes: keys.map((key) => ({ op: "delete", key })) });
+  }
+
+  #notify(): void {
+    for (const callback of this.#watchers) callback();
+  }
+}
+
+/** Refusals concern one transaction; anything else came from the table and concerns the whole batch. */
+function isRefusal(thrown: unknown): boolean {
+  return thrown instanceof Fault && (thrown.kind === "conflict" || thrown.code === "OAAS_LEASE_LOST");
+}
+
+/** After these the table's state is not known any more; only opening it anew can tell. */
+function isFatal(thrown: unknown): boolean {
+  return !(thrown instanceof Fault) || thrown.context["reopen"] === true;
+}

@@ -1,0 +1,105 @@
+import { abortFault, invalidArgument, type Ambient } from "@oaas/foundation";
+import { checkKeys, checkWatch } from "../../checks.ts";
+import { closedFault } from "../../kv-faults.ts";
+import type {
+  CallOptions,
+  Committed,
+  Entry,
+  KeyValueStore,
+  Lease,
+  LeaseRequest,
+  Page,
+  RangeQuery,
+  ReadOptions,
+  Transaction,
+  WatchBatch,
+  WatchQuery,
+} from "../../kv.ts";
+import { LeaseKeeper } from "../../lease-keeper.ts";
+import type { LocalEngine } from "./engine.ts";
+import { readMany, readRange } from "./read.ts";
+import { watchHistory } from "./watch.ts";
+
+export interface HandleOptions {
+  readonly ambient: Ambient;
+  readonly engine: LocalEngine;
+  readonly bookmarkMs: number;
+  /** The first handle closes the engine with itself; others only let go of it. */
+  readonly owner: boolean;
+}
+
+/** One user's view of a local engine: its own keep-alives and watches, which end when it is closed. */
+export class LocalHandle implements KeyValueStore {
+  readonly #options: HandleOptions;
+  readonly #keepers = new Set<LeaseKeeper>();
+  readonly #closing = new AbortController();
+
+  constructor(options: HandleOptions) {
+    this.#options = options;
+  }
+
+  async revision(options?: CallOptions): Promise<number> {
+    return this.#engine(options).history.revision;
+  }
+
+  async get(key: string, options?: ReadOptions): Promise<Entry | undefined> {
+    checkKeys([key]);
+    return readMany(this.#engine(options), [key], options?.atRevision)[0];
+  }
+
+  async getMany(keys: readonly string[], options?: ReadOptions): Promise<(Entry | undefined)[]> {
+    checkKeys(keys);
+    return readMany(this.#engine(options), keys, options?.atRevision);
+  }
+
+  async range(query: RangeQuery, options?: CallOptions): Promise<Page> {
+    return readRange(this.#engine(options), query);
+  }
+
+  async commit(transaction: Transaction, options?: CallOptions): Promise<Committed> {
+    return this.#engine(options).commit(transaction);
+  }
+
+  watch(query: WatchQuery): AsyncIterable<WatchBatch> {
+    checkWatch(query);
+    const { engine, ambient, bookmarkMs } = this.#options;
+    return watchHistory({ engine, timers: ambient.timers, bookmarkMs, closing: this.#closing.signal, query });
+  }
+
+  async grantLease(request: LeaseRequest, options?: CallOptions): Promise<Lease> {
+    const engine = this.#engine(options);
+    if (!(request.ttlMs > 0)) throw invalidArgument("the lease", [{ path: "$.ttlMs", message: "is not positive" }]);
+    const { ambient } = this.#options;
+    const granted = {
+      askedAt: ambient.clock.monotonic(),
+      id: engine.leases.grant(request.ttlMs),
+      ttlMs: request.ttlMs,
+      keepAlive: request.keepAlive ?? true,
+    };
+    const keeper: LeaseKeeper = new LeaseKeeper(ambient, granted, {
+      renew: async () => engine.leases.renew(granted.id),
+      revoke: () => engine.revoke(granted.id),
+      ended: () => void this.#keepers.delete(keeper),
+    });
+    this.#keepers.add(keeper);
+    return keeper;
+  }
+
+  async compact(revision: number, options?: CallOptions): Promise<void> {
+    this.#engine(options).compact(revision);
+  }
+
+  async close(): Promise<void> {
+    if (this.#closing.signal.aborted) return;
+    this.#closing.abort(closedFault());
+    for (const keeper of this.#keepers) keeper.lose("the store was closed");
+    if (this.#options.owner) this.#options.engine.close();
+  }
+
+  #engine(options: CallOptions | undefined): LocalEngine {
+    if (this.#closing.signal.aborted) throw closedFault();
+    if (options?.signal?.aborted) throw abortFault(options.signal);
+    this.#options.engine.assertOpen();
+    return this.#options.engine;
+  }
+}

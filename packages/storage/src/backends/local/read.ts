@@ -1,0 +1,50 @@
+import { checkRange } from "../../checks.ts";
+import { compareKeys, inRange, rangeAfter, rangeOf, type KeyRange } from "../../key-order.ts";
+import type { Entry, Page, RangeQuery } from "../../kv.ts";
+import type { LocalEngine } from "./engine.ts";
+
+type Past = ReadonlyMap<string, Entry | undefined>;
+
+const NOTHING_CHANGED: Past = new Map();
+
+/** Entries as of a revision (by default the present one). */
+export function readMany(engine: LocalEngine, keys: readonly string[], atRevision?: number): (Entry | undefined)[] {
+  const past = pastOf(engine, atRevision);
+  return keys.map((key) => (past.has(key) ? past.get(key) : engine.table.get(key)));
+}
+
+/** One page of a range. The past is the present with everything undone that happened since. */
+export function readRange(engine: LocalEngine, query: RangeQuery): Page {
+  const limit = checkRange(query);
+  const whole = rangeOf(query);
+  const past = pastOf(engine, query.atRevision);
+  const found = scan(engine, rangeAfter(whole, query.after), limit + 1, past);
+  const entries = found.slice(0, limit);
+  return {
+    entries: query.keysOnly ? entries.map((entry) => ({ ...entry, value: "" })) : entries,
+    revision: query.atRevision ?? engine.history.revision,
+    ...(found.length > limit ? { next: (entries.at(-1) as Entry).key } : {}),
+    ...(query.count ? { total: count(engine, whole, past) } : {}),
+  };
+}
+
+function pastOf(engine: LocalEngine, atRevision: number | undefined): Past {
+  if (atRevision === undefined) return NOTHING_CHANGED;
+  return engine.history.undoTo(atRevision);
+}
+
+function scan(engine: LocalEngine, range: KeyRange, limit: number, past: Past): Entry[] {
+  if (past.size === 0) return engine.table.scan(range, limit);
+  const now = engine.table.scan(range, limit + past.size).filter((entry) => !past.has(entry.key));
+  const then = [...past.values()].filter((entry) => entry !== undefined && inRange(range, entry.key)) as Entry[];
+  return [...now, ...then].sort((a, b) => compareKeys(a.key, b.key)).slice(0, limit);
+}
+
+function count(engine: LocalEngine, range: KeyRange, past: Past): number {
+  let total = engine.table.count(range);
+  for (const [key, entry] of past) {
+    if (!inRange(range, key)) continue;
+    total += Number(entry !== undefined) - Number(engine.table.get(key) !== undefined);
+  }
+  return total;
+}

@@ -1,0 +1,85 @@
+import { compareKeys, type KeyRange } from "../../key-order.ts";
+
+const CHUNK = 512;
+
+interface Place {
+  readonly chunk: number;
+  readonly index: number;
+}
+
+/** Keys in order, in chunks, so that an insertion among a million moves a few hundred and not all of them. */
+export class SortedKeys {
+  #chunks: string[][] = [[]];
+
+  /** Adds a key that is not there. */
+  insert(key: string): void {
+    const { chunk, index } = this.#lowerBound(key);
+    const keys = this.#chunks[chunk] as string[];
+    keys.splice(index, 0, key);
+    if (keys.length > CHUNK) this.#chunks.splice(chunk + 1, 0, keys.splice(CHUNK / 2));
+  }
+
+  /** Removes a key that is there. */
+  remove(key: string): void {
+    const { chunk, index } = this.#lowerBound(key);
+    const keys = this.#chunks[chunk] as string[];
+    keys.splice(index, 1);
+    if (keys.length === 0 && this.#chunks.length > 1) this.#chunks.splice(chunk, 1);
+  }
+
+  /** The first keys of a range, at most `limit`. */
+  slice(range: KeyRange, limit: number): string[] {
+    const from = this.#lowerBound(range.start);
+    const to = this.#end(range);
+    const found: string[] = [];
+    for (let chunk = from.chunk; chunk <= to.chunk && found.length < limit; chunk += 1) {
+      const first = chunk === from.chunk ? from.index : 0;
+      const last = chunk === to.chunk ? to.index : Number.MAX_SAFE_INTEGER;
+      const keys = this.#chunks[chunk] as string[];
+      for (const key of keys.slice(first, Math.min(last, first + limit - found.length))) found.push(key);
+    }
+    return found;
+  }
+
+  count(range: KeyRange): number {
+    const from = this.#lowerBound(range.start);
+    const to = this.#end(range);
+    let total = to.index - from.index;
+    for (let chunk = from.chunk; chunk < to.chunk; chunk += 1) total += (this.#chunks[chunk] as string[]).length;
+    return Math.max(0, total);
+  }
+
+  clear(): void {
+    this.#chunks = [[]];
+  }
+
+  #end(range: KeyRange): Place {
+    if (range.end !== undefined) return this.#lowerBound(range.end);
+    const chunk = this.#chunks.length - 1;
+    return { chunk, index: (this.#chunks[chunk] as string[]).length };
+  }
+
+  /** Where the first key that is not below `key` stands, or would be put. */
+  #lowerBound(key: string): Place {
+    const after = firstAt(this.#chunks.length, (at) => isBelow(this.#chunks[at]?.at(-1), key));
+    const chunk = Math.min(after, this.#chunks.length - 1);
+    const keys = this.#chunks[chunk] as string[];
+    return { chunk, index: firstAt(keys.length, (at) => isBelow(keys[at], key)) };
+  }
+}
+
+function isBelow(candidate: string | undefined, key: string): boolean {
+  return candidate !== undefined && compareKeys(candidate, key) < 0;
+}
+
+/** The first of `length` positions for which the (sorted) predicate is false. */
+function firstAt(length: number, isBefore: (at: number) => boolean): number {
+  let low = 0;
+  let high = length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (isBefore(middle)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

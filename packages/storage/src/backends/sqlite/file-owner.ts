@@ -1,0 +1,38 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { pid } from "node:process";
+import { failedPrecondition, timestamp, type Clock, type Fault } from "@oaas/foundation";
+
+/**
+ * Who has the database open, in a file beside it, for the message to the next one.
+ *
+ * The lock itself is SQLite's own (held by the kernel, so it ends with the process, however that ends); this is only
+ * the name on the door and may be stale or missing.
+ */
+export function writeOwner(file: string, clock: Clock): void {
+  const owner = { pid, host: hostname(), since: timestamp(clock.now()) };
+  writeFileSync(ownerFile(file), `${JSON.stringify(owner)}\n`);
+}
+
+export function removeOwner(file: string): void {
+  rmSync(ownerFile(file), { force: true });
+}
+
+/** The fault for a file that another process (or another store in this one) has open. */
+export function inUseFault(file: string, cause: unknown): Fault {
+  const who = readOwner(file) ?? "another process";
+  return failedPrecondition("database file", `${file} is in use by ${who}`, { code: "OAAS_STORE_IN_USE", cause });
+}
+
+function readOwner(file: string): string | undefined {
+  try {
+    const owner = JSON.parse(readFileSync(ownerFile(file), "utf8")) as Record<string, unknown>;
+    return `process ${String(owner["pid"])} on ${String(owner["host"])} since ${String(owner["since"])}`;
+  } catch {
+    return undefined;
+  }
+}
+
+function ownerFile(file: string): string {
+  return `${file}.owner`;
+}

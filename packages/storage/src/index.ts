@@ -1,0 +1,35 @@
+/**
+ * One key-value port, three backends, typed collections above it.
+ *
+ * Reading order: kv (the port and every promise), conditions (guards of a transaction), kv-faults (what can go wrong and
+ * how to tell), ownership (leases with fencing), collection (records with a codec, an optimistic lock and indexes).
+ * Backends are entered by their own paths: `@oaas/storage/memory`, `/sqlite`, `/etcd`; `@oaas/storage/testing` has the
+ * suite that all of them pass.
+ */
+export {
+  DEFAULT_PAGE,
+  MAX_KEY_BYTES,
+  MAX_OPERATIONS,
+  MAX_PAGE,
+  MAX_TRANSACTION_BYTES,
+  type CallOptions,
+  type ChangeEvent,
+  type Committed,
+  type Condition,
+  type Entry,
+  type KeySpan,
+  type KeyValueStore,
+  type Lease,
+  type LeaseId,
+  type LeaseRequest,
+  type Page,
+  type RangeQuery,
+  type ReadOptions,
+  type Transaction,
+  type WatchBatch,
+  type WatchQuery,
+  type Write,
+} from "./kv.ts";
+export { absent, present, sameIncarnation, together, unchanged } from "./conditions.ts";
+export { conflictOf, outcomeUnknown, type Conflict } from "./kv-faults.ts";
+export { acquire, type Acquired, type AcquireRequest, type Ownership } from "./ownership.ts";

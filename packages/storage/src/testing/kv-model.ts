@@ -1,0 +1,93 @@
+import { unreachable } from "@oaas/foundation";
+import { holds } from "../conditions.ts";
+import type { ChangeEvent, Condition, Entry, Transaction } from "../kv.ts";
+
+/** A transaction without revisions, which only exist once it runs: conditions say what they mean instead. */
+export interface ModelStep {
+  readonly conditions: readonly { readonly key: string; readonly wants: Wanted }[];
+  readonly writes: Transaction["writes"];
+}
+
+export type Wanted = "absent" | "present" | "unchanged" | "changed" | "same-incarnation" | "other-incarnation";
+
+/** What the port promises, in the simplest possible words: one map per revision, kept for ever. */
+export class KeyValueModel {
+  readonly log: { readonly revision: number; readonly events: readonly ChangeEvent[] }[] = [];
+  readonly #states: { readonly revision: number; readonly state: ReadonlyMap<string, Entry> }[];
+
+  constructor(revision: number) {
+    this.#states = [{ revision, state: new Map() }];
+  }
+
+  get revision(): number {
+    return this.#states.at(-1)?.revision as number;
+  }
+
+  get revisions(): readonly number[] {
+    return this.#states.map(({ revision }) => revision);
+  }
+
+  /** The entries as of a revision, in UTF-8 order. */
+  entries(revision = this.revision): Entry[] {
+    const state = this.#states.findLast((known) => known.revision <= revision)?.state ?? new Map<string, Entry>();
+    return [...state.values()].sort((a, b) => Buffer.compare(Buffer.from(a.key), Buffer.from(b.key)));
+  }
+
+  /** The step with the revisions it means at present. */
+  resolve(step: ModelStep): Transaction {
+    return { conditions: step.conditions.map(({ key, wants }) => this.#condition(key, wants)), writes: step.writes };
+  }
+
+  /** Whether the transaction's conditions hold; if so it is applied as `revision` when it changes anything. */
+  apply(transaction: Transaction, revision: number): "conflict" | "changed" | "unchanged" {
+    const state = new Map(this.#states.at(-1)?.state);
+    if (!(transaction.conditions ?? []).every((condition) => holds(condition, state.get(condition.key)))) {
+      return "conflict";
+    }
+    const events: ChangeEvent[] = [];
+    for (const write of transaction.writes) {
+      if (write.op === "put") {
+        const previous = state.get(write.key);
+        const entry: Entry = {
+          key: write.key,
+          value: write.value,
+          createRevision: previous?.createRevision ?? revision,
+          modRevision: revision,
+          version: (previous?.version ?? 0) + 1,
+        };
+        state.set(write.key, entry);
+        events.push(previous === undefined ? { type: "put", entry } : { type: "put", entry, previous });
+        continue;
+      }
+      for (const previous of this.entries()) {
+        const hit = write.op === "delete" ? previous.key === write.key : previous.key.startsWith(write.prefix);
+        if (hit && state.delete(previous.key)) {
+          events.push({ type: "delete", key: previous.key, revision, previous });
+        }
+      }
+    }
+    if (events.length === 0) return "unchanged";
+    this.#states.push({ revision, state });
+    this.log.push({ revision, events });
+    return "changed";
+  }
+
+  #condition(key: string, wants: Wanted): Condition {
+    const entry = this.#states.at(-1)?.state.get(key);
+    switch (wants) {
+      case "absent":
+      case "present":
+        return { key, test: wants };
+      case "unchanged":
+        return { key, test: "mod-revision", revision: entry?.modRevision ?? 1 };
+      case "changed":
+        return { key, test: "mod-revision", revision: (entry?.modRevision ?? 1) + 1 };
+      case "same-incarnation":
+        return { key, test: "create-revision", revision: entry?.createRevision ?? 1 };
+      case "other-incarnation":
+        return { key, test: "create-revision", revision: (entry?.createRevision ?? 1) + 1 };
+      default:
+        return unreachable(wants);
+    }
+  }
+}

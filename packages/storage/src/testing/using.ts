@@ -1,0 +1,18 @@
+/* oxlint-disable vitest/expect-expect, vitest/valid-title -- title and assertions come from the caller */
+import { test } from "vitest";
+import type { StoreUnderTest, SuiteOptions } from "./kv-suite.ts";
+
+/** A test that gets an empty store and leaves nothing behind. */
+export function testWith(
+  options: SuiteOptions,
+): (name: string, body: (under: StoreUnderTest) => Promise<void>) => void {
+  return (name, body) =>
+    test(name, async () => {
+      const under = await options.open();
+      try {
+        await body(under);
+      } finally {
+        await under.dispose();
+      }
+    });
+}
