@@ -1,0 +1,143 @@
+import { Fault, internal, invalidArgument, unavailable } from "@oaas/foundation";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { loggable } from "./loggable.ts";
+import { isSecretKey } from "./secrets.ts";
+
+describe("secrets", () => {
+  test.each([
+    "password",
+    "dbPassword",
+    "ETCD_PASSWORD",
+    "api-key",
+    "apiKey",
+    "x_api_key",
+    "Authorization",
+    "set-cookie",
+    "client_secret",
+    "accessToken",
+    "tokens",
+    "privateKey",
+    "credentials",
+    "passwd",
+  ])("the value of %s is hidden", (key) => {
+    expect(loggable({ deep: [{ [key]: { even: "objects" } }] })).toEqual({ deep: [{ [key]: "***" }] });
+  });
+
+  test.each(["class_key", "key", "tokenizer", "secretary", "cookieless", "correlation_id", "partition_keys"])(
+    "%s is no secret",
+    (key) => {
+      expect(isSecretKey(key)).toBe(false);
+    },
+  );
+
+  test.each([
+    ["connect to http://user:hunter2@host/path failed", "connect to http://***@host/path failed"],
+    ["header Authorization: Bearer abcdefgh.ijkl", "header Authorization: Bearer ***"],
+    ["a bearer of news", "a bearer of news"],
+    ["http://host/a@b", "http://host/a@b"],
+  ])("in the text %j", (text, want) => {
+    expect(loggable(text)).toBe(want);
+  });
+
+  test("a hidden value appears nowhere, however deep it stands in a fault", () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^[A-Za-z0-9]{12,20}$/), (secret) => {
+        const root = Object.assign(new Error(`GET http://u:${secret}@h`), {
+          config: { headers: { authorization: secret } },
+        });
+        const fault = unavailable("etcd", "etcd is down", { cause: root, context: { password: secret } });
+        expect(JSON.stringify(loggable({ fault, token: secret }))).not.toContain(secret);
+      }),
+    );
+  });
+});
+
+describe("shapes", () => {
+  test.each<[string, unknown, unknown]>([
+    ["NaN is no JSON", Number.NaN, "NaN"],
+    ["exact integers", 12345678901234567890n, "12345678901234567890"],
+    ["a date", new Date(0), "1970-01-01T00:00:00.000Z"],
+    ["an invalid date", new Date(Number.NaN), "[invalid date]"],
+    ["bytes are counted, not shown", new Uint8Array(3), "[3 bytes]"],
+    ["a map", new Map([[1, "a"]]), { "1": "a" }],
+    ["a set", new Set([1]), [1]],
+    ["a URL", new URL("http://u:p@h/"), "http://***@h/"],
+    ["a function", () => 1, "[function]"],
+    ["undefined members are left out", { a: undefined, b: null }, { b: null }],
+    ["a key that would change the prototype", JSON.parse('{"__proto__":{"a":1}}'), JSON.parse('{"__proto__":{"a":1}}')],
+  ])("%s", (_why, value, want) => {
+    expect(loggable(value)).toEqual(want);
+  });
+
+  test("cycles, depth and length are cut with a mark", () => {
+    const cyclic: Record<string, unknown> = { a: 1 };
+    cyclic["self"] = cyclic;
+    expect(loggable(cyclic)).toEqual({ a: 1, self: "[circular]" });
+    const deep = Array.from({ length: 30 }).reduce<unknown>((inner) => ({ inner }), "end");
+    expect(JSON.stringify(loggable(deep))).toContain("[too deep]");
+    expect((loggable(Array.from({ length: 150 }, () => 1)) as unknown[]).at(-1)).toBe("[50 more]");
+    expect(loggable("x".repeat(9000))).toMatch(/x\[808 more\]$/);
+  });
+
+  test("the same object twice side by side is no cycle", () => {
+    const shared = { a: 1 };
+    expect(loggable([shared, shared])).toEqual([{ a: 1 }, { a: 1 }]);
+  });
+});
+
+describe("faults", () => {
+  test("kind, code, detail, context, violations and causes are all there", () => {
+    const root = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+    const middle = unavailable("etcd", "etcd is down", { cause: root, retryAfterMs: 5 });
+    const fault = invalidArgument("package", [{ path: "$.name", message: "is empty" }], {
+      cause: middle,
+      context: { tries: 3 },
+      correlationId: "c1",
+    });
+    expect(loggable(fault)).toEqual({
+      kind: "invalid-argument",
+      code: "OAAS_INVALID_ARGUMENT",
+      message: "package is invalid: $.name: is empty",
+      retryable: false,
+      violations: [{ path: "$.name", message: "is empty" }],
+      correlation_id: "c1",
+      context: { tries: 3 },
+      cause: {
+        kind: "unavailable",
+        code: "OAAS_UNAVAILABLE",
+        message: "etcd is down",
+        retryable: true,
+        dependency: "etcd",
+        retryAfterMs: 5,
+        cause: {
+          name: "Error",
+          message: "connect ECONNREFUSED",
+          stack: expect.stringContaining("loggable.test.ts") as string,
+          facts: { code: "ECONNREFUSED" },
+        },
+      },
+    });
+  });
+
+  test("parts of a partial failure, and errors of an aggregate, come whole", () => {
+    const parts = [{ name: "eu", fault: unavailable("eu", "down") }];
+    const partial = new Fault({ kind: "partial-failure", parts }, "half");
+    expect(loggable(partial)).toMatchObject({ parts: [{ name: "eu", fault: { kind: "unavailable" } }] });
+    expect(loggable(new AggregateError([new TypeError("a")], "many"))).toMatchObject({
+      errors: [{ name: "TypeError" }],
+    });
+  });
+
+  test("a stack is there for mistakes of ours only", () => {
+    expect(loggable(internal("bug"))).toHaveProperty("stack");
+    expect(loggable(unavailable("x", "y"))).not.toHaveProperty("stack");
+  });
+
+  test("a chain of causes that bites its own tail ends", () => {
+    const a = new Error("a");
+    const b = new Error("b", { cause: a });
+    a.cause = b;
+    expect(JSON.stringify(loggable(a))).toContain("[circular]");
+  });
+});

@@ -1,0 +1,78 @@
+import { faultFields } from "./fault-fields.ts";
+import { HIDDEN, hideSecrets, isSecretKey } from "./secrets.ts";
+
+const MAX_DEPTH = 8;
+const MAX_ITEMS = 100;
+const MAX_TEXT = 8192;
+
+/**
+ * Any value as plain JSON fit for a log line.
+ *
+ * Guarantees: never throws; cycles, depth and length are cut with a mark; values under keys that sound like secrets,
+ * and passwords inside texts, are hidden; faults and errors come with their causes.
+ */
+export function loggable(value: unknown, depth = 0, within: readonly object[] = []): unknown {
+  switch (typeof value) {
+    case "string":
+      return shortText(value);
+    case "number":
+      return Number.isFinite(value) ? value : String(value);
+    case "bigint":
+      return value.toString();
+    case "object":
+      return value === null ? null : loggableObject(value, depth, within);
+    case "function":
+    case "symbol":
+      return `[${typeof value}]`;
+    case "boolean":
+    case "undefined":
+      return value;
+    default:
+      return undefined;
+  }
+}
+
+function loggableObject(value: object, depth: number, within: readonly object[]): unknown {
+  if (within.includes(value)) return "[circular]";
+  if (depth >= MAX_DEPTH) return "[too deep]";
+  const inside = [...within, value];
+  const deeper = (part: unknown): unknown => loggable(part, depth + 1, inside);
+  try {
+    if (value instanceof Error) return faultFields(value, deeper);
+    if (value instanceof Date) return Number.isNaN(value.getTime()) ? "[invalid date]" : value.toISOString();
+    if (value instanceof URL) return shortText(value.href);
+    if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
+    if (Array.isArray(value)) return loggableItems(value, deeper);
+    if (value instanceof Set) return loggableItems([...value], deeper);
+    const entries = value instanceof Map ? mapEntries(value) : Object.entries(value);
+    return loggableEntries(entries, deeper);
+  } catch {
+    return "[unreadable]";
+  }
+}
+
+function mapEntries(map: ReadonlyMap<unknown, unknown>): [string, unknown][] {
+  return [...map].map(([key, part]) => [String(key), part]);
+}
+
+function loggableItems(items: readonly unknown[], deeper: (part: unknown) => unknown): unknown[] {
+  const shown = items.slice(0, MAX_ITEMS).map((item) => deeper(item));
+  return items.length > MAX_ITEMS ? [...shown, `[${items.length - MAX_ITEMS} more]`] : shown;
+}
+
+function loggableEntries(
+  entries: readonly (readonly [string, unknown])[],
+  deeper: (part: unknown) => unknown,
+): Record<string, unknown> {
+  const plain: [string, unknown][] = [];
+  for (const [key, part] of entries.slice(0, MAX_ITEMS)) {
+    if (part !== undefined) plain.push([key, isSecretKey(key) ? HIDDEN : deeper(part)]);
+  }
+  if (entries.length > MAX_ITEMS) plain.push(["...", `[${entries.length - MAX_ITEMS} more]`]);
+  return Object.fromEntries(plain);
+}
+
+function shortText(text: string): string {
+  const safe = hideSecrets(text);
+  return safe.length > MAX_TEXT ? `${safe.slice(0, MAX_TEXT)}[${safe.length - MAX_TEXT} more]` : safe;
+}

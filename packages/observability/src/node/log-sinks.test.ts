@@ -1,0 +1,123 @@
+import { unavailable } from "@oaas/foundation";
+import { describe, expect, test } from "vitest";
+import type { CorrelationId } from "../correlation.ts";
+import { createLogger, type Logger, type LogSink } from "../logger.ts";
+import { inContext } from "../work-context.ts";
+import { createAsyncContext } from "./async-context.ts";
+import { createHumanSink, createJsonSink, type LogDestination } from "./index.ts";
+
+const clock = { now: () => Date.UTC(2026, 10, 15, 4, 41, 36, 123) };
+
+const capture = (makeSink: (destination: LogDestination) => LogSink) => {
+  const lines: string[] = [];
+  const context = createAsyncContext();
+  const sink = makeSink({ write: (line) => void lines.push(line) });
+  const log: Logger = createLogger({ clock, sink, level: "trace", context, fields: { service: "crm" } });
+  return { lines, log, context };
+};
+
+const fault = unavailable("etcd", "etcd is down", { cause: new Error("connect ECONNREFUSED") });
+
+describe("JSON lines", () => {
+  const json = () => capture(createJsonSink);
+
+  test("the shape of a line: level and time first, message last, one line each", () => {
+    const { lines, log } = json();
+    log.info("unit accepted", { cluster: "eu", replicas: 3 });
+    expect(lines).toEqual([
+      '{"level":"info","time":"2026-11-15T04:41:36.123Z","service":"crm","cluster":"eu","replicas":3,"message":"unit accepted"}\n',
+    ]);
+  });
+
+  test.each(["trace", "debug", "info", "warn", "error", "fatal"] as const)("%s by its name", (level) => {
+    const { lines, log } = json();
+    log[level]("m");
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({ level, message: "m" });
+  });
+
+  test("correlation id, deployment id and trace id come from the context, through async calls", async () => {
+    const { lines, log, context } = json();
+    const span = { traceId: "a".repeat(32), spanId: "b".repeat(16), sampled: true };
+    await context.run({ correlationId: "c1" as CorrelationId, span }, async () => {
+      await new Promise<void>((resolve) => void setImmediate(resolve));
+      await inContext(context, { deploymentId: "d1" }, async () => {
+        await Promise.resolve();
+        log.info("inside");
+      });
+      log.info("after", { correlation_id: "explicit" });
+    });
+    log.info("outside");
+    const [inside, after, outside] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(inside).toMatchObject({
+      correlation_id: "c1",
+      deployment_id: "d1",
+      trace_id: span.traceId,
+      span_id: span.spanId,
+    });
+    expect(after).toMatchObject({ correlation_id: "explicit" });
+    expect(after).not.toHaveProperty("deployment_id");
+    expect(outside).not.toHaveProperty("correlation_id");
+  });
+
+  test("a fault comes with its causes and secrets hidden", () => {
+    const { lines, log } = json();
+    log.error("save failed", { fault, token: "hunter2" });
+    const line = JSON.parse(lines[0] ?? "") as Record<string, unknown>;
+    expect(line).toMatchObject({
+      token: "***",
+      fault: { kind: "unavailable", code: "OAAS_UNAVAILABLE", cause: { message: "connect ECONNREFUSED" } },
+    });
+  });
+
+  test("texts that look like formats, JSON or line ends stay texts", () => {
+    const { lines, log } = json();
+    log.info('100% %s %j "quoted"\n', { text: '"}\n{' });
+    expect(lines[0]?.split("\n")).toHaveLength(2);
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({ message: '100% %s %j "quoted"\n', text: '"}\n{' });
+  });
+});
+
+describe("human lines", () => {
+  const human = (withColors: boolean) => capture((destination) => createHumanSink(destination, withColors));
+
+  test("time, level, message and fields on one line", () => {
+    const { lines, log } = human(false);
+    log.warn("slow answer", { cluster: "eu", ms: 12.5, note: "two words", list: [1, "a"] });
+    expect(lines).toEqual([
+      '04:41:36.123 WARN  slow answer service=crm cluster=eu ms=12.5 note="two words" list=[1,"a"]\n',
+    ]);
+  });
+
+  test("a fault goes below with its causes and the frames of their stacks", () => {
+    const { lines, log } = human(false);
+    log.error("save failed", { fault });
+    const [head, first, second, frame] = (lines[0] ?? "").split("\n");
+    expect(head).toBe("04:41:36.123 ERROR save failed service=crm");
+    expect(first).toBe("    unavailable OAAS_UNAVAILABLE: etcd is down dependency=etcd");
+    expect(second).toBe("    caused by Error: connect ECONNREFUSED");
+    expect(frame).toMatch(/^ {6}at .*log-sinks\.test\.ts/);
+  });
+
+  test.each([["a text"], [5], [null], [{ odd: true }], [new Error("plain")]])(
+    "%j instead of a fault is shown too",
+    (odd) => {
+      const { lines, log } = human(false);
+      log.error("m", { fault: odd });
+      expect(lines[0]?.split("\n").length).toBeGreaterThan(2);
+    },
+  );
+
+  test("colours only when asked for", () => {
+    const [coloured, plain] = [human(true), human(false)];
+    coloured.log.info("m");
+    plain.log.info("m");
+    expect(coloured.lines[0]).toContain("\u001b[");
+    expect(plain.lines[0]).not.toContain("\u001b[");
+  });
+
+  test("control characters cannot move the cursor or fake a line", () => {
+    const { lines, log } = human(false);
+    log.info("a\u001b[2Jb\nc", { "k\n": "\u009bx", fault: { message: "x\ny" } });
+    expect(lines[0]).toBe("04:41:36.123 INFO  a\\u001b[2Jb\\u000ac service=crm k\\u000a=\\u009bx\n    : x\\u000ay\n");
+  });
+});

@@ -1,0 +1,190 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Meter } from "../meter.ts";
+import { createRecordingMeter } from "../testing/index.ts";
+import { createPrometheusMeter } from "./prometheus-meter.ts";
+
+/** Reads the text format back: name and labels in the order written, to the number. */
+function parseText(text: string): Map<string, number> {
+  const samples = new Map<string, number>();
+  for (const line of text.split("\n")) {
+    if (line === "" || line.startsWith("#")) continue;
+    const [, series = "", value = ""] = /^(\S+?(?:\{.*\})?) (\S+)$/.exec(line) ?? [];
+    samples.set(series, Number(value));
+  }
+  return samples;
+}
+
+type Read = (name: string, labels?: Readonly<Record<string, string>>) => Promise<number | undefined>;
+
+const METERS: readonly { name: string; create: () => { meter: Meter; read: Read } }[] = [
+  {
+    name: "prometheus",
+    create: () => {
+      const meter = createPrometheusMeter({ strict: true });
+      const read: Read = async (name, labels = {}) => {
+        const inside = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
+        return parseText(await meter.text()).get(inside.length > 0 ? `${name}{${inside.join(",")}}` : name);
+      };
+      return { meter, read };
+    },
+  },
+  {
+    name: "recording",
+    create: () => {
+      const meter = createRecordingMeter();
+      return { meter, read: async (name, labels) => meter.value(name, labels) };
+    },
+  },
+];
+
+describe.each(METERS)("the $name meter", ({ create }) => {
+  const spec = { name: "crm_deployments_total", help: "h", labels: ["cluster", "result"] } as const;
+
+  test("counts by labels", async () => {
+    const { meter, read } = create();
+    const counter = meter.counter(spec);
+    counter.add(1, { cluster: "eu", result: "ok" });
+    counter.add(2, { cluster: "eu", result: "ok" });
+    expect(await read(spec.name, { cluster: "eu", result: "ok" })).toBe(3);
+    expect(await read(spec.name, { cluster: "us", result: "ok" })).toBeUndefined();
+    counter.remove({ cluster: "eu", result: "ok" });
+    expect(await read(spec.name, { cluster: "eu", result: "ok" })).toBeUndefined();
+  });
+
+  test("starts at zero where asked, and without labels always", async () => {
+    const { meter, read } = create();
+    meter.counter({ ...spec, startAtZero: [{ cluster: "eu", result: "ok" }] });
+    meter.counter({ name: "plain_total", help: "h" });
+    expect(await read(spec.name, { cluster: "eu", result: "ok" })).toBe(0);
+    expect(await read("plain_total")).toBe(0);
+  });
+
+  test("gauges go up and down", async () => {
+    const { meter, read } = create();
+    const gauge = meter.gauge({ name: "queue_depth", help: "h" });
+    gauge.set(5);
+    gauge.add(-2);
+    expect(await read("queue_depth")).toBe(3);
+  });
+
+  test("the same declaration gives the same instrument, another one is refused", async () => {
+    const { meter, read } = create();
+    meter.counter(spec).add(1, { cluster: "eu", result: "ok" });
+    meter.counter(spec).add(1, { cluster: "eu", result: "ok" });
+    expect(await read(spec.name, { cluster: "eu", result: "ok" })).toBe(2);
+    expect(() => meter.gauge({ name: spec.name, help: "h" })).toThrow("declared twice");
+    expect(() => meter.counter({ ...spec, help: "other" })).toThrow("declared twice");
+  });
+
+  test.each([
+    {
+      why: "a label that is not declared",
+      labels: { cluster: "eu", result: "ok", pod: "p-123" },
+      says: 'no label "pod"',
+    },
+    { why: "a label that is missing", labels: { cluster: "eu" }, says: 'needs the label "result"' },
+  ])("$why throws", ({ labels, says }) => {
+    const { meter } = create();
+    expect(() => meter.counter(spec).add(1, labels as never)).toThrow(says);
+  });
+
+  test("a counter does not fall", () => {
+    const { meter } = create();
+    const counter = meter.counter({ name: "plain_total", help: "h" });
+    expect(() => counter.add(-1)).toThrow(RangeError);
+    expect(() => counter.add(Number.NaN)).toThrow(RangeError);
+  });
+
+  test.each([
+    ["a name that is none", { name: "no-dashes", help: "h" }],
+    ["a label that is none", { name: "ok", help: "h", labels: ["no-dashes"] }],
+    ["the label of buckets", { name: "ok", help: "h", labels: ["le"] }],
+  ])("%s is refused", (_why, wrong) => {
+    expect(() => create().meter.counter(wrong)).toThrow(TypeError);
+  });
+
+  test("buckets must ascend", () => {
+    expect(() => create().meter.histogram({ name: "ok", help: "h", buckets: [1, 1] })).toThrow("do not ascend");
+  });
+});
+
+describe("the prometheus meter alone", () => {
+  test("a histogram's buckets are cumulative, with sum and count", async () => {
+    const meter = createPrometheusMeter();
+    const histogram = meter.histogram({ name: "wait_seconds", help: "h", buckets: [0.1, 1, 10] });
+    for (const value of [0.05, 0.5, 0.5, 100]) histogram.observe(value);
+    const samples = parseText(await meter.text());
+    expect([...samples]).toEqual([
+      ['wait_seconds_bucket{le="0.1"}', 1],
+      ['wait_seconds_bucket{le="1"}', 3],
+      ['wait_seconds_bucket{le="10"}', 3],
+      ['wait_seconds_bucket{le="+Inf"}', 4],
+      ["wait_seconds_sum", 101.05],
+      ["wait_seconds_count", 4],
+    ]);
+    expect(meter.contentType).toContain("text/plain");
+  });
+
+  test("label values survive the text format, whatever they are", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: "binary" }), async (value) => {
+        const meter = createPrometheusMeter({ strict: true });
+        meter.counter({ name: "c", help: "h", labels: ["v"] }).add(1, { v: value });
+        const text = await meter.text();
+        const written = /^c\{v="([^]*)"\} 1$/m.exec(text)?.[1] ?? "missing";
+        const read = written.replaceAll(/\\(.)/g, (_whole, escaped: string) => (escaped === "n" ? "\n" : escaped));
+        expect(read).toBe(value);
+      }),
+    );
+  });
+
+  test("in production labels that are not declared are left out, and impossible numbers dropped", async () => {
+    const meter = createPrometheusMeter();
+    const counter = meter.counter({ name: "c", help: "h", labels: ["a"] });
+    counter.add(1, { a: "x", b: "y" } as never);
+    counter.add(1, {} as never);
+    counter.add(-1, { a: "x" });
+    expect([...parseText(await meter.text())]).toEqual([
+      ['c{a="x"}', 1],
+      ['c{a=""}', 1],
+    ]);
+  });
+
+  test("series beyond the limit are counted together instead of eating memory", async () => {
+    const meter = createPrometheusMeter({ maxSeries: 3 });
+    const counter = meter.counter({ name: "c", help: "h", labels: ["id"] });
+    for (let id = 0; id < 100; id += 1) counter.add(1, { id: String(id) });
+    counter.add(1, { id: "0" });
+    expect(parseText(await meter.text())).toEqual(
+      new Map([
+        ['c{id="0"}', 2],
+        ['c{id="1"}', 1],
+        ['c{id="2"}', 1],
+        ['c{id="overflow"}', 97],
+      ]),
+    );
+    counter.remove({ id: "1" });
+    counter.add(1, { id: "new" });
+    expect(parseText(await meter.text()).get('c{id="new"}')).toBe(1);
+  });
+
+  test("two meters do not mix, and process metrics are there only when asked for", async () => {
+    const [bare, full] = [createPrometheusMeter(), createPrometheusMeter({ processMetrics: true })];
+    bare.counter({ name: "c", help: "h" }).add(1);
+    expect([...parseText(await bare.text()).keys()]).toEqual(["c"]);
+    const text = await full.text();
+    expect(text).toContain("process_cpu_seconds_total");
+    expect(text).not.toMatch(/^c /m);
+  });
+});
+
+test("the recording meter keeps observations, and asks for metrics it knows", () => {
+  const meter = createRecordingMeter();
+  const histogram = meter.histogram({ name: "h_seconds", help: "h", labels: ["op"], buckets: [1] });
+  histogram.observe(0.5, { op: "get" });
+  histogram.observe(2, { op: "get" });
+  expect(meter.observations("h_seconds", { op: "get" })).toEqual([0.5, 2]);
+  expect(meter.observations("h_seconds", { op: "put" })).toEqual([]);
+  expect(() => meter.value("unknown")).toThrow("no metric unknown");
+});

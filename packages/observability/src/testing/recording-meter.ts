@@ -1,0 +1,77 @@
+import { checkDeclaration, labelProblem, type DeclaredMetric, type MetricType } from "../metric-check.ts";
+import type { Meter, MetricSpec } from "../meter.ts";
+
+type AnyLabels = Readonly<Record<string, string>>;
+
+/** A meter that keeps every value. Strict: a label that is not declared, or a counter that falls, throws. */
+export interface RecordingMeter extends Meter {
+  /** The value of a counter or gauge; undefined while the series does not exist. */
+  value(name: string, labels?: AnyLabels): number | undefined;
+  /** What a histogram observed, in order. */
+  observations(name: string, labels?: AnyLabels): readonly number[];
+}
+
+/** Starts measuring, at nothing. */
+export function createRecordingMeter(): RecordingMeter {
+  const declared = new Map<string, DeclaredMetric>();
+  const values = new Map<string, number>();
+  const observed = new Map<string, number[]>();
+
+  const keyOf = (spec: MetricSpec<string>, labels: AnyLabels = {}): string => {
+    const problem = labelProblem(spec, labels);
+    if (problem !== undefined) throw new TypeError(problem);
+    return JSON.stringify([spec.name, ...(spec.labels ?? []).map((name) => labels[name])]);
+  };
+  const known = (name: string): MetricSpec<string> => {
+    const metric = declared.get(name);
+    if (metric === undefined) throw new Error(`no metric ${name} is declared`);
+    return metric.spec;
+  };
+  const declare = (type: MetricType, spec: DeclaredMetric["spec"]): void => {
+    checkDeclaration({ type, spec }, declared.get(spec.name));
+    if (declared.has(spec.name)) return;
+    declared.set(spec.name, { type, spec });
+    const hasOneSeries = (spec.labels ?? []).length === 0;
+    for (const labels of [...(spec.startAtZero ?? []), ...(hasOneSeries ? [{}] : [])]) {
+      if (type === "histogram") observed.set(keyOf(spec, labels), []);
+      else values.set(keyOf(spec, labels), 0);
+    }
+  };
+  const add = (spec: MetricSpec<string>, by: number, labels?: AnyLabels): void => {
+    const key = keyOf(spec, labels);
+    values.set(key, (values.get(key) ?? 0) + by);
+  };
+
+  return {
+    counter: (spec) => {
+      declare("counter", spec);
+      return {
+        add: (by, labels?: AnyLabels) => {
+          if (!(by >= 0)) throw new RangeError(`${spec.name} is a counter and cannot grow by ${by}`);
+          add(spec, by, labels);
+        },
+        remove: (labels?: AnyLabels) => void values.delete(keyOf(spec, labels)),
+      };
+    },
+    gauge: (spec) => {
+      declare("gauge", spec);
+      return {
+        set: (value, labels?: AnyLabels) => void values.set(keyOf(spec, labels), value),
+        add: (by, labels?: AnyLabels) => add(spec, by, labels),
+        remove: (labels?: AnyLabels) => void values.delete(keyOf(spec, labels)),
+      };
+    },
+    histogram: (spec) => {
+      declare("histogram", spec);
+      return {
+        observe: (value, labels?: AnyLabels) => {
+          const key = keyOf(spec, labels);
+          observed.set(key, [...(observed.get(key) ?? []), value]);
+        },
+        remove: (labels?: AnyLabels) => void observed.delete(keyOf(spec, labels)),
+      };
+    },
+    value: (name, labels) => values.get(keyOf(known(name), labels)),
+    observations: (name, labels) => observed.get(keyOf(known(name), labels)) ?? [],
+  };
+}
