@@ -18,6 +18,14 @@ export { startKubernetes, type KubernetesOptions, type KubernetesUnderTest } fro
 export { kubeTarget, startKubeTarget, type KubeTarget } from "./kubernetes/kube-target.ts";
 export type { TokenUser } from "./kubernetes/kubeconfig.ts";
 export {
+  startPrometheus,
+  type PrometheusOptions,
+  type PrometheusUnderTest,
+  type QueriedSeries,
+} from "./prometheus/start-prometheus.ts";
+export type { Sample, Series } from "./prometheus/remote-write.ts";
+export { startBrowser, type BrowserUnderTest } from "./browser/start-browser.ts";
+export {
   makeAuthority,
   type Authority,
   type CertificateRequest,

@@ -48,7 +48,7 @@ const DECLARED = [
     purpose: "nodes and pods of the real cluster, without kubelets",
     recipe: {
       kind: "go-build",
-      module: "kwok",
+      module: "kubernetes",
       binaries: { kwok: "sigs.k8s.io/kwok/cmd/kwok" },
       moduleFiles: {
         module: "sigs.k8s.io/kwok",

@@ -45,19 +45,18 @@ async function presentOrMade(component: Component, options: ObtainOptions): Prom
   if (isPresent(component, cache)) return { state: "present" };
   const begun = performance.now();
   const folder = componentFolder(component, cache);
-  using _lock = await takeLock(`${folder}.lock`, (owner) => tell(`waiting for another run (${owner})`));
+  const id = basename(folder);
+  using _lock = await takeLock(join(cache, "locks", id), (owner) => tell(`waiting for another run (${owner})`));
   if (isPresent(component, cache)) return { state: "present" };
-  await removeDeadAttempts(folder);
-  const attempt = `${folder}.attempt-${process.pid}`;
-  await mkdir(attempt, { recursive: true });
+  const attempt = join(cache, "attempts", `${id}.${process.pid}`);
+  const workshop = { folder: attempt, cache, logFile: join(cache, "logs", `${id}.log`), tell };
+  await clearTheWay(workshop, folder);
   try {
-    const workshop = { folder: attempt, cache, logFile: `${folder}.log`, tell };
-    await rm(workshop.logFile, { force: true });
     await make(component, workshop);
     await prove(component, workshop);
-    await finish(component, attempt, folder);
+    await finish(component, workshop.folder, folder);
   } finally {
-    await rm(attempt, { recursive: true, force: true });
+    await rm(workshop.folder, { recursive: true, force: true });
   }
   return { state: "obtained", elapsedMs: performance.now() - begun };
 }
@@ -101,11 +100,12 @@ async function finish(component: Component, attempt: string, folder: string): Pr
   await rename(attempt, folder);
 }
 
-/** We hold the lock, so whoever made these is dead. */
-async function removeDeadAttempts(folder: string): Promise<void> {
-  const parent = dirname(folder);
-  for (const entry of await readdir(parent)) {
-    if (entry.startsWith(`${basename(folder)}.attempt-`))
-      await rm(join(parent, entry), { recursive: true, force: true });
-  }
+/** We hold the lock, so whoever left an attempt or a log of this component behind is dead. */
+async function clearTheWay(workshop: Workshop, folder: string): Promise<void> {
+  const attempts = dirname(workshop.folder);
+  for (const needed of [attempts, dirname(workshop.logFile), dirname(folder)]) await mkdir(needed, { recursive: true });
+  const dead = (await readdir(attempts)).filter((entry) => entry.startsWith(`${basename(folder)}.`));
+  for (const entry of dead) await rm(join(attempts, entry), { recursive: true, force: true });
+  await rm(workshop.logFile, { force: true });
+  await mkdir(workshop.folder);
 }

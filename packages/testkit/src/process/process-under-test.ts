@@ -24,8 +24,11 @@ export interface ProcessUnderTest {
   readonly exit: Exit | undefined;
   /** Sends a signal to its whole process group; nothing happens when it has ended. */
   signal(signal: NodeJS.Signals): void;
-  /** Ends it: SIGTERM, then SIGKILL after `graceMs` (0 kills at once). Resolves when it has ended. */
-  stop(graceMs?: number): Promise<Exit>;
+  /**
+   * Ends it: asks (by SIGTERM, unless `ask` knows a better way), then SIGKILL after `graceMs`; 0 kills at once.
+   * Resolves when it has ended.
+   */
+  stop(graceMs?: number, ask?: () => void | Promise<void>): Promise<Exit>;
   /** The last lines of its output. */
   logTail(lines?: number): Promise<string>;
 }
@@ -69,10 +72,11 @@ function track(name: string, logFile: string, started: { pid: number; exited: Pr
       return exit;
     },
     signal,
-    stop: async (graceMs = DEFAULT_GRACE_MS) => {
-      signal(graceMs > 0 ? "SIGTERM" : "SIGKILL");
+    stop: async (graceMs = DEFAULT_GRACE_MS, ask = () => signal("SIGTERM")) => {
+      if (graceMs === 0) signal("SIGKILL");
       const timer = setTimeout(() => signal("SIGKILL"), graceMs);
       try {
+        if (graceMs > 0 && !exit) await ask();
         return await warden().hold(exited);
       } finally {
         clearTimeout(timer);

@@ -1,0 +1,80 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Browser, BrowserContext } from "playwright-core";
+import { componentFile } from "../components/component-file.ts";
+import { startProcess, type ProcessUnderTest } from "../process/process-under-test.ts";
+import { untilReady } from "../process/ready.ts";
+import { makeRunFolder, startFailure } from "../process/run-folder.ts";
+
+/** A real Chromium. Start it once per file and take a new context per test. */
+export interface BrowserUnderTest extends AsyncDisposable {
+  readonly browser: Browser;
+  /** A fresh profile: no cookies, no storage, no cache. */
+  newContext(): Promise<BrowserContext>;
+  close(): Promise<void>;
+}
+
+const QUIT_MS = 3_000;
+const ARGS = [
+  "--headless=new",
+  "--remote-debugging-port=0",
+  "--no-first-run",
+  "--disable-dev-shm-usage",
+  "--disable-gpu",
+  "--disable-breakpad",
+  "--disable-crash-reporter",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--password-store=basic",
+];
+
+/**
+ * Starts the machine's Chromium through the warden and connects Playwright to it. Playwright's own launch would leave
+ * the profile behind when the test process is killed.
+ */
+export async function startBrowser(): Promise<BrowserUnderTest> {
+  const folder = await makeRunFolder("browser");
+  const profile = join(folder.path, "profile");
+  let chromium: ProcessUnderTest | undefined;
+  try {
+    chromium = await startProcess({
+      command: componentFile("chromium"),
+      args: [...ARGS, ...(isRoot() ? ["--no-sandbox"] : []), `--user-data-dir=${profile}`, "about:blank"],
+      cwd: folder.path,
+      env: { LANG: "C.UTF-8", TMPDIR: folder.path },
+      logFile: join(folder.path, "chromium.log"),
+    });
+    const endpoint = await debuggingEndpoint(chromium, profile);
+    const playwright = await import("playwright-core");
+    const browser = await playwright.chromium.connectOverCDP(endpoint);
+    const running = chromium;
+    const close = async (): Promise<void> => {
+      await running.stop(QUIT_MS, () => quit(browser));
+      await folder.remove();
+    };
+    return { browser, newContext: () => browser.newContext(), close, [Symbol.asyncDispose]: close };
+  } catch (error) {
+    await chromium?.stop(0);
+    throw await startFailure("Chromium", folder, error);
+  }
+}
+
+/** Chromium chooses the port and writes it into its profile. */
+async function debuggingEndpoint(chromium: ProcessUnderTest, profile: string): Promise<string> {
+  let port = "";
+  await untilReady(chromium, async () => {
+    [port = ""] = (await readFile(join(profile, "DevToolsActivePort"), "utf8")).split("\n");
+    return port !== "";
+  });
+  return `http://127.0.0.1:${port}`;
+}
+
+/** Asks Chromium itself to end, so that it takes its own child processes with it; closing a connection would not. */
+async function quit(browser: Browser): Promise<void> {
+  const session = await browser.newBrowserCDPSession();
+  await session.send("Browser.close");
+}
+
+function isRoot(): boolean {
+  return process.getuid?.() === 0;
+}
