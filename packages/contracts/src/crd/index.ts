@@ -1,0 +1,46 @@
+/**
+ * Our Kubernetes kinds. Each schema is written once (`v1alpha1/`, one file per kind); the types below are inferred
+ * from it, the CRDs in `deploy/crds` and the page `docs/reference/crds.md` are generated from it.
+ *
+ * Reading order: `kinds.ts` lists them, `rule.ts` shows how a rule over several fields is stated for the server and for
+ * our code at once, `structural-schema.ts` turns a schema into what the API server accepts, `manifest.ts` wraps it.
+ */
+export { KINDS } from "./kinds.ts";
+export {
+  crdManifest,
+  rootSchema,
+  type CustomResourceDefinition,
+  type KindDefinition,
+  type PrinterColumn,
+} from "./manifest.ts";
+export type { StructuralSchema, ValidationRule } from "./structural-keywords.ts";
+export { structuralFromJson, structuralSchema } from "./structural-schema.ts";
+export { API_VERSION, GROUP, MAX_NAME_LENGTH, VERSION } from "./v1alpha1/object.ts";
+export {
+  classRuntime,
+  type ClassFunction,
+  type ClassRuntime,
+  type ClassRuntimeInput,
+  type ClassRuntimeSpec,
+  type ClassRuntimeStatus,
+} from "./v1alpha1/class-runtime.ts";
+export {
+  deploymentRecord,
+  type DeploymentRecord,
+  type DeploymentRecordInput,
+  type DeploymentRecordSpec,
+  type DeploymentRecordStatus,
+} from "./v1alpha1/deployment-record.ts";
+export {
+  deploymentTemplate,
+  type DeploymentTemplate,
+  type DeploymentTemplateInput,
+  type DeploymentTemplateSpec,
+} from "./v1alpha1/deployment-template.ts";
+export {
+  ENVIRONMENT_KINDS,
+  environmentConfig,
+  type EnvironmentConfig,
+  type EnvironmentConfigInput,
+  type EnvironmentConfigSpec,
+} from "./v1alpha1/environment-config.ts";

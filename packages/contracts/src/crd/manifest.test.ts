@@ -1,0 +1,77 @@
+import { describe, expect, test } from "vitest";
+import { KINDS } from "./kinds.ts";
+import { crdManifest, rootSchema } from "./manifest.ts";
+import type { StructuralSchema } from "./structural-keywords.ts";
+
+function* fields(schema: StructuralSchema, path: string): Generator<[path: string, schema: StructuralSchema]> {
+  yield [path, schema];
+  for (const [name, member] of Object.entries(schema.properties ?? {})) yield* fields(member, `${path}.${name}`);
+  if (schema.items) yield* fields(schema.items, `${path}[]`);
+  if (schema.additionalProperties) yield* fields(schema.additionalProperties, `${path}{}`);
+}
+
+describe.each(KINDS)("$kind", (definition) => {
+  const manifest = crdManifest(definition);
+  const all = [...fields(rootSchema(definition), "")].filter(([path]) => /^\.(spec|status)/.test(path));
+
+  test("its names are of one piece", () => {
+    expect(manifest).toMatchObject({
+      metadata: { name: `${definition.plural}.oaas.io` },
+      spec: {
+        group: "oaas.io",
+        scope: "Namespaced",
+        names: { kind: definition.kind, singular: definition.kind.toLowerCase(), categories: ["oaas"] },
+        versions: [{ name: "v1alpha1", served: true, storage: true, subresources: { status: {} } }],
+      },
+    });
+  });
+
+  test("every member says what it means", () => {
+    const silent = all.filter(([path, { description }]) => /\.\w+$/.test(path) && !description).map(([path]) => path);
+    expect(silent).toEqual([]);
+  });
+
+  test("every text, list and map of the spec has a limit, so that no rule over it can be too dear", () => {
+    const endless = all
+      .filter(([path]) => path.startsWith(".spec"))
+      .filter(
+        ([, { type, enum: words, maxLength, maxItems, additionalProperties, maxProperties, format }]) =>
+          (type === "string" && words === undefined && maxLength === undefined && format === undefined) ||
+          (type === "array" && maxItems === undefined) ||
+          (additionalProperties !== undefined && maxProperties === undefined),
+      );
+    expect(endless.map(([path]) => path)).toEqual([]);
+  });
+
+  test("OaaS' own members are snake_case; Kubernetes' own are known by name", () => {
+    const KUBERNETES = new Set([
+      "apiVersion",
+      "claimName",
+      "configMap",
+      "emptyDir",
+      "imagePullSecrets",
+      "lastTransitionTime",
+      "mountPath",
+      "nodeSelector",
+      "observedGeneration",
+      "persistentVolumeClaim",
+      "priorityClassName",
+      "readOnly",
+      "secretName",
+      "serviceAccountName",
+      "sizeLimit",
+      "storageClassName",
+      "subPath",
+      "tolerationSeconds",
+    ]);
+    const camel = new Set(all.flatMap(([path]) => /\.([a-z]+[A-Z]\w*)$/.exec(path)?.[1] ?? []));
+    expect([...camel].filter((name) => !KUBERNETES.has(name))).toEqual([]);
+  });
+
+  test("printer columns read what is there", () => {
+    const paths = new Set(all.map(([path]) => path));
+    for (const { jsonPath } of definition.columns) {
+      expect(paths).toContain(jsonPath.replace(/\[\?.*?\]/, "[]"));
+    }
+  });
+});

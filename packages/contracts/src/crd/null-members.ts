@@ -1,0 +1,45 @@
+import { z } from "zod";
+import type { StructuralSchema } from "./structural-keywords.ts";
+
+/*
+ * Null means absent. The Rust manager writes absent options as null, and YAML makes null of a key without a value. On
+ * create the API server drops such members by itself, on server-side apply it does not: there the schema must allow them.
+ */
+
+/** The schema with null allowed for every member that may be absent. One with a default stays as it is: null would win over the default. */
+export function allowNullMembers(schema: StructuralSchema): StructuralSchema {
+  const { properties, additionalProperties, items, required = [] } = schema;
+  return {
+    ...schema,
+    ...(properties === undefined ? {} : { properties: mapMembers(properties, required) }),
+    ...(additionalProperties === undefined ? {} : { additionalProperties: allowNullMembers(additionalProperties) }),
+    ...(items === undefined ? {} : { items: allowNullMembers(items) }),
+  };
+}
+
+function mapMembers(properties: Readonly<Record<string, StructuralSchema>>, required: readonly string[]) {
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, member]) => {
+      const inner = allowNullMembers(member);
+      const optional = !required.includes(name) && member.default === undefined;
+      return [name, optional ? nullable(inner) : inner];
+    }),
+  );
+}
+
+function nullable(schema: StructuralSchema): StructuralSchema {
+  if (schema.enum === undefined) return { ...schema, nullable: true };
+  return { ...schema, enum: [...schema.enum, null], nullable: true };
+}
+
+/** Reads null members as absent before the schema looks. */
+export function absentNulls<S extends z.ZodType>(schema: S) {
+  return z.preprocess(withoutNullMembers, schema);
+}
+
+function withoutNullMembers(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNullMembers);
+  if (typeof value !== "object" || value === null) return value;
+  const kept = Object.entries(value).filter(([, member]) => member !== null);
+  return Object.fromEntries(kept.map(([name, member]) => [name, withoutNullMembers(member)]));
+}

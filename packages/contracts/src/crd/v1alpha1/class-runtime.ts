@@ -1,0 +1,48 @@
+import { z } from "zod";
+import { keyedList } from "../collections.ts";
+import { withRules } from "../rule.ts";
+import { classRequests, oneEnforcement } from "./class-parts.ts";
+import { classFunction } from "./function.ts";
+import { kubernetesObject, type ObjectInput } from "./object.ts";
+import { deploymentKey, gridId, moment, qualifiedClassKey, shortName } from "./scalars.ts";
+import { classStatusFields } from "./status.ts";
+
+/** The part of a deployment unit that says where it came from, so that the whole unit can be given back. */
+const origin = z.object({
+  deployment_id: deploymentKey.optional().describe("Id of the unit, which is the key of idempotency."),
+  deployment_key: deploymentKey.optional().describe("Key under which the user knows the deployment."),
+  target_env: shortName.optional().describe("Cluster the unit is for, in Package Manager's word."),
+  revision: gridId.optional().describe("Counts the sender's changes; a lower one than this is refused."),
+  digest: z.string().max(253).optional().describe("The sender's digest of the desired state."),
+  package_revision: z.string().max(253).optional().describe("Revision of the package the class was taken from."),
+  managed_by: z.string().max(253).optional().describe("Package Manager that owns the unit."),
+  created_at: moment.optional().describe("When it was planned."),
+});
+
+const spec = withRules(
+  z.object({
+    package_class_key: qualifiedClassKey.optional().describe("Package and class, e.g. shop.Order."),
+    functions: keyedList(classFunction, "function_key", 128).optional().describe("Functions it runs."),
+    origin: origin.optional().describe("Who asked for it; written by the gRPC service."),
+    ...classRequests,
+  }),
+  {
+    cel: "(has(self.functions) && size(self.functions) > 0) || has(self.odgm_config) || has(self.state_spec)",
+    message: "a class needs functions or state: give functions, odgm_config or state_spec",
+    at: "functions",
+    holds: ({ functions = [], odgm_config: odgm, state_spec: state }) =>
+      functions.length > 0 || odgm !== undefined || state !== undefined,
+  },
+  oneEnforcement,
+);
+
+/** One class in one cluster: what it should be, and what CRM made of it. */
+export const classRuntime = kubernetesObject("ClassRuntime", spec, z.object(classStatusFields));
+
+/** A ClassRuntime as CRM reads it, defaults filled in. */
+export type ClassRuntime = z.output<typeof classRuntime>;
+/** A ClassRuntime as one may write it. */
+export type ClassRuntimeInput = ObjectInput<typeof classRuntime>;
+export type ClassRuntimeSpec = ClassRuntime["spec"];
+export type ClassRuntimeStatus = NonNullable<ClassRuntime["status"]>;
+export type ClassFunction = NonNullable<ClassRuntimeSpec["functions"]>[number];

@@ -1,0 +1,103 @@
+import { z } from "zod";
+import { keyedList } from "../collections.ts";
+import { withRules } from "../rule.ts";
+import { classRequests, oneEnforcement, telemetry } from "./class-parts.ts";
+import { functionBinding, functionContainer, unitFunction } from "./function.ts";
+import { nfrRequirements } from "./nfr.ts";
+import { kubernetesObject, type ObjectInput } from "./object.ts";
+import { odgmConfig } from "./odgm.ts";
+import {
+  classKey,
+  deploymentKey,
+  image,
+  moment,
+  packageName,
+  port,
+  quantity,
+  shortName,
+  templateName,
+} from "./scalars.ts";
+import { classStatusFields } from "./status.ts";
+
+const deploymentUnit = z.object({
+  id: deploymentKey.describe("Id of the deployment."),
+  package_name: packageName.optional().describe("Package."),
+  class_key: classKey.optional().describe("Class in it."),
+  functions: keyedList(unitFunction, "function_key", 128).optional().describe("Functions of the class."),
+  function_bindings: keyedList(functionBinding, "name", 256).optional().describe("Functions it offers, by name."),
+  target_env: shortName.optional().describe("Environment it is meant for."),
+  target_cluster: shortName.optional().describe("Cluster it is meant for."),
+  nfr_requirements: nfrRequirements.optional().describe("What the class must sustain."),
+  odgm_config: odgmConfig.optional().describe("Its state store; the record's own odgm_config wins."),
+  selected_template: templateName.optional().describe("Template; the record's own selected_template wins."),
+  telemetry: telemetry.optional().describe("OpenTelemetry switches; the record's own win."),
+  created_at: moment.optional().describe("When it was planned."),
+});
+
+const spec = withRules(
+  z.object({
+    deployment_unit: deploymentUnit.optional().describe("The unit as Package Manager sent it."),
+    function: z
+      .object({
+        image: image.optional().describe("Image; the environment's default function image when absent."),
+        port: port.default(8080).describe("Port the container listens on."),
+      })
+      .optional()
+      .describe("The class's only function, in short."),
+    function_containers: keyedList(functionContainer, "function_key", 128)
+      .optional()
+      .describe("The class's functions, in full."),
+    ...classRequests,
+  }),
+  {
+    cel: "has(self.function) || has(self.deployment_unit) || has(self.odgm_config) || has(self.state_spec) || (has(self.function_containers) && size(self.function_containers) > 0)",
+    message:
+      "a class needs functions or state: give function, function_containers, deployment_unit, odgm_config or state_spec",
+    holds: (value) =>
+      value.function !== undefined ||
+      value.deployment_unit !== undefined ||
+      value.odgm_config !== undefined ||
+      value.state_spec !== undefined ||
+      (value.function_containers ?? []).length > 0,
+  },
+  {
+    cel: "!(has(self.function) && has(self.function_containers))",
+    message: "function is short for one entry of function_containers: give one of them",
+    at: "function",
+    holds: (value) => value.function === undefined || value.function_containers === undefined,
+  },
+  oneEnforcement,
+);
+
+const status = z.object({
+  ...classStatusFields,
+  function_container_status: keyedList(
+    z.object({
+      function_key: z.string().max(253).describe("Function."),
+      container_status: z.string().max(64).optional().describe("Running, Waiting or Terminated."),
+      resource_usage: z
+        .object({
+          cpu: quantity.optional().describe("CPU in use."),
+          memory: quantity.optional().describe("Memory in use."),
+        })
+        .optional()
+        .describe("What it uses, summed over replicas."),
+      health_status: z.string().max(64).optional().describe("healthy, degraded or unknown."),
+      odgm_connection_status: z.string().max(64).optional().describe("Whether it reaches the state store."),
+    }),
+    "function_key",
+    128,
+  )
+    .optional()
+    .describe("State of each function's container."),
+});
+
+/** The older form of a class runtime (seeds 000, 001 and 004), served by the same reconciler. */
+export const deploymentRecord = kubernetesObject("DeploymentRecord", spec, status);
+
+/** A DeploymentRecord as CRM reads it, defaults filled in. */
+export type DeploymentRecord = z.output<typeof deploymentRecord>;
+/** A DeploymentRecord as one may write it. */
+export type DeploymentRecordInput = ObjectInput<typeof deploymentRecord>;
+export type DeploymentRecordSpec = DeploymentRecord["spec"];
+export type DeploymentRecordStatus = NonNullable<DeploymentRecord["status"]>;

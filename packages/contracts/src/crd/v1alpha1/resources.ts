@@ -1,0 +1,86 @@
+import { checkProvisionBounds } from "@oaas/models";
+import { z } from "zod";
+import { withRules, type Rule } from "../rule.ts";
+import { count, image, moduleUrl, port, positive, quantity } from "./scalars.ts";
+
+const cpuAndMemory = {
+  cpu_request: quantity.optional().describe("CPU set aside for one replica, e.g. 200m."),
+  memory_request: quantity.optional().describe("Memory set aside for one replica, e.g. 256Mi."),
+  cpu_limit: quantity.optional().describe("CPU one replica may never exceed."),
+  memory_limit: quantity.optional().describe("Memory one replica may never exceed."),
+};
+
+type Bounded = Parameters<typeof checkProvisionBounds>[0];
+
+/** The bounds that the domain checks, said for the server: the lower one names the upper one to blame. */
+const bounded = (upper: keyof Bounded, lower: keyof Bounded, holdsInOrder: string): Rule<Bounded> => ({
+  cel: `!has(self.${lower}) || !has(self.${upper}) || ${holdsInOrder}`,
+  message: `${upper} must not be below ${lower}`,
+  at: upper,
+  holds: (value) => checkProvisionBounds({ [lower]: value[lower], [upper]: value[upper] }).length === 0,
+});
+
+const limitCoversRequest = (what: "cpu" | "memory"): Rule<Bounded> => {
+  const [request, limit] = [`self.${what}_request`, `self.${what}_limit`];
+  return bounded(
+    `${what}_limit`,
+    `${what}_request`,
+    `!isQuantity(${request}) || !isQuantity(${limit}) || quantity(${request}).compareTo(quantity(${limit})) <= 0`,
+  );
+};
+
+const maxCoversMin = bounded("max_scale", "min_scale", "self.min_scale <= self.max_scale");
+
+/** CPU and memory of one replica, as packages state them. */
+export const resourceRequirements = withRules(
+  z.object(cpuAndMemory),
+  limitCoversRequest("cpu"),
+  limitCoversRequest("memory"),
+);
+
+/** How a function is run: image or module, port, resources, bounds of its scale. */
+export const provisionConfig = withRules(
+  z.object({
+    container_image: image.optional().describe("Image of the function's container."),
+    wasm_module_url: moduleUrl
+      .optional()
+      .describe("Where the data grid fetches the function's WASM module; it wins over container_image."),
+    port: port.optional().describe("Port the container listens on; the template's default when absent."),
+    max_concurrency: count.default(0).describe("Requests one replica handles at once; 0 is no limit."),
+    need_http2: z.boolean().default(false).describe("Whether the function speaks HTTP/2 without TLS (h2c)."),
+    ...cpuAndMemory,
+    min_scale: count.optional().describe("Fewest replicas; 0 lets Knative scale to zero."),
+    max_scale: count.optional().describe("Most replicas."),
+  }),
+  maxCoversMin,
+  limitCoversRequest("cpu"),
+  limitCoversRequest("memory"),
+);
+
+/** What Package Manager sized for a deployment (seed 004). */
+export const resourceAllocation = withRules(
+  z.object({
+    replication_factor: positive.max(100).optional().describe("Replicas of the class's state."),
+    min_replicas: count.optional().describe("Fewest replicas of each function."),
+    max_replicas: count.optional().describe("Most replicas of each function."),
+    ...cpuAndMemory,
+    storage_request: quantity.optional().describe("Storage of one replica of persistent state, e.g. 10Gi."),
+  }),
+  {
+    cel: "!has(self.min_replicas) || !has(self.max_replicas) || self.min_replicas <= self.max_replicas",
+    message: "max_replicas must not be below min_replicas",
+    at: "max_replicas",
+    holds: ({ min_replicas: min, max_replicas: max }) => min === undefined || max === undefined || min <= max,
+  },
+  limitCoversRequest("cpu"),
+  limitCoversRequest("memory"),
+);
+
+/** Bounds of scale that an environment gives to functions which state none. */
+export const scaleDefaults = withRules(
+  z.object({
+    min_scale: count.optional().describe("Fewest replicas of a function that states none."),
+    max_scale: count.optional().describe("Most replicas of a function that states none."),
+  }),
+  maxCoversMin,
+);

@@ -1,0 +1,109 @@
+import {
+  BINDING_NAME,
+  CLASS_KEY,
+  CLUSTER_NAME,
+  COLLECTION_NAME,
+  COUNT_RANGE,
+  DEPLOYMENT_KEY,
+  FUNCTION_KEY,
+  PACKAGE_NAME,
+  PORT_RANGE,
+  TEMPLATE_NAME,
+  type TextRule,
+} from "@oaas/models";
+import { z } from "zod";
+import { mapOf } from "../collections.ts";
+
+/** Text that keeps a rule of the domain, so that what Package Manager accepts a cluster accepts too. */
+function ruled(rule: TextRule) {
+  return z
+    .string()
+    .min(1)
+    .max(rule.maxLength)
+    .regex(new RegExp(rule.pattern ?? ""));
+}
+
+export const packageName = ruled(PACKAGE_NAME);
+export const classKey = ruled(CLASS_KEY);
+export const functionKey = ruled(FUNCTION_KEY);
+export const bindingName = ruled(BINDING_NAME);
+export const collectionName = ruled(COLLECTION_NAME);
+export const deploymentKey = ruled(DEPLOYMENT_KEY);
+export const templateName = ruled(TEMPLATE_NAME);
+/** The name of a cluster, environment, addon or profile. */
+export const shortName = ruled(CLUSTER_NAME);
+
+/** `package.Class`. */
+export const qualifiedClassKey = ruled({
+  ...COLLECTION_NAME,
+  maxLength: PACKAGE_NAME.maxLength + 1 + CLASS_KEY.maxLength,
+});
+
+/** A container image reference, by the grammar of `parseImageReference` of models in one pattern for the server. */
+export const image = z.string().min(1).max(512).regex(imagePattern());
+
+function imagePattern(): RegExp {
+  const host = String.raw`([A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?|\[[0-9a-fA-F:]{2,39}\])(:\d{1,5})?`;
+  const part = String.raw`[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*`;
+  const tag = String.raw`:\w[\w.-]{0,127}`;
+  const digest = String.raw`@[a-z0-9]+([.+_-][a-z0-9]+)*:[0-9a-fA-F]{32,128}`;
+  return new RegExp(`^(${host}/)?${part}(/${part})*(${tag})?(${digest})?$`);
+}
+
+/** What a quantity that is not negative looks like: 250m, 1.5, 512Mi, 1e3. */
+export const QUANTITY_PATTERN = /^\+?(\d{1,18}(\.\d{0,9})?|\.\d{1,9})([KMGTPE]i|[numkMGTPE]|[eE][+-]?\d{1,2})?$/;
+
+/** An amount of CPU, memory or storage. */
+export const quantity = z.string().min(1).max(32).regex(QUANTITY_PATTERN);
+
+/** The same where Kubernetes also takes a bare number, as in `cpu: 1`. */
+export const intOrQuantity = z.union([z.int().min(0), z.string().max(32).regex(QUANTITY_PATTERN)]);
+
+/** A port a container listens on. */
+export const port = z.int().min(PORT_RANGE.min).max(PORT_RANGE.max);
+
+/** A whole number that a 32-bit count on the wire can hold. */
+export const count = z.int().min(COUNT_RANGE.min).max(COUNT_RANGE.max);
+
+/** The same, at least one. */
+export const positive = z.int().min(1).max(COUNT_RANGE.max);
+
+/** A share between 0 and 1. */
+export const share = z.number().min(0).max(1);
+
+/** An id the data grid gives to nodes and shards; read exactly up to 2^53. */
+export const gridId = z.int().min(0);
+
+/** A moment, RFC 3339. */
+export const moment = z.iso.datetime({ offset: true });
+
+/** A sentence for people. */
+export const text = z.string().max(4096);
+
+/** Where a WASM module is fetched. */
+export const moduleUrl = z
+  .string()
+  .min(1)
+  .max(2048)
+  .regex(/^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^\s/]/);
+
+/** Text by name, as for environment variables and options. */
+export const textByName = mapOf(z.string().max(32768), 256);
+
+/**
+ * A word of a fixed list. The source documents spell it in snake_case, PascalCase or SCREAMING_CASE; all are accepted,
+ * and parsing gives the snake_case one.
+ */
+export function word<const W extends readonly [string, ...string[]]>(...words: W) {
+  const spellings = new Map<string, W[number]>();
+  for (const canonical of words) {
+    for (const spelling of [canonical, pascalCase(canonical), canonical.toUpperCase()]) {
+      spellings.set(spelling, canonical);
+    }
+  }
+  return z.enum([...spellings.keys()]).transform((spelling): W[number] => spellings.get(spelling) ?? words[0]);
+}
+
+function pascalCase(snake: string): string {
+  return snake.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
