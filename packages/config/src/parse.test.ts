@@ -14,6 +14,9 @@ import {
 import { configReportText } from "./report.ts";
 import { crmLike } from "./testing/crm-like.ts";
 
+/** Any sequence of UTF-16 units, lone surrogates and control characters included. */
+const anyText = fc.string({ unit: fc.nat({ max: 0xffff }).map((code) => String.fromCharCode(code)) });
+
 type Env = Readonly<Record<string, string>>;
 
 const problems = (envOf: Env, args: readonly string[] = []): string[] => {
@@ -251,7 +254,7 @@ describe("properties", () => {
     fc.string().map((text) => `OPRC_CRM_${text}`),
     fc.string().map((text) => `CRM_CLUSTER_${text}`),
   );
-  const envs = fc.dictionary(names, fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("1", "true", "full")));
+  const envs = fc.dictionary(names, fc.oneof(anyText, fc.constantFrom("1", "true", "full")));
 
   test("no environment and no flags make it throw, and a refusal always has a reason", () => {
     fc.assert(

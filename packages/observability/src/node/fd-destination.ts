@@ -15,8 +15,9 @@ const pauseCell = new Int32Array(new SharedArrayBuffer(4));
  * Writes lines synchronously to a file descriptor, so that none is lost when the process ends at once.
  *
  * Guarantees: never throws. A reader that went away (EPIPE), a full disk or a closed descriptor cost lines, never the
- * process. A pipe that is full is waited for, up to a second; then lines are dropped until it takes some again.
- * Lines never run into each other, also after one was cut.
+ * process. A full pipe in non-blocking mode is waited for, up to a second; then lines are dropped until it takes some
+ * again. Lines never run into each other, also after one was cut.
+ * Caveats: a full pipe in blocking mode blocks, as it does every program that writes synchronously.
  */
 export function createFdDestination(fd: number): LogDestination {
   let isStalled = false;

@@ -26,15 +26,13 @@ import type { RunningTracer, TracerOptions } from "./tracing.ts";
 
 /** A tracer that exports by OTLP over HTTP. This file alone loads the SDK; import it only when there is an endpoint. */
 export function createOtelTracer(options: TracerOptions, endpoint: string): RunningTracer {
-  const exporter = new OTLPTraceExporter({
-    url: tracesUrl(endpoint),
-    timeoutMillis: options.exportTimeoutMs ?? 10_000,
-  });
+  const timeoutMillis = options.exportTimeoutMs ?? DEFAULT_EXPORT_TIMEOUT_MS;
+  const exporter = reporting(new OTLPTraceExporter({ url: tracesUrl(endpoint), timeoutMillis }), endpoint, options.log);
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ "service.name": options.service, "service.version": options.version }),
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(options.sampleRatio ?? 1) }),
     idGenerator: idsFrom(options.random),
-    spanProcessors: [new BatchSpanProcessor({ exporter: reporting(exporter, endpoint, options.log) })],
+    spanProcessors: [new BatchSpanProcessor({ exporter, exportTimeoutMillis: timeoutMillis + 1000 })],
   });
   const otel = provider.getTracer(options.service, options.version);
   const tracer: Tracer = {
@@ -52,6 +50,8 @@ export function createOtelTracer(options: TracerOptions, endpoint: string): Runn
   };
   return { tracer, flush: () => provider.forceFlush(), shutdown: () => provider.shutdown() };
 }
+
+const DEFAULT_EXPORT_TIMEOUT_MS = 5000;
 
 const KINDS: Readonly<Record<SpanKind, OtelSpanKind>> = {
   internal: OtelSpanKind.INTERNAL,

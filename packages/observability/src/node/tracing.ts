@@ -10,6 +10,7 @@ export interface TracerOptions {
   readonly endpoint?: string | undefined;
   /** Share of new traces that is recorded; a caller's own decision is followed. */
   readonly sampleRatio?: number;
+  /** How long one export may take, the library's own retries included; 5 s by default. */
   readonly exportTimeoutMs?: number;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -41,7 +42,11 @@ export async function createTracer(options: TracerOptions): Promise<RunningTrace
   return createOtelTracer(options, options.endpoint);
 }
 
-/** Ends a tracer, sending what is left, but in bounded time: a collector that hangs does not hold up the stop. */
+/**
+ * Ends a tracer, sending what is left, but in bounded time: a collector that hangs does not hold up the stop.
+ *
+ * Caveats: the library's retries may keep the event loop alive up to `exportTimeoutMs`; `main.ts` ends the process.
+ */
 export async function closeTracer(running: RunningTracer, options: TracerOptions, withinMs: number): Promise<void> {
   using deadline = startDeadline(options, withinMs);
   try {

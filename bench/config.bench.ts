@@ -1,0 +1,87 @@
+import { defineConfig, env, parseConfig, perName } from "@oaas/config";
+import type { Bench } from "./harness.ts";
+
+const PROFILES = ["dev", "edge", "full"] as const;
+
+/** About sixty variables of every type, as a service has. */
+const schema = defineConfig({
+  title: "Bench",
+  prefixes: ["OPRC_BENCH_"],
+  profile: "profile",
+  variables: {
+    profile: env("OPRC_BENCH_PROFILE").oneOf(PROFILES).default("dev").doc("d"),
+    ...group((index) => ({
+      port: env(`OPRC_BENCH_PORT_${index}`).port().default(80).doc("d"),
+      flag: env(`OPRC_BENCH_FLAG_${index}`).bool().default(false).defaultIn({ full: true }).doc("d"),
+      wait: env(`OPRC_BENCH_WAIT_${index}`).duration({ bare: "s" }).default("2m").doc("d"),
+      url: env(`OPRC_BENCH_URL_${index}`).url().optional().doc("d"),
+      list: env(`OPRC_BENCH_LIST_${index}`).list().default([]).doc("d"),
+      token: env(`OPRC_BENCH_TOKEN_${index}`).string().secret().optional().alias(`BENCH_TOKEN_${index}`).doc("d"),
+    })),
+    clusters: perName("OPRC_BENCH_CLUSTER_<NAME>_", { url: env("URL").url().doc("d") }),
+  },
+});
+
+function group<T>(make: (index: number) => T): Record<string, T> {
+  return Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`group${index}`, make(index)]));
+}
+
+/** Half of the variables set, among a hundred others as a container has them. */
+function environment(): Record<string, string> {
+  const ours = Array.from({ length: 5 }, (_, index) => [
+    [`OPRC_BENCH_PORT_${index}`, "8088"],
+    [`OPRC_BENCH_FLAG_${index}`, "true"],
+    [`OPRC_BENCH_WAIT_${index}`, "90"],
+    [`OPRC_BENCH_URL_${index}`, "http://prometheus.monitoring:9090"],
+    [`OPRC_BENCH_LIST_${index}`, "a,b,c"],
+    [`BENCH_TOKEN_${index}`, "secret"],
+    [`OPRC_BENCH_CLUSTER_C${index}_URL`, "http://crm:8088"],
+  ]).flat() as [string, string][];
+  const others = Array.from({ length: 100 }, (_, index): [string, string] => [`OTHER_${index}`, "value"]);
+  return Object.fromEntries([["OPRC_BENCH_PROFILE", "full"], ...ours, ...others]);
+}
+
+/** Median time of one call in microseconds, over 31 samples of many calls. */
+function medianMicros(work: () => unknown): number {
+  const calls = 200;
+  let kept: unknown;
+  const samples = Array.from({ length: 31 }, () => {
+    const start = performance.now();
+    for (let call = 0; call < calls; call += 1) kept = work();
+    return ((performance.now() - start) * 1000) / calls;
+  });
+  if (kept === undefined) throw new Error("the work gave nothing");
+  return samples.toSorted((a, b) => a - b)[15] ?? Number.NaN;
+}
+
+export const bench: Bench = {
+  name: "config",
+  run: async (log) => {
+    const source = environment();
+    const parsed = parseConfig(schema, { env: source });
+    if (!parsed.ok) throw new Error(JSON.stringify(parsed.error));
+    log(`parsing ${schema.variables.length} variables out of ${Object.keys(source).length} set`);
+    const parse = (): unknown => parseConfig(schema, { env: source });
+    const copy = (): unknown => Object.fromEntries(Object.entries(source));
+    medianMicros(parse);
+    medianMicros(copy);
+    const parseMicros = medianMicros(parse);
+    const copyMicros = medianMicros(copy);
+    return {
+      title: "Configuration",
+      measurements: [
+        { name: "parse", value: parseMicros, unit: "µs", note: `${schema.variables.length} variables` },
+        { name: "copy of the environment", value: copyMicros, unit: "µs" },
+      ],
+      ratios: [
+        {
+          name: "copy / parse",
+          value: copyMicros / parseMicros,
+          floor: 0.01,
+          explains:
+            "Parsing costs at most a hundred copies of the environment; it happens once, before the first log line.",
+        },
+      ],
+    };
+  },
+};
