@@ -1,0 +1,101 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { canonicalJson, equalJson, hashJson } from "./canonical.ts";
+
+describe("canonical text", () => {
+  test.each([
+    {
+      value: { b: 1, a: { d: [2, 1], c: null } },
+      text: '{"a":{"c":null,"d":[2,1]},"b":1}',
+      why: "members sorted at every depth, arrays not",
+    },
+    { value: { a: undefined, b: 1 }, text: '{"b":1}', why: "undefined is not there" },
+    {
+      value: { "\u{1F600}": 1, "\uFB33": 2, A: 3, a: 4 },
+      text: '{"A":3,"a":4,"\u{1F600}":1,"\uFB33":2}',
+      why: "UTF-16 order",
+    },
+    { value: JSON.parse('{"__proto__":1,"a":2}'), text: '{"__proto__":1,"a":2}', why: "an own __proto__ is data" },
+    { value: -0, text: "0", why: "minus zero is zero" },
+    { value: [1e21, 1e-7, 0.1], text: "[1e+21,1e-7,0.1]", why: "numbers as ECMAScript prints them" },
+    { value: "\uD800", text: '"\\ud800"', why: "a lone surrogate is escaped, not replaced" },
+  ])("$text ($why)", ({ value, text }) => {
+    expect(canonicalJson(value)).toBe(text);
+  });
+
+  test.each([
+    { value: { a: [Number.NaN] }, message: "$.a[0] is NaN" },
+    { value: { a: new Date(0) }, message: "$.a is a Date" },
+    { value: { a: new Map() }, message: "$.a is a Map" },
+    { value: { a: () => 1 }, message: "$.a is of type function" },
+    { value: { a: 1n }, message: "$.a is of type bigint" },
+    { value: [undefined], message: "$[0] is of type undefined" },
+  ])("refused: $message", ({ value, message }) => {
+    expect(() => canonicalJson(value)).toThrow(message);
+  });
+
+  test("says the same as JSON and does not depend on the order of members", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(JSON.parse(canonicalJson(value))).toEqual(JSON.parse(JSON.stringify(value)));
+        expect(canonicalJson(reversed(value))).toBe(canonicalJson(value));
+      }),
+    );
+  });
+});
+
+describe("hash", () => {
+  test.each([
+    { value: {}, hash: "44136fa355b3678a1146ad16f7e8649e94fb4fc2" },
+    { value: { a: 1, b: [true, null, "x"] }, hash: "eca8cfb31ab74533e1eb2f4c74d2d55dfe3c79ac" },
+  ])("golden: $value", ({ value, hash }) => {
+    expect(hashJson(value)).toBe(hash);
+  });
+
+  test("equal values and only those have equal hashes", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), (a, b) => {
+        expect(hashJson(a) === hashJson(b)).toBe(equalJson(a, b));
+        expect(hashJson(reversed(a))).toBe(hashJson(a));
+      }),
+    );
+  });
+});
+
+describe("equality", () => {
+  test.each<{ a: unknown; b: unknown; equal: boolean; why: string }>([
+    { a: { x: 1, y: undefined }, b: { x: 1 }, equal: true, why: "undefined is not there" },
+    { a: { x: undefined }, b: { y: undefined }, equal: true, why: "on both sides" },
+    { a: { x: null }, b: {}, equal: false, why: "null is there" },
+    { a: [1, 2], b: [2, 1], equal: false, why: "arrays have an order" },
+    { a: [], b: {}, equal: false, why: "an array is no object" },
+    { a: {}, b: [], equal: false, why: "nor the other way" },
+    { a: {}, b: JSON.parse('{"__proto__":{}}'), equal: false, why: "an own __proto__ counts" },
+    { a: { constructor: 1 }, b: { toString: 1 }, equal: false, why: "inherited members do not count" },
+    { a: 0, b: -0, equal: true, why: "JSON has one zero" },
+    { a: "1", b: 1, equal: false, why: "types differ" },
+  ])("$why", ({ a, b, equal }) => {
+    expect(equalJson(a, b)).toBe(equal);
+    expect(equalJson(b, a)).toBe(equal);
+  });
+
+  test("agrees with the canonical text", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 2 }), fc.jsonValue({ maxDepth: 2 }), (a, b) => {
+        expect(equalJson(a, b)).toBe(canonicalJson(a) === canonicalJson(b));
+        expect(equalJson(a, reversed(a))).toBe(true);
+      }),
+    );
+  });
+});
+
+/** The same value with its members the other way round. */
+function reversed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(reversed);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .reverse()
+      .map(([name, member]) => [name, reversed(member)]),
+  );
+}

@@ -1,0 +1,79 @@
+import { pathOf, ROOT_PATH } from "@oaas/foundation";
+
+/**
+ * Maps whose keys may contain dots. Server-side apply writes such a key after a dot like any field, so that where it ends
+ * can only be known from where it stands: the rest of the path is the key.
+ */
+const MAPS_OF_STRINGS = new Set([
+  "labels",
+  "annotations",
+  "matchLabels",
+  "nodeSelector",
+  "data",
+  "binaryData",
+  "stringData",
+]);
+
+/**
+ * A field path as the API server writes it, in JSONPath from the root of the object:
+ *
+ * - `spec.containers[0].image` → `$.spec.containers[0].image`
+ * - `metadata.annotations[example.com/a]` → `$.metadata.annotations['example.com/a']`
+ * - `.spec.ports[port=80,protocol="TCP"].name` → `$.spec.ports[?@.port==80&&@.protocol=="TCP"].name` (apply conflicts)
+ *
+ * What cannot be read is kept whole as one name below the root, never dropped.
+ */
+export function fieldPathToJsonPath(field: string): string {
+  if (field === "" || field === "<nil>") return ROOT_PATH;
+  const isApplied = field.startsWith(".");
+  let path = ROOT_PATH;
+  let rest = isApplied ? field : `.${field}`;
+  let last = "";
+  while (rest !== "") {
+    if (isApplied && MAPS_OF_STRINGS.has(last) && rest.startsWith(".")) return pathOf(path, rest.slice(1));
+    const step = rest.startsWith("[") ? bracketStep(rest) : nameStep(rest);
+    if (step === undefined) return pathOf(ROOT_PATH, field);
+    path = step.filter === undefined ? pathOf(path, step.key) : `${path}[?${step.filter}]`;
+    last = typeof step.key === "string" ? step.key : "";
+    rest = rest.slice(step.length);
+  }
+  return path;
+}
+
+interface Step {
+  readonly length: number;
+  readonly key: string | number;
+  readonly filter?: string;
+}
+
+function nameStep(rest: string): Step | undefined {
+  const name = /^\.([^.[\]]+)/.exec(rest)?.[1];
+  return name === undefined ? undefined : { length: name.length + 1, key: name };
+}
+
+/** An index, a key of a map, or the keys that pick one item of a list (`[name="web"]`, `[="x"]` in a set). */
+function bracketStep(rest: string): Step | undefined {
+  const match = /^\[((?:"(?:[^"\\]|\\.)*"|[^"\]])*)\]/.exec(rest);
+  const inside = match?.[1];
+  if (match === null || inside === undefined) return undefined;
+  const length = match[0].length;
+  if (/^\d+$/.test(inside)) return { length, key: Number(inside) };
+  const filter = filterOf(inside);
+  return filter === undefined ? { length, key: inside } : { length, key: "", filter };
+}
+
+const SELECTOR = /([^=,"]*)=("(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|true|false|null)(?:,|$)/y;
+
+function filterOf(inside: string): string | undefined {
+  const terms: string[] = [];
+  let at = 0;
+  while (at < inside.length) {
+    SELECTOR.lastIndex = at;
+    const match = SELECTOR.exec(inside);
+    if (match === null) return undefined;
+    const [whole, name = "", value = ""] = match;
+    terms.push(`${name === "" ? "@" : pathOf("@", name)}==${value}`);
+    at += whole.length;
+  }
+  return terms.join("&&");
+}

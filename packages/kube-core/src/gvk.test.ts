@@ -1,0 +1,128 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  formatApiVersion,
+  groupResourceText,
+  gvkKey,
+  gvkOf,
+  gvrKey,
+  parseApiVersion,
+  resourcePath,
+  sameGvk,
+  sameGvr,
+  typeMetaOf,
+  type ResourceLocation,
+} from "./gvk.ts";
+
+describe("API versions", () => {
+  test.each([
+    { text: "v1", group: "", version: "v1", why: "the core group has no name" },
+    { text: "apps/v1", group: "apps", version: "v1", why: "a group of one word" },
+    { text: "example.com/v1alpha1", group: "example.com", version: "v1alpha1", why: "a group that is a domain" },
+  ])("$text: $why", ({ text, group, version }) => {
+    expect(parseApiVersion(text)).toEqual({ ok: true, value: { group, version } });
+    expect(formatApiVersion({ group, version })).toBe(text);
+  });
+
+  test.each(["", "/", "apps/", "/v1", "a/b/c"])("refuses %j", (text) => {
+    expect(parseApiVersion(text)).toMatchObject({
+      ok: false,
+      error: { path: "$", message: expect.stringContaining(text) },
+    });
+  });
+
+  test("parse and format are inverse", () => {
+    const word = fc.stringMatching(/^[a-z][a-z0-9.]*$/);
+    fc.assert(
+      fc.property(fc.oneof(word, fc.constant("")), word, (group, version) => {
+        expect(parseApiVersion(formatApiVersion({ group, version }))).toEqual({ ok: true, value: { group, version } });
+      }),
+    );
+  });
+});
+
+describe("kinds and resources", () => {
+  const deployment = { group: "apps", version: "v1", kind: "Deployment" };
+  const pod = { group: "", version: "v1", kind: "Pod" };
+
+  test("an object says what it is", () => {
+    expect(gvkOf({ apiVersion: "apps/v1", kind: "Deployment" })).toEqual({ ok: true, value: deployment });
+    expect(typeMetaOf(deployment)).toEqual({ apiVersion: "apps/v1", kind: "Deployment" });
+    expect(gvkOf({ apiVersion: "a/b/c", kind: "X" })).toMatchObject({ ok: false, error: { path: "$.apiVersion" } });
+    expect(gvkOf({ apiVersion: "v1", kind: "" })).toMatchObject({ ok: false, error: { path: "$.kind" } });
+  });
+
+  test("keys and equality agree", () => {
+    expect([gvkKey(deployment), gvkKey(pod)]).toEqual(["apps/v1/Deployment", "v1/Pod"]);
+    expect(gvrKey({ group: "", version: "v1", resource: "pods" })).toBe("v1/pods");
+    expect(sameGvk(deployment, { ...deployment })).toBe(true);
+    expect(sameGvk(deployment, { ...deployment, version: "v2" })).toBe(false);
+    expect(sameGvr({ group: "", version: "v1", resource: "a" }, { group: "", version: "v1", resource: "b" })).toBe(
+      false,
+    );
+    expect(groupResourceText({ group: "apps", resource: "deployments" })).toBe("deployments.apps");
+    expect(groupResourceText({ group: "", resource: "pods" })).toBe("pods");
+  });
+});
+
+describe("paths", () => {
+  const pods = { group: "", version: "v1", resource: "pods" };
+  const deployments = { group: "apps", version: "v1", resource: "deployments" };
+  test.each<{ location: ResourceLocation; path: string; why: string }>([
+    { location: pods, path: "/api/v1/pods", why: "all namespaces" },
+    { location: { ...pods, namespace: "a" }, path: "/api/v1/namespaces/a/pods", why: "one namespace" },
+    {
+      location: { ...pods, namespace: "a", name: "b", subresource: "log" },
+      path: "/api/v1/namespaces/a/pods/b/log",
+      why: "a subresource",
+    },
+    {
+      location: { ...deployments, namespace: "a", name: "b" },
+      path: "/apis/apps/v1/namespaces/a/deployments/b",
+      why: "a named group",
+    },
+    {
+      location: { ...pods, resource: "namespaces", name: "a" },
+      path: "/api/v1/namespaces/a",
+      why: "a namespace itself",
+    },
+    {
+      location: { ...pods, resource: "nodes", name: "system:a b/ü?#%" },
+      path: "/api/v1/nodes/system%3Aa%20b%2F%C3%BC%3F%23%25",
+      why: "encoded",
+    },
+  ])("$path ($why)", ({ location, path }) => {
+    expect(resourcePath(location)).toEqual({ ok: true, value: path });
+  });
+
+  test.each<{ location: ResourceLocation; at: string; why: string }>([
+    { location: { ...pods, namespace: "a", name: ".." }, at: "$.name", why: "a step up" },
+    { location: { ...pods, namespace: ".", name: "a" }, at: "$.namespace", why: "a step nowhere" },
+    { location: { ...pods, namespace: "a", name: "" }, at: "$.name", why: "an empty name would mean the collection" },
+    { location: { ...pods, namespace: "", name: "a" }, at: "$.namespace", why: "an empty namespace" },
+    { location: { ...pods, namespace: "a", subresource: "log" }, at: "$.subresource", why: "a subresource of nothing" },
+  ])("refuses $why", ({ location, at }) => {
+    expect(resourcePath(location)).toMatchObject({ ok: false, error: [{ path: at }] });
+  });
+
+  test("no name escapes its place in the path", () => {
+    const text = fc.string({ unit: "grapheme", minLength: 1 });
+    fc.assert(
+      fc.property(text, text, (namespace, name) => {
+        const path = resourcePath({ ...deployments, namespace, name });
+        if (!path.ok) return;
+        const segments = new URL(path.value, "http://server").pathname.split("/");
+        expect(segments.map(decodeURIComponent)).toEqual([
+          "",
+          "apis",
+          "apps",
+          "v1",
+          "namespaces",
+          namespace,
+          "deployments",
+          name,
+        ]);
+      }),
+    );
+  });
+});

@@ -1,0 +1,110 @@
+/**
+ * Kubernetes without input or output: what its objects, names, selectors, patches and refusals mean. No clock, no
+ * randomness, nothing of Node: the same in a browser, in a controller and in a server.
+ *
+ * Reading order: gvk (what a thing is and where it lives), object-meta (what every object carries), owner-ref (who it
+ * belongs to), names and safe-name (what it may be called), selectors (which are meant), quantity and int-or-string (how
+ * much), json-pointer, json-patch and merge-patch (what changes), canonical (whether anything does), status and
+ * status-fault (what went wrong), crd (kinds of one's own).
+ *
+ * What can be wrong with an input comes back as a `Result` or as violations; nothing here throws but for a programmer's
+ * mistake.
+ */
+export {
+  formatApiVersion,
+  groupResourceText,
+  gvkKey,
+  gvkOf,
+  gvrKey,
+  parseApiVersion,
+  resourcePath,
+  sameGvk,
+  sameGvr,
+  typeMetaOf,
+  type GroupVersion,
+  type GroupVersionKind,
+  type GroupVersionResource,
+  type ResourceLocation,
+} from "./gvk.ts";
+export {
+  annotationOf,
+  conditionOf,
+  formatObjectKey,
+  hasFinalizer,
+  isBeingDeleted,
+  isObserved,
+  keyOf,
+  labelOf,
+  LAST_APPLIED_ANNOTATION,
+  parseObjectKey,
+  refOf,
+  trimmed,
+  type Condition,
+  type ConditionStatus,
+  type KubeObject,
+  type ListMeta,
+  type ManagedFieldsEntry,
+  type ObjectKey,
+  type ObjectMeta,
+  type ObjectRef,
+  type OwnerReference,
+  type Stored,
+  type StoredMeta,
+} from "./object-meta.ts";
+export {
+  controllerOf,
+  isControlledBy,
+  isOwnedBy,
+  ownerReferenceTo,
+  withOwner,
+  withoutOwner,
+  type OwnerOptions,
+} from "./owner-ref.ts";
+export { checkName, checkQualifiedName, isValidName, NAME_RULES, type NameKind } from "./names.ts";
+export { safeName, type SafeNameOptions } from "./safe-name.ts";
+export {
+  addQuantities,
+  compareQuantities,
+  formatQuantity,
+  multiplyQuantity,
+  parseQuantity,
+  quantityOf,
+  quantityUnits,
+  subtractQuantities,
+  ZERO_QUANTITY,
+  type Quantity,
+  type QuantityFormat,
+} from "./quantity.ts";
+export { isIntOrString, scaledCount, type IntOrString } from "./int-or-string.ts";
+export { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "./json-value.ts";
+export { canonicalJson, equalJson, hashJson } from "./canonical.ts";
+export {
+  isStatusReason,
+  parseStatus,
+  STATUS_REASONS,
+  type Status,
+  type StatusCause,
+  type StatusDetails,
+  type StatusReason,
+} from "./status.ts";
+export {
+  faultFromStatus,
+  fieldConflictsOf,
+  isExpired,
+  statusReasonOf,
+  type StatusCircumstances,
+  type StatusFaultContext,
+} from "./status-fault.ts";
+export { fieldConflictsIn, fieldConflictText, type FieldConflict } from "./apply-conflict.ts";
+export { fieldPathToJsonPath } from "./field-path.ts";
+export {
+  crdKind,
+  crdResource,
+  isEstablished,
+  servedVersions,
+  storageVersion,
+  type CrdNames,
+  type CrdVersion,
+  type CustomResourceDefinition,
+  type PrinterColumn,
+} from "./crd.ts";

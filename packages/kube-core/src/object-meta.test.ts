@@ -1,0 +1,125 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  annotationOf,
+  conditionOf,
+  formatObjectKey,
+  hasFinalizer,
+  isBeingDeleted,
+  isObserved,
+  keyOf,
+  labelOf,
+  LAST_APPLIED_ANNOTATION,
+  parseObjectKey,
+  refOf,
+  trimmed,
+  type ObjectMeta,
+} from "./object-meta.ts";
+
+describe("keys", () => {
+  test.each([
+    { text: "a/b", key: { namespace: "a", name: "b" }, why: "in a namespace" },
+    { text: "b", key: { namespace: "", name: "b" }, why: "cluster scope" },
+    { text: "b:c.d", key: { namespace: "", name: "b:c.d" }, why: "names of roles have colons" },
+  ])("$text: $why", ({ text, key }) => {
+    expect(parseObjectKey(text)).toEqual({ ok: true, value: key });
+    expect(formatObjectKey(key)).toBe(text);
+  });
+
+  test.each(["", "/", "a/", "/b", "a/b/c"])("refuses %j", (text) => {
+    expect(parseObjectKey(text).ok).toBe(false);
+  });
+
+  test("parse and format are inverse", () => {
+    const name = fc.string({ minLength: 1 }).filter((text) => !text.includes("/"));
+    fc.assert(
+      fc.property(fc.oneof(name, fc.constant("")), name, (namespace, name) => {
+        expect(parseObjectKey(formatObjectKey({ namespace, name }))).toEqual({ ok: true, value: { namespace, name } });
+      }),
+    );
+  });
+
+  test("an object's key and reference", () => {
+    const object = { apiVersion: "v1", kind: "Pod", metadata: { namespace: "a", name: "b", uid: "u" } };
+    expect(keyOf(object)).toEqual({ namespace: "a", name: "b" });
+    expect(keyOf({ metadata: { generateName: "b-" } })).toEqual({ namespace: "", name: "" });
+    expect(refOf(object)).toEqual({ apiVersion: "v1", kind: "Pod", namespace: "a", name: "b", uid: "u" });
+    expect(refOf({ apiVersion: "v1", kind: "Node", metadata: { name: "n" } })).toEqual({
+      apiVersion: "v1",
+      kind: "Node",
+      name: "n",
+    });
+  });
+});
+
+describe("questions about metadata", () => {
+  const metadata: ObjectMeta = { labels: { a: "1" }, annotations: { b: "" }, finalizers: ["f"] };
+
+  test("labels and annotations are found only where the object has them", () => {
+    expect(labelOf({ metadata }, "a")).toBe("1");
+    expect(labelOf({ metadata }, "constructor")).toBeUndefined();
+    expect(labelOf({ metadata: {} }, "a")).toBeUndefined();
+    expect(annotationOf({ metadata }, "b")).toBe("");
+    expect(annotationOf({ metadata }, "__proto__")).toBeUndefined();
+  });
+
+  test("deletion and finalizers", () => {
+    expect(isBeingDeleted({ metadata })).toBe(false);
+    expect(isBeingDeleted({ metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } })).toBe(true);
+    expect([
+      hasFinalizer({ metadata }, "f"),
+      hasFinalizer({ metadata }, "g"),
+      hasFinalizer({ metadata: {} }, "f"),
+    ]).toEqual([true, false, false]);
+  });
+
+  test.each([
+    { object: { metadata: { generation: 2 }, status: { observedGeneration: 2 } }, observed: true, why: "seen" },
+    { object: { metadata: { generation: 2 }, status: { observedGeneration: 1 } }, observed: false, why: "behind" },
+    { object: { metadata: { generation: 1 } }, observed: false, why: "no status yet" },
+    { object: { metadata: {} }, observed: true, why: "a kind without generations" },
+  ])("observed generation: $why", ({ object, observed }) => {
+    expect(isObserved(object)).toBe(observed);
+  });
+
+  test("conditions by type", () => {
+    const ready = {
+      type: "Ready",
+      status: "True",
+      lastTransitionTime: "2026-01-01T00:00:00Z",
+      reason: "Up",
+      message: "",
+    } as const;
+    expect(conditionOf({ status: { conditions: [ready] } }, "Ready")).toBe(ready);
+    expect(conditionOf({ status: { conditions: [ready] } }, "Other")).toBeUndefined();
+    expect(conditionOf({}, "Ready")).toBeUndefined();
+  });
+});
+
+describe("trimming", () => {
+  test.each([
+    { metadata: { name: "a", managedFields: [{}] }, want: { name: "a" }, why: "managed fields go" },
+    {
+      metadata: { name: "a", annotations: { [LAST_APPLIED_ANNOTATION]: "{}", b: "c" } },
+      want: { name: "a", annotations: { b: "c" } },
+      why: "other annotations stay",
+    },
+    {
+      metadata: { name: "a", managedFields: [{}], annotations: { [LAST_APPLIED_ANNOTATION]: "{}" } },
+      want: { name: "a" },
+      why: "no empty rest",
+    },
+  ])("$why", ({ metadata, want }) => {
+    const object = Object.freeze({ metadata: Object.freeze(metadata), spec: {} });
+    const before = structuredClone(object);
+    const small = trimmed<{ metadata: ObjectMeta; spec: object }>(object);
+    expect(small).toEqual({ metadata: want, spec: {} });
+    expect(small.spec).toBe(object.spec);
+    expect(object).toEqual(before);
+  });
+
+  test("an object without ballast is given back as it is", () => {
+    const object = { metadata: { name: "a", annotations: { b: "c" } } };
+    expect(trimmed(object)).toBe(object);
+  });
+});

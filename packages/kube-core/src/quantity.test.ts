@@ -1,0 +1,184 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import oracle from "../testdata/quantities.json" with { type: "json" };
+import {
+  addQuantities,
+  compareQuantities,
+  formatQuantity,
+  multiplyQuantity,
+  parseQuantity,
+  quantityOf,
+  quantityUnits,
+  subtractQuantities,
+  ZERO_QUANTITY,
+  type Quantity,
+} from "./quantity.ts";
+
+function parsed(text: string | number): Quantity {
+  const result = parseQuantity(text);
+  if (!result.ok) throw new Error(result.error.message);
+  return result.value;
+}
+
+describe("as Kubernetes reads and writes", () => {
+  const rows: { text: string; canonical?: string; value?: string; milli?: string; refused?: boolean }[] =
+    oracle.rows.parsed;
+
+  test.each(rows.filter((row) => row.refused === true))("refuses $text", ({ text }) => {
+    expect(parseQuantity(text)).toMatchObject({
+      ok: false,
+      error: { path: "$", message: `"${text}" is no quantity`, fix: expect.stringContaining("1.5Gi") },
+    });
+  });
+
+  test.each(rows.filter((row) => row.refused !== true))("$text is $canonical", ({ text, canonical, value, milli }) => {
+    const quantity = parsed(text);
+    expect(formatQuantity(quantity)).toBe(canonical);
+    if (value === undefined) return;
+    expect(String(quantityUnits(quantity))).toBe(value);
+    expect(String(quantityUnits(quantity, -3))).toBe(milli);
+  });
+
+  test("sums and differences", () => {
+    let previous = "1";
+    for (const [text = "", sum, difference] of oracle.rows.sums) {
+      const [a, b] = [parsed(text), parsed(previous)];
+      expect([text, formatQuantity(addQuantities(a, b)), formatQuantity(subtractQuantities(a, b))]).toEqual([
+        text,
+        sum,
+        difference,
+      ]);
+      previous = text;
+    }
+  });
+});
+
+describe("where we differ from Kubernetes, on purpose", () => {
+  test.each([
+    { text: "", why: "empty" },
+    { text: "+", why: "a sign alone is zero there" },
+    { text: "-", why: "a sign alone is zero there" },
+    { text: ".", why: "a point alone is zero there" },
+    { text: "e3", why: "a suffix alone is zero there" },
+    { text: "1e101", why: "no end to exponents there" },
+    { text: "1e-101", why: "no end to exponents there" },
+    { text: `1e${"9".repeat(300)}`, why: "a text that long is no amount" },
+    { text: "9".repeat(257), why: "a text that long is no amount" },
+  ])("refuses $text ($why)", ({ text }) => {
+    expect(parseQuantity(text).ok).toBe(false);
+  });
+
+  test("amounts beyond the last suffix keep it; there the suffix is lost", () => {
+    expect(formatQuantity(parsed("1000E"))).toBe("1000E");
+    expect(formatQuantity(multiplyQuantity(parsed("4Ei"), 1024))).toBe("4096Ei");
+  });
+});
+
+test("numbers are taken as JSON has them", () => {
+  expect(formatQuantity(parsed(2))).toBe("2");
+  expect(formatQuantity(parsed(0.25))).toBe("250m");
+  expect(formatQuantity(parsed(1e21))).toBe("1e21");
+  expect(parseQuantity(Number.NaN).ok).toBe(false);
+  expect(parseQuantity(Number.POSITIVE_INFINITY).ok).toBe(false);
+});
+
+describe("arithmetic", () => {
+  test.each([
+    { result: multiplyQuantity(parsed("500m"), 3), text: "1500m", why: "a whole factor" },
+    { result: multiplyQuantity(parsed("1Gi"), 1.5), text: "1536Mi", why: "a fraction" },
+    { result: multiplyQuantity(parsed("1n"), 0.1), text: "1n", why: "something stays something" },
+    { result: multiplyQuantity(parsed("-1n"), 0.1), text: "-1n", why: "on both sides of zero" },
+    { result: multiplyQuantity(parsed("3"), 0n), text: "0", why: "nothing" },
+    { result: addQuantities(ZERO_QUANTITY, parsed("1Gi")), text: "1Gi", why: "zero has no format of its own" },
+    { result: subtractQuantities(parsed("1Gi"), parsed("0.5")), text: "1073741823500m", why: "no precision is lost" },
+    { result: quantityOf(2048, "BinarySI"), text: "2Ki", why: "from a whole number" },
+  ])("$text: $why", ({ result, text }) => {
+    expect(formatQuantity(result)).toBe(text);
+  });
+
+  test("refuses a factor that is no number", () => {
+    expect(() => multiplyQuantity(parsed("1"), Number.NaN)).toThrow(RangeError);
+  });
+
+  test.each([
+    { text: "1500m", scale: 0, units: 2n },
+    { text: "-1500m", scale: 0, units: -2n },
+    { text: "1Gi", scale: 6, units: 1074n },
+    { text: "1", scale: -9, units: 1_000_000_000n },
+    { text: "1", scale: -12, units: 1_000_000_000_000n },
+  ])("$text takes $units units of 10^$scale", ({ text, scale, units }) => {
+    expect(quantityUnits(parsed(text), scale)).toBe(units);
+  });
+});
+
+describe("properties", () => {
+  const suffix = fc.constantFrom(
+    "n",
+    "u",
+    "m",
+    "",
+    "k",
+    "M",
+    "G",
+    "T",
+    "P",
+    "E",
+    "Ki",
+    "Mi",
+    "Gi",
+    "Ti",
+    "e3",
+    "e-2",
+    "E+5",
+  );
+  const number = fc.tuple(fc.bigInt({ min: -(10n ** 12n), max: 10n ** 12n }), fc.integer({ min: 0, max: 8 }));
+  const text = fc.tuple(number, suffix).map(([[digits, places], suffix]) => decimal(digits, places) + suffix);
+
+  test("format and parse are inverse, and the canonical text is canonical", () => {
+    fc.assert(
+      fc.property(text, (text) => {
+        const quantity = parsed(text);
+        const canonical = formatQuantity(quantity);
+        expect(parsed(canonical).nano).toBe(quantity.nano);
+        expect(formatQuantity(parsed(canonical))).toBe(canonical);
+        expect(canonical).not.toContain(".");
+      }),
+    );
+  });
+
+  test("the order is that of the fractions they stand for", () => {
+    fc.assert(
+      fc.property(number, number, ([a, placesA], [b, placesB]) => {
+        const left = a * 10n ** BigInt(placesB);
+        const right = b * 10n ** BigInt(placesA);
+        const expected = left === right ? 0 : left < right ? -1 : 1;
+        expect(compareQuantities(parsed(decimal(a, placesA)), parsed(decimal(b, placesB)))).toBe(expected);
+      }),
+    );
+  });
+
+  test("adding and taking away again changes nothing", () => {
+    fc.assert(
+      fc.property(text, text, (a, b) => {
+        const there = addQuantities(parsed(a), parsed(b));
+        expect(subtractQuantities(there, parsed(b)).nano).toBe(parsed(a).nano);
+        expect(there.nano).toBe(addQuantities(parsed(b), parsed(a)).nano);
+      }),
+    );
+  });
+
+  test("anything else is refused without a crash", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme" }), (text) => {
+        const result = parseQuantity(text);
+        if (result.ok) expect(text).toMatch(/^[+-]?[0-9.]+([eE][+-]?\d+|[numkMGTPE]|[KMGTPE]i)?$/);
+      }),
+    );
+  });
+
+  function decimal(digits: bigint, places: number): string {
+    const sign = digits < 0n ? "-" : "";
+    const padded = String(digits < 0n ? -digits : digits).padStart(places + 1, "0");
+    return places === 0 ? sign + padded : `${sign}${padded.slice(0, -places)}.${padded.slice(-places)}`;
+  }
+});

@@ -1,0 +1,118 @@
+/**
+ * SHA-256 (FIPS 180-4) in plain JavaScript: synchronous, and the same in a browser as in Node, which the platforms' own
+ * are not. For names and change detection, not for secrets: it makes no attempt at constant time.
+ */
+
+const BLOCK_BYTES = 64;
+const LENGTH_BYTES = 8;
+const UTF8 = new TextEncoder();
+
+const ROUND_CONSTANTS = fractionBits(64, 3n);
+const INITIAL_STATE = fractionBits(8, 2n);
+
+/** The 32-byte digest of a text's UTF-8 bytes. */
+export function sha256(text: string): Uint8Array<ArrayBuffer> {
+  const blocks = padded(UTF8.encode(text));
+  const state = Uint32Array.from(INITIAL_STATE);
+  const schedule = new Uint32Array(64);
+  for (let offset = 0; offset < blocks.byteLength; offset += BLOCK_BYTES) compress(state, schedule, blocks, offset);
+
+  const digest = new DataView(new ArrayBuffer(32));
+  for (const [index, word] of state.entries()) digest.setUint32(index * 4, word);
+  return new Uint8Array(digest.buffer);
+}
+
+/**
+ * The first 32 bits of the fractional parts of the roots of the first primes: where the standard's constants come from.
+ * In whole numbers, because `Math.cbrt` may differ in its last bits from engine to engine.
+ */
+function fractionBits(count: number, degree: bigint): Uint32Array {
+  const words = new Uint32Array(count);
+  let found = 0;
+  for (let candidate = 2; found < count; candidate += 1) {
+    if (!isPrime(candidate)) continue;
+    words[found] = Number(BigInt.asUintN(32, wholeRoot(BigInt(candidate) << (32n * degree), degree)));
+    found += 1;
+  }
+  return words;
+}
+
+function wholeRoot(value: bigint, degree: bigint): bigint {
+  let low = 0n;
+  let high = 1n << 40n;
+  while (high - low > 1n) {
+    const middle = (low + high) / 2n;
+    if (middle ** degree <= value) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+function isPrime(candidate: number): boolean {
+  for (let divisor = 2; divisor * divisor <= candidate; divisor += 1) {
+    if (candidate % divisor === 0) return false;
+  }
+  return true;
+}
+
+function padded(bytes: Uint8Array): DataView {
+  const length = Math.ceil((bytes.length + 1 + LENGTH_BYTES) / BLOCK_BYTES) * BLOCK_BYTES;
+  const out = new Uint8Array(length);
+  out.set(bytes);
+  out[bytes.length] = 0x80;
+  const view = new DataView(out.buffer);
+  view.setBigUint64(length - LENGTH_BYTES, BigInt(bytes.length) * 8n);
+  return view;
+}
+
+function compress(state: Uint32Array, w: Uint32Array, blocks: DataView, offset: number): void {
+  for (let t = 0; t < 16; t += 1) w[t] = blocks.getUint32(offset + t * 4);
+  for (let t = 16; t < 64; t += 1) {
+    const early = at(w, t - 15);
+    const late = at(w, t - 2);
+    const sigma0 = rotated(early, 7) ^ rotated(early, 18) ^ (early >>> 3);
+    const sigma1 = rotated(late, 17) ^ rotated(late, 19) ^ (late >>> 10);
+    w[t] = at(w, t - 16) + sigma0 + at(w, t - 7) + sigma1;
+  }
+
+  let a = at(state, 0);
+  let b = at(state, 1);
+  let c = at(state, 2);
+  let d = at(state, 3);
+  let e = at(state, 4);
+  let f = at(state, 5);
+  let g = at(state, 6);
+  let h = at(state, 7);
+  for (let t = 0; t < 64; t += 1) {
+    const sum1 = rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25);
+    const choice = (e & f) ^ (~e & g);
+    const first = (h + sum1 + choice + at(ROUND_CONSTANTS, t) + at(w, t)) | 0;
+    const sum0 = rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22);
+    const majority = (a & b) ^ (a & c) ^ (b & c);
+    h = g;
+    g = f;
+    f = e;
+    e = (d + first) | 0;
+    d = c;
+    c = b;
+    b = a;
+    a = (first + sum0 + majority) | 0;
+  }
+  state[0] = at(state, 0) + a;
+  state[1] = at(state, 1) + b;
+  state[2] = at(state, 2) + c;
+  state[3] = at(state, 3) + d;
+  state[4] = at(state, 4) + e;
+  state[5] = at(state, 5) + f;
+  state[6] = at(state, 6) + g;
+  state[7] = at(state, 7) + h;
+}
+
+function rotated(word: number, bits: number): number {
+  return (word >>> bits) | (word << (32 - bits));
+}
+
+/** Typed arrays of fixed size are never out of range here; the compiler cannot know. */
+function at(words: Uint32Array, index: number): number {
+  return words[index] ?? 0;
+}

@@ -1,0 +1,189 @@
+import { Fault, invalidArgument, ROOT_PATH, type FaultDetail, type Violation } from "@oaas/foundation";
+import { fieldConflictsIn, fieldConflictText, type FieldConflict } from "./apply-conflict.ts";
+import { fieldPathToJsonPath } from "./field-path.ts";
+import { isStatusReason, parseStatus, type Status, type StatusReason } from "./status.ts";
+
+/** What the caller knows about an answer besides its body. */
+export interface StatusCircumstances {
+  /** The code of the HTTP answer; a watch's error event has none. */
+  readonly httpStatus?: number;
+  /** What was asked, for people: `get pods shop/web`. */
+  readonly what?: string;
+  /** The `Retry-After` header. */
+  readonly retryAfterSeconds?: number;
+}
+
+/** What a fault made here carries in its context. */
+export interface StatusFaultContext {
+  readonly what?: string;
+  readonly httpStatus?: number;
+  /** The server's reason; made from the code when the server gave none that we know. */
+  readonly reason: string;
+  readonly serverMessage?: string;
+  /** The version asked for is older than what the server keeps: list again. */
+  readonly expired?: true;
+  readonly fieldConflicts?: readonly FieldConflict[];
+  /** The start of a body that was no status. */
+  readonly body?: string;
+}
+
+const DEPENDENCY = "the Kubernetes API";
+const SHOWN_BODY = 500;
+
+const REASON_BY_CODE: Readonly<Record<number, StatusReason>> = {
+  400: "BadRequest",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "NotFound",
+  405: "MethodNotAllowed",
+  406: "NotAcceptable",
+  408: "Timeout",
+  409: "Conflict",
+  410: "Gone",
+  413: "RequestEntityTooLarge",
+  415: "UnsupportedMediaType",
+  422: "Invalid",
+  429: "TooManyRequests",
+  501: "MethodNotAllowed",
+  503: "ServiceUnavailable",
+  504: "Timeout",
+};
+
+/**
+ * Turns a refusal of the API server into a fault. `body` is the answer, parsed or as text, and may be anything: what is no
+ * status is judged by the HTTP code alone.
+ *
+ * Whether to try again follows from the kind, so these deserve a word:
+ * - `AlreadyExists` is already-exists, `Conflict` is conflict: read again and retry.
+ * - A conflict of server-side apply is failed-precondition: the same apply fails for ever. Its message names managers and
+ *   fields; `fieldConflictsOf` gives them to programs.
+ * - `Expired` and `Gone` are failed-precondition, marked for `isExpired`: the same version is gone for good.
+ * - Every 5xx is unavailable, also `InternalError`: most are a webhook or a store that will be back. A `Timeout` may have
+ *   done its work, so that it carries no invitation to repeat it at once.
+ */
+export function faultFromStatus(body: unknown, circumstances: StatusCircumstances = {}): Fault {
+  const parsed = parseStatus(body);
+  const status: Status = parsed ?? { status: "Failure" };
+  const code = status.code ?? circumstances.httpStatus;
+  const reason = isStatusReason(status.reason) ? status.reason : reasonOfCode(code);
+  const conflicts = reason === "Conflict" ? fieldConflictsIn(status) : [];
+  const context: StatusFaultContext = {
+    reason: reason ?? status.reason ?? "Unknown",
+    ...(circumstances.what === undefined ? {} : { what: circumstances.what }),
+    ...(code === undefined ? {} : { httpStatus: code }),
+    ...(status.message === undefined ? {} : { serverMessage: status.message }),
+    ...(reason === "Expired" || reason === "Gone" ? { expired: true } : {}),
+    ...(conflicts.length === 0 ? {} : { fieldConflicts: conflicts }),
+    ...(parsed === undefined && typeof body === "string" ? { body: body.slice(0, SHOWN_BODY) } : {}),
+  };
+  const options = { context: { ...context } };
+
+  const what = circumstances.what ?? "the request";
+  if (conflicts.length > 0) {
+    const message = `${what} would take fields from other managers: ${fieldConflictText(conflicts)}`;
+    return new Fault({ kind: "failed-precondition", subject: what }, message, options);
+  }
+  const detail = detailOf(reason, status, what, retryAfter(status, circumstances));
+  if (detail.kind === "invalid-argument") return invalidArgument(what, detail.violations, options);
+  return new Fault(detail, `${what} failed: ${status.message || codeText(code)}`, options);
+}
+
+/** Whether a fault says that the version asked for is no longer kept, so that only a fresh list helps. */
+export function isExpired(fault: Fault): boolean {
+  return fault.context["expired"] === true;
+}
+
+/** The server's reason behind a fault made by `faultFromStatus`. */
+export function statusReasonOf(fault: Fault): string | undefined {
+  const reason = fault.context["reason"];
+  return typeof reason === "string" ? reason : undefined;
+}
+
+/** The fields and managers behind a failed apply; empty for every other fault. */
+export function fieldConflictsOf(fault: Fault): readonly FieldConflict[] {
+  const conflicts = fault.context["fieldConflicts"];
+  return Array.isArray(conflicts) ? (conflicts as readonly FieldConflict[]) : [];
+}
+
+function detailOf(
+  reason: StatusReason | undefined,
+  status: Status,
+  what: string,
+  retryAfterMs: number | undefined,
+): FaultDetail {
+  const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
+  const resource = resourceOf(status);
+  const name = status.details?.name ?? "";
+  switch (reason) {
+    case "Unauthorized":
+      return { kind: "unauthenticated" };
+    case "Forbidden":
+      // A namespace on its way out refuses new objects with 403; no role will change that.
+      return hasCause(status, "NamespaceTerminating")
+        ? { kind: "failed-precondition", subject: what }
+        : { kind: "permission-denied", action: what };
+    case "NotFound":
+      return { kind: "not-found", resource, name };
+    case "AlreadyExists":
+      return { kind: "already-exists", resource, name };
+    case "Conflict":
+      return { kind: "conflict", resource, name };
+    case "Gone":
+    case "Expired":
+      return { kind: "failed-precondition", subject: what };
+    case "TooManyRequests":
+      return { kind: "resource-exhausted", limit: `requests to ${DEPENDENCY}`, ...wait };
+    case "MethodNotAllowed":
+    case "NotAcceptable":
+    case "UnsupportedMediaType":
+      return { kind: "unimplemented", feature: what };
+    case "Timeout":
+      return hasCause(status, "ResourceVersionTooLarge")
+        ? { kind: "unavailable", dependency: DEPENDENCY, ...wait }
+        : { kind: "unavailable", dependency: DEPENDENCY };
+    case "ServerTimeout":
+    case "ServiceUnavailable":
+    case "InternalError":
+    case "StorageReadError":
+      return { kind: "unavailable", dependency: DEPENDENCY, ...wait };
+    case "Invalid":
+    case "BadRequest":
+    case "RequestEntityTooLarge":
+      return { kind: "invalid-argument", violations: violationsIn(status) };
+    case undefined:
+      return { kind: "internal" };
+  }
+}
+
+/** Codes of 500 and above without a reason are the server's trouble; anything else unknown is ours. */
+function reasonOfCode(code: number | undefined): StatusReason | undefined {
+  if (code === undefined) return undefined;
+  return REASON_BY_CODE[code] ?? (code >= 500 ? "InternalError" : undefined);
+}
+
+function violationsIn(status: Status): readonly Violation[] {
+  const causes = status.details?.causes ?? [];
+  if (causes.length === 0) return [{ path: ROOT_PATH, message: status.message ?? "was refused without a reason" }];
+  return causes.map(({ field = "", message, reason }) => ({
+    path: fieldPathToJsonPath(field),
+    message: message ?? reason ?? "is invalid",
+  }));
+}
+
+function retryAfter(status: Status, circumstances: StatusCircumstances): number | undefined {
+  const seconds = circumstances.retryAfterSeconds ?? status.details?.retryAfterSeconds;
+  return seconds === undefined || !(seconds > 0) ? undefined : seconds * 1000;
+}
+
+function resourceOf({ details }: Status): string {
+  const { kind = "resource", group = "" } = details ?? {};
+  return group === "" ? kind : `${kind}.${group}`;
+}
+
+function hasCause(status: Status, type: string): boolean {
+  return status.details?.causes?.some((cause) => cause.reason === type) ?? false;
+}
+
+function codeText(code: number | undefined): string {
+  return code === undefined ? "the server gave no reason" : `the server answered ${code} without a reason`;
+}

@@ -1,0 +1,59 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import oracle from "../testdata/statuses.json" with { type: "json" };
+import { isStatusReason, parseStatus } from "./status.ts";
+
+test("reads what the server's own library writes, parsed or as text", () => {
+  for (const body of Object.values(oracle.rows)) {
+    const { kind: _kind, apiVersion: _apiVersion, metadata: _metadata, ...status } = body;
+    expect(parseStatus(body)).toEqual(status);
+    expect(parseStatus(JSON.stringify(body))).toEqual(status);
+  }
+});
+
+test.each([
+  { body: "", why: "nothing" },
+  { body: "<html>Bad gateway</html>", why: "a proxy's page" },
+  { body: "{", why: "broken JSON" },
+  { body: "null", why: "null" },
+  { body: '{"kind":"Pod"}', why: "another kind" },
+  { body: ["Status"], why: "an array" },
+  { body: undefined, why: "no body" },
+])("is no status: $why", ({ body }) => {
+  expect(parseStatus(body)).toBeUndefined();
+});
+
+test("members of a wrong type are left out", () => {
+  expect(
+    parseStatus({
+      kind: "Status",
+      message: 1,
+      code: "404",
+      reason: null,
+      details: { causes: [null, 1, { field: 2, message: "m" }], name: {} },
+    }),
+  ).toEqual({ status: "Failure", details: { causes: [{ message: "m" }] } });
+  expect(parseStatus({ kind: "Status", status: "Success", details: [], code: 200 })).toEqual({
+    status: "Success",
+    code: 200,
+  });
+});
+
+test("reasons", () => {
+  expect([
+    isStatusReason("Gone"),
+    isStatusReason("gone"),
+    isStatusReason("toString"),
+    isStatusReason(undefined),
+  ]).toEqual([true, false, false, false]);
+});
+
+test("any value is read without a crash", () => {
+  fc.assert(
+    fc.property(fc.anything(), fc.anything(), (body, details) => {
+      parseStatus(body);
+      parseStatus({ kind: "Status", details });
+      parseStatus({ kind: "Status", details: { causes: details } });
+    }),
+  );
+});
