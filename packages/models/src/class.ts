@@ -13,6 +13,10 @@ export const ConsistencyModel = {
 } as const;
 export type ConsistencyModel = (typeof ConsistencyModel)[keyof typeof ConsistencyModel];
 
+/** How the objects of a class are used, which decides the name and the partitions of their collection. */
+export const StateShape = { data: "data", singleton: "singleton", collection: "collection" } as const;
+export type StateShape = (typeof StateShape)[keyof typeof StateShape];
+
 /** One key of a class's state. */
 export interface KeySpecification {
   readonly name: string;
@@ -26,7 +30,10 @@ export interface StateSpecification {
   /** Empty means: the platform chooses. */
   readonly defaultProvider: string;
   readonly consistencyModel: ConsistencyModel;
+  readonly shape: StateShape;
   readonly persistent: boolean;
+  /** Quantity of one volume when persistent. */
+  readonly storageRequest?: string;
   /** Empty means: the platform chooses. */
   readonly serializationFormat: string;
 }
@@ -39,6 +46,9 @@ export interface FunctionBinding {
   /** The method does not touch the object's state. */
   readonly stateless: boolean;
   readonly parameters: readonly string[];
+  /** Runs whenever the object's state changes. */
+  readonly triggerOnStateChange: boolean;
+  readonly asyncExecution: boolean;
 }
 
 /** State and the methods that work on it. */

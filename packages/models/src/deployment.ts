@@ -82,6 +82,8 @@ export interface ClassDeployment {
   readonly enforcement?: Enforcement;
   /** Template per cluster; without an entry CRM chooses. */
   readonly clusterTemplates: Readonly<Record<ClusterName, string>>;
+  /** A wish, taken where it can be; an entry of `clusterTemplates` is an order. */
+  readonly templateHint?: string;
   /** Empty means: every function that the class binds, as the package defines it. */
   readonly functions: readonly FunctionDeployment[];
   readonly addons?: readonly string[];

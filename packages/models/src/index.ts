@@ -3,7 +3,7 @@
  *
  * Reading order: ids and names (what things are called), package with class, function and provision (what is
  * published), deployment with nfr, odgm and telemetry (what is wished for), cluster and class-runtime (what is
- * observed). text-rule, quantity, image-reference, module-url and limits are the rules that single fields keep.
+ * observed). text-rule, quantity, image-reference, address and limits are the rules that single fields keep.
  */
 export {
   qualifyClassKey,
@@ -32,12 +32,13 @@ export {
 export { checkText, type Objection, type TextRule } from "./text-rule.ts";
 export { quantityNanos, RESOURCE_QUANTITY } from "./quantity.ts";
 export { IMAGE_REFERENCE, parseImageReference, type ImageReference } from "./image-reference.ts";
-export { MODULE_URL } from "./module-url.ts";
+export { ENDPOINT_URL, MODULE_URL } from "./address.ts";
 export { COUNT_RANGE, NODE_ID_RANGE, PORT_RANGE, UNIT_INTERVAL, type WholeRange } from "./limits.ts";
 export type { Package, PackageMetadata } from "./package.ts";
 export {
   AccessModifier,
   ConsistencyModel,
+  StateShape,
   type ClassDefinition,
   type FunctionBinding,
   type KeySpecification,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { clusterAvailability } from "./cluster.ts";
 import { worstCondition } from "./deployment.ts";
-import { MODULE_URL } from "./module-url.ts";
+import { ENDPOINT_URL, MODULE_URL } from "./address.ts";
 import { checkProvisionBounds } from "./provision.ts";
 import { builtinTemplate } from "./template.ts";
 
@@ -70,4 +70,14 @@ test.each([
   ["javascript:alert(1)", false],
 ])("module address %s: %s", (text, accepted) => {
   expect(MODULE_URL.objectionTo(text) === undefined).toBe(accepted);
+});
+
+test.each([
+  ["http://localhost:8088", true],
+  ["https://crm.example:443/base", true],
+  ["crm:8088", false],
+  ["ftp://crm", false],
+  ["http://crm with spaces", false],
+])("endpoint %s: %s", (text, accepted) => {
+  expect(ENDPOINT_URL.objectionTo(text) === undefined).toBe(accepted);
 });

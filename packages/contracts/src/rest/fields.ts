@@ -1,0 +1,146 @@
+import type { Violation } from "@oaas/foundation";
+import type { TextRule, WholeRange } from "@oaas/models";
+import { z } from "zod";
+import { asText, asValue } from "./wire-scalar.ts";
+
+/**
+ * The words that the schemas of this folder are written in.
+ *
+ * All of them read tolerantly (absent and null are the same, a scalar is read as the wanted type, unknown members are
+ * ignored) and judge strictly (ranges, enums, rules). Every objection carries its fix.
+ */
+
+/** Any scalar, as text. */
+export function text() {
+  return z.preprocess(asText, z.string().meta({ type: ["string", "number", "boolean"] }));
+}
+
+/** Text that keeps a rule of the domain, as the domain's own type. */
+export function textOf<T extends string = string>(rule: TextRule) {
+  const form = ruled(rule).meta({ ...described(rule), type: ["string", "number", "boolean"] });
+  return z.preprocess(
+    asText,
+    form.transform((value) => value as T),
+  );
+}
+
+function ruled(rule: TextRule) {
+  return z.string().superRefine((value, context) => {
+    const objection = rule.objectionTo(value);
+    if (objection) context.addIssue({ code: "custom", message: objection.message, params: { fix: objection.fix } });
+  });
+}
+
+function described(rule: TextRule) {
+  return {
+    description: `Must be ${rule.what}.`,
+    maxLength: rule.maxLength,
+    ...(rule.pattern === undefined ? {} : { pattern: rule.pattern }),
+  };
+}
+
+/** Reads an empty text as an absent one. */
+export function unlessEmpty<Schema extends z.ZodType>(schema: Schema) {
+  return z
+    .preprocess((value) => (value === "" ? undefined : value), schema.nullish())
+    .transform((value) => value ?? undefined);
+}
+
+/** A point in time, RFC 3339. */
+export function instant() {
+  return z.preprocess(asText, z.iso.datetime({ offset: true }));
+}
+
+/** A whole number within a range. */
+export function whole(range: WholeRange) {
+  return z.preprocess(asValue, z.number().int().min(range.min).max(range.max));
+}
+
+/** A number between 0 and 1. */
+export function share() {
+  return z.preprocess(asValue, z.number().min(0).max(1));
+}
+
+export function flag() {
+  return z.preprocess(asValue, z.boolean());
+}
+
+/** One of the domain's words, in the spelling of the wire; `others` are spellings that are read and never written. */
+export function choice<T extends string>(
+  words: Readonly<Record<string, T>>,
+  spell: (word: T) => string,
+  others: Readonly<Record<string, T>> = {},
+) {
+  const meaning = new Map<string, T>(Object.entries(others));
+  for (const word of Object.values(words)) meaning.set(spell(word), word);
+  const spellings = [...new Set([...Object.values(words).map(spell), ...Object.keys(others)])];
+  return z.preprocess(
+    asText,
+    z.enum(spellings).transform((spelling) => meaning.get(spelling) as T),
+  );
+}
+
+/** An object. Rules across its members return violations with paths from the object's own root. */
+export function object<Shape extends z.ZodRawShape>(
+  shape: Shape,
+  violationsOf?: (members: Readonly<Record<string, unknown>>) => readonly Violation[],
+) {
+  const members = z.object(shape);
+  if (violationsOf === undefined) return z.preprocess(asValue, members);
+  return z.preprocess(
+    asValue,
+    members.superRefine(
+      (value, context) => {
+        if (typeof value !== "object" || value === null) return;
+        for (const violation of violationsOf(value)) {
+          context.addIssue({ code: "custom", message: violation.message, params: { violation } });
+        }
+      },
+      // Also when a member was refused: whoever corrects a document wants to hear everything at once.
+      { when: () => true },
+    ),
+  );
+}
+
+/** Absent, null, or what the schema reads. */
+export function optional<Schema extends z.ZodType>(schema: Schema) {
+  return schema.nullish().transform((value) => value ?? undefined);
+}
+
+/** What the schema reads, or a default when absent or null. */
+export function withDefault<Schema extends z.ZodType>(schema: Schema, value: z.output<Schema>) {
+  return schema.nullish().transform((given) => given ?? value);
+}
+
+/** A list; absent is empty. */
+export function listOf<Item extends z.ZodType>(item: Item) {
+  return withDefault(z.preprocess(asValue, z.array(item)), []);
+}
+
+/** A map; absent is empty. */
+export function mapOf<Value extends z.ZodType>(value: Value, keyRule?: TextRule) {
+  const key = keyRule === undefined ? z.string() : ruled(keyRule).meta(described(keyRule));
+  return withDefault(z.preprocess(withoutPrototype, z.record(key, value)), {});
+}
+
+/** Such a member would be dropped without a word, because it cannot be carried by a plain object. */
+function withoutPrototype(value: unknown, context: z.RefinementCtx): unknown {
+  if (typeof value === "object" && value !== null && Object.hasOwn(value, "__proto__")) {
+    context.addIssue({ code: "custom", message: "has the name __proto__", params: { fix: "use another name" } });
+  }
+  return asValue(value);
+}
+
+type Present<T> = {
+  [Key in keyof T as undefined extends T[Key] ? never : Key]: T[Key];
+} & { [Key in keyof T as undefined extends T[Key] ? Key : never]?: Exclude<T[Key], undefined> };
+
+/** The object without its undefined members, so that absent means absent. */
+export function present<T extends object>(members: T): Present<T> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Present<T>;
+}
+
+/** The shape of what is sent: members we know are typed, and a reader keeps those that a later version adds. */
+export function view<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape> {
+  return z.looseObject(shape);
+}

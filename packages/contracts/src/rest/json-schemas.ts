@@ -1,0 +1,60 @@
+import { z } from "zod";
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/**
+ * Makes JSON schemas of many zod schemas at once, so that those with a name refer to each other by it.
+ *
+ * `named` become components; `others` are schemas of one place (a query, a list), returned in the same order.
+ */
+export function jsonSchemasOf(
+  io: "input" | "output",
+  named: Readonly<Record<string, z.ZodType>>,
+  others: readonly z.ZodType[],
+): { readonly components: Record<string, JsonSchema>; readonly inPlace: readonly JsonSchema[] } {
+  const registry = z.registry<{ id: string }>();
+  for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
+  const placeOf = new Map<z.ZodType, string>();
+  for (const schema of others) {
+    const id = registry.get(schema)?.id;
+    if (id !== undefined || placeOf.has(schema)) continue;
+    placeOf.set(schema, ` ${placeOf.size}`);
+    registry.add(schema, { id: ` ${placeOf.size - 1}` });
+  }
+  const { schemas } = z.toJSONSchema(registry, {
+    io,
+    uri: refTo,
+    unrepresentable: "throw",
+    override: ({ jsonSchema }) => tidy(jsonSchema),
+  });
+  const bare = (id: string): JsonSchema => {
+    const { $schema: _, $id: __, id: ___, ...rest } = (schemas[id] ?? {}) as Record<string, unknown>;
+    return rest;
+  };
+  return {
+    components: Object.fromEntries(Object.keys(named).map((id) => [id, bare(id)])),
+    inPlace: others.map((schema) => {
+      const place = placeOf.get(schema);
+      return place === undefined ? { $ref: refTo(registry.get(schema)?.id ?? "") } : bare(place);
+    }),
+  };
+}
+
+function refTo(id: string): string {
+  return `#/components/schemas/${id}`;
+}
+
+/** Drops what says nothing or says it wrongly: that a list is frozen in our types, that more members are allowed, that keys are text, the bounds of a double. */
+function tidy(schema: Record<string, unknown>): void {
+  delete schema["readOnly"];
+  const extra = schema["additionalProperties"];
+  if (typeof extra === "object" && extra !== null && Object.keys(extra).length === 0) {
+    delete schema["additionalProperties"];
+  }
+  const names = schema["propertyNames"];
+  if (typeof names === "object" && names !== null && JSON.stringify(names) === '{"type":"string"}') {
+    delete schema["propertyNames"];
+  }
+  if (schema["minimum"] === Number.MIN_SAFE_INTEGER) delete schema["minimum"];
+  if (schema["maximum"] === Number.MAX_SAFE_INTEGER) delete schema["maximum"];
+}

@@ -1,0 +1,61 @@
+import { HEADERS, PROBLEM_TYPE } from "./headers.ts";
+
+/** The parts of the OpenAPI document that its operations share. */
+
+const header = (name: string, description: string) => ({
+  name,
+  in: "header",
+  required: false,
+  description,
+  schema: { type: "string" },
+});
+
+/** Request headers that several operations take. */
+export const PARAMETERS = {
+  CorrelationId: header(
+    HEADERS.correlationId,
+    "Follows the request through every process and log line; made up when absent.",
+  ),
+  IfMatch: header(HEADERS.ifMatch, "The ETag that was read; the write is refused when the thing has changed since."),
+  IdempotencyKey: header(HEADERS.idempotencyKey, "The same key with the same body is carried out once."),
+  LastEventId: header(HEADERS.lastEventId, "Resume after this event."),
+};
+
+/** Response headers that several operations give. */
+export const RESPONSE_HEADERS = {
+  CorrelationId: { description: "The id of this request in every log.", schema: { type: "string" } },
+  TotalCount: { description: "How many there are over all pages.", schema: { type: "integer", minimum: 0 } },
+  NextPageToken: { description: "Where the next page starts; absent on the last.", schema: { type: "string" } },
+  ETag: { description: "The version that was read or written.", schema: { type: "string" } },
+  RetryAfter: { description: "Seconds to wait before trying again.", schema: { type: "integer", minimum: 0 } },
+};
+
+const HEADER_NAMES = {
+  CorrelationId: HEADERS.correlationId,
+  TotalCount: HEADERS.totalCount,
+  NextPageToken: HEADERS.nextPageToken,
+  ETag: HEADERS.etag,
+  RetryAfter: HEADERS.retryAfter,
+} as const satisfies Record<keyof typeof RESPONSE_HEADERS, string>;
+
+/** The name on the wire of a response header of this document. */
+export function headerName(name: keyof typeof RESPONSE_HEADERS): string {
+  return HEADER_NAMES[name];
+}
+
+/** The one response of every refusal. */
+export const RESPONSES = {
+  Problem: {
+    description: "Refused. `kind` and `code` say what kind of refusal it is, `violations` every field that is wrong.",
+    headers: {
+      [HEADERS.correlationId]: { $ref: "#/components/headers/CorrelationId" },
+      [HEADERS.retryAfter]: { $ref: "#/components/headers/RetryAfter" },
+    },
+    content: { [PROBLEM_TYPE]: { schema: { $ref: "#/components/schemas/Problem" } } },
+  },
+};
+
+/** How a caller proves who it is. */
+export const SECURITY = {
+  bearer: { type: "http", scheme: "bearer", description: "A token of this PM, or a JWT when an issuer is configured." },
+};

@@ -1,0 +1,174 @@
+import type { FaultKind } from "@oaas/foundation";
+import { INPUT_COMPONENTS, VIEW_COMPONENTS } from "./components.ts";
+import { HTTP_REFUSALS, HTTP_STATUS_OF_KIND } from "./http-status.ts";
+import { jsonSchemasOf, type JsonSchema } from "./json-schemas.ts";
+import { headerName, PARAMETERS, RESPONSE_HEADERS, RESPONSES, SECURITY } from "./openapi-parts.ts";
+import { allRoutes } from "./paths.ts";
+import { pathParameters, type Answer, type Route } from "./route.ts";
+
+type OfferedRoute = ReturnType<typeof allRoutes>[number];
+
+/** An OpenAPI 3.1 document, as JSON. */
+export interface OpenApiDocument {
+  readonly openapi: "3.1.1";
+  readonly info: { readonly title: string; readonly version: string; readonly [member: string]: unknown };
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly [member: string]: unknown;
+}
+
+export interface Operation {
+  readonly operationId: string;
+  readonly responses: Readonly<Record<string, JsonSchema>>;
+  readonly [member: string]: unknown;
+}
+
+/** Makes the OpenAPI document of the Package Manager from the route table and the schemas. The same input, the same text. */
+export function openApiDocument(version: string): OpenApiDocument {
+  const routes = allRoutes().filter((route) => route.offered !== false);
+  const schemas = schemasOf(routes);
+  const paths: Record<string, Record<string, Operation>> = {};
+  for (const route of routes) {
+    const operations = (paths[route.path] ??= {});
+    operations[route.method.toLowerCase()] = operationOf(route, schemas);
+  }
+  return {
+    openapi: "3.1.1",
+    info: {
+      title: "OaaS Package Manager",
+      version,
+      summary: "Registry of packages, deployment of classes over clusters, and their state.",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: "/" }],
+    tags: [...new Set(routes.map((route) => route.tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: schemas.components,
+      parameters: PARAMETERS,
+      headers: RESPONSE_HEADERS,
+      responses: RESPONSES,
+      securitySchemes: SECURITY,
+    },
+  };
+}
+
+interface Schemas {
+  readonly components: Readonly<Record<string, JsonSchema>>;
+  readonly of: (schema: NonNullable<Route["body"]>) => JsonSchema;
+}
+
+function schemasOf(routes: readonly OfferedRoute[]): Schemas {
+  const sent = routes.flatMap((route) => [route.query, route.body]).filter((schema) => schema !== undefined);
+  const answered = routes
+    .flatMap((route) => answersOf(route).map((answer) => answer.schema))
+    .filter((schema) => schema !== undefined);
+  const input = jsonSchemasOf("input", INPUT_COMPONENTS, sent);
+  const output = jsonSchemasOf("output", VIEW_COMPONENTS, answered);
+  const inPlace = new Map([
+    ...sent.map((schema, at) => [schema, input.inPlace[at] ?? {}] as const),
+    ...answered.map((schema, at) => [schema, output.inPlace[at] ?? {}] as const),
+  ]);
+  return { components: { ...output.components, ...input.components }, of: (schema) => inPlace.get(schema) ?? {} };
+}
+
+function answersOf(route: Route): readonly Answer[] {
+  return [route.answer, ...(route.otherAnswers ?? [])];
+}
+
+function operationOf(route: OfferedRoute, schemas: Schemas): Operation {
+  const { body } = route;
+  return {
+    operationId: route.operationId,
+    summary: route.summary,
+    tags: [route.tag],
+    ...(route.role === "public" ? { security: [] } : { security: [{ bearer: [] }] }),
+    "x-role": route.role,
+    "x-since": route.since,
+    ...(route.aliasOf === undefined ? {} : { "x-alias-of": route.aliasOf }),
+    parameters: parametersOf(route, schemas),
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: true,
+            content: contentOf(["application/json", "application/yaml"], schemas.of(body)),
+          },
+        }),
+    responses: responsesOf(route, schemas),
+  };
+}
+
+function parametersOf(route: Route, schemas: Schemas): readonly JsonSchema[] {
+  const inPath = pathParameters(route.path).map((name) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: name === "revision" ? { type: "integer", minimum: 1 } : { type: "string" },
+  }));
+  const { properties = {} } = (route.query === undefined ? {} : schemas.of(route.query)) as {
+    properties?: Record<string, JsonSchema>;
+  };
+  const inQuery = Object.entries(properties).map(([name, schema]) => ({ name, in: "query", required: false, schema }));
+  const shared = [
+    "CorrelationId",
+    ...(route.versioned && route.method !== "GET" ? ["IfMatch"] : []),
+    ...(route.idempotent ? ["IdempotencyKey"] : []),
+    ...(route.answer.mediaType === "text/event-stream" ? ["LastEventId"] : []),
+  ];
+  return [...inPath, ...inQuery, ...shared.map((name) => ({ $ref: `#/components/parameters/${name}` }))];
+}
+
+function responsesOf(route: Route, schemas: Schemas): Record<string, JsonSchema> {
+  const responses: Record<string, JsonSchema> = {};
+  for (const status of refusedStatuses(route)) responses[status] = { $ref: "#/components/responses/Problem" };
+  for (const answer of answersOf(route)) responses[answer.status] = answerOf(route, answer, schemas);
+  responses["default"] = { $ref: "#/components/responses/Problem" };
+  return responses;
+}
+
+/** What any route may answer, by what it takes and who may call it, and what this one may answer besides. */
+function refusedStatuses(route: Route): readonly number[] {
+  const takesInput = route.body !== undefined || route.query !== undefined || pathParameters(route.path).length > 0;
+  const kinds: readonly FaultKind[] = [
+    ...(takesInput ? (["invalid-argument"] as const) : []),
+    ...(route.role === "public" ? [] : (["unauthenticated", "permission-denied"] as const)),
+    ...route.faults,
+    "resource-exhausted",
+    "internal",
+    "unavailable",
+  ];
+  const refusals = [
+    ...(route.refusals ?? []),
+    ...(route.body === undefined ? [] : (["payload-too-large", "unsupported-media-type"] as const)),
+  ];
+  const statuses = [
+    ...kinds.map((kind) => HTTP_STATUS_OF_KIND[kind]),
+    ...refusals.map((name) => HTTP_REFUSALS[name].status),
+  ];
+  return [...new Set<number>(statuses)].sort((a, b) => a - b);
+}
+
+function answerOf(route: Route, answer: Answer, schemas: Schemas): JsonSchema {
+  const headers: (keyof typeof RESPONSE_HEADERS)[] = [
+    "CorrelationId",
+    ...(route.paged ? (["TotalCount", "NextPageToken"] as const) : []),
+    ...(route.versioned && answer.status < 202 ? (["ETag"] as const) : []),
+  ];
+  return {
+    description: answer.description,
+    headers: Object.fromEntries(headers.map((name) => [headerName(name), { $ref: `#/components/headers/${name}` }])),
+    ...bodyOf(answer, schemas),
+  };
+}
+
+function bodyOf(answer: Answer, schemas: Schemas): JsonSchema {
+  if (answer.schema !== undefined) {
+    return { content: contentOf([answer.mediaType ?? "application/json"], schemas.of(answer.schema)) };
+  }
+  return answer.mediaType === undefined ? {} : { content: contentOf([answer.mediaType], { type: "string" }) };
+}
+
+function contentOf(mediaTypes: readonly string[], schema: JsonSchema): JsonSchema {
+  return Object.fromEntries(mediaTypes.map((mediaType) => [mediaType, { schema }]));
+}

@@ -1,0 +1,657 @@
+import { z } from "zod";
+import { object } from "./fields.ts";
+import {
+  clusterQuery,
+  clusterQueryContradiction,
+  pageQuery,
+  queryFlag,
+  queryList,
+  queryOf,
+  querySort,
+  queryText,
+  queryWhole,
+} from "./query.ts";
+import { acceptedView, acknowledgementView, clusterMappingsView, deletionView } from "./resources/acknowledgement.ts";
+import { classDeploymentView, deploymentRequestInput } from "./resources/class-deployment.ts";
+import { classRuntimeView } from "./resources/class-runtime.ts";
+import { classView } from "./resources/class.ts";
+import {
+  clusterHealthView,
+  clusterRegistrationInput,
+  clusterRegistrationView,
+  clusterView,
+} from "./resources/cluster.ts";
+import { deploymentStatusView, unitStatusView } from "./resources/deployment-status.ts";
+import { explanationView } from "./resources/explanation.ts";
+import { functionView } from "./resources/function.ts";
+import { packageInput, packageView } from "./resources/package.ts";
+import { planRequestInput, planView } from "./resources/plan.ts";
+import {
+  deploymentRevisionView,
+  diffView,
+  packageRevisionView,
+  revisionView,
+  rollbackInput,
+} from "./resources/revision.ts";
+import { readinessView, serviceHealthView } from "./resources/service-health.ts";
+import { EVENT_TOPICS, streamEventView } from "./resources/stream-event.ts";
+import { topologyView } from "./resources/topology.ts";
+import type { Route } from "./route.ts";
+
+/**
+ * Every route of the Package Manager. The one list from which the server mounts, the client calls and the OpenAPI
+ * document is made.
+ *
+ * Order: packages, deployments, plans, class runtimes, clusters, catalogue, events, the service itself, not offered.
+ */
+
+const BASE = "/api/v1";
+const EVENT_STREAM = "text/event-stream";
+
+const revisionNumber = { min: 1, max: Number.MAX_SAFE_INTEGER };
+const diffQuery = object({ from: queryWhole(revisionNumber), to: queryWhole(revisionNumber) });
+const oneCluster = object(clusterQuery, clusterQueryContradiction);
+
+const runtimeQuery = object(
+  {
+    package_name: queryText(),
+    class_key: queryText(),
+    environment: queryText(),
+    ...clusterQuery,
+    status: queryText(),
+    ...pageQuery,
+  },
+  clusterQueryContradiction,
+);
+
+const packageRoutes = {
+  createPackage: {
+    method: "POST",
+    path: `${BASE}/packages`,
+    tag: "packages",
+    summary: "Register a package",
+    role: "deployer",
+    since: "seed",
+    query: object({ apply_deployments: queryFlag(), reason: queryText() }),
+    body: packageInput,
+    answer: { status: 201, description: "Registered as its first revision.", schema: acknowledgementView },
+    faults: ["already-exists", "failed-precondition"],
+    idempotent: true,
+  },
+  listPackages: {
+    method: "GET",
+    path: `${BASE}/packages`,
+    tag: "packages",
+    summary: "List packages",
+    role: "viewer",
+    since: "seed",
+    query: object({
+      name_pattern: queryText(),
+      disabled: queryFlag(),
+      tags: queryList(),
+      sort: querySort(["name", "created_at", "updated_at"]),
+      ...pageQuery,
+    }),
+    answer: { status: 200, description: "Packages in stable order.", schema: z.array(packageView) },
+    faults: [],
+    paged: true,
+  },
+  getPackage: {
+    method: "GET",
+    path: `${BASE}/packages/{name}`,
+    tag: "packages",
+    summary: "Read a package",
+    role: "viewer",
+    since: "seed",
+    answer: { status: 200, description: "The package.", schema: packageView },
+    faults: ["not-found"],
+    versioned: true,
+  },
+  updatePackage: {
+    method: "POST",
+    path: `${BASE}/packages/{name}`,
+    tag: "packages",
+    summary: "Update a package; its name must be that of the path",
+    role: "deployer",
+    since: "seed",
+    query: object({ apply_deployments: queryFlag(), reason: queryText() }),
+    body: packageInput,
+    answer: { status: 200, description: "Kept as a new revision.", schema: acknowledgementView },
+    faults: ["not-found", "conflict", "failed-precondition"],
+    refusals: ["precondition-failed"],
+    versioned: true,
+    idempotent: true,
+  },
+  deletePackage: {
+    method: "DELETE",
+    path: `${BASE}/packages/{name}`,
+    tag: "packages",
+    summary: "Delete a package; refused while deployments or dependents exist, unless cascading",
+    role: "deployer",
+    since: "seed",
+    query: object({ cascade: queryFlag() }),
+    answer: { status: 204, description: "Deleted." },
+    otherAnswers: [{ status: 202, description: "Its deployments are being deleted first.", schema: acceptedView }],
+    faults: ["not-found", "failed-precondition", "conflict"],
+    refusals: ["precondition-failed"],
+    versioned: true,
+  },
+  listPackageRevisions: {
+    method: "GET",
+    path: `${BASE}/packages/{name}/revisions`,
+    tag: "packages",
+    summary: "List the revisions of a package, newest first",
+    role: "viewer",
+    since: "ours",
+    query: object(pageQuery),
+    answer: { status: 200, description: "Who changed what, when and why.", schema: z.array(revisionView) },
+    faults: ["not-found"],
+    paged: true,
+  },
+  getPackageRevision: {
+    method: "GET",
+    path: `${BASE}/packages/{name}/revisions/{revision}`,
+    tag: "packages",
+    summary: "Read one revision of a package",
+    role: "viewer",
+    since: "ours",
+    answer: { status: 200, description: "The revision with its package.", schema: packageRevisionView },
+    faults: ["not-found"],
+  },
+  diffPackage: {
+    method: "GET",
+    path: `${BASE}/packages/{name}/diff`,
+    tag: "packages",
+    summary: "Compare two revisions of a package; by default the last two",
+    role: "viewer",
+    since: "ours",
+    query: diffQuery,
+    answer: { status: 200, description: "What differs.", schema: diffView },
+    faults: ["not-found"],
+  },
+  rollBackPackage: {
+    method: "POST",
+    path: `${BASE}/packages/{name}/rollback`,
+    tag: "packages",
+    summary: "Make an earlier revision the current one, as a new revision",
+    role: "deployer",
+    since: "ours",
+    body: rollbackInput,
+    answer: { status: 200, description: "Kept as a new revision.", schema: acknowledgementView },
+    faults: ["not-found", "conflict", "failed-precondition"],
+    refusals: ["precondition-failed"],
+    versioned: true,
+    idempotent: true,
+  },
+} as const satisfies Readonly<Record<string, Route>>;
+
+const deploymentFaults = ["not-found", "conflict", "failed-precondition", "unavailable", "deadline-exceeded"] as const;
+
+const deploymentRoutes = {
+  createDeployment: {
+    method: "POST",
+    path: `${BASE}/deployments`,
+    tag: "deployments",
+    summary: "Deploy a class, or bring an existing deployment to the new wish",
+    role: "deployer",
+    since: "seed",
+    query: object({ reason: queryText() }),
+    body: deploymentRequestInput,
+    answer: { status: 200, description: "Accepted by every cluster.", schema: acknowledgementView },
+    otherAnswers: [{ status: 202, description: "Still being carried out; follow the link.", schema: acceptedView }],
+    faults: deploymentFaults,
+    refusals: ["precondition-failed"],
+    idempotent: true,
+  },
+  listDeployments: {
+    method: "GET",
+    path: `${BASE}/deployments`,
+    tag: "deployments",
+    summary: "List deployments",
+    role: "viewer",
+    since: "seed",
+    query: object({
+      package_name: queryText(),
+      class_key: queryText(),
+      target_env: queryText(),
+      target_cluster: queryText(),
+      condition: queryText(),
+      sort: querySort(["key", "created_at", "updated_at"]),
+      ...pageQuery,
+    }),
+    answer: { status: 200, description: "Deployments in stable order.", schema: z.array(classDeploymentView) },
+    faults: [],
+    paged: true,
+  },
+  getDeployment: {
+    method: "GET",
+    path: `${BASE}/deployments/{key}`,
+    tag: "deployments",
+    summary: "Read a deployment",
+    role: "viewer",
+    since: "seed",
+    answer: { status: 200, description: "The deployment.", schema: classDeploymentView },
+    faults: ["not-found"],
+    versioned: true,
+  },
+  putDeployment: {
+    method: "PUT",
+    path: `${BASE}/deployments/{key}`,
+    tag: "deployments",
+    summary: "Bring a deployment to a wish; its key must be that of the path",
+    role: "deployer",
+    since: "ours",
+    query: object({ reason: queryText() }),
+    body: deploymentRequestInput,
+    answer: { status: 200, description: "Accepted by every cluster.", schema: acknowledgementView },
+    otherAnswers: [{ status: 202, description: "Still being carried out; follow the link.", schema: acceptedView }],
+    faults: deploymentFaults,
+    refusals: ["precondition-failed"],
+    versioned: true,
+    idempotent: true,
+  },
+  deleteDeployment: {
+    method: "DELETE",
+    path: `${BASE}/deployments/{key}`,
+    tag: "deployments",
+    summary: "Delete a deployment everywhere, or from one cluster",
+    role: "deployer",
+    since: "seed",
+    query: oneCluster,
+    answer: { status: 200, description: "Deleted; clusters out of reach are finished later.", schema: deletionView },
+    otherAnswers: [{ status: 202, description: "Still being carried out; follow the link.", schema: acceptedView }],
+    faults: deploymentFaults,
+    refusals: ["precondition-failed"],
+    versioned: true,
+  },
+  getEnvMappings: {
+    method: "GET",
+    path: `${BASE}/deployments/{key}/env-mappings`,
+    tag: "deployments",
+    summary: "Which unit of a deployment runs in which cluster",
+    role: "viewer",
+    since: "upstream",
+    answer: { status: 200, description: "Unit ids by cluster; empty for an unknown key.", schema: clusterMappingsView },
+    faults: [],
+  },
+  getClusterMappings: {
+    method: "GET",
+    path: `${BASE}/deployments/{key}/cluster-mappings`,
+    tag: "deployments",
+    summary: "Which unit of a deployment runs in which cluster",
+    role: "viewer",
+    since: "upstream",
+    aliasOf: "getEnvMappings",
+    answer: { status: 200, description: "Unit ids by cluster; empty for an unknown key.", schema: clusterMappingsView },
+    faults: [],
+  },
+  getDeploymentStatus: {
+    method: "GET",
+    path: `${BASE}/deployments/{key}/status`,
+    tag: "deployments",
+    summary: "The state of a deployment over all its clusters",
+    role: "viewer",
+    since: "ours",
+    answer: { status: 200, description: "Cluster by cluster, and the worst of them.", schema: deploymentStatusView },
+    faults: ["not-found"],
+  },
+  explainDeployment: {
+    method: "GET",
+    path: `${BASE}/deployments/{key}/explain`,
+    tag: "deployments",
+    summary: "Why a deployment is not ready",
+    role: "viewer",
+    since: "ours",
+    query: oneCluster,
+    answer: { status: 200, description: "A chain from class to event, with what to do.", schema: explanationView },
+    faults: ["not-found"],
+  },
+  listDeploymentRevisions: {
+    method: "GET",
+    path: `${BASE}/deployments/{key}/revisions`,
+    tag: "deployments",
+    summary: "The history of a deployment, newest first",
+    role: "viewer",
+    since: "ours",
+    query: object(pageQuery),
+    answer: { status: 200, description: "Wish, plan and outcome of each.", schema: z.array(deploymentRevisionView) },
+    faults: ["not-found"],
+    paged: true,
+  },
+  getDeploymentRevision: {
+    method: "GET",
+    path: `${BASE}/deployments/{key}/revisions/{revision}`,
+    tag: "deployments",
+    summary: "Read one entry of a deployment's history",
+    role: "viewer",
+    since: "ours",
+    answer: { status: 200, description: "Wish, plan and outcome.", schema: deploymentRevisionView },
+    faults: ["not-found"],
+  },
+  diffDeployment: {
+    method: "GET",
+    path: `${BASE}/deployments/{key}/diff`,
+    tag: "deployments",
+    summary: "Compare two revisions of a deployment; by default the last two",
+    role: "viewer",
+    since: "ours",
+    query: diffQuery,
+    answer: { status: 200, description: "What differs.", schema: diffView },
+    faults: ["not-found"],
+  },
+  rollBackDeployment: {
+    method: "POST",
+    path: `${BASE}/deployments/{key}/rollback`,
+    tag: "deployments",
+    summary: "Bring a deployment back to an earlier revision",
+    role: "deployer",
+    since: "ours",
+    body: rollbackInput,
+    answer: { status: 200, description: "Accepted by every cluster.", schema: acknowledgementView },
+    otherAnswers: [{ status: 202, description: "Still being carried out; follow the link.", schema: acceptedView }],
+    faults: deploymentFaults,
+    refusals: ["precondition-failed"],
+    versioned: true,
+    idempotent: true,
+  },
+  cancelDeployment: {
+    method: "POST",
+    path: `${BASE}/deployments/{key}/cancel`,
+    tag: "deployments",
+    summary: "Stop what is being carried out for a deployment",
+    role: "deployer",
+    since: "ours",
+    answer: { status: 200, description: "Where it stopped.", schema: deploymentStatusView },
+    faults: ["not-found", "failed-precondition"],
+  },
+  streamDeploymentEvents: {
+    method: "GET",
+    path: `${BASE}/deployments/{key}/events`,
+    tag: "events",
+    summary: "Follow one deployment; each event's data is a StreamEvent",
+    role: "viewer",
+    since: "ours",
+    answer: { status: 200, description: "Server-sent events.", schema: streamEventView, mediaType: EVENT_STREAM },
+    faults: ["not-found"],
+  },
+  createPlan: {
+    method: "POST",
+    path: `${BASE}/plans`,
+    tag: "plans",
+    summary: "What a deployment would do, and why; nothing is changed",
+    role: "viewer",
+    since: "ours",
+    body: planRequestInput,
+    answer: { status: 200, description: "The plan with its digest.", schema: planView },
+    faults: ["not-found", "failed-precondition", "unavailable"],
+  },
+} as const satisfies Readonly<Record<string, Route>>;
+
+const listRuntimes = {
+  method: "GET",
+  tag: "class-runtimes",
+  summary: "List class runtimes over all clusters",
+  role: "viewer",
+  since: "seed",
+  query: runtimeQuery,
+  answer: {
+    status: 200,
+    description: "Class runtimes; a header names clusters not reached.",
+    schema: z.array(classRuntimeView),
+  },
+  faults: [],
+  paged: true,
+} as const;
+
+const getRuntime = {
+  method: "GET",
+  tag: "class-runtimes",
+  summary: "Read a class runtime, in one cluster or wherever it is",
+  role: "viewer",
+  since: "seed",
+  query: oneCluster,
+  answer: { status: 200, description: "The class runtime.", schema: classRuntimeView },
+  faults: ["not-found", "unavailable"],
+} as const;
+
+const runtimeRoutes = {
+  listClassRuntimes: { ...listRuntimes, path: `${BASE}/class-runtimes` },
+  listDeploymentRecords: { ...listRuntimes, path: `${BASE}/deployment-records`, aliasOf: "listClassRuntimes" },
+  getClassRuntime: { ...getRuntime, path: `${BASE}/class-runtimes/{id}` },
+  getDeploymentRecord: { ...getRuntime, path: `${BASE}/deployment-records/{id}`, aliasOf: "getClassRuntime" },
+  getUnitStatus: {
+    method: "GET",
+    path: `${BASE}/deployment-status/{id}`,
+    tag: "class-runtimes",
+    summary: "The state of one unit by its id",
+    role: "viewer",
+    since: "seed",
+    query: oneCluster,
+    answer: { status: 200, description: "What its cluster says.", schema: unitStatusView },
+    faults: ["not-found", "unavailable", "deadline-exceeded"],
+  },
+} as const satisfies Readonly<Record<string, Route>>;
+
+const listClusters = {
+  method: "GET",
+  tag: "clusters",
+  summary: "List the clusters with their health",
+  role: "viewer",
+  answer: { status: 200, description: "Every known cluster.", schema: z.array(clusterView) },
+  faults: [],
+} as const;
+
+const listClusterHealth = {
+  method: "GET",
+  tag: "clusters",
+  summary: "The health of every cluster",
+  role: "viewer",
+  answer: { status: 200, description: "One reading per cluster.", schema: z.array(clusterHealthView) },
+  faults: [],
+} as const;
+
+const getClusterHealth = {
+  method: "GET",
+  tag: "clusters",
+  summary: "The health of one cluster",
+  role: "viewer",
+  answer: { status: 200, description: "The reading.", schema: clusterHealthView },
+  faults: ["not-found"],
+} as const;
+
+const clusterRoutes = {
+  listClusters: { ...listClusters, path: `${BASE}/clusters`, since: "seed" },
+  listEnvs: { ...listClusters, path: `${BASE}/envs`, since: "upstream", aliasOf: "listClusters" },
+  listClusterHealth: { ...listClusterHealth, path: `${BASE}/clusters/health`, since: "seed" },
+  listEnvHealth: { ...listClusterHealth, path: `${BASE}/envs/health`, since: "upstream", aliasOf: "listClusterHealth" },
+  getClusterHealth: { ...getClusterHealth, path: `${BASE}/clusters/{name}/health`, since: "seed" },
+  getEnvHealth: {
+    ...getClusterHealth,
+    path: `${BASE}/envs/{name}/health`,
+    since: "upstream",
+    aliasOf: "getClusterHealth",
+  },
+  addCluster: {
+    method: "POST",
+    path: `${BASE}/clusters`,
+    tag: "clusters",
+    summary: "Add a cluster while PM runs",
+    role: "admin",
+    since: "ours",
+    body: clusterRegistrationInput,
+    answer: { status: 201, description: "Kept in storage.", schema: clusterRegistrationView },
+    faults: ["already-exists"],
+    idempotent: true,
+  },
+  getCluster: {
+    method: "GET",
+    path: `${BASE}/clusters/{name}`,
+    tag: "clusters",
+    summary: "How PM knows a cluster",
+    role: "viewer",
+    since: "ours",
+    answer: { status: 200, description: "Without its secrets.", schema: clusterRegistrationView },
+    faults: ["not-found"],
+  },
+  removeCluster: {
+    method: "DELETE",
+    path: `${BASE}/clusters/{name}`,
+    tag: "clusters",
+    summary: "Forget a cluster; refused while deployments are in it",
+    role: "admin",
+    since: "ours",
+    answer: { status: 204, description: "Forgotten." },
+    faults: ["not-found", "failed-precondition"],
+  },
+} as const satisfies Readonly<Record<string, Route>>;
+
+const catalogueRoutes = {
+  getTopology: {
+    method: "GET",
+    path: `${BASE}/topology`,
+    tag: "catalogue",
+    summary: "What runs where; from deployments, or from the live network with source=zenoh",
+    role: "viewer",
+    since: "upstream",
+    query: object({ source: queryText() }),
+    answer: { status: 200, description: "Nodes and edges.", schema: topologyView },
+    faults: ["unavailable"],
+  },
+  listClasses: {
+    method: "GET",
+    path: `${BASE}/classes`,
+    tag: "catalogue",
+    summary: "List the classes of all packages, each with the key package.Class",
+    role: "viewer",
+    since: "seed",
+    query: object({ filter: queryText(), ...pageQuery }),
+    answer: { status: 200, description: "Classes.", schema: z.array(classView) },
+    faults: [],
+    paged: true,
+  },
+  listFunctions: {
+    method: "GET",
+    path: `${BASE}/functions`,
+    tag: "catalogue",
+    summary: "List the functions of all packages",
+    role: "viewer",
+    since: "seed",
+    query: object({ filter: queryText(), ...pageQuery }),
+    answer: { status: 200, description: "Functions.", schema: z.array(functionView) },
+    faults: [],
+    paged: true,
+  },
+  streamEvents: {
+    method: "GET",
+    path: `${BASE}/events`,
+    tag: "events",
+    summary: "Follow deployments, operations, clusters and packages; each event's data is a StreamEvent",
+    role: "viewer",
+    since: "ours",
+    query: object({ topic: queryOf(z.enum(EVENT_TOPICS)), key: queryText() }),
+    answer: { status: 200, description: "Server-sent events.", schema: streamEventView, mediaType: EVENT_STREAM },
+    faults: [],
+  },
+} as const satisfies Readonly<Record<string, Route>>;
+
+const serviceRoutes = {
+  getHealth: {
+    method: "GET",
+    path: "/health",
+    tag: "service",
+    summary: "Whether PM lives and its storage answers",
+    role: "public",
+    since: "seed",
+    answer: { status: 200, description: "Well.", schema: serviceHealthView },
+    otherAnswers: [{ status: 503, description: "Storage does not answer.", schema: serviceHealthView }],
+    faults: [],
+  },
+  getReadiness: {
+    method: "GET",
+    path: "/readyz",
+    tag: "service",
+    summary: "Whether PM takes requests",
+    role: "public",
+    since: "ours",
+    answer: { status: 200, description: "Ready.", schema: readinessView },
+    otherAnswers: [{ status: 503, description: "Not ready; the checks say why.", schema: readinessView }],
+    faults: [],
+  },
+  getMetrics: {
+    method: "GET",
+    path: "/metrics",
+    tag: "service",
+    summary: "Metrics in the text form of Prometheus",
+    role: "viewer",
+    since: "seed",
+    answer: { status: 200, description: "Metrics.", mediaType: "text/plain" },
+    faults: [],
+  },
+  getOpenApi: {
+    method: "GET",
+    path: "/openapi.json",
+    tag: "service",
+    summary: "This document",
+    role: "public",
+    since: "ours",
+    answer: { status: 200, description: "OpenAPI 3.1.", schema: z.record(z.string(), z.unknown()) },
+    faults: [],
+  },
+  getReferencePage: {
+    method: "GET",
+    path: "/docs",
+    tag: "service",
+    summary: "This document, to read",
+    role: "public",
+    since: "ours",
+    answer: { status: 200, description: "A page.", mediaType: "text/html" },
+    faults: [],
+  },
+} as const satisfies Readonly<Record<string, Route>>;
+
+const notOffered = {
+  tag: "not offered",
+  role: "viewer",
+  since: "upstream",
+  answer: { status: 204, description: "Never." },
+  faults: ["unimplemented"],
+  offered: false,
+} as const;
+
+/** Paths of the earlier implementation's script service and gateway proxy, which belong to the data plane. */
+const notOfferedRoutes = {
+  listArtifacts: { ...notOffered, method: "GET", path: `${BASE}/artifacts`, summary: "Artifacts" },
+  getArtifact: { ...notOffered, method: "GET", path: `${BASE}/artifacts/{id}`, summary: "Artifacts" },
+  compileScript: { ...notOffered, method: "POST", path: `${BASE}/scripts/compile`, summary: "Scripts" },
+  buildScript: { ...notOffered, method: "POST", path: `${BASE}/scripts/build`, summary: "Scripts" },
+  testScript: { ...notOffered, method: "POST", path: `${BASE}/scripts/test`, summary: "Scripts" },
+  deployScript: { ...notOffered, method: "POST", path: `${BASE}/scripts/deploy`, summary: "Scripts" },
+  getScript: { ...notOffered, method: "GET", path: `${BASE}/scripts/{package}/{function}`, summary: "Scripts" },
+  gatewayGet: { ...notOffered, method: "GET", path: "/api/gateway/{path}", summary: "Gateway proxy, any path below" },
+  gatewayPost: { ...notOffered, method: "POST", path: "/api/gateway/{path}", summary: "Gateway proxy, any path below" },
+  gatewayPut: { ...notOffered, method: "PUT", path: "/api/gateway/{path}", summary: "Gateway proxy, any path below" },
+  gatewayDelete: {
+    ...notOffered,
+    method: "DELETE",
+    path: "/api/gateway/{path}",
+    summary: "Gateway proxy, any path below",
+  },
+} as const satisfies Readonly<Record<string, Route>>;
+
+/** Every route by its operation id. */
+export const ROUTES = {
+  ...packageRoutes,
+  ...deploymentRoutes,
+  ...runtimeRoutes,
+  ...clusterRoutes,
+  ...catalogueRoutes,
+  ...serviceRoutes,
+  ...notOfferedRoutes,
+} as const satisfies Readonly<Record<string, Route>>;
+
+export type OperationId = keyof typeof ROUTES;
+
+/** Every route with its operation id, in the order of the list above. */
+export function allRoutes(): readonly (Route & { readonly operationId: OperationId })[] {
+  return Object.entries(ROUTES).map(([operationId, route]) => ({ ...route, operationId: operationId as OperationId }));
+}

@@ -1,0 +1,69 @@
+import type { Violation } from "@oaas/foundation";
+import { CLUSTER_NAME, COUNT_RANGE, type ClusterName, type WholeRange } from "@oaas/models";
+import { z } from "zod";
+import { textOf } from "./fields.ts";
+
+/** Query parameters arrive as text, or as a list of texts when repeated; these read them as what they mean. */
+
+function single(read: (text: string) => unknown) {
+  return (value: unknown): unknown => (typeof value === "string" ? (value === "" ? undefined : read(value)) : value);
+}
+
+/** A whole number in a query. */
+export function queryWhole(range: WholeRange) {
+  const digits = single((text) => (/^\d{1,16}$/.test(text) ? Number(text) : text));
+  return z.preprocess(digits, z.number().int().min(range.min).max(range.max).optional());
+}
+
+/** A switch in a query; named without a value it is on. */
+export function queryFlag() {
+  const read = (value: unknown): unknown =>
+    value === "" || value === "true" ? true : value === "false" ? false : value;
+  return z.preprocess(read, z.boolean().optional());
+}
+
+/** A list in a query: repeated, or separated by commas. */
+export function queryList() {
+  const read = (value: unknown): unknown =>
+    typeof value === "string" ? value.split(",").filter((item) => item !== "") : value;
+  return z.preprocess(read, z.array(z.string()).optional());
+}
+
+/** Anything that is read from one text; empty is absent. */
+export function queryOf<Schema extends z.ZodType>(schema: Schema) {
+  return z.preprocess(
+    single((text) => text),
+    schema.optional(),
+  );
+}
+
+/** Text in a query; empty is absent. */
+export function queryText() {
+  return queryOf(z.string());
+}
+
+/** The parameters that every list has: the seeds' `limit` and `offset`, and a cursor beside them. */
+export const pageQuery = {
+  limit: queryWhole(COUNT_RANGE),
+  offset: queryWhole(COUNT_RANGE),
+  page_token: queryText(),
+};
+
+/** A cluster under either of its two names. */
+export const clusterQuery = {
+  cluster: queryOf(textOf<ClusterName>(CLUSTER_NAME)),
+  env: queryOf(textOf<ClusterName>(CLUSTER_NAME)),
+};
+
+/** Refuses `cluster` and `env` that name two clusters. */
+export function clusterQueryContradiction(members: Readonly<Record<string, unknown>>): readonly Violation[] {
+  const { cluster, env } = members as { readonly cluster?: unknown; readonly env?: unknown };
+  if (cluster === undefined || env === undefined || cluster === env) return [];
+  return [{ path: "$.env", message: "names another cluster than `cluster`", fix: "give one of the two" }];
+}
+
+/** The sort orders of a list; a minus turns the order round. */
+export function querySort<const Field extends string>(fields: readonly Field[]) {
+  const orders = fields.flatMap((field) => [field, `-${field}` as const]);
+  return queryOf(z.enum(orders));
+}

@@ -1,0 +1,95 @@
+import {
+  CLUSTER_NAME,
+  ClusterStatus,
+  COUNT_RANGE,
+  ENDPOINT_URL,
+  type ClusterHealth,
+  type ClusterName,
+} from "@oaas/models";
+import { z } from "zod";
+import { flag, mapOf, object, optional, present, share, text, textOf, view, whole, withDefault } from "../fields.ts";
+import { pascal } from "../spelling.ts";
+
+/** Peers may report a word of their own; whatever is not known is unknown. */
+const statusInput = text().transform(
+  (word): ClusterStatus => STATUS_BY_WORD.get(word.toLowerCase()) ?? ClusterStatus.unknown,
+);
+const STATUS_BY_WORD = new Map<string, ClusterStatus>(Object.values(ClusterStatus).map((status) => [status, status]));
+
+/** A reading of a cluster's health as a PM answers it, read back by a client. */
+export const clusterHealthInput = object({
+  cluster_name: textOf<ClusterName>(CLUSTER_NAME),
+  status: statusInput,
+  crm_version: optional(text()),
+  last_seen: optional(text()),
+  node_count: optional(whole(COUNT_RANGE)),
+  ready_nodes: optional(whole(COUNT_RANGE)),
+  availability: optional(share()),
+}).transform((wire): ClusterHealth =>
+  present({
+    cluster: wire.cluster_name,
+    status: wire.status,
+    crmVersion: wire.crm_version,
+    lastSeen: wire.last_seen,
+    nodeCount: wire.node_count,
+    readyNodes: wire.ready_nodes,
+    availability: wire.availability,
+  }),
+);
+
+/** A reading of a cluster's health as it is sent. */
+export const clusterHealthView = view({
+  cluster_name: z.string(),
+  status: z.string().meta({ examples: Object.values(ClusterStatus).map(pascal) }),
+  crm_version: z.string().nullable(),
+  last_seen: z.string().nullable(),
+  node_count: z.int().nullable(),
+  ready_nodes: z.int().nullable(),
+  availability: z.number().nullable(),
+});
+
+/** Writes a reading of health in the contract's JSON. */
+export function clusterHealthToWire(health: ClusterHealth): z.output<typeof clusterHealthView> {
+  return {
+    cluster_name: health.cluster,
+    status: pascal(health.status),
+    crm_version: health.crmVersion ?? null,
+    last_seen: health.lastSeen ?? null,
+    node_count: health.nodeCount ?? null,
+    ready_nodes: health.readyNodes ?? null,
+    availability: health.availability ?? null,
+  };
+}
+
+/** A cluster in the list of clusters. */
+export const clusterView = view({ name: z.string(), health: clusterHealthView });
+
+/** What PM is told about a cluster that is added while it runs; the members are those of CRM_CLUSTERS_JSON. */
+export const clusterRegistrationInput = object({
+  name: textOf<ClusterName>(CLUSTER_NAME),
+  url: textOf(ENDPOINT_URL),
+  labels: mapOf(text()),
+  timeout: optional(whole({ min: 0, max: 3600 })),
+  retry_attempts: withDefault(whole({ min: 0, max: 100 }), 3),
+  api_key: optional(text()),
+  tls: optional(
+    object({
+      ca_cert: optional(text()),
+      client_cert: optional(text()),
+      client_key: optional(text()),
+      insecure: withDefault(flag(), false),
+    }),
+  ),
+});
+
+/** A registered cluster as it is shown; secrets and files stay inside. */
+export const clusterRegistrationView = view({
+  name: z.string(),
+  url: z.string(),
+  labels: z.record(z.string(), z.string()),
+  timeout: z.int().nullable(),
+  retry_attempts: z.int(),
+  tls: z.boolean(),
+  origin: z.enum(["configuration", "api"]),
+  health: clusterHealthView,
+});

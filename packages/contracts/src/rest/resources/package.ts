@@ -1,0 +1,80 @@
+import type { Result, Violation } from "@oaas/foundation";
+import { DeploymentCondition, PACKAGE_NAME, type Package, type PackageMetadata, type PackageName } from "@oaas/models";
+import { z } from "zod";
+import { flag, instant, listOf, object, optional, present, text, textOf, view, withDefault } from "../fields.ts";
+import { readBy } from "../violations.ts";
+import { classDeploymentInput, classDeploymentToWire, classDeploymentView } from "./class-deployment.ts";
+import { classInput, classToWire, classView } from "./class.ts";
+import { functionInput, functionToWire, functionView } from "./function.ts";
+
+/** What may be sent as a package's metadata. */
+export const packageMetadataInput = object({
+  author: optional(text()),
+  description: optional(text()),
+  tags: listOf(text()),
+  created_at: optional(instant()),
+  updated_at: optional(instant()),
+}).transform(({ created_at, updated_at, ...rest }): PackageMetadata =>
+  present({ ...rest, createdAt: created_at, updatedAt: updated_at }),
+);
+
+/** What may be sent as a package. */
+export const packageInput = object({
+  name: textOf<PackageName>(PACKAGE_NAME),
+  version: optional(text()),
+  metadata: withDefault(packageMetadataInput, { tags: [] }),
+  classes: listOf(classInput),
+  functions: listOf(functionInput),
+  dependencies: listOf(textOf<PackageName>(PACKAGE_NAME)),
+  deployments: listOf(classDeploymentInput),
+  disabled: withDefault(flag(), false),
+}).transform((wire): Package => present(wire));
+
+/** A package's metadata as it is sent. */
+export const packageMetadataView = view({
+  author: z.string().nullable(),
+  description: z.string().nullable(),
+  tags: z.array(z.string()).readonly(),
+  created_at: z.string().optional(),
+  updated_at: z.string().optional(),
+});
+
+/** A package as it is sent. */
+export const packageView = view({
+  name: z.string(),
+  version: z.string().nullable(),
+  metadata: packageMetadataView,
+  classes: z.array(classView),
+  functions: z.array(functionView),
+  dependencies: z.array(z.string()).readonly(),
+  deployments: z.array(classDeploymentView),
+  disabled: z.boolean().optional(),
+});
+
+/** Reads a package, or says everything that is wrong with it. */
+export function packageFromWire(value: unknown): Result<Package, readonly Violation[]> {
+  return readBy(packageInput, value);
+}
+
+/** Writes a package in the contract's JSON. */
+export function packageToWire(definition: Package): z.output<typeof packageView> {
+  const { metadata } = definition;
+  return {
+    name: definition.name,
+    version: definition.version ?? null,
+    metadata: present({
+      author: metadata.author ?? null,
+      description: metadata.description ?? null,
+      tags: metadata.tags,
+      created_at: metadata.createdAt,
+      updated_at: metadata.updatedAt,
+    }),
+    classes: definition.classes.map(classToWire),
+    functions: definition.functions.map(functionToWire),
+    dependencies: definition.dependencies,
+    deployments: definition.deployments.map((deployment) =>
+      classDeploymentToWire({ deployment, condition: DeploymentCondition.pending }),
+    ),
+    disabled: definition.disabled,
+  };
+}

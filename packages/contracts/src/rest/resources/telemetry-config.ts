@@ -1,0 +1,43 @@
+import type { TelemetryConfig } from "@oaas/models";
+import { z } from "zod";
+import { flag, mapOf, object, optional, present, share, text, view } from "../fields.ts";
+
+/** What may be sent about telemetry. */
+export const telemetryConfigInput = object({
+  enabled: optional(flag()),
+  traces: optional(flag()),
+  metrics: optional(flag()),
+  logs: optional(flag()),
+  sampling_rate: optional(share()),
+  service_name: optional(text()),
+  resource_attributes: mapOf(text()),
+}).transform(({ sampling_rate, service_name, resource_attributes, ...switches }): TelemetryConfig =>
+  present({
+    ...switches,
+    samplingRate: sampling_rate,
+    serviceName: service_name,
+    resourceAttributes: resource_attributes,
+  }),
+);
+
+/** Telemetry as it is sent. */
+export const telemetryConfigView = view({
+  enabled: z.boolean().optional(),
+  traces: z.boolean().optional(),
+  metrics: z.boolean().optional(),
+  logs: z.boolean().optional(),
+  sampling_rate: z.number().optional(),
+  service_name: z.string().optional(),
+  resource_attributes: z.record(z.string(), z.string()).readonly().optional(),
+});
+
+/** Writes telemetry in the contract's JSON. */
+export function telemetryConfigToWire(telemetry: TelemetryConfig): z.output<typeof telemetryConfigView> {
+  const { samplingRate, serviceName, resourceAttributes, ...switches } = telemetry;
+  return present({
+    ...switches,
+    sampling_rate: samplingRate,
+    service_name: serviceName,
+    resource_attributes: Object.keys(resourceAttributes).length === 0 ? undefined : resourceAttributes,
+  });
+}

@@ -1,0 +1,55 @@
+import { err, ok, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
+import { isScalar, parseAllDocuments, visit, type Document } from "yaml";
+import { WireScalar } from "./wire-scalar.ts";
+
+/** Aliases repeat what they name; more repetitions than this are an attack, not a document. */
+const MAX_ALIASES = 100;
+
+/**
+ * Reads one YAML document (JSON is YAML too) into plain values for the schemas of this package.
+ *
+ * Guarantees: every problem is a violation that says where; an empty text, a second document, a duplicate key, a key
+ * that is no scalar and an explosion of aliases are refused; scalars keep their written form where it matters.
+ */
+export function documentFromYaml(text: string): Result<unknown, readonly Violation[]> {
+  const [document, second] = parseAllDocuments(text, { logLevel: "silent" });
+  if (document === undefined) return refused("is empty", "send one YAML or JSON document");
+  if (second !== undefined) return refused("has more than one document", "send one document at a time");
+  if (document.errors.length > 0) {
+    return err(document.errors.map((error) => invalidYaml(error.message)));
+  }
+  if (!keepWrittenForms(document)) {
+    return refused("has a key that is not a single word", "use plain text as keys");
+  }
+  try {
+    return ok(document.toJS({ maxAliasCount: MAX_ALIASES }));
+  } catch (thrown) {
+    return err([invalidYaml(thrown instanceof Error ? thrown.message : "the document cannot be read")]);
+  }
+}
+
+function keepWrittenForms(document: Document): boolean {
+  let everyKeyIsScalar = true;
+  visit(document, {
+    Pair(_, pair) {
+      everyKeyIsScalar &&= isScalar(pair.key);
+    },
+    Scalar(place, node) {
+      const { value, source } = node;
+      if (source === undefined || (typeof value !== "number" && typeof value !== "boolean")) return;
+      if (place === "key") node.value = source;
+      else if (String(value) !== source) node.value = new WireScalar(value, source);
+    },
+  });
+  return everyKeyIsScalar;
+}
+
+function refused(message: string, fix: string): Result<never, readonly Violation[]> {
+  return err([{ path: ROOT_PATH, message, fix }]);
+}
+
+/** The parser's message is its first line; a picture of the place follows, which a log or a form cannot show. */
+function invalidYaml(message: string): Violation {
+  const [line = ""] = message.split("\n", 1);
+  return { path: ROOT_PATH, message: `is not valid YAML: ${line.replace(/:$/, "")}`, fix: "correct the text there" };
+}
