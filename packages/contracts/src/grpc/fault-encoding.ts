@@ -1,4 +1,5 @@
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, toBinary, type Message } from "@bufbuild/protobuf";
+import type { GenMessage } from "@bufbuild/protobuf/codegenv2";
 import {
   dominantPart,
   Fault,
@@ -64,22 +65,25 @@ function subjectOf(detail: FaultDetail): string | undefined {
 }
 
 function addViolations(wire: FaultStatus, violations: readonly Violation[], budget: number): void {
-  const encoded = violations.map((violation) =>
-    create(FaultViolationSchema, {
-      path: shortened(violation.path, TEXT_BUDGET_BYTES),
-      message: shortened(violation.message, TEXT_BUDGET_BYTES),
-      ...(violation.fix === undefined ? {} : { fix: shortened(violation.fix, TEXT_BUDGET_BYTES) }),
-    }),
-  );
-  wire.violations = fitting(encoded, budget, (violation) => toBinary(FaultViolationSchema, violation).length);
+  wire.violations = fitting(violations, violationToWire, FaultViolationSchema, budget);
   wire.omittedViolations = violations.length - wire.violations.length;
 }
 
+function violationToWire({ path, message, fix }: Violation): FaultViolation {
+  return create(FaultViolationSchema, {
+    path: shortened(path, TEXT_BUDGET_BYTES),
+    message: shortened(message, TEXT_BUDGET_BYTES),
+    ...(fix === undefined ? {} : { fix: shortened(fix, TEXT_BUDGET_BYTES) }),
+  });
+}
+
 function addParts(wire: FaultStatus, parts: readonly FaultPart[], budget: number): void {
-  const size = (part: FaultStatusPart): number => toBinary(FaultStatusPartSchema, part).length;
-  const inOrder = fitting(parts.map(partToWire), budget, size);
+  const inOrder = fitting(parts, partToWire, FaultStatusPartSchema, budget);
   // The part that decides the code must arrive, or the receiver could not trust the rest.
-  wire.parts = inOrder.length === parts.length ? inOrder : fitting(dominantFirst(parts).map(partToWire), budget, size);
+  wire.parts =
+    inOrder.length === parts.length
+      ? inOrder
+      : fitting(dominantFirst(parts), partToWire, FaultStatusPartSchema, budget);
   wire.omittedParts = parts.length - wire.parts.length;
 }
 
@@ -94,13 +98,22 @@ function dominantFirst(parts: readonly FaultPart[]): readonly FaultPart[] {
   return dominant === undefined ? parts : [dominant, ...parts.filter((part) => part !== dominant)];
 }
 
-function fitting<T>(elements: readonly T[], budget: number, size: (element: T) => number): T[] {
+/** The first elements that fit the budget. Stops at the first that does not, so that a huge list costs no more. */
+function fitting<Element, M extends Message>(
+  elements: readonly Element[],
+  toWire: (element: Element) => M,
+  schema: GenMessage<M>,
+  budget: number,
+): M[] {
+  const fits: M[] = [];
   let left = budget;
-  const end = elements.findIndex((element) => {
-    left -= size(element) + ELEMENT_OVERHEAD_BYTES;
-    return left < 0;
-  });
-  return elements.slice(0, end === -1 ? elements.length : end);
+  for (const element of elements) {
+    const message = toWire(element);
+    left -= toBinary(schema, message).length + ELEMENT_OVERHEAD_BYTES;
+    if (left < 0) break;
+    fits.push(message);
+  }
+  return fits;
 }
 
 /** The fault that a peer of ours encoded; undefined for bytes that are not one, or of a kind we do not know. */

@@ -7,7 +7,8 @@ export function percentEncodedSize(text: string): number {
 
 /** The text, cut at a character so that it takes at most that many bytes percent-encoded; a cut ends in "...". */
 export function shortened(text: string, maxBytes: number): string {
-  if (percentEncodedSize(text) <= maxBytes) return text;
+  // A text longer than the limit is never encoded whole: a fault may quote a megabyte of someone's input.
+  if (text.length <= maxBytes && percentEncodedSize(text) <= maxBytes) return text;
   const ellipsis = "...";
   let size = ellipsis.length;
   let kept = "";
