@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+import { componentsOf, elapsedText, reportText } from "./ensure.ts";
+
+describe("componentsOf", () => {
+  it("lets every tier include what tests need, and nothing of the others", () => {
+    const test = componentsOf("test").map((component) => component.name);
+    const bench = componentsOf("bench").map((component) => component.name);
+    expect(test).not.toContain("etcd-bench");
+    expect(bench).toEqual([...test, "etcd-bench"]);
+  });
+});
+
+describe("reportText", () => {
+  const base = { name: "etcd", version: "1" } as const;
+
+  it("names reason and remedy of what is missing", () => {
+    const text = reportText({ ...base, state: "missing", reason: "no Go", remedy: "install Go" });
+    expect(text).toBe("MISSING: no Go\n  Remedy: install Go");
+  });
+
+  it("says how long it took", () => {
+    expect(reportText({ ...base, state: "obtained", elapsedMs: 192_000 })).toBe("obtained in 3 min 12 s");
+    expect(reportText({ ...base, state: "present" })).toBe("present");
+  });
+});
+
+describe("elapsedText", () => {
+  it.each([
+    [0, "0 s"],
+    [59_499, "59 s"],
+    [60_000, "1 min 0 s"],
+  ])("%i ms is %s", (ms, text) => {
+    expect(elapsedText(ms)).toBe(text);
+  });
+});

@@ -1,0 +1,34 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { GO_MODULES } from "./cache.ts";
+import { COMPONENTS, componentOf } from "./manifest.ts";
+
+describe("the manifest", () => {
+  it("gives every component and every file a name of its own", () => {
+    const files = COMPONENTS.flatMap((component) => Object.keys(component.files));
+    expect(new Set(files).size).toBe(files.length);
+    const names = COMPONENTS.map((component) => component.name);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  it.each(COMPONENTS)("$name is proved by a file that it offers, and names its purpose", (component) => {
+    expect(Object.keys(component.files)).toContain(component.proof.file);
+    expect(component.purpose).not.toBe("");
+  });
+
+  it.each(COMPONENTS)("$name is pinned by its Go module, if it is built", ({ recipe, version, name }) => {
+    if (recipe.kind !== "go-build") return;
+    const goMod = readFileSync(join(GO_MODULES, recipe.module, "go.mod"), "utf8");
+    const packages = Object.values(recipe.binaries).filter((path) => !path.startsWith("./"));
+    expect(packages.filter((path) => !goMod.includes(`\t${path}\n`))).toEqual([]);
+    if (packages.length > 0)
+      expect(goMod, name).toMatch(new RegExp(`^\\t\\S+ v${version.replaceAll(".", "\\.")}\\b`, "m"));
+  });
+
+  it("finds a component by its own name or by a file's", () => {
+    expect(componentOf("kubernetes").name).toBe("kubernetes");
+    expect(componentOf("kube-scheduler").name).toBe("kubernetes");
+    expect(() => componentOf("nonsense" as "etcd")).toThrow(/no component is or offers "nonsense"/);
+  });
+});

@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+import { explainFailure } from "./not-obtained.ts";
+
+describe("explainFailure", () => {
+  it.each([
+    {
+      why: "Go cannot reach its proxy",
+      output: 'go: k8s.io/api@v0.36.3: Get "https://proxy/": dial tcp: lookup proxy: no such host',
+      reason: /could not be reached/,
+      remedy: /GOPROXY/,
+    },
+    {
+      why: "apt cannot resolve",
+      output: "Err:1 http://mirror bookworm InRelease\n  Could not resolve 'mirror'",
+      reason: /could not be reached/,
+      remedy: /apt's sources/,
+    },
+    {
+      why: "the linker runs out of disk",
+      output: "link: writing output: write /tmp/x: no space left on device",
+      reason: /disk is full/,
+      remedy: /OAAS_CACHE_DIR/,
+    },
+    {
+      why: "an old Go",
+      output: "go: go.mod requires go >= 1.26.0 (running go 1.19; GOTOOLCHAIN=local)",
+      reason: /too old/,
+      remedy: /Go 1\.26/,
+    },
+    {
+      why: "a package that is gone",
+      output: "E: Unable to locate package foo",
+      reason: /package lists/,
+      remedy: /Debian 12/,
+    },
+    {
+      why: "a tampered module",
+      output: "verifying m@v1: checksum mismatch\nSECURITY ERROR",
+      reason: /checksum/,
+      remedy: /do not use it/,
+    },
+    { why: "anything else shows the log", output: "panic: oh", reason: /panic: oh/, remedy: /read the log/ },
+  ])("$why", ({ output, reason, remedy }) => {
+    const failure = explainFailure("building", output, "/log");
+    expect(failure.message).toMatch(/^building failed/);
+    expect(failure.message).toContain("/log");
+    expect(failure.message).toMatch(reason);
+    expect(failure.remedy).toMatch(remedy);
+  });
+
+  it("shows the end of a long log only", () => {
+    const output = Array.from({ length: 500 }, (_, index) => `line ${index}`).join("\n");
+    const { message } = explainFailure("building", output, "/log");
+    expect(message).toContain("line 499");
+    expect(message).not.toContain("line 480");
+  });
+});

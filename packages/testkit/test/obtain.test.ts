@@ -1,0 +1,86 @@
+import { existsSync } from "node:fs";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { eventually } from "../src/index.ts";
+import { runFixture } from "./child-script.ts";
+
+let cache: string;
+beforeEach(async () => {
+  cache = await mkdtemp(join(tmpdir(), "oaas-obtain-"));
+});
+afterEach(async () => {
+  await rm(cache, { recursive: true, force: true });
+});
+
+const linesOf = async (file: string): Promise<string[]> =>
+  (await readFile(join(cache, file), "utf8").catch(() => "")).split("\n").filter((line) => line !== "");
+
+const entriesOf = (folder: string): Promise<string[]> => readdir(join(cache, folder)).catch(() => []);
+
+const begun = (times: number): Promise<void> =>
+  eventually(async () => expect(await linesOf("made.log")).toHaveLength(times), { what: `recipe run ${times}` });
+
+describe("obtaining a component", () => {
+  it("makes it once when two run at once; the second says for whom it waits", async () => {
+    using first = runFixture("obtain-fake.ts", cache, "make when released");
+    await begun(1);
+    using second = runFixture("obtain-fake.ts", cache, "make when released");
+    await eventually(() => expect(second.output()).toContain(`waiting for another run (process ${first.child.pid},`));
+    await writeFile(join(cache, "release"), "");
+    expect(await first.told("REPORT")).toMatchObject({ name: "tool", state: "obtained" });
+    expect(await second.told("REPORT")).toMatchObject({ name: "tool", state: "present" });
+    expect(await linesOf("made.log")).toEqual([String(first.child.pid)]);
+  });
+
+  it("goes on after a kill -9: no lock to remove, no half component, no step left running", async () => {
+    using killed = runFixture("obtain-fake.ts", cache, "hang");
+    await eventually(async () => expect(await linesOf("step.pid")).toHaveLength(1), { what: "the step" });
+    const [stepPid = ""] = await linesOf("step.pid");
+    killed.child.kill("SIGKILL");
+    await killed.ended;
+    expect(await entriesOf("components")).toEqual([]);
+
+    using next = runFixture("obtain-fake.ts", cache, "make");
+    expect(await next.told("REPORT")).toMatchObject({ state: "obtained" });
+    expect(await entriesOf("components")).toHaveLength(1);
+    expect(await entriesOf("attempts")).toEqual([]);
+    await eventually(() => !existsSync(`/proc/${stepPid}`), { what: "the end of the step's process" });
+  });
+
+  it("lets one that waits take over from an owner that dies", async () => {
+    using killed = runFixture("obtain-fake.ts", cache, "hang");
+    await begun(1);
+    using waiting = runFixture("obtain-fake.ts", cache, "make");
+    await eventually(() => expect(waiting.output()).toContain("waiting for another run"));
+    killed.child.kill("SIGKILL");
+    expect(await waiting.told("REPORT")).toMatchObject({ state: "obtained" });
+  });
+
+  it("explains a failure with the remedy, keeps nothing, and can be tried again", async () => {
+    using failing = runFixture("obtain-fake.ts", cache, "fail for disk");
+    const report = await failing.told("REPORT");
+    expect(report).toMatchObject({ state: "missing" });
+    expect(report["reason"]).toMatch(/building failed: the disk is full[\s\S]*no space left on device/);
+    expect(report["remedy"]).toMatch(/free about/);
+    expect(await entriesOf("components")).toEqual([]);
+    using again = runFixture("obtain-fake.ts", cache, "make");
+    expect(await again.told("REPORT")).toMatchObject({ state: "obtained" });
+  });
+
+  it("does not keep a program of another version than the declared one", async () => {
+    using wrong = runFixture("obtain-fake.ts", cache, "make another version");
+    const report = await wrong.told("REPORT");
+    expect(report["reason"]).toMatch(/tool does not say "tool 1.0" but: tool 2.0/);
+    expect(await entriesOf("components")).toEqual([]);
+  });
+
+  it("does nothing when it is there", async () => {
+    using first = runFixture("obtain-fake.ts", cache, "make");
+    await first.told("REPORT");
+    using second = runFixture("obtain-fake.ts", cache, "make");
+    expect(await second.told("REPORT")).toMatchObject({ state: "present" });
+    expect(await linesOf("made.log")).toHaveLength(1);
+  });
+});
