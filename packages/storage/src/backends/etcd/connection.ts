@@ -1,0 +1,240 @@
+import { Client, Metadata, type ClientDuplexStream } from "@grpc/grpc-js";
+import { create, fromBinary, toBinary, type DescMessage, type DescMethod, type MessageShape } from "@bufbuild/protobuf";
+import { abortFault, backoffDelay, deadlineExceeded, sleep, type Fault } from "@oaas/foundation";
+import { Auth, AuthenticateRequestSchema } from "../../gen/etcd_pb.ts";
+import { closedFault } from "../../kv-faults.ts";
+import { CredentialFiles } from "./credentials.ts";
+import { parseEndpoints } from "./endpoints.ts";
+import { judge, silent, type Verdict } from "./etcd-faults.ts";
+import type { EtcdStoreOptions } from "./options.ts";
+
+/** A method's path and its two codecs. */
+export interface Method<I extends DescMessage, O extends DescMessage> {
+  readonly path: string;
+  readonly encode: (message: MessageShape<I>) => Buffer;
+  readonly decode: (bytes: Buffer) => MessageShape<O>;
+}
+
+export function methodOf<I extends DescMessage, O extends DescMessage>(
+  description: DescMethod & { readonly input: I; readonly output: O },
+): Method<I, O> {
+  return {
+    path: `/${description.parent.typeName}/${description.name}`,
+    encode: (message) => {
+      const bytes = toBinary(description.input, message);
+      return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    },
+    decode: (bytes) => fromBinary(description.output, bytes),
+  };
+}
+
+export interface CallRules {
+  readonly signal?: AbortSignal | undefined;
+  /** Monotonic time after which no further try is made. */
+  readonly endsAt: number;
+  /** A write must not be repeated once it may have arrived. */
+  readonly isWrite?: boolean;
+}
+
+/** A write that was sent and got no answer. */
+export class Unanswered extends Error {
+  override readonly name = "Unanswered";
+  readonly fault: Fault;
+
+  constructor(fault: Fault) {
+    super(fault.message);
+    this.fault = fault;
+  }
+}
+
+const AUTHENTICATE = methodOf(Auth.method.authenticate);
+const RETRY = { baseMs: 50, capMs: 1000, factor: 2, jitter: 0.5 };
+const CHANNEL = {
+  // etcd refuses pings more often than every five seconds.
+  "grpc.keepalive_time_ms": 8000,
+  "grpc.keepalive_timeout_ms": 4000,
+  "grpc.initial_reconnect_backoff_ms": 50,
+  "grpc.max_reconnect_backoff_ms": 1000,
+  "grpc.max_receive_message_length": -1,
+  "grpc.max_send_message_length": -1,
+  "grpc.enable_retries": 0,
+};
+
+/**
+ * One logical connection to an etcd cluster: which endpoint is in use, who we are, and what is tried again.
+ *
+ * Guarantees: every call ends by its time; an endpoint that fails is left for the next; a token etcd refuses is
+ * fetched anew, once per call; a write is repeated only when it cannot have arrived.
+ */
+export class EtcdConnection {
+  readonly #options: EtcdStoreOptions;
+  readonly #addresses: readonly string[];
+  readonly #files: CredentialFiles;
+  readonly #clients = new Map<string, { readonly generation: number; readonly client: Client }>();
+  readonly #stops = new Set<(why: Fault) => void>();
+  readonly attemptTimeoutMs: number;
+  #current = 0;
+  #token: Promise<string> | undefined;
+  #closed = false;
+
+  constructor(options: EtcdStoreOptions) {
+    const { addresses, tls } = parseEndpoints(options.endpoints, options.tls !== undefined);
+    this.#options = options;
+    this.#addresses = addresses;
+    this.attemptTimeoutMs = options.attemptTimeoutMs ?? 2500;
+    this.#files = new CredentialFiles(tls ? (options.tls ?? {}) : undefined, options.ambient.clock, (fault) =>
+      options.onTrouble?.({ what: "certificates not reloaded", fault }),
+    );
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** Calls until it is answered, by the rules. */
+  async call<I extends DescMessage, O extends DescMessage>(
+    method: Method<I, O>,
+    request: MessageShape<I>,
+    rules: CallRules,
+  ): Promise<MessageShape<O>> {
+    const { clock, timers, random } = this.#options.ambient;
+    let authenticated = false;
+    for (let attempt = 0; ; attempt += 1) {
+      if (this.#closed) throw closedFault();
+      if (rules.signal?.aborted) throw abortFault(rules.signal);
+      const at = this.#current;
+      try {
+        const left = rules.endsAt - clock.monotonic();
+        const metadata = await this.metadata(rules);
+        return await this.#once(method, request, metadata, Math.min(left, this.attemptTimeoutMs), rules.signal);
+      } catch (thrown) {
+        const verdict = judge(thrown);
+        if (verdict.do === "authenticate" && this.#options.auth !== undefined && !authenticated) {
+          authenticated = true;
+          this.#token = undefined;
+          continue;
+        }
+        if (verdict.do !== "try-elsewhere") throw verdict.fault;
+        this.leave(at, verdict.fault);
+        if (rules.isWrite && verdict.sent) throw new Unanswered(verdict.fault);
+        const pause = backoffDelay(RETRY, Math.floor(attempt / this.#addresses.length), random);
+        if (clock.monotonic() + pause >= rules.endsAt) throw verdict.fault;
+        await sleep(timers, pause, rules.signal);
+      }
+    }
+  }
+
+  /** Opens a stream at the endpoint in use. Its end, and leaving the endpoint, are the caller's matter. */
+  async stream<I extends DescMessage, O extends DescMessage>(
+    method: Method<I, O>,
+    rules: CallRules,
+  ): Promise<{ readonly call: ClientDuplexStream<MessageShape<I>, MessageShape<O>>; readonly endpoint: number }> {
+    const metadata = (await this.metadata(rules)).clone();
+    // Without it a member that lost its cluster keeps the stream open and silent.
+    metadata.set("hasleader", "true");
+    if (this.#closed) throw closedFault();
+    const endpoint = this.#current;
+    const call = this.#client(endpoint).makeBidiStreamRequest(method.path, method.encode, method.decode, metadata);
+    const stop = (): void => call.cancel();
+    this.#stops.add(stop);
+    call.on("error", () => this.#stops.delete(stop));
+    call.on("status", () => this.#stops.delete(stop));
+    return { call, endpoint };
+  }
+
+  /** What a failed call or stream means; forgets the token when that was the trouble. */
+  assess(thrown: unknown): Verdict {
+    if (this.#closed) return { do: "give-up", fault: closedFault() };
+    const verdict = judge(thrown);
+    if (verdict.do === "authenticate") this.#token = undefined;
+    return verdict;
+  }
+
+  /** Goes on to the next endpoint, unless somebody else did already. */
+  leave(endpoint: number, fault: Fault): void {
+    if (this.#current !== endpoint) return;
+    this.#current = (endpoint + 1) % this.#addresses.length;
+    const address = this.#addresses[endpoint];
+    this.#options.onTrouble?.({
+      what: "endpoint left",
+      fault,
+      ...(address === undefined ? {} : { endpoint: address }),
+    });
+  }
+
+  /** The headers of a call, with the token where one is needed. */
+  async metadata(rules: CallRules): Promise<Metadata> {
+    const metadata = new Metadata();
+    if (this.#options.auth === undefined) return metadata;
+    this.#token ??= this.#authenticate(rules.endsAt);
+    const token = this.#token;
+    try {
+      metadata.set("token", await token);
+    } catch (thrown) {
+      if (this.#token === token) this.#token = undefined;
+      throw thrown;
+    }
+    return metadata;
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const stop of this.#stops) stop(closedFault());
+    for (const { client } of this.#clients.values()) client.close();
+    this.#clients.clear();
+  }
+
+  async #authenticate(endsAt: number): Promise<string> {
+    const { username: name, password } = this.#options.auth as { username: string; password: string };
+    const left = Math.min(endsAt - this.#options.ambient.clock.monotonic(), this.attemptTimeoutMs);
+    const request = create(AuthenticateRequestSchema, { name, password });
+    return (await this.#once(AUTHENTICATE, request, new Metadata(), left, undefined)).token;
+  }
+
+  #once<I extends DescMessage, O extends DescMessage>(
+    method: Method<I, O>,
+    request: MessageShape<I>,
+    metadata: Metadata,
+    timeoutMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<MessageShape<O>> {
+    const client = this.#client(this.#current);
+    return new Promise((resolve, reject) => {
+      let why: Fault | undefined;
+      const call = client.makeUnaryRequest(
+        method.path,
+        method.encode,
+        method.decode,
+        request,
+        metadata,
+        (error, response) => {
+          timer.cancel();
+          signal?.removeEventListener("abort", onAbort);
+          this.#stops.delete(stop);
+          if (response !== undefined) resolve(response);
+          else reject(why ?? error ?? silent(new Error("no answer")));
+        },
+      );
+      const stop = (fault: Fault): void => {
+        why = fault;
+        call.cancel();
+      };
+      const onAbort = (): void => stop(abortFault(signal as AbortSignal));
+      const timer = this.#options.ambient.timers.after(Math.max(0, timeoutMs), () => stop(deadlineExceeded(timeoutMs)));
+      signal?.addEventListener("abort", onAbort, { once: true });
+      this.#stops.add(stop);
+    });
+  }
+
+  #client(endpoint: number): Client {
+    const address = this.#addresses[endpoint] as string;
+    const { generation, credentials } = this.#files.current();
+    const known = this.#clients.get(address);
+    if (known?.generation === generation) return known.client;
+    // Calls under way on the old connection end by themselves; it closes behind them.
+    known?.client.close();
+    const client = new Client(address, credentials, CHANNEL);
+    this.#clients.set(address, { generation, client });
+    return client;
+  }
+}

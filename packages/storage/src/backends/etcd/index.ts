@@ -1,0 +1,191 @@
+import { create } from "@bufbuild/protobuf";
+import { CompactionRequestSchema, KV, RangeRequestSchema, type RangeResponse } from "../../gen/etcd_pb.ts";
+import { checkKeys, checkRange, checkWatch } from "../../checks.ts";
+import { rangeAfter, rangeOf, type KeyRange } from "../../key-order.ts";
+import { closedFault, compactedFault } from "../../kv-faults.ts";
+import type {
+  CallOptions,
+  Committed,
+  Entry,
+  KeyValueStore,
+  Lease,
+  LeaseRequest,
+  Page,
+  RangeQuery,
+  ReadOptions,
+  Transaction,
+  WatchBatch,
+  WatchQuery,
+} from "../../kv.ts";
+import type { LeaseKeeper } from "../../lease-keeper.ts";
+import { commitOnce } from "./commit.ts";
+import { EtcdConnection, methodOf, type CallRules } from "./connection.ts";
+import { KeySpace } from "./keys.ts";
+import { grantEtcdLease } from "./lease.ts";
+import type { EtcdStoreOptions } from "./options.ts";
+import { readRequest, readResult, transactionRequest, transactionResult } from "./transaction.ts";
+import { watchEtcd } from "./watch.ts";
+
+export type { EtcdStoreOptions, EtcdTlsOptions, EtcdTrouble } from "./options.ts";
+
+const RANGE = methodOf(KV.method.range);
+const TXN = methodOf(KV.method.txn);
+const COMPACT = methodOf(KV.method.compact);
+
+/** A store in an etcd cluster (v3, 3.4 and later). Connects with the first call. */
+export function openEtcdStore(options: EtcdStoreOptions): KeyValueStore {
+  return new EtcdStore(options);
+}
+
+class EtcdStore implements KeyValueStore {
+  readonly #options: EtcdStoreOptions;
+  readonly #connection: EtcdConnection;
+  readonly #keys: KeySpace;
+  readonly #keepers = new Set<LeaseKeeper>();
+
+  constructor(options: EtcdStoreOptions) {
+    this.#options = options;
+    this.#connection = new EtcdConnection(options);
+    this.#keys = new KeySpace(options.keyPrefix ?? "");
+  }
+
+  async revision(options?: CallOptions): Promise<number> {
+    const rules = this.#rules(options?.signal);
+    const response = await this.#range({ start: "", end: undefined }, { countOnly: true, limit: 1n }, rules);
+    return Number(response.header?.revision);
+  }
+
+  async get(key: string, options?: ReadOptions): Promise<Entry | undefined> {
+    checkKeys([key]);
+    const revision = BigInt(options?.atRevision ?? 0);
+    const request = create(RangeRequestSchema, { key: this.#keys.key(key), revision });
+    const read = this.#connection.call(RANGE, request, this.#rules(options?.signal));
+    const { kvs } = await this.#nameRevision(options?.atRevision, read);
+    return kvs[0] === undefined ? undefined : this.#keys.entry(kvs[0]);
+  }
+
+  async getMany(keys: readonly string[], options?: ReadOptions): Promise<(Entry | undefined)[]> {
+    checkKeys(keys);
+    if (keys.length === 0) return [];
+    const request = readRequest(this.#keys, keys, options?.atRevision ?? 0);
+    const read = this.#connection.call(TXN, request, this.#rules(options?.signal));
+    return readResult(this.#keys, await this.#nameRevision(options?.atRevision, read));
+  }
+
+  async range(query: RangeQuery, options?: CallOptions): Promise<Page> {
+    const limit = checkRange(query);
+    const rules = this.#rules(options?.signal);
+    const whole = rangeOf(query);
+    const page = this.#range(
+      rangeAfter(whole, query.after),
+      { limit: BigInt(limit), revision: BigInt(query.atRevision ?? 0), keysOnly: query.keysOnly ?? false },
+      rules,
+    );
+    const response = await this.#nameRevision(query.atRevision, page);
+    const revision = query.atRevision ?? Number(response.header?.revision);
+    const entries = response.kvs.map((pair) => this.#keys.entry(pair));
+    return {
+      entries,
+      revision,
+      ...(response.more ? { next: (entries.at(-1) as Entry).key } : {}),
+      ...(query.count ? { total: await this.#count(whole, query.after, response, revision, rules) } : {}),
+    };
+  }
+
+  async commit(transaction: Transaction, options?: CallOptions): Promise<Committed> {
+    const rules = this.#rules(options?.signal);
+    return commitOnce(transaction, {
+      send: async (each) => {
+        const request = transactionRequest(this.#keys, each);
+        const response = await this.#connection.call(TXN, request, { ...rules, isWrite: true });
+        return transactionResult(this.#keys, each, response);
+      },
+      read: async (keys) => {
+        const response = await this.#connection.call(TXN, readRequest(this.#keys, keys, 0), rules);
+        return readResult(this.#keys, response);
+      },
+      revision: () => this.revision(options),
+    });
+  }
+
+  watch(query: WatchQuery): AsyncIterable<WatchBatch> {
+    checkWatch(query);
+    return watchEtcd({
+      ambient: this.#options.ambient,
+      connection: this.#connection,
+      keys: this.#keys,
+      query,
+      onTrouble: (trouble) => this.#options.onTrouble?.(trouble),
+    });
+  }
+
+  async grantLease(request: LeaseRequest, options?: CallOptions): Promise<Lease> {
+    const keeper = await grantEtcdLease(
+      {
+        ambient: this.#options.ambient,
+        connection: this.#connection,
+        rules: (signal) => this.#rules(signal),
+        ended: (ending) => void this.#keepers.delete(ending),
+      },
+      request,
+      options?.signal,
+    );
+    this.#keepers.add(keeper);
+    if (this.#connection.closed) keeper.lose("the store was closed");
+    return keeper;
+  }
+
+  async compact(revision: number, options?: CallOptions): Promise<void> {
+    const request = create(CompactionRequestSchema, { revision: BigInt(revision) });
+    try {
+      await this.#connection.call(COMPACT, request, this.#rules(options?.signal));
+    } catch (thrown) {
+      // Somebody, perhaps our own lost try, was there first.
+      if ((thrown as { code?: unknown }).code !== "OAAS_STORE_COMPACTED") throw thrown;
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#connection.closed) return;
+    this.#connection.close();
+    for (const keeper of this.#keepers) keeper.lose("the store was closed");
+  }
+
+  #rules(signal: AbortSignal | undefined): CallRules {
+    if (this.#connection.closed) throw closedFault();
+    const { ambient, timeoutMs = 10_000 } = this.#options;
+    return { signal, endsAt: ambient.clock.monotonic() + timeoutMs };
+  }
+
+  #range(
+    range: KeyRange,
+    how: { limit?: bigint; revision?: bigint; keysOnly?: boolean; countOnly?: boolean },
+    rules: CallRules,
+  ): Promise<RangeResponse> {
+    const request = create(RangeRequestSchema, { ...this.#keys.range(range), ...how });
+    return this.#connection.call(RANGE, request, rules);
+  }
+
+  /** etcd counts from where a page starts, so only the first page knows the whole. */
+  async #count(
+    whole: KeyRange,
+    after: string | undefined,
+    page: RangeResponse,
+    revision: number,
+    rules: CallRules,
+  ): Promise<number> {
+    if (after === undefined) return Number(page.count);
+    const counted = await this.#range(whole, { countOnly: true, revision: BigInt(revision) }, rules);
+    return Number(counted.count);
+  }
+
+  /** etcd does not say which revision was asked for. */
+  async #nameRevision<T>(asked: number | undefined, work: Promise<T>): Promise<T> {
+    try {
+      return await work;
+    } catch (thrown) {
+      if ((thrown as { code?: unknown }).code !== "OAAS_STORE_COMPACTED") throw thrown;
+      throw compactedFault(asked ?? 0, undefined);
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { unreachable } from "@oaas/foundation";
+import {
+  Compare_CompareResult as Result,
+  Compare_CompareTarget as Target,
+  CompareSchema,
+  DeleteRangeRequestSchema,
+  PutRequestSchema,
+  RangeRequestSchema,
+  RequestOpSchema,
+  TxnRequestSchema,
+  type Compare,
+  type RequestOp,
+  type TxnRequest,
+  type TxnResponse,
+} from "../../gen/etcd_pb.ts";
+import { assertConditions } from "../../conditions.ts";
+import { rangeOf } from "../../key-order.ts";
+import type { Committed, Condition, Entry, Transaction, Write } from "../../kv.ts";
+import type { KeySpace } from "./keys.ts";
+
+/** The transaction in etcd's words. If it is refused, etcd also tells what is there instead. */
+export function transactionRequest(keys: KeySpace, transaction: Transaction): TxnRequest {
+  const conditions = transaction.conditions ?? [];
+  return create(TxnRequestSchema, {
+    compare: conditions.map((condition) => comparison(keys, condition)),
+    success: transaction.writes.map((write) => operation(keys, write)),
+    failure: conditions.map(({ key }) => read({ key: keys.key(key), keysOnly: true })),
+  });
+}
+
+/** What a committed transaction did; throws the conflict of the first condition that did not hold. */
+export function transactionResult(keys: KeySpace, transaction: Transaction, response: TxnResponse): Committed {
+  if (!response.succeeded) {
+    const found = new Map<string, Entry>();
+    for (const pair of pairsOf(response).flat()) {
+      const entry = keys.entry(pair);
+      found.set(entry.key, entry);
+    }
+    assertConditions(transaction.conditions ?? [], (key) => found.get(key));
+  }
+  const changed = response.responses.some(
+    ({ response: each }) =>
+      each.case === "responsePut" || (each.case === "responseDeleteRange" && each.value.deleted > 0n),
+  );
+  return { revision: Number(response.header?.revision), changed };
+}
+
+/** Reads of several keys at once. */
+export function readRequest(keys: KeySpace, wanted: readonly string[], atRevision: number): TxnRequest {
+  return create(TxnRequestSchema, {
+    success: wanted.map((key) => read({ key: keys.key(key), revision: BigInt(atRevision) })),
+  });
+}
+
+export function readResult(keys: KeySpace, response: TxnResponse): (Entry | undefined)[] {
+  return pairsOf(response).map(([pair]) => (pair === undefined ? undefined : keys.entry(pair)));
+}
+
+function pairsOf(response: TxnResponse): Parameters<KeySpace["entry"]>[0][][] {
+  return response.responses.map(({ response: each }) => (each.case === "responseRange" ? each.value.kvs : []));
+}
+
+function comparison(keys: KeySpace, condition: Condition): Compare {
+  const key = keys.key(condition.key);
+  switch (condition.test) {
+    case "absent":
+      return compare({ key, target: Target.VERSION, targetUnion: { case: "version", value: 0n } });
+    case "present":
+      return compare({
+        key,
+        target: Target.VERSION,
+        result: Result.GREATER,
+        targetUnion: { case: "version", value: 0n },
+      });
+    case "mod-revision": {
+      const value = BigInt(condition.revision);
+      return compare({ key, target: Target.MOD, targetUnion: { case: "modRevision", value } });
+    }
+    case "create-revision": {
+      const value = BigInt(condition.revision);
+      return compare({ key, target: Target.CREATE, targetUnion: { case: "createRevision", value } });
+    }
+    default:
+      return unreachable(condition);
+  }
+}
+
+function compare(init: MessageInitShape<typeof CompareSchema>): Compare {
+  return create(CompareSchema, init);
+}
+
+function operation(keys: KeySpace, write: Write): RequestOp {
+  switch (write.op) {
+    case "put": {
+      const lease = BigInt(write.lease ?? 0);
+      const value = create(PutRequestSchema, { key: keys.key(write.key), value: Buffer.from(write.value), lease });
+      return create(RequestOpSchema, { request: { case: "requestPut", value } });
+    }
+    case "delete":
+      return deletion({ key: keys.key(write.key) });
+    case "delete-prefix":
+      return deletion(keys.range(rangeOf({ prefix: write.prefix })));
+    default:
+      return unreachable(write);
+  }
+}
+
+function deletion(what: { readonly key: Buffer; readonly rangeEnd?: Buffer }): RequestOp {
+  const value = create(DeleteRangeRequestSchema, what);
+  return create(RequestOpSchema, { request: { case: "requestDeleteRange", value } });
+}
+
+function read(what: { readonly key: Buffer; readonly keysOnly?: boolean; readonly revision?: bigint }): RequestOp {
+  return create(RequestOpSchema, { request: { case: "requestRange", value: create(RangeRequestSchema, what) } });
+}

@@ -1,0 +1,145 @@
+import { create } from "@bufbuild/protobuf";
+import { backoffDelay, Fault, sleep, type Ambient } from "@oaas/foundation";
+import {
+  Event_EventType as EventType,
+  Watch,
+  WatchRequestSchema,
+  type Event,
+  type WatchRequest,
+  type WatchResponse,
+} from "../../gen/etcd_pb.ts";
+import { rangeOf } from "../../key-order.ts";
+import { closedFault, compactedFault } from "../../kv-faults.ts";
+import type { ChangeEvent, WatchBatch, WatchQuery } from "../../kv.ts";
+import { methodOf, type EtcdConnection } from "./connection.ts";
+import type { KeySpace } from "./keys.ts";
+import type { EtcdTrouble } from "./options.ts";
+
+export interface EtcdWatch {
+  readonly ambient: Ambient;
+  readonly connection: EtcdConnection;
+  readonly keys: KeySpace;
+  readonly query: WatchQuery;
+  readonly onTrouble: (trouble: EtcdTrouble) => void;
+}
+
+const WATCH = methodOf(Watch.method.watch);
+const RESUME = { baseMs: 50, capMs: 2000, factor: 2, jitter: 0.5 };
+
+/**
+ * Follows a range over as many streams as it takes.
+ *
+ * Flow: open a stream from the next revision wanted → yield → the stream breaks → next endpoint, after a pause → again.
+ * Guarantees: nothing is missed or repeated over a break; a slow reader makes gRPC stop reading, so that etcd keeps
+ * what is due (it has it anyway, in its history) and this process does not.
+ */
+export async function* watchEtcd(watch: EtcdWatch): AsyncGenerator<WatchBatch, void, undefined> {
+  const { ambient, connection, query } = watch;
+  const position = { next: query.fromRevision, failures: 0 };
+  while (!query.signal?.aborted) {
+    if (connection.closed) throw closedFault();
+    let endpoint: number | undefined;
+    try {
+      using stream = await openStream(watch, position.next);
+      endpoint = stream.endpoint;
+      for await (const response of stream.responses) yield* batchesOf(watch, position, response);
+      throw new Fault({ kind: "unavailable", dependency: "etcd" }, "the watch was ended by etcd");
+    } catch (thrown) {
+      if (query.signal?.aborted) return;
+      const fault = await faultToSurvive(watch, thrown);
+      if (endpoint !== undefined) connection.leave(endpoint, fault);
+      watch.onTrouble({ what: "watch resumed", fault });
+    }
+    const pause = backoffDelay(RESUME, position.failures, ambient.random);
+    position.failures += 1;
+    await sleep(ambient.timers, pause, query.signal).catch(() => undefined);
+  }
+}
+
+interface OpenStream extends Disposable {
+  readonly responses: AsyncIterable<WatchResponse>;
+  readonly endpoint: number;
+}
+
+async function openStream(watch: EtcdWatch, next: number): Promise<OpenStream> {
+  const { ambient, connection, query } = watch;
+  const endsAt = ambient.clock.monotonic() + connection.attemptTimeoutMs;
+  const { call, endpoint } = await connection.stream(WATCH, { signal: query.signal, endsAt });
+  const cancel = (): void => call.cancel();
+  // A server that is frozen accepts the stream and says nothing, not even that the watch was created.
+  const tooLate = ambient.timers.after(connection.attemptTimeoutMs, cancel);
+  call.once("data", () => tooLate.cancel());
+  query.signal?.addEventListener("abort", cancel, { once: true });
+  if (query.signal?.aborted) cancel();
+  call.pause();
+  call.write(createRequest(watch, next));
+  return {
+    endpoint,
+    responses: call as AsyncIterable<WatchResponse>,
+    [Symbol.dispose]: () => {
+      tooLate.cancel();
+      query.signal?.removeEventListener("abort", cancel);
+      cancel();
+    },
+  };
+}
+
+function createRequest({ keys, query }: EtcdWatch, next: number): WatchRequest {
+  return create(WatchRequestSchema, {
+    requestUnion: {
+      case: "createRequest",
+      value: {
+        ...keys.range(rangeOf(query)),
+        startRevision: BigInt(next),
+        progressNotify: true,
+        prevKv: query.withPrevious ?? false,
+      },
+    },
+  });
+}
+
+/** The fault, if the watch can go on after it; else throws it. */
+async function faultToSurvive({ connection }: EtcdWatch, thrown: unknown): Promise<Fault> {
+  if (thrown instanceof Fault && thrown.retryable) return thrown;
+  const verdict = connection.assess(thrown);
+  if (verdict.do === "give-up") throw verdict.fault;
+  return verdict.fault;
+}
+
+function* batchesOf(
+  watch: EtcdWatch,
+  position: { next: number; failures: number },
+  response: WatchResponse,
+): Generator<WatchBatch, void, undefined> {
+  if (response.canceled) throw cancellation(position.next, response);
+  position.failures = 0;
+  if (response.created) return;
+  const revision = Number(response.header?.revision);
+  if (response.events.length === 0 && revision >= position.next) {
+    position.next = revision + 1;
+    yield { revision, events: [] };
+  }
+  for (const [at, events] of Map.groupBy(response.events, (event) => Number(event.kv?.modRevision))) {
+    if (at < position.next) continue;
+    position.next = at + 1;
+    yield { revision: at, events: events.map((event) => changeOf(watch, event, at)) };
+  }
+}
+
+function cancellation(next: number, response: WatchResponse): Error {
+  if (response.compactRevision > 0n) return compactedFault(next, Number(response.compactRevision));
+  const { cancelReason } = response;
+  if (cancelReason.includes("compacted")) return compactedFault(next, undefined);
+  if (cancelReason.includes("permission denied")) {
+    return new Fault({ kind: "permission-denied", action: "watch etcd" }, `etcd says: ${cancelReason}`);
+  }
+  return new Fault({ kind: "unavailable", dependency: "etcd" }, `etcd ended the watch: ${cancelReason}`);
+}
+
+function changeOf({ keys }: EtcdWatch, event: Event, revision: number): ChangeEvent {
+  const pair = event.kv as NonNullable<Event["kv"]>;
+  const previous = event.prevKv === undefined ? {} : { previous: keys.entry(event.prevKv) };
+  return event.type === EventType.PUT
+    ? { type: "put", entry: keys.entry(pair), ...previous }
+    : { type: "delete", key: keys.name(pair.key), revision, ...previous };
+}
