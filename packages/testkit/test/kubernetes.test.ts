@@ -1,0 +1,102 @@
+import { existsSync } from "node:fs";
+import { readdir, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { describeWith, eventually, startKubernetes, type KubernetesUnderTest } from "../src/index.ts";
+import { probe } from "../src/process/http-probe.ts";
+import { readFileSync } from "node:fs";
+import { processesWith } from "./processes-of.ts";
+
+const WIDGETS = join(import.meta.dirname, "fixtures/widgets.crd.yaml");
+
+describeWith(["kubernetes", "etcd", "kwok"], "a real cluster with controllers and simulated nodes", () => {
+  let cluster: KubernetesUnderTest;
+  beforeAll(async () => {
+    cluster = await startKubernetes({
+      controllerManager: true,
+      scheduler: true,
+      kwokNodes: 2,
+      users: [{ name: "viewer", token: "viewer-token", groups: ["viewers"] }],
+      crdFiles: [WIDGETS],
+    });
+  });
+  afterAll(() => cluster?.close());
+
+  const kubectl = async (args: string, stdin?: string): Promise<string> => {
+    const result = await cluster.kubectl(args.split(" "), stdin === undefined ? {} : { stdin });
+    if (result.exitCode !== 0) throw new Error(result.stderr);
+    return result.stdout;
+  };
+
+  it("is Kubernetes 1.36.3, for kubectl as well", async () => {
+    const versions = JSON.parse(await kubectl("version -o json")) as Record<string, { gitVersion: string }>;
+    expect(versions["serverVersion"]?.gitVersion).toBe("v1.36.3");
+    expect(versions["clientVersion"]?.gitVersion).toBe("v1.36.3");
+  });
+
+  it("makes a Deployment Available, its pods spread over the nodes", async () => {
+    await kubectl("create deployment web --image=example.test/web:1 --replicas=4");
+    await kubectl("wait --for=condition=Available deployment/web --timeout=60s");
+    const nodes = await kubectl("get pods -l app=web -o jsonpath={.items[*].spec.nodeName}");
+    expect([...new Set(nodes.split(" "))].sort()).toEqual(["node-0", "node-1"]);
+  });
+
+  it("collects what a deleted owner leaves", async () => {
+    await kubectl("create deployment gone --image=example.test/web:1");
+    await kubectl("wait --for=condition=Available deployment/gone --timeout=60s");
+    await kubectl("delete deployment gone");
+    await eventually(async () => (await kubectl("get pods,replicasets -l app=gone -o name")) === "", {
+      what: "no leftovers",
+    });
+  });
+
+  it("serves the given CRDs and applies their schema", async () => {
+    const widget = (size: number): string =>
+      `apiVersion: test.oaas.io/v1\nkind: Widget\nmetadata: {name: w${size}}\nspec: {size: ${size}}\n`;
+    expect(await kubectl("apply -f -", widget(1))).toContain("created");
+    const refused = await cluster.kubectl(["apply", "-f", "-"], { stdin: widget(0) });
+    expect(refused.exitCode).not.toBe(0);
+    expect(refused.stderr).toContain("spec.size");
+  });
+
+  it("knows the other users and gives them what RBAC says, nothing more", async () => {
+    const asViewer = (args: string) => cluster.kubectl(["--user=viewer", ...args.split(" ")]);
+    expect((await asViewer("get pods")).stderr).toMatch(/Forbidden/);
+    await kubectl("create clusterrolebinding viewers --clusterrole=view --group=viewers");
+    await eventually(async () => expect((await asViewer("get pods")).exitCode).toBe(0), {
+      what: "the binding to be seen",
+    });
+    expect((await asViewer("delete deployment web")).stderr).toMatch(/Forbidden/);
+  });
+
+  it("refuses strangers", async () => {
+    const ca = readFileSync(cluster.caFile, "utf8");
+    const get = (token: string) =>
+      probe(`${cluster.url}/api/v1/pods`, { ca, headers: { authorization: `Bearer ${token}` } });
+    expect((await get("nonsense")).status).toBe(401);
+    expect((await get(cluster.token)).status).toBe(200);
+  });
+});
+
+describeWith(["kubernetes", "etcd"], "a bare cluster", () => {
+  it("is gone when closed: processes, ports and folder", async () => {
+    const cluster = await startKubernetes();
+    const folder = dirname(cluster.kubeconfig);
+    expect(processesWith(folder)).not.toEqual([]);
+    await cluster.close();
+    expect(processesWith(folder)).toEqual([]);
+    expect(existsSync(folder)).toBe(false);
+    await expect(probe(`${cluster.url}/readyz`)).rejects.toThrow(/ECONNREFUSED/);
+    await cluster.close();
+  });
+
+  it("that fails to start says why, stops everything and keeps its logs", async () => {
+    const thrown = await startKubernetes({ crdFiles: ["/does/not/exist.yaml"] }).catch((error: unknown) => error);
+    const { message } = thrown as Error;
+    expect(message).toMatch(/does\/not\/exist.yaml/);
+    const folder = /folder is kept: (\S+)/.exec(message)?.[1] ?? "";
+    expect(await readdir(folder)).toContain("kube-apiserver.log");
+    expect(processesWith(folder)).toEqual([]);
+    await rm(folder, { recursive: true });
+  });
+});
