@@ -1,0 +1,187 @@
+/**
+ * A whole controller in one file: keeps copies of ConfigMaps in other namespaces.
+ *
+ *   kubectl annotate configmap settings copier.example.com/copy-to=team-a,team-b
+ *
+ * Copies follow the original, are repaired when someone changes or deletes them, and go when the original or the annotation goes.
+ * Run it against any cluster: node packages/kube-runtime/examples/config-map-copier.ts [context]
+ */
+import { hostname } from "node:os";
+import { realAmbient } from "@oaas/foundation/real";
+import type { Ambient } from "@oaas/foundation";
+import {
+  annotationOf,
+  formatObjectKey,
+  keyOf,
+  labelOf,
+  parseObjectKey,
+  refOf,
+  type KubeObject,
+  type ObjectKey,
+  type Stored,
+} from "@oaas/kube-core";
+import {
+  Controller,
+  EventRecorder,
+  InformerPool,
+  KubeClient,
+  LeaseElector,
+  mapped,
+  Manager,
+  own,
+  resourceType,
+  settled,
+  withFinalizer,
+  type Outcome,
+  type ReconcileContext,
+} from "@oaas/kube-runtime";
+import { createUndiciTransport, loadAccess } from "@oaas/kube-runtime/node";
+
+interface ConfigMap extends KubeObject {
+  readonly data?: Readonly<Record<string, string>>;
+  readonly binaryData?: Readonly<Record<string, string>>;
+}
+
+const CONFIG_MAPS = resourceType<ConfigMap>({
+  group: "",
+  version: "v1",
+  kind: "ConfigMap",
+  resource: "configmaps",
+  namespaced: true,
+});
+const COPY_TO = "copier.example.com/copy-to";
+const COPY_OF = "copier.example.com/copy-of";
+const IS_COPY = "copier.example.com/is-copy";
+const FINALIZER = "copier.example.com/copies";
+
+/** Builds the controller process: nothing runs before `manager.start()`. */
+export function createCopier(client: KubeClient, ambient: Ambient, identity: string): Manager {
+  const informers = new InformerPool(client, { ambient });
+  const configMaps = informers.informer(
+    CONFIG_MAPS,
+    {},
+    {
+      indexes: { copyOf: (object: Stored<ConfigMap>) => [annotationOf(object, COPY_OF) ?? ""].filter(Boolean) },
+    },
+  );
+  const events = new EventRecorder({
+    client,
+    ambient,
+    controller: "copier.example.com/config-map-copier",
+    instance: identity,
+  });
+  const api = client.resource(CONFIG_MAPS);
+
+  async function reconcile(key: ObjectKey, { signal }: ReconcileContext): Promise<Outcome> {
+    const original = configMaps.get(key);
+    if (!original || labelOf(original, IS_COPY) === "true") return settled();
+    const targets = targetsOf(original);
+    const copies = configMaps.cache.byIndex("copyOf", formatObjectKey(key));
+    const surplus = copies.filter((copy) => !targets.includes(copy.metadata.namespace ?? ""));
+    if (targets.length === 0 && copies.length === 0 && !original.metadata.finalizers?.includes(FINALIZER))
+      return settled();
+    const result = await withFinalizer<ConfigMap, Outcome>(
+      api,
+      original,
+      FINALIZER,
+      {
+        apply: async () => {
+          await Promise.all(surplus.map((copy) => api.delete(keyOf(copy), { uid: copy.metadata.uid, signal })));
+          const stale = targets.filter(
+            (namespace) => !isCurrent(configMaps.get({ namespace, name: key.name }), original),
+          );
+          await Promise.all(
+            stale.map((namespace) =>
+              api.apply(copyFor(original, namespace), { fieldManager: "config-map-copier", force: true, signal }),
+            ),
+          );
+          if (stale.length > 0) {
+            events.record({
+              type: "Normal",
+              reason: "Copied",
+              action: "Copy",
+              note: `copied to ${stale.join(", ")}`,
+              regarding: refOf(original),
+            });
+          }
+          return settled();
+        },
+        cleanUp: async () => {
+          await Promise.all(copies.map((copy) => api.delete(keyOf(copy), { uid: copy.metadata.uid, signal })));
+          return copies.length === 0 ? "clean" : settled();
+        },
+      },
+      { signal },
+    );
+    return result ?? settled();
+  }
+
+  return new Manager({
+    ambient,
+    informers,
+    elector: new LeaseElector({
+      client,
+      ambient,
+      lease: { namespace: "default", name: "config-map-copier" },
+      identity,
+    }),
+    controllers: () => [
+      new Controller({
+        name: "config-map-copier",
+        ambient,
+        reconcile,
+        sources: [
+          own(configMaps),
+          mapped(configMaps, (copy) => {
+            const original = parseObjectKey(annotationOf(copy, COPY_OF) ?? "");
+            return original.ok ? [original.value] : [];
+          }),
+        ],
+      }),
+    ],
+  });
+}
+
+function targetsOf(original: Stored<ConfigMap>): string[] {
+  const wish = annotationOf(original, COPY_TO) ?? "";
+  return wish
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "" && name !== original.metadata.namespace);
+}
+
+function copyFor(original: Stored<ConfigMap>, namespace: string): ConfigMap {
+  const { data, binaryData } = original;
+  return {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: {
+      name: original.metadata.name,
+      namespace,
+      labels: { [IS_COPY]: "true" },
+      annotations: { [COPY_OF]: formatObjectKey(keyOf(original)) },
+    },
+    ...(data ? { data } : {}),
+    ...(binaryData ? { binaryData } : {}),
+  };
+}
+
+function isCurrent(copy: Stored<ConfigMap> | undefined, original: Stored<ConfigMap>): boolean {
+  const same = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? {}) === JSON.stringify(b ?? {});
+  return (
+    copy !== undefined &&
+    same(copy.data, original.data) &&
+    same(copy.binaryData, original.binaryData) &&
+    labelOf(copy, IS_COPY) === "true"
+  );
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const context = process.argv[2];
+  const access = loadAccess({ env: process.env, ...(context === undefined ? {} : { context }) });
+  const client = new KubeClient({ transport: createUndiciTransport(access, realAmbient), ambient: realAmbient });
+  const manager = createCopier(client, realAmbient, `${hostname()}-${process.pid}`);
+  manager.start();
+  console.log(`copying on ${access.server} (${access.origin}); Ctrl-C stops`);
+  process.once("SIGINT", () => void manager.stop().then(() => client.close()));
+}

@@ -1,0 +1,81 @@
+import { existsSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import path from "node:path";
+import { failedPrecondition, invalidArgument, ROOT_PATH } from "@oaas/foundation";
+import { parseDocument } from "yaml";
+import type { ClusterAccess } from "../client/access.ts";
+import { readKubeConfig, type KubeConfigDocument } from "../client/kube-config.ts";
+
+export interface AccessOptions {
+  /** A kubeconfig file, or several separated as in PATH. Without it: KUBECONFIG, the cluster we run in, ~/.kube/config. */
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly namespace?: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Where a Pod finds its account. Only tests say otherwise. */
+  readonly accountFolder?: string;
+}
+
+const ACCOUNT_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount";
+
+/** Finds out how to reach the cluster, as kubectl and a Pod would. Throws a fault that says where it looked. */
+export function loadAccess(options: AccessOptions): ClusterAccess {
+  const named = options.kubeconfig ?? options.env["KUBECONFIG"];
+  if (named)
+    return fromFiles(
+      named.split(path.delimiter).filter((file) => file !== ""),
+      options,
+    );
+  const account = inClusterAccess(options);
+  if (account && options.context === undefined) return account;
+  const standard = path.join(homedir(), ".kube", "config");
+  if (existsSync(standard)) return fromFiles([standard], options);
+  throw failedPrecondition(
+    "kubeconfig",
+    `no cluster is configured: KUBECONFIG is not set, this is no Pod, and ${standard} does not exist`,
+  );
+}
+
+/** The account of the Pod we run in, or undefined outside a cluster. Its token is read again as it rotates. */
+function inClusterAccess(options: AccessOptions): ClusterAccess | undefined {
+  const host = options.env["KUBERNETES_SERVICE_HOST"];
+  const port = options.env["KUBERNETES_SERVICE_PORT"];
+  const folder = options.accountFolder ?? ACCOUNT_FOLDER;
+  if (!host || !port || !existsSync(path.join(folder, "token"))) return undefined;
+  return {
+    server: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
+    tls: { insecure: false, ca: { file: path.join(folder, "ca.crt") } },
+    credentials: { type: "token-file", file: path.join(folder, "token") },
+    namespace: options.namespace ?? readFileSync(path.join(folder, "namespace"), "utf8").trim(),
+    origin: "the account of this Pod",
+  };
+}
+
+function fromFiles(files: readonly string[], options: AccessOptions): ClusterAccess {
+  const documents = files.map((file) => readDocument(file));
+  const result = readKubeConfig(documents, {
+    ...(options.context === undefined ? {} : { context: options.context }),
+    ...(options.namespace === undefined ? {} : { namespace: options.namespace }),
+  });
+  if (!result.ok) throw invalidArgument(`kubeconfig ${files.join(", ")}`, result.error);
+  return result.value;
+}
+
+function readDocument(file: string): KubeConfigDocument {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    throw failedPrecondition(file, `the kubeconfig ${file} cannot be read: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+  const document = parseDocument(text);
+  const [problem] = document.errors;
+  if (problem) throw invalidArgument(`kubeconfig ${file}`, [{ path: ROOT_PATH, message: problem.message }]);
+  return {
+    name: file,
+    content: document.toJS() as unknown,
+    resolveFile: (relative) => path.resolve(path.dirname(file), relative),
+  };
+}

@@ -1,0 +1,164 @@
+import { abortFault, Fault, unavailable, type Clock } from "@oaas/foundation";
+import { Agent, ProxyAgent, type Dispatcher } from "undici";
+import type { ClusterAccess } from "../client/access.ts";
+import type { HttpRequest, HttpResponse, Transport } from "../client/transport.ts";
+import { createCredentials, type Credentials, type Identity } from "./credentials.ts";
+import { textSource, type TextSource } from "./file-source.ts";
+
+export interface UndiciTransportOptions {
+  readonly clock: Clock;
+  /** Connections for calls; each stream has one of its own besides. Default 16. */
+  readonly connections?: number;
+  /** How long a connection may take to be made. Default 5 s. */
+  readonly connectTimeoutMs?: number;
+}
+
+/** Connections made with one identity; replaced as a whole when a certificate rotates. */
+interface Pools {
+  readonly madeWith: string;
+  readonly calls: Dispatcher;
+  readonly streams: Dispatcher;
+}
+
+/**
+ * The transport over sockets.
+ *
+ * Guarantees: HTTP/1.1 only (one dead connection must not take all watches with it); calls and streams do not share
+ * connections; certificates, tokens and plugins are renewed as they rotate; a 401 is tried once more with fresh credentials.
+ */
+export function createUndiciTransport(access: ClusterAccess, options: UndiciTransportOptions): Transport {
+  const credentials = createCredentials(access, options.clock);
+  const ca = access.tls.ca && textSource(access.tls.ca, options.clock);
+  const { origin, pathname } = new URL(access.server);
+  const base = pathname === "/" ? "" : pathname;
+  let pools: Pools | undefined;
+  let closed = false;
+
+  const poolsFor = (identity: Identity): Pools => {
+    const madeWith = [ca?.read(), identity.certificate, identity.key].join("\u0000");
+    if (pools?.madeWith === madeWith) return pools;
+    const previous = pools;
+    pools = makePools(madeWith, access, ca, identity, options);
+    if (previous) retire(previous);
+    return pools;
+  };
+
+  const sendOnce = async (request: HttpRequest): Promise<HttpResponse> => {
+    const identity = await credentials.present();
+    if (closed) throw unavailable(access.server, "the connection to the cluster was closed by this process");
+    const { calls, streams } = poolsFor(identity);
+    const dispatcher = request.purpose === "stream" ? streams : calls;
+    const response = await dispatcher
+      .request({
+        origin,
+        path: base + request.path,
+        method: request.method,
+        headers: { ...request.headers, ...identity.headers },
+        signal: request.signal,
+        ...(request.body === undefined ? {} : { body: request.body }),
+      })
+      .catch((error: unknown) => {
+        throw connectionFault(error, access.server, request.signal);
+      });
+    return responseOf(response, access.server, request.signal);
+  };
+
+  return {
+    send: (request) => sendRenewing(sendOnce, credentials, request),
+    close: async () => {
+      closed = true;
+      const last = pools;
+      pools = undefined;
+      if (last) await Promise.all([last.calls.destroy(), last.streams.destroy()]);
+    },
+  };
+}
+
+async function sendRenewing(
+  sendOnce: (request: HttpRequest) => Promise<HttpResponse>,
+  credentials: Credentials,
+  request: HttpRequest,
+): Promise<HttpResponse> {
+  const response = await sendOnce(request);
+  if (response.status !== 401 || !credentials.refused()) return response;
+  await response.text();
+  return sendOnce(request);
+}
+
+function makePools(
+  madeWith: string,
+  access: ClusterAccess,
+  ca: TextSource | undefined,
+  identity: Identity,
+  options: UndiciTransportOptions,
+): Pools {
+  const tls = {
+    rejectUnauthorized: !access.tls.insecure,
+    ...(ca ? { ca: ca.read() } : {}),
+    ...(identity.certificate === undefined ? {} : { cert: identity.certificate }),
+    ...(identity.key === undefined ? {} : { key: identity.key }),
+    ...(access.tls.serverName === undefined ? {} : { servername: access.tls.serverName }),
+  };
+  // Deadlines are the caller's, by its signal; undici's own would end long calls and quiet watches.
+  const shared = { allowH2: false, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 30_000 };
+  const make = (connections: number | null): Dispatcher =>
+    access.proxyUrl === undefined
+      ? new Agent({ ...shared, connections, connect: { ...tls, timeout: options.connectTimeoutMs ?? 5_000 } })
+      : new ProxyAgent({ ...shared, connections, uri: access.proxyUrl, requestTls: tls });
+  return { madeWith, calls: make(options.connections ?? 16), streams: make(null) };
+}
+
+/** Lets what is under way end; a watch on the old certificate is ended by its own time limit. */
+function retire(pools: Pools): void {
+  pools.calls.close().catch(() => undefined);
+  pools.streams.close().catch(() => undefined);
+}
+
+function responseOf(response: Dispatcher.ResponseData, server: string, signal: AbortSignal): HttpResponse {
+  const { body, statusCode } = response;
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(response.headers)) {
+    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(", ") : value;
+  }
+  const broken = (error: unknown): never => {
+    throw connectionFault(error, server, signal);
+  };
+  return {
+    status: statusCode,
+    headers,
+    text: () => body.text().catch(broken),
+    chunks: async function* () {
+      try {
+        for await (const chunk of body) yield chunk as Uint8Array;
+      } catch (error) {
+        broken(error);
+      } finally {
+        body.destroy();
+      }
+    },
+  };
+}
+
+const CERTIFICATE_ERRORS = /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET)|ERR_TLS|ERR_SSL/;
+
+/** What a broken connection means, in a fault that says which server and what to look at. */
+function connectionFault(error: unknown, server: string, signal: AbortSignal): Fault {
+  if (error instanceof Fault) return error;
+  if (signal.aborted) return abortFault(signal);
+  const { code, message } = error as NodeJS.ErrnoException;
+  const context = { code, server };
+  if (code !== undefined && CERTIFICATE_ERRORS.test(code)) {
+    return unavailable(
+      server,
+      `the certificate of ${server} is not trusted (${code}); check the certificate authority`,
+      {
+        cause: error,
+        context,
+      },
+    );
+  }
+  return unavailable(server, `the API server ${server} cannot be reached (${code ?? message})`, {
+    cause: error,
+    context,
+  });
+}

@@ -1,0 +1,156 @@
+import { Fault, type Ambient } from "@oaas/foundation";
+import { keyOf, trimmed, type KubeObject, type ObjectKey, type Stored } from "@oaas/kube-core";
+import { NOOP_LOGGER, NOOP_METER, type Logger, type Meter } from "@oaas/observability";
+import type { WatchSource } from "../watch/watch-source.ts";
+import { runWatcher, type WatcherNote, type WatcherOptions } from "../watch/watcher.ts";
+import type { IndexFunction } from "./indexes.ts";
+import { ObjectStore, type CacheReader, type Change } from "./store.ts";
+import { informerMetrics, type InformerMetrics } from "./telemetry.ts";
+
+export type ChangeHandler<T extends KubeObject> = (change: Change<T>) => void;
+
+export interface InformerOptions<T extends KubeObject, I extends string = never> {
+  /** For logs and metrics. */
+  readonly name: string;
+  readonly source: WatchSource<Stored<T>>;
+  readonly ambient: Ambient;
+  readonly indexes?: Readonly<Record<I, IndexFunction<Stored<T>>>>;
+  /** What to keep of each object. By default all but managed fields and the last applied configuration. */
+  readonly trim?: (object: Stored<T>) => Stored<T>;
+  readonly logger?: Logger;
+  readonly meter?: Meter;
+  /** How the watch behaves; the defaults are right for clusters. */
+  readonly watch?: Pick<
+    WatcherOptions<unknown>,
+    "streamingList" | "pageSize" | "silenceMs" | "watchSeconds" | "backoff"
+  >;
+}
+
+/**
+ * A cache of the objects of one kind that follows the server, and tells of changes.
+ *
+ * *Flow*: `start` → list → handlers see every object as added → `synced` → changes as they come → `stop`.
+ *
+ * *Guarantees*: `isSynced` is true only when every object of the first list is in the cache and every handler has been told of it; a handler that
+ * is added later is told at once of everything there; a handler that throws is logged and harms nobody else; after any fault the cache
+ * converges to the server's state, deletions that were missed included.
+ *
+ * *Caveats*: the cache lags behind the server by the time an event takes; what must be certain is read from the server.
+ */
+export class Informer<T extends KubeObject, I extends string = never> {
+  readonly name: string;
+  readonly #options: InformerOptions<T, I>;
+  readonly #store: ObjectStore<T, I>;
+  readonly #handlers = new Set<ChangeHandler<T>>();
+  readonly #logger: Logger;
+  readonly #metrics: InformerMetrics;
+  readonly #firstSync = Promise.withResolvers<void>();
+  #run: { readonly stop: AbortController; readonly ended: Promise<void> } | undefined;
+  #synced = false;
+
+  constructor(options: InformerOptions<T, I>) {
+    this.name = options.name;
+    this.#options = options;
+    this.#store = new ObjectStore<T, I>(options.indexes ?? ({} as Record<I, IndexFunction<Stored<T>>>));
+    this.#logger = (options.logger ?? NOOP_LOGGER).child({ informer: options.name });
+    this.#metrics = informerMetrics(options.meter ?? NOOP_METER);
+  }
+
+  get cache(): CacheReader<T, I> {
+    return this.#store;
+  }
+
+  get isSynced(): boolean {
+    return this.#synced;
+  }
+
+  /** Resolves when the first state is in the cache and told; rejects when the signal aborts before. */
+  async synced(signal?: AbortSignal): Promise<void> {
+    if (this.#synced) return;
+    signal?.throwIfAborted();
+    await new Promise<void>((resolve, reject) => {
+      const onAbort = (): void => reject(signal?.reason as Error);
+      signal?.addEventListener("abort", onAbort, { once: true });
+      void this.#firstSync.promise.then(() => {
+        signal?.removeEventListener("abort", onAbort);
+        resolve();
+      });
+    });
+  }
+
+  /** Tells the handler of everything there, then of every change. The answer ends that. */
+  onChange(handler: ChangeHandler<T>): () => void {
+    for (const object of this.#store.list()) this.#tell(handler, { type: "added", object });
+    this.#handlers.add(handler);
+    return () => void this.#handlers.delete(handler);
+  }
+
+  start(): void {
+    if (this.#run) return;
+    const stop = new AbortController();
+    const ended = runWatcher<Stored<T>>(
+      {
+        ...this.#options.watch,
+        source: this.#options.source,
+        ambient: this.#options.ambient,
+        sink: {
+          replace: (items) => {
+            for (const change of this.#store.replace(items.map((item) => this.#trim(item)))) this.#tellAll(change);
+            this.#metrics.objects.set(this.#store.size, { informer: this.name });
+            this.#synced = true;
+            this.#firstSync.resolve();
+          },
+          apply: (type, object) => this.#apply(type === "DELETED", this.#trim(object)),
+        },
+        onNote: (note) => this.#note(note),
+      },
+      stop.signal,
+    );
+    this.#run = { stop, ended };
+  }
+
+  /** Stops following; the cache stays as it is. Repeatable. */
+  async stop(): Promise<void> {
+    this.#run?.stop.abort();
+    await this.#run?.ended;
+  }
+
+  /** The object as the cache has it. */
+  get(key: ObjectKey): Stored<T> | undefined {
+    return this.#store.get(key);
+  }
+
+  #apply(deleted: boolean, object: Stored<T>): void {
+    const change = deleted ? this.#store.remove(keyOf(object), object) : this.#store.put(object);
+    if (!change) return;
+    this.#metrics.events.add(1, { informer: this.name, type: change.type });
+    this.#metrics.objects.set(this.#store.size, { informer: this.name });
+    this.#tellAll(change);
+  }
+
+  #trim(object: Stored<T>): Stored<T> {
+    return (this.#options.trim ?? trimmed)(object);
+  }
+
+  #tellAll(change: Change<T>): void {
+    for (const handler of this.#handlers) this.#tell(handler, change);
+  }
+
+  #tell(handler: ChangeHandler<T>, change: Change<T>): void {
+    try {
+      handler(change);
+    } catch (thrown) {
+      this.#logger.error("a change handler failed", { fault: Fault.from(thrown), change: change.type });
+    }
+  }
+
+  #note(note: WatcherNote): void {
+    const { type, ...facts } = note;
+    if (type === "failed" || type === "silent" || type === "expired") {
+      this.#metrics.restarts.add(1, { informer: this.name, reason: type });
+      this.#logger.warn("the watch is restarted", { reason: type, ...facts });
+    } else {
+      this.#logger.debug("the watch goes on", { step: type, ...facts });
+    }
+  }
+}

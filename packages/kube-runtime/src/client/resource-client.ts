@@ -1,0 +1,323 @@
+import { Fault, invalidArgument, type Violation } from "@oaas/foundation";
+import {
+  faultFromStatus,
+  formatObjectKey,
+  resourcePath,
+  type KubeObject,
+  type ListMeta,
+  type ObjectKey,
+  type Stored,
+} from "@oaas/kube-core";
+import type { ListPage, WatchEvent, WatchSource } from "../watch/watch-source.ts";
+import { linesOf } from "./json-lines.ts";
+import type { ApiCall, CallOptions, Query, Requester } from "./requester.ts";
+import { withTypeMeta, type ResourceType } from "./resource-type.ts";
+
+/** Which objects: one namespace or all, by labels and by fields. */
+export interface Selection {
+  /** Without it: all namespaces. */
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+}
+
+export interface ListQuery extends Selection {
+  readonly limit?: number;
+  readonly continue?: string;
+  readonly resourceVersion?: string;
+  readonly resourceVersionMatch?: "Exact" | "NotOlderThan";
+}
+
+export interface WriteOptions extends CallOptions {
+  readonly fieldManager?: string;
+  /** Goes through everything but the writing. */
+  readonly dryRun?: boolean;
+  /** Unknown and duplicate fields: refuse (Strict), tell (Warn) or drop them. By default the server's choice. */
+  readonly fieldValidation?: "Strict" | "Warn" | "Ignore";
+  readonly subresource?: "status" | "scale";
+}
+
+export interface ApplyOptions extends WriteOptions {
+  readonly fieldManager: string;
+  /** Takes fields over from other managers instead of a conflict. */
+  readonly force?: boolean;
+}
+
+export interface DeleteOptions extends CallOptions {
+  readonly propagation?: "Background" | "Foreground" | "Orphan";
+  /** Deletes only this very object. */
+  readonly uid?: string;
+  /** Deletes only this version of it. */
+  readonly resourceVersion?: string;
+  readonly gracePeriodSeconds?: number;
+  readonly dryRun?: boolean;
+}
+
+export type PatchType = "json" | "merge" | "strategic";
+
+const PATCH_MEDIA = {
+  json: "application/json-patch+json",
+  merge: "application/merge-patch+json",
+  strategic: "application/strategic-merge-patch+json",
+} as const satisfies Record<PatchType, string>;
+
+/** The part of an object that the scale subresource shows. */
+export interface Scale extends KubeObject {
+  readonly spec?: { readonly replicas?: number };
+  readonly status?: { readonly replicas: number; readonly selector?: string };
+}
+
+interface RawList<T> {
+  readonly metadata?: ListMeta;
+  readonly items?: readonly T[] | null;
+}
+
+/** Everything the API can do with objects of one kind. Objects go in and come out as plain JSON. */
+export class ResourceClient<T extends KubeObject> {
+  readonly type: ResourceType<T>;
+  readonly #requester: Requester;
+
+  constructor(requester: Requester, type: ResourceType<T>) {
+    this.#requester = requester;
+    this.type = type;
+  }
+
+  async get(key: ObjectKey, options: CallOptions & { readonly subresource?: string } = {}): Promise<Stored<T>> {
+    return this.#requester.json(this.#call("get", "GET", this.#at(key, options.subresource)), options);
+  }
+
+  /** The object, or undefined when there is none. */
+  async find(key: ObjectKey, options: CallOptions = {}): Promise<Stored<T> | undefined> {
+    try {
+      return await this.get(key, options);
+    } catch (thrown) {
+      if (thrown instanceof Fault && thrown.kind === "not-found") return undefined;
+      throw thrown;
+    }
+  }
+
+  /** One page. */
+  async list(query: ListQuery = {}, options: CallOptions = {}): Promise<ListPage<Stored<T>>> {
+    const { namespace, ...rest } = query;
+    const call = this.#call("list", "GET", this.#collection(namespace));
+    const list = await this.#requester.json<RawList<Stored<T>>>({ ...call, query: { ...rest } }, options);
+    const next = list.metadata?.continue;
+    return {
+      items: (list.items ?? []).map((item) => withTypeMeta(this.type, item) as Stored<T>),
+      resourceVersion: list.metadata?.resourceVersion ?? "",
+      ...(next === undefined || next === "" ? {} : { continue: next }),
+    };
+  }
+
+  /** Every object, by pages of one and the same version. */
+  async *listAll(
+    query: Selection = {},
+    options: CallOptions & { readonly pageSize?: number } = {},
+  ): AsyncGenerator<Stored<T>> {
+    let next: string | undefined;
+    do {
+      const page = await this.list(
+        { ...query, limit: options.pageSize ?? 500, ...(next === undefined ? {} : { continue: next }) },
+        options,
+      );
+      yield* page.items;
+      next = page.continue;
+    } while (next !== undefined);
+  }
+
+  async create(object: T, options: WriteOptions = {}): Promise<Stored<T>> {
+    const call = this.#call("create", "POST", this.#collection(this.#namespaceOf(object)));
+    return this.#requester.json({ ...call, query: writeQuery(options), body: JSON.stringify(object) }, options);
+  }
+
+  /** Replaces the object; with a `resourceVersion` in it only if nobody changed it since. */
+  async update(object: T, options: WriteOptions = {}): Promise<Stored<T>> {
+    const call = this.#call("update", "PUT", this.#at(this.#keyOf(object), options.subresource));
+    return this.#requester.json({ ...call, query: writeQuery(options), body: JSON.stringify(object) }, options);
+  }
+
+  async patch(key: ObjectKey, type: PatchType, patch: unknown, options: WriteOptions = {}): Promise<Stored<T>> {
+    const call = this.#call("patch", "PATCH", this.#at(key, options.subresource));
+    return this.#requester.json(
+      { ...call, query: writeQuery(options), body: JSON.stringify(patch), contentType: PATCH_MEDIA[type] },
+      options,
+    );
+  }
+
+  /**
+   * Server-side apply: makes the given fields ours and as given, creates the object if need be, and lets go of fields we applied
+   * before and no longer give. A conflict fault names the other managers and fields.
+   */
+  async apply(object: T, options: ApplyOptions): Promise<Stored<T>> {
+    const call = this.#call("patch", "PATCH", this.#at(this.#keyOf(object), options.subresource));
+    const query = { ...writeQuery(options), ...(options.force ? { force: true } : {}) };
+    return this.#requester.json(
+      { ...call, query, body: JSON.stringify(object), contentType: "application/apply-patch+yaml" },
+      options,
+    );
+  }
+
+  /** Asks for deletion. Resolves when the server has noted it; finalizers may keep the object for longer. */
+  async delete(key: ObjectKey, options: DeleteOptions = {}): Promise<void> {
+    const call = this.#call("delete", "DELETE", this.#at(key));
+    await this.#requester.text({ ...call, body: JSON.stringify(deleteBody(options)) }, options);
+  }
+
+  async deleteCollection(selection: Selection, options: DeleteOptions = {}): Promise<void> {
+    const { namespace, ...rest } = selection;
+    const call = this.#call("deletecollection", "DELETE", this.#collection(namespace));
+    await this.#requester.text({ ...call, query: { ...rest }, body: JSON.stringify(deleteBody(options)) }, options);
+  }
+
+  async getScale(key: ObjectKey, options: CallOptions = {}): Promise<Stored<Scale>> {
+    return this.#requester.json(this.#call("get", "GET", this.#at(key, "scale")), options);
+  }
+
+  async setScale(key: ObjectKey, replicas: number, options: WriteOptions = {}): Promise<Stored<Scale>> {
+    const call = this.#call("patch", "PATCH", this.#at(key, "scale"));
+    const body = JSON.stringify({ spec: { replicas } });
+    return this.#requester.json({ ...call, query: writeQuery(options), body, contentType: PATCH_MEDIA.merge }, options);
+  }
+
+  /** What a container wrote, as far as the server gives it. */
+  async logs(
+    key: ObjectKey,
+    options: CallOptions & {
+      readonly container?: string;
+      readonly tailLines?: number;
+      readonly previous?: boolean;
+    } = {},
+  ): Promise<string> {
+    const { container, tailLines, previous } = options;
+    const call = this.#call("get", "GET", this.#at(key, "log"));
+    return this.#requester.text({ ...call, accept: "*/*", query: { container, tailLines, previous } }, options);
+  }
+
+  /** Changes from a version on, until the signal aborts or the server ends it. Most want an `Informer` instead. */
+  async watch(
+    query: Selection & {
+      readonly resourceVersion?: string;
+      readonly timeoutSeconds?: number;
+      readonly sendInitialEvents?: boolean;
+    },
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<WatchEvent<Stored<T>>>> {
+    const { namespace, sendInitialEvents, ...rest } = query;
+    const call = this.#call("watch", "GET", this.#collection(namespace));
+    const initial = sendInitialEvents ? { sendInitialEvents: true, resourceVersionMatch: "NotOlderThan" } : {};
+    const response = await this.#requester.stream(
+      { ...call, query: { ...rest, ...initial, watch: true, allowWatchBookmarks: true } },
+      signal,
+    );
+    return readEvents<T>(linesOf(response.chunks()), `watch ${this.type.kind}`);
+  }
+
+  /** This kind as something a watcher can follow. */
+  source(selection: Selection = {}): WatchSource<Stored<T>> {
+    return {
+      list: (query, signal) => this.list({ ...selection, ...query }, { signal }),
+      watch: (query, signal) => this.watch({ ...selection, ...query }, signal),
+    };
+  }
+
+  #call(verb: string, method: ApiCall["method"], path: string): ApiCall {
+    return { verb, subject: this.type.kind, method, path };
+  }
+
+  #collection(namespace: string | undefined): string {
+    return pathOrFault({
+      ...this.type,
+      ...(this.type.namespaced && namespace !== undefined && namespace !== "" ? { namespace } : {}),
+    });
+  }
+
+  #at({ namespace, name }: ObjectKey, subresource?: string): string {
+    if (this.type.namespaced && namespace === "") {
+      throw invalidArgument(`${this.type.kind} "${name}"`, [
+        { path: "$.metadata.namespace", message: "is empty", fix: `${this.type.kind} lives in a namespace; name it` },
+      ]);
+    }
+    return pathOrFault({
+      ...this.type,
+      ...(this.type.namespaced ? { namespace } : {}),
+      name,
+      ...(subresource === undefined ? {} : { subresource }),
+    });
+  }
+
+  #keyOf(object: T): ObjectKey {
+    return { namespace: object.metadata.namespace ?? "", name: object.metadata.name ?? "" };
+  }
+
+  #namespaceOf(object: T): string | undefined {
+    if (this.type.namespaced && !object.metadata.namespace) this.#at(this.#keyOf(object));
+    return object.metadata.namespace;
+  }
+}
+
+interface RawEvent<T extends KubeObject> {
+  readonly type: string;
+  readonly object: Stored<T>;
+}
+
+/** Asked for by `sendInitialEvents`: marks the bookmark behind the last object that was there at the start. */
+const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
+
+async function* readEvents<T extends KubeObject>(
+  lines: AsyncIterable<string>,
+  what: string,
+): AsyncGenerator<WatchEvent<Stored<T>>> {
+  for await (const line of lines) {
+    const { type, object } = parseEvent<T>(line, what);
+    const { resourceVersion } = object.metadata;
+    if (type === "ADDED" || type === "MODIFIED" || type === "DELETED") yield { type, object, resourceVersion };
+    else if (type === "BOOKMARK") {
+      yield { type, resourceVersion, initialEventsEnd: object.metadata.annotations?.[INITIAL_EVENTS_END] === "true" };
+    }
+  }
+}
+
+function parseEvent<T extends KubeObject>(line: string, what: string): RawEvent<T> {
+  let event: RawEvent<T>;
+  try {
+    event = JSON.parse(line) as RawEvent<T>;
+  } catch (error) {
+    throw new Fault({ kind: "unavailable", dependency: "API server" }, `${what} brought a line that is no JSON`, {
+      cause: error,
+      context: { start: line.slice(0, 200) },
+    });
+  }
+  if (event.type === "ERROR") throw faultFromStatus(JSON.stringify(event.object), { what });
+  if (typeof event.object?.metadata !== "object") {
+    throw new Fault({ kind: "unavailable", dependency: "API server" }, `${what} brought an event without an object`, {
+      context: { start: line.slice(0, 200) },
+    });
+  }
+  return event;
+}
+
+function writeQuery({ fieldManager, dryRun, fieldValidation }: WriteOptions): Query {
+  return { fieldManager, fieldValidation, ...(dryRun ? { dryRun: "All" } : {}) };
+}
+
+function deleteBody({ propagation, uid, resourceVersion, gracePeriodSeconds, dryRun }: DeleteOptions): object {
+  const preconditions = {
+    ...(uid === undefined ? {} : { uid }),
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+  };
+  return {
+    apiVersion: "v1",
+    kind: "DeleteOptions",
+    ...(propagation === undefined ? {} : { propagationPolicy: propagation }),
+    ...(Object.keys(preconditions).length === 0 ? {} : { preconditions }),
+    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+    ...(dryRun ? { dryRun: ["All"] } : {}),
+  };
+}
+
+function pathOrFault(location: Parameters<typeof resourcePath>[0]): string {
+  const path = resourcePath(location);
+  if (path.ok) return path.value;
+  const named = formatObjectKey({ namespace: location.namespace ?? "", name: location.name ?? "" });
+  throw invalidArgument(named, path.error satisfies readonly Violation[]);
+}

@@ -1,0 +1,158 @@
+import { Fault, isFault, startDeadline, type Ambient } from "@oaas/foundation";
+import { formatObjectKey, parseObjectKey, type ObjectKey } from "@oaas/kube-core";
+import { NOOP_LOGGER, NOOP_METER, type Logger, type Meter } from "@oaas/observability";
+import { WorkQueue, type Taken, type WorkQueueOptions } from "../queue/work-queue.ts";
+import type { Outcome } from "./outcome.ts";
+import type { Source } from "./sources.ts";
+import { controllerMetrics, type ControllerMetrics, type ReconcileResult } from "./telemetry.ts";
+
+/** What a reconcile may use besides its key. It never learns why it was called. */
+export interface ReconcileContext {
+  /** Aborts at the deadline, and when the controller stops and its grace is over. */
+  readonly signal: AbortSignal;
+  readonly logger: Logger;
+  /** Faults in a row before this try. */
+  readonly retries: number;
+}
+
+/**
+ * Brings the world to what one object asks for.
+ *
+ * Returning means it went well; a thrown fault that is retryable is tried again with growing delays, and so is one we did not foresee
+ * (internal); any other fault is final: counted, logged, and not tried again until something changes.
+ */
+export type Reconcile = (key: ObjectKey, context: ReconcileContext) => Promise<Outcome>;
+
+export interface ControllerOptions {
+  readonly name: string;
+  readonly reconcile: Reconcile;
+  readonly sources: readonly Source[];
+  readonly ambient: Ambient;
+  /** Keys worked on at once. Default 4. */
+  readonly concurrency?: number;
+  /** The longest a reconcile may take. Default 60 s. */
+  readonly deadlineMs?: number;
+  readonly queue?: Pick<WorkQueueOptions<string>, "limit" | "backoff" | "overallRate">;
+  readonly logger?: Logger;
+  readonly meter?: Meter;
+}
+
+/**
+ * Takes keys from its sources to its reconcile.
+ *
+ * *Guarantees*: one key is never with two workers; keys of different namespaces take turns; nothing starts before `start`; `stop` waits for work in hand
+ * as long as its grace, then aborts it. *Assumptions*: informers are synced before `start`, or the first reconciles see a part of the world.
+ */
+export class Controller {
+  readonly name: string;
+  readonly #options: ControllerOptions;
+  readonly #queue: WorkQueue<string>;
+  readonly #logger: Logger;
+  readonly #metrics: ControllerMetrics;
+  readonly #stopping = new AbortController();
+  #endSources: (() => void)[] = [];
+  #workers: Promise<void>[] = [];
+
+  constructor(options: ControllerOptions) {
+    this.name = options.name;
+    this.#options = options;
+    this.#logger = (options.logger ?? NOOP_LOGGER).child({ controller: options.name });
+    this.#metrics = controllerMetrics(options.meter ?? NOOP_METER, options.name);
+    const labels = { controller: options.name };
+    this.#queue = new WorkQueue<string>({
+      ...options.ambient,
+      ...options.queue,
+      groupOf: (key) => key.slice(0, Math.max(0, key.indexOf("/"))),
+      onRoom: () => this.#fill(),
+      observer: {
+        added: () => {
+          this.#metrics.queueAdds.add(1, labels);
+          this.#metrics.queueDepth.set(this.#queue.length, labels);
+        },
+        taken: (waitedMs) => {
+          this.#metrics.queueWait.observe(waitedMs / 1000, labels);
+          this.#metrics.queueDepth.set(this.#queue.length, labels);
+          this.#metrics.active.add(1, labels);
+        },
+        finished: (workedMs) => {
+          this.#metrics.duration.observe(workedMs / 1000, labels);
+          this.#metrics.active.add(-1, labels);
+        },
+        retried: () => this.#metrics.queueRetries.add(1, labels),
+        overflowed: () =>
+          this.#logger.warn("the queue is full; everything will be looked at again", { limit: options.queue?.limit }),
+      },
+    });
+  }
+
+  /** Asks for a reconcile of one key, from outside the sources. */
+  enqueue(key: ObjectKey, options: { readonly priority?: number; readonly afterMs?: number } = {}): void {
+    this.#queue.add(formatObjectKey(key), options);
+  }
+
+  get queueLength(): number {
+    return this.#queue.length;
+  }
+
+  start(): void {
+    if (this.#workers.length > 0) return;
+    this.#fill();
+    this.#workers = Array.from({ length: this.#options.concurrency ?? 4 }, () => this.#work());
+  }
+
+  /** Takes no more keys and waits for work in hand; what is not done within the grace is aborted. Repeatable. */
+  async stop(graceMs = 10_000): Promise<void> {
+    for (const end of this.#endSources.splice(0)) end();
+    const timer = this.#options.ambient.timers.after(graceMs, () =>
+      this.#stopping.abort(new Fault({ kind: "cancelled" }, "the controller stops")),
+    );
+    await this.#queue.stop();
+    await Promise.all(this.#workers);
+    timer.cancel();
+  }
+
+  /** Subscribes to all sources; each tells of everything there is. After an overflow this adds again what was refused. */
+  #fill(): void {
+    for (const end of this.#endSources.splice(0)) end();
+    this.#endSources = this.#options.sources.map((source) =>
+      source((key, options) => this.#queue.add(formatObjectKey(key), options)),
+    );
+  }
+
+  async #work(): Promise<void> {
+    for (let taken = await this.#queue.take(); taken; taken = await this.#queue.take()) {
+      const result = await this.#reconcileOne(taken);
+      this.#queue.done(taken.key);
+      this.#metrics.reconciles.add(1, { controller: this.name, result });
+    }
+  }
+
+  async #reconcileOne({ key, priority }: Taken<string>): Promise<ReconcileResult> {
+    const parsed = parseObjectKey(key);
+    if (!parsed.ok) return "failed";
+    const logger = this.#logger.child({ key });
+    const retries = this.#queue.retriesOf(key);
+    using deadline = startDeadline(this.#options.ambient, this.#options.deadlineMs ?? 60_000, this.#stopping.signal);
+    try {
+      const outcome = await this.#options.reconcile(parsed.value, { signal: deadline.signal, logger, retries });
+      this.#queue.forget(key);
+      if (outcome.type === "check-again") this.#queue.add(key, { afterMs: outcome.afterMs, priority });
+      return outcome.type;
+    } catch (thrown) {
+      return this.#failed(key, priority, Fault.from(thrown), logger);
+    }
+  }
+
+  #failed(key: string, priority: number, fault: Fault, logger: Logger): ReconcileResult {
+    if (fault.retryable || fault.kind === "internal") {
+      const asked =
+        isFault(fault, "unavailable") || isFault(fault, "resource-exhausted") ? fault.detail.retryAfterMs : undefined;
+      this.#queue.retry(key, { priority, ...(asked === undefined ? {} : { atLeastMs: asked }) });
+      logger.warn("reconcile failed and will be tried again", { fault, retries: this.#queue.retriesOf(key) });
+      return "retried";
+    }
+    this.#queue.forget(key);
+    logger.error("reconcile failed for good; it is not tried again until something changes", { fault });
+    return "failed";
+  }
+}

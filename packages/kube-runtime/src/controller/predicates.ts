@@ -1,0 +1,50 @@
+import { canonicalJson, type KubeObject } from "@oaas/kube-core";
+import type { Change } from "../cache/store.ts";
+
+/** Whether a change matters. */
+export type Predicate<T extends KubeObject> = (change: Change<T>) => boolean;
+
+/** The spec changed, or the object came or went. Not for kinds whose spec has no generation. */
+export function specChanged<T extends KubeObject>(change: Change<T>): boolean {
+  if (change.type !== "updated") return true;
+  const { object, previous } = change;
+  return (
+    object.metadata.generation !== previous.metadata.generation ||
+    object.metadata.deletionTimestamp !== previous.metadata.deletionTimestamp
+  );
+}
+
+/** Labels changed, or the object came or went. */
+export function labelsChanged<T extends KubeObject>(change: Change<T>): boolean {
+  return metadataChanged(change, "labels");
+}
+
+/** Annotations changed, or the object came or went. */
+export function annotationsChanged<T extends KubeObject>(change: Change<T>): boolean {
+  return metadataChanged(change, "annotations");
+}
+
+/** Finalizers changed, or the object came or went. */
+export function finalizersChanged<T extends KubeObject>(change: Change<T>): boolean {
+  return metadataChanged(change, "finalizers");
+}
+
+/** At least one of them. */
+export function anyOf<T extends KubeObject>(...predicates: readonly Predicate<T>[]): Predicate<T> {
+  return (change) => predicates.some((predicate) => predicate(change));
+}
+
+/** All of them. */
+export function allOf<T extends KubeObject>(...predicates: readonly Predicate<T>[]): Predicate<T> {
+  return (change) => predicates.every((predicate) => predicate(change));
+}
+
+function metadataChanged<T extends KubeObject>(
+  change: Change<T>,
+  field: "labels" | "annotations" | "finalizers",
+): boolean {
+  if (change.type !== "updated") return true;
+  return (
+    canonicalJson(change.object.metadata[field] ?? null) !== canonicalJson(change.previous.metadata[field] ?? null)
+  );
+}

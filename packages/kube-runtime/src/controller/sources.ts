@@ -1,0 +1,61 @@
+import { keyOf, parseApiVersion, type KubeObject, type ObjectKey, type Stored } from "@oaas/kube-core";
+import type { Informer } from "../cache/informer.ts";
+import type { Change } from "../cache/store.ts";
+import type { Predicate } from "./predicates.ts";
+
+/** Puts a key into a controller's queue. */
+export type Enqueue = (key: ObjectKey, options?: { readonly priority?: number }) => void;
+
+/** Where keys come from: begins when it is called, ends when the answer is. */
+export type Source = (enqueue: Enqueue) => () => void;
+
+export interface SourceOptions<T extends KubeObject> {
+  /** Only changes for which this holds. */
+  readonly when?: Predicate<T>;
+  readonly priority?: number;
+}
+
+/** The objects themselves. */
+export function own<T extends KubeObject, I extends string>(
+  informer: Informer<T, I>,
+  options: SourceOptions<T> = {},
+): Source {
+  return mapped(informer, (object) => [keyOf(object)], options);
+}
+
+/** Their children: the key is that of the owner of the given kind, in the child's namespace. */
+export function owned<T extends KubeObject, I extends string>(
+  informer: Informer<T, I>,
+  owner: { readonly group: string; readonly kind: string },
+  options: SourceOptions<T> = {},
+): Source {
+  return mapped(informer, (object) => ownersOf(object, owner), options);
+}
+
+/** Anything else: a function from what changed to the keys that it concerns. An update concerns what it was and what it is. */
+export function mapped<T extends KubeObject, I extends string>(
+  informer: Informer<T, I>,
+  keysOf: (object: Stored<T>) => readonly ObjectKey[],
+  options: SourceOptions<T> = {},
+): Source {
+  return (enqueue) =>
+    informer.onChange((change: Change<T>) => {
+      if (options.when && !options.when(change)) return;
+      const keys = keysOf(change.object);
+      const before = change.type === "updated" ? keysOf(change.previous) : [];
+      for (const key of [...keys, ...before]) {
+        enqueue(key, options.priority === undefined ? {} : { priority: options.priority });
+      }
+    });
+}
+
+function ownersOf(object: KubeObject, owner: { readonly group: string; readonly kind: string }): ObjectKey[] {
+  const namespace = object.metadata.namespace ?? "";
+  return (object.metadata.ownerReferences ?? [])
+    .filter(({ apiVersion, kind }) => {
+      const parsed = parseApiVersion(apiVersion);
+      // The version may differ: an owner reference keeps the one it was written with.
+      return kind === owner.kind && parsed.ok && parsed.value.group === owner.group;
+    })
+    .map(({ name }) => ({ namespace, name }));
+}

@@ -1,0 +1,67 @@
+import type { Counter, Gauge, Histogram, Meter } from "@oaas/observability";
+
+const OUTCOMES = ["settled", "wait-for-change", "check-again", "retried", "failed"] as const;
+
+export type ReconcileResult = (typeof OUTCOMES)[number];
+
+/** What a controller counts. */
+export interface ControllerMetrics {
+  readonly reconciles: Counter<"controller" | "result">;
+  readonly duration: Histogram<"controller">;
+  readonly active: Gauge<"controller">;
+  readonly queueDepth: Gauge<"controller">;
+  readonly queueAdds: Counter<"controller">;
+  readonly queueRetries: Counter<"controller">;
+  readonly queueWait: Histogram<"controller">;
+}
+
+/** Everything starts at zero, so that dashboards have no gaps. */
+export function controllerMetrics(meter: Meter, controller: string): ControllerMetrics {
+  const startAtZero = [{ controller }];
+  return {
+    reconciles: meter.counter({
+      name: "kube_controller_reconciles_total",
+      help: "Reconciles by result: settled, wait-for-change, check-again, retried after a fault, failed for good.",
+      labels: ["controller", "result"],
+      startAtZero: OUTCOMES.map((result) => ({ controller, result })),
+    }),
+    duration: meter.histogram({
+      name: "kube_controller_reconcile_duration_seconds",
+      help: "Time a reconcile took.",
+      labels: ["controller"],
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30],
+      startAtZero,
+    }),
+    active: meter.gauge({
+      name: "kube_controller_active_workers",
+      help: "Workers with a key in hand.",
+      labels: ["controller"],
+      startAtZero,
+    }),
+    queueDepth: meter.gauge({
+      name: "kube_controller_queue_depth",
+      help: "Keys that wait.",
+      labels: ["controller"],
+      startAtZero,
+    }),
+    queueAdds: meter.counter({
+      name: "kube_controller_queue_adds_total",
+      help: "Keys added.",
+      labels: ["controller"],
+      startAtZero,
+    }),
+    queueRetries: meter.counter({
+      name: "kube_controller_queue_retries_total",
+      help: "Keys added again after a fault.",
+      labels: ["controller"],
+      startAtZero,
+    }),
+    queueWait: meter.histogram({
+      name: "kube_controller_queue_wait_seconds",
+      help: "Time a key waited for a worker.",
+      labels: ["controller"],
+      buckets: [0.001, 0.01, 0.1, 1, 10, 60, 600],
+      startAtZero,
+    }),
+  };
+}

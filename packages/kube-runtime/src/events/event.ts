@@ -1,0 +1,51 @@
+import type { KubeObject, ObjectRef } from "@oaas/kube-core";
+import { resourceType } from "../client/resource-type.ts";
+
+/** An Event of events.k8s.io/v1. */
+export interface KubeEvent extends KubeObject {
+  readonly eventTime?: string;
+  readonly reportingController?: string;
+  readonly reportingInstance?: string;
+  readonly action?: string;
+  readonly reason?: string;
+  readonly note?: string;
+  readonly type?: "Normal" | "Warning";
+  readonly regarding?: ObjectRef;
+  readonly related?: ObjectRef;
+  readonly series?: { readonly count: number; readonly lastObservedTime: string };
+}
+
+export const EVENTS = resourceType<KubeEvent>({
+  group: "events.k8s.io",
+  version: "v1",
+  kind: "Event",
+  resource: "events",
+  namespaced: true,
+});
+
+/** What happened, to what. Made by small functions beside the code that knows; the recorder does the rest. */
+export interface Happening {
+  readonly type: "Normal" | "Warning";
+  /** CamelCase, short, one of a fixed list. */
+  readonly reason: string;
+  /** CamelCase: what was done or tried. */
+  readonly action: string;
+  readonly note: string;
+  readonly regarding: ObjectRef;
+  readonly related?: ObjectRef;
+}
+
+/** The server's limit on a note. */
+const LONGEST_NOTE = 1024;
+
+/** A note that the server takes: cut where it is too long, never inside a character. */
+export function fittingNote(note: string): string {
+  if (new TextEncoder().encode(note).length <= LONGEST_NOTE) return note;
+  const bytes = new TextEncoder().encode(note).slice(0, LONGEST_NOTE - 3);
+  return `${new TextDecoder().decode(bytes).replace(/\uFFFD+$/, "")}…`;
+}
+
+/** RFC 3339 with microseconds, as MicroTime wants. */
+export function microTime(epochMs: number): string {
+  return new Date(epochMs).toISOString().replace("Z", "000Z");
+}

@@ -1,0 +1,49 @@
+/**
+ * A Kubernetes client and the machinery of controllers. No word in here is about any one platform.
+ *
+ * Reading order: client (requests, kinds, discovery), watch (following a list for ever), cache (informers and indexes), queue (keys that need work),
+ * controller (keys to reconciles), finalizer, events, leader, manager (starting and stopping in order). `@oaas/kube-runtime/node` has what touches sockets,
+ * files and processes.
+ */
+export type { ClusterAccess, CredentialSource, ExecPlugin, FileOrData } from "./client/access.ts";
+export { readKubeConfig, type KubeConfigDocument } from "./client/kube-config.ts";
+export type { HttpRequest, HttpResponse, Transport } from "./client/transport.ts";
+export { DEFAULT_FLOW, type FlowControlOptions } from "./client/flow-control.ts";
+export type { CallOptions, RequesterOptions } from "./client/requester.ts";
+export { KubeClient } from "./client/kube-client.ts";
+export { resourceType, type ResourceType } from "./client/resource-type.ts";
+export {
+  ResourceClient,
+  type ApplyOptions,
+  type DeleteOptions,
+  type ListQuery,
+  type PatchType,
+  type Scale,
+  type Selection,
+  type WriteOptions,
+} from "./client/resource-client.ts";
+export { Discovery, type ServedResource, type ServerVersion } from "./client/discovery.ts";
+export type { ListPage, WatchEvent, WatchSink, WatchSource } from "./watch/watch-source.ts";
+export { runWatcher, type WatcherNote, type WatcherOptions } from "./watch/watcher.ts";
+export { Informer, type ChangeHandler, type InformerOptions } from "./cache/informer.ts";
+export { InformerPool, metadataOnly, type PoolOptions } from "./cache/informer-pool.ts";
+export type { IndexFunction } from "./cache/indexes.ts";
+export type { CacheReader, Change } from "./cache/store.ts";
+export { PRIORITY, WorkQueue, type QueueObserver, type Taken, type WorkQueueOptions } from "./queue/work-queue.ts";
+export { checkAgain, settled, waitForChange, type Outcome } from "./controller/outcome.ts";
+export {
+  allOf,
+  annotationsChanged,
+  anyOf,
+  finalizersChanged,
+  labelsChanged,
+  specChanged,
+  type Predicate,
+} from "./controller/predicates.ts";
+export { mapped, own, owned, type Enqueue, type Source, type SourceOptions } from "./controller/sources.ts";
+export { Controller, type ControllerOptions, type Reconcile, type ReconcileContext } from "./controller/controller.ts";
+export { withFinalizer, type FinalizerSteps } from "./finalizer/finalizer.ts";
+export { EVENTS, type Happening, type KubeEvent } from "./events/event.ts";
+export { EventRecorder, type RecorderOptions } from "./events/recorder.ts";
+export { LeaseElector, LEASES, type ElectorOptions, type Lease } from "./leader/lease-elector.ts";
+export { Manager, type LedTask, type ManagerOptions, type Readiness } from "./manager/manager.ts";

@@ -1,0 +1,107 @@
+/** First in, first out, without the cost of shifting an array. */
+class Fifo<T> {
+  #items: T[] = [];
+  #head = 0;
+
+  get isEmpty(): boolean {
+    return this.#head === this.#items.length;
+  }
+
+  push(item: T): void {
+    this.#items.push(item);
+  }
+
+  shift(): T | undefined {
+    if (this.isEmpty) return undefined;
+    const item = this.#items[this.#head];
+    this.#head += 1;
+    if (this.#head > 1024 && this.#head * 2 > this.#items.length) {
+      this.#items = this.#items.slice(this.#head);
+      this.#head = 0;
+    }
+    return item;
+  }
+}
+
+interface Ticket<K> {
+  readonly key: K;
+  readonly priority: number;
+}
+
+/** The groups of one priority, taken in turn. */
+class Lane<K> {
+  readonly #groups = new Map<string, Fifo<Ticket<K>>>();
+
+  push(group: string, ticket: Ticket<K>): void {
+    let fifo = this.#groups.get(group);
+    if (!fifo) this.#groups.set(group, (fifo = new Fifo()));
+    fifo.push(ticket);
+  }
+
+  shift(): Ticket<K> | undefined {
+    const next = this.#groups.entries().next();
+    if (next.done) return undefined;
+    const [group, fifo] = next.value;
+    const ticket = fifo.shift();
+    // A map keeps insertion order: taking a group out and putting it back sends it to the end of the line.
+    this.#groups.delete(group);
+    if (!fifo.isEmpty) this.#groups.set(group, fifo);
+    return ticket;
+  }
+}
+
+/**
+ * Waiting keys: the highest priority first; within a priority the groups take turns, so that one busy namespace does not
+ * starve the others; within a group in order of arrival. A key waits once, at its highest priority.
+ */
+export class FairLanes<K> {
+  readonly #lanes = new Map<number, Lane<K>>();
+  readonly #waiting = new Map<K, Ticket<K>>();
+  readonly #groupOf: (key: K) => string;
+  #priorities: number[] = [];
+
+  constructor(groupOf: (key: K) => string) {
+    this.#groupOf = groupOf;
+  }
+
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  has(key: K): boolean {
+    return this.#waiting.has(key);
+  }
+
+  /** Adds a key, or raises it; false when it waits already at this priority or a higher one. */
+  add(key: K, priority: number): boolean {
+    const present = this.#waiting.get(key);
+    if (present && present.priority >= priority) return false;
+    const ticket = { key, priority };
+    this.#waiting.set(key, ticket);
+    this.#lane(priority).push(this.#groupOf(key), ticket);
+    return present === undefined;
+  }
+
+  take(): Ticket<K> | undefined {
+    for (const priority of this.#priorities) {
+      const lane = this.#lanes.get(priority);
+      for (let ticket = lane?.shift(); ticket; ticket = lane?.shift()) {
+        // A raised key leaves a stale ticket behind in its old lane.
+        if (this.#waiting.get(ticket.key) === ticket) {
+          this.#waiting.delete(ticket.key);
+          return ticket;
+        }
+      }
+    }
+    return undefined;
+  }
+
+  #lane(priority: number): Lane<K> {
+    let lane = this.#lanes.get(priority);
+    if (!lane) {
+      this.#lanes.set(priority, (lane = new Lane()));
+      this.#priorities = [...this.#lanes.keys()].toSorted((a, b) => b - a);
+    }
+    return lane;
+  }
+}

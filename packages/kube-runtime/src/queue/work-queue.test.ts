@@ -1,0 +1,213 @@
+import { virtualAmbient } from "@oaas/foundation/virtual";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { PRIORITY, WorkQueue, type WorkQueueOptions } from "./work-queue.ts";
+
+function setUp(options: Partial<WorkQueueOptions<string>> = {}, seed = 1) {
+  const { time, clock, timers, random } = virtualAmbient(seed);
+  const queue = new WorkQueue<string>({ clock, timers, random, ...options });
+  const takeNow = async (): Promise<string | undefined> => {
+    const state: { key?: string } = {};
+    void queue.take().then((taken) => {
+      if (taken) state.key = taken.key;
+    });
+    await time.advance(0);
+    return state.key;
+  };
+  return { time, queue, takeNow };
+}
+
+describe("one key, one worker", () => {
+  test("a key added often before it is taken is taken once", async () => {
+    const { queue, takeNow } = setUp();
+    queue.add("a");
+    queue.add("a");
+    queue.add("b");
+    expect([await takeNow(), await takeNow()]).toEqual(["a", "b"]);
+    expect(queue.length).toBe(0);
+  });
+
+  test("a key added while it is worked on is taken once more, after done", async () => {
+    const { queue } = setUp();
+    queue.add("a");
+    expect((await queue.take())?.key).toBe("a");
+    queue.add("a");
+    queue.add("a");
+    expect(queue.length).toBe(0);
+    queue.done("a");
+    expect((await queue.take())?.key).toBe("a");
+    queue.done("a");
+    expect(queue.length + queue.working).toBe(0);
+  });
+
+  test("a waiting worker gets the key as soon as it is added", async () => {
+    const { queue } = setUp();
+    const taken = queue.take();
+    queue.add("a", { priority: 3 });
+    expect(await taken).toEqual({ key: "a", priority: 3, waitedMs: 0 });
+  });
+});
+
+describe("order", () => {
+  test("priority first; a raised key goes forward and is not taken twice", async () => {
+    const { queue, takeNow } = setUp();
+    queue.add("resync", { priority: PRIORITY.low });
+    queue.add("routine");
+    queue.add("late", { priority: PRIORITY.low });
+    queue.add("user", { priority: PRIORITY.high });
+    queue.add("late", { priority: PRIORITY.high });
+    expect([await takeNow(), await takeNow(), await takeNow(), await takeNow(), await takeNow()]).toEqual([
+      "user",
+      "late",
+      "routine",
+      "resync",
+      undefined,
+    ]);
+  });
+
+  test("namespaces take turns", async () => {
+    const { queue, takeNow } = setUp({ groupOf: (key) => key.split("/")[0]! });
+    for (const key of ["big/1", "big/2", "big/3", "big/4", "small/1", "other/1"]) queue.add(key);
+    const order = [];
+    for (let i = 0; i < 6; i += 1) order.push(await takeNow());
+    expect(order).toEqual(["big/1", "small/1", "other/1", "big/2", "big/3", "big/4"]);
+  });
+});
+
+describe("delays", () => {
+  test("a key waits for its delay; the earliest of several counts", async () => {
+    const { queue, time, takeNow } = setUp();
+    queue.add("a", { afterMs: 1000 });
+    queue.add("a", { afterMs: 100 });
+    queue.add("a", { afterMs: 500 });
+    await time.advance(98);
+    expect(queue.length).toBe(0);
+    await time.advance(2);
+    expect(await takeNow()).toBe("a");
+    queue.done("a");
+    await time.advance(2000);
+    expect(queue.length).toBe(0);
+  });
+
+  test("an immediate add cancels the pending delay", async () => {
+    const { queue, time, takeNow } = setUp();
+    queue.add("a", { afterMs: 1000 });
+    queue.add("a");
+    expect(await takeNow()).toBe("a");
+    queue.done("a");
+    await time.advance(5000);
+    expect(queue.length + queue.delayed).toBe(0);
+  });
+
+  test("retries of one key grow apart until it is forgotten", async () => {
+    const { queue, time } = setUp({ backoff: { baseMs: 100, capMs: 1000, factor: 2, jitter: 0 } });
+    const waits: number[] = [];
+    for (let round = 0; round < 6; round += 1) {
+      const from = time.monotonic();
+      queue.retry("a");
+      while (queue.length === 0) await time.step();
+      waits.push(time.monotonic() - from);
+      await queue.take();
+      queue.done("a");
+    }
+    expect(waits).toEqual([100, 200, 400, 800, 1000, 1000]);
+    expect(queue.retriesOf("a")).toBe(6);
+    queue.forget("a");
+    expect(queue.retriesOf("a")).toBe(0);
+  });
+
+  test("the overall rate bounds the retries of many keys", async () => {
+    const { queue, time } = setUp({
+      overallRate: { perSecond: 10, burst: 5 },
+      backoff: { baseMs: 1, capMs: 1, factor: 1, jitter: 0 },
+    });
+    for (let i = 0; i < 25; i += 1) queue.retry(`k${i}`);
+    await time.advance(50);
+    expect(queue.length).toBe(5);
+    await time.advance(1000);
+    expect(queue.length).toBe(15);
+    await time.advance(1000);
+    expect(queue.length).toBe(25);
+  });
+});
+
+describe("bounds", () => {
+  test("beyond the limit keys are refused, and there is a call when there is room again", async () => {
+    let room = 0;
+    const { queue, time, takeNow } = setUp({ limit: 4, onRoom: () => (room += 1) });
+    for (let i = 0; i < 10; i += 1) queue.add(`k${i}`);
+    expect(queue.length).toBe(4);
+    await takeNow();
+    await time.advance(1);
+    expect(room).toBe(0);
+    await takeNow();
+    await time.advance(1);
+    expect(room).toBe(1);
+  });
+});
+
+describe("stopping", () => {
+  test("workers that wait are told, work in hand is waited for, nothing is taken any more", async () => {
+    const { queue, time } = setUp();
+    queue.add("a");
+    await queue.take();
+    const idleWorker = queue.take();
+    let stopped = false;
+    const stop = queue.stop().then(() => (stopped = true));
+    expect(await idleWorker).toBeUndefined();
+    queue.add("b");
+    await time.advance(10);
+    expect(stopped).toBe(false);
+    queue.done("a");
+    await stop;
+    expect(await queue.take()).toBeUndefined();
+    expect(time.pendingTimers).toBe(0);
+  });
+});
+
+test("laws: never two workers on one key, and every added key is worked on after its last add", async () => {
+  const step = fc.oneof(
+    fc.record({ do: fc.constant("add" as const), key: fc.nat(5), priority: fc.integer({ min: -2, max: 2 }) }),
+    fc.record({ do: fc.constant("later" as const), key: fc.nat(5), afterMs: fc.nat(50) }),
+    fc.record({ do: fc.constant("retry" as const), key: fc.nat(5) }),
+    fc.record({ do: fc.constant("take" as const) }),
+    fc.record({ do: fc.constant("done" as const), pick: fc.nat(5) }),
+    fc.record({ do: fc.constant("pass" as const), ms: fc.nat(40) }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 80 }), fc.nat(), async (steps, seed) => {
+      const { queue, time } = setUp({ groupOf: (key) => String(Number(key.slice(1)) % 2) }, seed);
+      const inHand: string[] = [];
+      const owed = new Set<string>();
+      const take = async (): Promise<boolean> => {
+        if (queue.length === 0) return false;
+        const { key } = (await queue.take())!;
+        expect(inHand).not.toContain(key);
+        inHand.push(key);
+        owed.delete(key);
+        return true;
+      };
+      for (const action of steps) {
+        if (action.do === "take") await take();
+        else if (action.do === "pass") await time.advance(action.ms);
+        else if (action.do === "done") {
+          const [key] = inHand.splice(action.pick % Math.max(1, inHand.length), 1);
+          if (key !== undefined) queue.done(key);
+        } else {
+          const key = `k${action.key}`;
+          owed.add(key);
+          if (action.do === "add") queue.add(key, { priority: action.priority });
+          else if (action.do === "later") queue.add(key, { afterMs: action.afterMs });
+          else queue.retry(key);
+        }
+      }
+      for (let round = 0; round < 200 && (owed.size > 0 || inHand.length > 0); round += 1) {
+        for (const key of inHand.splice(0)) queue.done(key);
+        while (await take());
+        await time.advance(10_000);
+      }
+      expect([...owed]).toEqual([]);
+    }),
+    { numRuns: 200 },
+  );
+});

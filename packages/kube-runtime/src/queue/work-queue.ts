@@ -1,0 +1,249 @@
+import type { BackoffPolicy, Clock, Random, Timer, Timers } from "@oaas/foundation";
+import { DueHeap } from "./due-heap.ts";
+import { FairLanes } from "./fair-lanes.ts";
+import { FailureBackoff, TokenBucket } from "./rate-limiter.ts";
+
+/** The usual priorities: a user's change goes before routine work, a resync after it. */
+export const PRIORITY = { high: 10, normal: 0, low: -10 } as const;
+
+/** A key that a worker has taken; `done` must be called with it. */
+export interface Taken<K> {
+  readonly key: K;
+  readonly priority: number;
+  /** How long it waited. */
+  readonly waitedMs: number;
+}
+
+/** What a queue tells about itself; all methods are optional to implement. */
+export interface QueueObserver {
+  added?(): void;
+  taken?(waitedMs: number): void;
+  finished?(workedMs: number): void;
+  retried?(): void;
+  overflowed?(): void;
+}
+
+export interface WorkQueueOptions<K> {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly random: Random;
+  /** Keys of one group take turns with those of others; by default all are one group. */
+  readonly groupOf?: (key: K) => string;
+  /** The most keys that wait; more are refused and `onRoom` is called when half are gone. Default 100,000. */
+  readonly limit?: number;
+  /** Called after an overflow when there is room again: add everything anew, the queue does not know what it refused. */
+  readonly onRoom?: () => void;
+  /** Delay of the retries of one key. Default 5 ms doubling to 5 min. */
+  readonly backoff?: BackoffPolicy;
+  /** Bound over the retries of all keys. Default 10 per second with a burst of 100. */
+  readonly overallRate?: { readonly perSecond: number; readonly burst: number };
+  readonly observer?: QueueObserver;
+}
+
+const RETRY_BACKOFF: BackoffPolicy = { baseMs: 5, capMs: 300_000, factor: 2, jitter: 0.2 };
+
+interface Work {
+  readonly startedAt: number;
+  /** Set when the key was added again while it was being worked on. */
+  again: number | undefined;
+}
+
+/**
+ * Keys that need work.
+ *
+ * *Flow*: `add` → wait → `take` by one worker → `done`. `retry` adds with a delay that grows with the key's failures;
+ * `forget` ends that growth.
+ *
+ * *Guarantees*: a key is with at most one worker; a key added while it is being worked on is taken once more afterwards; a key
+ * added many times before it is taken is taken once; an immediate add cancels the key's pending delay, because whoever works on
+ * it decides anew when to look again; memory is bounded by `limit`.
+ *
+ * *Assumptions*: keys are compared as a Map compares them, so use strings.
+ *
+ * *Caveats*: when more than `limit` keys wait, further ones are refused and forgotten; `onRoom` is the caller's chance to add all
+ * that exists again.
+ */
+export class WorkQueue<K> {
+  readonly #options: WorkQueueOptions<K>;
+  readonly #limit: number;
+  readonly #lanes: FairLanes<K>;
+  readonly #addedAt = new Map<K, number>();
+  readonly #working = new Map<K, Work>();
+  readonly #delayed = new DueHeap<K>();
+  readonly #delayedPriority = new Map<K, number>();
+  readonly #failures: FailureBackoff<K>;
+  readonly #bucket: TokenBucket;
+  #waiters: ((taken: Taken<K> | undefined) => void)[] = [];
+  #idle: (() => void)[] = [];
+  #timer: { readonly dueAt: number; readonly timer: Timer } | undefined;
+  #stopped = false;
+  #overflowed = false;
+
+  constructor(options: WorkQueueOptions<K>) {
+    this.#options = options;
+    this.#limit = options.limit ?? 100_000;
+    this.#lanes = new FairLanes(options.groupOf ?? (() => ""));
+    this.#failures = new FailureBackoff(options.backoff ?? RETRY_BACKOFF, options.random);
+    this.#bucket = new TokenBucket(options.clock, options.overallRate ?? { perSecond: 10, burst: 100 });
+  }
+
+  /** Keys that wait to be taken. */
+  get length(): number {
+    return this.#lanes.size;
+  }
+
+  /** Keys that will wait once their delay is over. */
+  get delayed(): number {
+    return this.#delayed.size;
+  }
+
+  /** Keys that workers hold. */
+  get working(): number {
+    return this.#working.size;
+  }
+
+  /** How long the work that has been going on longest has taken. */
+  longestWorkMs(): number {
+    let first: number | undefined;
+    for (const { startedAt } of this.#working.values()) first = Math.min(first ?? startedAt, startedAt);
+    return first === undefined ? 0 : this.#options.clock.monotonic() - first;
+  }
+
+  /** Adds a key, now or after a delay. */
+  add(key: K, options: { readonly priority?: number; readonly afterMs?: number } = {}): void {
+    if (this.#stopped) return;
+    const priority = options.priority ?? PRIORITY.normal;
+    if (options.afterMs !== undefined && options.afterMs > 0) {
+      this.#addLater(key, priority, options.afterMs);
+      return;
+    }
+    this.#delayed.delete(key);
+    this.#delayedPriority.delete(key);
+    this.#addNow(key, priority);
+  }
+
+  /** Adds a key that failed: later each time, and never faster than the overall rate. */
+  retry(key: K, options: { readonly priority?: number; readonly atLeastMs?: number } = {}): void {
+    if (this.#stopped) return;
+    this.#options.observer?.retried?.();
+    const delayMs = Math.max(this.#failures.next(key), this.#bucket.reserve(), options.atLeastMs ?? 0);
+    this.#addLater(key, options.priority ?? PRIORITY.normal, delayMs);
+  }
+
+  /** Ends the growth of a key's retry delay. */
+  forget(key: K): void {
+    this.#failures.forget(key);
+  }
+
+  /** How many times in a row the key was retried. */
+  retriesOf(key: K): number {
+    return this.#failures.failuresOf(key);
+  }
+
+  /** The next key to work on; waits for one; undefined once the queue is stopped. */
+  take(): Promise<Taken<K> | undefined> {
+    const ready = this.#next();
+    if (ready) return Promise.resolve(ready);
+    if (this.#stopped) return Promise.resolve(undefined);
+    return new Promise((resolve) => void this.#waiters.push(resolve));
+  }
+
+  /** Says that the work on a taken key is over, well or badly. */
+  done(key: K): void {
+    const work = this.#working.get(key);
+    if (!work) return;
+    this.#working.delete(key);
+    this.#options.observer?.finished?.(this.#options.clock.monotonic() - work.startedAt);
+    if (work.again !== undefined && !this.#stopped) this.#addNow(key, work.again);
+    if (this.#working.size === 0) {
+      for (const resolve of this.#idle.splice(0)) resolve();
+    }
+  }
+
+  /** Takes no more keys, drops those that wait, and resolves when the workers are done with theirs. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#timer?.timer.cancel();
+    this.#delayed.clear();
+    for (const resolve of this.#waiters.splice(0)) resolve(undefined);
+    if (this.#working.size > 0) await new Promise<void>((resolve) => void this.#idle.push(resolve));
+  }
+
+  #addLater(key: K, priority: number, delayMs: number): void {
+    if (this.#lanes.has(key)) return;
+    if (this.#delayed.size >= this.#limit) {
+      this.#overflow();
+      return;
+    }
+    this.#delayed.set(key, this.#options.clock.monotonic() + delayMs);
+    this.#delayedPriority.set(key, Math.max(priority, this.#delayedPriority.get(key) ?? priority));
+    this.#armTimer();
+  }
+
+  #addNow(key: K, priority: number): void {
+    const work = this.#working.get(key);
+    if (work) {
+      work.again = Math.max(priority, work.again ?? priority);
+      return;
+    }
+    if (this.#lanes.size >= this.#limit && !this.#lanes.has(key)) {
+      this.#overflow();
+      return;
+    }
+    if (this.#lanes.add(key, priority)) {
+      this.#addedAt.set(key, this.#options.clock.monotonic());
+      this.#options.observer?.added?.();
+    }
+    this.#hand();
+  }
+
+  #overflow(): void {
+    if (!this.#overflowed) this.#options.observer?.overflowed?.();
+    this.#overflowed = true;
+  }
+
+  #hand(): void {
+    while (this.#waiters.length > 0) {
+      const taken = this.#next();
+      if (!taken) return;
+      this.#waiters.shift()?.(taken);
+    }
+  }
+
+  #next(): Taken<K> | undefined {
+    if (this.#stopped) return undefined;
+    const ticket = this.#lanes.take();
+    if (!ticket) return undefined;
+    const now = this.#options.clock.monotonic();
+    const waitedMs = now - (this.#addedAt.get(ticket.key) ?? now);
+    this.#addedAt.delete(ticket.key);
+    this.#working.set(ticket.key, { startedAt: now, again: undefined });
+    this.#options.observer?.taken?.(waitedMs);
+    if (this.#overflowed && this.#lanes.size <= this.#limit / 2) {
+      this.#overflowed = false;
+      this.#options.timers.after(0, () => this.#options.onRoom?.());
+    }
+    return { key: ticket.key, priority: ticket.priority, waitedMs };
+  }
+
+  #armTimer(): void {
+    const dueAt = this.#delayed.nextDueAt();
+    if (dueAt === undefined || this.#stopped) return;
+    if (this.#timer && this.#timer.dueAt <= dueAt) return;
+    this.#timer?.timer.cancel();
+    const delayMs = Math.max(0, dueAt - this.#options.clock.monotonic());
+    this.#timer = { dueAt, timer: this.#options.timers.after(delayMs, () => this.#releaseDue()) };
+  }
+
+  #releaseDue(): void {
+    this.#timer = undefined;
+    // Real timers may fire a fraction of a millisecond early.
+    const now = this.#options.clock.monotonic() + 1;
+    for (let key = this.#delayed.takeDue(now); key !== undefined; key = this.#delayed.takeDue(now)) {
+      const priority = this.#delayedPriority.get(key) ?? PRIORITY.normal;
+      this.#delayedPriority.delete(key);
+      this.#addNow(key, priority);
+    }
+    this.#armTimer();
+  }
+}

@@ -1,0 +1,213 @@
+import { abortFault, invalidArgument, resourceExhausted, unavailable, Fault } from "@oaas/foundation";
+import { virtualAmbient } from "@oaas/foundation/virtual";
+import { describe, expect, test } from "vitest";
+import type { ListPage, WatchEvent, WatchSource } from "./watch-source.ts";
+import { runWatcher, type WatcherNote, type WatcherOptions } from "./watcher.ts";
+
+interface Thing {
+  readonly name: string;
+  readonly version: number;
+}
+
+const expired = (): Fault =>
+  new Fault({ kind: "failed-precondition", subject: "version" }, "too old", { context: { expired: true } });
+
+/** What the fake server does with one watch: events, then hang, end, or break. */
+type Script = { readonly events: readonly WatchEvent<Thing>[]; readonly after: "hang" | "end" | Fault } | Fault;
+
+const put = (name: string, version: number): WatchEvent<Thing> => ({
+  type: "MODIFIED",
+  object: { name, version },
+  resourceVersion: String(version),
+});
+const bookmark = (version: number, initialEventsEnd = false): WatchEvent<Thing> => ({
+  type: "BOOKMARK",
+  resourceVersion: String(version),
+  initialEventsEnd,
+});
+
+function setUp(
+  scripts: Script[],
+  options: Partial<WatcherOptions<Thing>> = {},
+  pages: (ListPage<Thing> | Fault)[] = [],
+) {
+  const ambient = virtualAmbient(11);
+  const asked: string[] = [];
+  const things = new Map<string, number>();
+  const notes: WatcherNote[] = [];
+  let replaced = 0;
+  const source: WatchSource<Thing> = {
+    list: async (query) => {
+      asked.push(`list ${query.continue ?? "first"}`);
+      const page = pages.shift();
+      if (!page) throw unavailable("server", "no page left");
+      if (page instanceof Fault) throw page;
+      return page;
+    },
+    watch: async (query, signal) => {
+      asked.push(`watch ${query.resourceVersion || "initial"}`);
+      const script = scripts.shift() ?? { events: [], after: "hang" };
+      if (script instanceof Fault) throw script;
+      return (async function* () {
+        yield* script.events;
+        if (script.after === "end") return;
+        if (script.after !== "hang") throw script.after;
+        await new Promise((_, reject) => {
+          if (signal.aborted) reject(abortFault(signal));
+          signal.addEventListener("abort", () => reject(abortFault(signal)));
+        });
+      })();
+    },
+  };
+  const stop = new AbortController();
+  const running = runWatcher<Thing>(
+    {
+      source,
+      ambient,
+      sink: {
+        replace: (items) => {
+          replaced += 1;
+          things.clear();
+          for (const { name, version } of items) things.set(name, version);
+        },
+        apply: (type, { name, version }) => void (type === "DELETED" ? things.delete(name) : things.set(name, version)),
+      },
+      onNote: (note) => notes.push(note),
+      ...options,
+    },
+    stop.signal,
+  );
+  const finish = async (): Promise<void> => {
+    stop.abort();
+    await running;
+    expect(ambient.time.pendingTimers).toBe(0);
+  };
+  return { time: ambient.time, asked, things, notes, finish, replaced: () => replaced };
+}
+
+const FIRST: Script = { events: [put("a", 3), put("b", 5), bookmark(7, true)], after: "end" };
+
+describe("the first state", () => {
+  test("streamed: complete only at its bookmark, then changes are followed from there", async () => {
+    const world = setUp([{ events: [put("a", 3), put("b", 5), bookmark(7, true), put("c", 8)], after: "hang" }]);
+    await world.time.advance(10);
+    expect(Object.fromEntries(world.things)).toEqual({ a: 3, b: 5, c: 8 });
+    expect(world.replaced()).toBe(1);
+    await world.finish();
+  });
+
+  test("a stream that breaks before its bookmark shows nothing of it, and is begun anew", async () => {
+    const world = setUp([{ events: [put("ghost", 3)], after: "end" }, FIRST]);
+    await world.time.advance(5000);
+    expect(Object.fromEntries(world.things)).toEqual({ a: 3, b: 5 });
+    await world.finish();
+  });
+
+  test("a server that cannot stream is listed by pages", async () => {
+    const world = setUp([invalidArgument("query", [])], {}, [
+      { items: [{ name: "a", version: 1 }], resourceVersion: "9", continue: "more" },
+      { items: [{ name: "b", version: 2 }], resourceVersion: "9" },
+    ]);
+    await world.time.advance(10);
+    expect(world.asked).toEqual(["watch initial", "list first", "list more", "watch 9"]);
+    expect(Object.fromEntries(world.things)).toEqual({ a: 1, b: 2 });
+    await world.finish();
+  });
+
+  test("a list whose continuation expired is begun anew", async () => {
+    const world = setUp([], { streamingList: false }, [
+      { items: [{ name: "old", version: 1 }], resourceVersion: "9", continue: "more" },
+      expired(),
+      { items: [{ name: "a", version: 4 }], resourceVersion: "12" },
+    ]);
+    await world.time.advance(10);
+    expect(Object.fromEntries(world.things)).toEqual({ a: 4 });
+    await world.finish();
+  });
+});
+
+describe("going on", () => {
+  test.each([
+    { how: "ended by the server", after: "end" as const },
+    { how: "broken", after: unavailable("server", "reset") },
+    { how: "throttled", after: resourceExhausted("requests", "slow down") },
+    { how: "failed inside the server", after: new Fault({ kind: "internal" }, "500") },
+  ])("a watch that was $how is resumed from the last version, without a new list", async ({ after }) => {
+    const world = setUp([
+      FIRST,
+      { events: [put("a", 8), bookmark(20)], after },
+      { events: [put("d", 21)], after: "hang" },
+    ]);
+    await world.time.advance(60_000);
+    expect(world.asked).toEqual(["watch initial", "watch 7", "watch 20"]);
+    expect(Object.fromEntries(world.things)).toEqual({ a: 8, b: 5, d: 21 });
+    expect(world.replaced()).toBe(1);
+    await world.finish();
+  });
+
+  test("an expired version means a new list, and what is gone is gone", async () => {
+    const world = setUp([FIRST, expired(), { events: [put("b", 30), bookmark(31, true)], after: "hang" }]);
+    await world.time.advance(10);
+    expect(world.asked).toEqual(["watch initial", "watch 7", "watch initial"]);
+    expect(Object.fromEntries(world.things)).toEqual({ b: 30 });
+    await world.finish();
+  });
+
+  test("a deleted object disappears", async () => {
+    const gone: WatchEvent<Thing> = { type: "DELETED", object: { name: "a", version: 8 }, resourceVersion: "8" };
+    const world = setUp([{ events: [put("a", 3), bookmark(7, true), gone], after: "hang" }]);
+    await world.time.advance(10);
+    expect(world.things.size).toBe(0);
+    await world.finish();
+  });
+
+  test("a connection that says nothing is found dead and replaced", async () => {
+    const world = setUp([FIRST, { events: [], after: "hang" }, { events: [put("a", 9)], after: "hang" }], {
+      silenceMs: 10_000,
+    });
+    await world.time.advance(9_000);
+    expect(world.asked).toHaveLength(2);
+    await world.time.advance(3_000);
+    expect(world.notes.some((note) => note.type === "silent")).toBe(true);
+    expect(world.things.get("a")).toBe(9);
+    await world.finish();
+  });
+});
+
+describe("waiting", () => {
+  test("grows while the server fails, up to the cap, and starts anew after success", async () => {
+    const failures = Array.from({ length: 12 }, () => unavailable("server", "down"));
+    const world = setUp([
+      FIRST,
+      ...failures,
+      { events: [put("a", 9), bookmark(10)], after: unavailable("server", "down again") },
+    ]);
+    await world.time.advance(20 * 60_000);
+    const waits = world.notes.flatMap((note) => (note.type === "failed" ? [note.retryInMs] : []));
+    expect(waits[0]).toBeLessThanOrEqual(200);
+    expect(Math.max(...waits)).toBeLessThanOrEqual(30_000);
+    expect(waits[11]).toBeGreaterThan(10_000);
+    expect(waits[12]).toBeLessThanOrEqual(200);
+    await world.finish();
+  });
+
+  test("a server that ends each watch at once does not make a busy loop", async () => {
+    const world = setUp([FIRST, ...Array.from({ length: 1000 }, () => ({ events: [], after: "end" as const }))]);
+    await world.time.advance(60_000);
+    expect(world.asked.length).toBeLessThan(20);
+    await world.finish();
+  });
+
+  test("a server's own wish is honoured", async () => {
+    const world = setUp([
+      FIRST,
+      unavailable("server", "busy", { retryAfterMs: 45_000 }),
+      { events: [], after: "hang" },
+    ]);
+    await world.time.advance(44_000);
+    expect(world.asked).toHaveLength(2);
+    await world.time.advance(2_000);
+    expect(world.asked).toHaveLength(3);
+    await world.finish();
+  });
+});

@@ -1,0 +1,80 @@
+import { realAmbient } from "@oaas/foundation/real";
+import { describeWith, eventually, startKubernetes, type KubernetesUnderTest } from "@oaas/testkit";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createCopier } from "../examples/config-map-copier.ts";
+import type { KubeClient } from "../src/client/kube-client.ts";
+import type { ResourceClient } from "../src/client/resource-client.ts";
+import { EVENTS } from "../src/events/event.ts";
+import { LEASES } from "../src/leader/lease-elector.ts";
+import type { Manager } from "../src/manager/manager.ts";
+import { CONFIG_MAPS, realClient, type ConfigMap } from "./real-client.ts";
+
+describeWith(["kubernetes"], "the example controller on a real API server", () => {
+  let cluster: KubernetesUnderTest;
+  let client: KubeClient;
+  let maps: ResourceClient<ConfigMap>;
+  let manager: Manager;
+  const copy = { namespace: "team-a", name: "settings" };
+  const kubectl = (...args: string[]): Promise<unknown> => cluster.kubectl(args);
+
+  beforeAll(async () => {
+    cluster = await startKubernetes();
+    client = realClient(cluster);
+    maps = client.resource(CONFIG_MAPS);
+    manager = createCopier(client, realAmbient, "first");
+    for (const name of ["team-a", "team-b"]) await kubectl("create", "namespace", name);
+    await kubectl("create", "configmap", "settings", "--from-literal=colour=blue");
+    manager.start();
+    await eventually(() => manager.isWorking, { timeoutMs: 20_000 });
+  });
+  afterAll(async () => {
+    await manager.stop();
+    await client.close();
+    await cluster.close();
+  });
+
+  test("copies where kubectl asks for it, and says so in an event", async () => {
+    await kubectl("annotate", "configmap", "settings", "copier.example.com/copy-to=team-a, team-b");
+    await eventually(async () => (await maps.find(copy))?.data?.["colour"] === "blue");
+    await eventually(async () => (await maps.find({ ...copy, namespace: "team-b" })) !== undefined);
+    await eventually(async () =>
+      (await client.resource(EVENTS).list({ namespace: "default" })).items.some((event) => event.reason === "Copied"),
+    );
+  });
+
+  test("follows the original, and repairs what someone changes or deletes", async () => {
+    await kubectl("patch", "configmap", "settings", "-p", '{"data":{"colour":"red"}}');
+    await eventually(async () => (await maps.find(copy))?.data?.["colour"] === "red");
+    await kubectl("patch", "configmap", "settings", "-n", "team-a", "-p", '{"data":{"colour":"hacked"}}');
+    await eventually(async () => (await maps.find(copy))?.data?.["colour"] === "red");
+    await kubectl("delete", "configmap", "settings", "-n", "team-b");
+    await eventually(async () => (await maps.find({ ...copy, namespace: "team-b" })) !== undefined);
+  });
+
+  test("writes nothing when nothing changes", async () => {
+    const before = (await maps.get(copy)).metadata.resourceVersion;
+    for (const controller of manager.controllers) controller.enqueue({ namespace: "default", name: "settings" });
+    await eventually(() => manager.controllers.every((controller) => controller.queueLength === 0));
+    expect((await maps.get(copy)).metadata.resourceVersion).toBe(before);
+  });
+
+  test("a second process takes over as soon as the first stops", async () => {
+    const second = createCopier(client, realAmbient, "second");
+    second.start();
+    await eventually(() => second.readiness().ready);
+    expect(second.isWorking).toBe(false);
+    await manager.stop();
+    manager = second;
+    await eventually(() => second.isWorking, { timeoutMs: 10_000 });
+    const lease = await client.resource(LEASES).get({ namespace: "default", name: "config-map-copier" });
+    expect(lease.spec).toMatchObject({ holderIdentity: "second", leaseTransitions: 1 });
+    await kubectl("patch", "configmap", "settings", "-p", '{"data":{"colour":"green"}}');
+    await eventually(async () => (await maps.find(copy))?.data?.["colour"] === "green");
+  });
+
+  test("the copies go with the original, and the original waits for them", async () => {
+    await kubectl("delete", "configmap", "settings", "--wait=false");
+    await eventually(async () => (await maps.find({ namespace: "default", name: "settings" })) === undefined);
+    expect(await maps.find(copy)).toBeUndefined();
+  });
+});

@@ -1,0 +1,66 @@
+import { realAmbient } from "@oaas/foundation/real";
+import type { KubeObject } from "@oaas/kube-core";
+import type { KubernetesUnderTest } from "@oaas/testkit";
+import { createUndiciTransport, loadAccess } from "../src/adapters/index.ts";
+import { KubeClient } from "../src/client/kube-client.ts";
+import type { RequesterOptions } from "../src/client/requester.ts";
+import { resourceType } from "../src/client/resource-type.ts";
+
+export interface ConfigMap extends KubeObject {
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+export interface Deployment extends KubeObject {
+  readonly spec?: { readonly replicas?: number; readonly [field: string]: unknown };
+  readonly status?: {
+    readonly replicas?: number;
+    readonly readyReplicas?: number;
+    readonly observedGeneration?: number;
+  };
+}
+
+export const CONFIG_MAPS = resourceType<ConfigMap>({
+  group: "",
+  version: "v1",
+  kind: "ConfigMap",
+  resource: "configmaps",
+  namespaced: true,
+});
+export const NAMESPACES = resourceType<KubeObject>({
+  group: "",
+  version: "v1",
+  kind: "Namespace",
+  resource: "namespaces",
+  namespaced: false,
+});
+export const DEPLOYMENTS = resourceType<Deployment>({
+  group: "apps",
+  version: "v1",
+  kind: "Deployment",
+  resource: "deployments",
+  namespaced: true,
+});
+
+/** Our client on a real API server, as its admin. */
+export function realClient(cluster: KubernetesUnderTest, options: Partial<RequesterOptions> = {}): KubeClient {
+  const access = loadAccess({ env: {}, kubeconfig: cluster.kubeconfig });
+  return new KubeClient({ transport: createUndiciTransport(access, realAmbient), ambient: realAmbient, ...options });
+}
+
+export function configMap(namespace: string, name: string, data: Record<string, string>): ConfigMap {
+  return { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace, name }, data };
+}
+
+export function deployment(namespace: string, name: string, replicas: number): Deployment {
+  const labels = { app: name };
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { namespace, name, labels },
+    spec: {
+      replicas,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: "main", image: "example.test/app:1" }] } },
+    },
+  };
+}
