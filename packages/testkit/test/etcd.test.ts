@@ -32,8 +32,7 @@ describe.each(VERSIONS)("etcd $version", ({ version, component, etcdctl }) => {
     it("refuses writes beyond its quota", async () => {
       await using etcd = await startEtcd({ version, quotaBytes: 2 * 1024 * 1024 });
       const fill = async (): Promise<void> => {
-        for (let key = 0; key < 8; key += 1) await etcd.etcdctl("put", `/q/${key}`, "x".repeat(100_000).repeat(1));
-        await fill();
+        for (let key = 0; key < 60; key += 1) await etcd.etcdctl("put", `/q/${key}`, "x".repeat(100_000));
       };
       await expect(fill()).rejects.toThrow(/space exceeded/);
     });
@@ -97,6 +96,7 @@ describe.each(VERSIONS)("etcd $version", ({ version, component, etcdctl }) => {
       await second?.start();
       await eventually(() => etcd.etcdctl("endpoint", "health"), { what: "three healthy members" });
       expect(await third?.logTail()).toBeTypeOf("string");
+      // The write without a quorum was not acknowledged: it may or may not have happened.
       expect(await etcd.etcdctl("get", "a", "--print-value-only")).toMatch(/^[23]\n$/);
     });
   });

@@ -1,10 +1,9 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { describeWith, eventually, startKubernetes, type KubernetesUnderTest } from "../src/index.ts";
 import { probe } from "../src/process/http-probe.ts";
-import { readFileSync } from "node:fs";
 import { processesWith } from "./processes-of.ts";
 
 const WIDGETS = join(import.meta.dirname, "fixtures/widgets.crd.yaml");

@@ -1,3 +1,4 @@
+import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { describeWith, startPrometheus, type PrometheusUnderTest, type Sample } from "../src/index.ts";
 
@@ -50,7 +51,6 @@ describeWith(["prometheus"], "a real Prometheus", () => {
     const thrown = await startPrometheus({ config: { scrape_configs: 7 } }).catch((error: unknown) => error);
     const { message } = thrown as Error;
     expect(message).toMatch(/scrape_configs|unmarshal/);
-    const { rm } = await import("node:fs/promises");
     await rm(/folder is kept: (\S+)/.exec(message)?.[1] ?? "", { recursive: true });
   });
 });
