@@ -47,7 +47,10 @@ export function keyValuesKind(): Kind<Readonly<Record<string, string>>> {
   };
 }
 
-/** A JSON document that passes the given check. The refused text is never shown, for it may hold secrets. */
+/**
+ * A JSON document that passes the given check. The refused text is never shown, for it may hold secrets; for the same
+ * reason the check's messages name members and do not quote values.
+ */
 export function jsonKind<T>(label: string, check: (value: unknown) => Result<T, readonly Violation[]>): Kind<T> {
   return {
     label: `JSON: ${label}`,

@@ -1,4 +1,4 @@
-import { memberVariable, nameOf, spellings } from "./family.ts";
+import { memberVariable, spellings } from "./family.ts";
 import type { ConfigSchema } from "./define.ts";
 import type { VariableSpec } from "./variable.ts";
 
@@ -19,7 +19,6 @@ export function checkDefinition(schema: ConfigSchema<unknown>, profileKey: strin
       const variable = memberVariable(family, member, "X");
       checkVariable(variable, schema);
       claim(variable, taken);
-      if (nameOf(family, variable.name) !== "X") fail(variable.name, "ends like another member of its family");
     }
   }
 }

@@ -83,6 +83,22 @@ describe("families", () => {
     });
   });
 
+  test("where several endings fit, the longest counts", () => {
+    const schema = defineConfig({
+      title: "t",
+      prefixes: [],
+      variables: {
+        clusters: perName("CLUSTER_<NAME>_", {
+          path: env("PATH").path().optional().doc("d"),
+          certPath: env("CERT_PATH").path().optional().doc("d"),
+        }),
+      },
+    });
+    expect(loadConfig(schema, { env: { CLUSTER_EU_CERT_PATH: "/c" } }).clusters).toEqual({
+      EU: { path: undefined, certPath: "/c" },
+    });
+  });
+
   test("a NAME without its required member is refused by the full name", () => {
     expect(problems({ CRM_CLUSTER_EU_TIMEOUT: "5" })).toEqual(["$.CRM_CLUSTER_EU_URL: is required; set it"]);
   });
