@@ -77,6 +77,16 @@ export {
 } from "./quantity.ts";
 export { isIntOrString, scaledCount, type IntOrString } from "./int-or-string.ts";
 export { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "./json-value.ts";
+export { arrayIndex, formatPointer, parsePointer, valueAt, type PointerTokens } from "./json-pointer.ts";
+export {
+  applyJsonPatch,
+  jsonPatchFault,
+  type JsonPatch,
+  type JsonPatchFailure,
+  type JsonPatchOperation,
+} from "./json-patch.ts";
+export { diffJsonPatch } from "./json-diff.ts";
+export { applyMergePatch, diffMergePatch } from "./merge-patch.ts";
 export { canonicalJson, equalJson, hashJson } from "./canonical.ts";
 export {
   isStatusReason,

@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand"
 	"os"
+	"slices"
 	"strings"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
@@ -251,6 +253,58 @@ func encode(value any) []byte {
 	return encoded
 }
 
+// Where the document has something, the document itself left out.
+func pointers(value any, at string) []string {
+	found := []string{}
+	switch value := value.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			place := at + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+			found = append(append(found, place), pointers(value[name], place)...)
+		}
+	case []any:
+		for index, item := range value {
+			place := fmt.Sprintf("%s/%d", at, index)
+			found = append(append(found, place), pointers(item, place)...)
+		}
+	}
+	return found
+}
+
+// An operation that mostly speaks of what is there. The library departs from the standard on indexes below zero, on null,
+// on the whole document, and on replace and copy of members that are not there; such operations are not made.
+func patchOperation(document []byte) map[string]any {
+	var decoded any
+	if err := json.Unmarshal(document, &decoded); err != nil {
+		panic(err)
+	}
+	existing := pointers(decoded, "")
+	if len(existing) == 0 {
+		return map[string]any{"op": "add", "path": "/a", "value": 1}
+	}
+	there := func() string { return pick(existing...) }
+	path := there() + pick("", "", "", "", "", "", "", "", "", "", "/-", "/0", "/1", "/9", "/a", "/a/b")
+	switch dice.Intn(6) {
+	case 0, 1:
+		return map[string]any{"op": "add", "path": path, "value": smallDocument()}
+	case 2:
+		return map[string]any{"op": "remove", "path": strings.ReplaceAll(path, "/-", "/0")}
+	case 3:
+		return map[string]any{"op": "replace", "path": there(), "value": smallDocument()}
+	case 4:
+		return map[string]any{"op": "copy", "from": there(), "path": path}
+	default:
+		// Moving a thing into itself is refused by the standard and by us; the library loses it.
+		from := there()
+		for strings.HasPrefix(path+"/", from+"/") {
+			from, path = there(), pick("/a", "/d", "/e/f", there())
+		}
+		return map[string]any{"op": "move", "from": from, "path": path}
+	}
+}
+
+func smallDocument() any { return document(1, false) }
+
 func patches() {
 	merges := [][3]any{}
 	for range 120 {
@@ -261,36 +315,25 @@ func patches() {
 		}
 		merges = append(merges, [3]any{target, patch, json.RawMessage(merged)})
 	}
-	// The library departs from the standard on indexes below zero and on null; such operations are not generated.
 	applied := [][3]any{}
 	for range 160 {
 		target := object(3, false)
-		operations := []map[string]any{}
+		current, operations := encode(target), []map[string]any{}
+		var result any
 		for range 1 + dice.Intn(3) {
-			path := pick("/a", "/b", "/c", "/d", "/a/a", "/b/0", "/c/1", "/a/-", "/a~1b", "/m~0n", "/a/b/c")
-			switch dice.Intn(6) {
-			case 0, 1:
-				operations = append(operations, map[string]any{"op": "add", "path": path, "value": document(1, false)})
-			case 2:
-				operations = append(operations, map[string]any{"op": "remove", "path": strings.ReplaceAll(path, "/-", "/0")})
-			case 3:
-				operations = append(operations, map[string]any{"op": "replace", "path": strings.ReplaceAll(path, "/-", "/0"), "value": document(1, false)})
-			case 4:
-				operations = append(operations, map[string]any{"op": "copy", "from": pick("/a", "/b", "/c", "/d"), "path": path})
-			case 5:
-				operations = append(operations, map[string]any{"op": "move", "from": pick("/b", "/c", "/d"), "path": pick("/a", "/d", "/a/a")})
+			operation := patchOperation(current)
+			operations = append(operations, operation)
+			decoded, err := jsonpatch.DecodePatch(encode([]any{operation}))
+			if err != nil {
+				panic(err)
 			}
+			if current, err = decoded.Apply(current); err != nil {
+				result = "refused"
+				break
+			}
+			result = json.RawMessage(current)
 		}
-		decoded, err := jsonpatch.DecodePatch(encode(operations))
-		if err != nil {
-			panic(err)
-		}
-		result, err := decoded.Apply(encode(target))
-		if err != nil {
-			applied = append(applied, [3]any{target, operations, "refused"})
-			continue
-		}
-		applied = append(applied, [3]any{target, operations, json.RawMessage(result)})
+		applied = append(applied, [3]any{target, operations, result})
 	}
 	write("patches.json", map[string]any{"merge": merges, "json": applied})
 }

@@ -1,0 +1,197 @@
+import { err, Fault, invalidArgument, ok, pathOf, ROOT_PATH, type Result } from "@oaas/foundation";
+import { equalJson } from "./canonical.ts";
+import { arrayIndex, formatPointer, parsePointer, valueAt, type PointerTokens } from "./json-pointer.ts";
+import {
+  isJsonArray,
+  isJsonObject,
+  memberOf,
+  withMember,
+  withoutMember,
+  type JsonObject,
+  type JsonValue,
+} from "./json-value.ts";
+
+/** One step of a JSON patch (RFC 6902). */
+export type JsonPatchOperation =
+  | { readonly op: "add"; readonly path: string; readonly value: JsonValue }
+  | { readonly op: "remove"; readonly path: string }
+  | { readonly op: "replace"; readonly path: string; readonly value: JsonValue }
+  | { readonly op: "move"; readonly from: string; readonly path: string }
+  | { readonly op: "copy"; readonly from: string; readonly path: string }
+  | { readonly op: "test"; readonly path: string; readonly value: JsonValue };
+
+export type JsonPatch = readonly JsonPatchOperation[];
+
+/** Why a patch did not apply; the document is then as it was, since a patch applies whole or not at all. */
+export interface JsonPatchFailure {
+  /** `malformed`: the patch is no patch. `missing`: it speaks of a place that is not there. `test`: a test found another value. */
+  readonly reason: "malformed" | "missing" | "test";
+  /** Which operation failed, counted from zero. */
+  readonly index: number;
+  /** The place it spoke of, as a JSON pointer. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/**
+ * Applies a patch to a copy. The input is not changed; the result shares what did not change with it. The patch may come
+ * from anywhere: what is no operation is refused, not guessed.
+ */
+export function applyJsonPatch(document: unknown, patch: readonly unknown[]): Result<JsonValue, JsonPatchFailure> {
+  let current = document as JsonValue;
+  for (const [index, operation] of patch.entries()) {
+    const next = applied(current, operation);
+    if (!next.ok) return err({ index, ...next.error });
+    current = next.value;
+  }
+  return ok(current);
+}
+
+/** The failure as a fault: a refused patch is an invalid argument, a failed test a state that forbids the change. */
+export function jsonPatchFault(failure: JsonPatchFailure): Fault {
+  const message = `operation ${failure.index} of the patch: ${failure.message}`;
+  const context = { reason: failure.reason, index: failure.index, path: failure.path };
+  if (failure.reason === "test")
+    return new Fault({ kind: "failed-precondition", subject: failure.path }, message, { context });
+  return invalidArgument("the patch", [{ path: pathOf(ROOT_PATH, failure.index), message: failure.message }], {
+    context,
+  });
+}
+
+type Failure = Omit<JsonPatchFailure, "index">;
+type Step = Result<JsonValue, Failure>;
+
+function applied(document: JsonValue, operation: unknown): Step {
+  if (!isJsonObject(operation)) return malformed("", "is no object");
+  const op = memberOf(operation, "op");
+  if (typeof op !== "string") return malformed("", 'has no "op"');
+  const path = tokensOf(operation, "path");
+  if (!path.ok) return path;
+  switch (op) {
+    case "remove":
+      return removed(document, path.value);
+    case "add":
+    case "replace":
+    case "test": {
+      const value = memberOf(operation, "value");
+      if (value === undefined) return malformed(formatPointer(path.value), `"${op}" needs a value`);
+      if (op === "add") return added(document, path.value, value);
+      return op === "replace" ? replaced(document, path.value, value) : tested(document, path.value, value);
+    }
+    case "copy":
+    case "move": {
+      const from = tokensOf(operation, "from");
+      if (!from.ok) return from;
+      return op === "copy" ? copied(document, from.value, path.value) : moved(document, from.value, path.value);
+    }
+    default:
+      return malformed(formatPointer(path.value), `"${op}" is no operation`);
+  }
+}
+
+function tokensOf(operation: JsonObject, member: "path" | "from"): Result<PointerTokens, Failure> {
+  const pointer = memberOf(operation, member);
+  if (typeof pointer !== "string") return malformed("", `has no "${member}"`);
+  const tokens = parsePointer(pointer);
+  return tokens.ok ? tokens : malformed(pointer, tokens.error);
+}
+
+function added(document: JsonValue, path: PointerTokens, value: JsonValue): Step {
+  return changedAt(
+    document,
+    path,
+    (parent, token) => {
+      if (!isJsonArray(parent)) return isJsonObject(parent) ? withMember(parent, token, value) : undefined;
+      const index = token === "-" ? parent.length : arrayIndex(token, parent.length + 1);
+      return index === undefined ? undefined : parent.toSpliced(index, 0, value);
+    },
+    value,
+  );
+}
+
+function replaced(document: JsonValue, path: PointerTokens, value: JsonValue): Step {
+  return changedAt(
+    document,
+    path,
+    (parent, token) => {
+      if (!isJsonArray(parent)) return hasMember(parent, token) ? withMember(parent, token, value) : undefined;
+      const index = arrayIndex(token, parent.length);
+      return index === undefined ? undefined : parent.with(index, value);
+    },
+    value,
+  );
+}
+
+function removed(document: JsonValue, path: PointerTokens): Step {
+  if (path.length === 0) return malformed("", "the whole document cannot be removed");
+  return changedAt(
+    document,
+    path,
+    (parent, token) => {
+      if (!isJsonArray(parent)) return hasMember(parent, token) ? withoutMember(parent, token) : undefined;
+      const index = arrayIndex(token, parent.length);
+      return index === undefined ? undefined : parent.toSpliced(index, 1);
+    },
+    null,
+  );
+}
+
+function tested(document: JsonValue, path: PointerTokens, value: JsonValue): Step {
+  const found = valueAt(document, path);
+  if (found === undefined) return missing(path);
+  if (equalJson(found, value)) return ok(document);
+  return err({ reason: "test", path: formatPointer(path), message: `"${formatPointer(path)}" has another value` });
+}
+
+function copied(document: JsonValue, from: PointerTokens, path: PointerTokens): Step {
+  const value = valueAt(document, from);
+  return value === undefined ? missing(from) : added(document, path, value);
+}
+
+function moved(document: JsonValue, from: PointerTokens, path: PointerTokens): Step {
+  const value = valueAt(document, from);
+  if (value === undefined) return missing(from);
+  const isWithin = from.length <= path.length && from.every((token, index) => token === path[index]);
+  if (isWithin) {
+    if (from.length === path.length) return ok(document);
+    return malformed(formatPointer(path), `"${formatPointer(from)}" cannot be moved into itself`);
+  }
+  const without = removed(document, from);
+  return without.ok ? added(without.value, path, value) : without;
+}
+
+type Change = (parent: JsonValue, token: string) => JsonValue | undefined;
+
+/** Copies the way down to a place and lets `change` make the new parent; undefined from it means that the place is not there. */
+function changedAt(document: JsonValue, path: PointerTokens, change: Change, root: JsonValue): Step {
+  if (path.length === 0) return ok(root);
+  const result = changedBelow(document, path, change);
+  return result === undefined ? missing(path) : ok(result);
+}
+
+function changedBelow(value: JsonValue, path: PointerTokens, change: Change): JsonValue | undefined {
+  const [token = "", ...rest] = path;
+  if (rest.length === 0) return change(value, token);
+  const child = valueAt(value, [token]);
+  if (child === undefined) return undefined;
+  const changed = changedBelow(child, rest, change);
+  if (changed === undefined) return undefined;
+  return isJsonArray(value)
+    ? value.with(Number(token), changed)
+    : isJsonObject(value)
+      ? withMember(value, token, changed)
+      : undefined;
+}
+
+function hasMember(value: JsonValue, name: string): value is JsonObject {
+  return isJsonObject(value) && memberOf(value, name) !== undefined;
+}
+
+function malformed(path: string, message: string): { readonly ok: false; readonly error: Failure } {
+  return err({ reason: "malformed", path, message });
+}
+
+function missing(path: PointerTokens): { readonly ok: false; readonly error: Failure } {
+  const text = formatPointer(path);
+  return err({ reason: "missing", path: text, message: `there is nothing at "${text}"` });
+}
