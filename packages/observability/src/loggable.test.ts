@@ -34,6 +34,7 @@ describe("secrets", () => {
   test.each([
     ["connect to http://user:hunter2@host/path failed", "connect to http://***@host/path failed"],
     ["header Authorization: Bearer abcdefgh.ijkl", "header Authorization: Bearer ***"],
+    ["basic abcdefgh", "basic ***"],
     ["a bearer of news", "a bearer of news"],
     ["http://host/a@b", "http://host/a@b"],
   ])("in the text %j", (text, want) => {

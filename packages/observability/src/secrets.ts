@@ -21,8 +21,12 @@ export function isSecretKey(key: string): boolean {
 const seen = new Map<string, boolean>();
 const MAX_SEEN = 2000;
 
+/** "basic" and a space before the eight characters that count as a credential; most texts in a log are shorter. */
+const SHORTEST_CREDENTIAL = 14;
+
 /** Hides user info of URLs and bearer tokens that stand inside a text. */
 export function hideSecrets(text: string): string {
   const withoutUserInfo = text.includes("://") ? text.replaceAll(/:\/\/[^\s/?#]*@/g, `://${HIDDEN}@`) : text;
+  if (text.length < SHORTEST_CREDENTIAL) return withoutUserInfo;
   return withoutUserInfo.replaceAll(/\b(bearer|basic)\s+[\w.~+/=-]{8,}/gi, `$1 ${HIDDEN}`);
 }
