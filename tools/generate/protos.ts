@@ -23,7 +23,6 @@ export const generator: Generator = {
   async produce(root) {
     const files = new Map<string, string>();
     for (const folder of PACKAGES) {
-      if (folder === "packages/storage" && (await readdir(path.join(root, folder, "proto"))).length === 0) continue;
       if (existsSync(path.join(root, folder, "buf.yaml"))) await buf(root, ["lint", path.join(root, folder)]);
       for (const [name, content] of await generated(root, folder)) files.set(`${folder}/src/gen/${name}`, content);
     }

@@ -14,7 +14,7 @@ type Draft = { [S in keyof DescriptorSnapshot]: Record<string, Record<string, st
 
 /** A deep copy with one change. */
 function altered(snapshot: DescriptorSnapshot, change: (draft: Draft) => void): DescriptorSnapshot {
-  const draft = structuredClone(snapshot) as Draft;
+  const draft: Draft = structuredClone(snapshot);
   change(draft);
   return draft;
 }

@@ -15,9 +15,9 @@ import * as runtime from "../gen/runtime_pb.ts";
 
 /** The two ways between a word of the domain and its value on the wire. */
 export interface EnumWords<Word extends string, Value> {
-  toWire(word: Word): Value;
+  readonly toWire: (word: Word) => Value;
   /** Undefined for "unspecified" and for values that a newer peer may know. */
-  fromWire(value: number): Word | undefined;
+  readonly fromWire: (value: number) => Word | undefined;
 }
 
 function enumWords<Word extends string, Value extends number>(
