@@ -29,6 +29,8 @@ describe("the manifest", () => {
   it("finds a component by its own name or by a file's", () => {
     expect(componentOf("kubernetes").name).toBe("kubernetes");
     expect(componentOf("kube-scheduler").name).toBe("kubernetes");
-    expect(() => componentOf("nonsense" as "etcd")).toThrow(/no component is or offers "nonsense"/);
+    expect(() => componentOf("nonsense" as "etcd")).toThrow(
+      /no component is or offers "nonsense"; there are etcd, kubernetes/,
+    );
   });
 });

@@ -143,6 +143,9 @@ export function componentOf(name: ComponentName | ComponentFileName): Component 
   const found =
     COMPONENTS.find((component) => component.name === name) ??
     COMPONENTS.find((component) => Object.hasOwn(component.files, name));
-  if (!found) throw new RangeError(`no component is or offers "${name}"; add it to the manifest`);
+  if (!found) {
+    const known = COMPONENTS.map((component) => component.name).join(", ");
+    throw new RangeError(`no component is or offers "${name}"; there are ${known}`);
+  }
   return found;
 }

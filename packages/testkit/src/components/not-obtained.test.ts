@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { explainFailure } from "./not-obtained.ts";
+import { explainFailure, explainSystemError } from "./not-obtained.ts";
 
 describe("explainFailure", () => {
   it.each([
@@ -53,5 +53,20 @@ describe("explainFailure", () => {
     const { message } = explainFailure("building", output, "/log");
     expect(message).toContain("line 499");
     expect(message).not.toContain("line 480");
+  });
+});
+
+describe("explainSystemError", () => {
+  it.each([
+    { code: "ENOSPC", reason: /disk is full/, remedy: /free about/ },
+    { code: "EROFS", reason: /cannot be written/, remedy: /OAAS_CACHE_DIR/ },
+  ])("$code", ({ code, reason, remedy }) => {
+    const why = explainSystemError(Object.assign(new Error("x"), { code }));
+    expect(why?.message).toMatch(reason);
+    expect(why?.remedy).toMatch(remedy);
+  });
+
+  it("does not excuse a mistake of ours", () => {
+    expect(explainSystemError(new TypeError("x is not a function"))).toBeUndefined();
   });
 });

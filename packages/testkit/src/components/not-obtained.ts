@@ -51,6 +51,16 @@ export function explainFailure(step: string, output: string, logFile: string): N
   );
 }
 
+/** The same for an error of our own work on files; undefined when it is none, and so a mistake of ours. */
+export function explainSystemError(error: unknown): NotObtained | undefined {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === "ENOSPC" || code === "EDQUOT") return explainFailure("writing", `ENOSPC: ${message}`, "the error");
+  if (code === "EACCES" || code === "EPERM" || code === "EROFS") {
+    return new NotObtained(`the cache cannot be written: ${message}`, "point OAAS_CACHE_DIR to a folder of your own");
+  }
+  return undefined;
+}
+
 /** What a component that was wanted turned out to be. */
 export type ComponentState =
   | { readonly state: "present" }

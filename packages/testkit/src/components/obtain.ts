@@ -5,7 +5,7 @@ import { cacheDir, componentFolder, fileIn, isPresent } from "./cache.ts";
 import type { Component } from "./component.ts";
 import { takeLock } from "./lock.ts";
 import type { ComponentName } from "./manifest.ts";
-import { NotObtained, type ComponentReport, type ComponentState } from "./not-obtained.ts";
+import { explainSystemError, NotObtained, type ComponentReport, type ComponentState } from "./not-obtained.ts";
 import { makeDebianExtract } from "./recipes/debian-extract.ts";
 import { makeGoBuild } from "./recipes/go-build.ts";
 import { makeHostCommand } from "./recipes/host-command.ts";
@@ -35,8 +35,9 @@ export async function obtain(component: Component, options: ObtainOptions = {}):
   try {
     return { ...base, ...(await presentOrMade(component, options)) };
   } catch (error) {
-    if (error instanceof NotObtained) return { ...base, state: "missing", reason: error.message, remedy: error.remedy };
-    throw error;
+    const why = error instanceof NotObtained ? error : explainSystemError(error);
+    if (why === undefined) throw error;
+    return { ...base, state: "missing", reason: why.message, remedy: why.remedy };
   }
 }
 

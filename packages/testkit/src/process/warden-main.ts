@@ -8,8 +8,10 @@
  * A second guard is the parent of the test process (the test runner): its workers may hang when it is killed.
  */
 import { spawn, type ChildProcess } from "node:child_process";
-import { closeSync, openSync, readFileSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { StartRequest, WardenReply, WardenRequest } from "./warden-protocol.ts";
 
 const GUARD_INTERVAL_MS = 500;
@@ -46,12 +48,20 @@ function start(id: number, request: StartRequest): void {
   }
 }
 
+/** Made here and not by the test process, so that there is no moment at which nobody would remove it. */
+function makeFolder(prefix: string): string {
+  const folder = mkdtempSync(join(tmpdir(), `oaas-${prefix}-`));
+  folders.add(folder);
+  return folder;
+}
+
 function answer(request: WardenRequest): void {
   try {
-    if (request.ask === "start") return start(request.id, request.start);
-    if (request.ask === "keep-watch") folders.add(request.folder);
-    else folders.delete(request.folder);
-    tell({ tell: "done", id: request.id });
+    const { id } = request;
+    if (request.ask === "start") return start(id, request.start);
+    if (request.ask === "make-folder") return tell({ tell: "done", id, folder: makeFolder(request.prefix) });
+    folders.delete(request.folder);
+    tell({ tell: "done", id });
   } catch (error) {
     tell({ tell: "failed", id: request.id, reason: String(error) });
   }

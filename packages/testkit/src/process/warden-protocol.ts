@@ -1,7 +1,7 @@
 /** What a test process asks of its warden. Every request is answered by a reply with the same id. */
 export type WardenRequest =
   | { readonly id: number; readonly ask: "start"; readonly start: StartRequest }
-  | { readonly id: number; readonly ask: "keep-watch"; readonly folder: string }
+  | { readonly id: number; readonly ask: "make-folder"; readonly prefix: string }
   | { readonly id: number; readonly ask: "forget"; readonly folder: string };
 
 /** A process to start. Output is appended to `logFile`; the environment is exactly `env`. */
@@ -21,6 +21,6 @@ export interface Exit {
 
 /** What the warden tells its test process. */
 export type WardenReply =
-  | { readonly tell: "done"; readonly id: number; readonly pid?: number }
+  | { readonly tell: "done"; readonly id: number; readonly pid?: number; readonly folder?: string }
   | { readonly tell: "failed"; readonly id: number; readonly reason: string }
   | { readonly tell: "exited"; readonly pid: number; readonly exit: Exit };

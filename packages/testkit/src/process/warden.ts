@@ -1,14 +1,15 @@
 import { fork, type ChildProcess } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { internal } from "@oaas/foundation";
 import type { Exit, StartRequest, WardenReply, WardenRequest } from "./warden-protocol.ts";
 
 type Question = WardenRequest extends infer R ? (R extends WardenRequest ? Omit<R, "id"> : never) : never;
 
+type Done = Extract<WardenReply, { tell: "done" }>;
+
 interface Waiting {
-  resolve(pid: number | undefined): void;
+  resolve(done: Done): void;
   reject(error: Error): void;
 }
 
@@ -28,12 +29,13 @@ class Warden {
   #holds = 0;
 
   constructor() {
+    const tmp = process.env["TMPDIR"];
     const inRunner = process.env["VITEST_POOL_ID"] !== undefined || process.env["VITEST"] !== undefined;
     this.#child = fork(join(import.meta.dirname, "warden-main.ts"), inRunner ? [String(process.ppid)] : [], {
       detached: true,
       execArgv: [],
       stdio: ["ignore", "ignore", "inherit", "ipc"],
-      env: { PATH: process.env["PATH"] ?? "" },
+      env: { PATH: process.env["PATH"] ?? "", ...(tmp === undefined ? {} : { TMPDIR: tmp }) },
     });
     this.#child.on("message", (reply: WardenReply) => this.#hear(reply));
     this.#child.on("exit", () => this.#lost());
@@ -42,7 +44,7 @@ class Warden {
   }
 
   async start(request: StartRequest): Promise<{ pid: number; exited: Promise<Exit> }> {
-    const pid = await this.#ask({ ask: "start", start: request });
+    const { pid } = await this.#ask({ ask: "start", start: request });
     if (pid === undefined) throw internal("the warden answered a start without a pid");
     const early = this.#early.get(pid);
     this.#early.delete(pid);
@@ -51,8 +53,8 @@ class Warden {
   }
 
   async makeFolder(prefix: string): Promise<string> {
-    const folder = await mkdtemp(join(tmpdir(), `oaas-${prefix}-`));
-    await this.#ask({ ask: "keep-watch", folder });
+    const { folder } = await this.#ask({ ask: "make-folder", prefix });
+    if (folder === undefined) throw internal("the warden made no folder");
     return folder;
   }
 
@@ -77,11 +79,11 @@ class Warden {
     }
   }
 
-  #ask(question: Question): Promise<number | undefined> {
+  #ask(question: Question): Promise<Done> {
     this.#lastId += 1;
     const request = { id: this.#lastId, ...question } as WardenRequest;
     return this.hold(
-      new Promise<number | undefined>((resolve, reject) => {
+      new Promise<Done>((resolve, reject) => {
         this.#waiting.set(request.id, { resolve, reject });
         if (!this.#child.connected) return this.#lost();
         this.#child.send(request);
@@ -99,7 +101,7 @@ class Warden {
     }
     const waiting = this.#waiting.get(reply.id);
     this.#waiting.delete(reply.id);
-    if (reply.tell === "done") waiting?.resolve(reply.pid);
+    if (reply.tell === "done") waiting?.resolve(reply);
     else waiting?.reject(new Error(reply.reason));
   }
 
