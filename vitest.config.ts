@@ -10,6 +10,7 @@ export default defineConfig({
       {
         test: {
           name: "unit",
+          sequence: { groupOrder: 0 },
           include: [
             "packages/*/src/**/*.test.ts",
             "apps/*/src/**/*.test.ts",
@@ -23,6 +24,7 @@ export default defineConfig({
       {
         test: {
           name: "integration",
+          sequence: { groupOrder: 1 },
           include: ["packages/*/test/**/*.test.ts", "apps/*/test/**/*.test.ts", "tests/integration/**/*.test.ts"],
           exclude: ["**/*.full.test.ts"],
           pool: "forks",
@@ -34,6 +36,7 @@ export default defineConfig({
       {
         test: {
           name: "full",
+          sequence: { groupOrder: 2 },
           include: ["packages/*/test/**/*.full.test.ts", "apps/*/test/**/*.full.test.ts", "tests/**/*.full.test.ts"],
           pool: "forks",
           maxWorkers: 1,

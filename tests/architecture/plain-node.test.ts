@@ -11,7 +11,9 @@ function entryPoints(): string[] {
       name: string;
       exports: Record<string, string>;
     };
-    return Object.keys(exports).map((entry) => name + entry.slice(1));
+    return Object.entries(exports)
+      .filter(([, file]) => file.endsWith(".ts"))
+      .map(([entry]) => name + entry.slice(1));
   });
 }
 

@@ -1,4 +1,9 @@
+import { generator as configuration } from "./configuration.ts";
+import { generator as crdReference } from "./crd-reference.ts";
+import { generator as crds } from "./crds.ts";
 import type { Generator } from "./generator.ts";
+import { generator as openapi } from "./openapi.ts";
+import { generator as protos } from "./protos.ts";
 
 /** Every generator, in the order they run. */
-export const GENERATORS: readonly Generator[] = [];
+export const GENERATORS: readonly Generator[] = [protos, openapi, crds, crdReference, configuration];

@@ -1,0 +1,63 @@
+/** What a route answers. */
+export interface Reply {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: string;
+}
+
+/** A path that can be read. Nothing here changes anything, so there is no other method. */
+export interface Route {
+  readonly path: string;
+  read(): Promise<Reply> | Reply;
+}
+
+/** Everything the routes show. */
+export interface RouteSources {
+  readonly version: string;
+  readonly page: () => Promise<string>;
+  readonly metrics: () => Promise<string>;
+  readonly openapi: () => string;
+  /** The present revision of the store; rejects when it is not well. */
+  readonly storeRevision: () => Promise<number>;
+  readonly now: () => string;
+}
+
+/** The routes of the local stack. */
+export function routesOf(sources: RouteSources): readonly Route[] {
+  const health = async (): Promise<Reply> => {
+    const storage = await sources.storeRevision().then(
+      (revision) => ({ status: "ok", revision }),
+      (error: Error) => ({ status: "error", message: error.message }),
+    );
+    const healthy = storage.status === "ok";
+    return json(healthy ? 200 : 503, {
+      status: healthy ? "healthy" : "unhealthy",
+      service: "oaas-dev-stack",
+      version: sources.version,
+      timestamp: sources.now(),
+      storage,
+    });
+  };
+  return [
+    {
+      path: "/",
+      read: async () => ({ status: 200, contentType: "text/html; charset=utf-8", body: await sources.page() }),
+    },
+    { path: "/health", read: health },
+    { path: "/healthz", read: health },
+    { path: "/readyz", read: health },
+    {
+      path: "/metrics",
+      read: async () => ({
+        status: 200,
+        contentType: "text/plain; version=0.0.4; charset=utf-8",
+        body: await sources.metrics(),
+      }),
+    },
+    { path: "/openapi.json", read: () => ({ status: 200, contentType: "application/json", body: sources.openapi() }) },
+  ];
+}
+
+function json(status: number, value: unknown): Reply {
+  return { status, contentType: "application/json", body: `${JSON.stringify(value, undefined, 2)}\n` };
+}

@@ -1,0 +1,164 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { bundleApp } from "../../../tools/tasks/bundle.ts";
+
+const MAIN = path.resolve(import.meta.dirname, "..", "src", "main.ts");
+const folder = mkdtempSync(path.join(tmpdir(), "oaas-stack-"));
+const running = new Set<ChildProcess>();
+
+interface Stack {
+  readonly url: string;
+  readonly start: number;
+  stop(): Promise<number | null>;
+}
+
+/** Runs the program to its end, for starts that must fail. */
+async function runToEnd(
+  args: readonly string[],
+  file = MAIN,
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const child = spawn(process.execPath, [file, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  running.add(child);
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+  const [code] = (await once(child, "close")) as [number | null];
+  return { code, stdout, stderr };
+}
+
+/** Starts the program and waits for the log line that says it is up. */
+async function start(dataDir: string, file = MAIN): Promise<Stack> {
+  const args = [file, "--server-port=0", `--oaas-stack-data-dir=${dataDir}`, "--log-format=json"];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  running.add(child);
+  for await (const chunk of child.stdout) {
+    const line = JSON.parse(String(chunk)) as { message: string; url: string; start: number };
+    if (line.message !== "the local stack is up") continue;
+    return {
+      url: line.url,
+      start: line.start,
+      stop: async () => {
+        child.kill("SIGTERM");
+        const [code] = child.exitCode === null ? ((await once(child, "exit")) as [number | null]) : [child.exitCode];
+        return code;
+      },
+    };
+  }
+  throw new Error("the stack ended before it was up");
+}
+
+afterEach(() => {
+  for (const child of running) child.kill("SIGKILL");
+  running.clear();
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("npm start", () => {
+  test("serves, stops in order on a signal, and finds its data again", async () => {
+    const dataDir = path.join(folder, "again");
+    const first = await start(dataDir);
+    expect(first.start).toBe(1);
+    const health = (await (await fetch(`${first.url}/health`)).json()) as object;
+    expect(health).toMatchObject({ status: "healthy", storage: { status: "ok" } });
+    expect(await (await fetch(first.url)).text()).toContain("OaaS local stack");
+    expect(await (await fetch(`${first.url}/metrics`)).text()).toContain("process_cpu");
+    expect(await (await fetch(`${first.url}/openapi.json`)).json()).toMatchObject({
+      openapi: expect.stringMatching(/^3\.1\./) as string,
+    });
+    expect(await first.stop()).toBe(0);
+    const second = await start(dataDir);
+    expect(second.start).toBe(2);
+    await second.stop();
+  });
+
+  test("the start before a kill -9 is not lost", async () => {
+    const dataDir = path.join(folder, "killed");
+    await start(dataDir);
+    const [child] = running;
+    child!.kill("SIGKILL");
+    await once(child!, "exit");
+    const second = await start(dataDir);
+    expect(second.start).toBe(2);
+    await second.stop();
+  });
+
+  test.each([
+    ["an unknown path", "GET", "/nope", 404],
+    ["a method that would change something", "POST", "/health", 405],
+    ["a path that steps up", "GET", "/../../etc/passwd", 404],
+  ])("%s gets a problem with its correlation id", async (_name, method, url, status) => {
+    const stack = await start(path.join(folder, `problem-${status}-${method}`));
+    const response = await fetch(stack.url + url, { method, headers: { "x-correlation-id": "test-1" } });
+    expect(response.status).toBe(status);
+    expect(response.headers.get("content-type")).toBe("application/problem+json");
+    expect(response.headers.get("x-correlation-id")).toBe("test-1");
+    expect(await response.json()).toMatchObject({ status, error: expect.any(String) as string });
+    await stack.stop();
+  });
+});
+
+describe("a start that cannot be", () => {
+  test("a port in use: which, and what to do", async () => {
+    const other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const { port } = other.address() as { port: number };
+    const { code, stderr } = await runToEnd([
+      `--server-port=${port}`,
+      `--oaas-stack-data-dir=${path.join(folder, "port")}`,
+    ]);
+    other.close();
+    expect(code).toBe(1);
+    expect(stderr).toContain(`127.0.0.1:${port}`);
+    expect(stderr).toContain("choose another port");
+  });
+
+  test("a data folder in use: by which process", async () => {
+    const dataDir = path.join(folder, "busy");
+    const stack = await start(dataDir);
+    const [child] = running;
+    const { code, stderr } = await runToEnd(["--server-port=0", `--oaas-stack-data-dir=${dataDir}`]);
+    expect(code).toBe(1);
+    expect(stderr).toContain(String(child!.pid));
+    await stack.stop();
+  });
+
+  test.each([
+    ["a misspelt flag", ["--server-prot=1"], "--server-port"],
+    ["a port that is none", ["--server-port=99999"], "SERVER_PORT"],
+    [
+      "an address that is not ours",
+      ["--server-host=203.0.113.7", "--server-port=0", `--oaas-stack-data-dir=${path.join(folder, "host")}`],
+      "127.0.0.1",
+    ],
+  ])("%s: %j", async (_name, args, mentioned) => {
+    const { code, stderr } = await runToEnd(args);
+    expect(code).toBe(1);
+    expect(stderr).toContain(mentioned);
+    expect(stderr).not.toContain("    at ");
+  });
+
+  test("help and effective values start nothing", async () => {
+    const help = await runToEnd(["--help"]);
+    expect(help).toMatchObject({ code: 0, stderr: "" });
+    expect(help.stdout).toContain("OAAS_STACK_DATA_DIR");
+    const printed = await runToEnd(["--print-config", "--server-port=9"]);
+    expect(printed.stdout).toMatch(/SERVER_PORT=9\s+# flag/);
+  });
+});
+
+describe("the bundle", () => {
+  const file = path.join(folder, "bundle", "dev-stack.mjs");
+  beforeAll(() => bundleApp(MAIN, file));
+
+  test("is one file that runs by itself", async () => {
+    const stack = await start(path.join(folder, "bundled"), file);
+    expect((await fetch(`${stack.url}/readyz`)).status).toBe(200);
+    expect(await stack.stop()).toBe(0);
+  });
+});
