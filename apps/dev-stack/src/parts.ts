@@ -12,7 +12,7 @@ export const PARTS: readonly Part[] = [
     what: "key-value store in one SQLite file, with revisions, watches and leases",
     running: true,
   },
-  { name: "Contracts", what: "REST (OpenAPI 3.1), gRPC and CRDs, as documents to look at", running: true },
+  { name: "REST contract", what: "the OpenAPI 3.1 document that the package manager will serve", running: true },
   { name: "Package manager", what: "registry, plans, deployments over clusters", running: false },
   { name: "Class runtime manager", what: "one controller per cluster", running: false },
   { name: "Simulated clusters", what: "embedded Kubernetes API servers", running: false },
