@@ -26,6 +26,10 @@ describe.each(KINDS)("$kind", (definition) => {
     });
   });
 
+  test("it fits into the annotation that kubectl's client-side apply keeps it in", () => {
+    expect(JSON.stringify(manifest).length).toBeLessThan(262_144);
+  });
+
   test("every member says what it means", () => {
     const silent = all.filter(([path, { description }]) => /\.\w+$/.test(path) && !description).map(([path]) => path);
     expect(silent).toEqual([]);

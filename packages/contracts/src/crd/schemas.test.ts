@@ -4,8 +4,8 @@ import { KINDS } from "./kinds.ts";
 import {
   classRuntimeSample,
   environmentSample,
-  SEED_001_SAMPLE,
-  seed004Record,
+  README_SAMPLE,
+  fullRecord,
   templateSample,
   UPSTREAM_CLASS_RUNTIME,
 } from "./testing/samples.ts";
@@ -24,8 +24,8 @@ function printed(path: readonly PropertyKey[]): string {
 
 describe("right objects", () => {
   test.each([
-    ["the sample of seed 001", parse(SEED_001_SAMPLE)],
-    ["every field of seeds 000 and 004", seed004Record],
+    ["the sample of the original README", parse(README_SAMPLE)],
+    ["every field of the design documents", fullRecord],
     ["a small class runtime", classRuntimeSample],
     ["a template", templateSample],
     ["an environment", environmentSample],
@@ -34,8 +34,8 @@ describe("right objects", () => {
     expect(schemaOf(object.kind).safeParse(object).error).toBeUndefined();
   });
 
-  test("words of the seeds come out in one spelling", () => {
-    const { spec } = deploymentRecord.parse(seed004Record);
+  test("words in several spellings come out in one spelling", () => {
+    const { spec } = deploymentRecord.parse(fullRecord);
     expect(spec.odgm_config?.collections?.[0]).toMatchObject({
       persistence_mode: "persistent",
       access_patterns: ["read_write", "batch_read"],
@@ -49,7 +49,7 @@ describe("right objects", () => {
     ).toEqual({ consistency: "strong" });
   });
 
-  test("an environment that states only its kind has the numbers of seed 004", () => {
+  test("an environment that states only its kind has the numbers of the design documents", () => {
     const { spec } = environmentConfig.parse({ ...environmentSample, spec: { kind: "dev" } });
     expect(spec.odgm).toEqual({
       partition_strategies: { low_throughput: 1, standard: 4, high_throughput: 8, very_high: 16 },

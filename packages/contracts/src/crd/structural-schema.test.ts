@@ -48,9 +48,20 @@ describe("what has a structural form", () => {
       z.union([z.string().max(5), z.object({ name: z.string() })]),
       {
         maxLength: 5,
-        anyOf: [{ not: { minLength: 1_048_576 } }, { not: { required: ["∅"] } }],
+        anyOf: [{ not: { required: ["∅"] } }, { not: { minLength: 1_048_576 } }],
         required: ["name"],
         properties: { name: { type: "string" } },
+        "x-kubernetes-preserve-unknown-fields": true,
+      },
+    ],
+    [
+      "list or object",
+      z.union([z.array(z.string()).max(2), z.object({ a: z.number().optional() })]),
+      {
+        maxItems: 2,
+        anyOf: [{ not: { minItems: 1_048_576 } }, { not: { required: ["∅"] } }],
+        properties: { a: { type: "number" } },
+        items: { type: "string" },
         "x-kubernetes-preserve-unknown-fields": true,
       },
     ],
@@ -119,6 +130,7 @@ describe("what the API server would refuse is refused here, with its place", () 
   const refused: [why: string, schema: z.ZodType, path: string, message: RegExp][] = [
     ["a union of objects", z.union([z.object({ a: z.string() }), z.object({ b: z.string() })]), "$", /union/],
     ["a union of text and boolean", z.object({ a: z.union([z.string(), z.boolean()]) }), "$.a", /union/],
+    ["a union of two texts", z.union([z.string().max(1), z.string().min(3)]), "$", /union/],
     ["a discriminated union", z.discriminatedUnion("t", [z.object({ t: z.literal("a") })]), "$", /oneOf/],
     ["an intersection of texts", z.intersection(z.string().min(1), z.string().max(2)), "$", /allOf/],
     ["a strict object", z.strictObject({ a: z.string() }), "$", /additionalProperties: false/],

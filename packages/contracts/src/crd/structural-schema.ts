@@ -58,36 +58,43 @@ function convert(json: Json, path: string, violations: Violation[]): StructuralS
 }
 
 /**
- * A union has a structural form in two cases only: a number or text (Kubernetes' own int-or-string), and text or object
- * (a short form beside a full one). What the members demand moves up beside them: each keyword binds its own type only.
+ * A union has a structural form in two cases only: a number or text (Kubernetes' own int-or-string), and one each of
+ * text, list and object (a short or older form beside the full one). What the members demand moves up beside them: a
+ * keyword binds values of its own type only.
  */
 function unionOf(json: Json, path: string, violations: Violation[]): Json {
   if (!Array.isArray(json["anyOf"])) return {};
   const members = json["anyOf"].filter((member): member is Json => isObject(member));
-  const byType = new Map(members.map((member) => [member["type"], member]));
-  const [integer, text, object] = [byType.get("integer"), byType.get("string"), byType.get("object")];
+  const types = members.map((member) => String(member["type"]));
+  const merged: Json = { ...Object.assign({}, ...members), description: json["description"], type: undefined };
 
-  if (members.length === 2 && integer !== undefined && text !== undefined) {
-    return { ...integer, ...text, type: undefined, anyOf: undefined, "x-kubernetes-int-or-string": true };
+  if (types.sort().join() === "integer,string") {
+    return { ...merged, anyOf: undefined, "x-kubernetes-int-or-string": true };
   }
-  if (members.length === 2 && text !== undefined && object !== undefined) {
-    return {
-      ...object,
-      ...text,
-      type: undefined,
-      anyOf: TEXT_OR_OBJECT,
-      "x-kubernetes-preserve-unknown-fields": true,
-    };
+  if (
+    types.length > 1 &&
+    new Set(types).size === types.length &&
+    types.every((type) => Object.hasOwn(IS_OF_TYPE, type))
+  ) {
+    const anyOf = types.map((type) => IS_OF_TYPE[type]);
+    return { ...merged, anyOf, "x-kubernetes-preserve-unknown-fields": true };
   }
-  violations.push({ path, message: "a union has no structural form unless it is int-or-string or text-or-object" });
+  violations.push({
+    path,
+    message: "this union has no structural form: only int-or-string, or one each of text, list, object",
+  });
   return { anyOf: undefined, type: "object" };
 }
 
 /**
- * Says "text or object" without the word type, which `anyOf` may not hold: a keyword of one type is true of all others,
- * so only a text can fail a length no text reaches, and only an object can fail to have a member.
+ * Says "is of this type" without the word type, which `anyOf` may not hold: a keyword is true of every value of another
+ * type, so only a text can fail a length no text reaches, and only an object can fail to have a member.
  */
-const TEXT_OR_OBJECT = [{ not: { minLength: 1_048_576 } }, { not: { required: ["\u2205"] } }];
+const IS_OF_TYPE: Readonly<Record<string, object>> = {
+  array: { not: { minItems: 1_048_576 } },
+  object: { not: { required: ["\u2205"] } },
+  string: { not: { minLength: 1_048_576 } },
+};
 
 function tidyNumbers(node: Record<string, unknown>): void {
   if (node["maximum"] === SAFE) delete node["maximum"];

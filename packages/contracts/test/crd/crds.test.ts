@@ -6,9 +6,9 @@ import { classRuntime, KINDS } from "../../src/crd/index.ts";
 import {
   classRuntimeSample,
   environmentSample,
-  SEED_001_SAMPLE,
+  README_SAMPLE,
   SPARSE_OBJECTS,
-  seed004Record,
+  fullRecord,
   templateSample,
   UPSTREAM_CLASS_RUNTIME,
 } from "../../src/crd/testing/samples.ts";
@@ -55,8 +55,8 @@ describeWith(["kubernetes", "etcd", "kubectl"], "the CRDs on a real API server",
     test.each([
       ["client side", []],
       ["server side", ["--server-side"]],
-    ])("the sample of seed 001, %s", async (_, flags) => {
-      const applied = await kubectl(["apply", "--validate=strict", ...flags, "-f", "-"], SEED_001_SAMPLE);
+    ])("the sample of the original README, %s", async (_, flags) => {
+      const applied = await kubectl(["apply", "--validate=strict", ...flags, "-f", "-"], README_SAMPLE);
       expect(applied).toMatch(/^deploymentrecord.oaas.io\/hello-class (created|serverside-applied)$/m);
       expect(await read("deploymentrecord/hello-class")).toMatchObject({
         spec: {
@@ -85,7 +85,7 @@ describeWith(["kubernetes", "etcd", "kubectl"], "the CRDs on a real API server",
     });
 
     test.each([
-      ["every field of seeds 000 and 004", seed004Record],
+      ["every field of the design documents", fullRecord],
       ["a small class runtime", classRuntimeSample],
       ["a template with placeholders", templateSample],
       ["an environment", environmentSample],

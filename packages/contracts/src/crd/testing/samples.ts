@@ -5,8 +5,8 @@ import type {
   EnvironmentConfigInput,
 } from "../index.ts";
 
-/** The sample of seed 001, to the letter. */
-export const SEED_001_SAMPLE = `apiVersion: oaas.io/v1alpha1
+/** The sample of the manager's original README, to the letter. */
+export const README_SAMPLE = `apiVersion: oaas.io/v1alpha1
 kind: DeploymentRecord
 metadata:
   name: hello-class
@@ -103,8 +103,8 @@ export const classRuntimeSample: ClassRuntimeInput = {
   },
 };
 
-/** A DeploymentRecord with every field of seeds 000 and 004. */
-export const seed004Record: DeploymentRecordInput = {
+/** A DeploymentRecord with every field of the design documents. */
+export const fullRecord: DeploymentRecordInput = {
   apiVersion: "oaas.io/v1alpha1",
   kind: "DeploymentRecord",
   metadata: { name: "order-full" },
@@ -184,7 +184,7 @@ export const seed004Record: DeploymentRecordInput = {
   },
 };
 
-/** A template with every field of seed 004, and placeholders of the kind users write. */
+/** A template with every field of the design documents, and placeholders of the kind users write. */
 export const templateSample: DeploymentTemplateInput = {
   apiVersion: "oaas.io/v1alpha1",
   kind: "DeploymentTemplate",
@@ -236,13 +236,13 @@ export const SPARSE_OBJECTS = [
     },
   },
   {
-    ...seed004Record,
+    ...fullRecord,
     spec: {
       function_containers: [{ function_key: "a", container_image: "a", health_check: {} }],
       nfr: { enforcement: {} },
     },
   },
-  { ...seed004Record, spec: { function: {} } },
+  { ...fullRecord, spec: { function: {} } },
   {
     ...templateSample,
     spec: {

@@ -1,4 +1,4 @@
-import { classRuntimeSample, environmentSample, seed004Record, templateSample } from "./samples.ts";
+import { classRuntimeSample, environmentSample, fullRecord, templateSample } from "./samples.ts";
 
 /** An object that must be refused, and the field that the refusal must name. */
 export interface WrongObject {
@@ -18,7 +18,7 @@ interface Sample {
 const withSpec = (sample: Sample, spec: object) => ({ ...sample, spec: { ...sample.spec, ...spec } });
 const crt = (spec: object) => withSpec(classRuntimeSample, spec);
 const record = (spec: object) => ({
-  ...seed004Record,
+  ...fullRecord,
   spec: { function: { image: "registry.local/order:1" }, ...spec },
 });
 const template = (spec: object) => withSpec(templateSample, spec);
@@ -255,7 +255,7 @@ export const WRONG_OBJECTS: readonly WrongObject[] = [
     field: "spec.odgm_config.collections",
   },
   // DeploymentRecord
-  { why: "record of nothing", object: { ...seed004Record, spec: { selected_template: "dev" } }, field: "spec" },
+  { why: "record of nothing", object: { ...fullRecord, spec: { selected_template: "dev" } }, field: "spec" },
   {
     why: "function in both forms",
     object: record({ function_containers: [{ function_key: "a", container_image: "b" }] }),

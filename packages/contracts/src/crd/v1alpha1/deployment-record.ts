@@ -92,7 +92,7 @@ const status = z.object({
     .describe("State of each function's container."),
 });
 
-/** The older form of a class runtime (seeds 000, 001 and 004), served by the same reconciler. */
+/** The older form of a class runtime (that of the first design documents), served by the same reconciler. */
 export const deploymentRecord = kubernetesObject("DeploymentRecord", spec, status);
 
 /** A DeploymentRecord as CRM reads it, defaults filled in. */

@@ -113,7 +113,7 @@ export const classFunction = withRules(
   mountsHaveVolumes,
 );
 
-/** A function of a deployment unit, with the fields it had at the time of the seeds. */
+/** A function of a deployment unit, with the fields it had at first. */
 export const unitFunction = z.object({
   ...functionFields,
   replicas: count.optional().describe("Replicas, before provision_config existed."),
@@ -121,7 +121,7 @@ export const unitFunction = z.object({
   resource_requirements: resourceRequirements.optional().describe("Resources, before provision_config existed."),
 });
 
-/** A function container of a deployment record (seed 004). */
+/** A function container of a deployment record. */
 export const functionContainer = withRules(
   z.object({
     function_key: functionFields.function_key,

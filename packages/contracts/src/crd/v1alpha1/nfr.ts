@@ -24,7 +24,8 @@ export const nfrRequirements = withRules(
   onlyOneOf("availability", "availability_pct"),
 );
 
-const dimension = z.enum(Object.values(EnforcementDimension));
+const DIMENSIONS = Object.values(EnforcementDimension);
+const dimension = z.enum(DIMENSIONS);
 
 /** How far the enforcer may go for this class. */
 export const enforcement = withRules(
@@ -60,6 +61,28 @@ export const recommendation = z.object({
   current: z.number().optional().describe("The value in force when it was made."),
   observed_at: moment.optional().describe("When it was made."),
 });
+
+/**
+ * What the analyzer recommends. The Rust manager writes a map from dimension to number; the schema must let it stand, or
+ * server-side apply of any part of such an object fails. It is read as recommendations for the functions.
+ */
+export const nfrRecommendations = z
+  .union([
+    z.array(recommendation).max(256),
+    z.object({
+      replicas: z.number().optional().describe("Replicas, as the Rust manager writes it."),
+      cpu: z.number().optional().describe("CPU in millicores, as the Rust manager writes it."),
+      memory: z.number().optional().describe("Memory in bytes, as the Rust manager writes it."),
+    }),
+  ])
+  .transform((given): z.output<typeof recommendation>[] =>
+    Array.isArray(given)
+      ? given
+      : DIMENSIONS.flatMap((dimension) => {
+          const target = given[dimension];
+          return target === undefined ? [] : [{ component: "function", dimension, target }];
+        }),
+  );
 
 /** Whether each requirement is met, as last measured. */
 export const nfrCompliance = z.object({

@@ -23,7 +23,7 @@ export const MAX_COPIES = 100;
 /** How a collection's partitions keep their copies: raft agrees, mst merges, the other three keep one copy. */
 export const shardType = z.enum(Object.values(ShardType));
 
-/** Settings of one collection (seed 004). */
+/** Settings of one collection. */
 export const collectionSettings = {
   partition_count: positive.max(1024).optional().describe("Partitions; derived from the throughput when absent."),
   replica_count: positive.max(MAX_COPIES).optional().describe("Copies of each partition."),
@@ -36,7 +36,7 @@ export const collectionSettings = {
     .describe("How functions use it."),
 };
 
-/** A collection by name alone (seed 001, upstream) or with its settings (seed 004). */
+/** A collection by name alone, or with its settings; both forms are in use. */
 const collection = z.union([
   collectionName,
   z.object({ name: collectionName.describe("Name of the collection."), ...collectionSettings }),

@@ -57,7 +57,7 @@ export const provisionConfig = withRules(
   limitCoversRequest("memory"),
 );
 
-/** What Package Manager sized for a deployment (seed 004). */
+/** What Package Manager sized for a deployment. */
 export const resourceAllocation = withRules(
   z.object({
     replication_factor: positive.max(100).optional().describe("Replicas of the class's state."),

@@ -1,7 +1,7 @@
 import { LifecyclePhase } from "@oaas/models";
 import { z } from "zod";
 import { keyedList } from "../collections.ts";
-import { enforcementState, nfrCompliance, recommendation } from "./nfr.ts";
+import { enforcementState, nfrCompliance, nfrRecommendations, recommendation } from "./nfr.ts";
 import { odgmClusterStatus } from "./odgm.ts";
 import { count, moment, port, text } from "./scalars.ts";
 
@@ -72,8 +72,6 @@ const templateChoice = z.object({
     .describe("Every template that was considered."),
 });
 
-const recommendations = keyedList(recommendation, ["component", "dimension"], 256);
-
 /** What CRM reports about a class. */
 export const classStatusFields = {
   ...observed,
@@ -81,11 +79,11 @@ export const classStatusFields = {
   condition: z
     .enum(["Pending", "Provisioning", "Running", "Scaling", "Failed", "Terminated"])
     .optional()
-    .describe("The same in the words of seed 004."),
+    .describe("The same in older words."),
   deployment_phase: z
     .enum(["TemplateSelection", "ResourceProvisioning", "PodScheduling", "ServiceBinding", "HealthChecking", "Ready"])
     .optional()
-    .describe("The step it is at, in the words of seed 004."),
+    .describe("The step it is at, in older words."),
   reason: z.string().max(1024).optional().describe("Why it is as it is, in one word; absent when all is well."),
   observed_generation: generation
     .optional()
@@ -104,9 +102,11 @@ export const classStatusFields = {
     .max(64)
     .optional()
     .describe("Zenoh routers wired into its pods."),
-  nfr_recommendations: recommendations.optional().describe("What the analyzer recommends."),
+  nfr_recommendations: nfrRecommendations.optional().describe("What the analyzer recommends."),
   nfr_compliance: nfrCompliance.optional().describe("Whether its requirements are met."),
-  last_applied_recommendations: recommendations.optional().describe("What the enforcer applied last."),
+  last_applied_recommendations: keyedList(recommendation, ["component", "dimension"], 256)
+    .optional()
+    .describe("What the enforcer applied last."),
   last_applied_at: moment.optional().describe("When."),
   enforcement_state: keyedList(enforcementState, ["component", "dimension"], 256)
     .optional()
