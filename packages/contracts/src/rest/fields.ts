@@ -53,7 +53,14 @@ export function instant() {
 
 /** A whole number within a range. */
 export function whole(range: WholeRange) {
-  return z.preprocess(asValue, z.number().int().min(range.min).max(range.max));
+  return z.preprocess(asValue, wholeNumber(range));
+}
+
+/** Not `z.int()`: its objection would keep the rules across members from being heard. */
+export function wholeNumber(range: WholeRange) {
+  const bounded = z.number().min(range.min).max(range.max);
+  const objection = { message: "is not a whole number", params: { fix: "write a whole number" } };
+  return bounded.refine(Number.isInteger, objection).meta({ type: "integer" });
 }
 
 /** A number between 0 and 1. */

@@ -1,7 +1,7 @@
 import type { Violation } from "@oaas/foundation";
 import { CLUSTER_NAME, COUNT_RANGE, type ClusterName, type WholeRange } from "@oaas/models";
 import { z } from "zod";
-import { textOf } from "./fields.ts";
+import { textOf, wholeNumber } from "./fields.ts";
 
 /** Query parameters arrive as text, or as a list of texts when repeated; these read them as what they mean. */
 
@@ -12,7 +12,7 @@ function single(read: (text: string) => unknown) {
 /** A whole number in a query. */
 export function queryWhole(range: WholeRange) {
   const digits = single((text) => (/^\d{1,16}$/.test(text) ? Number(text) : text));
-  return z.preprocess(digits, z.number().int().min(range.min).max(range.max).optional());
+  return z.preprocess(digits, wholeNumber(range).optional());
 }
 
 /** A switch in a query; named without a value it is on. */

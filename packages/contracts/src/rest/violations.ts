@@ -46,7 +46,7 @@ function objectionOf(issue: Issue): { readonly message: string; readonly fix: st
       return wrongType(issue.expected, issue.input);
     case "invalid_value":
       return {
-        message: `${shown(issue.input)} is not one of the known values`,
+        message: issue.input === undefined ? "is missing" : `${shown(issue.input)} is not one of the known values`,
         fix: `use ${orList(issue.values.map(String))}`,
       };
     case "too_big":

@@ -12,6 +12,15 @@ const MAX_ALIASES = 100;
  * that is no scalar and an explosion of aliases are refused; scalars keep their written form where it matters.
  */
 export function documentFromYaml(text: string): Result<unknown, readonly Violation[]> {
+  try {
+    return documentIn(text);
+  } catch (thrown) {
+    // Too many aliases, or nested so deeply that the parser's stack ends.
+    return err([invalidYaml(thrown instanceof Error ? thrown.message : "it cannot be read")]);
+  }
+}
+
+function documentIn(text: string): Result<unknown, readonly Violation[]> {
   const [document, second] = parseAllDocuments(text, { logLevel: "silent" });
   if (document === undefined) return refused("is empty", "send one YAML or JSON document");
   if (second !== undefined) return refused("has more than one document", "send one document at a time");
@@ -21,11 +30,7 @@ export function documentFromYaml(text: string): Result<unknown, readonly Violati
   if (!keepWrittenForms(document)) {
     return refused("has a key that is not a single word", "use plain text as keys");
   }
-  try {
-    return ok(document.toJS({ maxAliasCount: MAX_ALIASES }));
-  } catch (thrown) {
-    return err([invalidYaml(thrown instanceof Error ? thrown.message : "the document cannot be read")]);
-  }
+  return ok(document.toJS({ maxAliasCount: MAX_ALIASES }));
 }
 
 function keepWrittenForms(document: Document): boolean {

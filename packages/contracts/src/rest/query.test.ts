@@ -1,0 +1,52 @@
+import { describe, expect, test } from "vitest";
+import { ROUTES } from "./paths.ts";
+import { readBy } from "./violations.ts";
+
+describe("a list's query", () => {
+  test.each([
+    { query: {}, read: {}, why: "nothing asked" },
+    { query: { limit: "10", offset: "0" }, read: { limit: 10, offset: 0 }, why: "numbers come as text" },
+    { query: { limit: "" }, read: {}, why: "empty is absent" },
+    { query: { disabled: "true" }, read: { disabled: true }, why: "a switch" },
+    { query: { disabled: "" }, read: { disabled: true }, why: "a switch that is only named" },
+    { query: { tags: "a,b" }, read: { tags: ["a", "b"] }, why: "a list with commas" },
+    { query: { tags: ["a", "b"] }, read: { tags: ["a", "b"] }, why: "a list by repetition" },
+    { query: { sort: "-name" }, read: { sort: "-name" }, why: "an order turned round" },
+    { query: { other: "x" }, read: {}, why: "unknown parameters are ignored" },
+  ])("is read: $why", ({ query, read }) => {
+    expect(readBy(ROUTES.listPackages.query, query)).toEqual({ ok: true, value: read });
+  });
+
+  test.each([
+    { query: { limit: "-1" }, path: "$.limit", why: "not negative" },
+    { query: { limit: "ten" }, path: "$.limit", why: "not a number" },
+    { query: { limit: "1e3" }, path: "$.limit", why: "digits only" },
+    { query: { limit: "99999999999" }, path: "$.limit", why: "beyond 32 bits" },
+    { query: { limit: ["1", "2"] }, path: "$.limit", why: "given twice" },
+    { query: { disabled: "maybe" }, path: "$.disabled", why: "neither true nor false" },
+    { query: { sort: "colour" }, path: "$.sort", why: "no such order" },
+  ])("is refused: $why", ({ query, path }) => {
+    expect(readBy(ROUTES.listPackages.query, query)).toMatchObject({ ok: false, error: [{ path }] });
+  });
+});
+
+describe("one cluster under two names", () => {
+  test.each([
+    [{ cluster: "a" }, { cluster: "a" }],
+    [{ env: "a" }, { env: "a" }],
+    [
+      { cluster: "a", env: "a" },
+      { cluster: "a", env: "a" },
+    ],
+    [{ cluster: "" }, {}],
+  ])("%j", (query, read) => {
+    expect(readBy(ROUTES.deleteDeployment.query, query)).toEqual({ ok: true, value: read });
+  });
+
+  test("two different ones contradict each other", () => {
+    expect(readBy(ROUTES.deleteDeployment.query, { cluster: "a", env: "b" })).toMatchObject({
+      ok: false,
+      error: [{ path: "$.env" }],
+    });
+  });
+});

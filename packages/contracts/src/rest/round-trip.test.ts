@@ -1,0 +1,197 @@
+import {
+  AccessModifier,
+  ConsistencyModel,
+  DeploymentCondition,
+  EnforcementDimension,
+  EnforcementMode,
+  FunctionType,
+  RolloutFailure,
+  RolloutGate,
+  RolloutStrategy,
+  ShardType,
+  StateShape,
+  type ClassDeployment,
+  type ObservedDeployment,
+  type Package,
+} from "@oaas/models";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { classDeploymentToWire, classDeploymentView, observedDeploymentInput } from "./resources/class-deployment.ts";
+import { packageFromWire, packageToWire, packageView } from "./resources/package.ts";
+import { readBy } from "./violations.ts";
+
+/**
+ * What is written can be read again as the same thing. This is what keeps the two halves of every resource (what may
+ * be sent, what is sent) from drifting apart: a member that only one half knows fails here.
+ */
+
+const word = fc.stringMatching(/^[a-z][a-z0-9]{0,8}$/);
+const text = fc.string({ maxLength: 12 });
+const amount = fc.constantFrom("100m", "1", "256Mi", "1Gi");
+const count = fc.integer({ min: 1, max: 1000 });
+const share = fc.double({ min: 0, max: 1, noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
+const time = fc
+  .date({ min: new Date(0), max: new Date("2099-01-01"), noInvalidDate: true })
+  .map((at) => at.toISOString());
+const map = <T>(value: fc.Arbitrary<T>) => fc.dictionary(word, value, { maxKeys: 3 });
+const oneOf = <T extends string>(words: Readonly<Record<string, T>>) => fc.constantFrom(...Object.values(words));
+
+/** A record whose `sometimes` members may be absent. */
+function record(always: Record<string, fc.Arbitrary<unknown>>, sometimes: Record<string, fc.Arbitrary<unknown>> = {}) {
+  return fc.record({ ...always, ...sometimes }, { requiredKeys: Object.keys(always) });
+}
+
+const provision = record(
+  { maxConcurrency: fc.nat(100), needHttp2: fc.boolean() },
+  {
+    containerImage: word,
+    wasmModuleUrl: fc.constant("https://host/m.wasm"),
+    port: fc.integer({ min: 1, max: 65_535 }),
+    cpuRequest: fc.constant("100m"),
+    cpuLimit: fc.constant("2"),
+    memoryRequest: fc.constant("64Mi"),
+    memoryLimit: amount.filter((value) => value.endsWith("i")),
+    minScale: fc.nat(5),
+    maxScale: fc.integer({ min: 5, max: 9 }),
+  },
+);
+const nfr = record(
+  {},
+  { minThroughputRps: count, maxLatencyMs: count, availability: share, cpuUtilizationTarget: share },
+);
+const functionDefinition = record(
+  { key: word, functionType: oneOf(FunctionType), config: map(text), disabled: fc.boolean() },
+  { description: text, provision },
+);
+const binding = record({
+  name: word,
+  functionKey: word,
+  accessModifier: oneOf(AccessModifier),
+  stateless: fc.boolean(),
+  parameters: fc.array(text, { maxLength: 2 }),
+  triggerOnStateChange: fc.boolean(),
+  asyncExecution: fc.boolean(),
+});
+const stateSpec = record(
+  {
+    keySpecs: fc.array(record({ name: text, keyType: text, nullable: fc.boolean() }), { maxLength: 2 }),
+    defaultProvider: text,
+    consistencyModel: oneOf(ConsistencyModel),
+    shape: oneOf(StateShape),
+    persistent: fc.boolean(),
+    serializationFormat: text,
+  },
+  { storageRequest: amount },
+);
+const classDefinition = record(
+  { key: word, bindings: fc.array(binding, { maxLength: 3 }), disabled: fc.boolean() },
+  { description: text, stateSpec },
+);
+const functionDeployment = record(
+  { functionKey: word, config: map(text) },
+  {
+    description: text,
+    availableLocation: text,
+    qos: record({ throughput: fc.nat(9), availability: share }),
+    nfr,
+    provision,
+  },
+);
+const odgm = record(
+  { collections: fc.array(word, { maxLength: 2 }), nodeIds: map(fc.array(fc.maxSafeNat(), { maxLength: 2 })) },
+  { partitionCount: count, replicaCount: count, shardType: oneOf(ShardType), log: text },
+);
+const telemetry = record(
+  { resourceAttributes: map(text) },
+  {
+    enabled: fc.boolean(),
+    traces: fc.boolean(),
+    metrics: fc.boolean(),
+    logs: fc.boolean(),
+    samplingRate: share,
+    serviceName: text,
+  },
+);
+const deployment = record(
+  {
+    key: word,
+    classKey: word,
+    targetClusters: fc.uniqueArray(word, { maxLength: 3 }),
+    availableClusters: fc.uniqueArray(word, { maxLength: 3 }),
+    nfr,
+    clusterTemplates: map(word),
+    functions: fc.array(functionDeployment, { maxLength: 2 }),
+    allowBestEffort: fc.boolean(),
+  },
+  {
+    packageName: word,
+    environmentKind: word,
+    enforcement: record({
+      mode: oneOf(EnforcementMode),
+      dimensions: fc.uniqueArray(oneOf(EnforcementDimension), { maxLength: 3 }),
+    }),
+    templateHint: word,
+    addons: fc.array(word, { maxLength: 2 }),
+    odgm,
+    telemetry,
+    rollout: record(
+      { strategy: oneOf(RolloutStrategy), gate: oneOf(RolloutGate), onFailure: oneOf(RolloutFailure) },
+      { maxParallel: count },
+    ),
+  },
+) as unknown as fc.Arbitrary<ClassDeployment>;
+const observed = record(
+  { deployment, condition: oneOf(DeploymentCondition).filter((condition) => condition !== "unknown") },
+  {
+    summary: record(
+      { replicationFactor: fc.nat(50), selectedClusters: fc.uniqueArray(word, { maxLength: 3 }) },
+      { achievedQuorumAvailability: share, lastError: text },
+    ),
+    createdAt: time,
+    updatedAt: time,
+  },
+) as unknown as fc.Arbitrary<ObservedDeployment>;
+const definition = record(
+  {
+    name: word,
+    metadata: record(
+      { tags: fc.array(text, { maxLength: 3 }) },
+      { author: text, description: text, createdAt: time, updatedAt: time },
+    ),
+    classes: fc.array(classDefinition, { maxLength: 2 }),
+    functions: fc.array(functionDefinition, { maxLength: 2 }),
+    dependencies: fc.array(word, { maxLength: 2 }),
+    deployments: fc.array(deployment, { maxLength: 2 }),
+    disabled: fc.boolean(),
+  },
+  { version: text },
+) as unknown as fc.Arbitrary<Package>;
+
+function overTheWire(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value)) as unknown;
+}
+
+test("every package is read again as it was written, and what is written keeps its schema", () => {
+  fc.assert(
+    fc.property(definition, (written) => {
+      const wire = overTheWire(packageToWire(written));
+      expect(packageView.safeParse(wire).error).toBeUndefined();
+      expect(packageFromWire(wire)).toEqual({ ok: true, value: written });
+    }),
+  );
+});
+
+test("every deployment is read again as it was written, with what is known about it", () => {
+  fc.assert(
+    fc.property(observed, (written) => {
+      const wire = overTheWire(classDeploymentToWire(written));
+      expect(classDeploymentView.safeParse(wire).error).toBeUndefined();
+      expect(readBy(observedDeploymentInput, wire)).toEqual({ ok: true, value: written });
+    }),
+  );
+});
+
+test("what no cluster could tell is shown as pending, for the contract has no other word here", () => {
+  const written = fc.sample(observed, 1)[0]!;
+  expect(classDeploymentToWire({ ...written, condition: DeploymentCondition.unknown }).condition).toBe("PENDING");
+});

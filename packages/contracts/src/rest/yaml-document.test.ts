@@ -1,0 +1,55 @@
+import { describe, expect, test } from "vitest";
+import { WireScalar } from "./wire-scalar.ts";
+import { documentFromYaml } from "./yaml-document.ts";
+
+describe("documentFromYaml", () => {
+  test("gives plain values, and written forms only where they differ", () => {
+    const read = documentFromYaml('a: 1\nb: 1.0\nc: "1.0"\nd: True\ne: true\nf: ~\ng: [x, 0x10]\n');
+    expect(read).toEqual({
+      ok: true,
+      value: {
+        a: 1,
+        b: new WireScalar(1, "1.0"),
+        c: "1.0",
+        d: new WireScalar(true, "True"),
+        e: true,
+        f: null,
+        g: ["x", new WireScalar(16, "0x10")],
+      },
+    });
+  });
+
+  test("keys are text as written", () => {
+    expect(documentFromYaml("1.0: a\ntrue: b\n")).toEqual({ ok: true, value: { "1.0": "a", true: "b" } });
+  });
+
+  test("JSON is read too, and aliases are followed", () => {
+    expect(documentFromYaml('{"a": [1, null]}')).toEqual({ ok: true, value: { a: [1, null] } });
+    expect(documentFromYaml("a: &x {k: 1}\nb: *x\n")).toEqual({ ok: true, value: { a: { k: 1 }, b: { k: 1 } } });
+  });
+
+  const layers = Array.from({ length: 9 }, (_, layer) => {
+    const below = layer === 0 ? "x" : `*l${layer - 1}`;
+    return `l${layer}: &l${layer} [${Array.from({ length: 9 }, () => below).join(",")}]`;
+  });
+
+  test.each([
+    { text: "", says: "is empty", why: "nothing was sent" },
+    { text: "# nothing\n", says: "is empty", why: "a comment is nothing" },
+    { text: "a: 1\n---\nb: 2\n", says: "more than one document", why: "which one is meant?" },
+    { text: "a: 1\na: 2\n", says: "unique", why: "one of the two would be lost" },
+    { text: "a: [1\n", says: "not valid YAML", why: "a list that does not end" },
+    { text: "? [1, 2]\n: 3\n", says: "key", why: "JSON has no such keys" },
+    { text: "a: *missing\n", says: "not valid YAML", why: "an alias to nothing" },
+    { text: layers.join("\n"), says: "not valid YAML", why: "a billion laughs" },
+    { text: "[".repeat(20_000), says: "not valid YAML", why: "nested beyond the parser's stack" },
+    { text: "[".repeat(20_000) + "]".repeat(20_000), says: "not valid YAML", why: "nested so, but complete" },
+  ])("refuses, with a fix: $why", ({ text, says }) => {
+    const read = documentFromYaml(text);
+    expect(read.ok).toBe(false);
+    if (read.ok) return;
+    expect(read.error[0]?.path).toBe("$");
+    expect(read.error[0]?.message).toContain(says);
+    expect(read.error[0]?.fix).toBeTruthy();
+  });
+});
