@@ -20,14 +20,22 @@ export function anyMessage(message: DescMessage, fill: Fill, depth = DEPTH): fc.
 }
 
 function present<T>(value: fc.Arbitrary<T>, fill: Fill): fc.Arbitrary<T | undefined> {
-  return fill === "every field" ? value : fc.option(value, { nil: undefined, freq: 1 });
+  return fill === "every field" ? value : fc.option(value, { nil: undefined, freq: 2 });
 }
 
-function anyOneof(oneof: DescOneof, fill: Fill, depth: number): fc.Arbitrary<unknown> {
-  const cases = oneof.fields.map((field) =>
-    anyField(field, fill, depth).map((value) => ({ case: field.localName, value })),
+/** For every case of every oneof, a value that has it: chance alone might miss one. */
+export function everyCase(message: DescMessage): fc.Arbitrary<Init>[] {
+  return message.oneofs.flatMap((oneof) =>
+    casesOf(oneof, "every field", DEPTH).map((chosen) => chosen.map((value) => ({ [oneof.localName]: value }))),
   );
-  return fc.oneof(...cases);
+}
+
+function anyOneof(oneof: DescOneof, fill: Fill, depth: number): fc.Arbitrary<Init> {
+  return fc.oneof(...casesOf(oneof, fill, depth));
+}
+
+function casesOf(oneof: DescOneof, fill: Fill, depth: number): fc.Arbitrary<Init>[] {
+  return oneof.fields.map((field) => anyField(field, fill, depth).map((value) => ({ case: field.localName, value })));
 }
 
 function anyField(field: DescField, fill: Fill, depth: number): fc.Arbitrary<unknown> {
