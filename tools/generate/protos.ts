@@ -21,21 +21,21 @@ export const generator: Generator = {
   name: "protos",
   owns: PACKAGES.map((folder) => `${folder}/src/gen`),
   async produce(root) {
-    const files = new Map<string, string>();
-    for (const folder of PACKAGES) {
-      if (existsSync(path.join(root, folder, "buf.yaml"))) await buf(root, ["lint", path.join(root, folder)]);
-      for (const [name, content] of await generated(root, folder)) files.set(`${folder}/src/gen/${name}`, content);
-    }
-    files.set(BASELINE.file, await baseline(root));
-    return files;
+    const [baselineFile, ...packages] = await Promise.all([
+      baseline(root),
+      ...PACKAGES.map((folder) => generated(root, folder)),
+    ]);
+    return new Map([...packages.flatMap((files) => [...files]), [BASELINE.file, baselineFile]]);
   },
 };
 
+/** The package's generated files by path from the root, once its protos pass the lint rules of its buf.yaml. */
 async function generated(root: string, folder: string): Promise<Map<string, string>> {
+  await buf(root, ["lint", path.join(root, folder)]);
   const output = await mkdtemp(path.join(tmpdir(), "oaas-protos-"));
   try {
-    await buf(root, ["generate", path.join(root, folder, "proto"), "--template", template(root), "--output", output]);
-    return await textFilesIn(output);
+    await buf(root, ["generate", path.join(root, folder), "--template", template(root), "--output", output]);
+    return await textFilesIn(output, `${folder}/src/gen`);
   } finally {
     await rm(output, { recursive: true, force: true });
   }
@@ -48,13 +48,14 @@ function template(root: string): string {
   return JSON.stringify({ version: "v2", plugins: [{ local: [process.execPath, plugin], out: ".", opt }] });
 }
 
-async function textFilesIn(folder: string): Promise<Map<string, string>> {
+async function textFilesIn(folder: string, prefix: string): Promise<Map<string, string>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name));
-  const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
-  return new Map(
-    files.map((file, index) => [path.relative(folder, file).replaceAll("\\", "/"), texts[index] ?? ""] as const),
-  );
+  const texts = files.map(async (file) => {
+    const name = path.relative(folder, file).replaceAll("\\", "/");
+    return [`${prefix}/${name}`, await readFile(file, "utf8")] as const;
+  });
+  return new Map(await Promise.all(texts));
 }
 
 async function baseline(root: string): Promise<string> {
