@@ -32,6 +32,7 @@ export interface PrinterColumn {
   readonly priority?: number;
 }
 
+/** What the resource is called, in every form. */
 export interface CrdNames {
   readonly plural: string;
   readonly singular?: string;

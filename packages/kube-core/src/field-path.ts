@@ -4,15 +4,8 @@ import { pathOf, ROOT_PATH } from "@oaas/foundation";
  * Maps whose keys may contain dots. Server-side apply writes such a key after a dot like any field, so that where it ends
  * can only be known from where it stands: the rest of the path is the key.
  */
-const MAPS_OF_STRINGS = new Set([
-  "labels",
-  "annotations",
-  "matchLabels",
-  "nodeSelector",
-  "data",
-  "binaryData",
-  "stringData",
-]);
+const MAP_OF_NAMES =
+  /^\$(?:\.(?:data|binaryData|stringData)|.*\.(?:metadata\.(?:labels|annotations)|resources\.(?:limits|requests)|matchLabels|nodeSelector))$/;
 
 /**
  * A field path as the API server writes it, in JSONPath from the root of the object:
@@ -28,13 +21,11 @@ export function fieldPathToJsonPath(field: string): string {
   const isApplied = field.startsWith(".");
   let path = ROOT_PATH;
   let rest = isApplied ? field : `.${field}`;
-  let last = "";
   while (rest !== "") {
-    if (isApplied && MAPS_OF_STRINGS.has(last) && rest.startsWith(".")) return pathOf(path, rest.slice(1));
+    if (isApplied && MAP_OF_NAMES.test(path) && rest.startsWith(".")) return pathOf(path, rest.slice(1));
     const step = rest.startsWith("[") ? bracketStep(rest) : nameStep(rest);
     if (step === undefined) return pathOf(ROOT_PATH, field);
     path = step.filter === undefined ? pathOf(path, step.key) : `${path}[?${step.filter}]`;
-    last = typeof step.key === "string" ? step.key : "";
     rest = rest.slice(step.length);
   }
   return path;

@@ -3,7 +3,7 @@
  * randomness, nothing of Node: the same in a browser, in a controller and in a server.
  *
  * Reading order: gvk (what a thing is and where it lives), object-meta (what every object carries), owner-ref (who it
- * belongs to), names and safe-name (what it may be called), selectors (which are meant), quantity and int-or-string (how
+ * belongs to), names and safe-name (what it may be called), label-selector and field-selector (which are meant), quantity and int-or-string (how
  * much), json-pointer, json-patch and merge-patch (what changes), canonical (whether anything does), status and
  * status-fault (what went wrong), crd (kinds of one's own).
  *
@@ -62,6 +62,26 @@ export {
 } from "./owner-ref.ts";
 export { checkName, checkQualifiedName, isValidName, NAME_RULES, type NameKind } from "./names.ts";
 export { safeName, type SafeNameOptions } from "./safe-name.ts";
+export {
+  canonicalRequirements,
+  checkRequirement,
+  matchesLabels,
+  selectorRequirements,
+  selectsLabels,
+  type LabelOperator,
+  type LabelRequirement,
+  type LabelRequirements,
+  type Labels,
+  type LabelSelector,
+} from "./label-selector.ts";
+export { formatLabelSelector, parseLabelSelector } from "./label-selector-text.ts";
+export {
+  formatFieldSelector,
+  matchesFields,
+  parseFieldSelector,
+  type FieldRequirement,
+  type FieldRequirements,
+} from "./field-selector.ts";
 export {
   addQuantities,
   compareQuantities,

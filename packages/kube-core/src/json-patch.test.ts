@@ -130,6 +130,10 @@ describe("as the library of Kubernetes does it", () => {
   );
 });
 
+test("moving a thing to where it is changes nothing", () => {
+  expect(applyJsonPatch({ a: 1 }, [{ op: "move", from: "/a", path: "/a" }])).toEqual({ ok: true, value: { a: 1 } });
+});
+
 describe("refusals", () => {
   const document = { a: [1], s: "text", n: null };
   test.each<{ operation: unknown; reason: string; path: string; why: string }>([

@@ -20,6 +20,7 @@ export type JsonPatchOperation =
   | { readonly op: "copy"; readonly from: string; readonly path: string }
   | { readonly op: "test"; readonly path: string; readonly value: JsonValue };
 
+/** Operations in the order they apply. */
 export type JsonPatch = readonly JsonPatchOperation[];
 
 /** Why a patch did not apply; the document is then as it was, since a patch applies whole or not at all. */

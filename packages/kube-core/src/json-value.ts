@@ -1,6 +1,7 @@
 /** Anything JSON can say. Results are of this type; inputs are `unknown`, so that typed objects need no casts. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
 
+/** A JSON object, read only. */
 export interface JsonObject {
   readonly [member: string]: JsonValue;
 }

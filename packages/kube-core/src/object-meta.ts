@@ -65,6 +65,7 @@ export interface ListMeta {
   readonly remainingItemCount?: number;
 }
 
+/** `Unknown` is an answer too: nobody could tell. */
 export type ConditionStatus = "True" | "False" | "Unknown";
 
 /** One observation about an object, in the standard form. */

@@ -2,6 +2,7 @@ import { err, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/f
 import { parseApiVersion } from "./gvk.ts";
 import type { KubeObject, ObjectMeta, OwnerReference, Stored } from "./object-meta.ts";
 
+/** How an owner owns. */
 export interface OwnerOptions {
   /** Whether the owner manages the object (default: yes). */
   readonly controller?: boolean;

@@ -91,6 +91,11 @@ describe("arithmetic", () => {
     { result: multiplyQuantity(parsed("3"), 0n), text: "0", why: "nothing" },
     { result: addQuantities(ZERO_QUANTITY, parsed("1Gi")), text: "1Gi", why: "zero has no format of its own" },
     { result: subtractQuantities(parsed("1Gi"), parsed("0.5")), text: "1073741823500m", why: "no precision is lost" },
+    {
+      result: multiplyQuantity(parsed("0.0001Ki"), 10_000),
+      text: "1024",
+      why: "less than one is decimal, and stays so",
+    },
     { result: quantityOf(2048, "BinarySI"), text: "2Ki", why: "from a whole number" },
   ])("$text: $why", ({ result, text }) => {
     expect(formatQuantity(result)).toBe(text);

@@ -1,6 +1,7 @@
 import { NAME_RULES, type NameKind } from "./names.ts";
 import { sha256 } from "./sha256.ts";
 
+/** Which rules the name must keep. */
 export interface SafeNameOptions {
   /** Default 63, which every place takes; never above the limit of the kind. At least 16. */
   readonly maxLength?: number;

@@ -23,6 +23,7 @@ export const STATUS_REASONS = [
   "ServiceUnavailable",
 ] as const;
 
+/** A reason we know. */
 export type StatusReason = (typeof STATUS_REASONS)[number];
 
 /** One of several causes: what kind, in words, and at which field. */
@@ -32,6 +33,7 @@ export interface StatusCause {
   readonly field?: string;
 }
 
+/** What the refusal is about. */
 export interface StatusDetails {
   readonly name?: string;
   readonly group?: string;

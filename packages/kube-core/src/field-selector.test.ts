@@ -1,0 +1,77 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import oracle from "../testdata/selectors.json" with { type: "json" };
+import { formatFieldSelector, matchesFields, parseFieldSelector, type FieldRequirements } from "./field-selector.ts";
+
+function parsed(text: string): FieldRequirements {
+  const result = parseFieldSelector(text);
+  if (!result.ok) throw new Error(result.error.message);
+  return result.value;
+}
+
+describe("as Kubernetes reads and writes", () => {
+  const rows: { text: string; canonical: string; refused?: boolean }[] = oracle.rows.fields;
+  test.each(rows.filter((row) => row.refused === true))("refuses $text", ({ text }) => {
+    expect(parseFieldSelector(text)).toMatchObject({
+      ok: false,
+      error: { path: "$", message: expect.stringContaining("is no field selector") },
+    });
+  });
+  test.each(rows.filter((row) => row.refused !== true))("$text is $canonical", ({ text, canonical }) => {
+    expect(formatFieldSelector(parsed(text))).toBe(canonical);
+    expect(parsed(canonical)).toEqual(parsed(text));
+  });
+});
+
+test("unlike Kubernetes, a condition on no field is refused", () => {
+  expect(parseFieldSelector("=x").ok).toBe(false);
+});
+
+test.each([
+  { text: "", matches: true, why: "everything" },
+  { text: "metadata.name=web", matches: true, why: "equal" },
+  { text: "metadata.name!=web", matches: false, why: "not equal" },
+  { text: "metadata.name=web,metadata.namespace=other", matches: false, why: "all must hold" },
+  { text: "spec.nodeName=", matches: true, why: "missing is empty" },
+  { text: "spec.nodeName!=a", matches: true, why: "missing is not a" },
+  { text: "spec.replicas=3", matches: true, why: "numbers as text" },
+  { text: "spec.paused=false", matches: true, why: "booleans as text" },
+  { text: "spec=x", matches: false, why: "an object has no value" },
+  { text: "constructor.name=Object", matches: false, why: "inherited members do not count" },
+  { text: "metadata.name.length=3", matches: false, why: "a text has no members" },
+])("$text: $why", ({ text, matches }) => {
+  const object = { metadata: { name: "web", namespace: "shop" }, spec: { replicas: 3, paused: false } };
+  expect(matchesFields(parsed(text), object)).toBe(matches);
+});
+
+describe("properties", () => {
+  const requirement = fc.record({
+    field: fc.stringMatching(/^[a-z]+(\.[a-z]+){0,2}$/),
+    operator: fc.constantFrom("=", "!="),
+    value: fc.oneof(fc.string(), fc.stringMatching(/^[\\,=!a]*$/)),
+  });
+
+  test("reading what was written gives the requirements back, in any order", () => {
+    fc.assert(
+      fc.property(fc.array(requirement, { maxLength: 4 }), (requirements) => {
+        const text = formatFieldSelector(requirements);
+        expect(formatFieldSelector(parsed(text))).toBe(text);
+        expect(new Set(parsed(text).map((one) => JSON.stringify(one)))).toEqual(
+          new Set(requirements.map(({ field, operator, value }) => JSON.stringify({ field, operator, value }))),
+        );
+        expect(formatFieldSelector(requirements.toReversed())).toBe(text);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("any text is read or refused", () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[a=!,\\]*$/)), (text) => {
+        const result = parseFieldSelector(text);
+        if (result.ok) expect(parsed(formatFieldSelector(result.value))).toEqual(result.value);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
