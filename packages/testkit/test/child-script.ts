@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { join } from "node:path";
 import { eventually } from "../src/index.ts";
 
-/** A Node process running one of the fixtures. */
+/** A Node process running one of the programs. */
 export interface ChildScript extends Disposable {
   readonly child: ChildProcess;
   readonly output: () => string;
@@ -11,9 +11,9 @@ export interface ChildScript extends Disposable {
   readonly ended: Promise<number | null>;
 }
 
-/** Starts a fixture; it is killed when the test leaves the block. */
-export function runFixture(name: string, ...args: string[]): ChildScript {
-  const child = spawn(process.execPath, [join(import.meta.dirname, "fixtures", name), ...args], {
+/** Starts a program; it is killed when the test leaves the block. */
+export function runProgram(name: string, ...args: string[]): ChildScript {
+  const child = spawn(process.execPath, [join(import.meta.dirname, "programs", name), ...args], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";

@@ -6,7 +6,7 @@ const VITEST = join(import.meta.dirname, "../../../node_modules/vitest/vitest.mj
 const EMPTY_CACHE = join(import.meta.dirname, "no-such-cache");
 
 const runSuite = (env: Record<string, string>): Promise<CommandResult> =>
-  runCommand(process.execPath, [VITEST, "run", "--root", join(import.meta.dirname, "fixtures"), "needs-etcd"], {
+  runCommand(process.execPath, [VITEST, "run", "--root", join(import.meta.dirname, "programs"), "needs-etcd"], {
     env: { NO_COLOR: "1", OAAS_CACHE_DIR: EMPTY_CACHE, ...env },
   });
 

@@ -6,7 +6,7 @@ import { describeWith, eventually, startKubernetes, type KubernetesUnderTest } f
 import { probe } from "../src/process/http-probe.ts";
 import { processesWith } from "./processes-of.ts";
 
-const WIDGETS = join(import.meta.dirname, "fixtures/widgets.crd.yaml");
+const WIDGETS = join(import.meta.dirname, "programs/widgets.crd.yaml");
 
 describeWith(["kubernetes", "etcd", "kwok"], "a real cluster with controllers and simulated nodes", () => {
   let cluster: KubernetesUnderTest;

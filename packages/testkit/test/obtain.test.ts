@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../src/index.ts";
-import { runFixture } from "./child-script.ts";
+import { runProgram } from "./child-script.ts";
 
 let cache: string;
 beforeEach(async () => {
@@ -24,9 +24,9 @@ const begun = (times: number): Promise<void> =>
 
 describe("obtaining a component", () => {
   it("makes it once when two run at once; the second says for whom it waits", async () => {
-    using first = runFixture("obtain-fake.ts", cache, "make when released");
+    using first = runProgram("obtain-fake.ts", cache, "make when released");
     await begun(1);
-    using second = runFixture("obtain-fake.ts", cache, "make when released");
+    using second = runProgram("obtain-fake.ts", cache, "make when released");
     await eventually(() => expect(second.output()).toContain(`waiting for another run (process ${first.child.pid},`));
     await writeFile(join(cache, "release"), "");
     expect(await first.told("REPORT")).toMatchObject({ name: "tool", state: "obtained" });
@@ -35,14 +35,14 @@ describe("obtaining a component", () => {
   });
 
   it("goes on after a kill -9: no lock to remove, no half component, no step left running", async () => {
-    using killed = runFixture("obtain-fake.ts", cache, "hang");
+    using killed = runProgram("obtain-fake.ts", cache, "hang");
     await eventually(async () => expect(await linesOf("step.pid")).toHaveLength(1), { what: "the step" });
     const [stepPid = ""] = await linesOf("step.pid");
     killed.child.kill("SIGKILL");
     await killed.ended;
     expect(await entriesOf("components")).toEqual([]);
 
-    using next = runFixture("obtain-fake.ts", cache, "make");
+    using next = runProgram("obtain-fake.ts", cache, "make");
     expect(await next.told("REPORT")).toMatchObject({ state: "obtained" });
     expect(await entriesOf("components")).toHaveLength(1);
     expect(await entriesOf("attempts")).toEqual([]);
@@ -50,36 +50,36 @@ describe("obtaining a component", () => {
   });
 
   it("lets one that waits take over from an owner that dies", async () => {
-    using killed = runFixture("obtain-fake.ts", cache, "hang");
+    using killed = runProgram("obtain-fake.ts", cache, "hang");
     await begun(1);
-    using waiting = runFixture("obtain-fake.ts", cache, "make");
+    using waiting = runProgram("obtain-fake.ts", cache, "make");
     await eventually(() => expect(waiting.output()).toContain("waiting for another run"));
     killed.child.kill("SIGKILL");
     expect(await waiting.told("REPORT")).toMatchObject({ state: "obtained" });
   });
 
   it("explains a failure with the remedy, keeps nothing, and can be tried again", async () => {
-    using failing = runFixture("obtain-fake.ts", cache, "fail for disk");
+    using failing = runProgram("obtain-fake.ts", cache, "fail for disk");
     const report = await failing.told("REPORT");
     expect(report).toMatchObject({ state: "missing" });
     expect(report["reason"]).toMatch(/building failed: the disk is full[\s\S]*no space left on device/);
     expect(report["remedy"]).toMatch(/free about/);
     expect(await entriesOf("components")).toEqual([]);
-    using again = runFixture("obtain-fake.ts", cache, "make");
+    using again = runProgram("obtain-fake.ts", cache, "make");
     expect(await again.told("REPORT")).toMatchObject({ state: "obtained" });
   });
 
   it("does not keep a program of another version than the declared one", async () => {
-    using wrong = runFixture("obtain-fake.ts", cache, "make another version");
+    using wrong = runProgram("obtain-fake.ts", cache, "make another version");
     const report = await wrong.told("REPORT");
     expect(report["reason"]).toMatch(/tool does not say "tool 1.0" but: tool 2.0/);
     expect(await entriesOf("components")).toEqual([]);
   });
 
   it("does nothing when it is there", async () => {
-    using first = runFixture("obtain-fake.ts", cache, "make");
+    using first = runProgram("obtain-fake.ts", cache, "make");
     await first.told("REPORT");
-    using second = runFixture("obtain-fake.ts", cache, "make");
+    using second = runProgram("obtain-fake.ts", cache, "make");
     expect(await second.told("REPORT")).toMatchObject({ state: "present" });
     expect(await linesOf("made.log")).toHaveLength(1);
   });

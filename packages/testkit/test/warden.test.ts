@@ -13,10 +13,10 @@ import {
   untilReady,
 } from "../src/index.ts";
 import { startFailure } from "../src/process/run-folder.ts";
-import { runFixture } from "./child-script.ts";
+import { runProgram } from "./child-script.ts";
 import { commandLine, processesWith } from "./processes-of.ts";
 
-/** The etcd that a fixture started, found from outside. */
+/** The etcd that a program started, found from outside. */
 function etcdBehind(endpoint: string): { pid: number; folder: string } {
   const [pid = 0] = processesWith(`--listen-client-urls=${endpoint} `);
   const folder = /--data-dir=(\S+)\/m1 /.exec(commandLine(pid))?.[1] ?? "";
@@ -31,14 +31,14 @@ async function goneWithoutTrace({ pid, folder }: { pid: number; folder: string }
 
 describeWith(["etcd"], "nothing is left running", () => {
   it("when the test process is killed with -9", async () => {
-    using script = runFixture("etcd-and-wait.ts");
+    using script = runProgram("etcd-and-wait.ts");
     const etcd = etcdBehind(String((await script.told("READY"))["endpoint"]));
     script.child.kill("SIGKILL");
     await goneWithoutTrace(etcd);
   });
 
   it("when the test runner is killed with -9 and its worker stays", async () => {
-    using script = runFixture("runner.ts");
+    using script = runProgram("runner.ts");
     const ready = await script.told("READY");
     const worker = Number(ready["pid"]);
     try {
@@ -113,10 +113,10 @@ describe("ports", () => {
     const used = await onFreePorts(1, async ([port = 0]) => {
       taken.push(port);
       if (taken.length === 1) await new Promise<void>((resolve) => blocker.listen(port, "127.0.0.1", resolve));
-      const script = `require("net").createServer().listen(${port}, "127.0.0.1", () => console.log("up"))`;
+      const script = `require("net").createServer().listen(${port}, "127.0.0.1", () => console.log("LISTENING"))`;
       const logFile = join(folder.path, `log-${port}`);
       const server = await startProcess({ command: process.execPath, args: ["-e", script], cwd: folder.path, logFile });
-      await untilReady(server, async () => (await server.logTail()).includes("up"));
+      await untilReady(server, async () => (await server.logTail()).includes("LISTENING"));
       await server.stop(0);
       return port;
     });

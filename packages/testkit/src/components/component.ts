@@ -33,7 +33,7 @@ export interface HostCommand {
   readonly debianPackage: string;
 }
 
-export type Recipe = GoBuild | DebianExtract | HostCommand;
+type Recipe = GoBuild | DebianExtract | HostCommand;
 
 /** A real program that tests or benchmarks use. */
 export interface Component<Name extends string = string, File extends string = string> {

@@ -26,6 +26,11 @@ describe("the manifest", () => {
       expect(goMod, name).toMatch(new RegExp(`^\\t\\S+ v${version.replaceAll(".", "\\.")}\\b`, "m"));
   });
 
+  it.each(COMPONENTS)("$name is in the README's table with its version", ({ name, version }) => {
+    const readme = readFileSync(join(GO_MODULES, "../README.md"), "utf8");
+    expect(readme).toContain(`| ${name} | ${version} |`);
+  });
+
   it("finds a component by its own name or by a file's", () => {
     expect(componentOf("kubernetes").name).toBe("kubernetes");
     expect(componentOf("kube-scheduler").name).toBe("kubernetes");

@@ -12,7 +12,7 @@ import { makeHostCommand } from "./recipes/host-command.ts";
 import { runStep, type Workshop } from "./step.ts";
 
 /** Turns a recipe into files in the workshop's folder. */
-export type Make = (component: Component, workshop: Workshop) => Promise<void>;
+type Make = (component: Component, workshop: Workshop) => Promise<void>;
 
 export interface ObtainOptions {
   readonly cache?: string;

@@ -19,7 +19,7 @@ export interface ApiServer {
 }
 
 /** The files of a cluster, all in its run folder. */
-export interface ClusterFiles {
+interface ClusterFiles {
   readonly caFile: string;
   readonly kubeconfig: string;
   readonly serverCert: string;

@@ -86,8 +86,8 @@ function track(name: string, logFile: string, started: { pid: number; exited: Pr
   };
 }
 
-/** The last lines of a log file; empty when there is none. */
-export async function logTail(file: string, lines = 25): Promise<string> {
+/** Empty when there is no log yet. */
+async function logTail(file: string, lines = 25): Promise<string> {
   const text = await readFile(file, "utf8").catch(() => "");
   return text.trimEnd().split("\n").slice(-lines).join("\n");
 }

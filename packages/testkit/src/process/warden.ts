@@ -1,6 +1,5 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { rm } from "node:fs/promises";
-import { join } from "node:path";
 import { internal } from "@oaas/foundation";
 import type { Exit, StartRequest, WardenReply, WardenRequest } from "./warden-protocol.ts";
 
@@ -31,7 +30,7 @@ class Warden {
   constructor() {
     const tmp = process.env["TMPDIR"];
     const inRunner = process.env["VITEST_POOL_ID"] !== undefined || process.env["VITEST"] !== undefined;
-    this.#child = fork(join(import.meta.dirname, "warden-main.ts"), inRunner ? [String(process.ppid)] : [], {
+    this.#child = fork(new URL("./warden-main.ts", import.meta.url), inRunner ? [String(process.ppid)] : [], {
       detached: true,
       execArgv: [],
       stdio: ["ignore", "ignore", "inherit", "ipc"],
