@@ -1,5 +1,5 @@
 import { faultStatusCode, grpcStatusName } from "@oaas/contracts/grpc";
-import { faultStatus, HTTP_REFUSALS } from "@oaas/contracts/rest";
+import { faultStatus, HTTP_REFUSALS, HTTP_STATUS_OF_CODE } from "@oaas/contracts/rest";
 import { FAULT_CODES, Fault, type FaultDetail, type FaultKind } from "@oaas/foundation";
 import type { Generator } from "./generator.ts";
 
@@ -57,6 +57,13 @@ ${table(
 
 The part that decides is the first that trying again will not mend, else the first. So a deployment that failed in every
 cluster answers 503 when the clusters are down, and 400 only when the request is at fault.
+
+Some codes have a status of their own, because that of their kind would blame the caller:
+
+${table(
+  ["Code", "HTTP"],
+  Object.entries(HTTP_STATUS_OF_CODE).map(([code, status]) => [`\`${code}\``, String(status)]),
+)}
 
 Refusals that only HTTP knows keep their kind and have a status of their own:
 

@@ -71,6 +71,10 @@ describe("package.Class", () => {
     );
   });
 
+  test("a package name may have dots", () => {
+    expect(splitClassKey("org.example.Record")).toEqual({ packageName: "org.example", classKey: "Record" });
+  });
+
   test.each(["", "Record", ".Record", "example."])("%j has a part missing", (text) => {
     expect(splitClassKey(text)).toBeUndefined();
   });

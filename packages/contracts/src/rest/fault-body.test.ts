@@ -38,6 +38,8 @@ describe("the table to HTTP", () => {
     [cancelled(), 499],
     [new Fault({ kind: "unimplemented", feature: "scripts" }, "not here"), 501],
     [internal("a mistake"), 500],
+    [resourceExhausted("disk", "full", { code: "OAAS_STORE_FULL" }), 503],
+    [failedPrecondition("revision", "gone", { code: "OAAS_STORE_COMPACTED" }), 410],
   ] as const)("%s answers %i", (fault, status) => {
     expect(faultToProblem(fault).status).toBe(status);
   });
@@ -158,6 +160,15 @@ test("a fault comes back from its answer as it was", () => {
       expect(outside(back)).toEqual(outside(fault));
     }),
   );
+});
+
+test("so do the parts of its parts", () => {
+  const whole = (name: string, fault: Fault) =>
+    new Fault({ kind: "partial-failure", parts: [{ name, fault }] }, "failed");
+  const fault = whole("roll-out", whole("cluster", whole("function", notFound("image", "echo:1"))));
+  const problem = faultToProblem(fault);
+  const back = faultFromAnswer({ status: problem.status, body: JSON.stringify(problem), nowMs: 0 });
+  expect(outside(back)).toEqual(outside(fault));
 });
 
 describe("answers that are not ours", () => {

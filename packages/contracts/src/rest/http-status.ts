@@ -1,4 +1,4 @@
-import { dominantPart, type Fault, type FaultKind } from "@oaas/foundation";
+import { dominantPart, type Fault, type FaultCode, type FaultKind } from "@oaas/foundation";
 
 /**
  * The one table from faults to HTTP. Nobody else names a status code of a refusal.
@@ -21,6 +21,13 @@ export const HTTP_STATUS_OF_KIND = {
   "partial-failure": 500,
   internal: 500,
 } as const satisfies Record<FaultKind, number>;
+
+/** Codes whose kind, seen from the other side of HTTP, would blame the caller for what is ours. */
+export const HTTP_STATUS_OF_CODE = {
+  OAAS_STORE_FULL: 503,
+  OAAS_STORE_COMPACTED: 410,
+  OAAS_LEASE_LOST: 503,
+} as const satisfies Partial<Record<FaultCode, number>>;
 
 /**
  * Refusals that only HTTP knows, with the kind that the fault behind them has. The edge names one of them and the
@@ -46,7 +53,8 @@ export function faultStatus(fault: Fault): number {
     const part = dominantPart(fault.detail.parts);
     return part === undefined ? HTTP_STATUS_OF_KIND["partial-failure"] : faultStatus(part.fault);
   }
-  return HTTP_STATUS_OF_KIND[fault.detail.kind];
+  const own: Readonly<Partial<Record<FaultCode, number>>> = HTTP_STATUS_OF_CODE;
+  return own[fault.code] ?? HTTP_STATUS_OF_KIND[fault.detail.kind];
 }
 
 const KIND_OF_STATUS = new Map<number, FaultKind>([

@@ -13,7 +13,14 @@ export { readBy, violationsFromZod } from "./violations.ts";
 export { documentFromYaml } from "./yaml-document.ts";
 export { faultToProblem, problemView, type Problem, type ProblemOptions, type ProblemPart } from "./fault-body.ts";
 export { faultFromAnswer, faultFromProblem, type RefusedAnswer } from "./fault-from-answer.ts";
-export { faultStatus, HTTP_REFUSALS, HTTP_STATUS_OF_KIND, kindOfStatus, type HttpRefusal } from "./http-status.ts";
+export {
+  faultStatus,
+  HTTP_REFUSALS,
+  HTTP_STATUS_OF_CODE,
+  HTTP_STATUS_OF_KIND,
+  kindOfStatus,
+  type HttpRefusal,
+} from "./http-status.ts";
 export { retryAfterMsFrom, retryAfterOf } from "./retry-after.ts";
 export { openApiDocument, type OpenApiDocument } from "./openapi.ts";
 export {
