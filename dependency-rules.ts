@@ -17,13 +17,13 @@ export const PACKAGES: Readonly<Record<string, PackageRule>> = {
   "kube-core": { rank: 1, folder: "packages/kube-core", mayImport: ["foundation"] },
   models: { rank: 1, folder: "packages/models", mayImport: ["foundation"] },
   contracts: { rank: 2, folder: "packages/contracts", mayImport: ["foundation", "models"] },
-  storage: { rank: 2, folder: "packages/storage", mayImport: ["foundation", "observability"] },
+  storage: { rank: 2, folder: "packages/storage", mayImport: ["foundation"] },
   "kube-runtime": {
     rank: 2,
     folder: "packages/kube-runtime",
     mayImport: ["foundation", "kube-core", "observability"],
   },
-  testkit: { rank: 4, folder: "packages/testkit", mayImport: ["foundation", "models", "contracts", "storage"] },
+  testkit: { rank: 4, folder: "packages/testkit", mayImport: ["foundation"] },
   "dev-stack": {
     rank: 5,
     folder: "apps/dev-stack",
@@ -55,6 +55,12 @@ export const BANS: readonly Ban[] = [
   {
     reason: "the REST contract runs in a browser",
     files: /^packages\/contracts\/src\/rest\//,
+    except: TEST_FILES,
+    imports: /^node:/,
+  },
+  {
+    reason: "kube-core is Kubernetes without input or output, and runs in a browser",
+    files: /^packages\/kube-core\/src\//,
     except: TEST_FILES,
     imports: /^node:/,
   },

@@ -19,7 +19,7 @@ export async function bundle(args: readonly string[]): Promise<number> {
 }
 
 /** One ESM file with everything in it but Node's own modules. */
-export async function bundleApp(main: string, file: string): Promise<void> {
+async function bundleApp(main: string, file: string): Promise<void> {
   const build = await rolldown({ input: main, platform: "node", logLevel: "warn" });
   try {
     await build.write({ file, format: "esm", minify: true, sourcemap: true, codeSplitting: false });

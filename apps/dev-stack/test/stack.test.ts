@@ -5,7 +5,6 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { bundleApp } from "../../../tools/tasks/bundle.ts";
 
 const MAIN = path.resolve(import.meta.dirname, "..", "src", "main.ts");
 const folder = mkdtempSync(path.join(tmpdir(), "oaas-stack-"));
@@ -154,7 +153,11 @@ describe("a start that cannot be", () => {
 
 describe("the bundle", () => {
   const file = path.join(folder, "bundle", "dev-stack.mjs");
-  beforeAll(() => bundleApp(MAIN, file));
+  beforeAll(async () => {
+    const task = path.resolve(import.meta.dirname, "..", "..", "..", "tools", "run.ts");
+    const { code, stderr } = await runToEnd(["bundle", "--out", path.dirname(file)], task);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  });
 
   test("is one file that runs by itself", async () => {
     const stack = await start(path.join(folder, "bundled"), file);
