@@ -33,3 +33,7 @@ export {
 export { absent, present, sameIncarnation, together, unchanged } from "./conditions.ts";
 export { conflictOf, outcomeUnknown, type Conflict } from "./kv-faults.ts";
 export { acquire, type Acquired, type AcquireRequest, type Ownership } from "./ownership.ts";
+export { Collection, type CollectionDefinition, type ListOptions } from "./collection.ts";
+export type { Codec } from "./codec.ts";
+export type { Indexes } from "./collection-layout.ts";
+export type { CollectionBatch, CollectionChange, Listed, Stored, Unreadable } from "./records.ts";

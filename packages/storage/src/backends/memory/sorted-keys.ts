@@ -42,11 +42,12 @@ export class SortedKeys {
   }
 
   count(range: KeyRange): number {
+    if (range.end !== undefined && compareKeys(range.start, range.end) >= 0) return 0;
     const from = this.#lowerBound(range.start);
     const to = this.#end(range);
     let total = to.index - from.index;
     for (let chunk = from.chunk; chunk < to.chunk; chunk += 1) total += (this.#chunks[chunk] as string[]).length;
-    return Math.max(0, total);
+    return total;
   }
 
   clear(): void {

@@ -1,0 +1,38 @@
+import type { Fault } from "@oaas/foundation";
+import { describe, expect, test } from "vitest";
+import { parseEndpoints } from "./endpoints.ts";
+
+describe("endpoints", () => {
+  const good: { why: string; endpoints: string[]; tlsFiles: boolean; tls: boolean; addresses: string[] }[] = [
+    { why: "bare", endpoints: ["localhost:2379"], tlsFiles: false, tls: false, addresses: ["localhost:2379"] },
+    { why: "bare with TLS files", endpoints: ["e:2379"], tlsFiles: true, tls: true, addresses: ["e:2379"] },
+    { why: "http", endpoints: ["http://a:1", "http://b:2/"], tlsFiles: false, tls: false, addresses: ["a:1", "b:2"] },
+    {
+      why: "https by the system's authorities",
+      endpoints: ["https://a:1"],
+      tlsFiles: false,
+      tls: true,
+      addresses: ["a:1"],
+    },
+    { why: "IPv6", endpoints: ["http://[::1]:2379"], tlsFiles: false, tls: false, addresses: ["[::1]:2379"] },
+  ];
+  test.each(good)("$why", ({ endpoints, tlsFiles, tls, addresses }) => {
+    expect(parseEndpoints(endpoints, tlsFiles)).toEqual({ addresses, tls });
+  });
+
+  const bad: { why: string; endpoints: string[]; tlsFiles: boolean; paths: string[] }[] = [
+    { why: "none", endpoints: [], tlsFiles: false, paths: ["$"] },
+    { why: "no port, wrong scheme", endpoints: ["a", "ftp://a:1", "a:1"], tlsFiles: false, paths: ["$[0]", "$[1]"] },
+    { why: "mixed", endpoints: ["http://a:1", "https://b:1"], tlsFiles: false, paths: ["$"] },
+    { why: "http, but TLS files", endpoints: ["http://a:1"], tlsFiles: true, paths: ["$"] },
+  ];
+  test.each(bad)("refuses: $why", ({ endpoints, tlsFiles, paths }) => {
+    try {
+      parseEndpoints(endpoints, tlsFiles);
+    } catch (thrown) {
+      expect((thrown as Fault).violations.map(({ path }) => path)).toEqual(paths);
+      return;
+    }
+    throw new Error("it was accepted");
+  });
+});

@@ -1,0 +1,171 @@
+import { Fault, internal } from "@oaas/foundation";
+import { virtualAmbient } from "@oaas/foundation/virtual";
+import { describe, expect, test } from "vitest";
+import { absent } from "../../conditions.ts";
+import { fullFault } from "../../kv-faults.ts";
+import type { Entry, WatchBatch } from "../../kv.ts";
+import { openMemoryStore } from "../memory/index.ts";
+import { MemoryTable } from "../memory/memory-table.ts";
+import { LocalEngine } from "./engine.ts";
+import { DEFAULT_HISTORY } from "./history.ts";
+
+/** A table that counts its durable units and fails on command, undoing what the failed unit did. */
+class TroubledTable extends MemoryTable {
+  units = 0;
+  fail: ((keys: readonly string[]) => Error | undefined) | undefined;
+  #touched: { key: string; before: Entry | undefined }[] = [];
+
+  override put(entry: Entry, isNew: boolean): void {
+    this.#touched.push({ key: entry.key, before: this.get(entry.key) });
+    super.put(entry, isNew);
+  }
+
+  override atomically<T>(work: () => T): T {
+    this.units += 1;
+    this.#touched = [];
+    const result = super.atomically(work);
+    const failure = this.fail?.(this.#touched.map(({ key }) => key));
+    if (failure === undefined) return result;
+    for (const { key, before } of this.#touched.toReversed()) {
+      if (before === undefined) this.delete(key);
+      else super.put(before, false);
+    }
+    throw failure;
+  }
+}
+
+function troubledEngine() {
+  const table = new TroubledTable();
+  const ambient = virtualAmbient(1);
+  let flush: (() => void) | undefined;
+  const engine = new LocalEngine({ ambient, table, history: DEFAULT_HISTORY, schedule: (work) => (flush = work) });
+  const put = (key: string, value = "v") => engine.commit({ writes: [{ op: "put", key, value }] });
+  return { engine, table, put, flush: () => flush?.() };
+}
+
+describe("group commit", () => {
+  test("what gathers shares one durable unit, each with its own revision and conditions", async () => {
+    const { engine, table, put, flush } = troubledEngine();
+    const commits = [
+      put("a"),
+      engine.commit({ conditions: [absent("a")], writes: [{ op: "put", key: "a", value: "second" }] }),
+      put("b"),
+      put("a", "third"),
+    ];
+    const outcomes = Promise.allSettled(commits);
+    flush();
+    expect(await outcomes).toMatchObject([
+      { status: "fulfilled", value: { revision: 2 } },
+      { status: "rejected", reason: { kind: "conflict" } },
+      { status: "fulfilled", value: { revision: 3 } },
+      { status: "fulfilled", value: { revision: 4 } },
+    ]);
+    expect(table.units).toBe(1);
+    expect(table.get("a")).toMatchObject({ value: "third", version: 2, createRevision: 2 });
+  });
+
+  test("nothing is acknowledged or shown before it is durable, and a refused unit leaves no trace", async () => {
+    const { engine, table, put, flush } = troubledEngine();
+    table.fail = () => fullFault("the disk", undefined);
+    const outcome = expect(put("a")).rejects.toMatchObject({ code: "OAAS_STORE_FULL" });
+    flush();
+    await outcome;
+    expect(engine.history.revision).toBe(1);
+    expect(table.get("a")).toBeUndefined();
+    table.fail = undefined;
+    const after = put("a");
+    flush();
+    expect(await after).toEqual({ revision: 2, changed: true });
+  });
+
+  test("one that does not fit does not take the others down", async () => {
+    const { table, put, flush } = troubledEngine();
+    table.fail = (keys) => (keys.includes("big") ? fullFault("the disk", undefined) : undefined);
+    const outcomes = Promise.allSettled([put("a"), put("big"), put("b")]);
+    flush();
+    expect((await outcomes).map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect(["a", "big", "b"].map((key) => table.get(key)?.modRevision)).toEqual([2, undefined, 3]);
+  });
+
+  test("after a failure that leaves the file in doubt everything is refused until it is opened anew", async () => {
+    const { engine, table, put, flush } = troubledEngine();
+    table.fail = () => internal("damaged", { code: "OAAS_STORE_CORRUPT", context: { reopen: true } });
+    const outcomes = Promise.allSettled([put("a"), put("b")]);
+    flush();
+    expect((await outcomes).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    expect(() => engine.assertOpen()).toThrow(Fault);
+    await expect(async () => put("c")).rejects.toMatchObject({ code: "OAAS_STORE_CORRUPT" });
+  });
+});
+
+describe("bounded history", () => {
+  test("a watcher that falls behind gets a fault and can go on from a new list", async () => {
+    const ambient = virtualAmbient(1);
+    const store = openMemoryStore({ ambient, history: { revisions: 10, characters: 1_000_000 } });
+    const put = (value: string) => store.commit({ writes: [{ op: "put", key: "k", value }] });
+    const { revision } = await put("0");
+    const iterator = store.watch({ prefix: "k", fromRevision: revision })[Symbol.asyncIterator]();
+    expect((await iterator.next()).value).toMatchObject({ revision });
+    for (let n = 1; n <= 50; n += 1) await put(String(n));
+    await expect(iterator.next()).rejects.toMatchObject({ code: "OAAS_STORE_COMPACTED" });
+    const list = await store.range({ prefix: "k" });
+    const again = store.watch({ prefix: "k", fromRevision: list.revision + 1 })[Symbol.asyncIterator]();
+    await put("51");
+    expect(((await again.next()).value as WatchBatch).events).toMatchObject([{ entry: { value: "51" } }]);
+  });
+
+  test("is bounded by size as well, and always keeps the last transaction", async () => {
+    const store = openMemoryStore({ ambient: virtualAmbient(1), history: { revisions: 1000, characters: 100 } });
+    for (let n = 0; n < 5; n += 1) await store.commit({ writes: [{ op: "put", key: "k", value: "x".repeat(300) }] });
+    const last = await store.revision();
+    await expect(store.get("k", { atRevision: last - 2 })).rejects.toMatchObject({ code: "OAAS_STORE_COMPACTED" });
+    expect(await store.get("k", { atRevision: last - 1 })).toMatchObject({ modRevision: last - 1 });
+  });
+});
+
+describe("bookmarks", () => {
+  test("come when others' changes pass by, also under steady traffic, and not when nothing happens", async () => {
+    const ambient = virtualAmbient(1);
+    const store = openMemoryStore({ ambient, bookmarkMs: 1000 });
+    const seen: WatchBatch[] = [];
+    const ending = new AbortController();
+    const watching = (async () => {
+      for await (const batch of store.watch({ prefix: "mine", fromRevision: 2, signal: ending.signal }))
+        seen.push(batch);
+    })();
+    await ambient.time.advance(5000);
+    expect(seen).toEqual([]);
+    for (let n = 0; n < 21; n += 1) {
+      await store.commit({ writes: [{ op: "put", key: "other", value: "" }] });
+      await ambient.time.advance(100);
+    }
+    expect(seen.length).toBe(2);
+    for (const bookmark of seen) expect(bookmark.events).toEqual([]);
+    await ambient.time.advance(5000);
+    expect(seen.at(-1)).toEqual({ revision: 22, events: [] });
+    expect(seen.length).toBe(3);
+    ending.abort();
+    await watching;
+    expect(ambient.time.pendingTimers, "no timer is left").toBe(0);
+  });
+});
+
+describe("leases of a table that cannot delete just now", () => {
+  test("their keys go as soon as it can", async () => {
+    const table = new TroubledTable();
+    const ambient = virtualAmbient(1);
+    const engine = new LocalEngine({ ambient, table, history: DEFAULT_HISTORY, schedule: (work) => work() });
+    const lease = engine.leases.grant(500);
+    await engine.commit({ writes: [{ op: "put", key: "k", value: "", lease }] });
+    table.fail = () => fullFault("the disk", undefined);
+    table.delete = () => {
+      throw fullFault("the disk", undefined);
+    };
+    await ambient.time.advance(3000);
+    expect(table.get("k")).toBeDefined();
+    table.fail = undefined;
+    Reflect.deleteProperty(table, "delete");
+    await ambient.time.advance(1000);
+    expect(table.get("k")).toBeUndefined();
+  });
+});

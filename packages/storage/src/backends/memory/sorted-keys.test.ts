@@ -1,0 +1,35 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { compareKeys } from "../../key-order.ts";
+import { SortedKeys } from "./sorted-keys.ts";
+
+test("agrees with a sorted list, also when it is split into many chunks", () => {
+  const key = fc.integer({ min: 0, max: 3000 }).map((n) => `k${n}`);
+  fc.assert(
+    fc.property(
+      fc.array(key, { minLength: 1, maxLength: 2500, size: "max" }),
+      key,
+      key,
+      fc.nat(50),
+      (keys, a, b, limit) => {
+        const sorted = new SortedKeys();
+        const truth = new Set<string>();
+        for (const each of keys) {
+          if (truth.delete(each)) sorted.remove(each);
+          else {
+            truth.add(each);
+            sorted.insert(each);
+          }
+        }
+        const inOrder = [...truth].sort(compareKeys);
+        const range = { start: a, end: b };
+        const expected = inOrder.filter((each) => compareKeys(each, a) >= 0 && compareKeys(each, b) < 0);
+        expect(sorted.slice(range, Number.MAX_SAFE_INTEGER)).toEqual(expected);
+        expect(sorted.slice(range, limit)).toEqual(expected.slice(0, limit));
+        expect(sorted.count(range)).toBe(expected.length);
+        expect(sorted.slice({ start: "", end: undefined }, 5000)).toEqual(inOrder);
+      },
+    ),
+    { numRuns: 40, endOnFailure: true },
+  );
+});

@@ -1,0 +1,54 @@
+import { encodePair, encodeSegment, decodeSegment, pairPrefix, secondOfPair } from "./key-encoding.ts";
+
+/** For each index the values under which a record is found. */
+export type Indexes<T> = Readonly<Record<string, (record: T) => readonly string[] | string | undefined>>;
+
+/**
+ * Where a collection keeps things.
+ *
+ * ```
+ *   c/<collection>/<id>                            the record
+ *   i/<collection>/<index>/<value> U+0001 <id>     one per index and value, empty
+ * ```
+ */
+export class CollectionLayout {
+  readonly recordPrefix: string;
+  readonly #indexPrefix: string;
+
+  constructor(name: string) {
+    if (!/^[a-z][a-z0-9-]*$/.test(name)) throw new TypeError(`"${name}" is not a collection name`);
+    this.recordPrefix = `c/${name}/`;
+    this.#indexPrefix = `i/${name}/`;
+  }
+
+  recordKey(id: string): string {
+    return this.recordPrefix + encodeSegment(id);
+  }
+
+  idOfRecord(key: string): string {
+    return decodeSegment(key.slice(this.recordPrefix.length));
+  }
+
+  /** All entries of one value of an index. */
+  indexSpan(index: string, value: string): string {
+    return `${this.#indexPrefix}${index}/${pairPrefix(value)}`;
+  }
+
+  indexKey(index: string, value: string, id: string): string {
+    return `${this.#indexPrefix}${index}/${encodePair(value, id)}`;
+  }
+
+  idOfIndexEntry(index: string, key: string): string {
+    return secondOfPair(key.slice(`${this.#indexPrefix}${index}/`.length));
+  }
+
+  /** Every index key of a record, sorted, without repetition. */
+  indexKeys<T>(indexes: Indexes<T>, id: string, record: T): string[] {
+    const keys = new Set<string>();
+    for (const [index, valuesOf] of Object.entries(indexes)) {
+      const values = valuesOf(record) ?? [];
+      for (const value of typeof values === "string" ? [values] : values) keys.add(this.indexKey(index, value, id));
+    }
+    return [...keys].sort((a, b) => (a < b ? -1 : 1));
+  }
+}

@@ -1,0 +1,237 @@
+import { virtualAmbient } from "@oaas/foundation/virtual";
+import fc from "fast-check";
+import { beforeEach, describe, expect, test } from "vitest";
+import { openMemoryStore } from "./backends/memory/index.ts";
+import { Collection, type CollectionDefinition } from "./collection.ts";
+import { together } from "./conditions.ts";
+import type { KeyValueStore } from "./kv.ts";
+
+interface Fruit {
+  readonly colour: string;
+  readonly tags: readonly string[];
+}
+
+const FRUIT = {
+  name: "fruit",
+  codec: {
+    version: 2,
+    decode: (json: unknown): Fruit => {
+      const { colour, tags } = json as Partial<Fruit>;
+      if (typeof colour !== "string" || !Array.isArray(tags)) throw new TypeError("it is no fruit");
+      return { colour, tags };
+    },
+    // Version 1 had no tags.
+    upgrades: { 1: (json: unknown) => ({ tags: [], ...(json as object) }) },
+  },
+  indexes: {
+    colour: (fruit: Fruit) => fruit.colour,
+    tag: (fruit: Fruit) => fruit.tags,
+  },
+} satisfies CollectionDefinition<Fruit>;
+
+let store: KeyValueStore;
+let fruits: Collection<Fruit, (typeof FRUIT)["indexes"]>;
+beforeEach(() => {
+  store = openMemoryStore({ ambient: virtualAmbient(1) });
+  fruits = new Collection(store, FRUIT);
+});
+
+const red: Fruit = { colour: "red", tags: ["sweet", "round"] };
+const idsOf = (page: { readonly records: readonly { readonly id: string }[] }): string[] =>
+  page.records.map(({ id }) => id);
+
+describe("a collection", () => {
+  test("reads back what was written, with a revision to lock by", async () => {
+    const created = await fruits.create("apple", red);
+    expect(await fruits.get("apple")).toEqual(created);
+    expect(created).toMatchObject({ id: "apple", record: red, version: 1 });
+    const updated = await fruits.update(created, { ...red, colour: "green" });
+    expect(updated).toMatchObject({ version: 2, createRevision: created.revision });
+    expect(await fruits.get("apple")).toEqual(updated);
+    expect(await fruits.get("pear")).toBeUndefined();
+  });
+
+  test("refuses to create twice, and to change or delete what changed meanwhile", async () => {
+    const first = await fruits.create("apple", red);
+    await expect(fruits.create("apple", red)).rejects.toMatchObject({
+      kind: "already-exists",
+      detail: { resource: "fruit", name: "apple" },
+    });
+    await fruits.update(first, red);
+    await expect(fruits.update(first, red)).rejects.toMatchObject({
+      kind: "conflict",
+      detail: { resource: "fruit", name: "apple" },
+    });
+    await expect(fruits.delete(first)).rejects.toMatchObject({ kind: "conflict" });
+    await expect(fruits.modify("pear", (fruit) => fruit)).rejects.toMatchObject({ kind: "not-found" });
+  });
+
+  test("modifies until nobody came in between", async () => {
+    await fruits.create("apple", { colour: "red", tags: [] });
+    await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        fruits.modify("apple", (fruit) => ({ ...fruit, tags: [...fruit.tags, `t${index}`] })),
+      ),
+    );
+    expect((await fruits.get("apple"))?.record.tags).toHaveLength(20);
+  });
+
+  test("does not write what it could not read again", async () => {
+    await expect(fruits.create("bad", { colour: "red" } as never)).rejects.toMatchObject({
+      code: "OAAS_STORE_VALUE_INVALID",
+    });
+    expect((await store.range({ prefix: "" })).entries).toEqual([]);
+  });
+
+  test("lists by pages, in order, with a total", async () => {
+    for (const id of ["c", "a", "b/1", "b", "ä", "\u0000", "\u{1F600}"]) await fruits.create(id, red);
+    const first = await fruits.list({ limit: 3, count: true });
+    expect(first).toMatchObject({ next: "b", total: 7 });
+    const second = await fruits.list({ limit: 10, after: "b", atRevision: first.revision });
+    expect([...idsOf(first), ...idsOf(second)]).toEqual(["\u0000", "a", "b", "b/1", "c", "ä", "\u{1F600}"]);
+    expect(second).not.toHaveProperty("next");
+  });
+
+  test("spans collections in one transaction", async () => {
+    const others = new Collection(store, { ...FRUIT, name: "other" });
+    await store.commit(together(fruits.stageCreate("x", red), others.stageCreate("x", red)));
+    const clash = together(fruits.stageCreate("y", red), others.stageCreate("x", red));
+    await expect(store.commit(clash)).rejects.toMatchObject({ kind: "conflict" });
+    expect(idsOf(await fruits.list())).toEqual(["x"]);
+    expect(idsOf(await others.list())).toEqual(["x"]);
+  });
+
+  test("watches in its own words", async () => {
+    const created = await fruits.create("apple", red);
+    const watching = (async () => {
+      const seen = [];
+      for await (const batch of fruits.watch(created.revision)) {
+        seen.push(...batch.changes);
+        if (batch.changes.some((change) => change.type === "delete")) return seen;
+      }
+      return seen;
+    })();
+    await store.commit({ writes: [{ op: "put", key: "c/fruit/odd", value: "{" }] });
+    await fruits.delete(created);
+    expect(await watching).toMatchObject([
+      { type: "put", stored: { id: "apple", record: red } },
+      { type: "unreadable", id: "odd", fault: { code: "OAAS_STORE_VALUE_INVALID" } },
+      { type: "delete", id: "apple" },
+    ]);
+  });
+});
+
+describe("indexes", () => {
+  test("find records, follow changes and leave nothing behind", async () => {
+    const apple = await fruits.create("apple", red);
+    await fruits.create("cherry", { colour: "red", tags: ["sweet"] });
+    expect(idsOf(await fruits.listBy("colour", "red"))).toEqual(["apple", "cherry"]);
+    expect(idsOf(await fruits.listBy("tag", "round"))).toEqual(["apple"]);
+    const green = await fruits.update(apple, { colour: "green", tags: ["round", "sour", "sour"] });
+    expect(idsOf(await fruits.listBy("colour", "red"))).toEqual(["cherry"]);
+    expect(idsOf(await fruits.listBy("tag", "sour"))).toEqual(["apple"]);
+    await fruits.delete(green);
+    const left = (await store.range({ prefix: "i/" })).entries.map(({ key }) => key);
+    expect(left).toEqual(["i/fruit/colour/red\u0001cherry", "i/fruit/tag/sweet\u0001cherry"]);
+  });
+
+  test("page through one value without touching its neighbours", async () => {
+    for (let index = 0; index < 30; index += 1)
+      await fruits.create(`f${index}`, { colour: index % 2 ? "a" : "a\u0001b", tags: [] });
+    const seen: string[] = [];
+    let after: string | undefined;
+    do {
+      const page = await fruits.listBy("colour", "a", { limit: 4, count: true, ...(after ? { after } : {}) });
+      expect(page.total).toBe(15);
+      seen.push(...idsOf(page));
+      after = page.next;
+    } while (after !== undefined);
+    expect(seen).toHaveLength(15);
+    expect(new Set(seen).size).toBe(15);
+  });
+
+  test("read the index and the records only, never the collection", async () => {
+    await fruits.create("apple", red);
+    const reads: string[] = [];
+    const counting: KeyValueStore = Object.create(store, {
+      range: {
+        value: (query: { prefix: string }) => {
+          reads.push(query.prefix);
+          return store.range(query);
+        },
+      },
+      getMany: { value: (...args: Parameters<KeyValueStore["getMany"]>) => store.getMany(...args) },
+    }) as KeyValueStore;
+    await new Collection(counting, FRUIT).listBy("colour", "red");
+    expect(reads).toEqual(["i/fruit/colour/red\u0001"]);
+  });
+
+  test("always equal what the records say, after any sequence of writes", async () => {
+    const id = fc.constantFrom("a", "b", "a/b", "\u0001", "\u0002\u0003", "");
+    const step = fc.record({
+      id: id.map((name) => name || "x"),
+      colour: fc.constantFrom("red", "", "red\u0001a", "\u0002"),
+      tags: fc.array(fc.constantFrom("s", "t", "s\u0001"), { maxLength: 3 }),
+      remove: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 15 }), async (steps) => {
+        const fresh = openMemoryStore({ ambient: virtualAmbient(1) });
+        const collection = new Collection(fresh, FRUIT);
+        for (const { id: name, colour, tags, remove } of steps) {
+          const stored = await collection.get(name);
+          if (stored === undefined) await collection.create(name, { colour, tags });
+          else if (remove) await collection.delete(stored);
+          else await collection.update(stored, { colour, tags });
+        }
+        const { records } = await collection.list();
+        for (const colour of ["red", "", "red\u0001a", "\u0002"]) {
+          const expected = records.filter(({ record }) => record.colour === colour);
+          expect((await collection.listBy("colour", colour)).records).toEqual(expected);
+        }
+        for (const tag of ["s", "t", "s\u0001"]) {
+          const expected = records.filter(({ record }) => record.tags.includes(tag));
+          expect((await collection.listBy("tag", tag)).records).toEqual(expected);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe("versions", () => {
+  test("reads what an earlier version wrote, and refreshes it with its indexes", async () => {
+    await store.commit({ writes: [{ op: "put", key: "c/fruit/old", value: '{"v":1,"d":{"colour":"red"}}' }] });
+    expect((await fruits.get("old"))?.record).toEqual({ colour: "red", tags: [] });
+    expect(idsOf(await fruits.listBy("colour", "red"))).toEqual([]);
+    expect(await fruits.refresh()).toBe(1);
+    expect(idsOf(await fruits.listBy("colour", "red"))).toEqual(["old"]);
+    expect(await fruits.refresh(), "the quiet row: nothing to do").toBe(0);
+  });
+
+  test("removes the entries of an index that no longer exists", async () => {
+    await fruits.create("apple", red);
+    const { tag: _, ...indexes } = FRUIT.indexes;
+    const fewer = new Collection<Fruit>(store, { ...FRUIT, indexes });
+    expect(await fewer.refresh()).toBe(1);
+    expect((await store.range({ prefix: "i/fruit/tag" })).entries).toEqual([]);
+  });
+
+  const unreadable: { why: string; value: string; says: RegExp }[] = [
+    { why: "written by a newer build", value: '{"v":3,"d":{}}', says: /version 3; this build knows up to 2/ },
+    { why: "not JSON", value: "{", says: /not JSON/ },
+    { why: "no envelope", value: "[]", says: /no version/ },
+    { why: "null", value: "null", says: /no version/ },
+    { why: "not a record", value: '{"v":2,"d":{"colour":1}}', says: /no fruit/ },
+    { why: "a version nobody can upgrade", value: '{"v":0,"d":{}}', says: /no version/ },
+  ];
+  test.each(unreadable)("says so when a value is $why, and shows the others", async ({ value, says }) => {
+    await fruits.create("good", red);
+    await store.commit({ writes: [{ op: "put", key: "c/fruit/bad", value }] });
+    const invalid = { code: "OAAS_STORE_VALUE_INVALID", message: expect.stringMatching(says) as string };
+    await expect(fruits.get("bad")).rejects.toMatchObject(invalid);
+    const listed = await fruits.list();
+    expect(idsOf(listed)).toEqual(["good"]);
+    expect(listed.unreadable).toMatchObject([{ id: "bad", fault: invalid }]);
+  });
+});

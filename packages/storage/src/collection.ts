@@ -1,0 +1,248 @@
+import { alreadyExists, conflict, notFound } from "@oaas/foundation";
+import { encodeRecord, type Codec } from "./codec.ts";
+import { CollectionLayout, type Indexes } from "./collection-layout.ts";
+import { absent, unchanged } from "./conditions.ts";
+import { conflictOf } from "./kv-faults.ts";
+import {
+  MAX_OPERATIONS,
+  type CallOptions,
+  type Entry,
+  type KeyValueStore,
+  type LeaseId,
+  type Transaction,
+  type Write,
+} from "./kv.ts";
+import {
+  RecordReader,
+  type CollectionBatch,
+  type CollectionChange,
+  type Listed,
+  type Stored,
+  type Unreadable,
+} from "./records.ts";
+
+/** What a collection is, apart from the store it lives in. */
+export interface CollectionDefinition<T, I extends Indexes<T> = Indexes<T>> {
+  /** Lower case, digits and hyphens; part of every key. */
+  readonly name: string;
+  readonly codec: Codec<T>;
+  readonly indexes?: I;
+}
+
+export interface ListOptions extends CallOptions {
+  readonly limit?: number;
+  readonly after?: string;
+  readonly atRevision?: number;
+  readonly count?: boolean;
+}
+
+/**
+ * Typed records over the key-value port.
+ *
+ * Guarantees: every write is conditional on what was read (optimistic lock); a record and its index entries change in
+ * one transaction, so an index is never ahead or behind; lists by index read the index and never scan.
+ * `stage…` makes the transaction without committing it, for changes that span collections.
+ */
+export class Collection<T, I extends Indexes<T> = Indexes<T>> {
+  readonly #store: KeyValueStore;
+  readonly #definition: CollectionDefinition<T, I>;
+  readonly #layout: CollectionLayout;
+  readonly #reader: RecordReader<T>;
+
+  constructor(store: KeyValueStore, definition: CollectionDefinition<T, I>) {
+    this.#store = store;
+    this.#definition = definition;
+    this.#layout = new CollectionLayout(definition.name);
+    this.#reader = new RecordReader(this.#layout, definition.codec);
+  }
+
+  async get(id: string, options?: CallOptions): Promise<Stored<T> | undefined> {
+    const entry = await this.#store.get(this.#layout.recordKey(id), options);
+    return entry && this.#reader.read(entry);
+  }
+
+  /** Adds a record; already-exists when the id is taken. */
+  async create(id: string, record: T, options?: CallOptions): Promise<Stored<T>> {
+    try {
+      return await this.#commit(this.stageCreate(id, record), undefined, options);
+    } catch (thrown) {
+      throw this.#isAbout(thrown, id) ? alreadyExists(this.#definition.name, id, { cause: thrown }) : thrown;
+    }
+  }
+
+  /** Replaces a record that was read; conflict when it changed or went since. */
+  async update(stored: Stored<T>, record: T, options?: CallOptions): Promise<Stored<T>> {
+    try {
+      return await this.#commit(this.stageUpdate(stored, record), stored.source.entry, options);
+    } catch (thrown) {
+      throw this.#isAbout(thrown, stored.id) ? conflict(this.#definition.name, stored.id, { cause: thrown }) : thrown;
+    }
+  }
+
+  /** Reads, changes and writes until nobody came in between; not-found when there is no such record. */
+  async modify(id: string, change: (record: T) => T, options?: CallOptions): Promise<Stored<T>> {
+    for (;;) {
+      const stored = await this.get(id, options);
+      if (stored === undefined) throw notFound(this.#definition.name, id);
+      try {
+        return await this.#commit(this.stageUpdate(stored, change(stored.record)), stored.source.entry, options);
+      } catch (thrown) {
+        if (!this.#isAbout(thrown, id)) throw thrown;
+      }
+    }
+  }
+
+  /** Removes a record that was read; conflict when it changed since. */
+  async delete(stored: Stored<T>, options?: CallOptions): Promise<void> {
+    try {
+      await this.#store.commit(this.stageDelete(stored), options);
+    } catch (thrown) {
+      throw this.#isAbout(thrown, stored.id) ? conflict(this.#definition.name, stored.id, { cause: thrown }) : thrown;
+    }
+  }
+
+  stageCreate(id: string, record: T, lease?: LeaseId): Transaction {
+    return this.#stagePut(id, record, { condition: absent(this.#layout.recordKey(id)), old: [], lease });
+  }
+
+  stageUpdate(stored: Stored<T>, record: T): Transaction {
+    const { entry, indexKeys: old } = stored.source;
+    return this.#stagePut(stored.id, record, { condition: unchanged(entry), old, lease: entry.lease });
+  }
+
+  stageDelete(stored: Stored<T>): Transaction {
+    const { entry, indexKeys } = stored.source;
+    return {
+      conditions: [unchanged(entry)],
+      writes: [entry.key, ...indexKeys].map((key) => ({ op: "delete", key })),
+    };
+  }
+
+  /** Records in order of their ids. */
+  async list(options: ListOptions = {}): Promise<Listed<T>> {
+    const { signal, after, ...rest } = options;
+    const page = await this.#store.range(
+      {
+        prefix: this.#layout.recordPrefix,
+        ...rest,
+        ...(after === undefined ? {} : { after: this.#layout.recordKey(after) }),
+      },
+      signal && { signal },
+    );
+    return {
+      ...this.#reader.readAll(page.entries),
+      revision: page.revision,
+      ...(page.next === undefined ? {} : { next: this.#layout.idOfRecord(page.next) }),
+      ...(page.total === undefined ? {} : { total: page.total }),
+    };
+  }
+
+  /** Records with this value in an index, in order of their ids; a page has at most `MAX_OPERATIONS`. */
+  async listBy(index: keyof I & string, value: string, options: ListOptions = {}): Promise<Listed<T>> {
+    const { signal, after, limit = MAX_OPERATIONS, ...rest } = options;
+    const call = signal === undefined ? {} : { signal };
+    const page = await this.#store.range(
+      {
+        prefix: this.#layout.indexSpan(index, value),
+        keysOnly: true,
+        limit: Math.min(limit, MAX_OPERATIONS),
+        ...rest,
+        ...(after === undefined ? {} : { after: this.#layout.indexKey(index, value, after) }),
+      },
+      call,
+    );
+    const ids = page.entries.map((entry) => this.#layout.idOfIndexEntry(index, entry.key));
+    const keys = ids.map((id) => this.#layout.recordKey(id));
+    const entries = await this.#store.getMany(keys, { ...call, atRevision: page.revision });
+    return {
+      ...this.#reader.readAll(entries.filter((entry) => entry !== undefined)),
+      revision: page.revision,
+      ...(page.next === undefined ? {} : { next: this.#layout.idOfIndexEntry(index, page.next) }),
+      ...(page.total === undefined ? {} : { total: page.total }),
+    };
+  }
+
+  /** Every change from a revision on; see the port's `watch`. */
+  async *watch(fromRevision: number, options: CallOptions = {}): AsyncGenerator<CollectionBatch<T>, void, undefined> {
+    for await (const { revision, events } of this.#store.watch({
+      prefix: this.#layout.recordPrefix,
+      fromRevision,
+      ...options,
+    })) {
+      const changes = events.map((event): CollectionChange<T> => {
+        if (event.type === "delete") return { type: "delete", id: this.#layout.idOfRecord(event.key) };
+        const { records, unreadable } = this.#reader.readAll([event.entry]);
+        const [stored] = records;
+        if (stored !== undefined) return { type: "put", stored };
+        return { type: "unreadable", ...(unreadable[0] as Unreadable) };
+      });
+      yield { revision, changes };
+    }
+  }
+
+  /** Rewrites what an earlier version wrote, or what an index that changed since should hold. Returns how many. */
+  async refresh(options?: CallOptions): Promise<number> {
+    let refreshed = 0;
+    let after: string | undefined;
+    do {
+      const page = await this.list({ ...options, ...(after === undefined ? {} : { after }) });
+      for (const stored of page.records.filter((each) => this.#isStale(each))) {
+        await this.modify(stored.id, (record) => record, options);
+        refreshed += 1;
+      }
+      after = page.next;
+    } while (after !== undefined);
+    return refreshed;
+  }
+
+  #isStale({ id, record, source }: Stored<T>): boolean {
+    return source.outdated || source.indexKeys.join() !== this.#indexKeys(id, record).join();
+  }
+
+  #indexKeys(id: string, record: T): string[] {
+    return this.#layout.indexKeys(this.#definition.indexes ?? {}, id, record);
+  }
+
+  #stagePut(
+    id: string,
+    record: T,
+    how: {
+      readonly condition: NonNullable<Transaction["conditions"]>[number];
+      readonly old: readonly string[];
+      readonly lease: LeaseId | undefined;
+    },
+  ): Transaction {
+    const lease = how.lease === undefined ? {} : { lease: how.lease };
+    const indexKeys = this.#indexKeys(id, record);
+    const value = encodeRecord(this.#definition.codec, record, indexKeys);
+    return {
+      conditions: [how.condition],
+      writes: [
+        { op: "put", key: how.condition.key, value, ...lease },
+        ...indexKeys
+          .filter((key) => !how.old.includes(key))
+          .map((key) => ({ op: "put", key, value: "", ...lease }) as const),
+        ...how.old.filter((key) => !indexKeys.includes(key)).map((key) => ({ op: "delete", key }) as const),
+      ],
+    };
+  }
+
+  /** Commits and returns what a reader will see; what could not be read again is not written at all. */
+  async #commit(transaction: Transaction, before: Entry | undefined, options?: CallOptions): Promise<Stored<T>> {
+    const [put] = transaction.writes as readonly [Extract<Write, { op: "put" }>];
+    const entry = { key: put.key, value: put.value, ...(put.lease === undefined ? {} : { lease: put.lease }) };
+    const preview = { ...entry, createRevision: 0, modRevision: 0, version: 0 };
+    this.#reader.read(preview);
+    const { revision } = await this.#store.commit(transaction, options);
+    return this.#reader.read({
+      ...entry,
+      createRevision: before?.createRevision ?? revision,
+      modRevision: revision,
+      version: (before?.version ?? 0) + 1,
+    });
+  }
+
+  #isAbout(thrown: unknown, id: string): boolean {
+    return conflictOf(thrown)?.key === this.#layout.recordKey(id);
+  }
+}

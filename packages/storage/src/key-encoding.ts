@@ -1,0 +1,43 @@
+import { internal, invalidArgument } from "@oaas/foundation";
+
+/** Ends a segment: less than every character an encoded segment may hold. */
+const END = "\u0001";
+const ESCAPE = "\u0002";
+// oxlint-disable-next-line no-control-regex -- control characters are the subject
+const ESCAPED = /[\u0000-\u0002]/g;
+// oxlint-disable-next-line no-control-regex -- control characters are the subject
+const UNESCAPED = /\u0002([\u0003-\u0005])/g;
+const SHIFT = 3;
+
+/**
+ * Any well-formed string as part of a key.
+ *
+ * Guarantees: reversible; keeps the order by code point; ordinary names stay as they are. The three lowest control
+ * characters are written as U+0002 and one of U+0003 to U+0005, which sorts where they did.
+ */
+export function encodeSegment(text: string): string {
+  if (!text.isWellFormed()) {
+    throw invalidArgument("the name", [{ path: "$", message: "holds half a surrogate pair" }]);
+  }
+  return text.replace(ESCAPED, (character) => ESCAPE + String.fromCharCode(character.charCodeAt(0) + SHIFT));
+}
+
+export function decodeSegment(encoded: string): string {
+  return encoded.replace(UNESCAPED, (_, mark: string) => String.fromCharCode(mark.charCodeAt(0) - SHIFT));
+}
+
+/** Two strings as one: sorts by the first, then by the second. */
+export function encodePair(first: string, second: string): string {
+  return encodeSegment(first) + END + encodeSegment(second);
+}
+
+/** All pairs with this first string start so. */
+export function pairPrefix(first: string): string {
+  return encodeSegment(first) + END;
+}
+
+export function secondOfPair(pair: string): string {
+  const end = pair.indexOf(END);
+  if (end < 0) throw internal("an index entry has no second part", { code: "OAAS_STORE_VALUE_INVALID" });
+  return decodeSegment(pair.slice(end + 1));
+}

@@ -1,0 +1,118 @@
+import { unavailable } from "@oaas/foundation";
+import { virtualAmbient } from "@oaas/foundation/virtual";
+import { describe, expect, test } from "vitest";
+import { LeaseKeeper } from "./lease-keeper.ts";
+
+const TTL = 9000;
+
+function keeperWith(renew: (signal: AbortSignal) => Promise<number | undefined>, keepAlive = true) {
+  const ambient = virtualAmbient(1);
+  const renewals: number[] = [];
+  let ended = 0;
+  let revoked = 0;
+  const lease = new LeaseKeeper(
+    ambient,
+    { id: "l", ttlMs: TTL, askedAt: ambient.clock.monotonic(), keepAlive },
+    {
+      renew: (signal) => {
+        renewals.push(ambient.clock.monotonic());
+        return renew(signal);
+      },
+      revoke: async () => void (revoked += 1),
+      ended: () => void (ended += 1),
+    },
+  );
+  return { lease, time: ambient.time, renewals, counts: () => ({ ended, revoked }) };
+}
+
+const never = (): Promise<never> => new Promise<never>(() => undefined);
+
+describe("LeaseKeeper", () => {
+  test("renews each third of the time and stays quiet otherwise", async () => {
+    const { lease, time, renewals } = keeperWith(async () => TTL);
+    await time.advance(60_000);
+    expect(renewals.slice(0, 4)).toEqual([3000, 6000, 9000, 12_000]);
+    expect(lease.lost.aborted).toBe(false);
+    lease.assertHeld();
+  });
+
+  const losses: { why: string; renew: () => Promise<number | undefined>; lostBy: number; says: RegExp }[] = [
+    {
+      why: "the store is away",
+      renew: () => Promise.reject(unavailable("etcd", "away")),
+      lostBy: TTL,
+      says: /not renewed/,
+    },
+    { why: "the store hangs", renew: never, lostBy: TTL, says: /not renewed/ },
+    { why: "the store no longer knows it", renew: async () => undefined, lostBy: 3001, says: /no longer knows/ },
+  ];
+  test.each(losses)(
+    "reports the loss before the store can end the lease when $why",
+    async ({ renew, lostBy, says }) => {
+      const { lease, time, counts } = keeperWith(renew);
+      await time.advance(2999);
+      expect(lease.lost.aborted).toBe(false);
+      await time.advance(lostBy - 2999 - 1);
+      expect(lease.lost.reason).toMatchObject({
+        code: "OAAS_LEASE_LOST",
+        message: expect.stringMatching(says) as string,
+      });
+      expect(() => lease.assertHeld()).toThrow(says);
+      expect(counts().ended).toBe(1);
+      const before = time.pendingTimers;
+      await time.advance(100_000);
+      expect(time.pendingTimers, "nothing is left running").toBe(Math.min(before, 0));
+    },
+  );
+
+  test("counts a renewal from when it was sent, not from when it was answered", async () => {
+    const { promise, resolve } = Promise.withResolvers<number>();
+    let calls = 0;
+    const { lease, time } = keeperWith(() => ((calls += 1) === 1 ? promise : never()));
+    await time.advance(4400);
+    resolve(TTL);
+    await time.advance(3000 + TTL * 0.9 - 4400 - 1);
+    expect(lease.lost.aborted).toBe(false);
+    await time.advance(1);
+    expect(lease.lost.aborted).toBe(true);
+  });
+
+  test("survives failures that end in time", async () => {
+    let failures = 3;
+    const { lease, time } = keeperWith(async () => {
+      failures -= 1;
+      if (failures >= 0) throw unavailable("etcd", "away");
+      return TTL;
+    });
+    await time.advance(30_000);
+    lease.assertHeld();
+  });
+
+  test("takes over a longer or shorter time that the store grants", async () => {
+    const { time, renewals } = keeperWith(async () => 3000);
+    await time.advance(6000);
+    expect(renewals).toEqual([3000, 4000, 5000, 6000]);
+  });
+
+  test("knows by the clock alone that it is over, when no timer could fire", () => {
+    const ambient = virtualAmbient(1);
+    let now = 0;
+    const frozen = { clock: { now: () => now, monotonic: () => now }, timers: ambient.timers };
+    const lease = new LeaseKeeper(
+      frozen,
+      { id: "l", ttlMs: TTL, askedAt: 0, keepAlive: false },
+      { renew: never, revoke: async () => undefined, ended: () => undefined },
+    );
+    lease.assertHeld();
+    now = TTL * 0.9;
+    expect(() => lease.assertHeld()).toThrow(/not renewed/);
+  });
+
+  test("ends once, whoever ends it, and revokes when asked", async () => {
+    const { lease, counts } = keeperWith(never);
+    await lease.revoke();
+    lease.lose("again");
+    expect(lease.lost.reason).toMatchObject({ message: expect.stringContaining("revoked by its owner") as string });
+    expect(counts()).toEqual({ ended: 1, revoked: 1 });
+  });
+});

@@ -1,0 +1,80 @@
+import type { Fault } from "@oaas/foundation";
+import { decodeRecord, isUnreadable, type Codec } from "./codec.ts";
+import type { CollectionLayout } from "./collection-layout.ts";
+import type { Entry } from "./kv.ts";
+
+/** A record as it was read: what an optimistic write starts from. */
+export interface Stored<T> {
+  readonly id: string;
+  readonly record: T;
+  /** Changes with every write: an ETag. */
+  readonly revision: number;
+  readonly createRevision: number;
+  readonly version: number;
+  /** The entry itself, and the index keys written with it. */
+  readonly source: { readonly entry: Entry; readonly indexKeys: readonly string[]; readonly outdated: boolean };
+}
+
+/** One record that this build cannot read; it is shown and never skipped in silence. */
+export interface Unreadable {
+  readonly id: string;
+  readonly fault: Fault;
+}
+
+export interface Listed<T> {
+  readonly records: readonly Stored<T>[];
+  readonly unreadable: readonly Unreadable[];
+  readonly revision: number;
+  /** Pass as `after` for the next page. */
+  readonly next?: string;
+  readonly total?: number;
+}
+
+export interface CollectionBatch<T> {
+  readonly revision: number;
+  readonly changes: readonly CollectionChange<T>[];
+}
+
+export type CollectionChange<T> =
+  | { readonly type: "put"; readonly stored: Stored<T> }
+  | { readonly type: "delete"; readonly id: string }
+  | ({ readonly type: "unreadable" } & Unreadable);
+
+/** Turns entries into records. */
+export class RecordReader<T> {
+  readonly #layout: CollectionLayout;
+  readonly #codec: Codec<T>;
+
+  constructor(layout: CollectionLayout, codec: Codec<T>) {
+    this.#layout = layout;
+    this.#codec = codec;
+  }
+
+  /** OAAS_STORE_VALUE_INVALID when it cannot be read. */
+  read(entry: Entry): Stored<T> {
+    const { record, indexKeys, outdated } = decodeRecord(this.#codec, entry.key, entry.value);
+    return {
+      id: this.#layout.idOfRecord(entry.key),
+      record,
+      revision: entry.modRevision,
+      createRevision: entry.createRevision,
+      version: entry.version,
+      source: { entry, indexKeys, outdated },
+    };
+  }
+
+  /** What can be read, and beside it what cannot: one bad value does not hide the others. */
+  readAll(entries: readonly Entry[]): { records: Stored<T>[]; unreadable: Unreadable[] } {
+    const records: Stored<T>[] = [];
+    const unreadable: Unreadable[] = [];
+    for (const entry of entries) {
+      try {
+        records.push(this.read(entry));
+      } catch (thrown) {
+        if (!isUnreadable(thrown)) throw thrown;
+        unreadable.push({ id: this.#layout.idOfRecord(entry.key), fault: thrown });
+      }
+    }
+    return { records, unreadable };
+  }
+}
