@@ -44,7 +44,7 @@ Group \`${GROUP}\`, version \`${VERSION}\`, all namespaced, all in the category 
 - No field is immutable: a class may be changed in place, and CRM converges.
 - **Rules** over several fields are stated once for the API server (CEL) and once in our code, and the same table of wrong
   objects is run through both. Known differences: the server takes whole numbers up to 2^63, our code ids of nodes and shards
-  up to 2^53; a null item in \`odgm_config.collections\` passes the server and not our code.
+  up to 2^53; a null item in \`odgm_config.collections\`, and a list in place of a time, pass the server and not our code.
 - **Taking over from the Rust manager.** Its objects keep working under these CRDs, nulls and all. Values that our rules forbid
   may stay until they are edited; the server warns about them.
 `;

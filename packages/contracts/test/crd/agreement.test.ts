@@ -1,6 +1,4 @@
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
-import { describeWith, startKubernetes, sweepSize, type KubernetesUnderTest } from "@oaas/testkit";
+import { describeWith, sweepSize, type KubernetesUnderTest } from "@oaas/testkit";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { KINDS } from "../../src/crd/index.ts";
@@ -11,10 +9,7 @@ import {
   templateSample,
   UPSTREAM_CLASS_RUNTIME,
 } from "../../src/crd/testing/samples.ts";
-import { createRaw, TRIAL } from "./api-server.ts";
-
-const CRD_FOLDER = join(import.meta.dirname, "../../../../deploy/crds");
-const CRD_FILES = readdirSync(CRD_FOLDER).map((file) => join(CRD_FOLDER, file));
+import { createRaw, startWithCrds } from "./api-server.ts";
 
 type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 
@@ -89,8 +84,7 @@ describeWith(["kubernetes", "etcd", "kubectl"], "server and code", () => {
   let cluster: KubernetesUnderTest;
 
   beforeAll(async () => {
-    cluster = await startKubernetes({ crdFiles: CRD_FILES });
-    await cluster.kubectl(["create", "namespace", TRIAL]);
+    cluster = await startWithCrds();
   });
   afterAll(async () => {
     await cluster?.close();
@@ -100,6 +94,8 @@ describeWith(["kubernetes", "etcd", "kubectl"], "server and code", () => {
     const verdicts = { taken: 0, refused: 0 };
     await fc.assert(
       fc.asyncProperty(change, async ({ document, path, value }) => {
+        // The API server does not look at the type of a list where text with a format is wanted.
+        fc.pre(!(Array.isArray(value) && path.at(-1) === "created_at"));
         const ours = KINDS.find(({ kind }) => kind === document.kind)!.schema.safeParse(document);
         const { status, body } = await createRaw(cluster, JSON.stringify(document));
         const why = `${path.join(".")} = ${JSON.stringify(value)}: server ${status} ${body.message ?? ""}, code ${ours.error?.message ?? "fine"}`;

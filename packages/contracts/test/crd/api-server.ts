@@ -1,7 +1,34 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { Agent, request } from "node:https";
-import type { KubernetesUnderTest } from "@oaas/testkit";
-import { API_VERSION, KINDS } from "../../src/crd/index.ts";
+import { join } from "node:path";
+import { eventually, startKubernetes, type KubernetesUnderTest } from "@oaas/testkit";
+import { API_VERSION, GROUP, KINDS } from "../../src/crd/index.ts";
+
+const CRD_FOLDER = join(import.meta.dirname, "../../../../deploy/crds");
+
+/** A cluster that serves the CRDs as they are committed. */
+export async function startWithCrds(): Promise<KubernetesUnderTest> {
+  const cluster = await startKubernetes();
+  const files = readdirSync(CRD_FOLDER).flatMap((file) => ["-f", join(CRD_FOLDER, file)]);
+  await succeed(cluster, ["create", "namespace", TRIAL]);
+  await succeed(cluster, ["apply", "--server-side", ...files]);
+  for (const { plural } of KINDS) await served(cluster, `${plural}.${GROUP}`);
+  return cluster;
+}
+
+/** Waits until objects of a CRD can be made. */
+export async function served(cluster: KubernetesUnderTest, crd: string): Promise<void> {
+  const path = '{.status.conditions[?(@.type=="Established")].status}';
+  const established = async () => (await succeed(cluster, ["get", "crd", crd, "-o", `jsonpath=${path}`])) === "True";
+  await eventually(established, { what: `${crd} being served` });
+}
+
+/** kubectl that must succeed; its output. */
+export async function succeed(cluster: KubernetesUnderTest, args: readonly string[], stdin?: string): Promise<string> {
+  const result = await cluster.kubectl(args, stdin === undefined ? {} : { stdin });
+  if (result.exitCode !== 0) throw new Error(`kubectl ${args.join(" ")}: ${result.stderr}`);
+  return result.stdout;
+}
 
 /** What the API server answered. */
 export interface Answer {

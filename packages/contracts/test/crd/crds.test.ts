@@ -1,6 +1,4 @@
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
-import { describeWith, startKubernetes, type KubernetesUnderTest } from "@oaas/testkit";
+import { describeWith, type KubernetesUnderTest } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { classRuntime, KINDS } from "../../src/crd/index.ts";
 import {
@@ -13,28 +11,19 @@ import {
   UPSTREAM_CLASS_RUNTIME,
 } from "../../src/crd/testing/samples.ts";
 import { WRONG_OBJECTS } from "../../src/crd/testing/wrong-objects.ts";
-import { createRaw, TRIAL } from "./api-server.ts";
-
-const CRD_FOLDER = join(import.meta.dirname, "../../../../deploy/crds");
-const CRD_FILES = readdirSync(CRD_FOLDER).map((file) => join(CRD_FOLDER, file));
+import { createRaw, startWithCrds, succeed, TRIAL } from "./api-server.ts";
 
 describeWith(["kubernetes", "etcd", "kubectl"], "the CRDs on a real API server", () => {
   let cluster: KubernetesUnderTest;
 
   beforeAll(async () => {
-    cluster = await startKubernetes({ crdFiles: CRD_FILES });
-    await kubectl(["create", "namespace", TRIAL]);
+    cluster = await startWithCrds();
   });
   afterAll(async () => {
     await cluster?.close();
   });
 
-  /** kubectl that must succeed; its output. */
-  async function kubectl(args: readonly string[], stdin?: string): Promise<string> {
-    const result = await cluster.kubectl(args, stdin === undefined ? {} : { stdin });
-    expect(result.exitCode, result.stderr).toBe(0);
-    return result.stdout;
-  }
+  const kubectl = (args: readonly string[], stdin?: string) => succeed(cluster, args, stdin);
   const read = async (what: string) =>
     JSON.parse(await kubectl(["get", what, "-o", "json"])) as { spec: object; status?: object };
 

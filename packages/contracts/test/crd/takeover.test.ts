@@ -2,7 +2,7 @@ import { describeWith, eventually, startKubernetes, type KubernetesUnderTest } f
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { classRuntime, crdManifest, KINDS } from "../../src/crd/index.ts";
 import { classRuntimeSample } from "../../src/crd/testing/samples.ts";
-import { createRaw, TRIAL } from "./api-server.ts";
+import { createRaw, served, succeed, TRIAL } from "./api-server.ts";
 
 const { apiVersion, kind } = classRuntimeSample;
 const identity = { apiVersion, kind, metadata: { name: "taken-over" } };
@@ -19,11 +19,8 @@ function laxCrd(): object {
 describeWith(["kubernetes", "etcd", "kubectl"], "an object the Rust manager wrote, once our CRD is installed", () => {
   let cluster: KubernetesUnderTest;
 
-  async function kubectl(args: readonly string[], input?: object): Promise<string> {
-    const result = await cluster.kubectl(args, input === undefined ? {} : { stdin: JSON.stringify(input) });
-    expect(result.exitCode, result.stderr).toBe(0);
-    return result.stdout;
-  }
+  const kubectl = (args: readonly string[], input?: object) =>
+    succeed(cluster, args, input === undefined ? undefined : JSON.stringify(input));
   const read = async () => JSON.parse(await kubectl(["get", "crt/taken-over", "-o", "json"])) as { status: object };
   const applyStatus = (status: object) =>
     kubectl(["apply", "--server-side", "--force-conflicts", "--subresource=status", "-f", "-"], {
@@ -35,7 +32,7 @@ describeWith(["kubernetes", "etcd", "kubectl"], "an object the Rust manager wrot
     cluster = await startKubernetes();
     await kubectl(["create", "namespace", TRIAL]);
     await kubectl(["apply", "--server-side", "-f", "-"], laxCrd());
-    await kubectl(["wait", "--for=condition=Established", `crd/${strict.metadata.name}`]);
+    await served(cluster, strict.metadata.name);
 
     const provision = { container_image: "registry.local/order:1", min_scale: 5, max_scale: 2 };
     const spec = { functions: [{ function_key: "Order.place", provision_config: provision }] };

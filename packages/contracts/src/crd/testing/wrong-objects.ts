@@ -401,6 +401,12 @@ export const WRONG_OBJECTS: readonly WrongObject[] = [
     only: "code",
   },
   {
+    why: "list in place of a time, whose type the server does not look at",
+    object: record({ deployment_unit: { id: "a", created_at: [] } }),
+    field: "spec.deployment_unit.created_at",
+    only: "code",
+  },
+  {
     why: "null in a list that is not typed",
     object: crt({ odgm_config: { collections: [null] } }),
     field: "spec.odgm_config.collections[0]",
