@@ -1,9 +1,10 @@
 import { generator as configuration } from "./configuration.ts";
 import { generator as crdReference } from "./crd-reference.ts";
 import { generator as crds } from "./crds.ts";
+import { generator as errors } from "./errors-reference.ts";
 import type { Generator } from "./generator.ts";
 import { generator as openapi } from "./openapi.ts";
 import { generator as protos } from "./protos.ts";
 
 /** Every generator, in the order they run. */
-export const GENERATORS: readonly Generator[] = [protos, openapi, crds, crdReference, configuration];
+export const GENERATORS: readonly Generator[] = [protos, openapi, crds, crdReference, errors, configuration];

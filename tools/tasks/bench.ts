@@ -2,6 +2,7 @@ import { globSync, mkdirSync, writeFileSync } from "node:fs";
 import { arch, cpus, platform, release, totalmem } from "node:os";
 import path from "node:path";
 import type { Bench, BenchReport } from "../../bench/harness.ts";
+import { ensureComponents } from "../components.ts";
 import { ROOT } from "./root.ts";
 
 /** `npm run bench [name…]`: runs the benchmarks, keeps their results, fails when a ratio is below its floor. */
@@ -12,6 +13,7 @@ export async function bench(names: readonly string[]): Promise<number> {
     console.error(`No benchmark is called ${unknown.join(", ")}. There are: ${benches.map((b) => b.name).join(", ")}`);
     return 2;
   }
+  await ensureComponents("bench", console.log);
   let below = 0;
   for (const known of benches) {
     if (names.length > 0 && !names.includes(known.name)) continue;

@@ -1,5 +1,6 @@
 import { internal } from "@oaas/foundation";
 import { componentFile } from "../components/component-file.ts";
+import { eventually } from "../waiting/eventually.ts";
 import { runCommand, type CommandResult } from "../process/client-command.ts";
 
 /** Runs kubectl as the administrator. It does not throw when kubectl refuses: look at `exitCode`. */
@@ -16,7 +17,10 @@ export function kubectlFor(kubeconfig: string, folder: string): Kubectl {
 export async function applyCrds(kubectl: Kubectl, files: readonly string[]): Promise<void> {
   for (const file of files) {
     await mustSucceed(kubectl, ["apply", "--server-side", "-f", file]);
-    await mustSucceed(kubectl, ["wait", "--for=condition=Established", "--timeout=30s", "-f", file]);
+    // kubectl refuses to wait for a condition while the object has none at all, so it may have to be asked twice.
+    const served = async (): Promise<boolean> =>
+      (await kubectl(["wait", "--for=condition=Established", "--timeout=10s", "-f", file])).exitCode === 0;
+    await eventually(served, { what: `${file} being served` });
   }
 }
 
