@@ -60,4 +60,32 @@ describe("parseImageReference", () => {
       }),
     );
   });
+
+  test("the pattern for documents says the same, apart from lengths", () => {
+    const pattern = new RegExp(IMAGE_REFERENCE.pattern!);
+    const piece = fc.constantFrom(
+      "a",
+      "b0",
+      "A",
+      ".",
+      "-",
+      "_",
+      "__",
+      ":",
+      "/",
+      "@",
+      "localhost",
+      "r.io",
+      ":5000",
+      DIGEST,
+      "[::1]",
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
+        const text = pieces.join("");
+        expect([text, pattern.test(text)]).toEqual([text, parseImageReference(text) !== undefined]);
+      }),
+      { numRuns: 3000 },
+    );
+  });
 });

@@ -15,6 +15,11 @@ const TAG = /^\w[\w.-]{0,127}$/;
 const DIGEST = /^[a-z0-9]+(?:[.+_-][a-z0-9]+)*:[0-9a-fA-F]{32,128}$/;
 const MAX_LENGTH = 512;
 
+const inside = (form: RegExp): string => form.source.slice(1, -1);
+const PART = inside(REPOSITORY_PART);
+/** The same grammar in one expression, for generated documents. */
+const PATTERN = `^(?:(?:${inside(REGISTRY)})/)?${PART}(?:/${PART})*(?::${inside(TAG)})?(?:@${inside(DIGEST)})?$`;
+
 /** Takes a reference apart by the grammar that registries share; undefined when it is none. */
 export function parseImageReference(text: string): ImageReference | undefined {
   if (text.length > MAX_LENGTH) return undefined;
@@ -49,6 +54,7 @@ function looksLikeHost(part: string): boolean {
 export const IMAGE_REFERENCE: TextRule = {
   what: "a container image reference",
   maxLength: MAX_LENGTH,
+  pattern: PATTERN,
   objectionTo(text) {
     if (parseImageReference(text) !== undefined) return undefined;
     return {

@@ -48,6 +48,17 @@ describe("quantityNanos", () => {
   });
 });
 
+test("the pattern for documents says the same as the rule", () => {
+  const pattern = new RegExp(RESOURCE_QUANTITY.pattern!);
+  const texts = fc.string({ unit: fc.constantFrom(...Array.from("0159.+-eEinumkKMGTP")), maxLength: 8 });
+  fc.assert(
+    fc.property(texts, (text) => {
+      expect([text, pattern.test(text)]).toEqual([text, RESOURCE_QUANTITY.objectionTo(text) === undefined]);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
 test("a resource is not negative", () => {
   expect(RESOURCE_QUANTITY.objectionTo("-1")?.message).toContain("negative");
   expect(RESOURCE_QUANTITY.objectionTo("0")).toBeUndefined();

@@ -45,14 +45,14 @@ function timesTenTo(value: bigint, exponent: number): bigint {
   return (value + divisor - 1n) / divisor;
 }
 
-/** An amount of CPU or memory: a quantity that is not negative. */
+/** An amount of CPU or memory: a quantity without a minus. */
 export const RESOURCE_QUANTITY: TextRule = {
   what: "a Kubernetes quantity",
-  maxLength: 32,
+  maxLength: 34,
+  pattern: FORM.source.replace("([+-]?)", "\\+?"),
   objectionTo(text) {
-    const nanos = quantityNanos(text);
     const fix = "write a number with a unit, such as 500m or 0.5 for CPU, 256Mi or 1Gi for memory";
-    if (nanos === undefined) return { message: `${shown(text)} is not a Kubernetes quantity`, fix };
-    return nanos < 0n ? { message: `${shown(text)} is negative`, fix } : undefined;
+    if (!FORM.test(text)) return { message: `${shown(text)} is not a Kubernetes quantity`, fix };
+    return text.startsWith("-") ? { message: `${shown(text)} is negative`, fix } : undefined;
   },
 };

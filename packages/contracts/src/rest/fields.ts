@@ -1,13 +1,13 @@
 import type { Violation } from "@oaas/foundation";
 import type { TextRule, WholeRange } from "@oaas/models";
 import { z } from "zod";
-import { asText, asValue } from "./wire-scalar.ts";
+import { asText, asValue, asWritten } from "./wire-scalar.ts";
 
 /**
  * The words that the schemas of this folder are written in.
  *
- * All of them read tolerantly (absent and null are the same, a scalar is read as the wanted type, unknown members are
- * ignored) and judge strictly (ranges, enums, rules). Every objection carries its fix.
+ * All of them read tolerantly (absent and null are the same, YAML's scalars are read as the wanted type, unknown members
+ * are ignored) and judge strictly (ranges, enums, rules). Every objection carries its fix.
  */
 
 /** Any scalar, as text. */
@@ -17,9 +17,9 @@ export function text() {
 
 /** Text that keeps a rule of the domain, as the domain's own type. */
 export function textOf<T extends string = string>(rule: TextRule) {
-  const form = ruled(rule).meta({ ...described(rule), type: ["string", "number", "boolean"] });
+  const form = ruled(rule).meta(described(rule));
   return z.preprocess(
-    asText,
+    asWritten,
     form.transform((value) => value as T),
   );
 }
@@ -43,12 +43,16 @@ function described(rule: TextRule) {
 export function unlessEmpty<Schema extends z.ZodType>(schema: Schema) {
   return z
     .preprocess((value) => (value === "" ? undefined : value), schema.nullish())
-    .transform((value) => value ?? undefined);
+    .transform((value) => value ?? undefined)
+    .meta({ [EMPTY_IS_ABSENT]: true });
 }
+
+/** Marks a schema for the generated documents; JSON Schema needs another form to say so (json-schemas.ts). */
+export const EMPTY_IS_ABSENT = "x-empty-is-absent";
 
 /** A point in time, RFC 3339. */
 export function instant() {
-  return z.preprocess(asText, z.iso.datetime({ offset: true }));
+  return z.preprocess(asWritten, z.iso.datetime({ offset: true }));
 }
 
 /** A whole number within a range. */
@@ -82,7 +86,7 @@ export function choice<T extends string>(
   for (const word of Object.values(words)) meaning.set(spell(word), word);
   const spellings = [...new Set([...Object.values(words).map(spell), ...Object.keys(others)])];
   return z.preprocess(
-    asText,
+    asWritten,
     z.enum(spellings).transform((spelling) => meaning.get(spelling) as T),
   );
 }

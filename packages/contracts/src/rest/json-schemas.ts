@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { EMPTY_IS_ABSENT } from "./fields.ts";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -54,6 +55,14 @@ function tidy(schema: Record<string, unknown>): void {
   const names = schema["propertyNames"];
   if (typeof names === "object" && names !== null && JSON.stringify(names) === '{"type":"string"}') {
     delete schema["propertyNames"];
+  }
+  if (schema[EMPTY_IS_ABSENT] === true) {
+    delete schema[EMPTY_IS_ABSENT];
+    const unlessEmpty = { ...schema };
+    for (const member of Object.keys(schema)) delete schema[member];
+    const { anyOf, ...rest } = unlessEmpty;
+    const options = Array.isArray(anyOf) && Object.keys(rest).length === 0 ? (anyOf as unknown[]) : [unlessEmpty];
+    schema["anyOf"] = [...options, { const: "" }];
   }
   if (schema["minimum"] === Number.MIN_SAFE_INTEGER) delete schema["minimum"];
   if (schema["maximum"] === Number.MAX_SAFE_INTEGER) delete schema["maximum"];

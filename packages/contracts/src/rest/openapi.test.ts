@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
+import { invalidArgument } from "@oaas/foundation";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { INPUT_COMPONENTS, VIEW_COMPONENTS } from "./components.ts";
 import { faultToProblem } from "./fault-body.ts";
-import { invalidArgument } from "@oaas/foundation";
 import { openApiDocument } from "./openapi.ts";
 import { allRoutes } from "./paths.ts";
+import { classDeploymentFromWire } from "./resources/class-deployment.ts";
 import { packageFromWire, packageToWire } from "./resources/package.ts";
 import { pathParameters } from "./route.ts";
 
@@ -121,6 +122,7 @@ function objections(schema: Json, value: unknown, at = "$"): string[] {
   const found: string[] = [];
   const allowed = schema["enum"] as unknown[] | undefined;
   if (allowed && !allowed.includes(value)) found.push(`${at}: not in enum`);
+  if ("const" in schema && schema["const"] !== value) found.push(`${at}: not the constant`);
   if (typeof value === "number") {
     if (value < ((schema["minimum"] as number | undefined) ?? -Infinity)) found.push(`${at}: below minimum`);
     if (value > ((schema["maximum"] as number | undefined) ?? Infinity)) found.push(`${at}: above maximum`);
@@ -173,6 +175,15 @@ describe("real documents against the schemas of the document", () => {
   test("a problem fits its schema", () => {
     const problem = faultToProblem(invalidArgument("package", [{ path: "$", message: "is empty" }]));
     expect(objections(schema("Problem"), problem)).toEqual([]);
+  });
+
+  test.each([
+    [{ key: "d", class_key: "C", package_name: "" }, []],
+    [{ key: "d", class_key: "C", package_name: "a b" }, ["$.package_name: none of anyOf"]],
+    [{ key: "d", class_key: 5 }, ['$.class_key: not "string"']],
+  ])("%j: the schema says what the reader says", (value, expected) => {
+    expect(objections(schema("OClassDeploymentInput"), value)).toEqual(expected);
+    expect(classDeploymentFromWire(value).ok).toBe(expected.length === 0);
   });
 
   test("and wrong ones do not", () => {

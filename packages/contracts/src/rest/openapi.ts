@@ -17,7 +17,7 @@ export interface OpenApiDocument {
   readonly [member: string]: unknown;
 }
 
-export interface Operation {
+interface Operation {
   readonly operationId: string;
   readonly responses: Readonly<Record<string, JsonSchema>>;
   readonly [member: string]: unknown;

@@ -7,7 +7,7 @@ export function retryAfterOf(fault: Fault): string | undefined {
 }
 
 /** How long a fault asks to wait; a partial failure asks for the longest of its parts. */
-export function retryAfterMsOf({ detail }: Fault): number | undefined {
+function retryAfterMsOf({ detail }: Fault): number | undefined {
   if (detail.kind === "unavailable" || detail.kind === "resource-exhausted") return detail.retryAfterMs;
   if (detail.kind !== "partial-failure") return undefined;
   const waits = detail.parts.map((part) => retryAfterMsOf(part.fault)).filter((ms) => ms !== undefined);

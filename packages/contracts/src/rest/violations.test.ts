@@ -4,6 +4,7 @@ import { classDeploymentFromWire } from "./resources/class-deployment.ts";
 import { packageFromWire } from "./resources/package.ts";
 import { planRequestInput } from "./resources/plan.ts";
 import { readBy } from "./violations.ts";
+import { documentFromYaml } from "./yaml-document.ts";
 
 describe("everything is said at once", () => {
   const read = packageFromWire({
@@ -79,6 +80,27 @@ describe("everything is said at once", () => {
 
   test("and nothing else", () => {
     expect(violations).toHaveLength(24);
+  });
+});
+
+describe("scalars where text is wanted", () => {
+  const read = (text: string) => {
+    const document = documentFromYaml(text);
+    return document.ok ? packageFromWire(document.value) : document;
+  };
+
+  test("YAML's are text as written, free or of a certain form", () => {
+    expect(read("name: 007\nversion: 1.10")).toMatchObject({ ok: true, value: { name: "007", version: "1.10" } });
+  });
+
+  test("JSON's are text where any text will do, and a mistake where a form is wanted", () => {
+    expect(packageFromWire({ name: "a", version: 1.5 })).toMatchObject({ ok: true, value: { version: "1.5" } });
+    expect(packageFromWire({ name: 7 })).toMatchObject({ ok: false, error: [{ path: "$.name", fix: "write a text" }] });
+  });
+
+  test("and a scalar is no object and no list", () => {
+    const found = read("name: a\nmetadata: 1.0\nclasses: true");
+    expect(found.ok ? [] : found.error.map((violation) => violation.path)).toEqual(["$.metadata", "$.classes"]);
   });
 });
 

@@ -1,5 +1,5 @@
 /**
- * A number or a boolean whose written form says more than its value: `1.0`, `007`, `True`.
+ * A number or a boolean of a YAML document, with its written form.
  *
  * YAML leaves the type of a plain scalar to its reader. Where a text is wanted the written form is the text, elsewhere
  * the value counts; so `version: 1.0` is the version "1.0" and `port: 0x50` is the port 80.
@@ -14,10 +14,14 @@ export class WireScalar {
   }
 }
 
-/** Reads a scalar where text is wanted; anything else stays as it is, for the schema to refuse. */
+/** Reads a scalar where text of a certain form is wanted: as it was written in YAML. JSON has texts for texts. */
+export function asWritten(value: unknown): unknown {
+  return value instanceof WireScalar ? value.source : value;
+}
+
+/** Reads a scalar where any text is wanted; a number or boolean of JSON is its text too. */
 export function asText(value: unknown): unknown {
-  if (value instanceof WireScalar) return value.source;
-  return typeof value === "number" || typeof value === "boolean" ? String(value) : value;
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : asWritten(value);
 }
 
 /** Reads a scalar where its value is wanted; anything else stays as it is. */

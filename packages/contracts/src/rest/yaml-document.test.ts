@@ -3,16 +3,16 @@ import { WireScalar } from "./wire-scalar.ts";
 import { documentFromYaml } from "./yaml-document.ts";
 
 describe("documentFromYaml", () => {
-  test("gives plain values, and written forms only where they differ", () => {
+  test("gives plain values, and numbers and booleans with their written form", () => {
     const read = documentFromYaml('a: 1\nb: 1.0\nc: "1.0"\nd: True\ne: true\nf: ~\ng: [x, 0x10]\n');
     expect(read).toEqual({
       ok: true,
       value: {
-        a: 1,
+        a: new WireScalar(1, "1"),
         b: new WireScalar(1, "1.0"),
         c: "1.0",
         d: new WireScalar(true, "True"),
-        e: true,
+        e: new WireScalar(true, "true"),
         f: null,
         g: ["x", new WireScalar(16, "0x10")],
       },
@@ -24,8 +24,8 @@ describe("documentFromYaml", () => {
   });
 
   test("JSON is read too, and aliases are followed", () => {
-    expect(documentFromYaml('{"a": [1, null]}')).toEqual({ ok: true, value: { a: [1, null] } });
-    expect(documentFromYaml("a: &x {k: 1}\nb: *x\n")).toEqual({ ok: true, value: { a: { k: 1 }, b: { k: 1 } } });
+    expect(documentFromYaml('{"a": ["1", null]}')).toEqual({ ok: true, value: { a: ["1", null] } });
+    expect(documentFromYaml("a: &x {k: v}\nb: *x\n")).toEqual({ ok: true, value: { a: { k: "v" }, b: { k: "v" } } });
   });
 
   const layers = Array.from({ length: 9 }, (_, layer) => {

@@ -9,7 +9,7 @@ const MAX_ALIASES = 100;
  * Reads one YAML document (JSON is YAML too) into plain values for the schemas of this package.
  *
  * Guarantees: every problem is a violation that says where; an empty text, a second document, a duplicate key, a key
- * that is no scalar and an explosion of aliases are refused; scalars keep their written form where it matters.
+ * that is no scalar and an explosion of aliases are refused; numbers and booleans keep their written form.
  */
 export function documentFromYaml(text: string): Result<unknown, readonly Violation[]> {
   try {
@@ -43,7 +43,7 @@ function keepWrittenForms(document: Document): boolean {
       const { value, source } = node;
       if (source === undefined || (typeof value !== "number" && typeof value !== "boolean")) return;
       if (place === "key") node.value = source;
-      else if (String(value) !== source) node.value = new WireScalar(value, source);
+      else node.value = new WireScalar(value, source);
     },
   });
   return everyKeyIsScalar;
