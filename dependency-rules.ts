@@ -24,6 +24,7 @@ export const PACKAGES: Readonly<Record<string, PackageRule>> = {
     mayImport: ["foundation", "kube-core", "observability"],
   },
   testkit: { rank: 4, folder: "packages/testkit", mayImport: ["foundation"] },
+  "class-runtime-manager": { rank: 4, folder: "apps/class-runtime-manager", mayImport: [] },
   "dev-stack": {
     rank: 5,
     folder: "apps/dev-stack",
