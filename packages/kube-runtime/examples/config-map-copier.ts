@@ -23,6 +23,7 @@ import {
 import {
   Controller,
   EventRecorder,
+  fenced,
   InformerPool,
   KubeClient,
   LeaseElector,
@@ -34,6 +35,7 @@ import {
   withFinalizer,
   type Outcome,
   type ReconcileContext,
+  type Transport,
 } from "@oaas/kube-runtime";
 import { createUndiciTransport, loadAccess } from "@oaas/kube-runtime/node";
 
@@ -55,7 +57,12 @@ const IS_COPY = "copier.example.com/is-copy";
 const FINALIZER = "copier.example.com/copies";
 
 /** Builds the controller process: nothing runs before `manager.start()`. */
-export function createCopier(client: KubeClient, ambient: Ambient, identity: string): Manager {
+export function createCopier(transport: Transport, ambient: Ambient, identity: string): Manager {
+  const client = new KubeClient({ transport, ambient });
+  const lease = { namespace: "default", name: "config-map-copier" };
+  const elector = new LeaseElector({ client, ambient, lease, identity });
+  // Copies are written only while we lead, also by a process that was frozen and does not know yet that it no longer does.
+  const api = new KubeClient({ transport: fenced(transport, () => elector.isLeading), ambient }).resource(CONFIG_MAPS);
   const informers = new InformerPool(client, { ambient });
   const configMaps = informers.informer(
     CONFIG_MAPS,
@@ -70,7 +77,6 @@ export function createCopier(client: KubeClient, ambient: Ambient, identity: str
     controller: "copier.example.com/config-map-copier",
     instance: identity,
   });
-  const api = client.resource(CONFIG_MAPS);
 
   async function reconcile(key: ObjectKey, { signal }: ReconcileContext): Promise<Outcome> {
     const original = configMaps.get(key);
@@ -119,12 +125,7 @@ export function createCopier(client: KubeClient, ambient: Ambient, identity: str
   return new Manager({
     ambient,
     informers,
-    elector: new LeaseElector({
-      client,
-      ambient,
-      lease: { namespace: "default", name: "config-map-copier" },
-      identity,
-    }),
+    elector,
     controllers: () => [
       new Controller({
         name: "config-map-copier",
@@ -179,9 +180,11 @@ function isCurrent(copy: Stored<ConfigMap> | undefined, original: Stored<ConfigM
 if (process.argv[1] === import.meta.filename) {
   const context = process.argv[2];
   const access = loadAccess({ env: process.env, ...(context === undefined ? {} : { context }) });
-  const client = new KubeClient({ transport: createUndiciTransport(access, realAmbient), ambient: realAmbient });
-  const manager = createCopier(client, realAmbient, `${hostname()}-${process.pid}`);
+  const transport = createUndiciTransport(access, realAmbient);
+  const manager = createCopier(transport, realAmbient, `${hostname()}-${process.pid}`);
   manager.start();
   console.log(`copying on ${access.server} (${access.origin}); Ctrl-C stops`);
-  process.once("SIGINT", () => void manager.stop().then(() => client.close()));
+  const stop = (): void => void manager.stop().then(() => transport.close());
+  process.once("SIGINT", stop);
+  process.once("SIGTERM", stop);
 }

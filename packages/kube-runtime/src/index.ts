@@ -8,10 +8,11 @@
 export type { ClusterAccess, CredentialSource, ExecPlugin, FileOrData } from "./client/access.ts";
 export { readKubeConfig, type KubeConfigDocument } from "./client/kube-config.ts";
 export type { HttpRequest, HttpResponse, Transport } from "./client/transport.ts";
+export { fenced } from "./client/fence.ts";
 export { DEFAULT_FLOW, type FlowControlOptions } from "./client/flow-control.ts";
 export type { CallOptions, RequesterOptions } from "./client/requester.ts";
 export { KubeClient } from "./client/kube-client.ts";
-export { resourceType, type ResourceType } from "./client/resource-type.ts";
+export { metadataOf, resourceType, type ResourceType } from "./client/resource-type.ts";
 export {
   ResourceClient,
   type ApplyOptions,
@@ -26,7 +27,7 @@ export { Discovery, type ServedResource, type ServerVersion } from "./client/dis
 export type { ListPage, WatchEvent, WatchSink, WatchSource } from "./watch/watch-source.ts";
 export { runWatcher, type WatcherNote, type WatcherOptions } from "./watch/watcher.ts";
 export { Informer, type ChangeHandler, type InformerOptions } from "./cache/informer.ts";
-export { InformerPool, metadataOnly, type PoolOptions } from "./cache/informer-pool.ts";
+export { InformerPool, type PoolOptions } from "./cache/informer-pool.ts";
 export type { IndexFunction } from "./cache/indexes.ts";
 export type { CacheReader, Change } from "./cache/store.ts";
 export { PRIORITY, WorkQueue, type QueueObserver, type Taken, type WorkQueueOptions } from "./queue/work-queue.ts";
@@ -40,10 +41,19 @@ export {
   specChanged,
   type Predicate,
 } from "./controller/predicates.ts";
-export { mapped, own, owned, type Enqueue, type Source, type SourceOptions } from "./controller/sources.ts";
+export {
+  mapped,
+  own,
+  owned,
+  type Enqueue,
+  type OwnerKind,
+  type Source,
+  type SourceOptions,
+} from "./controller/sources.ts";
 export { Controller, type ControllerOptions, type Reconcile, type ReconcileContext } from "./controller/controller.ts";
 export { withFinalizer, type FinalizerSteps } from "./finalizer/finalizer.ts";
 export { EVENTS, type Happening, type KubeEvent } from "./events/event.ts";
 export { EventRecorder, type RecorderOptions } from "./events/recorder.ts";
-export { LeaseElector, LEASES, type ElectorOptions, type Lease } from "./leader/lease-elector.ts";
+export { LEASES, type Lease } from "./leader/lease.ts";
+export { LeaseElector, type ElectorOptions } from "./leader/lease-elector.ts";
 export { Manager, type LedTask, type ManagerOptions, type Readiness } from "./manager/manager.ts";

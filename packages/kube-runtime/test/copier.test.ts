@@ -2,15 +2,17 @@ import { realAmbient } from "@oaas/foundation/real";
 import { describeWith, eventually, startKubernetes, type KubernetesUnderTest } from "@oaas/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createCopier } from "../examples/config-map-copier.ts";
-import type { KubeClient } from "../src/client/kube-client.ts";
+import { KubeClient } from "../src/client/kube-client.ts";
 import type { ResourceClient } from "../src/client/resource-client.ts";
+import type { Transport } from "../src/client/transport.ts";
 import { EVENTS } from "../src/events/event.ts";
-import { LEASES } from "../src/leader/lease-elector.ts";
+import { LEASES } from "../src/leader/lease.ts";
 import type { Manager } from "../src/manager/manager.ts";
-import { CONFIG_MAPS, realClient, type ConfigMap } from "./real-client.ts";
+import { CONFIG_MAPS, realTransport, type ConfigMap } from "./real-client.ts";
 
 describeWith(["kubernetes"], "the example controller on a real API server", () => {
   let cluster: KubernetesUnderTest;
+  let transport: Transport;
   let client: KubeClient;
   let maps: ResourceClient<ConfigMap>;
   let manager: Manager;
@@ -19,9 +21,10 @@ describeWith(["kubernetes"], "the example controller on a real API server", () =
 
   beforeAll(async () => {
     cluster = await startKubernetes();
-    client = realClient(cluster);
+    transport = realTransport(cluster);
+    client = new KubeClient({ transport, ambient: realAmbient });
     maps = client.resource(CONFIG_MAPS);
-    manager = createCopier(client, realAmbient, "first");
+    manager = createCopier(transport, realAmbient, "first");
     for (const name of ["team-a", "team-b"]) await kubectl("create", "namespace", name);
     await kubectl("create", "configmap", "settings", "--from-literal=colour=blue");
     manager.start();
@@ -59,7 +62,7 @@ describeWith(["kubernetes"], "the example controller on a real API server", () =
   });
 
   test("a second process takes over as soon as the first stops", async () => {
-    const second = createCopier(client, realAmbient, "second");
+    const second = createCopier(transport, realAmbient, "second");
     second.start();
     await eventually(() => second.readiness().ready);
     expect(second.isWorking).toBe(false);

@@ -1,10 +1,11 @@
 import { realAmbient } from "@oaas/foundation/real";
+import type { KubeObject } from "@oaas/kube-core";
 import { describeWith, eventually, startKubernetes, type KubernetesUnderTest } from "@oaas/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Informer } from "../src/cache/informer.ts";
-import { metadataOnly } from "../src/cache/informer-pool.ts";
 import type { KubeClient } from "../src/client/kube-client.ts";
 import type { ResourceClient } from "../src/client/resource-client.ts";
+import { metadataOf } from "../src/client/resource-type.ts";
 import { CONFIG_MAPS, configMap, NAMESPACES, realClient, type ConfigMap } from "./real-client.ts";
 
 describeWith(["kubernetes"], "informers on a real API server", () => {
@@ -79,21 +80,42 @@ describeWith(["kubernetes"], "informers on a real API server", () => {
     await informer.stop();
   });
 
-  test("only the metadata is kept when asked for", async () => {
-    const informer = new Informer<ConfigMap>({
+  test.each([
+    ["a streamed list", true],
+    ["pages", false],
+  ])("by %s: only the metadata comes over the wire when that is asked for", async (_how, streamingList) => {
+    const slim = client.resource(metadataOf(CONFIG_MAPS));
+    const informer = new Informer<KubeObject>({
       name: "slim",
-      source: maps.source({ namespace: "watched" }),
+      source: slim.source({ namespace: "watched" }),
       ambient: realAmbient,
-      trim: metadataOnly,
+      trim: (object) => object,
+      watch: { streamingList },
     });
     informer.start();
     await informer.synced(AbortSignal.timeout(10_000));
-    for (const object of informer.cache.list()) expect(Object.keys(object)).toEqual(["apiVersion", "kind", "metadata"]);
+    await maps.apply(configMap("watched", `slim-${streamingList}`, { heavy: "x" }), { fieldManager: "test" });
+    const key = { namespace: "watched", name: `slim-${streamingList}` };
+    await eventually(() => informer.get(key) !== undefined);
+    expect(informer.cache.size).toBeGreaterThan(20);
+    const view = { apiVersion: "v1", kind: "ConfigMap" };
+    for (const object of [...informer.cache.list(), await slim.get(key)]) {
+      expect(object).toMatchObject(view);
+      expect(Object.keys(object).toSorted()).toEqual(["apiVersion", "kind", "metadata"]);
+    }
+    const patched = await slim.patch(key, "merge", { metadata: { labels: { seen: "yes" } } });
+    expect(patched).toMatchObject({ ...view, metadata: { labels: { seen: "yes" } } });
+    await eventually(() => informer.get(key)?.metadata.labels?.["seen"] === "yes");
+    await slim.delete(key);
+    await eventually(() => informer.get(key) === undefined);
     await informer.stop();
   });
 
   test("waiting for the first state can be given up", async () => {
     const informer = informerOf(true);
     await expect(informer.synced(AbortSignal.timeout(50))).rejects.toThrow();
+    const waiting = informer.synced();
+    await informer.stop();
+    await expect(waiting).rejects.toMatchObject({ kind: "cancelled" });
   });
 });

@@ -5,6 +5,7 @@ import { createUndiciTransport, loadAccess } from "../src/adapters/index.ts";
 import { KubeClient } from "../src/client/kube-client.ts";
 import type { RequesterOptions } from "../src/client/requester.ts";
 import { resourceType } from "../src/client/resource-type.ts";
+import type { Transport } from "../src/client/transport.ts";
 
 export interface ConfigMap extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;
@@ -41,10 +42,17 @@ export const DEPLOYMENTS = resourceType<Deployment>({
   namespaced: true,
 });
 
+/** The way to a real API server, as its admin. */
+export function realTransport(cluster: Pick<KubernetesUnderTest, "kubeconfig">): Transport {
+  return createUndiciTransport(loadAccess({ env: {}, kubeconfig: cluster.kubeconfig }), realAmbient);
+}
+
 /** Our client on a real API server, as its admin. */
-export function realClient(cluster: KubernetesUnderTest, options: Partial<RequesterOptions> = {}): KubeClient {
-  const access = loadAccess({ env: {}, kubeconfig: cluster.kubeconfig });
-  return new KubeClient({ transport: createUndiciTransport(access, realAmbient), ambient: realAmbient, ...options });
+export function realClient(
+  cluster: Pick<KubernetesUnderTest, "kubeconfig">,
+  options: Partial<RequesterOptions> = {},
+): KubeClient {
+  return new KubeClient({ transport: realTransport(cluster), ambient: realAmbient, ...options });
 }
 
 export function configMap(namespace: string, name: string, data: Record<string, string>): ConfigMap {

@@ -12,9 +12,10 @@ export interface Identity {
 
 /** A client's identity, renewed as tokens rotate and plugins expire. */
 export interface Credentials {
+  /** Who we are now. */
   present(): Promise<Identity>;
-  /** The server said 401: forget what is cached. True when asking again may give something else. */
-  refused(): boolean;
+  /** The server said 401 to this identity. True when `present` has another by now, or may have. */
+  mayRenew(refused: Identity): boolean;
 }
 
 /** The credentials that an access describes. */
@@ -34,34 +35,35 @@ export function createCredentials(access: ClusterAccess, clock: Clock): Credenti
         ...(secret === undefined ? {} : { key: secret }),
       };
     },
-    refused: () => token.refused(),
+    mayRenew: ({ headers }) => token.mayRenew(headers["authorization"]),
   };
 }
 
 interface TokenGiver {
   get(): Promise<{ readonly authorization?: string; readonly certificate?: string; readonly key?: string }>;
-  refused(): boolean;
+  mayRenew(refused: unknown): boolean;
 }
 
 function tokenOf(access: ClusterAccess, clock: Clock): TokenGiver {
   const { credentials } = access;
   switch (credentials.type) {
     case "none":
-      return { get: async () => ({}), refused: () => false };
+      return { get: async () => ({}), mayRenew: () => false };
     case "token":
-      return { get: async () => ({ authorization: `Bearer ${credentials.token}` }), refused: () => false };
+      return { get: async () => ({ authorization: `Bearer ${credentials.token}` }), mayRenew: () => false };
     case "basic": {
       const pair = Buffer.from(`${credentials.username}:${credentials.password}`).toString("base64");
-      return { get: async () => ({ authorization: `Basic ${pair}` }), refused: () => false };
+      return { get: async () => ({ authorization: `Basic ${pair}` }), mayRenew: () => false };
     }
     case "token-file": {
-      let file = fileSource(credentials.file, clock);
+      const file = fileSource(credentials.file, clock);
+      const authorization = (): string => `Bearer ${file.read().trim()}`;
       return {
-        get: async () => ({ authorization: `Bearer ${file.read().trim()}` }),
-        refused: () => {
-          // Read at once what may have been rotated since the last look.
-          file = fileSource(credentials.file, clock);
-          return true;
+        get: async () => ({ authorization: authorization() }),
+        mayRenew: (refused) => {
+          // Look at once: it may have been rotated since the last time.
+          file.forget();
+          return authorization() !== refused;
         },
       };
     }
@@ -76,10 +78,7 @@ function tokenOf(access: ClusterAccess, clock: Clock): TokenGiver {
             ...(key === undefined ? {} : { key }),
           };
         },
-        refused: () => {
-          plugin.forget();
-          return true;
-        },
+        mayRenew: () => plugin.forget(),
       };
     }
   }

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { Fault, type Clock } from "@oaas/foundation";
 import type { ClusterAccess, ExecPlugin } from "../client/access.ts";
+import { textSource } from "./file-source.ts";
 
 /** What a credential plugin answered. */
 export interface ExecCredential {
@@ -15,28 +16,52 @@ export interface ExecCredential {
 const EXPIRY_MARGIN_MS = 10_000;
 const PLUGIN_TIMEOUT_MS = 60_000;
 
+/** A server that refuses whatever the plugin answers must not make it run for every request. */
+const ASK_AGAIN_MS = 5_000;
+
+/** The credential of a plugin, kept until it ends. */
+export interface ExecCredentials {
+  get(): Promise<ExecCredential>;
+  /** Drops what is kept; false when it was asked for only just now. */
+  forget(): boolean;
+}
+
 /** Runs a kubeconfig's credential plugin, keeps its answer until it ends, and runs it once for all who wait. */
-export function createExecCredentials(plugin: ExecPlugin, access: ClusterAccess, clock: Clock) {
+export function createExecCredentials(plugin: ExecPlugin, access: ClusterAccess, clock: Clock): ExecCredentials {
   let current: ExecCredential | undefined;
   let asking: Promise<ExecCredential> | undefined;
+  let askedAt = Number.NEGATIVE_INFINITY;
   const isFresh = (credential: ExecCredential | undefined): credential is ExecCredential =>
     credential !== undefined &&
     (credential.expiresAt === undefined || credential.expiresAt - EXPIRY_MARGIN_MS > clock.now());
   return {
-    forget: (): void => {
+    forget: () => {
+      if (clock.monotonic() - askedAt < ASK_AGAIN_MS) return false;
       current = undefined;
+      return true;
     },
-    get: async (): Promise<ExecCredential> => {
+    get: async () => {
       if (isFresh(current)) return current;
-      asking ??= runPlugin(plugin, access).finally(() => (asking = undefined));
+      if (!asking) {
+        askedAt = clock.monotonic();
+        asking = runPlugin(plugin, access, clock).finally(() => (asking = undefined));
+      }
       current = await asking;
       return current;
     },
   };
 }
 
-function runPlugin(plugin: ExecPlugin, access: ClusterAccess): Promise<ExecCredential> {
-  const cluster = { server: access.server, "insecure-skip-tls-verify": access.tls.insecure };
+function runPlugin(plugin: ExecPlugin, access: ClusterAccess, clock: Clock): Promise<ExecCredential> {
+  const { server, tls, proxyUrl } = access;
+  const ca = tls.ca && Buffer.from(textSource(tls.ca, clock).read()).toString("base64");
+  const cluster = {
+    server,
+    "insecure-skip-tls-verify": tls.insecure,
+    ...(tls.serverName === undefined ? {} : { "tls-server-name": tls.serverName }),
+    ...(ca === undefined ? {} : { "certificate-authority-data": ca }),
+    ...(proxyUrl === undefined ? {} : { "proxy-url": proxyUrl }),
+  };
   const info = {
     apiVersion: plugin.apiVersion,
     kind: "ExecCredential",
@@ -65,7 +90,9 @@ function runPlugin(plugin: ExecPlugin, access: ClusterAccess): Promise<ExecCrede
         try {
           resolve(readCredential(stdout));
         } catch (thrown) {
-          reject(unauthenticated(`the credential plugin "${plugin.command}" answered no ExecCredential`, thrown));
+          reject(
+            unauthenticated(`the credential plugin "${plugin.command}" answered no usable ExecCredential`, thrown),
+          );
         }
       },
     );
@@ -85,6 +112,7 @@ interface Answer {
 function readCredential(stdout: string): ExecCredential {
   const { kind, status } = JSON.parse(stdout) as Answer;
   if (kind !== "ExecCredential" || !status) throw new TypeError("no ExecCredential with a status");
+  if (!status.token && !status.clientCertificateData) throw new TypeError("neither a token nor a certificate");
   const expiresAt = status.expirationTimestamp === undefined ? Number.NaN : Date.parse(status.expirationTimestamp);
   return {
     ...(status.token === undefined ? {} : { token: status.token }),

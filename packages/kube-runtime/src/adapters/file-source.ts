@@ -2,42 +2,50 @@ import { readFileSync, statSync } from "node:fs";
 import { failedPrecondition, type Clock } from "@oaas/foundation";
 import type { FileOrData } from "../client/access.ts";
 
-/** A text that may change on disk. `read` answers the present one; `changed` whether it differs from the last read. */
+/** A text that may change on disk. */
 export interface TextSource {
+  /** The present text. */
   read(): string;
-  changed(): boolean;
+  /** Makes the next read look at the file, however soon it comes. */
+  forget(): void;
 }
 
 /** How often a file's stamp is looked at: rotated tokens and certificates overlap by minutes. */
 const LOOK_EVERY_MS = 5_000;
 
-/** A file that is read again when it was replaced, looked at no more than every few seconds. */
+/**
+ * A file that is read again when it was replaced, looked at no more than every few seconds.
+ *
+ * Guarantees: once it was read, a file that is away for a moment or empty, as while it is being replaced, leaves the last text in force.
+ */
 export function fileSource(file: string, clock: Clock): TextSource {
   let text: string | undefined;
   let stamp = "";
   let lookedAt = Number.NEGATIVE_INFINITY;
-  const stampOf = (): string => {
-    try {
-      const { mtimeMs, ino, size } = statSync(file);
-      return `${mtimeMs}:${ino}:${size}`;
-    } catch (error) {
-      throw failedPrecondition(file, `${file} cannot be read: ${(error as Error).message}`, { cause: error });
-    }
-  };
-  const changed = (): boolean => {
-    if (text === undefined) return true;
-    if (clock.monotonic() - lookedAt < LOOK_EVERY_MS) return false;
+  const look = (): void => {
     lookedAt = clock.monotonic();
-    return stampOf() !== stamp;
+    const { mtimeMs, ino, size } = statSync(file);
+    const present = `${mtimeMs}:${ino}:${size}`;
+    if (present === stamp) return;
+    const content = readFileSync(file, "utf8");
+    if (content.trim() === "") throw new Error("it is empty");
+    text = content;
+    stamp = present;
   };
   return {
-    changed,
     read: () => {
-      if (text !== undefined && !changed()) return text;
-      stamp = stampOf();
-      lookedAt = clock.monotonic();
-      text = readFileSync(file, "utf8");
-      return text;
+      if (text !== undefined && clock.monotonic() - lookedAt < LOOK_EVERY_MS) return text;
+      try {
+        look();
+      } catch (error) {
+        if (text === undefined) {
+          throw failedPrecondition(file, `${file} cannot be read: ${(error as Error).message}`, { cause: error });
+        }
+      }
+      return text ?? "";
+    },
+    forget: () => {
+      lookedAt = Number.NEGATIVE_INFINITY;
     },
   };
 }
@@ -46,5 +54,5 @@ export function fileSource(file: string, clock: Clock): TextSource {
 export function textSource(source: FileOrData, clock: Clock): TextSource {
   if (source.file !== undefined) return fileSource(source.file, clock);
   const text = Buffer.from(source.data, "base64").toString("utf8");
-  return { read: () => text, changed: () => false };
+  return { read: () => text, forget: () => undefined };
 }

@@ -5,12 +5,15 @@ import { failedPrecondition, invalidArgument, ROOT_PATH } from "@oaas/foundation
 import { parseDocument } from "yaml";
 import type { ClusterAccess } from "../client/access.ts";
 import { readKubeConfig, type KubeConfigDocument } from "../client/kube-config.ts";
+import { proxyFromEnv } from "./proxy-from-env.ts";
 
+/** Where to look for a cluster. */
 export interface AccessOptions {
   /** A kubeconfig file, or several separated as in PATH. Without it: KUBECONFIG, the cluster we run in, ~/.kube/config. */
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly namespace?: string;
+  /** The environment: KUBECONFIG, the variables of a Pod, HTTPS_PROXY and NO_PROXY. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Where a Pod finds its account. Only tests say otherwise. */
   readonly accountFolder?: string;
@@ -18,8 +21,18 @@ export interface AccessOptions {
 
 const ACCOUNT_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/** Finds out how to reach the cluster, as kubectl and a Pod would. Throws a fault that says where it looked. */
+/**
+ * Finds out how to reach the cluster, as kubectl and a Pod would. Throws a fault that says where it looked.
+ *
+ * A proxy that the kubeconfig names goes before one that the environment names.
+ */
 export function loadAccess(options: AccessOptions): ClusterAccess {
+  const access = findAccess(options);
+  const proxyUrl = access.proxyUrl ?? proxyFromEnv(access.server, options.env);
+  return proxyUrl === undefined ? access : { ...access, proxyUrl };
+}
+
+function findAccess(options: AccessOptions): ClusterAccess {
   const named = options.kubeconfig ?? options.env["KUBECONFIG"];
   if (named)
     return fromFiles(

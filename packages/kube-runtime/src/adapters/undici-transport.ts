@@ -1,10 +1,11 @@
-import { abortFault, Fault, unavailable, type Clock } from "@oaas/foundation";
+import { abortFault, failedPrecondition, Fault, orAbort, unavailable, type Clock } from "@oaas/foundation";
 import { Agent, ProxyAgent, type Dispatcher } from "undici";
 import type { ClusterAccess } from "../client/access.ts";
 import type { HttpRequest, HttpResponse, Transport } from "../client/transport.ts";
-import { createCredentials, type Credentials, type Identity } from "./credentials.ts";
+import { createCredentials, type Identity } from "./credentials.ts";
 import { textSource, type TextSource } from "./file-source.ts";
 
+/** How connections are made. */
 export interface UndiciTransportOptions {
   readonly clock: Clock;
   /** Connections for calls; each stream has one of its own besides. Default 16. */
@@ -31,6 +32,7 @@ export function createUndiciTransport(access: ClusterAccess, options: UndiciTran
   const ca = access.tls.ca && textSource(access.tls.ca, options.clock);
   const { origin, pathname } = new URL(access.server);
   const base = pathname === "/" ? "" : pathname;
+  const retired = new Set<Pools>();
   let pools: Pools | undefined;
   let closed = false;
 
@@ -39,12 +41,11 @@ export function createUndiciTransport(access: ClusterAccess, options: UndiciTran
     if (pools?.madeWith === madeWith) return pools;
     const previous = pools;
     pools = makePools(madeWith, access, ca, identity, options);
-    if (previous) retire(previous);
+    if (previous) retire(previous, retired);
     return pools;
   };
 
-  const sendOnce = async (request: HttpRequest): Promise<HttpResponse> => {
-    const identity = await credentials.present();
+  const sendAs = async (identity: Identity, request: HttpRequest): Promise<HttpResponse> => {
     if (closed) throw unavailable(access.server, "the connection to the cluster was closed by this process");
     const { calls, streams } = poolsFor(identity);
     const dispatcher = request.purpose === "stream" ? streams : calls;
@@ -64,25 +65,20 @@ export function createUndiciTransport(access: ClusterAccess, options: UndiciTran
   };
 
   return {
-    send: (request) => sendRenewing(sendOnce, credentials, request),
+    send: async (request) => {
+      const identity = await orAbort(credentials.present(), request.signal);
+      const response = await sendAs(identity, request);
+      if (response.status !== 401 || !credentials.mayRenew(identity)) return response;
+      await response.text();
+      return sendAs(await orAbort(credentials.present(), request.signal), request);
+    },
     close: async () => {
       closed = true;
-      const last = pools;
+      const last = [...(pools ? [pools] : []), ...retired];
       pools = undefined;
-      if (last) await Promise.all([last.calls.destroy(), last.streams.destroy()]);
+      await Promise.all(last.flatMap(({ calls, streams }) => [calls.destroy(), streams.destroy()]));
     },
   };
-}
-
-async function sendRenewing(
-  sendOnce: (request: HttpRequest) => Promise<HttpResponse>,
-  credentials: Credentials,
-  request: HttpRequest,
-): Promise<HttpResponse> {
-  const response = await sendOnce(request);
-  if (response.status !== 401 || !credentials.refused()) return response;
-  await response.text();
-  return sendOnce(request);
 }
 
 function makePools(
@@ -101,17 +97,24 @@ function makePools(
   };
   // Deadlines are the caller's, by its signal; undici's own would end long calls and quiet watches.
   const shared = { allowH2: false, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 30_000 };
+  const timeout = options.connectTimeoutMs ?? 5_000;
   const make = (connections: number | null): Dispatcher =>
     access.proxyUrl === undefined
-      ? new Agent({ ...shared, connections, connect: { ...tls, timeout: options.connectTimeoutMs ?? 5_000 } })
-      : new ProxyAgent({ ...shared, connections, uri: access.proxyUrl, requestTls: tls });
+      ? new Agent({ ...shared, connections, connect: { ...tls, timeout } })
+      : new ProxyAgent({
+          ...shared,
+          connections,
+          uri: access.proxyUrl,
+          proxyTls: { timeout },
+          requestTls: { ...tls, timeout },
+        });
   return { madeWith, calls: make(options.connections ?? 16), streams: make(null) };
 }
 
-/** Lets what is under way end; a watch on the old certificate is ended by its own time limit. */
-function retire(pools: Pools): void {
-  pools.calls.close().catch(() => undefined);
-  pools.streams.close().catch(() => undefined);
+/** Lets what is under way end; a watch on the old certificate is ended by its own time limit, or with the transport. */
+function retire(pools: Pools, retired: Set<Pools>): void {
+  retired.add(pools);
+  void Promise.allSettled([pools.calls.close(), pools.streams.close()]).then(() => retired.delete(pools));
 }
 
 function responseOf(response: Dispatcher.ResponseData, server: string, signal: AbortSignal): HttpResponse {
@@ -139,7 +142,7 @@ function responseOf(response: Dispatcher.ResponseData, server: string, signal: A
   };
 }
 
-const CERTIFICATE_ERRORS = /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET)|ERR_TLS|ERR_SSL/;
+const CERTIFICATE_ERRORS = /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET)/;
 
 /** What a broken connection means, in a fault that says which server and what to look at. */
 function connectionFault(error: unknown, server: string, signal: AbortSignal): Fault {
@@ -148,13 +151,11 @@ function connectionFault(error: unknown, server: string, signal: AbortSignal): F
   const { code, message } = error as NodeJS.ErrnoException;
   const context = { code, server };
   if (code !== undefined && CERTIFICATE_ERRORS.test(code)) {
-    return unavailable(
+    // Not unavailable: trying again does not make it trusted.
+    return failedPrecondition(
       server,
-      `the certificate of ${server} is not trusted (${code}); check the certificate authority`,
-      {
-        cause: error,
-        context,
-      },
+      `no trusted connection to ${server} (${code}: ${message}); check the certificate authority and the client certificate`,
+      { cause: error, context },
     );
   }
   return unavailable(server, `the API server ${server} cannot be reached (${code ?? message})`, {

@@ -1,16 +1,24 @@
-import { gvrKey, type KubeObject, type Stored } from "@oaas/kube-core";
+import type { Fault } from "@oaas/foundation";
+import { gvrKey, type KubeObject } from "@oaas/kube-core";
 import type { KubeClient } from "../client/kube-client.ts";
 import type { Selection } from "../client/resource-client.ts";
 import type { ResourceType } from "../client/resource-type.ts";
 import { Informer, type InformerOptions } from "./informer.ts";
 
+/** What all informers of a pool share. */
 export type PoolOptions = Pick<InformerOptions<KubeObject>, "ambient" | "logger" | "meter" | "watch">;
+
+interface Entry {
+  readonly informer: Informer<KubeObject, string>;
+  readonly indexes: object | undefined;
+  readonly trim: unknown;
+}
 
 /** One informer per kind and selection, however many ask for it: each is one watch and one cache. */
 export class InformerPool {
   readonly #client: KubeClient;
   readonly #options: PoolOptions;
-  readonly #informers = new Map<string, Informer<KubeObject, string>>();
+  readonly #informers = new Map<string, Entry>();
   #started = false;
 
   constructor(client: KubeClient, options: PoolOptions) {
@@ -18,23 +26,32 @@ export class InformerPool {
     this.#options = options;
   }
 
-  /** The informer of a kind. Indexes and trimming are settled by whoever asks first; asking with others is an error. */
+  /** The informer of a kind. Indexes and trimming are settled by whoever asks first; asking with others is a TypeError. */
   informer<T extends KubeObject, I extends string = never>(
     type: ResourceType<T>,
     selection: Selection = {},
     shape: Pick<InformerOptions<T, I>, "indexes" | "trim"> = {},
   ): Informer<T, I> {
-    const scope = [selection.namespace ?? "", selection.labelSelector ?? "", selection.fieldSelector ?? ""].join("|");
-    const name = `${gvrKey(type)}|${scope}`;
-    const present = this.#informers.get(name);
-    if (present) return present as unknown as Informer<T, I>;
-    const informer = new Informer<T, I>({
-      ...this.#options,
-      ...shape,
-      name: scope === "||" ? gvrKey(type) : name,
-      source: this.#client.resource(type).source(selection),
-    });
-    this.#informers.set(name, informer as unknown as Informer<KubeObject, string>);
+    const scope = [selection.namespace, selection.labelSelector, selection.fieldSelector, type.view]
+      .filter((part) => part !== undefined && part !== "")
+      .join("|");
+    const name = scope === "" ? gvrKey(type) : `${gvrKey(type)}|${scope}`;
+    const id = JSON.stringify([
+      gvrKey(type),
+      type.view,
+      selection.namespace,
+      selection.labelSelector,
+      selection.fieldSelector,
+    ]);
+    const present = this.#informers.get(id);
+    if (present) {
+      checkShape(name, present, shape);
+      return present.informer as unknown as Informer<T, I>;
+    }
+    const source = this.#client.resource(type).source(selection);
+    const informer = new Informer<T, I>({ ...this.#options, ...shape, name, source });
+    const shared = informer as unknown as Informer<KubeObject, string>;
+    this.#informers.set(id, { informer: shared, indexes: shape.indexes, trim: shape.trim });
     if (this.#started) informer.start();
     return informer;
   }
@@ -42,26 +59,51 @@ export class InformerPool {
   /** Starts all, also those that are asked for later. */
   start(): void {
     this.#started = true;
-    for (const informer of this.#informers.values()) informer.start();
+    for (const informer of this.#all()) informer.start();
   }
 
+  /** Resolves when all are synced; rejects when the signal aborts or one is stopped before. */
   async synced(signal?: AbortSignal): Promise<void> {
-    await Promise.all([...this.#informers.values()].map((informer) => informer.synced(signal)));
+    await Promise.all(this.#all().map((informer) => informer.synced(signal)));
   }
 
   /** Names of the informers that have not seen their first state yet. */
   get unsynced(): string[] {
-    return [...this.#informers.values()].filter(({ isSynced }) => !isSynced).map(({ name }) => name);
+    return this.#all()
+      .filter(({ isSynced }) => !isSynced)
+      .map(({ name }) => name);
   }
 
+  /** Informers that do not follow the server at the moment, and why. */
+  get troubles(): { readonly informer: string; readonly fault: Fault }[] {
+    return this.#all().flatMap(({ name, trouble }) => (trouble ? [{ informer: name, fault: trouble }] : []));
+  }
+
+  /** Stops all. Repeatable. */
   async stop(): Promise<void> {
-    await Promise.all([...this.#informers.values()].map((informer) => informer.stop()));
+    this.#started = false;
+    await Promise.all(this.#all().map((informer) => informer.stop()));
+  }
+
+  #all(): Informer<KubeObject, string>[] {
+    return [...this.#informers.values()].map(({ informer }) => informer);
   }
 }
 
-/** Keeps of an object only what identifies and labels it: for kinds whose content does not matter. */
-export function metadataOnly<T extends KubeObject>(object: Stored<T>): Stored<T> {
-  const { apiVersion, kind, metadata } = object;
-  const { managedFields: _, annotations: __, ...rest } = metadata;
-  return { apiVersion, kind, metadata: rest } as Stored<T>;
+/** Asking without a shape is asking for what there is; functions are compared by identity, so share them. */
+function checkShape(
+  name: string,
+  present: Entry,
+  wanted: { readonly indexes?: object; readonly trim?: unknown },
+): void {
+  const missing = Object.entries(wanted.indexes ?? {}).filter(
+    ([index, function_]) => (present.indexes as Record<string, unknown> | undefined)?.[index] !== function_,
+  );
+  if (missing.length > 0) {
+    const names = missing.map(([index]) => index).join(", ");
+    throw new TypeError(`the informer of ${name} exists with other indexes than: ${names}`);
+  }
+  if (wanted.trim !== undefined && wanted.trim !== present.trim) {
+    throw new TypeError(`the informer of ${name} exists with another trim`);
+  }
 }

@@ -1,4 +1,4 @@
-import { Fault, type Ambient } from "@oaas/foundation";
+import { Fault, orAbort, type Ambient } from "@oaas/foundation";
 import { keyOf, trimmed, type KubeObject, type ObjectKey, type Stored } from "@oaas/kube-core";
 import { NOOP_LOGGER, NOOP_METER, type Logger, type Meter } from "@oaas/observability";
 import type { WatchSource } from "../watch/watch-source.ts";
@@ -7,8 +7,10 @@ import type { IndexFunction } from "./indexes.ts";
 import { ObjectStore, type CacheReader, type Change } from "./store.ts";
 import { informerMetrics, type InformerMetrics } from "./telemetry.ts";
 
+/** Told of changes, one at a time and in order; must not block. */
 export type ChangeHandler<T extends KubeObject> = (change: Change<T>) => void;
 
+/** What an informer follows and what it keeps. */
 export interface InformerOptions<T extends KubeObject, I extends string = never> {
   /** For logs and metrics. */
   readonly name: string;
@@ -26,6 +28,11 @@ export interface InformerOptions<T extends KubeObject, I extends string = never>
   >;
 }
 
+interface Subscription<T extends KubeObject> {
+  readonly handler: ChangeHandler<T>;
+  active: boolean;
+}
+
 /**
  * A cache of the objects of one kind that follows the server, and tells of changes.
  *
@@ -41,52 +48,60 @@ export class Informer<T extends KubeObject, I extends string = never> {
   readonly name: string;
   readonly #options: InformerOptions<T, I>;
   readonly #store: ObjectStore<T, I>;
-  readonly #handlers = new Set<ChangeHandler<T>>();
+  /** Replaced, never changed: whoever subscribes while a change is told is told of it once. */
+  #subscriptions: readonly Subscription<T>[] = [];
   readonly #logger: Logger;
   readonly #metrics: InformerMetrics;
   readonly #firstSync = Promise.withResolvers<void>();
   #run: { readonly stop: AbortController; readonly ended: Promise<void> } | undefined;
   #synced = false;
+  #stopped = false;
+  #trouble: Fault | undefined;
 
   constructor(options: InformerOptions<T, I>) {
     this.name = options.name;
     this.#options = options;
     this.#store = new ObjectStore<T, I>(options.indexes ?? ({} as Record<I, IndexFunction<Stored<T>>>));
     this.#logger = (options.logger ?? NOOP_LOGGER).child({ informer: options.name });
-    this.#metrics = informerMetrics(options.meter ?? NOOP_METER);
+    this.#metrics = informerMetrics(options.meter ?? NOOP_METER, options.name);
+    // Stopping before the first state is no failure of those who do not wait for it.
+    this.#firstSync.promise.catch(() => undefined);
   }
 
+  /** For reading: never change an object. */
   get cache(): CacheReader<T, I> {
     return this.#store;
   }
 
+  /** Whether the first state is in the cache and told. */
   get isSynced(): boolean {
     return this.#synced;
   }
 
-  /** Resolves when the first state is in the cache and told; rejects when the signal aborts before. */
+  /** Why the cache does not follow the server at the moment; undefined while it does. Retries go on in any case. */
+  get trouble(): Fault | undefined {
+    return this.#trouble;
+  }
+
+  /** Resolves when the first state is in the cache and told; rejects when the signal aborts or the informer stops before. */
   async synced(signal?: AbortSignal): Promise<void> {
-    if (this.#synced) return;
-    signal?.throwIfAborted();
-    await new Promise<void>((resolve, reject) => {
-      const onAbort = (): void => reject(signal?.reason as Error);
-      signal?.addEventListener("abort", onAbort, { once: true });
-      void this.#firstSync.promise.then(() => {
-        signal?.removeEventListener("abort", onAbort);
-        resolve();
-      });
-    });
+    await orAbort(this.#firstSync.promise, signal);
   }
 
   /** Tells the handler of everything there, then of every change. The answer ends that. */
   onChange(handler: ChangeHandler<T>): () => void {
-    for (const object of this.#store.list()) this.#tell(handler, { type: "added", object });
-    this.#handlers.add(handler);
-    return () => void this.#handlers.delete(handler);
+    const subscription = { handler, active: true };
+    for (const object of this.#store.list()) this.#tell(subscription, { type: "added", object });
+    this.#subscriptions = [...this.#subscriptions, subscription];
+    return () => {
+      subscription.active = false;
+      this.#subscriptions = this.#subscriptions.filter((each) => each !== subscription);
+    };
   }
 
+  /** Begins to follow the server. Once: an informer that was stopped stays so. */
   start(): void {
-    if (this.#run) return;
+    if (this.#run || this.#stopped) return;
     const stop = new AbortController();
     const ended = runWatcher<Stored<T>>(
       {
@@ -94,12 +109,7 @@ export class Informer<T extends KubeObject, I extends string = never> {
         source: this.#options.source,
         ambient: this.#options.ambient,
         sink: {
-          replace: (items) => {
-            for (const change of this.#store.replace(items.map((item) => this.#trim(item)))) this.#tellAll(change);
-            this.#metrics.objects.set(this.#store.size, { informer: this.name });
-            this.#synced = true;
-            this.#firstSync.resolve();
-          },
+          replace: (items) => this.#replace(items),
           apply: (type, object) => this.#apply(type === "DELETED", this.#trim(object)),
         },
         onNote: (note) => this.#note(note),
@@ -111,13 +121,23 @@ export class Informer<T extends KubeObject, I extends string = never> {
 
   /** Stops following; the cache stays as it is. Repeatable. */
   async stop(): Promise<void> {
+    this.#stopped = true;
     this.#run?.stop.abort();
+    this.#firstSync.reject(new Fault({ kind: "cancelled" }, `the informer ${this.name} was stopped`));
     await this.#run?.ended;
   }
 
   /** The object as the cache has it. */
   get(key: ObjectKey): Stored<T> | undefined {
     return this.#store.get(key);
+  }
+
+  #replace(items: readonly Stored<T>[]): void {
+    const told = this.#subscriptions;
+    for (const change of this.#store.replace(items.map((item) => this.#trim(item)))) this.#tellAll(change, told);
+    this.#metrics.objects.set(this.#store.size, { informer: this.name });
+    this.#synced = true;
+    this.#firstSync.resolve();
   }
 
   #apply(deleted: boolean, object: Stored<T>): void {
@@ -132,11 +152,12 @@ export class Informer<T extends KubeObject, I extends string = never> {
     return (this.#options.trim ?? trimmed)(object);
   }
 
-  #tellAll(change: Change<T>): void {
-    for (const handler of this.#handlers) this.#tell(handler, change);
+  #tellAll(change: Change<T>, subscriptions = this.#subscriptions): void {
+    for (const subscription of subscriptions) this.#tell(subscription, change);
   }
 
-  #tell(handler: ChangeHandler<T>, change: Change<T>): void {
+  #tell({ active, handler }: Subscription<T>, change: Change<T>): void {
+    if (!active) return;
     try {
       handler(change);
     } catch (thrown) {
@@ -145,12 +166,15 @@ export class Informer<T extends KubeObject, I extends string = never> {
   }
 
   #note(note: WatcherNote): void {
-    const { type, ...facts } = note;
-    if (type === "failed" || type === "silent" || type === "expired") {
-      this.#metrics.restarts.add(1, { informer: this.name, reason: type });
-      this.#logger.warn("the watch is restarted", { reason: type, ...facts });
-    } else {
-      this.#logger.debug("the watch goes on", { step: type, ...facts });
+    if (note.type === "failed") {
+      this.#trouble = note.fault;
+      const { type: _, ...facts } = note;
+      this.#metrics.restarts.add(1, { informer: this.name, reason: note.reason });
+      this.#logger.warn("the watch is restarted", facts);
+      return;
     }
+    const { type: step, ...facts } = note;
+    if (step === "watching" || step === "listed") this.#trouble = undefined;
+    this.#logger.debug("the watch goes on", { step, ...facts });
   }
 }

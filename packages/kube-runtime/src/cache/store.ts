@@ -1,7 +1,7 @@
 import { formatObjectKey, keyOf, type KubeObject, type ObjectKey, type Stored } from "@oaas/kube-core";
 import { Indexes, type IndexFunction } from "./indexes.ts";
 
-/** How one object changed. */
+/** How one object changed. An update may be of another object under the same name, seen by its uid: the deletion between them was missed. */
 export type Change<T extends KubeObject> =
   | { readonly type: "added"; readonly object: Stored<T> }
   | { readonly type: "updated"; readonly object: Stored<T>; readonly previous: Stored<T> }

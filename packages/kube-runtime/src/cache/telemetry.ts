@@ -7,8 +7,9 @@ export interface InformerMetrics {
   readonly restarts: Counter<"informer" | "reason">;
 }
 
-export function informerMetrics(meter: Meter): InformerMetrics {
-  return {
+/** Everything starts at zero, so that dashboards have no gaps. */
+export function informerMetrics(meter: Meter, informer: string): InformerMetrics {
+  const metrics: InformerMetrics = {
     objects: meter.gauge({ name: "kube_informer_objects", help: "Objects in the cache.", labels: ["informer"] }),
     events: meter.counter({
       name: "kube_informer_events_total",
@@ -17,8 +18,12 @@ export function informerMetrics(meter: Meter): InformerMetrics {
     }),
     restarts: meter.counter({
       name: "kube_informer_restarts_total",
-      help: "Watches that were restarted, by reason: failed, silent, expired.",
+      help: "Watches that were restarted, by reason: broken, silent, expired.",
       labels: ["informer", "reason"],
     }),
   };
+  metrics.objects.set(0, { informer });
+  for (const type of ["added", "updated", "deleted"]) metrics.events.add(0, { informer, type });
+  for (const reason of ["broken", "silent", "expired"]) metrics.restarts.add(0, { informer, reason });
+  return metrics;
 }

@@ -12,6 +12,7 @@ export interface ServedResource extends GroupVersionKind {
   readonly subresources: readonly string[];
 }
 
+/** What the server says it is. */
 export interface ServerVersion {
   readonly gitVersion: string;
   readonly major: string;
@@ -55,7 +56,7 @@ const LOOK_AGAIN_MS = 5_000;
  * What the server can do, kept until it proves wrong.
  *
  * *Guarantees*: read once and kept; a kind that is missing is looked for once more, at most every few seconds; concurrent callers share
- * one read. *Caveats*: a kind that was removed is found until `invalidate` is called, as a 404 on its path should cause.
+ * one read; a client whose path is not found invalidates by itself. *Caveats*: a kind that was removed is found until someone uses it.
  */
 export class Discovery {
   readonly #requester: Requester;
@@ -68,6 +69,7 @@ export class Discovery {
     this.#clock = clock;
   }
 
+  /** Which version the server is. */
   version(options: CallOptions = {}): Promise<ServerVersion> {
     return this.#requester.json({ verb: "get", subject: "version", method: "GET", path: "/version" }, options);
   }
@@ -79,9 +81,13 @@ export class Discovery {
 
   /** The kind as it is served, or undefined. */
   async find(gvk: GroupVersionKind): Promise<ServedResource | undefined> {
-    const found = (await this.#read()).get(gvkKey(gvk));
-    if (found || this.#clock.monotonic() - this.#readAt < LOOK_AGAIN_MS) return found;
-    this.invalidate();
+    const read = this.#read();
+    const found = (await read).get(gvkKey(gvk));
+    if (found) return found;
+    if (this.#known === read) {
+      if (this.#clock.monotonic() - this.#readAt < LOOK_AGAIN_MS) return undefined;
+      this.invalidate();
+    }
     return (await this.#read()).get(gvkKey(gvk));
   }
 

@@ -1,6 +1,7 @@
 import { sleep, type Clock, type Timers } from "@oaas/foundation";
 import { TokenBucket } from "../queue/rate-limiter.ts";
 
+/** How fast and how wide a client may be. */
 export interface FlowControlOptions {
   /** Requests per second, after the burst. */
   readonly perSecond: number;
@@ -31,14 +32,17 @@ export class FlowControl {
     this.#inFlight = options.inFlight;
   }
 
+  /** Works under way. */
   get running(): number {
     return this.#running;
   }
 
+  /** Works in line. */
   get waiting(): number {
     return this.#line.size;
   }
 
+  /** Runs the work when its turn comes; rejects with the signal's reason when that aborts before. */
   async run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     await this.#enter(signal);
     try {

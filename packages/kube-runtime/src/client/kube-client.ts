@@ -8,11 +8,12 @@ import type { ResourceType } from "./resource-type.ts";
 export class KubeClient {
   readonly #requester: Requester;
   readonly #options: RequesterOptions;
+  /** What the server serves. */
   readonly discovery: Discovery;
 
   constructor(options: RequesterOptions) {
     this.#options = options;
-    this.#requester = new Requester(options);
+    this.#requester = new Requester(options, { onUnserved: () => this.discovery.invalidate() });
     this.discovery = new Discovery(this.#requester, options.ambient.clock);
   }
 
@@ -21,15 +22,16 @@ export class KubeClient {
     return new ResourceClient(this.#requester, type);
   }
 
-  /** Whether the server says that it is ready; false also when it cannot be reached. */
+  /** Whether the server says now that it is ready; false also when it cannot be reached. Asks once. */
   async isReady(options: CallOptions = {}): Promise<boolean> {
-    const call = { verb: "get", subject: "readyz", method: "GET", path: "/readyz", accept: "*/*" } as const;
+    const call = { verb: "get", subject: "readyz", method: "GET", path: "/readyz", accept: "*/*", once: true } as const;
     return this.#requester.text(call, options).then(
       () => true,
       () => false,
     );
   }
 
+  /** Ends its connections; what is under way fails. Repeatable. */
   close(): Promise<void> {
     return this.#options.transport.close();
   }

@@ -116,11 +116,24 @@ function execPlugin(exec: Fields, user: Named): ExecPlugin {
 
 function serverViolations({ name, body }: Named): Violation[] {
   const server = textOf(body["server"]);
-  const at = pathOf(ROOT_PATH, "clusters", name, "server");
-  if (server === undefined) return [{ path: at, message: "is not set", fix: "give the API server's address" }];
-  return /^https?:\/\/[^/]+/.test(server)
-    ? []
-    : [{ path: at, message: `"${server}" is no http or https address`, fix: "write https://host:port" }];
+  const proxy = textOf(body["proxy-url"]);
+  const at = (field: string): string => pathOf(ROOT_PATH, "clusters", name, field);
+  const violations: Violation[] = [];
+  if (server === undefined) {
+    violations.push({ path: at("server"), message: "is not set", fix: "give the API server's address" });
+  } else if (!isWebAddress(server)) {
+    const message = `"${server}" is no http or https address`;
+    violations.push({ path: at("server"), message, fix: "write https://host:port" });
+  }
+  if (proxy !== undefined && !isWebAddress(proxy)) {
+    // The address itself may hold a password and stays unsaid.
+    violations.push({ path: at("proxy-url"), message: "is no http or https address", fix: "write http://host:port" });
+  }
+  return violations;
+}
+
+function isWebAddress(text: string): boolean {
+  return /^https?:\/\/[^/]+/.test(text) && URL.canParse(text);
 }
 
 const EXEC_VERSIONS = ["client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"];

@@ -1,4 +1,14 @@
-import { backoffDelay, Fault, isFault, sleep, startDeadline, type Ambient, type BackoffPolicy } from "@oaas/foundation";
+import {
+  abortFault,
+  backoffDelay,
+  deadlineExceeded,
+  Fault,
+  isFault,
+  sleep,
+  startDeadline,
+  type Ambient,
+  type BackoffPolicy,
+} from "@oaas/foundation";
 import { faultFromStatus } from "@oaas/kube-core";
 import { NOOP_METER, type Meter } from "@oaas/observability";
 import { FlowControl, type FlowControlOptions } from "./flow-control.ts";
@@ -8,7 +18,7 @@ import type { HttpRequest, HttpResponse, Transport } from "./transport.ts";
 /** What every call may say about its own end. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
-  /** Over all tries. By default the client's. */
+  /** Over all tries, waiting in line included. By default the client's. */
   readonly deadlineMs?: number;
 }
 
@@ -27,8 +37,11 @@ export interface ApiCall {
   readonly accept?: string;
   readonly contentType?: string;
   readonly body?: string;
+  /** Never tried again: for questions whose answer is worth nothing later. */
+  readonly once?: boolean;
 }
 
+/** What a client is made of. */
 export interface RequesterOptions {
   readonly transport: Transport;
   readonly ambient: Ambient;
@@ -42,7 +55,14 @@ export interface RequesterOptions {
   readonly onWarning?: (text: string) => void;
 }
 
+/** What the rest of the client learns from answers. */
+export interface RequesterHooks {
+  /** A path was not found, rather than an object on it: a kind that was served may be gone. */
+  readonly onUnserved?: () => void;
+}
+
 const RETRY: BackoffPolicy = { baseMs: 100, capMs: 5_000, factor: 2, jitter: 0.5 };
+const DEFAULT_DEADLINE_MS = 30_000;
 const MOST_TRIES = 10;
 const MOST_WARNINGS = 1_000;
 
@@ -57,10 +77,12 @@ export class Requester {
   readonly #options: RequesterOptions;
   readonly #flow: FlowControl;
   readonly #metrics: ClientMetrics;
+  readonly #hooks: RequesterHooks;
   readonly #warned = new Set<string>();
 
-  constructor(options: RequesterOptions) {
+  constructor(options: RequesterOptions, hooks: RequesterHooks = {}) {
     this.#options = options;
+    this.#hooks = hooks;
     this.#flow = new FlowControl(options.ambient, options.flow);
     this.#metrics = clientMetrics(options.meter ?? NOOP_METER);
   }
@@ -82,7 +104,7 @@ export class Requester {
   async text(call: ApiCall, options: CallOptions = {}): Promise<string> {
     using deadline = startDeadline(
       this.#options.ambient,
-      options.deadlineMs ?? this.#options.deadlineMs ?? 30_000,
+      options.deadlineMs ?? this.#options.deadlineMs ?? DEFAULT_DEADLINE_MS,
       options.signal,
     );
     for (let attempt = 0; ; attempt += 1) {
@@ -90,7 +112,7 @@ export class Requester {
         return await this.#flow.run(deadline.signal, () => this.#once(call, deadline.signal));
       } catch (thrown) {
         const fault = Fault.from(thrown);
-        if (attempt + 1 >= MOST_TRIES || !mayTryAgain(call, fault)) throw fault;
+        if (call.once || attempt + 1 >= MOST_TRIES || !mayTryAgain(call, fault)) throw fault;
         const delayMs = Math.max(askedDelayMs(fault), backoffDelay(RETRY, attempt, this.#options.ambient.random));
         // Waiting past the deadline would hide the reason behind "deadline exceeded".
         if (delayMs >= deadline.remainingMs()) throw fault;
@@ -101,18 +123,22 @@ export class Requester {
 
   /** A call whose answer goes on: resolves when the server accepted it. The signal ends it; there is no deadline after that. */
   async stream(call: ApiCall, signal: AbortSignal): Promise<HttpResponse> {
-    const deadlineMs = this.#options.deadlineMs ?? 30_000;
-    const opening = new AbortController();
-    const forward = (): void => opening.abort(signal.reason);
-    signal.addEventListener("abort", forward, { once: true });
-    if (signal.aborted) forward();
-    using deadline = startDeadline(this.#options.ambient, deadlineMs, signal);
-    const onLate = (): void => opening.abort(deadline.signal.reason);
-    deadline.signal.addEventListener("abort", onLate, { once: true });
-    const response = await this.#send(call, opening.signal, "stream");
-    deadline.signal.removeEventListener("abort", onLate);
-    if (response.status < 300) return response;
-    throw this.#fault(call, response, await response.text());
+    const ending = new AbortController();
+    const end = (): void => ending.abort(abortFault(signal));
+    if (signal.aborted) end();
+    else signal.addEventListener("abort", end, { once: true });
+    const deadlineMs = this.#options.deadlineMs ?? DEFAULT_DEADLINE_MS;
+    const timer = this.#options.ambient.timers.after(deadlineMs, () => ending.abort(deadlineExceeded(deadlineMs)));
+    try {
+      const response = await this.#send(call, ending.signal, "stream");
+      if (response.status < 300) return response;
+      throw this.#fault(call, response, await response.text());
+    } catch (thrown) {
+      signal.removeEventListener("abort", end);
+      throw thrown;
+    } finally {
+      timer.cancel();
+    }
   }
 
   async #once(call: ApiCall, signal: AbortSignal): Promise<string> {
@@ -151,11 +177,13 @@ export class Requester {
 
   #fault(call: ApiCall, response: HttpResponse, text: string): Fault {
     const retryAfter = Number(response.headers["retry-after"]);
-    return faultFromStatus(text, {
+    const fault = faultFromStatus(text, {
       httpStatus: response.status,
       what: describe(call),
       ...(Number.isFinite(retryAfter) ? { retryAfterSeconds: retryAfter } : {}),
     });
+    if (isFault(fault, "not-found") && fault.detail.name === "") this.#hooks.onUnserved?.();
+    return fault;
   }
 
   #warn(header: string | undefined): void {

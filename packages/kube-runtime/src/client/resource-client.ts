@@ -1,6 +1,5 @@
-import { Fault, invalidArgument, type Violation } from "@oaas/foundation";
+import { invalidArgument, isFault, type Violation } from "@oaas/foundation";
 import {
-  faultFromStatus,
   formatObjectKey,
   resourcePath,
   type KubeObject,
@@ -11,7 +10,8 @@ import {
 import type { ListPage, WatchEvent, WatchSource } from "../watch/watch-source.ts";
 import { linesOf } from "./json-lines.ts";
 import type { ApiCall, CallOptions, Query, Requester } from "./requester.ts";
-import { withTypeMeta, type ResourceType } from "./resource-type.ts";
+import { acceptOf, withTypeMeta, type ResourceType } from "./resource-type.ts";
+import { readEvents } from "./watch-events.ts";
 
 /** Which objects: one namespace or all, by labels and by fields. */
 export interface Selection {
@@ -21,6 +21,7 @@ export interface Selection {
   readonly fieldSelector?: string;
 }
 
+/** Which page of which version of a list. */
 export interface ListQuery extends Selection {
   readonly limit?: number;
   readonly continue?: string;
@@ -28,6 +29,7 @@ export interface ListQuery extends Selection {
   readonly resourceVersionMatch?: "Exact" | "NotOlderThan";
 }
 
+/** How a write is to be done. */
 export interface WriteOptions extends CallOptions {
   readonly fieldManager?: string;
   /** Goes through everything but the writing. */
@@ -37,12 +39,14 @@ export interface WriteOptions extends CallOptions {
   readonly subresource?: "status" | "scale";
 }
 
+/** How an apply is to be done. */
 export interface ApplyOptions extends WriteOptions {
   readonly fieldManager: string;
   /** Takes fields over from other managers instead of a conflict. */
   readonly force?: boolean;
 }
 
+/** How a deletion is to be done, and of what exactly. */
 export interface DeleteOptions extends CallOptions {
   readonly propagation?: "Background" | "Foreground" | "Orphan";
   /** Deletes only this very object. */
@@ -53,7 +57,10 @@ export interface DeleteOptions extends CallOptions {
   readonly dryRun?: boolean;
 }
 
+/** JSON patch, JSON merge patch, or the strategic merge of built-in kinds. Server-side apply is `apply`. */
 export type PatchType = "json" | "merge" | "strategic";
+
+const JSON_MEDIA = "application/json";
 
 const PATCH_MEDIA = {
   json: "application/json-patch+json",
@@ -82,8 +89,9 @@ export class ResourceClient<T extends KubeObject> {
     this.type = type;
   }
 
+  /** The object; a not-found fault when there is none. */
   async get(key: ObjectKey, options: CallOptions & { readonly subresource?: string } = {}): Promise<Stored<T>> {
-    return this.#requester.json(this.#call("get", "GET", this.#at(key, options.subresource)), options);
+    return this.#object(this.#call("get", "GET", this.#at(key, options.subresource)), options);
   }
 
   /** The object, or undefined when there is none. */
@@ -91,7 +99,7 @@ export class ResourceClient<T extends KubeObject> {
     try {
       return await this.get(key, options);
     } catch (thrown) {
-      if (thrown instanceof Fault && thrown.kind === "not-found") return undefined;
+      if (isFault(thrown, "not-found")) return undefined;
       throw thrown;
     }
   }
@@ -99,7 +107,7 @@ export class ResourceClient<T extends KubeObject> {
   /** One page. */
   async list(query: ListQuery = {}, options: CallOptions = {}): Promise<ListPage<Stored<T>>> {
     const { namespace, ...rest } = query;
-    const call = this.#call("list", "GET", this.#collection(namespace));
+    const call = this.#call("list", "GET", this.#collection(namespace), "list");
     const list = await this.#requester.json<RawList<Stored<T>>>({ ...call, query: { ...rest } }, options);
     const next = list.metadata?.continue;
     return {
@@ -125,20 +133,22 @@ export class ResourceClient<T extends KubeObject> {
     } while (next !== undefined);
   }
 
+  /** Makes the object; an already-exists fault when the name is taken. */
   async create(object: T, options: WriteOptions = {}): Promise<Stored<T>> {
     const call = this.#call("create", "POST", this.#collection(this.#namespaceOf(object)));
-    return this.#requester.json({ ...call, query: writeQuery(options), body: JSON.stringify(object) }, options);
+    return this.#object({ ...call, query: writeQuery(options), body: JSON.stringify(object) }, options);
   }
 
   /** Replaces the object; with a `resourceVersion` in it only if nobody changed it since. */
   async update(object: T, options: WriteOptions = {}): Promise<Stored<T>> {
     const call = this.#call("update", "PUT", this.#at(this.#keyOf(object), options.subresource));
-    return this.#requester.json({ ...call, query: writeQuery(options), body: JSON.stringify(object) }, options);
+    return this.#object({ ...call, query: writeQuery(options), body: JSON.stringify(object) }, options);
   }
 
+  /** Changes part of the object. A `resourceVersion` in the patch's metadata is a precondition. */
   async patch(key: ObjectKey, type: PatchType, patch: unknown, options: WriteOptions = {}): Promise<Stored<T>> {
     const call = this.#call("patch", "PATCH", this.#at(key, options.subresource));
-    return this.#requester.json(
+    return this.#object(
       { ...call, query: writeQuery(options), body: JSON.stringify(patch), contentType: PATCH_MEDIA[type] },
       options,
     );
@@ -151,7 +161,7 @@ export class ResourceClient<T extends KubeObject> {
   async apply(object: T, options: ApplyOptions): Promise<Stored<T>> {
     const call = this.#call("patch", "PATCH", this.#at(this.#keyOf(object), options.subresource));
     const query = { ...writeQuery(options), ...(options.force ? { force: true } : {}) };
-    return this.#requester.json(
+    return this.#object(
       { ...call, query, body: JSON.stringify(object), contentType: "application/apply-patch+yaml" },
       options,
     );
@@ -160,21 +170,25 @@ export class ResourceClient<T extends KubeObject> {
   /** Asks for deletion. Resolves when the server has noted it; finalizers may keep the object for longer. */
   async delete(key: ObjectKey, options: DeleteOptions = {}): Promise<void> {
     const call = this.#call("delete", "DELETE", this.#at(key));
-    await this.#requester.text({ ...call, body: JSON.stringify(deleteBody(options)) }, options);
+    await this.#requester.text({ ...call, accept: JSON_MEDIA, body: JSON.stringify(deleteBody(options)) }, options);
   }
 
+  /** Asks for deletion of all that are selected. */
   async deleteCollection(selection: Selection, options: DeleteOptions = {}): Promise<void> {
     const { namespace, ...rest } = selection;
     const call = this.#call("deletecollection", "DELETE", this.#collection(namespace));
-    await this.#requester.text({ ...call, query: { ...rest }, body: JSON.stringify(deleteBody(options)) }, options);
+    const body = JSON.stringify(deleteBody(options));
+    await this.#requester.text({ ...call, accept: JSON_MEDIA, query: { ...rest }, body }, options);
   }
 
+  /** How many replicas are wanted and there are. */
   async getScale(key: ObjectKey, options: CallOptions = {}): Promise<Stored<Scale>> {
-    return this.#requester.json(this.#call("get", "GET", this.#at(key, "scale")), options);
+    return this.#requester.json({ ...this.#call("get", "GET", this.#at(key, "scale")), accept: JSON_MEDIA }, options);
   }
 
+  /** Asks for this many replicas. */
   async setScale(key: ObjectKey, replicas: number, options: WriteOptions = {}): Promise<Stored<Scale>> {
-    const call = this.#call("patch", "PATCH", this.#at(key, "scale"));
+    const call = { ...this.#call("patch", "PATCH", this.#at(key, "scale")), accept: JSON_MEDIA };
     const body = JSON.stringify({ spec: { replicas } });
     return this.#requester.json({ ...call, query: writeQuery(options), body, contentType: PATCH_MEDIA.merge }, options);
   }
@@ -209,7 +223,7 @@ export class ResourceClient<T extends KubeObject> {
       { ...call, query: { ...rest, ...initial, watch: true, allowWatchBookmarks: true } },
       signal,
     );
-    return readEvents<T>(linesOf(response.chunks()), `watch ${this.type.kind}`);
+    return readEvents<T>(linesOf(response.chunks()), this.type);
   }
 
   /** This kind as something a watcher can follow. */
@@ -220,8 +234,13 @@ export class ResourceClient<T extends KubeObject> {
     };
   }
 
-  #call(verb: string, method: ApiCall["method"], path: string): ApiCall {
-    return { verb, subject: this.type.kind, method, path };
+  #call(verb: string, method: ApiCall["method"], path: string, of: "object" | "list" = "object"): ApiCall {
+    const accept = acceptOf(this.type, of);
+    return { verb, subject: this.type.kind, method, path, ...(accept === undefined ? {} : { accept }) };
+  }
+
+  async #object(call: ApiCall, options: CallOptions): Promise<Stored<T>> {
+    return withTypeMeta<T>(this.type, await this.#requester.json<T>(call, options)) as Stored<T>;
   }
 
   #collection(namespace: string | undefined): string {
@@ -253,47 +272,6 @@ export class ResourceClient<T extends KubeObject> {
     if (this.type.namespaced && !object.metadata.namespace) this.#at(this.#keyOf(object));
     return object.metadata.namespace;
   }
-}
-
-interface RawEvent<T extends KubeObject> {
-  readonly type: string;
-  readonly object: Stored<T>;
-}
-
-/** Asked for by `sendInitialEvents`: marks the bookmark behind the last object that was there at the start. */
-const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
-
-async function* readEvents<T extends KubeObject>(
-  lines: AsyncIterable<string>,
-  what: string,
-): AsyncGenerator<WatchEvent<Stored<T>>> {
-  for await (const line of lines) {
-    const { type, object } = parseEvent<T>(line, what);
-    const { resourceVersion } = object.metadata;
-    if (type === "ADDED" || type === "MODIFIED" || type === "DELETED") yield { type, object, resourceVersion };
-    else if (type === "BOOKMARK") {
-      yield { type, resourceVersion, initialEventsEnd: object.metadata.annotations?.[INITIAL_EVENTS_END] === "true" };
-    }
-  }
-}
-
-function parseEvent<T extends KubeObject>(line: string, what: string): RawEvent<T> {
-  let event: RawEvent<T>;
-  try {
-    event = JSON.parse(line) as RawEvent<T>;
-  } catch (error) {
-    throw new Fault({ kind: "unavailable", dependency: "API server" }, `${what} brought a line that is no JSON`, {
-      cause: error,
-      context: { start: line.slice(0, 200) },
-    });
-  }
-  if (event.type === "ERROR") throw faultFromStatus(JSON.stringify(event.object), { what });
-  if (typeof event.object?.metadata !== "object") {
-    throw new Fault({ kind: "unavailable", dependency: "API server" }, `${what} brought an event without an object`, {
-      context: { start: line.slice(0, 200) },
-    });
-  }
-  return event;
 }
 
 function writeQuery({ fieldManager, dryRun, fieldValidation }: WriteOptions): Query {

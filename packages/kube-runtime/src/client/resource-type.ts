@@ -8,6 +8,8 @@ export interface ResourceType<T extends KubeObject> extends GroupVersionKind {
   /** The plural in URLs. */
   readonly resource: string;
   readonly namespaced: boolean;
+  /** What the server shall send of each object. By default all of it. */
+  readonly view?: "metadata";
 }
 
 /** Names a kind for the client: `resourceType<ConfigMap>({ group: "", version: "v1", kind: "ConfigMap", resource: "configmaps", namespaced: true })`. */
@@ -21,7 +23,22 @@ export function resourceType<T extends KubeObject>(type: {
   return type;
 }
 
-/** The object with the `apiVersion` and `kind` that lists leave out of their items. */
+/**
+ * The same kind, of whose objects only the metadata is wanted: the server sends no more, so that neither wire nor memory pays for contents
+ * that nobody reads. Objects keep their own `apiVersion` and `kind`.
+ */
+export function metadataOf(type: ResourceType<KubeObject>): ResourceType<KubeObject> {
+  return { ...type, view: "metadata" };
+}
+
+/** What to accept from the server for objects of this type; undefined means plain JSON. */
+export function acceptOf(type: ResourceType<KubeObject>, of: "object" | "list"): string | undefined {
+  if (type.view !== "metadata") return undefined;
+  return `application/json;as=PartialObjectMetadata${of === "list" ? "List" : ""};g=meta.k8s.io;v=v1`;
+}
+
+/** The object with its own `apiVersion` and `kind`: lists leave them out of their items, and views put others in. */
 export function withTypeMeta<T extends KubeObject>(type: ResourceType<T>, item: T): T {
-  return item.kind === undefined || item.apiVersion === undefined ? { ...typeMetaOf(type), ...item } : item;
+  if (type.view === undefined && item.kind !== undefined && item.apiVersion !== undefined) return item;
+  return { ...item, ...typeMetaOf(type) };
 }

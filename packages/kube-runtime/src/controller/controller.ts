@@ -1,7 +1,7 @@
-import { Fault, isFault, startDeadline, type Ambient } from "@oaas/foundation";
+import { abortFault, Fault, isFault, startDeadline, type Ambient } from "@oaas/foundation";
 import { formatObjectKey, parseObjectKey, type ObjectKey } from "@oaas/kube-core";
 import { NOOP_LOGGER, NOOP_METER, type Logger, type Meter } from "@oaas/observability";
-import { WorkQueue, type Taken, type WorkQueueOptions } from "../queue/work-queue.ts";
+import { PRIORITY, WorkQueue, type Taken, type WorkQueueOptions } from "../queue/work-queue.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Source } from "./sources.ts";
 import { controllerMetrics, type ControllerMetrics, type ReconcileResult } from "./telemetry.ts";
@@ -23,6 +23,7 @@ export interface ReconcileContext {
  */
 export type Reconcile = (key: ObjectKey, context: ReconcileContext) => Promise<Outcome>;
 
+/** What a controller does, from where, and how fast. */
 export interface ControllerOptions {
   readonly name: string;
   readonly reconcile: Reconcile;
@@ -30,8 +31,9 @@ export interface ControllerOptions {
   readonly ambient: Ambient;
   /** Keys worked on at once. Default 4. */
   readonly concurrency?: number;
-  /** The longest a reconcile may take. Default 60 s. */
+  /** The longest a reconcile may take: its signal aborts then. Default 60 s. */
   readonly deadlineMs?: number;
+  /** Bounds and delays of the queue; see `WorkQueueOptions`. */
   readonly queue?: Pick<WorkQueueOptions<string>, "limit" | "backoff" | "overallRate">;
   readonly logger?: Logger;
   readonly meter?: Meter;
@@ -40,8 +42,9 @@ export interface ControllerOptions {
 /**
  * Takes keys from its sources to its reconcile.
  *
- * *Guarantees*: one key is never with two workers; keys of different namespaces take turns; nothing starts before `start`; `stop` waits for work in hand
- * as long as its grace, then aborts it. *Assumptions*: informers are synced before `start`, or the first reconciles see a part of the world.
+ * *Guarantees*: one key is never with two workers; keys of different namespaces take turns; nothing starts before `start`, nothing after `stop`; `stop`
+ * waits for work in hand as long as its grace, then aborts it and waits for its end. *Assumptions*: informers are synced before `start`, or the first
+ * reconciles see a part of the world; a reconcile ends soon after its signal aborts.
  */
 export class Controller {
   readonly name: string;
@@ -52,6 +55,7 @@ export class Controller {
   readonly #stopping = new AbortController();
   #endSources: (() => void)[] = [];
   #workers: Promise<void>[] = [];
+  #stopped = false;
 
   constructor(options: ControllerOptions) {
     this.name = options.name;
@@ -90,25 +94,29 @@ export class Controller {
     this.#queue.add(formatObjectKey(key), options);
   }
 
+  /** Keys that wait. */
   get queueLength(): number {
     return this.#queue.length;
   }
 
+  /** Subscribes to the sources and starts the workers. Once: a controller that was stopped stays so. */
   start(): void {
-    if (this.#workers.length > 0) return;
+    if (this.#workers.length > 0 || this.#stopped) return;
     this.#fill();
     this.#workers = Array.from({ length: this.#options.concurrency ?? 4 }, () => this.#work());
   }
 
   /** Takes no more keys and waits for work in hand; what is not done within the grace is aborted. Repeatable. */
   async stop(graceMs = 10_000): Promise<void> {
+    this.#stopped = true;
     for (const end of this.#endSources.splice(0)) end();
-    const timer = this.#options.ambient.timers.after(graceMs, () =>
-      this.#stopping.abort(new Fault({ kind: "cancelled" }, "the controller stops")),
-    );
+    const abort = (): void => this.#stopping.abort(new Fault({ kind: "cancelled" }, "the controller stops"));
+    const timer = graceMs > 0 ? this.#options.ambient.timers.after(graceMs, abort) : undefined;
+    if (!timer) abort();
     await this.#queue.stop();
     await Promise.all(this.#workers);
-    timer.cancel();
+    timer?.cancel();
+    this.#metrics.queueDepth.set(0, { controller: this.name });
   }
 
   /** Subscribes to all sources; each tells of everything there is. After an overflow this adds again what was refused. */
@@ -136,10 +144,19 @@ export class Controller {
     try {
       const outcome = await this.#options.reconcile(parsed.value, { signal: deadline.signal, logger, retries });
       this.#queue.forget(key);
-      if (outcome.type === "check-again") this.#queue.add(key, { afterMs: outcome.afterMs, priority });
+      if (outcome.type === "check-again") {
+        // Whatever made this run urgent is dealt with; looking again is routine.
+        this.#queue.add(key, { afterMs: Math.max(1, outcome.afterMs), priority: Math.min(priority, PRIORITY.normal) });
+      }
       return outcome.type;
     } catch (thrown) {
-      return this.#failed(key, priority, Fault.from(thrown), logger);
+      if (this.#stopping.signal.aborted) {
+        logger.info("reconcile was cut short: the controller stops", { fault: Fault.from(thrown) });
+        return "cancelled";
+      }
+      // Libraries throw errors of their own when a signal aborts; the deadline is what counts.
+      const fault = deadline.signal.aborted ? abortFault(deadline.signal) : Fault.from(thrown);
+      return this.#failed(key, priority, fault, logger);
     }
   }
 

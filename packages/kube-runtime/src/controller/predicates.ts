@@ -6,7 +6,7 @@ export type Predicate<T extends KubeObject> = (change: Change<T>) => boolean;
 
 /** The spec changed, or the object came or went. Not for kinds whose spec has no generation. */
 export function specChanged<T extends KubeObject>(change: Change<T>): boolean {
-  if (change.type !== "updated") return true;
+  if (change.type !== "updated" || isAnother(change)) return true;
   const { object, previous } = change;
   return (
     object.metadata.generation !== previous.metadata.generation ||
@@ -39,11 +39,16 @@ export function allOf<T extends KubeObject>(...predicates: readonly Predicate<T>
   return (change) => predicates.every((predicate) => predicate(change));
 }
 
+/** An object that was deleted and made again while nobody looked arrives as an update; its generation starts anew. */
+function isAnother<T extends KubeObject>({ object, previous }: Change<T> & { readonly type: "updated" }): boolean {
+  return object.metadata.uid !== previous.metadata.uid;
+}
+
 function metadataChanged<T extends KubeObject>(
   change: Change<T>,
   field: "labels" | "annotations" | "finalizers",
 ): boolean {
-  if (change.type !== "updated") return true;
+  if (change.type !== "updated" || isAnother(change)) return true;
   return (
     canonicalJson(change.object.metadata[field] ?? null) !== canonicalJson(change.previous.metadata[field] ?? null)
   );

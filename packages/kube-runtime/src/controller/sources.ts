@@ -9,10 +9,20 @@ export type Enqueue = (key: ObjectKey, options?: { readonly priority?: number })
 /** Where keys come from: begins when it is called, ends when the answer is. */
 export type Source = (enqueue: Enqueue) => () => void;
 
+/** Which changes count, and how much. */
 export interface SourceOptions<T extends KubeObject> {
   /** Only changes for which this holds. */
   readonly when?: Predicate<T>;
+  /** By default normal; see `PRIORITY`. */
   readonly priority?: number;
+}
+
+/** A kind that owns others; any `ResourceType` is one. */
+export interface OwnerKind {
+  readonly group: string;
+  readonly kind: string;
+  /** Default true. */
+  readonly namespaced?: boolean;
 }
 
 /** The objects themselves. */
@@ -23,10 +33,10 @@ export function own<T extends KubeObject, I extends string>(
   return mapped(informer, (object) => [keyOf(object)], options);
 }
 
-/** Their children: the key is that of the owner of the given kind, in the child's namespace. */
+/** Their children: the key is that of the owner of the given kind, in the child's namespace or, for an owner that has none, in none. */
 export function owned<T extends KubeObject, I extends string>(
   informer: Informer<T, I>,
-  owner: { readonly group: string; readonly kind: string },
+  owner: OwnerKind,
   options: SourceOptions<T> = {},
 ): Source {
   return mapped(informer, (object) => ownersOf(object, owner), options);
@@ -49,8 +59,8 @@ export function mapped<T extends KubeObject, I extends string>(
     });
 }
 
-function ownersOf(object: KubeObject, owner: { readonly group: string; readonly kind: string }): ObjectKey[] {
-  const namespace = object.metadata.namespace ?? "";
+function ownersOf(object: KubeObject, owner: OwnerKind): ObjectKey[] {
+  const namespace = owner.namespaced === false ? "" : (object.metadata.namespace ?? "");
   return (object.metadata.ownerReferences ?? [])
     .filter(({ apiVersion, kind }) => {
       const parsed = parseApiVersion(apiVersion);

@@ -1,7 +1,8 @@
 import type { Counter, Gauge, Histogram, Meter } from "@oaas/observability";
 
-const OUTCOMES = ["settled", "wait-for-change", "check-again", "retried", "failed"] as const;
+const OUTCOMES = ["settled", "wait-for-change", "check-again", "retried", "failed", "cancelled"] as const;
 
+/** How a reconcile ended, for counting. */
 export type ReconcileResult = (typeof OUTCOMES)[number];
 
 /** What a controller counts. */
@@ -18,12 +19,11 @@ export interface ControllerMetrics {
 /** Everything starts at zero, so that dashboards have no gaps. */
 export function controllerMetrics(meter: Meter, controller: string): ControllerMetrics {
   const startAtZero = [{ controller }];
-  return {
+  const metrics: ControllerMetrics = {
     reconciles: meter.counter({
       name: "kube_controller_reconciles_total",
-      help: "Reconciles by result: settled, wait-for-change, check-again, retried after a fault, failed for good.",
+      help: "Reconciles by result: settled, wait-for-change, check-again, retried after a fault, failed for good, cancelled by a stop.",
       labels: ["controller", "result"],
-      startAtZero: OUTCOMES.map((result) => ({ controller, result })),
     }),
     duration: meter.histogram({
       name: "kube_controller_reconcile_duration_seconds",
@@ -64,4 +64,9 @@ export function controllerMetrics(meter: Meter, controller: string): ControllerM
       startAtZero,
     }),
   };
+  // A second controller on the same meter finds the metrics declared; its own series must start at zero too.
+  for (const result of OUTCOMES) metrics.reconciles.add(0, { controller, result });
+  for (const counter of [metrics.queueAdds, metrics.queueRetries]) counter.add(0, { controller });
+  for (const gauge of [metrics.active, metrics.queueDepth]) gauge.set(0, { controller });
+  return metrics;
 }

@@ -15,6 +15,7 @@ export interface KubeEvent extends KubeObject {
   readonly series?: { readonly count: number; readonly lastObservedTime: string };
 }
 
+/** Events, for clients. */
 export const EVENTS = resourceType<KubeEvent>({
   group: "events.k8s.io",
   version: "v1",

@@ -6,6 +6,7 @@ import type { ResourceClient } from "../client/resource-client.ts";
 import { TokenBucket } from "../queue/rate-limiter.ts";
 import { EVENTS, fittingNote, microTime, type Happening, type KubeEvent } from "./event.ts";
 
+/** Who records, and how much of it. */
 export interface RecorderOptions {
   readonly client: KubeClient;
   readonly ambient: Ambient;
@@ -13,35 +14,44 @@ export interface RecorderOptions {
   readonly controller: string;
   /** Which of its processes. */
   readonly instance: string;
-  /** Where events about cluster-scoped objects go. Default "default". */
-  readonly defaultNamespace?: string;
-  /** The same happening within this time is one series. Default 6 min. */
+  /** The same happening within this time of its last is one series. Default 6 min. */
   readonly seriesMs?: number;
-  /** Events per object: a burst, then a slow rate. Default 25, then one per 5 min. */
+  /** Writes of Events per object: a burst, then a slow rate. Default 25, then one per 5 min. */
   readonly perObject?: { readonly burst: number; readonly perSecond: number };
-  /** Happenings that wait to be sent; more are dropped and counted. Default 1,000. */
+  /** Events that wait to be written; more are dropped and counted. Default 1,000. */
   readonly limit?: number;
   readonly logger?: Logger;
   readonly meter?: Meter;
 }
 
+/** A happening and its repeats. */
 interface Series {
-  readonly namespace: string;
-  readonly name: string;
-  readonly firstAt: number;
+  readonly happening: Happening;
+  /** The Event that holds it, once there is one. */
+  name: string | undefined;
   count: number;
+  /** By the wall clock, for the Event. */
   lastAt: number;
+  /** By the monotonic clock, for ages. */
+  lastSeen: number;
+  waiting: boolean;
 }
 
-/** Objects and series remembered at most; the oldest are forgotten first. */
+/** Objects and series remembered at most; those not heard of for longest are forgotten first. */
 const REMEMBERED = 4_096;
+
+/** An event that cannot be written soon is not worth holding up the others. */
+const WRITE_WITHIN_MS = 10_000;
+
+/** The only namespace in which the server takes Events about objects that have none. */
+const CLUSTER_EVENTS = "default";
 
 /**
  * Writes Kubernetes Events without getting in anyone's way.
  *
- * *Guarantees*: `record` returns at once and never throws; a happening that repeats within `seriesMs` becomes one Event with a count; one object cannot
- * flood the cluster; memory and the queue are bounded; what cannot be written is logged and dropped, because events are never what work
- * depends on. `flush` waits until everything recorded has been sent or dropped.
+ * *Guarantees*: `record` returns at once and never throws; a happening that repeats within `seriesMs` becomes one Event with a count, which is exact
+ * whenever it is written; one object cannot flood the cluster; memory and the line of writes are bounded; what cannot be written is logged and dropped,
+ * because events are never what work depends on. `flush` waits until everything in line has been written or dropped.
  */
 export class EventRecorder {
   readonly #options: RecorderOptions;
@@ -50,8 +60,8 @@ export class EventRecorder {
   readonly #counter: Counter<"outcome">;
   readonly #series = new Map<string, Series>();
   readonly #buckets = new Map<string, TokenBucket>();
-  #waiting: Happening[] = [];
-  #sending: Promise<void> | undefined;
+  readonly #line: Series[] = [];
+  #writing: Promise<void> | undefined;
 
   constructor(options: RecorderOptions) {
     this.#options = options;
@@ -59,90 +69,102 @@ export class EventRecorder {
     this.#logger = options.logger ?? NOOP_LOGGER;
     this.#counter = (options.meter ?? NOOP_METER).counter({
       name: "kube_events_recorded_total",
-      help: "Events by outcome: created, counted into a series, dropped.",
+      help: "Happenings by outcome: created as an Event, counted into a series, dropped.",
       labels: ["outcome"],
       startAtZero: [{ outcome: "created" }, { outcome: "counted" }, { outcome: "dropped" }],
     });
   }
 
+  /** Notes that something happened; it is written later. */
   record(happening: Happening): void {
-    if (!this.#mayRecord(happening) || this.#waiting.length >= (this.#options.limit ?? 1_000)) {
-      this.#counter.add(1, { outcome: "dropped" });
+    const series = this.#note(happening);
+    if (series.count > 1) this.#counter.add(1, { outcome: "counted" });
+    if (series.waiting) return;
+    if (this.#line.length >= (this.#options.limit ?? 1_000) || !this.#bucketOf(happening).tryTake()) {
+      if (series.count === 1) this.#counter.add(1, { outcome: "dropped" });
       return;
     }
-    this.#waiting.push(happening);
-    this.#sending ??= this.#sendAll().finally(() => (this.#sending = undefined));
+    series.waiting = true;
+    this.#line.push(series);
+    this.#writing ??= this.#writeAll();
   }
 
+  /** Resolves when everything in line has been written or dropped. */
   async flush(): Promise<void> {
-    while (this.#sending) await this.#sending;
+    while (this.#writing) await this.#writing;
   }
 
-  #mayRecord({ regarding }: Happening): boolean {
+  #note(happening: Happening): Series {
+    const { clock } = this.#options.ambient;
+    const id = idOf(happening);
+    const present = this.#series.get(id);
+    const isFresh = present !== undefined && clock.monotonic() - present.lastSeen < (this.#options.seriesMs ?? 360_000);
+    const series = isFresh ? present : { happening, name: undefined, count: 0, lastAt: 0, lastSeen: 0, waiting: false };
+    series.count += 1;
+    series.lastAt = clock.now();
+    series.lastSeen = clock.monotonic();
+    remember(this.#series, id, series);
+    return series;
+  }
+
+  #bucketOf({ regarding }: Happening): TokenBucket {
     const object = regarding.uid ?? `${regarding.kind}/${regarding.namespace ?? ""}/${regarding.name}`;
-    let bucket = this.#buckets.get(object);
-    if (!bucket) {
-      bucket = new TokenBucket(
-        this.#options.ambient.clock,
-        this.#options.perObject ?? { burst: 25, perSecond: 1 / 300 },
-      );
-      remember(this.#buckets, object, bucket);
-    }
-    return bucket.tryTake();
+    const options = this.#options.perObject ?? { burst: 25, perSecond: 1 / 300 };
+    const bucket = this.#buckets.get(object) ?? new TokenBucket(this.#options.ambient.clock, options);
+    remember(this.#buckets, object, bucket);
+    return bucket;
   }
 
-  async #sendAll(): Promise<void> {
-    for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
-      await this.#send(next).catch((thrown: unknown) => {
+  async #writeAll(): Promise<void> {
+    for (let next = this.#line.shift(); next; next = this.#line.shift()) {
+      next.waiting = false;
+      try {
+        if (!(await this.#update(next))) await this.#create(next);
+      } catch (thrown) {
         this.#counter.add(1, { outcome: "dropped" });
-        this.#logger.warn("an event could not be recorded", { fault: Fault.from(thrown), reason: next?.reason });
-      });
+        this.#logger.warn("an event could not be recorded", {
+          fault: Fault.from(thrown),
+          reason: next.happening.reason,
+        });
+      }
     }
+    // In the same turn as the last look at the line, so that nothing recorded now is left lying.
+    this.#writing = undefined;
   }
 
-  async #send(happening: Happening): Promise<void> {
-    const now = this.#options.ambient.clock.now();
-    const { regarding, related, reason, action, type, note } = happening;
-    const id = JSON.stringify([
-      regarding.uid ?? [regarding.namespace, regarding.name],
-      related?.uid,
-      reason,
-      action,
-      type,
-      note,
-    ]);
-    const series = this.#series.get(id);
-    if (series && now - series.lastAt < (this.#options.seriesMs ?? 360_000) && (await this.#count(series, now))) return;
-    const namespace = regarding.namespace ?? this.#options.defaultNamespace ?? "default";
-    const unique = `${now.toString(16)}${Math.floor(this.#options.ambient.random.next() * 0xffff).toString(16)}`;
-    const name = safeName([regarding.name, unique], { maxLength: 253 });
-    await this.#events.create({
-      apiVersion: "events.k8s.io/v1",
-      kind: "Event",
-      metadata: { name, namespace },
-      eventTime: microTime(now),
-      reportingController: this.#options.controller,
-      reportingInstance: this.#options.instance.slice(0, 128),
-      action,
-      reason,
-      note: fittingNote(note),
-      type,
-      regarding,
-      ...(related ? { related } : {}),
-    });
+  async #create(series: Series): Promise<void> {
+    const { controller, instance, ambient } = this.#options;
+    const { regarding, related, reason, action, type, note } = series.happening;
+    const unique = `${series.lastAt.toString(16)}${Math.floor(ambient.random.next() * 0xffff_ffff).toString(16)}`;
+    const name = safeName([regarding.name, unique]);
+    await this.#events.create(
+      {
+        apiVersion: "events.k8s.io/v1",
+        kind: "Event",
+        metadata: { name, namespace: namespaceOf(series) },
+        eventTime: microTime(series.lastAt),
+        reportingController: controller,
+        reportingInstance: instance.slice(0, 128),
+        action,
+        reason,
+        note: fittingNote(note),
+        type,
+        regarding,
+        ...(related ? { related } : {}),
+        ...(series.count > 1 ? seriesField(series) : {}),
+      },
+      { deadlineMs: WRITE_WITHIN_MS },
+    );
+    series.name = name;
     this.#counter.add(1, { outcome: "created" });
-    remember(this.#series, id, { namespace, name, firstAt: now, lastAt: now, count: 1 });
   }
 
-  /** Adds one to a series; false when its Event is gone and must be made anew. */
-  async #count(series: Series, now: number): Promise<boolean> {
+  /** Writes the count into the series' Event; false when there is none, or no longer. */
+  async #update(series: Series): Promise<boolean> {
+    if (series.name === undefined) return false;
+    const key = { namespace: namespaceOf(series), name: series.name };
     try {
-      const count = series.count + 1;
-      const patch = { series: { count, lastObservedTime: microTime(now) } };
-      await this.#events.patch({ namespace: series.namespace, name: series.name }, "merge", patch);
-      series.count = count;
-      series.lastAt = now;
-      this.#counter.add(1, { outcome: "counted" });
+      await this.#events.patch(key, "merge", seriesField(series), { deadlineMs: WRITE_WITHIN_MS });
       return true;
     } catch (thrown) {
       if (isFault(thrown, "not-found")) return false;
@@ -151,6 +173,20 @@ export class EventRecorder {
   }
 }
 
+function seriesField({ count, lastAt }: Series): Pick<KubeEvent, "series"> {
+  return { series: { count, lastObservedTime: microTime(lastAt) } };
+}
+
+function namespaceOf({ happening }: Series): string {
+  return happening.regarding.namespace || CLUSTER_EVENTS;
+}
+
+function idOf({ regarding, related, reason, action, type, note }: Happening): string {
+  const object = regarding.uid ?? [regarding.kind, regarding.namespace, regarding.name];
+  return JSON.stringify([object, related?.uid ?? related?.name, reason, action, type, note]);
+}
+
+/** Puts an entry at the young end, and drops the oldest when there are too many. */
 function remember<V>(memory: Map<string, V>, key: string, value: V): void {
   memory.delete(key);
   memory.set(key, value);

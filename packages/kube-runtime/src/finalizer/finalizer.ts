@@ -3,6 +3,7 @@ import { hasFinalizer, isBeingDeleted, keyOf, type KubeObject, type Stored } fro
 import type { CallOptions } from "../client/requester.ts";
 import type { ResourceClient } from "../client/resource-client.ts";
 
+/** The two branches. */
 export interface FinalizerSteps<T extends KubeObject, R> {
   /** The object lives: bring the world to what it asks for. The finalizer is there already. */
   readonly apply: (object: Stored<T>) => Promise<R>;
@@ -30,9 +31,8 @@ export async function withFinalizer<T extends KubeObject, R>(
   options: CallOptions = {},
 ): Promise<R | undefined> {
   if (!isBeingDeleted(object)) {
-    return steps.apply(
-      hasFinalizer(object, finalizer) ? object : await addFinalizer(client, object, finalizer, options),
-    );
+    const kept = hasFinalizer(object, finalizer) ? object : await addFinalizer(client, object, finalizer, options);
+    return kept && steps.apply(kept);
   }
   if (!hasFinalizer(object, finalizer)) return undefined;
   const result = await steps.cleanUp(object);
@@ -41,20 +41,13 @@ export async function withFinalizer<T extends KubeObject, R>(
   return undefined;
 }
 
-/** A merge patch with the version in it: refused with a conflict when someone else changed the list meanwhile. */
 function addFinalizer<T extends KubeObject>(
   client: ResourceClient<T>,
   object: Stored<T>,
   finalizer: string,
   options: CallOptions,
-): Promise<Stored<T>> {
-  const { resourceVersion, finalizers = [] } = object.metadata;
-  return client.patch(
-    keyOf(object),
-    "merge",
-    { metadata: { resourceVersion, finalizers: [...finalizers, finalizer] } },
-    options,
-  );
+): Promise<Stored<T> | undefined> {
+  return setFinalizers(client, object, [...(object.metadata.finalizers ?? []), finalizer], options);
 }
 
 async function removeFinalizer<T extends KubeObject>(
@@ -63,11 +56,25 @@ async function removeFinalizer<T extends KubeObject>(
   finalizer: string,
   options: CallOptions,
 ): Promise<void> {
-  const { resourceVersion, finalizers = [] } = object.metadata;
-  const rest = finalizers.filter((name) => name !== finalizer);
+  const rest = (object.metadata.finalizers ?? []).filter((name) => name !== finalizer);
+  await setFinalizers(client, object, rest, options);
+}
+
+/**
+ * A merge patch with the version in it: refused with a conflict when someone else changed the list meanwhile, or when the object is
+ * another of the same name. Undefined when it is gone.
+ */
+async function setFinalizers<T extends KubeObject>(
+  client: ResourceClient<T>,
+  object: Stored<T>,
+  finalizers: readonly string[],
+  options: CallOptions,
+): Promise<Stored<T> | undefined> {
+  const { resourceVersion } = object.metadata;
   try {
-    await client.patch(keyOf(object), "merge", { metadata: { resourceVersion, finalizers: rest } }, options);
+    return await client.patch(keyOf(object), "merge", { metadata: { resourceVersion, finalizers } }, options);
   } catch (thrown) {
-    if (!isFault(thrown, "not-found")) throw thrown;
+    if (isFault(thrown, "not-found")) return undefined;
+    throw thrown;
   }
 }

@@ -1,29 +1,11 @@
-import { Fault, isFault, sleep, type Ambient, type Timer } from "@oaas/foundation";
-import type { KubeObject, ObjectKey, Stored } from "@oaas/kube-core";
+import { Fault, isFault, orAbort, sleep, type Ambient, type Timer } from "@oaas/foundation";
+import { formatObjectKey, type ObjectKey, type Stored } from "@oaas/kube-core";
 import { NOOP_LOGGER, NOOP_METER, type Gauge, type Logger, type Meter } from "@oaas/observability";
 import type { KubeClient } from "../client/kube-client.ts";
 import type { ResourceClient } from "../client/resource-client.ts";
-import { resourceType } from "../client/resource-type.ts";
+import { heldLease, LEASES, type Lease } from "./lease.ts";
 
-/** A Lease of coordination.k8s.io/v1. */
-export interface Lease extends KubeObject {
-  readonly spec?: {
-    readonly holderIdentity?: string;
-    readonly leaseDurationSeconds?: number;
-    readonly acquireTime?: string;
-    readonly renewTime?: string;
-    readonly leaseTransitions?: number;
-  };
-}
-
-export const LEASES = resourceType<Lease>({
-  group: "coordination.k8s.io",
-  version: "v1",
-  kind: "Lease",
-  resource: "leases",
-  namespaced: true,
-});
-
+/** Which lease, as whom, and how fast leadership moves. */
 export interface ElectorOptions {
   readonly client: KubeClient;
   readonly ambient: Ambient;
@@ -32,13 +14,16 @@ export interface ElectorOptions {
   readonly identity: string;
   /** Others take over when the lease was not renewed for this long. Whole seconds. Default 15 s. */
   readonly leaseMs?: number;
-  /** We stop leading when we could not renew for this long; must leave a margin below `leaseMs`. Default 10 s. */
+  /** We stop leading when we could not renew for this long; must leave a margin below `leaseMs`. Default two thirds of it. */
   readonly renewWithinMs?: number;
   /** How often we renew, or look whether the lease is free. Default 2 s. */
   readonly everyMs?: number;
   readonly logger?: Logger;
   readonly meter?: Meter;
 }
+
+/** What came of one try to hold the lease. */
+type Try = { readonly held: Stored<Lease> } | "raced" | "another's";
 
 /**
  * Leadership by a Lease.
@@ -47,11 +32,12 @@ export interface ElectorOptions {
  * it cannot be renewed in time or someone else has it → follow again. `stop` gives it back, so that another takes over at once.
  *
  * *Guarantees*: time is measured on our own monotonic clock only, so that jumps and differences of wall clocks do not matter; leadership counts from
- * the moment a renewal was *sent*, so we stop before anyone else may start; `isLeading` asks the clock and not a timer, so that a process that was
- * frozen for longer than the lease finds that it no longer leads before it does anything.
+ * the moment a renewal was *sent*, and another's lease from the moment its last renewal was *seen*, so we stop before anyone else may start; `isLeading` asks
+ * the clock and not a timer, so that a process that was frozen for longer than the lease finds that it no longer leads before it does anything.
  *
  * *Assumptions*: all candidates use the same durations. *Caveats*: a write that was sent while leading may arrive later; what must not happen
- * twice needs a precondition of its own.
+ * twice needs a precondition of its own. A machine that was suspended stops its monotonic clock too: no process can tell. Whoever deletes the
+ * Lease ends its protection.
  */
 export class LeaseElector {
   readonly #options: ElectorOptions;
@@ -59,40 +45,36 @@ export class LeaseElector {
   readonly #logger: Logger;
   readonly #leaseMs: number;
   readonly #renewWithinMs: number;
-  readonly #leadingGauge: Gauge<"lease">;
+  readonly #gauge: Gauge<"lease">;
   readonly #stopping = new AbortController();
   /** The lease as last seen, and when by our clock we first saw it so. */
   #observed: { readonly lease: Stored<Lease>; readonly at: number } | undefined;
   /** When, by our clock, the last renewal that succeeded was sent. */
-  #renewedAt: number | undefined;
+  #renewedAt = Number.NEGATIVE_INFINITY;
   #term: AbortController | undefined;
-  #clockTimer: Timer | undefined;
-  #waiters: (() => void)[] = [];
+  #termTimer: Timer | undefined;
+  #nextTerm = Promise.withResolvers<void>();
   #running: Promise<void> | undefined;
 
   constructor(options: ElectorOptions) {
     this.#options = options;
     this.#leases = options.client.resource(LEASES);
     this.#leaseMs = options.leaseMs ?? 15_000;
-    this.#renewWithinMs = options.renewWithinMs ?? 10_000;
+    this.#renewWithinMs = options.renewWithinMs ?? (this.#leaseMs * 2) / 3;
+    if (!(this.#leaseMs >= 1000 && this.#leaseMs % 1000 === 0)) throw new TypeError("leaseMs must be whole seconds");
     if (this.#renewWithinMs >= this.#leaseMs) throw new TypeError("renewWithinMs must be smaller than leaseMs");
-    this.#logger = (options.logger ?? NOOP_LOGGER).child({ lease: `${options.lease.namespace}/${options.lease.name}` });
-    const lease = options.lease.name;
-    this.#leadingGauge = (options.meter ?? NOOP_METER).gauge({
+    this.#logger = (options.logger ?? NOOP_LOGGER).child({ lease: formatObjectKey(options.lease) });
+    this.#gauge = (options.meter ?? NOOP_METER).gauge({
       name: "kube_leader_leading",
       help: "1 while this process leads.",
       labels: ["lease"],
-      startAtZero: [{ lease }],
     });
+    this.#gauge.set(0, { lease: options.lease.name });
   }
 
-  /** Whether we lead at this very moment. Ask before each write. */
+  /** Whether we lead at this very moment. Ask before each write, or let `fenced` ask. */
   get isLeading(): boolean {
-    return (
-      this.#term !== undefined &&
-      this.#renewedAt !== undefined &&
-      this.#options.ambient.clock.monotonic() - this.#renewedAt < this.#renewWithinMs
-    );
+    return this.#term !== undefined && this.#now() - this.#renewedAt < this.#renewWithinMs;
   }
 
   /** Who leads, as last seen; undefined when nobody does. */
@@ -100,36 +82,34 @@ export class LeaseElector {
     return this.#observed?.lease.spec?.holderIdentity || undefined;
   }
 
-  /** Resolves when we lead, with a signal that aborts when we no longer do. */
+  /** Resolves when we lead, with a signal that aborts when we no longer do; rejects when the given signal aborts or the elector stops before. */
   async leading(signal?: AbortSignal): Promise<AbortSignal> {
-    while (!this.#term || !this.isLeading) {
-      signal?.throwIfAborted();
-      await new Promise<void>((resolve, reject) => {
-        const onAbort = (): void => reject(signal?.reason as Error);
-        signal?.addEventListener("abort", onAbort, { once: true });
-        this.#waiters.push(() => {
-          signal?.removeEventListener("abort", onAbort);
-          resolve();
-        });
-      });
+    for (;;) {
+      if (signal?.aborted) throw signal.reason;
+      if (this.#stopping.signal.aborted) throw this.#stopping.signal.reason;
+      if (this.#term && this.isLeading) return this.#term.signal;
+      await orAbort(this.#nextTerm.promise, signal);
     }
-    return this.#term.signal;
   }
 
+  /** Begins to follow or lead. Once: an elector that was stopped stays so. */
   start(): void {
-    this.#running ??= this.#run();
+    if (!this.#stopping.signal.aborted) this.#running ??= this.#run();
   }
 
-  /** Stops leading, gives the lease back if we hold it, and stops. Repeatable. */
+  /** Stops leading, gives the lease back if we hold it, and stops. End the work first. Repeatable. */
   async stop(): Promise<void> {
-    const led = this.isLeading;
+    if (this.#stopping.signal.aborted) return this.#running;
     this.#stopping.abort(new Fault({ kind: "cancelled" }, "the elector stops"));
-    await this.#running;
+    this.#nextTerm.resolve();
     this.#lose("the process stops");
-    if (led)
-      await this.#release().catch((thrown: unknown) =>
-        this.#logger.warn("the lease could not be given back", { fault: Fault.from(thrown) }),
-      );
+    // In the chain, so that a second stop waits for the release too.
+    this.#running = this.#running?.then(() => this.#release());
+    await this.#running;
+  }
+
+  #now(): number {
+    return this.#options.ambient.clock.monotonic();
   }
 
   async #run(): Promise<void> {
@@ -137,124 +117,114 @@ export class LeaseElector {
     const everyMs = this.#options.everyMs ?? 2_000;
     while (!this.#stopping.signal.aborted) {
       await this.#turn();
-      // Spread candidates apart; a leader renews steadily.
-      const waitMs = this.isLeading ? everyMs : everyMs * (1 + 0.2 * random.next());
+      // Followers are spread apart, and never slower than a leader that must be replaced.
+      const waitMs = this.isLeading ? everyMs : everyMs * (1 - 0.2 * random.next());
       await sleep(timers, waitMs, this.#stopping.signal).catch(() => undefined);
     }
   }
 
   async #turn(): Promise<void> {
-    const sentAt = this.#options.ambient.clock.monotonic();
     try {
-      const lease = await this.#tryHold(sentAt);
-      if (lease) this.#hold(lease, sentAt);
-      else this.#lose("another process holds the lease");
+      let result = await this.#tryHold();
+      // Someone touched the lease between our look and our write: look again to see whose it is.
+      if (result === "raced") result = await this.#tryHold();
+      if (result === "another's") this.#lose("another process holds the lease");
     } catch (thrown) {
       if (this.#stopping.signal.aborted) return;
-      const fault = Fault.from(thrown);
-      this.#logger.warn("the lease could not be renewed", { fault });
-      if (!this.isLeading) this.#lose("the lease could not be renewed in time");
+      this.#logger.warn("the lease could not be read or renewed", { fault: Fault.from(thrown) });
     }
+    if (!this.isLeading) this.#lose("the lease could not be renewed in time");
   }
 
-  /** Creates, takes or renews the lease; undefined when someone else has it. */
-  async #tryHold(now: number): Promise<Stored<Lease> | undefined> {
-    const { lease: key, identity } = this.#options;
-    // A call must not outlast the time in which its success would still count.
-    const call = { signal: this.#stopping.signal, deadlineMs: Math.min(this.#renewWithinMs / 2, 5_000) };
+  /** Creates, takes or renews the lease. */
+  async #tryHold(): Promise<Try> {
+    const sentAt = this.#now();
+    const { lease: key, identity, ambient } = this.#options;
+    // Short, so that several tries fit into the time in which we must renew.
+    const call = { signal: this.#stopping.signal, deadlineMs: this.#renewWithinMs / 4 };
     const present = await this.#leases.find(key, call);
-    if (!present) {
-      return this.#orLost(this.#leases.create({ ...this.#body(undefined), metadata: { ...key } }, call));
-    }
-    this.#observe(present, now);
-    const holder = present.spec?.holderIdentity ?? "";
-    if (holder !== identity && holder !== "" && !this.#hasLapsed(present, now)) return undefined;
-    const { namespace, name, resourceVersion } = present.metadata;
-    const metadata = { name, resourceVersion, ...(namespace === undefined ? {} : { namespace }) };
-    return this.#orLost(this.#leases.update({ ...this.#body(present), metadata }, call));
-  }
-
-  /** Whether the lease has stood unchanged, in our sight, for its whole duration. */
-  #hasLapsed(lease: Stored<Lease>, now: number): boolean {
-    const durationMs = (lease.spec?.leaseDurationSeconds ?? this.#leaseMs / 1000) * 1000;
-    return this.#observed !== undefined && now - this.#observed.at > durationMs;
-  }
-
-  #observe(lease: Stored<Lease>, now: number): void {
-    if (this.#observed?.lease.metadata.resourceVersion === lease.metadata.resourceVersion) return;
-    this.#observed = { lease, at: now };
-  }
-
-  #body(present: Stored<Lease> | undefined): Omit<Lease, "metadata"> {
-    const { identity, ambient } = this.#options;
-    const now = new Date(ambient.clock.now()).toISOString().replace("Z", "000Z");
-    const renewing = present?.spec?.holderIdentity === identity;
-    return {
-      apiVersion: "coordination.k8s.io/v1",
-      kind: "Lease",
-      spec: {
-        holderIdentity: identity,
-        leaseDurationSeconds: Math.round(this.#leaseMs / 1000),
-        acquireTime: renewing ? (present.spec?.acquireTime ?? now) : now,
-        renewTime: now,
-        leaseTransitions: (present?.spec?.leaseTransitions ?? 0) + (renewing || !present ? 0 : 1),
-      },
-    };
-  }
-
-  /** Someone was faster: not a failure, just not our lease. */
-  async #orLost(write: Promise<Stored<Lease>>): Promise<Stored<Lease> | undefined> {
+    this.#observe(present);
+    const holder = present?.spec?.holderIdentity ?? "";
+    if (present && holder !== identity && holder !== "" && !this.#hasLapsed(present)) return "another's";
+    const body = heldLease(present, { identity, leaseMs: this.#leaseMs, nowMs: ambient.clock.now() });
     try {
-      return await write;
+      const held = present
+        ? await this.#leases.update({ ...body, metadata: metadataOf(present) }, call)
+        : await this.#leases.create({ ...body, metadata: { ...key } }, call);
+      this.#hold(held, sentAt);
+      return { held };
     } catch (thrown) {
-      if (isFault(thrown, "conflict") || isFault(thrown, "already-exists")) return undefined;
+      if (isFault(thrown, "conflict") || isFault(thrown, "already-exists")) return "raced";
       throw thrown;
     }
   }
 
+  /** Whether the lease has stood unchanged, in our sight, for its whole duration. */
+  #hasLapsed(lease: Stored<Lease>): boolean {
+    const durationMs = (lease.spec?.leaseDurationSeconds ?? this.#leaseMs / 1000) * 1000;
+    return this.#observed !== undefined && this.#now() - this.#observed.at > durationMs;
+  }
+
+  #observe(lease: Stored<Lease> | undefined): void {
+    if (lease && this.#observed?.lease.metadata.resourceVersion === lease.metadata.resourceVersion) return;
+    this.#observed = lease && { lease, at: this.#now() };
+  }
+
   #hold(lease: Stored<Lease>, sentAt: number): void {
-    this.#observed = { lease, at: sentAt };
+    this.#observed = { lease, at: this.#now() };
     this.#renewedAt = sentAt;
     if (this.#term || this.#stopping.signal.aborted) return;
-    this.#term = new AbortController();
-    this.#leadingGauge.set(1, { lease: this.#options.lease.name });
+    const term = new AbortController();
+    this.#term = term;
+    this.#gauge.set(1, { lease: this.#options.lease.name });
     this.#logger.info("this process leads", { identity: this.#options.identity });
-    for (const resolve of this.#waiters.splice(0)) resolve();
-    this.#watchClock(this.#term);
+    this.#watchTerm(term);
+    this.#nextTerm.resolve();
+    this.#nextTerm = Promise.withResolvers<void>();
   }
 
   /** Ends the term on time even while a renewal hangs. */
-  #watchClock(term: AbortController): void {
-    if (this.#term !== term || this.#renewedAt === undefined) return;
-    const leftMs = this.#renewedAt + this.#renewWithinMs - this.#options.ambient.clock.monotonic();
-    if (leftMs <= 0) {
-      this.#lose("the lease could not be renewed in time");
-      return;
-    }
-    this.#clockTimer = this.#options.ambient.timers.after(leftMs, () => this.#watchClock(term));
+  #watchTerm(term: AbortController): void {
+    if (this.#term !== term) return;
+    const leftMs = this.#renewedAt + this.#renewWithinMs - this.#now();
+    if (leftMs <= 0) this.#lose("the lease could not be renewed in time");
+    else this.#termTimer = this.#options.ambient.timers.after(leftMs, () => this.#watchTerm(term));
   }
 
   #lose(why: string): void {
-    if (!this.#term) return;
     const term = this.#term;
+    if (!term) return;
     this.#term = undefined;
-    this.#renewedAt = undefined;
-    this.#clockTimer?.cancel();
-    this.#leadingGauge.set(0, { lease: this.#options.lease.name });
+    this.#termTimer?.cancel();
+    this.#gauge.set(0, { lease: this.#options.lease.name });
     this.#logger.warn("this process no longer leads", { why });
     term.abort(new Fault({ kind: "cancelled" }, `leadership was lost: ${why}`));
   }
 
+  /** Gives the lease back if the server says it is ours: also one that we took while being stopped. */
   async #release(): Promise<void> {
     const { lease: key, identity } = this.#options;
-    const present = await this.#leases.find(key, { deadlineMs: 2_000 });
-    if (present?.spec?.holderIdentity !== identity) return;
-    const metadata = { resourceVersion: present.metadata.resourceVersion };
-    await this.#leases.patch(
-      key,
-      "merge",
-      { metadata, spec: { holderIdentity: "", leaseDurationSeconds: 1 } },
-      { deadlineMs: 2_000 },
-    );
+    const call = { deadlineMs: Math.min(2_000, this.#leaseMs) };
+    try {
+      const present = await this.#leases.find(key, call);
+      if (present?.spec?.holderIdentity !== identity) return;
+      const { resourceVersion } = present.metadata;
+      const free = { metadata: { resourceVersion }, spec: { holderIdentity: "", leaseDurationSeconds: 1 } };
+      await this.#leases.patch(key, "merge", free, call);
+    } catch (thrown) {
+      this.#logger.warn("the lease could not be given back", { fault: Fault.from(thrown) });
+    }
   }
+}
+
+/** The version in it makes the update a claim on what we saw. */
+function metadataOf({ metadata }: Stored<Lease>): Lease["metadata"] {
+  const { namespace, name, resourceVersion, labels, annotations } = metadata;
+  return {
+    name,
+    resourceVersion,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(labels ? { labels } : {}),
+    ...(annotations ? { annotations } : {}),
+  };
 }

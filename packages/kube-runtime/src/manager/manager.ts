@@ -1,4 +1,4 @@
-import { Fault, type Ambient } from "@oaas/foundation";
+import { backoffDelay, Fault, sleep, type Ambient, type BackoffPolicy } from "@oaas/foundation";
 import { NOOP_LOGGER, type Logger } from "@oaas/observability";
 import type { InformerPool } from "../cache/informer-pool.ts";
 import type { Controller } from "../controller/controller.ts";
@@ -7,10 +7,11 @@ import type { LeaseElector } from "../leader/lease-elector.ts";
 /** Something else that runs only while this process leads: a periodic loop, say. */
 export interface LedTask {
   readonly name: string;
-  /** Runs until the signal aborts. */
+  /** Runs until the signal aborts. When it throws before, it is started again after a while; when it returns, it is over for this term. */
   run(signal: AbortSignal): Promise<void>;
 }
 
+/** The parts of a controller process. */
 export interface ManagerOptions {
   readonly ambient: Ambient;
   readonly informers: InformerPool;
@@ -20,7 +21,7 @@ export interface ManagerOptions {
   /** Without it this process works at once. */
   readonly elector?: LeaseElector;
   readonly logger?: Logger;
-  /** What remains for work in hand when leadership ends or the process stops. Default 10 s. */
+  /** What remains for work in hand when the process stops. When leadership is lost there is none. Default 10 s. */
   readonly graceMs?: number;
 }
 
@@ -30,30 +31,39 @@ export interface Readiness {
   readonly reasons: readonly string[];
 }
 
+const TASK_BACKOFF: BackoffPolicy = { baseMs: 1_000, capMs: 60_000, factor: 2, jitter: 0.5 };
+
 /**
  * Starts and stops the parts of a controller process in order.
  *
  * *Flow*: caches → synced → leadership → workers; stopping goes the other way: workers, leadership given back, caches.
  *
- * *Guarantees*: no worker runs before every cache is synced, nor without leadership; when leadership is lost the workers end and start again with the next
- * term; `stop` may be called at any time and twice.
+ * *Guarantees*: no worker runs before every cache is synced, nor without leadership; when leadership is lost, work in hand is aborted at once, and the
+ * workers start again with the next term; `stop` may be called at any time and twice; a manager that fails gives leadership up and says so in
+ * `health`.
  */
 export class Manager {
   readonly #options: ManagerOptions;
   readonly #logger: Logger;
   readonly #stopping = new AbortController();
   #running: Promise<void> | undefined;
+  #working = false;
   #controllers: readonly Controller[] = [];
+  #failure: Fault | undefined;
 
   constructor(options: ManagerOptions) {
     this.#options = options;
     this.#logger = options.logger ?? NOOP_LOGGER;
   }
 
-  /** Starts everything and resolves at once; `readiness` tells how far it is. */
+  /** Starts everything and returns at once; `readiness` tells how far it is. Once: a manager that was stopped stays so. */
   start(): void {
-    this.#running ??= this.#run().catch((thrown: unknown) => {
-      if (!this.#stopping.signal.aborted) this.#logger.fatal("the manager ended", { fault: Fault.from(thrown) });
+    if (this.#stopping.signal.aborted) return;
+    this.#running ??= this.#run().catch(async (thrown: unknown) => {
+      if (this.#stopping.signal.aborted) return;
+      this.#failure = Fault.from(thrown);
+      this.#logger.fatal("the manager ended", { fault: this.#failure });
+      await this.#options.elector?.stop();
     });
   }
 
@@ -61,12 +71,17 @@ export class Manager {
   readiness(): Readiness {
     const reasons = this.#options.informers.unsynced.map((name) => `the cache of ${name} is not synced yet`);
     if (this.#stopping.signal.aborted) reasons.push("the process is stopping");
-    return { ready: reasons.length === 0, reasons };
+    return answer([...reasons, ...this.health().reasons]);
+  }
+
+  /** Healthy until it has failed for good: then only a new process helps. */
+  health(): Readiness {
+    return answer(this.#failure ? [`the manager ended: ${this.#failure.message}`] : []);
   }
 
   /** Whether the workers run in this process. */
   get isWorking(): boolean {
-    return this.#controllers.length > 0;
+    return this.#working;
   }
 
   /** Controllers of the present term, for those that add keys from outside. */
@@ -74,6 +89,7 @@ export class Manager {
     return this.#controllers;
   }
 
+  /** Stops everything in order and resolves when it is over. */
   async stop(): Promise<void> {
     this.#stopping.abort(new Fault({ kind: "cancelled" }, "the manager stops"));
     await this.#running;
@@ -93,20 +109,42 @@ export class Manager {
   }
 
   async #work(term: AbortSignal): Promise<void> {
-    this.#controllers = this.#options.controllers();
-    for (const controller of this.#controllers) controller.start();
-    const tasks = (this.#options.tasks ?? []).map((task) =>
-      task.run(term).catch((thrown: unknown) => {
-        if (!term.aborted) this.#logger.error("a task ended", { task: task.name, fault: Fault.from(thrown) });
-      }),
-    );
+    const controllers = this.#options.controllers();
+    this.#controllers = controllers;
+    this.#working = true;
+    for (const controller of controllers) controller.start();
+    const tasks = (this.#options.tasks ?? []).map((task) => this.#runTask(task, term));
     await new Promise<void>((resolve) => {
       if (term.aborted) resolve();
       term.addEventListener("abort", () => resolve(), { once: true });
     });
-    const controllers = this.#controllers;
+    // While the process stops the lease is still ours, so work may end in peace. Lost leadership leaves no time: another may begin.
+    const graceMs = this.#stopping.signal.aborted ? this.#options.graceMs : 0;
+    await Promise.all([...controllers.map((controller) => controller.stop(graceMs)), ...tasks]);
     this.#controllers = [];
-    await Promise.all(controllers.map((controller) => controller.stop(this.#options.graceMs)));
-    await Promise.all(tasks);
+    this.#working = false;
   }
+
+  async #runTask(task: LedTask, term: AbortSignal): Promise<void> {
+    const { timers, random } = this.#options.ambient;
+    for (let failures = 0; !term.aborted; failures += 1) {
+      try {
+        await task.run(term);
+        return;
+      } catch (thrown) {
+        if (term.aborted) return;
+        const retryInMs = backoffDelay(TASK_BACKOFF, failures, random);
+        this.#logger.error("a task failed and will be started again", {
+          task: task.name,
+          fault: Fault.from(thrown),
+          retryInMs,
+        });
+        await sleep(timers, retryInMs, term).catch(() => undefined);
+      }
+    }
+  }
+}
+
+function answer(reasons: readonly string[]): Readiness {
+  return { ready: reasons.length === 0, reasons };
 }

@@ -4,9 +4,12 @@ interface DueEntry<K> {
   readonly order: number;
 }
 
-/** Keys by the time they fall due: each key once, at its earliest. Ties leave in the order they came. */
+/** Entries that no longer count and are put up with, besides as many as there are keys. */
+const STALE_ALLOWED = 64;
+
+/** Keys by the time they fall due: each key once, at its earliest. Ties leave in the order they came. Memory is of the order of its keys. */
 export class DueHeap<K> {
-  readonly #heap: DueEntry<K>[] = [];
+  #heap: DueEntry<K>[] = [];
   readonly #current = new Map<K, DueEntry<K>>();
   #order = 0;
 
@@ -22,6 +25,11 @@ export class DueHeap<K> {
     this.#current.set(key, entry);
     this.#heap.push(entry);
     this.#up(this.#heap.length - 1);
+    this.#compact();
+  }
+
+  has(key: K): boolean {
+    return this.#current.has(key);
   }
 
   delete(key: K): boolean {
@@ -46,8 +54,19 @@ export class DueHeap<K> {
   }
 
   clear(): void {
-    this.#heap.length = 0;
+    this.#heap = [];
     this.#current.clear();
+  }
+
+  /** Entries held, stale ones included. */
+  get heldEntries(): number {
+    return this.#heap.length;
+  }
+
+  /** Keys that are put off and called back again and again would leave entries until far in the future. */
+  #compact(): void {
+    if (this.#heap.length <= 2 * this.#current.size + STALE_ALLOWED) return;
+    this.#heap = [...this.#current.values()].toSorted((a, b) => a.dueAt - b.dueAt || a.order - b.order);
   }
 
   #dropStale(): void {

@@ -7,6 +7,10 @@ class Fifo<T> {
     return this.#head === this.#items.length;
   }
 
+  items(): readonly T[] {
+    return this.#items.slice(this.#head);
+  }
+
   push(item: T): void {
     this.#items.push(item);
   }
@@ -23,6 +27,9 @@ class Fifo<T> {
   }
 }
 
+/** Tickets that no longer count and are put up with, besides as many as there are keys. */
+const STALE_ALLOWED = 1024;
+
 interface Ticket<K> {
   readonly key: K;
   readonly priority: number;
@@ -31,6 +38,10 @@ interface Ticket<K> {
 /** The groups of one priority, taken in turn. */
 class Lane<K> {
   readonly #groups = new Map<string, Fifo<Ticket<K>>>();
+
+  *tickets(): Iterable<readonly [string, Ticket<K>]> {
+    for (const [group, fifo] of this.#groups) for (const ticket of fifo.items()) yield [group, ticket];
+  }
 
   push(group: string, ticket: Ticket<K>): void {
     let fifo = this.#groups.get(group);
@@ -59,6 +70,7 @@ export class FairLanes<K> {
   readonly #waiting = new Map<K, Ticket<K>>();
   readonly #groupOf: (key: K) => string;
   #priorities: number[] = [];
+  #stale = 0;
 
   constructor(groupOf: (key: K) => string) {
     this.#groupOf = groupOf;
@@ -79,6 +91,7 @@ export class FairLanes<K> {
     const ticket = { key, priority };
     this.#waiting.set(key, ticket);
     this.#lane(priority).push(this.#groupOf(key), ticket);
+    if (present) this.#noteStale();
     return present === undefined;
   }
 
@@ -91,9 +104,36 @@ export class FairLanes<K> {
           this.#waiting.delete(ticket.key);
           return ticket;
         }
+        this.#stale -= 1;
       }
     }
     return undefined;
+  }
+
+  /** Tickets held, stale ones included. */
+  get heldTickets(): number {
+    return this.#waiting.size + this.#stale;
+  }
+
+  clear(): void {
+    this.#lanes.clear();
+    this.#waiting.clear();
+    this.#priorities = [];
+    this.#stale = 0;
+  }
+
+  /** While higher lanes are never empty, stale tickets would pile up in the lower ones. */
+  #noteStale(): void {
+    this.#stale += 1;
+    if (this.#stale <= this.#waiting.size + STALE_ALLOWED) return;
+    this.#stale = 0;
+    for (const [priority, lane] of this.#lanes) {
+      const kept = new Lane<K>();
+      for (const [group, ticket] of lane.tickets()) {
+        if (this.#waiting.get(ticket.key) === ticket) kept.push(group, ticket);
+      }
+      this.#lanes.set(priority, kept);
+    }
   }
 
   #lane(priority: number): Lane<K> {

@@ -23,6 +23,7 @@ export interface QueueObserver {
   overflowed?(): void;
 }
 
+/** How a queue orders, delays and bounds. */
 export interface WorkQueueOptions<K> {
   readonly clock: Clock;
   readonly timers: Timers;
@@ -76,6 +77,7 @@ export class WorkQueue<K> {
   #waiters: ((taken: Taken<K> | undefined) => void)[] = [];
   #idle: (() => void)[] = [];
   #timer: { readonly dueAt: number; readonly timer: Timer } | undefined;
+  #roomTimer: Timer | undefined;
   #stopped = false;
   #overflowed = false;
 
@@ -117,8 +119,7 @@ export class WorkQueue<K> {
       this.#addLater(key, priority, options.afterMs);
       return;
     }
-    this.#delayed.delete(key);
-    this.#delayedPriority.delete(key);
+    this.#undelay(key);
     this.#addNow(key, priority);
   }
 
@@ -154,7 +155,10 @@ export class WorkQueue<K> {
     if (!work) return;
     this.#working.delete(key);
     this.#options.observer?.finished?.(this.#options.clock.monotonic() - work.startedAt);
-    if (work.again !== undefined && !this.#stopped) this.#addNow(key, work.again);
+    if (work.again !== undefined && !this.#stopped) {
+      this.#undelay(key);
+      this.#addNow(key, work.again);
+    }
     if (this.#working.size === 0) {
       for (const resolve of this.#idle.splice(0)) resolve();
     }
@@ -164,20 +168,29 @@ export class WorkQueue<K> {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#timer?.timer.cancel();
+    this.#roomTimer?.cancel();
     this.#delayed.clear();
+    this.#delayedPriority.clear();
+    this.#lanes.clear();
+    this.#addedAt.clear();
     for (const resolve of this.#waiters.splice(0)) resolve(undefined);
     if (this.#working.size > 0) await new Promise<void>((resolve) => void this.#idle.push(resolve));
   }
 
   #addLater(key: K, priority: number, delayMs: number): void {
     if (this.#lanes.has(key)) return;
-    if (this.#delayed.size >= this.#limit) {
+    if (this.#delayed.size >= this.#limit && !this.#delayed.has(key)) {
       this.#overflow();
       return;
     }
     this.#delayed.set(key, this.#options.clock.monotonic() + delayMs);
     this.#delayedPriority.set(key, Math.max(priority, this.#delayedPriority.get(key) ?? priority));
     this.#armTimer();
+  }
+
+  #undelay(key: K): void {
+    this.#delayed.delete(key);
+    this.#delayedPriority.delete(key);
   }
 
   #addNow(key: K, priority: number): void {
@@ -221,7 +234,7 @@ export class WorkQueue<K> {
     this.#options.observer?.taken?.(waitedMs);
     if (this.#overflowed && this.#lanes.size <= this.#limit / 2) {
       this.#overflowed = false;
-      this.#options.timers.after(0, () => this.#options.onRoom?.());
+      this.#roomTimer = this.#options.timers.after(0, () => this.#options.onRoom?.());
     }
     return { key: ticket.key, priority: ticket.priority, waitedMs };
   }

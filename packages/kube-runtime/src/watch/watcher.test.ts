@@ -1,4 +1,4 @@
-import { abortFault, invalidArgument, resourceExhausted, unavailable, Fault } from "@oaas/foundation";
+import { abortFault, invalidArgument, notFound, resourceExhausted, unavailable, Fault } from "@oaas/foundation";
 import { virtualAmbient } from "@oaas/foundation/virtual";
 import { describe, expect, test } from "vitest";
 import type { ListPage, WatchEvent, WatchSource } from "./watch-source.ts";
@@ -96,10 +96,23 @@ describe("the first state", () => {
     await world.finish();
   });
 
-  test("a stream that breaks before its bookmark shows nothing of it, and is begun anew", async () => {
-    const world = setUp([{ events: [put("ghost", 3)], after: "end" }, FIRST]);
+  test("a server that knows no streamed lists is found out by its first bookmark", async () => {
+    const world = setUp([{ events: [put("a", 3), bookmark(7)], after: "hang" }], {}, [
+      { items: [{ name: "a", version: 3 }], resourceVersion: "9" },
+    ]);
+    await world.time.advance(1000);
+    expect(world.asked).toEqual(["watch initial", "list first", "watch 9"]);
+    expect(Object.fromEntries(world.things)).toEqual({ a: 3 });
+    await world.finish();
+  });
+
+  test("a stream that breaks before its bookmark shows nothing of it, and pages are asked for", async () => {
+    const world = setUp([{ events: [put("ghost", 3)], after: "end" }], {}, [
+      { items: [{ name: "a", version: 3 }], resourceVersion: "7" },
+    ]);
     await world.time.advance(5000);
-    expect(Object.fromEntries(world.things)).toEqual({ a: 3, b: 5 });
+    expect(Object.fromEntries(world.things)).toEqual({ a: 3 });
+    expect(world.asked).toEqual(["watch initial", "list first", "watch 7"]);
     await world.finish();
   });
 
@@ -120,7 +133,7 @@ describe("the first state", () => {
       expired(),
       { items: [{ name: "a", version: 4 }], resourceVersion: "12" },
     ]);
-    await world.time.advance(10);
+    await world.time.advance(300);
     expect(Object.fromEntries(world.things)).toEqual({ a: 4 });
     await world.finish();
   });
@@ -147,9 +160,35 @@ describe("going on", () => {
 
   test("an expired version means a new list, and what is gone is gone", async () => {
     const world = setUp([FIRST, expired(), { events: [put("b", 30), bookmark(31, true)], after: "hang" }]);
-    await world.time.advance(10);
+    await world.time.advance(1000);
     expect(world.asked).toEqual(["watch initial", "watch 7", "watch initial"]);
     expect(Object.fromEntries(world.things)).toEqual({ b: 30 });
+    await world.finish();
+  });
+
+  test.each([
+    { why: "the kind is gone", fault: notFound("resource", "") },
+    {
+      why: "the server has never been so far (its store was restored)",
+      fault: new Fault({ kind: "unavailable", dependency: "API" }, "too large", { context: { reason: "Timeout" } }),
+    },
+    { why: "the version is none to this server", fault: invalidArgument("version", []) },
+  ])("a version that means nothing any more is given up: $why", async ({ fault }) => {
+    const world = setUp([FIRST, fault, { events: [put("b", 2), bookmark(3, true)], after: "hang" }]);
+    await world.time.advance(2000);
+    expect(world.asked).toEqual(["watch initial", "watch 7", "watch initial"]);
+    expect(Object.fromEntries(world.things)).toEqual({ b: 2 });
+    await world.finish();
+  });
+
+  test("a version on which nothing is ever heard is given up after the second silence", async () => {
+    const quiet: Script = { events: [], after: "hang" };
+    const world = setUp([FIRST, quiet, quiet, { events: [put("b", 2), bookmark(3, true)], after: "hang" }], {
+      silenceMs: 10_000,
+    });
+    await world.time.advance(22_000);
+    expect(world.asked).toEqual(["watch initial", "watch 7", "watch 7", "watch initial"]);
+    expect(Object.fromEntries(world.things)).toEqual({ b: 2 });
     await world.finish();
   });
 
@@ -168,7 +207,7 @@ describe("going on", () => {
     await world.time.advance(9_000);
     expect(world.asked).toHaveLength(2);
     await world.time.advance(3_000);
-    expect(world.notes.some((note) => note.type === "silent")).toBe(true);
+    expect(world.notes.some((note) => note.type === "failed" && note.reason === "silent")).toBe(true);
     expect(world.things.get("a")).toBe(9);
     await world.finish();
   });
@@ -176,7 +215,7 @@ describe("going on", () => {
 
 describe("waiting", () => {
   test("grows while the server fails, up to the cap, and starts anew after success", async () => {
-    const failures = Array.from({ length: 12 }, () => unavailable("server", "down"));
+    const failures = Array.from({ length: 11 }, () => unavailable("server", "down"));
     const world = setUp([
       FIRST,
       ...failures,
@@ -191,10 +230,18 @@ describe("waiting", () => {
     await world.finish();
   });
 
-  test("a server that ends each watch at once does not make a busy loop", async () => {
-    const world = setUp([FIRST, ...Array.from({ length: 1000 }, () => ({ events: [], after: "end" as const }))]);
+  test.each([
+    { what: "ends each watch at once", script: { events: [], after: "end" as const }, most: 20 },
+    { what: "ends each watch after a bookmark", script: { events: [bookmark(9)], after: "end" as const }, most: 650 },
+    {
+      what: "expires each version right after its list",
+      script: { events: [put("a", 3), bookmark(7, true)], after: expired() },
+      most: 20,
+    },
+  ])("a server that $what does not make a busy loop", async ({ script, most }) => {
+    const world = setUp([FIRST, ...Array.from({ length: 10_000 }, () => script)]);
     await world.time.advance(60_000);
-    expect(world.asked.length).toBeLessThan(20);
+    expect(world.asked.length).toBeLessThan(most);
     await world.finish();
   });
 
@@ -204,7 +251,7 @@ describe("waiting", () => {
       unavailable("server", "busy", { retryAfterMs: 45_000 }),
       { events: [], after: "hang" },
     ]);
-    await world.time.advance(44_000);
+    await world.time.advance(44_900);
     expect(world.asked).toHaveLength(2);
     await world.time.advance(2_000);
     expect(world.asked).toHaveLength(3);

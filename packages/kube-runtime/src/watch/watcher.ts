@@ -1,5 +1,4 @@
 import {
-  abortFault,
   backoffDelay,
   Fault,
   isFault,
@@ -7,9 +6,10 @@ import {
   unavailable,
   type Ambient,
   type BackoffPolicy,
-  type Timer,
+  type FaultKind,
 } from "@oaas/foundation";
-import { isExpired } from "@oaas/kube-core";
+import { isExpired, statusReasonOf } from "@oaas/kube-core";
+import { SilenceGuard } from "./silence-guard.ts";
 import type { WatchEvent, WatchSink, WatchSource } from "./watch-source.ts";
 
 /** What a watcher is doing, for logs and metrics. */
@@ -17,10 +17,15 @@ export type WatcherNote =
   | { readonly type: "listed"; readonly items: number; readonly resourceVersion: string; readonly streamed: boolean }
   | { readonly type: "watching"; readonly resourceVersion: string }
   | { readonly type: "ended"; readonly events: number }
-  | { readonly type: "expired" }
-  | { readonly type: "silent"; readonly afterMs: number }
-  | { readonly type: "failed"; readonly fault: Fault; readonly retryInMs: number };
+  | {
+      readonly type: "failed";
+      /** Expired: the version is too old, so a list follows. Silent: nothing was heard for too long. */
+      readonly reason: "expired" | "silent" | "broken";
+      readonly fault: Fault;
+      readonly retryInMs: number;
+    };
 
+/** What to follow, where to put it, and how patiently. */
 export interface WatcherOptions<T> {
   readonly source: WatchSource<T>;
   readonly sink: WatchSink<T>;
@@ -33,36 +38,43 @@ export interface WatcherOptions<T> {
   readonly silenceMs?: number;
   /** A watch is asked to end after this long and up to twice as long, so that clients spread over servers. Default 300 s. */
   readonly watchSeconds?: number;
+  /** The waits between failures. Default 200 ms doubling to 30 s, half of it jitter. */
   readonly backoff?: BackoffPolicy;
   readonly onNote?: (note: WatcherNote) => void;
 }
 
 const WATCH_BACKOFF: BackoffPolicy = { baseMs: 200, capMs: 30_000, factor: 2, jitter: 0.5 };
 
-/** A watch shorter than this that brought nothing counts as failed: a polite server must not cause a busy loop. */
+/** A watch shorter than this counts as failed, whatever it brought: a polite server must not cause a busy loop. */
 const TOO_SHORT_MS = 1_000;
 
 /**
  * Follows a list of objects for ever.
  *
  * *Flow*: list (as a stream or by pages) → `replace` → watch from that version → `apply` each event, remember its version → when the
- * watch ends, breaks or falls silent, watch again from the last version → when that version has expired, list again.
+ * watch ends, breaks or falls silent, watch again from the last version → when that version has expired, or the server does not
+ * know it, list again.
  *
  * *Guarantees*: runs until the signal aborts, whatever the server does; after any fault the sink converges to the server's
- * state; versions never go back within one list; waits grow with repeated failures and start anew after a success.
+ * state, also when the kind was away in between or the server's store was restored to an earlier state; waits grow with repeated
+ * failures and start anew when a watch brings something.
  *
  * *Assumptions*: the sink does not throw.
  */
 export async function runWatcher<T>(options: WatcherOptions<T>, signal: AbortSignal): Promise<void> {
-  const state = {
-    resourceVersion: undefined as string | undefined,
+  const state: WatcherState = {
+    resourceVersion: undefined,
     failures: 0,
+    silences: 0,
+    silence: undefined,
     canStream: options.streamingList ?? true,
+    pagesNext: false,
   };
   while (!signal.aborted) {
     try {
-      if (state.resourceVersion === undefined && !state.canStream) {
+      if (state.resourceVersion === undefined && (!state.canStream || state.pagesNext)) {
         state.resourceVersion = await listByPages(options, signal);
+        state.pagesNext = false;
       }
       await watchOnce(options, state, signal);
       state.failures = 0;
@@ -74,9 +86,18 @@ export async function runWatcher<T>(options: WatcherOptions<T>, signal: AbortSig
 }
 
 interface WatcherState {
+  /** From where to go on; undefined means to list first. */
   resourceVersion: string | undefined;
+  /** In a row. */
   failures: number;
+  /** Watches in a row that never said anything: after two the version itself is in doubt. */
+  silences: number;
+  /** The fault of the last watch that fell silent. */
+  silence: Fault | undefined;
+  /** Whether the server streams lists. */
   canStream: boolean;
+  /** The last streamed list did not come to its end; the next goes by pages, which every server has. */
+  pagesNext: boolean;
 }
 
 async function recover<T>(
@@ -85,25 +106,21 @@ async function recover<T>(
   fault: Fault,
   signal: AbortSignal,
 ): Promise<void> {
-  if (isExpired(fault)) {
-    // At once the first time: the server told us what to do. A server that keeps saying it is failing.
-    state.resourceVersion = undefined;
-    options.onNote?.({ type: "expired" });
-    state.failures += 1;
-    if (state.failures === 1) return;
-  } else if (state.canStream && state.resourceVersion === undefined && refusesStreaming(fault)) {
+  const listing = state.resourceVersion === undefined;
+  if (listing && state.canStream && !state.pagesNext && refusesStreaming(fault)) {
     state.canStream = false;
     return;
-  } else {
-    state.failures += 1;
   }
-  const asked =
-    isFault(fault, "unavailable") || isFault(fault, "resource-exhausted") ? (fault.detail.retryAfterMs ?? 0) : 0;
-  const retryInMs = Math.max(
-    asked,
-    backoffDelay(options.backoff ?? WATCH_BACKOFF, state.failures - 1, options.ambient.random),
-  );
-  options.onNote?.({ type: "failed", fault, retryInMs });
+  const reason = isExpired(fault) ? "expired" : fault === state.silence ? "silent" : "broken";
+  state.silences += reason === "silent" ? 1 : 0;
+  if (reason === "expired" || doubtsVersion(fault) || state.silences > 1) {
+    state.resourceVersion = undefined;
+    state.silences = 0;
+  }
+  state.failures += 1;
+  const delayMs = backoffDelay(options.backoff ?? WATCH_BACKOFF, state.failures - 1, options.ambient.random);
+  const retryInMs = Math.max(askedDelayMs(fault), delayMs);
+  options.onNote?.({ type: "failed", reason, fault, retryInMs });
   await sleep(options.ambient.timers, retryInMs, signal).catch(() => undefined);
 }
 
@@ -125,28 +142,35 @@ async function listByPages<T>(options: WatcherOptions<T>, signal: AbortSignal): 
   }
 }
 
-/** One watch from its opening to its end. Throws when it broke, fell silent, or ended at once. */
+/** One watch from its opening to its end. Throws when it broke, fell silent, or ended too soon. */
 async function watchOnce<T>(options: WatcherOptions<T>, state: WatcherState, signal: AbortSignal): Promise<void> {
   const { clock } = options.ambient;
   const startedAt = clock.monotonic();
   using guard = new SilenceGuard(options.ambient, options.silenceMs ?? 150_000, signal);
   const base = options.watchSeconds ?? 300;
-  const initial = state.resourceVersion === undefined;
-  const events = await options.source.watch(
-    {
-      resourceVersion: state.resourceVersion ?? "",
-      timeoutSeconds: Math.round(base * (1 + options.ambient.random.next())),
-      sendInitialEvents: initial,
-    },
-    guard.signal,
-  );
-  if (!initial) options.onNote?.({ type: "watching", resourceVersion: state.resourceVersion ?? "" });
-  const count = await consume(options, state, guard, events);
-  options.onNote?.({ type: "ended", events: count });
-  if (initial && state.resourceVersion === undefined) {
+  const listing = state.resourceVersion === undefined;
+  try {
+    const events = await options.source.watch(
+      {
+        resourceVersion: state.resourceVersion ?? "",
+        timeoutSeconds: Math.round(base * (1 + options.ambient.random.next())),
+        sendInitialEvents: listing,
+      },
+      guard.signal,
+    );
+    if (!listing) options.onNote?.({ type: "watching", resourceVersion: state.resourceVersion ?? "" });
+    // Set until the list is whole; a server that knows no streamed lists sends objects without ever saying that they are all.
+    state.pagesNext = listing;
+    const count = await consume(options, state, guard, events);
+    options.onNote?.({ type: "ended", events: count });
+  } catch (thrown) {
+    if (!guard.silent) throw thrown;
+    throw (state.silence = unavailable("watch", `the watch said nothing for ${guard.limitMs} ms`, { cause: thrown }));
+  }
+  if (state.resourceVersion === undefined) {
     throw unavailable("watch", "the watch ended before the first state was complete");
   }
-  if (count === 0 && clock.monotonic() - startedAt < TOO_SHORT_MS) {
+  if (clock.monotonic() - startedAt < TOO_SHORT_MS) {
     throw unavailable("watch", "the watch ended as soon as it began");
   }
 }
@@ -159,91 +183,41 @@ async function consume<T>(
 ): Promise<number> {
   let initial: T[] | undefined = state.resourceVersion === undefined ? [] : undefined;
   let count = 0;
-  try {
-    for await (const event of events) {
-      guard.heard();
-      count += 1;
-      if (event.type !== "BOOKMARK") {
-        if (initial) initial.push(event.object);
-        else {
-          options.sink.apply(event.type, event.object);
-          state.resourceVersion = event.resourceVersion;
-          state.failures = 0;
-        }
-        continue;
-      }
-      if (initial && event.initialEventsEnd) {
-        options.sink.replace(initial, event.resourceVersion);
-        options.onNote?.({
-          type: "listed",
-          items: initial.length,
-          resourceVersion: event.resourceVersion,
-          streamed: true,
-        });
-        initial = undefined;
-      }
-      if (initial) continue;
+  for await (const event of events) {
+    guard.heard();
+    count += 1;
+    if (!initial) {
+      if (event.type !== "BOOKMARK") options.sink.apply(event.type, event.object);
       state.resourceVersion = event.resourceVersion;
       state.failures = 0;
+      state.silences = 0;
+    } else if (event.type !== "BOOKMARK") {
+      initial.push(event.object);
+    } else if (event.initialEventsEnd) {
+      const { resourceVersion } = event;
+      options.sink.replace(initial, resourceVersion);
+      options.onNote?.({ type: "listed", items: initial.length, resourceVersion, streamed: true });
+      state.resourceVersion = resourceVersion;
+      state.pagesNext = false;
+      initial = undefined;
+    } else {
+      throw unavailable("watch", "the server does not say when the first state is complete");
     }
-  } catch (thrown) {
-    if (guard.silent) {
-      options.onNote?.({ type: "silent", afterMs: guard.limitMs });
-      throw unavailable("watch", `the watch said nothing for ${guard.limitMs} ms`);
-    }
-    throw thrown;
   }
   return count;
-}
-
-/** Aborts when nothing was heard for too long. */
-class SilenceGuard implements Disposable {
-  readonly #controller = new AbortController();
-  readonly #ambient: Ambient;
-  readonly #parent: AbortSignal;
-  readonly #onAbort: () => void;
-  readonly limitMs: number;
-  #heardAt: number;
-  #timer: Timer;
-  silent = false;
-
-  constructor(ambient: Ambient, limitMs: number, parent: AbortSignal) {
-    this.#ambient = ambient;
-    this.#parent = parent;
-    this.limitMs = limitMs;
-    this.#heardAt = ambient.clock.monotonic();
-    this.#onAbort = () => this.#controller.abort(abortFault(parent));
-    parent.addEventListener("abort", this.#onAbort, { once: true });
-    if (parent.aborted) this.#onAbort();
-    this.#timer = ambient.timers.after(limitMs, () => this.#look());
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  heard(): void {
-    this.#heardAt = this.#ambient.clock.monotonic();
-  }
-
-  [Symbol.dispose](): void {
-    this.#timer.cancel();
-    this.#parent.removeEventListener("abort", this.#onAbort);
-  }
-
-  /** One timer that is set again, not one per event: busy watches have tens of thousands a second. */
-  #look(): void {
-    const leftMs = this.#heardAt + this.limitMs - this.#ambient.clock.monotonic();
-    if (leftMs > 0) {
-      this.#timer = this.#ambient.timers.after(leftMs, () => this.#look());
-      return;
-    }
-    this.silent = true;
-    this.#controller.abort(unavailable("watch", `nothing was heard for ${this.limitMs} ms`));
-  }
 }
 
 /** Servers that do not stream lists answer that the query is invalid. */
 function refusesStreaming(fault: Fault): boolean {
   return fault.kind === "invalid-argument" || fault.kind === "unimplemented";
+}
+
+/** Faults after which the version we have may mean nothing: the kind went away, or the server has never been so far. */
+function doubtsVersion(fault: Fault): boolean {
+  const kinds: readonly FaultKind[] = ["not-found", "invalid-argument"];
+  return kinds.includes(fault.kind) || statusReasonOf(fault) === "Timeout";
+}
+
+function askedDelayMs(fault: Fault): number {
+  return isFault(fault, "unavailable") || isFault(fault, "resource-exhausted") ? (fault.detail.retryAfterMs ?? 0) : 0;
 }
