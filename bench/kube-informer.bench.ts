@@ -1,0 +1,134 @@
+import { realAmbient } from "@oaas/foundation/real";
+import type { KubeObject } from "@oaas/kube-core";
+import { KubeClient, resourceType, type ResourceClient } from "@oaas/kube-runtime";
+import { createUndiciTransport, loadAccess } from "@oaas/kube-runtime/node";
+import { startKubernetes } from "@oaas/testkit";
+import type { Bench } from "./harness.ts";
+import { clientGo, clientNode, ours, type Contender } from "./kube/contenders.ts";
+import { informerReport, type Replayed, type Results, type Synced } from "./kube/informer-report.ts";
+import { configMap } from "./kube/objects.ts";
+import { runContender, startRounds } from "./kube/run-contender.ts";
+import { scaled } from "./kube/scale.ts";
+
+const OBJECTS = scaled(10_000);
+const EVENTS = scaled(10_000);
+const WARM_OBJECTS = 20;
+const ROUNDS = 3;
+const WRITERS = 16;
+const NAMESPACE = "watched";
+const WARM_NAMESPACE = "warm";
+
+const CONFIG_MAPS = resourceType<KubeObject>({
+  group: "",
+  version: "v1",
+  kind: "ConfigMap",
+  resource: "configmaps",
+  namespaced: true,
+});
+
+/**
+ * Informers on a real API server: ours, client-go's and client-node's take turns with the same objects, each in its own process.
+ *
+ * *Flow*: make the objects; each contender fills a cache from nothing, in a fresh process, several times; then each lists and
+ * holds that list; then the objects are changed; then each watches from its old list, so that all changes wait at the server
+ * and come as fast as they are taken. The changes need the server's watch cache, which keeps at least the last 75 seconds.
+ */
+export const bench: Bench = {
+  name: "kube-informer",
+  async run(log) {
+    const contenders = [ours(), await clientGo(log), await clientNode(log)] as const;
+    await using cluster = await startKubernetes();
+    const writer = new KubeClient({
+      transport: createUndiciTransport(loadAccess({ env: {}, kubeconfig: cluster.kubeconfig }), realAmbient),
+      ambient: realAmbient,
+      flow: { perSecond: 1_000_000, burst: 1_000_000, inFlight: WRITERS },
+    });
+    const maps = writer.resource(CONFIG_MAPS);
+    for (const namespace of [NAMESPACE, WARM_NAMESPACE]) {
+      const created = await cluster.kubectl(["create", "namespace", namespace]);
+      if (created.exitCode !== 0) throw new Error(created.stderr);
+    }
+    await createAll(maps, WARM_NAMESPACE, WARM_OBJECTS);
+    await createAll(maps, NAMESPACE, OBJECTS);
+    log(`${OBJECTS} objects are there`);
+    const synced = await syncRounds(contenders, cluster.kubeconfig, log);
+    const replayed = await replayRounds(contenders, cluster.kubeconfig, () => changeAll(maps), log);
+    await writer.close();
+    const resultsOf = (contender: Contender): Results => ({
+      name: contender.name,
+      synced: synced.get(contender) ?? [],
+      replayed: replayed.get(contender) ?? [],
+    });
+    return informerReport({
+      title: `Informers with ${OBJECTS} ConfigMaps on a real API server (medians of ${ROUNDS} rounds)`,
+      objects: OBJECTS,
+      mine: resultsOf(contenders[0]),
+      clientGo: resultsOf(contenders[1]),
+      clientNode: resultsOf(contenders[2]),
+    });
+  },
+};
+
+async function syncRounds(
+  contenders: readonly Contender[],
+  kubeconfig: string,
+  log: (line: string) => void,
+): Promise<Map<Contender, Synced[]>> {
+  const results = new Map<Contender, Synced[]>(contenders.map((contender) => [contender, []]));
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    for (const contender of contenders) {
+      const result = await runContender<Synced>(contender, ["sync", kubeconfig, NAMESPACE, WARM_NAMESPACE]);
+      if (result.objects !== OBJECTS)
+        throw new Error(`${contender.name} has ${result.objects} objects, not ${OBJECTS}`);
+      log(`round ${round}, ${contender.name}: synced in ${result.ms.toFixed(0)} ms`);
+      results.get(contender)?.push(result);
+    }
+  }
+  return results;
+}
+
+async function replayRounds(
+  contenders: readonly Contender[],
+  kubeconfig: string,
+  change: () => Promise<void>,
+  log: (line: string) => void,
+): Promise<Map<Contender, Replayed[]>> {
+  const results = new Map<Contender, Replayed[]>(contenders.map((contender) => [contender, []]));
+  await using holders = new AsyncDisposableStack();
+  const runners = [];
+  for (const contender of contenders) {
+    const runner = await startRounds<Replayed>(contender, ["replay", kubeconfig, NAMESPACE, String(EVENTS)]);
+    runners.push(holders.use(runner));
+  }
+  const start = performance.now();
+  await change();
+  log(`${EVENTS} changes written in ${((performance.now() - start) / 1000).toFixed(1)} s`);
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    for (const runner of runners) {
+      const result = await runner.round();
+      log(`round ${round}, ${runner.contender.name}: ${EVENTS} events in ${result.ms.toFixed(0)} ms`);
+      results.get(runner.contender)?.push(result);
+    }
+  }
+  return results;
+}
+
+function createAll(maps: ResourceClient<KubeObject>, namespace: string, count: number): Promise<void> {
+  return shared(count, async (index) => void (await maps.create(configMap(namespace, index))));
+}
+
+/** Changes the objects in turn, each as often as it takes. */
+function changeAll(maps: ResourceClient<KubeObject>): Promise<void> {
+  return shared(EVENTS, async (index) => {
+    const { name = "" } = configMap(NAMESPACE, index % OBJECTS).metadata;
+    await maps.patch({ namespace: NAMESPACE, name }, "merge", { data: { "setting-0": `change ${index}` } });
+  });
+}
+
+async function shared(count: number, work: (index: number) => Promise<void>): Promise<void> {
+  const indexes = Array.from({ length: count }, (_, index) => index).values();
+  const worker = async (): Promise<void> => {
+    for (const index of indexes) await work(index);
+  };
+  await Promise.all(Array.from({ length: WRITERS }, worker));
+}

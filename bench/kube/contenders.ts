@@ -1,0 +1,86 @@
+import { createHash } from "node:crypto";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { cacheDir, runCommand } from "@oaas/testkit";
+
+/** A program that does the benchmarks' work; what follows its `args` is the same for all. */
+export interface Contender {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+const GO_MODULE = path.join(import.meta.dirname, "client-go");
+const CLIENT_NODE = { name: "@kubernetes/client-node", version: "2.0.1" };
+const OBTAIN_MS = 600_000;
+
+/** Our own client. */
+export function ours(): Contender {
+  return { name: "kube-runtime", ...nodeProgram(import.meta.resolve("./programs/ours.ts")) };
+}
+
+/** Kubernetes' own Go library; built once per state of its sources, kept with the other real components. */
+export async function clientGo(log: (line: string) => void): Promise<Contender> {
+  const sources = globSync("*", { cwd: GO_MODULE }).toSorted();
+  const hash = createHash("sha256").update(process.arch);
+  for (const source of sources) hash.update(source).update(readFileSync(path.join(GO_MODULE, source)));
+  const folder = await obtained(`client-go-${hash.digest("hex").slice(0, 12)}`, async (made) => {
+    log("building the contender on client-go");
+    const flags = ["-trimpath", "-ldflags=-s -w", "-o", path.join(made, "contender")];
+    await mustRun("go", ["build", ...flags, "."], GO_MODULE, { CGO_ENABLED: "0", GOWORK: "off" });
+  });
+  return { name: "client-go", command: path.join(folder, "contender"), args: [] };
+}
+
+/** The usual JavaScript client, in a folder of its own: the workspace neither depends on it nor locks it. */
+export async function clientNode(log: (line: string) => void): Promise<Contender> {
+  const { name, version } = CLIENT_NODE;
+  const folder = await obtained(`client-node-${version}`, async (made) => {
+    log(`installing ${name} ${version}`);
+    await writeFile(
+      path.join(made, "package.json"),
+      JSON.stringify({ private: true, dependencies: { [name]: version } }),
+    );
+    await mustRun("npm", ["install", "--no-audit", "--no-fund", "--ignore-scripts"], made, {});
+  });
+  const entry = pathToFileURL(path.join(folder, "node_modules", name, "dist", "index.js")).href;
+  const { command, args } = nodeProgram(import.meta.resolve("./programs/client-node.ts"));
+  return { name: "client-node", command, args: [...args, entry] };
+}
+
+function nodeProgram(url: string): { readonly command: string; readonly args: readonly string[] } {
+  return { command: process.execPath, args: ["--expose-gc", fileURLToPath(url)] };
+}
+
+/** The folder of this name in the cache, made first if it is not there. It gets its name only once it is whole. */
+async function obtained(name: string, make: (folder: string) => Promise<void>): Promise<string> {
+  const parent = path.join(cacheDir(), "bench");
+  const folder = path.join(parent, name);
+  if (existsSync(folder)) return folder;
+  await mkdir(parent, { recursive: true });
+  const attempt = await mkdtemp(path.join(parent, `.${name}-`));
+  try {
+    await make(attempt);
+    await rename(attempt, folder);
+  } finally {
+    await rm(attempt, { recursive: true, force: true });
+  }
+  return folder;
+}
+
+async function mustRun(
+  command: string,
+  args: readonly string[],
+  cwd: string,
+  env: Readonly<Record<string, string>>,
+): Promise<void> {
+  const host = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== undefined));
+  const result = await runCommand(command, args, {
+    cwd,
+    env: { ...(host as Record<string, string>), ...env },
+    timeoutMs: OBTAIN_MS,
+  });
+  if (result.exitCode !== 0) throw new Error(`${command} ${args.join(" ")}: ${result.stderr.slice(-2_000)}`);
+}

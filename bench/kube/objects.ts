@@ -1,0 +1,43 @@
+import type { KubeObject } from "@oaas/kube-core";
+
+/** Deployments as a platform makes them: two containers with probes, resources and variables, about 2 KB each. */
+export function deployments(namespace: string, prefix: string, count: number): KubeObject[] {
+  return Array.from({ length: count }, (_, index) => deployment(namespace, `${prefix}-${index}`));
+}
+
+function deployment(namespace: string, name: string): KubeObject {
+  const labels = { "app.kubernetes.io/name": name, "app.kubernetes.io/part-of": "bench" };
+  const container = (role: string, port: number): object => ({
+    name: role,
+    image: `registry.example/bench/${role}:1.4.2`,
+    ports: [{ name: "http", containerPort: port, protocol: "TCP" }],
+    env: Array.from({ length: 6 }, (_, index) => ({ name: `SETTING_${index}`, value: `value-${index}-of-${name}` })),
+    resources: { requests: { cpu: "100m", memory: "128Mi" }, limits: { cpu: "1", memory: "512Mi" } },
+    readinessProbe: { httpGet: { path: "/ready", port: "http" }, periodSeconds: 5 },
+    livenessProbe: { httpGet: { path: "/live", port: "http" }, periodSeconds: 10 },
+  });
+  const spec = {
+    replicas: 2,
+    selector: { matchLabels: labels },
+    template: { metadata: { labels }, spec: { containers: [container("main", 8080), container("sidecar", 9090)] } },
+  };
+  return { apiVersion: "apps/v1", kind: "Deployment", metadata: { namespace, name, labels }, spec } as KubeObject;
+}
+
+/** A ConfigMap of about 1.5 KB: a few settings and one file. */
+export function configMap(namespace: string, index: number): KubeObject {
+  const name = `settings-${String(index).padStart(5, "0")}`;
+  const settings = Array.from({ length: 5 }, (_, at) => [`setting-${at}`, `value ${at} of ${name}`]);
+  const file = Array.from({ length: 24 }, (_, line) => `${name}.line-${line} = the value of this line`).join("\n");
+  return {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: {
+      namespace,
+      name,
+      labels: { app: name, tier: index % 2 === 0 ? "front" : "back", "part-of": "bench" },
+      annotations: { "bench.example/purpose": "an object like those that controllers watch" },
+    },
+    data: { ...Object.fromEntries(settings), "application.properties": file },
+  } as KubeObject;
+}

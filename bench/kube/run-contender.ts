@@ -1,0 +1,55 @@
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { runCommand } from "@oaas/testkit";
+import type { Contender } from "./contenders.ts";
+
+const ROUND_MS = 150_000;
+
+/** Runs one measurement to its end and answers what the program said. */
+export async function runContender<T>(contender: Contender, args: readonly string[]): Promise<T> {
+  const result = await runCommand(contender.command, [...contender.args, ...args], { timeoutMs: ROUND_MS });
+  if (result.exitCode !== 0) throw new Error(`${contender.name} ${args[0]}: ${result.stderr.slice(-2_000)}`);
+  return JSON.parse(result.stdout) as T;
+}
+
+/** A program that measures one round whenever it is told to. Its end is the end of its input, so it cannot outlive us. */
+export interface RoundRunner<T> extends AsyncDisposable {
+  readonly contender: Contender;
+  round(): Promise<T>;
+}
+
+/** Starts such a program and waits for its first line. */
+export async function startRounds<T>(contender: Contender, args: readonly string[]): Promise<RoundRunner<T>> {
+  const child = spawn(contender.command, [...contender.args, ...args], { stdio: ["pipe", "pipe", "inherit"] });
+  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const nextLine = async (): Promise<string> => {
+    const timer = setTimeout(() => child.kill("SIGKILL"), ROUND_MS);
+    const line = await lines.next();
+    clearTimeout(timer);
+    if (line.done) throw new Error(`${contender.name} ${args[0]} ended without an answer`);
+    return line.value;
+  };
+  await nextLine();
+  return {
+    contender,
+    round: async () => {
+      child.stdin.write("go\n");
+      return JSON.parse(await nextLine()) as T;
+    },
+    [Symbol.asyncDispose]: async () => {
+      child.stdin.end();
+      const timer = setTimeout(() => child.kill("SIGKILL"), 5_000);
+      await ended;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** The middle one of several values. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2;
+}
