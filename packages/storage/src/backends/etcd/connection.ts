@@ -1,17 +1,17 @@
-import { Client, Metadata, type ClientDuplexStream } from "@grpc/grpc-js";
 import { create, fromBinary, toBinary, type DescMessage, type DescMethod, type MessageShape } from "@bufbuild/protobuf";
 import { abortFault, backoffDelay, deadlineExceeded, sleep, type Fault } from "@oaas/foundation";
 import { Auth, AuthenticateRequestSchema } from "../../gen/etcd_pb.ts";
 import { closedFault } from "../../kv-faults.ts";
+import { Channel, type CallHeaders } from "./channel.ts";
 import { CredentialFiles } from "./credentials.ts";
 import { parseEndpoints } from "./endpoints.ts";
-import { judge, silent, type Verdict } from "./etcd-faults.ts";
+import { judge, type Verdict } from "./etcd-faults.ts";
 import type { EtcdStoreOptions } from "./options.ts";
 
 /** A method's path and its two codecs. */
 export interface Method<I extends DescMessage, O extends DescMessage> {
   readonly path: string;
-  readonly encode: (message: MessageShape<I>) => Buffer;
+  readonly encode: (message: MessageShape<I>) => Uint8Array;
   readonly decode: (bytes: Buffer) => MessageShape<O>;
 }
 
@@ -20,10 +20,7 @@ export function methodOf<I extends DescMessage, O extends DescMessage>(
 ): Method<I, O> {
   return {
     path: `/${description.parent.typeName}/${description.name}`,
-    encode: (message) => {
-      const bytes = toBinary(description.input, message);
-      return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    },
+    encode: (message) => toBinary(description.input, message),
     decode: (bytes) => fromBinary(description.output, bytes),
   };
 }
@@ -49,16 +46,15 @@ export class Unanswered extends Error {
 
 const AUTHENTICATE = methodOf(Auth.method.authenticate);
 const RETRY = { baseMs: 50, capMs: 1000, factor: 2, jitter: 0.5 };
-const CHANNEL = {
-  // etcd refuses pings more often than every five seconds.
-  "grpc.keepalive_time_ms": 8000,
-  "grpc.keepalive_timeout_ms": 4000,
-  "grpc.initial_reconnect_backoff_ms": 50,
-  "grpc.max_reconnect_backoff_ms": 1000,
-  "grpc.max_receive_message_length": -1,
-  "grpc.max_send_message_length": -1,
-  "grpc.enable_retries": 0,
-};
+
+/** A stream of typed messages in both directions. */
+export interface TypedStream<I extends DescMessage, O extends DescMessage> {
+  readonly send: (message: MessageShape<I>) => void;
+  readonly messages: AsyncIterable<MessageShape<O>>;
+  readonly cancel: () => void;
+  /** Which endpoint it runs on. */
+  readonly endpoint: number;
+}
 
 /**
  * One logical connection to an etcd cluster: which endpoint is in use, who we are, and what is tried again.
@@ -70,7 +66,7 @@ export class EtcdConnection {
   readonly #options: EtcdStoreOptions;
   readonly #addresses: readonly string[];
   readonly #files: CredentialFiles;
-  readonly #clients = new Map<string, { readonly generation: number; readonly client: Client }>();
+  readonly #channels = new Map<string, { readonly generation: number; readonly channel: Channel }>();
   readonly #stops = new Set<(why: Fault) => void>();
   readonly attemptTimeoutMs: number;
   #current = 0;
@@ -105,8 +101,8 @@ export class EtcdConnection {
       const at = this.#current;
       try {
         const left = rules.endsAt - clock.monotonic();
-        const metadata = await this.metadata(rules);
-        return await this.#once(method, request, metadata, Math.min(left, this.attemptTimeoutMs), rules.signal);
+        const headers = await this.headers(rules);
+        return await this.#once(method, request, headers, Math.min(left, this.attemptTimeoutMs), rules.signal);
       } catch (thrown) {
         const verdict = judge(thrown);
         if (verdict.do === "authenticate" && this.#options.auth !== undefined && !authenticated) {
@@ -128,18 +124,18 @@ export class EtcdConnection {
   async stream<I extends DescMessage, O extends DescMessage>(
     method: Method<I, O>,
     rules: CallRules,
-  ): Promise<{ readonly call: ClientDuplexStream<MessageShape<I>, MessageShape<O>>; readonly endpoint: number }> {
-    const metadata = (await this.metadata(rules)).clone();
-    // Without it a member that lost its cluster keeps the stream open and silent.
-    metadata.set("hasleader", "true");
+  ): Promise<TypedStream<I, O>> {
+    // Without "hasleader" a member that lost its cluster keeps the stream open and silent.
+    const headers = { ...(await this.headers(rules)), hasleader: "true" };
     if (this.#closed) throw closedFault();
     const endpoint = this.#current;
-    const call = this.#client(endpoint).makeBidiStreamRequest(method.path, method.encode, method.decode, metadata);
-    const stop = (): void => call.cancel();
-    this.#stops.add(stop);
-    call.on("error", () => this.#stops.delete(stop));
-    call.on("status", () => this.#stops.delete(stop));
-    return { call, endpoint };
+    const call = this.#channel(endpoint).stream(method.path, headers);
+    return {
+      endpoint,
+      send: (message) => call.send(method.encode(message)),
+      messages: decoded(call.messages, method),
+      cancel: call.cancel,
+    };
   }
 
   /** What a failed call or stream means; forgets the token when that was the trouble. */
@@ -163,78 +159,79 @@ export class EtcdConnection {
   }
 
   /** The headers of a call, with the token where one is needed. */
-  async metadata(rules: CallRules): Promise<Metadata> {
-    const metadata = new Metadata();
-    if (this.#options.auth === undefined) return metadata;
+  async headers(rules: CallRules): Promise<CallHeaders> {
+    if (this.#options.auth === undefined) return {};
     this.#token ??= this.#authenticate(rules.endsAt);
     const token = this.#token;
     try {
-      metadata.set("token", await token);
+      return { token: await token };
     } catch (thrown) {
       if (this.#token === token) this.#token = undefined;
       throw thrown;
     }
-    return metadata;
   }
 
   close(): void {
     this.#closed = true;
     for (const stop of this.#stops) stop(closedFault());
-    for (const { client } of this.#clients.values()) client.close();
-    this.#clients.clear();
+    for (const { channel } of this.#channels.values()) channel.destroy();
+    this.#channels.clear();
   }
 
   async #authenticate(endsAt: number): Promise<string> {
     const { username: name, password } = this.#options.auth as { username: string; password: string };
     const left = Math.min(endsAt - this.#options.ambient.clock.monotonic(), this.attemptTimeoutMs);
     const request = create(AuthenticateRequestSchema, { name, password });
-    return (await this.#once(AUTHENTICATE, request, new Metadata(), left, undefined)).token;
+    return (await this.#once(AUTHENTICATE, request, {}, left, undefined)).token;
   }
 
-  #once<I extends DescMessage, O extends DescMessage>(
+  async #once<I extends DescMessage, O extends DescMessage>(
     method: Method<I, O>,
     request: MessageShape<I>,
-    metadata: Metadata,
+    headers: CallHeaders,
     timeoutMs: number,
     signal: AbortSignal | undefined,
   ): Promise<MessageShape<O>> {
-    const client = this.#client(this.#current);
-    return new Promise((resolve, reject) => {
-      let why: Fault | undefined;
-      const call = client.makeUnaryRequest(
-        method.path,
-        method.encode,
-        method.decode,
-        request,
-        metadata,
-        (error, response) => {
-          timer.cancel();
-          signal?.removeEventListener("abort", onAbort);
-          this.#stops.delete(stop);
-          if (response !== undefined) resolve(response);
-          else reject(why ?? error ?? silent(new Error("no answer")));
-        },
-      );
-      const stop = (fault: Fault): void => {
-        why = fault;
-        call.cancel();
-      };
-      const onAbort = (): void => stop(abortFault(signal as AbortSignal));
-      const timer = this.#options.ambient.timers.after(Math.max(0, timeoutMs), () => stop(deadlineExceeded(timeoutMs)));
-      signal?.addEventListener("abort", onAbort, { once: true });
-      this.#stops.add(stop);
+    const channel = this.#channel(this.#current);
+    const call = channel.unary(method.path, method.encode(request), headers);
+    let why: Fault | undefined;
+    const stop = (fault: Fault): void => {
+      why = fault;
+      call.cancel();
+    };
+    const onAbort = (): void => stop(abortFault(signal as AbortSignal));
+    const timer = this.#options.ambient.timers.after(Math.max(0, timeoutMs), () => {
+      stop(deadlineExceeded(timeoutMs));
+      channel.check();
     });
+    signal?.addEventListener("abort", onAbort, { once: true });
+    this.#stops.add(stop);
+    try {
+      return method.decode(await call.answer);
+    } catch (thrown) {
+      throw why ?? thrown;
+    } finally {
+      timer.cancel();
+      signal?.removeEventListener("abort", onAbort);
+      this.#stops.delete(stop);
+    }
   }
 
-  #client(endpoint: number): Client {
+  #channel(endpoint: number): Channel {
     const address = this.#addresses[endpoint] as string;
-    const { generation, credentials } = this.#files.current();
-    const known = this.#clients.get(address);
-    if (known?.generation === generation) return known.client;
-    // Calls under way on the old connection end by themselves; it closes behind them.
-    known?.client.close();
-    const client = new Client(address, credentials, CHANNEL);
-    this.#clients.set(address, { generation, client });
-    return client;
+    const { generation, tls } = this.#files.current();
+    const known = this.#channels.get(address);
+    if (known?.generation === generation) return known.channel;
+    known?.channel.retire();
+    const channel = new Channel(address, tls, this.#options.ambient.timers);
+    this.#channels.set(address, { generation, channel });
+    return channel;
   }
+}
+
+async function* decoded<I extends DescMessage, O extends DescMessage>(
+  messages: AsyncIterable<Buffer>,
+  method: Method<I, O>,
+): AsyncGenerator<MessageShape<O>, void, undefined> {
+  for await (const message of messages) yield method.decode(message);
 }

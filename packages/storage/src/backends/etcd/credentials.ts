@@ -1,15 +1,22 @@
 import { readFileSync, statSync } from "node:fs";
-import { credentials, type ChannelCredentials } from "@grpc/grpc-js";
 import { failedPrecondition, type Clock, type Fault } from "@oaas/foundation";
 import type { EtcdTlsOptions } from "./options.ts";
 
 /** How often the files are looked at, at most. */
 const LOOK_EVERY_MS = 1000;
 
-/** Credentials, and a number that changes when they do. */
+/** What a TLS connection is made with. */
+export interface TlsMaterial {
+  readonly ca?: Buffer;
+  readonly cert?: Buffer;
+  readonly key?: Buffer;
+  readonly rejectUnauthorized: boolean;
+}
+
+/** Credentials (none without TLS), and a number that changes when they do. */
 export interface CurrentCredentials {
   readonly generation: number;
-  readonly credentials: ChannelCredentials;
+  readonly tls: TlsMaterial | undefined;
 }
 
 /**
@@ -39,7 +46,7 @@ export class CredentialFiles {
     try {
       const stamp = this.#stampOfFiles();
       if (this.#current === undefined || stamp !== this.#stamp) {
-        this.#current = { generation: (this.#current?.generation ?? 0) + 1, credentials: this.#load() };
+        this.#current = { generation: (this.#current?.generation ?? 0) + 1, tls: this.#load() };
         this.#stamp = stamp;
       }
     } catch (thrown) {
@@ -63,12 +70,14 @@ export class CredentialFiles {
     return stamps.join();
   }
 
-  #load(): ChannelCredentials {
-    if (this.#tls === undefined) return credentials.createInsecure();
-    const read = (file: string | undefined): Buffer | null => (file === undefined ? null : readFileSync(file));
+  #load(): TlsMaterial | undefined {
+    if (this.#tls === undefined) return undefined;
     const { caFile, certFile, keyFile, insecureSkipVerify = false } = this.#tls;
-    return credentials.createSsl(read(caFile), read(keyFile), read(certFile), {
+    return {
+      ...(caFile === undefined ? {} : { ca: readFileSync(caFile) }),
+      ...(certFile === undefined ? {} : { cert: readFileSync(certFile) }),
+      ...(keyFile === undefined ? {} : { key: readFileSync(keyFile) }),
       rejectUnauthorized: !insecureSkipVerify,
-    });
+    };
   }
 }

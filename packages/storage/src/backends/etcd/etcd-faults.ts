@@ -1,4 +1,3 @@
-import { status, type ServiceError } from "@grpc/grpc-js";
 import {
   failedPrecondition,
   Fault,
@@ -9,6 +8,7 @@ import {
   unavailable,
 } from "@oaas/foundation";
 import { compactedFault, fullFault, leaseLostFault } from "../../kv-faults.ts";
+import { GrpcCode, GrpcFailure } from "./grpc-failure.ts";
 
 /** What to do about a failed call. */
 export type Verdict =
@@ -26,56 +26,52 @@ export function judge(thrown: unknown): Verdict {
       ? { do: "try-elsewhere", fault: silent(thrown), sent: true }
       : { do: "give-up", fault: thrown };
   }
-  if (!isServiceError(thrown)) return { do: "give-up", fault: Fault.from(thrown) };
+  if (!(thrown instanceof GrpcFailure)) return { do: "give-up", fault: Fault.from(thrown) };
   if (needsToken(thrown)) {
     return { do: "authenticate", fault: new Fault({ kind: "unauthenticated" }, says(thrown), { cause: thrown }) };
   }
   const answered = answeredFault(thrown);
   if (answered !== undefined) return { do: "give-up", fault: answered };
-  return { do: "try-elsewhere", fault: silent(thrown), sent: !thrown.details.startsWith("No connection established") };
+  return { do: "try-elsewhere", fault: silent(thrown), sent: thrown.sent };
 }
 
 /** The fault of an etcd that cannot be reached or cannot work. Retryable. */
 export function silent(cause: unknown): Fault {
-  const details = isServiceError(cause) ? cause.details : (cause as Error).message;
+  const details = cause instanceof GrpcFailure ? cause.details : (cause as Error).message;
   return unavailable("etcd", `etcd is not available: ${details}`, { cause });
 }
 
-function isServiceError(thrown: unknown): thrown is ServiceError {
-  return thrown instanceof Error && typeof (thrown as Partial<ServiceError>).details === "string";
+function needsToken(error: GrpcFailure): boolean {
+  return error.code === GrpcCode.unauthenticated || error.details.includes("revision of auth store is old");
 }
 
-function needsToken(error: ServiceError): boolean {
-  return error.code === status.UNAUTHENTICATED || error.details.includes("revision of auth store is old");
-}
-
-function says(error: ServiceError): string {
+function says(error: GrpcFailure): string {
   return `etcd says: ${error.details.replace(/^etcdserver: /, "")}`;
 }
 
-function answeredFault(error: ServiceError): Fault | undefined {
+function answeredFault(error: GrpcFailure): Fault | undefined {
   return ANSWERED[error.code]?.(error);
 }
 
 /** The faults that etcd states; what is not here is a matter of the connection or of the cluster's state. */
-const ANSWERED: Partial<Record<status, (error: ServiceError) => Fault | undefined>> = {
-  [status.OUT_OF_RANGE]: (cause) =>
+const ANSWERED: Readonly<Record<number, (error: GrpcFailure) => Fault | undefined>> = {
+  [GrpcCode.outOfRange]: (cause) =>
     cause.details.includes("compacted")
       ? compactedFault(0, undefined)
       : invalidArgument("the revision", [{ path: ROOT_PATH, message: says(cause) }], { cause }),
-  [status.RESOURCE_EXHAUSTED]: (cause) =>
+  [GrpcCode.resourceExhausted]: (cause) =>
     cause.details.includes("database space exceeded")
       ? fullFault("etcd's database", cause)
       : resourceExhausted("etcd", says(cause), { cause }),
-  [status.NOT_FOUND]: (cause) =>
+  [GrpcCode.notFound]: (cause) =>
     cause.details.includes("lease") ? leaseLostFault("of the write", "etcd does not know it", cause) : undefined,
-  [status.PERMISSION_DENIED]: (cause) =>
+  [GrpcCode.permissionDenied]: (cause) =>
     new Fault({ kind: "permission-denied", action: "use etcd" }, says(cause), { cause }),
-  [status.INVALID_ARGUMENT]: (cause) =>
+  [GrpcCode.invalidArgument]: (cause) =>
     /authentication failed|user name/.test(cause.details)
       ? new Fault({ kind: "unauthenticated" }, says(cause), { cause })
       : invalidArgument("the request", [{ path: ROOT_PATH, message: says(cause) }], { cause }),
-  [status.FAILED_PRECONDITION]: (cause) => failedPrecondition("etcd", says(cause), { cause }),
-  [status.DATA_LOSS]: (cause) => internal(says(cause), { cause, code: "OAAS_STORE_CORRUPT" }),
-  [status.UNIMPLEMENTED]: (cause) => new Fault({ kind: "unimplemented", feature: "etcd v3" }, says(cause), { cause }),
+  [GrpcCode.failedPrecondition]: (cause) => failedPrecondition("etcd", says(cause), { cause }),
+  [GrpcCode.dataLoss]: (cause) => internal(says(cause), { cause, code: "OAAS_STORE_CORRUPT" }),
+  [GrpcCode.unimplemented]: (cause) => new Fault({ kind: "unimplemented", feature: "etcd v3" }, says(cause), { cause }),
 };

@@ -23,12 +23,13 @@ import { EtcdConnection, methodOf, type CallRules } from "./connection.ts";
 import { KeySpace } from "./keys.ts";
 import { grantEtcdLease } from "./lease.ts";
 import type { EtcdStoreOptions } from "./options.ts";
-import { readRequest, readResult, transactionRequest, transactionResult } from "./transaction.ts";
+import { barePut, readRequest, readResult, transactionRequest, transactionResult } from "./transaction.ts";
 import { watchEtcd } from "./watch.ts";
 
 export type { EtcdStoreOptions, EtcdTlsOptions, EtcdTrouble } from "./options.ts";
 
 const RANGE = methodOf(KV.method.range);
+const PUT = methodOf(KV.method.put);
 const TXN = methodOf(KV.method.txn);
 const COMPACT = methodOf(KV.method.compact);
 
@@ -94,10 +95,15 @@ class EtcdStore implements KeyValueStore {
 
   async commit(transaction: Transaction, options?: CallOptions): Promise<Committed> {
     const rules = this.#rules(options?.signal);
+    const writing = { ...rules, isWrite: true };
     return commitOnce(transaction, {
       send: async (each) => {
-        const request = transactionRequest(this.#keys, each);
-        const response = await this.#connection.call(TXN, request, { ...rules, isWrite: true });
+        const put = barePut(this.#keys, each);
+        if (put !== undefined) {
+          const { header } = await this.#connection.call(PUT, put, writing);
+          return { revision: Number(header?.revision), changed: true };
+        }
+        const response = await this.#connection.call(TXN, transactionRequest(this.#keys, each), writing);
         return transactionResult(this.#keys, each, response);
       },
       read: async (keys) => {

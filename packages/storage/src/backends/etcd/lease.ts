@@ -56,13 +56,12 @@ async function revoke(home: LeaseHome, id: LeaseId, signal: AbortSignal | undefi
 
 /** One renewal on a stream of its own: nothing to repair when it breaks. */
 async function renew(home: LeaseHome, id: LeaseId, signal: AbortSignal): Promise<number | undefined> {
-  const { call, endpoint } = await home.connection.stream(KEEP_ALIVE, home.rules(signal));
-  const cancel = (): void => call.cancel();
+  const { cancel, endpoint, messages, send } = await home.connection.stream(KEEP_ALIVE, home.rules(signal));
   signal.addEventListener("abort", cancel, { once: true });
   try {
-    call.write(create(LeaseKeepAliveRequestSchema, { ID: BigInt(id) }));
-    for await (const response of call) {
-      const seconds = Number((response as { TTL: bigint }).TTL);
+    send(create(LeaseKeepAliveRequestSchema, { ID: BigInt(id) }));
+    for await (const response of messages) {
+      const seconds = Number(response.TTL);
       return seconds > 0 ? seconds * 1000 : undefined;
     }
     throw new Error("the keep-alive was ended by etcd");

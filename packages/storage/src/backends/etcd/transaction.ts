@@ -10,6 +10,7 @@ import {
   RequestOpSchema,
   TxnRequestSchema,
   type Compare,
+  type PutRequest,
   type RequestOp,
   type TxnRequest,
   type TxnResponse,
@@ -27,6 +28,13 @@ export function transactionRequest(keys: KeySpace, transaction: Transaction): Tx
     success: transaction.writes.map((write) => operation(keys, write)),
     failure: conditions.map(({ key }) => read({ key: keys.key(key), keysOnly: true })),
   });
+}
+
+/** A transaction that is no more than one put: etcd does those with less ado. */
+export function barePut(keys: KeySpace, { conditions, writes }: Transaction): PutRequest | undefined {
+  const [write] = writes;
+  if (writes.length !== 1 || write?.op !== "put" || (conditions?.length ?? 0) > 0) return undefined;
+  return putRequest(keys, write);
 }
 
 /** What a committed transaction did; throws the conflict of the first condition that did not hold. */
@@ -93,8 +101,7 @@ function compare(init: MessageInitShape<typeof CompareSchema>): Compare {
 function operation(keys: KeySpace, write: Write): RequestOp {
   switch (write.op) {
     case "put": {
-      const lease = BigInt(write.lease ?? 0);
-      const value = create(PutRequestSchema, { key: keys.key(write.key), value: Buffer.from(write.value), lease });
+      const value = putRequest(keys, write);
       return create(RequestOpSchema, { request: { case: "requestPut", value } });
     }
     case "delete":
@@ -104,6 +111,11 @@ function operation(keys: KeySpace, write: Write): RequestOp {
     default:
       return unreachable(write);
   }
+}
+
+function putRequest(keys: KeySpace, write: Extract<Write, { op: "put" }>): PutRequest {
+  const lease = BigInt(write.lease ?? 0);
+  return create(PutRequestSchema, { key: keys.key(write.key), value: Buffer.from(write.value), lease });
 }
 
 function deletion(what: { readonly key: Buffer; readonly rangeEnd?: Buffer }): RequestOp {

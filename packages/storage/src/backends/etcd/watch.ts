@@ -42,7 +42,10 @@ export async function* watchEtcd(watch: EtcdWatch): AsyncGenerator<WatchBatch, v
     try {
       using stream = await openStream(watch, position.next);
       endpoint = stream.endpoint;
-      for await (const response of stream.responses) yield* batchesOf(watch, position, response);
+      for await (const response of stream.responses) {
+        stream.answered();
+        yield* batchesOf(watch, position, response);
+      }
       throw new Fault({ kind: "unavailable", dependency: "etcd" }, "the watch was ended by etcd");
     } catch (thrown) {
       if (query.signal?.aborted) return;
@@ -58,24 +61,23 @@ export async function* watchEtcd(watch: EtcdWatch): AsyncGenerator<WatchBatch, v
 
 interface OpenStream extends Disposable {
   readonly responses: AsyncIterable<WatchResponse>;
+  answered(): void;
   readonly endpoint: number;
 }
 
 async function openStream(watch: EtcdWatch, next: number): Promise<OpenStream> {
   const { ambient, connection, query } = watch;
   const endsAt = ambient.clock.monotonic() + connection.attemptTimeoutMs;
-  const { call, endpoint } = await connection.stream(WATCH, { signal: query.signal, endsAt });
-  const cancel = (): void => call.cancel();
+  const { cancel, endpoint, messages, send } = await connection.stream(WATCH, { signal: query.signal, endsAt });
   // A server that is frozen accepts the stream and says nothing, not even that the watch was created.
   const tooLate = ambient.timers.after(connection.attemptTimeoutMs, cancel);
-  call.once("data", () => tooLate.cancel());
   query.signal?.addEventListener("abort", cancel, { once: true });
   if (query.signal?.aborted) cancel();
-  call.pause();
-  call.write(createRequest(watch, next));
+  else send(createRequest(watch, next));
   return {
     endpoint,
-    responses: call as AsyncIterable<WatchResponse>,
+    responses: messages,
+    answered: () => tooLate.cancel(),
     [Symbol.dispose]: () => {
       tooLate.cancel();
       query.signal?.removeEventListener("abort", cancel);
