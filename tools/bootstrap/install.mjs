@@ -120,7 +120,7 @@ function showProgress(root, say) {
   const started = Date.now();
   const live = process.stderr.isTTY;
   const line = () => {
-    const done = places.filter((place) => existsSync(place)).length;
+    const done = places.filter((place) => existsSync(path.join(place, "package.json"))).length;
     return `  ${done} of ${places.length} packages, ${Math.round((Date.now() - started) / 1000)} s`;
   };
   const timer = setInterval(() => (live ? process.stderr.write(`\r${line()} `) : say(line())), live ? 500 : 10_000);

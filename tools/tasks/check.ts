@@ -14,7 +14,7 @@ const STATIC_CHECKS: readonly StaticCheck[] = [
   command("format", "oxfmt", ["--check"], "npm run fix"),
   command("lint", "oxlint", [], "npm run fix mends some of it"),
   command("types", "tsc", ["-p", "."], undefined),
-  command("unused code", "knip", ["--no-progress"], "remove what nothing uses"),
+  command("unused code", "knip", ["--no-progress", "--no-config-hints"], "remove what nothing uses"),
   { name: "generated files", run: generatedFresh },
   { name: "lockfile", run: lockfileClean },
   { name: "commit messages", run: staleCommits },
