@@ -1,0 +1,37 @@
+/**
+ * The process that is killed. Writes pairs of keys in one transaction each, from several callers at once, and says the
+ * number of each pair on standard output as soon as, and only when, it is acknowledged.
+ */
+import { writeSync } from "node:fs";
+import { argv, stdout } from "node:process";
+import { realAmbient } from "@oaas/foundation/real";
+import { openEtcdStore } from "@oaas/storage/etcd";
+import { openSqliteStore } from "@oaas/storage/sqlite";
+
+const [, , backend, place = "", first = "0"] = argv;
+const store =
+  backend === "sqlite"
+    ? openSqliteStore({ ambient: realAmbient, file: place })
+    : openEtcdStore({ ambient: realAmbient, endpoints: place.split(","), keyPrefix: "/oaas/crash/" });
+
+let next = Number(first);
+await store.revision();
+writeSync(stdout.fd, "ready\n");
+
+async function write(): Promise<never> {
+  for (;;) {
+    const n = next;
+    next += 1;
+    const value = `${n}:${"x".repeat(n % 700)}`;
+    await store.commit({
+      conditions: [{ key: `a/${n}`, test: "absent" }],
+      writes: [
+        { op: "put", key: `a/${n}`, value },
+        { op: "put", key: `b/${n}`, value },
+      ],
+    });
+    writeSync(stdout.fd, `${n}\n`);
+  }
+}
+
+await Promise.all(Array.from({ length: 4 }, write));
