@@ -32,18 +32,11 @@ export class InformerPool {
     selection: Selection = {},
     shape: Pick<InformerOptions<T, I>, "indexes" | "trim"> = {},
   ): Informer<T, I> {
-    const scope = [selection.namespace, selection.labelSelector, selection.fieldSelector, type.view]
-      .filter((part) => part !== undefined && part !== "")
-      .join("|");
-    const name = scope === "" ? gvrKey(type) : `${gvrKey(type)}|${scope}`;
-    const id = JSON.stringify([
-      gvrKey(type),
-      type.view,
-      selection.namespace,
-      selection.labelSelector,
-      selection.fieldSelector,
-    ]);
-    const present = this.#informers.get(id);
+    const { namespace, labelSelector, fieldSelector } = selection;
+    const parts = { namespace, labels: labelSelector, fields: fieldSelector, view: type.view };
+    const scope = Object.entries(parts).filter(([, value]) => value !== undefined && value !== "");
+    const name = [gvrKey(type), ...scope.map(([part, value]) => `${part}=${value}`)].join("|");
+    const present = this.#informers.get(name);
     if (present) {
       checkShape(name, present, shape);
       return present.informer as unknown as Informer<T, I>;
@@ -51,7 +44,7 @@ export class InformerPool {
     const source = this.#client.resource(type).source(selection);
     const informer = new Informer<T, I>({ ...this.#options, ...shape, name, source });
     const shared = informer as unknown as Informer<KubeObject, string>;
-    this.#informers.set(id, { informer: shared, indexes: shape.indexes, trim: shape.trim });
+    this.#informers.set(name, { informer: shared, indexes: shape.indexes, trim: shape.trim });
     if (this.#started) informer.start();
     return informer;
   }

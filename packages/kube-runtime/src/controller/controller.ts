@@ -56,6 +56,10 @@ export class Controller {
   #endSources: (() => void)[] = [];
   #workers: Promise<void>[] = [];
   #stopped = false;
+  /** The last key that went into the queue of a pass that is not over. */
+  #filledTo: string | undefined;
+  /** Whether a full queue refused a change since the last pass began at the beginning. */
+  #refused = false;
 
   constructor(options: ControllerOptions) {
     this.name = options.name;
@@ -84,14 +88,16 @@ export class Controller {
         },
         retried: () => this.#metrics.queueRetries.add(1, labels),
         overflowed: () =>
-          this.#logger.warn("the queue is full; everything will be looked at again", { limit: options.queue?.limit }),
+          this.#logger.warn("the queue is full; what it refuses is added again when there is room", {
+            limit: options.queue?.limit,
+          }),
       },
     });
   }
 
   /** Asks for a reconcile of one key, from outside the sources. */
   enqueue(key: ObjectKey, options: { readonly priority?: number; readonly afterMs?: number } = {}): void {
-    this.#queue.add(formatObjectKey(key), options);
+    if (!this.#queue.add(formatObjectKey(key), options)) this.#refused = true;
   }
 
   /** Keys that wait. */
@@ -119,12 +125,39 @@ export class Controller {
     this.#metrics.queueDepth.set(0, { controller: this.name });
   }
 
-  /** Subscribes to all sources; each tells of everything there is. After an overflow this adds again what was refused. */
+  /**
+   * Subscribes to all sources, each of which tells of everything there is, and goes on adding where a full queue made the last pass end.
+   * So a queue smaller than the world is filled piece by piece until everything was in it.
+   */
   #fill(): void {
     for (const end of this.#endSources.splice(0)) end();
+    const there = new Map<string, number>();
+    let replaying = true;
     this.#endSources = this.#options.sources.map((source) =>
-      source((key, options) => this.#queue.add(formatObjectKey(key), options)),
+      source((key, { priority = PRIORITY.normal } = {}) => {
+        const text = formatObjectKey(key);
+        if (replaying) there.set(text, Math.max(priority, there.get(text) ?? priority));
+        else if (!this.#queue.add(text, { priority })) this.#refused = true;
+      }),
     );
+    replaying = false;
+    if (this.#addFrom(this.#filledTo, there) && this.#refused) {
+      // Changes that came while the queue was full may lie before the place where this pass began.
+      this.#refused = false;
+      this.#addFrom(undefined, there);
+    }
+  }
+
+  /** Adds the keys after the given one, all if it is not there; false when the queue took no more. */
+  #addFrom(start: string | undefined, there: ReadonlyMap<string, number>): boolean {
+    let skipping = start !== undefined && there.has(start);
+    for (const [key, priority] of there) {
+      if (skipping) skipping = key !== start;
+      else if (this.#queue.add(key, { priority })) this.#filledTo = key;
+      else return false;
+    }
+    this.#filledTo = undefined;
+    return true;
   }
 
   async #work(): Promise<void> {
@@ -164,7 +197,8 @@ export class Controller {
     if (fault.retryable || fault.kind === "internal") {
       const asked =
         isFault(fault, "unavailable") || isFault(fault, "resource-exhausted") ? fault.detail.retryAfterMs : undefined;
-      this.#queue.retry(key, { priority, ...(asked === undefined ? {} : { atLeastMs: asked }) });
+      const taken = this.#queue.retry(key, { priority, ...(asked === undefined ? {} : { atLeastMs: asked }) });
+      if (!taken) this.#refused = true;
       logger.warn("reconcile failed and will be tried again", { fault, retries: this.#queue.retriesOf(key) });
       return "retried";
     }

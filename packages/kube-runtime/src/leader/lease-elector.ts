@@ -1,4 +1,4 @@
-import { Fault, isFault, orAbort, sleep, type Ambient, type Timer } from "@oaas/foundation";
+import { abortFault, Fault, isFault, orAbort, sleep, type Ambient, type Timer } from "@oaas/foundation";
 import { formatObjectKey, type ObjectKey, type Stored } from "@oaas/kube-core";
 import { NOOP_LOGGER, NOOP_METER, type Gauge, type Logger, type Meter } from "@oaas/observability";
 import type { KubeClient } from "../client/kube-client.ts";
@@ -85,8 +85,8 @@ export class LeaseElector {
   /** Resolves when we lead, with a signal that aborts when we no longer do; rejects when the given signal aborts or the elector stops before. */
   async leading(signal?: AbortSignal): Promise<AbortSignal> {
     for (;;) {
-      if (signal?.aborted) throw signal.reason;
-      if (this.#stopping.signal.aborted) throw this.#stopping.signal.reason;
+      if (signal?.aborted) throw abortFault(signal);
+      if (this.#stopping.signal.aborted) throw abortFault(this.#stopping.signal);
       if (this.#term && this.isLeading) return this.#term.signal;
       await orAbort(this.#nextTerm.promise, signal);
     }

@@ -1,6 +1,8 @@
 import { virtualAmbient } from "@oaas/foundation/virtual";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { DueHeap } from "./due-heap.ts";
+import { FairLanes } from "./fair-lanes.ts";
 import { PRIORITY, WorkQueue, type WorkQueueOptions } from "./work-queue.ts";
 
 function setUp(options: Partial<WorkQueueOptions<string>> = {}, seed = 1) {
@@ -89,6 +91,19 @@ describe("delays", () => {
     expect(queue.length).toBe(0);
   });
 
+  test("a key that was added while it was worked on is not taken a third time for its delay", async () => {
+    const { queue, time, takeNow } = setUp();
+    queue.add("a");
+    await takeNow();
+    queue.add("a");
+    queue.add("a", { afterMs: 1000 });
+    queue.done("a");
+    expect(await takeNow()).toBe("a");
+    queue.done("a");
+    await time.advance(5000);
+    expect(queue.length + queue.delayed).toBe(0);
+  });
+
   test("an immediate add cancels the pending delay", async () => {
     const { queue, time, takeNow } = setUp();
     queue.add("a", { afterMs: 1000 });
@@ -146,7 +161,71 @@ describe("bounds", () => {
   });
 });
 
+describe("memory", () => {
+  test("keys that are put off and called back for ever leave nothing behind", () => {
+    const heap = new DueHeap<string>();
+    for (let i = 0; i < 100_000; i += 1) {
+      heap.set(`k${i % 10}`, 3_600_000 + i);
+      heap.delete(`k${i % 10}`);
+    }
+    expect(heap.heldEntries).toBeLessThan(200);
+    for (let i = 0; i < 100_000; i += 1) heap.set("k", 1_000_000 - i);
+    expect(heap.heldEntries).toBeLessThan(200);
+    expect(heap.takeDue(2_000_000)).toBe("k");
+    expect(heap.takeDue(2_000_000)).toBeUndefined();
+  });
+
+  test("keys that are raised while higher ones never end leave nothing behind, and lose nothing", () => {
+    const lanes = new FairLanes<string>((key) => key);
+    lanes.add("patient", PRIORITY.low);
+    for (let i = 0; i < 100_000; i += 1) {
+      lanes.add(`k${i % 10}`, PRIORITY.low);
+      lanes.add(`k${i % 10}`, PRIORITY.high);
+      expect(lanes.take()?.key).toBe(`k${i % 10}`);
+    }
+    expect(lanes.heldTickets).toBeLessThan(3_000);
+    expect(lanes.take()?.key).toBe("patient");
+    expect(lanes.take()).toBeUndefined();
+    expect(lanes.heldTickets).toBe(0);
+  });
+
+  test("heap law: keys come out by time, whatever was set, brought forward and deleted before", () => {
+    const step = fc.tuple(fc.nat(8), fc.nat(100), fc.boolean());
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
+        const heap = new DueHeap<number>();
+        const model = new Map<number, number>();
+        for (const [key, dueAt, isDelete] of steps) {
+          if (isDelete) {
+            heap.delete(key);
+            model.delete(key);
+          } else {
+            heap.set(key, dueAt);
+            model.set(key, Math.min(dueAt, model.get(key) ?? dueAt));
+          }
+          expect(heap.nextDueAt()).toBe(model.size === 0 ? undefined : Math.min(...model.values()));
+        }
+        const out: number[] = [];
+        for (let key = heap.takeDue(1000); key !== undefined; key = heap.takeDue(1000)) out.push(model.get(key)!);
+        expect(out).toEqual([...model.values()].toSorted((a, b) => a - b));
+      }),
+    );
+  });
+});
+
 describe("stopping", () => {
+  test("the call for more after an overflow does not come after the end", async () => {
+    let room = 0;
+    const { queue, time } = setUp({ limit: 2, onRoom: () => (room += 1) });
+    for (let i = 0; i < 5; i += 1) queue.add(`k${i}`);
+    const first = await queue.take();
+    queue.done(first!.key);
+    const stopped = queue.stop();
+    await time.advance(10);
+    await stopped;
+    expect([room, time.pendingTimers, queue.length]).toEqual([0, 0, 0]);
+  });
+
   test("workers that wait are told, work in hand is waited for, nothing is taken any more", async () => {
     const { queue, time } = setUp();
     queue.add("a");

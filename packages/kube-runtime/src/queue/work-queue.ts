@@ -111,24 +111,21 @@ export class WorkQueue<K> {
     return first === undefined ? 0 : this.#options.clock.monotonic() - first;
   }
 
-  /** Adds a key, now or after a delay. */
-  add(key: K, options: { readonly priority?: number; readonly afterMs?: number } = {}): void {
-    if (this.#stopped) return;
+  /** Adds a key, now or after a delay. False when the queue is full and did not take it. */
+  add(key: K, options: { readonly priority?: number; readonly afterMs?: number } = {}): boolean {
+    if (this.#stopped) return true;
     const priority = options.priority ?? PRIORITY.normal;
-    if (options.afterMs !== undefined && options.afterMs > 0) {
-      this.#addLater(key, priority, options.afterMs);
-      return;
-    }
+    if (options.afterMs !== undefined && options.afterMs > 0) return this.#addLater(key, priority, options.afterMs);
     this.#undelay(key);
-    this.#addNow(key, priority);
+    return this.#addNow(key, priority);
   }
 
-  /** Adds a key that failed: later each time, and never faster than the overall rate. */
-  retry(key: K, options: { readonly priority?: number; readonly atLeastMs?: number } = {}): void {
-    if (this.#stopped) return;
+  /** Adds a key that failed: later each time, and never faster than the overall rate. False when the queue is full and did not take it. */
+  retry(key: K, options: { readonly priority?: number; readonly atLeastMs?: number } = {}): boolean {
+    if (this.#stopped) return true;
     this.#options.observer?.retried?.();
     const delayMs = Math.max(this.#failures.next(key), this.#bucket.reserve(), options.atLeastMs ?? 0);
-    this.#addLater(key, options.priority ?? PRIORITY.normal, delayMs);
+    return this.#addLater(key, options.priority ?? PRIORITY.normal, delayMs);
   }
 
   /** Ends the growth of a key's retry delay. */
@@ -177,15 +174,13 @@ export class WorkQueue<K> {
     if (this.#working.size > 0) await new Promise<void>((resolve) => void this.#idle.push(resolve));
   }
 
-  #addLater(key: K, priority: number, delayMs: number): void {
-    if (this.#lanes.has(key)) return;
-    if (this.#delayed.size >= this.#limit && !this.#delayed.has(key)) {
-      this.#overflow();
-      return;
-    }
+  #addLater(key: K, priority: number, delayMs: number): boolean {
+    if (this.#lanes.has(key)) return true;
+    if (this.#delayed.size >= this.#limit && !this.#delayed.has(key)) return this.#overflow();
     this.#delayed.set(key, this.#options.clock.monotonic() + delayMs);
     this.#delayedPriority.set(key, Math.max(priority, this.#delayedPriority.get(key) ?? priority));
     this.#armTimer();
+    return true;
   }
 
   #undelay(key: K): void {
@@ -193,26 +188,25 @@ export class WorkQueue<K> {
     this.#delayedPriority.delete(key);
   }
 
-  #addNow(key: K, priority: number): void {
+  #addNow(key: K, priority: number): boolean {
     const work = this.#working.get(key);
     if (work) {
       work.again = Math.max(priority, work.again ?? priority);
-      return;
+      return true;
     }
-    if (this.#lanes.size >= this.#limit && !this.#lanes.has(key)) {
-      this.#overflow();
-      return;
-    }
+    if (this.#lanes.size >= this.#limit && !this.#lanes.has(key)) return this.#overflow();
     if (this.#lanes.add(key, priority)) {
       this.#addedAt.set(key, this.#options.clock.monotonic());
       this.#options.observer?.added?.();
     }
     this.#hand();
+    return true;
   }
 
-  #overflow(): void {
+  #overflow(): false {
     if (!this.#overflowed) this.#options.observer?.overflowed?.();
     this.#overflowed = true;
+    return false;
   }
 
   #hand(): void {

@@ -1,0 +1,66 @@
+import { orAbort, type Fault } from "@oaas/foundation";
+import type { KubeObject, Stored } from "@oaas/kube-core";
+import type { WatchEvent, WatchSource } from "../watch/watch-source.ts";
+
+/** A source of watch events that a test pushes by hand: a list of what is there, then what is told. */
+export interface FakeSource<T extends KubeObject> extends WatchSource<Stored<T>> {
+  /** Puts an object, now or as the start of a list that is still to come. */
+  put(object: T): Stored<T>;
+  remove(name: string): void;
+  /** Ends the present watch with a fault. */
+  expire(fault: Fault): void;
+}
+
+/** Objects are keyed by name; versions count up. The list waits for `ready`. */
+export function fakeSource<T extends KubeObject>(ready: Promise<void> = Promise.resolve()): FakeSource<T> {
+  const objects = new Map<string, Stored<T>>();
+  let version = 0;
+  let events: WatchEvent<Stored<T>>[] = [];
+  const broken: { by: Fault | undefined } = { by: undefined };
+  let wake = Promise.withResolvers<void>();
+  const tell = (event?: WatchEvent<Stored<T>>): void => {
+    if (event) events.push(event);
+    wake.resolve();
+    wake = Promise.withResolvers<void>();
+  };
+  return {
+    put: (object) => {
+      version += 1;
+      const name = object.metadata.name ?? "";
+      const uid = object.metadata.uid ?? `uid-${name}`;
+      const stored: Stored<T> = {
+        ...object,
+        metadata: { ...object.metadata, name, uid, resourceVersion: String(version) },
+      };
+      const type = objects.has(name) ? "MODIFIED" : "ADDED";
+      objects.set(name, stored);
+      tell({ type, object: stored, resourceVersion: String(version) });
+      return stored;
+    },
+    remove: (name) => {
+      const object = objects.get(name);
+      if (!object || !objects.delete(name)) return;
+      version += 1;
+      tell({ type: "DELETED", object, resourceVersion: String(version) });
+    },
+    expire: (fault) => {
+      broken.by = fault;
+      tell();
+    },
+    list: async (_query, signal) => {
+      await orAbort(ready, signal);
+      events = [];
+      return { items: [...objects.values()], resourceVersion: String(version) };
+    },
+    watch: async (_query, signal) => {
+      broken.by = undefined;
+      return (async function* () {
+        for (;;) {
+          yield* events.splice(0);
+          if (broken.by) throw broken.by;
+          await orAbort(wake.promise, signal);
+        }
+      })();
+    },
+  };
+}

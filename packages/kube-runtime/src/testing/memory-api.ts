@@ -1,0 +1,85 @@
+import { applyMergePatch, type JsonValue, type KubeObject, type Stored } from "@oaas/kube-core";
+import type { HttpRequest } from "../client/transport.ts";
+import { scriptedTransport, type Answer, type ScriptedTransport } from "./scripted-transport.ts";
+
+/** A small API server in memory: objects by path, versions, conflicts, finalizers. No watches, no rules of any kind. */
+export interface MemoryApi {
+  readonly transport: ScriptedTransport;
+  /** Objects by the path they are served at. */
+  readonly objects: Map<string, Stored<KubeObject>>;
+  /** What one kind holds, in the order it was made. */
+  ofKind<T extends KubeObject>(kind: string): Stored<T>[];
+  /** Set to answer something else for a request: an answer, "hang", or a thrown fault; undefined lets it through. */
+  intercept: (request: HttpRequest) => Answer | "hang" | undefined;
+  /** Called after a write was done and before it is answered. */
+  afterWrite: (request: HttpRequest) => Answer | "hang" | undefined;
+}
+
+/** Starts with nothing. */
+export function memoryApi(): MemoryApi {
+  const objects = new Map<string, Stored<KubeObject>>();
+  let version = 0;
+
+  const store = (path: string, object: KubeObject, uid: string): Stored<KubeObject> => {
+    version += 1;
+    const metadata = { ...object.metadata, name: object.metadata.name ?? "", uid, resourceVersion: String(version) };
+    const stored = { ...object, metadata };
+    objects.set(path, stored);
+    return stored;
+  };
+  const replace = (path: string, present: Stored<KubeObject>, next: KubeObject): Answer => {
+    const expected = next.metadata.resourceVersion;
+    if (expected !== undefined && expected !== present.metadata.resourceVersion) return refusal(409, "Conflict", path);
+    const stored = store(path, next, present.metadata.uid);
+    if (stored.metadata.deletionTimestamp !== undefined && (stored.metadata.finalizers ?? []).length === 0) {
+      objects.delete(path);
+    }
+    return { status: 200, body: stored };
+  };
+  const write = (request: HttpRequest, path: string): Answer => {
+    const body = JSON.parse(request.body ?? "null") as JsonValue;
+    if (request.method === "POST") {
+      const object = body as unknown as KubeObject;
+      const at = `${path}/${object.metadata.name ?? ""}`;
+      if (objects.has(at)) return refusal(409, "AlreadyExists", at);
+      return { status: 201, body: store(at, object, `uid-${version + 1}`) };
+    }
+    const present = objects.get(path);
+    if (!present) return refusal(404, "NotFound", path);
+    if (request.method === "PUT") return replace(path, present, body as unknown as KubeObject);
+    if (request.method === "PATCH") {
+      return replace(path, present, applyMergePatch(present, body) as unknown as KubeObject);
+    }
+    if ((present.metadata.finalizers ?? []).length === 0) objects.delete(path);
+    else store(path, { ...present, metadata: { ...present.metadata, deletionTimestamp: "now" } }, present.metadata.uid);
+    return { status: 200 };
+  };
+
+  const api: MemoryApi = {
+    objects,
+    ofKind: <T extends KubeObject>(kind: string) =>
+      [...objects.values()].filter((object) => object.kind === kind) as Stored<T>[],
+    intercept: () => undefined,
+    afterWrite: () => undefined,
+    transport: scriptedTransport((request) => {
+      const intercepted = api.intercept(request);
+      if (intercepted !== undefined) return intercepted;
+      const [path = ""] = request.path.split("?");
+      if (request.method !== "GET") {
+        const answer = write(request, path);
+        return api.afterWrite(request) ?? answer;
+      }
+      const present = objects.get(path);
+      return present ? { status: 200, body: present } : refusal(404, "NotFound", path);
+    }),
+  };
+  return api;
+}
+
+/** A refusal as the API words it. */
+export function refusal(code: number, reason: string, name: string): Answer {
+  return {
+    status: code,
+    body: { kind: "Status", apiVersion: "v1", status: "Failure", code, reason, details: { name } },
+  };
+}
