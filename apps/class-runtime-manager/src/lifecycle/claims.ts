@@ -1,0 +1,148 @@
+import type { LifecyclePhase } from "@oaas/models";
+import { isBeingDeleted, type KubeObject, type ObjectRef } from "@oaas/kube-core";
+import type { Assessment, Cause } from "./assess.ts";
+import {
+  markAvailabilityUnknown,
+  markAvailable,
+  markDegraded,
+  markFact,
+  markOdgmNotReady,
+  markOdgmReady,
+  markProgressing,
+  markSound,
+  markStill,
+  markTelemetryAbsent,
+  markTelemetryConfigured,
+  markUnavailable,
+  type Claim,
+} from "./conditions.ts";
+import { compareText } from "./compare-text.ts";
+import { finding } from "./finding.ts";
+import type { Observation, Problem } from "./observation.ts";
+import { isServing } from "./phase.ts";
+import { causeText, counted } from "./wording.ts";
+
+const FACTS = ["NfrObserved", "NfrEnforced", "PrometheusDisabled"] as const;
+
+/** What the class is told to hold from now on, and which conditions of other loops are to go. */
+export interface Claims {
+  readonly claims: readonly Claim[];
+  readonly cleared: readonly string[];
+}
+
+/** Every condition that follows from the observation. */
+export function claimsOf(observation: Observation, assessment: Assessment, phase: LifecyclePhase): Claims {
+  const { facts = {} } = observation;
+  return {
+    claims: [
+      ...(phase === "deleting" ? deletionClaims(observation) : lifeClaims(observation, assessment, phase)),
+      ...(phase === "deleting" ? [] : [...odgmClaims(observation, assessment), ...telemetryClaims(observation)]),
+      ...FACTS.flatMap((type) => {
+        const fact = facts[type];
+        return fact === undefined || fact === null ? [] : [markFact(type, fact)];
+      }),
+    ],
+    cleared: FACTS.filter((type) => facts[type] === null),
+  };
+}
+
+function lifeClaims(observation: Observation, assessment: Assessment, phase: LifecyclePhase): Claim[] {
+  const { cause, fault } = assessment;
+  const text = (one: Cause): string => causeText(one, observation.subject);
+  const reason = cause?.finding.reason ?? "Pending";
+  const message = cause === undefined ? "The manager has not begun yet." : text(cause);
+  const moves = phase !== "available" && (fault === undefined || fault.finding.verdict === "transient");
+  return [
+    availability(assessment, reason, message),
+    phase === "available"
+      ? markStill("Ready", "Everything is as it should be.")
+      : (moves ? markProgressing : markStill)(reason, message),
+    fault === undefined ? markSound() : markDegraded(fault.finding.reason, text(fault)),
+  ];
+}
+
+function availability(assessment: Assessment, reason: Claim["reason"], message: string): Claim {
+  const { functions, odgm, cause } = assessment;
+  if (isServing(assessment)) return markAvailable(servingText(assessment));
+  if (functions.length === 0 && odgm === undefined && cause !== undefined)
+    return markAvailabilityUnknown(reason, message);
+  return markUnavailable(reason, message);
+}
+
+function servingText({ functions, odgm, cause }: Assessment): string {
+  const parts = [
+    ...(functions.length === 0 ? [] : [counted(functions.length, "function")]),
+    ...(odgm === undefined ? [] : ["the state store"]),
+  ].join(" and ");
+  return cause === undefined
+    ? `Serves with ${parts}.`
+    : `Still serves with ${parts}, though not all is as it should be.`;
+}
+
+function odgmClaims(observation: Observation, { odgm }: Assessment): Claim[] {
+  const disabled = observation.problems.find(({ reason }) => reason === "OdgmDisabled");
+  if (disabled !== undefined)
+    return [markOdgmNotReady("OdgmDisabled", causeText(passCause(disabled, observation), observation.subject))];
+  if (odgm === undefined) return [];
+  if (odgm.readiness.ready) return [markOdgmReady("The state store is ready.")];
+  const [first] = odgm.findings;
+  if (first === undefined) return [markOdgmNotReady(odgm.readiness.reason, odgm.readiness.message)];
+  return [
+    markOdgmNotReady(first.reason, causeText({ met: "world", component: odgm, finding: first }, observation.subject)),
+  ];
+}
+
+function telemetryClaims({ telemetry }: Observation): Claim[] {
+  switch (telemetry) {
+    case undefined:
+      return [];
+    case "configured":
+      return [markTelemetryConfigured()];
+    case "disabled":
+      return [markTelemetryAbsent("TelemetryDisabled", "Telemetry is off for this class.")];
+    case "no-endpoint":
+      return [markTelemetryAbsent("NoEndpoint", "Telemetry is asked for, but the manager knows no endpoint.")];
+  }
+}
+
+function passCause({ reason, verdict, message, object }: Problem, { subject }: Pick<Observation, "subject">): Cause {
+  return { met: "pass", finding: finding(reason, object ?? subject, message, { verdict }) };
+}
+
+/** Finalizers by which Kubernetes itself orders a deletion; they go by themselves. */
+const PASSING_FINALIZERS = new Set(["foregroundDeletion", "orphan"]);
+
+/** What stands in the way of a deletion; undefined when nothing does. */
+export function deletionCause({ problems, children, subject }: Observation): Cause | undefined {
+  const [problem] = problems;
+  if (problem !== undefined) return passCause(problem, { subject });
+  const held = children
+    .filter((child) => isBeingDeleted(child) && foreignFinalizers(child).length > 0)
+    .sort((a, b) => compareText(nameOf(a), nameOf(b)));
+  const [first] = held;
+  if (first === undefined) return undefined;
+  const object: ObjectRef = { apiVersion: first.apiVersion, kind: first.kind, name: first.metadata.name ?? "" };
+  return {
+    met: "world",
+    finding: finding("DeletionBlocked", object, `is held by finalizer ${foreignFinalizers(first).join(", ")}`),
+  };
+}
+
+function deletionClaims(observation: Observation): Claim[] {
+  const cause = deletionCause(observation);
+  const message = "The class is being deleted.";
+  const text = cause === undefined ? message : causeText(cause, observation.subject);
+  return [
+    markUnavailable("Deleting", message),
+    markProgressing(cause?.finding.reason ?? "Deleting", text),
+    cause === undefined ? markSound() : markDegraded(cause.finding.reason, text),
+  ];
+}
+
+function foreignFinalizers({ metadata }: KubeObject): readonly string[] {
+  return (metadata.finalizers ?? []).filter((finalizer) => !PASSING_FINALIZERS.has(finalizer));
+}
+
+function nameOf({ kind, metadata }: KubeObject): string {
+  return `${kind}/${metadata.name ?? ""}`;
+}

@@ -1,0 +1,114 @@
+import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
+import type { KubeObject, ObjectRef } from "@oaas/kube-core";
+import type { Assessment, ComponentHealth } from "./assess.ts";
+import { compareText } from "./compare-text.ts";
+import type { Expected, ExpectedFunction, Observation } from "./observation.ts";
+import { causeText } from "./wording.ts";
+
+/** State of one function as the status has it. */
+export type FunctionStatus = NonNullable<ClassRuntimeStatus["functions"]>[number];
+type OdgmStatus = NonNullable<ClassRuntimeStatus["odgm_cluster_status"]>;
+type ResourceRef = NonNullable<ClassRuntimeStatus["resource_refs"]>[number];
+
+/** The state of each function, in the order of the spec. */
+export function functionStatuses(
+  observation: Observation,
+  expected: Expected,
+  { functions }: Assessment,
+  previous: readonly FunctionStatus[],
+  now: string,
+): FunctionStatus[] {
+  const before = new Map(previous.map((status) => [status.function_key, status]));
+  const services = new Set(
+    observation.children.filter(({ kind }) => kind === "Service").map(({ metadata }) => metadata.name ?? ""),
+  );
+  return functions.flatMap((health, index) => {
+    const wanted = expected.functions[index];
+    if (wanted === undefined) return [];
+    const last = before.get(wanted.function_key);
+    const { ready } = health.readiness;
+    const url = observedUrl(wanted, health, services);
+    return [
+      {
+        function_key: wanted.function_key,
+        service: wanted.service,
+        ...(wanted.port === undefined ? {} : { port: wanted.port }),
+        predicted_url: wanted.predicted_url,
+        ...(url === undefined ? {} : { observed_url: url }),
+        template: expected.template.name,
+        ready,
+        ...(health.workloadRef === undefined ? {} : replicasOf(health)),
+        ...whyNotReady(health, observation.subject),
+        lastTransitionTime: (last?.ready === ready ? last.lastTransitionTime : undefined) ?? now,
+      },
+    ];
+  });
+}
+
+function replicasOf({ workloadRef, workload, readiness }: ComponentHealth): Partial<FunctionStatus> {
+  return {
+    desired_replicas: readiness.desired,
+    ready_replicas: readiness.readyReplicas,
+    ...(workloadRef === undefined ? {} : { workload: plainRef(workload ?? workloadRef) }),
+  };
+}
+
+/** Where it answers, once that has been seen: a route of its own, or its Service with something behind it. */
+function observedUrl(
+  wanted: ExpectedFunction,
+  { readiness }: ComponentHealth,
+  services: ReadonlySet<string>,
+): string | undefined {
+  if (!readiness.serving) return undefined;
+  if (readiness.url !== undefined) return readiness.url;
+  if (wanted.predicted_url === "" || (wanted.service !== "" && !services.has(wanted.service))) return undefined;
+  return wanted.predicted_url;
+}
+
+function whyNotReady(component: ComponentHealth, subject: ObjectRef) {
+  const [first] = component.findings;
+  if (first === undefined) return {};
+  return { reason: first.reason, message: causeText({ met: "world", component, finding: first }, subject) };
+}
+
+/** The state of the state store; its own words about itself where it was asked. */
+export function odgmStatus(observation: Observation, expected: Expected, { odgm }: Assessment): OdgmStatus | undefined {
+  const { odgm: wanted } = expected;
+  if (wanted === undefined || odgm === undefined) return undefined;
+  const { odgmReading: reading } = observation;
+  return {
+    collections_status: wanted.collections.map(({ name, partition_count, replica_count }) => ({
+      name,
+      ...(partition_count === undefined ? {} : { partition_count }),
+      ...(replica_count === undefined ? {} : { replica_count }),
+    })),
+    ...reading?.details,
+    ...(wanted.cluster_id === undefined ? {} : { cluster_id: wanted.cluster_id }),
+    ready: odgm.readiness.ready,
+    service: wanted.service,
+    desired_replicas: odgm.readiness.desired,
+    ready_replicas: odgm.readiness.readyReplicas,
+    ...(wanted.shard_type === undefined ? {} : { shard_type: wanted.shard_type }),
+    ...whyNotReady(odgm, observation.subject),
+    ...(reading === undefined ? {} : { last_checked: reading.checkedAt }),
+  };
+}
+
+/** The children that are there, by kind and name. */
+export function resourceRefs(children: readonly KubeObject[], subject: ObjectRef): ResourceRef[] {
+  return children
+    .map((child) => plainRef(child, subject.namespace))
+    .sort((a, b) => compareText(`${a.kind}/${a.name}`, `${b.kind}/${b.name}`));
+}
+
+function plainRef(object: KubeObject | ObjectRef, homeNamespace?: string): ResourceRef {
+  const { name = "", namespace, uid } = "metadata" in object ? object.metadata : object;
+  const away = homeNamespace !== undefined && namespace !== undefined && namespace !== homeNamespace;
+  return {
+    apiVersion: object.apiVersion,
+    kind: object.kind,
+    name,
+    ...(away ? { namespace } : {}),
+    ...(uid === undefined ? {} : { uid }),
+  };
+}

@@ -1,0 +1,100 @@
+import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
+import type { Fact } from "./observation.ts";
+import type { Reason } from "./reasons.ts";
+
+/** One condition of a class runtime's status. */
+export type StatusCondition = NonNullable<ClassRuntimeStatus["conditions"]>[number];
+
+/** Types in the order in which people read them. */
+const ORDER = [
+  "Available",
+  "Progressing",
+  "Degraded",
+  "OdgmReady",
+  "TelemetryConfigured",
+  "NfrObserved",
+  "NfrEnforced",
+  "PrometheusDisabled",
+] as const;
+
+/** A type of condition that this manager sets. */
+export type ConditionType = (typeof ORDER)[number];
+
+/** What should hold from now on, without a time. */
+export interface Claim extends Fact {
+  readonly type: ConditionType;
+}
+
+const claim =
+  (type: ConditionType, status: Claim["status"]) =>
+  (reason: Reason, message: string): Claim => ({ type, status, reason, message });
+
+/** Every component can be used. */
+export const markAvailable = (message: string): Claim => claim("Available", "True")("Serving", message);
+/** Something the class needs cannot be used. */
+export const markUnavailable = claim("Available", "False");
+/** Nobody can tell whether it can be used. */
+export const markAvailabilityUnknown = claim("Available", "Unknown");
+/** Something is on its way and expected to arrive. */
+export const markProgressing = claim("Progressing", "True");
+/** Everything is as it should be, or nothing moves any more. */
+export const markStill = claim("Progressing", "False");
+/** Something is wrong. */
+export const markDegraded = claim("Degraded", "True");
+/** Nothing is wrong. */
+export const markSound = (): Claim => claim("Degraded", "False")("NoFault", "Nothing is wrong.");
+/** The state store serves. */
+export const markOdgmReady = (message: string): Claim => claim("OdgmReady", "True")("Ready", message);
+/** The state store does not serve, or not fully. */
+export const markOdgmNotReady = claim("OdgmReady", "False");
+/** Telemetry settings are in the pods. */
+export const markTelemetryConfigured = (): Claim =>
+  claim("TelemetryConfigured", "True")("TelemetryEnabled", "Pods are given the telemetry endpoint.");
+/** Telemetry settings are not in the pods, by wish or for want of an endpoint. */
+export const markTelemetryAbsent = claim("TelemetryConfigured", "False");
+/** A condition that another loop has decided. */
+export const markFact = (type: "NfrObserved" | "NfrEnforced" | "PrometheusDisabled", fact: Fact): Claim => ({
+  type,
+  ...fact,
+});
+
+/** Types which only the lifecycle sets: what it does not claim is cleared. The last is of the Rust manager. */
+const OWN: ReadonlySet<string> = new Set([
+  "Available",
+  "Progressing",
+  "Degraded",
+  "OdgmReady",
+  "TelemetryConfigured",
+  "TelemetryDegraded",
+]);
+
+/** Whether the lifecycle alone decides conditions of this type. */
+export function isLifecycleCondition(type: string): boolean {
+  return OWN.has(type);
+}
+
+/**
+ * The conditions after a pass. A claim replaces the condition of its type, and its transition time moves only when the
+ * status does; conditions of other loops stay unless they are named in `cleared`.
+ */
+export function nextConditions(
+  previous: readonly StatusCondition[],
+  claims: readonly Claim[],
+  cleared: readonly string[],
+  { generation, now }: { readonly generation: number; readonly now: string },
+): StatusCondition[] {
+  const before = new Map(previous.map((condition) => [condition.type, condition]));
+  const claimed = new Set<string>(claims.map(({ type }) => type));
+  const kept = previous.filter(({ type }) => !OWN.has(type) && !claimed.has(type) && !cleared.includes(type));
+  const made = claims.map((one): StatusCondition => {
+    const last = before.get(one.type);
+    const since = last?.status === one.status ? last.lastTransitionTime : undefined;
+    return { ...one, lastTransitionTime: since ?? now, observedGeneration: generation };
+  });
+  return [...made, ...kept].sort((a, b) => place(a.type) - place(b.type) || (a.type < b.type ? -1 : 1));
+}
+
+function place(type: string): number {
+  const index = (ORDER as readonly string[]).indexOf(type);
+  return index < 0 ? ORDER.length : index;
+}

@@ -1,0 +1,181 @@
+import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
+import { timestamp } from "@oaas/foundation";
+import { equalJson } from "@oaas/kube-core";
+import type { LifecyclePhase } from "@oaas/models";
+import { assess, type Assessment, type Cause } from "./assess.ts";
+import { claimsOf, deletionCause } from "./claims.ts";
+import { functionStatuses, odgmStatus, resourceRefs } from "./component-status.ts";
+import { nextConditions } from "./conditions.ts";
+import { happenings, type Happening } from "./happenings.ts";
+import type { Expected, Observation } from "./observation.ts";
+import { legacyCondition, legacyStep, phaseOf } from "./phase.ts";
+import { settlesGeneration } from "./reasons.ts";
+import { causeText, counted } from "./wording.ts";
+
+/** What one step of the lifecycle says. */
+export interface Step {
+  readonly status: ClassRuntimeStatus;
+  /** False when the status is the very one that was given: then there is nothing to write. */
+  readonly changed: boolean;
+  /** What to tell as Events; empty when nothing changed. */
+  readonly events: readonly Happening[];
+  /** When time alone will change the answer. */
+  readonly checkAgainAtMs?: number;
+  /** How the status came about, for explanations. */
+  readonly assessment: Assessment;
+}
+
+/**
+ * One step of the lifecycle.
+ *
+ * *Guarantees*: the same observation gives the same phase, conditions and reasons whatever came before. Times move only
+ * when what they date has changed: `lastTransitionTime` with the status of its condition, `last_updated` with anything.
+ * An observation that says nothing new gives back the previous status itself. `observedGeneration` moves only when the
+ * pass has brought this generation about or judged it for good.
+ *
+ * *Assumptions*: children in the observation are those after the pass has written; `previous` is the status as stored.
+ */
+export function evaluate(previous: ClassRuntimeStatus | undefined, observation: Observation, nowMs: number): Step {
+  const seen = withLastKnown(observation, previous);
+  const assessment = assess(seen, nowMs);
+  const phase = phaseOf(observation, assessment);
+  const next = statusOf(
+    previous,
+    seen,
+    assessment,
+    { phase, step: legacyStep(observation, assessment) },
+    timestamp(nowMs),
+  );
+  const wakeUp = assessment.checkAgainAtMs === undefined ? {} : { checkAgainAtMs: assessment.checkAgainAtMs };
+  if (previous !== undefined && equalJson(steady(previous), steady(next))) {
+    return { status: previous, changed: false, events: [], assessment, ...wakeUp };
+  }
+  const status = { ...next, last_updated: timestamp(nowMs) };
+  return { status, changed: true, events: happenings(previous, status, observation.subject), assessment, ...wakeUp };
+}
+
+function statusOf(
+  previous: ClassRuntimeStatus | undefined,
+  observation: Observation,
+  assessment: Assessment,
+  where: { readonly phase: LifecyclePhase; readonly step: ClassRuntimeStatus["deployment_phase"] },
+  now: string,
+): ClassRuntimeStatus {
+  const { generation, subject } = observation;
+  const { phase } = where;
+  const expected = phase === "deleting" ? undefined : observation.expected;
+  const cause = phase === "deleting" ? deletionCause(observation) : assessment.cause;
+  const { claims, cleared } = claimsOf(observation, assessment, phase);
+  const template = expected?.template ?? previous?.template;
+  const odgm = expected === undefined ? undefined : odgmStatus(observation, expected, assessment);
+  const observedGeneration = generationSeen(previous, observation);
+  return {
+    ...foreignFields(previous),
+    ...(observedGeneration === undefined ? {} : { observedGeneration }),
+    phase,
+    condition: legacyCondition(phase, assessment),
+    ...(where.step === undefined ? {} : { deployment_phase: where.step }),
+    ...(cause === undefined ? {} : { reason: cause.finding.reason }),
+    message: messageOf(phase, cause, assessment, observation),
+    conditions: nextConditions(previous?.conditions ?? [], claims, cleared, { generation, now }),
+    ...(template === undefined ? {} : { template }),
+    resource_refs: resourceRefs(observation.children, subject),
+    ...(expected === undefined
+      ? {}
+      : { functions: functionStatuses(observation, expected, assessment, previous?.functions ?? [], now) }),
+    ...(odgm === undefined ? {} : { odgm_cluster_status: odgm }),
+    ...(observation.routers === undefined ? {} : { routers: [...observation.routers] }),
+  };
+}
+
+function messageOf(
+  phase: LifecyclePhase,
+  cause: Cause | undefined,
+  { functions, odgm }: Assessment,
+  { subject }: Observation,
+): string {
+  if (cause !== undefined) return causeText(cause, subject);
+  if (phase === "deleting") return "The class is being deleted.";
+  if (phase === "pending") return "The manager has not begun yet.";
+  const parts = [
+    ...(functions.length === 0 ? [] : [counted(functions.length, "function")]),
+    ...(odgm === undefined ? [] : ["the state store"]),
+  ];
+  return parts.length === 0 ? "Everything is ready." : `Ready: ${parts.join(" and ")}.`;
+}
+
+/** The Rust manager wrote its own spelling of the generation; ours takes over from it. */
+function generationSeen(previous: ClassRuntimeStatus | undefined, observation: Observation): number | undefined {
+  const before = previous?.observedGeneration ?? previous?.observed_generation;
+  const refused = observation.problems.filter(({ reason }) => !settlesGeneration(reason));
+  const judged = observation.problems.length > 0 || observation.expected !== undefined || observation.deleting;
+  return refused.length === 0 && judged ? observation.generation : before;
+}
+
+/** What analyzer and enforcer write; the lifecycle hands it on untouched. */
+function foreignFields(previous: ClassRuntimeStatus | undefined): ClassRuntimeStatus {
+  if (previous === undefined) return {};
+  const { nfr_recommendations, nfr_compliance, last_applied_recommendations, last_applied_at, enforcement_state } =
+    previous;
+  return {
+    ...(nfr_recommendations === undefined ? {} : { nfr_recommendations }),
+    ...(nfr_compliance === undefined ? {} : { nfr_compliance }),
+    ...(last_applied_recommendations === undefined ? {} : { last_applied_recommendations }),
+    ...(last_applied_at === undefined ? {} : { last_applied_at }),
+    ...(enforcement_state === undefined ? {} : { enforcement_state }),
+  };
+}
+
+/**
+ * When a new spec cannot be rendered, what was rendered before still runs: its functions go on being observed, by the
+ * workloads that the previous status names.
+ */
+function withLastKnown(observation: Observation, previous: ClassRuntimeStatus | undefined): Observation {
+  if (observation.expected !== undefined || observation.deleting || observation.problems.length === 0)
+    return observation;
+  const { template, functions = [] } = previous ?? {};
+  const running = functions.flatMap(({ workload, function_key, service, port, predicted_url, desired_replicas }) => {
+    if (workload?.apiVersion === undefined) return [];
+    const { apiVersion, kind, name } = workload;
+    const ref = { apiVersion, kind, name };
+    return [
+      {
+        function_key,
+        runtime: "workload" as const,
+        workload: ref,
+        service,
+        port,
+        predicted_url,
+        replicas: desired_replicas,
+      },
+    ];
+  });
+  if (template === undefined || running.length === 0) return observation;
+  const expected: Expected = { template, children: [], functions: running };
+  return { ...observation, expected };
+}
+
+/**
+ * The status without what changes all the time and is news only together with something else: when the store was last
+ * asked, how many objects it holds, how far its log is.
+ */
+function steady(status: ClassRuntimeStatus): unknown {
+  const { last_updated: _, odgm_cluster_status: odgm, ...rest } = status;
+  if (odgm === undefined) return rest;
+  const {
+    last_checked: _asked,
+    consensus_status: consensus,
+    collections_status: collections,
+    active_nodes: nodes,
+    ...store
+  } = odgm;
+  return {
+    ...rest,
+    odgm_cluster_status: {
+      ...store,
+      leader: consensus?.leader_node,
+      nodes: nodes?.map(({ last_heartbeat: _heard, ...node }) => node),
+      collections: collections?.map(({ total_objects: _held, ...collection }) => collection),
+    },
+  };
+}

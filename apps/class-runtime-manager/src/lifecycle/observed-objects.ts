@@ -1,0 +1,124 @@
+import type { KubeObject, LabelSelector } from "@oaas/kube-core";
+
+/*
+ * The part of Kubernetes' own objects that the lifecycle looks at. Every field may be absent: an object that was just
+ * made has no status, and a cache may hold objects with fields trimmed away.
+ */
+
+/** A condition as Kubernetes' own kinds write it; times and reasons may be absent. */
+export interface ObservedCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly lastTransitionTime?: string;
+}
+
+/** Deployment, ReplicaSet, StatefulSet, DaemonSet, Job or Knative Service: whatever runs pods. */
+export interface Workload extends KubeObject {
+  readonly spec?: {
+    readonly replicas?: number;
+    readonly selector?: LabelSelector;
+    readonly paused?: boolean;
+    readonly suspend?: boolean;
+    readonly parallelism?: number;
+    readonly completions?: number;
+    readonly updateStrategy?: {
+      readonly type?: string;
+      readonly rollingUpdate?: { readonly partition?: number };
+    };
+  };
+  readonly status?: WorkloadStatus;
+}
+
+/** What the controllers of these kinds report; each kind has its own subset. */
+export interface WorkloadStatus {
+  readonly observedGeneration?: number;
+  readonly conditions?: readonly ObservedCondition[];
+  readonly replicas?: number;
+  readonly updatedReplicas?: number;
+  readonly readyReplicas?: number;
+  readonly availableReplicas?: number;
+  readonly currentRevision?: string;
+  readonly updateRevision?: string;
+  readonly desiredNumberScheduled?: number;
+  readonly updatedNumberScheduled?: number;
+  readonly numberAvailable?: number;
+  readonly numberReady?: number;
+  readonly active?: number;
+  readonly ready?: number;
+  readonly succeeded?: number;
+  readonly failed?: number;
+  readonly url?: string;
+  readonly latestReadyRevisionName?: string;
+}
+
+/** What a container is doing, or did last. */
+export interface ContainerState {
+  readonly waiting?: { readonly reason?: string; readonly message?: string };
+  readonly running?: { readonly startedAt?: string };
+  readonly terminated?: {
+    readonly exitCode?: number;
+    readonly signal?: number;
+    readonly reason?: string;
+    readonly message?: string;
+    readonly finishedAt?: string;
+  };
+}
+
+export interface ContainerStatus {
+  readonly name: string;
+  readonly ready?: boolean;
+  readonly restartCount?: number;
+  readonly image?: string;
+  readonly state?: ContainerState;
+  readonly lastState?: ContainerState;
+}
+
+export interface Pod extends KubeObject {
+  readonly spec?: { readonly nodeName?: string; readonly restartPolicy?: string };
+  readonly status?: {
+    readonly phase?: string;
+    readonly reason?: string;
+    readonly message?: string;
+    readonly conditions?: readonly ObservedCondition[];
+    readonly initContainerStatuses?: readonly ContainerStatus[];
+    readonly containerStatuses?: readonly ContainerStatus[];
+  };
+}
+
+export interface Node extends KubeObject {
+  readonly status?: { readonly conditions?: readonly ObservedCondition[] };
+}
+
+/** An Event of the core group or of events.k8s.io; both are in use. */
+export interface EventObject extends KubeObject {
+  readonly type?: string;
+  readonly reason?: string;
+  readonly note?: string;
+  readonly message?: string;
+  readonly regarding?: EventSubject;
+  readonly involvedObject?: EventSubject;
+  readonly count?: number;
+  readonly deprecatedCount?: number;
+  readonly eventTime?: string | null;
+  readonly firstTimestamp?: string | null;
+  readonly lastTimestamp?: string | null;
+  readonly deprecatedLastTimestamp?: string | null;
+  readonly series?: { readonly count?: number; readonly lastObservedTime?: string };
+}
+
+interface EventSubject {
+  readonly kind?: string;
+  readonly name?: string;
+  readonly namespace?: string;
+  readonly uid?: string;
+}
+
+/** The condition of this type, if the controller has written one. */
+export function conditionIn(
+  conditions: readonly ObservedCondition[] | undefined,
+  type: string,
+): ObservedCondition | undefined {
+  return conditions?.find((condition) => condition.type === type);
+}

@@ -1,0 +1,55 @@
+import { violationText, type Fault } from "@oaas/foundation";
+import { fieldConflictsOf, statusReasonOf, type ObjectRef } from "@oaas/kube-core";
+import type { Problem } from "./observation.ts";
+import { REASONS, type Reason } from "./reasons.ts";
+
+/** A problem with the usual verdict of its reason. */
+export function problem(reason: Reason, message: string, object?: ObjectRef): Problem {
+  return { reason, verdict: REASONS[reason].verdict, message, ...(object === undefined ? {} : { object }) };
+}
+
+/** What a fault met while reading or writing a child means for the class. */
+export function problemFromFault(fault: Fault, object?: ObjectRef): Problem {
+  return problem(reasonOf(fault), messageOf(fault), object);
+}
+
+function reasonOf(fault: Fault): Reason {
+  const { detail } = fault;
+  switch (detail.kind) {
+    case "invalid-argument":
+      return "ApplyInvalid";
+    case "permission-denied":
+      return deniedReason(fault.message);
+    case "unauthenticated":
+      return "Forbidden";
+    case "already-exists":
+      return "NameTaken";
+    case "not-found":
+    case "unimplemented":
+      return "KindMissing";
+    case "failed-precondition":
+      if (fieldConflictsOf(fault).length > 0) return "Conflict";
+      return statusReasonOf(fault) === "Forbidden" ? "NamespaceTerminating" : "ApplyInvalid";
+    case "conflict":
+    case "resource-exhausted":
+    case "unavailable":
+    case "deadline-exceeded":
+    case "cancelled":
+    case "partial-failure":
+      return "ApiUnavailable";
+    case "internal":
+      return "InternalFault";
+  }
+}
+
+/** Kubernetes answers 403 for a missing role, a full quota and a refusing policy alike. */
+function deniedReason(message: string): Reason {
+  if (/exceeded quota/i.test(message)) return "Quota";
+  if (/violates PodSecurity|admission|denied the request/i.test(message)) return "AdmissionDenied";
+  return "Forbidden";
+}
+
+function messageOf(fault: Fault): string {
+  if (fault.detail.kind !== "invalid-argument" || fault.detail.violations.length === 0) return fault.message;
+  return fault.detail.violations.map(violationText).join("; ");
+}

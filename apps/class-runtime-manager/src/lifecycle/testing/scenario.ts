@@ -1,0 +1,342 @@
+import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
+import { equalJson } from "@oaas/kube-core";
+import { evaluate, type Step } from "../evaluate.ts";
+import { problem } from "../problem.ts";
+import type { Pod, Workload, WorkloadStatus } from "../observed-objects.ts";
+import { REASONS, type Reason } from "../reasons.ts";
+import { refFrom, World } from "./world.ts";
+
+/*
+ * Scenarios are text. Lines that begin with `|` are what was recorded; all others are read:
+ *
+ *   function KEY deployment/NAME [replicas=2]     also statefulset, daemonset, job, knative; or in-odgm, nothing-to-run
+ *   without function KEY                          the spec no longer has it
+ *   odgm statefulset/NAME [replicas=1]            the class has a state store
+ *   odgm says healthy | odgm says "…"             what it answers when asked
+ *   template NAME explicit|score                  template none: no template could be chosen
+ *   generation 2                                  the spec was changed
+ *   applied                                       every wanted child is in the cluster
+ *   deployment/NAME rolled-out                    as its controller reports it; also replicas= updated= ready= available=
+ *                                                 observed= generation= spec.replicas= Condition=True reason= message=
+ *   replicaset NAME of deployment/NAME revision=2
+ *   pod NAME of deployment/NAME STATE [node=] [replicaset=]     states: see podStatus
+ *   node NAME ready | node NAME lost
+ *   event pod/NAME Reason "message"
+ *   gone deployment/NAME | gone pod/NAME | gone everything
+ *   deployment/NAME deleting finalizer=example.com/hold
+ *   problem Reason [deployment/NAME] "message" | no problems
+ *   deleted                                       the class has a deletion timestamp
+ *   later 30s                                     time passes
+ *   restarted                                     the manager forgets everything but what is stored
+ *   look                                          evaluates and records
+ */
+
+/** Runs a scenario and gives its text back with what was recorded now. */
+export function runScenario(text: string): string {
+  const world = new World();
+  let status: ClassRuntimeStatus | undefined;
+  const lines: string[] = [];
+  for (const line of text.split("\n")) {
+    if (line.startsWith("|")) continue;
+    lines.push(line);
+    const words = wordsOf(line);
+    if (words.length === 0) continue;
+    if (words[0] === "look") {
+      const step = evaluate(status, world.observation(), world.nowMs);
+      lines.push(...record(step, world).map((recorded) => `| ${recorded}`));
+      expectQuiet(step, world);
+      status = step.status;
+    } else if (words[0] === "restarted") {
+      status = status === undefined ? undefined : (JSON.parse(JSON.stringify(status)) as ClassRuntimeStatus);
+    } else perform(world, words);
+  }
+  return lines.join("\n");
+}
+
+/** Looking again at the same world, also a moment later and in another order, must say nothing new. */
+function expectQuiet(step: Step, world: World): void {
+  const observation = world.observation();
+  const shuffled = {
+    ...observation,
+    children: observation.children.toReversed(),
+    pods: observation.pods.toReversed(),
+    events: observation.events.toReversed(),
+  };
+  for (const [again, at] of [
+    [observation, world.nowMs],
+    [shuffled, world.nowMs + 1],
+  ] as const) {
+    const next = evaluate(step.status, again, at);
+    if (next.changed || next.events.length > 0 || !equalJson(next.status, step.status)) {
+      throw new Error(`the same world gave another status: ${JSON.stringify(next.status, null, 1)}`);
+    }
+  }
+}
+
+function record(step: Step, world: World): string[] {
+  if (!step.changed) return ["nothing new", ...wakeUp(step, world)];
+  const { status } = step;
+  return [
+    `${status.phase} (${[status.condition, status.deployment_phase].filter(Boolean).join(", ")}), generation ${status.observedGeneration ?? "none"} seen: ${status.message}`,
+    ...(status.conditions ?? []).map(
+      ({ type, status: holds, reason, message, lastTransitionTime }) =>
+        `  ${type}=${holds} ${reason} since ${world.since(lastTransitionTime)}: ${message}`,
+    ),
+    ...(status.functions ?? []).map(
+      (one) =>
+        `  function ${one.function_key} ${one.ready === true ? "ready" : `not ready ${one.reason}`}` +
+        (one.desired_replicas === undefined ? "" : ` ${one.ready_replicas}/${one.desired_replicas}`) +
+        ` since ${world.since(one.lastTransitionTime)}${one.observed_url === undefined ? "" : ` at ${one.observed_url}`}`,
+    ),
+    ...(status.resource_refs === undefined
+      ? []
+      : [
+          `  objects: ${status.resource_refs.map(({ kind, name, uid }) => `${kind}/${name}(${uid})`).join(" ") || "none"}`,
+        ]),
+    ...step.events.map(({ type, reason, note }) => `  event ${type} ${reason}: ${note}`),
+    ...wakeUp(step, world),
+  ];
+}
+
+function wakeUp({ checkAgainAtMs }: Step, world: World): string[] {
+  return checkAgainAtMs === undefined
+    ? []
+    : [`  looks again at ${world.since(new Date(checkAgainAtMs).toISOString())}`];
+}
+
+interface Words {
+  readonly plain: readonly string[];
+  readonly named: Readonly<Record<string, string>>;
+}
+
+function wordsOf(line: string): string[] {
+  return [...line.replace(/(^|\s)#.*$/, "").matchAll(/(?:[^\s"]|"[^"]*")+/g)].map(([word]) => word.replaceAll('"', ""));
+}
+
+function sorted(words: readonly string[]): Words {
+  const isNamed = (word: string): boolean => /^[A-Za-z.]+=/.test(word);
+  return {
+    plain: words.filter((word) => !isNamed(word)),
+    named: Object.fromEntries(
+      words.filter(isNamed).map((word) => [word.slice(0, word.indexOf("=")), word.slice(word.indexOf("=") + 1)]),
+    ),
+  };
+}
+
+function perform(world: World, words: readonly string[]): void {
+  const { plain, named } = sorted(words);
+  const [command = "", first = "", second = "", third = ""] = plain;
+  const replicas = Number(named["replicas"] ?? 1);
+  if (command.includes("/")) return changeObject(world, command, plain.slice(1), named);
+  switch (command) {
+    case "function":
+      if (second === "in-odgm") return world.wantFunction(first, undefined, "odgm");
+      if (second === "nothing-to-run") return world.wantFunction(first, undefined, "none");
+      return world.wantFunction(first, refFrom(second), "workload", replicas);
+    case "without":
+      return void world.functions.delete(second);
+    case "odgm":
+      if (first === "says") {
+        const healthy = second === "healthy";
+        world.reading = { healthy, checkedAt: world.now, ...(healthy ? {} : { message: second }) };
+      } else {
+        world.odgm = {
+          workload: refFrom(first),
+          service: `${refFrom(first).name}-svc:80`,
+          replicas,
+          shard_type: "raft",
+          collections: [{ name: "shop.Order", partition_count: 4 }],
+        };
+      }
+      return;
+    case "template":
+      world.template =
+        first === "none" ? undefined : { name: first, basis: second === "explicit" ? "explicit" : "score" };
+      return;
+    case "telemetry":
+      world.telemetry = first as NonNullable<World["telemetry"]>;
+      return;
+    case "generation":
+      world.generation = Number(first);
+      return;
+    case "applied":
+      return world.applyAll();
+    case "replicaset":
+      return addReplicaSet(world, first, refFrom(third).name, named);
+    case "pod":
+      return world.addPod(first, refFrom(third), podStatus(plain[4] ?? "", plain[5] ?? "", world, named), {
+        ...(named["node"] === undefined ? {} : { node: named["node"] }),
+        ...(named["replicaset"] === undefined ? {} : { replicaSet: named["replicaset"] }),
+      });
+    case "node":
+      return addNode(world, first, second === "ready");
+    case "event":
+      return addEvent(world, first, second, third, named);
+    case "gone":
+      if (first !== "everything") return world.remove(refFrom(first));
+      world.objects.clear();
+      return world.pods.clear();
+    case "problem": {
+      if (!Object.hasOwn(REASONS, first)) throw new Error(`no such reason: ${first}`);
+      const about = plain.length > 3 ? refFrom(second) : undefined;
+      world.problems.push(problem(first as Reason, plain.at(-1) ?? "", about));
+      return;
+    }
+    case "no":
+      world.problems = [];
+      return;
+    case "deleted":
+      world.deleting = true;
+      return;
+    case "later":
+      world.nowMs += Number.parseInt(first, 10) * (first.endsWith("m") ? 60_000 : 1000);
+      return;
+    default:
+      throw new Error(`no such step in a scenario: ${words.join(" ")}`);
+  }
+}
+
+const COUNTS: Readonly<Record<string, keyof WorkloadStatus>> = {
+  observed: "observedGeneration",
+  replicas: "replicas",
+  updated: "updatedReplicas",
+  ready: "readyReplicas",
+  available: "availableReplicas",
+  desired: "desiredNumberScheduled",
+  scheduled: "updatedNumberScheduled",
+};
+
+function changeObject(world: World, word: string, flags: readonly string[], named: Words["named"]): void {
+  world.change(refFrom(word), (object) => {
+    const metadata = {
+      ...object.metadata,
+      ...(named["generation"] === undefined ? {} : { generation: Number(named["generation"]) }),
+      ...(flags.includes("deleting") ? { deletionTimestamp: world.now } : {}),
+      ...(named["finalizer"] === undefined ? {} : { finalizers: [named["finalizer"]] }),
+    };
+    const spec =
+      named["spec.replicas"] === undefined ? object.spec : { ...object.spec, replicas: Number(named["spec.replicas"]) };
+    const status: Record<string, unknown> = { ...object.status };
+    if (flags.includes("rolled-out")) Object.assign(status, rolledOut({ ...object, metadata }, spec?.replicas ?? 1));
+    for (const [name, field] of Object.entries(COUNTS)) {
+      if (named[name] !== undefined) status[field] = Number(named[name]);
+    }
+    const { reason, message } = named;
+    const told = { ...(reason === undefined ? {} : { reason }), ...(message === undefined ? {} : { message }) };
+    const conditions = Object.entries(named).flatMap(([type, value]) =>
+      /^[A-Z]/.test(type) ? [{ type, status: value, lastTransitionTime: world.now, ...told }] : [],
+    );
+    if (conditions.length > 0) status["conditions"] = conditions;
+    return { ...object, metadata, ...(spec === undefined ? {} : { spec }), status };
+  });
+}
+
+function rolledOut({ kind, metadata }: Workload, replicas: number): WorkloadStatus {
+  const observedGeneration = metadata.generation ?? 1;
+  const conditions = [
+    { type: kind === "Job" ? "Complete" : kind === "Service" ? "Ready" : "Available", status: "True" },
+  ];
+  if (kind === "DaemonSet") {
+    return {
+      observedGeneration,
+      desiredNumberScheduled: replicas,
+      updatedNumberScheduled: replicas,
+      numberReady: replicas,
+      numberAvailable: replicas,
+    };
+  }
+  if (kind === "Service") return { observedGeneration, conditions, url: `http://${metadata.name}.shop.example.com` };
+  return {
+    observedGeneration,
+    conditions,
+    replicas,
+    updatedReplicas: replicas,
+    readyReplicas: replicas,
+    availableReplicas: replicas,
+  };
+}
+
+function addReplicaSet(world: World, name: string, deployment: string, named: Words["named"]): void {
+  world.replicaSets.set(name, {
+    apiVersion: "apps/v1",
+    kind: "ReplicaSet",
+    metadata: {
+      name,
+      annotations: { "deployment.kubernetes.io/revision": named["revision"] ?? "1" },
+      ownerReferences: [
+        { apiVersion: "apps/v1", kind: "Deployment", name: deployment, uid: deployment, controller: true },
+      ],
+    },
+  });
+}
+
+/** `unschedulable "…"`, `starting`, `running`, `ready`, `waiting REASON [message=]`, `crashed [exit=] [restarts=] [oom]`. */
+function podStatus(state: string, detail: string, world: World, named: Words["named"]): NonNullable<Pod["status"]> {
+  const at = { lastTransitionTime: world.now };
+  const scheduled = { type: "PodScheduled", status: "True", ...at };
+  const notReady = { type: "Ready", status: "False", ...at };
+  const container = { name: "function", image: "registry.local/order:1", restartCount: Number(named["restarts"] ?? 0) };
+  const made = (one: object, ready = false): NonNullable<Pod["status"]> => ({
+    phase: ready ? "Running" : "Pending",
+    conditions: [scheduled, ready ? { ...notReady, status: "True" } : notReady],
+    containerStatuses: [{ ...container, ready, ...one }],
+  });
+  switch (state) {
+    case "unschedulable":
+      return {
+        phase: "Pending",
+        conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable", message: detail, ...at }],
+      };
+    case "starting":
+      return made({ state: { waiting: { reason: "ContainerCreating" } } });
+    case "running":
+      return made({ state: { running: { startedAt: world.now } } });
+    case "ready":
+      return made({ state: { running: { startedAt: world.now } } }, true);
+    case "waiting":
+      return made({ state: { waiting: { reason: detail, message: named["message"] ?? "" } } });
+    case "crashed":
+      return made({
+        state: { waiting: { reason: "CrashLoopBackOff", message: "back-off 10s restarting failed container" } },
+        lastState: {
+          terminated: {
+            exitCode: Number(named["exit"] ?? 1),
+            reason: detail === "oom" ? "OOMKilled" : "Error",
+            message: named["message"] ?? "",
+          },
+        },
+      });
+    case "relapsing":
+      return made({
+        state: { running: { startedAt: world.now } },
+        lastState: { terminated: { exitCode: Number(named["exit"] ?? 1), reason: "Error" } },
+      });
+    default:
+      throw new Error(`no such state of a pod: ${state}`);
+  }
+}
+
+function addNode(world: World, name: string, ready: boolean): void {
+  const condition = { type: "Ready", status: ready ? "True" : "Unknown", lastTransitionTime: world.now };
+  world.nodes.set(name, {
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: { name },
+    status: { conditions: [ready ? condition : { ...condition, message: "Kubelet stopped posting node status." }] },
+  });
+}
+
+function addEvent(world: World, about: string, reason: string, message: string, named: Words["named"]): void {
+  const { kind, name } = refFrom(about);
+  world.events.push({
+    apiVersion: "events.k8s.io/v1",
+    kind: "Event",
+    metadata: { name: `event-${world.events.length}` },
+    type: named["type"] ?? "Warning",
+    reason,
+    note: message,
+    regarding: { kind, name },
+    eventTime: world.now,
+    series: { count: Number(named["count"] ?? 1), lastObservedTime: world.now },
+  });
+}
