@@ -1,0 +1,70 @@
+import { ok } from "@oaas/foundation";
+import type { Addon } from "../templates/addon.ts";
+import { runtimeOf } from "../templates/class-plan.ts";
+import { disruptionBudget } from "../templates/parts/disruption-budget.ts";
+import { componentLabels, selectorLabels } from "../templates/parts/labels.ts";
+import { networkPolicy, wantsNetworkPolicy } from "../templates/parts/network-policy.ts";
+import type { Manifest, RenderedOdgm } from "../templates/template.ts";
+import { refTo } from "../templates/workloads/function-children.ts";
+import { odgmConfigMap } from "./odgm-config-map.ts";
+import { functionOdgmEnv, waitAddress } from "./odgm-env.ts";
+import { odgmPodsService, odgmService } from "./odgm-service.ts";
+import { odgmWorkloads } from "./odgm-workload.ts";
+import { ODGM_PORT, planOdgm, ZENOH_PORT, type OdgmPlan } from "./plan.ts";
+
+/** The state store of a class: a data grid of its own, never a sidecar. */
+export const odgmAddon: Addon = {
+  id: "odgm",
+  implied: ({ spec }) =>
+    spec.state_spec !== undefined ||
+    spec.odgm_config !== undefined ||
+    (spec.functions ?? []).some((fn) => runtimeOf(fn) === "odgm"),
+  switchedOff: ({ spec }) => spec.odgm_config?.enabled === false,
+  missing: ({ features }) =>
+    features.odgm ? undefined : "the data grid is switched off in this cluster (OPRC_CRM_FEATURES_ODGM)",
+  render(ofClass) {
+    const { input, policy } = ofClass;
+    const plan = planOdgm(ofClass);
+    const app = plan.names.workload;
+    const labels = componentLabels(input, app, "odgm");
+    const selector = selectorLabels(input, app);
+    const config = odgmConfigMap(plan, labels);
+    const workloads = odgmWorkloads(plan, { labels, selector, config });
+    if (!workloads.ok) return workloads;
+    const several = plan.nodes.ids.length > 1;
+    const named = several || workloads.value.some(({ kind }) => kind === "StatefulSet");
+    const budgeted = several && policy.disruptionBudget && input.cluster.capabilities.podDisruptionBudget;
+    const guard = { name: app, labels, selector };
+    return ok({
+      children: [
+        config,
+        odgmService(plan, labels, selector),
+        ...(named ? [odgmPodsService(plan, labels, selector)] : []),
+        ...workloads.value,
+        ...(budgeted ? [disruptionBudget(input, guard)] : []),
+        ...(wantsNetworkPolicy(input) ? [networkPolicy(input, { ...guard, ports: [ODGM_PORT, ZENOH_PORT] })] : []),
+      ],
+      functionEnv: (fn) => functionOdgmEnv(plan, fn),
+      waitFor: waitAddress(plan),
+      odgm: renderedOdgm(plan, workloads.value),
+      hosts: ["odgm"],
+      warnings: plan.warnings,
+    });
+  },
+};
+
+function renderedOdgm(plan: OdgmPlan, workloads: readonly Manifest[]): RenderedOdgm {
+  return {
+    workloads: workloads.map(refTo),
+    service: plan.service,
+    replicas: plan.nodes.ids.length,
+    clusterId: plan.clusterId,
+    shardType: plan.collections[0]?.shardType ?? "none",
+    collections: plan.collections.map(({ name, partitionCount, replicaCount, shardType }) => ({
+      name,
+      partitionCount,
+      replicaCount,
+      shardType,
+    })),
+  };
+}

@@ -1,0 +1,86 @@
+import type { ClassRuntimeSpec } from "@oaas/contracts/crd";
+import { pathOf, ROOT_PATH, type Violation } from "@oaas/foundation";
+import type { Collection } from "./collections.ts";
+import type { Invocations } from "./routes.ts";
+
+type Assignment = NonNullable<
+  NonNullable<NonNullable<ClassRuntimeSpec["odgm_config"]>["collection_assignments"]>[string]
+>[number];
+
+/** One collection as the data grid reads it. */
+export interface CollectionRequest {
+  readonly name: string;
+  readonly partition_count: number;
+  readonly replica_count: number;
+  readonly shard_assignments: readonly {
+    readonly primary: number | null;
+    readonly replica: readonly number[];
+    readonly shard_ids: readonly number[];
+  }[];
+  readonly shard_type: string;
+  readonly options: Readonly<Record<string, string>>;
+  readonly invocations: Invocations | null;
+}
+
+interface Wanted {
+  readonly collections: readonly Collection[];
+  readonly assignments: Readonly<Record<string, readonly Assignment[]>>;
+  readonly options: Readonly<Record<string, string>>;
+  readonly invocations: Invocations;
+}
+
+/**
+ * The value of `ODGM_COLLECTION`: always the same text for the same class, so that a pass which changes nothing rolls
+ * nothing. Shard assignments that do not fit their collection are left out with a warning.
+ */
+export function collectionRequests({ collections, assignments, options, invocations }: Wanted): {
+  readonly requests: readonly CollectionRequest[];
+  readonly warnings: readonly Violation[];
+} {
+  const seen = new Set<number>();
+  const warnings: Violation[] = [];
+  const sortedOptions = Object.fromEntries(Object.entries(options).sort(([a], [b]) => (a < b ? -1 : 1)));
+  const requests = collections.map((collection): CollectionRequest => {
+    const given = Object.hasOwn(assignments, collection.name) ? (assignments[collection.name] ?? []) : [];
+    const problem = given.length === 0 ? undefined : misfit(given, collection, seen);
+    if (problem !== undefined) {
+      warnings.push({
+        path: pathOf(ROOT_PATH, "odgm_config", "collection_assignments", collection.name),
+        message: `the assignments are left to the data grid: ${problem}`,
+      });
+    }
+    return {
+      name: collection.name,
+      partition_count: collection.partitionCount,
+      replica_count: collection.replicaCount,
+      shard_assignments:
+        problem === undefined
+          ? given.map(({ primary, replica = [], shard_ids: ids = [] }) => ({
+              primary: primary ?? null,
+              replica,
+              shard_ids: ids,
+            }))
+          : [],
+      shard_type: collection.shardType,
+      options: sortedOptions,
+      invocations:
+        Object.keys(invocations.fn_routes).length + invocations.disabled_fn.length === 0 ? null : invocations,
+    };
+  });
+  return { requests, warnings };
+}
+
+/** Why assignments cannot be used; undefined when they can, and their shard ids are taken then. */
+function misfit(given: readonly Assignment[], { partitionCount, replicaCount }: Collection, seen: Set<number>) {
+  if (given.length !== partitionCount) return `there are ${given.length} for ${partitionCount} partitions`;
+  const ids = given.flatMap((one) => one.shard_ids ?? []);
+  for (const { primary, replica = [], shard_ids: own = [] } of given) {
+    if (replica.length !== replicaCount || own.length !== replicaCount) {
+      return `one has ${replica.length} nodes and ${own.length} shards for ${replicaCount} copies`;
+    }
+    if (primary === undefined || !own.includes(primary)) return "a primary is none of its shards";
+  }
+  if (new Set(ids).size !== ids.length || ids.some((id) => seen.has(id))) return "a shard id is used twice";
+  for (const id of ids) seen.add(id);
+  return undefined;
+}

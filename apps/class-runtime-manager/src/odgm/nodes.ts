@@ -1,0 +1,54 @@
+import type { ClassRuntimeSpec } from "@oaas/contracts/crd";
+import { hashJson } from "@oaas/kube-core";
+import type { RenderInput } from "../templates/template.ts";
+
+type OdgmConfig = NonNullable<ClassRuntimeSpec["odgm_config"]>;
+
+/** The data grid's nodes in this cluster, and all of them everywhere. */
+export interface GridNodes {
+  /**
+   * - `fixed`: somebody gave the ids; each node is a workload of its own, since pods of one workload share their variables
+   * - `numbered`: ours; the id is the prefix with the pod's number behind it
+   */
+  readonly kind: "fixed" | "numbered";
+  readonly ids: readonly number[];
+  /** Digits before the pod's number, for `numbered`. */
+  readonly prefix: string;
+  /** Ids of all nodes in all clusters, sorted. */
+  readonly members: readonly number[];
+}
+
+/** Ids that Package Manager gave win; else `replicas` nodes with ids of our own, always the same for the same object. */
+export function gridNodes(input: RenderInput, replicas: number): GridNodes {
+  const config = input.spec.odgm_config;
+  const here = idsHere(config, input.spec.origin?.target_env);
+  if (here.length > 0) {
+    const everywhere = Object.values(config?.env_node_ids ?? {}).flat();
+    return { kind: "fixed", ids: here, prefix: "", members: sorted([...everywhere, ...here]) };
+  }
+  const prefix = String(ownPrefix(input));
+  const ids = Array.from({ length: replicas }, (_, index) => Number(`${prefix}${index}`));
+  const everywhere = Object.values(config?.env_node_ids ?? {}).flat();
+  return { kind: "numbered", ids, prefix, members: sorted([...everywhere, ...ids]) };
+}
+
+/** The ids meant for this cluster: all of its entry in the map, among them its own node id. */
+function idsHere(config: OdgmConfig | undefined, cluster: string | undefined): readonly number[] {
+  const byEnvironment = config?.env_node_ids ?? {};
+  const own = config?.node_id;
+  const entry =
+    (cluster === undefined ? undefined : byEnvironment[cluster]) ??
+    Object.values(byEnvironment).find((ids) => own !== undefined && ids.includes(own)) ??
+    [];
+  return [...new Set([...(own === undefined ? [] : [own]), ...entry])];
+}
+
+/** Eight to nine digits from the object's name: with a pod's number behind them still an exact number. */
+function ownPrefix({ owner }: RenderInput): number {
+  const digits = hashJson([owner.namespace, owner.name]).slice(0, 7);
+  return 10_000_000 + Number.parseInt(digits, 16);
+}
+
+function sorted(ids: readonly number[]): readonly number[] {
+  return [...new Set(ids)].sort((a, b) => a - b);
+}

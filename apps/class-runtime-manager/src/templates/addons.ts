@@ -1,0 +1,51 @@
+import { err, ok, pathOf, ROOT_PATH, type Result } from "@oaas/foundation";
+import { odgmAddon } from "../odgm/addon.ts";
+import type { Addon } from "./addon.ts";
+import type { Refusal } from "./refusal.ts";
+import type { RenderInput } from "./template.ts";
+
+/** The addons there are. To add one, write an `Addon` and list it here; nothing else changes. */
+export const ADDONS: readonly Addon[] = [odgmAddon];
+
+/**
+ * The addons a class gets: those it lists, else those of its environment, else those that its own parts imply. Refused
+ * when one is unknown, or asked for and not to be had in this cluster.
+ */
+export function addonsOf(input: RenderInput, known: readonly Addon[] = ADDONS): Result<readonly Addon[], Refusal> {
+  const { spec, environment, cluster } = input;
+  const listed = spec.addons ?? environment?.spec.default_addons;
+  const ids = listed?.map((id) => id.toLowerCase());
+  const unknown = ids?.find((id) => !known.some((addon) => addon.id === id));
+  if (unknown !== undefined) {
+    const names = known.map(({ id }) => id);
+    return err({
+      kind: "addon-unknown",
+      message: `there is no addon "${unknown}"; known addons: ${names.join(", ")}`,
+      known: names,
+      addon: unknown,
+      violations: [
+        {
+          path: pathOf(ROOT_PATH, "addons"),
+          message: `there is no addon "${unknown}"`,
+          fix: `use one of ${names.join(", ")}`,
+        },
+      ],
+    });
+  }
+  const wanted = known.filter(
+    (addon) => !addon.switchedOff(input) && (ids === undefined ? addon.implied(input) : ids.includes(addon.id)),
+  );
+  for (const addon of wanted) {
+    const { id } = addon;
+    const why = addon.missing(cluster);
+    if (why === undefined) continue;
+    return err({
+      kind: "addon-disabled",
+      message: `the class needs addon "${id}", but ${why}`,
+      known: known.map((one) => one.id),
+      addon: id,
+      violations: [{ path: pathOf(ROOT_PATH, "addons"), message: `addon "${id}" is not to be had here: ${why}` }],
+    });
+  }
+  return ok(wanted);
+}

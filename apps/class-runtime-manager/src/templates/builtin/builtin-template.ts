@@ -1,0 +1,23 @@
+import { TEMPLATES, type BuiltinTemplate } from "@oaas/models";
+import type { Policy } from "../policy.ts";
+import { renderClass } from "../render.ts";
+import type { RenderInput, Template, TemplateScore } from "../template.ts";
+import type { WorkloadMaker } from "../workload.ts";
+
+interface Definition {
+  readonly policy: Policy & { readonly id: BuiltinTemplate };
+  readonly maker: WorkloadMaker;
+  readonly score: (input: RenderInput) => TemplateScore;
+  readonly byNameOnly?: boolean;
+}
+
+/** A template made of a policy and a kind of workload; its aliases are those of the domain's list. */
+export function builtinTemplate({ policy, maker, score, byNameOnly = false }: Definition): Template {
+  return {
+    id: policy.id,
+    aliases: TEMPLATES[policy.id],
+    byNameOnly,
+    score,
+    render: (input) => renderClass(input, policy, maker),
+  };
+}

@@ -1,0 +1,12 @@
+import { STANDARD_POLICY } from "../policy.ts";
+import { daemonSetMaker } from "../workloads/daemon-set.ts";
+import { builtinTemplate } from "./builtin-template.ts";
+import { scoreOf } from "./site.ts";
+
+/** One pod on every node of the environment. */
+export const daemonSetTemplate = builtinTemplate({
+  policy: { ...STANDARD_POLICY, id: "daemonset" },
+  maker: daemonSetMaker,
+  byNameOnly: true,
+  score: () => scoreOf([0, "taken only by name"]),
+});

@@ -1,0 +1,27 @@
+import { STANDARD_POLICY } from "../policy.ts";
+import { deploymentMaker } from "../workloads/deployment.ts";
+import { builtinTemplate } from "./builtin-template.ts";
+import { scoreOf, siteOf } from "./site.ts";
+
+/** One small replica of everything, up at once: for a developer's single node. */
+export const devTemplate = builtinTemplate({
+  policy: {
+    ...STANDARD_POLICY,
+    id: "dev",
+    resources: { cpu_request: "50m", memory_request: "64Mi", cpu_limit: "500m", memory_limit: "256Mi" },
+    odgmResources: { cpu_request: "50m", memory_request: "128Mi", cpu_limit: "500m", memory_limit: "512Mi" },
+    probes: { liveness: false, startup: false },
+    odgmSpread: "none",
+    // One node has no room for a second copy while the first still stands.
+    surge: { maxSurge: 0, maxUnavailable: 1 },
+    terminationGraceSeconds: 5,
+    waitsForOdgm: false,
+    odgmImage: "ghcr.io/pawissanutt/oaas-rs/odgm:dev-alpha",
+  },
+  maker: deploymentMaker,
+  score(input) {
+    const { profile, isEdge, source } = siteOf(input);
+    if (profile === "dev") return scoreOf([1_000_000, `made for ${source}`]);
+    return isEdge ? scoreOf([10, "small enough for the edge"]) : scoreOf([-10, `not made for ${source}`]);
+  },
+});

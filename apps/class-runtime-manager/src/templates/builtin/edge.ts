@@ -1,0 +1,33 @@
+import { STANDARD_POLICY } from "../policy.ts";
+import { deploymentMaker } from "../workloads/deployment.ts";
+import { builtinTemplate } from "./builtin-template.ts";
+import { nfrPoints, scoreOf, siteOf } from "./site.ts";
+
+/** Two small replicas, apart when they can be, patient with nodes that come and go. */
+export const edgeTemplate = builtinTemplate({
+  policy: {
+    ...STANDARD_POLICY,
+    id: "edge",
+    replicas: 2,
+    resources: { cpu_request: "100m", memory_request: "128Mi", cpu_limit: "500m", memory_limit: "512Mi" },
+    odgmResources: { cpu_request: "100m", memory_request: "256Mi", cpu_limit: "500m", memory_limit: "512Mi" },
+    spread: "preferred",
+    // Edge nodes are full: a roll-out replaces pods rather than adding one.
+    surge: { maxSurge: 0, maxUnavailable: 1 },
+    scaleDownWindow: 600,
+    nodeLossPatience: 900,
+  },
+  maker: deploymentMaker,
+  score(input) {
+    const { profile, isEdge, source } = siteOf(input);
+    const made = profile === "edge" || isEdge;
+    return scoreOf(
+      made ? [1_000_000, `made for ${source}`] : undefined,
+      ...nfrPoints(input, {
+        throughputRps: { at: 300, points: 2 },
+        latencyMs: { at: 150, points: 2 },
+        availability: { at: 0.999, points: 1 },
+      }),
+    );
+  },
+});

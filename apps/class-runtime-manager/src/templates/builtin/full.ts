@@ -1,0 +1,35 @@
+import { STANDARD_POLICY } from "../policy.ts";
+import { deploymentMaker } from "../workloads/deployment.ts";
+import { builtinTemplate } from "./builtin-template.ts";
+import { nfrPoints, scoreOf, siteOf } from "./site.ts";
+
+/** Three replicas that survive a drain, a lost node and a bad roll-out: for production. */
+export const fullTemplate = builtinTemplate({
+  policy: {
+    ...STANDARD_POLICY,
+    id: "full",
+    replicas: 3,
+    odgmReplicas: 3,
+    resources: { cpu_request: "200m", memory_request: "256Mi", cpu_limit: "1", memory_limit: "1Gi" },
+    probes: { liveness: true, startup: true },
+    spread: "preferred",
+    odgmSpread: "even",
+    disruptionBudget: true,
+    surge: { maxSurge: "25%", maxUnavailable: 0 },
+    minReadySeconds: 5,
+    terminationGraceSeconds: 60,
+  },
+  maker: deploymentMaker,
+  score(input) {
+    const { profile, source } = siteOf(input);
+    return scoreOf(
+      profile === "full" ? [800_000, `made for ${source}`] : undefined,
+      ...nfrPoints(input, {
+        throughputRps: { at: 1500, points: 3 },
+        latencyMs: { at: 50, points: 3 },
+        availability: { at: 0.9995, points: 2 },
+        strong: 2,
+      }),
+    );
+  },
+});

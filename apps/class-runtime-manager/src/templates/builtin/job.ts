@@ -1,0 +1,12 @@
+import { STANDARD_POLICY } from "../policy.ts";
+import { jobMaker } from "../workloads/job.ts";
+import { builtinTemplate } from "./builtin-template.ts";
+import { scoreOf } from "./site.ts";
+
+/** Functions that run once to their end. */
+export const jobTemplate = builtinTemplate({
+  policy: { ...STANDARD_POLICY, id: "job", probes: { liveness: false, startup: false } },
+  maker: jobMaker,
+  byNameOnly: true,
+  score: () => scoreOf([0, "taken only by name"]),
+});

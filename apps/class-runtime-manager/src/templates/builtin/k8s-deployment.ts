@@ -1,0 +1,22 @@
+import { STANDARD_POLICY } from "../policy.ts";
+import { deploymentMaker } from "../workloads/deployment.ts";
+import { builtinTemplate } from "./builtin-template.ts";
+import { nfrPoints, scoreOf, siteOf } from "./site.ts";
+
+/** A plain Deployment: what the function states and Kubernetes' own defaults. */
+export const k8sDeploymentTemplate = builtinTemplate({
+  policy: { ...STANDARD_POLICY, id: "k8s_deployment" },
+  maker: deploymentMaker,
+  score(input) {
+    const { isDatacenter, source } = siteOf(input);
+    return scoreOf(
+      isDatacenter ? [600_000, `fit for a datacenter (${source})`] : undefined,
+      ...nfrPoints(input, {
+        throughputRps: { at: 1500, points: 3 },
+        latencyMs: { at: 50, points: 3 },
+        availability: { at: 0.9995, points: 2 },
+        strong: 2,
+      }),
+    );
+  },
+});

@@ -1,0 +1,21 @@
+import { STANDARD_POLICY } from "../policy.ts";
+import { knativeMaker } from "../workloads/knative-service.ts";
+import { builtinTemplate } from "./builtin-template.ts";
+import { nfrPoints, notEligible, scoreOf, siteOf } from "./site.ts";
+
+/** Knative Services: replicas follow the requests, down to none when nothing is stated. */
+export const knativeTemplate = builtinTemplate({
+  policy: { ...STANDARD_POLICY, id: "knative", replicas: 0, waitsForOdgm: false, defaultPort: 8080 },
+  maker: knativeMaker,
+  score(input) {
+    const { features, capabilities } = input.cluster;
+    if (!features.knative) return notEligible("Knative is switched off (OPRC_CRM_FEATURES_KNATIVE)");
+    if (!capabilities.knative) return notEligible("the cluster does not serve serving.knative.dev/v1");
+    const { profile, isEdge, isDatacenter, source } = siteOf(input);
+    const place = isDatacenter || profile === "full" ? 900_000 : isEdge || profile === "edge" ? 600_000 : 100_000;
+    return scoreOf(
+      [place, `fit for ${source}`],
+      ...nfrPoints(input, { throughputRps: { at: 500, points: 2 }, latencyMs: { at: 100, points: 2 } }),
+    );
+  },
+});

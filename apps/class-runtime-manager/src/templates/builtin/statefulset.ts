@@ -1,0 +1,18 @@
+import { STANDARD_POLICY } from "../policy.ts";
+import { statefulSetMaker } from "../workloads/stateful-set.ts";
+import { builtinTemplate } from "./builtin-template.ts";
+import { scoreOf } from "./site.ts";
+
+/** Replicas with names and disks of their own. */
+export const statefulSetTemplate = builtinTemplate({
+  policy: {
+    ...STANDARD_POLICY,
+    id: "statefulset",
+    spread: "preferred",
+    disruptionBudget: true,
+    terminationGraceSeconds: 60,
+  },
+  maker: statefulSetMaker,
+  byNameOnly: true,
+  score: () => scoreOf([0, "taken only by name"]),
+});

@@ -1,0 +1,85 @@
+import { globSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { parse, parseAllDocuments, stringify } from "yaml";
+import { BUILTIN_TEMPLATES } from "./registry.ts";
+import { selectTemplate } from "./select.ts";
+import { inputOf, type PartialInput } from "./testing/inputs.ts";
+import { podSpecOf, restrictedProblems } from "./testing/restricted.ts";
+
+/*
+ * Each testdata/<name>.input.yaml is a class in its cluster; <name>.golden.yaml is what becomes of it. To rewrite them
+ * after a wanted change: UPDATE_GOLDEN=1 vitest run --project unit apps/class-runtime-manager/src/templates/golden
+ */
+const FOLDER = path.join(import.meta.dirname, "testdata");
+const inputs = globSync("*.input.yaml", { cwd: FOLDER }).sort();
+
+function renderFile(file: string) {
+  const input = inputOf(parse(readFileSync(path.join(FOLDER, file), "utf8")) as PartialInput);
+  const selection = selectTemplate(input, BUILTIN_TEMPLATES);
+  if (!selection.ok) throw new Error(selection.error.message);
+  const rendered = selection.value.template.render(input);
+  if (!rendered.ok) throw new Error(JSON.stringify(rendered.error));
+  return { input, rendered: rendered.value };
+}
+
+describe.each(inputs)("%s", (file) => {
+  test("renders as its golden file says", () => {
+    const { children, ...about } = renderFile(file).rendered;
+    const documents = [about, ...children];
+    const golden = path.join(FOLDER, file.replace(".input.", ".golden."));
+    if (process.env["UPDATE_GOLDEN"] === "1") {
+      const options = { lineWidth: 0, aliasDuplicateObjects: false };
+      writeFileSync(golden, documents.map((document) => stringify(document, options)).join("---\n"));
+    }
+    const expected = parseAllDocuments(readFileSync(golden, "utf8")).map((document) => document.toJS() as unknown);
+    expect(documents).toEqual(expected);
+    // Also the order of members, without which the difference of two passes would be hard to read.
+    expect(JSON.stringify(documents)).toBe(JSON.stringify(expected));
+  });
+
+  test("every child is owned, labelled and in the class's namespace", () => {
+    const { input, rendered } = renderFile(file);
+    for (const { metadata } of rendered.children) {
+      expect(metadata.namespace).toBe(input.owner.namespace);
+      expect(metadata.labels?.["oaas.io/owner"]).toBe(input.owner.name);
+      expect(metadata.ownerReferences).toEqual([
+        expect.objectContaining({ uid: input.owner.uid, kind: input.owner.kind, controller: true }),
+      ]);
+    }
+  });
+
+  test("every pod keeps the restricted standard", () => {
+    const pods = renderFile(file)
+      .rendered.children.map(podSpecOf)
+      .filter((pod) => pod !== undefined);
+    expect(pods.length).toBeGreaterThan(0);
+    expect(pods.flatMap(restrictedProblems)).toEqual([]);
+  });
+});
+
+test("each built-in template has a golden file of its own", () => {
+  const shown = inputs.map((file) => renderFile(file).rendered.template);
+  expect([...new Set(shown)].sort()).toEqual(BUILTIN_TEMPLATES.map(({ id }) => id).sort());
+});
+
+test("no two goldens of one class under different templates are the same", () => {
+  const bodies = inputs
+    .filter((file) => file.startsWith("same-class-"))
+    .map((file) => JSON.stringify(renderFile(file).rendered.children));
+  expect(bodies.length).toBe(BUILTIN_TEMPLATES.length);
+  expect(new Set(bodies).size).toBe(bodies.length);
+});
+
+test("the checker of the restricted standard can say no", () => {
+  expect(
+    restrictedProblems({ hostNetwork: true, containers: [{ name: "a", securityContext: { privileged: true } }] }),
+  ).toEqual([
+    "hostNetwork",
+    "a is privileged",
+    "a may escalate",
+    "a keeps capabilities",
+    "a may run as root",
+    "a has no seccomp profile",
+  ]);
+});

@@ -1,0 +1,25 @@
+import type { EnvironmentConfigSpec } from "@oaas/contracts/crd";
+import { err, ok, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
+
+type Images = EnvironmentConfigSpec["images"];
+
+/** The reference that is really pulled: mirrors of the environment applied, its allowed registries kept. */
+export function pulledImage(reference: string, images: Images): Result<string, Violation> {
+  const mirror = (images?.mirrors ?? [])
+    .filter(({ from }) => startsAt(reference, from))
+    .sort((a, b) => b.from.length - a.from.length || (a.from < b.from ? -1 : 1))[0];
+  const pulled = mirror === undefined ? reference : mirror.to + reference.slice(mirror.from.length);
+  const allowed = images?.allowed_registries;
+  if (allowed === undefined || allowed.some((prefix) => startsAt(pulled, prefix))) return ok(pulled);
+  return err({
+    path: ROOT_PATH,
+    message: `image ${pulled} comes from a registry that the environment does not allow`,
+    fix: `use an image under ${allowed.join(", ") || "(none is allowed)"}`,
+  });
+}
+
+/** Whether a prefix ends where a part of the reference does: `host/acme` must not let `host/acme-evil` pass. */
+function startsAt(reference: string, prefix: string): boolean {
+  if (!reference.startsWith(prefix)) return false;
+  return prefix.endsWith("/") || ["", "/", ":", "@"].includes(reference.charAt(prefix.length));
+}

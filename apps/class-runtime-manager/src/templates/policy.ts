@@ -1,0 +1,59 @@
+import type { BuiltinTemplate } from "@oaas/models";
+
+/** Requests and limits of one container. */
+export interface Amounts {
+  readonly cpu_request: string;
+  readonly memory_request: string;
+  readonly cpu_limit: string;
+  readonly memory_limit: string;
+}
+
+/** How hard pods are kept apart: not at all, when it can be, or evenly over nodes even if one must wait. */
+export type Spread = "none" | "preferred" | "even";
+
+/** What a template does differently from the others. Data only: the makers are shared. */
+export interface Policy {
+  readonly id: BuiltinTemplate | (string & {});
+  /** Replicas of a function that states none. */
+  readonly replicas: number;
+  /** Nodes of a state store whose copies nobody stated. */
+  readonly odgmReplicas: number;
+  readonly resources: Amounts;
+  readonly odgmResources: Amounts;
+  /** Which probes containers have. */
+  readonly probes: { readonly liveness: boolean; readonly startup: boolean };
+  readonly spread: Spread;
+  readonly odgmSpread: Spread;
+  readonly disruptionBudget: boolean;
+  /** Roll-out of a Deployment; absent leaves it to Kubernetes. */
+  readonly surge?: { readonly maxSurge: number | string; readonly maxUnavailable: number | string };
+  readonly minReadySeconds?: number;
+  readonly terminationGraceSeconds: number;
+  /** Whether functions wait for the state store before they start. */
+  readonly waitsForOdgm: boolean;
+  /** How long an autoscaler looks back before it scales down, in seconds. */
+  readonly scaleDownWindow: number;
+  /** How long pods stay bound to a node that went away, in seconds; absent leaves it to Kubernetes (300). */
+  readonly nodeLossPatience?: number;
+  readonly defaultPort: number;
+  readonly odgmImage: string;
+}
+
+const ODGM_RESOURCES: Amounts = { cpu_request: "200m", memory_request: "512Mi", cpu_limit: "1", memory_limit: "1Gi" };
+
+/** What a template is when it says nothing else; the numbers are the seeds'. */
+export const STANDARD_POLICY: Omit<Policy, "id"> = {
+  replicas: 1,
+  odgmReplicas: 1,
+  resources: { cpu_request: "100m", memory_request: "256Mi", cpu_limit: "500m", memory_limit: "512Mi" },
+  odgmResources: ODGM_RESOURCES,
+  probes: { liveness: true, startup: false },
+  spread: "none",
+  odgmSpread: "preferred",
+  disruptionBudget: false,
+  terminationGraceSeconds: 30,
+  waitsForOdgm: true,
+  scaleDownWindow: 300,
+  defaultPort: 80,
+  odgmImage: "ghcr.io/pawissanutt/oaas-rs/odgm:latest",
+};

@@ -1,0 +1,43 @@
+import { autoscaler, isAutoscaled } from "../parts/autoscaler.ts";
+import { selectorLabels } from "../parts/labels.ts";
+import { awakeReplicas } from "../parts/scale.ts";
+import type { WorkloadMaker } from "../workload.ts";
+import { functionWorkload, guards, podTemplate, refTo, servedFunction } from "./function-children.ts";
+import { functionService } from "./function-service.ts";
+
+/** Functions as Deployments. Where an autoscaler decides, the Deployment says nothing about replicas. */
+export const deploymentMaker: WorkloadMaker = {
+  callable: true,
+  reservedEnv: new Set(),
+  make(context) {
+    const { plan, fn } = context;
+    const { policy, input } = plan;
+    const replicas = awakeReplicas(fn.scale);
+    const scaled = isAutoscaled(plan, fn);
+    const workload = functionWorkload(context, {
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      name: fn.name,
+      body: {
+        replicas: scaled ? undefined : replicas,
+        selector: { matchLabels: selectorLabels(input, fn.name) },
+        strategy: policy.surge === undefined ? undefined : { type: "RollingUpdate", rollingUpdate: policy.surge },
+        minReadySeconds: policy.minReadySeconds,
+        template: podTemplate(context, "pod-template-hash"),
+      },
+    });
+    return {
+      children: [
+        functionService(plan, fn),
+        workload,
+        ...(scaled ? [autoscaler(plan, fn, refTo(workload))] : []),
+        ...guards(plan, fn, replicas),
+      ],
+      rendered: servedFunction(fn, workload, {
+        replicas,
+        ...(scaled && fn.scale.max !== undefined ? { maxReplicas: fn.scale.max } : {}),
+        replicasOwner: scaled ? "autoscaler" : "template",
+      }),
+    };
+  },
+};
