@@ -55,13 +55,14 @@ export class Channel {
     const stream = this.#open(path, headers);
     const answer = new Promise<Buffer>((resolve, reject) => {
       const status = new Status(stream);
-      let body: Buffer | undefined;
+      const reader = new FrameReader();
+      let body: Buffer = NOTHING;
       let ended = false;
-      stream.on("data", (chunk: Buffer) => (body = body === undefined ? chunk : Buffer.concat([body, chunk])));
+      stream.on("data", (chunk: Buffer) => (body = reader.push(chunk)[0] ?? body));
       stream.on("end", () => {
         ended = true;
         const failure = status.failure(this.#connected);
-        if (failure === undefined) resolve(new FrameReader().push(body ?? NOTHING)[0] ?? NOTHING);
+        if (failure === undefined) resolve(body);
         else reject(failure);
       });
       stream.on("error", (error) => reject(status.broken(this.#connected, error)));

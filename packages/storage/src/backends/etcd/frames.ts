@@ -9,22 +9,30 @@ export function frame(message: Uint8Array): Buffer {
   return framed;
 }
 
-/** Cuts a stream of bytes into messages, wherever the pieces were cut. */
+/** Cuts a stream of bytes into messages, wherever the pieces were cut. Each byte is copied once at most. */
 export class FrameReader {
-  #rest: Buffer = Buffer.alloc(0);
+  #chunks: Buffer[] = [];
+  #length = 0;
+  #needed = HEADER;
 
   /** The messages that are whole by now. */
   push(chunk: Buffer): Buffer[] {
-    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    this.#chunks.push(chunk);
+    this.#length += chunk.length;
+    if (this.#length < this.#needed) return [];
+    const bytes = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks, this.#length);
     const messages: Buffer[] = [];
     let at = 0;
-    while (bytes.length - at >= HEADER) {
+    for (this.#needed = HEADER; bytes.length - at >= HEADER;) {
       const end = at + HEADER + bytes.readUInt32BE(at + 1);
+      this.#needed = end - at;
       if (bytes.length < end) break;
       messages.push(bytes.subarray(at + HEADER, end));
       at = end;
+      this.#needed = HEADER;
     }
-    this.#rest = bytes.subarray(at);
+    this.#chunks = at === bytes.length ? [] : [bytes.subarray(at)];
+    this.#length = bytes.length - at;
     return messages;
   }
 }

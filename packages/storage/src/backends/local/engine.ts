@@ -145,7 +145,7 @@ export class LocalEngine {
         }
         return { committed: { revision, changed: events.length > 0 } };
       });
-      if (made.length > 0) this.table.saveRevision(revision);
+      if (made.some((events) => events.some(({ type }) => type === "delete"))) this.table.saveRevision(revision);
       return each;
     });
     for (const events of made) {

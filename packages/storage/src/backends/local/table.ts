@@ -6,7 +6,7 @@ export const FIRST_REVISION = 1;
 
 /** The present state of a store in one process: all that a local backend has to bring. Synchronous. */
 export interface Table {
-  /** The revision that was saved last; `FIRST_REVISION` for a new table. */
+  /** The greatest revision that was saved or that an entry carries; `FIRST_REVISION` for a new table. */
   readonly savedRevision: number;
   get(key: string): Entry | undefined;
   /** Entries of the range in key order, at most `limit`. */
@@ -14,6 +14,7 @@ export interface Table {
   count(range: KeyRange): number;
   put(entry: Entry, isNew: boolean): void;
   delete(key: string): void;
+  /** Keeps a revision that no entry need carry: that of a deletion. Puts are not told, which spares them a page. */
   saveRevision(revision: number): void;
   /** Runs work as one unit: durable when it returns, undone when it throws. */
   atomically<T>(work: () => T): T;

@@ -22,7 +22,8 @@ export interface SqliteStoreOptions {
   readonly bookmarkMs?: number;
 }
 
-const PAGE_BYTES = 4096;
+/** Records of up to 2 KB, most of ours, stay within one page of the tree; with 4 KB pages they would spill. */
+const PAGE_BYTES = 8192;
 
 /**
  * The embedded durable backend: one file, one process.

@@ -117,7 +117,9 @@ function prepare(database: DatabaseSync) {
     begin: statement("BEGIN IMMEDIATE"),
     commit: statement("COMMIT"),
     rollback: statement("ROLLBACK"),
-    revision: statement("SELECT revision FROM store WHERE id = 1"),
+    revision: statement(
+      "SELECT max(revision, (SELECT ifnull(max(mod_revision), 0) FROM entry)) FROM store WHERE id = 1",
+    ),
     saveRevision: statement("UPDATE store SET revision = ? WHERE id = 1"),
     get: statement(`SELECT ${COLUMNS} FROM entry WHERE key = ?`),
     scan: statement(`SELECT ${COLUMNS} FROM entry WHERE key >= ? AND key < ? ORDER BY key LIMIT ?`),
