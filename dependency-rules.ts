@@ -23,6 +23,7 @@ export const PACKAGES: Readonly<Record<string, PackageRule>> = {
     folder: "packages/kube-runtime",
     mayImport: ["foundation", "kube-core", "observability"],
   },
+  rpc: { rank: 3, folder: "packages/rpc", mayImport: ["contracts", "foundation", "observability"] },
   testkit: { rank: 4, folder: "packages/testkit", mayImport: ["foundation"] },
   "class-runtime-manager": { rank: 4, folder: "apps/class-runtime-manager", mayImport: [] },
   "dev-stack": {

@@ -19,6 +19,7 @@ export const SCOPES = [
   "kube-core",
   "kube-runtime",
   "kube-apiserver",
+  "rpc",
   "testkit",
   "bench",
   "deploy",

@@ -1,0 +1,80 @@
+import type { ServerUnaryCall } from "@grpc/grpc-js";
+import { METADATA_KEYS } from "@oaas/contracts/grpc";
+import { abortFault, cancelled, startDeadline, type Ambient } from "@oaas/foundation";
+import { contextFromHeaders, ensureCorrelationId, type WorkContext } from "@oaas/observability";
+import type { Call, Peer } from "./call.ts";
+
+/** Any call of grpc-js, as far as we look at it. */
+export interface AnyServerCall extends Pick<
+  ServerUnaryCall<Buffer, Buffer>,
+  "metadata" | "cancelled" | "getDeadline" | "getAuthContext" | "getPeer" | "sendMetadata"
+> {
+  on(event: "cancelled", listener: () => void): unknown;
+  off(event: "cancelled", listener: () => void): unknown;
+}
+
+/** A call as handlers see it, with what only the server needs. Dispose it when the call is over. */
+export interface OpenCall extends Disposable {
+  readonly call: Call;
+  readonly context: WorkContext;
+}
+
+/** Longer than any caller waits: stands for "no deadline" in the clock's terms. */
+const NO_DEADLINE_MS = 2 ** 31 - 1;
+
+/** Makes our call of grpc-js's. */
+export function openCall(raw: AnyServerCall, ambient: Ambient, stopping: AbortSignal): OpenCall {
+  const header = (name: string): string | undefined => {
+    const [value] = raw.metadata.get(name);
+    return typeof value === "string" ? value : undefined;
+  };
+  const caller = new AbortController();
+  const onCancelled = (): void => caller.abort(cancelled());
+  const onStopping = (): void => caller.abort(abortFault(stopping));
+  raw.on("cancelled", onCancelled);
+  if (raw.cancelled) onCancelled();
+  stopping.addEventListener("abort", onStopping, { once: true });
+  if (stopping.aborted) onStopping();
+  const deadlineAt = epochOf(raw.getDeadline());
+  const deadline = startDeadline(
+    ambient,
+    deadlineAt === undefined ? NO_DEADLINE_MS : deadlineAt - ambient.clock.now(),
+    caller.signal,
+  );
+  const correlationId = ensureCorrelationId(header(METADATA_KEYS.correlationId), ambient.ids);
+  return {
+    context: { ...contextFromHeaders(header, ambient.ids), correlationId },
+    call: {
+      signal: deadline.signal,
+      correlationId,
+      header,
+      remainingMs: () => (deadlineAt === undefined ? undefined : deadline.remainingMs()),
+      peer: peerOf(raw),
+    },
+    [Symbol.dispose]: () => {
+      deadline[Symbol.dispose]();
+      raw.off("cancelled", onCancelled);
+      stopping.removeEventListener("abort", onStopping);
+    },
+  };
+}
+
+/** grpc-js says "no deadline" by infinity. */
+function epochOf(deadline: Date | number): number | undefined {
+  const epoch = typeof deadline === "number" ? deadline : deadline.getTime();
+  return Number.isFinite(epoch) ? epoch : undefined;
+}
+
+function peerOf(raw: AnyServerCall): Peer {
+  const certificate = raw.getAuthContext().sslPeerCertificate;
+  const address = raw.getPeer();
+  if (!certificate?.subject) return { address };
+  const { CN } = certificate.subject;
+  return {
+    address,
+    certificate: {
+      commonName: Array.isArray(CN) ? CN[0] : CN,
+      alternativeNames: (certificate.subjectaltname ?? "").split(", ").filter((name) => name !== ""),
+    },
+  };
+}

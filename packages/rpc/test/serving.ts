@@ -1,0 +1,87 @@
+import { createServer } from "node:http";
+import type { TlsOptions } from "node:tls";
+import { realAmbient } from "@oaas/foundation/real";
+import {
+  CrmInfoService,
+  DeploymentService,
+  FILE_DESCRIPTORS,
+  StatusCode,
+  type DeployRequest,
+} from "@oaas/contracts/grpc";
+import { failedPrecondition, invalidArgument, sleep } from "@oaas/foundation";
+import {
+  bindService,
+  HealthBoard,
+  listenOnePort,
+  reflectionServices,
+  RpcServer,
+  type Call,
+  type OnePort,
+  type RpcServerOptions,
+} from "../src/index.ts";
+
+/** What the handlers of the server under test saw. */
+export interface Seen {
+  readonly deployed: DeployRequest[];
+  readonly calls: Call[];
+  readonly aborted: string[];
+}
+
+export interface Serving {
+  readonly port: number;
+  readonly rpc: RpcServer;
+  readonly health: HealthBoard;
+  readonly seen: Seen;
+  readonly onePort: OnePort;
+}
+
+/** A server with handlers for every way a call can go, chosen by the deployment id. */
+export async function serve(options: Partial<RpcServerOptions> & { tls?: TlsOptions } = {}): Promise<Serving> {
+  const seen: Seen = { deployed: [], calls: [], aborted: [] };
+  const health = new HealthBoard();
+  const deployments = bindService(DeploymentService, {
+    deploy: async (request, call) => {
+      seen.deployed.push(request);
+      seen.calls.push(call);
+      const id = request.deploymentUnit?.id ?? "";
+      if (id === "invalid")
+        throw invalidArgument("unit", [{ path: "$.deployment_unit.id", message: "is invalid", fix: "choose another" }]);
+      if (id === "refused") throw failedPrecondition("odgm", "ODGM is disabled in this cluster");
+      if (id === "crash") throw new TypeError("secret detail");
+      if (id === "slow") {
+        call.signal.addEventListener("abort", () => seen.aborted.push((call.signal.reason as Error).message));
+        await sleep(realAmbient.timers, 20_000, call.signal);
+      }
+      return { status: StatusCode.OK, deploymentId: id };
+    },
+    watchClassRuntimes: async function* (_request, call) {
+      seen.calls.push(call);
+      try {
+        for (let n = 0; ; n += 1) {
+          yield { resumeToken: String(n) };
+          if (n >= 2) await sleep(realAmbient.timers, 20_000, call.signal);
+        }
+      } finally {
+        seen.aborted.push("watch ended");
+      }
+    },
+  });
+  const info = bindService(CrmInfoService, { getEnvHealth: async ({ env }) => ({ envName: env, status: "Healthy" }) });
+  const bound = [deployments, info, ...health.services()];
+  const names = bound.map(({ service }) => service.typeName);
+  const rpc = new RpcServer({
+    services: [...bound, ...reflectionServices(FILE_DESCRIPTORS, names)],
+    ambient: realAmbient,
+    ...options,
+  });
+  const http = createServer((request, response) => response.end(`http ${request.method} ${request.url}`));
+  const onePort = await listenOnePort({
+    host: "127.0.0.1",
+    port: 0,
+    rpc,
+    http,
+    timers: realAmbient.timers,
+    ...(options.tls ? { tls: options.tls } : {}),
+  });
+  return { port: onePort.port, rpc, health, seen, onePort };
+}
