@@ -1,4 +1,4 @@
-import { invalidArgument, isFault, type Violation } from "@oaas/foundation";
+import { invalidArgument, isFault, unavailable, type Fault, type Violation } from "@oaas/foundation";
 import {
   formatObjectKey,
   resourcePath,
@@ -108,11 +108,16 @@ export class ResourceClient<T extends KubeObject> {
   async list(query: ListQuery = {}, options: CallOptions = {}): Promise<ListPage<Stored<T>>> {
     const { namespace, ...rest } = query;
     const call = this.#call("list", "GET", this.#collection(namespace), "list");
-    const list = await this.#requester.json<RawList<Stored<T>>>({ ...call, query: { ...rest } }, options);
+    const list = await this.#requester.json<RawList<Stored<T>> | null>({ ...call, query: { ...rest } }, options);
+    const resourceVersion = list?.metadata?.resourceVersion;
+    // Whoever takes something else for an empty list lets everything disappear.
+    if (typeof resourceVersion !== "string" || !(Array.isArray(list?.items) || list?.items === null)) {
+      throw unexpectedAnswer(call, "list");
+    }
     const next = list.metadata?.continue;
     return {
       items: (list.items ?? []).map((item) => withTypeMeta(this.type, item) as Stored<T>),
-      resourceVersion: list.metadata?.resourceVersion ?? "",
+      resourceVersion,
       ...(next === undefined || next === "" ? {} : { continue: next }),
     };
   }
@@ -240,7 +245,9 @@ export class ResourceClient<T extends KubeObject> {
   }
 
   async #object(call: ApiCall, options: CallOptions): Promise<Stored<T>> {
-    return withTypeMeta<T>(this.type, await this.#requester.json<T>(call, options)) as Stored<T>;
+    const object = await this.#requester.json<T | null>(call, options);
+    if (typeof object?.metadata !== "object") throw unexpectedAnswer(call, "object");
+    return withTypeMeta<T>(this.type, object) as Stored<T>;
   }
 
   #collection(namespace: string | undefined): string {
@@ -272,6 +279,10 @@ export class ResourceClient<T extends KubeObject> {
     if (this.type.namespaced && !object.metadata.namespace) this.#at(this.#keyOf(object));
     return object.metadata.namespace;
   }
+}
+
+function unexpectedAnswer({ verb, subject }: ApiCall, wanted: "object" | "list"): Fault {
+  return unavailable("API server", `the answer to ${verb} ${subject} is no Kubernetes ${wanted}`);
 }
 
 function writeQuery({ fieldManager, dryRun, fieldValidation }: WriteOptions): Query {

@@ -184,6 +184,27 @@ describe("losing", () => {
   });
 });
 
+test("a process that was frozen knows by the clock, before any timer could tell it", async () => {
+  const virtual = virtualAmbient(1);
+  let frozenMs = 0;
+  const clock = { now: () => virtual.clock.now(), monotonic: () => virtual.clock.monotonic() + frozenMs };
+  const ambient = { ...virtual, clock };
+  const client = new KubeClient({ transport: memoryApi().transport, ambient });
+  const elector = new LeaseElector({ client, ambient, lease: LEASE, identity: "me" });
+  elector.start();
+  await virtual.time.advance(100);
+  expect(elector.isLeading).toBe(true);
+  frozenMs = 11_000;
+  expect(elector.isLeading).toBe(false);
+  let led = false;
+  void elector.leading().then(() => (led = true));
+  await virtual.time.advance(0);
+  expect(led).toBe(false);
+  await virtual.time.advance(15_000);
+  expect([led, elector.isLeading]).toEqual([true, true]);
+  await elector.stop();
+});
+
 describe("waiting to lead", () => {
   test("ends when the caller gives up or the elector stops, and leaves nothing", async () => {
     const world = setUp();
@@ -282,7 +303,7 @@ test("law: whatever calls hang, fail or lose their answers, two never lead at on
 
 test("a fenced client writes only while it may, and reads always", async () => {
   const ambient = virtualAmbient(1);
-  const transport = scriptedTransport(() => ({ status: 200, body: {} }));
+  const transport = scriptedTransport(() => ({ status: 200, body: { metadata: {} } }));
   let mayWrite = true;
   const client = new KubeClient({ transport: fenced(transport, () => mayWrite), ambient });
   const things = client.resource({ group: "", version: "v1", kind: "Thing", resource: "things", namespaced: true });

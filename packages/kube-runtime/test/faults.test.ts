@@ -1,0 +1,193 @@
+import { readdirSync } from "node:fs";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import type { Fault } from "@oaas/foundation";
+import { describeWith, eventually, sweepSize } from "@oaas/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { KubeClient } from "../src/client/kube-client.ts";
+import type { ResourceClient } from "../src/client/resource-client.ts";
+import { clientOf, follow, type Followed } from "./followed.ts";
+import { startHttpProxy, type HttpFate, type HttpProxy } from "./http-proxy.ts";
+import { startMortalApiServer, type MortalApiServer } from "./mortal-api-server.ts";
+import { CONFIG_MAPS, configMap, type ConfigMap } from "./real-client.ts";
+import { startTcpProxy, type TcpFault, type TcpProxy } from "./tcp-proxy.ts";
+
+const NAMESPACE = "default";
+const BAD_FATES: Readonly<Record<string, HttpFate>> = {
+  "429 with a wish": { do: "answer", status: 429, body: "slow down", headers: { "retry-after": "1" } },
+  "500": {
+    do: "answer",
+    status: 500,
+    body: '{"kind":"Status","status":"Failure","code":500,"reason":"InternalError"}',
+  },
+  "503 in HTML": { do: "answer", status: 503, body: "<html>busy</html>" },
+  "410": { do: "answer", status: 410, body: '{"kind":"Status","status":"Failure","code":410,"reason":"Expired"}' },
+  "410 inside the watch": {
+    do: "answer",
+    status: 200,
+    body: '{"type":"ERROR","object":{"kind":"Status","status":"Failure","code":410,"reason":"Expired"}}\n',
+  },
+  "rubbish with a smile": { do: "answer", status: 200, body: "<html>please log in</html>\n" },
+  "events without objects": { do: "answer", status: 200, body: '{"type":"ADDED"}\nnull\n42\n' },
+  "an empty object with a smile": { do: "answer", status: 200, body: "{}\n" },
+  "401": { do: "answer", status: 401, body: "who are you" },
+  "404": { do: "answer", status: 404, body: "404 page not found" },
+  "no answer": { do: "hang" },
+  "an answer that ends inside a line": { do: "truncate", bytes: 150, how: "end" },
+  "an answer that breaks inside a line": { do: "truncate", bytes: 150, how: "break" },
+};
+const TCP_FAULTS: readonly TcpFault[] = ["swallow", "reset", "delay", "halve"];
+
+describeWith(["kubernetes"], "client and informer on a real API server in trouble", () => {
+  let server: MortalApiServer;
+  let straight: KubeClient;
+  let maps: ResourceClient<ConfigMap>;
+  let changes = 0;
+
+  beforeAll(async () => {
+    server = await startMortalApiServer();
+    straight = clientOf(server.access);
+    maps = straight.resource(CONFIG_MAPS);
+    await Promise.all(Array.from({ length: 20 }, (_, i) => maps.create(configMap(NAMESPACE, `base-${i}`, { a: "0" }))));
+  });
+  afterAll(async () => {
+    await straight.close();
+    await server.close();
+  });
+
+  /** Makes one object, changes one, deletes one. */
+  const change = async (): Promise<void> => {
+    changes += 1;
+    await maps.create(configMap(NAMESPACE, `new-${changes}`, {}));
+    await maps.patch({ namespace: NAMESPACE, name: `base-${changes % 20}` }, "merge", { data: { a: String(changes) } });
+    if (changes > 1) await maps.delete({ namespace: NAMESPACE, name: `new-${changes - 1}` });
+  };
+  /** Waits until the watch has failed so many times more. */
+  const failed = (followed: Followed, times: number, from = followed.failures()): Promise<unknown> =>
+    eventually(() => followed.failures() >= from + times, { what: "the informer to notice" });
+
+  describe("behind a proxy that", () => {
+    let tcp: TcpProxy;
+    let http: HttpProxy;
+
+    beforeAll(async () => {
+      tcp = await startTcpProxy(server.port);
+      http = await startHttpProxy(server.access);
+    });
+    afterAll(async () => {
+      await tcp.close();
+      await http.close();
+    });
+
+    const throughTcp = (): Followed => follow({ ...server.access, server: `https://127.0.0.1:${tcp.port}` }, NAMESPACE);
+
+    test.each(TCP_FAULTS)("does this with bytes: %s", async (fault) => {
+      const followed = throughTcp();
+      await followed.informer.synced(AbortSignal.timeout(10_000));
+      tcp.set(fault);
+      await change();
+      if (fault !== "delay") await failed(followed, 1, 0);
+      await change();
+      tcp.set("pass");
+      await followed.caughtUp(maps);
+      await change();
+      await followed.caughtUp(maps);
+      await followed.close();
+    });
+
+    test.each(Object.entries(BAD_FATES))("answers %s", async (_name, fate) => {
+      const followed = follow(http.access, NAMESPACE);
+      await followed.informer.synced(AbortSignal.timeout(10_000));
+      http.set(() => fate);
+      await change();
+      // Once because the proxy ended the watch, once because of what it answered then.
+      await failed(followed, 2, 0);
+      await change();
+      http.set(() => ({ do: "pass" }));
+      await followed.caughtUp(maps);
+      await change();
+      await followed.caughtUp(maps);
+      await followed.close();
+    });
+
+    test.each(Object.entries(BAD_FATES))("answers %s from the start", async (_name, fate) => {
+      http.set(() => fate);
+      const followed = follow(http.access, NAMESPACE);
+      await failed(followed, 2, 0);
+      expect(followed.informer.isSynced).toBe(false);
+      http.set(() => ({ do: "pass" }));
+      await followed.caughtUp(maps);
+      await followed.close();
+    });
+
+    test("does all of it again and again: no growth of sockets or memory", async () => {
+      const rounds = sweepSize(20, 200);
+      const slow = throughTcp();
+      const quick = follow(http.access, NAMESPACE);
+      const fates = Object.values(BAD_FATES);
+      const readings: { readonly sockets: number; readonly heap: number }[] = [];
+      for (let round = 0; round < rounds; round += 1) {
+        const failures = quick.failures();
+        tcp.set(TCP_FAULTS[round % TCP_FAULTS.length] ?? "reset");
+        http.set(() => fates[round % fates.length] ?? { do: "hang" });
+        await change();
+        await failed(quick, 2, failures);
+        tcp.set("pass");
+        http.set(() => ({ do: "pass" }));
+        await Promise.all([slow.caughtUp(maps), quick.caughtUp(maps)]);
+        readings.push({ sockets: readdirSync("/proc/self/fd").length, heap: heapAfterCollection() });
+      }
+      // The first rounds warm caches and pools up.
+      const settled = readings.slice(Math.floor(rounds / 4));
+      const half = Math.floor(settled.length / 2);
+      const most = (part: typeof readings, field: "sockets" | "heap"): number =>
+        Math.max(...part.map((each) => each[field]));
+      const [early, late] = [settled.slice(0, half), settled.slice(half)];
+      expect(most(late, "sockets")).toBeLessThanOrEqual(most(early, "sockets") + 8);
+      expect(most(late, "heap") - most(early, "heap")).toBeLessThan(6 * 1024 * 1024);
+      await Promise.all([slow.close(), quick.close()]);
+    }, 900_000);
+  });
+
+  test("killed and started again: everything is in the cache again, by the same process", async () => {
+    const rounds = sweepSize(3, 20);
+    const streamed = follow(server.access, NAMESPACE);
+    const paged = follow(server.access, NAMESPACE, { streamingList: false });
+    await Promise.all([streamed.caughtUp(maps), paged.caughtUp(maps)]);
+    for (let round = 0; round < rounds; round += 1) {
+      await change();
+      const seen = [streamed, paged].map((followed) => [followed, followed.failures()] as const);
+      await server.kill();
+      await Promise.all(seen.map(([followed, failures]) => failed(followed, 1, failures)));
+      await expect(maps.create(configMap(NAMESPACE, "while-down", {}))).rejects.toMatchObject({ kind: "unavailable" });
+      await server.start();
+      await change();
+      await Promise.all([streamed.caughtUp(maps), paged.caughtUp(maps)]);
+    }
+    await Promise.all([streamed.close(), paged.close()]);
+  }, 600_000);
+
+  test("frozen: calls end at their deadline, the watch is found dead, and all goes on afterwards", async () => {
+    const frozenMs = sweepSize(4_000, 90_000);
+    const followed = follow(server.access, NAMESPACE, { silenceMs: frozenMs / 2 });
+    await followed.caughtUp(maps);
+    server.freeze();
+    try {
+      const fault = await maps.list({ namespace: NAMESPACE }, { deadlineMs: 1_000 }).catch((thrown: unknown) => thrown);
+      expect((fault as Fault).kind).toBe("deadline-exceeded");
+      await eventually(() => followed.informer.trouble !== undefined, { timeoutMs: frozenMs * 2 });
+      await new Promise((resolve) => setTimeout(resolve, frozenMs / 2));
+    } finally {
+      server.thaw();
+    }
+    await change();
+    await followed.caughtUp(maps, 60_000);
+    await followed.close();
+  }, 300_000);
+});
+
+function heapAfterCollection(): number {
+  setFlagsFromString("--expose-gc");
+  (runInNewContext("gc") as () => void)();
+  return process.memoryUsage().heapUsed;
+}

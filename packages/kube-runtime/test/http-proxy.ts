@@ -1,0 +1,99 @@
+import { readFileSync } from "node:fs";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { Agent, request as httpsRequest } from "node:https";
+import type { AddressInfo } from "node:net";
+import type { ClusterAccess } from "../src/client/access.ts";
+
+/** What becomes of a request: passed on, answered by the proxy, held for ever, or its answer cut inside a line after so many bytes. */
+export type HttpFate =
+  | { readonly do: "pass" }
+  | { readonly do: "answer"; readonly status: number; readonly body: string; readonly headers?: Record<string, string> }
+  | { readonly do: "hang" }
+  | { readonly do: "truncate"; readonly bytes: number; readonly how: "end" | "break" };
+
+/** A proxy that speaks HTTP on its client's side, so that it can misbehave in the middle of an answer. */
+export interface HttpProxy {
+  readonly access: ClusterAccess;
+  /** The most requests that were under way at once since the last reading. */
+  takeMostAtOnce(): number;
+  /** Decides about each request, and ends what is under way. */
+  set(fate: (request: IncomingMessage) => HttpFate): void;
+  close(): Promise<void>;
+}
+
+export async function startHttpProxy(upstream: ClusterAccess): Promise<HttpProxy> {
+  const target = new URL(upstream.server);
+  const ca = readFileSync(upstream.tls.ca?.file ?? "", "utf8");
+  const agent = new Agent({ ca, keepAlive: true });
+  const open = new Set<ServerResponse>();
+  let fateOf: (request: IncomingMessage) => HttpFate = () => ({ do: "pass" });
+  let most = 0;
+
+  const pass = (
+    request: IncomingMessage,
+    response: ServerResponse,
+    cut?: { bytes: number; how: "end" | "break" },
+  ): void => {
+    const sent = httpsRequest({
+      agent,
+      host: target.hostname,
+      port: target.port,
+      path: request.url,
+      method: request.method,
+      headers: { ...request.headers, host: target.host },
+    });
+    sent.on("error", () => response.destroy());
+    response.on("close", () => sent.destroy());
+    sent.on("response", (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      let left = cut?.bytes ?? Number.POSITIVE_INFINITY;
+      answer.on("data", (bytes: Buffer) => {
+        response.write(bytes.subarray(0, left));
+        left -= bytes.length;
+        if (left > 0) return;
+        if (cut?.how === "end") response.end();
+        else response.destroy();
+        sent.destroy();
+      });
+      answer.on("error", () => response.destroy());
+      answer.on("end", () => response.end());
+    });
+    request.pipe(sent);
+  };
+  const server = createServer((request, response) => {
+    open.add(response);
+    most = Math.max(most, open.size);
+    response.on("close", () => open.delete(response));
+    response.on("error", () => undefined);
+    const fate = fateOf(request);
+    if (fate.do === "pass") pass(request, response);
+    else if (fate.do === "truncate") pass(request, response, fate);
+    else if (fate.do === "answer") response.writeHead(fate.status, fate.headers).end(fate.body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const endAll = (): void => {
+    for (const response of open) response.destroy();
+  };
+  return {
+    access: {
+      ...upstream,
+      server: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      tls: { insecure: false },
+    },
+    takeMostAtOnce: () => {
+      const was = most;
+      most = open.size;
+      return was;
+    },
+    set: (next) => {
+      fateOf = next;
+      endAll();
+    },
+    close: async () => {
+      endAll();
+      agent.destroy();
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
