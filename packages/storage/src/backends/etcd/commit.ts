@@ -77,7 +77,7 @@ function breaks(write: Write, condition: Condition): boolean {
 }
 
 /** The revision at which all writes are there; 0 when only deletions were asked for; undefined when they are not. */
-export function appliedAt({ writes }: Transaction, found: ReadonlyMap<string, Entry>): number | undefined {
+function appliedAt({ writes }: Transaction, found: ReadonlyMap<string, Entry>): number | undefined {
   const revisions = new Set<number>();
   for (const write of writes) {
     if (write.op !== "put") continue;

@@ -3,7 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { failedPrecondition, internal } from "@oaas/foundation";
 
 /** "OaaS" in ASCII, in the file's header, so that we never write into another program's database. */
-export const APPLICATION_ID = 0x4f616153;
+const APPLICATION_ID = 0x4f616153;
 
 /** Each step leads from the version of its index to the next. A step that was released is never changed. */
 const MIGRATIONS: readonly string[] = [
@@ -20,7 +20,7 @@ const MIGRATIONS: readonly string[] = [
    INSERT INTO store (id, revision) VALUES (1, 1);`,
 ];
 
-export const SCHEMA_VERSION = MIGRATIONS.length;
+const SCHEMA_VERSION = MIGRATIONS.length;
 
 const HEADER_BYTES = 100;
 const MAGIC = "SQLite format 3\0";

@@ -5,7 +5,7 @@ import { fullFault } from "../../kv-faults.ts";
 const CODE = { busy: 5, readOnly: 8, ioError: 10, corrupt: 11, full: 13, cannotOpen: 14, notADatabase: 26 } as const;
 
 /** SQLite's primary result code, or undefined when something else was thrown. */
-export function sqliteCode(thrown: unknown): number | undefined {
+function sqliteCode(thrown: unknown): number | undefined {
   const code = (thrown as { errcode?: unknown } | null)?.errcode;
   return typeof code === "number" ? code & 0xff : undefined;
 }
