@@ -240,6 +240,8 @@ describeWith(["etcd"], "who we are", () => {
       const store = connect(etcd, { keyPrefix: "/elsewhere/" });
       await expect(store.get("k")).rejects.toMatchObject({ kind: "permission-denied" });
       await expect(put(store, "k")).rejects.toMatchObject({ kind: "permission-denied" });
+      const first = store.watch({ prefix: "", fromRevision: 1 })[Symbol.asyncIterator]().next();
+      await expect(first).rejects.toMatchObject({ kind: "permission-denied" });
     });
 
     test("a token that etcd forgot is fetched anew, without anybody noticing", { timeout: 180_000 }, async () => {

@@ -172,8 +172,8 @@ describe("a place that cannot be written", () => {
       },
     },
   ];
-  test.each(places)("is refused with the reason: $why", ({ prepare, only }) => {
-    if (only !== undefined && (only === "root") !== isRoot) return;
+  test.for(places)("is refused with the reason: $why", ({ prepare, only }, { skip }) => {
+    if (only !== undefined && (only === "root") !== isRoot) skip(`it can only be shown as ${only}`);
     const place = prepare();
     try {
       expect(() => open({ file: place })).toThrow(
