@@ -1,0 +1,201 @@
+import { classRuntime, type ClassRuntime, type ClassRuntimeInput } from "@oaas/contracts/crd";
+import { DeploymentCondition, DeploymentPhase, LifecyclePhase, StatusCode } from "@oaas/contracts/grpc";
+import { describe, expect, test } from "vitest";
+import { classRuntimeToStatusReply, classRuntimeToSummary, isInState, summaryText } from "./class-runtime-to-wire.ts";
+
+function objectOf(status?: ClassRuntimeInput["status"], metadata: object = {}): ClassRuntime {
+  return classRuntime.parse({
+    apiVersion: "oaas.io/v1alpha1",
+    kind: "ClassRuntime",
+    metadata: {
+      name: "my-app-0123456789ab",
+      namespace: "shop",
+      uid: "u-1",
+      generation: 2,
+      creationTimestamp: "2026-01-01T00:00:00Z",
+      annotations: { "oaas.io/correlation-id": "c-1" },
+      labels: { "oaas.io/deployment-id": "My.App" },
+      ...metadata,
+    },
+    spec: {
+      package_class_key: "shop.eu.Order",
+      functions: [{ function_key: "f", provision_config: { container_image: "registry.local/f:1" } }],
+      origin: { deployment_id: "My.App", target_env: "edge-1", revision: 7, digest: "d", managed_by: "pm-1" },
+    },
+    ...(status === undefined ? {} : { status }),
+  });
+}
+
+describe("condition and phase, as peers know them", () => {
+  const condition = (type: string, observedGeneration: number) => ({
+    type,
+    status: "True" as const,
+    observedGeneration,
+  });
+  test.each([
+    { why: "not seen yet", object: objectOf(), want: ["PENDING", "RESOURCE_PROVISIONING", "PENDING"] },
+    {
+      why: "applying",
+      object: objectOf({ phase: "applying" }),
+      want: ["DEPLOYING", "RESOURCE_PROVISIONING", "APPLYING"],
+    },
+    {
+      why: "waiting",
+      object: objectOf({ phase: "progressing" }),
+      want: ["DEPLOYING", "RESOURCE_PROVISIONING", "PROGRESSING"],
+    },
+    {
+      why: "serving",
+      object: objectOf({ phase: "available", observedGeneration: 2 }),
+      want: ["RUNNING", "PHASE_RUNNING", "AVAILABLE"],
+    },
+    {
+      why: "serving an earlier spec is not serving this one",
+      object: objectOf({ phase: "available", observedGeneration: 1 }),
+      want: ["DEPLOYING", "RESOURCE_PROVISIONING", "PROGRESSING"],
+    },
+    {
+      why: "broken",
+      object: objectOf({ phase: "degraded", observedGeneration: 2 }),
+      want: ["DOWN", "FAILED", "DEGRADED"],
+    },
+    {
+      why: "the new spec itself met a conflict, though its generation is not seen",
+      object: objectOf({ phase: "degraded", observedGeneration: 1, conditions: [condition("Degraded", 2)] }),
+      want: ["DOWN", "FAILED", "DEGRADED"],
+    },
+    {
+      why: "the spec was just mended",
+      object: objectOf({ phase: "degraded", observedGeneration: 1, conditions: [condition("Degraded", 1)] }),
+      want: ["DEPLOYING", "RESOURCE_PROVISIONING", "PROGRESSING"],
+    },
+    {
+      why: "deletion shows at once",
+      object: objectOf({ phase: "available", observedGeneration: 2 }, { deletionTimestamp: "2026-01-01T00:00:01Z" }),
+      want: ["DELETED", "RESOURCE_PROVISIONING", "DELETING"],
+    },
+    {
+      why: "an object of the Rust manager",
+      object: objectOf({ phase: "available", observed_generation: 2 }),
+      want: ["RUNNING", "PHASE_RUNNING", "AVAILABLE"],
+    },
+  ])("$why", ({ object, want: [cond, phase, lifecycle] }) => {
+    const { status } = classRuntimeToSummary(object);
+    expect({
+      condition: status?.condition,
+      phase: status?.phase,
+      lifecyclePhase: status?.lifecyclePhase,
+    }).toEqual({
+      condition: DeploymentCondition[cond as keyof typeof DeploymentCondition],
+      phase: DeploymentPhase[phase as keyof typeof DeploymentPhase],
+      lifecyclePhase: LifecyclePhase[lifecycle as keyof typeof LifecyclePhase],
+    });
+  });
+
+  test.each([
+    { wanted: "Available", is: true },
+    { wanted: "RUNNING", is: true },
+    { wanted: "running", is: true },
+    { wanted: "down", is: false },
+    { wanted: "", is: false },
+  ])("the filter $wanted", ({ wanted, is }) => {
+    expect(isInState(objectOf({ phase: "available", observedGeneration: 2 }), wanted)).toBe(is);
+  });
+});
+
+describe("summary", () => {
+  const full = objectOf({
+    phase: "degraded",
+    reason: "ImagePull",
+    message: "Function f: no image.",
+    observedGeneration: 2,
+    last_updated: "2026-01-01T00:01:00Z",
+    template: { name: "edge", basis: "score" },
+    conditions: [
+      {
+        type: "Degraded",
+        status: "True",
+        reason: "ImagePull",
+        message: "m",
+        lastTransitionTime: "2026-01-01T00:01:00Z",
+      },
+    ],
+    resource_refs: [{ apiVersion: "apps/v1", kind: "Deployment", name: "order", uid: "u-2" }],
+    functions: [
+      {
+        function_key: "f",
+        service: "order",
+        port: 80,
+        predicted_url: "http://order",
+        template: "edge",
+        ready: false,
+        desired_replicas: 2,
+      },
+    ],
+    odgm_cluster_status: {
+      ready: true,
+      service: "order-odgm-svc:80",
+      collections_status: [{ name: "c", partition_count: 4, total_objects: 12 }],
+    },
+    nfr_compliance: {
+      overall_status: "Violated",
+      measurements: [{ requirement: "max_latency_ms", required: 10, observed: 20 }],
+    },
+    nfr_recommendations: [{ component: "f", dimension: "replicas", target: 3 }],
+  });
+
+  test("everything that is known", () => {
+    expect(classRuntimeToSummary(full)).toMatchObject({
+      id: "My.App",
+      deploymentUnitId: "My.App",
+      packageName: "shop.eu",
+      classKey: "shop.eu.Order",
+      targetEnvironment: "shop",
+      clusterName: "shop",
+      resourceRefs: [{ kind: "Deployment", name: "order", namespace: "shop", uid: "u-2" }],
+      createdAt: "2026-01-01T00:00:00Z",
+      updatedAt: "2026-01-01T00:01:00Z",
+      partitionCount: 4,
+      namespace: "shop",
+      name: "my-app-0123456789ab",
+      generation: 2n,
+      revision: 7n,
+      digest: "d",
+      managedBy: "pm-1",
+      correlationId: "c-1",
+      nfrCompliance: { overallStatus: "Violated", measurements: [{ observed: 20 }] },
+      status: {
+        message: "Degraded (ImagePull): Function f: no image.",
+        lastUpdated: "2026-01-01T00:01:00Z",
+        observedGeneration: 2n,
+        reason: "ImagePull",
+        template: "edge",
+        conditions: [{ type: "Degraded", status: "True", reason: "ImagePull" }],
+        functions: [{ functionKey: "f", port: 80, ready: false, desiredReplicas: 2 }],
+        odgm: { ready: true, collections: [{ objectCount: 12n }] },
+        nfrRecommendations: [{ target: 3 }],
+      },
+    });
+  });
+
+  test("the reply of GetDeploymentStatus gives the whole unit back", () => {
+    expect(classRuntimeToStatusReply(full)).toMatchObject({
+      status: StatusCode.OK,
+      message: "Degraded (ImagePull): Function f: no image.",
+      deployment: {
+        id: "My.App",
+        packageName: "shop.eu",
+        classKey: "Order",
+        targetEnv: "edge-1",
+        functions: [{ functionKey: "f", provisionConfig: { containerImage: "registry.local/f:1" } }],
+      },
+      statusResourceRefs: [{ uid: "u-2" }],
+      classRuntime: { id: "My.App" },
+    });
+  });
+
+  test("an object nobody has looked at yet", () => {
+    expect(summaryText(objectOf())).toBe("Pending");
+    expect(classRuntimeToSummary(objectOf())).toMatchObject({ partitionCount: 1, updatedAt: "2026-01-01T00:00:00Z" });
+  });
+});

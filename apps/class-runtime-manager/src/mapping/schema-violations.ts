@@ -1,0 +1,67 @@
+import { violationsFromZod } from "@oaas/contracts/rest";
+import { pathOf, type Violation } from "@oaas/foundation";
+import {
+  BINDING_NAME,
+  CLUSTER_NAME,
+  COLLECTION_NAME,
+  FUNCTION_KEY,
+  IMAGE_REFERENCE,
+  MODULE_URL,
+  RESOURCE_QUANTITY,
+  TEMPLATE_NAME,
+  type TextRule,
+} from "@oaas/models";
+
+/** Everything a schema objected to. */
+export type SchemaError = Parameters<typeof violationsFromZod>[0];
+
+/** Member names and indexes from the root of a document. */
+export type Path = readonly (string | number)[];
+
+/** Rules of the domain by the member they stand at: they say better than a pattern what is wrong. */
+const RULES: Readonly<Record<string, TextRule>> = {
+  cpu_request: RESOURCE_QUANTITY,
+  cpu_limit: RESOURCE_QUANTITY,
+  memory_request: RESOURCE_QUANTITY,
+  memory_limit: RESOURCE_QUANTITY,
+  storage_request: RESOURCE_QUANTITY,
+  container_image: IMAGE_REFERENCE,
+  image: IMAGE_REFERENCE,
+  wasm_module_url: MODULE_URL,
+  function_key: FUNCTION_KEY,
+  name: BINDING_NAME,
+  collections: COLLECTION_NAME,
+  selected_template: TEMPLATE_NAME,
+  template_hint: TEMPLATE_NAME,
+  target_environment: CLUSTER_NAME,
+  target_env: CLUSTER_NAME,
+  addons: CLUSTER_NAME,
+};
+
+/**
+ * What a schema objected to, told about the document that the checked one was made from. `relocate` gives the place
+ * there; each place is told once.
+ */
+export function schemaViolations(error: SchemaError, base: string, relocate: (path: Path) => Path): Violation[] {
+  const told = new Map<string, Violation>();
+  for (const [index, issue] of error.issues.entries()) {
+    const keys = issue.path.map((key) => (typeof key === "symbol" ? String(key) : key));
+    const path = pathOf(base, ...relocate(keys));
+    const general = violationsFromZod(error)[index];
+    const violation = { path, ...(ruleObjection(keys, issue.input) ?? withoutPath(general)) };
+    if (!told.has(path)) told.set(path, violation);
+  }
+  return [...told.values()];
+}
+
+function ruleObjection(keys: Path, input: unknown): Omit<Violation, "path"> | undefined {
+  const member = keys.findLast((key) => typeof key === "string");
+  if (typeof member !== "string" || typeof input !== "string") return undefined;
+  return Object.hasOwn(RULES, member) ? RULES[member]?.objectionTo(input) : undefined;
+}
+
+function withoutPath(violation: Violation | undefined): Omit<Violation, "path"> {
+  if (violation === undefined) return { message: "is not valid" };
+  const { path: _, ...rest } = violation;
+  return rest;
+}

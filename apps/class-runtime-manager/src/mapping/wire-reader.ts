@@ -1,0 +1,58 @@
+import type { Timestamp } from "@oaas/contracts/grpc";
+import { pathOf, type Violation } from "@oaas/foundation";
+
+/** Reads single values off the wire and notes what is wrong with them, so that everything wrong is told at once. */
+export class WireReader {
+  readonly violations: Violation[] = [];
+
+  note(path: string, message: string, fix: string): undefined {
+    this.violations.push({ path, message, fix });
+    return undefined;
+  }
+
+  /** A word of an enum; undefined for "unspecified". A number nobody knows is noted. */
+  word<W extends string>(
+    words: { readonly fromWire: (value: number) => W | undefined },
+    value: number | undefined,
+    path: string,
+  ): W | undefined {
+    if (value === undefined || value === 0) return undefined;
+    return (
+      words.fromWire(value) ?? this.note(path, `${value} is no value of this enum`, "use one that the contract lists")
+    );
+  }
+
+  /** A 64-bit number, which the object keeps as a JSON number. */
+  whole(value: bigint | undefined, path: string): number | undefined {
+    if (value === undefined) return undefined;
+    if (value <= BigInt(Number.MAX_SAFE_INTEGER)) return Number(value);
+    return this.note(path, `${value} is too large`, `use at most ${Number.MAX_SAFE_INTEGER}`);
+  }
+
+  wholes(values: readonly bigint[], path: string): number[] {
+    return values.flatMap((value, index) => this.whole(value, pathOf(path, index)) ?? []);
+  }
+
+  /** A moment as RFC 3339, to the nanosecond. */
+  moment(value: Timestamp | undefined, path: string): string | undefined {
+    if (value === undefined) return undefined;
+    const { seconds, nanos } = value;
+    if (seconds < EARLIEST || seconds > LATEST || nanos < 0 || nanos > 999_999_999) {
+      return this.note(path, "is no moment", "give seconds between the years 1 and 9999, and nanos below 10^9");
+    }
+    const whole = new Date(Number(seconds) * 1000).toISOString().slice(0, 19);
+    const fraction = nanos === 0 ? "" : `.${String(nanos).padStart(9, "0").replace(/0+$/, "")}`;
+    return `${whole}${fraction}Z`;
+  }
+}
+
+const EARLIEST = -62_135_596_800n;
+const LATEST = 253_402_300_799n;
+
+/** The inverse of `WireReader.moment`; undefined for what is no moment. */
+export function timestampParts(moment: string): { readonly seconds: bigint; readonly nanos: number } | undefined {
+  const ms = Date.parse(moment);
+  if (Number.isNaN(ms)) return undefined;
+  const fraction = /\.(\d{1,9})/.exec(moment)?.[1] ?? "";
+  return { seconds: BigInt(Math.floor(ms / 1000)), nanos: Number(fraction.padEnd(9, "0")) };
+}
