@@ -25,7 +25,11 @@ export const PACKAGES: Readonly<Record<string, PackageRule>> = {
   },
   rpc: { rank: 3, folder: "packages/rpc", mayImport: ["contracts", "foundation", "observability"] },
   testkit: { rank: 4, folder: "packages/testkit", mayImport: ["foundation"] },
-  "class-runtime-manager": { rank: 4, folder: "apps/class-runtime-manager", mayImport: [] },
+  "class-runtime-manager": {
+    rank: 4,
+    folder: "apps/class-runtime-manager",
+    mayImport: ["contracts", "foundation", "kube-core", "models"],
+  },
   "dev-stack": {
     rank: 5,
     folder: "apps/dev-stack",

@@ -1,4 +1,3 @@
-/* oxlint-disable vitest/valid-expect -- this is test code: the second argument says which case failed */
 import { Fault } from "@oaas/foundation";
 import { describe, expect } from "vitest";
 import { absent, present, sameIncarnation, unchanged } from "../conditions.ts";

@@ -170,7 +170,6 @@ function withoutOverlap(writes: readonly Write[]): Write[] {
 
 /** The property as part of the suite. */
 export function modelCases(options: SuiteOptions): void {
-  // oxlint-disable-next-line vitest/expect-expect -- the property has them
   test("any sequence of calls agrees with the model", { timeout: 120_000 }, async () => {
     await checkAgainstModel(options.open, options.modelRuns);
   });

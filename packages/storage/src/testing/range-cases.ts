@@ -1,4 +1,3 @@
-/* oxlint-disable vitest/valid-expect -- this is test code: the second argument says which case failed */
 import { describe, expect } from "vitest";
 import type { Entry, KeyValueStore, Page, RangeQuery } from "../kv.ts";
 import type { SuiteOptions } from "./kv-suite.ts";

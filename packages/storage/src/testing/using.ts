@@ -1,4 +1,3 @@
-/* oxlint-disable vitest/expect-expect, vitest/valid-title -- title and assertions come from the caller */
 import { test } from "vitest";
 import type { StoreUnderTest, SuiteOptions } from "./kv-suite.ts";
 
