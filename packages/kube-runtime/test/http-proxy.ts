@@ -14,7 +14,7 @@ export type HttpFate =
 /** A proxy that speaks HTTP on its client's side, so that it can misbehave in the middle of an answer. */
 export interface HttpProxy {
   readonly access: ClusterAccess;
-  /** The most requests that were under way at once since the last reading. */
+  /** The most requests that were under way at once since the last reading; only for requests that are passed on. */
   takeMostAtOnce(): number;
   /** Decides about each request, and ends what is under way. */
   set(fate: (request: IncomingMessage) => HttpFate): void;
@@ -27,6 +27,7 @@ export async function startHttpProxy(upstream: ClusterAccess): Promise<HttpProxy
   const agent = new Agent({ ca, keepAlive: true });
   const open = new Set<ServerResponse>();
   let fateOf: (request: IncomingMessage) => HttpFate = () => ({ do: "pass" });
+  let underWay = 0;
   let most = 0;
 
   const pass = (
@@ -56,13 +57,17 @@ export async function startHttpProxy(upstream: ClusterAccess): Promise<HttpProxy
         sent.destroy();
       });
       answer.on("error", () => response.destroy());
-      answer.on("end", () => response.end());
+      answer.on("end", () => {
+        underWay -= 1;
+        response.end();
+      });
     });
     request.pipe(sent);
   };
   const server = createServer((request, response) => {
     open.add(response);
-    most = Math.max(most, open.size);
+    underWay += 1;
+    most = Math.max(most, underWay);
     response.on("close", () => open.delete(response));
     response.on("error", () => undefined);
     const fate = fateOf(request);
@@ -82,7 +87,7 @@ export async function startHttpProxy(upstream: ClusterAccess): Promise<HttpProxy
     },
     takeMostAtOnce: () => {
       const was = most;
-      most = open.size;
+      most = underWay = 0;
       return was;
     },
     set: (next) => {

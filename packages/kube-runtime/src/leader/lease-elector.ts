@@ -171,6 +171,8 @@ export class LeaseElector {
   }
 
   #hold(lease: Stored<Lease>, sentAt: number): void {
+    // A renewal that came too late begins a new term: those who asked in between were told that the old one is over.
+    if (!this.isLeading) this.#lose("the lease was not renewed in time");
     this.#observed = { lease, at: this.#now() };
     this.#renewedAt = sentAt;
     if (this.#term || this.#stopping.signal.aborted) return;

@@ -181,6 +181,20 @@ describe("going on", () => {
     await world.finish();
   });
 
+  test.each([
+    { what: "keeps failing on it", kind: "unavailable" as const, answered: true, listed: true },
+    { what: "cannot be reached", kind: "unavailable" as const, answered: false, listed: false },
+    { what: "asks for patience", kind: "resource-exhausted" as const, answered: true, listed: false },
+  ])("a server that $what: the version is given up $listed", async ({ kind, answered, listed }) => {
+    const detail = kind === "unavailable" ? { kind, dependency: "API" } : { kind, limit: "requests" };
+    const context = answered ? { httpStatus: 500 } : {};
+    const failing = Array.from({ length: 8 }, () => new Fault(detail, "failed", { context }));
+    const world = setUp([FIRST, ...failing, { events: [put("b", 2), bookmark(3, true)], after: "hang" }]);
+    await world.time.advance(120_000);
+    expect(world.asked.slice(1).includes("watch initial")).toBe(listed);
+    await world.finish();
+  });
+
   test("a version on which nothing is ever heard is given up after the second silence", async () => {
     const quiet: Script = { events: [], after: "hang" };
     const world = setUp([FIRST, quiet, quiet, { events: [put("b", 2), bookmark(3, true)], after: "hang" }], {

@@ -113,7 +113,7 @@ async function recover<T>(
   }
   const reason = isExpired(fault) ? "expired" : fault === state.silence ? "silent" : "broken";
   state.silences += reason === "silent" ? 1 : 0;
-  if (reason === "expired" || doubtsVersion(fault) || state.silences > 1) {
+  if (reason === "expired" || doubtsVersion(fault, state.failures) || state.silences > 1) {
     state.resourceVersion = undefined;
     state.silences = 0;
   }
@@ -212,10 +212,17 @@ function refusesStreaming(fault: Fault): boolean {
   return fault.kind === "invalid-argument" || fault.kind === "unimplemented";
 }
 
-/** Faults after which the version we have may mean nothing: the kind went away, or the server has never been so far. */
-function doubtsVersion(fault: Fault): boolean {
+/** Answers in a row that a version may get before it is the version that is suspected. */
+const PATIENCE = 5;
+
+/**
+ * Faults after which the version we have may mean nothing: the kind went away, the server has never been so far, or it keeps answering with
+ * some failure. A server that cannot be reached, or asks for patience, says nothing about the version.
+ */
+function doubtsVersion(fault: Fault, failures: number): boolean {
   const kinds: readonly FaultKind[] = ["not-found", "invalid-argument"];
-  return kinds.includes(fault.kind) || statusReasonOf(fault) === "Timeout";
+  if (kinds.includes(fault.kind) || statusReasonOf(fault) === "Timeout") return true;
+  return failures >= PATIENCE && fault.context["httpStatus"] !== undefined && fault.kind !== "resource-exhausted";
 }
 
 function askedDelayMs(fault: Fault): number {

@@ -1,0 +1,238 @@
+import { cancelled, type Fault } from "@oaas/foundation";
+import { realAmbient } from "@oaas/foundation/real";
+import type { KubeObject } from "@oaas/kube-core";
+import { createRecordingMeter } from "@oaas/observability/testing";
+import { describeWith, eventually, startKubernetes, type KubernetesUnderTest } from "@oaas/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createUndiciTransport, loadAccess } from "../src/adapters/index.ts";
+import { Informer } from "../src/cache/informer.ts";
+import { KubeClient } from "../src/client/kube-client.ts";
+import type { RequesterOptions } from "../src/client/requester.ts";
+import type { ResourceClient } from "../src/client/resource-client.ts";
+import { resourceType } from "../src/client/resource-type.ts";
+import { EventRecorder } from "../src/events/recorder.ts";
+import { EVENTS } from "../src/events/event.ts";
+import { startHttpProxy, type HttpProxy } from "./http-proxy.ts";
+import { CONFIG_MAPS, configMap, NAMESPACES, realClient, type ConfigMap } from "./real-client.ts";
+
+interface Pod extends KubeObject {
+  readonly spec?: object;
+}
+
+const PODS = resourceType<Pod>({ group: "", version: "v1", kind: "Pod", resource: "pods", namespaced: true });
+
+describeWith(["kubernetes"], "the client's limits on a real API server", () => {
+  let cluster: KubernetesUnderTest;
+  let client: KubeClient;
+  let maps: ResourceClient<ConfigMap>;
+  let proxy: HttpProxy;
+  const closing: KubeClient[] = [];
+  const warnings: string[] = [];
+
+  beforeAll(async () => {
+    cluster = await startKubernetes();
+    client = realClient(cluster, { onWarning: (text) => warnings.push(text) });
+    maps = client.resource(CONFIG_MAPS);
+    const access = loadAccess({ env: {}, kubeconfig: cluster.kubeconfig });
+    proxy = await startHttpProxy({ ...access, tls: { insecure: false, ca: { file: cluster.caFile } } });
+  });
+  afterAll(async () => {
+    await Promise.all([client, ...closing].map((each) => each.close()));
+    await proxy.close();
+    await cluster.close();
+  });
+
+  const throughProxy = (options: Partial<RequesterOptions> = {}): ResourceClient<ConfigMap> => {
+    const transport = createUndiciTransport(proxy.access, realAmbient);
+    const made = new KubeClient({ transport, ambient: realAmbient, ...options });
+    closing.push(made);
+    return made.resource(CONFIG_MAPS);
+  };
+  const kindOf = (work: Promise<unknown>): Promise<unknown> =>
+    work.then(
+      () => "fine",
+      (fault: Fault) => fault.kind,
+    );
+
+  describe("a server that is busy", () => {
+    test("says 429 and for how long: the write is done once it may be", async () => {
+      let refusals = 3;
+      proxy.set(() =>
+        (refusals -= 1) >= 0
+          ? { do: "answer", status: 429, body: "slow down", headers: { "retry-after": "1" } }
+          : { do: "pass" },
+      );
+      const meter = createRecordingMeter();
+      await throughProxy({ meter }).create(configMap("default", "patient", {}));
+      const count = (code: string): number | undefined =>
+        meter.value("kube_client_requests_total", { verb: "create", kind: "ConfigMap", code });
+      expect([count("429"), count("201")]).toEqual([3, 1]);
+    });
+
+    test("and keeps saying it: the reason is told within the deadline", async () => {
+      proxy.set(() => ({ do: "answer", status: 429, body: "slow down", headers: { "retry-after": "2" } }));
+      expect(await kindOf(throughProxy().list({}, { deadlineMs: 1_000 }))).toBe("resource-exhausted");
+    });
+  });
+
+  test("every call has a deadline, its own or the client's, and can be given up", async () => {
+    proxy.set(() => ({ do: "hang" }));
+    const slow = throughProxy({ deadlineMs: 300 });
+    const key = { namespace: "default", name: "x" };
+    const calls = [
+      () => slow.get(key),
+      () => slow.list(),
+      () => slow.create(configMap("default", "x", {})),
+      () => slow.update(configMap("default", "x", {})),
+      () => slow.patch(key, "merge", {}),
+      () => slow.apply(configMap("default", "x", {}), { fieldManager: "t" }),
+      () => slow.delete(key),
+      () => slow.deleteCollection({ namespace: "default" }),
+      () => slow.getScale(key),
+      () => slow.setScale(key, 1),
+      () => slow.logs(key),
+      () => slow.watch({}, new AbortController().signal),
+    ];
+    expect(await Promise.all(calls.map((call) => kindOf(call())))).toEqual(calls.map(() => "deadline-exceeded"));
+    const caller = new AbortController();
+    const given = kindOf(slow.get(key, { signal: caller.signal, deadlineMs: 60_000 }));
+    caller.abort(cancelled());
+    expect(await given).toBe("cancelled");
+  });
+
+  test("no more calls are under way than allowed", async () => {
+    proxy.set(() => ({ do: "pass" }));
+    proxy.takeMostAtOnce();
+    const narrow = throughProxy({ flow: { perSecond: 1000, burst: 1000, inFlight: 3 } });
+    await Promise.all(Array.from({ length: 40 }, () => narrow.list({ namespace: "default", limit: 1 })));
+    expect(proxy.takeMostAtOnce()).toBe(3);
+  });
+
+  test("warnings of the server are told, once", async () => {
+    const odd = { ...configMap("default", "odd", {}), colour: "red" } as ConfigMap;
+    warnings.length = 0;
+    await maps.create(odd, { fieldValidation: "Warn", dryRun: true });
+    await maps.create(odd, { fieldValidation: "Warn", dryRun: true });
+    expect(warnings).toEqual([expect.stringContaining('unknown field "colour"')]);
+  });
+
+  describe("a dry run", () => {
+    const key = { namespace: "default", name: "dry-run" };
+    test.each([
+      ["update", () => maps.update(configMap("default", "dry-run", { a: "2" }), { dryRun: true })],
+      ["patch", () => maps.patch(key, "merge", { data: { a: "2" } }, { dryRun: true })],
+      [
+        "apply",
+        () => maps.apply(configMap("default", "dry-run", { a: "2" }), { fieldManager: "t", force: true, dryRun: true }),
+      ],
+    ])("of %s shows the result and changes nothing", async (_verb, work) => {
+      if (!(await maps.find(key))) await maps.create(configMap("default", "dry-run", { a: "1" }));
+      expect((await work()).data).toEqual({ a: "2" });
+      expect((await maps.get(key)).data).toEqual({ a: "1" });
+    });
+
+    test("of deletions deletes nothing", async () => {
+      await maps.delete(key, { dryRun: true });
+      await maps.deleteCollection({ namespace: "default" }, { dryRun: true });
+      expect(await maps.find(key)).toBeDefined();
+    });
+  });
+
+  test("one object is watched by its name, from the version that was read", async () => {
+    const key = { namespace: "default", name: "watched" };
+    const { metadata } = await maps.create(configMap("default", "watched", { n: "0" }));
+    const stop = new AbortController();
+    const selection = { namespace: "default", fieldSelector: "metadata.name=watched" };
+    const events = await maps.watch({ ...selection, resourceVersion: metadata.resourceVersion }, stop.signal);
+    await maps.create(configMap("default", "unwatched", {}));
+    await maps.patch(key, "merge", { data: { n: "1" } });
+    await maps.delete(key);
+    const seen: string[] = [];
+    for await (const event of events) {
+      if (event.type === "BOOKMARK") continue;
+      seen.push(`${event.type} ${event.object.metadata.name} ${event.object.data?.["n"]}`);
+      if (event.type === "DELETED") break;
+    }
+    expect(seen).toEqual(["MODIFIED watched 1", "DELETED watched 1"]);
+    stop.abort();
+  });
+
+  test.each(["rubbish", "999999999"])(
+    "a follower whose version means nothing to the server (%s) finds its way back",
+    async (resourceVersion) => {
+      const source = maps.source({ namespace: "default" });
+      let spoilt = 0;
+      const informer = new Informer<ConfigMap>({
+        name: "restored",
+        ambient: realAmbient,
+        source: {
+          list: (query, signal) => source.list(query, signal),
+          watch: (query, signal) => {
+            // As after the server's store was restored to an earlier state.
+            const spoil = query.resourceVersion !== "" && (spoilt += 1) <= 8;
+            return source.watch(spoil ? { ...query, resourceVersion } : query, signal);
+          },
+        },
+        watch: { silenceMs: 1_000, watchSeconds: 1, backoff: { baseMs: 10, capMs: 50, factor: 2, jitter: 0.5 } },
+      });
+      informer.start();
+      await informer.synced(AbortSignal.timeout(10_000));
+      const name = `after-${resourceVersion}`;
+      await eventually(() => spoilt > 2);
+      await maps.create(configMap("default", name, {}));
+      await eventually(() => informer.get({ namespace: "default", name }) !== undefined, { timeoutMs: 60_000 });
+      expect(spoilt).toBeLessThan(30);
+      await informer.stop();
+    },
+  );
+
+  test("logs: none of a Pod that no node runs; a Pod or a container that is not there is refused", async () => {
+    const pods = client.resource(PODS);
+    expect(await kindOf(pods.logs({ namespace: "default", name: "missing" }))).toBe("not-found");
+    const spec = { containers: [{ name: "main", image: "example.test/app:1" }] };
+    await pods.create({ apiVersion: "v1", kind: "Pod", metadata: { namespace: "default", name: "waiting" }, spec });
+    const key = { namespace: "default", name: "waiting" };
+    expect(await pods.logs(key, { tailLines: 10 })).toBe("");
+    expect(await kindOf(pods.logs(key, { container: "other" }))).toBe("invalid-argument");
+  });
+
+  test("events of objects with and without a namespace are taken by the server, as series", async () => {
+    const recorder = new EventRecorder({
+      client,
+      ambient: realAmbient,
+      controller: "example.com/test",
+      instance: "test-1",
+    });
+    const about = [
+      { apiVersion: "v1", kind: "Namespace", name: "default" },
+      { apiVersion: "v1", kind: "ConfigMap", name: "Odd:Name", namespace: "kube-public", uid: "u" },
+    ];
+    for (const regarding of about) {
+      for (let i = 0; i < 3; i += 1) {
+        recorder.record({ type: "Warning", reason: "Tried", action: "Try", note: "ü".repeat(2000), regarding });
+        await recorder.flush();
+      }
+    }
+    const { items } = await client.resource(EVENTS).list({ fieldSelector: "reason=Tried" });
+    expect(items.map(({ metadata, series }) => [metadata.namespace, series?.count])).toEqual([
+      ["default", 3],
+      ["kube-public", 3],
+    ]);
+    const shown = await cluster.kubectl([
+      "get",
+      "events",
+      "-n",
+      "default",
+      "-o",
+      "jsonpath={.items[?(@.reason=='Tried')].reason}",
+    ]);
+    expect(shown.stdout).toContain("Tried");
+  });
+
+  test("a cluster-scoped kind needs no namespace, and propagation is asked for as given", async () => {
+    const namespaces = client.resource(NAMESPACES);
+    await namespaces.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "short-lived" } });
+    await namespaces.delete({ namespace: "", name: "short-lived" }, { propagation: "Foreground" });
+    expect((await namespaces.find({ namespace: "", name: "short-lived" }))?.metadata.deletionTimestamp).toBeDefined();
+  });
+});
