@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-const patience = 2 * time.Minute
+const patience = 45 * time.Second
 
 // trimmed drops what no controller reads, as our informers do by default.
 func trimmed(object any) (any, error) {

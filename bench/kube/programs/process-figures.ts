@@ -46,7 +46,7 @@ export async function measureSync(fill: () => Promise<{ count(): number; stop():
   await filled.stop();
 }
 
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 45_000;
 
 /** Counts the events of one replay, and says how long they took from the first to the last. */
 export async function measureReplay(events: number, start: (seen: () => void) => () => Promise<void>): Promise<void> {
