@@ -24,10 +24,12 @@ export interface Followed {
 /** Impatient, so that tests see in seconds what takes minutes in a cluster. */
 const IMPATIENT = { silenceMs: 2_000, backoff: { baseMs: 20, capMs: 500, factor: 2, jitter: 0.5 } };
 
+/** A client with the defaults. */
 export function clientOf(access: ClusterAccess): KubeClient {
   return new KubeClient({ transport: createUndiciTransport(access, realAmbient), ambient: realAmbient });
 }
 
+/** Starts to follow the ConfigMaps of one namespace. */
 export function follow(
   access: ClusterAccess,
   namespace: string,

@@ -21,6 +21,7 @@ export interface HttpProxy {
   close(): Promise<void>;
 }
 
+/** Starts passing everything on. */
 export async function startHttpProxy(upstream: ClusterAccess): Promise<HttpProxy> {
   const target = new URL(upstream.server);
   const ca = readFileSync(upstream.tls.ca?.file ?? "", "utf8");

@@ -7,10 +7,12 @@ import type { RequesterOptions } from "../src/client/requester.ts";
 import { resourceType } from "../src/client/resource-type.ts";
 import type { Transport } from "../src/client/transport.ts";
 
+/** Of the core API, as far as tests use it. */
 export interface ConfigMap extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;
 }
 
+/** Of apps/v1, as far as tests use it. */
 export interface Deployment extends KubeObject {
   readonly spec?: { readonly replicas?: number; readonly [field: string]: unknown };
   readonly status?: {
@@ -20,6 +22,7 @@ export interface Deployment extends KubeObject {
   };
 }
 
+/** A kind with data and no status. */
 export const CONFIG_MAPS = resourceType<ConfigMap>({
   group: "",
   version: "v1",
@@ -27,6 +30,7 @@ export const CONFIG_MAPS = resourceType<ConfigMap>({
   resource: "configmaps",
   namespaced: true,
 });
+/** A kind without a namespace. */
 export const NAMESPACES = resourceType<KubeObject>({
   group: "",
   version: "v1",
@@ -34,6 +38,7 @@ export const NAMESPACES = resourceType<KubeObject>({
   resource: "namespaces",
   namespaced: false,
 });
+/** A kind with status and scale. */
 export const DEPLOYMENTS = resourceType<Deployment>({
   group: "apps",
   version: "v1",
@@ -55,10 +60,12 @@ export function realClient(
   return new KubeClient({ transport: realTransport(cluster), ambient: realAmbient, ...options });
 }
 
+/** A ConfigMap to create or apply. */
 export function configMap(namespace: string, name: string, data: Record<string, string>): ConfigMap {
   return { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace, name }, data };
 }
 
+/** A Deployment that the server takes. */
 export function deployment(namespace: string, name: string, replicas: number): Deployment {
   const labels = { app: name };
   return {

@@ -17,6 +17,7 @@ export interface TcpProxy {
 
 const DELAY_MS = 300;
 
+/** Starts passing everything on. */
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   let fault: TcpFault = "pass";
   const pairs = new Set<{ readonly client: Socket; readonly server: Socket }>();

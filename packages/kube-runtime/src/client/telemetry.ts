@@ -6,6 +6,7 @@ export interface ClientMetrics {
   readonly duration: Histogram<"verb">;
 }
 
+/** Declares what the client counts. */
 export function clientMetrics(meter: Meter): ClientMetrics {
   return {
     requests: meter.counter({

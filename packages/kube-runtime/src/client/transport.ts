@@ -14,6 +14,7 @@ export interface Transport {
   close(): Promise<void>;
 }
 
+/** A request to the API server. */
 export interface HttpRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Path and query, from the server's root. */
@@ -25,6 +26,7 @@ export interface HttpRequest {
   readonly purpose: "call" | "stream";
 }
 
+/** An answer whose body is still to be read, once. */
 export interface HttpResponse {
   readonly status: number;
   /** Names in lower case. */

@@ -5,6 +5,7 @@ export interface ListPage<T> {
   readonly continue?: string;
 }
 
+/** One event of a watch. A bookmark brings no object, only how far the watch has come. */
 export type WatchEvent<T> =
   | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: T; readonly resourceVersion: string }
   | { readonly type: "BOOKMARK"; readonly resourceVersion: string; readonly initialEventsEnd: boolean };
