@@ -43,7 +43,8 @@ export function invocationsOf(plan: ClassPlan): Invocations {
     if (fn === undefined || fn.url === "" || routes.has(name)) continue;
     routes.set(name, routeTo(fn.url, fn, { stateless }));
   }
-  for (const fn of plan.functions) {
+  // By key, so that the order of functions does not decide which of two gets the short name.
+  for (const fn of [...plan.functions].sort((a, b) => (a.key < b.key ? -1 : 1))) {
     if (fn.url === "" || routed.has(fn.key)) continue;
     const short = fn.key.slice(fn.key.lastIndexOf(".") + 1);
     routes.set(routes.has(short) ? fn.key : short, routeTo(fn.url, fn, {}));

@@ -1,33 +1,20 @@
-import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { parse, parseAllDocuments, stringify } from "yaml";
+import { parseAllDocuments, stringify } from "yaml";
 import { BUILTIN_TEMPLATES } from "./registry.ts";
-import { selectTemplate } from "./select.ts";
-import { inputOf, type PartialInput } from "./testing/inputs.ts";
+import { GOLDEN_FOLDER, goldenInputs, renderGolden } from "./testing/golden.ts";
 import { podSpecOf, restrictedProblems } from "./testing/restricted.ts";
 
 /*
  * Each testdata/<name>.input.yaml is a class in its cluster; <name>.golden.yaml is what becomes of it. To rewrite them
  * after a wanted change: UPDATE_GOLDEN=1 vitest run --project unit apps/class-runtime-manager/src/templates/golden
  */
-const FOLDER = path.join(import.meta.dirname, "testdata");
-const inputs = globSync("*.input.yaml", { cwd: FOLDER }).sort();
-
-function renderFile(file: string) {
-  const input = inputOf(parse(readFileSync(path.join(FOLDER, file), "utf8")) as PartialInput);
-  const selection = selectTemplate(input, BUILTIN_TEMPLATES);
-  if (!selection.ok) throw new Error(selection.error.message);
-  const rendered = selection.value.template.render(input);
-  if (!rendered.ok) throw new Error(JSON.stringify(rendered.error));
-  return { input, rendered: rendered.value };
-}
-
-describe.each(inputs)("%s", (file) => {
+describe.each(goldenInputs)("%s", (file) => {
   test("renders as its golden file says", () => {
-    const { children, ...about } = renderFile(file).rendered;
+    const { children, ...about } = renderGolden(file).rendered;
     const documents = [about, ...children];
-    const golden = path.join(FOLDER, file.replace(".input.", ".golden."));
+    const golden = path.join(GOLDEN_FOLDER, file.replace(".input.", ".golden."));
     if (process.env["UPDATE_GOLDEN"] === "1") {
       const options = { lineWidth: 0, aliasDuplicateObjects: false };
       writeFileSync(golden, documents.map((document) => stringify(document, options)).join("---\n"));
@@ -39,7 +26,7 @@ describe.each(inputs)("%s", (file) => {
   });
 
   test("every child is owned, labelled and in the class's namespace", () => {
-    const { input, rendered } = renderFile(file);
+    const { input, rendered } = renderGolden(file);
     for (const { metadata } of rendered.children) {
       expect(metadata.namespace).toBe(input.owner.namespace);
       expect(metadata.labels?.["oaas.io/owner"]).toBe(input.owner.name);
@@ -50,7 +37,7 @@ describe.each(inputs)("%s", (file) => {
   });
 
   test("every pod keeps the restricted standard", () => {
-    const pods = renderFile(file)
+    const pods = renderGolden(file)
       .rendered.children.map(podSpecOf)
       .filter((pod) => pod !== undefined);
     expect(pods.length).toBeGreaterThan(0);
@@ -59,14 +46,14 @@ describe.each(inputs)("%s", (file) => {
 });
 
 test("each built-in template has a golden file of its own", () => {
-  const shown = inputs.map((file) => renderFile(file).rendered.template);
-  expect([...new Set(shown)].sort()).toEqual(BUILTIN_TEMPLATES.map(({ id }) => id).sort());
+  const shown = goldenInputs.map((file) => renderGolden(file).rendered.template);
+  expect(shown).toEqual(expect.arrayContaining(BUILTIN_TEMPLATES.map(({ id }) => id)));
 });
 
 test("no two goldens of one class under different templates are the same", () => {
-  const bodies = inputs
+  const bodies = goldenInputs
     .filter((file) => file.startsWith("same-class-"))
-    .map((file) => JSON.stringify(renderFile(file).rendered.children));
+    .map((file) => JSON.stringify(renderGolden(file).rendered.children));
   expect(bodies.length).toBe(BUILTIN_TEMPLATES.length);
   expect(new Set(bodies).size).toBe(bodies.length);
 });

@@ -123,7 +123,6 @@ const KIND_ORDER = [
   "Deployment",
   "DaemonSet",
   "Job",
-  "CronJob",
   "Service",
   "Ingress",
   "HorizontalPodAutoscaler",

@@ -32,49 +32,49 @@ export function selectTemplate(input: RenderInput, templates: readonly Template[
   const addons = addonsOf(input);
   if (!addons.ok) return addons;
 
-  const rows = templates.map((template) => ({ template, row: rowOf(input, template) }));
-  const table = rows.map(({ row }) => row);
-  const chosen = (template: Template, basis: Basis): Result<Selection, Refusal> =>
-    ok({ template, basis, explicit: basis === "explicit", table });
+  const world: World = { input, templates, table: templates.map((template) => rowOf(input, template)) };
   const { spec, environment } = input;
-
-  if (spec.selected_template !== undefined) {
-    return named(spec.selected_template, "explicit", "selected_template");
-  }
+  if (spec.selected_template !== undefined) return byName(world, spec.selected_template, "explicit");
   const hinted = spec.template_hint === undefined ? undefined : findTemplate(spec.template_hint, templates);
-  if (hinted !== undefined && rowOf(input, hinted).eligible) return chosen(hinted, "hint");
-  if (environment?.spec.default_template !== undefined) {
-    return named(environment.spec.default_template, "environment", "target_environment");
-  }
-  const best = rows
-    .filter(({ template, row }) => row.eligible && !template.byNameOnly)
-    .reduce<(typeof rows)[number] | undefined>(
-      (winner, next) => (winner === undefined || next.row.score > winner.row.score ? next : winner),
-      undefined,
-    );
-  return best === undefined
-    ? err(refusal("not-eligible", input, templates, "no template can serve the class here"))
-    : chosen(best.template, "score");
+  if (hinted !== undefined && rowOf(input, hinted).eligible) return ok(selection(world, hinted, "hint"));
+  const ofEnvironment = environment?.spec.default_template;
+  if (ofEnvironment !== undefined) return byName(world, ofEnvironment, "environment");
+  return byScore(world);
+}
 
-  function named(name: string, basis: Basis, field: string): Result<Selection, Refusal> {
-    const template = findTemplate(name, templates);
-    const whose = basis === "environment" ? `environment ${environment?.name} names template` : "template";
-    if (template === undefined) {
-      return err(refusal("missing", input, templates, `${whose} "${name}" does not exist`, field));
-    }
-    const { eligible, because } = rowOf(input, template);
-    return eligible
-      ? chosen(template, basis)
-      : err(
-          refusal(
-            "not-eligible",
-            input,
-            templates,
-            `${whose} "${name}" cannot serve the class here: ${because.join("; ")}`,
-            field,
-          ),
-        );
+interface World {
+  readonly input: RenderInput;
+  readonly templates: readonly Template[];
+  readonly table: readonly ScoreRow[];
+}
+
+function selection({ table }: World, template: Template, basis: Basis): Selection {
+  return { template, basis, explicit: basis === "explicit", table };
+}
+
+function byName(world: World, name: string, basis: "explicit" | "environment"): Result<Selection, Refusal> {
+  const { input, templates } = world;
+  const field = basis === "explicit" ? "selected_template" : "target_environment";
+  const whose = basis === "explicit" ? "template" : `environment ${input.environment?.name} names template`;
+  const template = findTemplate(name, templates);
+  if (template === undefined) return err(refusal("missing", world, `${whose} "${name}" does not exist`, field));
+  const { eligible, because } = rowOf(input, template);
+  if (eligible) return ok(selection(world, template, basis));
+  const why = `${whose} "${name}" cannot serve the class here: ${because.join("; ")}`;
+  return err(refusal("not-eligible", world, why, field));
+}
+
+function byScore(world: World): Result<Selection, Refusal> {
+  const { templates, table } = world;
+  let best: { readonly template: Template; readonly score: number } | undefined;
+  for (const [index, template] of templates.entries()) {
+    const row = table[index];
+    if (row === undefined || !row.eligible || template.byNameOnly) continue;
+    if (best === undefined || row.score > best.score) best = { template, score: row.score };
   }
+  return best === undefined
+    ? err(refusal("not-eligible", world, "no template can serve the class here", "selected_template"))
+    : ok(selection(world, best.template, "score"));
 }
 
 /** The template that bears this name or alias, whatever its case. */
@@ -90,20 +90,13 @@ function rowOf(input: RenderInput, template: Template): ScoreRow {
   return { name: template.id, ...template.score(input) };
 }
 
-function refusal(
-  kind: "missing" | "not-eligible",
-  input: RenderInput,
-  templates: readonly Template[],
-  what: string,
-  field = "selected_template",
-): Refusal {
-  const known = templates
-    .filter((template) => kind === "missing" || rowOf(input, template).eligible)
+function refusal(kind: "missing" | "not-eligible", world: World, what: string, field: string): Refusal {
+  const known = world.templates
+    .filter((_, index) => kind === "missing" || world.table[index]?.eligible === true)
     .flatMap(({ id, aliases }) => [id, ...aliases]);
-  const list = `known templates: ${known.join(", ")}`;
   return {
     kind,
-    message: `${what}; ${list}`,
+    message: `${what}; known templates: ${known.join(", ")}`,
     known,
     violations: [{ path: pathOf(ROOT_PATH, field), message: what, fix: `use one of ${known.join(", ")}` }],
   };

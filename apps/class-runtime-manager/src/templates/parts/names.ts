@@ -52,10 +52,15 @@ export function functionNames(
     const own = names[index];
     if (own !== undefined) return own;
     const byPosition = functionKeys.length === 1 ? base : suffixed(base, "fn", String(index));
-    const name = taken.has(byPosition) ? safeName([base, "fn", key], { kind: "dns-1035-label" }) : byPosition;
+    const name = taken.has(byPosition) ? byKey(base, key) : byPosition;
     taken.add(name);
     return name;
   });
+}
+
+/** Always with a hash (the empty part sees to it): a key may look like a position. */
+function byKey(base: string, key: string): string {
+  return safeName([base, "fn", key, ""], { kind: "dns-1035-label" });
 }
 
 /** Guards against a status that somebody edited: a class never takes names outside its own. */

@@ -1,5 +1,6 @@
 import type { WorkloadContext } from "../workload.ts";
 import { envList } from "./env.ts";
+import { pulledImage } from "./images.ts";
 import { unlessEmpty } from "./manifest.ts";
 import { functionProbes } from "./probes.ts";
 import { CONTAINER_SECURITY, podSecurity } from "./security.ts";
@@ -52,8 +53,11 @@ export function podIdentity(environment: EnvironmentSpec | undefined): Readonly<
 
 /** Holds a pod back until its addons answer. Host and port are arguments, never part of the script. */
 function waitContainers({ plan, waitFor }: WorkloadContext): readonly unknown[] {
-  const image = plan.input.cluster.waitImage;
-  if (image === undefined || !plan.policy.waitsForOdgm) return [];
+  const { cluster, environment } = plan.input;
+  if (cluster.waitImage === undefined || !plan.policy.waitsForOdgm) return [];
+  // The operator's own choice needs nobody's leave; only where it is pulled from follows the environment.
+  const pulled = pulledImage(cluster.waitImage, environment?.spec.images);
+  const image = pulled.ok ? pulled.value : cluster.waitImage;
   return waitFor.map(({ host, port }, index) => ({
     name: `wait-${index}`,
     image,

@@ -1,0 +1,251 @@
+import { describe, expect, test } from "vitest";
+import { containerFunction, inputOf, type PartialInput } from "../templates/testing/inputs.ts";
+import { collectionsOf, statedCopies } from "./collections.ts";
+import { eventsOf } from "./events.ts";
+import { gridNodes } from "./nodes.ts";
+import { partitionsFor } from "./partitions.ts";
+import { shardTypeFor } from "./shard-type.ts";
+
+test.each([
+  [undefined, 4],
+  [1, 1],
+  [1000, 1],
+  [1001, 4],
+  [5000, 4],
+  [5001, 8],
+  [20_000, 8],
+  [20_001, 16],
+])("%s requests per second make %s partitions", (rps, partitions) => {
+  expect(partitionsFor(rps)).toBe(partitions);
+});
+
+test("an environment may count partitions its own way", () => {
+  expect(partitionsFor(10, { low_throughput: 2, standard: 3, high_throughput: 5, very_high: 7 })).toBe(2);
+});
+
+test.each([
+  { copies: 1, demand: {}, want: "basic", why: "one copy needs nothing" },
+  { copies: 3, demand: {}, want: "raft", why: "copies agree" },
+  { copies: 3, demand: { latencyMs: 49 }, want: "basic", why: "too fast to agree" },
+  { copies: 3, demand: { latencyMs: 50 }, want: "raft", why: "just slow enough" },
+  { copies: 3, demand: { consistency: "eventual" }, want: "mst", why: "state that may lag merges" },
+  { copies: 1, demand: { consistency: "strong" }, want: "raft", why: "strong always agrees" },
+  { copies: 3, demand: { consistency: "strong", latencyMs: 10 }, want: "raft", why: "strong goes before fast" },
+] as const)("$copies copies, $demand: $want, $why", ({ copies, demand, want }) => {
+  expect(shardTypeFor(copies, demand)).toBe(want);
+});
+
+const functions = [containerFunction("Order.place")];
+
+function collections(spec: object, nodes = 3, environment?: object) {
+  const given: PartialInput = {
+    spec: { package_class_key: "shop.Order", functions, ...spec },
+    ...(environment === undefined ? {} : { environment: { name: "e", spec: { kind: "cloud", odgm: environment } } }),
+  };
+  return collectionsOf(inputOf(given), nodes);
+}
+
+const row = (...given: Parameters<typeof collections>) =>
+  collections(...given).collections.map(({ name, partitionCount, replicaCount, shardType, persistent }) => [
+    name,
+    partitionCount,
+    replicaCount,
+    shardType,
+    persistent,
+  ]);
+
+describe("collections", () => {
+  test.each([
+    { why: "plain state", got: row({ state_spec: {} }), want: [["Order_data", 4, 2, "raft", false]] },
+    {
+      why: "a singleton has one partition",
+      got: row({ state_spec: { shape: "singleton", persistent: true } }),
+      want: [["Order_singleton", 1, 3, "raft", true]],
+    },
+    {
+      why: "a collection has at least four",
+      got: row({ state_spec: { shape: "collection" }, nfr_requirements: { throughput: 10 } }),
+      want: [["Order_collection", 4, 3, "raft", false]],
+    },
+    {
+      why: "throughput counts",
+      got: row({ state_spec: {}, nfr_requirements: { throughput: 30_000 } }),
+      want: [["Order_data", 16, 2, "raft", false]],
+    },
+    {
+      why: "never more copies than nodes, when nobody states them",
+      got: row({ state_spec: {} }, 1),
+      want: [["Order_data", 4, 1, "basic", false]],
+    },
+    {
+      why: "neither state nor names: one for the class",
+      got: row({ addons: ["odgm"] }, 1),
+      want: [["shop.Order", 4, 1, "basic", false]],
+    },
+    {
+      why: "names alone",
+      got: row({ odgm_config: { collections: ["a", "b"], partition_count: 2, replica_count: 1 } }),
+      want: [
+        ["a", 2, 1, "basic", false],
+        ["b", 2, 1, "basic", false],
+      ],
+    },
+    {
+      why: "a collection's own settings win",
+      got: row({
+        odgm_config: {
+          collections: [
+            { name: "a", partition_count: 9, replica_count: 2, shard_type: "mst", persistence_mode: "persistent" },
+          ],
+          partition_count: 2,
+          replica_count: 1,
+          shard_type: "raft",
+        },
+      }),
+      want: [["a", 9, 2, "mst", true]],
+    },
+    {
+      why: "what Package Manager allocated",
+      got: row({ state_spec: {}, resource_allocation: { replication_factor: 1 } }),
+      want: [["Order_data", 4, 1, "basic", false]],
+    },
+    {
+      why: "settings of the environment by shape",
+      got: row({ state_spec: { shape: "singleton" } }, 3, {
+        collection_templates: {
+          singleton_state: { partition_count: 2, replica_count: 2, persistence_mode: "persistent" },
+        },
+      }),
+      want: [["Order_singleton", 2, 2, "raft", true]],
+    },
+    {
+      why: "the class goes before its environment",
+      got: row({ state_spec: {}, odgm_config: { partition_count: 3, replica_count: 1, shard_type: "none" } }, 3, {
+        collection_templates: { normal_state: { partition_count: 2, replica_count: 2 } },
+      }),
+      want: [["Order_data", 3, 1, "none", false]],
+    },
+    {
+      why: "defaults of the environment",
+      got: row({ state_spec: {} }, 3, { defaults: { replication_factor: 1, shard_type: "mst" } }),
+      want: [["Order_data", 4, 1, "mst", false]],
+    },
+    {
+      why: "consistency of the environment",
+      got: row({ state_spec: {} }, 1, { defaults: { consistency_level: "strong" } }),
+      want: [["Order_data", 4, 1, "raft", false]],
+    },
+  ])("$why", ({ got, want }) => {
+    expect(got).toEqual(want);
+  });
+
+  test("what cannot work is said and not changed", () => {
+    const { warnings } = collections({
+      state_spec: { consistency_model: "STRONG" },
+      odgm_config: { replica_count: 5, shard_type: "none" },
+    });
+    expect(warnings.map(({ message }) => message)).toEqual([
+      "Order_data wants 5 copies, the data grid has 3 nodes",
+      "Order_data needs strong consistency, which shard type none does not give",
+    ]);
+  });
+
+  test("copies that somebody stated decide how many nodes there are", () => {
+    const copies = (odgm_config: object) => statedCopies(inputOf({ spec: { functions, odgm_config } }));
+    expect(copies({})).toBeUndefined();
+    expect(copies({ replication_factor: 3 })).toBe(3);
+    expect(copies({ replica_count: 2, collections: ["a", { name: "b", replica_count: 5 }] })).toBe(5);
+  });
+});
+
+describe("nodes", () => {
+  const nodes = (odgm_config: object, replicas = 1, target_env?: string) =>
+    gridNodes(
+      inputOf({ spec: { functions, odgm_config, ...(target_env === undefined ? {} : { origin: { target_env } }) } }),
+      replicas,
+    );
+
+  test("of their own: always the same ids, different for another class", () => {
+    const three = nodes({}, 3);
+    expect(three).toEqual(nodes({}, 3));
+    expect(three.ids.map((id) => String(id))).toEqual([0, 1, 2].map((index) => `${three.prefix}${index}`));
+    expect(three.members).toEqual(three.ids);
+    expect(gridNodes(inputOf({ name: "other", spec: { functions } }), 1).prefix).not.toBe(three.prefix);
+    expect(Number.isSafeInteger(nodes({}, 100).ids[99])).toBe(true);
+  });
+
+  test.each([
+    {
+      why: "one id for this cluster",
+      config: { node_id: 7, env_node_ids: { here: [7], there: [3, 5] } },
+      ids: [7],
+      members: [3, 5, 7],
+    },
+    {
+      why: "found by its own id when nobody says which cluster this is",
+      config: { node_id: 7, env_node_ids: { a: [9, 7], b: [1] } },
+      ids: [7, 9],
+      members: [1, 7, 9],
+    },
+    { why: "an id alone", config: { node_id: 7 }, ids: [7], members: [7] },
+  ])("fixed: $why", ({ config, ids, members }) => {
+    expect(nodes(config, 5)).toMatchObject({ kind: "fixed", ids, members });
+  });
+
+  test("fixed: several for this cluster by its name", () => {
+    expect(nodes({ env_node_ids: { here: [4, 2], there: [3] } }, 1, "here")).toMatchObject({
+      kind: "fixed",
+      ids: [4, 2],
+      members: [2, 3, 4],
+    });
+  });
+});
+
+describe("events", () => {
+  const binding = { name: "on", function_key: "Order.place", trigger_on_state_change: true, async_execution: true };
+
+  test.each([
+    { nfr: undefined, depth: 10, timeout: 5000 },
+    { nfr: { max_latency: 99 }, depth: 5, timeout: 1000 },
+    { nfr: { max_latency: 100 }, depth: 10, timeout: 1000 },
+    { nfr: { max_latency: 9001 }, depth: 10, timeout: 4500 },
+  ])("$nfr: depth $depth, timeout $timeout", ({ nfr, depth, timeout }) => {
+    const spec = { functions, ...(nfr === undefined ? {} : { nfr_requirements: nfr }) };
+    expect(eventsOf(inputOf({ spec }))).toMatchObject({
+      enabled: false,
+      maxTriggerDepth: depth,
+      triggerTimeoutMs: timeout,
+    });
+  });
+
+  test("a binding that changes of state run is a trigger on the class's collections", () => {
+    expect(
+      eventsOf(inputOf({ spec: { package_class_key: "shop.Order", functions, function_bindings: [binding] } })),
+    ).toMatchObject({
+      enabled: true,
+      triggers: [
+        {
+          function_key: "Order.place",
+          trigger_type: "state_change",
+          collection_filters: ["Order_*"],
+          async_execution: true,
+        },
+      ],
+    });
+  });
+
+  test("one trigger per function and cause; what the class says itself wins, and it may switch all off", () => {
+    const event_triggers = [{ function_key: "Order.place", collection_filters: ["x"] }];
+    const { enabled, triggers } = eventsOf(
+      inputOf({
+        spec: {
+          functions,
+          function_bindings: [binding],
+          odgm_config: { event_processing: { enabled: false, event_triggers } },
+        },
+      }),
+    );
+    expect(enabled).toBe(false);
+    expect(triggers).toMatchObject([{ collection_filters: ["x"] }]);
+  });
+});

@@ -1,0 +1,48 @@
+/**
+ * Templates: a class in, its children out. Pure from end to end; everything they know is in `RenderInput`.
+ *
+ * Reading order: template (the contract), facts (what is known of a cluster), select (which template, and why), render (how
+ * a class is put together), class-plan (every choice about functions), policy and builtin/ (what tells the templates apart),
+ * workloads/ (one maker per kind), parts/ (what they share; all child names are in parts/names), addon and addons (what a
+ * class may have beside functions; the state store is in ../odgm), user-template/ (templates of users), quota.
+ */
+export {
+  type Manifest,
+  type Owner,
+  type Rendered,
+  type RenderedFunction,
+  type RenderedOdgm,
+  type RenderInput,
+  type ReplicasOwner,
+  type Template,
+  type TemplateScore,
+  type WorkloadRef,
+} from "./template.ts";
+export {
+  type Capabilities,
+  type ClusterFacts,
+  type Environment,
+  type Features,
+  type Profile,
+  type Router,
+} from "./facts.ts";
+export { findTemplate, selectTemplate, type Basis, type ScoreRow, type Selection } from "./select.ts";
+export { templateChoice } from "./template-choice.ts";
+export { type Refusal } from "./refusal.ts";
+export { BUILTIN_TEMPLATES } from "./registry.ts";
+export { ADDONS, addonsOf } from "./addons.ts";
+export { type Addon, type AddonPart } from "./addon.ts";
+export { chooseAndRender, type Chosen } from "./choose-and-render.ts";
+export { userTemplate } from "./user-template/user-template.ts";
+export { PATHS as TEMPLATE_PLACEHOLDERS } from "./user-template/scope.ts";
+export { addDemand, checkQuotas, demandOf, NO_DEMAND, type Demand } from "./quota.ts";
+export { classRequirements, functionRequirements, type Requirements } from "./requirements.ts";
+export {
+  COMPONENT_LABEL,
+  FUNCTION_KEY_ANNOTATION,
+  FUNCTION_LABEL,
+  OWNER_LABEL,
+  ownerLabelValue,
+  TEMPLATE_ANNOTATION,
+} from "./parts/labels.ts";
+export { monitorNames, odgmNames } from "./parts/names.ts";

@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import { pulledImage } from "./images.ts";
+
+const mirrors = [
+  { from: "ghcr.io/", to: "registry.local/" },
+  { from: "ghcr.io/special", to: "other.local/special" },
+];
+
+test.each([
+  { why: "no mirror: as it is", image: "ghcr.io/a/b:1", images: undefined, want: "ghcr.io/a/b:1" },
+  { why: "a mirror replaces its prefix", image: "ghcr.io/a/b:1", images: { mirrors }, want: "registry.local/a/b:1" },
+  {
+    why: "the longest prefix wins",
+    image: "ghcr.io/special/b:1",
+    images: { mirrors },
+    want: "other.local/special/b:1",
+  },
+  {
+    why: "a prefix ends where a part does",
+    image: "ghcr.io/specialist/b:1",
+    images: { mirrors },
+    want: "registry.local/specialist/b:1",
+  },
+  {
+    why: "what is pulled counts for allowed registries",
+    image: "ghcr.io/a/b",
+    images: { mirrors, allowed_registries: ["registry.local"] },
+    want: "registry.local/a/b",
+  },
+])("$why", ({ image, images, want }) => {
+  expect(pulledImage(image, images)).toEqual({ ok: true, value: want });
+});
+
+test.each([
+  { image: "evil.local/a", allowed: ["registry.local/"], why: "another registry" },
+  { image: "registry.local.evil/a", allowed: ["registry.local"], why: "a host that only begins alike" },
+  { image: "registry.local/acme-evil/a", allowed: ["registry.local/acme"], why: "a project that only begins alike" },
+  { image: "registry.local/a", allowed: [], why: "an empty list allows none" },
+])("refused: $why", ({ image, allowed }) => {
+  expect(pulledImage(image, { allowed_registries: allowed })).toMatchObject({ ok: false });
+});

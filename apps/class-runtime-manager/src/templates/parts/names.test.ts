@@ -1,0 +1,103 @@
+import { isValidName } from "@oaas/kube-core";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  baseName,
+  functionNames,
+  jobName,
+  monitorNames,
+  odgmNames,
+  podsServiceName,
+  statefulSetName,
+} from "./names.ts";
+
+const LONG = "c".repeat(63);
+
+describe("names that clusters already hold", () => {
+  test.each([
+    { name: "order", keys: ["Order.place"], want: ["order"], why: "the only function is called as its class" },
+    { name: "order", keys: ["a", "b"], want: ["order-fn-0", "order-fn-1"], why: "one of several by its position" },
+    { name: "9lives", keys: ["a"], want: ["a9lives"], why: "a Service's name begins with a letter" },
+    { name: "a.b", keys: ["a"], want: ["a-b"], why: "dots become dashes" },
+    { name: "-", keys: ["a"], want: ["default"], why: "nothing could be kept" },
+  ])("$why", ({ name, keys, want }) => {
+    expect(functionNames(name, keys)).toEqual(want);
+  });
+
+  test("the state store's", () => {
+    expect(odgmNames("order")).toMatchObject({ workload: "order-odgm", service: "order-odgm-svc" });
+    expect(monitorNames("order")).toEqual({ service: "order-svcmon", pod: "order-podmon" });
+  });
+});
+
+describe("a function keeps its name for life", () => {
+  const assigned = new Map([
+    ["a", "order-fn-0"],
+    ["b", "order-fn-1"],
+    ["c", "order-fn-2"],
+  ]);
+
+  test.each([
+    { keys: ["a", "c"], want: ["order-fn-0", "order-fn-2"], why: "when one between is removed" },
+    { keys: ["c"], want: ["order-fn-2"], why: "when it is the last one left" },
+    { keys: ["c", "b", "a"], want: ["order-fn-2", "order-fn-1", "order-fn-0"], why: "when the order changes" },
+    {
+      keys: ["a", "b", "c", "d"],
+      want: ["order-fn-0", "order-fn-1", "order-fn-2", "order-fn-3"],
+      why: "when one is added",
+    },
+  ])("$why", ({ keys, want }) => {
+    expect(functionNames("order", keys, assigned)).toEqual(want);
+  });
+
+  test("a new function never takes a name that another has or just had", () => {
+    const [a, d, c] = functionNames("order", ["a", "d", "c"], assigned);
+    expect([a, c]).toEqual(["order-fn-0", "order-fn-2"]);
+    expect([...assigned.values()]).not.toContain(d);
+    expect(functionNames("order", ["a", "d", "c"], new Map([...assigned, ["d", d!]]))[1]).toBe(d);
+  });
+
+  test("the first function of a class that grows keeps the plain name", () => {
+    expect(functionNames("order", ["a", "b"], new Map([["a", "order"]]))).toEqual(["order", "order-fn-1"]);
+  });
+
+  test("a name that is not the class's own is not taken over from a status that somebody edited", () => {
+    expect(functionNames("order", ["a"], new Map([["a", "payroll"]]))).toEqual(["order"]);
+    expect(functionNames("order", ["a"], new Map([["a", "order/../x"]]))).toEqual(["order"]);
+  });
+});
+
+const classNames = fc.oneof(fc.stringMatching(/^[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?$/), fc.constant(LONG));
+const keys = fc.uniqueArray(fc.stringMatching(/^[A-Za-z0-9]([A-Za-z0-9._-]{0,80}[A-Za-z0-9])?$/), {
+  minLength: 1,
+  maxLength: 20,
+});
+
+test("names are legal and distinct for any class and any keys, with any earlier names", () => {
+  fc.assert(
+    fc.property(classNames, keys, fc.nat(20), (name, all, kept) => {
+      const before = functionNames(name, all);
+      const assigned = new Map(all.slice(0, kept).map((key, index) => [key, before[index]!]));
+      const now = all.slice(Math.floor(kept / 2)).reverse();
+      const names = functionNames(name, now, assigned);
+      for (const one of [...before, ...names]) expect(isValidName("dns-1035-label", one), one).toBe(true);
+      expect(new Set(before).size).toBe(all.length);
+      expect(new Set(names).size).toBe(now.length);
+      for (const [index, key] of now.entries()) if (assigned.has(key)) expect(names[index]).toBe(assigned.get(key));
+    }),
+  );
+});
+
+test("every other child's name is legal in its place", () => {
+  fc.assert(
+    fc.property(classNames, (name) => {
+      const [fn = ""] = functionNames(name, ["a"]);
+      const names = [baseName(name), ...Object.values(odgmNames(name)), ...Object.values(monitorNames(name))];
+      for (const one of [...names, podsServiceName(fn), jobName(fn, "0123456789"), statefulSetName(fn)]) {
+        expect(isValidName("dns-1035-label", one), one).toBe(true);
+      }
+      expect(statefulSetName(fn).length).toBeLessThanOrEqual(52);
+      expect(new Set(Object.values(odgmNames(name))).size).toBe(4);
+    }),
+  );
+});

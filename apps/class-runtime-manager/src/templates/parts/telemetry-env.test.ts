@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { containerFunction, inputOf } from "../testing/inputs.ts";
+import { telemetryEnv } from "./telemetry-env.ts";
+
+const ENDPOINT = "http://otel:4317";
+const functions = [containerFunction("a")];
+
+function envOf(
+  telemetry?: object,
+  cluster: { enabled: boolean; endpoint?: string } = { enabled: false, endpoint: ENDPOINT },
+) {
+  const spec = { functions, ...(telemetry === undefined ? {} : { telemetry }) };
+  return telemetryEnv(inputOf({ spec, cluster: { telemetry: cluster } }), "order");
+}
+
+test.each([
+  { why: "off in class and cluster", env: envOf(), want: {} },
+  {
+    why: "off in the class wins over the cluster",
+    env: envOf({ enabled: false }, { enabled: true, endpoint: ENDPOINT }),
+    want: {},
+  },
+  { why: "nowhere to send it", env: envOf({ enabled: true }, { enabled: true }), want: {} },
+  {
+    why: "a block that is there means on",
+    env: envOf({}),
+    want: {
+      OTEL_EXPORTER_OTLP_ENDPOINT: ENDPOINT,
+      OTEL_SERVICE_NAME: "order",
+      OTEL_TRACES_ENABLED: "true",
+      OTEL_METRICS_ENABLED: "true",
+      OTEL_LOGS_ENABLED: "false",
+      OTEL_TRACES_SAMPLER: "parentbased_traceidratio",
+      OTEL_TRACES_SAMPLER_ARG: "0.1",
+    },
+  },
+])("$why", ({ env, want }) => {
+  expect(env).toEqual(want);
+});
+
+test("every trace is kept without a sampler; attributes are sorted and cannot break out of their place", () => {
+  const env = envOf({ sampling_rate: 1, resource_attributes: { b: "x=y,z", a: "50% of it" } });
+  expect(env).not.toHaveProperty("OTEL_TRACES_SAMPLER");
+  expect(env["OTEL_RESOURCE_ATTRIBUTES"]).toBe("a=50%25%20of%20it,b=x%3Dy%2Cz");
+});

@@ -1,0 +1,190 @@
+import type { EnvironmentConfigSpec } from "@oaas/contracts/crd";
+import { err, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
+import { hashJson, isJsonObject } from "@oaas/kube-core";
+import type { ClassPlan } from "../class-plan.ts";
+import { componentLabels, FUNCTION_KEY_ANNOTATION, selectorLabels, TEMPLATE_ANNOTATION } from "../parts/labels.ts";
+import { pulledImage } from "../parts/images.ts";
+import { manifest as complete, unlessEmpty, withoutUndefined } from "../parts/manifest.ts";
+import { jobName, statefulSetName } from "../parts/names.ts";
+import { functionContainer, functionPod, FUNCTION_CONTAINER } from "../parts/pod.ts";
+import { awakeReplicas } from "../parts/scale.ts";
+import { scheduling } from "../parts/scheduling.ts";
+import { CONTAINER_SECURITY } from "../parts/security.ts";
+import type { Manifest } from "../template.ts";
+import type { WorkloadContext } from "../workload.ts";
+import { asText } from "./language.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+type Images = EnvironmentConfigSpec["images"];
+
+/** A filled manifest as a child of the class: what its author left out is put in, what identifies it cannot be changed. */
+export function ownedManifest(plan: ClassPlan, filled: Json, context: WorkloadContext | undefined): Manifest {
+  const { input, base, policy } = plan;
+  const { metadata, apiVersion, kind, ...body } = filled;
+  const given = jsonOf(metadata);
+  const app = context?.fn.name ?? base;
+  return complete(
+    input,
+    {
+      apiVersion: String(apiVersion),
+      kind: String(kind),
+      name: typeof given["name"] === "string" ? given["name"] : app,
+      labels: {
+        ...textsOf(given["labels"]),
+        ...componentLabels(input, app, context === undefined ? "template" : "function", context?.fn.key),
+      },
+      annotations: {
+        ...textsOf(given["annotations"]),
+        [TEMPLATE_ANNOTATION]: policy.id,
+        ...(context === undefined ? {} : { [FUNCTION_KEY_ANNOTATION]: context.fn.key }),
+      },
+    },
+    kind === "ConfigMap" && body["data"] !== undefined ? { ...body, data: textsOf(body["data"]) } : body,
+  );
+}
+
+/** An object whose pods pull their images as the environment wants; violations name those it does not allow. */
+export function withPulledImages(object: Manifest, images: Images): Result<Manifest, readonly Violation[]> {
+  const spec = jsonOf(object["spec"]);
+  const template = jsonOf(spec["template"]);
+  const pod = jsonOf(template["spec"]);
+  const violations: Violation[] = [];
+  const lists = ["initContainers", "containers"].flatMap((list): [string, unknown][] => {
+    const given = pod[list];
+    if (!Array.isArray(given)) return [];
+    return [
+      [
+        list,
+        given.map((container: unknown, index) => {
+          if (!isJsonObject(container) || typeof container["image"] !== "string") return container;
+          const image = pulledImage(container["image"], images);
+          if (image.ok) return { ...container, image: image.value };
+          const path = pathOf(ROOT_PATH, "spec", "template", "spec", list, index, "image");
+          violations.push({ ...image.error, path });
+          return container;
+        }),
+      ],
+    ];
+  });
+  if (violations.length > 0) return err(violations);
+  if (lists.length === 0) return ok(object);
+  const whole = { ...template, spec: { ...pod, ...Object.fromEntries(lists) } };
+  return ok({ ...object, spec: { ...spec, template: whole } });
+}
+
+/**
+ * The workload of a function: selector, replicas (unless an autoscaler has them), pod labels, container, place and
+ * security filled in beneath what it says.
+ */
+export function functionWorkload(object: Manifest, context: WorkloadContext, scaled: boolean): Manifest {
+  const { plan, fn } = context;
+  const spec = jsonOf(object["spec"]);
+  const template = jsonOf(spec["template"]);
+  const meta = jsonOf(template["metadata"]);
+  const selector = selectorLabels(plan.input, fn.name);
+  const selects = object.kind !== "Job" && object.apiVersion === "apps/v1";
+  const named = textsOf(jsonOf(spec["selector"])["matchLabels"]);
+  const whole = withoutUndefined({
+    ...object,
+    spec: {
+      ...(!scaled && (object.kind === "Deployment" || object.kind === "StatefulSet")
+        ? { replicas: awakeReplicas(fn.scale) }
+        : {}),
+      ...(object.kind === "StatefulSet" ? { serviceName: fn.name } : {}),
+      ...spec,
+      ...(selects ? { selector: { matchLabels: { ...named, ...selector } } } : {}),
+      template: {
+        ...template,
+        metadata: {
+          ...meta,
+          labels: {
+            ...textsOf(meta["labels"]),
+            ...named,
+            ...componentLabels(plan.input, fn.name, "function", fn.key),
+          },
+        },
+        spec: podSpec(jsonOf(template["spec"]), object, context),
+      },
+    },
+  }) as Manifest;
+  return renamed(whole, fn.name);
+}
+
+/** A Job is named after its hash, since its pods cannot change; a StatefulSet has less room for its name than others. */
+function renamed(object: Manifest, fallback: string): Manifest {
+  const name = object.metadata.name ?? fallback;
+  if (object.kind === "Job") {
+    return { ...object, metadata: { ...object.metadata, name: jobName(name, hashJson(object["spec"])) } };
+  }
+  return object.kind === "StatefulSet"
+    ? { ...object, metadata: { ...object.metadata, name: statefulSetName(name) } }
+    : object;
+}
+
+function podSpec(given: Json, object: Manifest, context: WorkloadContext): Json {
+  const { plan, fn } = context;
+  const { input, policy } = plan;
+  const onKnative = object.apiVersion.startsWith("serving.knative.dev/");
+  const {
+    containers: _ours,
+    initContainers,
+    securityContext,
+    terminationGracePeriodSeconds,
+    ...identity
+  } = functionPod(context);
+  const nodes = unlessEmpty({ ...jsonOf(given["nodeSelector"]), ...input.environment?.spec.nodeSelector });
+  const place = scheduling({ input, policy, selector: selectorLabels(input, fn.name), spread: policy.spread });
+  return {
+    ...identity,
+    ...(onKnative ? {} : { ...place, initContainers, securityContext, terminationGracePeriodSeconds }),
+    ...(object.kind === "Job" ? { restartPolicy: "OnFailure" } : {}),
+    ...given,
+    // The environment's nodes are a boundary, so that a template can narrow them and not leave them.
+    nodeSelector: nodes,
+    containers: containers(given["containers"], context, { onKnative, isJob: object.kind === "Job" }),
+  };
+}
+
+function containers(
+  given: unknown,
+  context: WorkloadContext,
+  { onKnative, isJob }: { readonly onKnative: boolean; readonly isJob: boolean },
+): readonly Json[] {
+  const ours = functionContainer(context);
+  const { readinessProbe: _r, livenessProbe: _l, startupProbe: _s, ports: _p, ...bare } = ours;
+  const base: Json = isJob ? bare : onKnative ? { ...bare, ports: knativePorts(context) } : ours;
+  const listed = Array.isArray(given) ? given.filter(isJsonObject) : [];
+  const withOurs = listed.some(({ name }) => name === FUNCTION_CONTAINER)
+    ? listed
+    : [{ name: FUNCTION_CONTAINER }, ...listed];
+  return withOurs.map((container): Json =>
+    container["name"] === FUNCTION_CONTAINER
+      ? { ...base, ...container, env: mergedEnv(base["env"], container["env"]) }
+      : { securityContext: CONTAINER_SECURITY, ...container, env: mergedEnv(undefined, container["env"]) },
+  );
+}
+
+function knativePorts({ fn }: WorkloadContext): unknown {
+  const name = fn.spec.provision_config?.need_http2 === true ? "h2c" : "http1";
+  return [{ name, containerPort: fn.port, protocol: "TCP" }];
+}
+
+/** Both lists of variables; of two with one name the template's counts. Values are texts, whatever a placeholder gave. */
+function mergedEnv(ours: unknown, theirs: unknown): readonly unknown[] | undefined {
+  const listed = (list: unknown): readonly Json[] => (Array.isArray(list) ? list.filter(isJsonObject) : []);
+  const all = [...listed(ours), ...listed(theirs)];
+  if (all.length === 0) return undefined;
+  const named = new Map(all.map((variable) => [variable["name"], variable]));
+  return [...named.values()].map((variable) =>
+    variable["value"] === undefined ? variable : { ...variable, value: asText(variable["value"]) },
+  );
+}
+
+/** A map whose values Kubernetes wants as texts. */
+function textsOf(value: unknown): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(jsonOf(value)).map(([name, member]) => [name, asText(member)]));
+}
+
+function jsonOf(value: unknown): Json {
+  return isJsonObject(value) ? value : {};
+}

@@ -1,0 +1,95 @@
+import type { DeploymentTemplateSpec } from "@oaas/contracts/crd";
+import { notEligible, scoreOf, siteOf, type Point } from "../builtin/site.ts";
+import { classRequirements } from "../requirements.ts";
+import type { RenderInput, TemplateScore } from "../template.ts";
+
+type Criteria = NonNullable<DeploymentTemplateSpec["selection_criteria"]>;
+type Capabilities = NonNullable<DeploymentTemplateSpec["nfr_capabilities"]>;
+
+/** Whoever wrote criteria that a class meets meant it for that class: more than any built-in template brings. */
+const MATCHED = 1_000_000;
+const PER_CRITERION = 1000;
+const AUTO_SCALING = 30;
+
+/** How a user template scores for a class: what it can promise is compared with what is demanded, then its criteria. */
+export function scoreTemplate(input: RenderInput, spec: DeploymentTemplateSpec): TemplateScore {
+  const { cluster } = input;
+  if (spec.template_type === "Knative" && !(cluster.features.knative && cluster.capabilities.knative)) {
+    return notEligible("it makes Knative Services, which this cluster does not serve");
+  }
+  const short = shortcoming(input, spec.nfr_capabilities);
+  if (short !== undefined) return notEligible(short);
+  const criteria = spec.selection_criteria;
+  if (criteria === undefined) return scoreOf([0, "has no selection_criteria, so that it is taken only by name"]);
+  const verdicts = verdictsOf(input, criteria);
+  const failed = verdicts.find(({ holds }) => !holds);
+  if (failed !== undefined) return scoreOf([-MATCHED, `is not meant for this class: ${failed.what}`]);
+  const scales = (input.spec.functions ?? []).some((fn) => (fn.provision_config?.max_scale ?? 1) > 1);
+  return scoreOf(
+    [MATCHED, "meets its selection_criteria"],
+    ...verdicts.map(({ what }): Point => [PER_CRITERION, what]),
+    criteria.priority === 0 ? undefined : [criteria.priority, "its priority"],
+    spec.nfr_capabilities?.auto_scaling === true && scales ? [AUTO_SCALING, "scales by itself"] : undefined,
+  );
+}
+
+/** The first demand that a template says it cannot meet. */
+function shortcoming({ spec, environment }: RenderInput, can: Capabilities | undefined): string | undefined {
+  const demand = classRequirements(spec, environment);
+  if (can?.max_throughput !== undefined && (demand.throughputRps ?? 0) > can.max_throughput) {
+    return `it sustains ${can.max_throughput} requests per second, the class demands ${demand.throughputRps}`;
+  }
+  if (can?.min_latency !== undefined && demand.latencyMs !== undefined && demand.latencyMs < can.min_latency) {
+    return `it answers within ${can.min_latency} ms at best, the class demands ${demand.latencyMs}`;
+  }
+  if (can?.max_availability !== undefined && (demand.availability ?? 0) > can.max_availability) {
+    return `it reaches availability ${can.max_availability}, the class demands ${demand.availability}`;
+  }
+  return undefined;
+}
+
+interface Verdict {
+  readonly what: string;
+  readonly holds: boolean;
+}
+
+/** One verdict per criterion that is stated. */
+function verdictsOf(input: RenderInput, criteria: Criteria): readonly Verdict[] {
+  const { cluster, environment, owner, spec } = input;
+  const demand = classRequirements(spec, environment);
+  const rps = demand.throughputRps ?? 0;
+  const kind = environment?.spec.kind ?? ({ dev: "dev", edge: "edge", full: "cloud" } as const)[siteOf(input).profile];
+  const stateful = spec.state_spec !== undefined || spec.odgm_config !== undefined;
+  const verdict = (stated: unknown, holds: boolean, what: string): Verdict[] =>
+    stated === undefined ? [] : [{ what, holds }];
+  return [
+    ...verdict(
+      criteria.profiles,
+      criteria.profiles?.some((profile) => profile.toLowerCase() === cluster.profile) === true,
+      `profile ${cluster.profile}`,
+    ),
+    ...verdict(criteria.environments, criteria.environments?.includes(kind) === true, `environment of kind ${kind}`),
+    ...Object.entries(criteria.match_labels ?? {}).map(([name, value]): Verdict => ({
+      what: `label ${name}=${value}`,
+      holds: owner.labels?.[name] === value,
+    })),
+    ...verdict(criteria.min_throughput_rps, rps >= (criteria.min_throughput_rps ?? 0), `${rps} requests per second`),
+    ...verdict(criteria.max_throughput_rps, rps <= (criteria.max_throughput_rps ?? 0), `${rps} requests per second`),
+    ...verdict(
+      criteria.max_latency_ms,
+      demand.latencyMs !== undefined && demand.latencyMs <= (criteria.max_latency_ms ?? 0),
+      `latency ${demand.latencyMs === undefined ? "not demanded" : `${demand.latencyMs} ms`}`,
+    ),
+    ...verdict(
+      criteria.min_availability,
+      (demand.availability ?? 0) >= (criteria.min_availability ?? 0),
+      `availability ${demand.availability ?? "not demanded"}`,
+    ),
+    ...verdict(
+      criteria.consistency,
+      demand.consistency !== undefined && criteria.consistency?.includes(demand.consistency) === true,
+      `consistency ${demand.consistency ?? "not demanded"}`,
+    ),
+    ...verdict(criteria.stateful, criteria.stateful === stateful, stateful ? "with state" : "without state"),
+  ];
+}

@@ -1,0 +1,80 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { evaluate, LEFT_OUT, parseText, type Scope } from "./language.ts";
+
+const SCOPE: Scope = {
+  function: { name: "order", port: 8080, selector: { app: "order" }, http2: false, config: { "a.b": "dotted" } },
+};
+
+function valueOf(text: string): unknown {
+  const pieces = parseText(text);
+  if (!pieces.ok) return `no: ${pieces.error.message}`;
+  const value = evaluate(pieces.value, SCOPE);
+  return value.ok ? value.value : `none: ${value.error.message}`;
+}
+
+test.each([
+  { text: "plain", want: "plain", why: "text without placeholders" },
+  { text: "", want: "", why: "empty text" },
+  { text: "{{ function.name }}", want: "order", why: "a value" },
+  { text: "{{function.port}}", want: 8080, why: "alone, a number stays a number" },
+  { text: "{{ function.http2 }}", want: false, why: "false is a value" },
+  { text: "{{ function.selector }}", want: { app: "order" }, why: "alone, an object stays an object" },
+  {
+    text: "http://{{ function.name }}:{{ function.port }}/",
+    want: "http://order:8080/",
+    why: "within text it is written out",
+  },
+  { text: "s={{ function.selector }}", want: 's={"app":"order"}', why: "an object within text is JSON" },
+  { text: '{{ function.config["a.b"] }}', want: "dotted", why: "a name with a dot" },
+  { text: "{{ function.zone ?? 3 }}", want: 3, why: "a number in place of nothing" },
+  { text: '{{ function.zone ?? "}}" }}', want: "}}", why: "braces inside quotes end nothing" },
+  { text: "{{ function.name ?? 'x' }}", want: "order", why: "a fallback not needed" },
+  { text: "{{ function.zone ?? null }}", want: null, why: "null" },
+  { text: '{{ "{{" }}x', want: "{{x", why: "a literal, for braces" },
+  { text: "{{ true }}", want: true, why: "a word" },
+  { text: "{{ function.zone? }}", want: LEFT_OUT, why: "left out when absent" },
+  { text: "zone-{{ function.zone? }}", want: LEFT_OUT, why: "the whole text is left out" },
+  { text: "{{ function.zone }}", want: "none: function.zone has no value here", why: "nothing and no way out" },
+  {
+    text: "{{ function.constructor }}",
+    want: "none: function.constructor has no value here",
+    why: "what objects inherit is not theirs",
+  },
+  {
+    text: "{{ function.name.length }}",
+    want: "none: function.name.length has no value here",
+    why: "texts have no members",
+  },
+  { text: "{{ function.name", want: 'no: "{{ function.name" has no closing }}', why: "never closed" },
+  { text: "{{ process.exit() }}", want: 'no: "process.exit()" is no placeholder', why: "no calls" },
+  { text: "{{ 1 + 1 }}", want: 'no: "1 + 1" is no placeholder', why: "no arithmetic" },
+  { text: "{{ }}", want: 'no: "" is no placeholder', why: "nothing" },
+  { text: "{{ a ?? b }}", want: 'no: "a ?? b" is no placeholder', why: "a fallback is a literal" },
+])("$why: $text", ({ text, want }) => {
+  expect(valueOf(text)).toEqual(want);
+});
+
+describe("whatever is written", () => {
+  test("ends with a value or a sentence", () => {
+    const fragment = fc.constantFrom("{{", "}}", "function.name", "??", "?", '"', "'", " ", ".", "[", "]", "x", "1");
+    fc.assert(
+      fc.property(fc.array(fragment, { maxLength: 30 }), (fragments) => {
+        const pieces = parseText(fragments.join(""));
+        if (!pieces.ok) expect(pieces.error.message).not.toBe("");
+        else evaluate(pieces.value, SCOPE);
+      }),
+    );
+  });
+
+  test("a text without braces is itself", () => {
+    fc.assert(
+      fc.property(
+        fc.string().filter((text) => !text.includes("{{")),
+        (text) => {
+          expect(valueOf(text)).toBe(text);
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,156 @@
+import { err, ok, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
+
+/*
+ * The language of placeholders. It can only look things up; it has no loops, no calls and no code:
+ *
+ *   {{ function.name }}            the value, refused when there is none
+ *   {{ function.max_scale ?? 3 }}  the value, else the literal (a number, "text", true, false, null)
+ *   {{ environment.zone? }}        the value, else the whole member or item is left out
+ *   {{ "{{" }}                     a literal
+ *
+ * A text that is one placeholder becomes the value itself, a number or an object too; within other text it is written out.
+ */
+
+/** One placeholder. */
+export interface Placeholder {
+  /** Where to look; empty for a literal. */
+  readonly path: readonly string[];
+  readonly optional: boolean;
+  readonly fallback?: Literal;
+}
+
+type Literal = string | number | boolean | null;
+
+/** A text taken apart: pieces of text and placeholders, in order. */
+export type Pieces = readonly (string | Placeholder)[];
+
+const MAX_TEXT = 65_536;
+const OPEN = "{{";
+const CLOSE = "}}";
+const EXPRESSION =
+  /^(?:(?<path>[A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*|\[(?:"[^"\\]*"|'[^'\\]*')\])*)(?<optional>\?(?!\?))?(?:\s*\?\?\s*(?<fallback>.+))?|(?<literal>.+))$/s;
+const LITERAL =
+  /^(?:"(?<double>[^"\\]*)"|'(?<single>[^'\\]*)'|(?<number>-?\d{1,15}(?:\.\d{1,9})?)|(?<word>true|false|null))$/;
+const STEP = /\.?([A-Za-z_][\w-]*)|\[(?:"([^"\\]*)"|'([^'\\]*)')\]/g;
+
+/** Takes a text apart, or says what is wrong with it. */
+export function parseText(text: string): Result<Pieces, Violation> {
+  if (text.length > MAX_TEXT) return wrong(`the text has more than ${MAX_TEXT} characters`);
+  const pieces: (string | Placeholder)[] = [];
+  let from = 0;
+  for (;;) {
+    const start = text.indexOf(OPEN, from);
+    if (start === -1) break;
+    const end = closing(text, start + OPEN.length);
+    if (end === -1) return wrong(`"${text.slice(start, start + 40)}" has no closing ${CLOSE}`);
+    const placeholder = parseExpression(text.slice(start + OPEN.length, end).trim());
+    if (!placeholder.ok) return placeholder;
+    if (start > from) pieces.push(text.slice(from, start));
+    pieces.push(placeholder.value);
+    from = end + CLOSE.length;
+  }
+  if (from < text.length || pieces.length === 0) pieces.push(text.slice(from));
+  return ok(pieces);
+}
+
+/** The first `}}` that is not inside quotes. */
+function closing(text: string, from: number): number {
+  let quote = "";
+  for (let index = from; index < text.length; index++) {
+    const character = text.charAt(index);
+    if (quote !== "") quote = character === quote ? "" : quote;
+    else if (character === '"' || character === "'") quote = character;
+    else if (text.startsWith(CLOSE, index)) return index;
+  }
+  return -1;
+}
+
+function parseExpression(expression: string): Result<Placeholder, Violation> {
+  const groups = EXPRESSION.exec(expression)?.groups;
+  const path = groups?.["path"];
+  const written = path === undefined || isWord(path) ? (groups?.["literal"] ?? path) : groups?.["fallback"];
+  const literal = written === undefined ? undefined : parseLiteral(written.trim());
+  if (groups === undefined || (written !== undefined && literal === undefined)) {
+    return wrong(`"${expression.slice(0, 60)}" is no placeholder`);
+  }
+  const isPath = path !== undefined && !isWord(path);
+  return ok({
+    path: isPath ? stepsOf(path) : [],
+    optional: isPath && groups["optional"] !== undefined,
+    ...(literal === undefined ? {} : { fallback: literal.value }),
+  });
+}
+
+function isWord(text: string): boolean {
+  return text === "true" || text === "false" || text === "null";
+}
+
+function stepsOf(path: string): readonly string[] {
+  return [...path.matchAll(STEP)].map(([, name, double, single]) => name ?? double ?? single ?? "");
+}
+
+function parseLiteral(text: string): { readonly value: Literal } | undefined {
+  const groups = LITERAL.exec(text)?.groups;
+  if (groups === undefined) return undefined;
+  const { double, single, number, word } = groups;
+  if (number !== undefined) return { value: Number(number) };
+  if (word !== undefined) return { value: word === "null" ? null : word === "true" };
+  return { value: double ?? single ?? "" };
+}
+
+function wrong(message: string): Result<never, Violation> {
+  return err({
+    path: ROOT_PATH,
+    message,
+    fix: 'write {{ path }}, {{ path? }} or {{ path ?? literal }}, and {{ "{{" }} for braces',
+  });
+}
+
+/** Values that placeholders may name. */
+export interface Scope {
+  readonly [name: string]: unknown;
+}
+
+/** Stands for "leave this member out". */
+export const LEFT_OUT = Symbol("left out");
+
+/** The value of a text in a scope: what a single placeholder stands for, or the text with all of them written out. */
+export function evaluate(pieces: Pieces, scope: Scope): Result<unknown, Violation> {
+  const [only] = pieces;
+  if (pieces.length === 1 && typeof only === "object") return valueOf(only, scope);
+  let text = "";
+  for (const piece of pieces) {
+    if (typeof piece === "string") {
+      text += piece;
+      continue;
+    }
+    const value = valueOf(piece, scope);
+    if (!value.ok) return value;
+    if (value.value === LEFT_OUT) return value;
+    text += asText(value.value);
+  }
+  return ok(text);
+}
+
+/** A value written out: texts as they are, everything else as JSON says it. */
+export function asText(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function valueOf({ path, optional, fallback }: Placeholder, scope: Scope): Result<unknown, Violation> {
+  let value: unknown = path.length === 0 ? undefined : scope;
+  for (const step of path) {
+    value =
+      typeof value === "object" && value !== null && Object.hasOwn(value, step)
+        ? (value as Readonly<Record<string, unknown>>)[step]
+        : undefined;
+  }
+  if (value !== undefined) return ok(value);
+  if (fallback !== undefined) return ok(fallback);
+  if (optional) return ok(LEFT_OUT);
+  return err({
+    path: ROOT_PATH,
+    message: `${path.join(".")} has no value here`,
+    fix: `write {{ ${path.join(".")}? }} to leave it out, or {{ ${path.join(".")} ?? literal }}`,
+  });
+}

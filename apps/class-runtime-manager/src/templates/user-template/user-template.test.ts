@@ -1,0 +1,284 @@
+import { describe, expect, test } from "vitest";
+import type { Manifest } from "../template.ts";
+import { containerFunction, inputOf, templateSpecOf, type PartialInput } from "../testing/inputs.ts";
+import { podSpecOf, restrictedProblems } from "../testing/restricted.ts";
+import { PATHS } from "./scope.ts";
+import { userTemplate } from "./user-template.ts";
+
+type Spec = Parameters<typeof templateSpecOf>[0];
+
+function templateOf(spec: Partial<Spec> & Pick<Spec, "manifests">, name = "mine") {
+  return userTemplate(name, templateSpecOf({ template_type: "Deployment", ...spec }));
+}
+
+function render(spec: Parameters<typeof templateOf>[0], given: Omit<PartialInput, "spec"> & { spec?: object } = {}) {
+  const template = templateOf(spec);
+  if (!template.ok) throw new Error(JSON.stringify(template.error));
+  const functions = [containerFunction("Order.place"), containerFunction("Order.pay")];
+  return template.value.render(inputOf({ ...given, spec: { functions, ...given.spec } }));
+}
+
+function rendered(...given: Parameters<typeof render>) {
+  const result = render(...given);
+  if (!result.ok) throw new Error(JSON.stringify(result.error));
+  return result.value;
+}
+
+const named = (children: readonly Manifest[]) => children.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+
+const BARE = { apiVersion: "apps/v1", kind: "Deployment" };
+
+describe("what a template leaves out is filled in", () => {
+  test("a bare Deployment becomes a whole one per function, with a Service in front", () => {
+    const { children, functions } = rendered({ manifests: [BARE] });
+    expect(named(children)).toEqual([
+      "Service order-fn-0",
+      "Service order-fn-1",
+      "Deployment order-fn-0",
+      "Deployment order-fn-1",
+    ]);
+    expect(functions.map(({ workload, service, port, replicas }) => [workload?.name, service, port, replicas])).toEqual(
+      [
+        ["order-fn-0", "order-fn-0", 80, 1],
+        ["order-fn-1", "order-fn-1", 80, 1],
+      ],
+    );
+    const spec = children[2]?.["spec"] as Record<string, unknown>;
+    expect(spec).toMatchObject({
+      replicas: 1,
+      selector: { matchLabels: { app: "order-fn-0", "oaas.io/owner": "order" } },
+      template: {
+        metadata: { labels: { app: "order-fn-0", "oaas.io/owner": "order" } },
+        spec: { containers: [{ name: "function", image: "registry.local/order:1", ports: [{ containerPort: 80 }] }] },
+      },
+    });
+  });
+
+  test("what it says stays, and variables of both are there", () => {
+    const container = {
+      name: "function",
+      image: "mine:1",
+      env: [
+        { name: "PORT", value: "{{ function.port }}" },
+        { name: "FUNCTION_KEY", value: "own" },
+      ],
+    };
+    const manifest = {
+      ...BARE,
+      metadata: {
+        name: "{{ function.name }}-x",
+        labels: { port: "{{ function.port }}", app: "stolen" },
+        annotations: { a: "{{ class.name }}" },
+      },
+      spec: {
+        replicas: "{{ function.replicas }}",
+        selector: { matchLabels: { mine: "yes" } },
+        template: { spec: { hostname: "h", containers: [container, { name: "sidecar", image: "s:1" }] } },
+      },
+    };
+    const deployment = rendered({ manifests: [manifest] }).children.find(({ kind }) => kind === "Deployment");
+    expect(deployment?.metadata).toMatchObject({
+      name: "order-fn-0-x",
+      labels: { port: "80", app: "order-fn-0" },
+      annotations: { a: "order", "oaas.io/function-key": "Order.place" },
+    });
+    expect(deployment?.["spec"]).toMatchObject({
+      replicas: 1,
+      selector: { matchLabels: { mine: "yes", app: "order-fn-0" } },
+      template: { metadata: { labels: { mine: "yes" } }, spec: { hostname: "h" } },
+    });
+    const containers = podSpecOf(deployment!)!["containers"] as {
+      image: string;
+      env?: { name: string; value: string }[];
+    }[];
+    expect(containers.map(({ image }) => image)).toEqual(["mine:1", "s:1"]);
+    const env = new Map(containers[0]?.env?.map(({ name, value }) => [name, value]));
+    expect([env.get("PORT"), env.get("FUNCTION_KEY"), env.get("DEPLOYMENT_ID")]).toEqual(["80", "own", "order"]);
+  });
+
+  test.each(["Deployment", "StatefulSet", "DaemonSet", "Job"] as const)(
+    "a %s keeps the restricted standard by itself",
+    (type) => {
+      const apiVersion = type === "Job" ? "batch/v1" : "apps/v1";
+      const { children, functions } = rendered({ template_type: type, manifests: [{ apiVersion, kind: type }] });
+      const pods = children.map(podSpecOf).filter((pod) => pod !== undefined);
+      expect(pods.flatMap(restrictedProblems)).toEqual([]);
+      expect(pods.length).toBe(2);
+      expect(functions.every(({ predictedUrl }) => (predictedUrl === "") === (type === "Job"))).toBe(true);
+    },
+  );
+
+  test("resources that functions do not state come from the template", () => {
+    const { children } = rendered({
+      manifests: [BARE],
+      resource_requirements: { cpu_request: "1", memory_request: "4Gi" },
+    });
+    const containers = podSpecOf(children[2]!)!["containers"];
+    expect(containers).toMatchObject([{ resources: { requests: { cpu: "1", memory: "4Gi" } } }]);
+  });
+
+  test("Knative Services get no Service beside them and only what Knative takes", () => {
+    const { children, functions } = rendered({
+      template_type: "Knative",
+      manifests: [{ apiVersion: "serving.knative.dev/v1", kind: "Service" }],
+    });
+    expect(named(children)).toEqual(["Service order-fn-0", "Service order-fn-1"]);
+    const pod = podSpecOf(children[0]!);
+    expect(pod).not.toHaveProperty("securityContext");
+    expect(pod).toMatchObject({ containers: [{ ports: [{ name: "http1", containerPort: 8080 }] }] });
+    expect(functions[0]?.replicasOwner).toBe("knative");
+  });
+});
+
+test("the environment's nodes and registries hold for a template's own words too", () => {
+  const spec = { nodeSelector: { pool: "mine", disk: "ssd" }, containers: [{ name: "sidecar", image: "ghcr.io/s:1" }] };
+  const manifest = { ...BARE, spec: { template: { spec } } };
+  const environment = (allowed: string) => ({
+    name: "e",
+    spec: {
+      kind: "cloud" as const,
+      nodeSelector: { pool: "apps" },
+      images: { mirrors: [{ from: "ghcr.io/", to: "registry.local/" }], allowed_registries: [allowed] },
+    },
+  });
+  const { children } = rendered({ manifests: [manifest] }, { environment: environment("registry.local/") });
+  expect(podSpecOf(children[2]!)).toMatchObject({
+    nodeSelector: { pool: "apps", disk: "ssd" },
+    containers: [{ image: "registry.local/order:1" }, { image: "registry.local/s:1" }],
+  });
+  const functions = [containerFunction("a", "good.local/a:1")];
+  const refused = render({ manifests: [manifest] }, { environment: environment("good.local/"), spec: { functions } });
+  expect(refused.ok || refused.error).toMatchObject([
+    { path: "$.manifests[0].spec.template.spec.containers[0].image" },
+  ]);
+});
+
+test("a manifest without a function is made once, in the class's namespace, owned by it", () => {
+  const settings = {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: "{{ class.name }}-settings" },
+    data: { grid: "{{ odgm.service ?? 'none' }}", zone: "{{ environment.zone? }}", rps: "{{ class.throughput ?? 0 }}" },
+  };
+  const { children } = rendered({ manifests: [BARE, settings] }, { spec: { state_spec: {} } });
+  const made = children.filter(({ metadata }) => metadata.name === "order-settings");
+  expect(made).toHaveLength(1);
+  expect(made[0]).toMatchObject({
+    metadata: { namespace: "shop", labels: { "oaas.io/owner": "order" }, ownerReferences: [{ name: "order" }] },
+    data: { grid: "order-odgm-svc:8080", rps: "0" },
+  });
+  expect(made[0]?.["data"]).not.toHaveProperty("zone");
+});
+
+describe("refused when it is written", () => {
+  test.each([
+    {
+      why: "a kind that grants rights",
+      spec: { manifests: [BARE, { apiVersion: "rbac.authorization.k8s.io/v1", kind: "Role" }] },
+      says: "may not make rbac.authorization.k8s.io/v1/Role",
+      at: "$.manifests[1].kind",
+    },
+    {
+      why: "a Secret",
+      spec: { manifests: [BARE, { apiVersion: "v1", kind: "Secret" }] },
+      says: "may not make v1/Secret",
+      at: "$.manifests[1].kind",
+    },
+    {
+      why: "another namespace",
+      spec: { manifests: [{ ...BARE, metadata: { namespace: "kube-system" } }] },
+      says: "namespace of the class",
+      at: "$.manifests[0].metadata.namespace",
+    },
+    {
+      why: "a path nobody knows",
+      spec: { manifests: [{ ...BARE, metadata: { name: "{{ function.nmae }}" } }] },
+      says: "there is no function.nmae",
+      at: "$.manifests[0].metadata.name",
+    },
+    {
+      why: "a placeholder that is none",
+      spec: { manifests: [{ ...BARE, spec: { a: ["{{ x"] } }] },
+      says: "has no closing",
+      at: "$.manifests[0].spec.a[0]",
+    },
+    {
+      why: "a placeholder in a name of a member",
+      spec: { manifests: [{ ...BARE, spec: { "{{ class.name }}": 1 } }] },
+      says: "cannot stand in a member's name",
+      at: "$.manifests[0].spec['{{ class.name }}']",
+    },
+    {
+      why: "no workload of its type",
+      spec: { manifests: [{ apiVersion: "v1", kind: "ConfigMap" }] },
+      says: "has exactly one apps/v1/Deployment",
+      at: "$.manifests",
+    },
+    {
+      why: "a built-in template's name",
+      spec: { name: "Prod", manifests: [BARE] },
+      says: "name of a built-in template",
+      at: "$.name",
+    },
+  ])("$why", ({ spec, says, at }) => {
+    const result = templateOf(spec);
+    expect(result).toMatchObject({ ok: false, error: [{ path: at, message: expect.stringContaining(says) }] });
+  });
+});
+
+describe("refused for a class", () => {
+  test("a value that the class does not have", () => {
+    const manifest = { ...BARE, spec: { replicas: "{{ function.max_scale }}" } };
+    const result = render({ manifests: [manifest] });
+    expect(result.ok || result.error[0]).toMatchObject({
+      path: "$.manifests[0].spec.replicas",
+      message: "template mine: function.max_scale has no value here",
+    });
+  });
+
+  test("two functions that end up as one object", () => {
+    const result = render({ manifests: [{ ...BARE, metadata: { name: "fixed" } }] });
+    expect(result.ok || result.error[0]?.message).toContain("two objects are called apps/v1/Deployment fixed");
+  });
+
+  test("a template that would fill the memory", () => {
+    const much = Array.from({ length: 30_000 }, () => "{{ class.name }}");
+    const result = render({ manifests: [{ ...BARE, metadata: { annotations: { a: "b" } }, spec: { much } }] });
+    expect(result.ok || result.error[0]?.message).toContain("makes more than");
+  });
+
+  test("a manifest of bottomless depth", () => {
+    let deep: object = {};
+    for (let level = 0; level < 100; level++) deep = { deep };
+    const result = templateOf({ manifests: [{ ...BARE, spec: deep }] });
+    expect(result.ok || result.error[0]?.message).toContain("deeper than");
+  });
+});
+
+test("its revision changes with its spec and with nothing else", () => {
+  const revision = (spec: object) => {
+    const template = templateOf({ manifests: [BARE], ...spec });
+    return template.ok ? template.value.revision : "";
+  };
+  expect(revision({})).toBe(revision({}));
+  expect(revision({ description: "other" })).not.toBe(revision({}));
+});
+
+test("every path that is offered has a value for a class that states everything", () => {
+  const text = Object.keys(PATHS)
+    .map((path) => `{{ ${path.replace(".*", ".a")} }}`)
+    .join("");
+  const manifest = { ...BARE, metadata: { annotations: { all: text } } };
+  const environment = {
+    name: "e",
+    spec: { kind: "edge" as const, region: "r", zone: "z", hw_class: "h", labels: { a: "1" } },
+  };
+  const fn = { function_key: "a", provision_config: { container_image: "a", max_scale: 3 }, config: { a: "1" } };
+  const spec = {
+    package_class_key: "p.C",
+    functions: [fn],
+    state_spec: {},
+    nfr_requirements: { throughput: 1, max_latency: 1, availability: 1, consistency: "strong" },
+  };
+  expect(render({ manifests: [manifest] }, { environment, spec, labels: { a: "1" } })).toMatchObject({ ok: true });
+});

@@ -1,0 +1,159 @@
+import type { DeploymentTemplateSpec } from "@oaas/contracts/crd";
+import { err, ok, pathOf, ROOT_PATH, violationsUnder, type Result, type Violation } from "@oaas/foundation";
+import { hashJson } from "@oaas/kube-core";
+import { awakeReplicas } from "../parts/scale.ts";
+import { STANDARD_POLICY } from "../policy.ts";
+import { assemble, prepareClass } from "../render.ts";
+import type { Manifest, Rendered, RenderInput, ReplicasOwner, Template } from "../template.ts";
+import type { FunctionChildren, WorkloadContext } from "../workload.ts";
+import { refTo, servedFunction } from "../workloads/function-children.ts";
+import { functionService } from "../workloads/function-service.ts";
+import { functionWorkload, ownedManifest, withPulledImages } from "./complete.ts";
+import { scoreTemplate } from "./criteria.ts";
+import type { Scope } from "./language.ts";
+import { classScope, functionScope } from "./scope.ts";
+import { checkTemplate, isPerFunction, kindOf, manifestsOf, WORKLOAD_OF_TYPE, type RawManifest } from "./validate.ts";
+import { Budget, fill } from "./walk.ts";
+
+/**
+ * A template from a DeploymentTemplate object, or everything that is wrong with it (paths start at its spec). Its revision
+ * is a digest of its spec: as long as that stays, it renders the same.
+ */
+export function userTemplate(objectName: string, spec: DeploymentTemplateSpec): Result<Template, readonly Violation[]> {
+  const id = spec.name ?? objectName;
+  const violations = checkTemplate(id, spec);
+  if (violations.length > 0) return err(violations);
+  const revision = hashJson(spec);
+  const workload = WORKLOAD_OF_TYPE[spec.template_type];
+  const manifests = manifestsOf(spec).map((raw) => ({
+    raw,
+    perFunction: isPerFunction(raw, spec.template_type),
+    isWorkload: kindOf(raw) === workload,
+  }));
+  return ok({
+    id,
+    aliases: spec.aliases ?? [],
+    byNameOnly: spec.selection_criteria === undefined,
+    revision,
+    score: (input) => scoreTemplate(input, spec),
+    render: (input) => renderUserTemplate(input, { id, spec, revision, manifests }),
+  });
+}
+
+interface Source {
+  readonly id: string;
+  readonly spec: DeploymentTemplateSpec;
+  readonly revision: string;
+  readonly manifests: readonly {
+    readonly raw: RawManifest;
+    readonly perFunction: boolean;
+    readonly isWorkload: boolean;
+  }[];
+}
+
+function renderUserTemplate(
+  input: RenderInput,
+  { id, spec, revision, manifests }: Source,
+): Result<Rendered, readonly Violation[]> {
+  const callable = spec.template_type !== "Job";
+  const policy = { ...STANDARD_POLICY, id, defaultPort: spec.template_type === "Knative" ? 8080 : 80 };
+  const prepared = prepareClass(input, policy, { callable, resources: spec.resource_requirements });
+  if (!prepared.ok) return prepared;
+  const { plan, parts } = prepared.value;
+  const budget = new Budget();
+  const violations: Violation[] = [];
+  const ofClass = classScope(plan, parts.find((part) => part.odgm !== undefined)?.odgm);
+  const field = spec.manifests === undefined ? "kubernetes_manifests" : "manifests";
+
+  const scaled = manifests.some(({ raw }) => raw.kind === "HorizontalPodAutoscaler");
+
+  /** The objects of all manifests that are made for this function, or without one for the class. */
+  const made = (scope: Scope, context?: WorkloadContext): readonly Manifest[] =>
+    manifests.flatMap(({ raw, perFunction, isWorkload }, index): Manifest[] => {
+      if (perFunction !== (context !== undefined)) return [];
+      const filled = fill(raw, scope, budget);
+      if (!filled.ok) {
+        violations.push(...violationsUnder(pathOf(ROOT_PATH, field, index), filled.error));
+        return [];
+      }
+      // Images are looked at before ours come in: those are as they are pulled already.
+      const object = withPulledImages(
+        ownedManifest(plan, filled.value as Readonly<Record<string, unknown>>, context),
+        input.environment?.spec.images,
+      );
+      if (!object.ok) {
+        violations.push(...violationsUnder(pathOf(ROOT_PATH, field, index), object.error));
+        return [];
+      }
+      return [context !== undefined && isWorkload ? functionWorkload(object.value, context, scaled) : object.value];
+    });
+
+  const rendered = assemble(
+    prepared.value,
+    (context) => functionChildren(made(functionScope(context, ofClass), context), context, spec),
+    { children: made(ofClass), revision },
+  );
+  violations.push(...namesTwice(rendered.children));
+  return violations.length > 0
+    ? err(violations.map((violation) => ({ ...violation, message: `template ${id}: ${violation.message}` })))
+    : ok(rendered);
+}
+
+/** The objects of one function, with a Service in front of it unless the template or Knative brings one. */
+function functionChildren(
+  objects: readonly Manifest[],
+  context: WorkloadContext,
+  { template_type: type }: DeploymentTemplateSpec,
+): FunctionChildren {
+  const { plan, fn } = context;
+  const workload = objects.find((object) => `${object.apiVersion}/${object.kind}` === WORKLOAD_OF_TYPE[type]);
+  const served = objects.some(
+    ({ apiVersion, kind, metadata }) => apiVersion === "v1" && kind === "Service" && metadata.name === fn.name,
+  );
+  const needsService = type !== "Job" && type !== "Knative" && !served;
+  const children = needsService ? [...objects, functionService(plan, fn)] : objects;
+  const asked = (workload?.["spec"] as { readonly replicas?: unknown } | undefined)?.replicas;
+  const replicas = typeof asked === "number" ? asked : type === "Knative" ? fn.scale.min : awakeReplicas(fn.scale);
+  const scaled = objects.some(({ kind }) => kind === "HorizontalPodAutoscaler");
+  const about = { ...(type === "DaemonSet" ? {} : { replicas }), replicasOwner: replicasOwner(type, scaled) };
+  if (workload === undefined || type === "Job") {
+    return {
+      children,
+      rendered: {
+        functionKey: fn.key,
+        runtime: "workload",
+        ...(workload === undefined ? {} : { workload: refTo(workload) }),
+        service: "",
+        port: 0,
+        predictedUrl: "",
+        ...about,
+      },
+    };
+  }
+  return { children, rendered: servedFunction(fn, workload, about) };
+}
+
+function replicasOwner(type: DeploymentTemplateSpec["template_type"], scaled: boolean): ReplicasOwner {
+  if (type === "Knative") return "knative";
+  if (type === "DaemonSet") return "nodes";
+  return scaled ? "autoscaler" : "template";
+}
+
+/** Two manifests that end up as one object would overwrite each other in every pass. */
+function namesTwice(children: readonly Manifest[]): readonly Violation[] {
+  const seen = new Set<string>();
+  return children.flatMap(({ apiVersion, kind, metadata }): Violation[] => {
+    const key = `${apiVersion}/${kind} ${metadata.name}`;
+    if (!seen.has(key)) {
+      seen.add(key);
+      return [];
+    }
+    return [
+      {
+        path: pathOf(ROOT_PATH, "manifests"),
+        message: `two objects are called ${key}`,
+        fix: "put {{ function.name }} or {{ class.name }} into metadata.name",
+      },
+    ];
+  });
+}

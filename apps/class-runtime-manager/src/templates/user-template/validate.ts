@@ -1,0 +1,125 @@
+import type { DeploymentTemplateSpec } from "@oaas/contracts/crd";
+import { pathOf, ROOT_PATH, violationsUnder, type Violation } from "@oaas/foundation";
+import { builtinTemplate } from "@oaas/models";
+import { isKnownPath, PATHS } from "./scope.ts";
+import { placeholdersIn } from "./walk.ts";
+
+type TemplateType = DeploymentTemplateSpec["template_type"];
+
+/** One manifest as its author wrote it. */
+export type RawManifest = NonNullable<DeploymentTemplateSpec["manifests"]>[number];
+
+/** The kind of object that runs functions, by the template's type. */
+export const WORKLOAD_OF_TYPE: Readonly<Record<TemplateType, string>> = {
+  Deployment: "apps/v1/Deployment",
+  StatefulSet: "apps/v1/StatefulSet",
+  DaemonSet: "apps/v1/DaemonSet",
+  Job: "batch/v1/Job",
+  Knative: "serving.knative.dev/v1/Service",
+};
+
+/**
+ * What a template may make. Nothing that grants rights or reaches beyond its namespace: whoever may write templates
+ * must not gain the manager's own rights by it.
+ */
+const ALLOWED = new Set([
+  ...Object.values(WORKLOAD_OF_TYPE),
+  "v1/Service",
+  "v1/ConfigMap",
+  "v1/PersistentVolumeClaim",
+  "v1/ServiceAccount",
+  "autoscaling/v2/HorizontalPodAutoscaler",
+  "policy/v1/PodDisruptionBudget",
+  "networking.k8s.io/v1/NetworkPolicy",
+  "networking.k8s.io/v1/Ingress",
+  "monitoring.coreos.com/v1/ServiceMonitor",
+  "monitoring.coreos.com/v1/PodMonitor",
+]);
+
+/** The manifests, in either of their spellings. */
+export function manifestsOf(spec: DeploymentTemplateSpec): readonly RawManifest[] {
+  return spec.manifests ?? spec.kubernetes_manifests ?? [];
+}
+
+/** Kind of a manifest in full. */
+export function kindOf({ apiVersion, kind }: RawManifest): string {
+  return `${apiVersion}/${kind}`;
+}
+
+/** Whether a manifest is made once per function rather than once per class: it runs functions, or it speaks of one. */
+export function isPerFunction(manifest: RawManifest, type: TemplateType): boolean {
+  return (
+    kindOf(manifest) === WORKLOAD_OF_TYPE[type] ||
+    placeholdersIn(manifest).found.some(({ placeholder }) => placeholder.path[0] === "function")
+  );
+}
+
+/** Everything that is wrong with a template whatever class it may be used for. Paths start at its spec. */
+export function checkTemplate(name: string, spec: DeploymentTemplateSpec): readonly Violation[] {
+  const field = spec.manifests === undefined ? "kubernetes_manifests" : "manifests";
+  const manifests = manifestsOf(spec);
+  const workload = WORKLOAD_OF_TYPE[spec.template_type];
+  return [
+    ...[name, ...(spec.aliases ?? [])]
+      .filter((one) => builtinTemplate(one) !== undefined)
+      .map((one) => ({
+        path: pathOf(ROOT_PATH, one === name ? "name" : "aliases"),
+        message: `"${one}" is the name of a built-in template`,
+        fix: "choose another name",
+      })),
+    ...(manifests.filter((manifest) => kindOf(manifest) === workload).length === 1
+      ? []
+      : [
+          {
+            path: pathOf(ROOT_PATH, field),
+            message: `a template of type ${spec.template_type} has exactly one ${workload}`,
+          },
+        ]),
+    ...manifests.flatMap((manifest, index) =>
+      violationsUnder(pathOf(ROOT_PATH, field, index), checkManifest(manifest)),
+    ),
+  ];
+}
+
+function checkManifest(manifest: RawManifest): readonly Violation[] {
+  const { found, violations } = placeholdersIn(manifest);
+  const kind = kindOf(manifest);
+  const metadata = manifest["metadata"];
+  const isObject =
+    metadata === undefined || (typeof metadata === "object" && metadata !== null && !Array.isArray(metadata));
+  return [
+    ...violations,
+    ...(ALLOWED.has(kind)
+      ? []
+      : [
+          {
+            path: pathOf(ROOT_PATH, "kind"),
+            message: `a template may not make ${kind}`,
+            fix: `use one of ${[...ALLOWED].sort().join(", ")}`,
+          },
+        ]),
+    ...(isObject ? [] : [{ path: pathOf(ROOT_PATH, "metadata"), message: "metadata is no object" }]),
+    ...(isObject && metadata !== undefined && Object.hasOwn(metadata, "namespace")
+      ? [
+          {
+            path: pathOf(ROOT_PATH, "metadata", "namespace"),
+            message: "a template's objects are made in the namespace of the class",
+            fix: "leave namespace out",
+          },
+        ]
+      : []),
+    ...found
+      .filter(({ placeholder }) => placeholder.path.length > 0 && !isKnownPath(placeholder.path))
+      .map(({ path, placeholder }) => ({
+        path,
+        message: `there is no ${placeholder.path.join(".")}`,
+        fix: `use one of ${near(placeholder.path).join(", ")}`,
+      })),
+  ];
+}
+
+/** The paths of the same root, or the roots. */
+function near([root = ""]: readonly string[]): readonly string[] {
+  const same = Object.keys(PATHS).filter((path) => path.startsWith(`${root}.`));
+  return same.length > 0 ? same : [...new Set(Object.keys(PATHS).map((path) => `${path.split(".")[0]}.…`))];
+}

@@ -1,0 +1,72 @@
+import { err, ok, pathOf, ROOT_PATH, violationsUnder, type Result, type Violation } from "@oaas/foundation";
+import { evaluate, LEFT_OUT, parseText, type Placeholder, type Scope } from "./language.ts";
+
+/** No manifest is deeper, and no template makes more values than this of one class. */
+const MAX_DEPTH = 48;
+const MAX_VALUES = 50_000;
+
+/** Every placeholder of a manifest with its place, and everything that is wrong with how they are written. */
+export function placeholdersIn(manifest: unknown): {
+  readonly found: readonly { readonly path: string; readonly placeholder: Placeholder }[];
+  readonly violations: readonly Violation[];
+} {
+  const found: { path: string; placeholder: Placeholder }[] = [];
+  const violations: Violation[] = [];
+  visit(manifest, ROOT_PATH, 0);
+  return { found, violations };
+
+  function visit(value: unknown, path: string, depth: number): void {
+    if (depth > MAX_DEPTH) {
+      violations.push({ path, message: `the manifest is deeper than ${MAX_DEPTH} levels` });
+      return;
+    }
+    if (typeof value === "string") {
+      const pieces = parseText(value);
+      if (!pieces.ok) violations.push({ ...pieces.error, path });
+      else for (const piece of pieces.value) if (typeof piece === "object") found.push({ path, placeholder: piece });
+      return;
+    }
+    if (typeof value !== "object" || value === null) return;
+    for (const [name, member] of Object.entries(value)) {
+      const at = pathOf(path, Array.isArray(value) ? Number(name) : name);
+      if (name.includes("{{")) violations.push({ path: at, message: "a placeholder cannot stand in a member's name" });
+      visit(member, at, depth + 1);
+    }
+  }
+}
+
+/** Counts what a template makes, so that no template fills the memory. */
+export class Budget {
+  #left = MAX_VALUES;
+
+  /** Whether one more value may be made. */
+  spend(): boolean {
+    this.#left -= 1;
+    return this.#left >= 0;
+  }
+}
+
+/** A manifest with its placeholders filled in from a scope, or all that had no value. */
+export function fill(manifest: unknown, scope: Scope, budget: Budget): Result<unknown, readonly Violation[]> {
+  if (!budget.spend()) {
+    return err([{ path: ROOT_PATH, message: `the template makes more than ${MAX_VALUES} values` }]);
+  }
+  if (typeof manifest === "string") {
+    const pieces = parseText(manifest);
+    const value = pieces.ok ? evaluate(pieces.value, scope) : pieces;
+    return value.ok ? value : err([value.error]);
+  }
+  if (typeof manifest !== "object" || manifest === null) return ok(manifest);
+  const violations: Violation[] = [];
+  const isList = Array.isArray(manifest);
+  const members = Object.entries(manifest).flatMap(([name, member]): [string, unknown][] => {
+    const filled = fill(member, scope, budget);
+    if (filled.ok) return filled.value === LEFT_OUT ? [] : [[name, filled.value]];
+    if (violations.length < 20) {
+      violations.push(...violationsUnder(pathOf(ROOT_PATH, isList ? Number(name) : name), filled.error));
+    }
+    return [];
+  });
+  if (violations.length > 0) return err(violations);
+  return ok(isList ? members.map(([, member]) => member) : Object.fromEntries(members));
+}

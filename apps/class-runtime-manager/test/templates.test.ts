@@ -1,0 +1,81 @@
+import { describeWith, startKubernetes, type KubernetesUnderTest } from "@oaas/testkit";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Manifest } from "../src/templates/template.ts";
+import { goldenInputs, renderGolden } from "../src/templates/testing/golden.ts";
+
+const NAMESPACE = "rendered";
+/** Kinds that an API server without further installations does not serve. */
+const FOREIGN = /^(serving\.knative\.dev|monitoring\.coreos\.com)\//;
+
+/** The children of a golden file's input, rendered anew. */
+function childrenOf(file: string): readonly Manifest[] {
+  return renderGolden(file, NAMESPACE).rendered.children.filter(({ apiVersion }) => !FOREIGN.test(apiVersion));
+}
+
+describeWith(["kube-apiserver", "etcd", "kubectl"], "what the templates render, before a real API server", () => {
+  let cluster: KubernetesUnderTest;
+
+  beforeAll(async () => {
+    cluster = await startKubernetes();
+    const namespace = {
+      apiVersion: "v1",
+      kind: "Namespace",
+      metadata: { name: NAMESPACE, labels: { "pod-security.kubernetes.io/warn": "restricted" } },
+    };
+    const made = await cluster.kubectl(["create", "-f", "-"], { stdin: JSON.stringify(namespace) });
+    expect(made.stderr).toBe("");
+  });
+
+  afterAll(async () => {
+    await cluster.close();
+  });
+
+  async function dryRun(items: readonly unknown[]) {
+    return cluster.kubectl(
+      ["apply", "--server-side", "--dry-run=server", "--validate=strict", "--field-manager=oprc-crm", "-f", "-"],
+      { stdin: JSON.stringify({ apiVersion: "v1", kind: "List", items }) },
+    );
+  }
+
+  test.each(goldenInputs)("%s is accepted field by field, and its pods keep the restricted standard", async (file) => {
+    const children = childrenOf(file);
+    if (children.length === 0) return;
+    const { exitCode, stderr, stdout } = await dryRun(children);
+    expect(stderr).toBe("");
+    expect(exitCode).toBe(0);
+    expect(stdout.trim().split("\n")).toHaveLength(children.length);
+  });
+
+  test("a class moves through every template made of Deployments, and applying the same again changes nothing", async () => {
+    for (const template of ["dev", "edge", "full", "k8s_deployment", "dev"]) {
+      const stdin = JSON.stringify({
+        apiVersion: "v1",
+        kind: "List",
+        items: childrenOf(`same-class-${template}.input.yaml`),
+      });
+      const apply = ["apply", "--server-side", "--validate=strict", "--field-manager=oprc-crm", "-f", "-"];
+      const versions = ["-o", "jsonpath={.items[*].metadata.resourceVersion}"];
+      const first = await cluster.kubectl([...apply, ...versions], { stdin });
+      expect(first.stderr, template).toBe("");
+      expect(first.stdout).toMatch(/^\d+( \d+)+$/);
+      const again = await cluster.kubectl([...apply, ...versions], { stdin });
+      expect(again.stdout, template).toBe(first.stdout);
+    }
+  });
+
+  test("the server would have told of an unknown field and of a pod that is not restricted", async () => {
+    const pod = {
+      metadata: { labels: { a: "b" } },
+      spec: { hostNetwork: true, containers: [{ name: "a", image: "a" }] },
+    };
+    const deployment = {
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      metadata: { name: "wrong", namespace: NAMESPACE },
+      spec: { selector: { matchLabels: { a: "b" } }, template: pod },
+    };
+    expect((await dryRun([deployment])).stderr).toContain("would violate PodSecurity");
+    const unknown = { ...deployment, spec: { ...deployment.spec, replicaz: 1 } };
+    expect((await dryRun([unknown])).stderr).toContain("replicaz");
+  });
+});
