@@ -1,22 +1,34 @@
 import type { KubeObject, ObjectRef } from "@oaas/kube-core";
-import { diagnose, podsOf, type Diagnosis } from "./diagnose.ts";
+import { diagnose, podsOf } from "./diagnose.ts";
 import { byCause, finding, type Finding } from "./finding.ts";
 import type { ExpectedFunction, ExpectedOdgm, Observation, Problem } from "./observation.ts";
 import { conditionIn, type Workload } from "./observed-objects.ts";
 import { missingReadiness, readinessOf, type Readiness } from "./readiness.ts";
 import { isFaultReason } from "./reasons.ts";
 
+/** How one workload is. */
+export interface WorkloadHealth {
+  readonly ref: ObjectRef;
+  /** As it is in the cluster; absent when it is missing. */
+  readonly workload?: Workload;
+  readonly readiness: Readiness;
+  /** Nearest to the cause first; empty when ready. */
+  readonly findings: readonly Finding[];
+  readonly checkAgainAtMs?: number;
+}
+
 /** How one function, or the state store, is. */
 export interface ComponentHealth {
   /** Function key; "odgm" for the state store. */
   readonly name: string;
   readonly role: "function" | "odgm";
-  readonly workloadRef?: ObjectRef;
-  /** The workload as it is; absent when it is missing or the component has none. */
-  readonly workload?: Workload;
+  /** One for a function, none for what has no pods of its own, perhaps several for the state store. */
+  readonly workloads: readonly WorkloadHealth[];
+  /** All workloads together. */
   readonly readiness: Readiness;
   /** Nearest to the cause first; empty when ready. */
   readonly findings: readonly Finding[];
+  readonly checkAgainAtMs?: number;
 }
 
 /** What the observation means, before it is put into words. */
@@ -25,7 +37,9 @@ export interface Assessment {
   readonly odgm?: ComponentHealth;
   /** Wanted children that are not there. */
   readonly missing: readonly KubeObject[];
-  /** The most telling cause of all, problems of the pass included; undefined when everything is ready. */
+  /** Why it is not ready: problems of the pass, and the first finding of each component. Nearest to the cause first. */
+  readonly causes: readonly Cause[];
+  /** The most telling of them; undefined when everything is ready. */
   readonly cause?: Cause;
   /** The most telling fault, if there is any. */
   readonly fault?: Cause;
@@ -45,28 +59,29 @@ const DEFAULT_DEADLINE_MS = 600_000;
 
 /** Looks at every component once. The order of what was observed makes no difference. */
 export function assess(observation: Observation, nowMs: number): Assessment {
-  const { expected } = observation;
-  if (expected === undefined)
-    return withCauses({ functions: [], missing: [] }, observation.problems, observation.subject);
+  const { expected, problems, subject } = observation;
+  if (expected === undefined) return withCauses({ functions: [], missing: [] }, problems, subject);
   const there = new Map(observation.children.map((child) => [childKey(child), child]));
-  const look = (ref: ObjectRef, replicas: number): { health: Health; diagnosis: Diagnosis } =>
-    lookAt(ref, replicas, there, observation, nowMs);
+  const look: Look = (ref, replicas) => lookAt(ref, replicas, there, observation, nowMs);
 
   const odgm = expected.odgm === undefined ? undefined : odgmHealth(expected.odgm, observation, look, nowMs);
-  const functions = expected.functions.map((wanted) => functionHealth(wanted, odgm?.component, look));
-  const missing = expected.children.filter((child) => !there.has(childKey(child)));
-  const checks = [odgm?.checkAgainAtMs, ...functions.map(({ checkAgainAtMs }) => checkAgainAtMs)];
-  const soonest = Math.min(...checks.filter((at) => at !== undefined));
+  const functions = expected.functions.map((wanted) => functionHealth(wanted, odgm, look));
+  const components = [...(odgm === undefined ? [] : [odgm]), ...functions];
   return withCauses(
     {
-      functions: functions.map(({ component }) => component),
-      ...(odgm === undefined ? {} : { odgm: odgm.component }),
-      missing,
-      ...(Number.isFinite(soonest) ? { checkAgainAtMs: soonest } : {}),
+      functions,
+      ...(odgm === undefined ? {} : { odgm }),
+      missing: expected.children.filter((child) => !there.has(childKey(child))),
+      ...soonest(components),
     },
-    observation.problems,
-    observation.subject,
+    problems,
+    subject,
   );
+}
+
+function soonest(checks: readonly { readonly checkAgainAtMs?: number }[]): { readonly checkAgainAtMs?: number } {
+  const atMs = Math.min(...checks.map(({ checkAgainAtMs = Infinity }) => checkAgainAtMs));
+  return Number.isFinite(atMs) ? { checkAgainAtMs: atMs } : {};
 }
 
 /** Kind and name; all children are in the class's namespace, and versions of a kind are one kind. */
@@ -79,17 +94,7 @@ function refKey({ apiVersion, kind, name }: ObjectRef): string {
   return `${slash < 0 ? "" : apiVersion.slice(0, slash)}/${kind}/${name}`;
 }
 
-interface Health {
-  readonly workload?: Workload;
-  readonly readiness: Readiness;
-}
-
-interface Looked {
-  readonly component: ComponentHealth;
-  readonly checkAgainAtMs?: number | undefined;
-}
-
-type Look = (ref: ObjectRef, replicas: number) => { readonly health: Health; readonly diagnosis: Diagnosis };
+type Look = (ref: ObjectRef, replicas: number) => WorkloadHealth;
 
 function lookAt(
   ref: ObjectRef,
@@ -97,37 +102,33 @@ function lookAt(
   there: ReadonlyMap<string, KubeObject>,
   observation: Observation,
   nowMs: number,
-): ReturnType<Look> {
+): WorkloadHealth {
   const workload: Workload | undefined = there.get(refKey(ref));
   const readiness = workload === undefined ? undefined : readinessOf(workload);
   if (workload === undefined || readiness === undefined) {
     const absent = missingReadiness(replicas);
-    return {
-      health: { readiness: absent },
-      diagnosis: { findings: [finding("ChildMissing", ref, absent.message)] },
-    };
+    return { ref, readiness: absent, findings: [finding("ChildMissing", ref, absent.message)] };
   }
   const patience = { nowMs, deadlineMs: observation.progressDeadlineMs ?? DEFAULT_DEADLINE_MS };
-  return { health: { workload, readiness }, diagnosis: diagnose(workload, readiness, observation, patience) };
+  return { ref, workload, readiness, ...diagnose(workload, readiness, observation, patience) };
 }
 
-function odgmHealth(expected: ExpectedOdgm, observation: Observation, look: Look, nowMs: number): Looked {
-  const { health, diagnosis } = look(expected.workload, expected.replicas);
+function odgmHealth(expected: ExpectedOdgm, observation: Observation, look: Look, nowMs: number): ComponentHealth {
+  const each = Math.ceil(expected.replicas / Math.max(expected.workloads.length, 1));
+  const workloads = expected.workloads.map((ref) => look(ref, each));
+  const component: ComponentHealth = { name: "odgm", role: "odgm", workloads, ...together(workloads) };
   const { odgmReading: reading } = observation;
-  const base = { name: "odgm", role: "odgm" as const, workloadRef: expected.workload, ...health };
-  if (!health.readiness.ready || reading === undefined || reading.healthy) {
-    return { component: { ...base, findings: diagnosis.findings }, checkAgainAtMs: diagnosis.checkAgainAtMs };
-  }
-  const graceEndsMs = upSinceMs(health.workload, observation) + SETTLING_MS;
+  const [first] = expected.workloads;
+  if (!component.readiness.ready || reading === undefined || reading.healthy || first === undefined) return component;
+
+  const graceEndsMs = Math.max(...workloads.map(({ workload }) => upSinceMs(workload, observation))) + SETTLING_MS;
   const settling = nowMs < graceEndsMs;
   const reason = settling ? "OdgmSettling" : "OdgmUnhealthy";
   const message = reading.message ?? "does not serve all its shards";
   return {
-    component: {
-      ...base,
-      readiness: { ...health.readiness, ready: false, serving: !settling && health.readiness.serving, reason, message },
-      findings: [finding(reason, expected.workload, message)],
-    },
+    ...component,
+    readiness: { ...component.readiness, ready: false, serving: !settling, reason, message },
+    findings: [finding(reason, first, message)],
     ...(settling ? { checkAgainAtMs: graceEndsMs } : {}),
   };
 }
@@ -152,32 +153,50 @@ const NOTHING_TO_RUN: Readiness = {
   desired: 0,
   readyReplicas: 0,
   reason: "Ready",
-  message: "needs nothing to run",
+  message: "is ready",
 };
 
-function functionHealth(wanted: ExpectedFunction, odgm: ComponentHealth | undefined, look: Look): Looked {
-  const base = { name: wanted.function_key, role: "function" as const };
-  if (wanted.runtime === "odgm") return { component: { ...base, ...insideOdgm(odgm) } };
+/** Several workloads as one: ready when all are, and as badly off as the worst. */
+function together(workloads: readonly WorkloadHealth[]): Pick<ComponentHealth, "readiness" | "findings"> {
+  const findings = workloads.flatMap((one) => one.findings).sort(byCause);
+  const worst = workloads.find(({ readiness }) => !readiness.ready) ?? workloads[0];
+  if (worst === undefined) return { readiness: NOTHING_TO_RUN, findings };
+  const sum = (count: (one: Readiness) => number): number =>
+    workloads.reduce((total, { readiness }) => total + count(readiness), 0);
+  return {
+    readiness: {
+      ...worst.readiness,
+      ready: workloads.every(({ readiness }) => readiness.ready),
+      serving: workloads.every(({ readiness }) => readiness.serving),
+      desired: sum(({ desired }) => desired),
+      readyReplicas: sum(({ readyReplicas }) => readyReplicas),
+    },
+    findings,
+    ...soonest(workloads),
+  };
+}
+
+function functionHealth(wanted: ExpectedFunction, odgm: ComponentHealth | undefined, look: Look): ComponentHealth {
+  const base = { name: wanted.functionKey, role: "function" as const };
+  if (wanted.runtime === "odgm") return { ...base, workloads: [], ...insideOdgm(odgm) };
   if (wanted.runtime === "none" || wanted.workload === undefined) {
-    return { component: { ...base, readiness: NOTHING_TO_RUN, findings: [] } };
+    return { ...base, workloads: [], readiness: NOTHING_TO_RUN, findings: [] };
   }
-  const { health, diagnosis } = look(wanted.workload, wanted.replicas ?? 1);
-  const component = { ...base, workloadRef: wanted.workload, ...health, findings: diagnosis.findings };
-  const { checkAgainAtMs } = diagnosis;
-  const idle = !diagnosis.findings.some(({ reason }) => isFaultReason(reason));
-  if (health.readiness.ready || odgm === undefined || odgm.readiness.ready || !idle)
-    return { component, checkAgainAtMs };
+  const workload = look(wanted.workload, wanted.replicas ?? 1);
+  const component = { ...base, workloads: [workload], ...together([workload]) };
+  const idle = !component.findings.some(({ reason }) => isFaultReason(reason));
+  if (component.readiness.ready || odgm === undefined || odgm.readiness.ready || !idle) return component;
   // Functions start after the state store: that they are not ready yet says nothing about them.
   const waits = finding("WaitingForOdgm", wanted.workload, "waits for the class's state store");
-  return { component: { ...component, findings: [waits, ...diagnosis.findings] }, checkAgainAtMs };
+  return { ...component, findings: [waits, ...component.findings] };
 }
 
 /** A module is ready when the state store that runs it is. */
-function insideOdgm(odgm: ComponentHealth | undefined): Omit<ComponentHealth, "name" | "role"> {
+function insideOdgm(odgm: ComponentHealth | undefined): Pick<ComponentHealth, "readiness" | "findings"> {
   if (odgm?.readiness.ready === true) return { readiness: NOTHING_TO_RUN, findings: [] };
   const readiness = { ...NOTHING_TO_RUN, ready: false, serving: odgm?.readiness.serving ?? false };
-  const message = "runs inside the class's state store, which is not ready";
-  const object = odgm?.workloadRef ?? { apiVersion: "", kind: "Deployment", name: "odgm" };
+  const message = "runs the function and is not ready";
+  const object = odgm?.workloads[0]?.ref ?? { apiVersion: "apps/v1", kind: "Deployment", name: "odgm" };
   return {
     readiness: { ...readiness, reason: "WaitingForOdgm", message },
     findings: [finding("WaitingForOdgm", object, message)],
@@ -185,28 +204,33 @@ function insideOdgm(odgm: ComponentHealth | undefined): Omit<ComponentHealth, "n
 }
 
 function withCauses(
-  found: Omit<Assessment, "cause" | "fault">,
+  found: Omit<Assessment, "cause" | "causes" | "fault">,
   problems: readonly Problem[],
   subject: ObjectRef,
 ): Assessment {
+  const components = [...(found.odgm === undefined ? [] : [found.odgm]), ...found.functions];
+  const told = new Set(components.flatMap(({ workloads }) => workloads.map(({ ref }) => refKey(ref))));
   const causes: Cause[] = [
     ...problems.map(({ reason, verdict, message, object }) => ({
       met: "pass" as const,
       finding: finding(reason, object ?? subject, message, { verdict }),
     })),
-    ...[...(found.odgm === undefined ? [] : [found.odgm]), ...found.functions].flatMap((component) =>
+    ...components.flatMap((component) =>
       component.findings.slice(0, 1).map((first) => ({ met: "world" as const, component, finding: first })),
     ),
-    ...found.missing.map((child) => ({
-      met: "world" as const,
-      finding: finding(
-        "ChildMissing",
-        { apiVersion: child.apiVersion, kind: child.kind, name: child.metadata.name ?? "" },
-        "is not there",
-      ),
-    })),
+    ...found.missing
+      .filter((child) => !told.has(childKey(child)))
+      .map((child) => ({
+        met: "world" as const,
+        finding: finding(
+          "ChildMissing",
+          { apiVersion: child.apiVersion, kind: child.kind, name: child.metadata.name ?? "" },
+          "is not there",
+        ),
+      })),
   ];
-  const [cause] = causes.sort((a, b) => byCause(a.finding, b.finding));
-  if (cause === undefined) return found;
-  return { ...found, cause, ...(isFaultReason(cause.finding.reason) ? { fault: cause } : {}) };
+  causes.sort((a, b) => byCause(a.finding, b.finding));
+  const [cause] = causes;
+  if (cause === undefined) return { ...found, causes };
+  return { ...found, causes, cause, ...(isFaultReason(cause.finding.reason) ? { fault: cause } : {}) };
 }

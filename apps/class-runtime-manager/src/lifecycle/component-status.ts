@@ -1,5 +1,6 @@
 import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
 import type { KubeObject, ObjectRef } from "@oaas/kube-core";
+import { ShardType } from "@oaas/models";
 import type { Assessment, ComponentHealth } from "./assess.ts";
 import { compareText } from "./compare-text.ts";
 import type { Expected, ExpectedFunction, Observation } from "./observation.ts";
@@ -25,19 +26,19 @@ export function functionStatuses(
   return functions.flatMap((health, index) => {
     const wanted = expected.functions[index];
     if (wanted === undefined) return [];
-    const last = before.get(wanted.function_key);
+    const last = before.get(wanted.functionKey);
     const { ready } = health.readiness;
     const url = observedUrl(wanted, health, services);
     return [
       {
-        function_key: wanted.function_key,
+        function_key: wanted.functionKey,
         service: wanted.service,
-        ...(wanted.port === undefined ? {} : { port: wanted.port }),
-        predicted_url: wanted.predicted_url,
+        ...(wanted.port === 0 ? {} : { port: wanted.port }),
+        predicted_url: wanted.predictedUrl,
         ...(url === undefined ? {} : { observed_url: url }),
         template: expected.template.name,
         ready,
-        ...(health.workloadRef === undefined ? {} : replicasOf(health)),
+        ...replicasOf(health),
         ...whyNotReady(health, observation.subject),
         lastTransitionTime: (last?.ready === ready ? last.lastTransitionTime : undefined) ?? now,
       },
@@ -45,11 +46,12 @@ export function functionStatuses(
   });
 }
 
-function replicasOf({ workloadRef, workload, readiness }: ComponentHealth): Partial<FunctionStatus> {
+function replicasOf({ workloads: [first], readiness }: ComponentHealth): Partial<FunctionStatus> {
+  if (first === undefined) return {};
   return {
     desired_replicas: readiness.desired,
     ready_replicas: readiness.readyReplicas,
-    ...(workloadRef === undefined ? {} : { workload: plainRef(workload ?? workloadRef) }),
+    workload: plainRef(first.workload ?? first.ref),
   };
 }
 
@@ -61,8 +63,8 @@ function observedUrl(
 ): string | undefined {
   if (!readiness.serving) return undefined;
   if (readiness.url !== undefined) return readiness.url;
-  if (wanted.predicted_url === "" || (wanted.service !== "" && !services.has(wanted.service))) return undefined;
-  return wanted.predicted_url;
+  if (wanted.predictedUrl === "" || (wanted.service !== "" && !services.has(wanted.service))) return undefined;
+  return wanted.predictedUrl;
 }
 
 function whyNotReady(component: ComponentHealth, subject: ObjectRef) {
@@ -77,21 +79,25 @@ export function odgmStatus(observation: Observation, expected: Expected, { odgm 
   if (wanted === undefined || odgm === undefined) return undefined;
   const { odgmReading: reading } = observation;
   return {
-    collections_status: wanted.collections.map(({ name, partition_count, replica_count }) => ({
+    collections_status: wanted.collections.map(({ name, partitionCount, replicaCount }) => ({
       name,
-      ...(partition_count === undefined ? {} : { partition_count }),
-      ...(replica_count === undefined ? {} : { replica_count }),
+      ...(partitionCount === undefined ? {} : { partition_count: partitionCount }),
+      ...(replicaCount === undefined ? {} : { replica_count: replicaCount }),
     })),
     ...reading?.details,
-    ...(wanted.cluster_id === undefined ? {} : { cluster_id: wanted.cluster_id }),
+    ...(wanted.clusterId === undefined ? {} : { cluster_id: wanted.clusterId }),
     ready: odgm.readiness.ready,
     service: wanted.service,
     desired_replicas: odgm.readiness.desired,
     ready_replicas: odgm.readiness.readyReplicas,
-    ...(wanted.shard_type === undefined ? {} : { shard_type: wanted.shard_type }),
+    ...(isShardType(wanted.shardType) ? { shard_type: wanted.shardType } : {}),
     ...whyNotReady(odgm, observation.subject),
     ...(reading === undefined ? {} : { last_checked: reading.checkedAt }),
   };
+}
+
+function isShardType(word: string | undefined): word is ShardType {
+  return word !== undefined && Object.hasOwn(ShardType, word);
 }
 
 /** The children that are there, by kind and name. */

@@ -41,7 +41,8 @@ function lostNode(pod: Pod, nodes: readonly Node[]): Finding | undefined {
   if (pod.status?.reason === "NodeLost") return finding("NodeLost", refOf(pod), `was on a node that is lost`);
   if (nodeName === undefined || nodes.length === 0) return undefined;
   const node = nodes.find(({ metadata }) => metadata.name === nodeName);
-  if (node === undefined) return finding("NodeLost", refOf(pod), `was on node ${nodeName}, which is gone`);
+  if (node === undefined)
+    return finding("NodeLost", refOf(pod), `was on node ${nodeName}, which is gone`, { node: nodeName });
   const ready = conditionIn(node.status?.conditions, "Ready");
   if (ready === undefined || ready.status === "True") return undefined;
   const said = ready.message ?? ready.reason;
@@ -51,6 +52,7 @@ function lostNode(pod: Pod, nodes: readonly Node[]): Finding | undefined {
     `is on node ${nodeName}, which is not ready${said === undefined ? "" : ` (${said})`}`,
     {
       since: ready.lastTransitionTime,
+      node: nodeName,
     },
   );
 }

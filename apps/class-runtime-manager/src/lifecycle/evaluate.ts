@@ -7,7 +7,8 @@ import { claimsOf, deletionCause } from "./claims.ts";
 import { functionStatuses, odgmStatus, resourceRefs } from "./component-status.ts";
 import { nextConditions } from "./conditions.ts";
 import { happenings, type Happening } from "./happenings.ts";
-import type { Expected, Observation } from "./observation.ts";
+import { withLastKnown } from "./last-known.ts";
+import type { Observation } from "./observation.ts";
 import { legacyCondition, legacyStep, phaseOf } from "./phase.ts";
 import { settlesGeneration } from "./reasons.ts";
 import { causeText, counted } from "./wording.ts";
@@ -80,12 +81,24 @@ function statusOf(
     conditions: nextConditions(previous?.conditions ?? [], claims, cleared, { generation, now }),
     ...(template === undefined ? {} : { template }),
     resource_refs: resourceRefs(observation.children, subject),
-    ...(expected === undefined
-      ? {}
-      : { functions: functionStatuses(observation, expected, assessment, previous?.functions ?? [], now) }),
+    ...functionsOf(previous, observation, assessment, now),
     ...(odgm === undefined ? {} : { odgm_cluster_status: odgm }),
     ...(observation.routers === undefined ? {} : { routers: [...observation.routers] }),
   };
+}
+
+/** Nothing rendered and nothing known to look at: what was said last stands, because it also keeps the names given. */
+function functionsOf(
+  previous: ClassRuntimeStatus | undefined,
+  observation: Observation,
+  assessment: Assessment,
+  now: string,
+): Pick<ClassRuntimeStatus, "functions"> {
+  const { expected, deleting } = observation;
+  if (deleting) return {};
+  const before = previous?.functions ?? [];
+  if (expected === undefined) return before.length === 0 ? {} : { functions: before };
+  return { functions: functionStatuses(observation, expected, assessment, before, now) };
 }
 
 function messageOf(
@@ -124,35 +137,6 @@ function foreignFields(previous: ClassRuntimeStatus | undefined): ClassRuntimeSt
     ...(last_applied_at === undefined ? {} : { last_applied_at }),
     ...(enforcement_state === undefined ? {} : { enforcement_state }),
   };
-}
-
-/**
- * When a new spec cannot be rendered, what was rendered before still runs: its functions go on being observed, by the
- * workloads that the previous status names.
- */
-function withLastKnown(observation: Observation, previous: ClassRuntimeStatus | undefined): Observation {
-  if (observation.expected !== undefined || observation.deleting || observation.problems.length === 0)
-    return observation;
-  const { template, functions = [] } = previous ?? {};
-  const running = functions.flatMap(({ workload, function_key, service, port, predicted_url, desired_replicas }) => {
-    if (workload?.apiVersion === undefined) return [];
-    const { apiVersion, kind, name } = workload;
-    const ref = { apiVersion, kind, name };
-    return [
-      {
-        function_key,
-        runtime: "workload" as const,
-        workload: ref,
-        service,
-        port,
-        predicted_url,
-        replicas: desired_replicas,
-      },
-    ];
-  });
-  if (template === undefined || running.length === 0) return observation;
-  const expected: Expected = { template, children: [], functions: running };
-  return { ...observation, expected };
 }
 
 /**

@@ -15,6 +15,8 @@ export interface Finding {
   readonly since?: string;
   /** How often, where Kubernetes counts. */
   readonly count?: number;
+  /** The node to blame, when it is one. */
+  readonly node?: string;
   /** Events that say so, the latest first. */
   readonly events: readonly Occurrence[];
 }
@@ -24,12 +26,13 @@ interface Seen {
   readonly action?: string | undefined;
   readonly since?: string | undefined;
   readonly count?: number | undefined;
+  readonly node?: string | undefined;
   readonly events?: readonly Occurrence[] | undefined;
 }
 
 /** A finding with the usual verdict and action of its reason, unless more is known. */
 export function finding(reason: Reason, object: ObjectRef, message: string, seen: Seen = {}): Finding {
-  const { verdict = REASONS[reason].verdict, action = REASONS[reason].action, since, count, events = [] } = seen;
+  const { verdict = REASONS[reason].verdict, action = REASONS[reason].action, since, count, node, events = [] } = seen;
   return {
     reason,
     verdict,
@@ -38,6 +41,7 @@ export function finding(reason: Reason, object: ObjectRef, message: string, seen
     object,
     ...(since === undefined ? {} : { since }),
     ...(count === undefined ? {} : { count }),
+    ...(node === undefined ? {} : { node }),
     events,
   };
 }

@@ -6,29 +6,33 @@ import type { Reason, Verdict } from "./reasons.ts";
 
 /** One function as it was rendered. */
 export interface ExpectedFunction {
-  readonly function_key: string;
+  readonly functionKey: string;
   /** `workload` has pods of its own, `odgm` is a module inside the state store, `none` needs nothing to run. */
   readonly runtime: "workload" | "odgm" | "none";
   readonly workload?: ObjectRef | undefined;
   /** Service in front of it; empty for what has none. */
   readonly service: string;
-  readonly port?: number | undefined;
-  readonly predicted_url: string;
+  /** Port of that Service; 0 when it has none. */
+  readonly port: number;
+  /** Where it will answer; empty when it cannot be called. */
+  readonly predictedUrl: string;
   readonly replicas?: number | undefined;
 }
 
 /** The state store as it was rendered. */
 export interface ExpectedOdgm {
-  readonly workload: ObjectRef;
+  /** One, or one per node of the grid. */
+  readonly workloads: readonly ObjectRef[];
   /** Host and port that functions are given. */
   readonly service: string;
+  /** Pods of all workloads together. */
   readonly replicas: number;
-  readonly cluster_id?: string | undefined;
-  readonly shard_type?: OdgmStatus["shard_type"];
+  readonly clusterId?: string | undefined;
+  readonly shardType?: string | undefined;
   readonly collections: readonly {
     readonly name: string;
-    readonly partition_count?: number | undefined;
-    readonly replica_count?: number | undefined;
+    readonly partitionCount?: number | undefined;
+    readonly replicaCount?: number | undefined;
   }[];
 }
 

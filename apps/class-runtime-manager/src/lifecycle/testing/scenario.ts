@@ -11,7 +11,7 @@ import { refFrom, World } from "./world.ts";
  *
  *   function KEY deployment/NAME [replicas=2]     also statefulset, daemonset, job, knative; or in-odgm, nothing-to-run
  *   without function KEY                          the spec no longer has it
- *   odgm statefulset/NAME [replicas=1]            the class has a state store
+ *   odgm statefulset/NAME [replicas=1]            the class has a state store; more than one name: one per node
  *   odgm says healthy | odgm says "…"             what it answers when asked
  *   template NAME explicit|score                  template none: no template could be chosen
  *   generation 2                                  the spec was changed
@@ -31,8 +31,11 @@ import { refFrom, World } from "./world.ts";
  *   look                                          evaluates and records
  */
 
+/** A step of one's own, which records lines. */
+export type ScenarioStep = (world: World, status: ClassRuntimeStatus | undefined, words: readonly string[]) => string[];
+
 /** Runs a scenario and gives its text back with what was recorded now. */
-export function runScenario(text: string): string {
+export function runScenario(text: string, steps: Readonly<Record<string, ScenarioStep>> = {}): string {
   const world = new World();
   let status: ClassRuntimeStatus | undefined;
   const lines: string[] = [];
@@ -40,13 +43,17 @@ export function runScenario(text: string): string {
     if (line.startsWith("|")) continue;
     lines.push(line);
     const words = wordsOf(line);
-    if (words.length === 0) continue;
-    if (words[0] === "look") {
+    const [command] = words;
+    if (command === undefined) continue;
+    const own = Object.hasOwn(steps, command) ? steps[command] : undefined;
+    if (own !== undefined) {
+      lines.push(...own(world, status, words.slice(1)).map((recorded) => `| ${recorded}`.trimEnd()));
+    } else if (command === "look") {
       const step = evaluate(status, world.observation(), world.nowMs);
       lines.push(...record(step, world).map((recorded) => `| ${recorded}`));
       expectQuiet(step, world);
       status = step.status;
-    } else if (words[0] === "restarted") {
+    } else if (command === "restarted") {
       status = status === undefined ? undefined : (JSON.parse(JSON.stringify(status)) as ClassRuntimeStatus);
     } else perform(world, words);
   }
@@ -141,11 +148,11 @@ function perform(world: World, words: readonly string[]): void {
         world.reading = { healthy, checkedAt: world.now, ...(healthy ? {} : { message: second }) };
       } else {
         world.odgm = {
-          workload: refFrom(first),
+          workloads: plain.slice(1).map(refFrom),
           service: `${refFrom(first).name}-svc:80`,
           replicas,
-          shard_type: "raft",
-          collections: [{ name: "shop.Order", partition_count: 4 }],
+          shardType: "raft",
+          collections: [{ name: "shop.Order", partitionCount: 4 }],
         };
       }
       return;

@@ -56,12 +56,12 @@ export class World {
   wantFunction(key: string, workload: ObjectRef | undefined, runtime: ExpectedFunction["runtime"], replicas = 1): void {
     const service = workload?.name ?? "";
     this.functions.set(key, {
-      function_key: key,
+      functionKey: key,
       runtime,
       workload,
       service: workload?.kind === "Service" ? "" : service,
-      port: runtime === "workload" ? 80 : undefined,
-      predicted_url:
+      port: runtime === "workload" ? 80 : 0,
+      predictedUrl:
         runtime === "workload" ? `http://${service}.shop.svc:80` : runtime === "odgm" ? `wasm://${key}` : "",
       replicas,
     });
@@ -166,10 +166,12 @@ export class World {
           ],
     );
     if (this.odgm === undefined) return functions;
-    const { workload, replicas } = this.odgm;
+    const { workloads, replicas } = this.odgm;
     return [
-      make(workload, runs(workload, replicas)),
-      make({ apiVersion: "v1", kind: "Service", name: `${workload.name}-svc` }),
+      ...workloads.flatMap((workload) => [
+        make(workload, runs(workload, replicas / workloads.length)),
+        make({ apiVersion: "v1", kind: "Service", name: `${workload.name}-svc` }),
+      ]),
       ...functions,
     ];
   }

@@ -1,0 +1,47 @@
+import type { ClassRuntimeSpec, ClassRuntimeStatus } from "@oaas/contracts/crd";
+import { builtinTemplate } from "@oaas/models";
+import type { TemplateExplanation } from "./explanation.ts";
+
+/** Why the class has the template it has; undefined before one was chosen. */
+export function explainTemplate(
+  choice: ClassRuntimeStatus["template"],
+  requested: Pick<ClassRuntimeSpec, "selected_template" | "template_hint"> = {},
+): TemplateExplanation | undefined {
+  if (choice === undefined) return undefined;
+  const candidates = [...(choice.scores ?? [])]
+    .sort((a, b) => b.score - a.score || (a.name < b.name ? -1 : 1))
+    .map(({ name, score, because }) => ({ name, score, ...(because === undefined ? {} : { because }) }));
+  const { selected_template: selected, template_hint: hint } = requested;
+  const rule = ruleOf(choice, selected, hint);
+  const asked = selected ?? hint;
+  return {
+    chosen: choice.name,
+    rule,
+    ...(asked === undefined ? {} : { requested: asked }),
+    candidates,
+    wouldChange: wouldChange(rule, choice.name, candidates),
+  };
+}
+
+function ruleOf(
+  { name, basis }: NonNullable<ClassRuntimeStatus["template"]>,
+  selected: string | undefined,
+  hint: string | undefined,
+): TemplateExplanation["rule"] {
+  if (basis === "score") return "score";
+  if (selected === undefined && hint !== undefined && (hint === name || builtinTemplate(hint) === name)) return "hint";
+  return "explicit";
+}
+
+function wouldChange(
+  rule: TemplateExplanation["rule"],
+  chosen: string,
+  candidates: TemplateExplanation["candidates"],
+): string {
+  if (rule === "explicit") return "Another selected_template, or none: then the highest score decides.";
+  if (rule === "hint") return "A selected_template, another template_hint, or none: then the highest score decides.";
+  const own = candidates.find(({ name }) => name === chosen);
+  const next = candidates.find(({ name }) => name !== chosen);
+  if (own === undefined || next === undefined) return "A selected_template or a template_hint.";
+  return `A selected_template or a template_hint, or ${own.score - next.score} more points for ${next.name}.`;
+}

@@ -1,0 +1,147 @@
+import { FindingLevel, TemplateChoiceRule, Verdict } from "@oaas/contracts/grpc";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { evaluate } from "../lifecycle/evaluate.ts";
+import { runScenario } from "../lifecycle/testing/scenario.ts";
+import { refFrom, World } from "../lifecycle/testing/world.ts";
+import { explain } from "./explain.ts";
+import { explainTemplate } from "./explain-template.ts";
+import { explanationToText } from "./explanation-to-text.ts";
+import { explanationToWire } from "./explanation-to-wire.ts";
+
+const folder = new URL("testdata/", import.meta.url);
+const QUESTION = { deploymentId: "order-1", classKey: "shop.Order" };
+
+describe("explanations, recorded (UPDATE_GOLDEN=1 records anew)", () => {
+  test.each(readdirSync(folder).filter((name) => name.endsWith(".txt")))("%s", (name) => {
+    const file = new URL(name, folder);
+    const text = readFileSync(file, "utf8");
+    const now = runScenario(text, {
+      explain: (world, status, [functionKey]) => {
+        const answer = explain({ ...QUESTION, status, functionKey }, world.observation(), world.nowMs);
+        return explanationToText(answer).trimEnd().split("\n");
+      },
+    });
+    if (process.env["UPDATE_GOLDEN"] === "1") writeFileSync(file, now);
+    expect(now).toBe(process.env["UPDATE_GOLDEN"] === "1" ? now : text);
+  });
+});
+
+/** A class whose only function cannot get its image. */
+function brokenWorld(): World {
+  const world = new World();
+  world.wantFunction("Order.place", refFrom("deployment/order"), "workload");
+  world.applyAll();
+  world.change(refFrom("deployment/order"), (object) => ({
+    ...object,
+    status: { observedGeneration: 1, replicas: 1, updatedReplicas: 1 },
+  }));
+  world.addPod("order-a", refFrom("deployment/order"), {
+    containerStatuses: [{ name: "function", state: { waiting: { reason: "ErrImagePull", message: "not found" } } }],
+  });
+  world.events.push({
+    apiVersion: "v1",
+    kind: "Event",
+    metadata: { name: "e-1" },
+    type: "Warning",
+    reason: "Failed",
+    message: "Failed to pull image: not found",
+    involvedObject: { kind: "Pod", name: "order-a" },
+    count: 4,
+    lastTimestamp: "2026-01-01T00:00:00Z",
+  });
+  return world;
+}
+
+test("on the wire: a chain of class, function, workload, pod, event", () => {
+  const world = brokenWorld();
+  const { explanation } = explanationToWire(explain(QUESTION, world.observation(), world.nowMs));
+  expect(explanation).toMatchObject({
+    deploymentId: "order-1",
+    verdict: Verdict.PERMANENT,
+    suggestedAction: expect.stringContaining("image"),
+    observedAt: "2026-01-01T00:00:00.000Z",
+    root: { level: FindingLevel.CLASS, name: "shop.Order", reason: "ImagePull", resource: { kind: "ClassRuntime" } },
+  });
+  const levels: FindingLevel[] = [];
+  for (let part = explanation?.root; part !== undefined; part = part.causes[0]) levels.push(part.level);
+  expect(levels).toEqual([
+    FindingLevel.CLASS,
+    FindingLevel.FUNCTION,
+    FindingLevel.WORKLOAD,
+    FindingLevel.POD,
+    FindingLevel.EVENT,
+  ]);
+});
+
+test("says the same as the status", () => {
+  const world = brokenWorld();
+  const { status } = evaluate(undefined, world.observation(), world.nowMs);
+  const answer = explain({ ...QUESTION, status }, world.observation(), world.nowMs);
+  expect(answer.summary).toBe(status.message);
+  expect(answer.root.reason).toBe(status.reason);
+});
+
+test("a thousand broken pods are told in few words", () => {
+  const world = brokenWorld();
+  for (let index = 0; index < 1000; index += 1) {
+    world.addPod(`order-${index}`, refFrom("deployment/order"), {
+      containerStatuses: [{ name: "function", state: { waiting: { reason: "ErrImagePull" } } }],
+    });
+  }
+  const text = explanationToText(explain(QUESTION, world.observation(), world.nowMs));
+  expect(text.split("\n").length).toBeLessThan(30);
+  expect(text).toContain("991 more pods");
+});
+
+describe("the template's choice", () => {
+  const scores = [
+    { name: "dev", score: 10 },
+    { name: "edge", score: 30, because: "profile edge" },
+  ];
+  test.each([
+    {
+      why: "asked for, by an alias",
+      choice: { name: "full", basis: "explicit" as const },
+      requested: { selected_template: "prod" },
+      want: { chosen: "full", rule: "explicit", requested: "prod" },
+    },
+    {
+      why: "wished for",
+      choice: { name: "full", basis: "explicit" as const },
+      requested: { template_hint: "production" },
+      want: { chosen: "full", rule: "hint", requested: "production" },
+    },
+    {
+      why: "by score, against the wish",
+      choice: { name: "edge", basis: "score" as const, scores },
+      requested: { template_hint: "knative" },
+      want: {
+        rule: "score",
+        requested: "knative",
+        candidates: [{ name: "edge" }, { name: "dev" }],
+        wouldChange: expect.stringContaining("20 more points for dev"),
+      },
+    },
+  ])("$why", ({ choice, requested, want }) => {
+    expect(explainTemplate(choice, requested)).toMatchObject(want);
+  });
+
+  test("before there is one", () => {
+    expect(explainTemplate(undefined)).toBeUndefined();
+  });
+
+  test("on the wire", () => {
+    const world = brokenWorld();
+    world.template = { name: "edge", basis: "score", scores };
+    const { explanation } = explanationToWire(explain(QUESTION, world.observation(), world.nowMs));
+    expect(explanation?.templateChoice).toMatchObject({
+      chosen: "edge",
+      rule: TemplateChoiceRule.SCORE,
+      candidates: [
+        { template: "edge", score: 30, eligible: true, reasons: [{ message: "profile edge" }] },
+        { template: "dev" },
+      ],
+    });
+  });
+});

@@ -1,0 +1,163 @@
+import type { ClassRuntimeSpec, ClassRuntimeStatus } from "@oaas/contracts/crd";
+import { timestamp } from "@oaas/foundation";
+import type { ObjectRef } from "@oaas/kube-core";
+import { assess, type Assessment, type Cause, type ComponentHealth, type WorkloadHealth } from "../lifecycle/assess.ts";
+import { deletionCause } from "../lifecycle/claims.ts";
+import type { Finding } from "../lifecycle/finding.ts";
+import { withLastKnown } from "../lifecycle/last-known.ts";
+import type { Observation } from "../lifecycle/observation.ts";
+import { isFaultReason } from "../lifecycle/reasons.ts";
+import { causeText, counted } from "../lifecycle/wording.ts";
+import { explainTemplate } from "./explain-template.ts";
+import type { Explanation, ExplanationPart } from "./explanation.ts";
+import { findingParts } from "./finding-parts.ts";
+
+/** What is to be explained. */
+export interface Question {
+  readonly deploymentId: string;
+  /** The class by its key, for people. */
+  readonly classKey: string;
+  readonly status?: ClassRuntimeStatus | undefined;
+  /** What was said about the template. */
+  readonly requested?: Pick<ClassRuntimeSpec, "selected_template" | "template_hint"> | undefined;
+  /** Only this function. */
+  readonly functionKey?: string | undefined;
+}
+
+/**
+ * Why the class is as it is: a chain from the class over function, workload and pod to the events, and which template it
+ * has and why. Decided from the same looking as its status, so that both always agree.
+ */
+export function explain(question: Question, observation: Observation, nowMs: number): Explanation {
+  const seen = withLastKnown(observation, question.status);
+  const assessment = narrowed(assess(seen, nowMs), question.functionKey);
+  const causes = observation.deleting
+    ? [deletionCause(observation)].filter((one) => one !== undefined)
+    : assessment.causes;
+  // What needs someone's hand comes before what mends itself.
+  const telling = causes.find(({ finding }) => finding.verdict === "permanent") ?? causes[0];
+  const verdict = observation.deleting
+    ? (telling?.finding.verdict ?? "transient")
+    : (telling?.finding.verdict ?? "healthy");
+  const summary =
+    telling === undefined ? calmSummary(observation, assessment) : causeText(telling, observation.subject);
+  const loose = causes.filter((cause) => isLoose(cause) && !isAboutClass(cause, observation));
+  const template = explainTemplate(question.status?.template ?? observation.expected?.template, question.requested);
+  return {
+    deploymentId: question.deploymentId,
+    summary,
+    verdict,
+    action: telling?.finding.action ?? "",
+    root: {
+      level: "class",
+      name: question.classKey,
+      resource: observation.subject,
+      verdict,
+      reason: telling?.finding.reason ?? "",
+      message: summary,
+      action: telling?.finding.action ?? "",
+      causes: [...loose.map(loosePart), ...componentParts(assessment, observation)],
+    },
+    ...(template === undefined ? {} : { template }),
+    observedAt: timestamp(nowMs),
+  };
+}
+
+function narrowed(assessment: Assessment, functionKey: string | undefined): Assessment {
+  if (functionKey === undefined) return assessment;
+  const functions = assessment.functions.filter(({ name }) => name === functionKey);
+  const concerns = ({ component }: Cause): boolean =>
+    component === undefined || component.role === "odgm" || component.name === functionKey;
+  return { ...assessment, functions, causes: assessment.causes.filter(concerns) };
+}
+
+function calmSummary({ deleting }: Observation, { functions, odgm }: Assessment): string {
+  if (deleting) return "The class is being deleted.";
+  const parts = [
+    ...(functions.length === 0 ? [] : [counted(functions.length, "function")]),
+    ...(odgm === undefined ? [] : ["the state store"]),
+  ];
+  return parts.length === 0 ? "There is nothing to look at yet." : `All is well: ${parts.join(" and ")} ready.`;
+}
+
+/** Causes that belong to no component: problems of the pass, missing children, a blocked deletion. */
+function isLoose({ component }: Cause): boolean {
+  return component === undefined;
+}
+
+/** The class itself says these. */
+function isAboutClass({ finding }: Cause, { subject }: Observation): boolean {
+  return finding.object.kind === subject.kind && finding.object.name === subject.name;
+}
+
+function loosePart({ finding }: Cause): ExplanationPart {
+  return { ...partOf("workload", finding.object, finding), causes: [] };
+}
+
+function componentParts({ functions, odgm }: Assessment, { deleting }: Observation): ExplanationPart[] {
+  if (deleting) return [];
+  return [...(odgm === undefined ? [] : [odgm]), ...functions].map(componentPart);
+}
+
+function componentPart({ role, name, readiness, findings, workloads }: ComponentHealth): ExplanationPart {
+  const [first] = findings;
+  return {
+    level: role,
+    name,
+    verdict: first?.verdict ?? "healthy",
+    reason: first?.reason ?? "",
+    message:
+      first === undefined
+        ? readiness.message
+        : `is not ready: ${first.object.kind} ${first.object.name} ${first.message}`,
+    action: first?.action ?? "",
+    causes: workloads.map((one) => workloadPart(one, findings)),
+  };
+}
+
+/** A workload with what was found below it; what the component says of it goes before what it says itself. */
+function workloadPart(
+  { ref, workload, readiness, findings }: WorkloadHealth,
+  all: readonly Finding[],
+): ExplanationPart {
+  const isOwn = ({ object }: Finding): boolean => object.kind === ref.kind && object.name === ref.name;
+  const own = all.find(isOwn);
+  const worst = findings.find(({ reason }) => isFaultReason(reason)) ?? own;
+  const since = findings.find(isOwn)?.since;
+  const count = findings.find(isOwn)?.count;
+  return {
+    level: "workload",
+    name: ref.name,
+    resource: uidOf(ref, workload?.metadata.uid),
+    verdict: worst?.verdict ?? "healthy",
+    reason: worst?.reason ?? "",
+    message: own?.message ?? readiness.message,
+    action: worst?.action ?? "",
+    ...(since === undefined ? {} : { since }),
+    ...(count === undefined ? {} : { count }),
+    causes: findingParts(findings, ref),
+  };
+}
+
+function uidOf(ref: ObjectRef, uid: string | undefined): ObjectRef {
+  return uid === undefined ? ref : { ...ref, uid };
+}
+
+function partOf(
+  level: ExplanationPart["level"],
+  resource: ObjectRef,
+  finding: Finding,
+): Omit<ExplanationPart, "causes"> {
+  const { verdict, reason, message, action, since, count } = finding;
+  return {
+    level,
+    name: resource.name,
+    resource,
+    verdict,
+    reason,
+    message,
+    action,
+    ...(since === undefined ? {} : { since }),
+    ...(count === undefined ? {} : { count }),
+  };
+}

@@ -1,0 +1,78 @@
+import type { Explanation, ExplanationPart, ExplanationVerdict, TemplateExplanation } from "./explanation.ts";
+
+const MARKS = { healthy: "ok", transient: "waits", permanent: "BROKEN" } as const satisfies Record<
+  ExplanationVerdict,
+  string
+>;
+
+/** The explanation for people: the answer first, then the chain that leads to it, then the template. */
+export function explanationToText(explanation: Explanation): string {
+  const { summary, verdict, action, root, template } = explanation;
+  return [
+    summary,
+    verdictText(verdict),
+    ...(action === "" ? [] : [`To do: ${action}`]),
+    "",
+    ...partLines(root, 0),
+    ...(template === undefined ? [] : ["", ...templateLines(template)]),
+    "",
+  ].join("\n");
+}
+
+function verdictText(verdict: ExplanationVerdict): string {
+  switch (verdict) {
+    case "healthy":
+      return "Nothing needs to be done.";
+    case "transient":
+      return "It goes on by itself.";
+    case "permanent":
+      return "It will stay so until someone changes something.";
+  }
+}
+
+function partLines(part: ExplanationPart, depth: number): string[] {
+  const { verdict, level, reason, message, since, count = 1, causes } = part;
+  const seen = [...(since === undefined ? [] : [`since ${since}`]), ...(count > 1 ? [`${count} times`] : [])].join(
+    ", ",
+  );
+  const line = [
+    `${"  ".repeat(depth)}${titleOf(part)}`,
+    level === "event" ? "" : `[${MARKS[verdict]}]`,
+    level === "event" ? "" : reason,
+    depth === 0 ? "" : `– ${message}`,
+    seen === "" ? "" : `(${seen})`,
+  ];
+  return [line.filter((word) => word !== "").join(" "), ...causes.flatMap((cause) => partLines(cause, depth + 1))];
+}
+
+function titleOf({ level, name, resource, reason }: ExplanationPart): string {
+  switch (level) {
+    case "class":
+      return `class ${name}`;
+    case "function":
+      return `function ${name}`;
+    case "odgm":
+      return "state store";
+    case "event":
+      return `event ${reason}`;
+    case "workload":
+    case "pod":
+    case "node":
+      return resource === undefined ? name : `${resource.kind} ${name}`;
+  }
+}
+
+function templateLines({ chosen, rule, requested, candidates, wouldChange }: TemplateExplanation): string[] {
+  const how = {
+    explicit: "because it was asked for",
+    hint: "because it was wished for",
+    score: "because its score is highest",
+  }[rule];
+  return [
+    `Template ${chosen}, ${how}${requested === undefined ? "" : ` (requested: ${requested})`}.`,
+    ...candidates.map(
+      ({ name, score, because }) => `  ${name}: ${score}${because === undefined ? "" : ` – ${because}`}`,
+    ),
+    `Another choice needs: ${wouldChange}`,
+  ];
+}

@@ -1,0 +1,79 @@
+import type { ObjectRef } from "@oaas/kube-core";
+import type { Finding } from "../lifecycle/finding.ts";
+import type { Occurrence } from "../lifecycle/occurrence.ts";
+import type { ExplanationPart } from "./explanation.ts";
+
+/** Pods told one by one; a workload with a thousand of them is explained by as many. */
+const MOST_PODS = 10;
+const MOST_EVENTS = 5;
+
+/** What was found below a workload: its own events, its pods with their events, their nodes. */
+export function findingParts(findings: readonly Finding[], workload: ObjectRef): ExplanationPart[] {
+  const isOwn = ({ object }: Finding): boolean => object.kind === workload.kind && object.name === workload.name;
+  const pods = findings.filter(({ object }) => object.kind === "Pod");
+  return [
+    ...findings.filter(isOwn).flatMap(({ events, verdict }) => eventParts(events, verdict)),
+    ...pods.slice(0, MOST_PODS).map(podPart),
+    ...(pods.length > MOST_PODS ? [restPart(pods.slice(MOST_PODS))] : []),
+  ];
+}
+
+function podPart(finding: Finding): ExplanationPart {
+  const { object, verdict, reason, message, action, since, count, events } = finding;
+  return {
+    level: "pod",
+    name: object.name,
+    resource: object,
+    verdict,
+    reason,
+    message,
+    action,
+    ...(since === undefined ? {} : { since }),
+    ...(count === undefined ? {} : { count }),
+    causes: [...nodeParts(finding), ...eventParts(events, verdict)],
+  };
+}
+
+function restPart(rest: readonly Finding[]): ExplanationPart {
+  const [first] = rest;
+  return {
+    level: "pod",
+    name: `${rest.length} more pods`,
+    verdict: first?.verdict ?? "transient",
+    reason: first?.reason ?? "",
+    message: "are not ready either",
+    action: "",
+    causes: [],
+  };
+}
+
+function nodeParts({ reason, node, verdict, since, action }: Finding): ExplanationPart[] {
+  if (reason !== "NodeLost" || node === undefined) return [];
+  return [
+    {
+      level: "node",
+      name: node,
+      resource: { apiVersion: "v1", kind: "Node", name: node },
+      verdict,
+      reason,
+      message: "is not ready, or gone",
+      action,
+      ...(since === undefined ? {} : { since }),
+      causes: [],
+    },
+  ];
+}
+
+function eventParts(events: readonly Occurrence[], verdict: Finding["verdict"]): ExplanationPart[] {
+  return events.slice(0, MOST_EVENTS).map(({ name, reason, message, count, lastSeen }) => ({
+    level: "event",
+    name,
+    verdict,
+    reason,
+    message,
+    action: "",
+    ...(lastSeen === "" ? {} : { since: lastSeen }),
+    count,
+    causes: [],
+  }));
+}
