@@ -97,7 +97,11 @@ describe("npm start", () => {
     expect(response.status).toBe(status);
     expect(response.headers.get("content-type")).toBe("application/problem+json");
     expect(response.headers.get("x-correlation-id")).toBe("test-1");
-    expect(await response.json()).toMatchObject({ status, error: expect.any(String) as string });
+    expect(await response.json()).toMatchObject({
+      status,
+      error: expect.any(String) as string,
+      correlationId: "test-1",
+    });
     await stack.stop();
   });
 });

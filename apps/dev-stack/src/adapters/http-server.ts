@@ -25,7 +25,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   const server = createServer((request, response) => {
     const correlationId = ensureCorrelationId(headerOf(request, CORRELATION_HEADER), options.ids);
     void options.context.run({ correlationId }, async () => {
-      const reply = await replyTo(request, options.routes).catch((thrown: unknown) => {
+      const reply = await replyTo(request, options.routes, correlationId).catch((thrown: unknown) => {
         const fault = Fault.from(thrown).withCorrelationId(correlationId);
         if (fault.kind === "internal") options.logger.error("request failed", { fault, path: request.url });
         return problemReply(fault);
@@ -45,7 +45,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   };
 }
 
-async function replyTo(request: IncomingMessage, routes: readonly Route[]): Promise<Reply> {
+async function replyTo(request: IncomingMessage, routes: readonly Route[], correlationId: string): Promise<Reply> {
   const path = (request.url ?? "/").split("?")[0] ?? "/";
   const route = routes.find((known) => known.path === path);
   if (!route) throw notFound("path", path);
@@ -54,7 +54,7 @@ async function replyTo(request: IncomingMessage, routes: readonly Route[]): Prom
       { kind: "unimplemented", feature: `${request.method} ${path}` },
       `${path} can only be read; use GET`,
     );
-    return problemReply(fault, { refusal: "method-not-allowed" });
+    return problemReply(fault.withCorrelationId(correlationId), { refusal: "method-not-allowed" });
   }
   return route.read();
 }
