@@ -189,6 +189,26 @@ describe("nodes of the grid", () => {
   });
 });
 
+test("more than a variable can hold is said before the pod fails", () => {
+  const options = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`o${index}`, "x".repeat(20_000)]));
+  const input = inputOf({ spec: { functions, odgm_config: { options } } });
+  const rendered = BUILTIN_TEMPLATES[0]!.render(input);
+  expect(rendered.ok && rendered.value.warnings).toMatchObject([
+    { path: "$.odgm_config", message: expect.stringMatching(/take 16\d{4} bytes/) },
+  ]);
+});
+
+test("variables that the operator adds replace ours, and none is there twice", () => {
+  const extraEnv = { POD_IP: "10.0.0.1", ODGM_MAX_SESSIONS: "9", MORE: "1" };
+  const [workload] = gridWorkloads({ spec: { functions, state_spec: {} }, cluster: { odgm: { extraEnv } } });
+  const [container] = podSpecOf(workload!)!["containers"] as { env: { name: string; value: string }[] }[];
+  const names = container!.env.map(({ name }) => name);
+  expect(new Set(names).size).toBe(names.length);
+  expect(container!.env).toEqual(
+    expect.arrayContaining(Object.entries(extraEnv).map(([name, value]) => ({ name, value }))),
+  );
+});
+
 test("the port that functions are told is one that the Service has", () => {
   const input = inputOf({ spec: { functions, state_spec: {} } });
   for (const template of BUILTIN_TEMPLATES) {

@@ -192,6 +192,24 @@ describe("nodes", () => {
     expect(nodes(config, 5)).toMatchObject({ kind: "fixed", ids, members });
   });
 
+  test("given, and made of one prefix and numbers: one workload holds them all", () => {
+    const given = { env_node_ids: { here: [4712, 4710, 4711], there: [9] } };
+    expect(nodes(given, 1, "here")).toEqual({
+      kind: "numbered",
+      ids: [4710, 4711, 4712],
+      prefix: "471",
+      members: [9, 4710, 4711, 4712],
+    });
+    for (const here of [
+      [4711, 4712],
+      [4710, 4712],
+      [0, 1],
+      [10, 2],
+    ]) {
+      expect(nodes({ env_node_ids: { here } }, 1, "here").kind).toBe("fixed");
+    }
+  });
+
   test("fixed: several for this cluster by its name", () => {
     expect(nodes({ env_node_ids: { here: [4, 2], there: [3] } }, 1, "here")).toMatchObject({
       kind: "fixed",

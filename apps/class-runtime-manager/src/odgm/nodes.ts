@@ -7,8 +7,10 @@ type OdgmConfig = NonNullable<ClassRuntimeSpec["odgm_config"]>;
 /** The data grid's nodes in this cluster, and all of them everywhere. */
 export interface GridNodes {
   /**
-   * - `fixed`: somebody gave the ids; each node is a workload of its own, since pods of one workload share their variables
-   * - `numbered`: ours; the id is the prefix with the pod's number behind it
+   * - `numbered`: the id is a prefix with the pod's number behind it, so that one workload holds them all. Our own ids are
+   *   made so; given ones (`4710, 4711, 4712`) count as such when they look so.
+   * - `fixed`: given ids of another form, or one alone; each is a workload of its own, since pods of one share their
+   *   variables
    */
   readonly kind: "fixed" | "numbered";
   readonly ids: readonly number[];
@@ -22,13 +24,16 @@ export interface GridNodes {
 export function gridNodes(input: RenderInput, replicas: number): GridNodes {
   const config = input.spec.odgm_config;
   const here = idsHere(config, input.spec.origin?.target_env);
+  const everywhere = Object.values(config?.env_node_ids ?? {}).flat();
   if (here.length > 0) {
-    const everywhere = Object.values(config?.env_node_ids ?? {}).flat();
-    return { kind: "fixed", ids: here, prefix: "", members: sorted([...everywhere, ...here]) };
+    const members = sorted([...everywhere, ...here]);
+    const shared = commonPrefix(here);
+    return shared === undefined
+      ? { kind: "fixed", ids: here, prefix: "", members }
+      : { kind: "numbered", ids: sorted(here), prefix: shared, members };
   }
   const prefix = String(ownPrefix(input));
   const ids = Array.from({ length: replicas }, (_, index) => Number(`${prefix}${index}`));
-  const everywhere = Object.values(config?.env_node_ids ?? {}).flat();
   return { kind: "numbered", ids, prefix, members: sorted([...everywhere, ...ids]) };
 }
 
@@ -41,6 +46,14 @@ function idsHere(config: OdgmConfig | undefined, cluster: string | undefined): r
     Object.values(byEnvironment).find((ids) => own !== undefined && ids.includes(own)) ??
     [];
   return [...new Set([...(own === undefined ? [] : [own]), ...entry])];
+}
+
+/** What ids have before the numbers 0, 1, 2, … of their pods, when there are several and they are made so. */
+function commonPrefix(ids: readonly number[]): string | undefined {
+  const [first, ...others] = sorted(ids).map(String);
+  if (first === undefined || others.length === 0 || first.length < 2 || !first.endsWith("0")) return undefined;
+  const prefix = first.slice(0, -1);
+  return others.every((id, index) => id === `${prefix}${index + 1}`) ? prefix : undefined;
 }
 
 /** Eight to nine digits from the object's name: with a pod's number behind them still an exact number. */

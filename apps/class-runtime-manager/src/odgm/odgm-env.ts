@@ -13,6 +13,9 @@ export interface NodeGroup {
   readonly numbered: boolean;
 }
 
+/** Where a pod of a StatefulSet finds its number. */
+const POD_INDEX = "metadata.labels['apps.kubernetes.io/pod-index']";
+
 /** What functions are told about their state store. */
 export function functionOdgmEnv(plan: OdgmPlan, fn: FunctionPlan): Env {
   const { access_mode: access, caching_strategy: caching, collections } = fn.spec.odgm_integration ?? {};
@@ -56,20 +59,13 @@ export function odgmEnv(plan: OdgmPlan, group: NodeGroup): readonly EnvVar[] {
     ...telemetryEnv(input, `${owner.name}-odgm`),
     ...cluster.odgm.extraEnv,
   };
-  return [
+  const ofPod: EnvVar[] = [
     { name: "POD_IP", valueFrom: { fieldRef: { apiVersion: "v1", fieldPath: "status.podIP" } } },
     ...(group.numbered
-      ? [
-          {
-            name: "POD_INDEX",
-            valueFrom: {
-              fieldRef: { apiVersion: "v1", fieldPath: "metadata.labels['apps.kubernetes.io/pod-index']" },
-            },
-          },
-        ]
+      ? [{ name: "POD_INDEX", valueFrom: { fieldRef: { apiVersion: "v1", fieldPath: POD_INDEX } } }]
       : []),
-    ...envList(own),
   ];
+  return [...ofPod.filter(({ name }) => !Object.hasOwn(own, name)), ...envList(own)];
 }
 
 function defaultLog(plan: OdgmPlan): string {

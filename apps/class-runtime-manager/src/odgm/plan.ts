@@ -1,4 +1,4 @@
-import type { Violation } from "@oaas/foundation";
+import { pathOf, ROOT_PATH, type Violation } from "@oaas/foundation";
 import type { ClassPlan } from "../templates/class-plan.ts";
 import { serviceHost } from "../templates/class-plan.ts";
 import { odgmNames } from "../templates/parts/names.ts";
@@ -54,8 +54,23 @@ export function planOdgm(ofClass: ClassPlan): OdgmPlan {
     events: eventsOf(input),
     persistent: collections.some((collection) => collection.persistent),
     service: `${names.service}:${ODGM_PORT}`,
-    warnings: [...warnings, ...json.warnings],
+    warnings: [...warnings, ...json.warnings, ...tooLong(json.requests)],
   };
+}
+
+/** Linux gives a program no variable longer than 128 KiB: the pod would not start. */
+const MAX_VARIABLE = 131_072 - "ODGM_COLLECTION=".length - 1;
+
+function tooLong(requests: readonly CollectionRequest[]): readonly Violation[] {
+  const { length } = new TextEncoder().encode(JSON.stringify(requests));
+  if (length <= MAX_VARIABLE) return [];
+  return [
+    {
+      path: pathOf(ROOT_PATH, "odgm_config"),
+      message: `the collections take ${length} bytes, a variable of the data grid holds ${MAX_VARIABLE}`,
+      fix: "use fewer partitions, collections or routes",
+    },
+  ];
 }
 
 function clusterId({ input }: ClassPlan): string {

@@ -2,9 +2,11 @@ import type { ClassRuntimeInput } from "@oaas/contracts/crd";
 import { isValidName } from "@oaas/kube-core";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { Expected } from "../lifecycle/observation.ts";
 import { chooseAndRender } from "./choose-and-render.ts";
 import { BUILTIN_TEMPLATES } from "./registry.ts";
 import { addDemand, checkQuotas, demandOf, NO_DEMAND } from "./quota.ts";
+import { templateChoice } from "./template-choice.ts";
 import type { Manifest, Rendered } from "./template.ts";
 import { containerFunction, inputOf, type PartialInput } from "./testing/inputs.ts";
 import { podSpecOf, restrictedProblems } from "./testing/restricted.ts";
@@ -196,6 +198,22 @@ describe("variables of a function", () => {
     expect(
       refusalOf({ spec: { functions, selected_template: "knative" } })?.violations.map(({ path }) => path),
     ).toEqual(["$.functions[0].config['A=B']", "$.functions[0].config.PORT"]);
+  });
+});
+
+test("the lifecycle takes what was rendered as it is", () => {
+  const spec = { functions: [containerFunction("a"), { function_key: "b", function_type: "builtin" }], state_spec: {} };
+  const chosen = chooseAndRender(inputOf({ spec }), BUILTIN_TEMPLATES);
+  if (!chosen.ok) throw new Error(chosen.error.message);
+  const { rendered, selection } = chosen.value;
+  const expected: Expected = { ...rendered, template: templateChoice(selection) };
+  expect(expected).toMatchObject({
+    template: { name: "dev", basis: "score" },
+    functions: [
+      { service: "order-fn-0", port: 80, replicas: 1 },
+      { runtime: "none", service: "", port: 0 },
+    ],
+    odgm: { workloads: [{ name: "order-odgm" }], replicas: 1, shardType: "basic" },
   });
 });
 

@@ -1,6 +1,7 @@
 import type { ClassRuntimeSpec } from "@oaas/contracts/crd";
 import type { Result, Violation } from "@oaas/foundation";
 import type { KubeObject, ObjectRef } from "@oaas/kube-core";
+import type { ShardType } from "@oaas/models";
 import type { ClusterFacts, Environment } from "./facts.ts";
 
 /** The object a class is described by; every child names it as its owner. */
@@ -67,12 +68,13 @@ export interface RenderedOdgm {
   readonly service: string;
   readonly replicas: number;
   readonly clusterId: string;
-  readonly shardType: string;
+  /** Of the first collection. */
+  readonly shardType: ShardType;
   readonly collections: readonly {
     readonly name: string;
     readonly partitionCount: number;
     readonly replicaCount: number;
-    readonly shardType: string;
+    readonly shardType: ShardType;
   }[];
 }
 
