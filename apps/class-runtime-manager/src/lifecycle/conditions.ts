@@ -58,20 +58,25 @@ export const markFact = (type: "NfrObserved" | "NfrEnforced" | "PrometheusDisabl
   ...fact,
 });
 
-/** Types which only the lifecycle sets: what it does not claim is cleared. The last is of the Rust manager. */
-const OWN: ReadonlySet<string> = new Set([
+/** Types which only the lifecycle sets: what it does not claim is cleared. */
+const OWN: ReadonlySet<string> = new Set<ConditionType>([
   "Available",
   "Progressing",
   "Degraded",
   "OdgmReady",
   "TelemetryConfigured",
-  "TelemetryDegraded",
 ]);
 
 /** Whether the lifecycle alone decides conditions of this type. */
 export function isLifecycleCondition(type: string): boolean {
-  return OWN.has(type);
+  return OWN.has(type) || type === UPSTREAM_TELEMETRY;
 }
+
+/**
+ * A type of the Rust manager, which TelemetryConfigured replaces. It is said to be false rather than left out: its writer
+ * may still own it, and then leaving it out would not make it go.
+ */
+const UPSTREAM_TELEMETRY = "TelemetryDegraded";
 
 /**
  * The conditions after a pass. A claim replaces the condition of its type, and its transition time moves only when the
@@ -91,7 +96,14 @@ export function nextConditions(
     const since = last?.status === one.status ? last.lastTransitionTime : undefined;
     return { ...one, lastTransitionTime: since ?? now, observedGeneration: generation };
   });
-  return [...made, ...kept].sort((a, b) => place(a.type) - place(b.type) || (a.type < b.type ? -1 : 1));
+  const settled = kept.map((one) => (one.type === UPSTREAM_TELEMETRY ? superseded(one, now) : one));
+  return [...made, ...settled].sort((a, b) => place(a.type) - place(b.type) || (a.type < b.type ? -1 : 1));
+}
+
+function superseded(condition: StatusCondition, now: string): StatusCondition {
+  if (condition.status === "False") return condition;
+  const message = "See TelemetryConfigured.";
+  return { type: condition.type, status: "False", reason: "TelemetryDisabled", message, lastTransitionTime: now };
 }
 
 function place(type: string): number {

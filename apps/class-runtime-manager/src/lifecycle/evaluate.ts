@@ -73,6 +73,8 @@ function statusOf(
   return {
     ...foreignFields(previous),
     ...(observedGeneration === undefined ? {} : { observedGeneration }),
+    // Kept in step where the Rust manager left it: a field that another writer owns does not go by being left out.
+    ...(previous?.observed_generation === undefined ? {} : { observed_generation: observedGeneration }),
     phase,
     condition: legacyCondition(phase, assessment),
     ...(where.step === undefined ? {} : { deployment_phase: where.step }),

@@ -1,0 +1,83 @@
+import { alreadyExists, internal, invalidArgument, unavailable } from "@oaas/foundation";
+import { faultFromStatus } from "@oaas/kube-core";
+import { expect, test } from "vitest";
+import { problemFromFault } from "./problem.ts";
+
+const refused = (code: number, reason: string, message: string, details: object = {}) =>
+  faultFromStatus(
+    { kind: "Status", status: "Failure", code, reason, message, details },
+    { what: "apply deployments shop/order" },
+  );
+
+test.each([
+  {
+    why: "another manager holds a field",
+    fault: refused(409, "Conflict", "conflicts", {
+      causes: [
+        {
+          reason: "FieldManagerConflict",
+          message: 'conflict with "kubectl-edit" using apps/v1',
+          field: ".spec.replicas",
+        },
+      ],
+    }),
+    want: { reason: "Conflict", verdict: "permanent", message: expect.stringMatching(/kubectl-edit.*replicas/) },
+  },
+  {
+    why: "the role is too narrow",
+    fault: refused(403, "Forbidden", 'deployments.apps is forbidden: User "crm" cannot patch resource "deployments"'),
+    want: { reason: "Forbidden", message: expect.stringContaining("cannot patch") },
+  },
+  {
+    why: "the quota is full",
+    fault: refused(403, "Forbidden", "pods x is forbidden: exceeded quota: small"),
+    want: { reason: "Quota" },
+  },
+  {
+    why: "a policy objects",
+    fault: refused(403, "Forbidden", 'admission webhook "x" denied the request: no'),
+    want: { reason: "AdmissionDenied" },
+  },
+  {
+    why: "the namespace is going",
+    fault: refused(403, "Forbidden", "namespace is being terminated", {
+      causes: [{ reason: "NamespaceTerminating", message: "" }],
+    }),
+    want: { reason: "NamespaceTerminating" },
+  },
+  {
+    why: "a field is wrong",
+    fault: refused(422, "Invalid", "invalid", {
+      causes: [{ reason: "FieldValueInvalid", message: "must be positive", field: "spec.replicas" }],
+    }),
+    want: {
+      reason: "ApplyInvalid",
+      verdict: "permanent",
+      message: expect.stringContaining("$.spec.replicas: must be positive"),
+    },
+  },
+  {
+    why: "nobody serves the kind",
+    fault: refused(404, "NotFound", "the server could not find the requested resource"),
+    want: { reason: "KindMissing" },
+  },
+  {
+    why: "the server is away",
+    fault: unavailable("the Kubernetes API", "no answer"),
+    want: { reason: "ApiUnavailable", verdict: "transient" },
+  },
+  {
+    why: "somebody wrote in between",
+    fault: refused(409, "Conflict", "the object has been modified"),
+    want: { reason: "ApiUnavailable", verdict: "transient" },
+  },
+  { why: "the name is taken", fault: alreadyExists("Deployment", "order"), want: { reason: "NameTaken" } },
+  {
+    why: "our own check failed",
+    fault: invalidArgument("render", [{ path: "$.spec.a", message: "is wrong" }]),
+    want: { reason: "ApplyInvalid", message: "$.spec.a: is wrong" },
+  },
+  { why: "a bug", fault: internal("oops"), want: { reason: "InternalFault" } },
+])("$why", ({ fault, want }) => {
+  expect(problemFromFault(fault)).toMatchObject(want);
+});
