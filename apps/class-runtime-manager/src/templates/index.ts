@@ -34,6 +34,7 @@ export { ADDONS, addonsOf } from "./addons.ts";
 export { type Addon, type AddonPart } from "./addon.ts";
 export { chooseAndRender, type Chosen } from "./choose-and-render.ts";
 export { userTemplate } from "./user-template/user-template.ts";
+export { rollOut, type RollOut, type TemplateUser } from "./user-template/roll-out.ts";
 export { PATHS as TEMPLATE_PLACEHOLDERS } from "./user-template/scope.ts";
 export { addDemand, checkQuotas, demandOf, NO_DEMAND, type Demand } from "./quota.ts";
 export { classRequirements, functionRequirements, type Requirements } from "./requirements.ts";

@@ -1,0 +1,65 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { rollOut, type TemplateUser } from "./roll-out.ts";
+
+const user = (key: string, revision?: string, state: TemplateUser["state"] = "available"): TemplateUser => ({
+  key,
+  ...(revision === undefined ? {} : { revision }),
+  state,
+});
+
+test.each([
+  { why: "nothing to move", users: [user("a", "2")], want: { may: ["a"], waiting: [] } },
+  {
+    why: "a new class never waits",
+    users: [user("a"), user("b", "2", "moving")],
+    want: { may: ["a", "b"], waiting: [] },
+  },
+  {
+    why: "one at a time, in order",
+    users: [user("c", "1"), user("b", "1"), user("a", "2")],
+    want: { may: ["a", "b"], waiting: ["c"] },
+  },
+  {
+    why: "the next waits for the one that moves",
+    users: [user("a", "2", "moving"), user("b", "1")],
+    want: { may: ["a"], waiting: ["b"] },
+  },
+  {
+    why: "a failure stops the rest",
+    users: [user("a", "2", "failed"), user("b", "1")],
+    want: { may: ["a"], waiting: ["b"], haltedBy: "a" },
+  },
+  {
+    why: "a failure with the old revision does not",
+    users: [user("a", "1", "failed"), user("b", "1")],
+    want: { may: ["a"], waiting: ["b"] },
+  },
+])("$why", ({ users, want }) => {
+  const { mayMove, waiting, haltedBy } = rollOut(users, "2", 1);
+  expect({ may: [...mayMove].sort(), waiting, ...(haltedBy === undefined ? {} : { haltedBy }) }).toEqual(want);
+});
+
+test("whatever happens, never more move than may, and without failures all arrive", () => {
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(fc.string({ minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 12 }),
+      fc.integer({ min: 1, max: 4 }),
+      (keys, parallel) => {
+        let users = keys.map((key) => user(key, "1"));
+        for (let step = 0; step < 2 * keys.length; step++) {
+          const { mayMove } = rollOut(users, "2", parallel);
+          const moving = users.filter(({ key, revision }) => mayMove.has(key) && revision === "1");
+          expect(moving.length).toBeLessThanOrEqual(parallel);
+          users = users.map((one) => (moving.includes(one) ? user(one.key, "2", "moving") : one));
+          expect(rollOut(users, "2", parallel).mayMove.size).toBe(
+            users.filter(({ revision }) => revision === "2").length +
+              Math.min(parallel - moving.length, users.filter(({ revision }) => revision === "1").length),
+          );
+          users = users.map((one) => (one.state === "moving" ? user(one.key, "2") : one));
+        }
+        expect(users.every(({ revision }) => revision === "2")).toBe(true);
+      },
+    ),
+  );
+});
