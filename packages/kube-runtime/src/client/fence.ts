@@ -6,7 +6,8 @@ import type { Transport } from "./transport.ts";
  * with. Reads always pass.
  *
  * Why: a process that was frozen longer than its lease goes on in the middle of its work, before any timer can tell it; here it
- * finds out before it writes. *Caveats*: what was handed to the network before the freeze may still arrive.
+ * finds out before it writes. *Caveats*: a request that was being handed to the network when the freeze came goes out after it, one per
+ * call under way. Only the server can refuse that one: give a precondition (`resourceVersion`, `uid`) to what must not happen twice.
  */
 export function fenced(transport: Transport, mayWrite: () => boolean): Transport {
   return {
