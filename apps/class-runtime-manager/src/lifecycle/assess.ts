@@ -4,7 +4,7 @@ import { byCause, finding, type Finding } from "./finding.ts";
 import type { ExpectedFunction, ExpectedOdgm, Observation, Problem } from "./observation.ts";
 import { conditionIn, type Workload } from "./observed-objects.ts";
 import { missingReadiness, readinessOf, type Readiness } from "./readiness.ts";
-import { isFaultReason } from "./reasons.ts";
+import { isFaultReason, type Reason } from "./reasons.ts";
 
 /** How one workload is. */
 export interface WorkloadHealth {
@@ -184,12 +184,15 @@ function functionHealth(wanted: ExpectedFunction, odgm: ComponentHealth | undefi
   }
   const workload = look(wanted.workload, wanted.replicas ?? 1);
   const component = { ...base, workloads: [workload], ...together([workload]) };
-  const idle = !component.findings.some(({ reason }) => isFaultReason(reason));
+  const idle = component.findings.every(({ reason }) => !isFaultReason(reason) || SYMPTOMS.has(reason));
   if (component.readiness.ready || odgm === undefined || odgm.readiness.ready || !idle) return component;
   // Functions start after the state store: that they are not ready yet says nothing about them.
   const waits = finding("WaitingForOdgm", wanted.workload, "waits for the class's state store");
   return { ...component, findings: [waits, ...component.findings] };
 }
+
+/** What a function may well do because it does not find the store it needs. */
+const SYMPTOMS: ReadonlySet<string> = new Set<Reason>(["CrashLoop", "ProgressDeadline"]);
 
 /** A module is ready when the state store that runs it is. */
 function insideOdgm(odgm: ComponentHealth | undefined): Pick<ComponentHealth, "readiness" | "findings"> {

@@ -1,7 +1,7 @@
 import { alreadyExists, internal, invalidArgument, unavailable } from "@oaas/foundation";
 import { faultFromStatus } from "@oaas/kube-core";
 import { expect, test } from "vitest";
-import { problemFromFault } from "./problem.ts";
+import { problemFromFault, problemFromViolations } from "./problem.ts";
 
 const refused = (code: number, reason: string, message: string, details: object = {}) =>
   faultFromStatus(
@@ -80,4 +80,16 @@ test.each([
   { why: "a bug", fault: internal("oops"), want: { reason: "InternalFault" } },
 ])("$why", ({ fault, want }) => {
   expect(problemFromFault(fault)).toMatchObject(want);
+});
+
+test("a spec that is wrong names every field", () => {
+  const wrong = [
+    { path: "$.spec.a", message: "is missing", fix: "add it" },
+    { path: "$.spec.b", message: "is wrong" },
+  ];
+  expect(problemFromViolations(wrong)).toEqual({
+    reason: "InvalidSpec",
+    verdict: "permanent",
+    message: "$.spec.a: is missing; add it; $.spec.b: is wrong",
+  });
 });

@@ -1,4 +1,4 @@
-import { violationText, type Fault } from "@oaas/foundation";
+import { violationText, type Fault, type Violation } from "@oaas/foundation";
 import { fieldConflictsOf, statusReasonOf, type ObjectRef } from "@oaas/kube-core";
 import type { Problem } from "./observation.ts";
 import { REASONS, type Reason } from "./reasons.ts";
@@ -6,6 +6,11 @@ import { REASONS, type Reason } from "./reasons.ts";
 /** A problem with the usual verdict of its reason. */
 export function problem(reason: Reason, message: string, object?: ObjectRef): Problem {
   return { reason, verdict: REASONS[reason].verdict, message, ...(object === undefined ? {} : { object }) };
+}
+
+/** What is wrong with the spec itself, every field named. */
+export function problemFromViolations(violations: readonly Violation[], reason: Reason = "InvalidSpec"): Problem {
+  return problem(reason, violations.map(violationText).join("; "));
 }
 
 /** What a fault met while reading or writing a child means for the class. */
@@ -51,5 +56,5 @@ function deniedReason(message: string): Reason {
 
 function messageOf(fault: Fault): string {
   if (fault.detail.kind !== "invalid-argument" || fault.detail.violations.length === 0) return fault.message;
-  return fault.detail.violations.map(violationText).join("; ");
+  return problemFromViolations(fault.detail.violations).message;
 }

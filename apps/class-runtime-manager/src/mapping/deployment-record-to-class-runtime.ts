@@ -24,7 +24,7 @@ type Provision = NonNullable<FunctionInput["provision_config"]>;
 
 /**
  * The class runtime that a record stands for, in the one form the reconciler works on, or everything that is wrong with
- * it by its place in the record. Name, labels and the rest of the metadata stay the record's: it owns the children.
+ * it by its place in the record. Metadata and status stay the record's: it owns the children.
  */
 export function deploymentRecordToClassRuntime(
   record: DeploymentRecord,
@@ -37,6 +37,7 @@ export function deploymentRecordToClassRuntime(
     kind: "ClassRuntime",
     metadata,
     spec: specOf(spec, functions),
+    ...(record.status === undefined ? {} : { status: record.status }),
   };
   const parsed = classRuntime.safeParse(manifest, { reportInput: true });
   if (parsed.success) return ok(parsed.data);

@@ -1,0 +1,23 @@
+import { classRuntime, deploymentRecord, type ClassRuntime } from "@oaas/contracts/crd";
+import { err, ok, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
+import { deploymentRecordToClassRuntime, type RecordDefaults } from "./deployment-record-to-class-runtime.ts";
+import { schemaViolations } from "./schema-violations.ts";
+
+/**
+ * A ClassRuntime as the API server hands it out, read with defaults, or every field that is wrong with it. The server
+ * checks the same schema, but an object may be older than the schema.
+ */
+export function readClassRuntime(object: unknown): Result<ClassRuntime, readonly Violation[]> {
+  const read = classRuntime.safeParse(object, { reportInput: true });
+  return read.success ? ok(read.data) : err(schemaViolations(read.error, ROOT_PATH, (path) => path));
+}
+
+/** A DeploymentRecord, read in the form the reconciler works on. */
+export function readDeploymentRecord(
+  object: unknown,
+  defaults: RecordDefaults = {},
+): Result<ClassRuntime, readonly Violation[]> {
+  const read = deploymentRecord.safeParse(object, { reportInput: true });
+  if (!read.success) return err(schemaViolations(read.error, ROOT_PATH, (path) => path));
+  return deploymentRecordToClassRuntime(read.data, defaults);
+}
