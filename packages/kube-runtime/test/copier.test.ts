@@ -1,5 +1,13 @@
+import { join } from "node:path";
 import { realAmbient } from "@oaas/foundation/real";
-import { describeWith, eventually, startKubernetes, type KubernetesUnderTest } from "@oaas/testkit";
+import {
+  describeWith,
+  eventually,
+  makeRunFolder,
+  startKubernetes,
+  startProcess,
+  type KubernetesUnderTest,
+} from "@oaas/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createCopier } from "../examples/config-map-copier.ts";
 import { KubeClient } from "../src/client/kube-client.ts";
@@ -79,5 +87,25 @@ describeWith(["kubernetes"], "the example controller on a real API server", () =
     await kubectl("delete", "configmap", "settings", "--wait=false");
     await eventually(async () => (await maps.find({ namespace: "default", name: "settings" })) === undefined);
     expect(await maps.find(copy)).toBeUndefined();
+  });
+
+  test("runs by one command, and gives its lease back when it is asked to end", async () => {
+    await manager.stop();
+    const folder = await makeRunFolder("copier");
+    const copier = await startProcess({
+      command: process.execPath,
+      args: [join(import.meta.dirname, "../examples/config-map-copier.ts")],
+      env: { KUBECONFIG: cluster.kubeconfig },
+      cwd: folder.path,
+      logFile: join(folder.path, "copier.log"),
+    });
+    await kubectl("create", "configmap", "again", "--from-literal=a=b");
+    await kubectl("annotate", "configmap", "again", "copier.example.com/copy-to=team-b");
+    const made = { namespace: "team-b", name: "again" };
+    await eventually(async () => (await maps.find(made))?.data?.["a"] === "b", { what: await copier.logTail() });
+    expect(await copier.stop(20_000)).toMatchObject({ code: 0 });
+    const lease = await client.resource(LEASES).get({ namespace: "default", name: "config-map-copier" });
+    expect(lease.spec?.holderIdentity ?? "").toBe("");
+    await folder.remove();
   });
 });

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { Fault, unavailable } from "@oaas/foundation";
 import { virtualAmbient } from "@oaas/foundation/virtual";
 import { createRecordingMeter } from "@oaas/observability/testing";
@@ -136,6 +137,16 @@ describe("streams", () => {
     caller.abort();
     expect(request?.signal.aborted).toBe(true);
   });
+});
+
+test("streams that ended leave nothing on the signal that they were opened under", async () => {
+  const world = setUp([{ status: 200 }, { status: 500 }, broken]);
+  const { signal } = new AbortController();
+  const response = await world.requester.stream(READ, signal);
+  expect(getEventListeners(signal, "abort")).toHaveLength(1);
+  for await (const chunk of response.chunks()) expect(chunk.length).toBeGreaterThan(0);
+  for (let i = 0; i < 2; i += 1) await expect(world.requester.stream(READ, signal)).rejects.toThrow();
+  expect(getEventListeners(signal, "abort")).toHaveLength(0);
 });
 
 test("warnings are told once per text, as many as one header has", async () => {

@@ -125,16 +125,20 @@ export class Requester {
   async stream(call: ApiCall, signal: AbortSignal): Promise<HttpResponse> {
     const ending = new AbortController();
     const end = (): void => ending.abort(abortFault(signal));
+    const forget = (): void => signal.removeEventListener("abort", end);
     if (signal.aborted) end();
     else signal.addEventListener("abort", end, { once: true });
     const deadlineMs = this.#options.deadlineMs ?? DEFAULT_DEADLINE_MS;
     const timer = this.#options.ambient.timers.after(deadlineMs, () => ending.abort(deadlineExceeded(deadlineMs)));
     try {
       const response = await this.#send(call, ending.signal, "stream");
-      if (response.status < 300) return response;
+      if (response.status < 300) {
+        const { status, headers } = response;
+        return { status, headers, text: () => response.text(), chunks: () => withEnd(response.chunks(), forget) };
+      }
       throw this.#fault(call, response, await response.text());
     } catch (thrown) {
-      signal.removeEventListener("abort", end);
+      forget();
       throw thrown;
     } finally {
       timer.cancel();
@@ -193,6 +197,15 @@ export class Requester {
       this.#warned.add(text);
       this.#options.onWarning(text.replaceAll(/\\(.)/g, "$1"));
     }
+  }
+}
+
+/** Callers may open many streams under one signal that outlives them all. */
+async function* withEnd<T>(chunks: AsyncIterable<T>, onEnd: () => void): AsyncGenerator<T> {
+  try {
+    yield* chunks;
+  } finally {
+    onEnd();
   }
 }
 
