@@ -1,7 +1,11 @@
+import type { KubeObject } from "@oaas/kube-core";
 import { describeWith, startKubernetes, type KubernetesUnderTest } from "@oaas/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { fullTemplate } from "../src/templates/builtin/full.ts";
+import { replicasHandOver } from "../src/templates/hand-over.ts";
 import type { Manifest } from "../src/templates/template.ts";
 import { goldenInputs, renderGolden } from "../src/templates/testing/golden.ts";
+import { inputOf } from "../src/templates/testing/inputs.ts";
 
 const NAMESPACE = "rendered";
 /** Kinds that an API server without further installations does not serve. */
@@ -61,6 +65,44 @@ describeWith(["kube-apiserver", "etcd", "kubectl"], "what the templates render, 
       const again = await cluster.kubectl([...apply, ...versions], { stdin });
       expect(again.stdout, template).toBe(first.stdout);
     }
+  });
+
+  test("an autoscaler takes a workload over without a pod being lost", async () => {
+    const workload = (max: object): Manifest => {
+      const provision_config = { container_image: "registry.local/a:1", min_scale: 3, ...max };
+      const input = inputOf({
+        name: "hand-over",
+        namespace: NAMESPACE,
+        spec: { functions: [{ function_key: "a", provision_config }] },
+      });
+      const rendered = fullTemplate.render(input);
+      const found = rendered.ok ? rendered.value.children.find(({ kind }) => kind === "Deployment") : undefined;
+      if (found === undefined) throw new Error("no Deployment was rendered");
+      return found;
+    };
+    const apply = async (object: Manifest, manager: string): Promise<KubeObject> => {
+      const args = [
+        "apply",
+        "--server-side",
+        "--show-managed-fields",
+        `--field-manager=${manager}`,
+        "-o",
+        "json",
+        "-f",
+        "-",
+      ];
+      const { stdout, stderr, exitCode } = await cluster.kubectl(args, { stdin: JSON.stringify(object) });
+      expect(exitCode, stderr).toBe(0);
+      return JSON.parse(stdout) as KubeObject;
+    };
+    const before = await apply(workload({}), "oprc-crm");
+    expect(before).toMatchObject({ spec: { replicas: 3 } });
+    const scaled = workload({ max_scale: 9 });
+    const handOver = replicasHandOver(scaled, before, "oprc-crm");
+    await apply(handOver!, "oprc-crm-scale");
+    const after = await apply(scaled, "oprc-crm");
+    expect(after).toMatchObject({ spec: { replicas: 3 } });
+    expect(replicasHandOver(scaled, after, "oprc-crm")).toBeUndefined();
   });
 
   test("the server would have told of an unknown field and of a pod that is not restricted", async () => {

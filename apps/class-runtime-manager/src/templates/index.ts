@@ -33,6 +33,7 @@ export { BUILTIN_TEMPLATES } from "./registry.ts";
 export { ADDONS, addonsOf } from "./addons.ts";
 export { type Addon, type AddonPart } from "./addon.ts";
 export { chooseAndRender, type Chosen } from "./choose-and-render.ts";
+export { replicasHandOver } from "./hand-over.ts";
 export { userTemplate } from "./user-template/user-template.ts";
 export { rollOut, type RollOut, type TemplateUser } from "./user-template/roll-out.ts";
 export { PATHS as TEMPLATE_PLACEHOLDERS } from "./user-template/scope.ts";
