@@ -2,7 +2,6 @@ import type { ClassRuntimeSpec, ClassRuntimeStatus } from "@oaas/contracts/crd";
 import { timestamp } from "@oaas/foundation";
 import type { ObjectRef } from "@oaas/kube-core";
 import { assess, type Assessment, type Cause, type ComponentHealth, type WorkloadHealth } from "../lifecycle/assess.ts";
-import { deletionCause } from "../lifecycle/claims.ts";
 import type { Finding } from "../lifecycle/finding.ts";
 import { withLastKnown } from "../lifecycle/last-known.ts";
 import type { Observation } from "../lifecycle/observation.ts";
@@ -31,9 +30,7 @@ export interface Question {
 export function explain(question: Question, observation: Observation, nowMs: number): Explanation {
   const seen = withLastKnown(observation, question.status);
   const assessment = narrowed(assess(seen, nowMs), question.functionKey);
-  const causes = observation.deleting
-    ? [deletionCause(observation)].filter((one) => one !== undefined)
-    : assessment.causes;
+  const { causes } = assessment;
   // What needs someone's hand comes before what mends itself.
   const telling = causes.find(({ finding }) => finding.verdict === "permanent") ?? causes[0];
   const verdict = observation.deleting

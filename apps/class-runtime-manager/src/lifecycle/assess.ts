@@ -1,4 +1,5 @@
 import type { KubeObject, ObjectRef } from "@oaas/kube-core";
+import { heldChildren } from "./assess-deletion.ts";
 import { diagnose, podsOf } from "./diagnose.ts";
 import { byCause, finding, type Finding } from "./finding.ts";
 import type { ExpectedFunction, ExpectedOdgm, Observation, Problem } from "./observation.ts";
@@ -60,6 +61,10 @@ const DEFAULT_DEADLINE_MS = 600_000;
 /** Looks at every component once. The order of what was observed makes no difference. */
 export function assess(observation: Observation, nowMs: number): Assessment {
   const { expected, problems, subject } = observation;
+  if (observation.deleting) {
+    const { findings, ...wakeUp } = heldChildren(observation.children, nowMs);
+    return withCauses({ functions: [], missing: [], ...wakeUp }, problems, subject, findings);
+  }
   if (expected === undefined) return withCauses({ functions: [], missing: [] }, problems, subject);
   const there = new Map(observation.children.map((child) => [childKey(child), child]));
   const look: Look = (ref, replicas) => lookAt(ref, replicas, there, observation, nowMs);
@@ -210,6 +215,7 @@ function withCauses(
   found: Omit<Assessment, "cause" | "causes" | "fault">,
   problems: readonly Problem[],
   subject: ObjectRef,
+  more: readonly Finding[] = [],
 ): Assessment {
   const components = [...(found.odgm === undefined ? [] : [found.odgm]), ...found.functions];
   const told = new Set(components.flatMap(({ workloads }) => workloads.map(({ ref }) => refKey(ref))));
@@ -218,6 +224,7 @@ function withCauses(
       met: "pass" as const,
       finding: finding(reason, object ?? subject, message, { verdict }),
     })),
+    ...more.map((one) => ({ met: "world" as const, finding: one })),
     ...components.flatMap((component) =>
       component.findings.slice(0, 1).map((first) => ({ met: "world" as const, component, finding: first })),
     ),

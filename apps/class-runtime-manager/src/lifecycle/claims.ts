@@ -1,5 +1,4 @@
 import type { LifecyclePhase } from "@oaas/models";
-import { isBeingDeleted, type KubeObject, type ObjectRef } from "@oaas/kube-core";
 import type { Assessment, Cause } from "./assess.ts";
 import {
   markAvailabilityUnknown,
@@ -16,7 +15,6 @@ import {
   markUnavailable,
   type Claim,
 } from "./conditions.ts";
-import { compareText } from "./compare-text.ts";
 import { finding } from "./finding.ts";
 import type { Observation, Problem } from "./observation.ts";
 import { isServing } from "./phase.ts";
@@ -35,7 +33,7 @@ export function claimsOf(observation: Observation, assessment: Assessment, phase
   const { facts = {} } = observation;
   return {
     claims: [
-      ...(phase === "deleting" ? deletionClaims(observation) : lifeClaims(observation, assessment, phase)),
+      ...(phase === "deleting" ? deletionClaims(observation, assessment) : lifeClaims(observation, assessment, phase)),
       ...(phase === "deleting" ? [] : [...odgmClaims(observation, assessment), ...telemetryClaims(observation)]),
       ...FACTS.flatMap((type) => {
         const fact = facts[type];
@@ -109,40 +107,11 @@ function passCause({ reason, verdict, message, object }: Problem, { subject }: P
   return { met: "pass", finding: finding(reason, object ?? subject, message, { verdict }) };
 }
 
-/** Finalizers by which Kubernetes itself orders a deletion; they go by themselves. */
-const PASSING_FINALIZERS = new Set(["foregroundDeletion", "orphan"]);
-
-/** What stands in the way of a deletion; undefined when nothing does. */
-export function deletionCause({ problems, children, subject }: Observation): Cause | undefined {
-  const [problem] = problems;
-  if (problem !== undefined) return passCause(problem, { subject });
-  const held = children
-    .filter((child) => isBeingDeleted(child) && foreignFinalizers(child).length > 0)
-    .sort((a, b) => compareText(nameOf(a), nameOf(b)));
-  const [first] = held;
-  if (first === undefined) return undefined;
-  const object: ObjectRef = { apiVersion: first.apiVersion, kind: first.kind, name: first.metadata.name ?? "" };
-  return {
-    met: "world",
-    finding: finding("DeletionBlocked", object, `is held by finalizer ${foreignFinalizers(first).join(", ")}`),
-  };
-}
-
-function deletionClaims(observation: Observation): Claim[] {
-  const cause = deletionCause(observation);
+function deletionClaims({ subject }: Observation, { cause, fault }: Assessment): Claim[] {
   const message = "The class is being deleted.";
-  const text = cause === undefined ? message : causeText(cause, observation.subject);
   return [
     markUnavailable("Deleting", message),
-    markProgressing(cause?.finding.reason ?? "Deleting", text),
-    cause === undefined ? markSound() : markDegraded(cause.finding.reason, text),
+    markProgressing(cause?.finding.reason ?? "Deleting", cause === undefined ? message : causeText(cause, subject)),
+    fault === undefined ? markSound() : markDegraded(fault.finding.reason, causeText(fault, subject)),
   ];
-}
-
-function foreignFinalizers({ metadata }: KubeObject): readonly string[] {
-  return (metadata.finalizers ?? []).filter((finalizer) => !PASSING_FINALIZERS.has(finalizer));
-}
-
-function nameOf({ kind, metadata }: KubeObject): string {
-  return `${kind}/${metadata.name ?? ""}`;
 }

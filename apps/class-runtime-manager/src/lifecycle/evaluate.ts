@@ -3,7 +3,7 @@ import { timestamp } from "@oaas/foundation";
 import { equalJson } from "@oaas/kube-core";
 import type { LifecyclePhase } from "@oaas/models";
 import { assess, type Assessment, type Cause } from "./assess.ts";
-import { claimsOf, deletionCause } from "./claims.ts";
+import { claimsOf } from "./claims.ts";
 import { functionStatuses, odgmStatus, resourceRefs } from "./component-status.ts";
 import { nextConditions } from "./conditions.ts";
 import { happenings, type Happening } from "./happenings.ts";
@@ -65,7 +65,7 @@ function statusOf(
   const { generation, subject } = observation;
   const { phase } = where;
   const expected = phase === "deleting" ? undefined : observation.expected;
-  const cause = phase === "deleting" ? deletionCause(observation) : assessment.cause;
+  const { cause } = assessment;
   const { claims, cleared } = claimsOf(observation, assessment, phase);
   const template = expected?.template ?? previous?.template;
   const odgm = expected === undefined ? undefined : odgmStatus(observation, expected, assessment);
@@ -143,10 +143,12 @@ function foreignFields(previous: ClassRuntimeStatus | undefined): ClassRuntimeSt
 
 /**
  * The status without what changes all the time and is news only together with something else: when the store was last
- * asked, how many objects it holds, how far its log is.
+ * asked, how many objects it holds, how far its log is, and how many children a deletion has left.
  */
 function steady(status: ClassRuntimeStatus): unknown {
-  const { last_updated: _, odgm_cluster_status: odgm, ...rest } = status;
+  const { last_updated: _, odgm_cluster_status: odgm, resource_refs: refs, ...others } = status;
+  // A deletion ends with no object left; one less on the way is not worth a write.
+  const rest = status.phase === "deleting" ? others : { ...others, refs };
   if (odgm === undefined) return rest;
   const {
     last_checked: _asked,
