@@ -105,10 +105,13 @@ function timeless(status: ClassRuntimeStatus): object {
     functions,
     conditions = [],
     template: _template,
+    resource_refs: refs,
     ...rest
   } = status;
   return {
     ...rest,
+    // A deletion does not write for each child that goes.
+    refs: status.phase === "deleting" ? undefined : refs,
     conditions: conditions
       .filter(({ type }) => !type.startsWith("Nfr"))
       .map(({ lastTransitionTime: _since, ...condition }) => condition),
