@@ -1,0 +1,176 @@
+import { configReport, configReportText, parseConfig } from "@oaas/config";
+import { describe, expect, test } from "vitest";
+import { crmConfig, type CrmConfig } from "./config.ts";
+
+/** What profile full asks for beyond its own defaults. */
+const FULL = {
+  OPRC_CRM_PROFILE: "full",
+  OPRC_CRM_PROM_URL: "http://prometheus.monitoring:9090",
+  OPRC_CRM_SECURITY_TLS_CERT_FILE: "/tls/tls.crt",
+  OPRC_CRM_SECURITY_TLS_KEY_FILE: "/tls/tls.key",
+  OPRC_CRM_SECURITY_TLS_CLIENT_CA_FILE: "/tls/ca.crt",
+};
+
+function configOf(env: Record<string, string>): CrmConfig {
+  const parsed = parseConfig(crmConfig, { env });
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.error));
+  return parsed.value;
+}
+
+function refusalOf(env: Record<string, string>): string[] {
+  const parsed = parseConfig(crmConfig, { env });
+  return parsed.ok ? [] : parsed.error.map(({ path, message, fix }) => [path, message, fix].join(" | "));
+}
+
+describe("profiles are presets of defaults", () => {
+  const rows: readonly [
+    name: string,
+    of: (config: CrmConfig) => unknown,
+    dev: unknown,
+    edge: unknown,
+    full: unknown,
+  ][] = [
+    ["nfr enforcement", ({ features }) => features.nfrEnforcement, false, true, true],
+    ["enforcement mode", ({ enforcement }) => enforcement.mode, "off", "basic", "full"],
+    ["hpa", ({ features }) => features.hpa, false, true, true],
+    ["knative", ({ features }) => features.knative, false, false, true],
+    ["prometheus", ({ features }) => features.prometheus, false, false, true],
+    ["leader election", ({ features }) => features.leaderElection, true, true, true],
+    ["odgm", ({ features }) => features.odgm, true, true, true],
+    ["mtls", ({ security }) => security.mtls, false, false, true],
+    ["cooldown", ({ enforcement }) => enforcement.cooldownMs, 120_000, 120_000, 60_000],
+    ["stability", ({ enforcement }) => enforcement.stabilityMs, 180_000, 180_000, 180_000],
+    ["replica delta", ({ enforcement }) => enforcement.maxReplicaDeltaPercent, 30, 30, 30],
+    ["max replicas", ({ limits }) => limits.maxReplicas, 20, 20, 50],
+    ["log level", ({ log }) => log.level, "debug", "info", "info"],
+    ["http port", ({ server }) => server.httpPort, 8088, 8088, 8088],
+    ["grpc port", ({ server }) => server.grpcPort, undefined, undefined, undefined],
+    ["analyzer interval", ({ analyzer }) => analyzer.intervalMs, 60_000, 60_000, 60_000],
+    ["cpu per pod", ({ analyzer }) => analyzer.cpuPerPodMillicores, 500, 500, 500],
+    [
+      "memory factors",
+      ({ analyzer: a }) => [a.memoryHeadroom, a.memoryLimitFactor],
+      [1.2, 1.5],
+      [1.2, 1.5],
+      [1.2, 1.5],
+    ],
+    ["range", ({ prometheus }) => prometheus.rangeMs, 600_000, 600_000, 600_000],
+    ["step", ({ prometheus }) => prometheus.stepMs, 30_000, 30_000, 30_000],
+    ["query timeout", ({ prometheus }) => prometheus.queryTimeoutMs, 5_000, 5_000, 5_000],
+    ["otel", ({ otel }) => otel, ...three({ enabled: false, endpoint: "http://otel-collector:4317" })],
+    ["namespaces", ({ k8s }) => k8s.namespaces, undefined, undefined, undefined],
+  ];
+
+  test.each(rows)("%s", (_, of, dev, edge, full) => {
+    expect([of(configOf({})), of(configOf({ OPRC_CRM_PROFILE: "edge" })), of(configOf(FULL))]).toEqual([
+      dev,
+      edge,
+      full,
+    ]);
+  });
+
+  test.each(["prod", "production", "FULL"])("%s is full", (word) => {
+    expect(configOf({ ...FULL, OPRC_CRM_PROFILE: word }).profile).toBe("full");
+  });
+
+  test("any variable overrides its profile", () => {
+    const { features, limits, security } = configOf({
+      OPRC_CRM_PROFILE: "full",
+      OPRC_CRM_FEATURES_PROMETHEUS: "false",
+      OPRC_CRM_FEATURES_HPA: "0",
+      OPRC_CRM_SECURITY_MTLS: "off",
+      OPRC_CRM_LIMITS_MAX_REPLICAS: "7",
+    });
+    expect([features.prometheus, features.hpa, security.mtls, limits.maxReplicas]).toEqual([false, false, false, 7]);
+  });
+});
+
+function three<T>(value: T): [T, T, T] {
+  return [value, value, value];
+}
+
+describe("namespaces", () => {
+  test.each([
+    { given: "oaas", want: ["oaas"] },
+    { given: "oaas, edge ,oaas", want: ["oaas", "edge"] },
+    { given: "*", want: "all" },
+  ])("$given", ({ given, want }) => {
+    expect(configOf({ OPRC_CRM_K8S_NAMESPACE: given }).k8s.namespaces).toEqual(want);
+  });
+
+  test.each(["*,oaas", "Oaas", "a b", ","])("%s is refused", (given) => {
+    expect(refusalOf({ OPRC_CRM_K8S_NAMESPACE: given })).toEqual([expect.stringContaining("OPRC_CRM_K8S_NAMESPACE")]);
+  });
+});
+
+describe("what stops the start", () => {
+  test.each([
+    {
+      why: "a misspelt name, with the nearest one",
+      env: { OPRC_CRM_FEATURES_HPAS: "true" },
+      want: [/OPRC_CRM_FEATURES_HPAS.*unknown.*did you mean OPRC_CRM_FEATURES_HPA\?/],
+    },
+    {
+      why: "profile full without certificates: security is never weakened silently",
+      env: { OPRC_CRM_PROFILE: "full", OPRC_CRM_FEATURES_PROMETHEUS: "false" },
+      want: [/CERT_FILE.*OPRC_CRM_SECURITY_MTLS=false/, /KEY_FILE/, /CLIENT_CA_FILE/],
+    },
+    {
+      why: "profile full without Prometheus",
+      env: { OPRC_CRM_PROFILE: "full", OPRC_CRM_SECURITY_MTLS: "false" },
+      want: [/OPRC_CRM_PROM_URL.*OPRC_CRM_FEATURES_PROMETHEUS=false/],
+    },
+    {
+      why: "half of TLS",
+      env: { OPRC_CRM_SECURITY_TLS_CERT_FILE: "/tls/tls.crt" },
+      want: [/KEY_FILE.*needs certificate and key/],
+    },
+    {
+      why: "authorities nobody would ask",
+      env: { OPRC_CRM_SECURITY_TLS_CLIENT_CA_FILE: "/tls/ca.crt" },
+      want: [/CLIENT_CA_FILE.*no effect/],
+    },
+    {
+      why: "several mistakes are told together",
+      env: { HTTP_PORT: "many", OPRC_CRM_PROFILE: "huge", OPRC_CRM_LIMITS_MAX_REPLICAS: "0" },
+      want: [/OPRC_CRM_PROFILE/, /HTTP_PORT/, /MAX_REPLICAS/],
+    },
+    {
+      why: "a lease of parts of seconds",
+      env: { OPRC_CRM_LEADER_ELECTION_LEASE_SECS: "3.5" },
+      want: [/whole seconds/],
+    },
+    { why: "availability beyond 1", env: { OPRC_MOCK_CLUSTER_AVAILABILITY: "1.5" }, want: [/MOCK_CLUSTER/] },
+  ])("$why", ({ env, want }) => {
+    expect(refusalOf(env)).toEqual(want.map((pattern) => expect.stringMatching(pattern)));
+  });
+});
+
+test.each(["OPRC_CRM_LOG", "SERVICE_LOG", "RUST_LOG", "LOG_LEVEL"])("the log level by its name %s", (name) => {
+  expect(configOf({ [name]: "warn" }).log.level).toBe("warn");
+});
+
+test("what an older chart sets is understood", () => {
+  const config = configOf({
+    OPRC_CRM_PROFILE: "edge",
+    OPRC_CRM_FEATURES_FSM: "true",
+    OPRC_CRM_TEMPLATES_ODGM_IMAGE: "registry.local/odgm:1",
+    OPRC_CRM_TEMPLATES_ODGM_PULL_POLICY: "ifnotpresent",
+    OPRC_CRM_TEMPLATES_ODGM_EXTRA_ENV: "A=1,B=2",
+    OPRC_CRM_PROM_MATCH_LABELS: "release=prometheus",
+    OPRC_ENV_IS_EDGE: "true",
+    OPRC_ZENOH_PEERS: "tcp/router:17447",
+    OPRC_CRM_SERVICE_HOST: "10.0.0.1",
+  });
+  expect(config.templates).toMatchObject({ odgmPullPolicy: "IfNotPresent", odgmExtraEnv: { A: "1", B: "2" } });
+  expect(config.place.isEdge).toBe(true);
+});
+
+test("the token may stand in a file and is never shown", () => {
+  const sources = { env: { OPRC_CRM_SECURITY_TOKEN_FILE: "/t" }, readFile: () => "s3cret\n" };
+  const parsed = parseConfig(crmConfig, sources);
+  expect(parsed.ok && parsed.value.security.token).toBe("s3cret");
+  const shown = configReportText(configReport(crmConfig, sources));
+  expect(shown).toContain("OPRC_CRM_SECURITY_TOKEN");
+  expect(shown).not.toContain("s3cret");
+});
