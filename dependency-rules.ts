@@ -28,7 +28,7 @@ export const PACKAGES: Readonly<Record<string, PackageRule>> = {
   "class-runtime-manager": {
     rank: 4,
     folder: "apps/class-runtime-manager",
-    mayImport: ["contracts", "foundation", "kube-core", "models"],
+    mayImport: ["config", "contracts", "foundation", "kube-core", "kube-runtime", "models", "observability"],
   },
   "dev-stack": {
     rank: 5,

@@ -1,0 +1,172 @@
+import type { Ambient } from "@oaas/foundation";
+import { keyOf, type KubeObject } from "@oaas/kube-core";
+import {
+  Controller,
+  EventRecorder,
+  InformerPool,
+  LeaseElector,
+  Manager,
+  mapped,
+  own,
+  PRIORITY,
+  specChanged,
+  annotationsChanged,
+  anyOf,
+  type Informer,
+  type KubeClient,
+  type Source,
+} from "@oaas/kube-runtime";
+import { NOOP_LOGGER, NOOP_METER, type Logger, type Meter } from "@oaas/observability";
+import { ChildApplier } from "./apply-children.ts";
+import { ChildCache } from "./child-cache.ts";
+import { FactsReader, type ConfiguredFacts } from "./cluster-facts.ts";
+import { PodView, Surroundings } from "./cluster-view.ts";
+import { reconcile } from "./reconcile.ts";
+import { CLASS_RUNTIME_SUBJECT, DEPLOYMENT_RECORD_SUBJECT, type SubjectKind } from "./subject.ts";
+
+export interface ClassManagerOptions {
+  readonly client: KubeClient;
+  readonly ambient: Ambient;
+  /** The one namespace to look after; undefined for all. */
+  readonly namespace: string | undefined;
+  readonly facts: ConfiguredFacts;
+  /** Who we are, in leases and events. */
+  readonly identity: string;
+  /** Where the lease lives; undefined works without an election. */
+  readonly election?: { readonly namespace: string; readonly name: string };
+  /** Classes reconciled at once. Default 8. */
+  readonly concurrency?: number;
+  readonly logger?: Logger;
+  readonly meter?: Meter;
+}
+
+/** The parts of the controller that others read from. */
+export interface ClassManager {
+  readonly manager: Manager;
+  readonly classRuntimes: Informer<KubeObject>;
+  readonly elector: LeaseElector | undefined;
+  readonly pods: PodView;
+  readonly events: EventRecorder;
+  readonly children: ChildCache;
+  readonly facts: FactsReader;
+  readonly surroundings: Surroundings;
+}
+
+/** How often optional kinds (Knative, monitors) are looked for. */
+const LOOK_FOR_KINDS_MS = 30_000;
+
+/** Builds the controller of both kinds of class objects. Nothing runs before `manager.start()`. */
+export function createClassManager(options: ClassManagerOptions): ClassManager {
+  const { client, ambient, namespace } = options;
+  const logger = options.logger ?? NOOP_LOGGER;
+  const meter = options.meter ?? NOOP_METER;
+  const informers = new InformerPool(client, { ambient, logger, meter });
+  const children = new ChildCache(informers, namespace);
+  const surroundings = new Surroundings(informers, namespace);
+  const pods = new PodView(client, informers, namespace);
+  const facts = new FactsReader(options.facts, children, informers, namespace);
+  const events = new EventRecorder({
+    client,
+    ambient,
+    controller: "oaas.io/oprc-crm",
+    instance: options.identity,
+    logger,
+    meter,
+  });
+  const writes = meter.counter({
+    name: "crm_children_total",
+    help: "Children looked at, by kind and whether they had to be written.",
+    labels: ["kind", "outcome"],
+  });
+  const applier = new ChildApplier(client, children, (kind, outcome) => writes.add(1, { kind, outcome }));
+  const selection = namespace === undefined ? {} : { namespace };
+  const shared = {
+    client,
+    clock: ambient.clock,
+    children,
+    applier,
+    surroundings,
+    pods,
+    events,
+    facts: (where: string) => facts.read(where),
+  };
+
+  const controllerOf = <T extends KubeObject>(subject: SubjectKind<T>): (() => Controller) => {
+    const informer = informers.informer(subject.type, selection);
+    const everyone = (): ReturnType<typeof keyOf>[] => [...informer.cache.list()].map(keyOf);
+    const inNamespace = ({ metadata }: KubeObject): ReturnType<typeof keyOf>[] =>
+      [...informer.cache.list(metadata.namespace)].map(keyOf);
+    return () =>
+      new Controller({
+        name: subject.name,
+        ambient,
+        logger,
+        meter,
+        concurrency: options.concurrency ?? 8,
+        reconcile: (key, context) => reconcile(key, context, { ...shared, subject, informer }),
+        sources: [
+          own(informer, { when: anyOf(specChanged, annotationsChanged), priority: PRIORITY.high }),
+          ...children.sources(subject.owner),
+          ...podSources(pods, informer),
+          mapped(surroundings.environments, inNamespace, { priority: PRIORITY.low }),
+          mapped(surroundings.templates, inNamespace, { priority: PRIORITY.low }),
+          mapped(facts.routers, inNamespace, { priority: PRIORITY.low }),
+          kindsSource(options, children, everyone),
+        ],
+      });
+  };
+
+  const makers = [controllerOf(CLASS_RUNTIME_SUBJECT), controllerOf(DEPLOYMENT_RECORD_SUBJECT)];
+  const elector =
+    options.election &&
+    new LeaseElector({ client, ambient, lease: options.election, identity: options.identity, logger, meter });
+  const manager = new Manager({
+    ambient,
+    informers,
+    controllers: () => makers.map((make) => make()),
+    logger,
+    ...(elector ? { elector } : {}),
+  });
+  return {
+    manager,
+    classRuntimes: informers.informer(CLASS_RUNTIME_SUBJECT.type, selection) as unknown as Informer<KubeObject>,
+    elector,
+    pods,
+    events,
+    children,
+    facts,
+    surroundings,
+  };
+}
+
+/** A pod tells of its class by the owner label; that is quicker than waiting for the workload's status. */
+function podSources<T extends KubeObject>(pods: PodView, informer: Informer<T>): Source[] {
+  const ownersOf = ({ metadata }: KubeObject): ReturnType<typeof keyOf>[] => {
+    const name = metadata.labels?.["oaas.io/owner"];
+    const key = { namespace: metadata.namespace ?? "", name: name ?? "" };
+    return name !== undefined && informer.get(key) ? [key] : [];
+  };
+  return [mapped(pods.informers.pods, ownersOf)];
+}
+
+/** Looks for optional kinds from time to time; when one appears, every class is looked at again. */
+function kindsSource(
+  options: ClassManagerOptions,
+  children: ChildCache,
+  everyone: () => ReturnType<typeof keyOf>[],
+): Source {
+  return (enqueue) => {
+    let ended = false;
+    const look = async (): Promise<void> => {
+      options.client.discovery.invalidate();
+      const added = await children.followServed(options.client).catch(() => []);
+      if (added.length > 0) for (const key of everyone()) enqueue(key, { priority: PRIORITY.low });
+      if (!ended) timer = options.ambient.timers.after(LOOK_FOR_KINDS_MS, () => void look());
+    };
+    let timer = options.ambient.timers.after(0, () => void look());
+    return () => {
+      ended = true;
+      timer.cancel();
+    };
+  };
+}

@@ -1,0 +1,114 @@
+import { keyOf, type KubeObject, type Stored } from "@oaas/kube-core";
+import type { Informer, InformerPool, KubeClient } from "@oaas/kube-runtime";
+import type { EventObject, Node, Pod, Workload } from "../lifecycle/observed-objects.ts";
+import { occurrenceOf, type Occurrence } from "../lifecycle/occurrence.ts";
+import { OWNER_LABEL, userTemplate, type Environment, type Template } from "../templates/index.ts";
+import { CORE_EVENTS, DEPLOYMENT_TEMPLATES, ENVIRONMENT_CONFIGS, NODES, PODS, REPLICA_SETS } from "./kinds.ts";
+
+/** What decides about a class besides the class itself: environments and templates of users. */
+export class Surroundings {
+  readonly environments;
+  readonly templates;
+
+  constructor(pool: InformerPool, namespace: string | undefined) {
+    const selection = namespace === undefined ? {} : { namespace };
+    this.environments = pool.informer(ENVIRONMENT_CONFIGS, selection);
+    this.templates = pool.informer(DEPLOYMENT_TEMPLATES, selection);
+  }
+
+  /** The environment a class asks for, or the only one of its namespace that says it is the default. */
+  environmentOf(namespace: string, wanted: string | undefined): Environment | undefined {
+    const found =
+      wanted === undefined
+        ? [...this.environments.cache.list(namespace)].find(({ metadata }) => metadata.name === "default")
+        : this.environments.get({ namespace, name: wanted });
+    return found && { name: found.metadata.name, spec: found.spec };
+  }
+
+  /** Templates of users in this namespace; those that are invalid are left out, and say so in their own status. */
+  userTemplates(namespace: string): Template[] {
+    return [...this.templates.cache.list(namespace)].flatMap(({ metadata, spec }) => {
+      const made = userTemplate(metadata.name, spec);
+      return made.ok ? [made.value] : [];
+    });
+  }
+}
+
+/** What tells why a class is not ready: pods, their sets and nodes from caches, events from the server when they are needed. */
+export class PodView {
+  readonly #client: KubeClient;
+  readonly #pods: Informer<Pod, "owner">;
+  readonly #sets: Informer<Workload, "owner">;
+  readonly #nodes: Informer<Node>;
+
+  constructor(client: KubeClient, pool: InformerPool, namespace: string | undefined) {
+    const owned = { labelSelector: OWNER_LABEL, ...(namespace === undefined ? {} : { namespace }) };
+    const byOwnerLabel = ({ metadata }: Stored<KubeObject>): string[] => [
+      `${metadata.namespace ?? ""}/${metadata.labels?.[OWNER_LABEL] ?? ""}`,
+    ];
+    const indexes = { owner: byOwnerLabel };
+    this.#client = client;
+    this.#pods = pool.informer(PODS, owned, { indexes, trim: slimPod });
+    this.#sets = pool.informer(REPLICA_SETS, owned, { indexes, trim: slimSet });
+    this.#nodes = pool.informer(NODES, {}, { trim: slimNode });
+  }
+
+  get informers() {
+    return { pods: this.#pods, sets: this.#sets };
+  }
+
+  podsOf(namespace: string, ownerLabel: string): readonly Pod[] {
+    return this.#pods.cache.byIndex("owner", `${namespace}/${ownerLabel}`);
+  }
+
+  replicaSetsOf(namespace: string, ownerLabel: string): readonly Workload[] {
+    return this.#sets.cache.byIndex("owner", `${namespace}/${ownerLabel}`);
+  }
+
+  nodesOf(pods: readonly Pod[]): readonly Node[] {
+    const names = new Set(pods.map((pod) => pod.spec?.nodeName).filter((name) => name !== undefined));
+    return [...names].flatMap((name) => this.#nodes.get({ namespace: "", name }) ?? []);
+  }
+
+  get nodes(): Iterable<Stored<Node>> {
+    return this.#nodes.cache.list();
+  }
+
+  /** Warnings about these objects. Read from the server: events are many, and only wanted when something is wrong. */
+  async warningsAbout(
+    namespace: string,
+    objects: readonly KubeObject[],
+    signal: AbortSignal,
+  ): Promise<readonly Occurrence[]> {
+    const names = new Set(objects.map((object) => keyOf(object).name));
+    const page = await this.#client
+      .resource(CORE_EVENTS)
+      .list({ namespace, fieldSelector: "type=Warning", limit: 500 }, { signal });
+    return page.items
+      .filter((event: EventObject) => names.has(event.involvedObject?.name ?? ""))
+      .map((event) => occurrenceOf(event));
+  }
+}
+
+function slimPod({ apiVersion, kind, metadata, spec, status }: Stored<Pod>): Stored<Pod> {
+  const { name, namespace, uid, resourceVersion, labels, ownerReferences, creationTimestamp, deletionTimestamp } =
+    metadata;
+  const slim = { name, namespace, uid, resourceVersion, labels, ownerReferences, creationTimestamp, deletionTimestamp };
+  const kept = { nodeName: spec?.nodeName, restartPolicy: spec?.restartPolicy };
+  return prune({ apiVersion, kind, metadata: slim, spec: kept, status }) as Stored<Pod>;
+}
+
+function slimSet({ apiVersion, kind, metadata, status }: Stored<Workload>): Stored<Workload> {
+  const { managedFields: _, ...rest } = metadata;
+  return prune({ apiVersion, kind, metadata: rest, status }) as Stored<Workload>;
+}
+
+function slimNode({ apiVersion, kind, metadata, status }: Stored<Node>): Stored<Node> {
+  const { name, uid, resourceVersion, labels } = metadata;
+  return prune({ apiVersion, kind, metadata: { name, uid, resourceVersion, labels }, status }) as Stored<Node>;
+}
+
+/** Without members that are undefined. */
+function prune(value: object): object {
+  return JSON.parse(JSON.stringify(value)) as object;
+}

@@ -1,0 +1,304 @@
+import { readdirSync } from "node:fs";
+import path from "node:path";
+import type { ClassRuntime } from "@oaas/contracts/crd";
+import { realAmbient } from "@oaas/foundation/real";
+import type { KubeObject } from "@oaas/kube-core";
+import { KubeClient } from "@oaas/kube-runtime";
+import { createUndiciTransport, loadAccess } from "@oaas/kube-runtime/node";
+import { createRecordingMeter } from "@oaas/observability/testing";
+import { describeWith, eventually, startKubernetes, type KubernetesUnderTest } from "@oaas/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createClassManager, type ClassManager } from "../src/controller/class-manager.ts";
+import type { ConfiguredFacts } from "../src/controller/cluster-facts.ts";
+
+const CRDS = path.resolve(import.meta.dirname, "..", "..", "..", "deploy", "crds");
+
+const FACTS: ConfiguredFacts = {
+  profile: "dev",
+  features: { odgm: true, hpa: true, knative: true, prometheus: false },
+  flags: { isEdge: false, isDatacenter: false },
+  odgm: {},
+  telemetry: { enabled: false },
+  maxReplicas: 20,
+};
+
+describeWith(["kubernetes", "kwok"], "the controller on a real cluster", () => {
+  let cluster: KubernetesUnderTest;
+  let client: KubeClient;
+  let crm: ClassManager;
+
+  const kubectl = async (args: string[], stdin?: string): Promise<string> => {
+    const { stdout, stderr, exitCode } = await cluster.kubectl(args, stdin === undefined ? {} : { stdin });
+    if (exitCode !== 0) throw new Error(stderr);
+    return stdout;
+  };
+  const get = async <T extends KubeObject>(kind: string, name: string): Promise<T | undefined> => {
+    const text = await kubectl(["get", kind, name, "-n", "classes", "-o", "json", "--ignore-not-found"]);
+    return text === "" ? undefined : (JSON.parse(text) as T);
+  };
+  const runtime = async (name: string): Promise<ClassRuntime["status"]> =>
+    (await get<ClassRuntime & KubeObject>("crt", name))?.status;
+  const apply = (manifest: object): Promise<string> =>
+    kubectl(["apply", "-n", "classes", "-f", "-"], JSON.stringify(manifest));
+  const classOf = (name: string, functions: readonly string[], over: object = {}): object => ({
+    apiVersion: "oaas.io/v1alpha1",
+    kind: "ClassRuntime",
+    metadata: { name },
+    spec: {
+      package_class_key: "shop.Order",
+      functions: functions.map((key) => ({
+        function_key: key,
+        provision_config: { container_image: "example.test/fn:1" },
+      })),
+      ...over,
+    },
+  });
+  const becomes = (name: string, phase: string): Promise<unknown> =>
+    eventually(
+      async () => {
+        const status = await runtime(name);
+        if (status?.phase !== phase) throw new Error(`phase is ${status?.phase}: ${status?.message}`);
+      },
+      { timeoutMs: 60_000, what: `${name} to be ${phase}` },
+    );
+
+  beforeAll(async () => {
+    cluster = await startKubernetes({
+      controllerManager: true,
+      scheduler: true,
+      kwokNodes: 2,
+      crdFiles: readdirSync(CRDS).map((file) => path.join(CRDS, file)),
+    });
+    await kubectl(["create", "namespace", "classes"]);
+    const access = loadAccess({ env: {}, kubeconfig: cluster.kubeconfig });
+    client = new KubeClient({ transport: createUndiciTransport(access, realAmbient), ambient: realAmbient });
+    crm = createClassManager({
+      client,
+      ambient: realAmbient,
+      namespace: "classes",
+      facts: FACTS,
+      identity: "test",
+      meter: createRecordingMeter(),
+    });
+    crm.manager.start();
+    await eventually(() => crm.manager.isWorking, { timeoutMs: 30_000 });
+  });
+  afterAll(async () => {
+    await crm.manager.stop();
+    await client.close();
+    await cluster.close();
+  });
+
+  test("a class with two functions and state becomes available, with its children owned and named in status", async () => {
+    await apply(classOf("order", ["Order.create", "Order.cancel"], { state_spec: { consistency_model: "strong" } }));
+    await becomes("order", "available");
+    const status = (await runtime("order"))!;
+    expect(status.functions?.map(({ function_key, ready }) => [function_key, ready])).toEqual([
+      ["Order.create", true],
+      ["Order.cancel", true],
+    ]);
+    expect(status.odgm_cluster_status?.ready).toBe(true);
+    expect(status.conditions?.find(({ type }) => type === "Available")).toMatchObject({ status: "True" });
+    expect(status.resource_refs?.every(({ uid }) => uid)).toBe(true);
+    const owned = JSON.parse(
+      await kubectl(["get", "deploy,svc,cm", "-n", "classes", "-l", "oaas.io/owner=order", "-o", "json"]),
+    ) as { items: KubeObject[] };
+    expect(owned.items.length).toBeGreaterThanOrEqual(5);
+    for (const child of owned.items)
+      expect(child.metadata.ownerReferences).toMatchObject([{ kind: "ClassRuntime", name: "order", controller: true }]);
+  });
+
+  test("nothing is written when nothing changes", async () => {
+    const versions = async (): Promise<string> =>
+      kubectl([
+        "get",
+        "crt,deploy,svc,cm",
+        "-n",
+        "classes",
+        "-o",
+        "jsonpath={range .items[*]}{.kind}/{.metadata.name}={.metadata.resourceVersion}{'\\n'}{end}",
+      ]);
+    await eventually(() => crm.manager.controllers.every(({ queueLength }) => queueLength === 0));
+    const before = await versions();
+    for (const controller of crm.manager.controllers) controller.enqueue({ namespace: "classes", name: "order" });
+    await eventually(() => crm.manager.controllers.every(({ queueLength }) => queueLength === 0));
+    expect(await versions()).toBe(before);
+  });
+
+  test("a restart writes nothing", async () => {
+    await crm.manager.stop();
+    const before = await kubectl([
+      "get",
+      "crt,deploy,svc,cm",
+      "-n",
+      "classes",
+      "-o",
+      "jsonpath={range .items[*]}{.metadata.resourceVersion}{'\\n'}{end}",
+    ]);
+    crm = createClassManager({ client, ambient: realAmbient, namespace: "classes", facts: FACTS, identity: "test-2" });
+    crm.manager.start();
+    await eventually(
+      () => crm.manager.isWorking && crm.manager.controllers.every(({ queueLength }) => queueLength === 0),
+      { timeoutMs: 30_000 },
+    );
+    expect(
+      await kubectl([
+        "get",
+        "crt,deploy,svc,cm",
+        "-n",
+        "classes",
+        "-o",
+        "jsonpath={range .items[*]}{.metadata.resourceVersion}{'\\n'}{end}",
+      ]),
+    ).toBe(before);
+  });
+
+  test("a child that is deleted or edited by hand is repaired", async () => {
+    const name = (await runtime("order"))!.functions![0]!.service;
+    const uid = (await get<KubeObject>("deploy", name))!.metadata.uid;
+    await kubectl(["delete", "deploy", name, "-n", "classes", "--wait=false"]);
+    await eventually(async () => ![undefined, uid].includes((await get<KubeObject>("deploy", name))?.metadata.uid), {
+      what: "the Deployment to come back",
+    });
+    await kubectl([
+      "patch",
+      "deploy",
+      name,
+      "-n",
+      "classes",
+      "-p",
+      '{"spec":{"template":{"spec":{"terminationGracePeriodSeconds":7}}}}',
+    ]);
+    await kubectl(["set", "image", `deploy/${name}`, "*=example.test/hacked:1", "-n", "classes"]);
+    await eventually(
+      async () =>
+        (await kubectl([
+          "get",
+          "deploy",
+          name,
+          "-n",
+          "classes",
+          "-o",
+          "jsonpath={.spec.template.spec.containers[0].image}",
+        ])) === "example.test/fn:1",
+      { what: "the image to be put back" },
+    );
+    await becomes("order", "available");
+  });
+
+  test("a function that is removed is pruned; the others keep their names", async () => {
+    const kept = (await runtime("order"))!.functions![1]!.service;
+    await apply(classOf("order", ["Order.cancel"], { state_spec: { consistency_model: "strong" } }));
+    await eventually(async () => (await runtime("order"))?.functions?.length === 1);
+    await becomes("order", "available");
+    expect((await runtime("order"))!.functions![0]!.service).toBe(kept);
+    const deployments = (
+      await kubectl([
+        "get",
+        "deploy",
+        "-n",
+        "classes",
+        "-l",
+        "oaas.io/owner=order,oaas.io/component=function",
+        "-o",
+        "name",
+      ])
+    )
+      .trim()
+      .split("\n");
+    expect(deployments).toEqual([`deployment.apps/${kept}`]);
+  });
+
+  describe("what cannot be", () => {
+    test("an unknown template: TemplateMissing with the known ones, then mended", async () => {
+      await apply(classOf("odd", ["f"], { selected_template: "no-such-template" }));
+      await becomes("odd", "degraded");
+      expect(await runtime("odd")).toMatchObject({
+        reason: "TemplateMissing",
+        message: expect.stringContaining("k8s_deployment") as string,
+      });
+      await apply(classOf("odd", ["f"], { selected_template: "dev" }));
+      await becomes("odd", "available");
+    });
+
+    test("a conflict with another manager that applies names it and the field; without it all is well again", async () => {
+      const name = (await runtime("odd"))!.functions![0]!.service;
+      const theirs = {
+        apiVersion: "v1",
+        kind: "Service",
+        metadata: { name, namespace: "classes" },
+        spec: { ports: [{ port: 80, protocol: "TCP", name: "theirs", targetPort: 1 }] },
+      };
+      await kubectl(
+        ["apply", "--server-side", "--force-conflicts", "--field-manager=other-team", "-f", "-"],
+        JSON.stringify(theirs),
+      );
+      await becomes("odd", "degraded");
+      const { reason, message } = (await runtime("odd"))!;
+      expect(reason).toBe("Conflict");
+      expect(message).toContain('"other-team" holds');
+      expect(message).toContain("targetPort");
+      await kubectl(["delete", "service", name, "-n", "classes"]);
+      await becomes("odd", "available");
+    });
+
+    test("a class that fits on no node says so, and is mended by asking for less", async () => {
+      const greedy = {
+        function_key: "f",
+        provision_config: { container_image: "example.test/fn:1", cpu_request: "900" },
+      };
+      await apply(classOf("greedy", [], { functions: [greedy] }));
+      await eventually(async () => (await runtime("greedy"))?.reason === "Unschedulable", {
+        what: "greedy to be unschedulable",
+      });
+      await apply(classOf("greedy", ["f"]));
+      await becomes("greedy", "available");
+      await kubectl(["delete", "crt", "greedy", "-n", "classes", "--wait=true", "--timeout=60s"]);
+    });
+  });
+
+  test("the DeploymentRecord of the first design becomes available too, in its own words", async () => {
+    await apply({
+      apiVersion: "oaas.io/v1alpha1",
+      kind: "DeploymentRecord",
+      metadata: { name: "hello-class" },
+      spec: {
+        selected_template: "dev",
+        addons: ["odgm"],
+        function: { image: "example.test/hello:latest", port: 8080 },
+        odgm_config: { collections: ["orders", "users"] },
+      },
+    });
+    await eventually(
+      async () => {
+        const record = await get<KubeObject & { status?: { phase?: string; message?: string } }>(
+          "deploymentrecord",
+          "hello-class",
+        );
+        if (record?.status?.phase !== "available")
+          throw new Error(`${record?.status?.phase}: ${record?.status?.message}`);
+      },
+      { timeoutMs: 60_000 },
+    );
+  });
+
+  test("a class that is deleted is gone without a trace", async () => {
+    await kubectl(["delete", "crt", "order", "odd", "-n", "classes", "--wait=true", "--timeout=60s"]);
+    expect(
+      await kubectl(["get", "deploy,svc,cm,hpa,pdb", "-n", "classes", "-l", "oaas.io/owner=order", "-o", "name"]),
+    ).toBe("");
+  });
+
+  test("events tell the story", async () => {
+    const events = await kubectl([
+      "get",
+      "events.events.k8s.io",
+      "-n",
+      "classes",
+      "-o",
+      "jsonpath={range .items[*]}{.reason}{'\\n'}{end}",
+    ]);
+    for (const reason of ["TemplateSelected", "Available", "FunctionReady", "TemplateMissing"])
+      expect(events).toContain(reason);
+  });
+});
