@@ -16,7 +16,20 @@ const store =
 
 let next = Number(first);
 await store.revision();
-writeSync(stdout.fd, "ready\n");
+await say("ready");
+
+/** Says a line before it goes on. A full pipe is waited for: an acknowledgement must neither be lost nor end the process. */
+async function say(line: string): Promise<void> {
+  for (;;) {
+    try {
+      writeSync(stdout.fd, `${line}\n`);
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
+      await new Promise((resolve) => void setTimeout(resolve, 1));
+    }
+  }
+}
 
 async function write(): Promise<never> {
   for (;;) {
@@ -30,7 +43,7 @@ async function write(): Promise<never> {
         { op: "put", key: `b/${n}`, value },
       ],
     });
-    writeSync(stdout.fd, `${n}\n`);
+    await say(String(n));
   }
 }
 
