@@ -31,6 +31,9 @@ export const SCOPES = [
   "tests",
 ];
 
+/** A title that needs more is two commits. */
+const LONGEST = 130;
+
 const FORM = /^(?<type>[a-z]+)(?:\((?<scope>[a-z0-9-]+)\))?!?: (?<title>\S.*)$/;
 
 /**
@@ -46,7 +49,7 @@ export function subjectProblem(subject) {
   if (!TYPES.includes(type)) return `has the unknown type "${type}"; known are ${TYPES.join(", ")}`;
   if (scope !== undefined && !SCOPES.includes(scope))
     return `has the unknown scope "${scope}"; known are ${SCOPES.join(", ")}`;
-  if (subject.length > 100) return `is ${subject.length} characters long; 100 is the most`;
+  if (subject.length > LONGEST) return `is ${subject.length} characters long; ${LONGEST} is the most`;
   if (title.endsWith(".")) return "ends with a full stop";
   return undefined;
 }

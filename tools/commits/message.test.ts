@@ -17,7 +17,7 @@ describe("a commit's first line", () => {
     ["feature(storage): x", /unknown type "feature"/],
     ["feat(store): x", /unknown scope "store"/],
     ["feat(storage): ends badly.", /full stop/],
-    [`feat(storage): ${"x".repeat(100)}`, /characters long/],
+    [`feat(storage): ${"x".repeat(130)}`, /characters long/],
   ])("%s is refused", (subject, why) => expect(subjectProblem(subject)).toMatch(why));
 });
 
