@@ -4,13 +4,13 @@ import { makeRunFolder, startKubernetes, type KubernetesUnderTest } from "@oaas/
 import type { Bench, BenchReport } from "./harness.ts";
 import { clientGo, ours, type Contender } from "./kube/contenders.ts";
 import { deployments } from "./kube/objects.ts";
-import { median, runContender } from "./kube/run-contender.ts";
+import { inTurn, median, runContender } from "./kube/run-contender.ts";
 import { scaled } from "./kube/scale.ts";
 
 const OBJECTS = scaled(2_000);
 const WARM_UP = scaled(100);
 const CONCURRENCY = 16;
-const ROUNDS = 3;
+const ROUNDS = 4;
 
 interface Applied {
   readonly applied: number;
@@ -27,7 +27,7 @@ export const bench: Bench = {
     await using cluster = await startKubernetes();
     const results = new Map<Contender, Applied[]>(contenders.map((contender) => [contender, []]));
     for (let round = 1; round <= ROUNDS; round += 1) {
-      for (const contender of contenders) {
+      for (const contender of inTurn(contenders, round)) {
         const result = await applyRound(cluster, contender, `${contender.name}-${round}`);
         log(`round ${round}, ${contender.name}: ${perSecond(result).toFixed(0)} per second`);
         results.get(contender)?.push(result);

@@ -7,13 +7,13 @@ import type { Bench } from "./harness.ts";
 import { clientGo, clientNode, ours, type Contender } from "./kube/contenders.ts";
 import { informerReport, type Replayed, type Results, type Synced } from "./kube/informer-report.ts";
 import { configMap } from "./kube/objects.ts";
-import { runContender, startRounds } from "./kube/run-contender.ts";
+import { inTurn, runContender, startRounds } from "./kube/run-contender.ts";
 import { scaled } from "./kube/scale.ts";
 
 const OBJECTS = scaled(10_000);
 const EVENTS = scaled(10_000);
 const WARM_OBJECTS = 20;
-const ROUNDS = 5;
+const ROUNDS = 6;
 const WRITERS = 16;
 const NAMESPACE = "watched";
 const WARM_NAMESPACE = "warm";
@@ -79,7 +79,7 @@ async function syncRounds(
 ): Promise<Map<Contender, Synced[]>> {
   const results = new Map<Contender, Synced[]>(contenders.map((contender) => [contender, []]));
   for (let round = 1; round <= ROUNDS; round += 1) {
-    for (const contender of contenders) {
+    for (const contender of inTurn(contenders, round)) {
       const result = await runContender<Synced>(contender, ["sync", kubeconfig, NAMESPACE, WARM_NAMESPACE]);
       if (result.objects !== OBJECTS)
         throw new Error(`${contender.name} has ${result.objects} objects, not ${OBJECTS}`);
@@ -107,7 +107,7 @@ async function replayRounds(
   await change();
   log(`${EVENTS} changes written in ${((performance.now() - start) / 1000).toFixed(1)} s`);
   for (let round = 1; round <= ROUNDS; round += 1) {
-    for (const runner of runners) {
+    for (const runner of inTurn(runners, round)) {
       const result = await runner.round();
       log(`round ${round}, ${runner.contender.name}: ${EVENTS} events in ${result.ms.toFixed(0)} ms`);
       results.get(runner.contender)?.push(result);

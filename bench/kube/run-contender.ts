@@ -46,6 +46,12 @@ export async function startRounds<T>(contender: Contender, args: readonly string
   };
 }
 
+/** The same, beginning with another one each round: whoever follows a certain other must not do so every time. */
+export function inTurn<T>(all: readonly T[], round: number): readonly T[] {
+  const first = round % all.length;
+  return [...all.slice(first), ...all.slice(0, first)];
+}
+
 /** The middle one of several values. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
