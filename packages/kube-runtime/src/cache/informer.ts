@@ -109,8 +109,9 @@ export class Informer<T extends KubeObject, I extends string = never> {
         source: this.#options.source,
         ambient: this.#options.ambient,
         sink: {
+          admit: this.#options.trim ?? trimmed,
           replace: (items) => this.#replace(items),
-          apply: (type, object) => this.#apply(type === "DELETED", this.#trim(object)),
+          apply: (type, object) => this.#apply(type === "DELETED", object),
         },
         onNote: (note) => this.#note(note),
       },
@@ -134,7 +135,7 @@ export class Informer<T extends KubeObject, I extends string = never> {
 
   #replace(items: readonly Stored<T>[]): void {
     const told = this.#subscriptions;
-    for (const change of this.#store.replace(items.map((item) => this.#trim(item)))) this.#tellAll(change, told);
+    for (const change of this.#store.replace(items)) this.#tellAll(change, told);
     this.#metrics.objects.set(this.#store.size, { informer: this.name });
     this.#synced = true;
     this.#firstSync.resolve();
@@ -146,10 +147,6 @@ export class Informer<T extends KubeObject, I extends string = never> {
     this.#metrics.events.add(1, { informer: this.name, type: change.type });
     this.#metrics.objects.set(this.#store.size, { informer: this.name });
     this.#tellAll(change);
-  }
-
-  #trim(object: Stored<T>): Stored<T> {
-    return (this.#options.trim ?? trimmed)(object);
   }
 
   #tellAll(change: Change<T>, subscriptions = this.#subscriptions): void {

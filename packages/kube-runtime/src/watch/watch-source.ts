@@ -33,6 +33,11 @@ export interface WatchSource<T> {
 
 /** What a watcher writes to. Calls come one at a time and in order. */
 export interface WatchSink<T> {
+  /**
+   * What to keep of an object, asked as it arrives: while a list is under way, what is let go here is never held.
+   * `replace` and `apply` are given what this answered.
+   */
+  admit(object: T): T;
   /** The whole state as of a version: what is not in it is gone. */
   replace(items: readonly T[], resourceVersion: string): void;
   apply(type: "ADDED" | "MODIFIED" | "DELETED", object: T): void;

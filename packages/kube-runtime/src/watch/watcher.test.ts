@@ -65,6 +65,7 @@ function setUp(
       source,
       ambient,
       sink: {
+        admit: (object) => object,
         replace: (items) => {
           replaced += 1;
           things.clear();
@@ -73,6 +74,7 @@ function setUp(
         apply: (type, { name, version }) => void (type === "DELETED" ? things.delete(name) : things.set(name, version)),
       },
       onNote: (note) => notes.push(note),
+      streamingList: true,
       ...options,
     },
     stop.signal,
