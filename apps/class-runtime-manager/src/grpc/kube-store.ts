@@ -1,0 +1,63 @@
+import { classRuntime } from "@oaas/contracts/crd";
+import { keyOf, type KubeObject, type ObjectKey, type Stored } from "@oaas/kube-core";
+import type { KubeClient, ResourceClient } from "@oaas/kube-runtime";
+import { CLASS_RUNTIMES } from "../controller/kinds.ts";
+import { saysTheSame, type UnitObject } from "../mapping/unit-to-class-runtime.ts";
+import { asClass } from "./kube-directory.ts";
+import type { ClassStore, StoredClass } from "./ports.ts";
+
+/** Owns what units say of class runtimes. */
+export const GRPC_FIELD_MANAGER = "oprc-crm-grpc";
+
+type ClassObject = Parameters<ResourceClient<KubeObject>["apply"]>[0];
+
+/**
+ * Class runtimes on the API server. `onWritten` is told of every object that was written.
+ *
+ * Guarantees: a write leaves exactly what the unit says: what others added to the spec, or an earlier manager left there, is taken out by a
+ * second write. *Caveats*: an object that someone else makes by hand under the very name, between the look and the first write, is taken over.
+ */
+export class KubeClassStore implements ClassStore {
+  readonly #classes: ResourceClient<KubeObject>;
+  readonly #onWritten: (object: StoredClass) => void;
+
+  constructor(client: KubeClient, onWritten: (object: StoredClass) => void) {
+    this.#classes = client.resource<KubeObject>(CLASS_RUNTIMES);
+    this.#onWritten = onWritten;
+  }
+
+  async read(key: ObjectKey, signal: AbortSignal): Promise<StoredClass | undefined> {
+    const found = await this.#classes.find(key, { signal });
+    return found && withDefaults(found);
+  }
+
+  async write(
+    { manifest, desired }: UnitObject,
+    over: StoredClass | undefined,
+    signal: AbortSignal,
+  ): Promise<StoredClass> {
+    const { resourceVersion } = over?.metadata ?? {};
+    const wanted = {
+      ...manifest,
+      metadata: { ...manifest.metadata, ...(resourceVersion === undefined ? {} : { resourceVersion }) },
+    };
+    const options = { fieldManager: GRPC_FIELD_MANAGER, signal };
+    const applied = await this.#classes.apply(wanted as ClassObject, { ...options, force: true });
+    const written = saysTheSame(withDefaults(applied), desired)
+      ? applied
+      : await this.#classes.update({ ...applied, spec: manifest.spec } as ClassObject, options);
+    const stored = withDefaults(written);
+    this.#onWritten(stored);
+    return stored;
+  }
+
+  async remove(object: StoredClass, signal: AbortSignal): Promise<void> {
+    await this.#classes.delete(keyOf(object), { uid: object.metadata.uid, signal });
+  }
+}
+
+/** As read by this version, so that it can be compared; an object that this version cannot read is taken as it is. */
+function withDefaults(raw: Stored<KubeObject>): StoredClass {
+  const parsed = classRuntime.safeParse(raw);
+  return parsed.success ? (parsed.data as StoredClass) : asClass(raw);
+}

@@ -1,0 +1,76 @@
+import type { ClassRuntime } from "@oaas/contracts/crd";
+import type { Fault, Result } from "@oaas/foundation";
+import type { ObjectKey } from "@oaas/kube-core";
+import type { NodeFacts, PodDemand } from "../availability/capacity.ts";
+import type { Explanation } from "../explain/explanation.ts";
+import type { UnitObject } from "../mapping/unit-to-class-runtime.ts";
+
+/** A class runtime as the server has it. */
+export type StoredClass = ClassRuntime & {
+  readonly metadata: { readonly uid: string; readonly resourceVersion: string; readonly namespace: string };
+};
+
+/** How one class runtime changed. */
+export type ClassChange =
+  | { readonly type: "added"; readonly object: StoredClass }
+  | { readonly type: "updated"; readonly object: StoredClass; readonly previous: StoredClass }
+  | { readonly type: "deleted"; readonly object: StoredClass };
+
+/** The class runtimes of all served namespaces, from a cache; what this process wrote shows at once. */
+export interface ClassDirectory {
+  /** Whether it holds everything that is there. */
+  readonly isSynced: boolean;
+  readonly size: number;
+  /** Those known by this id, one per namespace at most. */
+  find(deploymentId: string): readonly StoredClass[];
+  list(): Iterable<StoredClass>;
+  /** Tells of everything there, then of every change, in order. The answer ends that. */
+  onChange(handler: (change: ClassChange) => void): () => void;
+}
+
+/** Class runtimes on the server itself. */
+export interface ClassStore {
+  /** As it is at this moment. */
+  read(key: ObjectKey, signal: AbortSignal): Promise<StoredClass | undefined>;
+  /**
+   * Makes the object be what the unit says, over what was read; a conflict fault when it has changed since. Without `over` it is
+   * made anew.
+   */
+  write(unit: UnitObject, over: StoredClass | undefined, signal: AbortSignal): Promise<StoredClass>;
+  /** Asks for the deletion of this very object: a later one of the same name is a conflict fault. */
+  remove(object: StoredClass, signal: AbortSignal): Promise<void>;
+}
+
+/** Who acts. */
+export interface Leadership {
+  readonly isLeading: boolean;
+  /** Who leads, as last seen. */
+  readonly leader: string | undefined;
+}
+
+/** What is known of the cluster as a whole. */
+export interface ClusterReader {
+  /** From a cache; undefined when nodes may not be read. */
+  nodes(): readonly NodeFacts[] | undefined;
+  /** What pods ask for by now; undefined when that may not be read. */
+  demand(signal: AbortSignal): Promise<PodDemand | undefined>;
+  /** Why the cluster's API does not answer at the moment. */
+  trouble(): Fault | undefined;
+  kubernetesVersion(signal: AbortSignal): Promise<string | undefined>;
+  /** Such as odgm, knative, hpa, prometheus: on and usable at this moment. */
+  capabilities(): readonly string[];
+  /** Names that `selected_template` may take. */
+  templates(): readonly string[];
+  /** Names of the EnvironmentConfigs. */
+  environments(): readonly string[];
+}
+
+/** Whether a class could be brought about here: template, addons and rendering are asked before anything is written. */
+export interface ServeCheck {
+  canServe(object: ClassRuntime): Result<void, Fault>;
+}
+
+/** Tells why a class runtime is as it is. */
+export interface Explainer {
+  explain(object: StoredClass, functionKey: string | undefined, signal: AbortSignal): Promise<Explanation>;
+}

@@ -1,0 +1,96 @@
+import { classRuntime, type ClassRuntimeInput } from "@oaas/contracts/crd";
+import { conflict, notFound, type Fault } from "@oaas/foundation";
+import { formatObjectKey, keyOf, type ObjectKey } from "@oaas/kube-core";
+import { deploymentIdOf } from "../../mapping/object-identity.ts";
+import type { UnitObject } from "../../mapping/unit-to-class-runtime.ts";
+import type { ClassChange, ClassDirectory, ClassStore, StoredClass } from "../ports.ts";
+
+/** Class runtimes in memory, with the server's rules about versions: for tests of the services alone. */
+export class MemoryClasses implements ClassDirectory, ClassStore {
+  isSynced = true;
+  /** Everything that was asked to be written, in order. */
+  readonly writes: string[] = [];
+  /** What the next calls fail with, in order; undefined lets one pass. */
+  readonly failures: (Fault | undefined)[] = [];
+  /** Called before each answer, with the signal that came along. */
+  onCall: (call: string, signal: AbortSignal) => Promise<void> = async () => undefined;
+  readonly #objects = new Map<string, StoredClass>();
+  readonly #handlers = new Set<(change: ClassChange) => void>();
+  #version = 0;
+
+  get size(): number {
+    return this.#objects.size;
+  }
+
+  find(deploymentId: string): readonly StoredClass[] {
+    return [...this.#objects.values()].filter((object) => deploymentIdOf(object) === deploymentId);
+  }
+
+  list(): Iterable<StoredClass> {
+    return this.#objects.values();
+  }
+
+  onChange(handler: (change: ClassChange) => void): () => void {
+    for (const object of this.#objects.values()) handler({ type: "added", object });
+    this.#handlers.add(handler);
+    return () => this.#handlers.delete(handler);
+  }
+
+  async read(key: ObjectKey, signal: AbortSignal): Promise<StoredClass | undefined> {
+    await this.onCall("read", signal);
+    return this.#objects.get(formatObjectKey(key));
+  }
+
+  async write({ manifest }: UnitObject, over: StoredClass | undefined, signal: AbortSignal): Promise<StoredClass> {
+    await this.onCall("write", signal);
+    const failure = this.failures.shift();
+    if (failure !== undefined) throw failure;
+    const { namespace = "", name } = manifest.metadata;
+    const now = this.#objects.get(formatObjectKey({ namespace, name }));
+    if (now?.metadata.resourceVersion !== over?.metadata.resourceVersion) throw conflict("class runtime", name);
+    this.writes.push(`${over === undefined ? "create" : "update"} ${namespace}/${name}`);
+    return this.put(manifest);
+  }
+
+  async remove(object: StoredClass, signal: AbortSignal): Promise<void> {
+    await this.onCall("remove", signal);
+    const now = this.#objects.get(formatObjectKey(keyOf(object)));
+    if (now === undefined) throw notFound("class runtime", object.metadata.name);
+    if (now.metadata.uid !== object.metadata.uid) throw conflict("class runtime", object.metadata.name);
+    this.writes.push(`delete ${formatObjectKey(keyOf(object))}`);
+    this.put({ ...now, metadata: { ...now.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } } as ClassRuntimeInput);
+  }
+
+  /** Stores an object as someone else would, and tells of it. */
+  put(input: ClassRuntimeInput): StoredClass {
+    const key = formatObjectKey({ namespace: input.metadata.namespace ?? "", name: input.metadata.name });
+    const previous = this.#objects.get(key);
+    this.#version += 1;
+    const object = classRuntime.parse({
+      ...input,
+      ...(input.status === undefined && previous?.status !== undefined ? { status: previous.status } : {}),
+      metadata: {
+        creationTimestamp: "2026-01-01T00:00:00Z",
+        ...input.metadata,
+        uid: previous?.metadata.uid ?? `uid-${this.#version}`,
+        resourceVersion: String(this.#version),
+        generation: (previous?.metadata.generation ?? 0) + 1,
+      },
+    }) as StoredClass;
+    this.#objects.set(key, object);
+    this.#tell(previous === undefined ? { type: "added", object } : { type: "updated", object, previous });
+    return object;
+  }
+
+  /** Lets an object disappear, as when its last finalizer went. */
+  drop(key: ObjectKey): void {
+    const object = this.#objects.get(formatObjectKey(key));
+    if (object === undefined) return;
+    this.#objects.delete(formatObjectKey(key));
+    this.#tell({ type: "deleted", object });
+  }
+
+  #tell(change: ClassChange): void {
+    for (const handler of this.#handlers) handler(change);
+  }
+}

@@ -1,0 +1,151 @@
+import { createServer } from "node:http";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { CrmInfoService, DeploymentService, TopologyService, type DeploymentUnitSchema } from "@oaas/contracts/grpc";
+import { ok } from "@oaas/foundation";
+import { realAmbient } from "@oaas/foundation/real";
+import { NOOP_LOGGER, NOOP_METER } from "@oaas/observability";
+import { listenOnePort, RpcChannel, RpcServer, type RpcClient } from "@oaas/rpc";
+import { bearerAuthorizer } from "../src/grpc/authorize.ts";
+import type { ClusterReader } from "../src/grpc/ports.ts";
+import { createGrpcServices, type GrpcServices, type GrpcServicesDeps } from "../src/grpc/services.ts";
+import { MemoryClasses } from "../src/grpc/testing/memory-classes.ts";
+import { crmMetrics } from "../src/telemetry.ts";
+
+/** A cluster of three nodes, two of them ready. */
+export const CLUSTER: ClusterReader = {
+  nodes: () => [node("True"), node("True"), node("False")],
+  demand: async () => ({ cpuMillicores: 1500n, memoryBytes: 2n ** 30n, pods: 4 }),
+  trouble: () => undefined,
+  kubernetesVersion: async () => "v1.35.0",
+  capabilities: () => ["odgm", "hpa"],
+  templates: () => ["dev", "edge"],
+  environments: () => ["edge"],
+};
+
+function node(ready: string) {
+  return {
+    status: { conditions: [{ type: "Ready", status: ready }], allocatable: { cpu: "4", memory: "8Gi", pods: "110" } },
+  };
+}
+
+/** The services on a loopback port, and clients for them. */
+export interface Serving {
+  readonly classes: MemoryClasses;
+  readonly grpc: GrpcServices;
+  readonly deployments: RpcClient<typeof DeploymentService>;
+  readonly info: RpcClient<typeof CrmInfoService>;
+  readonly topology: RpcClient<typeof TopologyService>;
+  channel(token?: string): RpcChannel;
+  close(): Promise<void>;
+}
+
+/** Serves with fakes at the ports; whatever is given takes a fake's place. */
+export async function serve(over: Partial<GrpcServicesDeps> = {}, tokens: readonly string[] = []): Promise<Serving> {
+  const classes = new MemoryClasses();
+  const grpc = createGrpcServices({
+    ambient: realAmbient,
+    namespaces: { served: ["shop", "edge"], fallback: "shop" },
+    profile: "dev",
+    directory: classes,
+    store: classes,
+    leadership: { isLeading: true, leader: "crm-0" },
+    check: { canServe: () => ok(undefined) },
+    explainer: {
+      explain: async (object, functionKey) => ({
+        deploymentId: object.spec.origin?.deployment_id ?? "",
+        summary: `about ${functionKey ?? "all"}`,
+        verdict: "healthy",
+        action: "",
+        root: { level: "class", name: "c", verdict: "healthy", reason: "", message: "", action: "", causes: [] },
+        observedAt: "2026-01-01T00:00:00Z",
+      }),
+    },
+    cluster: CLUSTER,
+    version: "1.2.3",
+    labels: { region: "eu" },
+    logger: NOOP_LOGGER,
+    metrics: crmMetrics(NOOP_METER),
+    ...over,
+  });
+  const rpc = new RpcServer({
+    services: grpc.services,
+    ambient: realAmbient,
+    authorize: bearerAuthorizer(() => tokens),
+  });
+  const { timers, clock } = realAmbient;
+  const port = await listenOnePort({ host: "127.0.0.1", port: 0, rpc, http: createServer(), timers });
+  const channels: RpcChannel[] = [];
+  const channel = (token?: string): RpcChannel => {
+    const made = new RpcChannel({ name: "crm", address: `127.0.0.1:${port.port}`, clock, token: () => token });
+    channels.push(made);
+    return made;
+  };
+  const first = channel();
+  return {
+    classes,
+    grpc,
+    deployments: first.client(DeploymentService),
+    info: first.client(CrmInfoService),
+    topology: first.client(TopologyService),
+    channel,
+    close: async () => {
+      for (const one of channels) one.close();
+      await port.close(100);
+    },
+  };
+}
+
+type UnitInit = MessageInitShape<typeof DeploymentUnitSchema>;
+
+/** A unit that every cluster takes. */
+export function unit(id: string, over: Partial<UnitInit> = {}): UnitInit {
+  return {
+    id,
+    packageName: "shop",
+    classKey: "Order",
+    functions: [{ functionKey: "place", provisionConfig: { containerImage: "registry.test/place:1" } }],
+    ...over,
+  } as UnitInit;
+}
+
+const functionWith = (provisionConfig: object): UnitInit => ({
+  functions: [{ functionKey: "place", provisionConfig }],
+});
+
+/** Requests that are wrong, what is wrong with each, and where. */
+export const WRONG_REQUESTS: readonly { why: string; request: object; paths: readonly string[] }[] = [
+  { why: "no unit", request: {}, paths: ["$.deployment_unit"] },
+  { why: "an empty id", request: { deploymentUnit: unit("") }, paths: ["$.deployment_unit.id"] },
+  { why: "an id of 80 characters", request: { deploymentUnit: unit("a".repeat(80)) }, paths: ["$.deployment_unit.id"] },
+  { why: "an id with a slash", request: { deploymentUnit: unit("a/b") }, paths: ["$.deployment_unit.id"] },
+  {
+    why: "a cpu request of lots",
+    request: { deploymentUnit: unit("x", functionWith({ containerImage: "registry.test/a:1", cpuRequest: "lots" })) },
+    paths: ["$.deployment_unit.functions[0].provision_config.cpu_request"],
+  },
+  {
+    why: "neither functions nor state",
+    request: { deploymentUnit: unit("x", { functions: [] }) },
+    paths: ["$.deployment_unit.functions"],
+  },
+  {
+    why: "several at once: every one is told",
+    request: {
+      deploymentUnit: unit("", {
+        classKey: "",
+        ...functionWith({ containerImage: "Not An Image", memoryRequest: "much", minScale: 3, maxScale: 1 }),
+      }),
+    },
+    paths: [
+      "$.deployment_unit.id",
+      "$.deployment_unit.class_key",
+      "$.deployment_unit.functions[0].provision_config.container_image",
+      "$.deployment_unit.functions[0].provision_config.memory_request",
+    ],
+  },
+  {
+    why: "a namespace that is none",
+    request: { deploymentUnit: unit("x"), namespace: "Not_One" },
+    paths: ["$.namespace"],
+  },
+];
