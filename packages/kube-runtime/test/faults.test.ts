@@ -151,7 +151,7 @@ describeWith(["kubernetes"], "client and informer on a real API server in troubl
 
   test("killed and started again: everything is in the cache again, by the same process", async () => {
     const rounds = sweepSize(3, 20);
-    const streamed = follow(server.access, NAMESPACE);
+    const streamed = follow(server.access, NAMESPACE, { streamingList: true });
     const paged = follow(server.access, NAMESPACE, { streamingList: false });
     await Promise.all([streamed.caughtUp(maps), paged.caughtUp(maps)]);
     for (let round = 0; round < rounds; round += 1) {

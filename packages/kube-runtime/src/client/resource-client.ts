@@ -106,8 +106,12 @@ export class ResourceClient<T extends KubeObject> {
 
   /** One page. */
   async list(query: ListQuery = {}, options: CallOptions = {}): Promise<ListPage<Stored<T>>> {
+    return this.#list(query, options, false);
+  }
+
+  async #list(query: ListQuery, options: CallOptions, once: boolean): Promise<ListPage<Stored<T>>> {
     const { namespace, ...rest } = query;
-    const call = this.#call("list", "GET", this.#collection(namespace), "list");
+    const call = { ...this.#call("list", "GET", this.#collection(namespace), "list"), once };
     const list = await this.#requester.json<RawList<Stored<T>> | null>({ ...call, query: { ...rest } }, options);
     const resourceVersion = list?.metadata?.resourceVersion;
     // Whoever takes something else for an empty list lets everything disappear.
@@ -234,7 +238,8 @@ export class ResourceClient<T extends KubeObject> {
   /** This kind as something a watcher can follow. */
   source(selection: Selection = {}): WatchSource<Stored<T>> {
     return {
-      list: (query, signal) => this.list({ ...selection, ...query }, { signal }),
+      // A watcher goes on by itself, and says so; retries in here would only hide that from it.
+      list: (query, signal) => this.#list({ ...selection, ...query }, { signal }, true),
       watch: (query, signal) => this.watch({ ...selection, ...query }, signal),
     };
   }

@@ -3,6 +3,7 @@ import {
   Fault,
   isFault,
   sleep,
+  startDeadline,
   unavailable,
   type Ambient,
   type BackoffPolicy,
@@ -47,6 +48,9 @@ export interface WatcherOptions<T> {
 }
 
 const WATCH_BACKOFF: BackoffPolicy = { baseMs: 200, capMs: 30_000, factor: 2, jitter: 0.5 };
+
+/** Servers send bookmarks about every minute. */
+const SILENCE_MS = 150_000;
 
 /** A watch shorter than this counts as failed, whatever it brought: a polite server must not cause a busy loop. */
 const TOO_SHORT_MS = 1_000;
@@ -131,9 +135,10 @@ async function listByPages<T>(options: WatcherOptions<T>, signal: AbortSignal): 
   const items: T[] = [];
   let next: string | undefined;
   for (;;) {
+    using deadline = startDeadline(options.ambient, options.silenceMs ?? SILENCE_MS, signal);
     const page = await options.source.list(
       { limit: options.pageSize ?? 2_000, ...(next === undefined ? { resourceVersion: "" } : { continue: next }) },
-      signal,
+      deadline.signal,
     );
     for (const item of page.items) items.push(options.sink.admit(item));
     next = page.continue;
@@ -149,7 +154,7 @@ async function listByPages<T>(options: WatcherOptions<T>, signal: AbortSignal): 
 async function watchOnce<T>(options: WatcherOptions<T>, state: WatcherState, signal: AbortSignal): Promise<void> {
   const { clock } = options.ambient;
   const startedAt = clock.monotonic();
-  using guard = new SilenceGuard(options.ambient, options.silenceMs ?? 150_000, signal);
+  using guard = new SilenceGuard(options.ambient, options.silenceMs ?? SILENCE_MS, signal);
   const base = options.watchSeconds ?? 300;
   const listing = state.resourceVersion === undefined;
   try {
