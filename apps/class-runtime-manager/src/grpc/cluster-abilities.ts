@@ -1,0 +1,22 @@
+import type { ClusterFacts } from "../templates/facts.ts";
+import { BUILTIN_TEMPLATES } from "../templates/registry.ts";
+
+/** What is both switched on and there: odgm, knative, hpa, prometheus, nfr-enforcement. */
+export function capabilityNames(
+  { features, capabilities }: Pick<ClusterFacts, "features" | "capabilities">,
+  nfrEnforcement: boolean,
+): readonly string[] {
+  const usable = {
+    odgm: features.odgm,
+    knative: features.knative && capabilities.knative,
+    hpa: features.hpa && capabilities.horizontalPodAutoscaler,
+    prometheus: features.prometheus && (capabilities.serviceMonitor || capabilities.podMonitor),
+    "nfr-enforcement": nfrEnforcement,
+  };
+  return Object.entries(usable).flatMap(([name, is]) => (is ? [name] : []));
+}
+
+/** Every name that `selected_template` may take: built-in ones with their other names, then those of users. */
+export function templateNames(ofUsers: Iterable<string>): readonly string[] {
+  return [...new Set([...BUILTIN_TEMPLATES.flatMap(({ id, aliases }) => [id, ...aliases]), ...ofUsers])];
+}
