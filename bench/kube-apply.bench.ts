@@ -10,7 +10,7 @@ import { scaled } from "./kube/scale.ts";
 const OBJECTS = scaled(2_000);
 const WARM_UP = scaled(100);
 const CONCURRENCY = 16;
-const ROUNDS = 4;
+const ROUNDS = 7;
 
 interface Applied {
   readonly applied: number;
