@@ -23,7 +23,7 @@ describeWith(["kube-apiserver", "etcd", "kubectl"], "the gRPC services on a real
 
   beforeAll(async () => {
     const crdFiles = readdirSync(CRDS).map((file) => path.join(CRDS, file));
-    cluster = await startKubernetes({ crdFiles });
+    cluster = await startKubernetes({ crdFiles, users: [{ name: "nobody", token: "nobody-token" }] });
     const access = loadAccess({ env: {}, kubeconfig: cluster.kubeconfig });
     client = new KubeClient({ transport: createUndiciTransport(access, realAmbient), ambient: realAmbient });
     const source = client.resource(CLASS_RUNTIMES).source();
@@ -267,5 +267,28 @@ describeWith(["kube-apiserver", "etcd", "kubectl"], "the gRPC services on a real
     expect(health.kubernetesVersion).toMatch(/^v1\.\d+/);
     expect([health.status, health.nodeCount, health.availability]).toEqual(["Unhealthy", 0, undefined]);
     expect(health.capacity).toMatchObject({ allocatablePods: 0, runningPods: 0 });
+  });
+
+  test("an account that may not write: the caller is told whose permission it is", async () => {
+    const access = loadAccess({ env: {}, kubeconfig: cluster.kubeconfig });
+    const credentials = { type: "token", token: "nobody-token" } as const;
+    const transport = createUndiciTransport({ ...access, credentials }, realAmbient);
+    const poor = new KubeClient({ transport, ambient: realAmbient });
+    const { directory, store } = kubeClasses(poor, [informer], realAmbient.clock);
+    const serving = await serve({ directory, store, namespaces: { served: "all", fallback: "default" } });
+    const fault = await faultOf(serving.deployments.deploy({ deploymentUnit: unit("x") }));
+    expect([fault.kind, fault.message]).toEqual(["failed-precondition", expect.stringMatching(/own account.*nobody/)]);
+    await serving.close();
+    await poor.close();
+  });
+
+  test("when the API server is gone, reads go on, and writes say so in time", async () => {
+    await crm.deployments.deploy({ deploymentUnit: unit("last") });
+    await eventually(() => expect([...informer.cache.list("default")].length).toBeGreaterThan(0));
+    await cluster.close();
+    const fault = await faultOf(crm.deployments.deploy({ deploymentUnit: unit("more") }, { deadlineMs: 2_000 }));
+    expect(["unavailable", "deadline-exceeded"]).toContain(fault.kind);
+    expect((await crm.deployments.getClassRuntime({ deploymentId: "last" })).deployment?.id).toBe("last");
+    await eventually(() => expect(informer.trouble).toBeDefined());
   });
 });

@@ -22,7 +22,8 @@ export const CLUSTER: ClusterReader = {
   environments: () => ["edge"],
 };
 
-function node(ready: string) {
+/** A node that says this of its readiness. */
+export function node(ready: string) {
   return {
     status: { conditions: [{ type: "Ready", status: ready }], allocatable: { cpu: "4", memory: "8Gi", pods: "110" } },
   };

@@ -12,7 +12,7 @@ import {
 import { conflict, err, failedPrecondition, Fault, sleep } from "@oaas/foundation";
 import { realAmbient } from "@oaas/foundation/real";
 import { afterEach, describe, expect, test } from "vitest";
-import { serve, unit, WRONG_REQUESTS, type Serving } from "./grpc-serving.ts";
+import { CLUSTER, node, serve, unit, WRONG_REQUESTS, type Serving } from "./grpc-serving.ts";
 
 let serving: Serving | undefined;
 
@@ -420,6 +420,18 @@ describe("CrmInfoService", () => {
     });
     const { clusterName, nodeCount, availability } = await info.getClusterHealth({ cluster: "mine" });
     expect([clusterName, nodeCount, availability]).toEqual(["mine", 3, health.availability]);
+  });
+
+  test.each([
+    { why: "most nodes ready", over: {}, want: "Healthy" },
+    { why: "nodes that may not be read", over: { nodes: () => undefined }, want: "Healthy" },
+    { why: "few nodes ready", over: { nodes: () => [node("True"), node("False"), node("False")] }, want: "Degraded" },
+    { why: "no node ready", over: { nodes: () => [node("False")] }, want: "Unhealthy" },
+    { why: "no node at all", over: { nodes: () => [] }, want: "Unhealthy" },
+    { why: "an API that does not answer", over: { trouble: () => conflict("x", "y") }, want: "Unhealthy" },
+  ])("$why: $want", async ({ over, want }) => {
+    const { info } = await start({ cluster: { ...CLUSTER, ...over } });
+    expect((await info.getEnvHealth({})).status).toBe(want);
   });
 
   test("a mocked availability says that it is one", async () => {

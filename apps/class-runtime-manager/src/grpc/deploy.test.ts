@@ -84,7 +84,7 @@ test("whatever is sent is taken whole or refused with every violation, and what 
       const request = create(DeployRequestSchema, {
         deploymentUnit,
         ...(namespace === undefined ? {} : { namespace }),
-      } as never);
+      });
       const call = { signal: new AbortController().signal, correlationId: "c" as CorrelationId } as never;
       const answer: unknown = await deploy(request, call, {
         namespaces: { served: ["shop"], fallback: "shop" },

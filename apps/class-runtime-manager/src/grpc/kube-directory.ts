@@ -36,7 +36,9 @@ export class KubeClassDirectory implements ClassDirectory {
   }
 
   get size(): number {
-    return this.#keys().size;
+    let unseen = 0;
+    for (const key of this.#fresh().keys()) if (!this.#cached.has(key)) unseen += 1;
+    return this.#cached.size + unseen;
   }
 
   find(deploymentId: string): readonly StoredClass[] {

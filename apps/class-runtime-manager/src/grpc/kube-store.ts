@@ -1,4 +1,5 @@
 import { classRuntime } from "@oaas/contracts/crd";
+import { failedPrecondition, isFault } from "@oaas/foundation";
 import { keyOf, type KubeObject, type ObjectKey, type Stored } from "@oaas/kube-core";
 import type { KubeClient, ResourceClient } from "@oaas/kube-runtime";
 import { CLASS_RUNTIMES } from "../controller/kinds.ts";
@@ -27,7 +28,7 @@ export class KubeClassStore implements ClassStore {
   }
 
   async read(key: ObjectKey, signal: AbortSignal): Promise<StoredClass | undefined> {
-    const found = await this.#classes.find(key, { signal });
+    const found = await asOurOwn(this.#classes.find(key, { signal }));
     return found && withDefaults(found);
   }
 
@@ -42,17 +43,28 @@ export class KubeClassStore implements ClassStore {
       metadata: { ...manifest.metadata, ...(resourceVersion === undefined ? {} : { resourceVersion }) },
     };
     const options = { fieldManager: GRPC_FIELD_MANAGER, signal };
-    const applied = await this.#classes.apply(wanted as ClassObject, { ...options, force: true });
+    const applied = await asOurOwn(this.#classes.apply(wanted as ClassObject, { ...options, force: true }));
     const written = saysTheSame(withDefaults(applied), desired)
       ? applied
-      : await this.#classes.update({ ...applied, spec: manifest.spec } as ClassObject, options);
+      : await asOurOwn(this.#classes.update({ ...applied, spec: manifest.spec } as ClassObject, options));
     const stored = withDefaults(written);
     this.#onWritten(stored);
     return stored;
   }
 
   async remove(object: StoredClass, signal: AbortSignal): Promise<void> {
-    await this.#classes.delete(keyOf(object), { uid: object.metadata.uid, signal });
+    await asOurOwn(this.#classes.delete(keyOf(object), { uid: object.metadata.uid, signal }));
+  }
+}
+
+/** What our own account may not do is no fault of the caller's identity. */
+async function asOurOwn<T>(request: Promise<T>): Promise<T> {
+  try {
+    return await request;
+  } catch (thrown) {
+    if (!isFault(thrown, "permission-denied") && !isFault(thrown, "unauthenticated")) throw thrown;
+    const message = `the manager's own account is refused by the Kubernetes API: ${thrown.message}`;
+    throw failedPrecondition("the manager's permissions", message, { cause: thrown });
   }
 }
 

@@ -8,9 +8,9 @@ import { refusalFault } from "./refusal-fault.ts";
 
 /** What decides about a class besides the class itself, as it is at the moment. */
 export interface Circumstances {
-  facts(namespace: string): ClusterFacts;
-  environmentOf(namespace: string, wanted: string | undefined): Environment | undefined;
-  userTemplates(namespace: string): readonly Template[];
+  readonly facts: (namespace: string) => ClusterFacts;
+  readonly environmentOf: (namespace: string, wanted: string | undefined) => Environment | undefined;
+  readonly userTemplates: (namespace: string) => readonly Template[];
 }
 
 /** Renders a class as the controller would, without writing anything, so that what cannot become anything is refused at once. */
