@@ -14,4 +14,4 @@ export function kubeClasses(
   return { directory, store: new KubeClassStore(client, (object) => directory.noteWritten(object)) };
 }
 
-export { kubeClusterReader, type KubeClusterOptions } from "./kube-cluster.ts";
+export { kubeClusterReader } from "./kube-cluster.ts";
