@@ -28,7 +28,7 @@ export const PACKAGES: Readonly<Record<string, PackageRule>> = {
   "class-runtime-manager": {
     rank: 4,
     folder: "apps/class-runtime-manager",
-    mayImport: ["config", "contracts", "foundation", "kube-core", "kube-runtime", "models", "observability"],
+    mayImport: ["config", "contracts", "foundation", "kube-core", "kube-runtime", "models", "observability", "rpc"],
   },
   "dev-stack": {
     rank: 5,

@@ -13,6 +13,10 @@ type Task = (args: readonly string[]) => Promise<number>;
 /** Every `npm run` command of the root, and what it does. */
 const TASKS: Record<string, { readonly help: string; readonly run: Task }> = {
   start: { help: "start the local stack", run: passThrough("apps/dev-stack/src/main.ts") },
+  crm: {
+    help: "run the class runtime manager against a cluster (KUBECONFIG, or --oprc-crm-kube-context=…)",
+    run: passThrough("apps/class-runtime-manager/src/main.ts"),
+  },
   test: { help: "all checks and suites up to Kubernetes, etcd, Prometheus and Chromium", run: runTests("test") },
   "test:full": { help: "also the heavy components", run: runTests("full") },
   sweep: { help: "fuzzing, kill points and soaks at full size", run: runTests("sweep") },

@@ -1,9 +1,10 @@
 import { configReference } from "@oaas/config";
+import { crmConfig } from "../../apps/class-runtime-manager/src/config.ts";
 import { devStackConfig } from "../../apps/dev-stack/src/config.ts";
 import type { Generator } from "./generator.ts";
 
 /** The reference page of every variable of every program. */
 export const generator: Generator = {
   name: "configuration",
-  produce: async () => new Map([["docs/reference/configuration.md", configReference([devStackConfig])]]),
+  produce: async () => new Map([["docs/reference/configuration.md", configReference([devStackConfig, crmConfig])]]),
 };

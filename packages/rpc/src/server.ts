@@ -157,7 +157,8 @@ export class RpcServer {
         }
         raw.end();
       },
-      refuse: (error) => void raw.destroy(error),
+      // Not destroy: grpc-js sends the status from its error handler, and a destroyed stream can send nothing.
+      refuse: (error) => void raw.emit("error", error),
     });
   }
 

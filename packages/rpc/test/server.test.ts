@@ -103,6 +103,17 @@ describe("a server and its client", () => {
     await eventually(() => serving.seen.aborted.includes("watch ended"));
   });
 
+  test("a stream that is refused, at once or not at all, answers with its fault", async () => {
+    const watching = (async () => {
+      for await (const _event of deployments().watchClassRuntimes({ packageName: "refused" }, { deadlineMs: 10_000 }))
+        return;
+    })();
+    const fault = await faultOf(watching);
+    expect(fault.kind).toBe("failed-precondition");
+    expect(fault.message).toContain("cannot be watched");
+    expect(serving.rpc.inFlight).toBe(0);
+  });
+
   test("a method or service that is not served is unimplemented", async () => {
     expect((await faultOf(deployments().getDeploymentStatus({}))).kind).toBe("unimplemented");
     expect((await faultOf(channelTo().client(TopologyService).getTopology({}))).kind).toBe("unimplemented");

@@ -54,8 +54,9 @@ export async function serve(options: Partial<RpcServerOptions> & { tls?: TlsOpti
       }
       return { status: StatusCode.OK, deploymentId: id };
     },
-    watchClassRuntimes: async function* (_request, call) {
+    watchClassRuntimes: async function* (request, call) {
       seen.calls.push(call);
+      if (request.packageName === "refused") throw failedPrecondition("package", "this package cannot be watched");
       try {
         for (let n = 0; ; n += 1) {
           yield { resumeToken: String(n) };

@@ -1,5 +1,6 @@
+import type { ClassRuntime } from "@oaas/contracts/crd";
 import type { Ambient } from "@oaas/foundation";
-import { keyOf, type KubeObject } from "@oaas/kube-core";
+import { keyOf, type KubeObject, type Stored } from "@oaas/kube-core";
 import {
   Controller,
   EventRecorder,
@@ -21,11 +22,14 @@ import { ChildApplier } from "./apply-children.ts";
 import { ChildCache } from "./child-cache.ts";
 import { FactsReader, type ConfiguredFacts } from "./cluster-facts.ts";
 import { PodView, Surroundings } from "./cluster-view.ts";
-import { reconcile } from "./reconcile.ts";
+import type { Observation } from "../lifecycle/observation.ts";
+import { observeClass, reconcile } from "./reconcile.ts";
 import { CLASS_RUNTIME_SUBJECT, DEPLOYMENT_RECORD_SUBJECT, type SubjectKind } from "./subject.ts";
 
 export interface ClassManagerOptions {
   readonly client: KubeClient;
+  /** The same, but its writes pass only while this holds: what the controllers act with. */
+  readonly fencedClient?: (mayWrite: () => boolean) => KubeClient;
   readonly ambient: Ambient;
   /** The one namespace to look after; undefined for all. */
   readonly namespace: string | undefined;
@@ -33,7 +37,7 @@ export interface ClassManagerOptions {
   /** Who we are, in leases and events. */
   readonly identity: string;
   /** Where the lease lives; undefined works without an election. */
-  readonly election?: { readonly namespace: string; readonly name: string };
+  readonly election?: { readonly namespace: string; readonly name: string; readonly leaseMs: number };
   /** Classes reconciled at once. Default 8. */
   readonly concurrency?: number;
   readonly logger?: Logger;
@@ -43,13 +47,16 @@ export interface ClassManagerOptions {
 /** The parts of the controller that others read from. */
 export interface ClassManager {
   readonly manager: Manager;
-  readonly classRuntimes: Informer<KubeObject>;
+  readonly classRuntimes: Informer<ClassRuntime & KubeObject>;
+  readonly informers: InformerPool;
   readonly elector: LeaseElector | undefined;
   readonly pods: PodView;
   readonly events: EventRecorder;
   readonly children: ChildCache;
   readonly facts: FactsReader;
   readonly surroundings: Surroundings;
+  /** Everything that is known about a class at this moment, for explanations. */
+  observe(object: ClassRuntime, signal: AbortSignal): Promise<Observation>;
 }
 
 /** How often optional kinds (Knative, monitors) are looked for. */
@@ -61,12 +68,14 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
   const logger = options.logger ?? NOOP_LOGGER;
   const meter = options.meter ?? NOOP_METER;
   const informers = new InformerPool(client, { ambient, logger, meter });
+  const elector = options.election && electorOf(options.election, options);
+  const acting = (elector && options.fencedClient?.(() => elector.isLeading)) ?? client;
   const children = new ChildCache(informers, namespace);
   const surroundings = new Surroundings(informers, namespace);
   const pods = new PodView(client, informers, namespace);
   const facts = new FactsReader(options.facts, children, informers, namespace);
   const events = new EventRecorder({
-    client,
+    client: acting,
     ambient,
     controller: "oaas.io/oprc-crm",
     instance: options.identity,
@@ -78,10 +87,10 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
     help: "Children looked at, by kind and whether they had to be written.",
     labels: ["kind", "outcome"],
   });
-  const applier = new ChildApplier(client, children, (kind, outcome) => writes.add(1, { kind, outcome }));
+  const applier = new ChildApplier(acting, children, (kind, outcome) => writes.add(1, { kind, outcome }));
   const selection = namespace === undefined ? {} : { namespace };
   const shared = {
-    client,
+    client: acting,
     clock: ambient.clock,
     children,
     applier,
@@ -117,9 +126,6 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
   };
 
   const makers = [controllerOf(CLASS_RUNTIME_SUBJECT), controllerOf(DEPLOYMENT_RECORD_SUBJECT)];
-  const elector =
-    options.election &&
-    new LeaseElector({ client, ambient, lease: options.election, identity: options.identity, logger, meter });
   const manager = new Manager({
     ambient,
     informers,
@@ -127,16 +133,30 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
     logger,
     ...(elector ? { elector } : {}),
   });
-  return {
-    manager,
-    classRuntimes: informers.informer(CLASS_RUNTIME_SUBJECT.type, selection) as unknown as Informer<KubeObject>,
-    elector,
-    pods,
-    events,
-    children,
-    facts,
-    surroundings,
-  };
+  const classRuntimes = informers.informer(CLASS_RUNTIME_SUBJECT.type, selection);
+  const observe = (object: ClassRuntime, signal: AbortSignal): Promise<Observation> =>
+    observeClass(object as Stored<ClassRuntime & KubeObject>, signal, {
+      ...shared,
+      subject: CLASS_RUNTIME_SUBJECT,
+      informer: classRuntimes,
+    });
+  return { manager, informers, classRuntimes, elector, pods, events, children, facts, surroundings, observe };
+}
+
+/** Others take over after the whole lease; we stop at two thirds of it, so that nobody acts beside us. */
+function electorOf(election: NonNullable<ClassManagerOptions["election"]>, options: ClassManagerOptions): LeaseElector {
+  const { leaseMs, ...lease } = election;
+  return new LeaseElector({
+    client: options.client,
+    ambient: options.ambient,
+    lease,
+    identity: options.identity,
+    leaseMs,
+    renewWithinMs: (leaseMs * 2) / 3,
+    everyMs: leaseMs / 7,
+    ...(options.logger ? { logger: options.logger } : {}),
+    ...(options.meter ? { meter: options.meter } : {}),
+  });
 }
 
 /** A pod tells of its class by the owner label; that is quicker than waiting for the workload's status. */

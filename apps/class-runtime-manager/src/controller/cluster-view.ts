@@ -103,9 +103,18 @@ function slimSet({ apiVersion, kind, metadata, status }: Stored<Workload>): Stor
   return prune({ apiVersion, kind, metadata: rest, status }) as Stored<Workload>;
 }
 
-function slimNode({ apiVersion, kind, metadata, status }: Stored<Node>): Stored<Node> {
+function slimNode({ apiVersion, kind, metadata, spec, status }: Stored<Node>): Stored<Node> {
   const { name, uid, resourceVersion, labels } = metadata;
-  return prune({ apiVersion, kind, metadata: { name, uid, resourceVersion, labels }, status }) as Stored<Node>;
+  const kept = { unschedulable: spec?.unschedulable };
+  const { conditions, allocatable } = status ?? {};
+  const slim = {
+    apiVersion,
+    kind,
+    metadata: { name, uid, resourceVersion, labels },
+    spec: kept,
+    status: { conditions, allocatable },
+  };
+  return prune(slim) as Stored<Node>;
 }
 
 /** Without members that are undefined. */

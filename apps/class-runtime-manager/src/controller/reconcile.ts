@@ -274,6 +274,18 @@ function observe<T extends KubeObject>(
   };
 }
 
+/** What is known about a class at this moment, without touching it. */
+export async function observeClass<T extends KubeObject>(
+  object: Stored<T>,
+  signal: AbortSignal,
+  deps: ReconcileDeps<T>,
+): Promise<Observation> {
+  const wanted = want(object, deps);
+  const present = deps.children.childrenOf(object.metadata.uid);
+  const pass = { wanted, problems: wanted.problems, present, deleting: isBeingDeleted(object) };
+  return observe(object, pass, await warnings(object, pass, signal, deps), deps);
+}
+
 /** Events are read only for a class that is not well, and a failure to read them hides nothing else. */
 async function warnings<T extends KubeObject>(
   object: Stored<T>,

@@ -88,7 +88,11 @@ export interface Pod extends KubeObject {
 }
 
 export interface Node extends KubeObject {
-  readonly status?: { readonly conditions?: readonly ObservedCondition[] };
+  readonly spec?: { readonly unschedulable?: boolean };
+  readonly status?: {
+    readonly conditions?: readonly ObservedCondition[];
+    readonly allocatable?: Readonly<Record<string, string>>;
+  };
 }
 
 /** An Event of the core group or of events.k8s.io; both are in use. */

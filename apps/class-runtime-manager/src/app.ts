@@ -1,0 +1,204 @@
+import { invalidArgument, type Ambient } from "@oaas/foundation";
+import { fenced, KubeClient, type Transport } from "@oaas/kube-runtime";
+import type { ContextStore, Logger, Meter } from "@oaas/observability";
+import { listenOnePort, RpcServer, type OnePort } from "@oaas/rpc";
+import { createEndpoints } from "./adapters/http-endpoints.ts";
+import { tlsFiles } from "./adapters/tls-files.ts";
+import type { CrmConfig } from "./config.ts";
+import { createClassManager, type ClassManager } from "./controller/class-manager.ts";
+import { configuredFacts } from "./controller/configured-facts.ts";
+import { bearerAuthorizer } from "./grpc/authorize.ts";
+import { capabilityNames, templateNames } from "./grpc/cluster-abilities.ts";
+import { createExplainer } from "./grpc/explainer.ts";
+import { kubeClasses, kubeClusterReader } from "./grpc/kube-ports.ts";
+import { namespaceRules, type NamespaceRules } from "./grpc/namespaces.ts";
+import { createServeCheck } from "./grpc/serve-check.ts";
+import { createGrpcServices, type GrpcServices } from "./grpc/services.ts";
+import { crmMetrics } from "./telemetry.ts";
+import { VERSION } from "./version.ts";
+
+/** The world around the manager; `main.ts` hands in the real one. */
+export interface AppPorts {
+  readonly ambient: Ambient;
+  readonly transport: Transport;
+  /** The namespace of the pod or of the kubeconfig's context. */
+  readonly ownNamespace: string;
+  /** Differs between processes. */
+  readonly identity: string;
+  readonly logger: Logger;
+  readonly meter: Meter;
+  readonly metricsText: () => Promise<string>;
+  readonly metricsType: string;
+  readonly context: ContextStore;
+}
+
+export interface RunningApp {
+  readonly port: number;
+  readonly grpcPort: number | undefined;
+  /** Resolves when every cache is synced. */
+  readonly ready: Promise<void>;
+  /** Stops in order: no new calls, running ones end, workers end, the lease is given back, caches stop. Repeatable. */
+  close(): Promise<void>;
+}
+
+/** Starts the class runtime manager: listens at once, so that probes are answered, and works as soon as it may. */
+export async function startApp(config: CrmConfig, ports: AppPorts): Promise<RunningApp> {
+  const { ambient, logger, meter, transport } = ports;
+  const namespaces = namespaceRules(config.k8s.namespaces, ports.ownNamespace);
+  const client = new KubeClient({
+    transport,
+    ambient,
+    meter,
+    userAgent: `oprc-crm/${VERSION}`,
+    onWarning: (text) => logger.warn("the API server warns", { text }),
+  });
+  const crm = createClassManager({
+    client,
+    fencedClient: (mayWrite) =>
+      new KubeClient({ transport: fenced(transport, mayWrite), ambient, meter, userAgent: `oprc-crm/${VERSION}` }),
+    ambient,
+    namespace: watchedNamespace(namespaces),
+    facts: configuredFacts(config),
+    identity: ports.identity,
+    concurrency: config.limits.concurrency,
+    logger,
+    meter,
+    ...(config.features.leaderElection
+      ? {
+          election: {
+            namespace: config.leaderElection.namespace ?? namespaces.fallback,
+            name: config.leaderElection.lease,
+            leaseMs: config.leaderElection.leaseMs,
+          },
+        }
+      : {}),
+  });
+  const services = servicesOf(config, ports, namespaces, client, crm);
+  const token = config.security.token;
+  const rpc = new RpcServer({
+    services: services.services,
+    ambient,
+    logger,
+    meter,
+    context: ports.context,
+    authorize: bearerAuthorizer(() => (token === undefined ? [] : [token])),
+  });
+  const http = createEndpoints({
+    version: VERSION,
+    unhealthy: () => [],
+    notReady: () => crm.manager.readiness().reasons,
+    metrics: ports.metricsText,
+    metricsType: ports.metricsType,
+    leader: () => crm.elector?.leader,
+  });
+  const tls = tlsFiles(config.security);
+  const listen = (port: number): Promise<OnePort> =>
+    listenOnePort({
+      host: config.server.host,
+      port,
+      rpc,
+      http,
+      timers: ambient.timers,
+      ...(tls ? { tls: tls.options } : {}),
+    });
+  const main = await listen(config.server.httpPort);
+  const second =
+    config.server.grpcPort === undefined || config.server.grpcPort === main.port
+      ? undefined
+      : await listen(config.server.grpcPort);
+  const doors = [main, ...(second ? [second] : [])];
+  const endFollowing = tls?.follow(
+    ambient.timers,
+    (options) => {
+      for (const door of doors) door.setTls(options);
+      logger.info("certificates were reloaded");
+    },
+    (fault) => logger.warn("certificates could not be reloaded", { fault }),
+  );
+  crm.manager.start();
+  const ready = crm.informers.synced().then(() => services.setServing(true));
+  ready.catch(() => undefined);
+  let closing: Promise<void> | undefined;
+  return {
+    port: main.port,
+    grpcPort: second?.port,
+    ready,
+    close: () =>
+      (closing ??= (async () => {
+        services.setServing(false);
+        endFollowing?.();
+        await Promise.all(doors.map((door) => door.close(config.server.graceMs)));
+        await crm.manager.stop();
+        await crm.events.flush();
+        await client.close();
+      })()),
+  };
+}
+
+function servicesOf(
+  config: CrmConfig,
+  ports: AppPorts,
+  namespaces: NamespaceRules,
+  client: KubeClient,
+  crm: ClassManager,
+): GrpcServices {
+  const { ambient, logger, meter } = ports;
+  const { directory, store } = kubeClasses(client, [crm.classRuntimes], ambient.clock);
+  const { surroundings, facts } = crm;
+  return createGrpcServices({
+    ambient,
+    namespaces,
+    profile: config.profile,
+    directory,
+    store,
+    leadership: {
+      get isLeading() {
+        return crm.elector?.isLeading ?? true;
+      },
+      get leader() {
+        return crm.elector ? crm.elector.leader : ports.identity;
+      },
+    },
+    check: createServeCheck({
+      facts: (namespace) => facts.read(namespace),
+      environmentOf: (namespace, wanted) => surroundings.environmentOf(namespace, wanted),
+      userTemplates: (namespace) => surroundings.userTemplates(namespace),
+    }),
+    explainer: createExplainer((object, signal) => crm.observe(object, signal), ambient.clock),
+    cluster: kubeClusterReader({
+      client,
+      ambient,
+      logger,
+      nodes: () => crm.pods.nodes,
+      trouble: () => crm.informers.troubles[0]?.fault,
+      capabilities: () => capabilityNames(facts.read(namespaces.fallback), config.features.nfrEnforcement),
+      templates: () => templateNames([...surroundings.templates.cache.list()].map(({ metadata }) => metadata.name)),
+      environments: () => [...surroundings.environments.cache.list()].map(({ metadata }) => metadata.name),
+    }),
+    version: VERSION,
+    clusterName: config.clusterName,
+    labels: Object.fromEntries(
+      Object.entries({ region: config.place.region, zone: config.place.zone }).filter(
+        (entry): entry is [string, string] => entry[1] !== undefined,
+      ),
+    ),
+    mockAvailability: config.mockAvailability,
+    logger,
+    metrics: crmMetrics(meter),
+    maxWatchers: config.limits.watchers,
+  });
+}
+
+/** One namespace, or undefined for all. */
+function watchedNamespace({ served }: NamespaceRules): string | undefined {
+  if (served === "all") return undefined;
+  const [only, ...more] = served;
+  if (more.length === 0) return only;
+  throw invalidArgument("the configuration", [
+    {
+      path: "$.OPRC_CRM_K8S_NAMESPACE",
+      message: "names several namespaces, which this build cannot watch one by one",
+      fix: "name one, or * for all",
+    },
+  ]);
+}

@@ -1,0 +1,206 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync } from "node:fs";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { CrmInfoService, DeploymentCondition, DeploymentService, grpcHealth } from "@oaas/contracts/grpc";
+import { isFault } from "@oaas/foundation";
+import { realAmbient } from "@oaas/foundation/real";
+import { RpcChannel } from "@oaas/rpc";
+import { describeWith, eventually, startKubernetes, type KubernetesUnderTest } from "@oaas/testkit";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+
+const CRDS = path.resolve(import.meta.dirname, "..", "..", "..", "deploy", "crds");
+const MAIN = path.resolve(import.meta.dirname, "..", "src", "main.ts");
+
+/** A manager as an operator runs it: a process with settings in its environment. */
+interface ManagerProcess {
+  readonly port: number;
+  readonly child: ChildProcess;
+  readonly channel: RpcChannel;
+}
+
+describeWith(["kubernetes", "kwok"], "the manager as a process, on a real cluster", () => {
+  let cluster: KubernetesUnderTest;
+  const running: ManagerProcess[] = [];
+
+  const kubectl = async (...args: string[]): Promise<string> => (await cluster.kubectl(args)).stdout;
+  const start = async (env: Record<string, string> = {}): Promise<ManagerProcess> => {
+    const child = spawn(process.execPath, [MAIN], {
+      env: {
+        PATH: process.env["PATH"] ?? "",
+        KUBECONFIG: cluster.kubeconfig,
+        HTTP_PORT: "0",
+        OPRC_CRM_HTTP_HOST: "127.0.0.1",
+        OPRC_CRM_K8S_NAMESPACE: "classes",
+        OPRC_CRM_FEATURES_ODGM: "true",
+        LOG_LEVEL: "info",
+        ...env,
+      },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const lines = createInterface({ input: child.stdout });
+    for await (const line of lines) {
+      const entry = JSON.parse(line) as { message: string; port: number };
+      if (entry.message !== "the class runtime manager listens") continue;
+      // Goes on reading, so that the process never waits for us.
+      child.stdout.resume();
+      const channel = new RpcChannel({
+        name: "crm",
+        address: `127.0.0.1:${entry.port}`,
+        clock: realAmbient.clock,
+        token: () => "secret-token",
+      });
+      const manager = { port: entry.port, child, channel };
+      running.push(manager);
+      return manager;
+    }
+    throw new Error("the manager ended before it listened");
+  };
+  const stop = async (manager: ManagerProcess, signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> => {
+    manager.channel.close();
+    if (manager.child.exitCode !== null || manager.child.signalCode !== null) return manager.child.exitCode;
+    manager.child.kill(signal);
+    const [code] = (await once(manager.child, "exit")) as [number | null];
+    return code;
+  };
+  const deploymentsOf = (manager: ManagerProcess) => manager.channel.client(DeploymentService);
+  const conditionOf = async (manager: ManagerProcess, deploymentId: string): Promise<DeploymentCondition | undefined> =>
+    (await deploymentsOf(manager).getClassRuntime({ deploymentId })).deployment?.status?.condition;
+  const unit = {
+    id: "shop-order-1",
+    packageName: "shop",
+    classKey: "Order",
+    targetEnv: "here",
+    functions: [
+      {
+        functionKey: "Order.create",
+        provisionConfig: { containerImage: "example.test/fn:1", maxConcurrency: 0, needHttp2: false },
+      },
+    ],
+  };
+
+  beforeAll(async () => {
+    cluster = await startKubernetes({
+      controllerManager: true,
+      scheduler: true,
+      kwokNodes: 2,
+      crdFiles: readdirSync(CRDS).map((file) => path.join(CRDS, file)),
+    });
+    await kubectl("create", "namespace", "classes");
+  });
+  afterEach(() => Promise.all(running.splice(0).map((manager) => stop(manager, "SIGKILL"))));
+  afterAll(async () => {
+    await cluster.close();
+  });
+
+  test("deploys over gRPC, tells the truth over gRPC, HTTP and kubectl, and deletes without a trace", async () => {
+    const crm = await start();
+    const http = `http://127.0.0.1:${crm.port}`;
+    await eventually(async () => (await fetch(`${http}/readyz`)).status === 200);
+    await eventually(
+      async () =>
+        (await crm.channel.client(grpcHealth.Health).check({ service: "" })).status ===
+        grpcHealth.HealthCheckResponse_ServingStatus.SERVING,
+    );
+    await eventually(async () => (await deploymentsOf(crm).deploy({ deploymentUnit: unit })).deploymentId === unit.id, {
+      what: "leadership",
+    });
+    await eventually(async () => (await conditionOf(crm, unit.id)) === DeploymentCondition.RUNNING, {
+      timeoutMs: 60_000,
+      what: "the class to run",
+    });
+    expect(await kubectl("get", "crt", "-n", "classes")).toMatch(/shop-order-1\s.*available/i);
+    const health = await crm.channel.client(CrmInfoService).getEnvHealth({ env: "" });
+    expect(health).toMatchObject({ status: "Healthy", nodeCount: 2, readyNodes: 2 });
+    expect(health.availability).toBeGreaterThan(0.5);
+    const metrics = await (await fetch(`${http}/metrics`)).text();
+    expect(metrics).toMatch(/crm_active_deployments 1/);
+    expect(metrics).toMatch(/kube_client_requests_total\{.*verb="patch"/);
+    const explained = await deploymentsOf(crm).explainClassRuntime({ deploymentId: unit.id });
+    expect(
+      JSON.stringify(explained, (_key, value: unknown) => (typeof value === "bigint" ? String(value) : value)),
+    ).toContain("Order.create");
+    await deploymentsOf(crm).deleteDeployment({ deploymentId: unit.id });
+    await eventually(
+      async () => (await kubectl("get", "crt,deploy,svc", "-n", "classes", "-l", "oaas.io/owner", "-o", "name")) === "",
+    );
+    await eventually(() =>
+      deploymentsOf(crm)
+        .getDeploymentStatus({ deploymentId: unit.id })
+        .then(
+          () => false,
+          (thrown: unknown) => isFault(thrown, "not-found"),
+        ),
+    );
+    expect(await stop(crm)).toBe(0);
+  });
+
+  test("of two processes one acts; the other answers reads, names the leader to writers, and takes over after a kill -9", async () => {
+    const env = { OPRC_CRM_FEATURES_LEADER_ELECTION: "true", OPRC_CRM_LEADER_ELECTION_LEASE_SECS: "3" };
+    const first = await start({ ...env, OPRC_CRM_LEADER_ELECTION_IDENTITY: "first" });
+    await eventually(
+      async () =>
+        (await deploymentsOf(first).deploy({ deploymentUnit: { ...unit, id: "two-1" } })).deploymentId === "two-1",
+      { what: "the first to lead" },
+    );
+    const second = await start({ ...env, OPRC_CRM_LEADER_ELECTION_IDENTITY: "second" });
+    await eventually(async () => (await conditionOf(second, "two-1")) === DeploymentCondition.RUNNING, {
+      timeoutMs: 60_000,
+    });
+    await eventually(
+      async () => {
+        const refused = await deploymentsOf(second)
+          .deploy({ deploymentUnit: { ...unit, id: "two-2" } })
+          .catch((thrown: unknown) => thrown);
+        return isFault(refused, "unavailable") && refused.message.includes('"first" leads');
+      },
+      { what: "the second to name the first" },
+    );
+    await stop(first, "SIGKILL");
+    await eventually(
+      async () =>
+        (await deploymentsOf(second).deploy({ deploymentUnit: { ...unit, id: "two-2" } })).deploymentId === "two-2",
+      { timeoutMs: 30_000, what: "the second to lead" },
+    );
+    await eventually(async () => (await conditionOf(second, "two-2")) === DeploymentCondition.RUNNING, {
+      timeoutMs: 60_000,
+    });
+    expect(await stop(second)).toBe(0);
+  });
+
+  test("with a token configured, strangers see health and nothing else", async () => {
+    const crm = await start({ OPRC_CRM_SECURITY_TOKEN: "secret-token" });
+    const stranger = new RpcChannel({ name: "crm", address: `127.0.0.1:${crm.port}`, clock: realAmbient.clock });
+    const refused = await stranger
+      .client(DeploymentService)
+      .listClassRuntimes({})
+      .then(
+        () => undefined,
+        (thrown: unknown) => thrown,
+      );
+    expect(isFault(refused, "unauthenticated")).toBe(true);
+    expect((await stranger.client(grpcHealth.Health).check({ service: "" })).status).toBeDefined();
+    await eventually(async () => (await deploymentsOf(crm).listClassRuntimes({})).items.length > 0);
+    stranger.close();
+    expect(await stop(crm)).toBe(0);
+  });
+
+  test.each([
+    [{ OPRC_CRM_PROFIL: "dev" }, "OPRC_CRM_PROFILE"],
+    [{ HTTP_PORT: "many" }, "HTTP_PORT"],
+    [{ KUBECONFIG: "/no/such/file" }, "/no/such/file"],
+    [{ OPRC_CRM_K8S_NAMESPACE: "a,b" }, "OPRC_CRM_K8S_NAMESPACE"],
+  ])("a start that cannot be says why: %j", async (env, mentioned) => {
+    const child = spawn(process.execPath, [MAIN], {
+      env: { PATH: process.env["PATH"] ?? "", KUBECONFIG: cluster.kubeconfig, HTTP_PORT: "0", ...env },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    let stderr = "";
+    child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+    const [code] = (await once(child, "close")) as [number | null];
+    expect(code).toBe(1);
+    expect(stderr).toContain(mentioned);
+    expect(stderr).not.toContain("    at ");
+  });
+});
