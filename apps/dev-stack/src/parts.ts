@@ -14,7 +14,11 @@ export const PARTS: readonly Part[] = [
   },
   { name: "REST contract", what: "the OpenAPI 3.1 document that the package manager will serve", running: true },
   { name: "Package manager", what: "registry, plans, deployments over clusters", running: false },
-  { name: "Class runtime manager", what: "one controller per cluster", running: false },
+  {
+    name: "Class runtime manager",
+    what: "one controller per cluster; by itself against any cluster: npm run crm",
+    running: false,
+  },
   { name: "Simulated clusters", what: "embedded Kubernetes API servers", running: false },
   { name: "Console and command line", what: "the browser's and the terminal's view", running: false },
 ];

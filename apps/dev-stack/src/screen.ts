@@ -16,7 +16,7 @@ export function readyScreen(input: {
     "",
     ...rows,
     "",
-    "  ● running   ○ not in this build yet",
+    "  ● running   ○ not in the stack yet",
     "",
     `  Data      ${dataDir} (start ${starts.count}${starts.previousAt === undefined ? "" : `, the last was ${starts.previousAt}`})`,
     `  Try       curl ${url}/health`,

@@ -6,7 +6,7 @@ import { renderPage } from "./page.ts";
 test("the page claims to run only what runs", () => {
   const page = renderPage({ version: "1", parts: PARTS, starts: { count: 1, previousAt: undefined }, revision: 7 });
   for (const { name, running } of PARTS) {
-    expect(page).toContain(`<td>${running ? "running" : "not in this build"}</td><td>${name}</td>`);
+    expect(page).toContain(`<td>${running ? "running" : "not in the stack yet"}</td><td>${name}</td>`);
   }
 });
 

@@ -12,7 +12,7 @@ export interface PageInput {
 export function renderPage(input: PageInput): string {
   const rows = input.parts.map(
     ({ name, what, running }) =>
-      `<tr><td>${running ? "running" : "not in this build"}</td><td>${escape(name)}</td><td>${escape(what)}</td></tr>`,
+      `<tr><td>${running ? "running" : "not in the stack yet"}</td><td>${escape(name)}</td><td>${escape(what)}</td></tr>`,
   );
   const since =
     input.starts.previousAt === undefined ? "the first" : `the last was at ${escape(input.starts.previousAt)}`;
