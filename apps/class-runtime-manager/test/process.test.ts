@@ -116,6 +116,7 @@ describeWith(["kubernetes", "kwok"], "the manager as a process, on a real cluste
     expect(health.availability).toBeGreaterThan(0.5);
     const metrics = await (await fetch(`${http}/metrics`)).text();
     expect(metrics).toMatch(/crm_active_deployments 1/);
+    expect(metrics).toMatch(/crm_reconciliation_duration_seconds_count\{kind="class-runtime"\} [1-9]/);
     expect(metrics).toMatch(/kube_client_requests_total\{.*verb="patch"/);
     const explained = await deploymentsOf(crm).explainClassRuntime({ deploymentId: unit.id });
     expect(

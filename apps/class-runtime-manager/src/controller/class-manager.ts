@@ -18,6 +18,7 @@ import {
   type Source,
 } from "@oaas/kube-runtime";
 import { NOOP_LOGGER, NOOP_METER, type Logger, type Meter } from "@oaas/observability";
+import { crmMetrics } from "../telemetry.ts";
 import { ChildApplier } from "./apply-children.ts";
 import { ChildCache } from "./child-cache.ts";
 import { FactsReader, type ConfiguredFacts } from "./cluster-facts.ts";
@@ -67,6 +68,7 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
   const { client, ambient, namespace } = options;
   const logger = options.logger ?? NOOP_LOGGER;
   const meter = options.meter ?? NOOP_METER;
+  const { reconciliation } = crmMetrics(meter);
   const informers = new InformerPool(client, { ambient, logger, meter });
   const elector = options.election && electorOf(options.election, options);
   const acting = (elector && options.fencedClient?.(() => elector.isLeading)) ?? client;
@@ -112,7 +114,14 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
         logger,
         meter,
         concurrency: options.concurrency ?? 8,
-        reconcile: (key, context) => reconcile(key, context, { ...shared, subject, informer }),
+        reconcile: async (key, context) => {
+          const startedAt = ambient.clock.monotonic();
+          try {
+            return await reconcile(key, context, { ...shared, subject, informer });
+          } finally {
+            reconciliation.observe((ambient.clock.monotonic() - startedAt) / 1000, { kind: subject.name });
+          }
+        },
         sources: [
           own(informer, { when: anyOf(specChanged, annotationsChanged), priority: PRIORITY.high }),
           ...children.sources(subject.owner),

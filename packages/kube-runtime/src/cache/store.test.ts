@@ -80,3 +80,15 @@ test("the store is what a map would be, its indexes what a search would find, it
     }),
   );
 });
+
+test("a list longer than a call takes arguments is no trouble", () => {
+  const many = Array.from({ length: 200_000 }, (_, index): Stored<Thing> => ({
+    apiVersion: "v1",
+    kind: "Thing",
+    metadata: { name: `t${index}`, uid: `t${index}`, resourceVersion: "1" },
+    colours: [],
+  }));
+  const store = new ObjectStore<Thing>({});
+  expect(store.replace(many)).toHaveLength(many.length);
+  expect(store.replace([])).toHaveLength(many.length);
+});
