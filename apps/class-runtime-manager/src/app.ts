@@ -85,7 +85,7 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
   });
   const http = createEndpoints({
     version: VERSION,
-    unhealthy: () => [],
+    unhealthy: () => crm.manager.health().reasons,
     notReady: () => crm.manager.readiness().reasons,
     metrics: ports.metricsText,
     metricsType: ports.metricsType,

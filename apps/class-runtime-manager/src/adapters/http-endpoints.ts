@@ -27,7 +27,7 @@ export function createEndpoints(sources: EndpointSources): Server {
   const answers: Readonly<Record<string, () => Promise<[number, string, string]>>> = {
     "/health": async () => verdict(sources.unhealthy()),
     "/healthz": async () => verdict(sources.unhealthy()),
-    "/readyz": async () => verdict([...sources.unhealthy(), ...sources.notReady()]),
+    "/readyz": async () => verdict(sources.notReady()),
     "/metrics": async () => [200, sources.metricsType, await sources.metrics()],
   };
   return createServer((request, response) => {
