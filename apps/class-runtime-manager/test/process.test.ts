@@ -1,13 +1,14 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { CrmInfoService, DeploymentCondition, DeploymentService, grpcHealth } from "@oaas/contracts/grpc";
 import { isFault } from "@oaas/foundation";
 import { realAmbient } from "@oaas/foundation/real";
-import { RpcChannel } from "@oaas/rpc";
-import { describeWith, eventually, startKubernetes, type KubernetesUnderTest } from "@oaas/testkit";
+import { RpcChannel, type ChannelTls } from "@oaas/rpc";
+import { describeWith, eventually, makeAuthority, startKubernetes, type KubernetesUnderTest } from "@oaas/testkit";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 
 const CRDS = path.resolve(import.meta.dirname, "..", "..", "..", "deploy", "crds");
@@ -185,6 +186,50 @@ describeWith(["kubernetes", "kwok"], "the manager as a process, on a real cluste
     await eventually(async () => (await deploymentsOf(crm).listClassRuntimes({})).items.length > 0);
     stranger.close();
     expect(await stop(crm)).toBe(0);
+  });
+
+  test("mTLS: both sides are checked, and certificates that are replaced are used without a restart", async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), "oaas-crm-tls-"));
+    const file = (name: string): string => path.join(folder, name);
+    const clients = makeAuthority("clients");
+    const pm = clients.issue({ commonName: "pm" });
+    const renew = (): string => {
+      const servers = makeAuthority("servers");
+      const server = servers.issue({ commonName: "crm", hosts: ["localhost", "127.0.0.1"] });
+      writeFileSync(file("tls.crt"), server.certificate);
+      writeFileSync(file("tls.key"), server.key);
+      return servers.certificate;
+    };
+    writeFileSync(file("clients.crt"), clients.certificate);
+    const oldCa = renew();
+    const crm = await start({
+      OPRC_CRM_SECURITY_MTLS: "true",
+      OPRC_CRM_SECURITY_TLS_CERT_FILE: file("tls.crt"),
+      OPRC_CRM_SECURITY_TLS_KEY_FILE: file("tls.key"),
+      OPRC_CRM_SECURITY_TLS_CLIENT_CA_FILE: file("clients.crt"),
+    });
+    const trying = async (tls: ChannelTls): Promise<boolean> => {
+      const channel = new RpcChannel({ name: "crm", address: `localhost:${crm.port}`, clock: realAmbient.clock, tls });
+      const answered = await channel
+        .client(grpcHealth.Health)
+        .check({ service: "" }, { deadlineMs: 3_000 })
+        .then(
+          () => true,
+          () => false,
+        );
+      channel.close();
+      return answered;
+    };
+    const identity = { certificate: pm.certificate, key: pm.key };
+    expect(await trying({ ca: oldCa, ...identity })).toBe(true);
+    expect(await trying({ ca: oldCa })).toBe(false);
+    const newCa = renew();
+    await eventually(() => trying({ ca: newCa, ...identity }), {
+      timeoutMs: 30_000,
+      what: "the new certificate to be used",
+    });
+    expect(await stop(crm)).toBe(0);
+    rmSync(folder, { recursive: true });
   });
 
   test.each([
