@@ -172,11 +172,12 @@ describeWith(["kubernetes"], "client and informer on a real API server in troubl
     const followed = follow(server.access, NAMESPACE, { silenceMs: frozenMs / 2 });
     await followed.caughtUp(maps);
     server.freeze();
+    const frozenAt = performance.now();
     try {
       const fault = await maps.list({ namespace: NAMESPACE }, { deadlineMs: 1_000 }).catch((thrown: unknown) => thrown);
       expect((fault as Fault).kind).toBe("deadline-exceeded");
       await eventually(() => followed.informer.trouble !== undefined, { timeoutMs: frozenMs * 2 });
-      await new Promise((resolve) => setTimeout(resolve, frozenMs / 2));
+      await new Promise((resolve) => setTimeout(resolve, frozenAt + frozenMs - performance.now()));
     } finally {
       server.thaw();
     }
