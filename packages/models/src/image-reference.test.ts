@@ -61,6 +61,11 @@ describe("parseImageReference", () => {
     );
   });
 
+  test("what looks like a host but can be none is a part of the name", () => {
+    expect(parseImageReference("r.io_a/a")).toEqual({ repository: "r.io_a/a" });
+    expect(parseImageReference("A_b/a")).toBeUndefined();
+  });
+
   test("the pattern for documents says the same, apart from lengths", () => {
     const pattern = new RegExp(IMAGE_REFERENCE.pattern!);
     const piece = fc.constantFrom(

@@ -32,8 +32,7 @@ export function parseImageReference(text: string): ImageReference | undefined {
   if (tag !== undefined && !TAG.test(tag)) return undefined;
 
   const path = (hasTag ? named.slice(0, lastColon) : named).split("/");
-  const registry = path.length > 1 && looksLikeHost(path[0] ?? "") ? path.shift() : undefined;
-  if (registry !== undefined && !REGISTRY.test(registry)) return undefined;
+  const registry = path.length > 1 && isHost(path[0] ?? "") ? path.shift() : undefined;
   const repository = path.join("/");
   if (repository.length > 255 || !path.every((part) => REPOSITORY_PART.test(part))) return undefined;
 
@@ -45,9 +44,12 @@ export function parseImageReference(text: string): ImageReference | undefined {
   };
 }
 
-/** The first part is a host when nothing else could look like it: a dot, a port, `localhost`, or upper case. */
-function looksLikeHost(part: string): boolean {
-  return part === "localhost" || /[.:]/.test(part) || part !== part.toLowerCase();
+/**
+ * The first part is a host when nothing else could look like it: a dot, a port, `localhost`, or upper case. What looks so but can be no host
+ * (`r.io_a`) is a part of the name, as registries have it.
+ */
+function isHost(part: string): boolean {
+  return REGISTRY.test(part) && (part === "localhost" || /[.:]/.test(part) || part !== part.toLowerCase());
 }
 
 /** The image of a function's container. */
