@@ -16,6 +16,11 @@ export const PACKAGES: Readonly<Record<string, PackageRule>> = {
   observability: { rank: 1, folder: "packages/observability", mayImport: ["foundation"] },
   "kube-core": { rank: 1, folder: "packages/kube-core", mayImport: ["foundation"] },
   models: { rank: 1, folder: "packages/models", mayImport: ["foundation"] },
+  "service-shell": {
+    rank: 2,
+    folder: "packages/service-shell",
+    mayImport: ["config", "foundation", "observability"],
+  },
   contracts: { rank: 2, folder: "packages/contracts", mayImport: ["foundation", "models"] },
   storage: { rank: 2, folder: "packages/storage", mayImport: ["foundation"] },
   "kube-runtime": {
@@ -28,12 +33,27 @@ export const PACKAGES: Readonly<Record<string, PackageRule>> = {
   "class-runtime-manager": {
     rank: 4,
     folder: "apps/class-runtime-manager",
-    mayImport: ["config", "contracts", "foundation", "kube-core", "kube-runtime", "models", "observability", "rpc"],
+    mayImport: [
+      "config",
+      "contracts",
+      "foundation",
+      "kube-core",
+      "kube-runtime",
+      "models",
+      "observability",
+      "rpc",
+      "service-shell",
+    ],
+  },
+  "package-manager": {
+    rank: 4,
+    folder: "apps/package-manager",
+    mayImport: ["config", "contracts", "foundation", "models", "observability", "rpc", "storage"],
   },
   "dev-stack": {
     rank: 5,
     folder: "apps/dev-stack",
-    mayImport: ["foundation", "config", "observability", "contracts", "storage"],
+    mayImport: ["foundation", "config", "observability", "contracts", "service-shell", "storage"],
   },
 };
 
@@ -79,7 +99,7 @@ export const BANS: readonly Ban[] = [
   {
     reason: "clock, timers, randomness and ids are ports; main.ts hands in the real ones",
     files: /^(packages|apps)\/[^/]+\/src\//,
-    except: new RegExp(`${TEST_FILES.source}|/main\\.ts$|/adapters/`),
+    except: new RegExp(`${TEST_FILES.source}|/main\\.ts$|/adapters/|^packages/service-shell/`),
     imports: /^@oaas\/foundation\/real$/,
     standsFor: "packages/foundation/src/real",
   },
@@ -93,9 +113,16 @@ export const BANS: readonly Ban[] = [
   {
     reason: "the real logger, meter and tracer are wired in main.ts; everyone else sees ports",
     files: /^(packages|apps)\/[^/]+\/src\//,
-    except: new RegExp(`${TEST_FILES.source}|/main\\.ts$|^packages/observability/`),
+    except: new RegExp(`${TEST_FILES.source}|/main\\.ts$|^packages/(observability|service-shell)/`),
     imports: /^@oaas\/observability\/node$/,
     standsFor: "packages/observability/src/node",
+  },
+  {
+    reason: "the shell of a process is for main.ts alone",
+    files: /^(packages|apps)\/[^/]+\/src\//,
+    except: new RegExp(`${TEST_FILES.source}|/main\\.ts$`),
+    imports: /^@oaas\/service-shell$/,
+    standsFor: "packages/service-shell",
   },
   {
     reason: "the testkit is for tests; product code must not start components",
