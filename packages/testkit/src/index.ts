@@ -15,6 +15,7 @@ export { startEtcd, type EtcdOptions, type EtcdUnderTest } from "./etcd/start-et
 export type { EtcdMember } from "./etcd/etcd-member.ts";
 export type { ClientTls, EtcdCredentials } from "./etcd/etcd-security.ts";
 export { startKubernetes, type KubernetesOptions, type KubernetesUnderTest } from "./kubernetes/start-kubernetes.ts";
+export type { AuditedRequest } from "./kubernetes/audit.ts";
 export { kubeTarget, startKubeTarget, type KubeTarget } from "./kubernetes/kube-target.ts";
 export type { TokenUser } from "./kubernetes/kubeconfig.ts";
 export {

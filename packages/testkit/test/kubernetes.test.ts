@@ -17,6 +17,7 @@ describeWith(["kubernetes", "etcd", "kwok"], "a real cluster with controllers an
       kwokNodes: 2,
       users: [{ name: "viewer", token: "viewer-token", groups: ["viewers"] }],
       crdFiles: [WIDGETS],
+      audit: true,
     });
   });
   afterAll(() => cluster?.close());
@@ -38,6 +39,31 @@ describeWith(["kubernetes", "etcd", "kwok"], "a real cluster with controllers an
     await kubectl("wait --for=condition=Available deployment/web --timeout=60s");
     const nodes = await kubectl("get pods -l app=web -o jsonpath={.items[*].spec.nodeName}");
     expect([...new Set(nodes.split(" "))].sort()).toEqual(["node-0", "node-1"]);
+  });
+
+  it.each([
+    ["missing", "ImagePullBackOff", "Failed"],
+    ["crashing", "CrashLoopBackOff", "BackOff"],
+  ])("fails pods whose image is tagged %s with %s and an event, for good", async (tag, reason, event) => {
+    await kubectl(`create deployment ${tag} --image=example.test/web:${tag}`);
+    const waiting = "jsonpath={.items[*].status.containerStatuses[*].state.waiting.reason}";
+    await eventually(async () => (await kubectl(`get pods -l app=${tag} -o ${waiting}`)) === reason);
+    await eventually(async () =>
+      expect(await kubectl("get events -o jsonpath={.items[?(@.type=='Warning')].reason}")).toContain(event),
+    );
+    await kubectl(`annotate pods -l app=${tag} touched=yes`);
+    expect(await kubectl(`get pods -l app=${tag} -o ${waiting}`)).toBe(reason);
+    await kubectl(`delete deployment ${tag}`);
+    await eventually(async () => (await kubectl(`get pods -l app=${tag} -o name`)) === "", { what: "no leftovers" });
+  });
+
+  it("writes down who asked for what", async () => {
+    await cluster.kubectl(["--user=viewer", "get", "configmaps", "-n", "kube-system"]);
+    await eventually(async () =>
+      expect(await cluster.auditTrail()).toContainEqual(
+        expect.objectContaining({ user: "viewer", verb: "list", resource: "configmaps", namespace: "kube-system" }),
+      ),
+    );
   });
 
   it("collects what a deleted owner leaves", async () => {

@@ -7,6 +7,7 @@ import { onFreePorts } from "../process/free-ports.ts";
 import { probe, type ProbeAnswer } from "../process/http-probe.ts";
 import { startProcess, type ProcessUnderTest } from "../process/process-under-test.ts";
 import { untilReady } from "../process/ready.ts";
+import { auditArgs, type AuditFiles } from "./audit.ts";
 import { kubeconfigText, tokenFile, type TokenUser } from "./kubeconfig.ts";
 
 /** A running API server and the files its clients need. */
@@ -34,6 +35,7 @@ export interface ApiServerPlan {
   readonly etcdUrl: string;
   /** The first is the administrator. */
   readonly users: readonly TokenUser[];
+  readonly audit: AuditFiles | undefined;
 }
 
 /** Starts a kube-apiserver with RBAC and waits until it is ready and has the namespace `default`. */
@@ -44,7 +46,7 @@ export async function startApiServer(plan: ApiServerPlan): Promise<ApiServer> {
     const url = `https://127.0.0.1:${port}`;
     const server = await startProcess({
       command: componentFile("kube-apiserver"),
-      args: apiServerArgs(plan.etcdUrl, port, files),
+      args: [...apiServerArgs(plan.etcdUrl, port, files), ...auditArgs(plan.audit)],
       cwd: plan.folder,
       logFile: join(plan.folder, "kube-apiserver.log"),
     });

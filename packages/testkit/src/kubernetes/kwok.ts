@@ -18,6 +18,11 @@ const STAGES = [
   "pod/fast/pod-delete.yaml",
 ];
 
+/** What becomes of pods whose image is tagged so; everyone else's start at once. Events are those of a kubelet. */
+const FAILING_IMAGES = ["image-missing.yaml", "crash-loop.yaml"].map((file) =>
+  join(import.meta.dirname, "..", "..", "stages", file),
+);
+
 /** Starts KWOK and waits until it serves. */
 export function startKwok(api: ApiServer, folder: string): Promise<ProcessUnderTest> {
   const stages = componentFile("kwok-stages");
@@ -33,7 +38,7 @@ export function startKwok(api: ApiServer, folder: string): Promise<ProcessUnderT
         `--server-address=127.0.0.1:${port}`,
         // With leases, a second KWOK on the same cluster would wait for those of the first to expire.
         "--node-lease-duration-seconds=0",
-        ...STAGES.map((stage) => `--config=${join(stages, stage)}`),
+        ...[...STAGES.map((stage) => join(stages, stage)), ...FAILING_IMAGES].map((file) => `--config=${file}`),
       ],
       cwd: folder,
       logFile: join(folder, "kwok.log"),

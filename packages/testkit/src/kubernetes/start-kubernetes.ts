@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { startEtcd } from "../etcd/start-etcd.ts";
 import { makeRunFolder, startFailure } from "../process/run-folder.ts";
 import { startApiServer, type ApiServer } from "./api-server.ts";
+import { prepareAudit, readAudit, type AuditedRequest } from "./audit.ts";
 import { startControllerManager, startScheduler } from "./controllers.ts";
 import type { TokenUser } from "./kubeconfig.ts";
 import { applyCrds, kubectlFor, type Kubectl } from "./kubectl.ts";
@@ -12,12 +13,14 @@ import { addNodes, startKwok } from "./kwok.ts";
 export interface KubernetesOptions {
   readonly controllerManager?: boolean;
   readonly scheduler?: boolean;
-  /** How many simulated nodes; their pods become ready at once. */
+  /** How many simulated nodes. Their pods become ready at once, but for images tagged `missing` or `crashing`. */
   readonly kwokNodes?: number;
   /** More users, for tests of RBAC: `kubectl --user=<name>` or the token itself. */
   readonly users?: readonly TokenUser[];
   /** Files of CustomResourceDefinitions to install and wait for. */
   readonly crdFiles?: readonly string[];
+  /** Whether the API server writes down who asked for what, and what it answered; read it with `auditTrail`. */
+  readonly audit?: boolean;
 }
 
 /** A real Kubernetes control plane on loopback. `token` belongs to system:masters. */
@@ -28,6 +31,8 @@ export interface KubernetesUnderTest extends AsyncDisposable {
   /** Path of a kubeconfig of the administrator. */
   readonly kubeconfig: string;
   readonly kubectl: Kubectl;
+  /** Every request that was answered so far, or a watch that was begun; only with `audit`. */
+  auditTrail(): Promise<readonly AuditedRequest[]>;
   close(): Promise<void>;
 }
 
@@ -44,7 +49,8 @@ export async function startKubernetes(options: KubernetesOptions = {}): Promise<
     const etcd = cleanup.use(await startEtcd());
     const admin = { name: "admin", token: randomBytes(16).toString("hex"), groups: ["system:masters"] };
     const users = [admin, ...(options.users ?? [])];
-    const api = await startApiServer({ folder: folder.path, etcdUrl: etcd.endpoints[0] ?? "", users });
+    const audit = options.audit ? await prepareAudit(folder.path) : undefined;
+    const api = await startApiServer({ folder: folder.path, etcdUrl: etcd.endpoints[0] ?? "", users, audit });
     cleanup.defer(async () => void (await api.process.stop(0)));
     const kubectl = kubectlFor(api.files.kubeconfig, folder.path);
     await startClients({ options, api, folder: folder.path, kubectl, cleanup });
@@ -53,7 +59,9 @@ export async function startKubernetes(options: KubernetesOptions = {}): Promise<
       await folder.remove();
     };
     const { caFile, kubeconfig } = api.files;
-    return { url: api.url, token: admin.token, caFile, kubeconfig, kubectl, close, [Symbol.asyncDispose]: close };
+    const auditTrail = async (): Promise<readonly AuditedRequest[]> => (audit ? readAudit(audit) : []);
+    const { url } = api;
+    return { url, token: admin.token, caFile, kubeconfig, kubectl, auditTrail, close, [Symbol.asyncDispose]: close };
   } catch (error) {
     await cleanup.disposeAsync();
     throw await startFailure("Kubernetes", folder, error);

@@ -1,0 +1,114 @@
+import { readFileSync } from "node:fs";
+import { createServer, type ClientRequest, type IncomingMessage, type ServerResponse } from "node:http";
+import { Agent, request as httpsRequest } from "node:https";
+import type { AddressInfo } from "node:net";
+
+/**
+ * What becomes of a request: passed on; answered by the proxy; held for ever; passed on, but its answer cut inside a line after so many bytes; or passed on,
+ * but its answer never given, and the test told as soon as it was there.
+ */
+export type HttpFate =
+  | { readonly do: "pass" }
+  | { readonly do: "answer"; readonly status: number; readonly body: string; readonly headers?: Record<string, string> }
+  | { readonly do: "hang" }
+  | { readonly do: "truncate"; readonly bytes: number; readonly how: "end" | "break" }
+  | { readonly do: "lose-answer"; readonly then: () => void };
+
+/** A proxy that speaks HTTP on its client's side, so that it can misbehave in the middle of an answer. */
+export interface HttpProxy {
+  readonly url: string;
+  /** The most requests that were under way at once since the last reading; only for requests that are passed on. */
+  takeMostAtOnce(): number;
+  /** Decides about each request, and ends what is under way. */
+  set(fate: (request: IncomingMessage) => HttpFate): void;
+  close(): Promise<void>;
+}
+
+/** Starts passing everything on. */
+export async function startHttpProxy(upstream: { readonly url: string; readonly caFile: string }): Promise<HttpProxy> {
+  const target = new URL(upstream.url);
+  const agent = new Agent({ ca: readFileSync(upstream.caFile, "utf8"), keepAlive: true });
+  const open = new Set<ServerResponse>();
+  let fateOf: (request: IncomingMessage) => HttpFate = () => ({ do: "pass" });
+  let underWay = 0;
+  let most = 0;
+
+  const send = (request: IncomingMessage, response: ServerResponse): ClientRequest => {
+    const sent = httpsRequest({
+      agent,
+      host: target.hostname,
+      port: target.port,
+      path: request.url,
+      method: request.method,
+      headers: { ...request.headers, host: target.host },
+    });
+    sent.on("error", () => response.destroy());
+    request.pipe(sent);
+    return sent;
+  };
+  const loseAnswer = (request: IncomingMessage, response: ServerResponse, then: () => void): void => {
+    send(request, response).on("response", (answer) => {
+      answer.on("end", then);
+      answer.resume();
+    });
+  };
+  const pass = (
+    request: IncomingMessage,
+    response: ServerResponse,
+    cut?: { bytes: number; how: "end" | "break" },
+  ): void => {
+    const sent = send(request, response);
+    response.on("close", () => sent.destroy());
+    sent.on("response", (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      let left = cut?.bytes ?? Number.POSITIVE_INFINITY;
+      answer.on("data", (bytes: Buffer) => {
+        response.write(bytes.subarray(0, left));
+        left -= bytes.length;
+        if (left > 0) return;
+        if (cut?.how === "end") response.end();
+        else response.destroy();
+        sent.destroy();
+      });
+      answer.on("error", () => response.destroy());
+      answer.on("end", () => {
+        underWay -= 1;
+        response.end();
+      });
+    });
+  };
+  const server = createServer((request, response) => {
+    open.add(response);
+    underWay += 1;
+    most = Math.max(most, underWay);
+    response.on("close", () => open.delete(response));
+    response.on("error", () => undefined);
+    const fate = fateOf(request);
+    if (fate.do === "pass") pass(request, response);
+    else if (fate.do === "truncate") pass(request, response, fate);
+    else if (fate.do === "lose-answer") loseAnswer(request, response, fate.then);
+    else if (fate.do === "answer") response.writeHead(fate.status, fate.headers).end(fate.body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const endAll = (): void => {
+    for (const response of open) response.destroy();
+  };
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    takeMostAtOnce: () => {
+      const was = most;
+      most = underWay = 0;
+      return was;
+    },
+    set: (next) => {
+      fateOf = next;
+      endAll();
+    },
+    close: async () => {
+      endAll();
+      agent.destroy();
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
