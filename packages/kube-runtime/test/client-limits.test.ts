@@ -2,7 +2,14 @@ import { cancelled, type Fault } from "@oaas/foundation";
 import { realAmbient } from "@oaas/foundation/real";
 import type { KubeObject } from "@oaas/kube-core";
 import { createRecordingMeter } from "@oaas/observability/testing";
-import { describeWith, eventually, startKubernetes, type KubernetesUnderTest } from "@oaas/testkit";
+import {
+  describeWith,
+  eventually,
+  startHttpProxy,
+  startKubernetes,
+  type HttpProxy,
+  type KubernetesUnderTest,
+} from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createUndiciTransport, loadAccess } from "../src/adapters/index.ts";
 import { Informer } from "../src/cache/informer.ts";
@@ -12,7 +19,6 @@ import type { ResourceClient } from "../src/client/resource-client.ts";
 import { resourceType } from "../src/client/resource-type.ts";
 import { EventRecorder } from "../src/events/recorder.ts";
 import { EVENTS } from "../src/events/event.ts";
-import { startHttpProxy, type HttpProxy } from "./http-proxy.ts";
 import { CONFIG_MAPS, configMap, NAMESPACES, realClient, type ConfigMap } from "./real-client.ts";
 
 interface Pod extends KubeObject {
@@ -33,8 +39,7 @@ describeWith(["kubernetes"], "the client's limits on a real API server", () => {
     cluster = await startKubernetes();
     client = realClient(cluster, { onWarning: (text) => warnings.push(text) });
     maps = client.resource(CONFIG_MAPS);
-    const access = loadAccess({ env: {}, kubeconfig: cluster.kubeconfig });
-    proxy = await startHttpProxy({ ...access, tls: { insecure: false, ca: { file: cluster.caFile } } });
+    proxy = await startHttpProxy(cluster);
   });
   afterAll(async () => {
     await Promise.all([client, ...closing].map((each) => each.close()));
@@ -43,7 +48,8 @@ describeWith(["kubernetes"], "the client's limits on a real API server", () => {
   });
 
   const throughProxy = (options: Partial<RequesterOptions> = {}): ResourceClient<ConfigMap> => {
-    const transport = createUndiciTransport(proxy.access, realAmbient);
+    const access = loadAccess({ env: {}, kubeconfig: cluster.kubeconfig });
+    const transport = createUndiciTransport({ ...access, server: proxy.url, tls: { insecure: false } }, realAmbient);
     const made = new KubeClient({ transport, ambient: realAmbient, ...options });
     closing.push(made);
     return made.resource(CONFIG_MAPS);

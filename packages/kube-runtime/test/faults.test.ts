@@ -2,15 +2,23 @@ import { readdirSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { Fault } from "@oaas/foundation";
-import { describeWith, eventually, sweepSize } from "@oaas/testkit";
+import {
+  describeWith,
+  eventually,
+  startHttpProxy,
+  startTcpProxy,
+  sweepSize,
+  type HttpFate,
+  type HttpProxy,
+  type TcpFault,
+  type TcpProxy,
+} from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { KubeClient } from "../src/client/kube-client.ts";
 import type { ResourceClient } from "../src/client/resource-client.ts";
 import { clientOf, follow, type Followed } from "./followed.ts";
-import { startHttpProxy, type HttpFate, type HttpProxy } from "./http-proxy.ts";
 import { startMortalApiServer, type MortalApiServer } from "./mortal-api-server.ts";
 import { CONFIG_MAPS, configMap, type ConfigMap } from "./real-client.ts";
-import { startTcpProxy, type TcpFault, type TcpProxy } from "./tcp-proxy.ts";
 
 const NAMESPACE = "default";
 const BAD_FATES: Readonly<Record<string, HttpFate>> = {
@@ -72,13 +80,15 @@ describeWith(["kubernetes"], "client and informer on a real API server in troubl
 
     beforeAll(async () => {
       tcp = await startTcpProxy(server.port);
-      http = await startHttpProxy(server.access);
+      http = await startHttpProxy({ url: server.access.server, caFile: server.caFile });
     });
     afterAll(async () => {
       await tcp.close();
       await http.close();
     });
 
+    const throughHttp = (): Followed =>
+      follow({ ...server.access, server: http.url, tls: { insecure: false } }, NAMESPACE);
     const throughTcp = (): Followed => follow({ ...server.access, server: `https://127.0.0.1:${tcp.port}` }, NAMESPACE);
 
     test.each(TCP_FAULTS)("does this with bytes: %s", async (fault) => {
@@ -96,7 +106,7 @@ describeWith(["kubernetes"], "client and informer on a real API server in troubl
     });
 
     test.each(Object.entries(BAD_FATES))("answers %s", async (_name, fate) => {
-      const followed = follow(http.access, NAMESPACE);
+      const followed = throughHttp();
       await followed.informer.synced(AbortSignal.timeout(10_000));
       http.set(() => fate);
       await change();
@@ -112,7 +122,7 @@ describeWith(["kubernetes"], "client and informer on a real API server in troubl
 
     test.each(Object.entries(BAD_FATES))("answers %s from the start", async (_name, fate) => {
       http.set(() => fate);
-      const followed = follow(http.access, NAMESPACE);
+      const followed = throughHttp();
       await failed(followed, 2, 0);
       expect(followed.informer.isSynced).toBe(false);
       http.set(() => ({ do: "pass" }));
@@ -123,7 +133,7 @@ describeWith(["kubernetes"], "client and informer on a real API server in troubl
     test("does all of it again and again: no growth of sockets or memory", async () => {
       const rounds = sweepSize(20, 200);
       const slow = throughTcp();
-      const quick = follow(http.access, NAMESPACE);
+      const quick = throughHttp();
       const fates = Object.values(BAD_FATES);
       const readings: { readonly sockets: number; readonly heap: number }[] = [];
       for (let round = 0; round < rounds; round += 1) {

@@ -25,6 +25,7 @@ export interface MortalApiServer {
   /** As a member of system:masters, straight to it. */
   readonly access: ClusterAccess;
   readonly authority: string;
+  readonly caFile: string;
   /** A certificate that the server takes for a user: its common name, in the group of its organization. */
   issue(request: CertificateRequest): IssuedCertificate;
   kill(): Promise<void>;
@@ -100,6 +101,7 @@ export async function startMortalApiServer(): Promise<MortalApiServer> {
       folder: folder.path,
       access,
       authority: authority.certificate,
+      caFile: at("ca.crt"),
       issue: (request) => authority.issue(request),
       kill: async () => void (await process.stop(0)),
       start: async () => {

@@ -2,7 +2,7 @@
  * For tests only: the real programs our code talks to, on loopback, and the words tests wait with.
  *
  * Reading order: components (what real programs there are and how one is had), process (the warden that starts them and
- * leaves nothing behind), then one starter per program: etcd, kubernetes, prometheus, browser.
+ * leaves nothing behind), then one starter per program: etcd, kubernetes, prometheus, browser; faults (proxies that misbehave).
  * `@oaas/testkit/components` is the part that tools may import without vitest.
  */
 export { componentFile } from "./components/component-file.ts";
@@ -32,6 +32,8 @@ export {
   type CertificateRequest,
   type IssuedCertificate,
 } from "./certificates/authority.ts";
+export { startHttpProxy, type HttpFate, type HttpProxy } from "./faults/http-proxy.ts";
+export { startTcpProxy, type TcpFault, type TcpProxy } from "./faults/tcp-proxy.ts";
 export { runCommand, type CommandOptions, type CommandResult } from "./process/client-command.ts";
 export { freePorts, onFreePorts } from "./process/free-ports.ts";
 export { startProcess, type ProcessOptions, type ProcessUnderTest } from "./process/process-under-test.ts";
