@@ -1,0 +1,62 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { realAmbient } from "@oaas/foundation/real";
+import { RpcChannel } from "@oaas/rpc";
+import { startProcess, untilReady, type ProcessUnderTest } from "@oaas/testkit";
+
+const MAIN = path.resolve(import.meta.dirname, "..", "src", "main.ts");
+
+/** One line of the manager's log. */
+export interface LogLine {
+  readonly level: string;
+  readonly message: string;
+  readonly [field: string]: unknown;
+}
+
+/** The manager as an operator runs it: a process with settings in its environment. */
+export interface RunningManager {
+  readonly port: number;
+  readonly channel: RpcChannel;
+  readonly process: ProcessUnderTest;
+  log(): Promise<readonly LogLine[]>;
+  /** Ends it in order; resolves with its exit code. */
+  stop(): Promise<number | null>;
+}
+
+/** Starts a manager on a free port; it listens when this returns. Its log goes to a file in `folder`. */
+export async function runManager(
+  kubeconfig: string,
+  folder: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<RunningManager> {
+  const logFile = path.join(folder, `crm-${crypto.randomUUID()}.log`);
+  const manager = await startProcess({
+    name: "crm",
+    command: process.execPath,
+    args: [MAIN],
+    cwd: folder,
+    logFile,
+    env: { KUBECONFIG: kubeconfig, HTTP_PORT: "0", OPRC_CRM_HTTP_HOST: "127.0.0.1", LOG_LEVEL: "info", ...env },
+  });
+  const log = async (): Promise<readonly LogLine[]> => {
+    const text = await readFile(logFile, "utf8").catch(() => "");
+    const lines = text.slice(0, text.lastIndexOf("\n") + 1).split("\n");
+    return lines.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line) as LogLine);
+  };
+  let port = 0;
+  await untilReady(manager, async () => {
+    port = Number((await log()).find(({ message }) => message.endsWith("listens"))?.["port"] ?? 0);
+    return port > 0;
+  });
+  const channel = new RpcChannel({ name: "crm", address: `127.0.0.1:${port}`, clock: realAmbient.clock });
+  return {
+    port,
+    channel,
+    process: manager,
+    log,
+    stop: async () => {
+      channel.close();
+      return (await manager.stop(20_000)).code;
+    },
+  };
+}
