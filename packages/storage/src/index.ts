@@ -37,3 +37,10 @@ export { Collection, type CollectionDefinition, type ListOptions } from "./colle
 export type { Codec } from "./codec.ts";
 export type { Indexes } from "./collection-layout.ts";
 export type { CollectionBatch, CollectionChange, Listed, Stored, Unreadable } from "./records.ts";
+export {
+  CollectionView,
+  type CollectionViewOptions,
+  type Orders,
+  type ViewPage,
+  type ViewQuery,
+} from "./collection-view.ts";

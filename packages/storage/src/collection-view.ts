@@ -1,0 +1,247 @@
+import { Fault, invalidArgument, orAbort, sleep, type Ambient } from "@oaas/foundation";
+import type { Collection } from "./collection.ts";
+import type { CallOptions } from "./kv.ts";
+import type { Stored, Unreadable } from "./records.ts";
+
+/** How the records of a view may be ordered: by a text of each, ties by id. */
+export type Orders<T> = Readonly<Record<string, (stored: Stored<T>) => string>>;
+
+export interface ViewQuery<T> {
+  /** What to keep; everything when left out. Must be pure, and say the same for the same `filterKey`. */
+  readonly filter?: (stored: Stored<T>) => boolean;
+  /** Names the filter, so that its result is computed once per change and not once per page. */
+  readonly filterKey?: string;
+  /** One of the view's orders; by id when left out. */
+  readonly order?: string;
+  readonly descending?: boolean;
+  readonly limit: number;
+  readonly offset?: number;
+  /** The `next` of the page before; wins over offset. */
+  readonly pageToken?: string;
+}
+
+export interface ViewPage<T> {
+  readonly records: readonly Stored<T>[];
+  /** Of everything that matches. */
+  readonly total: number;
+  readonly next?: string;
+}
+
+export interface CollectionViewOptions<T> {
+  readonly ambient: Ambient;
+  readonly orders?: Orders<T>;
+  /** Told after each batch of changes has been taken in: ids of what changed or went. */
+  readonly onChange?: (ids: readonly string[]) => void;
+}
+
+/** Sorted results that are kept until the next change. */
+const KEPT_RESULTS = 32;
+const RETRY_MS = 500;
+
+interface Ordered<T> {
+  readonly keys: readonly string[];
+  readonly records: readonly Stored<T>[];
+}
+
+/**
+ * A whole collection in memory, kept by watching it: lists with any filter, order and page without reading the store.
+ *
+ * *Guarantees*: after `reached(r)` every read shows the changes up to revision r; a page token stays right while records come and go.
+ * *Caveats*: what another process wrote shows as soon as the watch tells it, not at once. Single records that must be
+ * current are read from the collection.
+ */
+export class CollectionView<T> {
+  readonly #collection: Collection<T>;
+  readonly #options: CollectionViewOptions<T>;
+  readonly #stop = new AbortController();
+  #records = new Map<string, Stored<T>>();
+  #unreadable = new Map<string, Unreadable>();
+  #revision = 0;
+  #results = new Map<string, Ordered<T>>();
+  #waiting: { readonly revision: number; readonly resolve: () => void }[] = [];
+  #running: Promise<void> | undefined;
+  #trouble: Fault | undefined;
+
+  constructor(collection: Collection<T>, options: CollectionViewOptions<T>) {
+    this.#collection = collection;
+    this.#options = options;
+  }
+
+  /** Loads everything, then follows. Resolves when the first load is complete; rejects when that failed. */
+  async start(options: CallOptions = {}): Promise<void> {
+    await this.#load(options.signal);
+    this.#running = this.#follow();
+  }
+
+  /** The record as the view has it. */
+  get(id: string): Stored<T> | undefined {
+    return this.#records.get(id);
+  }
+
+  get size(): number {
+    return this.#records.size;
+  }
+
+  /** All records, in no order. */
+  all(): Iterable<Stored<T>> {
+    return this.#records.values();
+  }
+
+  /** Records that this build cannot read. */
+  get unreadable(): readonly Unreadable[] {
+    return [...this.#unreadable.values()];
+  }
+
+  /** Why the view cannot follow the store at the moment; undefined when it does. */
+  get trouble(): Fault | undefined {
+    return this.#trouble;
+  }
+
+  /** Resolves when the view shows a revision at which this collection changed. */
+  async reached(revision: number, options: CallOptions = {}): Promise<void> {
+    if (this.#revision >= revision) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#waiting.push({ revision, resolve });
+    await (options.signal ? orAbort(promise, options.signal) : promise);
+  }
+
+  /** One page of what matches, in order. */
+  page(query: ViewQuery<T>): ViewPage<T> {
+    const { order = "id", descending = false, limit } = query;
+    const result = this.#result(query, order, descending);
+    const start =
+      query.pageToken === undefined
+        ? Math.min(query.offset ?? 0, result.records.length)
+        : positionAfter(result, tokenKey(query.pageToken, `${descending ? "-" : ""}${order}`), descending);
+    const records = result.records.slice(start, start + limit);
+    const last = start + records.length - 1;
+    const more = records.length > 0 && last + 1 < result.records.length;
+    return {
+      records,
+      total: result.records.length,
+      ...(more ? { next: tokenOf(`${descending ? "-" : ""}${order}`, result.keys[last] as string) } : {}),
+    };
+  }
+
+  /** Stops following. Repeatable. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    for (const { resolve } of this.#waiting.splice(0)) resolve();
+    await this.#running;
+  }
+
+  #result(query: ViewQuery<T>, order: string, descending: boolean): Ordered<T> {
+    const { filter, filterKey } = query;
+    const name =
+      filter !== undefined && filterKey === undefined ? undefined : `${descending}|${order}|${filterKey ?? ""}`;
+    const kept = name === undefined ? undefined : this.#results.get(name);
+    if (kept) return kept;
+    const textOf = order === "id" ? undefined : this.#options.orders?.[order];
+    if (order !== "id" && textOf === undefined) throw new TypeError(`the view has no order "${order}"`);
+    const keyed = [...this.#records.values()]
+      .filter((stored) => filter?.(stored) ?? true)
+      .map((stored) => ({ key: textOf ? `${textOf(stored)}\u0000${stored.id}` : stored.id, stored }))
+      .sort((a, b) => (a.key < b.key ? -1 : 1) * (descending ? -1 : 1));
+    const result = { keys: keyed.map(({ key }) => key), records: keyed.map(({ stored }) => stored) };
+    if (name !== undefined) {
+      if (this.#results.size >= KEPT_RESULTS) this.#results.clear();
+      this.#results.set(name, result);
+    }
+    return result;
+  }
+
+  async #load(signal: AbortSignal | undefined): Promise<void> {
+    const records = new Map<string, Stored<T>>();
+    const unreadable = new Map<string, Unreadable>();
+    let after: string | undefined;
+    let revision: number | undefined;
+    do {
+      const page = await this.#collection.list({
+        ...(signal ? { signal } : {}),
+        ...(after === undefined ? {} : { after }),
+        ...(revision === undefined ? {} : { atRevision: revision }),
+      });
+      for (const stored of page.records) records.set(stored.id, stored);
+      for (const bad of page.unreadable) unreadable.set(bad.id, bad);
+      revision ??= page.revision;
+      after = page.next;
+    } while (after !== undefined);
+    const changed = [...new Set([...this.#records.keys(), ...records.keys()])].filter(
+      (id) => this.#records.get(id)?.revision !== records.get(id)?.revision,
+    );
+    this.#records = records;
+    this.#unreadable = unreadable;
+    this.#advance(revision, changed);
+  }
+
+  async #follow(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      try {
+        for await (const { revision, changes } of this.#collection.watch(this.#revision + 1, { signal })) {
+          this.#trouble = undefined;
+          for (const change of changes) {
+            if (change.type === "put") this.#records.set(change.stored.id, change.stored);
+            else this.#records.delete(change.id);
+            if (change.type === "unreadable") this.#unreadable.set(change.id, change);
+            else this.#unreadable.delete(change.type === "put" ? change.stored.id : change.id);
+          }
+          this.#advance(
+            revision,
+            changes.map((change) => (change.type === "put" ? change.stored.id : change.id)),
+          );
+        }
+      } catch (thrown) {
+        if (signal.aborted) return;
+        this.#trouble = Fault.from(thrown);
+        await sleep(this.#options.ambient.timers, RETRY_MS, signal).catch(() => undefined);
+        await this.#load(signal).then(
+          () => (this.#trouble = undefined),
+          (failed: unknown) => (this.#trouble = Fault.from(failed)),
+        );
+      }
+    }
+  }
+
+  #advance(revision: number, changed: readonly string[]): void {
+    this.#revision = Math.max(this.#revision, revision);
+    if (changed.length > 0) this.#results.clear();
+    const ready = this.#waiting.filter((waiter) => waiter.revision <= this.#revision);
+    this.#waiting = this.#waiting.filter((waiter) => waiter.revision > this.#revision);
+    for (const { resolve } of ready) resolve();
+    if (changed.length > 0) this.#options.onChange?.(changed);
+  }
+}
+
+/** Index of the first record behind a key; the key itself need not be there any more. */
+function positionAfter<T>({ keys }: Ordered<T>, key: string, descending: boolean): number {
+  let low = 0;
+  let high = keys.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const at = keys[middle] as string;
+    if (descending ? at >= key : at <= key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function tokenOf(order: string, key: string): string {
+  return btoa(encodeURIComponent(JSON.stringify([order, key]))).replaceAll("=", "");
+}
+
+function tokenKey(token: string, order: string): string {
+  try {
+    const [of, key] = JSON.parse(decodeURIComponent(atob(token))) as unknown[];
+    if (of === order && typeof key === "string") return key;
+  } catch {
+    // Told below, like a token of another list.
+  }
+  throw invalidArgument("the page token", [
+    {
+      path: "$.page_token",
+      message: "is not a token of this list in this order",
+      fix: "pass the token of the page before unchanged, with the same sort, or leave it out to begin anew",
+    },
+  ]);
+}
