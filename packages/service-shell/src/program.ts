@@ -1,0 +1,40 @@
+import type { ConfigSchema, LogLevelSetting } from "@oaas/config";
+import type { Ambient } from "@oaas/foundation";
+import type { Observability } from "@oaas/observability/node";
+
+/** What every service's configuration has: the groups `loggingVariables` and `tracingVariables` of the config package. */
+export interface ServiceConfig {
+  readonly log: { readonly level: LogLevelSetting; readonly format: "json" | "plain" | "auto" };
+  readonly tracing: {
+    readonly endpoint: string | undefined;
+    readonly serviceName: string;
+    readonly sampleRatio: number;
+  };
+}
+
+/** The real world as a service gets it. */
+export interface World {
+  readonly ambient: Ambient;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Standard output is a terminal: someone may be reading. */
+  readonly isTerminal: boolean;
+  readonly observability: Observability;
+}
+
+/** A service that was started. */
+export interface RunningService {
+  /** Ends everything in order and in bounded time. Called once. */
+  close(): Promise<void>;
+}
+
+/** A service, as its `main.ts` describes it. */
+export interface ServiceProgram<C extends ServiceConfig> {
+  /** In log lines and traces. */
+  readonly service: string;
+  readonly version: string;
+  readonly config: ConfigSchema<C>;
+  /** Signals that stop it. SIGINT and SIGTERM by default. */
+  readonly signals?: readonly NodeJS.Signals[];
+  /** Begins to serve. When it throws, it has ended what it began. */
+  start(config: C, world: World): Promise<RunningService>;
+}
