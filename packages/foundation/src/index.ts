@@ -2,7 +2,8 @@
  * What every other package stands on. Nothing here does input or output.
  *
  * Reading order: violation (what is wrong with an input), fault (what went wrong at all), time and random (ports to
- * the surroundings), deadline and backoff (waiting, but not for ever), result, brand, exhaustive (small words).
+ * the surroundings), deadline and backoff (waiting, but not for ever), canonical (the one text and hash of a JSON value),
+ * result, brand, exhaustive (small words).
  * `@oaas/foundation/real` has the machine's clock and dice, `@oaas/foundation/virtual` the stepped and seeded ones.
  */
 export { pathOf, ROOT_PATH, violationsUnder, violationText, type Violation } from "./violation.ts";
@@ -33,6 +34,8 @@ export { randomInt, type Ids, type Random } from "./random.ts";
 export type { Ambient } from "./ambient.ts";
 export { abortFault, orAbort, startDeadline, type Deadline } from "./deadline.ts";
 export { backoffDelay, DEFAULT_BACKOFF, retry, type BackoffPolicy, type RetryOptions } from "./backoff.ts";
+export { canonicalJson, equalJson, hashJson } from "./canonical.ts";
+export { sha256 } from "./sha256.ts";
 export { err, ok, type Result } from "./result.ts";
 export type { Brand } from "./brand.ts";
 export { unreachable } from "./exhaustive.ts";

@@ -107,7 +107,7 @@ export {
 } from "./json-patch.ts";
 export { diffJsonPatch } from "./json-diff.ts";
 export { applyMergePatch, diffMergePatch } from "./merge-patch.ts";
-export { canonicalJson, equalJson, hashJson } from "./canonical.ts";
+export { canonicalJson, equalJson, hashJson } from "@oaas/foundation";
 export {
   isStatusReason,
   parseStatus,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { equalJson } from "./canonical.ts";
+import { equalJson } from "@oaas/foundation";
 import { diffJsonPatch } from "./json-diff.ts";
 import { applyJsonPatch } from "./json-patch.ts";
 

@@ -1,4 +1,4 @@
-import { equalJson } from "./canonical.ts";
+import { equalJson } from "@oaas/foundation";
 import type { JsonPatch, JsonPatchOperation } from "./json-patch.ts";
 import { formatPointer, type PointerTokens } from "./json-pointer.ts";
 import { isJsonArray, isJsonObject, memberOf, type JsonObject, type JsonValue } from "./json-value.ts";

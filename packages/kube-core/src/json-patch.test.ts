@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import oracle from "../testdata/patches.json" with { type: "json" };
-import { equalJson } from "./canonical.ts";
+import { equalJson } from "@oaas/foundation";
 import { applyJsonPatch, jsonPatchFault, type JsonPatch } from "./json-patch.ts";
 
 describe("the standard's examples (RFC 6902, appendix A)", () => {

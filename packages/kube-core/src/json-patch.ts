@@ -1,5 +1,4 @@
-import { err, Fault, invalidArgument, ok, pathOf, ROOT_PATH, type Result } from "@oaas/foundation";
-import { equalJson } from "./canonical.ts";
+import { equalJson, err, Fault, invalidArgument, ok, pathOf, ROOT_PATH, type Result } from "@oaas/foundation";
 import { arrayIndex, formatPointer, parsePointer, valueAt, type PointerTokens } from "./json-pointer.ts";
 import {
   isJsonArray,

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import oracle from "../testdata/patches.json" with { type: "json" };
-import { equalJson } from "./canonical.ts";
+import { equalJson } from "@oaas/foundation";
 import { applyMergePatch, diffMergePatch } from "./merge-patch.ts";
 
 describe("the standard's examples (RFC 7386, appendix A)", () => {

@@ -1,5 +1,4 @@
-import { err, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
-import { equalJson } from "./canonical.ts";
+import { equalJson, err, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
 import { isJsonObject, memberOf, withMember, withoutMember, type JsonObject, type JsonValue } from "./json-value.ts";
 
 /**

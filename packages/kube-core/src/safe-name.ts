@@ -1,5 +1,5 @@
 import { NAME_RULES, type NameKind } from "./names.ts";
-import { sha256 } from "./sha256.ts";
+import { sha256 } from "@oaas/foundation";
 
 /** Which rules the name must keep. */
 export interface SafeNameOptions {

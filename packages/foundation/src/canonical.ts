@@ -1,4 +1,4 @@
-import { pathOf, ROOT_PATH } from "@oaas/foundation";
+import { pathOf, ROOT_PATH } from "./violation.ts";
 import { sha256 } from "./sha256.ts";
 
 /**
