@@ -1,0 +1,72 @@
+import { DeploymentService } from "@oaas/contracts/grpc";
+import { Fault, unavailable } from "@oaas/foundation";
+import { realAmbient } from "@oaas/foundation/real";
+import { RpcChannel, type RpcClient } from "@oaas/rpc";
+import { afterEach, describe, expect, it } from "vitest";
+import { ScriptedCrm, type Fate, type ScriptedCrmOptions } from "./fakes/scripted-crm.ts";
+
+const open: { close(): unknown }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0).reverse()) await one.close();
+});
+
+async function start(options?: ScriptedCrmOptions) {
+  const crm = await ScriptedCrm.start(options);
+  const channel = new RpcChannel({ name: "scripted", address: `127.0.0.1:${crm.port}`, clock: realAmbient.clock });
+  open.push(crm, channel);
+  return { crm, client: channel.client(DeploymentService) };
+}
+
+async function deploy(client: RpcClient<typeof DeploymentService>, deadlineMs = 10_000): Promise<string> {
+  const deploymentUnit = { id: "unit-a", packageName: "shop", classKey: "Cart", digest: "d1" };
+  return client.deploy({ deploymentUnit }, { deadlineMs }).then(
+    () => "done",
+    (thrown: unknown) => Fault.from(thrown).kind,
+  );
+}
+
+describe("the scripted cluster", () => {
+  const fates: { fate: Fate; kind: string; units: number; why: string }[] = [
+    { fate: { do: "serve" }, kind: "done", units: 1, why: "a served call has its effect" },
+    { fate: { do: "slow", ms: 5 }, kind: "done", units: 1, why: "a late answer is an answer" },
+    { fate: { do: "fail", fault: unavailable("x", "no") }, kind: "unavailable", units: 0, why: "refused before" },
+    { fate: { do: "hang" }, kind: "deadline-exceeded", units: 0, why: "nothing done, nothing said" },
+    { fate: { do: "swallow-answer" }, kind: "deadline-exceeded", units: 1, why: "done, and nothing said" },
+    { fate: { do: "lose-answer" }, kind: "unavailable", units: 1, why: "done, and cut before the answer" },
+    { fate: { do: "cut" }, kind: "unavailable", units: 0, why: "cut before it was done" },
+  ];
+  it.each(fates)("$fate.do: $why", async ({ fate, kind, units }) => {
+    const { crm, client } = await start();
+    crm.next("Deploy", fate);
+    expect(await deploy(client, fate.do === "hang" || fate.do === "swallow-answer" ? 300 : 10_000)).toBe(kind);
+    expect(crm.units.size).toBe(units);
+    expect(await deploy(client)).toBe("done");
+    expect(crm.callsOf("Deploy")).toHaveLength(2);
+  });
+
+  it("goes down, mute, and comes back with what it had", async () => {
+    const { crm, client } = await start();
+    expect(await deploy(client)).toBe("done");
+    await crm.down();
+    expect(await deploy(client)).toBe("unavailable");
+    await crm.up();
+    crm.mute();
+    expect(await deploy(client, 500)).toMatch(/deadline-exceeded|unavailable/);
+    crm.heal();
+    crm.cut();
+    expect(crm.units.size).toBe(1);
+  });
+
+  it("as the Rust manager never updates and offers neither watch nor explain", async () => {
+    const { crm, client } = await start({ flavour: "rust" });
+    await deploy(client);
+    await client.deploy({ deploymentUnit: { id: "unit-a", packageName: "shop", classKey: "Other" } });
+    expect(crm.units.get("unit-a")?.unit.classKey).toBe("Cart");
+    await expect(client.explainClassRuntime({ deploymentId: "unit-a" })).rejects.toMatchObject({
+      detail: { kind: "unimplemented" },
+    });
+    await expect(client.watchClassRuntimes({})[Symbol.asyncIterator]().next()).rejects.toMatchObject({
+      detail: { kind: "unimplemented" },
+    });
+  });
+});

@@ -1,0 +1,203 @@
+import {
+  CrmInfoService,
+  DeploymentService,
+  FindingLevel,
+  HealthCheckResponse_ServingStatus,
+  HealthService,
+  StatusCode,
+  TopologyService,
+  Verdict,
+  type ClassRuntimeSummary,
+  type ListClassRuntimesRequest,
+} from "@oaas/contracts/grpc";
+import { invalidArgument, notFound, ROOT_PATH } from "@oaas/foundation";
+import { bindService, type BoundService, type Call } from "@oaas/rpc";
+import type { HeldUnit, ScriptedUnits } from "./scripted-units.ts";
+
+/** The methods that can be scripted, by the names of the contract. */
+export const SCRIPTED_METHODS = [
+  "Deploy",
+  "GetDeploymentStatus",
+  "DeleteDeployment",
+  "ListClassRuntimes",
+  "GetClassRuntime",
+  "WatchClassRuntimes",
+  "ExplainClassRuntime",
+  "GetEnvHealth",
+  "GetTopology",
+  "Check",
+] as const;
+export type ScriptedMethod = (typeof SCRIPTED_METHODS)[number];
+
+/** What a scripted cluster says of itself. */
+export interface ClusterFacts {
+  readonly name: string;
+  readonly status: string;
+  readonly nodeCount: number;
+  readonly readyNodes: number;
+  readonly availability: number | undefined;
+}
+
+export interface ScriptedServicesDeps {
+  readonly rust: boolean;
+  readonly units: ScriptedUnits;
+  readonly facts: () => ClusterFacts;
+  /** Decides what becomes of the call, and does the work if it is to be done. */
+  readonly act: <T>(method: ScriptedMethod, request: unknown, call: Call, work: () => T) => Promise<T>;
+}
+
+/** The services of a class runtime manager over scripted units, as ours or as the Rust one serves them. */
+export function scriptedServices(deps: ScriptedServicesDeps): BoundService[] {
+  return [deploymentService(deps), ...infoServices(deps)];
+}
+
+function deploymentService({ rust, units, act }: ScriptedServicesDeps): BoundService {
+  const held = (id: string): HeldUnit => {
+    const found = units.get(id);
+    if (found === undefined) throw notFound("class runtime", id);
+    return found;
+  };
+  return bindService(DeploymentService, {
+    deploy: (request, call) =>
+      act("Deploy", request, call, () => {
+        const unit = request.deploymentUnit;
+        if (unit === undefined || unit.id === "") {
+          throw invalidArgument("the request", [{ path: ROOT_PATH, message: "has no unit with an id" }]);
+        }
+        const outcome = units.put(unit);
+        const reply = { status: StatusCode.OK, deploymentId: unit.id, message: "accepted" };
+        return rust ? reply : { ...reply, accepted: true, outcome, classRuntime: units.summary(held(unit.id)) };
+      }),
+    getDeploymentStatus: (request, call) =>
+      act("GetDeploymentStatus", request, call, () => {
+        const found = held(request.deploymentId);
+        const message = found.state.condition === "running" ? "Available" : (found.state.message ?? "Progressing");
+        return rust
+          ? { status: StatusCode.OK, message, deployment: { id: found.unit.id, classKey: found.unit.id } }
+          : { status: StatusCode.OK, message, deployment: found.unit, classRuntime: units.summary(found) };
+      }),
+    deleteDeployment: (request, call) =>
+      act("DeleteDeployment", request, call, () => {
+        if (!units.remove(request.deploymentId)) throw notFound("class runtime", request.deploymentId);
+        return { status: StatusCode.OK, message: "deleted" };
+      }),
+    listClassRuntimes: (request, call) =>
+      act("ListClassRuntimes", request, call, () => (rust ? listAsRust(request, units) : list(request, units))),
+    getClassRuntime: (request, call) =>
+      act("GetClassRuntime", request, call, () => ({ deployment: units.summary(held(request.deploymentId)) })),
+    ...(rust
+      ? {}
+      : {
+          watchClassRuntimes: async function* (request, call) {
+            await act("WatchClassRuntimes", request, call, () => undefined);
+            yield* units.watch(request.resumeToken, call.signal);
+          },
+          explainClassRuntime: (request, call) =>
+            act("ExplainClassRuntime", request, call, () => explain(held(request.deploymentId))),
+        }),
+  });
+}
+
+function infoServices({ rust, units, facts, act }: ScriptedServicesDeps): BoundService[] {
+  return [
+    bindService(CrmInfoService, {
+      getEnvHealth: (request, call) =>
+        act("GetEnvHealth", request, call, () => {
+          const { name, status, nodeCount, readyNodes, availability } = facts();
+          const envName = request.env === "" ? name : request.env;
+          const known = { envName, status, nodeCount, readyNodes, crmVersion: "0.1.0" };
+          return {
+            ...known,
+            ...(availability === undefined ? {} : { availability }),
+            ...(rust
+              ? {}
+              : { apiFeatures: ["watch", "explain", "page-token", "revision"], classRuntimeCount: units.size }),
+          };
+        }),
+    }),
+    bindService(HealthService, {
+      check: (request, call) =>
+        act("Check", request, call, () => ({ status: HealthCheckResponse_ServingStatus.SERVING })),
+    }),
+    bindService(TopologyService, {
+      getTopology: (request, call) =>
+        act("GetTopology", request, call, () => ({
+          nodes: [
+            { id: `environment::${facts().name}`, nodeType: "environment", status: "healthy" },
+            ...units.all().map(({ unit }) => ({
+              id: `class::${unit.id}`,
+              nodeType: "class",
+              status: "healthy",
+              deployedClasses: [unit.id],
+            })),
+          ],
+          edges: units.all().map(({ unit }) => ({ fromId: `class::${unit.id}`, toId: `environment::${facts().name}` })),
+          timestamp: { seconds: BigInt(Math.floor(Date.now() / 1000)), nanos: 0 },
+        })),
+    }),
+  ];
+}
+
+function list(request: ListClassRuntimesRequest, units: ScriptedUnits) {
+  const matches = units
+    .summaries()
+    .filter(
+      (one) =>
+        wanted(request.packageName, one.packageName) &&
+        (wanted(request.classKey, one.classKey) || one.classKey.endsWith(`.${request.classKey}`)) &&
+        wanted(request.deploymentKey, one.deploymentKey) &&
+        wanted(request.managedBy, one.managedBy),
+    );
+  const token = request.pageToken ?? "";
+  const start = token === "" ? (request.offset ?? 0) : matches.findIndex((one) => one.id > token);
+  const items = start < 0 ? [] : page(matches, start, request.limit);
+  const last = items.at(-1);
+  const isWhole = last === undefined || start + items.length >= matches.length;
+  return { items, totalCount: matches.length, nextPageToken: isWhole ? "" : last.id };
+}
+
+function listAsRust({ offset, limit }: ListClassRuntimesRequest, units: ScriptedUnits) {
+  return { items: page(units.summaries(), offset ?? 0, limit) };
+}
+
+function page(all: readonly ClassRuntimeSummary[], start: number, limit: number | undefined): ClassRuntimeSummary[] {
+  return all.slice(start, limit === undefined || limit === 0 ? undefined : start + limit);
+}
+
+function wanted(filter: string | undefined, value: string | undefined): boolean {
+  return filter === undefined || filter === "" || filter === value;
+}
+
+function explain({ unit, state }: HeldUnit) {
+  const verdict =
+    state.condition === "running"
+      ? Verdict.HEALTHY
+      : state.condition === "down"
+        ? Verdict.PERMANENT
+        : Verdict.TRANSIENT;
+  const suggestedAction = verdict === Verdict.PERMANENT ? "correct the image" : "";
+  const message = state.message ?? state.phase;
+  return {
+    explanation: {
+      deploymentId: unit.id,
+      summary: message,
+      verdict,
+      suggestedAction,
+      root: {
+        level: FindingLevel.CLASS,
+        name: `${unit.packageName}.${unit.classKey}`,
+        verdict,
+        reason: verdict === Verdict.HEALTHY ? "" : "ImagePull",
+        message,
+        suggestedAction,
+        causes: unit.functions.map(({ functionKey }) => ({
+          level: FindingLevel.FUNCTION,
+          name: functionKey,
+          verdict,
+          message,
+        })),
+      },
+      observedAt: new Date().toISOString(),
+    },
+  };
+}
