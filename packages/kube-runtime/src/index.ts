@@ -26,8 +26,8 @@ export {
 export { Discovery, type ServedResource, type ServerVersion } from "./client/discovery.ts";
 export type { ListPage, WatchEvent, WatchSink, WatchSource } from "./watch/watch-source.ts";
 export { runWatcher, type WatcherNote, type WatcherOptions } from "./watch/watcher.ts";
-export { Informer, type ChangeHandler, type InformerOptions } from "./cache/informer.ts";
-export { InformerPool, type PoolOptions } from "./cache/informer-pool.ts";
+export { Informer, type ChangeHandler, type InformerOptions, type InformerView } from "./cache/informer.ts";
+export { InformerPool, type InformerShape, type PoolOptions } from "./cache/informer-pool.ts";
 export type { IndexFunction } from "./cache/indexes.ts";
 export type { CacheReader, Change } from "./cache/store.ts";
 export { PRIORITY, WorkQueue, type QueueObserver, type Taken, type WorkQueueOptions } from "./queue/work-queue.ts";

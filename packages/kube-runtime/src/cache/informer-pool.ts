@@ -3,15 +3,26 @@ import { gvrKey, type KubeObject } from "@oaas/kube-core";
 import type { KubeClient } from "../client/kube-client.ts";
 import type { Selection } from "../client/resource-client.ts";
 import type { ResourceType } from "../client/resource-type.ts";
-import { Informer, type InformerOptions } from "./informer.ts";
+import { Informer, type InformerOptions, type InformerView } from "./informer.ts";
+import { unitedView } from "./united-view.ts";
 
 /** What all informers of a pool share. */
 export type PoolOptions = Pick<InformerOptions<KubeObject>, "ambient" | "logger" | "meter" | "watch">;
+
+/** What whoever asks for an informer may settle about it. */
+export interface InformerShape<T extends KubeObject, I extends string = never> extends Pick<
+  InformerOptions<T, I>,
+  "indexes" | "trim"
+> {
+  /** Work may begin without it when the server refuses it (403); it is tried on all the same. Default false. */
+  readonly mayBeRefused?: boolean;
+}
 
 interface Entry {
   readonly informer: Informer<KubeObject, string>;
   readonly indexes: object | undefined;
   readonly trim: unknown;
+  readonly mayBeRefused: boolean;
 }
 
 /** One informer per kind and selection, however many ask for it: each is one watch and one cache. */
@@ -30,12 +41,9 @@ export class InformerPool {
   informer<T extends KubeObject, I extends string = never>(
     type: ResourceType<T>,
     selection: Selection = {},
-    shape: Pick<InformerOptions<T, I>, "indexes" | "trim"> = {},
+    { mayBeRefused = false, ...shape }: InformerShape<T, I> = {},
   ): Informer<T, I> {
-    const { namespace, labelSelector, fieldSelector } = selection;
-    const parts = { namespace, labels: labelSelector, fields: fieldSelector, view: type.view };
-    const scope = Object.entries(parts).filter(([, value]) => value !== undefined && value !== "");
-    const name = [gvrKey(type), ...scope.map(([part, value]) => `${part}=${value}`)].join("|");
+    const name = nameOf(type, selection);
     const present = this.#informers.get(name);
     if (present) {
       checkShape(name, present, shape);
@@ -44,9 +52,41 @@ export class InformerPool {
     const source = this.#client.resource(type).source(selection);
     const informer = new Informer<T, I>({ ...this.#options, ...shape, name, source });
     const shared = informer as unknown as Informer<KubeObject, string>;
-    this.#informers.set(name, { informer: shared, indexes: shape.indexes, trim: shape.trim });
+    this.#informers.set(name, { informer: shared, indexes: shape.indexes, trim: shape.trim, mayBeRefused });
     if (this.#started) informer.start();
     return informer;
+  }
+
+  /** The same over several namespaces, or without a list over all: one informer each, behind one face. */
+  view<T extends KubeObject, I extends string = never>(
+    type: ResourceType<T>,
+    namespaces: readonly string[] | undefined,
+    selection: Omit<Selection, "namespace"> = {},
+    shape: InformerShape<T, I> = {},
+  ): InformerView<T, I> {
+    if (namespaces === undefined) return this.informer(type, selection, shape);
+    const informers = namespaces.map(
+      (namespace) => [namespace, this.informer(type, { ...selection, namespace }, shape)] as const,
+    );
+    const [only] = informers;
+    return only !== undefined && informers.length === 1 ? only[1] : unitedView(new Map(informers));
+  }
+
+  /** Stops and forgets what `view` gave for the same question; whoever asks again gets a new one. */
+  async release<T extends KubeObject>(
+    type: ResourceType<T>,
+    namespaces: readonly string[] | undefined,
+    selection: Omit<Selection, "namespace"> = {},
+  ): Promise<void> {
+    const selections = namespaces?.map((namespace) => ({ ...selection, namespace })) ?? [selection];
+    await Promise.all(
+      selections.map(async (each) => {
+        const name = nameOf(type, each);
+        const entry = this.#informers.get(name);
+        this.#informers.delete(name);
+        await entry?.informer.stop();
+      }),
+    );
   }
 
   /** Starts all, also those that are asked for later. */
@@ -55,16 +95,27 @@ export class InformerPool {
     for (const informer of this.#all()) informer.start();
   }
 
-  /** Resolves when all are synced; rejects when the signal aborts or one is stopped before. */
+  /** Resolves when all are synced, or refused where that is foreseen; rejects when the signal aborts or one is stopped before. */
   async synced(signal?: AbortSignal): Promise<void> {
-    await Promise.all(this.#all().map((informer) => informer.synced(signal)));
+    await Promise.all(
+      [...this.#informers.values()].map(({ informer, mayBeRefused }) =>
+        mayBeRefused ? informer.answered(signal) : informer.synced(signal),
+      ),
+    );
   }
 
-  /** Names of the informers that have not seen their first state yet. */
+  /** Names of the informers that have not seen their first state yet, but for those that may be refused and are. */
   get unsynced(): string[] {
-    return this.#all()
-      .filter(({ isSynced }) => !isSynced)
-      .map(({ name }) => name);
+    return [...this.#informers.values()]
+      .filter(({ informer, mayBeRefused }) => !informer.isSynced && !(mayBeRefused && isRefused(informer)))
+      .map(({ informer }) => informer.name);
+  }
+
+  /** Informers that the server refuses, although work goes on without them. */
+  get refused(): { readonly informer: string; readonly fault: Fault }[] {
+    return this.troubles.filter(
+      ({ informer, fault }) => fault.kind === "permission-denied" && this.#informers.get(informer)?.mayBeRefused,
+    );
   }
 
   /** Informers that do not follow the server at the moment, and why. */
@@ -81,6 +132,16 @@ export class InformerPool {
   #all(): Informer<KubeObject, string>[] {
     return [...this.#informers.values()].map(({ informer }) => informer);
   }
+}
+
+function isRefused({ trouble }: Pick<Informer<KubeObject>, "trouble">): boolean {
+  return trouble?.kind === "permission-denied";
+}
+
+function nameOf(type: ResourceType<KubeObject>, { namespace, labelSelector, fieldSelector }: Selection): string {
+  const parts = { namespace, labels: labelSelector, fields: fieldSelector, view: type.view };
+  const scope = Object.entries(parts).filter(([, value]) => value !== undefined && value !== "");
+  return [gvrKey(type), ...scope.map(([part, value]) => `${part}=${value}`)].join("|");
 }
 
 /** Asking without a shape is asking for what there is; functions are compared by identity, so share them. */

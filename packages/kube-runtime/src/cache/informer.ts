@@ -10,6 +10,20 @@ import { informerMetrics, type InformerMetrics } from "./telemetry.ts";
 /** Told of changes, one at a time and in order; must not block. */
 export type ChangeHandler<T extends KubeObject> = (change: Change<T>) => void;
 
+/** What readers see of an informer: one, or several behind one face. */
+export interface InformerView<T extends KubeObject, I extends string = never> {
+  /** For reading: never change an object. */
+  readonly cache: CacheReader<T, I>;
+  /** Whether the first state is in the cache and told. */
+  readonly isSynced: boolean;
+  /** Why the cache does not follow the server at the moment; undefined while it does. Retries go on in any case. */
+  readonly trouble: Fault | undefined;
+  /** The object as the cache has it. */
+  get(key: ObjectKey): Stored<T> | undefined;
+  /** Tells the handler of everything there, then of every change. The answer ends that. */
+  onChange(handler: ChangeHandler<T>): () => void;
+}
+
 /** What an informer follows and what it keeps. */
 export interface InformerOptions<T extends KubeObject, I extends string = never> {
   /** For logs and metrics. */
@@ -44,7 +58,7 @@ interface Subscription<T extends KubeObject> {
  *
  * *Caveats*: the cache lags behind the server by the time an event takes; what must be certain is read from the server.
  */
-export class Informer<T extends KubeObject, I extends string = never> {
+export class Informer<T extends KubeObject, I extends string = never> implements InformerView<T, I> {
   readonly name: string;
   readonly #options: InformerOptions<T, I>;
   readonly #store: ObjectStore<T, I>;
@@ -53,6 +67,7 @@ export class Informer<T extends KubeObject, I extends string = never> {
   readonly #logger: Logger;
   readonly #metrics: InformerMetrics;
   readonly #firstSync = Promise.withResolvers<void>();
+  readonly #firstRefusal = Promise.withResolvers<void>();
   #run: { readonly stop: AbortController; readonly ended: Promise<void> } | undefined;
   #synced = false;
   #stopped = false;
@@ -68,17 +83,14 @@ export class Informer<T extends KubeObject, I extends string = never> {
     this.#firstSync.promise.catch(() => undefined);
   }
 
-  /** For reading: never change an object. */
   get cache(): CacheReader<T, I> {
     return this.#store;
   }
 
-  /** Whether the first state is in the cache and told. */
   get isSynced(): boolean {
     return this.#synced;
   }
 
-  /** Why the cache does not follow the server at the moment; undefined while it does. Retries go on in any case. */
   get trouble(): Fault | undefined {
     return this.#trouble;
   }
@@ -88,7 +100,11 @@ export class Informer<T extends KubeObject, I extends string = never> {
     await orAbort(this.#firstSync.promise, signal);
   }
 
-  /** Tells the handler of everything there, then of every change. The answer ends that. */
+  /** The same, but an answer that we may not read (403) is an answer too. */
+  async answered(signal?: AbortSignal): Promise<void> {
+    await orAbort(Promise.race([this.#firstSync.promise, this.#firstRefusal.promise]), signal);
+  }
+
   onChange(handler: ChangeHandler<T>): () => void {
     const subscription = { handler, active: true };
     for (const object of this.#store.list()) this.#tell(subscription, { type: "added", object });
@@ -128,7 +144,6 @@ export class Informer<T extends KubeObject, I extends string = never> {
     await this.#run?.ended;
   }
 
-  /** The object as the cache has it. */
   get(key: ObjectKey): Stored<T> | undefined {
     return this.#store.get(key);
   }
@@ -165,6 +180,7 @@ export class Informer<T extends KubeObject, I extends string = never> {
   #note(note: WatcherNote): void {
     if (note.type === "failed") {
       this.#trouble = note.fault;
+      if (note.fault.kind === "permission-denied") this.#firstRefusal.resolve();
       const { type: _, ...facts } = note;
       this.#metrics.restarts.add(1, { informer: this.name, reason: note.reason });
       this.#logger.warn("the watch is restarted", facts);

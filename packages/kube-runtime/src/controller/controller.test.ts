@@ -1,7 +1,7 @@
 import { cancelled, conflict, failedPrecondition, sleep, unavailable, type Fault } from "@oaas/foundation";
 import { virtualAmbient } from "@oaas/foundation/virtual";
 import { formatObjectKey, type ObjectKey } from "@oaas/kube-core";
-import { createRecordingMeter } from "@oaas/observability/testing";
+import { createRecordingLogger, createRecordingMeter } from "@oaas/observability/testing";
 import { describe, expect, test } from "vitest";
 import { PRIORITY } from "../queue/work-queue.ts";
 import { Controller, type ControllerOptions, type Reconcile } from "./controller.ts";
@@ -49,6 +49,21 @@ function setUp(reconcile: Reconcile, options: Partial<ControllerOptions> = {}) {
     meter,
   };
 }
+
+test("every line about a key says what its owner wants said", async () => {
+  const { log: logger, records } = createRecordingLogger();
+  const world = setUp(() => Promise.reject(failedPrecondition("x", "no")), {
+    logger,
+    logFields: ({ name }) => ({ cause: `c-${name}` }),
+  });
+  world.controller.start();
+  world.change(key("a"));
+  await world.time.advance(10);
+  expect(records.filter(({ fields }) => fields["key"] === "ns/a").map(({ fields }) => fields["cause"])).toEqual([
+    "c-a",
+  ]);
+  await world.controller.stop();
+});
 
 describe("outcomes", () => {
   test("settled and wait-for-change wait for a change; check-again comes back by itself, without urgency", async () => {

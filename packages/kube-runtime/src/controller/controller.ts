@@ -36,6 +36,8 @@ export interface ControllerOptions {
   /** Bounds and delays of the queue; see `WorkQueueOptions`. */
   readonly queue?: Pick<WorkQueueOptions<string>, "limit" | "backoff" | "overallRate">;
   readonly logger?: Logger;
+  /** What every log line about a key says besides the key. */
+  readonly logFields?: (key: ObjectKey) => Readonly<Record<string, unknown>>;
   readonly meter?: Meter;
 }
 
@@ -171,7 +173,7 @@ export class Controller {
   async #reconcileOne({ key, priority }: Taken<string>): Promise<ReconcileResult> {
     const parsed = parseObjectKey(key);
     if (!parsed.ok) return "failed";
-    const logger = this.#logger.child({ key });
+    const logger = this.#logger.child({ key, ...this.#options.logFields?.(parsed.value) });
     const retries = this.#queue.retriesOf(key);
     using deadline = startDeadline(this.#options.ambient, this.#options.deadlineMs ?? 60_000, this.#stopping.signal);
     try {

@@ -1,5 +1,5 @@
 import { keyOf, parseApiVersion, type KubeObject, type ObjectKey, type Stored } from "@oaas/kube-core";
-import type { Informer } from "../cache/informer.ts";
+import type { InformerView } from "../cache/informer.ts";
 import type { Change } from "../cache/store.ts";
 import type { Predicate } from "./predicates.ts";
 
@@ -27,7 +27,7 @@ export interface OwnerKind {
 
 /** The objects themselves. */
 export function own<T extends KubeObject, I extends string>(
-  informer: Informer<T, I>,
+  informer: Pick<InformerView<T, I>, "onChange">,
   options: SourceOptions<T> = {},
 ): Source {
   return mapped(informer, (object) => [keyOf(object)], options);
@@ -35,7 +35,7 @@ export function own<T extends KubeObject, I extends string>(
 
 /** Their children: the key is that of the owner of the given kind, in the child's namespace or, for an owner that has none, in none. */
 export function owned<T extends KubeObject, I extends string>(
-  informer: Informer<T, I>,
+  informer: Pick<InformerView<T, I>, "onChange">,
   owner: OwnerKind,
   options: SourceOptions<T> = {},
 ): Source {
@@ -44,7 +44,7 @@ export function owned<T extends KubeObject, I extends string>(
 
 /** Anything else: a function from what changed to the keys that it concerns. An update concerns what it was and what it is. */
 export function mapped<T extends KubeObject, I extends string>(
-  informer: Informer<T, I>,
+  informer: Pick<InformerView<T, I>, "onChange">,
   keysOf: (object: Stored<T>) => readonly ObjectKey[],
   options: SourceOptions<T> = {},
 ): Source {

@@ -34,6 +34,8 @@ export interface Happening {
   readonly note: string;
   readonly regarding: ObjectRef;
   readonly related?: ObjectRef;
+  /** Put on the Event's own metadata, such as what made it happen. */
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /** The server's limit on a note. */

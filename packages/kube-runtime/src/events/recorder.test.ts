@@ -52,6 +52,17 @@ describe("series", () => {
     expect([world.count("created"), world.count("counted"), world.count("dropped")]).toEqual([2, 3, 0]);
   });
 
+  test("annotations go onto the Event; the same with others is another Event", async () => {
+    const world = setUp();
+    const caused = (by: string): Happening => happening({ annotations: { "example.com/cause": by } });
+    for (const by of ["one", "one", "two"]) world.recorder.record(caused(by));
+    await world.recorder.flush();
+    expect(world.events().map(({ metadata, series }) => [metadata.annotations, series?.count])).toEqual([
+      [{ "example.com/cause": "one" }, 2],
+      [{ "example.com/cause": "two" }, undefined],
+    ]);
+  });
+
   test("ends when nothing was heard for its time", async () => {
     const world = setUp({ seriesMs: 60_000 });
     world.recorder.record(happening());

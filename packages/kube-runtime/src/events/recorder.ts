@@ -134,14 +134,14 @@ export class EventRecorder {
 
   async #create(series: Series): Promise<void> {
     const { controller, instance, ambient } = this.#options;
-    const { regarding, related, reason, action, type, note } = series.happening;
+    const { regarding, related, reason, action, type, note, annotations } = series.happening;
     const unique = `${series.lastAt.toString(16)}${Math.floor(ambient.random.next() * 0xffff_ffff).toString(16)}`;
     const name = safeName([regarding.name, unique]);
     await this.#events.create(
       {
         apiVersion: "events.k8s.io/v1",
         kind: "Event",
-        metadata: { name, namespace: namespaceOf(series) },
+        metadata: { name, namespace: namespaceOf(series), ...(annotations ? { annotations: { ...annotations } } : {}) },
         eventTime: microTime(series.lastAt),
         reportingController: controller,
         reportingInstance: instance.slice(0, 128),
@@ -181,9 +181,9 @@ function namespaceOf({ happening }: Series): string {
   return happening.regarding.namespace || CLUSTER_EVENTS;
 }
 
-function idOf({ regarding, related, reason, action, type, note }: Happening): string {
+function idOf({ regarding, related, reason, action, type, note, annotations }: Happening): string {
   const object = regarding.uid ?? [regarding.kind, regarding.namespace, regarding.name];
-  return JSON.stringify([object, related?.uid ?? related?.name, reason, action, type, note]);
+  return JSON.stringify([object, related?.uid ?? related?.name, reason, action, type, note, annotations]);
 }
 
 /** Puts an entry at the young end, and drops the oldest when there are too many. */

@@ -1,0 +1,40 @@
+import type { KubeObject } from "@oaas/kube-core";
+import type { Informer, InformerView } from "./informer.ts";
+import type { CacheReader } from "./store.ts";
+
+/**
+ * Several informers of one kind, one per namespace, read as if they were one. So a process that may read some namespaces, and not all, needs
+ * no right over the whole cluster. An object of a namespace that is not among them is not there.
+ */
+export function unitedView<T extends KubeObject, I extends string>(
+  byNamespace: ReadonlyMap<string, Informer<T, I>>,
+): InformerView<T, I> {
+  const all = [...byNamespace.values()];
+  const cache: CacheReader<T, I> = {
+    get: (key) => byNamespace.get(key.namespace)?.get(key),
+    *list(namespace) {
+      const chosen = namespace === undefined ? all : [byNamespace.get(namespace)];
+      for (const informer of chosen) if (informer) yield* informer.cache.list();
+    },
+    byIndex: (index, value) => all.flatMap((informer) => informer.cache.byIndex(index, value)),
+    get size() {
+      return all.reduce((sum, informer) => sum + informer.cache.size, 0);
+    },
+  };
+  return {
+    cache,
+    get isSynced() {
+      return all.every(({ isSynced }) => isSynced);
+    },
+    get trouble() {
+      return all.find(({ trouble }) => trouble !== undefined)?.trouble;
+    },
+    get: (key) => cache.get(key),
+    onChange: (handler) => {
+      const ends = all.map((informer) => informer.onChange(handler));
+      return () => {
+        for (const end of ends) end();
+      };
+    },
+  };
+}
