@@ -2,7 +2,7 @@ import { invalidArgument, type Ambient } from "@oaas/foundation";
 import { fenced, KubeClient, type Transport } from "@oaas/kube-runtime";
 import type { ContextStore, Logger, Meter } from "@oaas/observability";
 import { listenOnePort, RpcServer, type OnePort } from "@oaas/rpc";
-import { createEndpoints } from "./adapters/http-endpoints.ts";
+import { createEndpoints, listenForHealth } from "./adapters/http-endpoints.ts";
 import { tlsFiles } from "./adapters/tls-files.ts";
 import type { CrmConfig } from "./config.ts";
 import { createClassManager, type ClassManager } from "./controller/class-manager.ts";
@@ -35,6 +35,7 @@ export interface AppPorts {
 export interface RunningApp {
   readonly port: number;
   readonly grpcPort: number | undefined;
+  readonly healthPort: number | undefined;
   /** Resolves when every cache is synced. */
   readonly ready: Promise<void>;
   /** Stops in order: no new calls, running ones end, workers end, the lease is given back, caches stop. Repeatable. */
@@ -83,14 +84,15 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
     context: ports.context,
     authorize: bearerAuthorizer(() => (token === undefined ? [] : [token])),
   });
-  const http = createEndpoints({
+  const endpoints = {
     version: VERSION,
     unhealthy: () => crm.manager.health().reasons,
     notReady: () => crm.manager.readiness().reasons,
     metrics: ports.metricsText,
     metricsType: ports.metricsType,
     leader: () => crm.elector?.leader,
-  });
+  };
+  const http = createEndpoints(endpoints);
   const tls = tlsFiles(config.security);
   const listen = (port: number): Promise<OnePort> =>
     listenOnePort({
@@ -107,6 +109,10 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
       ? undefined
       : await listen(config.server.grpcPort);
   const doors = [main, ...(second ? [second] : [])];
+  const health =
+    config.server.healthPort === undefined
+      ? undefined
+      : await listenForHealth(createEndpoints(endpoints), config.server.host, config.server.healthPort);
   const endFollowing = tls?.follow(
     ambient.timers,
     (options) => {
@@ -122,6 +128,7 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
   return {
     port: main.port,
     grpcPort: second?.port,
+    healthPort: health?.port,
     ready,
     close: () =>
       (closing ??= (async () => {
@@ -131,6 +138,7 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
         await crm.manager.stop();
         await crm.events.flush();
         await client.close();
+        health?.close();
       })()),
   };
 }

@@ -40,6 +40,10 @@ const variables = {
       .port()
       .optional()
       .doc("Opens gRPC here as well. Older documents say 7088 and mean this port."),
+    healthPort: env("OPRC_CRM_HEALTH_PORT")
+      .port()
+      .optional()
+      .doc("Opens health and metrics here as well, never with TLS: kubelets and Prometheus show no certificate."),
     graceMs: env("OPRC_CRM_SHUTDOWN_GRACE_SECS")
       .duration({ bare: "s" })
       .default("10s")

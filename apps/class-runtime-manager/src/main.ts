@@ -33,6 +33,7 @@ await runService({
     log.info("the class runtime manager listens", {
       port: app.port,
       grpc_port: app.grpcPort,
+      health_port: app.healthPort,
       cluster: access.server,
       from: access.origin,
     });

@@ -1,4 +1,6 @@
 import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { failedPrecondition } from "@oaas/foundation";
 
 /** What the HTTP side of the port tells. */
 export interface EndpointSources {
@@ -48,5 +50,28 @@ export function createEndpoints(sources: EndpointSources): Server {
         });
         response.end(request.method === "HEAD" ? undefined : body);
       });
+  });
+}
+
+/** A port on which nothing but the endpoints is served, without TLS. */
+export interface HealthPort {
+  readonly port: number;
+  close(): void;
+}
+
+/** Lets the endpoints listen on a port of their own. */
+export function listenForHealth(endpoints: Server, host: string, port: number): Promise<HealthPort> {
+  return new Promise((resolve, reject) => {
+    endpoints.once("error", (error) => {
+      const what = `cannot listen on ${host}:${port} for health: ${error.message}`;
+      reject(failedPrecondition(`${host}:${port}`, what, { cause: error }));
+    });
+    endpoints.listen(port, host, () => {
+      const close = (): void => {
+        endpoints.close();
+        endpoints.closeAllConnections();
+      };
+      resolve({ port: (endpoints.address() as AddressInfo).port, close });
+    });
   });
 }
