@@ -101,6 +101,15 @@ describe("a collection", () => {
     expect(idsOf(await others.list())).toEqual(["x"]);
   });
 
+  test("tells what a staged write will read as, so that the next one can build on it", async () => {
+    const staged = fruits.stageCreate("apple", red);
+    const created = fruits.committed(staged, (await store.commit(staged)).revision);
+    expect(created).toEqual(await fruits.get("apple"));
+    const next = fruits.stageUpdate(created, { colour: "green", tags: [] });
+    const updated = fruits.committed(next, (await store.commit(next)).revision, created);
+    expect(updated).toEqual(await fruits.get("apple"));
+  });
+
   test("watches in its own words", async () => {
     const created = await fruits.create("apple", red);
     const watching = (async () => {
@@ -233,5 +242,19 @@ describe("versions", () => {
     const listed = await fruits.list();
     expect(idsOf(listed)).toEqual(["good"]);
     expect(listed.unreadable).toMatchObject([{ id: "bad", fault: invalid }]);
+  });
+});
+
+describe("a collection that remembers", () => {
+  test("gives the same object for an unchanged entry, a new one after a write, and keeps no more than told", async () => {
+    const kept = new Collection(store, { ...FRUIT, remember: 1 });
+    await kept.create("apple", red);
+    const first = await kept.get("apple");
+    expect((await kept.get("apple"))?.record).toBe(first?.record);
+    await kept.update(first!, { ...red, colour: "green" });
+    expect((await kept.get("apple"))?.record.colour).toBe("green");
+    const before = await kept.get("apple");
+    await kept.create("pear", red);
+    expect((await kept.get("apple"))?.record, "pushed out by the pear").not.toBe(before?.record);
   });
 });

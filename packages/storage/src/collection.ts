@@ -27,6 +27,8 @@ export interface CollectionDefinition<T, I extends Indexes<T> = Indexes<T>> {
   readonly name: string;
   readonly codec: Codec<T>;
   readonly indexes?: I;
+  /** How many decoded records to keep, so that an entry that did not change is not decoded again. Default none. */
+  readonly remember?: number;
 }
 
 export interface ListOptions extends CallOptions {
@@ -53,7 +55,7 @@ export class Collection<T, I extends Indexes<T> = Indexes<T>> {
     this.#store = store;
     this.#definition = definition;
     this.#layout = new CollectionLayout(definition.name);
-    this.#reader = new RecordReader(this.#layout, definition.codec);
+    this.#reader = new RecordReader(this.#layout, definition.codec, definition.remember);
   }
 
   async get(id: string, options?: CallOptions): Promise<Stored<T> | undefined> {
@@ -116,6 +118,11 @@ export class Collection<T, I extends Indexes<T> = Indexes<T>> {
       conditions: [unchanged(entry)],
       writes: [entry.key, ...indexKeys].map((key) => ({ op: "delete", key })),
     };
+  }
+
+  /** What a reader sees of a record after its staged transaction, alone or with others, was committed. */
+  committed(staged: Transaction, revision: number, before?: Stored<T>): Stored<T> {
+    return this.#written(staged, revision, before?.source.entry);
   }
 
   /** Records in order of their ids. */
@@ -229,13 +236,17 @@ export class Collection<T, I extends Indexes<T> = Indexes<T>> {
 
   /** Commits and returns what a reader will see; what could not be read again is not written at all. */
   async #commit(transaction: Transaction, before: Entry | undefined, options?: CallOptions): Promise<Stored<T>> {
-    const [put] = transaction.writes as readonly [Extract<Write, { op: "put" }>];
-    const entry = { key: put.key, value: put.value, ...(put.lease === undefined ? {} : { lease: put.lease }) };
-    const preview = { ...entry, createRevision: 0, modRevision: 0, version: 0 };
-    this.#reader.read(preview);
+    this.#written(transaction, 0, before);
     const { revision } = await this.#store.commit(transaction, options);
+    return this.#written(transaction, revision, before);
+  }
+
+  #written(staged: Transaction, revision: number, before: Entry | undefined): Stored<T> {
+    const [put] = staged.writes as readonly [Extract<Write, { op: "put" }>];
     return this.#reader.read({
-      ...entry,
+      key: put.key,
+      value: put.value,
+      ...(put.lease === undefined ? {} : { lease: put.lease }),
       createRevision: before?.createRevision ?? revision,
       modRevision: revision,
       version: (before?.version ?? 0) + 1,
