@@ -20,6 +20,11 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
+export interface RemoveOptions extends CallOptions {
+  /** Goes with the call: the cluster refuses (failed-precondition) when it has a newer revision of the unit. */
+  readonly revision?: number;
+}
+
 /** What one cluster says about one unit. */
 export interface UnitReport {
   readonly unitId: UnitId;
@@ -59,7 +64,7 @@ export interface CrmGateway {
   /** Sends a unit; the same unit twice is the same as once. */
   deploy(cluster: ClusterName, unit: DeploymentUnit, options?: CallOptions): Promise<void>;
   /** Removes a unit; one that is not there is removed. */
-  remove(cluster: ClusterName, unitId: UnitId, options?: CallOptions): Promise<void>;
+  remove(cluster: ClusterName, unitId: UnitId, options?: RemoveOptions): Promise<void>;
   /** Undefined when the cluster says there is no such unit. */
   unit(cluster: ClusterName, unitId: UnitId, options?: CallOptions): Promise<UnitReport | undefined>;
   /** All runtimes of a cluster that match, page after page. */
