@@ -1,12 +1,13 @@
-import { Fault, invalidArgument, orAbort, sleep, type Ambient } from "@oaas/foundation";
+import { Fault, orAbort, sleep, type Ambient } from "@oaas/foundation";
 import type { Collection } from "./collection.ts";
 import type { CallOptions } from "./kv.ts";
+import { pageOf, type Ordered, type PageQuery } from "./ordered-page.ts";
 import type { Stored, Unreadable } from "./records.ts";
 
 /** How the records of a view may be ordered: by a text of each, ties by id. */
 export type Orders<T> = Readonly<Record<string, (stored: Stored<T>) => string>>;
 
-export interface ViewQuery<T> {
+export interface ViewQuery<T> extends PageQuery {
   /** What to keep; everything when left out. Must be pure, and say the same for the same `filterKey`. */
   readonly filter?: (stored: Stored<T>) => boolean;
   /** Names the filter, so that its result is computed once per change and not once per page. */
@@ -14,10 +15,6 @@ export interface ViewQuery<T> {
   /** One of the view's orders; by id when left out. */
   readonly order?: string;
   readonly descending?: boolean;
-  readonly limit: number;
-  readonly offset?: number;
-  /** The `next` of the page before; wins over offset. */
-  readonly pageToken?: string;
 }
 
 export interface ViewPage<T> {
@@ -38,11 +35,6 @@ export interface CollectionViewOptions<T> {
 const KEPT_RESULTS = 32;
 const RETRY_MS = 500;
 
-interface Ordered<T> {
-  readonly keys: readonly string[];
-  readonly records: readonly Stored<T>[];
-}
-
 /**
  * A whole collection in memory, kept by watching it: lists with any filter, order and page without reading the store.
  *
@@ -57,7 +49,7 @@ export class CollectionView<T> {
   #records = new Map<string, Stored<T>>();
   #unreadable = new Map<string, Unreadable>();
   #revision = 0;
-  #results = new Map<string, Ordered<T>>();
+  #results = new Map<string, Ordered<Stored<T>>>();
   #waiting: { readonly revision: number; readonly resolve: () => void }[] = [];
   #running: Promise<void> | undefined;
   #trouble: Fault | undefined;
@@ -107,20 +99,9 @@ export class CollectionView<T> {
 
   /** One page of what matches, in order. */
   page(query: ViewQuery<T>): ViewPage<T> {
-    const { order = "id", descending = false, limit } = query;
-    const result = this.#result(query, order, descending);
-    const start =
-      query.pageToken === undefined
-        ? Math.min(query.offset ?? 0, result.records.length)
-        : positionAfter(result, tokenKey(query.pageToken, `${descending ? "-" : ""}${order}`), descending);
-    const records = result.records.slice(start, start + limit);
-    const last = start + records.length - 1;
-    const more = records.length > 0 && last + 1 < result.records.length;
-    return {
-      records,
-      total: result.records.length,
-      ...(more ? { next: tokenOf(`${descending ? "-" : ""}${order}`, result.keys[last] as string) } : {}),
-    };
+    const { order = "id", descending = false } = query;
+    const { items, ...rest } = pageOf(this.#result(query, order, descending), { ...query, order, descending });
+    return { records: items, ...rest };
   }
 
   /** Stops following. Repeatable. */
@@ -130,7 +111,7 @@ export class CollectionView<T> {
     await this.#running;
   }
 
-  #result(query: ViewQuery<T>, order: string, descending: boolean): Ordered<T> {
+  #result(query: ViewQuery<T>, order: string, descending: boolean): Ordered<Stored<T>> {
     const { filter, filterKey } = query;
     const name =
       filter !== undefined && filterKey === undefined ? undefined : `${descending}|${order}|${filterKey ?? ""}`;
@@ -142,7 +123,7 @@ export class CollectionView<T> {
       .filter((stored) => filter?.(stored) ?? true)
       .map((stored) => ({ key: textOf ? `${textOf(stored)}\u0000${stored.id}` : stored.id, stored }))
       .sort((a, b) => (a.key < b.key ? -1 : 1) * (descending ? -1 : 1));
-    const result = { keys: keyed.map(({ key }) => key), records: keyed.map(({ stored }) => stored) };
+    const result = { keys: keyed.map(({ key }) => key), items: keyed.map(({ stored }) => stored) };
     if (name !== undefined) {
       if (this.#results.size >= KEPT_RESULTS) this.#results.clear();
       this.#results.set(name, result);
@@ -211,37 +192,4 @@ export class CollectionView<T> {
     for (const { resolve } of ready) resolve();
     if (changed.length > 0) this.#options.onChange?.(changed);
   }
-}
-
-/** Index of the first record behind a key; the key itself need not be there any more. */
-function positionAfter<T>({ keys }: Ordered<T>, key: string, descending: boolean): number {
-  let low = 0;
-  let high = keys.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const at = keys[middle] as string;
-    if (descending ? at >= key : at <= key) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-function tokenOf(order: string, key: string): string {
-  return btoa(encodeURIComponent(JSON.stringify([order, key]))).replaceAll("=", "");
-}
-
-function tokenKey(token: string, order: string): string {
-  try {
-    const [of, key] = JSON.parse(decodeURIComponent(atob(token))) as unknown[];
-    if (of === order && typeof key === "string") return key;
-  } catch {
-    // Told below, like a token of another list.
-  }
-  throw invalidArgument("the page token", [
-    {
-      path: "$.page_token",
-      message: "is not a token of this list in this order",
-      fix: "pass the token of the page before unchanged, with the same sort, or leave it out to begin anew",
-    },
-  ]);
 }

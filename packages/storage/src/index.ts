@@ -37,6 +37,7 @@ export { Collection, type CollectionDefinition, type ListOptions } from "./colle
 export type { Codec } from "./codec.ts";
 export type { Indexes } from "./collection-layout.ts";
 export type { CollectionBatch, CollectionChange, Listed, Stored, Unreadable } from "./records.ts";
+export { pageOf, type Ordered, type OrderedPage, type PageQuery } from "./ordered-page.ts";
 export {
   CollectionView,
   type CollectionViewOptions,

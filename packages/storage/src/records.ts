@@ -44,14 +44,32 @@ export type CollectionChange<T> =
 export class RecordReader<T> {
   readonly #layout: CollectionLayout;
   readonly #codec: Codec<T>;
+  readonly #keep: number;
+  readonly #kept = new Map<string, Stored<T>>();
 
-  constructor(layout: CollectionLayout, codec: Codec<T>) {
+  constructor(layout: CollectionLayout, codec: Codec<T>, keep = 0) {
     this.#layout = layout;
     this.#codec = codec;
+    this.#keep = keep;
   }
 
-  /** OAAS_STORE_VALUE_INVALID when it cannot be read. */
+  /** OAAS_STORE_VALUE_INVALID when it cannot be read. The same object again for an entry that did not change, if kept. */
   read(entry: Entry): Stored<T> {
+    const kept = this.#kept.get(entry.key);
+    if (kept?.revision === entry.modRevision) return kept;
+    const stored = this.decode(entry);
+    if (this.#keep > 0) {
+      if (kept === undefined && this.#kept.size >= this.#keep) {
+        const [oldest] = this.#kept.keys();
+        if (oldest !== undefined) this.#kept.delete(oldest);
+      }
+      this.#kept.set(entry.key, stored);
+    }
+    return stored;
+  }
+
+  /** Reads it anew. */
+  decode(entry: Entry): Stored<T> {
     const { record, indexKeys, outdated } = decodeRecord(this.#codec, entry.key, entry.value);
     return {
       id: this.#layout.idOfRecord(entry.key),
