@@ -10,6 +10,7 @@ export { allRoutes, ROUTES, type OperationId } from "./paths.ts";
 export { fillPath, pathParameters, ROLES, type Answer, type Role, type Route } from "./route.ts";
 export { HEADERS, PROBLEM_TYPE } from "./headers.ts";
 export { readBy, violationsFromZod } from "./violations.ts";
+export { present } from "./fields.ts";
 export { documentFromYaml } from "./yaml-document.ts";
 export { faultToProblem, problemView, type Problem, type ProblemOptions, type ProblemPart } from "./fault-body.ts";
 export { faultFromAnswer, faultFromProblem, type RefusedAnswer } from "./fault-from-answer.ts";
