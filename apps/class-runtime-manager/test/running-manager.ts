@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { realAmbient } from "@oaas/foundation/real";
-import { RpcChannel } from "@oaas/rpc";
+import { RpcChannel, type ChannelTls } from "@oaas/rpc";
 import { startProcess, untilReady, type ProcessUnderTest } from "@oaas/testkit";
 
 const MAIN = path.resolve(import.meta.dirname, "..", "src", "main.ts");
@@ -16,6 +16,8 @@ export interface LogLine {
 /** The manager as an operator runs it: a process with settings in its environment. */
 export interface RunningManager {
   readonly port: number;
+  /** Where OPRC_CRM_HEALTH_PORT opened one, else the port of everything. */
+  readonly healthPort: number;
   readonly channel: RpcChannel;
   readonly process: ProcessUnderTest;
   log(): Promise<readonly LogLine[]>;
@@ -28,6 +30,7 @@ export async function runManager(
   kubeconfig: string,
   folder: string,
   env: Readonly<Record<string, string>> = {},
+  tls?: ChannelTls,
 ): Promise<RunningManager> {
   const logFile = path.join(folder, `crm-${crypto.randomUUID()}.log`);
   const manager = await startProcess({
@@ -43,14 +46,21 @@ export async function runManager(
     const lines = text.slice(0, text.lastIndexOf("\n") + 1).split("\n");
     return lines.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line) as LogLine);
   };
-  let port = 0;
+  let listens: LogLine | undefined;
   await untilReady(manager, async () => {
-    port = Number((await log()).find(({ message }) => message.endsWith("listens"))?.["port"] ?? 0);
-    return port > 0;
+    listens = (await log()).find(({ message }) => message.endsWith("listens"));
+    return listens !== undefined;
   });
-  const channel = new RpcChannel({ name: "crm", address: `127.0.0.1:${port}`, clock: realAmbient.clock });
+  const port = Number(listens?.["port"]);
+  const channel = new RpcChannel({
+    name: "crm",
+    address: `localhost:${port}`,
+    clock: realAmbient.clock,
+    ...(tls ? { tls } : {}),
+  });
   return {
     port,
+    healthPort: Number(listens?.["health_port"] ?? port),
     channel,
     process: manager,
     log,

@@ -1,0 +1,291 @@
+import { readdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { loadConfig } from "@oaas/config";
+import { CrmInfoService, DeploymentService } from "@oaas/contracts/grpc";
+import type { ChannelTls } from "@oaas/rpc";
+import {
+  describeWith,
+  eventually,
+  makeAuthority,
+  makeRunFolder,
+  startKubernetes,
+  type AuditedRequest,
+  type KubernetesUnderTest,
+  type RunFolder,
+} from "@oaas/testkit";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { crmConfig } from "../src/config.ts";
+import { runManager, type RunningManager } from "./running-manager.ts";
+
+const DEPLOY = path.resolve(import.meta.dirname, "..", "..", "..", "deploy");
+const MANAGER = path.join(DEPLOY, "class-runtime-manager");
+const CRDS = path.join(DEPLOY, "crds");
+const ACCOUNT = "system:serviceaccount:oaas-system:oprc-crm";
+
+/** Rights that no request of the journey shows, each with who asks for it. */
+const UNSEEN: Readonly<Record<string, string>> = {
+  "oaas.io/classruntimes/finalizers update": "an admission plugin asks, where it is on",
+  "oaas.io/deploymentrecords/finalizers update": "an admission plugin asks, where it is on",
+};
+
+interface Rule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+interface Manifest {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly data?: Readonly<Record<string, string>>;
+  readonly rules?: readonly Rule[];
+  readonly spec?: { readonly template?: { readonly spec: { readonly containers: readonly Container[] } } };
+}
+
+interface Container {
+  readonly env: readonly { readonly name: string; readonly value?: string }[];
+}
+
+const fn = (key: string, over: object = {}) => ({
+  function_key: key,
+  provision_config: { container_image: "example.test/fn:1", ...over },
+});
+const classOf = (name: string, spec: object): object => ({
+  apiVersion: "oaas.io/v1alpha1",
+  kind: "ClassRuntime",
+  metadata: { name },
+  spec: { package_class_key: `shop.${name}`, functions: [fn(`${name}.run`)], ...spec },
+});
+
+/** Classes that between them need a child of every kind. */
+const WORLD: readonly object[] = [
+  {
+    apiVersion: "oaas.io/v1alpha1",
+    kind: "EnvironmentConfig",
+    metadata: { name: "default" },
+    spec: { kind: "cloud", network_policy: { enabled: true } },
+  },
+  {
+    apiVersion: "oaas.io/v1alpha1",
+    kind: "DeploymentTemplate",
+    metadata: { name: "scraped" },
+    spec: {
+      template_type: "Deployment",
+      manifests: [
+        { apiVersion: "apps/v1", kind: "Deployment" },
+        {
+          apiVersion: "monitoring.coreos.com/v1",
+          kind: "PodMonitor",
+          spec: { podMetricsEndpoints: [{ port: "http" }] },
+        },
+      ],
+    },
+  },
+  classOf("plain", { selected_template: "full", state_spec: {} }),
+  classOf("sets", { selected_template: "statefulset" }),
+  classOf("everywhere", { selected_template: "daemonset" }),
+  classOf("once", { selected_template: "job" }),
+  classOf("by-requests", { selected_template: "knative" }),
+  classOf("own-way", { selected_template: "scraped" }),
+  {
+    apiVersion: "oaas.io/v1alpha1",
+    kind: "DeploymentRecord",
+    metadata: { name: "first-design" },
+    spec: { selected_template: "dev", function: { image: "example.test/fn:1" } },
+  },
+];
+
+describeWith(["kubernetes", "kwok"], "the manager as the account of deploy/", () => {
+  let cluster: KubernetesUnderTest;
+  let folder: RunFolder;
+  const running: RunningManager[] = [];
+
+  const kubectl = async (command: string, stdin?: string): Promise<string> => {
+    const { stdout, stderr, exitCode } = await cluster.kubectl(
+      command.split(" "),
+      stdin === undefined ? {} : { stdin },
+    );
+    if (exitCode !== 0) throw new Error(`kubectl ${command}: ${stderr}`);
+    return stdout;
+  };
+  const apply = (namespace: string, ...objects: readonly object[]): Promise<string> =>
+    kubectl(`apply -n ${namespace} -f -`, JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }));
+  const manifestsOf = async (kustomization: string): Promise<readonly Manifest[]> => {
+    const yaml = await kubectl(`kustomize ${path.join(MANAGER, kustomization)}`);
+    const documents = await kubectl("create --dry-run=client --validate=false -o json -f -", yaml);
+    // kubectl writes one document after the other.
+    return JSON.parse(`[${documents.replaceAll("\n}\n{\n", "\n},\n{\n")}]`) as readonly Manifest[];
+  };
+  /** The settings of the manager's pod. */
+  const settingsOf = (manifests: readonly Manifest[]): Record<string, string> => {
+    const data = manifests.find(({ kind }) => kind === "ConfigMap")?.data;
+    const container = manifests.find(({ kind }) => kind === "Deployment")?.spec?.template?.spec.containers[0];
+    const own = (container?.env ?? []).map(({ name, value }) => [name, value ?? "oaas-system"] as const);
+    return { ...data, ...Object.fromEntries(own) };
+  };
+  const accountKubeconfig = async (): Promise<string> => {
+    const token = (await kubectl("create token oprc-crm -n oaas-system")).trim();
+    const file = path.join(folder.path, "account.kubeconfig");
+    const config = {
+      apiVersion: "v1",
+      kind: "Config",
+      clusters: [{ name: "c", cluster: { server: cluster.url, "certificate-authority": cluster.caFile } }],
+      users: [{ name: "u", user: { token } }],
+      contexts: [{ name: "x", context: { cluster: "c", user: "u", namespace: "oaas-system" } }],
+      "current-context": "x",
+    };
+    writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
+    return file;
+  };
+  const start = async (settings: Record<string, string>, tls?: ChannelTls): Promise<RunningManager> => {
+    const loopback = { OPRC_CRM_HTTP_HOST: "127.0.0.1", HTTP_PORT: "0", OPRC_CRM_HEALTH_PORT: "0" };
+    const crm = await runManager(await accountKubeconfig(), folder.path, { ...settings, ...loopback }, tls);
+    running.push(crm);
+    return crm;
+  };
+  const phaseIs = (namespace: string, name: string, phase: string): Promise<unknown> =>
+    eventually(
+      async () => {
+        const text = await kubectl(`get ${name} -n ${namespace} -o jsonpath={.status.phase}:{.status.message}`);
+        if (!text.startsWith(`${phase}:`)) throw new Error(text);
+      },
+      { timeoutMs: 60_000, what: `${name} to be ${phase}` },
+    );
+  const ofAccount = async (): Promise<readonly AuditedRequest[]> =>
+    (await cluster.auditTrail()).filter(({ user }) => user === ACCOUNT);
+
+  beforeAll(async () => {
+    cluster = await startKubernetes({
+      controllerManager: true,
+      scheduler: true,
+      kwokNodes: 2,
+      audit: true,
+      crdFiles: [
+        ...readdirSync(CRDS).map((file) => path.join(CRDS, file)),
+        path.join(import.meta.dirname, "manifests", "other-projects.crds.yaml"),
+      ],
+    });
+    folder = await makeRunFolder("crm-rights");
+    await kubectl(`apply --server-side -k ${path.join(MANAGER, "overlays", "full")}`);
+  });
+  afterEach(async () => void (await Promise.all(running.splice(0).map((crm) => crm.stop()))));
+  afterAll(async () => {
+    await cluster?.close();
+    await folder?.remove();
+  });
+
+  describe.each(["dev", "edge", "full"])("overlay %s", (overlay) => {
+    test("is taken by a real API server, word for word", async () => {
+      await kubectl(`apply --dry-run=server --validate=strict -k ${path.join(MANAGER, "overlays", overlay)}`);
+    });
+
+    test("has settings that the manager knows and starts with", async () => {
+      const config = loadConfig(crmConfig, { env: settingsOf(await manifestsOf(`overlays/${overlay}`)) });
+      expect(config.profile).toBe(overlay);
+      expect(config.k8s.namespaces).toBe("all");
+      expect(config.leaderElection.namespace).toBe("oaas-system");
+    });
+  });
+
+  test("the pods of overlay full pass the restricted pod standard that their namespace enforces", async () => {
+    await kubectl("wait --for=condition=Available deployment/oprc-crm -n oaas-system --timeout=60s");
+  });
+
+  test("whoever may edit a namespace may edit its classes", async () => {
+    const may = (verb: string, role: string): Promise<string> =>
+      kubectl(`get clusterrole ${role} -o json`).then((text) => {
+        const { rules } = JSON.parse(text) as { rules: readonly Rule[] };
+        return String(
+          rules.some(({ resources, verbs }) => resources.includes("classruntimes") && verbs.includes(verb)),
+        );
+      });
+    await eventually(async () => expect(await may("delete", "edit")).toBe("true"));
+    await eventually(async () => expect(await may("watch", "view")).toBe("true"));
+    expect(await may("delete", "view")).toBe("false");
+  });
+
+  test("has every right it needs for a whole journey, and none that it does not use", async () => {
+    const servers = makeAuthority("servers");
+    const clients = makeAuthority("clients");
+    const server = servers.issue({ commonName: "crm", hosts: ["localhost"] });
+    const pm = clients.issue({ commonName: "pm" });
+    const files = { "tls.crt": server.certificate, "tls.key": server.key, "ca.crt": clients.certificate };
+    for (const [name, text] of Object.entries(files)) writeFileSync(path.join(folder.path, name), text);
+    const manifests = await manifestsOf("overlays/full");
+    const settings = Object.fromEntries(
+      Object.entries(settingsOf(manifests)).map(([name, value]) => [
+        name,
+        value.replace("/etc/oprc-crm/tls", folder.path),
+      ]),
+    );
+    const crm = await start(settings, { ca: servers.certificate, certificate: pm.certificate, key: pm.key });
+    await eventually(async () => (await fetch(`http://127.0.0.1:${crm.healthPort}/readyz`)).status === 200, {
+      what: "readiness on the port that asks for no certificate",
+    });
+    await kubectl("create namespace shop");
+    const deployments = crm.channel.client(DeploymentService);
+
+    await apply("shop", ...WORLD);
+    for (const name of ["plain", "sets", "everywhere", "own-way"]) await phaseIs("shop", `crt/${name}`, "available");
+    await phaseIs("shop", "deploymentrecord/first-design", "available");
+
+    // Room to grow: an autoscaler takes the replicas over from the Deployment and from the StatefulSet.
+    const growing = [fn("plain.run", { min_scale: 3, max_scale: 6 })];
+    await apply("shop", classOf("plain", { selected_template: "full", state_spec: {}, functions: growing }));
+    const sets = [fn("sets.run", { min_scale: 1, max_scale: 4 })];
+    await apply("shop", classOf("sets", { selected_template: "statefulset", functions: sets }));
+    await eventually(async () => expect((await kubectl("get hpa -n shop -o name")).trim().split("\n")).toHaveLength(2));
+
+    // Over gRPC, what an editor added by hand is taken out again.
+    const unit = {
+      id: "by-grpc",
+      packageName: "shop",
+      classKey: "Order",
+      functions: [{ functionKey: "run", provisionConfig: { containerImage: "example.test/fn:1" } }],
+      selectedTemplate: "dev",
+    };
+    await deployments.deploy({ deploymentUnit: unit, namespace: "shop" });
+    await phaseIs("shop", "crt/by-grpc", "available");
+    await kubectl(`patch crt by-grpc -n shop --type=merge -p {"spec":{"target_environment":"default"}}`);
+    const again = { ...unit, functions: [{ ...unit.functions[0], description: "v2" }] };
+    await deployments.deploy({ deploymentUnit: again as typeof unit, namespace: "shop" });
+
+    // Broken and mended twice: the second telling of the same is a count on the first event.
+    for (const image of ["missing", "1", "missing", "1"]) {
+      await apply(
+        "shop",
+        classOf("everywhere", {
+          selected_template: "daemonset",
+          functions: [fn("everywhere.run", { container_image: `example.test/fn:${image}` })],
+        }),
+      );
+      await phaseIs("shop", "crt/everywhere", image === "1" ? "available" : "degraded");
+    }
+    await deployments.explainClassRuntime({ deploymentId: "everywhere", namespace: "shop" });
+    expect(await crm.channel.client(CrmInfoService).getEnvHealth({ env: "" })).toMatchObject({ nodeCount: 2 });
+
+    await deployments.deleteDeployment({ deploymentId: "by-grpc", namespace: "shop" });
+    await kubectl("delete crt,deploymentrecords --all -n shop --timeout=60s");
+    expect(await crm.stop()).toBe(0);
+
+    const requests = await ofAccount();
+    expect(requests.filter(({ status }) => status === 403)).toEqual([]);
+    const used = new Set(requests.flatMap(rightsOf));
+    const granted = manifests.filter(({ metadata }) => metadata.name.startsWith("oprc-crm")).flatMap(grantsOf);
+    expect(granted.length).toBeGreaterThan(60);
+    expect(granted.filter((right) => !used.has(right) && !(right in UNSEEN))).toEqual([]);
+    expect(Object.keys(UNSEEN).filter((right) => !granted.includes(right))).toEqual([]);
+  });
+});
+
+/** Rights that a request shows to be needed: an apply that made the object needed the right to create, too. */
+function rightsOf({ group, resource, subresource, verb, status }: AuditedRequest): readonly string[] {
+  const what = `${group}/${resource}${subresource === "" ? "" : `/${subresource}`}`;
+  return [`${what} ${verb}`, ...(verb === "patch" && status === 201 ? [`${what} create`] : [])];
+}
+
+function grantsOf({ rules = [] }: Manifest): readonly string[] {
+  return rules.flatMap(({ apiGroups, resources, verbs }) =>
+    apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => `${group}/${resource} ${verb}`))),
+  );
+}
