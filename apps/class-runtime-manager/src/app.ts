@@ -1,4 +1,4 @@
-import { invalidArgument, type Ambient } from "@oaas/foundation";
+import type { Ambient } from "@oaas/foundation";
 import { fenced, KubeClient, type Transport } from "@oaas/kube-runtime";
 import type { ContextStore, Logger, Meter } from "@oaas/observability";
 import { listenOnePort, RpcServer, type OnePort } from "@oaas/rpc";
@@ -58,7 +58,7 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
     fencedClient: (mayWrite) =>
       new KubeClient({ transport: fenced(transport, mayWrite), ambient, meter, userAgent: `oprc-crm/${VERSION}` }),
     ambient,
-    namespace: watchedNamespace(namespaces),
+    namespaces: namespaces.served === "all" ? undefined : namespaces.served,
     facts: configuredFacts(config),
     identity: ports.identity,
     concurrency: config.limits.concurrency,
@@ -88,6 +88,7 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
     version: VERSION,
     unhealthy: () => crm.manager.health().reasons,
     notReady: () => crm.manager.readiness().reasons,
+    without: () => crm.informers.refused.map(({ fault }) => fault.message),
     metrics: ports.metricsText,
     metricsType: ports.metricsType,
     leader: () => crm.elector?.leader,
@@ -178,7 +179,7 @@ function servicesOf(
       ambient,
       logger,
       nodes: () => crm.pods.nodes,
-      trouble: () => crm.informers.troubles[0]?.fault,
+      trouble: () => crm.informers.troubles.find(({ fault }) => fault.kind !== "permission-denied")?.fault,
       capabilities: () => capabilityNames(facts.read(namespaces.fallback), config.features.nfrEnforcement),
       templates: () => templateNames([...surroundings.templates.cache.list()].map(({ metadata }) => metadata.name)),
       environments: () => [...surroundings.environments.cache.list()].map(({ metadata }) => metadata.name),
@@ -195,18 +196,4 @@ function servicesOf(
     metrics: crmMetrics(meter),
     maxWatchers: config.limits.watchers,
   });
-}
-
-/** One namespace, or undefined for all. */
-function watchedNamespace({ served }: NamespaceRules): string | undefined {
-  if (served === "all") return undefined;
-  const [only, ...more] = served;
-  if (more.length === 0) return only;
-  throw invalidArgument("the configuration", [
-    {
-      path: "$.OPRC_CRM_K8S_NAMESPACE",
-      message: "names several namespaces, which this build cannot watch one by one",
-      fix: "name one, or * for all",
-    },
-  ]);
 }

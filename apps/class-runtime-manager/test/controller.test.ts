@@ -75,7 +75,7 @@ describeWith(["kubernetes", "kwok"], "the controller on a real cluster", () => {
     crm = createClassManager({
       client,
       ambient: realAmbient,
-      namespace: "classes",
+      namespaces: ["classes"],
       facts: FACTS,
       identity: "test",
       meter: createRecordingMeter(),
@@ -135,7 +135,7 @@ describeWith(["kubernetes", "kwok"], "the controller on a real cluster", () => {
       "-o",
       "jsonpath={range .items[*]}{.metadata.resourceVersion}{'\\n'}{end}",
     ]);
-    crm = createClassManager({ client, ambient: realAmbient, namespace: "classes", facts: FACTS, identity: "test-2" });
+    crm = createClassManager({ client, ambient: realAmbient, namespaces: ["classes"], facts: FACTS, identity: "test-2" });
     crm.manager.start();
     await eventually(
       () => crm.manager.isWorking && crm.manager.controllers.every(({ queueLength }) => queueLength === 0),

@@ -9,6 +9,8 @@ export interface EndpointSources {
   readonly unhealthy: () => readonly string[];
   /** Why it should get no traffic yet; empty when it is ready. */
   readonly notReady: () => readonly string[];
+  /** What the process does without because it may not read it; no reason to be unhealthy. */
+  readonly without: () => readonly string[];
   readonly metrics: () => Promise<string>;
   readonly metricsType: string;
   readonly leader: () => string | undefined;
@@ -23,6 +25,7 @@ export function createEndpoints(sources: EndpointSources): Server {
       version: sources.version,
       leader: sources.leader(),
       reasons,
+      without: sources.without(),
     };
     return [reasons.length === 0 ? 200 : 503, "application/json", `${JSON.stringify(body)}\n`];
   };

@@ -1,4 +1,4 @@
-import { Fault, isFault, type Violation } from "@oaas/foundation";
+import { Fault, isFault, unavailable, type Violation } from "@oaas/foundation";
 import {
   annotationOf,
   fieldConflictsOf,
@@ -17,6 +17,7 @@ import type { Manifest } from "../templates/index.ts";
 import { childId, type ChildCache } from "./child-cache.ts";
 import { contains } from "./contains.ts";
 import type { ChildKind } from "./kinds.ts";
+import { isKnatives } from "./shared-names.ts";
 
 /** Says on each child what it was rendered as, so that a restart knows it without asking. */
 export const HASH_ANNOTATION = "oaas.io/rendered-hash";
@@ -93,13 +94,16 @@ export class ChildApplier {
     manifest: Manifest,
     signal: AbortSignal,
   ): Promise<{ object: Stored<KubeObject>; wrote: boolean }> {
+    // Without a view of what is there, every pass would write it anew.
+    const refusal = this.#cache.refusalOf(kind);
+    if (refusal) throw refusal;
     const hash = hashJson(manifest);
     const marked = withAnnotation(manifest, HASH_ANNOTATION, hash);
     const there = this.#cache.get(kind, keyOf(manifest));
     if (there && !this.#differs(kind, there, marked, hash)) return { object: there, wrote: false };
     assertOurs(there, manifest);
     if (there) await this.#handOverReplicas(kind, marked, there, signal);
-    const object = await this.#write(kind, marked, signal);
+    const object = await this.#write(kind, marked, there !== undefined, signal);
     this.#left.set(childId(kind, object), { hash, resourceVersion: object.metadata.resourceVersion });
     return { object, wrote: true };
   }
@@ -128,9 +132,9 @@ export class ChildApplier {
 
   /**
    * Applies; takes fields back from those who merely updated them (an edit by hand is drift), but does not fight with another manager that
-   * applies them too: that is a conflict for people to settle.
+   * applies them too: that is a conflict for people to settle. What the cache does not know to be ours is looked at before anything is taken.
    */
-  async #write(kind: ChildKind, manifest: Manifest, signal: AbortSignal): Promise<Stored<KubeObject>> {
+  async #write(kind: ChildKind, manifest: Manifest, isOurs: boolean, signal: AbortSignal): Promise<Stored<KubeObject>> {
     const api = this.#client.resource(kind);
     try {
       return await api.apply(manifest, { fieldManager: FIELD_MANAGER, signal });
@@ -138,6 +142,7 @@ export class ChildApplier {
       const conflicts = thrown instanceof Fault ? fieldConflictsOf(thrown) : [];
       // Only a manager that updates is told with the version it wrote by.
       const isDrift = conflicts.length > 0 && conflicts.every(({ apiVersion }) => apiVersion !== undefined);
+      if (!isOurs && conflicts.length > 0) assertOurs(await api.find(keyOf(manifest), { signal }), manifest);
       if (!isDrift) throw thrown;
       return api.apply(manifest, { fieldManager: FIELD_MANAGER, force: true, signal });
     }
@@ -166,6 +171,10 @@ function violationMessage({ path, message }: Violation): string {
 function assertOurs(there: Stored<KubeObject> | undefined, manifest: Manifest): void {
   const owner = manifest.metadata.ownerReferences?.[0]?.uid;
   if (!there || (there.metadata.ownerReferences ?? []).some(({ uid }) => uid === owner)) return;
+  if (isKnatives(there)) {
+    const message = `${manifest.kind} ${manifest.metadata.name} is still Knative's; it goes with the Knative Service`;
+    throw unavailable("the name", message, { retryAfterMs: 1_000 });
+  }
   throw new Fault(
     { kind: "already-exists", resource: manifest.kind, name: manifest.metadata.name ?? "" },
     `${manifest.kind} ${manifest.metadata.name} belongs to someone else; remove it or rename the class`,

@@ -1,12 +1,14 @@
+import type { Fault } from "@oaas/foundation";
 import { formatObjectKey, gvkKey, keyOf, type KubeObject, type ObjectKey, type Stored } from "@oaas/kube-core";
-import { owned, type Informer, type InformerPool, type KubeClient, type Source } from "@oaas/kube-runtime";
+import { owned, type InformerPool, type InformerView, type KubeClient, type Source } from "@oaas/kube-runtime";
 import { OWNER_LABEL } from "../templates/index.ts";
 import { CORE_CHILD_KINDS, OPTIONAL_CHILD_KINDS, type ChildKind } from "./kinds.ts";
 
-type ChildInformer = Informer<KubeObject, "owner">;
+type ChildView = InformerView<KubeObject, "owner">;
 
 const byOwner = (object: Stored<KubeObject>): string[] => (object.metadata.ownerReferences ?? []).map(({ uid }) => uid);
 const INDEXES = { owner: byOwner };
+const SELECTION = { labelSelector: OWNER_LABEL };
 
 /** A child as it is in the cluster, and the kind that finds it. */
 export interface PresentChild {
@@ -14,70 +16,105 @@ export interface PresentChild {
   readonly object: Stored<KubeObject>;
 }
 
+/** A kind by its names. */
+export type KindName = Pick<ChildKind, "group" | "version" | "kind">;
+
+interface Followed {
+  readonly kind: ChildKind;
+  readonly view: ChildView;
+}
+
 /**
  * The children of all classes, by owner. Only objects with our owner label are watched, so that memory follows the number of classes and not the
- * size of the cluster.
+ * size of the cluster. Kinds of other projects come and go while we run.
  */
 export class ChildCache {
-  readonly #informers = new Map<string, { readonly kind: ChildKind; readonly informer: ChildInformer }>();
+  readonly #followed = new Map<string, Followed>();
+  readonly #subscribers = new Set<(followed: Followed) => void>();
   readonly #pool: InformerPool;
-  readonly #namespace: string | undefined;
+  readonly #namespaces: readonly string[] | undefined;
 
-  constructor(pool: InformerPool, namespace: string | undefined) {
+  constructor(pool: InformerPool, namespaces: readonly string[] | undefined) {
     this.#pool = pool;
-    this.#namespace = namespace;
+    this.#namespaces = namespaces;
     for (const kind of CORE_CHILD_KINDS) this.#follow(kind);
   }
 
-  /** Begins to follow optional kinds that the cluster serves by now; answers which are new. */
-  async followServed(client: KubeClient): Promise<readonly ChildKind[]> {
-    const added: ChildKind[] = [];
-    for (const kind of OPTIONAL_CHILD_KINDS) {
-      if (this.#informers.has(gvkKey(kind)) || !(await client.discovery.find(kind))) continue;
-      this.#follow(kind);
-      added.push(kind);
+  /** Follows the optional kinds that the cluster serves by now, and gives up those that it no longer does; answers whether any came or went. */
+  async lookForKinds(client: KubeClient, signal: AbortSignal): Promise<boolean> {
+    client.discovery.invalidate();
+    const served = new Set((await client.discovery.all()).map(gvkKey));
+    const found = OPTIONAL_CHILD_KINDS.filter((kind) => served.has(gvkKey(kind)) && !this.#followed.has(gvkKey(kind)));
+    const lost = OPTIONAL_CHILD_KINDS.filter((kind) => !served.has(gvkKey(kind)) && this.#isAway(kind));
+    for (const kind of found) this.#follow(kind);
+    for (const kind of lost) {
+      this.#followed.delete(gvkKey(kind));
+      await this.#pool.release(kind, this.#namespaces, SELECTION);
     }
-    return added;
+    if (found.length > 0) await this.#pool.synced(signal);
+    return found.length + lost.length > 0;
   }
 
   /** Kinds that are followed. */
   get kinds(): readonly ChildKind[] {
-    return [...this.#informers.values()].map(({ kind }) => kind);
+    return [...this.#followed.values()].map(({ kind }) => kind);
   }
 
-  isFollowed(gvk: { readonly group: string; readonly version: string; readonly kind: string }): boolean {
-    return this.#informers.has(gvkKey(gvk));
+  /** Whether the cluster serves the kind, as far as is known. One that we may not read is served all the same. */
+  serves(kind: KindName): boolean {
+    const view = this.#followed.get(gvkKey(kind))?.view;
+    return view !== undefined && (view.isSynced || isRefused(view.trouble));
+  }
+
+  /** Why objects of this kind cannot be read; undefined while they can. */
+  refusalOf(kind: KindName): Fault | undefined {
+    const trouble = this.#followed.get(gvkKey(kind))?.view.trouble;
+    return isRefused(trouble) ? trouble : undefined;
   }
 
   /** Everything that names this object as an owner. */
   childrenOf(ownerUid: string): PresentChild[] {
-    return [...this.#informers.values()].flatMap(({ kind, informer }) =>
-      informer.cache.byIndex("owner", ownerUid).map((object) => ({ kind, object })),
+    return [...this.#followed.values()].flatMap(({ kind, view }) =>
+      view.cache.byIndex("owner", ownerUid).map((object) => ({ kind, object })),
     );
   }
 
-  get(kind: ChildKind, key: ObjectKey): Stored<KubeObject> | undefined {
-    return this.#informers.get(gvkKey(kind))?.informer.get(key);
+  get(kind: KindName, key: ObjectKey): Stored<KubeObject> | undefined {
+    return this.#followed.get(gvkKey(kind))?.view.get(key);
   }
 
-  /** Wakes the owner of every child that changes. */
-  sources(owner: { readonly group: string; readonly kind: string }): Source[] {
-    return [...this.#informers.values()].map(({ informer }) => owned(informer, owner));
+  /** Wakes the owner of every child that changes, also of kinds that are found later. */
+  source(owner: { readonly group: string; readonly kind: string }): Source {
+    return (enqueue) => {
+      const ends: (() => void)[] = [];
+      const subscribe = ({ view }: Followed): void => void ends.push(owned(view, owner)(enqueue));
+      for (const followed of this.#followed.values()) subscribe(followed);
+      this.#subscribers.add(subscribe);
+      return () => {
+        this.#subscribers.delete(subscribe);
+        for (const end of ends) end();
+      };
+    };
   }
 
   #follow(kind: ChildKind): void {
-    const selection = {
-      labelSelector: OWNER_LABEL,
-      ...(this.#namespace === undefined ? {} : { namespace: this.#namespace }),
-    };
-    this.#informers.set(gvkKey(kind), { kind, informer: this.#pool.informer(kind, selection, { indexes: INDEXES }) });
+    const view = this.#pool.view(kind, this.#namespaces, SELECTION, { indexes: INDEXES, mayBeRefused: true });
+    const followed = { kind, view };
+    this.#followed.set(gvkKey(kind), followed);
+    for (const subscribe of this.#subscribers) subscribe(followed);
+  }
+
+  /** Discovery alone may err for a moment: a kind is away when its list is not found either. */
+  #isAway(kind: ChildKind): boolean {
+    return this.#followed.get(gvkKey(kind))?.view.trouble?.kind === "not-found";
   }
 }
 
+function isRefused(trouble: Fault | undefined): boolean {
+  return trouble?.kind === "permission-denied";
+}
+
 /** A child's identity within its namespace. */
-export function childId(
-  kind: { readonly group: string; readonly version: string; readonly kind: string },
-  object: KubeObject,
-): string {
+export function childId(kind: KindName, object: KubeObject): string {
   return `${gvkKey(kind)} ${formatObjectKey(keyOf(object))}`;
 }

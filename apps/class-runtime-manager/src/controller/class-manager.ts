@@ -1,7 +1,8 @@
 import type { ClassRuntime } from "@oaas/contracts/crd";
-import type { Ambient } from "@oaas/foundation";
+import { isFault, type Ambient } from "@oaas/foundation";
 import { keyOf, type KubeObject, type Stored } from "@oaas/kube-core";
 import {
+  checkAgain,
   Controller,
   EventRecorder,
   InformerPool,
@@ -13,18 +14,21 @@ import {
   specChanged,
   annotationsChanged,
   anyOf,
-  type Informer,
+  type InformerView,
   type KubeClient,
   type Source,
 } from "@oaas/kube-runtime";
 import { NOOP_LOGGER, NOOP_METER, type Logger, type Meter } from "@oaas/observability";
 import { crmMetrics } from "../telemetry.ts";
+import { logFieldsOf } from "./about-class.ts";
 import { ChildApplier } from "./apply-children.ts";
 import { ChildCache } from "./child-cache.ts";
 import { FactsReader, type ConfiguredFacts } from "./cluster-facts.ts";
 import { PodView, Surroundings } from "./cluster-view.ts";
 import type { Observation } from "../lifecycle/observation.ts";
-import { observeClass, reconcile } from "./reconcile.ts";
+import { reconcile } from "./reconcile.ts";
+import { ServedKinds } from "./served-kinds.ts";
+import { observeClass } from "./settle.ts";
 import { CLASS_RUNTIME_SUBJECT, DEPLOYMENT_RECORD_SUBJECT, type SubjectKind } from "./subject.ts";
 
 export interface ClassManagerOptions {
@@ -32,8 +36,8 @@ export interface ClassManagerOptions {
   /** The same, but its writes pass only while this holds: what the controllers act with. */
   readonly fencedClient?: (mayWrite: () => boolean) => KubeClient;
   readonly ambient: Ambient;
-  /** The one namespace to look after; undefined for all. */
-  readonly namespace: string | undefined;
+  /** The namespaces to look after, each watched by itself; undefined for all, which needs rights over the whole cluster. */
+  readonly namespaces: readonly string[] | undefined;
   readonly facts: ConfiguredFacts;
   /** Who we are, in leases and events. */
   readonly identity: string;
@@ -41,6 +45,8 @@ export interface ClassManagerOptions {
   readonly election?: { readonly namespace: string; readonly name: string; readonly leaseMs: number };
   /** Classes reconciled at once. Default 8. */
   readonly concurrency?: number;
+  /** How often optional kinds (Knative, monitors) are looked for. Default 30 s. */
+  readonly lookForKindsMs?: number;
   readonly logger?: Logger;
   readonly meter?: Meter;
 }
@@ -48,7 +54,7 @@ export interface ClassManagerOptions {
 /** The parts of the controller that others read from. */
 export interface ClassManager {
   readonly manager: Manager;
-  readonly classRuntimes: Informer<ClassRuntime & KubeObject>;
+  readonly classRuntimes: InformerView<ClassRuntime & KubeObject>;
   readonly informers: InformerPool;
   readonly elector: LeaseElector | undefined;
   readonly pods: PodView;
@@ -60,22 +66,22 @@ export interface ClassManager {
   observe(object: ClassRuntime, signal: AbortSignal): Promise<Observation>;
 }
 
-/** How often optional kinds (Knative, monitors) are looked for. */
-const LOOK_FOR_KINDS_MS = 30_000;
+/** How long a class rests after the server refused us what its reconcile cannot do without. */
+const REFUSED_MS = 30_000;
 
 /** Builds the controller of both kinds of class objects. Nothing runs before `manager.start()`. */
 export function createClassManager(options: ClassManagerOptions): ClassManager {
-  const { client, ambient, namespace } = options;
+  const { client, ambient, namespaces } = options;
   const logger = options.logger ?? NOOP_LOGGER;
   const meter = options.meter ?? NOOP_METER;
   const { reconciliation } = crmMetrics(meter);
   const informers = new InformerPool(client, { ambient, logger, meter });
   const elector = options.election && electorOf(options.election, options);
   const acting = (elector && options.fencedClient?.(() => elector.isLeading)) ?? client;
-  const children = new ChildCache(informers, namespace);
-  const surroundings = new Surroundings(informers, namespace);
-  const pods = new PodView(client, informers, namespace);
-  const facts = new FactsReader(options.facts, children, informers, namespace);
+  const children = new ChildCache(informers, namespaces);
+  const surroundings = new Surroundings(informers, namespaces);
+  const pods = new PodView(client, informers, namespaces);
+  const facts = new FactsReader(options.facts, children, informers, namespaces);
   const events = new EventRecorder({
     client: acting,
     ambient,
@@ -90,7 +96,13 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
     labels: ["kind", "outcome"],
   });
   const applier = new ChildApplier(acting, children, (kind, outcome) => writes.add(1, { kind, outcome }));
-  const selection = namespace === undefined ? {} : { namespace };
+  const kinds = new ServedKinds({
+    client,
+    children,
+    timers: ambient.timers,
+    logger,
+    everyMs: options.lookForKindsMs ?? 30_000,
+  });
   const shared = {
     client: acting,
     clock: ambient.clock,
@@ -103,7 +115,7 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
   };
 
   const controllerOf = <T extends KubeObject>(subject: SubjectKind<T>): (() => Controller) => {
-    const informer = informers.informer(subject.type, selection);
+    const informer = informers.view(subject.type, namespaces, {}, { mayBeRefused: subject.mayBeRefused });
     const everyone = (): ReturnType<typeof keyOf>[] => [...informer.cache.list()].map(keyOf);
     const inNamespace = ({ metadata }: KubeObject): ReturnType<typeof keyOf>[] =>
       [...informer.cache.list(metadata.namespace)].map(keyOf);
@@ -114,22 +126,29 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
         logger,
         meter,
         concurrency: options.concurrency ?? 8,
+        logFields: (key) => logFieldsOf(informer.get(key)),
         reconcile: async (key, context) => {
+          await kinds.known(context.signal);
           const startedAt = ambient.clock.monotonic();
           try {
             return await reconcile(key, context, { ...shared, subject, informer });
+          } catch (thrown) {
+            if (!isFault(thrown, "permission-denied")) throw thrown;
+            // Not even the status can tell; rights may be given without our hearing of it.
+            context.logger.error("the manager's account may not do what the class needs", { fault: thrown });
+            return checkAgain(REFUSED_MS, thrown.message);
           } finally {
             reconciliation.observe((ambient.clock.monotonic() - startedAt) / 1000, { kind: subject.name });
           }
         },
         sources: [
           own(informer, { when: anyOf(specChanged, annotationsChanged), priority: PRIORITY.high }),
-          ...children.sources(subject.owner),
+          children.source(subject.owner),
           ...podSources(pods, informer),
           mapped(surroundings.environments, inNamespace, { priority: PRIORITY.low }),
           mapped(surroundings.templates, inNamespace, { priority: PRIORITY.low }),
           mapped(facts.routers, inNamespace, { priority: PRIORITY.low }),
-          kindsSource(options, children, everyone),
+          kinds.source(everyone),
         ],
       });
   };
@@ -139,10 +158,11 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
     ambient,
     informers,
     controllers: () => makers.map((make) => make()),
+    tasks: [kinds],
     logger,
     ...(elector ? { elector } : {}),
   });
-  const classRuntimes = informers.informer(CLASS_RUNTIME_SUBJECT.type, selection);
+  const classRuntimes = informers.view(CLASS_RUNTIME_SUBJECT.type, namespaces);
   const observe = (object: ClassRuntime, signal: AbortSignal): Promise<Observation> =>
     observeClass(object as Stored<ClassRuntime & KubeObject>, signal, {
       ...shared,
@@ -169,33 +189,11 @@ function electorOf(election: NonNullable<ClassManagerOptions["election"]>, optio
 }
 
 /** A pod tells of its class by the owner label; that is quicker than waiting for the workload's status. */
-function podSources<T extends KubeObject>(pods: PodView, informer: Informer<T>): Source[] {
+function podSources<T extends KubeObject>(pods: PodView, informer: InformerView<T>): Source[] {
   const ownersOf = ({ metadata }: KubeObject): ReturnType<typeof keyOf>[] => {
     const name = metadata.labels?.["oaas.io/owner"];
     const key = { namespace: metadata.namespace ?? "", name: name ?? "" };
     return name !== undefined && informer.get(key) ? [key] : [];
   };
   return [mapped(pods.informers.pods, ownersOf)];
-}
-
-/** Looks for optional kinds from time to time; when one appears, every class is looked at again. */
-function kindsSource(
-  options: ClassManagerOptions,
-  children: ChildCache,
-  everyone: () => ReturnType<typeof keyOf>[],
-): Source {
-  return (enqueue) => {
-    let ended = false;
-    const look = async (): Promise<void> => {
-      options.client.discovery.invalidate();
-      const added = await children.followServed(options.client).catch(() => []);
-      if (added.length > 0) for (const key of everyone()) enqueue(key, { priority: PRIORITY.low });
-      if (!ended) timer = options.ambient.timers.after(LOOK_FOR_KINDS_MS, () => void look());
-    };
-    let timer = options.ambient.timers.after(0, () => void look());
-    return () => {
-      ended = true;
-      timer.cancel();
-    };
-  };
 }

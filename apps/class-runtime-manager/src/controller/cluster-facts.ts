@@ -1,5 +1,5 @@
 import type { KubeObject, Stored } from "@oaas/kube-core";
-import { resourceType, type Informer, type InformerPool } from "@oaas/kube-runtime";
+import { resourceType, type InformerPool, type InformerView } from "@oaas/kube-runtime";
 import type { ClusterFacts, Router } from "../templates/index.ts";
 import type { ChildCache } from "./child-cache.ts";
 
@@ -23,20 +23,25 @@ const ZENOH_PORT = 17_447;
 
 /** Answers the facts of the cluster as they are now: capabilities come and go, and so do routers. */
 export class FactsReader {
-  readonly routers: Informer<Service>;
+  readonly routers: InformerView<Service>;
   readonly #configured: ConfiguredFacts;
   readonly #children: ChildCache;
 
-  constructor(configured: ConfiguredFacts, children: ChildCache, pool: InformerPool, namespace: string | undefined) {
+  constructor(
+    configured: ConfiguredFacts,
+    children: ChildCache,
+    pool: InformerPool,
+    namespaces: readonly string[] | undefined,
+  ) {
     this.#configured = configured;
     this.#children = children;
-    const selection = { labelSelector: "app=router,platform=oaas", ...(namespace === undefined ? {} : { namespace }) };
-    this.routers = pool.informer(SERVICES, selection);
+    const selection = { labelSelector: "app=router,platform=oaas" };
+    this.routers = pool.view(SERVICES, namespaces, selection, { mayBeRefused: true });
   }
 
   read(namespace: string): ClusterFacts {
     const serves = (group: string, version: string, kind: string): boolean =>
-      this.#children.isFollowed({ group, version, kind });
+      this.#children.serves({ group, version, kind });
     return {
       ...this.#configured,
       routers: [...this.routers.cache.list(namespace)]

@@ -1,5 +1,5 @@
 import { keyOf, type KubeObject, type Stored } from "@oaas/kube-core";
-import type { Informer, InformerPool, KubeClient } from "@oaas/kube-runtime";
+import type { InformerPool, InformerView, KubeClient } from "@oaas/kube-runtime";
 import type { EventObject, Node, Pod, Workload } from "../lifecycle/observed-objects.ts";
 import { occurrenceOf, type Occurrence } from "../lifecycle/occurrence.ts";
 import { OWNER_LABEL, userTemplate, type Environment, type Template } from "../templates/index.ts";
@@ -10,10 +10,9 @@ export class Surroundings {
   readonly environments;
   readonly templates;
 
-  constructor(pool: InformerPool, namespace: string | undefined) {
-    const selection = namespace === undefined ? {} : { namespace };
-    this.environments = pool.informer(ENVIRONMENT_CONFIGS, selection);
-    this.templates = pool.informer(DEPLOYMENT_TEMPLATES, selection);
+  constructor(pool: InformerPool, namespaces: readonly string[] | undefined) {
+    this.environments = pool.view(ENVIRONMENT_CONFIGS, namespaces);
+    this.templates = pool.view(DEPLOYMENT_TEMPLATES, namespaces);
   }
 
   /** The environment a class asks for, or the only one of its namespace that says it is the default. */
@@ -37,20 +36,22 @@ export class Surroundings {
 /** What tells why a class is not ready: pods, their sets and nodes from caches, events from the server when they are needed. */
 export class PodView {
   readonly #client: KubeClient;
-  readonly #pods: Informer<Pod, "owner">;
-  readonly #sets: Informer<Workload, "owner">;
-  readonly #nodes: Informer<Node>;
+  readonly #pods: InformerView<Pod, "owner">;
+  readonly #sets: InformerView<Workload, "owner">;
+  readonly #nodes: InformerView<Node>;
 
-  constructor(client: KubeClient, pool: InformerPool, namespace: string | undefined) {
-    const owned = { labelSelector: OWNER_LABEL, ...(namespace === undefined ? {} : { namespace }) };
+  constructor(client: KubeClient, pool: InformerPool, namespaces: readonly string[] | undefined) {
+    const owned = { labelSelector: OWNER_LABEL };
     const byOwnerLabel = ({ metadata }: Stored<KubeObject>): string[] => [
       `${metadata.namespace ?? ""}/${metadata.labels?.[OWNER_LABEL] ?? ""}`,
     ];
     const indexes = { owner: byOwnerLabel };
     this.#client = client;
-    this.#pods = pool.informer(PODS, owned, { indexes, trim: slimPod });
-    this.#sets = pool.informer(REPLICA_SETS, owned, { indexes, trim: slimSet });
-    this.#nodes = pool.informer(NODES, {}, { trim: slimNode });
+    // Without these a class runs all the same; it only says less about why it does not.
+    const mayBeRefused = true;
+    this.#pods = pool.view(PODS, namespaces, owned, { indexes, trim: slimPod, mayBeRefused });
+    this.#sets = pool.view(REPLICA_SETS, namespaces, owned, { indexes, trim: slimSet, mayBeRefused });
+    this.#nodes = pool.informer(NODES, {}, { trim: slimNode, mayBeRefused });
   }
 
   get informers() {
@@ -70,8 +71,9 @@ export class PodView {
     return [...names].flatMap((name) => this.#nodes.get({ namespace: "", name }) ?? []);
   }
 
-  get nodes(): Iterable<Stored<Node>> {
-    return this.#nodes.cache.list();
+  /** All nodes; undefined when we may not read them, as is so for who serves some namespaces only. */
+  get nodes(): Iterable<Stored<Node>> | undefined {
+    return this.#nodes.isSynced ? this.#nodes.cache.list() : undefined;
   }
 
   /** Warnings about these objects. Read from the server: events are many, and only wanted when something is wrong. */

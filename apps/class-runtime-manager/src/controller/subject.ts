@@ -11,6 +11,8 @@ export interface SubjectKind<T extends KubeObject = KubeObject> {
   readonly name: string;
   readonly type: ResourceType<T>;
   readonly owner: { readonly group: string; readonly kind: string };
+  /** Whether the manager works on when it may not read this kind. */
+  readonly mayBeRefused: boolean;
   /** The object as a class runtime; violations when it cannot be read as one. */
   read(object: Stored<T>): Result<ClassRuntime, readonly Violation[]>;
   /** Its status, in the words of the class runtime. */
@@ -23,6 +25,7 @@ export const CLASS_RUNTIME_SUBJECT: SubjectKind<ClassRuntime & KubeObject> = {
   name: "class-runtime",
   type: CLASS_RUNTIMES,
   owner: { group: GROUP, kind: "ClassRuntime" },
+  mayBeRefused: false,
   read: readClassRuntime,
   statusOf: (object) => object.status,
   statusFor: (status) => status,
@@ -32,6 +35,7 @@ export const DEPLOYMENT_RECORD_SUBJECT: SubjectKind<DeploymentRecord & KubeObjec
   name: "deployment-record",
   type: DEPLOYMENT_RECORDS,
   owner: { group: GROUP, kind: "DeploymentRecord" },
+  mayBeRefused: true,
   read: (object) => readDeploymentRecord(object),
   statusOf: (object) => {
     if (!object.status) return undefined;

@@ -156,6 +156,11 @@ export const REASONS = {
     verdict: "permanent",
     action: "Look in the manager's log for the fault, and report it.",
   },
+  Replacing: {
+    effect: "wait",
+    verdict: "transient",
+    action: "Wait until the object that holds the name is gone.",
+  },
   Deleting: { effect: "wait", verdict: "transient", action: "" },
   ChildMissing: { effect: "wait", verdict: "transient", action: "Wait; the manager makes it again." },
   ScaleUpTriggered: { effect: "wait", verdict: "transient", action: "Wait for the new node." },

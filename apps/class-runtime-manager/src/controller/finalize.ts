@@ -1,0 +1,103 @@
+import { Fault, isFault } from "@oaas/foundation";
+import { hasFinalizer, keyOf, type KubeObject, type Stored } from "@oaas/kube-core";
+import { checkAgain, settled, waitForChange, type Outcome, type ReconcileContext } from "@oaas/kube-runtime";
+import type { Problem } from "../lifecycle/observation.ts";
+import { problemFromFault } from "../lifecycle/problem.ts";
+import { OWNER_LABEL } from "../templates/index.ts";
+import { isGone } from "./apply-children.ts";
+import type { PresentChild } from "./child-cache.ts";
+import type { ChildKind } from "./kinds.ts";
+import type { ReconcileDeps } from "./reconcile-deps.ts";
+import { removeChildren } from "./remove-children.ts";
+import { settle } from "./settle.ts";
+
+/** Kept on every class until nothing of it is left. */
+export const FINALIZER = "oaas.io/class-runtime";
+
+/** How long until a deletion is tried again that the server refused. */
+const REFUSED_MS = 30_000;
+
+/** Deletes all children; lets the object go only after the server itself, not the cache, says that none is left. */
+export async function finalize<T extends KubeObject>(
+  object: Stored<T>,
+  context: ReconcileContext,
+  deps: ReconcileDeps<T>,
+): Promise<Outcome> {
+  if (!hasFinalizer(object, FINALIZER)) return settled();
+  const present = deps.children.childrenOf(object.metadata.uid);
+  const problems = await removeChildren(present, context.signal, deps);
+  if (present.length > 0) {
+    await tell(object, present, problems, context, deps);
+    return problems.length > 0 ? checkAgain(REFUSED_MS, "refused") : waitForChange("children are being deleted");
+  }
+  const { left, refused } = await childrenOnServer(object, context.signal, deps);
+  if (refused.length > 0) {
+    await tell(object, present, refused, context, deps);
+    return checkAgain(REFUSED_MS, "what is left may not be read");
+  }
+  if (left > 0) return checkAgain(1_000, `${left} children are still there`);
+  const { resourceVersion, finalizers = [] } = object.metadata;
+  const rest = finalizers.filter((name) => name !== FINALIZER);
+  try {
+    await deps.client
+      .resource(deps.subject.type)
+      .patch(keyOf(object), "merge", { metadata: { resourceVersion, finalizers: rest } }, { signal: context.signal });
+  } catch (thrown) {
+    if (!isGone(thrown)) throw thrown;
+  }
+  return settled();
+}
+
+async function tell<T extends KubeObject>(
+  object: Stored<T>,
+  present: readonly PresentChild[],
+  problems: readonly Problem[],
+  context: ReconcileContext,
+  deps: ReconcileDeps<T>,
+): Promise<void> {
+  await settle(object, { wanted: { problems: [] }, problems, present, deleting: true }, context, deps);
+}
+
+/** What the server has. A kind that we may not list counts only when the class is known to have had something of it. */
+async function childrenOnServer<T extends KubeObject>(
+  object: Stored<T>,
+  signal: AbortSignal,
+  deps: ReconcileDeps<T>,
+): Promise<{ readonly left: number; readonly refused: readonly Problem[] }> {
+  const refs = deps.subject.statusOf(object)?.resource_refs ?? [];
+  const refused: Problem[] = [];
+  const counts = await Promise.all(
+    deps.children.kinds.map(async (kind) => {
+      try {
+        return await countOnServer(object, kind, signal, deps);
+      } catch (thrown) {
+        if (!isFault(thrown, "permission-denied")) throw thrown;
+        const hadSome = refs.some(
+          ({ kind: had, apiVersion }) => had === kind.kind && apiVersion === apiVersionOf(kind),
+        );
+        if (hadSome) refused.push(problemFromFault(Fault.from(thrown)));
+        return 0;
+      }
+    }),
+  );
+  return { left: counts.reduce((sum, count) => sum + count, 0), refused };
+}
+
+async function countOnServer<T extends KubeObject>(
+  object: Stored<T>,
+  kind: ChildKind,
+  signal: AbortSignal,
+  deps: ReconcileDeps<T>,
+): Promise<number> {
+  const { namespace = "", uid } = object.metadata;
+  let count = 0;
+  const all = deps.client.resource(kind).listAll({ namespace, labelSelector: OWNER_LABEL }, { signal });
+  for await (const child of all) {
+    if ((child.metadata.ownerReferences ?? []).some((owner) => owner.uid === uid)) count += 1;
+  }
+  return count;
+}
+
+function apiVersionOf({ group, version }: ChildKind): string {
+  return group === "" ? version : `${group}/${version}`;
+}

@@ -1,0 +1,23 @@
+import type { Clock } from "@oaas/foundation";
+import type { KubeObject } from "@oaas/kube-core";
+import type { EventRecorder, InformerView, KubeClient } from "@oaas/kube-runtime";
+import type { ClusterFacts } from "../templates/index.ts";
+import type { ChildApplier } from "./apply-children.ts";
+import type { ChildCache } from "./child-cache.ts";
+import type { PodView, Surroundings } from "./cluster-view.ts";
+import type { SubjectKind } from "./subject.ts";
+
+/** What reconciling one kind of subject needs. */
+export interface ReconcileDeps<T extends KubeObject> {
+  readonly subject: SubjectKind<T>;
+  readonly informer: InformerView<T>;
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly children: ChildCache;
+  readonly applier: ChildApplier;
+  readonly surroundings: Surroundings;
+  readonly pods: PodView;
+  readonly events: Pick<EventRecorder, "record">;
+  /** As of now: capabilities and routers may change while we run. */
+  readonly facts: (namespace: string) => ClusterFacts;
+}

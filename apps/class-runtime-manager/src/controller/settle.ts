@@ -1,0 +1,115 @@
+import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
+import { isBeingDeleted, refOf, type KubeObject, type Stored } from "@oaas/kube-core";
+import type { ReconcileContext } from "@oaas/kube-runtime";
+import type { Logger } from "@oaas/observability";
+import { evaluate, type Step } from "../lifecycle/evaluate.ts";
+import type { Observation, Problem } from "../lifecycle/observation.ts";
+import { ownStatus } from "../lifecycle/own-status.ts";
+import { ownerLabelValue } from "../templates/index.ts";
+import { eventAnnotationsOf } from "./about-class.ts";
+import { FIELD_MANAGER } from "./apply-children.ts";
+import type { PresentChild } from "./child-cache.ts";
+import type { ReconcileDeps } from "./reconcile-deps.ts";
+import { want, type Wanted } from "./want.ts";
+
+/** What one pass wanted, met and left. */
+export interface Pass {
+  readonly wanted: Wanted;
+  readonly problems: readonly Problem[];
+  readonly present: readonly PresentChild[];
+  readonly deleting: boolean;
+}
+
+/** Decides the status, and writes it when it says something new. */
+export async function settle<T extends KubeObject>(
+  object: Stored<T>,
+  pass: Pass,
+  { signal, logger }: ReconcileContext,
+  deps: ReconcileDeps<T>,
+): Promise<Step> {
+  const previous = deps.subject.statusOf(object);
+  const first = evaluate(previous, observe(object, pass, [], deps), deps.clock.now());
+  const step =
+    first.status.phase === "available" || pass.deleting
+      ? first
+      : evaluate(previous, observe(object, pass, await warnings(object, pass, signal, deps), deps), deps.clock.now());
+  if (!step.changed) return step;
+  const { apiVersion, kind, metadata } = object;
+  const { name, namespace } = metadata;
+  const manifest = {
+    apiVersion,
+    kind,
+    metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
+    status: deps.subject.statusFor(ownStatus(step.status)),
+  };
+  await deps.client
+    .resource(deps.subject.type)
+    .apply(manifest as unknown as T, { fieldManager: FIELD_MANAGER, force: true, subresource: "status", signal });
+  const annotations = eventAnnotationsOf(object);
+  for (const happening of step.events) deps.events.record({ ...happening, annotations });
+  report(previous, step.status, logger);
+  return step;
+}
+
+/** One line for each new state, and a warning for one that somebody has to look into. */
+function report(before: ClassRuntimeStatus | undefined, after: ClassRuntimeStatus, logger: Logger): void {
+  const { phase, reason, message } = after;
+  const same = before?.phase === phase && before?.reason === reason;
+  if (same && (phase !== "degraded" || before?.message === message)) return;
+  logger[phase === "degraded" ? "warn" : "info"]("the class has changed", { phase, reason, message });
+}
+
+function observe<T extends KubeObject>(
+  object: Stored<T>,
+  pass: Pass,
+  events: Observation["events"],
+  deps: ReconcileDeps<T>,
+): Observation {
+  const { metadata } = object;
+  const namespace = metadata.namespace ?? "";
+  const label = ownerLabelValue({
+    owner: { apiVersion: object.apiVersion, kind: object.kind, namespace, name: metadata.name, uid: metadata.uid },
+  });
+  const pods = deps.pods.podsOf(namespace, label);
+  return {
+    subject: refOf(object),
+    generation: metadata.generation ?? 0,
+    deleting: pass.deleting,
+    expected: pass.wanted.expected,
+    problems: pass.problems,
+    children: pass.present.map((child) => child.object),
+    pods,
+    replicaSets: deps.pods.replicaSetsOf(namespace, label),
+    nodes: deps.pods.nodesOf(pods),
+    events,
+  };
+}
+
+/** What is known about a class at this moment, without touching it. */
+export async function observeClass<T extends KubeObject>(
+  object: Stored<T>,
+  signal: AbortSignal,
+  deps: ReconcileDeps<T>,
+): Promise<Observation> {
+  const wanted = want(object, deps);
+  const present = deps.children.childrenOf(object.metadata.uid);
+  const pass = { wanted, problems: wanted.problems, present, deleting: isBeingDeleted(object) };
+  return observe(object, pass, await warnings(object, pass, signal, deps), deps);
+}
+
+/** Events are read only for a class that is not well, and a failure to read them hides nothing else. */
+async function warnings<T extends KubeObject>(
+  object: Stored<T>,
+  pass: Pass,
+  signal: AbortSignal,
+  deps: ReconcileDeps<T>,
+): Promise<Observation["events"]> {
+  const observed = observe(object, pass, [], deps);
+  return deps.pods
+    .warningsAbout(
+      object.metadata.namespace ?? "",
+      [...observed.children, ...observed.pods, ...observed.replicaSets],
+      signal,
+    )
+    .catch(() => []);
+}
