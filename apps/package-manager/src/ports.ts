@@ -33,8 +33,9 @@ export interface UnitReport {
   /** The finer phase, where the cluster's manager tells it. */
   readonly phase?: LifecyclePhase;
   readonly message?: string;
-  /** The digest that was sent with the unit, where the cluster's manager echoes it. */
+  /** The digest and the revision that were sent with the unit, where the cluster's manager echoes them. */
   readonly digest?: string;
+  readonly revision?: number;
   /** Who deployed it, where known. A unit of somebody else is never touched. */
   readonly managedBy?: string;
   readonly deploymentKey?: string;
@@ -49,10 +50,14 @@ export interface RuntimeQuery {
 }
 
 export type RuntimeChange =
+  /** A whole account begins; `synced` ends it. */
+  | { readonly type: "syncing" }
   | { readonly type: "changed"; readonly report: UnitReport }
   | { readonly type: "removed"; readonly unitId: UnitId }
-  /** Everything up to here has been told: what was not, does not exist. */
-  | { readonly type: "synced" };
+  /** Everything that is there has been told since `syncing`: what was not, does not exist. */
+  | { readonly type: "synced" }
+  /** Nothing happened, and the stream lives. */
+  | { readonly type: "alive" };
 
 /**
  * The class runtime managers of all clusters.
@@ -94,7 +99,10 @@ export interface HealthReading {
   readonly cluster: ClusterName;
   /** Status unknown or unhealthy with an error when the cluster could not be asked. */
   readonly health: ClusterHealth;
+  /** The newest answer that the cluster ever gave, however old, and when. */
+  readonly lastGood?: ClusterHealth;
   readonly takenAtMs?: number;
+  /** Why the newest attempt failed; absent when it succeeded. */
   readonly error?: string;
   readonly breaker: "closed" | "open" | "half-open";
 }

@@ -173,11 +173,7 @@ export interface Deployments {
     call: Call,
     options: Versioned,
   ): Promise<Acknowledgement>;
-  remove(
-    key: DeploymentKey,
-    call: Call,
-    options: Versioned & { readonly cluster?: ClusterName },
-  ): Promise<Deletion>;
+  remove(key: DeploymentKey, call: Call, options: Versioned & { readonly cluster?: ClusterName }): Promise<Deletion>;
   rollBack(key: DeploymentKey, revision: number, call: Call, options: Versioned): Promise<Acknowledgement>;
   cancel(key: DeploymentKey, call: Call): Promise<void>;
   get(key: DeploymentKey): Promise<WithVersion<ObservedDeployment>>;
@@ -255,6 +251,8 @@ export interface ClusterRegistration {
   readonly timeoutSeconds?: number;
   readonly retryAttempts: number;
   readonly token?: string;
+  /** Instead of a token: a file that holds it, read again when it changes. */
+  readonly tokenFile?: string;
   readonly tls?: {
     readonly caFile?: string;
     readonly certificateFile?: string;
