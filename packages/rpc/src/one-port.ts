@@ -2,6 +2,9 @@ import type { Server as HttpServer } from "node:http";
 import { createServer as createTcpServer, type Server as TcpServer, type Socket } from "node:net";
 import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from "node:tls";
 import { failedPrecondition, sleep, type Timers } from "@oaas/foundation";
+import { grpcWeb } from "./grpc-web/grpc-web.ts";
+import type { AllowedOrigins } from "./grpc-web/origins.ts";
+import { putBefore, shareHttp2, standingOf } from "./http-front.ts";
 import { RpcServer } from "./server.ts";
 
 export interface OnePortOptions {
@@ -9,10 +12,15 @@ export interface OnePortOptions {
   /** 0 takes a free one. */
   readonly port: number;
   readonly rpc: RpcServer;
-  /** Not listening anywhere itself; gets the connections that speak HTTP/1. */
+  /** Not listening anywhere itself; gets what is neither gRPC nor gRPC-Web, by HTTP/1.1 or HTTP/2. Its listeners are in place before. */
   readonly http: HttpServer;
   readonly timers: Timers;
+  /** With `requestCert` callers are asked for a certificate; one that does not verify ends the connection. */
   readonly tls?: TlsOptions;
+  /** Paths of HTTP that also callers without the certificate may ask for. None by default; gRPC is for `authorize` to judge. */
+  readonly openPaths?: readonly string[];
+  /** Pages that may call by gRPC-Web. None by default; callers that are no page need no leave. */
+  readonly webOrigins?: AllowedOrigins;
 }
 
 export interface OnePort {
@@ -33,20 +41,33 @@ const UNDECIDED_MS = 5_000;
 const GOODBYE_MS = 500;
 
 /**
- * gRPC and HTTP/1.1 on one port: the first bytes decide, or with TLS the protocol the client asked for.
+ * gRPC, gRPC-Web and HTTP on one port: the first bytes decide between HTTP/1.1 and HTTP/2, or with TLS the protocol the client asked for; then the content type.
  *
  * Guarantees: a preface that comes byte by byte is understood; a connection that does not decide is closed; errors of single sockets stay
- * with them.
+ * with them; a certificate that reaches a handler was verified.
  */
 export async function listenOnePort(options: OnePortOptions): Promise<OnePort> {
-  const { rpc, http, timers } = options;
+  const { rpc, http, timers, openPaths = [] } = options;
+  const asksCertificate = options.tls?.requestCert === true;
+  const web = grpcWeb({ rpc, origins: options.webOrigins ?? [] });
+  const listener = putBefore(http, (request, response, handOn) => {
+    if (web(request, response)) return;
+    const path = (request.url ?? "").split("?", 1)[0] ?? "";
+    if (openPaths.includes(path) || standingOf(request.socket, asksCertificate) !== "anonymous") handOn();
+    else response.writeHead(403, { "content-type": "text/plain" }).end("Show a client certificate.\n");
+  });
   const injector = rpc.grpc.createConnectionInjector(RpcServer.injected);
+  shareHttp2(rpc.grpc, listener);
   const toHttp = (socket: Socket): boolean => http.emit("connection", socket);
   const sockets = new Set<Socket>();
   const accept = (socket: Socket): void => {
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
     socket.on("error", () => socket.destroy());
+    if (standingOf(socket, asksCertificate) === "impostor") {
+      socket.destroy();
+      return;
+    }
     const protocol = (socket as Partial<TLSSocket>).alpnProtocol;
     if (protocol === "h2") injector.injectConnection(socket);
     else if (protocol === "http/1.1") toHttp(socket);

@@ -1,4 +1,4 @@
-import type { ServerUnaryCall } from "@grpc/grpc-js";
+import type { Metadata, ServerUnaryCall } from "@grpc/grpc-js";
 import { METADATA_KEYS } from "@oaas/contracts/grpc";
 import { abortFault, cancelled, startDeadline, type Ambient } from "@oaas/foundation";
 import { contextFromHeaders, ensureCorrelationId, type WorkContext } from "@oaas/observability";
@@ -7,10 +7,32 @@ import type { Call, Peer } from "./call.ts";
 /** Any call of grpc-js, as far as we look at it. */
 export interface AnyServerCall extends Pick<
   ServerUnaryCall<Buffer, Buffer>,
-  "metadata" | "cancelled" | "getDeadline" | "getAuthContext" | "getPeer" | "sendMetadata"
+  "cancelled" | "getDeadline" | "getAuthContext" | "getPeer" | "sendMetadata"
 > {
+  readonly metadata: { get(name: string): readonly (string | Buffer)[] };
   on(event: "cancelled", listener: () => void): unknown;
   off(event: "cancelled", listener: () => void): unknown;
+}
+
+/** Where a streaming answer goes. `write` answers false when it is enough until "drain". */
+export interface ReplyStream {
+  write(message: Buffer): boolean;
+  once(event: "drain", listener: () => void): unknown;
+  end(): void;
+}
+
+/** Why a call failed, in the shape of grpc-js: code, details and trailing metadata are members of the error. */
+export interface CallRefusal extends Error {
+  readonly code: number;
+  readonly details: string;
+  readonly metadata: Metadata;
+}
+
+/** A call that came by another wire than grpc-js's. */
+export interface ForeignCall extends AnyServerCall, ReplyStream {
+  /** The one message of the request; throws a fault when there is none, or it is larger than `maxBytes`. */
+  message(maxBytes: number): Promise<Buffer>;
+  refuse(refusal: CallRefusal): void;
 }
 
 /** A call as handlers see it, with what only the server needs. Dispose it when the call is over. */

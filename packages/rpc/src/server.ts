@@ -9,11 +9,20 @@ import {
   type sendUnaryData,
 } from "@grpc/grpc-js";
 import { faultToStatus, grpcStatusName, METADATA_KEYS } from "@oaas/contracts/grpc";
-import { Fault, invalidArgument, orAbort, ROOT_PATH, sleep, unavailable, type Ambient } from "@oaas/foundation";
+import {
+  Fault,
+  invalidArgument,
+  orAbort,
+  ROOT_PATH,
+  sleep,
+  unavailable,
+  type Ambient,
+  type Clock,
+} from "@oaas/foundation";
 import { NOOP_CONTEXT, NOOP_LOGGER, NOOP_METER, type ContextStore, type Logger, type Meter } from "@oaas/observability";
 import type { Call } from "./call.ts";
 import type { AnyHandler, BoundService } from "./handlers.ts";
-import { openCall, type AnyServerCall } from "./server-call.ts";
+import { openCall, type AnyServerCall, type CallRefusal, type ForeignCall, type ReplyStream } from "./server-call.ts";
 import { encodeMessage, methodPath, serviceDefinition } from "./service-definition.ts";
 import { rpcMetrics, type RpcMetrics } from "./telemetry.ts";
 
@@ -37,6 +46,8 @@ const KEEPALIVE = {
   "grpc.keepalive_permit_without_calls": 1,
 };
 
+const MAX_REQUEST_BYTES = 8 * 1024 * 1024;
+
 /**
  * Answers gRPC calls with promises and faults.
  *
@@ -53,6 +64,8 @@ export class RpcServer {
   readonly #metrics: RpcMetrics;
   readonly #logger: Logger;
   readonly #context: ContextStore;
+  readonly #routes = new Map<string, { readonly method: DescMethod; readonly handler: AnyHandler }>();
+  readonly #maxRequestBytes: number;
   readonly #stopping = new AbortController();
   #draining = false;
   #inFlight = 0;
@@ -63,11 +76,10 @@ export class RpcServer {
     this.#metrics = rpcMetrics(options.meter ?? NOOP_METER);
     this.#logger = options.logger ?? NOOP_LOGGER;
     this.#context = options.context ?? NOOP_CONTEXT;
-    this.grpc = new Server({
-      ...KEEPALIVE,
-      "grpc.max_receive_message_length": options.maxRequestBytes ?? 8 * 1024 * 1024,
-    });
+    this.#maxRequestBytes = options.maxRequestBytes ?? MAX_REQUEST_BYTES;
+    this.grpc = new Server({ ...KEEPALIVE, "grpc.max_receive_message_length": this.#maxRequestBytes });
     for (const { service, handlers } of options.services) {
+      for (const [method, handler] of handlers) this.#routes.set(methodPath(method), { method, handler });
       const implementations = Object.fromEntries(
         [...handlers].map(([method, handler]) => [method.name, this.#adapt(method, handler)]),
       );
@@ -75,9 +87,45 @@ export class RpcServer {
     }
   }
 
+  /** By which deadlines are kept. */
+  get clock(): Clock {
+    return this.#options.ambient.clock;
+  }
+
   /** Calls being answered. */
   get inFlight(): number {
     return this.#inFlight;
+  }
+
+  /** Whether a method is served at this path. */
+  serves(path: string): boolean {
+    return this.#routes.has(path);
+  }
+
+  /** Answers a call that came by gRPC-Web as it would answer the same one by gRPC. Never rejects. */
+  async answerWeb(path: string, raw: ForeignCall): Promise<void> {
+    const { method, handler } = this.#routes.get(path) ?? {};
+    const request = async (): Promise<Buffer> => raw.message(this.#maxRequestBytes);
+    const refuse = (refusal: CallRefusal): void => raw.refuse(refusal);
+    if (!method || !handler) {
+      const run = (): never => {
+        throw new Fault({ kind: "unimplemented", feature: path }, `no method is served at ${path}`);
+      };
+      await this.#answer(undefined, raw, { run, refuse });
+    } else if (method.methodKind === "unary") {
+      const answer = (reply: Buffer): void => {
+        raw.write(reply);
+        raw.end();
+      };
+      await this.#answer(method, raw, { run: (call) => this.#unary(method, handler, request, answer, call), refuse });
+    } else if (method.methodKind === "server_streaming") {
+      await this.#answer(method, raw, { run: (call) => this.#stream(method, handler, request, raw, call), refuse });
+    } else {
+      const run = (): never => {
+        throw new Fault({ kind: "unimplemented", feature: path }, `${path} streams requests, which gRPC-Web cannot`);
+      };
+      await this.#answer(method, raw, { run, refuse });
+    }
   }
 
   /** Credentials for connections that were accepted, and decrypted, elsewhere. */
@@ -100,17 +148,30 @@ export class RpcServer {
     switch (method.methodKind) {
       case "unary":
         return (raw: ServerUnaryCall<Buffer, Buffer>, answer: sendUnaryData<Buffer>) =>
-          void this.#unary(method, handler, raw, answer);
+          void this.#answer(method, raw, {
+            run: (call) =>
+              this.#unary(
+                method,
+                handler,
+                () => raw.request,
+                (reply) => answer(null, reply),
+                call,
+              ),
+            refuse: (refusal) => answer(refusal),
+          });
       case "server_streaming":
         return (raw: ServerWritableStream<Buffer, Buffer>) =>
-          void this.#stream(
-            method,
-            raw,
-            (call) => handler(decode(method, raw.request), call) as AsyncIterable<unknown>,
-          );
+          void this.#answer(method, raw, {
+            run: (call) => this.#stream(method, handler, () => raw.request, raw, call),
+            refuse: refuseStream(raw),
+          });
       case "bidi_streaming":
         return (raw: ServerDuplexStream<Buffer, Buffer>) =>
-          void this.#stream(method, raw, (call) => handler(requestsOf(method, raw), call) as AsyncIterable<unknown>);
+          void this.#answer(method, raw, {
+            run: (call) =>
+              sendReplies(method, handler(requestsOf(method, raw), call) as AsyncIterable<unknown>, raw, call),
+            refuse: refuseStream(raw),
+          });
       case "client_streaming":
         throw new TypeError(`${methodPath(method)}: client streaming is not used by any of our services`);
     }
@@ -119,57 +180,34 @@ export class RpcServer {
   async #unary(
     method: DescMethod,
     handler: AnyHandler,
-    raw: ServerUnaryCall<Buffer, Buffer>,
-    answer: sendUnaryData<Buffer>,
+    request: () => Buffer | Promise<Buffer>,
+    answer: (reply: Buffer) => void,
+    call: Call,
   ): Promise<void> {
-    await this.#answer(method, raw, {
-      run: async (call) => {
-        const reply = (await orAbort(
-          handler(decode(method, raw.request), call) as Promise<unknown>,
-          call.signal,
-        )) as MessageInitShape<typeof method.output>;
-        answer(null, encodeReply(method, reply));
-      },
-      refuse: (error) => answer(error),
-    });
+    const bytes = await orAbort(Promise.resolve(request()), call.signal);
+    const reply = await orAbort(handler(decode(method, bytes), call) as Promise<unknown>, call.signal);
+    answer(encodeReply(method, reply as MessageInitShape<typeof method.output>));
   }
 
   async #stream(
     method: DescMethod,
-    raw: ServerWritableStream<Buffer, Buffer> | ServerDuplexStream<Buffer, Buffer>,
-    open: (call: Call) => AsyncIterable<unknown>,
+    handler: AnyHandler,
+    request: () => Buffer | Promise<Buffer>,
+    out: ReplyStream,
+    call: Call,
   ): Promise<void> {
-    await this.#answer(method, raw, {
-      run: async (call) => {
-        const replies = open(call)[Symbol.asyncIterator]();
-        try {
-          for (
-            let next = await orAbort(replies.next(), call.signal);
-            !next.done;
-            next = await orAbort(replies.next(), call.signal)
-          ) {
-            const reply = encodeReply(method, next.value as MessageInitShape<typeof method.output>);
-            // A slow reader stops us here, not in a buffer.
-            if (!raw.write(reply)) await orAbort(drained(raw), call.signal);
-          }
-        } finally {
-          void replies.return?.(undefined);
-        }
-        raw.end();
-      },
-      // Not destroy: grpc-js sends the status from its error handler, and a destroyed stream can send nothing.
-      refuse: (error) => void raw.emit("error", error),
-    });
+    const bytes = await orAbort(Promise.resolve(request()), call.signal);
+    await sendReplies(method, handler(decode(method, bytes), call) as AsyncIterable<unknown>, out, call);
   }
 
   async #answer(
-    method: DescMethod,
+    method: DescMethod | undefined,
     raw: AnyServerCall,
-    steps: { run: (call: Call) => Promise<void>; refuse: (error: Error & { metadata: Metadata }) => void },
+    steps: { run: (call: Call) => Promise<void>; refuse: (refusal: CallRefusal) => void },
   ): Promise<void> {
     const { clock } = this.#options.ambient;
     const startedAt = clock.monotonic();
-    const path = methodPath(method);
+    const path = method ? methodPath(method) : "unknown";
     this.#begin();
     using open = openCall(raw, this.#options.ambient, this.#stopping.signal);
     const { call } = open;
@@ -180,7 +218,7 @@ export class RpcServer {
         initial.set(METADATA_KEYS.correlationId, call.correlationId);
         raw.sendMetadata(initial);
         if (this.#draining) throw unavailable("server", "the server is stopping", { retryAfterMs: 1_000 });
-        this.#options.authorize?.(method, call);
+        if (method) this.#options.authorize?.(method, call);
         await steps.run(call);
       } catch (thrown) {
         const fault = Fault.from(thrown).withCorrelationId(call.correlationId);
@@ -229,12 +267,42 @@ async function* requestsOf(method: DescMethod, raw: ServerDuplexStream<Buffer, B
   for await (const bytes of raw) yield decode(method, bytes as Buffer);
 }
 
-function drained(raw: ServerWritableStream<Buffer, Buffer> | ServerDuplexStream<Buffer, Buffer>): Promise<void> {
-  return new Promise((resolve) => void raw.once("drain", resolve));
+async function sendReplies(
+  method: DescMethod,
+  replies: AsyncIterable<unknown>,
+  out: ReplyStream,
+  call: Call,
+): Promise<void> {
+  const iterator = replies[Symbol.asyncIterator]();
+  try {
+    for (
+      let next = await orAbort(iterator.next(), call.signal);
+      !next.done;
+      next = await orAbort(iterator.next(), call.signal)
+    ) {
+      const reply = encodeReply(method, next.value as MessageInitShape<typeof method.output>);
+      // A slow reader stops us here, not in a buffer.
+      if (!out.write(reply)) await orAbort(drained(out), call.signal);
+    }
+  } finally {
+    void iterator.return?.(undefined);
+  }
+  out.end();
+}
+
+function drained(out: ReplyStream): Promise<void> {
+  return new Promise((resolve) => void out.once("drain", resolve));
+}
+
+/** Not destroy: grpc-js sends the status from its error handler, and a destroyed stream can send nothing. */
+function refuseStream(
+  raw: ServerWritableStream<Buffer, Buffer> | ServerDuplexStream<Buffer, Buffer>,
+): (refusal: CallRefusal) => void {
+  return (refusal) => void raw.emit("error", refusal);
 }
 
 /** grpc-js takes code, details and trailing metadata from an error's members. */
-function wireError(failure: ReturnType<typeof faultToStatus>): Error & { metadata: Metadata } {
+function wireError(failure: ReturnType<typeof faultToStatus>): CallRefusal {
   const metadata = new Metadata();
   for (const [key, value] of failure.metadata)
     metadata.set(key, typeof value === "string" ? value : Buffer.from(value));

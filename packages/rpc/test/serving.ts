@@ -1,5 +1,4 @@
 import { createServer } from "node:http";
-import type { TlsOptions } from "node:tls";
 import { realAmbient } from "@oaas/foundation/real";
 import {
   CrmInfoService,
@@ -17,6 +16,7 @@ import {
   RpcServer,
   type Call,
   type OnePort,
+  type OnePortOptions,
   type RpcServerOptions,
 } from "../src/index.ts";
 
@@ -36,7 +36,9 @@ export interface Serving {
 }
 
 /** A server with handlers for every way a call can go, chosen by the deployment id. */
-export async function serve(options: Partial<RpcServerOptions> & { tls?: TlsOptions } = {}): Promise<Serving> {
+export async function serve(
+  options: Partial<RpcServerOptions> & Partial<Pick<OnePortOptions, "tls" | "webOrigins" | "openPaths">> = {},
+): Promise<Serving> {
   const seen: Seen = { deployed: [], calls: [], aborted: [] };
   const health = new HealthBoard();
   const deployments = bindService(DeploymentService, {
@@ -83,6 +85,8 @@ export async function serve(options: Partial<RpcServerOptions> & { tls?: TlsOpti
     http,
     timers: realAmbient.timers,
     ...(options.tls ? { tls: options.tls } : {}),
+    ...(options.webOrigins ? { webOrigins: options.webOrigins } : {}),
+    ...(options.openPaths ? { openPaths: options.openPaths } : {}),
   });
   return { port: onePort.port, rpc, health, seen, onePort };
 }

@@ -1,0 +1,338 @@
+import { execFile } from "node:child_process";
+import { connect as connectHttp2 } from "node:http2";
+import { promisify } from "node:util";
+import { create, toBinary } from "@bufbuild/protobuf";
+import {
+  DeployRequestSchema,
+  DeploymentService,
+  grpcHealth,
+  grpcReflection,
+  TopologyService,
+} from "@oaas/contracts/grpc";
+import { Fault } from "@oaas/foundation";
+import { eventually, makeAuthority } from "@oaas/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { serve, type Serving } from "./serving.ts";
+import { callByFetch, framed, onlyReply, unframed } from "./web-client.ts";
+
+const run = promisify(execFile);
+const { deploy, watchClassRuntimes, getDeploymentStatus } = DeploymentService.method;
+
+describe("gRPC-Web", () => {
+  let serving: Serving;
+  let base: string;
+  beforeAll(async () => {
+    serving = await serve({
+      maxRequestBytes: 1_000,
+      webOrigins: ["https://console.test"],
+      authorize: (_method, call) => {
+        if (call.header("authorization") === "Bearer bad") throw new Fault({ kind: "unauthenticated" }, "no");
+      },
+    });
+    base = `http://127.0.0.1:${serving.port}`;
+  });
+  afterAll(() => serving.onePort.close(500));
+
+  test.each([{ text: false }, { text: true }])("a unary call, text: $text", async ({ text }) => {
+    const answer = await callByFetch(
+      base,
+      deploy,
+      { deploymentUnit: { id: "web" } },
+      {
+        text,
+        headers: { "x-correlation-id": "c-web" },
+      },
+    );
+    expect(answer.httpStatus).toBe(200);
+    expect(answer.headers.get("content-type")).toBe(`application/grpc-web${text ? "-text" : ""}+proto`);
+    expect(onlyReply(deploy, answer).deploymentId).toBe("web");
+    expect(answer.trailers.get("grpc-status")).toBe("0");
+    expect(answer.headers.get("x-correlation-id")).toBe("c-web");
+    expect(serving.seen.calls.at(-1)?.correlationId).toBe("c-web");
+    expect(serving.seen.calls.at(-1)?.peer.address).toMatch(/^127\.0\.0\.1:\d+$/);
+  });
+
+  test.each([{ text: false }, { text: true }])("a stream comes message by message, text: $text", async ({ text }) => {
+    const before = serving.seen.aborted.filter((what) => what === "watch ended").length;
+    const caller = new AbortController();
+    const body = framed(watchClassRuntimes.input, {});
+    const response = await fetch(`${base}/${DeploymentService.typeName}/WatchClassRuntimes`, {
+      method: "POST",
+      headers: { "content-type": `application/grpc-web${text ? "-text" : ""}` },
+      body: text ? body.toString("base64") : new Uint8Array(body),
+      signal: caller.signal,
+    });
+    let seen = Buffer.alloc(0);
+    const wanted = 3 * (text ? 12 : 8);
+    for await (const chunk of response.body!) {
+      seen = Buffer.concat([seen, Buffer.from(chunk)]);
+      if (seen.length >= wanted) break;
+    }
+    const frames = text ? Buffer.from(seen.toString("latin1").replaceAll("=", ""), "base64") : seen;
+    expect(frames.length).toBeGreaterThan(0);
+    caller.abort();
+    await eventually(() => serving.seen.aborted.filter((what) => what === "watch ended").length > before, {
+      what: "the server to notice that the reader left",
+    });
+  });
+
+  test.each([
+    { why: "a fault of the handler", unit: { id: "refused" }, code: "9", says: "ODGM is disabled" },
+    { why: "a fault with violations", unit: { id: "invalid" }, code: "3", says: "choose another" },
+    { why: "a crash, without its secret", unit: { id: "crash" }, code: "13", says: "internal error" },
+  ])("$why: status, message, fault and correlation id in the trailers", async ({ unit, code, says }) => {
+    const answer = await callByFetch(
+      base,
+      deploy,
+      { deploymentUnit: unit },
+      { headers: { "x-correlation-id": "c-err" } },
+    );
+    expect(answer.httpStatus).toBe(200);
+    expect(answer.messages).toEqual([]);
+    expect(answer.trailers.get("grpc-status")).toBe(code);
+    expect(decodeURIComponent(answer.trailers.get("grpc-message") ?? "")).toMatch(new RegExp(says));
+    expect(answer.trailers.get("grpc-message")).not.toContain("secret");
+    expect(answer.trailers.get("x-correlation-id")).toBe("c-err");
+    expect(answer.trailers.has("oaas-fault-bin")).toBe(true);
+  });
+
+  test.each([
+    { why: "a method that is not served", method: getDeploymentStatus, code: "12" },
+    { why: "a service that is not served", method: TopologyService.method.getTopology, code: "12" },
+    {
+      why: "a method that streams requests",
+      method: grpcReflection.ServerReflection.method.serverReflectionInfo,
+      code: "12",
+    },
+  ])("$why is unimplemented", async ({ method, code }) => {
+    expect((await callByFetch(base, method, {})).trailers.get("grpc-status")).toBe(code);
+  });
+
+  test.each([
+    { why: "bytes that are no message", body: Buffer.from([0, 0, 0, 0, 3, 255, 255, 255]), code: "3" },
+    { why: "half a frame", body: Buffer.from([0, 0, 0, 0, 9, 1]), code: "3" },
+    { why: "no frame", body: Buffer.alloc(0), code: "3" },
+    { why: "a compressed frame", body: Buffer.from([1, 0, 0, 0, 0]), code: "3" },
+    {
+      why: "more than the limit",
+      body: framed(DeployRequestSchema, { deploymentUnit: { id: "x".repeat(2_000) } }),
+      code: "8",
+    },
+    { why: "far more than the limit", body: Buffer.alloc(3_000_000), code: "8" },
+  ])("$why: refused, and the server lives", async ({ body, code }) => {
+    for (const text of [false, true]) {
+      const answer = await callByFetch(base, deploy, body, { text });
+      expect(answer.trailers.get("grpc-status")).toBe(code);
+    }
+    expect((await callByFetch(base, deploy, { deploymentUnit: { id: "ok" } })).trailers.get("grpc-status")).toBe("0");
+  });
+
+  test("text that is not base64 is refused", async () => {
+    const response = await fetch(`${base}/${DeploymentService.typeName}/Deploy`, {
+      method: "POST",
+      headers: { "content-type": "application/grpc-web-text" },
+      body: "%%%",
+    });
+    expect(Buffer.from(await response.text(), "base64").toString("latin1")).toContain("grpc-status: 3");
+  });
+
+  test("authorisation and health are those of gRPC", async () => {
+    const deployed = serving.seen.deployed.length;
+    const refused = await callByFetch(base, deploy, {}, { headers: { authorization: "Bearer bad" } });
+    expect(refused.trailers.get("grpc-status")).toBe("16");
+    expect(serving.seen.deployed).toHaveLength(deployed);
+    const { check } = grpcHealth.Health.method;
+    expect(onlyReply(check, await callByFetch(base, check, { service: "" })).status).toBe(2);
+  });
+
+  test("the deadline in grpc-timeout ends the call on both sides", async () => {
+    const aborted = serving.seen.aborted.length;
+    const answer = await callByFetch(
+      base,
+      deploy,
+      { deploymentUnit: { id: "slow" } },
+      { headers: { "grpc-timeout": "150m" } },
+    );
+    expect(answer.trailers.get("grpc-status")).toBe("4");
+    expect(serving.seen.aborted.length).toBeGreaterThan(aborted);
+  });
+
+  test("a caller that leaves cancels the call at the server", async () => {
+    const before = serving.seen.aborted.length;
+    const caller = new AbortController();
+    const call = callByFetch(base, deploy, { deploymentUnit: { id: "slow" } }, { signal: caller.signal }).catch(
+      () => undefined,
+    );
+    await eventually(() => serving.rpc.inFlight === 1);
+    caller.abort();
+    await call;
+    await eventually(() => serving.rpc.inFlight === 0 && serving.seen.aborted.length > before);
+  });
+
+  test("also over HTTP/2, beside gRPC and plain HTTP on the same connection", async () => {
+    const session = connectHttp2(base);
+    const ask = (headers: Record<string, string>, body?: Buffer): Promise<{ status: unknown; body: Buffer }> =>
+      new Promise((resolve, reject) => {
+        const stream = session.request({ ":method": body ? "POST" : "GET", ...headers });
+        const chunks: Buffer[] = [];
+        let status: unknown;
+        stream.on("response", (answer) => (status = answer[":status"]));
+        stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+        stream.on("end", () => resolve({ status, body: Buffer.concat(chunks) }));
+        stream.on("error", reject);
+        stream.end(body);
+      });
+    const path = `/${DeploymentService.typeName}/Deploy`;
+    const body = framed(DeployRequestSchema, { deploymentUnit: { id: "h2" } });
+    const [web, native, plain] = await Promise.all([
+      ask({ ":path": path, "content-type": "application/grpc-web+proto" }, body),
+      ask({ ":path": path, "content-type": "application/grpc", te: "trailers" }, body),
+      ask({ ":path": "/health" }),
+    ]);
+    expect(web.status).toBe(200);
+    expect(unframed(web.body).trailers.get("grpc-status")).toBe("0");
+    expect(unframed(native.body).messages).toHaveLength(1);
+    expect(unframed(native.body).trailers.size).toBe(0);
+    expect(plain.body.toString()).toBe("http GET /health");
+    session.close();
+  });
+
+  test("a client that is not ours: buf curl", async () => {
+    const reply = await run(
+      "buf",
+      [
+        "curl",
+        "--protocol",
+        "grpcweb",
+        "--schema",
+        "packages/contracts/proto",
+        "-d",
+        '{"deploymentUnit":{"id":"buf"}}',
+        `${base}/${DeploymentService.typeName}/Deploy`,
+      ],
+      { timeout: 30_000 },
+    );
+    expect(JSON.parse(reply.stdout)).toMatchObject({ deploymentId: "buf" });
+  });
+
+  describe("pages", () => {
+    const url = () => `${base}/${DeploymentService.typeName}/Deploy`;
+    const ask = (origin: string, extra: Record<string, string> = {}) =>
+      fetch(url(), { method: "OPTIONS", headers: { origin, "access-control-request-method": "POST", ...extra } });
+
+    test("a listed origin may call and read; the browser is told so beforehand", async () => {
+      const allowed = await ask("https://console.test");
+      expect(allowed.status).toBe(204);
+      expect(allowed.headers.get("access-control-allow-origin")).toBe("https://console.test");
+      expect(allowed.headers.get("access-control-allow-headers")).toContain("grpc-timeout");
+      const answer = await callByFetch(base, deploy, {}, { headers: { origin: "https://console.test" } });
+      expect(answer.headers.get("access-control-allow-origin")).toBe("https://console.test");
+      expect(answer.headers.get("access-control-expose-headers")).toContain("x-correlation-id");
+    });
+
+    test.each(["https://evil.test", "null", "http://console.test", "https://console.test.evil.test"])(
+      "%s may not, and its call reaches no handler",
+      async (origin) => {
+        const deployed = serving.seen.deployed.length;
+        const question = await ask(origin);
+        expect([question.status, question.headers.get("access-control-allow-origin")]).toEqual([403, null]);
+        expect((await callByFetch(base, deploy, {}, { headers: { origin } })).httpStatus).toBe(403);
+        expect(serving.seen.deployed).toHaveLength(deployed);
+      },
+    );
+
+    test.each([
+      ["GET", 405],
+      ["OPTIONS", 405],
+    ])("%s that is no question is %i", async (method, status) => {
+      const headers: Record<string, string> = method === "GET" ? { "content-type": "application/grpc-web" } : {};
+      expect((await fetch(url(), { method, headers })).status).toBe(status);
+    });
+  });
+});
+
+test("stopping: a running call ends, a stream is ended as retryable", async () => {
+  const serving = await serve();
+  const base = `http://127.0.0.1:${serving.port}`;
+  const stream = callByFetch(base, watchClassRuntimes, {});
+  await eventually(() => serving.rpc.inFlight === 1);
+  await serving.onePort.close(100);
+  expect((await stream).trailers.get("grpc-status")).toBe("14");
+});
+
+describe("client certificates", () => {
+  const servers = makeAuthority("servers");
+  const clients = makeAuthority("clients");
+  const server = servers.issue({ commonName: "crm", hosts: ["127.0.0.1", "localhost"] });
+  const friend = clients.issue({ commonName: "pm" });
+  const impostor = makeAuthority("others").issue({ commonName: "pm" });
+  let serving: Serving;
+  beforeAll(async () => {
+    serving = await serve({
+      openPaths: ["/health"],
+      tls: {
+        cert: server.certificate,
+        key: server.key,
+        ca: clients.certificate,
+        requestCert: true,
+        rejectUnauthorized: false,
+      },
+      authorize: (_method, call) => {
+        if (!call.peer.certificate) throw new Fault({ kind: "unauthenticated" }, "show a certificate");
+      },
+    });
+  });
+  afterAll(() => serving.onePort.close(500));
+
+  const message = toBinary(DeployRequestSchema, create(DeployRequestSchema, {}));
+  const request = (
+    identity: { certificate: string; key: string } | undefined,
+    headers: Record<string, string>,
+  ): Promise<{ status: unknown; grpc: string | undefined }> =>
+    new Promise((resolve, reject) => {
+      const session = connectHttp2(`https://localhost:${serving.port}`, {
+        ca: servers.certificate,
+        ...(identity ? { cert: identity.certificate, key: identity.key } : {}),
+      });
+      session.on("error", reject);
+      const isCall = headers["content-type"] !== undefined;
+      const stream = session.request({ ":method": isCall ? "POST" : "GET", ...headers });
+      let status: unknown;
+      let grpc: string | undefined;
+      const chunks: Buffer[] = [];
+      stream.on("response", (answer) => {
+        status = answer[":status"];
+        grpc = answer["grpc-status"] as string | undefined;
+      });
+      stream.on("trailers", (trailers) => (grpc = String(trailers["grpc-status"])));
+      stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+      stream.on("error", reject);
+      stream.on("close", () => {
+        session.close();
+        const isWeb = headers["content-type"]?.startsWith("application/grpc-web");
+        resolve({ status, grpc: isWeb ? unframed(Buffer.concat(chunks)).trailers.get("grpc-status") : grpc });
+      });
+      stream.end(isCall ? Buffer.concat([Buffer.from([0, 0, 0, 0, message.length]), message]) : undefined);
+    });
+  const path = `/${DeploymentService.typeName}/Deploy`;
+
+  test.each([
+    { why: "an open path is for all", headers: { ":path": "/health" }, friend: 200, stranger: 200 },
+    { why: "other paths need the certificate", headers: { ":path": "/metrics" }, friend: 200, stranger: 403 },
+  ])("$why", async ({ headers, ...expected }) => {
+    expect((await request(friend, headers)).status).toBe(expected.friend);
+    expect((await request(undefined, headers)).status).toBe(expected.stranger);
+  });
+
+  test.each(["application/grpc", "application/grpc-web"])("calls by %s need it", async (type) => {
+    const headers = { ":path": path, "content-type": type };
+    expect((await request(friend, headers)).grpc).toBe("0");
+    expect(serving.seen.calls.at(-1)?.peer.certificate?.commonName).toBe("pm");
+    expect((await request(undefined, headers)).grpc).toBe("16");
+  });
+
+  test("a certificate of another authority ends the connection, also for open paths", async () => {
+    const answer = await request(impostor, { ":path": "/health" }).catch(() => undefined);
+    expect(answer?.status).toBeUndefined();
+  });
+});
