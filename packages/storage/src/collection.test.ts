@@ -110,6 +110,14 @@ describe("a collection", () => {
     expect(updated).toEqual(await fruits.get("apple"));
   });
 
+  test("deletes all records under a prefix of their ids, and refuses where indexes would be left behind", async () => {
+    const plain = new Collection(store, { name: "plain", codec: FRUIT.codec });
+    for (const id of ["a/1", "a/2", "ab/1", "b/1"]) await plain.create(id, red);
+    await store.commit(plain.stageDeleteUnder("a/"));
+    expect(idsOf(await plain.list())).toEqual(["ab/1", "b/1"]);
+    expect(() => fruits.stageDeleteUnder("a/")).toThrow(/indexes/);
+  });
+
   test("watches in its own words", async () => {
     const created = await fruits.create("apple", red);
     const watching = (async () => {

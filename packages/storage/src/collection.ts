@@ -120,6 +120,14 @@ export class Collection<T, I extends Indexes<T> = Indexes<T>> {
     };
   }
 
+  /** Deletes every record whose id starts so, unread; only for a collection without indexes. */
+  stageDeleteUnder(idPrefix: string): Transaction {
+    if (Object.keys(this.#definition.indexes ?? {}).length > 0) {
+      throw new TypeError(`the indexes of "${this.#definition.name}" would keep what is deleted unread`);
+    }
+    return { writes: [{ op: "delete-prefix", prefix: this.#layout.recordKey(idPrefix) }] };
+  }
+
   /** What a reader sees of a record after its staged transaction, alone or with others, was committed. */
   committed(staged: Transaction, revision: number, before?: Stored<T>): Stored<T> {
     return this.#written(staged, revision, before?.source.entry);
