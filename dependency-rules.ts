@@ -29,7 +29,8 @@ export const PACKAGES: Readonly<Record<string, PackageRule>> = {
     mayImport: ["foundation", "kube-core", "observability"],
   },
   rpc: { rank: 3, folder: "packages/rpc", mayImport: ["contracts", "foundation", "observability"] },
-  testkit: { rank: 4, folder: "packages/testkit", mayImport: ["foundation"] },
+  "real-components": { rank: 3, folder: "packages/real-components", mayImport: ["foundation"] },
+  testkit: { rank: 4, folder: "packages/testkit", mayImport: ["foundation", "real-components"] },
   "class-runtime-manager": {
     rank: 4,
     folder: "apps/class-runtime-manager",
@@ -68,8 +69,8 @@ export interface Ban {
   readonly standsFor?: string;
 }
 
-/** Tests, tools and the testkit may reach for the real world; product code takes ports. */
-const TEST_FILES = /\.test\.ts$|\/test\/|^tests\/|^tools\/|^bench\/|^packages\/testkit\//;
+/** Tests, tools, the testkit and real components (adapters from end to end) may reach for the real world; product code takes ports. */
+const TEST_FILES = /\.test\.ts$|\/test\/|^tests\/|^tools\/|^bench\/|^packages\/(testkit|real-components)\//;
 
 export const BANS: readonly Ban[] = [
   {
@@ -125,9 +126,9 @@ export const BANS: readonly Ban[] = [
     standsFor: "packages/service-shell",
   },
   {
-    reason: "the testkit is for tests; product code must not start components",
+    reason: "the testkit is for tests",
     files: /^(packages|apps)\/[^/]+\/src\//,
-    except: TEST_FILES,
+    except: /\.test\.ts$|^packages\/testkit\//,
     imports: /^@oaas\/testkit/,
     standsFor: "packages/testkit",
   },

@@ -13,9 +13,9 @@ import {
   ensureEach,
   isPresent,
   type Tier,
-} from "@oaas/testkit/components";
+} from "@oaas/real-components";
 
-export { ensureComponents } from "@oaas/testkit/components";
+export { ensureComponents } from "@oaas/real-components";
 
 const OBTAINED_BY = {
   "go-build": "Go build",

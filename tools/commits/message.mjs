@@ -20,6 +20,7 @@ export const SCOPES = [
   "kube-runtime",
   "kube-apiserver",
   "rpc",
+  "real-components",
   "testkit",
   "bench",
   "deploy",

@@ -1,7 +1,6 @@
 /* oxlint-disable vitest/no-disabled-tests, vitest/valid-title, vitest/valid-describe-callback, vitest/no-conditional-tests, vitest/expect-expect -- this file makes suites; it is not one */
+import { missingComponents, type ComponentFileName, type ComponentName } from "@oaas/real-components";
 import { describe, it } from "vitest";
-import { missingComponents } from "./components/component-file.ts";
-import type { ComponentFileName, ComponentName } from "./components/manifest.ts";
 
 /**
  * A suite that needs real components. When one is missing the suite is skipped and says so on standard error, with the

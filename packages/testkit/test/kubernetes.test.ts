@@ -2,9 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { describeWith, eventually, startKubernetes, type KubernetesUnderTest } from "../src/index.ts";
-import { probe } from "../src/process/http-probe.ts";
-import { processesWith } from "./processes-of.ts";
+import { probe } from "@oaas/real-components";
+import { describeWith, eventually, processesWith, startKubernetes, type KubernetesUnderTest } from "../src/index.ts";
 
 const WIDGETS = join(import.meta.dirname, "programs/widgets.crd.yaml");
 

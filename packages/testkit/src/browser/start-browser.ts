@@ -1,10 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import {
+  componentFile,
+  makeRunFolder,
+  startFailure,
+  startProcess,
+  untilReady,
+  type RunningProcess,
+} from "@oaas/real-components";
 import type { Browser, BrowserContext } from "playwright-core";
-import { componentFile } from "../components/component-file.ts";
-import { startProcess, type ProcessUnderTest } from "../process/process-under-test.ts";
-import { untilReady } from "../process/ready.ts";
-import { makeRunFolder, startFailure } from "../process/run-folder.ts";
 
 /** A real Chromium. Start it once per file and take a new context per test. */
 export interface BrowserUnderTest extends AsyncDisposable {
@@ -35,7 +39,7 @@ const ARGS = [
 export async function startBrowser(): Promise<BrowserUnderTest> {
   const folder = await makeRunFolder("browser");
   const profile = join(folder.path, "profile");
-  let chromium: ProcessUnderTest | undefined;
+  let chromium: RunningProcess | undefined;
   try {
     chromium = await startProcess({
       command: componentFile("chromium"),
@@ -60,7 +64,7 @@ export async function startBrowser(): Promise<BrowserUnderTest> {
 }
 
 /** Chromium chooses the port and writes it into its profile. */
-async function debuggingEndpoint(chromium: ProcessUnderTest, profile: string): Promise<string> {
+async function debuggingEndpoint(chromium: RunningProcess, profile: string): Promise<string> {
   let port = "";
   await untilReady(chromium, async () => {
     [port = ""] = (await readFile(join(profile, "DevToolsActivePort"), "utf8")).split("\n");

@@ -1,7 +1,4 @@
-import { componentFile } from "../components/component-file.ts";
-import { probe } from "../process/http-probe.ts";
-import { startProcess, type ProcessUnderTest } from "../process/process-under-test.ts";
-import { untilReady } from "../process/ready.ts";
+import { componentFile, probe, startProcess, untilReady, type RunningProcess } from "@oaas/real-components";
 
 /** One member of an etcd under test. Its data outlives `kill` and `stop`; `start` brings it back with it. */
 export interface EtcdMember {
@@ -42,7 +39,7 @@ export interface RunningMember extends EtcdMember {
 
 /** Makes a member that is not running yet. */
 export function etcdMember(plan: MemberPlan): RunningMember {
-  let current: ProcessUnderTest | undefined;
+  let current: RunningProcess | undefined;
   const isRunning = (): boolean => current !== undefined && current.exit === undefined;
   const launch = async (): Promise<void> => {
     if (isRunning()) return;

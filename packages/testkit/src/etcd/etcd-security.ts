@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { makeAuthority } from "../certificates/authority.ts";
+import { makeAuthority } from "@oaas/real-components";
 
 /** Certificate files of one client. */
 export interface ClientTls {

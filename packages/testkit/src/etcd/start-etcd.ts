@@ -1,10 +1,16 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { internal } from "@oaas/foundation";
-import { componentFile } from "../components/component-file.ts";
-import { runCommand } from "../process/client-command.ts";
-import { onFreePorts } from "../process/free-ports.ts";
-import { makeRunFolder, startFailure, type RunFolder } from "../process/run-folder.ts";
+import {
+  componentFile,
+  etcdArgs,
+  makeRunFolder,
+  onFreePorts,
+  runCommand,
+  startFailure,
+  type EtcdServerSpec,
+  type RunFolder,
+} from "@oaas/real-components";
 import { etcdMember, type EtcdMember, type RunningMember } from "./etcd-member.ts";
 import {
   authCommands,
@@ -90,36 +96,16 @@ function planMembers(parts: Parts & { readonly folder: string; readonly ports: n
       folder,
       clientUrl: spec.clientUrl,
       healthUrl: spec.healthUrl,
-      args: memberArgs({ ...spec, dataDir: join(folder, spec.name), initialCluster, options, certificates }),
+      args: memberArgs({ ...spec, dataDir: join(folder, spec.name), initialCluster }, parts),
       hasQuorum: () => members.filter((member) => member.isRunning).length > count / 2,
     }),
   );
   return members;
 }
 
-interface MemberSpec extends Parts {
-  readonly name: string;
-  readonly clientUrl: string;
-  readonly peerUrl: string;
-  readonly healthUrl: string;
-  readonly dataDir: string;
-  readonly initialCluster: string;
-}
-
-function memberArgs(spec: MemberSpec): string[] {
-  const { options, certificates } = spec;
+function memberArgs(spec: Omit<EtcdServerSpec, "fsync">, { options, certificates }: Parts): string[] {
   return [
-    `--name=${spec.name}`,
-    `--data-dir=${spec.dataDir}`,
-    `--listen-client-urls=${spec.clientUrl}`,
-    `--advertise-client-urls=${spec.clientUrl}`,
-    `--listen-peer-urls=${spec.peerUrl}`,
-    `--initial-advertise-peer-urls=${spec.peerUrl}`,
-    `--initial-cluster=${spec.initialCluster}`,
-    `--listen-metrics-urls=${spec.healthUrl}`,
-    "--log-level=warn",
-    "--logger=zap",
-    ...(options.fsync || options.version === "3.4" ? [] : ["--unsafe-no-fsync"]),
+    ...etcdArgs({ ...spec, fsync: options.fsync === true || options.version === "3.4" }),
     ...(options.quotaBytes === undefined ? [] : [`--quota-backend-bytes=${options.quotaBytes}`]),
     ...(certificates ? tlsArgs(certificates.server) : []),
   ];

@@ -1,12 +1,17 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { invalidArgument } from "@oaas/foundation";
-import { componentFile } from "../components/component-file.ts";
-import { onFreePorts } from "../process/free-ports.ts";
-import { probe } from "../process/http-probe.ts";
-import { startProcess, type ProcessUnderTest } from "../process/process-under-test.ts";
-import { untilReady } from "../process/ready.ts";
-import { makeRunFolder, startFailure, type RunFolder } from "../process/run-folder.ts";
+import {
+  componentFile,
+  makeRunFolder,
+  onFreePorts,
+  probe,
+  startFailure,
+  startProcess,
+  untilReady,
+  type RunFolder,
+  type RunningProcess,
+} from "@oaas/real-components";
 import { encodeWriteRequest, type Series } from "./remote-write.ts";
 
 export interface PrometheusOptions {
@@ -35,7 +40,7 @@ export function startPrometheus(options: PrometheusOptions = {}): Promise<Promet
   return onFreePorts(1, async ([port = 0]) => {
     const folder = await makeRunFolder("prometheus");
     const url = `http://127.0.0.1:${port}`;
-    let server: ProcessUnderTest | undefined;
+    let server: RunningProcess | undefined;
     try {
       // YAML is a superset of JSON, so the configuration needs no YAML writer.
       const config = { storage: { tsdb: { out_of_order_time_window: "30d" } }, ...options.config };
@@ -50,7 +55,7 @@ export function startPrometheus(options: PrometheusOptions = {}): Promise<Promet
   });
 }
 
-function launch(folder: string, port: number): Promise<ProcessUnderTest> {
+function launch(folder: string, port: number): Promise<RunningProcess> {
   return startProcess({
     command: componentFile("prometheus"),
     args: [
@@ -68,7 +73,7 @@ function launch(folder: string, port: number): Promise<ProcessUnderTest> {
   });
 }
 
-function underTest(url: string, server: ProcessUnderTest, folder: RunFolder): PrometheusUnderTest {
+function underTest(url: string, server: RunningProcess, folder: RunFolder): PrometheusUnderTest {
   const close = async (): Promise<void> => {
     await server.stop(0);
     await folder.remove();

@@ -1,4 +1,4 @@
-/** What a test process asks of its warden. Every request is answered by a reply with the same id. */
+/** What an owner asks of its warden. Every request is answered by a reply with the same id. */
 export type WardenRequest =
   | { readonly id: number; readonly ask: "start"; readonly start: StartRequest }
   | { readonly id: number; readonly ask: "make-folder"; readonly prefix: string }
@@ -11,6 +11,8 @@ export interface StartRequest {
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
   readonly logFile: string;
+  /** A file in which the process is noted as soon as it is there. */
+  readonly register?: string;
 }
 
 /** How a process ended: by code, or by signal. */
@@ -19,7 +21,7 @@ export interface Exit {
   readonly signal: string | null;
 }
 
-/** What the warden tells its test process. */
+/** What the warden tells its owner. */
 export type WardenReply =
   | { readonly tell: "done"; readonly id: number; readonly pid?: number; readonly folder?: string }
   | { readonly tell: "failed"; readonly id: number; readonly reason: string }

@@ -3,10 +3,10 @@ import { internal } from "@oaas/foundation";
 import { componentFile } from "../components/component-file.ts";
 import { onFreePorts } from "../process/free-ports.ts";
 import { probe } from "../process/http-probe.ts";
-import { startProcess, type ProcessUnderTest } from "../process/process-under-test.ts";
-import { untilReady } from "../process/ready.ts";
-import { eventually } from "../waiting/eventually.ts";
+import type { RunningProcess } from "../process/running-process.ts";
+import { eventually } from "../process/eventually.ts";
 import type { ApiServer } from "./api-server.ts";
+import { startInFolder } from "./cluster-folder.ts";
 import type { Kubectl } from "./kubectl.ts";
 
 /** KWOK does nothing by itself: these stages make nodes ready and pods run, complete and go. */
@@ -24,11 +24,11 @@ const FAILING_IMAGES = ["image-missing.yaml", "crash-loop.yaml"].map((file) =>
 );
 
 /** Starts KWOK and waits until it serves. */
-export function startKwok(api: ApiServer, folder: string): Promise<ProcessUnderTest> {
+export function startKwok(api: ApiServer, folder: string): Promise<RunningProcess> {
   const stages = componentFile("kwok-stages");
-  return onFreePorts(1, async ([port = 0]) => {
-    const kwok = await startProcess({
-      command: componentFile("kwok"),
+  return onFreePorts(1, ([port = 0]) =>
+    startInFolder(folder, {
+      program: "kwok",
       args: [
         `--kubeconfig=${api.files.kubeconfig}`,
         "--manage-all-nodes=true",
@@ -40,12 +40,9 @@ export function startKwok(api: ApiServer, folder: string): Promise<ProcessUnderT
         "--node-lease-duration-seconds=0",
         ...[...STAGES.map((stage) => join(stages, stage)), ...FAILING_IMAGES].map((file) => `--config=${file}`),
       ],
-      cwd: folder,
-      logFile: join(folder, "kwok.log"),
-    });
-    await untilReady(kwok, async () => (await probe(`http://127.0.0.1:${port}/healthz`)).status === 200);
-    return kwok;
-  });
+      isReady: async () => (await probe(`http://127.0.0.1:${port}/healthz`)).status === 200,
+    }),
+  );
 }
 
 /** Adds simulated nodes, node-0 and so on, and waits until all are Ready. */

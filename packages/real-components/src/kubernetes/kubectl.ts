@@ -1,6 +1,6 @@
 import { internal } from "@oaas/foundation";
 import { componentFile } from "../components/component-file.ts";
-import { eventually } from "../waiting/eventually.ts";
+import { eventually } from "../process/eventually.ts";
 import { runCommand, type CommandResult } from "../process/client-command.ts";
 
 /** Runs kubectl as the administrator. It does not throw when kubectl refuses: look at `exitCode`. */

@@ -1,17 +1,19 @@
 /**
- * The warden: a process in a session of its own that starts real components for one test process and outlives it just
- * long enough to clean up.
+ * The warden: a process in a session of its own that starts real components for one other process, its owner, and outlives
+ * it just long enough to clean up.
  *
- *   test process ──IPC──▶ warden ──spawn──▶ etcd, kube-apiserver, … (each the leader of its own process group)
- *        ╳ dies, however      └─ channel closes: SIGKILL to every group, folders removed, exit
+ *   owner ──IPC──▶ warden ──spawn──▶ etcd, kube-apiserver, … (each the leader of its own process group)
+ *     ╳ dies, however └─ channel closes: SIGKILL to every group, folders removed, exit
  *
- * A second guard is the parent of the test process (the test runner): its workers may hang when it is killed.
+ * A second guard, in tests, is the parent of the owner (the test runner): its workers may hang when it is killed.
  */
 import { spawn, type ChildProcess } from "node:child_process";
-import { closeSync, mkdtempSync, openSync, readFileSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { processIdentity } from "./process-identity.ts";
+import { killGroup, register } from "./register.ts";
 import type { StartRequest, WardenReply, WardenRequest } from "./warden-protocol.ts";
 
 const GUARD_INTERVAL_MS = 500;
@@ -38,6 +40,7 @@ function start(id: number, request: StartRequest): void {
     });
     if (pid === undefined) return;
     children.set(pid, child);
+    if (request.register !== undefined) register(request.register, pid);
     child.on("exit", (code, signal) => {
       children.delete(pid);
       tell({ tell: "exited", pid, exit: { code, signal } });
@@ -48,7 +51,7 @@ function start(id: number, request: StartRequest): void {
   }
 }
 
-/** Made here and not by the test process, so that there is no moment at which nobody would remove it. */
+/** Made here and not by the owner, so that there is no moment at which nobody would remove it. */
 function makeFolder(prefix: string): string {
   const folder = mkdtempSync(join(tmpdir(), `oaas-${prefix}-`));
   folders.add(folder);
@@ -78,30 +81,11 @@ async function leave(): Promise<void> {
   process.exit(0);
 }
 
-function killGroup(pid: number): void {
-  try {
-    process.kill(-pid, "SIGKILL");
-  } catch {
-    // The group is gone already, which is what was wanted.
-  }
-}
-
-/** Two processes may get the same number one after the other; its start time tells them apart. */
-function identityOf(pid: number): string | undefined {
-  try {
-    return readFileSync(`/proc/${pid}/stat`, "utf8")
-      .replace(/^.*\) /, "")
-      .split(" ")[19];
-  } catch {
-    return undefined;
-  }
-}
-
 const [guardPid] = process.argv.slice(2).map(Number);
 if (guardPid !== undefined && guardPid > 1) {
-  const identity = identityOf(guardPid);
+  const identity = processIdentity(guardPid);
   setInterval(() => {
-    if (identityOf(guardPid) !== identity) void leave();
+    if (processIdentity(guardPid) !== identity) void leave();
   }, GUARD_INTERVAL_MS);
 }
 process.on("message", (request: WardenRequest) => answer(request));

@@ -21,6 +21,18 @@ export async function freePorts(count: number): Promise<number[]> {
   return ports;
 }
 
+/** Runs a start on this port when it is free, else on a free one. */
+export async function onPortOrFree<T>(port: number | undefined, start: (port: number) => Promise<T>): Promise<T> {
+  if (port !== undefined && (await canBind(port))) {
+    try {
+      return await start(port);
+    } catch (error) {
+      if (!(error instanceof PortTaken)) throw error;
+    }
+  }
+  return onFreePorts(1, ([free = 0]) => start(free));
+}
+
 /** Runs a start, again with fresh ports when it found one of them taken after all. */
 export async function onFreePorts<T>(count: number, start: (ports: number[]) => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
@@ -41,7 +53,8 @@ function ephemeralStart(): number {
   }
 }
 
-function canBind(port: number): Promise<boolean> {
+/** Whether nobody listens on this loopback port now. */
+export function canBind(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once("error", () => resolve(false));

@@ -1,7 +1,4 @@
-/**
- * Real components: what there is (manifest), how one is had (obtain, recipes), where it is (component-file).
- * Free of vitest and browsers, so that tools may import it: `@oaas/testkit/components`.
- */
+/** Real components: what there is (manifest), how one is had (obtain, recipes), where it is (component-file). */
 export type { Component, Tier } from "./component.ts";
 export { COMPONENTS, componentOf, type ComponentFileName, type ComponentName } from "./manifest.ts";
 export { cacheDir, componentFolder, isPresent } from "./cache.ts";

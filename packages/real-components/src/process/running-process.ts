@@ -12,10 +12,12 @@ export interface ProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd: string;
   readonly logFile: string;
+  /** A file in which it is noted, for `endRegistered` of a later start. */
+  readonly register?: string;
 }
 
-/** A real process, owned by the warden of this test process. */
-export interface ProcessUnderTest {
+/** A real process, owned by the warden of this process. */
+export interface RunningProcess {
   readonly name: string;
   readonly pid: number;
   readonly logFile: string;
@@ -36,7 +38,7 @@ export interface ProcessUnderTest {
 const DEFAULT_GRACE_MS = 5_000;
 
 /** Starts a process through the warden. It is gone when this process is, even after SIGKILL. */
-export async function startProcess(options: ProcessOptions): Promise<ProcessUnderTest> {
+export async function startProcess(options: ProcessOptions): Promise<RunningProcess> {
   const name = options.name ?? basename(options.command);
   const started = await warden()
     .start({
@@ -45,6 +47,7 @@ export async function startProcess(options: ProcessOptions): Promise<ProcessUnde
       env: { PATH: process.env["PATH"] ?? "", HOME: options.cwd, ...options.env },
       cwd: options.cwd,
       logFile: options.logFile,
+      ...(options.register === undefined ? {} : { register: options.register }),
     })
     .catch((error: unknown) => {
       throw unavailable(name, `${name} could not be started: ${(error as Error).message}`, { cause: error });
@@ -52,7 +55,7 @@ export async function startProcess(options: ProcessOptions): Promise<ProcessUnde
   return track(name, options.logFile, started);
 }
 
-function track(name: string, logFile: string, started: { pid: number; exited: Promise<Exit> }): ProcessUnderTest {
+function track(name: string, logFile: string, started: { pid: number; exited: Promise<Exit> }): RunningProcess {
   let exit: Exit | undefined;
   const exited = started.exited.then((how) => (exit = how));
   const signal = (which: NodeJS.Signals): void => {

@@ -7,7 +7,7 @@ export interface ModuleFiles {
   readonly files: readonly string[];
 }
 
-/** Built from a Go module of `packages/testkit/components`, whose go.mod and go.sum pin everything. */
+/** Built from a Go module of `packages/real-components/components`, whose go.mod and go.sum pin everything. */
 export interface GoBuild {
   readonly kind: "go-build";
   readonly module: string;

@@ -1,25 +1,26 @@
 import { generateKeyPairSync } from "node:crypto";
+import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { failedPrecondition } from "@oaas/foundation";
 import { makeAuthority } from "../certificates/authority.ts";
-import { componentFile } from "../components/component-file.ts";
-import { onFreePorts } from "../process/free-ports.ts";
+import { canBind, onPortOrFree } from "../process/free-ports.ts";
 import { probe, type ProbeAnswer } from "../process/http-probe.ts";
-import { startProcess, type ProcessUnderTest } from "../process/process-under-test.ts";
-import { untilReady } from "../process/ready.ts";
-import { auditArgs, type AuditFiles } from "./audit.ts";
+import type { RunningProcess } from "../process/running-process.ts";
+import { startInFolder } from "./cluster-folder.ts";
 import { kubeconfigText, tokenFile, type TokenUser } from "./kubeconfig.ts";
 
 /** A running API server and the files its clients need. */
 export interface ApiServer {
-  readonly process: ProcessUnderTest;
+  readonly process: RunningProcess;
   readonly url: string;
+  readonly ca: string;
   readonly files: ClusterFiles;
   /** GET as the first user. */
   get(path: string): Promise<ProbeAnswer>;
 }
 
-/** The files of a cluster, all in its run folder. */
+/** The files of a cluster, all in its folder. */
 interface ClusterFiles {
   readonly caFile: string;
   readonly kubeconfig: string;
@@ -31,36 +32,41 @@ interface ClusterFiles {
 }
 
 export interface ApiServerPlan {
+  /** Of the cluster, in its kubeconfig. */
+  readonly name: string;
   readonly folder: string;
   readonly etcdUrl: string;
   /** The first is the administrator. */
   readonly users: readonly TokenUser[];
-  readonly audit: AuditFiles | undefined;
+  /** The port it must have. */
+  readonly port: number | undefined;
+  /** The port it should have when it is free. */
+  readonly lastPort: number | undefined;
+  readonly args: readonly string[];
 }
+
+/** A start makes new certificates, so this bounds how long a cluster may run. */
+const VALID_DAYS = 3650;
 
 /** Starts a kube-apiserver with RBAC and waits until it is ready and has the namespace `default`. */
 export async function startApiServer(plan: ApiServerPlan): Promise<ApiServer> {
+  if (plan.port !== undefined && !(await canBind(plan.port))) {
+    throw failedPrecondition("kube-apiserver", `something else listens on 127.0.0.1:${plan.port}`);
+  }
   const files = clusterFiles(plan.folder);
   const ca = await writeSecrets(files, plan.users);
-  return onFreePorts(1, async ([port = 0]) => {
+  return onPortOrFree(plan.port ?? plan.lastPort, async (port) => {
     const url = `https://127.0.0.1:${port}`;
-    const server = await startProcess({
-      command: componentFile("kube-apiserver"),
-      args: [...apiServerArgs(plan.etcdUrl, port, files), ...auditArgs(plan.audit)],
-      cwd: plan.folder,
-      logFile: join(plan.folder, "kube-apiserver.log"),
-    });
     const headers = { authorization: `Bearer ${plan.users[0]?.token ?? ""}` };
     const get = (path: string): Promise<ProbeAnswer> => probe(`${url}${path}`, { ca, headers });
-    try {
-      await untilReady(server, async () => (await get("/readyz")).status === 200);
-      await untilReady(server, async () => (await get("/api/v1/namespaces/default")).status === 200);
-    } catch (error) {
-      await server.stop(0);
-      throw error;
-    }
-    await writeFile(files.kubeconfig, kubeconfigText(url, ca, plan.users), { mode: 0o600 });
-    return { process: server, url, files, get };
+    const answers = async (path: string): Promise<boolean> => (await get(path)).status === 200;
+    const server = await startInFolder(plan.folder, {
+      program: "kube-apiserver",
+      args: [...apiServerArgs(plan.etcdUrl, port, files), ...plan.args],
+      isReady: async () => (await answers("/readyz")) && (await answers("/api/v1/namespaces/default")),
+    });
+    await writeFile(files.kubeconfig, kubeconfigText(plan.name, url, ca, plan.users), { mode: 0o600 });
+    return { process: server, url, ca, files, get };
   });
 }
 
@@ -77,21 +83,23 @@ function clusterFiles(folder: string): ClusterFiles {
   };
 }
 
+/** Certificates are new with each start, so that none expires in a folder; keys that signed what is stored are kept. */
 async function writeSecrets(files: ClusterFiles, users: readonly TokenUser[]): Promise<string> {
-  const authority = makeAuthority("kubernetes-test-ca");
+  const authority = makeAuthority("local-kubernetes-ca", VALID_DAYS);
   const server = authority.issue({
     commonName: "kube-apiserver",
     hosts: ["127.0.0.1", "localhost", "kubernetes.default.svc"],
   });
-  const account = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
   await Promise.all([
     writeFile(files.caFile, authority.certificate),
     writeFile(files.serverCert, server.certificate),
     writeFile(files.serverKey, server.key, { mode: 0o600 }),
     writeFile(files.tokens, tokenFile(users), { mode: 0o600 }),
-    writeFile(files.accountKey, account.privateKey.export({ type: "sec1", format: "pem" }), { mode: 0o600 }),
-    writeFile(files.accountPublicKey, account.publicKey.export({ type: "spki", format: "pem" })),
   ]);
+  if (existsSync(files.accountPublicKey)) return authority.certificate;
+  const account = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
+  await writeFile(files.accountKey, account.privateKey.export({ type: "sec1", format: "pem" }), { mode: 0o600 });
+  await writeFile(files.accountPublicKey, account.publicKey.export({ type: "spki", format: "pem" }));
   return authority.certificate;
 }
 

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { startProcess } from "../process/process-under-test.ts";
+import { startProcess } from "../process/running-process.ts";
 import { warden } from "../process/warden.ts";
 import { explainFailure } from "./not-obtained.ts";
 

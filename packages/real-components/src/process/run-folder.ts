@@ -2,7 +2,7 @@ import { unavailable } from "@oaas/foundation";
 import { PortTaken } from "./ready.ts";
 import { warden } from "./warden.ts";
 
-/** A temporary folder of one component under test. */
+/** A temporary folder of one component. */
 export interface RunFolder {
   readonly path: string;
   /** Removes it. */

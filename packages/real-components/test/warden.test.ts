@@ -3,18 +3,17 @@ import { readFile, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { commandLine, describeWith, processesWith } from "@oaas/testkit";
 import {
-  describeWith,
   eventually,
   freePorts,
   makeRunFolder,
   onFreePorts,
+  startFailure,
   startProcess,
   untilReady,
 } from "../src/index.ts";
-import { startFailure } from "../src/process/run-folder.ts";
 import { runProgram } from "./child-script.ts";
-import { commandLine, processesWith } from "./processes-of.ts";
 
 /** The etcd that a program started, found from outside. */
 function etcdBehind(endpoint: string): { pid: number; folder: string } {

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { unavailable } from "@oaas/foundation";
-import { exitText, type ProcessUnderTest } from "./process-under-test.ts";
+import { exitText, type RunningProcess } from "./running-process.ts";
 
 const POLL_MS = 25;
 
@@ -16,7 +16,7 @@ export class PortTaken extends Error {
  * of its log and where the whole log is.
  */
 export async function untilReady(
-  target: ProcessUnderTest,
+  target: RunningProcess,
   probe: () => Promise<boolean>,
   timeoutMs = 60_000,
 ): Promise<void> {
@@ -28,7 +28,7 @@ export async function untilReady(
   throw await notReady(target, timeoutMs);
 }
 
-async function notReady(target: ProcessUnderTest, timeoutMs: number): Promise<Error> {
+async function notReady(target: RunningProcess, timeoutMs: number): Promise<Error> {
   if (target.exit && (await lostItsPort(target))) return new PortTaken(`${target.name}: address already in use`);
   const how = target.exit ? `ended with ${exitText(target.exit)}` : `was not ready after ${timeoutMs / 1000} s`;
   return unavailable(
@@ -37,7 +37,7 @@ async function notReady(target: ProcessUnderTest, timeoutMs: number): Promise<Er
   );
 }
 
-async function lostItsPort(target: ProcessUnderTest): Promise<boolean> {
+async function lostItsPort(target: RunningProcess): Promise<boolean> {
   const log = await readFile(target.logFile, "utf8").catch(() => "");
   return /address already in use/i.test(log);
 }

@@ -13,7 +13,7 @@ interface Waiting {
 }
 
 /**
- * The test process's side of the warden. One per process, started at first need.
+ * The owner's side of the warden. One per process, started at first need.
  *
  * Guarantees: whatever it started is killed and whatever folder it made is removed when this process ends, also by
  * SIGKILL. Caveat: it does not keep this process alive by itself.

@@ -11,18 +11,16 @@ export function tokenFile(users: readonly TokenUser[]): string {
 }
 
 /** A kubeconfig with every user; the first is the current one, the others are chosen by `kubectl --user`. */
-export function kubeconfigText(url: string, ca: string, users: readonly TokenUser[]): string {
+export function kubeconfigText(name: string, url: string, ca: string, users: readonly TokenUser[]): string {
   const [current] = users;
   return JSON.stringify(
     {
       apiVersion: "v1",
       kind: "Config",
-      clusters: [
-        { name: "test", cluster: { server: url, "certificate-authority-data": Buffer.from(ca).toString("base64") } },
-      ],
+      clusters: [{ name, cluster: { server: url, "certificate-authority-data": Buffer.from(ca).toString("base64") } }],
       users: users.map((user) => ({ name: user.name, user: { token: user.token } })),
-      contexts: [{ name: "test", context: { cluster: "test", user: current?.name ?? "" } }],
-      "current-context": "test",
+      contexts: [{ name, context: { cluster: name, user: current?.name ?? "" } }],
+      "current-context": name,
     },
     null,
     2,

@@ -16,18 +16,21 @@ export interface IssuedCertificate {
   readonly key: string;
 }
 
-/** A certificate authority that lives as long as the test. */
+/** A certificate authority whose key nobody keeps. */
 export interface Authority {
   readonly certificate: string;
-  /** Issues a certificate that is good for servers and clients, for ten days around now. */
+  /** Issues a certificate that is good for servers and clients, for as long as the authority. */
   issue(request: CertificateRequest): IssuedCertificate;
 }
 
 const DAY_MS = 86_400_000;
 const ECDSA_SHA256 = sequence(oid("1.2.840.10045.4.3.2"));
 
-/** Makes a certificate authority with ECDSA P-256 keys. No openssl is needed, and it takes a millisecond. */
-export function makeAuthority(commonName: string): Authority {
+/**
+ * Makes a certificate authority with ECDSA P-256 keys. No openssl is needed, and it takes a millisecond. All its
+ * certificates are good from five days ago (clocks differ) until `validDays` from now.
+ */
+export function makeAuthority(commonName: string, validDays = 5): Authority {
   const keys = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
   const issuer = nameOf({ commonName });
   const caExtensions = [
@@ -36,12 +39,13 @@ export function makeAuthority(commonName: string): Authority {
   ];
   return {
     certificate: certificate(
-      { issuer, subject: issuer, subjectKey: keys.publicKey, extensions: caExtensions },
+      { issuer, subject: issuer, subjectKey: keys.publicKey, extensions: caExtensions, validDays },
       keys.privateKey,
     ),
     issue: (request) => {
       const own = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
-      const body = { issuer, subject: nameOf(request), subjectKey: own.publicKey, extensions: leafExtensions(request) };
+      const extensions = leafExtensions(request);
+      const body = { issuer, subject: nameOf(request), subjectKey: own.publicKey, extensions, validDays };
       return {
         certificate: certificate(body, keys.privateKey),
         key: own.privateKey.export({ type: "sec1", format: "pem" }) as string,
@@ -55,6 +59,7 @@ interface CertificateBody {
   readonly subject: Buffer;
   readonly subjectKey: KeyObject;
   readonly extensions: readonly Buffer[];
+  readonly validDays: number;
 }
 
 function certificate(body: CertificateBody, issuerKey: KeyObject): string {
@@ -65,7 +70,7 @@ function certificate(body: CertificateBody, issuerKey: KeyObject): string {
     integer(serial),
     ECDSA_SHA256,
     body.issuer,
-    sequence(time(new Date(Date.now() - 5 * DAY_MS)), time(new Date(Date.now() + 5 * DAY_MS))),
+    sequence(time(new Date(Date.now() - 5 * DAY_MS)), time(new Date(Date.now() + body.validDays * DAY_MS))),
     body.subject,
     body.subjectKey.export({ type: "spki", format: "der" }),
     context(3, sequence(...body.extensions)),

@@ -1,0 +1,25 @@
+/**
+ * Real programs on this machine: Kubernetes, etcd, KWOK and the like, for the local stack and for tests. All of it is adapter:
+ * processes, files and ports of the machine.
+ *
+ * Reading order: components (which there are, how one is had, where it is), process (the warden that starts them and leaves nothing
+ * behind), certificates, kubernetes (a control plane in a folder of its own).
+ */
+export * from "./components/index.ts";
+export {
+  makeAuthority,
+  type Authority,
+  type CertificateRequest,
+  type IssuedCertificate,
+} from "./certificates/authority.ts";
+export { etcdArgs, type EtcdServerSpec } from "./etcd/etcd-args.ts";
+export { startCluster, type ClusterOptions, type ClusterParts, type LocalCluster } from "./kubernetes/start-cluster.ts";
+export type { TokenUser } from "./kubernetes/kubeconfig.ts";
+export type { Kubectl } from "./kubernetes/kubectl.ts";
+export { runCommand, type CommandOptions, type CommandResult } from "./process/client-command.ts";
+export { eventually, type EventuallyOptions } from "./process/eventually.ts";
+export { canBind, freePorts, onFreePorts } from "./process/free-ports.ts";
+export { probe, type ProbeAnswer, type ProbeOptions } from "./process/http-probe.ts";
+export { untilReady } from "./process/ready.ts";
+export { makeRunFolder, startFailure, type RunFolder } from "./process/run-folder.ts";
+export { exitText, startProcess, type ProcessOptions, type RunningProcess } from "./process/running-process.ts";

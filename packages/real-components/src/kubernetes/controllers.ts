@@ -1,0 +1,41 @@
+import { onFreePorts } from "../process/free-ports.ts";
+import { probe } from "../process/http-probe.ts";
+import type { RunningProcess } from "../process/running-process.ts";
+import type { ApiServer } from "./api-server.ts";
+import { startInFolder } from "./cluster-folder.ts";
+
+/** Starts the controller manager and waits until its controllers act: the default service account appears. */
+export function startControllerManager(api: ApiServer, folder: string): Promise<RunningProcess> {
+  const account = "/api/v1/namespaces/default/serviceaccounts/default";
+  return startInFolder(folder, {
+    program: "kube-controller-manager",
+    args: [
+      `--kubeconfig=${api.files.kubeconfig}`,
+      `--service-account-private-key-file=${api.files.accountKey}`,
+      `--root-ca-file=${api.files.caFile}`,
+      "--use-service-account-credentials=false",
+      "--leader-elect=false",
+      "--secure-port=0",
+    ],
+    isReady: async () => (await api.get(account)).status === 200,
+  });
+}
+
+/** Starts the scheduler and waits until its caches are filled. */
+export function startScheduler(api: ApiServer, folder: string): Promise<RunningProcess> {
+  const { ca, files } = api;
+  return onFreePorts(1, ([port = 0]) =>
+    startInFolder(folder, {
+      program: "kube-scheduler",
+      args: [
+        `--kubeconfig=${files.kubeconfig}`,
+        "--leader-elect=false",
+        "--bind-address=127.0.0.1",
+        `--secure-port=${port}`,
+        `--tls-cert-file=${files.serverCert}`,
+        `--tls-private-key-file=${files.serverKey}`,
+      ],
+      isReady: async () => (await probe(`https://127.0.0.1:${port}/readyz`, { ca })).status === 200,
+    }),
+  );
+}

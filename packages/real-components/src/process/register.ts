@@ -1,0 +1,39 @@
+import { appendFileSync } from "node:fs";
+import { readFile, rm } from "node:fs/promises";
+import { eventually } from "./eventually.ts";
+import { processIdentity } from "./process-identity.ts";
+
+/** Notes a process that was just started, so that `endRegistered` can end it when everyone who knew of it is gone. */
+export function register(file: string, pid: number): void {
+  const identity = processIdentity(pid);
+  if (identity !== undefined) appendFileSync(file, `${pid} ${identity}\n`);
+}
+
+/**
+ * Ends every process of the register that still lives, with its group, and empties the register.
+ *
+ * Guarantees: a number that belongs to another process by now is left alone. Answers how many were ended.
+ */
+export async function endRegistered(file: string): Promise<number> {
+  const text = await readFile(file, "utf8").catch(() => "");
+  const alive = text
+    .split("\n")
+    .map((line) => line.split(" "))
+    .map(([pid, identity]) => ({ pid: Number(pid), identity }))
+    .filter(({ pid, identity }) => pid > 1 && identity !== undefined && processIdentity(pid) === identity);
+  for (const { pid } of alive) killGroup(pid);
+  for (const { pid, identity } of alive) {
+    await eventually(() => processIdentity(pid) !== identity, { what: `the end of process ${pid}` });
+  }
+  await rm(file, { force: true });
+  return alive.length;
+}
+
+/** Kills a process that leads its group, and the group with it. */
+export function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // The group is gone already, which is what was wanted.
+  }
+}
