@@ -2,12 +2,13 @@ import type { Ambient } from "@oaas/foundation";
 import { fenced, KubeClient, type Transport } from "@oaas/kube-runtime";
 import type { ContextStore, Logger, Meter } from "@oaas/observability";
 import { listenOnePort, RpcServer, type OnePort } from "@oaas/rpc";
-import { createEndpoints, listenForHealth } from "./adapters/http-endpoints.ts";
+import { createEndpoints, OPEN_PATHS } from "./adapters/http-endpoints.ts";
+import { followSecrets } from "./adapters/secret-files.ts";
 import { tlsFiles } from "./adapters/tls-files.ts";
 import type { CrmConfig } from "./config.ts";
 import { createClassManager, type ClassManager } from "./controller/class-manager.ts";
 import { configuredFacts } from "./controller/configured-facts.ts";
-import { bearerAuthorizer } from "./grpc/authorize.ts";
+import { bearerAuthorizer, certificateAuthorizer, everyAuthorizer } from "./grpc/authorize.ts";
 import { capabilityNames, templateNames } from "./grpc/cluster-abilities.ts";
 import { createExplainer } from "./grpc/explainer.ts";
 import { kubeClasses, kubeClusterReader } from "./grpc/kube-ports.ts";
@@ -30,12 +31,13 @@ export interface AppPorts {
   readonly metricsText: () => Promise<string>;
   readonly metricsType: string;
   readonly context: ContextStore;
+  /** The configuration as its sources are now, for secrets in files that change. */
+  readonly reread: () => CrmConfig;
 }
 
 export interface RunningApp {
   readonly port: number;
   readonly grpcPort: number | undefined;
-  readonly healthPort: number | undefined;
   /** Resolves when every cache is synced. */
   readonly ready: Promise<void>;
   /** Stops in order: no new calls, running ones end, workers end, the lease is given back, caches stop. Repeatable. */
@@ -75,16 +77,25 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
       : {}),
   });
   const services = servicesOf(config, ports, namespaces, client, crm);
-  const token = config.security.token;
+  const secrets = followSecrets({
+    config,
+    reread: ports.reread,
+    timers: ambient.timers,
+    changed: () => logger.info("secrets were read again"),
+    failed: (fault) => logger.warn("secrets could not be read again; the last ones count", { fault }),
+  });
   const rpc = new RpcServer({
     services: services.services,
     ambient,
     logger,
     meter,
     context: ports.context,
-    authorize: bearerAuthorizer(() => (token === undefined ? [] : [token])),
+    authorize: everyAuthorizer([
+      ...(config.security.mtls ? [certificateAuthorizer()] : []),
+      bearerAuthorizer(() => [secrets.current().token].filter((token) => token !== undefined)),
+    ]),
   });
-  const endpoints = {
+  const http = createEndpoints({
     version: VERSION,
     unhealthy: () => crm.manager.health().reasons,
     notReady: () => crm.manager.readiness().reasons,
@@ -92,8 +103,7 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
     metrics: ports.metricsText,
     metricsType: ports.metricsType,
     leader: () => crm.elector?.leader,
-  };
-  const http = createEndpoints(endpoints);
+  });
   const tls = tlsFiles(config.security);
   const listen = (port: number): Promise<OnePort> =>
     listenOnePort({
@@ -101,7 +111,10 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
       port,
       rpc,
       http,
+      openPaths: OPEN_PATHS,
       timers: ambient.timers,
+      openPaths: HEALTH_PATHS,
+      webOrigins: config.server.webOrigins,
       ...(tls ? { tls: tls.options } : {}),
     });
   const main = await listen(config.server.httpPort);
@@ -110,10 +123,6 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
       ? undefined
       : await listen(config.server.grpcPort);
   const doors = [main, ...(second ? [second] : [])];
-  const health =
-    config.server.healthPort === undefined
-      ? undefined
-      : await listenForHealth(createEndpoints(endpoints), config.server.host, config.server.healthPort);
   const endFollowing = tls?.follow(
     ambient.timers,
     (options) => {
@@ -129,17 +138,16 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
   return {
     port: main.port,
     grpcPort: second?.port,
-    healthPort: health?.port,
     ready,
     close: () =>
       (closing ??= (async () => {
         services.setServing(false);
         endFollowing?.();
+        secrets.close();
         await Promise.all(doors.map((door) => door.close(config.server.graceMs)));
         await crm.manager.stop();
         await crm.events.flush();
         await client.close();
-        health?.close();
       })()),
   };
 }

@@ -22,6 +22,18 @@ const namespaceScope: Kind<NamespaceScope> = {
   fromDefault: (scope) => scope,
 };
 
+/** A page's origin as browsers send it, or * for all. */
+const webOrigin: Kind<string> = {
+  label: "* | origin",
+  echo: true,
+  parse: (text) => {
+    const isOrigin = text === "*" || URL.parse(text)?.origin === text;
+    return isOrigin ? ok(text) : wrong("must be * or an origin", "write for example https://console.example, no path");
+  },
+  show: (origin) => origin,
+  fromDefault: (origin) => origin,
+};
+
 const logging = loggingVariables("OPRC_CRM_LOG", "SERVICE_LOG");
 
 const variables = {
@@ -40,10 +52,13 @@ const variables = {
       .port()
       .optional()
       .doc("Opens gRPC here as well. Older documents say 7088 and mean this port."),
-    healthPort: env("OPRC_CRM_HEALTH_PORT")
-      .port()
-      .optional()
-      .doc("Opens health and metrics here as well, never with TLS: kubelets and Prometheus show no certificate."),
+    webOrigins: env("OPRC_CRM_GRPC_WEB_ORIGINS")
+      .list(webOrigin)
+      .default([])
+      .doc(
+        "Origins of web pages that may call by gRPC-Web, which is served on the same port; * lets every page. Without it no page may; callers that are no page always may.",
+      )
+      .example("https://console.example"),
     graceMs: env("OPRC_CRM_SHUTDOWN_GRACE_SECS")
       .duration({ bare: "s" })
       .default("10s")
@@ -238,7 +253,9 @@ const variables = {
       .bool()
       .default(false)
       .defaultIn({ full: true })
-      .doc("Asks callers for a certificate. Needs the three files below; without them the start is refused."),
+      .doc(
+        "Asks callers for a certificate; without one they see health and nothing else. Needs the three files below; without them the start is refused.",
+      ),
     certFile: env("OPRC_CRM_SECURITY_TLS_CERT_FILE")
       .path()
       .optional()
@@ -253,7 +270,9 @@ const variables = {
       .secret()
       .optional()
       .alias("OPRC_CRM_TOKEN")
-      .doc("Bearer token that callers must send. Health and reflection stay open. Without it every caller is let in."),
+      .doc(
+        "Bearer token that callers must send. Health and reflection stay open. Without it every caller is let in. From a file it is read again when that changes.",
+      ),
   },
   leaderElection: {
     lease: env("OPRC_CRM_LEADER_ELECTION_LEASE")

@@ -10,7 +10,7 @@ await runService({
   service: "oprc-crm",
   version: VERSION,
   config: crmConfig,
-  start: async (config, { ambient, env, observability }) => {
+  start: async (config, { ambient, env, observability, reread }) => {
     const { log, meter, context } = observability;
     const { kubeconfig, context: kubeContext } = config.k8s;
     const access = loadAccess({
@@ -29,11 +29,11 @@ await runService({
       metricsText: () => meter.text(),
       metricsType: meter.contentType,
       context,
+      reread,
     });
     log.info("the class runtime manager listens", {
       port: app.port,
       grpc_port: app.grpcPort,
-      health_port: app.healthPort,
       cluster: access.server,
       from: access.origin,
     });

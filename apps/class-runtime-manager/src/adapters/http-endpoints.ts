@@ -1,6 +1,7 @@
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { failedPrecondition } from "@oaas/foundation";
+
+/** What everyone may ask, with or without a certificate. */
+export const HEALTH_PATHS: readonly string[] = ["/health", "/healthz", "/readyz"];
 
 /** What the HTTP side of the port tells. */
 export interface EndpointSources {
@@ -15,6 +16,9 @@ export interface EndpointSources {
   readonly metricsType: string;
   readonly leader: () => string | undefined;
 }
+
+/** What may be asked without a client certificate: kubelets show none. */
+export const OPEN_PATHS: readonly string[] = ["/health", "/healthz", "/readyz"];
 
 /** `/health`, `/healthz`, `/readyz`, `/metrics`: open to everyone, changing nothing. Listens nowhere by itself. */
 export function createEndpoints(sources: EndpointSources): Server {
@@ -53,28 +57,5 @@ export function createEndpoints(sources: EndpointSources): Server {
         });
         response.end(request.method === "HEAD" ? undefined : body);
       });
-  });
-}
-
-/** A port on which nothing but the endpoints is served, without TLS. */
-export interface HealthPort {
-  readonly port: number;
-  close(): void;
-}
-
-/** Lets the endpoints listen on a port of their own. */
-export function listenForHealth(endpoints: Server, host: string, port: number): Promise<HealthPort> {
-  return new Promise((resolve, reject) => {
-    endpoints.once("error", (error) => {
-      const what = `cannot listen on ${host}:${port} for health: ${error.message}`;
-      reject(failedPrecondition(`${host}:${port}`, what, { cause: error }));
-    });
-    endpoints.listen(port, host, () => {
-      const close = (): void => {
-        endpoints.close();
-        endpoints.closeAllConnections();
-      };
-      resolve({ port: (endpoints.address() as AddressInfo).port, close });
-    });
   });
 }
