@@ -2,7 +2,7 @@ import type { Ambient } from "@oaas/foundation";
 import { fenced, KubeClient, type Transport } from "@oaas/kube-runtime";
 import type { ContextStore, Logger, Meter } from "@oaas/observability";
 import { listenOnePort, RpcServer, type OnePort } from "@oaas/rpc";
-import { createEndpoints, OPEN_PATHS } from "./adapters/http-endpoints.ts";
+import { createEndpoints, HEALTH_PATHS } from "./adapters/http-endpoints.ts";
 import { followSecrets } from "./adapters/secret-files.ts";
 import { tlsFiles } from "./adapters/tls-files.ts";
 import type { CrmConfig } from "./config.ts";
@@ -111,7 +111,6 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
       port,
       rpc,
       http,
-      openPaths: OPEN_PATHS,
       timers: ambient.timers,
       openPaths: HEALTH_PATHS,
       webOrigins: config.server.webOrigins,

@@ -17,9 +17,6 @@ export interface EndpointSources {
   readonly leader: () => string | undefined;
 }
 
-/** What may be asked without a client certificate: kubelets show none. */
-export const OPEN_PATHS: readonly string[] = ["/health", "/healthz", "/readyz"];
-
 /** `/health`, `/healthz`, `/readyz`, `/metrics`: open to everyone, changing nothing. Listens nowhere by itself. */
 export function createEndpoints(sources: EndpointSources): Server {
   const verdict = (reasons: readonly string[]): [number, string, string] => {
