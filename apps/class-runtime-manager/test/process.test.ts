@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { request as requestHttps } from "node:https";
 import { createInterface } from "node:readline";
 import { CrmInfoService, DeploymentCondition, DeploymentService, grpcHealth } from "@oaas/contracts/grpc";
 import { isFault } from "@oaas/foundation";
@@ -13,6 +14,17 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 
 const CRDS = path.resolve(import.meta.dirname, "..", "..", "..", "deploy", "crds");
 const MAIN = path.resolve(import.meta.dirname, "..", "src", "main.ts");
+
+function statusWithoutCertificate(port: number, ca: string, asked: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    requestHttps({ host: "localhost", port, path: asked, ca, agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    })
+      .on("error", reject)
+      .end();
+  });
+}
 
 /** A manager as an operator runs it: a process with settings in its environment. */
 interface ManagerProcess {
@@ -208,23 +220,28 @@ describeWith(["kubernetes", "kwok"], "the manager as a process, on a real cluste
       OPRC_CRM_SECURITY_TLS_KEY_FILE: file("tls.key"),
       OPRC_CRM_SECURITY_TLS_CLIENT_CA_FILE: file("clients.crt"),
     });
-    const trying = async (tls: ChannelTls): Promise<boolean> => {
+    const trying = async (tls: ChannelTls, ask: (channel: RpcChannel) => Promise<unknown>): Promise<boolean> => {
       const channel = new RpcChannel({ name: "crm", address: `localhost:${crm.port}`, clock: realAmbient.clock, tls });
-      const answered = await channel
-        .client(grpcHealth.Health)
-        .check({ service: "" }, { deadlineMs: 3_000 })
-        .then(
-          () => true,
-          () => false,
-        );
+      const answered = await ask(channel).then(
+        () => true,
+        () => false,
+      );
       channel.close();
       return answered;
     };
+    const deadline = { deadlineMs: 3_000 };
+    const list = (channel: RpcChannel) => channel.client(DeploymentService).listClassRuntimes({}, deadline);
+    const check = (channel: RpcChannel) => channel.client(grpcHealth.Health).check({ service: "" }, deadline);
     const identity = { certificate: pm.certificate, key: pm.key };
-    expect(await trying({ ca: oldCa, ...identity })).toBe(true);
-    expect(await trying({ ca: oldCa })).toBe(false);
+    await eventually(() => trying({ ca: oldCa, ...identity }, list), { what: "the list to be served" });
+    const strange = makeAuthority("others").issue({ commonName: "pm" });
+    expect(await trying({ ca: oldCa, certificate: strange.certificate, key: strange.key }, check)).toBe(false);
+    expect(await trying({ ca: oldCa }, list)).toBe(false);
+    expect(await trying({ ca: oldCa }, check)).toBe(true);
+    expect(await statusWithoutCertificate(crm.port, oldCa, "/healthz")).toBe(200);
+    expect(await statusWithoutCertificate(crm.port, oldCa, "/metrics")).toBe(403);
     const newCa = renew();
-    await eventually(() => trying({ ca: newCa, ...identity }), {
+    await eventually(() => trying({ ca: newCa, ...identity }, list), {
       timeoutMs: 30_000,
       what: "the new certificate to be used",
     });
@@ -232,7 +249,31 @@ describeWith(["kubernetes", "kwok"], "the manager as a process, on a real cluste
     rmSync(folder, { recursive: true });
   });
 
+  test("a token in a file that is replaced counts without a restart", async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), "oaas-crm-token-"));
+    const file = path.join(folder, "token");
+    writeFileSync(file, "first\n");
+    const crm = await start({ OPRC_CRM_SECURITY_TOKEN_FILE: file });
+    const accepts = async (token: string): Promise<boolean> => {
+      const headers = { authorization: `Bearer ${token}` };
+      const channel = new RpcChannel({ name: "crm", address: `127.0.0.1:${crm.port}`, clock: realAmbient.clock });
+      const answer = await channel
+        .client(DeploymentService)
+        .listClassRuntimes({}, { headers })
+        .catch((thrown: unknown) => thrown);
+      channel.close();
+      return !isFault(answer, "unauthenticated");
+    };
+    expect(await accepts("first")).toBe(true);
+    writeFileSync(file, "second\n");
+    await eventually(() => accepts("second"), { timeoutMs: 30_000, what: "the second token to count" });
+    expect(await accepts("first")).toBe(false);
+    expect(await stop(crm)).toBe(0);
+    rmSync(folder, { recursive: true });
+  });
+
   test.each([
+    [{ OPRC_CRM_GRPC_WEB_ORIGINS: "https://console.example/path" }, "OPRC_CRM_GRPC_WEB_ORIGINS"],
     [{ OPRC_CRM_PROFIL: "dev" }, "OPRC_CRM_PROFILE"],
     [{ HTTP_PORT: "many" }, "HTTP_PORT"],
     [{ KUBECONFIG: "/no/such/file" }, "/no/such/file"],

@@ -13,12 +13,14 @@ export interface ServiceConfig {
 }
 
 /** The real world as a service gets it. */
-export interface World {
+export interface World<C> {
   readonly ambient: Ambient;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Standard output is a terminal: someone may be reading. */
   readonly isTerminal: boolean;
   readonly observability: Observability;
+  /** The configuration as its sources are now: what `<NAME>_FILE` variables name is read again. Throws as the start would. */
+  readonly reread: () => C;
 }
 
 /** A service that was started. */
@@ -36,5 +38,5 @@ export interface ServiceProgram<C extends ServiceConfig> {
   /** Signals that stop it. SIGINT and SIGTERM by default. */
   readonly signals?: readonly NodeJS.Signals[];
   /** Begins to serve. When it throws, it has ended what it began. */
-  start(config: C, world: World): Promise<RunningService>;
+  start(config: C, world: World<C>): Promise<RunningService>;
 }

@@ -21,7 +21,8 @@ export function tlsFiles({ mtls, certFile, keyFile, clientCaFile }: CrmConfig["s
     cert: read(certFile),
     key: read(keyFile),
     ...(clientCaFile === undefined ? {} : { ca: read(clientCaFile) }),
-    ...(mtls ? { requestCert: true, rejectUnauthorized: true } : {}),
+    // Not refused here: health is for everyone. The port ends connections whose certificate does not verify, and calls without one are refused.
+    ...(mtls ? { requestCert: true, rejectUnauthorized: false } : {}),
   });
   return {
     options: load(),

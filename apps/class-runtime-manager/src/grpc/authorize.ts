@@ -3,18 +3,37 @@ import { grpcHealth, grpcReflection, grpcReflectionAlpha, HealthService, METADAT
 import { Fault } from "@oaas/foundation";
 import type { Call } from "@oaas/rpc";
 
-/** What anyone may ask: whether we are up, and what we speak. */
-const OPEN: ReadonlySet<string> = new Set(
-  [grpcHealth.Health, HealthService, grpcReflection.ServerReflection, grpcReflectionAlpha.ServerReflection].map(
-    ({ typeName }) => typeName,
-  ),
-);
+type Authorizer = (method: DescMethod, call: Call) => void;
+
+const HEALTH: readonly string[] = [grpcHealth.Health.typeName, HealthService.typeName];
+
+/** What anyone may ask who may connect: whether we are up, and what we speak. */
+const OPEN: ReadonlySet<string> = new Set([
+  ...HEALTH,
+  grpcReflection.ServerReflection.typeName,
+  grpcReflectionAlpha.ServerReflection.typeName,
+]);
+
+/** Lets a call in when each of them does. */
+export function everyAuthorizer(authorizers: readonly Authorizer[]): Authorizer {
+  return (method, call) => {
+    for (const authorize of authorizers) authorize(method, call);
+  };
+}
+
+/** Lets a call in whose caller showed a certificate, which the connection has verified; health is open. */
+export function certificateAuthorizer(): Authorizer {
+  return (method, call) => {
+    if (call.peer.certificate || HEALTH.includes(method.parent.typeName)) return;
+    throw new Fault({ kind: "unauthenticated" }, "connect with a client certificate");
+  };
+}
 
 /**
  * Lets a call in that carries one of the tokens; health and reflection are open. Without tokens every call is let in. The tokens are asked for
  * at each call, so that a rotated one counts at once.
  */
-export function bearerAuthorizer(tokens: () => readonly string[]): (method: DescMethod, call: Call) => void {
+export function bearerAuthorizer(tokens: () => readonly string[]): Authorizer {
   return (method, call) => {
     const accepted = tokens();
     if (accepted.length === 0 || OPEN.has(method.parent.typeName)) return;

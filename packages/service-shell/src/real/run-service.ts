@@ -19,7 +19,7 @@ export async function runService<C extends ServiceConfig>(program: ServiceProgra
     if (commandLine.mode === "help") process.stdout.write(configHelp(program.config));
     else if (commandLine.mode === "print-config")
       process.stdout.write(configReportText(configReport(program.config, sources)));
-    else await serve(program, loadConfig(program.config, sources));
+    else await serve(program, () => loadConfig(program.config, sources));
   } catch (thrown) {
     process.stderr.write(`${startFailure(thrown)}\n`);
     // Not by itself: whatever the start left behind must not keep a process that serves nothing.
@@ -35,7 +35,8 @@ function startFailure(thrown: unknown): string {
     : fault.message;
 }
 
-async function serve<C extends ServiceConfig>(program: ServiceProgram<C>, config: C): Promise<void> {
+async function serve<C extends ServiceConfig>(program: ServiceProgram<C>, reread: () => C): Promise<void> {
+  const config = reread();
   const { endpoint, serviceName, sampleRatio } = config.tracing;
   const isTerminal = process.stdout.isTTY;
   const observability = await createObservability({
@@ -53,6 +54,7 @@ async function serve<C extends ServiceConfig>(program: ServiceProgram<C>, config
       env: process.env,
       isTerminal,
       observability,
+      reread,
     });
   } catch (thrown) {
     await observability.close();

@@ -1,0 +1,63 @@
+import { loadConfig } from "@oaas/config";
+import type { Fault } from "@oaas/foundation";
+import { virtualAmbient } from "@oaas/foundation/virtual";
+import { expect, test } from "vitest";
+import { crmConfig, type CrmConfig } from "../config.ts";
+import { followSecrets } from "./secret-files.ts";
+
+/** A manager whose token stands in a file that the test writes. */
+function following(first: string) {
+  const { time, timers } = virtualAmbient(1);
+  let content: string | undefined = first;
+  const reread = (): CrmConfig =>
+    loadConfig(crmConfig, {
+      env: { OPRC_CRM_SECURITY_TOKEN_FILE: "/secret/token" },
+      readFile: () => {
+        if (content === undefined) throw new Error("no such file");
+        return content;
+      },
+    });
+  const changes: string[] = [];
+  const faults: Fault[] = [];
+  const secrets = followSecrets({
+    config: reread(),
+    reread,
+    timers,
+    changed: () => changes.push("changed"),
+    failed: (fault) => faults.push(fault),
+  });
+  const write = async (next: string | undefined): Promise<void> => {
+    content = next;
+    await time.advance(5_000);
+  };
+  return { secrets, write, changes, faults, time };
+}
+
+test("a token that is written anew counts without a restart", async () => {
+  const { secrets, write, changes } = following("one\n");
+  expect(secrets.current().token).toBe("one");
+  await write("two\n");
+  expect(secrets.current().token).toBe("two");
+  await write("two\n");
+  expect(changes).toHaveLength(1);
+});
+
+test.each([
+  { why: "a file that is gone", content: undefined },
+  { why: "an empty file", content: "" },
+])("$why does not open the door; the next token counts again", async ({ content }) => {
+  const { secrets, write, faults } = following("one");
+  await write(content);
+  await write(content);
+  expect(secrets.current().token).toBe("one");
+  expect(faults.length).toBeLessThanOrEqual(1);
+  await write("two");
+  expect(secrets.current().token).toBe("two");
+});
+
+test("closed, it looks no more", async () => {
+  const { secrets, write } = following("one");
+  secrets.close();
+  await write("two");
+  expect(secrets.current().token).toBe("one");
+});
