@@ -30,6 +30,10 @@ export const FAULT_CODES = {
     meaning: "Someone else changed the thing in between.",
     remedy: "Read it again, apply the change to the new version, and retry.",
   },
+  OAAS_VERSION_MISMATCH: {
+    meaning: "The thing is no longer the version that the request named.",
+    remedy: "Read it again, apply the change to the new version, and send its ETag in If-Match.",
+  },
   OAAS_FAILED_PRECONDITION: {
     meaning: "The request is well formed but the system's state forbids it.",
     remedy: "The message says which state; change that first.",

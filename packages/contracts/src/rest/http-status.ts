@@ -27,6 +27,7 @@ export const HTTP_STATUS_OF_CODE = {
   OAAS_STORE_FULL: 503,
   OAAS_STORE_COMPACTED: 410,
   OAAS_LEASE_LOST: 503,
+  OAAS_VERSION_MISMATCH: 412,
 } as const satisfies Partial<Record<FaultCode, number>>;
 
 /**

@@ -1,0 +1,62 @@
+import { equalJson, pathOf, ROOT_PATH } from "@oaas/foundation";
+import type { Change } from "../use-cases.ts";
+
+/**
+ * Every difference between two JSON values, by path. Items of a list that have a key or a name are told apart by it, so that
+ * one that was put in does not make all behind it look changed.
+ */
+export function jsonChanges(before: unknown, after: unknown): readonly Change[] {
+  return changesAt(ROOT_PATH, before, after);
+}
+
+function changesAt(path: string, before: unknown, after: unknown): Change[] {
+  if (before === undefined) return after === undefined ? [] : [{ path, change: "added", after }];
+  if (after === undefined) return [{ path, change: "removed", before }];
+  if (equalJson(before, after)) return [];
+  if (Array.isArray(before) && Array.isArray(after)) return itemChanges(path, before, after);
+  if (isObject(before) && isObject(after)) {
+    const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+    return [...names].flatMap((name) => changesAt(pathOf(path, name), before[name], after[name]));
+  }
+  return [{ path, change: "changed", before, after }];
+}
+
+function itemChanges(path: string, before: readonly unknown[], after: readonly unknown[]): Change[] {
+  const old = byName(before);
+  const now = byName(after);
+  if (!old || !now) {
+    const longer = Math.max(before.length, after.length);
+    return Array.from({ length: longer }, (_, index) =>
+      changesAt(pathOf(path, index), before[index], after[index]),
+    ).flat();
+  }
+  const order = [...old.keys()].filter((name) => now.has(name));
+  const moved = !equalJson(
+    order,
+    [...now.keys()].filter((name) => old.has(name)),
+  );
+  const changes = [...new Set([...old.keys(), ...now.keys()])].flatMap((name) =>
+    changesAt(pathOf(path, name), old.get(name), now.get(name)),
+  );
+  return moved ? [...changes, { path, change: "changed", before: order, after: [...now.keys()] }] : changes;
+}
+
+/** Items by the member that names them; undefined when not every item has one of its own. */
+function byName(items: readonly unknown[]): Map<string, unknown> | undefined {
+  const named = new Map<string, unknown>();
+  for (const item of items) {
+    const name =
+      typeof item === "string"
+        ? item
+        : isObject(item)
+          ? (item["key"] ?? item["name"] ?? item["function_key"])
+          : undefined;
+    if (typeof name !== "string" || named.has(name)) return undefined;
+    named.set(name, item);
+  }
+  return named;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

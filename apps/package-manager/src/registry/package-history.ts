@@ -1,0 +1,78 @@
+import { invalidArgument, notFound } from "@oaas/foundation";
+import { Collection, type KeyValueStore, type Transaction } from "@oaas/storage";
+import { jsonChanges } from "../history/json-changes.ts";
+import type { Diff, ListPage, PageRequest, Revision } from "../use-cases.ts";
+import { pageRequest } from "./package-queries.ts";
+import { PACKAGE_REVISIONS, packageContent, revisionId, type PackageRecord } from "./package-records.ts";
+
+/** The immutable revisions of packages, numbered from 1 without gaps. */
+export class PackageHistory {
+  readonly #revisions: Collection<PackageRecord>;
+
+  constructor(store: KeyValueStore) {
+    this.#revisions = new Collection(store, PACKAGE_REVISIONS);
+  }
+
+  /** Without a condition of its own: the package's decides, and a revision left by a removal that was cut off is replaced. */
+  stage(record: PackageRecord): Transaction {
+    return { writes: this.#revisions.stageCreate(revisionId(record.package.name, record.revision), record).writes };
+  }
+
+  /** One revision of the package whose current record is given. */
+  async get(current: PackageRecord, revision: number): Promise<PackageRecord> {
+    const { name } = current.package;
+    const stored = revision > current.revision ? undefined : await this.#revisions.get(revisionId(name, revision));
+    if (!stored) throw notFound("package revision", `${name} ${revision}`);
+    return stored.record;
+  }
+
+  /** Newest first. */
+  async page(current: PackageRecord, request: PageRequest): Promise<ListPage<Revision>> {
+    const { limit, offset = 0, pageToken } = pageRequest(request);
+    const newest = pageToken === undefined ? current.revision - offset : revisionToken(pageToken, current.revision);
+    const numbers = Array.from({ length: Math.min(limit, Math.max(0, newest)) }, (_, index) => newest - index);
+    const found = await Promise.all(numbers.map((number) => this.get(current, number)));
+    const last = numbers.at(-1) ?? 1;
+    return {
+      items: found.map(withoutPackage),
+      total: current.revision,
+      ...(last > 1 ? { next: String(last - 1) } : {}),
+    };
+  }
+
+  /** What changed between two revisions; by default between the last two. */
+  async diff(current: PackageRecord, from?: number, to = current.revision): Promise<Diff> {
+    const since = from ?? Math.max(1, to - 1);
+    const [before, after] = await Promise.all([this.get(current, since), this.get(current, to)]);
+    return {
+      from: since,
+      to,
+      changes: jsonChanges(packageContent(before.package), packageContent(after.package)),
+    };
+  }
+
+  /** Removes all revisions of a package that is gone. */
+  async remove({ package: { name }, revision: newest }: PackageRecord): Promise<void> {
+    for (let revision = 1; revision <= newest; revision += 1) {
+      const stored = await this.#revisions.get(revisionId(name, revision));
+      if (stored) await this.#revisions.delete(stored);
+    }
+  }
+}
+
+function withoutPackage(record: PackageRecord): Revision {
+  const { package: _, ...revision } = record;
+  return revision;
+}
+
+function revisionToken(token: string, newest: number): number {
+  const number = Number(token);
+  if (Number.isSafeInteger(number) && number > 0 && number <= newest) return number;
+  throw invalidArgument("the page token", [
+    {
+      path: "$.page_token",
+      message: "is not a token of this list",
+      fix: "pass the token of the page before unchanged, or leave it out to begin anew",
+    },
+  ]);
+}

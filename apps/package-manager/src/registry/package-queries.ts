@@ -1,0 +1,135 @@
+import { qualifyClassKey, type ClassDefinition, type ClassKey, type FunctionDefinition } from "@oaas/models";
+import { pageOf, type CollectionView, type Ordered, type Stored, type ViewQuery } from "@oaas/storage";
+import type { ListPage, PackageQuery, PageRequest, RegisteredPackage } from "../use-cases.ts";
+import { packageJson, type PackageRecord } from "./package-records.ts";
+
+/** Items of a page when none or too many are asked for. */
+export const DEFAULT_LIMIT = 100;
+export const MAX_LIMIT = 1000;
+
+/** How packages can be ordered besides by name. */
+export const PACKAGE_ORDERS = {
+  created_at: ({ record }: Stored<PackageRecord>) => record.package.metadata.createdAt ?? "",
+  updated_at: ({ record }: Stored<PackageRecord>) => record.package.metadata.updatedAt ?? "",
+};
+
+/** What the API hands out of a record. */
+export function registered(record: PackageRecord): RegisteredPackage {
+  return {
+    package: record.package,
+    revision: record.revision,
+    digest: record.digest,
+    get json() {
+      return packageJson(record);
+    },
+  };
+}
+
+/** One page of the packages that match. */
+export function listPackages(view: CollectionView<PackageRecord>, query: PackageQuery): ListPage<RegisteredPackage> {
+  const { records, ...rest } = view.page({ ...filterOf(query), ...orderOf(query.sort), ...pageRequest(query) });
+  return { items: records.map(({ record }) => registered(record)), ...rest };
+}
+
+function filterOf({
+  namePattern,
+  disabled,
+  tags = [],
+}: PackageQuery): Pick<ViewQuery<PackageRecord>, "filter" | "filterKey"> {
+  if (namePattern === undefined && disabled === undefined && tags.length === 0) return {};
+  const nameFits = namePattern === undefined ? () => true : matcher(namePattern);
+  return {
+    filterKey: JSON.stringify([namePattern, disabled, tags]),
+    filter: ({ id, record }) =>
+      nameFits(id) &&
+      (disabled === undefined || record.package.disabled === disabled) &&
+      tags.every((tag) => record.package.metadata.tags.includes(tag)),
+  };
+}
+
+/** A part of the name, or the whole of it with `*` for anything. */
+export function matcher(pattern: string): (name: string) => boolean {
+  if (!pattern.includes("*")) return (name) => name.includes(pattern);
+  const [first = "", ...rest] = pattern.split("*");
+  return (name) => {
+    if (!name.startsWith(first)) return false;
+    let at = first.length;
+    for (const [index, part] of rest.entries()) {
+      const isLast = index === rest.length - 1;
+      const found = isLast ? name.length - part.length : name.indexOf(part, at);
+      if (found < at || !name.startsWith(part, found)) return false;
+      at = found + part.length;
+    }
+    return true;
+  };
+}
+
+function orderOf(sort: string | undefined): { readonly order?: string; readonly descending?: boolean } {
+  if (sort === undefined) return {};
+  const descending = sort.startsWith("-");
+  const field = descending ? sort.slice(1) : sort;
+  return { order: field === "name" ? "id" : field, descending };
+}
+
+/** Bounds what is asked for; a page is never without an end. */
+export function pageRequest({ limit = DEFAULT_LIMIT, offset, pageToken }: PageRequest) {
+  return {
+    limit: Math.min(Math.max(1, limit), MAX_LIMIT),
+    ...(offset === undefined ? {} : { offset }),
+    ...(pageToken === undefined ? {} : { pageToken }),
+  };
+}
+
+/** The classes and functions of all packages, put in order once per change of the registry. */
+export class Catalogue {
+  readonly #view: CollectionView<PackageRecord>;
+  #classes: Ordered<ClassDefinition> | undefined;
+  #functions: Ordered<FunctionDefinition> | undefined;
+
+  constructor(view: CollectionView<PackageRecord>) {
+    this.#view = view;
+  }
+
+  /** Called when a package changed. */
+  forget(): void {
+    this.#classes = undefined;
+    this.#functions = undefined;
+  }
+
+  classes(query: PageRequest & { readonly filter?: string }): ListPage<ClassDefinition> {
+    this.#classes ??= ordered(this.#view, ({ name, classes }) =>
+      classes.map((each) => {
+        const key = qualifyClassKey(name, each.key) as unknown as ClassKey;
+        return [key, { ...each, key }];
+      }),
+    );
+    return pageOf(filtered(this.#classes, query.filter), { order: "class", ...pageRequest(query) });
+  }
+
+  functions(query: PageRequest & { readonly filter?: string }): ListPage<FunctionDefinition> {
+    this.#functions ??= ordered(this.#view, ({ name, functions }) =>
+      functions.map((each) => [`${each.key}\u0000${name}`, each]),
+    );
+    return pageOf(filtered(this.#functions, query.filter), { order: "function", ...pageRequest(query) });
+  }
+}
+
+function ordered<T>(
+  view: CollectionView<PackageRecord>,
+  entriesOf: (definition: PackageRecord["package"]) => readonly (readonly [string, T])[],
+): Ordered<T> {
+  const entries = [...view.all()]
+    .flatMap(({ record }) => entriesOf(record.package))
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return { keys: entries.map(([key]) => key), items: entries.map(([, item]) => item) };
+}
+
+function filtered<T extends { readonly key: string }>(list: Ordered<T>, filter: string | undefined): Ordered<T> {
+  if (filter === undefined) return list;
+  const fits = matcher(filter);
+  const places = list.items.flatMap((item, index) => (fits(item.key) ? [index] : []));
+  return {
+    keys: places.map((index) => list.keys[index] as string),
+    items: places.map((index) => list.items[index] as T),
+  };
+}

@@ -1,0 +1,286 @@
+import { packageFromWire } from "@oaas/contracts/rest";
+import { Fault } from "@oaas/foundation";
+import { virtualAmbient } from "@oaas/foundation/virtual";
+import type { ClassDeployment, Package, PackageName } from "@oaas/models";
+import { openMemoryStore } from "@oaas/storage/memory";
+import type { KeyValueStore } from "@oaas/storage";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { PackageRegistry } from "./package-registry.ts";
+
+const ambient = virtualAmbient(1);
+const call = { caller: "ann", correlationId: "c-1" };
+let store: KeyValueStore;
+let registry: PackageRegistry;
+let deployed: Map<string, string[]>;
+let scheduled: ClassDeployment[];
+
+beforeEach(async () => {
+  store = openMemoryStore({ ambient });
+  deployed = new Map();
+  scheduled = [];
+  registry = new PackageRegistry({
+    store,
+    ambient,
+    deployments: {
+      keysOf: async (name) => deployed.get(name) ?? [],
+      removeAll: async (name) => {
+        deployed.delete(name);
+        await registry.forget(name);
+        return "deleted";
+      },
+      schedule: async (wish) => {
+        if (wish.key === "refused") throw new Fault({ kind: "failed-precondition", subject: "x" }, "no cluster");
+        scheduled.push(wish);
+      },
+    },
+  });
+  await registry.start();
+});
+afterEach(async () => {
+  await registry.close();
+  await store.close();
+});
+
+const name = (text: string): PackageName => text as PackageName;
+
+function made(wire: Record<string, unknown>): Package {
+  const read = packageFromWire({
+    classes: [
+      { key: "Record", function_bindings: [{ name: "echo", function_key: "echo", access_modifier: "PUBLIC" }] },
+    ],
+    functions: [{ key: "echo", provision_config: { container_image: "ghcr.io/oaas/echo:1" } }],
+    ...wire,
+  });
+  if (!read.ok) throw new Error(JSON.stringify(read.error));
+  return read.value;
+}
+
+describe("registering", () => {
+  test("keeps the first revision with author, reason, times and digest", async () => {
+    const ack = await registry.register(made({ name: "a" }), { ...call, reason: "first" });
+    expect(ack).toMatchObject({ id: "a", status: "created" });
+    const { value, version } = await registry.get(name("a"));
+    expect(version).toBe(ack.version);
+    expect(value).toMatchObject({ revision: 1, digest: expect.stringMatching(/^sha256:[0-9a-f]{40}$/) });
+    expect(JSON.parse(value.json)).toMatchObject({ name: "a", metadata: { created_at: expect.any(String) } });
+    expect(await registry.revision(name("a"), 1)).toMatchObject({ author: "ann", reason: "first" });
+  });
+
+  test("refuses a name that is taken, and changes nothing", async () => {
+    await registry.register(made({ name: "a" }), call);
+    await expect(registry.register(made({ name: "a", version: "2" }), call)).rejects.toMatchObject({
+      kind: "already-exists",
+    });
+    expect((await registry.get(name("a"))).value.revision).toBe(1);
+  });
+
+  test("of many at once with one name exactly one wins", async () => {
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 16 }, (_, index) => registry.register(made({ name: "a", version: String(index) }), call)),
+    );
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  });
+
+  test("tells everything that is wrong, each with its path", async () => {
+    const binding = { access_modifier: "PUBLIC" };
+    const wrong = made({
+      name: "a",
+      classes: [
+        { key: "C", function_bindings: [{ ...binding, name: "x", function_key: "nope" }] },
+        {
+          key: "C",
+          function_bindings: [
+            { ...binding, name: "y", function_key: "echo" },
+            { ...binding, name: "y", function_key: "echo" },
+          ],
+        },
+      ],
+      functions: [{ key: "echo" }, { key: "echo" }],
+      dependencies: ["a", "missing", "missing"],
+      deployments: [
+        { key: "d", class_key: "D", package_name: "b", functions: [{ function_key: "zzz" }] },
+        { key: "d", class_key: "C" },
+      ],
+    });
+    const thrown = await registry.register(wrong, call).catch((fault: unknown) => fault as Fault);
+    expect((thrown as Fault).detail).toMatchObject({ kind: "invalid-argument" });
+    const { violations } = (thrown as Fault).detail as unknown as { violations: { path: string }[] };
+    expect(violations.map(({ path }) => path).sort()).toEqual([
+      "$.classes[0].function_bindings[0].function_key",
+      "$.classes[1].function_bindings[1].name",
+      "$.classes[1].key",
+      "$.dependencies[0]",
+      "$.dependencies[1]",
+      "$.dependencies[2]",
+      "$.dependencies[2]",
+      "$.deployments[0].class_key",
+      "$.deployments[0].functions[0].function_key",
+      "$.deployments[0].package_name",
+      "$.deployments[1].key",
+      "$.functions[1].key",
+    ]);
+    expect((await registry.list({})).total).toBe(0);
+  });
+
+  test("schedules embedded deployments when asked, and tells of those that were refused", async () => {
+    const wire = {
+      name: "a",
+      deployments: [
+        { key: "d", class_key: "Record" },
+        { key: "refused", class_key: "Record" },
+      ],
+    };
+    const ack = await registry.register(made(wire), call, { applyDeployments: true });
+    expect(ack.message).toBe('1 of 2 deployments scheduled; not scheduled: "refused": no cluster');
+    expect(scheduled).toMatchObject([{ key: "d", packageName: "a" }]);
+  });
+});
+
+describe("updating", () => {
+  test("makes a new revision; the same content again makes none", async () => {
+    await registry.register(made({ name: "a" }), call);
+    expect(await registry.update(name("a"), made({ name: "a" }), call)).toMatchObject({ status: "unchanged" });
+    expect(await registry.update(name("a"), made({ name: "a", version: "2" }), call)).toMatchObject({
+      status: "updated",
+    });
+    expect((await registry.revisions(name("a"), {})).items.map(({ revision }) => revision)).toEqual([2, 1]);
+    expect(await registry.diff(name("a"))).toEqual({
+      from: 1,
+      to: 2,
+      changes: [{ path: "$.version", change: "changed", before: null, after: "2" }],
+    });
+  });
+
+  test("fails on another version than the one named, and on another name than the path's", async () => {
+    const { version } = await registry.register(made({ name: "a" }), call);
+    await registry.update(name("a"), made({ name: "a", version: "2" }), call, { ifVersion: version as number });
+    await expect(
+      registry.update(name("a"), made({ name: "a", version: "3" }), call, { ifVersion: version as number }),
+    ).rejects.toMatchObject({ code: "OAAS_VERSION_MISMATCH" });
+    await expect(registry.update(name("b"), made({ name: "a" }), call)).rejects.toMatchObject({
+      detail: { violations: [{ path: "$.name" }] },
+    });
+    await expect(registry.update(name("c"), made({ name: "c" }), call)).rejects.toMatchObject({ kind: "not-found" });
+  });
+
+  test("rolls back to what was, as a new revision", async () => {
+    await registry.register(made({ name: "a", version: "1" }), call);
+    await registry.update(name("a"), made({ name: "a", version: "2" }), call);
+    await registry.rollBack(name("a"), 1, call);
+    const { value } = await registry.get(name("a"));
+    expect(value).toMatchObject({ revision: 3, package: { version: "1" } });
+    expect(await registry.revision(name("a"), 3)).toMatchObject({ reason: "rolled back to revision 1" });
+    await expect(registry.rollBack(name("a"), 9, call)).rejects.toMatchObject({ kind: "not-found" });
+  });
+
+  test("pages of revisions, newest first", async () => {
+    await registry.register(made({ name: "a", version: "1" }), call);
+    for (const version of ["2", "3", "4", "5"]) await registry.update(name("a"), made({ name: "a", version }), call);
+    const first = await registry.revisions(name("a"), { limit: 2 });
+    expect(first).toMatchObject({ total: 5, items: [{ revision: 5 }, { revision: 4 }] });
+    const second = await registry.revisions(name("a"), { limit: 3, pageToken: first.next as string });
+    expect(second.items.map(({ revision }) => revision)).toEqual([3, 2, 1]);
+    expect(second.next).toBeUndefined();
+  });
+});
+
+describe("dependencies", () => {
+  test("a circle is refused with the way round, also when it is closed by two at once", async () => {
+    await registry.register(made({ name: "a" }), call);
+    await registry.register(made({ name: "b", dependencies: ["a"] }), call);
+    await registry.register(made({ name: "c", dependencies: ["b"] }), call);
+    await expect(registry.update(name("a"), made({ name: "a", dependencies: ["c"] }), call)).rejects.toMatchObject({
+      detail: { violations: [{ message: expect.stringContaining("a → c → b → a") }] },
+    });
+    await registry.register(made({ name: "x" }), call);
+    await registry.register(made({ name: "y" }), call);
+    const both = await Promise.allSettled([
+      registry.update(name("x"), made({ name: "x", dependencies: ["y"] }), call),
+      registry.update(name("y"), made({ name: "y", dependencies: ["x"] }), call),
+    ]);
+    expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+  });
+
+  test("what is needed cannot be removed, also when the need comes at the same moment", async () => {
+    await registry.register(made({ name: "a" }), call);
+    const both = await Promise.allSettled([
+      registry.register(made({ name: "b", dependencies: ["a"] }), call),
+      registry.remove(name("a"), call),
+    ]);
+    expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+    await registry.register(made({ name: "c" }), call).catch(() => undefined);
+    await registry.register(made({ name: "d", dependencies: ["c"] }), call);
+    await expect(registry.remove(name("c"), call)).rejects.toMatchObject({
+      kind: "failed-precondition",
+      message: expect.stringContaining('"d"'),
+    });
+  });
+});
+
+describe("removing", () => {
+  test("is refused while there are deployments, unless cascading", async () => {
+    await registry.register(made({ name: "a" }), call);
+    deployed.set("a", ["one", "two"]);
+    await expect(registry.remove(name("a"), call)).rejects.toMatchObject({
+      kind: "failed-precondition",
+      message: expect.stringContaining('"one", "two"'),
+    });
+    expect(await registry.remove(name("a"), call, { cascade: true })).toBe("deleted");
+    await expect(registry.get(name("a"))).rejects.toMatchObject({ kind: "not-found" });
+  });
+
+  test("removes the revisions too; the name starts anew", async () => {
+    await registry.register(made({ name: "a", version: "1" }), call);
+    await registry.update(name("a"), made({ name: "a", version: "2" }), call);
+    await registry.remove(name("a"), call);
+    await registry.register(made({ name: "a", version: "3" }), call);
+    expect((await registry.revisions(name("a"), {})).items).toMatchObject([{ revision: 1 }]);
+    await expect(registry.revision(name("a"), 2)).rejects.toMatchObject({ kind: "not-found" });
+  });
+
+  test("a package that came into use between reading and removing stays", async () => {
+    await registry.register(made({ name: "a" }), call);
+    const { stage } = await registry.use(name("a"), "deployment d");
+    await Promise.all([
+      store.commit({ conditions: stage.conditions ?? [], writes: stage.writes }).then(() => deployed.set("a", ["d"])),
+      expect(registry.remove(name("a"), call)).rejects.toMatchObject({ kind: "failed-precondition" }),
+    ]);
+  });
+});
+
+describe("lists", () => {
+  test("filter by part of the name, pattern, tags and disabled; sort; page", async () => {
+    for (const [id, tags, disabled] of [
+      ["shop.cart", ["web", "eu"], false],
+      ["shop.order", ["web"], false],
+      ["audit", ["eu"], true],
+    ] as const) {
+      await registry.register(made({ name: id, metadata: { tags }, disabled }), call);
+      await ambient.time.advance(1000);
+    }
+    const names = async (query: Parameters<typeof registry.list>[0]): Promise<string> =>
+      (await registry.list(query)).items.map(({ package: { name: each } }) => each).join(" ");
+    expect(await names({})).toBe("audit shop.cart shop.order");
+    expect(await names({ namePattern: "hop" })).toBe("shop.cart shop.order");
+    expect(await names({ namePattern: "shop.*r*" })).toBe("shop.cart shop.order");
+    expect(await names({ namePattern: "*t" })).toBe("audit shop.cart");
+    expect(await names({ tags: ["eu", "web"] })).toBe("shop.cart");
+    expect(await names({ disabled: true })).toBe("audit");
+    expect(await names({ sort: "-created_at" })).toBe("audit shop.order shop.cart");
+    const first = await registry.list({ limit: 2 });
+    expect(first).toMatchObject({ total: 3 });
+    expect(await names({ limit: 2, pageToken: first.next as string })).toBe("shop.order");
+    expect(await names({ limit: 1, offset: 2 })).toBe("shop.order");
+  });
+
+  test("the catalogue names classes with their package and follows changes", async () => {
+    await registry.register(made({ name: "a" }), call);
+    await registry.register(made({ name: "b" }), call);
+    const keys = async (): Promise<string[]> => (await registry.classes({})).items.map(({ key }) => key);
+    expect(await keys()).toEqual(["a.Record", "b.Record"]);
+    expect((await registry.functions({ filter: "ech" })).total).toBe(2);
+    await registry.remove(name("a"), call);
+    expect(await keys()).toEqual(["b.Record"]);
+    expect((await registry.classes({ filter: "nothing" })).items).toEqual([]);
+  });
+});

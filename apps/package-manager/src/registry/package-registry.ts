@@ -1,0 +1,389 @@
+import {
+  conflict,
+  failedPrecondition,
+  Fault,
+  invalidArgument,
+  notFound,
+  pathOf,
+  ROOT_PATH,
+  timestamp,
+  type Ambient,
+  type Violation,
+} from "@oaas/foundation";
+import type { ClassDeployment, Package, PackageName } from "@oaas/models";
+import {
+  Collection,
+  CollectionView,
+  conflictOf,
+  together,
+  unchanged,
+  type KeyValueStore,
+  type Stored,
+  type Transaction,
+} from "@oaas/storage";
+import type {
+  Acknowledgement,
+  Call,
+  Diff,
+  ListPage,
+  PageRequest,
+  RegisteredPackage,
+  Registry,
+  Revision,
+  Versioned,
+  WithVersion,
+} from "../use-cases.ts";
+import { checkDependencies } from "./dependencies.ts";
+import { checkPackage } from "./check-package.ts";
+import { PackageHistory } from "./package-history.ts";
+import { Catalogue, listPackages, PACKAGE_ORDERS, registered } from "./package-queries.ts";
+import { PACKAGE_TIES, packageDigest, PACKAGES, type PackageRecord, type PackageTie } from "./package-records.ts";
+
+/** What the registry asks of the deployments. */
+export interface PackageDeployments {
+  /** Keys of the deployments of a package. */
+  keysOf(name: PackageName): Promise<readonly string[]>;
+  /** Deletes all deployments of a package, then calls back to forget it; carried on after a crash. */
+  removeAll(name: PackageName, call: Call): Promise<"deleted" | "accepted">;
+  schedule(deployment: ClassDeployment, call: Call): Promise<unknown>;
+}
+
+export interface PackageRegistryOptions {
+  readonly store: KeyValueStore;
+  readonly ambient: Ambient;
+  readonly deployments: PackageDeployments;
+  /** Schedule embedded deployments without being asked. */
+  readonly autoDeploy?: boolean;
+  /** Delete deployments with their package without being asked. */
+  readonly cascade?: boolean;
+  readonly onChange?: (names: readonly string[]) => void;
+}
+
+/** How long a writer waits for its own lists to show what it wrote; it is written either way. */
+const SHOWN_WITHIN_MS = 2_000;
+/** With all that they need in turn; each is a condition of the transaction. */
+const MAX_DEPENDENCIES = 50;
+
+/**
+ * The packages, their revisions and what depends on what.
+ *
+ * *Guarantees*: every write is one transaction of the package and its new immutable revision, on condition that everything it
+ * was decided by is still so: no two writers can make a circle, or remove what another just came to need.
+ */
+export class PackageRegistry implements Registry {
+  readonly #options: PackageRegistryOptions;
+  readonly #packages: Collection<PackageRecord, (typeof PACKAGES)["indexes"]>;
+  readonly #history: PackageHistory;
+  readonly #ties: Collection<PackageTie>;
+  readonly #view: CollectionView<PackageRecord>;
+  readonly #catalogue: Catalogue;
+
+  constructor(options: PackageRegistryOptions) {
+    const { store, ambient } = options;
+    this.#options = options;
+    this.#packages = new Collection(store, PACKAGES);
+    this.#history = new PackageHistory(store);
+    this.#ties = new Collection(store, PACKAGE_TIES);
+    this.#view = new CollectionView(this.#packages, {
+      ambient,
+      orders: PACKAGE_ORDERS,
+      onChange: (names) => {
+        this.#catalogue.forget();
+        options.onChange?.(names);
+      },
+    });
+    this.#catalogue = new Catalogue(this.#view);
+  }
+
+  /** Loads what lists are served from. */
+  start(): Promise<void> {
+    return this.#view.start();
+  }
+
+  close(): Promise<void> {
+    return this.#view.close();
+  }
+
+  /** Why lists may be behind; undefined when they are not. */
+  get trouble(): Fault | undefined {
+    return this.#view.trouble;
+  }
+
+  async register(
+    input: Package,
+    call: Call,
+    { applyDeployments }: { readonly applyDeployments?: boolean } = {},
+  ): Promise<Acknowledgement> {
+    const written = await this.#write(input, call, () => undefined);
+    return this.#scheduled(written, call, applyDeployments);
+  }
+
+  async update(
+    name: PackageName,
+    input: Package,
+    call: Call,
+    { ifVersion, applyDeployments }: Versioned & { readonly applyDeployments?: boolean } = {},
+  ): Promise<Acknowledgement> {
+    if (input.name !== name)
+      throw invalidArgument("the package", [
+        { path: "$.name", message: `is "${input.name}", but the path says "${name}"`, fix: "make the two the same" },
+      ]);
+    const written = await this.#write(input, call, async () => this.#current(name, ifVersion));
+    return this.#scheduled(written, call, applyDeployments);
+  }
+
+  async rollBack(
+    name: PackageName,
+    revision: number,
+    call: Call,
+    { ifVersion }: Versioned = {},
+  ): Promise<Acknowledgement> {
+    const earlier = await this.revision(name, revision);
+    const reason = call.reason ?? `rolled back to revision ${revision}`;
+    const { ack } = await this.#write(earlier.package, { ...call, reason }, async () => this.#current(name, ifVersion));
+    return ack;
+  }
+
+  async remove(
+    name: PackageName,
+    call: Call,
+    { ifVersion, cascade = this.#options.cascade ?? false }: Versioned & { readonly cascade?: boolean } = {},
+  ): Promise<"deleted" | "accepted"> {
+    await this.#current(name, ifVersion);
+    await this.#refuseWhileNeeded(name);
+    const keys = await this.#options.deployments.keysOf(name);
+    if (keys.length > 0 && !cascade)
+      throw failedPrecondition(
+        `package "${name}"`,
+        `package "${name}" has ${keys.length === 1 ? "a deployment" : `${keys.length} deployments`}: ${shortList(keys)}. Delete ${keys.length === 1 ? "it" : "them"} first, or ask to cascade`,
+      );
+    if (keys.length > 0) return this.#options.deployments.removeAll(name, call);
+    await this.forget(name, ifVersion);
+    return "deleted";
+  }
+
+  /** Removes a package without deployments and dependents, with all its revisions. One that is not there is removed. */
+  async forget(name: PackageName, ifVersion?: number): Promise<void> {
+    await this.#retried(async () => {
+      const tie = await this.#ties.get(name);
+      const stored = await this.#packages.get(name);
+      if (!stored) return;
+      if (ifVersion !== undefined) assertVersion(stored, ifVersion);
+      await this.#refuseWhileNeeded(name);
+      if ((await this.#options.deployments.keysOf(name)).length > 0)
+        throw failedPrecondition(`package "${name}"`, `package "${name}" was deployed meanwhile; delete it again`);
+      const untie = tie ? this.#ties.stageDelete(tie) : this.#ties.stageCreate(name, { by: "" });
+      await this.#commit(
+        together(this.#packages.stageDelete(stored), tie ? untie : { conditions: untie.conditions ?? [], writes: [] }),
+      );
+      await this.#history.remove(stored.record);
+    });
+  }
+
+  async get(name: PackageName): Promise<WithVersion<RegisteredPackage>> {
+    const stored = await this.#stored(name);
+    return { value: registered(stored.record), version: stored.revision };
+  }
+
+  /** A package, and the part of a transaction by which something comes to need it: it fails when the package changed. */
+  async use(name: PackageName, by: string): Promise<{ readonly record: PackageRecord; readonly stage: Transaction }> {
+    const stored = await this.#stored(name);
+    return { record: stored.record, stage: this.#stageNeed(stored, by) };
+  }
+
+  async list(query: Parameters<Registry["list"]>[0]): Promise<ListPage<RegisteredPackage>> {
+    return listPackages(this.#view, query);
+  }
+
+  async revisions(name: PackageName, page: PageRequest): Promise<ListPage<Revision>> {
+    return this.#history.page((await this.#stored(name)).record, page);
+  }
+
+  async revision(name: PackageName, revision: number): Promise<PackageRecord> {
+    return this.#history.get((await this.#stored(name)).record, revision);
+  }
+
+  async diff(name: PackageName, from?: number, to?: number): Promise<Diff> {
+    return this.#history.diff((await this.#stored(name)).record, from, to);
+  }
+
+  async classes(query: Parameters<Registry["classes"]>[0]): ReturnType<Registry["classes"]> {
+    return this.#catalogue.classes(query);
+  }
+
+  async functions(query: Parameters<Registry["functions"]>[0]): ReturnType<Registry["functions"]> {
+    return this.#catalogue.functions(query);
+  }
+
+  /** Checks, then writes the package as its next revision; the same content again changes nothing. */
+  async #write(
+    input: Package,
+    call: Call,
+    before: () => Promise<Stored<PackageRecord>> | undefined,
+  ): Promise<{ readonly ack: Acknowledgement; readonly record: PackageRecord }> {
+    const violations = checkPackage(input);
+    return this.#retried(async () => {
+      const previous = await before();
+      const needed = await this.#needed(input);
+      const all = [...violations, ...needed.violations];
+      if (all.length > 0) throw invalidArgument(`package "${input.name}"`, all);
+      const digest = packageDigest(input);
+      if (previous?.record.digest === digest)
+        return {
+          ack: { id: input.name, status: "unchanged", version: previous.revision },
+          record: previous.record,
+        };
+      const record = this.#recordOf(input, digest, previous?.record, call);
+      const put = previous
+        ? this.#packages.stageUpdate(previous, record)
+        : this.#packages.stageCreate(input.name, record);
+      const { revision } = await this.#commit(
+        together(put, this.#history.stage(record), ...needed.packages.map((each) => this.#stageNeed(each, input.name))),
+        input.name,
+        previous === undefined,
+      );
+      const status = previous ? "updated" : "created";
+      return { ack: { id: input.name, status, version: revision }, record };
+    });
+  }
+
+  #recordOf(input: Package, digest: string, previous: PackageRecord | undefined, call: Call): PackageRecord {
+    const now = timestamp(this.#options.ambient.clock.now());
+    const createdAt = previous?.package.metadata.createdAt ?? now;
+    return {
+      package: { ...input, metadata: { ...input.metadata, createdAt, updatedAt: now } },
+      revision: (previous?.revision ?? 0) + 1,
+      digest,
+      author: call.caller,
+      createdAt: now,
+      ...(call.reason === undefined ? {} : { reason: call.reason }),
+    };
+  }
+
+  /** Everything a package needs, and what that needs, as it is in the store now; and what is wrong with it. */
+  async #needed({ name, dependencies }: Package): Promise<{
+    readonly packages: readonly Stored<PackageRecord>[];
+    readonly violations: readonly Violation[];
+  }> {
+    const known = new Map<PackageName, Stored<PackageRecord> | undefined>();
+    let ask = [...new Set(dependencies)].filter((each) => each !== name);
+    while (ask.length > 0 && known.size <= MAX_DEPENDENCIES) {
+      const found = await Promise.all(ask.map((each) => this.#packages.get(each)));
+      for (const [index, each] of ask.entries()) known.set(each, found[index]);
+      const next = new Set(found.flatMap((stored) => stored?.record.package.dependencies ?? []));
+      ask = [...next].filter((each) => each !== name && !known.has(each));
+    }
+    const packages = [...known.values()].filter((stored) => stored !== undefined);
+    if (known.size > MAX_DEPENDENCIES)
+      return {
+        packages,
+        violations: [
+          {
+            path: pathOf(ROOT_PATH, "dependencies"),
+            message: `needs more than ${MAX_DEPENDENCIES} packages, with all that they need in turn`,
+            fix: "depend on fewer packages",
+          },
+        ],
+      };
+    return {
+      packages,
+      violations: checkDependencies(name, dependencies, (each) => known.get(each)?.record.package.dependencies),
+    };
+  }
+
+  async #refuseWhileNeeded(name: PackageName): Promise<void> {
+    const { records } = await this.#packages.listBy("dependency", name);
+    if (records.length === 0) return;
+    throw failedPrecondition(
+      `package "${name}"`,
+      `package "${name}" is needed by ${shortList(records.map(({ id }) => id))}. Remove the dependency there first`,
+    );
+  }
+
+  /** The package must be as it was read, and whoever removes it must see that it came into use. */
+  #stageNeed(stored: Stored<PackageRecord>, by: string): Transaction {
+    return { conditions: [unchanged(stored.source.entry)], writes: this.#ties.stageCreate(stored.id, { by }).writes };
+  }
+
+  async #commit(
+    transaction: Transaction,
+    name?: PackageName,
+    creating = false,
+  ): Promise<{ readonly revision: number }> {
+    try {
+      const committed = await this.#options.store.commit(transaction);
+      await this.#shown(committed.revision);
+      return committed;
+    } catch (thrown) {
+      if (creating && name !== undefined && conflictOf(thrown) && (await this.#packages.get(name)))
+        throw alreadyRegistered(name, thrown);
+      throw thrown;
+    }
+  }
+
+  async #shown(revision: number): Promise<void> {
+    const { timers } = this.#options.ambient;
+    const limit = new AbortController();
+    const timer = timers.after(SHOWN_WITHIN_MS, () => limit.abort());
+    await this.#view.reached(revision, { signal: limit.signal }).catch(() => undefined);
+    timer.cancel();
+  }
+
+  /** Again when another writer came in between: what was decided is decided anew on what is there now. */
+  async #retried<T>(work: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await work();
+      } catch (thrown) {
+        if (conflictOf(thrown) === undefined) throw thrown;
+      }
+    }
+  }
+
+  async #scheduled(
+    { ack, record }: { readonly ack: Acknowledgement; readonly record: PackageRecord },
+    call: Call,
+    asked: boolean | undefined,
+  ): Promise<Acknowledgement> {
+    const wishes = record.package.deployments;
+    if (!(asked ?? this.#options.autoDeploy ?? false) || wishes.length === 0) return ack;
+    const { name } = record.package;
+    const outcomes = await Promise.allSettled(
+      wishes.map((wish) => this.#options.deployments.schedule({ ...wish, packageName: name }, call)),
+    );
+    const refused = outcomes.flatMap((outcome, index) =>
+      outcome.status === "rejected" ? [`"${wishes[index]?.key}": ${Fault.from(outcome.reason).message}`] : [],
+    );
+    const scheduled = `${wishes.length - refused.length} of ${wishes.length} deployments scheduled`;
+    return { ...ack, message: refused.length === 0 ? scheduled : `${scheduled}; not scheduled: ${refused.join("; ")}` };
+  }
+
+  async #stored(name: PackageName): Promise<Stored<PackageRecord>> {
+    const stored = await this.#packages.get(name);
+    if (!stored) throw notFound("package", name);
+    return stored;
+  }
+
+  async #current(name: PackageName, ifVersion: number | undefined): Promise<Stored<PackageRecord>> {
+    const stored = await this.#stored(name);
+    if (ifVersion !== undefined) assertVersion(stored, ifVersion);
+    return stored;
+  }
+}
+
+function assertVersion(stored: Stored<PackageRecord>, ifVersion: number): void {
+  if (stored.revision !== ifVersion) throw conflict("package", stored.id, { code: "OAAS_VERSION_MISMATCH" });
+}
+
+function alreadyRegistered(name: PackageName, cause: unknown): Fault {
+  return new Fault(
+    { kind: "already-exists", resource: "package", name },
+    `Package "${name}" exists already. Update it with POST /api/v1/packages/${name}.`,
+    { cause },
+  );
+}
+
+function shortList(names: readonly string[]): string {
+  const shown = names.slice(0, 5).map((name) => `"${name}"`);
+  return names.length > 5 ? `${shown.join(", ")} and ${names.length - 5} more` : shown.join(", ");
+}
