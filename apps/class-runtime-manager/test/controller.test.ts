@@ -43,7 +43,7 @@ describeWith(["kubernetes", "kwok"], "the controller on a real cluster", () => {
   const classOf = (name: string, functions: readonly string[], over: object = {}): object => ({
     apiVersion: "oaas.io/v1alpha1",
     kind: "ClassRuntime",
-    metadata: { name },
+    metadata: { name, annotations: { "oaas.io/correlation-id": `call-for-${name}` } },
     spec: {
       package_class_key: "shop.Order",
       functions: functions.map((key) => ({
@@ -289,16 +289,17 @@ describeWith(["kubernetes", "kwok"], "the controller on a real cluster", () => {
     ).toBe("");
   });
 
-  test("events tell the story", async () => {
+  test("events tell the story, and which call it began with", async () => {
     const events = await kubectl([
       "get",
       "events.events.k8s.io",
       "-n",
       "classes",
       "-o",
-      "jsonpath={range .items[*]}{.reason}{'\\n'}{end}",
+      "jsonpath={range .items[*]}{.reason} {.metadata.annotations.oaas\\.io/correlation-id}{'\\n'}{end}",
     ]);
-    for (const reason of ["TemplateSelected", "Available", "FunctionReady", "TemplateMissing"])
-      expect(events).toContain(reason);
+    for (const reason of ["TemplateSelected", "Available", "FunctionReady"])
+      expect(events).toContain(`${reason} call-for-order\n`);
+    expect(events).toContain("TemplateMissing call-for-odd\n");
   });
 });

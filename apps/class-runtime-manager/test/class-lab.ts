@@ -1,0 +1,120 @@
+import { readdirSync } from "node:fs";
+import path from "node:path";
+import type { ClassRuntime } from "@oaas/contracts/crd";
+import { realAmbient } from "@oaas/foundation/real";
+import type { KubeObject } from "@oaas/kube-core";
+import { KubeClient } from "@oaas/kube-runtime";
+import { createUndiciTransport, loadAccess } from "@oaas/kube-runtime/node";
+import { eventually, startKubernetes, type KubernetesOptions, type KubernetesUnderTest } from "@oaas/testkit";
+import { createClassManager, type ClassManager, type ClassManagerOptions } from "../src/controller/class-manager.ts";
+import type { ConfiguredFacts } from "../src/controller/cluster-facts.ts";
+
+const CRDS = path.resolve(import.meta.dirname, "..", "..", "..", "deploy", "crds");
+
+/** What the operator settled, for tests. */
+export const FACTS: ConfiguredFacts = {
+  profile: "dev",
+  features: { odgm: true, hpa: true, knative: true, prometheus: false },
+  flags: { isEdge: false, isDatacenter: false },
+  odgm: {},
+  telemetry: { enabled: false },
+  maxReplicas: 20,
+};
+
+/** A class of ours, with what a test changes about it. */
+export function classOf(name: string, over: object = {}): object {
+  const fn = { function_key: "f", provision_config: { container_image: "example.test/fn:1" } };
+  return {
+    apiVersion: "oaas.io/v1alpha1",
+    kind: "ClassRuntime",
+    metadata: { name },
+    spec: { package_class_key: "shop.Order", functions: [fn], ...over },
+  };
+}
+
+/** A real cluster with our CRDs and simulated nodes, and the words by which tests look at classes in it. */
+export class ClassLab {
+  readonly cluster: KubernetesUnderTest;
+  readonly #managers: ClassManager[] = [];
+  readonly #clients: KubeClient[] = [];
+
+  private constructor(cluster: KubernetesUnderTest) {
+    this.cluster = cluster;
+  }
+
+  static async start(options: KubernetesOptions = {}): Promise<ClassLab> {
+    const crdFiles = readdirSync(CRDS).map((file) => path.join(CRDS, file));
+    const parts = { controllerManager: true, scheduler: true, kwokNodes: 2, crdFiles };
+    return new ClassLab(await startKubernetes({ ...parts, ...options }));
+  }
+
+  async close(): Promise<void> {
+    for (const manager of this.#managers) await manager.manager.stop();
+    for (const client of this.#clients) await client.close();
+    await this.cluster.close();
+  }
+
+  /** Starts the controller, as the administrator or as the user of a token. */
+  async manage(
+    options: Pick<ClassManagerOptions, "namespaces"> & Partial<ClassManagerOptions> & { readonly token?: string },
+  ): Promise<ClassManager> {
+    const { token, ...rest } = options;
+    const access = loadAccess({ env: {}, kubeconfig: this.cluster.kubeconfig });
+    const used = token === undefined ? access : { ...access, credentials: { type: "token", token } as const };
+    const client = new KubeClient({ transport: createUndiciTransport(used, realAmbient), ambient: realAmbient });
+    const crm = createClassManager({ client, ambient: realAmbient, facts: FACTS, identity: "test", ...rest });
+    this.#clients.push(client);
+    this.#managers.push(crm);
+    crm.manager.start();
+    await eventually(() => crm.manager.isWorking, { timeoutMs: 60_000, what: "the controller to work" });
+    return crm;
+  }
+
+  async kubectl(command: string | readonly string[], stdin?: string): Promise<string> {
+    const args = typeof command === "string" ? command.split(" ") : command;
+    const { stdout, stderr, exitCode } = await this.cluster.kubectl(args, stdin === undefined ? {} : { stdin });
+    if (exitCode !== 0) throw new Error(`kubectl ${args.join(" ")}: ${stderr}`);
+    return stdout;
+  }
+
+  apply(namespace: string, ...items: readonly object[]): Promise<string> {
+    return this.kubectl(`apply -n ${namespace} -f -`, JSON.stringify({ apiVersion: "v1", kind: "List", items }));
+  }
+
+  /** The object, or undefined. */
+  async get<T extends KubeObject>(namespace: string, kind: string, name: string): Promise<T | undefined> {
+    const text = await this.kubectl(`get ${kind} ${name} -n ${namespace} -o json --ignore-not-found`);
+    return text === "" ? undefined : (JSON.parse(text) as T);
+  }
+
+  async status(namespace: string, name: string): Promise<ClassRuntime["status"]> {
+    return (await this.get<ClassRuntime & KubeObject>(namespace, "crt", name))?.status;
+  }
+
+  /** Waits until the class's status is so. */
+  async until(
+    namespace: string,
+    name: string,
+    what: string,
+    holds: (status: NonNullable<ClassRuntime["status"]>) => boolean,
+  ): Promise<NonNullable<ClassRuntime["status"]>> {
+    return eventually(
+      async () => {
+        const status = await this.status(namespace, name);
+        if (status !== undefined && holds(status)) return status;
+        throw new Error(`${name}: ${status?.phase} ${status?.reason ?? ""}: ${status?.message ?? ""}`);
+      },
+      { timeoutMs: 90_000, what: `${name}: ${what}` },
+    );
+  }
+
+  becomes(namespace: string, name: string, phase: string): Promise<unknown> {
+    return this.until(namespace, name, phase, (status) => status.phase === phase);
+  }
+
+  /** Names of objects of a kind that a class owns. */
+  async owned(namespace: string, kind: string, owner: string): Promise<readonly string[]> {
+    const names = await this.kubectl(`get ${kind} -n ${namespace} -l oaas.io/owner=${owner} -o name`);
+    return names.split("\n").filter((line) => line !== "");
+  }
+}

@@ -1,0 +1,148 @@
+import type { KubeObject } from "@oaas/kube-core";
+import { describeWith, eventually } from "@oaas/testkit";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ClassLab, classOf } from "./class-lab.ts";
+
+const NAMESPACE = "classes";
+const GROUP = "serving.knative.dev";
+
+/** Knative's kinds by their real names, with as much of a schema as storing them needs. */
+const crdOf = (kind: string, plural: string, short: string): object => ({
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: `${plural}.${GROUP}` },
+  spec: {
+    group: GROUP,
+    names: { kind, plural, singular: kind.toLowerCase(), shortNames: [short] },
+    scope: "Namespaced",
+    versions: [
+      {
+        name: "v1",
+        served: true,
+        storage: true,
+        subresources: { status: {} },
+        schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
+      },
+    ],
+  },
+});
+
+describeWith(["kubernetes", "kwok"], "Knative beside the other templates", () => {
+  let lab: ClassLab;
+
+  beforeAll(async () => {
+    lab = await ClassLab.start();
+    await lab.kubectl(`create namespace ${NAMESPACE}`);
+    await lab.manage({ namespaces: [NAMESPACE], lookForKindsMs: 300 });
+  });
+  afterAll(async () => {
+    await lab.close();
+  });
+
+  const asks = (template: string): Promise<string> =>
+    lab.apply(NAMESPACE, classOf("order", { selected_template: template }));
+  const ksvc = (): Promise<KubeObject | undefined> => lab.get(NAMESPACE, "ksvc", "order");
+  const service = (): Promise<KubeObject | undefined> => lab.get(NAMESPACE, "service", "order");
+  const ownerKind = async (): Promise<string | undefined> => (await service())?.metadata.ownerReferences?.[0]?.kind;
+
+  /** What Knative does for a Service of its own: a Route, a Kubernetes Service of the same name, and a status. */
+  async function actAsKnative(): Promise<void> {
+    const { metadata } = (await ksvc())!;
+    const owner = (kind: string, uid: string | undefined): object => ({
+      apiVersion: `${GROUP}/v1`,
+      kind,
+      name: "order",
+      uid,
+      controller: true,
+    });
+    const labels = metadata.labels;
+    await lab.apply(NAMESPACE, {
+      apiVersion: `${GROUP}/v1`,
+      kind: "Route",
+      metadata: { name: "order", labels, ownerReferences: [owner("Service", metadata.uid)] },
+    });
+    const route = await lab.get<KubeObject>(NAMESPACE, "routes.serving.knative.dev", "order");
+    await lab.apply(NAMESPACE, {
+      apiVersion: "v1",
+      kind: "Service",
+      metadata: { name: "order", labels, ownerReferences: [owner("Route", route?.metadata.uid)] },
+      spec: { type: "ExternalName", externalName: "gateway.example.test" },
+    });
+    const status = {
+      observedGeneration: metadata.generation,
+      url: "http://order.classes.example.test",
+      conditions: [{ type: "Ready", status: "True" }],
+    };
+    await lab.kubectl([
+      ..."patch ksvc order --subresource=status --type=merge".split(" "),
+      ...["-n", NAMESPACE, "-p", JSON.stringify({ status })],
+    ]);
+  }
+
+  test("a class that asks for Knative waits until the cluster has it", async () => {
+    await asks("knative");
+    await lab.until(NAMESPACE, "order", "TemplateMissing", ({ reason }) => reason === "TemplateMissing");
+    for (const crd of [crdOf("Service", "services", "ksvc"), crdOf("Route", "routes", "rt")])
+      await lab.kubectl("apply -f -", JSON.stringify(crd));
+    await eventually(async () => (await ksvc()) !== undefined, { timeoutMs: 60_000, what: "the Knative Service" });
+    await actAsKnative();
+    await lab.becomes(NAMESPACE, "order", "available");
+  });
+
+  test("a Knative Service that is edited by hand is repaired: kinds found late are watched like any other", async () => {
+    await lab.kubectl([
+      ..."patch ksvc order --type=json -n".split(" "),
+      NAMESPACE,
+      "-p",
+      JSON.stringify([
+        { op: "replace", path: "/spec/template/spec/containers/0/image", value: "example.test/hacked:1" },
+      ]),
+    ]);
+    const image = (): Promise<string> =>
+      lab.kubectl(`get ksvc order -n ${NAMESPACE} -o jsonpath={.spec.template.spec.containers[0].image}`);
+    await eventually(async () => (await image()) === "example.test/fn:1", { what: "the image to be put back" });
+  });
+
+  test("from Knative to a Deployment: the Knative Service goes, and ours waits for the name", async () => {
+    await asks("k8s_deployment");
+    await eventually(async () => (await ksvc()) === undefined, { what: "the Knative Service to go" });
+    await lab.until(NAMESPACE, "order", "to wait for the name", ({ reason }) => reason === "Replacing");
+    expect(await ownerKind()).toBe("Route");
+    await lab.kubectl(`delete service,routes.${GROUP} order -n ${NAMESPACE}`);
+    await lab.becomes(NAMESPACE, "order", "available");
+    expect(await ownerKind()).toBe("ClassRuntime");
+  });
+
+  test("to a StatefulSet and back the Service stays the same", async () => {
+    const uid = (await service())?.metadata.uid;
+    await asks("statefulset");
+    await eventually(async () => (await lab.owned(NAMESPACE, "deploy", "order")).length === 0);
+    await lab.becomes(NAMESPACE, "order", "available");
+    expect((await service())?.metadata.uid).toBe(uid);
+  });
+
+  test("and back to Knative: our Service is gone before Knative is asked", async () => {
+    await asks("knative");
+    await eventually(async () => (await ksvc()) !== undefined, { timeoutMs: 60_000, what: "the Knative Service" });
+    expect(await service()).toBeUndefined();
+    await eventually(async () => (await lab.owned(NAMESPACE, "deploy,statefulset", "order")).length === 0);
+    await actAsKnative();
+    await lab.becomes(NAMESPACE, "order", "available");
+  });
+
+  test("Knative is taken away: the class says so, and lives on with another template", async () => {
+    await lab.kubectl(`delete service order -n ${NAMESPACE}`);
+    await lab.kubectl(`delete crd services.${GROUP} routes.${GROUP} --timeout=60s`);
+    const { message } = await lab.until(
+      NAMESPACE,
+      "order",
+      "TemplateMissing",
+      ({ reason }) => reason === "TemplateMissing",
+    );
+    expect(message).toContain("knative");
+    await asks("dev");
+    await lab.becomes(NAMESPACE, "order", "available");
+    await lab.kubectl(`delete crt order -n ${NAMESPACE} --wait=true --timeout=60s`);
+    expect(await lab.owned(NAMESPACE, "deploy,svc", "order")).toEqual([]);
+  });
+});
