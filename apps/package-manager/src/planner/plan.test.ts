@@ -1,0 +1,327 @@
+import { ClusterStatus, EMPTY_PROVISION, FunctionType, ShardType } from "@oaas/models";
+import { describe, expect, test } from "vitest";
+import {
+  bindingOf,
+  clusterName,
+  clusterOf,
+  clustersIn,
+  clustersOf,
+  functionKey,
+  functionOf,
+  planned,
+  stateOf,
+  STRONG_STATE,
+} from "./testing/plan-inputs.ts";
+
+const verdictOf = (plan: { clusters: ReturnType<typeof planned>["clusters"] }, name: string) =>
+  plan.clusters.find(({ cluster }) => cluster === name);
+
+describe("clusters", () => {
+  test("named ones are all used, however many are needed", () => {
+    const plan = planned({ deployment: { targetClusters: [clusterName("c02"), clusterName("c00")] } });
+    expect(clustersIn(plan)).toEqual(["c00", "c02"]);
+    expect(plan.replicas).toBe(1);
+    expect(verdictOf(plan, "c01")).toMatchObject({ chosen: false, reasonsAgainst: [{ code: "not-named" }] });
+  });
+
+  test("a named one that is unwell is used and what speaks against it is said", () => {
+    const sick = clusterOf("c01", 0.99, { breaker: "open", readingAgeMs: 3_600_000, problem: "connection refused" });
+    const plan = planned({
+      clusters: [clusterOf("c00", 0.99), sick],
+      deployment: { targetClusters: [clusterName("c00"), clusterName("c01")] },
+    });
+    expect(clustersIn(plan)).toEqual(["c00", "c01"]);
+    expect(verdictOf(plan, "c01")?.reasonsAgainst.map(({ code }) => code)).toEqual([
+      "breaker-open",
+      "stale",
+      "unreachable",
+    ]);
+  });
+
+  test("the kind of environment selects by label", () => {
+    const edge = { labels: { env: "edge" } };
+    const plan = planned({
+      clusters: [clusterOf("a", 0.999), clusterOf("b", 0.99, edge), clusterOf("c", 0.995, edge)],
+      deployment: { environmentKind: "edge" },
+    });
+    expect(clustersIn(plan)).toEqual(["c"]);
+    expect(verdictOf(plan, "a")?.reasonsAgainst).toMatchObject([{ code: "other-environment" }]);
+    expect(verdictOf(plan, "b")?.reasonsAgainst).toMatchObject([{ code: "not-needed" }]);
+    expect(verdictOf(plan, "c")?.reasonsFor.map(({ code }) => code)).toEqual(["environment", "reading", "best"]);
+  });
+
+  test("otherwise the best of all that are allowed and well", () => {
+    const plan = planned({
+      clusters: [
+        clusterOf("allowed", 0.991),
+        clusterOf("better", 0.9999),
+        clusterOf("open", 0.999, { breaker: "open" }),
+        clusterOf("stale", 0.999, { readingAgeMs: 600_000 }),
+        clusterOf("ill", 0.999, {
+          reading: { cluster: clusterName("ill"), status: ClusterStatus.unhealthy, availability: 0.999 },
+        }),
+        { name: clusterName("dark"), labels: {}, breaker: "closed", problem: "deadline exceeded" },
+        clusterOf("dead", 0),
+      ],
+      deployment: { availableClusters: ["allowed", "open", "stale", "ill", "dark", "dead"].map(clusterName) },
+    });
+    expect(clustersIn(plan)).toEqual(["allowed"]);
+    const against = Object.fromEntries(plan.clusters.map((one) => [one.cluster, one.reasonsAgainst[0]?.code]));
+    expect(against).toEqual({
+      allowed: undefined,
+      better: "not-allowed",
+      open: "breaker-open",
+      stale: "stale",
+      ill: "unhealthy",
+      dark: "no-reading",
+      dead: "never-up",
+    });
+  });
+
+  test("ready nodes stand in for a measured availability", () => {
+    const reading = { cluster: clusterName("a"), status: ClusterStatus.healthy, nodeCount: 4, readyNodes: 3 };
+    const plan = planned({ clusters: [clusterOf("a", 0, { reading })], deployment: { nfr: { availability: 0.75 } } });
+    expect(plan).toMatchObject({ achievedAvailability: 0.75, clusters: [{ availability: 0.75 }] });
+  });
+
+  test("one that would put the target out of reach is left out with that reason", () => {
+    const plan = planned({ clusters: [clusterOf("good", 0.95), clusterOf("bad", 0.1)] });
+    expect(clustersIn(plan)).toEqual(["good"]);
+    expect(plan.replicas).toBe(3);
+    expect(verdictOf(plan, "bad")?.reasonsAgainst).toMatchObject([{ code: "left-out" }]);
+  });
+
+  test("with best effort, a named one that cannot be read is left out as long as another is left", () => {
+    const dark = { name: clusterName("dark"), labels: {}, breaker: "closed", problem: "refused" } as const;
+    const given = {
+      clusters: [clusterOf("a", 0.99), dark],
+      deployment: { targetClusters: [clusterName("a"), clusterName("dark")], allowBestEffort: true },
+    };
+    expect(clustersIn(planned(given))).toEqual(["a"]);
+  });
+});
+
+describe("what if", () => {
+  test("a cluster were down", () => {
+    const given = { clusters: clustersOf([0.999, 0.99]) };
+    expect(clustersIn(planned(given))).toEqual(["c00"]);
+    const without = planned({ ...given, whatIf: { clustersDown: [clusterName("c00")] } });
+    expect(clustersIn(without)).toEqual(["c01"]);
+    expect(verdictOf(without, "c00")?.reasonsAgainst).toMatchObject([{ code: "assumed-down" }]);
+  });
+
+  test("the target were another", () => {
+    expect(planned({ whatIf: { availability: 0.999 } })).toMatchObject({ replicas: 3, sizing: { target: 0.999 } });
+  });
+
+  test("a cluster were better, even one that was never read", () => {
+    const dark = { name: clusterName("dark"), labels: {}, breaker: "closed" } as const;
+    const plan = planned({
+      clusters: [clusterOf("a", 0.5), dark],
+      deployment: { nfr: { availability: 0.9 } },
+      whatIf: { clusterAvailability: { dark: 0.999 } },
+    });
+    expect(clustersIn(plan)).toContain("dark");
+  });
+});
+
+describe("scales", () => {
+  const withNfr = (nfr: object, provision: object = {}) => ({
+    functions: [
+      functionOf("Order.place", { provision: { ...EMPTY_PROVISION, containerImage: "r/o:1", ...provision } }),
+    ],
+    deployment: { nfr },
+  });
+
+  test.each([
+    { why: "availability decides", given: withNfr({ availability: 0.999 }), want: 3, basis: "availability" },
+    { why: "the user's own is larger", given: withNfr({}, { minScale: 4 }), want: 4, basis: "user" },
+    {
+      why: "the user's own is smaller",
+      given: withNfr({ availability: 0.999 }, { minScale: 1 }),
+      want: 3,
+      basis: "availability",
+    },
+    { why: "throughput, rounded up", given: withNfr({ minThroughputRps: 4001 }), want: 5, basis: "throughput" },
+    { why: "a little throughput", given: withNfr({ minThroughputRps: 10 }), want: 1, basis: "availability" },
+    {
+      why: "max_scale is kept",
+      given: withNfr({ availability: 0.999 }, { maxScale: 3 }),
+      want: 3,
+      basis: "availability",
+    },
+  ])("$why", ({ given, want, basis }) => {
+    for (const unit of planned(given).units) expect(unit.functions).toMatchObject([{ minScale: want, basis }]);
+  });
+
+  test("what one cluster measured replaces the guess there and nowhere else", () => {
+    const plan = planned({
+      clusters: [clusterOf("a", 0.99, { recommendedReplicas: { "Order.place": 7 } }), clusterOf("b", 0.99)],
+      deployment: { nfr: { minThroughputRps: 3000 }, targetClusters: ["a", "b"].map(clusterName) },
+    });
+    expect(plan.units.map(({ functions }) => functions[0]?.minScale)).toEqual([7, 3]);
+  });
+
+  test.each([
+    { why: "no throughput is promised, so that the CRM's own enforcement decides", nfr: {}, max: 10, want: 1 },
+    { why: "the user's bound holds", nfr: { minThroughputRps: 1000 }, max: 5, want: 5 },
+  ])("a measured 7 where $why", ({ nfr, max, want }) => {
+    const plan = planned({
+      ...withNfr(nfr, { maxScale: max }),
+      clusters: [clusterOf("a", 0.99, { recommendedReplicas: { "Order.place": 7 } })],
+    });
+    expect(plan.units[0]?.functions[0]?.minScale).toBe(want);
+  });
+
+  test("a function's own targets size it alone, and the class spreads as far as it needs", () => {
+    const two = {
+      definition: { bindings: [bindingOf("place", "Order.place"), bindingOf("pay", "Order.pay")] },
+      functions: [functionOf("Order.place"), functionOf("Order.pay")],
+    };
+    const plan = planned({
+      ...two,
+      deployment: {
+        functions: [
+          { functionKey: functionKey("Order.place"), config: {} },
+          { functionKey: functionKey("Order.pay"), nfr: { availability: 0.999, minThroughputRps: 4000 }, config: {} },
+        ],
+      },
+    });
+    expect(plan.replicas).toBe(1);
+    expect(plan.units).toHaveLength(3);
+    expect(plan.units[0]?.functions.map(({ minScale }) => minScale)).toEqual([1, 4]);
+  });
+
+  test("the deployment's words go over the package's, member by member", () => {
+    const [fn] = planned({
+      functions: [
+        functionOf("Order.place", {
+          provision: { wasmModuleUrl: "http://pm/1", maxConcurrency: 9, needHttp2: true, cpuRequest: "1" },
+          config: { A: "1", B: "1" },
+        }),
+      ],
+      deployment: {
+        functions: [
+          {
+            functionKey: functionKey("Order.place"),
+            provision: { ...EMPTY_PROVISION, containerImage: "r/o:2", maxScale: 4 },
+            config: { B: "2" },
+          },
+        ],
+      },
+    }).shared.functions;
+    expect(fn?.provision).toEqual({
+      containerImage: "r/o:2",
+      maxConcurrency: 9,
+      needHttp2: true,
+      cpuRequest: "1",
+      maxScale: 4,
+    });
+    expect(fn?.config).toEqual({ A: "1", B: "2" });
+  });
+
+  test("functions bound twice run once; those without code of their own have no scale", () => {
+    const plan = planned({
+      definition: { bindings: [bindingOf("a", "f"), bindingOf("b", "f"), bindingOf("c", "m")] },
+      functions: [
+        functionOf("f"),
+        { key: functionKey("m"), functionType: FunctionType.macro, config: {}, disabled: false },
+      ],
+      deployment: { nfr: { availability: 0.999 } },
+    });
+    expect(plan.units[0]?.functions.map(({ functionKey: key, minScale, basis }) => [key, minScale, basis])).toEqual([
+      ["f", 3, "availability"],
+      ["m", 0, "none"],
+    ]);
+  });
+});
+
+describe("data grid", () => {
+  const withState = { definition: { stateSpec: stateOf() } };
+
+  test.each([
+    { why: "no state, no grid", given: {}, want: false },
+    { why: "state", given: withState, want: true },
+    {
+      why: "the deployment speaks of it",
+      given: { deployment: { odgm: { collections: [], nodeIds: {} } } },
+      want: true,
+    },
+    { why: "the user switched it off", given: { ...withState, deployment: { addons: [] } }, want: false },
+    { why: "the user switched it on", given: { deployment: { addons: ["odgm"] } }, want: true },
+  ])("$why", ({ given, want }) => {
+    expect(planned(given).odgm !== undefined).toBe(want);
+  });
+
+  test("STRONG: raft, an odd count, and that many nodes", () => {
+    const plan = planned({ definition: { stateSpec: STRONG_STATE } });
+    expect(plan).toMatchObject({ replicas: 3, odgm: { shardType: ShardType.raft, replicaCount: 3 } });
+    expect(Object.values(plan.odgm?.nodeIds ?? {}).map((ids) => ids.length)).toEqual([1, 1, 1]);
+  });
+
+  test("more replicas than clusters: the best cluster has the extra node, and what is reached is no less", () => {
+    const plan = planned({
+      definition: { stateSpec: STRONG_STATE },
+      clusters: [clusterOf("a", 0.99), clusterOf("b", 0.999)],
+      deployment: { nfr: { availability: 0.999 } },
+    });
+    const nodes = plan.odgm?.nodeIds ?? {};
+    expect([nodes["a"]?.length, nodes["b"]?.length]).toEqual([1, 2]);
+    expect(plan.achievedAvailability).toBeGreaterThanOrEqual(0.999);
+    const [first, second] = nodes["b"] ?? [];
+    expect(String(first).endsWith("0")).toBe(true);
+    expect(second).toBe((first ?? 0) + 1);
+  });
+
+  test("each partition is on as many nodes as there are replicas, and leads by turns", () => {
+    const plan = planned({
+      definition: { stateSpec: STRONG_STATE },
+      deployment: { odgm: { collections: ["x", "y"], partitionCount: 3, nodeIds: {} } },
+    });
+    const members = Object.values(plan.odgm?.nodeIds ?? {})
+      .flat()
+      .sort((a, b) => a - b);
+    const [x, y] = ["x", "y"].map((name) => plan.odgm?.assignments[name] ?? []);
+    expect(x?.map(({ primary, shardIds }) => [primary, shardIds])).toEqual([
+      [1, [1, 2, 3]],
+      [4, [4, 5, 6]],
+      [7, [7, 8, 9]],
+    ]);
+    expect(y?.[0]?.primary).toBe(10);
+    expect(x?.map(({ replica }) => replica[0])).toEqual(members);
+    for (const { replica } of x ?? []) expect(new Set(replica)).toEqual(new Set(members));
+  });
+
+  test("the user's node ids are used as they are", () => {
+    const plan = planned({
+      definition: { stateSpec: STRONG_STATE },
+      deployment: { odgm: { collections: [], nodeIds: { [clusterName("c00")]: [7, 8], [clusterName("c01")]: [9] } } },
+    });
+    expect(plan.odgm?.nodeIds).toMatchObject({ c00: [7, 8], c01: [9] });
+    expect(plan.odgm?.collections).toEqual(["shop.Order"]);
+  });
+
+  test.each([
+    { shape: "singleton", rps: 9000, want: 1 },
+    { shape: "collection", rps: 1, want: 4 },
+    { shape: "data", rps: 1, want: 1 },
+    { shape: "data", rps: 6000, want: 8 },
+    { shape: "data", rps: undefined, want: 4 },
+  ] as const)("partitions of $shape at $rps requests per second: $want", ({ shape, rps, want }) => {
+    const plan = planned({
+      definition: { stateSpec: stateOf({ shape }) },
+      deployment: { nfr: rps === undefined ? {} : { minThroughputRps: rps } },
+    });
+    expect(plan.odgm?.partitionCount).toBe(want);
+  });
+
+  test("an even count that the user asked for is raised where it would be too weak, and said", () => {
+    const odgm = { collections: [], nodeIds: {}, replicaCount: 2 };
+    expect(planned({ ...withState, deployment: { odgm } }).replicas).toBe(3);
+    const enough = planned({ ...withState, deployment: { odgm, nfr: { availability: 0.98 } } });
+    expect(enough.replicas).toBe(2);
+    expect(enough.decisions.map(({ outcome }) => outcome)).toContainEqual(
+      expect.stringContaining("1 replica would reach more (0.99)"),
+    );
+  });
+});

@@ -1,0 +1,124 @@
+import type { Candidate } from "./cluster-choice.ts";
+import { sizingRules, type PlacementTask } from "./placement.ts";
+import type { Remedy } from "./plan-types.ts";
+import { sizeReplicas, type Demand, type Size, type SizingRules } from "./replicas.ts";
+import { cutShare, shareText } from "./share-text.ts";
+
+/** Beyond these, more replicas are no sensible answer. */
+const MOST_REPLICAS_SUGGESTED = 501;
+
+/** Halvings of the interval from 0 to 1: enough for the four digits that are told. */
+const HALVINGS = 14;
+
+/** How many unusable clusters are tried, the best first. */
+const CLUSTERS_TRIED = 3;
+
+/**
+ * Everything that would make an unreachable target reachable by itself, each tried before it is told; accepting the best
+ * there is comes last, since it always helps.
+ */
+export function remediesFor(task: PlacementTask, missed: { readonly demand: Demand; readonly best?: Size }): Remedy[] {
+  const remedies = [
+    lowerTarget(missed.best),
+    lowerReplicaCount(task),
+    leaveOut(task),
+    ...restoreClusters(task),
+    addCluster(task),
+    raiseCap(task),
+    missed.best === undefined ? undefined : bestEffort(missed.best),
+  ];
+  return remedies.filter((remedy) => remedy !== undefined);
+}
+
+function lowerTarget(best: Size | undefined): Remedy | undefined {
+  if (best === undefined) return undefined;
+  const availability = cutShare(best.availability, 9);
+  return { kind: "lower-target", availability, text: `a target of at most ${shareText(availability)}` };
+}
+
+function lowerReplicaCount(task: PlacementTask): Remedy | undefined {
+  const [ofClass, ...others] = task.demands;
+  if (ofClass.atLeast <= 1) return undefined;
+  const sizing = sized(task, availabilities(task), { demands: [{ ...ofClass, atLeast: 1 }, ...others] });
+  const replicaCount = sizing.sizes[0]?.replicas;
+  if (!sizing.reached || replicaCount === undefined) return undefined;
+  return { kind: "lower-replica-count", replicaCount, text: `odgm.replica_count of ${replicaCount}` };
+}
+
+/** Where the user named the clusters, the worst of them may be what is in the way. */
+function leaveOut(task: PlacementTask): Remedy | undefined {
+  if (task.candidates.mode !== "named") return undefined;
+  const sizing = sized(task, availabilities(task), { mayLeaveOut: true });
+  if (!sizing.reached) return undefined;
+  const clusters = worstFirst(task)
+    .slice(0, sizing.leftOut)
+    .map(({ cluster }) => cluster.name);
+  return { kind: "leave-out", clusters, text: `targets without ${clusters.join(", ")}` };
+}
+
+function restoreClusters(task: PlacementTask): Remedy[] {
+  return task.candidates.all
+    .filter(({ wanted, usable, availability }) => wanted && !usable && availability !== undefined && availability > 0)
+    .sort((a, b) => (b.availability ?? 0) - (a.availability ?? 0))
+    .slice(0, CLUSTERS_TRIED)
+    .filter(({ availability = 0 }) => isReachable(task, [...availabilities(task), availability]))
+    .map(({ cluster, availability = 0 }) => ({
+      kind: "restore-cluster",
+      cluster: cluster.name,
+      text: `${cluster.name} usable again (${shareText(availability)})`,
+    }));
+}
+
+/** The least availability that one more cluster would need. Better never hurts, so that halving finds it. */
+function addCluster(task: PlacementTask): Remedy | undefined {
+  const helps = (availability: number): boolean => isReachable(task, [...availabilities(task), availability]);
+  if (!helps(1)) return undefined;
+  let low = 0;
+  let high = 1;
+  for (let step = 0; step < HALVINGS; step += 1) {
+    const middle = (low + high) / 2;
+    if (helps(middle)) high = middle;
+    else low = middle;
+  }
+  const rounded = Math.min(1, cutShare(high + 0.0001, 4));
+  const availability = helps(rounded) ? rounded : 1;
+  return {
+    kind: "add-cluster",
+    availability,
+    text: `one more cluster that is up ${shareText(availability)} of the time`,
+  };
+}
+
+function raiseCap(task: PlacementTask): Remedy | undefined {
+  if (task.input.settings.maxReplicas >= MOST_REPLICAS_SUGGESTED) return undefined;
+  const sizing = sized(task, availabilities(task), { maxReplicas: MOST_REPLICAS_SUGGESTED });
+  if (!sizing.reached) return undefined;
+  const maxReplicas = Math.max(...sizing.sizes.map((size) => size?.replicas ?? 0));
+  return { kind: "raise-cap", maxReplicas, text: `PLANNER_MAX_REPLICAS of at least ${maxReplicas}` };
+}
+
+function bestEffort({ availability, replicas }: Size): Remedy {
+  return {
+    kind: "allow-best-effort",
+    text: `allow_best_effort: true, which accepts ${shareText(availability)} with ${replicas}`,
+  };
+}
+
+function isReachable(task: PlacementTask, clusters: readonly number[]): boolean {
+  return sized(task, clusters).reached;
+}
+
+function sized(task: PlacementTask, clusters: readonly number[], changed: Partial<SizingRules> = {}) {
+  return sizeReplicas(
+    clusters.toSorted((a, b) => a - b),
+    { ...sizingRules(task), ...changed },
+  );
+}
+
+function worstFirst({ candidates }: PlacementTask): Candidate[] {
+  return candidates.all.filter(({ usable }) => usable).sort((a, b) => (a.availability ?? 0) - (b.availability ?? 0));
+}
+
+function availabilities(task: PlacementTask): number[] {
+  return worstFirst(task).map(({ availability }) => availability ?? 0);
+}
