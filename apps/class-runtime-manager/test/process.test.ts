@@ -277,7 +277,7 @@ describeWith(["kubernetes", "kwok"], "the manager as a process, on a real cluste
     [{ OPRC_CRM_PROFIL: "dev" }, "OPRC_CRM_PROFILE"],
     [{ HTTP_PORT: "many" }, "HTTP_PORT"],
     [{ KUBECONFIG: "/no/such/file" }, "/no/such/file"],
-    [{ OPRC_CRM_K8S_NAMESPACE: "a,b" }, "OPRC_CRM_K8S_NAMESPACE"],
+    [{ OPRC_CRM_K8S_NAMESPACE: "a,*" }, "OPRC_CRM_K8S_NAMESPACE"],
   ])("a start that cannot be says why: %j", async (env, mentioned) => {
     const child = spawn(process.execPath, [MAIN], {
       env: { PATH: process.env["PATH"] ?? "", KUBECONFIG: cluster.kubeconfig, HTTP_PORT: "0", ...env },
