@@ -111,7 +111,10 @@ function infoServices({ rust, units, facts, act }: ScriptedServicesDeps): BoundS
             ...(availability === undefined ? {} : { availability }),
             ...(rust
               ? {}
-              : { apiFeatures: ["watch", "explain", "page-token", "revision"], classRuntimeCount: units.size }),
+              : {
+                  apiFeatures: ["watch", "explain", "page-token", "revision", "upsert", "filters"],
+                  classRuntimeCount: units.size,
+                }),
           };
         }),
     }),

@@ -1,0 +1,104 @@
+import {
+  FindingLevel,
+  HealthCheckResponse_ServingStatus as Serving,
+  Verdict,
+  type CrmClusterHealth,
+  type CrmEnvHealth,
+  type Finding,
+  type TopologySnapshot,
+} from "@oaas/contracts/grpc";
+import { present, type FindingWire } from "@oaas/contracts/rest";
+import { timestamp } from "@oaas/foundation";
+import { ClusterStatus, TopologyNodeType, type ClusterHealth, type ClusterName, type Topology } from "@oaas/models";
+
+/** A reading of health, dated by our own clock: the cluster's may differ. */
+export function healthFromWire(
+  cluster: ClusterName,
+  wire: CrmEnvHealth | CrmClusterHealth,
+  nowMs: number,
+): ClusterHealth {
+  return present({
+    cluster,
+    status: statusFromWord(wire.status),
+    crmVersion: wire.crmVersion,
+    lastSeen: timestamp(nowMs),
+    nodeCount: wire.nodeCount,
+    readyNodes: wire.readyNodes,
+    availability: wire.availability,
+  });
+}
+
+/** The reading of a peer that only says whether it serves. */
+export function healthFromServing(cluster: ClusterName, serving: Serving, nowMs: number): ClusterHealth {
+  const status =
+    serving === Serving.SERVING
+      ? ClusterStatus.healthy
+      : serving === Serving.NOT_SERVING
+        ? ClusterStatus.unhealthy
+        : ClusterStatus.unknown;
+  return { cluster, status, lastSeen: timestamp(nowMs) };
+}
+
+/** Peers may have words of their own. */
+function statusFromWord(word: string): ClusterStatus {
+  const known = Object.values(ClusterStatus).find((status) => status === word.toLowerCase());
+  return known ?? ClusterStatus.unknown;
+}
+
+/** A graph of one cluster; parts of a kind we do not know are left out, with their edges. */
+export function topologyFromWire(wire: TopologySnapshot, nowMs: number): Topology {
+  const known = new Set<string>(Object.values(TopologyNodeType));
+  const nodes = wire.nodes.filter(({ nodeType }) => known.has(nodeType));
+  const ids = new Set(nodes.map(({ id }) => id));
+  const at = wire.timestamp;
+  return {
+    nodes: nodes.map(({ id, nodeType, status, metadata, deployedClasses }) => ({
+      id,
+      nodeType: nodeType as TopologyNodeType,
+      status,
+      metadata,
+      deployedClasses,
+    })),
+    edges: wire.edges
+      .filter(({ fromId, toId }) => ids.has(fromId) && ids.has(toId))
+      .map(({ fromId, toId, metadata }) => ({ from: fromId, to: toId, metadata })),
+    timestamp: timestamp(at === undefined ? nowMs : Number(at.seconds) * 1000 + Math.floor(at.nanos / 1_000_000)),
+  };
+}
+
+const VERDICTS: Readonly<Record<number, FindingWire["verdict"]>> = {
+  [Verdict.UNSPECIFIED]: "transient",
+  [Verdict.HEALTHY]: "healthy",
+  [Verdict.TRANSIENT]: "transient",
+  [Verdict.PERMANENT]: "permanent",
+};
+
+const LEVELS: Readonly<Record<number, FindingWire["level"]>> = {
+  [FindingLevel.UNSPECIFIED]: "class",
+  [FindingLevel.CLASS]: "class",
+  [FindingLevel.FUNCTION]: "function",
+  [FindingLevel.ODGM]: "odgm",
+  [FindingLevel.WORKLOAD]: "workload",
+  [FindingLevel.POD]: "pod",
+  [FindingLevel.NODE]: "node",
+  [FindingLevel.EVENT]: "event",
+};
+
+/** A chain of findings in the contract's JSON. */
+export function findingFromWire(finding: Finding): FindingWire {
+  const { resource } = finding;
+  return {
+    level: LEVELS[finding.level] ?? "class",
+    name: finding.name,
+    resource: resource
+      ? { kind: resource.kind, name: resource.name, namespace: resource.namespace ?? null, uid: resource.uid ?? null }
+      : null,
+    verdict: VERDICTS[finding.verdict] ?? "transient",
+    reason: finding.reason,
+    message: finding.message,
+    suggested_action: finding.suggestedAction,
+    since: finding.since ?? null,
+    count: finding.count ?? null,
+    causes: finding.causes.map(findingFromWire),
+  };
+}

@@ -1,0 +1,358 @@
+import { mkdtempSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { GRPC_STATUS } from "@oaas/contracts/grpc";
+import { conflict, failedPrecondition, Fault, invalidArgument, resourceExhausted, unavailable } from "@oaas/foundation";
+import { realAmbient } from "@oaas/foundation/real";
+import type { ClusterName, UnitId } from "@oaas/models";
+import type { CorrelationId } from "@oaas/observability";
+import { createAsyncContext } from "@oaas/observability/node";
+import { eventually, makeAuthority } from "@oaas/testkit";
+import { afterEach, describe, expect, it } from "vitest";
+import { DEFAULT_GUARD, type GuardPolicy } from "../src/adapters/crm/cluster-guard.ts";
+import { GrpcCrmGateway } from "../src/adapters/crm/crm-gateway.ts";
+import type { RuntimeChange, UnitReport } from "../src/ports.ts";
+import { FakeClusterBook } from "./fakes/cluster-book.ts";
+import { startRawGrpc } from "./fakes/raw-grpc.ts";
+import { ScriptedCrm, type ScriptedCrmOptions } from "./fakes/scripted-crm.ts";
+import { DOWN } from "./fakes/scripted-units.ts";
+import { unitOf } from "./fakes/units.ts";
+
+const open: { close(): unknown }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0).reverse()) await one.close();
+});
+
+const context = createAsyncContext();
+
+function gatewayOver(book: FakeClusterBook, guard: Partial<GuardPolicy> = {}): GrpcCrmGateway {
+  const gateway = new GrpcCrmGateway({
+    clusters: book,
+    ambient: realAmbient,
+    context,
+    guard: { ...DEFAULT_GUARD, ...guard },
+  });
+  open.push(gateway);
+  return gateway;
+}
+
+async function cluster(options?: ScriptedCrmOptions): Promise<ScriptedCrm> {
+  const crm = await ScriptedCrm.start(options);
+  open.push(crm);
+  return crm;
+}
+
+/** One scripted cluster called edge, and a gateway that knows it. */
+async function edge(options?: ScriptedCrmOptions, registration = {}, guard: Partial<GuardPolicy> = {}) {
+  const crm = await cluster(options);
+  const book = new FakeClusterBook();
+  const name = book.put("edge", crm.url, registration);
+  return { crm, book, name, gateway: gatewayOver(book, guard) };
+}
+
+async function all(reports: AsyncIterable<UnitReport>): Promise<UnitReport[]> {
+  const found: UnitReport[] = [];
+  for await (const report of reports) found.push(report);
+  return found;
+}
+
+async function faultOf(call: Promise<unknown>): Promise<Fault> {
+  return call.then(
+    () => expect.unreachable("the call succeeded"),
+    (thrown: unknown) => Fault.from(thrown),
+  );
+}
+
+describe("the gateway and a manager of ours", () => {
+  it("deploys, reads, lists, explains and removes; twice is once", async () => {
+    const { crm, gateway, name } = await edge();
+    const unit = unitOf("cart-1");
+    await gateway.deploy(name, unit);
+    await gateway.deploy(name, unit);
+    expect(crm.units.size).toBe(1);
+    expect(await gateway.unit(name, unit.id)).toMatchObject({
+      unitId: "cart-1",
+      condition: "running",
+      phase: "available",
+      digest: "d1",
+      revision: 1,
+      managedBy: "pm",
+      deploymentKey: "cart",
+      runtime: { cluster: "edge", classKey: "shop.Cart", targetEnvironment: "oaas-scripted" },
+    });
+    crm.units.set("cart-1", DOWN);
+    expect(await gateway.explain(name, unit.id)).toMatchObject({
+      level: "class",
+      verdict: "permanent",
+      causes: [{ level: "function", name: "Cart.add" }],
+    });
+    expect(await all(gateway.runtimes(name, { condition: "running" }))).toEqual([]);
+    expect(await all(gateway.runtimes(name, { classKey: "Cart", packageName: "shop" }))).toHaveLength(1);
+    expect((await gateway.topology(name)).nodes.map(({ id }) => id)).toEqual([
+      "environment::scripted",
+      "class::cart-1",
+    ]);
+    await gateway.remove(name, unit.id);
+    await gateway.remove(name, unit.id);
+    expect(await gateway.unit(name, unit.id)).toBeUndefined();
+  });
+
+  it("sends correlation id, trace, token and deadline along", async () => {
+    const { crm, gateway, name } = await edge({}, { token: "s3cret" });
+    const span = { traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b7169203331", sampled: true };
+    await context.run({ correlationId: "corr-1" as CorrelationId, span }, () => gateway.deploy(name, unitOf("a")));
+    await gateway.unit(name, "a" as UnitId);
+    const [deploy, read] = crm.calls;
+    expect(deploy).toMatchObject({ correlationId: "corr-1", authorization: "Bearer s3cret" });
+    expect(deploy?.traceparent).toContain("0af7651916cd43dd8448eb211c80319c");
+    expect(deploy?.remainingMs).toBeGreaterThan(5_000);
+    expect(deploy?.remainingMs).toBeLessThanOrEqual(15_000);
+    expect(read?.remainingMs).toBeLessThanOrEqual(5_000);
+    expect(read?.correlationId).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it("pages through everything, also through what comes and goes", async () => {
+    const { crm, gateway, name } = await edge();
+    for (let n = 0; n < 1_203; n += 1) crm.units.put(unitOf(`unit-${String(n).padStart(4, "0")}`));
+    const ids = (await all(gateway.runtimes(name, {}))).map(({ unitId }) => unitId);
+    expect(new Set(ids).size).toBe(1_203);
+    expect(crm.callsOf("ListClassRuntimes")).toHaveLength(3);
+  });
+
+  it("watches: an account of what is there, then changes, until the caller stops", async () => {
+    const { crm, gateway, name } = await edge();
+    crm.units.put(unitOf("a"));
+    const stop = new AbortController();
+    const seen: RuntimeChange[] = [];
+    const watching = (async () => {
+      for await (const change of gateway.watch(name, { signal: stop.signal })) seen.push(change);
+    })();
+    await eventually(() => seen.length === 3);
+    crm.units.set("a", DOWN);
+    crm.units.put(unitOf("b"));
+    crm.units.remove("a");
+    await eventually(() => seen.length === 6);
+    expect(seen.map((change) => (change.type === "changed" ? change.report.condition : change.type))).toEqual([
+      "syncing",
+      "running",
+      "synced",
+      "down",
+      "running",
+      "removed",
+    ]);
+    stop.abort();
+    await expect(watching).rejects.toMatchObject({ detail: { kind: "cancelled" } });
+  });
+});
+
+describe("the gateway and trouble", () => {
+  const refusals: { fault: Fault; calls: number; why: string }[] = [
+    { fault: unavailable("api", "down"), calls: 3, why: "may help" },
+    { fault: conflict("class runtime", "a"), calls: 3, why: "may help" },
+    { fault: resourceExhausted("quota", "full"), calls: 3, why: "may help" },
+    { fault: failedPrecondition("odgm", "ODGM is off"), calls: 1, why: "will not help" },
+    {
+      fault: invalidArgument("unit", [{ path: "$.id", message: "is odd", fix: "even it" }]),
+      calls: 1,
+      why: "will not help",
+    },
+    { fault: new Fault({ kind: "internal" }, "bug"), calls: 1, why: "will not help" },
+    { fault: new Fault({ kind: "unauthenticated" }, "who?"), calls: 1, why: "will not help" },
+    { fault: new Fault({ kind: "permission-denied", action: "x" }, "no"), calls: 1, why: "will not help" },
+  ];
+  it.each(refusals)("$fault.kind: trying again $why", async ({ fault, calls }) => {
+    const { crm, gateway, name } = await edge();
+    crm.always({ do: "fail", fault }, "Deploy");
+    const seen = await faultOf(gateway.deploy(name, unitOf("a")));
+    expect(seen.kind).toBe(fault.kind);
+    expect(seen.message).toContain('cluster "edge"');
+    expect(seen.violations).toEqual(fault.violations);
+    expect(crm.callsOf("Deploy")).toHaveLength(calls);
+  });
+
+  const codes: { code: keyof typeof GRPC_STATUS; kind: string; calls: number; why: string }[] = [
+    { code: "INTERNAL", kind: "unavailable", calls: 3, why: "the Rust manager says so whenever Kubernetes is down" },
+    { code: "UNKNOWN", kind: "unavailable", calls: 3, why: "a proxy may say so" },
+    { code: "UNAVAILABLE", kind: "unavailable", calls: 3, why: "plain" },
+    { code: "ABORTED", kind: "conflict", calls: 3, why: "plain" },
+    { code: "OUT_OF_RANGE", kind: "invalid-argument", calls: 1, why: "the request is at fault" },
+    { code: "DATA_LOSS", kind: "internal", calls: 1, why: "nothing to be done" },
+    { code: "ALREADY_EXISTS", kind: "already-exists", calls: 1, why: "the name belongs to another" },
+    { code: "UNIMPLEMENTED", kind: "unimplemented", calls: 1, why: "no such service" },
+  ];
+  it.each(codes)("a bare $code is $kind: $why", async ({ code, kind, calls }) => {
+    const raw = await startRawGrpc(GRPC_STATUS[code]);
+    open.push(raw);
+    const book = new FakeClusterBook();
+    const name = book.put("foreign", raw.url);
+    const fault = await faultOf(gatewayOver(book).deploy(name, unitOf("a")));
+    expect([fault.kind, raw.calls.length]).toEqual([kind, calls]);
+    expect(fault.message).toContain('cluster "foreign"');
+  });
+
+  it("an answer that was lost is asked for again, and the unit is there once", async () => {
+    const { crm, gateway, name } = await edge();
+    crm.next("Deploy", { do: "lose-answer" });
+    await gateway.deploy(name, unitOf("a"));
+    expect(crm.units.size).toBe(1);
+    expect(crm.callsOf("Deploy")).toHaveLength(2);
+  });
+
+  it("a hung cluster ends by its deadline and delays nobody", async () => {
+    const hung = await cluster({ name: "hung" });
+    const well = await cluster({ name: "well" });
+    hung.always({ do: "hang" });
+    const book = new FakeClusterBook();
+    const gateway = gatewayOver(book);
+    const bad = book.put("hung", hung.url, { timeoutSeconds: 1 });
+    const good = book.put("well", well.url);
+    const order: string[] = [];
+    const late = faultOf(gateway.deploy(bad, unitOf("a"))).then((fault) => order.push(fault.kind));
+    await Promise.all(Array.from({ length: 20 }, (_, n) => gateway.deploy(good, unitOf(`u-${n}`))));
+    order.push("the others are done");
+    await late;
+    expect(order).toEqual(["the others are done", "deadline-exceeded"]);
+  });
+
+  it("a dead cluster is refused at once after some failures, and welcome when it answers again", async () => {
+    const { crm, gateway, name } = await edge({}, { retryAttempts: 1 }, { breaker: { threshold: 2, openMs: 60_000 } });
+    await gateway.deploy(name, unitOf("a"));
+    await crm.down();
+    for (let n = 0; n < 2; n += 1) expect((await faultOf(gateway.unit(name, "a" as UnitId))).kind).toBe("unavailable");
+    expect(gateway.breaker(name)).toBe("open");
+    expect((await faultOf(gateway.unit(name, "a" as UnitId))).message).toMatch(/failed 2 times in a row/);
+    await crm.up();
+    await eventually(() => gateway.health(name));
+    expect(gateway.breaker(name)).toBe("closed");
+    expect(await gateway.unit(name, "a" as UnitId)).toBeDefined();
+  });
+
+  it("a cluster that accepts connections and says nothing is out of reach", async () => {
+    const { crm, gateway, name } = await edge({}, { timeoutSeconds: 1 });
+    crm.mute();
+    expect((await faultOf(gateway.health(name))).kind).toMatch(/deadline-exceeded|unavailable/);
+  });
+
+  it("so many calls at once and no more", async () => {
+    const { crm, gateway, name } = await edge({}, {}, { mostAtOnce: 3 });
+    crm.always({ do: "slow", ms: 20 }, "Deploy");
+    await Promise.all(Array.from({ length: 12 }, (_, n) => gateway.deploy(name, unitOf(`u-${n}`))));
+    expect(crm.mostAtOnce("Deploy")).toBe(3);
+    expect(crm.units.size).toBe(12);
+  });
+
+  it("a cluster that was removed or never there is not found, and its connection ends", async () => {
+    const { crm, book, gateway, name } = await edge();
+    await gateway.health(name);
+    expect(crm.connections).toBe(1);
+    book.delete(name);
+    await eventually(() => crm.connections === 0);
+    expect((await faultOf(gateway.health(name))).detail).toMatchObject({ kind: "not-found", name: "edge" });
+    expect((await faultOf(gateway.unit("x" as ClusterName, "a" as UnitId))).kind).toBe("not-found");
+  });
+
+  it("a caller that gives up is told so, and the cluster hears it", async () => {
+    const { crm, gateway, name } = await edge();
+    crm.always({ do: "hang" }, "Deploy");
+    const caller = new AbortController();
+    const call = faultOf(gateway.deploy(name, unitOf("a"), { signal: caller.signal }));
+    await eventually(() => crm.callsOf("Deploy").length === 1);
+    caller.abort();
+    expect((await call).kind).toBe("cancelled");
+    expect(crm.callsOf("Deploy")).toHaveLength(1);
+  });
+});
+
+describe("the gateway and the Rust manager", () => {
+  it("lists by offset, checks filters itself, and does without watch and explain", async () => {
+    const { crm, gateway, name } = await edge({ flavour: "rust" });
+    for (let n = 0; n < 1_001; n += 1) {
+      crm.units.put(unitOf(`unit-${n}`, { classKey: n % 2 === 0 ? "Even" : "Odd" }));
+    }
+    expect(await all(gateway.runtimes(name, {}))).toHaveLength(1_001);
+    expect(await all(gateway.runtimes(name, { classKey: "Even", condition: "running" }))).toHaveLength(501);
+    expect(await all(gateway.runtimes(name, { environment: "oaas-scripted" }))).toHaveLength(1_001);
+    expect(await all(gateway.runtimes(name, { environment: "elsewhere" }))).toEqual([]);
+    expect(await gateway.explain(name, "unit-1" as UnitId)).toBeUndefined();
+    await expect(gateway.watch(name)[Symbol.asyncIterator]().next()).rejects.toMatchObject({
+      detail: { kind: "unimplemented" },
+    });
+    expect(await gateway.unit(name, "unit-1" as UnitId)).not.toHaveProperty("digest");
+    expect(await gateway.health(name)).toMatchObject({ status: "healthy", availability: 0.99, cluster: "edge" });
+  });
+
+  const updates: { learnt: "by health" | "by the first answer"; why: string }[] = [
+    { learnt: "by health", why: "the usual way" },
+    { learnt: "by the first answer", why: "before the first check" },
+  ];
+  it.each(updates)("a change reaches it by replacing the unit, known $learnt", async ({ learnt }) => {
+    const { crm, gateway, name } = await edge({ flavour: "rust" });
+    if (learnt === "by health") await gateway.health(name);
+    await gateway.deploy(name, unitOf("a", { classKey: "Old" }));
+    await gateway.deploy(name, unitOf("a", { classKey: "Old" }));
+    expect(crm.callsOf("DeleteDeployment")).toHaveLength(0);
+    await gateway.deploy(name, unitOf("a", { classKey: "New", digest: "d2", revision: 2n }));
+    expect(crm.units.get("a")?.unit.classKey).toBe("New");
+    expect(crm.callsOf("DeleteDeployment")).toHaveLength(1);
+    await gateway.deploy(name, unitOf("a", { classKey: "New", digest: "d2", revision: 2n }));
+    expect(crm.callsOf("DeleteDeployment")).toHaveLength(1);
+  });
+
+  it("a process that did not create the unit replaces it when it is not of the first revision", async () => {
+    const { crm, gateway, name } = await edge({ flavour: "rust" });
+    crm.units.put(unitOf("a", { classKey: "Old" }));
+    await gateway.deploy(name, unitOf("a", { classKey: "New", digest: "d2", revision: 2n }));
+    expect(crm.units.get("a")?.unit.classKey).toBe("New");
+  });
+});
+
+describe("TLS and tokens", () => {
+  const folder = mkdtempSync(path.join(tmpdir(), "oaas-pm-tls-"));
+  const write = (name: string, text: string): string => {
+    const file = path.join(folder, name);
+    writeFileSync(file, text);
+    return file;
+  };
+
+  it("checks the server, shows a certificate, and takes replaced files without a restart", async () => {
+    const servers = makeAuthority("servers");
+    const clients = makeAuthority("clients");
+    const server = servers.issue({ commonName: "crm", hosts: ["127.0.0.1", "localhost"] });
+    const [first, second] = ["pm-1", "pm-2"].map((commonName) => clients.issue({ commonName }));
+    const caFile = write("ca.crt", makeAuthority("strangers").certificate);
+    const certificateFile = write("tls.crt", first!.certificate);
+    const keyFile = write("tls.key", first!.key);
+    const tokenFile = write("token", "old\n");
+    const { crm, gateway, name } = await edge(
+      {
+        tls: {
+          cert: server.certificate,
+          key: server.key,
+          ca: clients.certificate,
+          requestCert: true,
+          rejectUnauthorized: true,
+        },
+      },
+      { tls: { caFile, certificateFile, keyFile, insecure: false }, tokenFile, timeoutSeconds: 3, retryAttempts: 1 },
+    );
+    expect((await faultOf(gateway.health(name))).kind).toMatch(/unavailable|deadline-exceeded/);
+    write("ca.crt", servers.certificate);
+    await eventually(() => gateway.health(name));
+    expect(crm.calls.at(-1)).toMatchObject({ certificate: "pm-1", authorization: "Bearer old" });
+    write("tls.crt", second!.certificate);
+    write("tls.key", second!.key);
+    write("token", "new\n");
+    for (const file of [certificateFile, keyFile, tokenFile]) utimesSync(file, new Date(), new Date());
+    await eventually(async () => {
+      await gateway.health(name);
+      expect(crm.calls.at(-1)).toMatchObject({ certificate: "pm-2", authorization: "Bearer new" });
+    });
+  });
+
+  it("a file that is not there is named", async () => {
+    const { gateway, name } = await edge({}, { tokenFile: "/nowhere/token" });
+    const fault = await faultOf(gateway.health(name));
+    expect(fault.kind).toBe("failed-precondition");
+    expect(fault.message).toBe('cluster "edge": /nowhere/token cannot be read: ENOENT');
+  });
+});

@@ -1,0 +1,34 @@
+import type { ClusterName } from "@oaas/models";
+import type { ClusterBook } from "../../src/adapters/crm/crm-gateway.ts";
+import type { ClusterRegistration } from "../../src/use-cases.ts";
+
+/** A list of clusters that a test changes at will. */
+export class FakeClusterBook implements ClusterBook {
+  readonly #clusters = new Map<ClusterName, ClusterRegistration>();
+  readonly #listeners = new Set<(name: ClusterName) => void>();
+
+  put(name: string, url: string, rest: Partial<ClusterRegistration> = {}): ClusterName {
+    const cluster = name as ClusterName;
+    this.#clusters.set(cluster, { name: cluster, url, labels: {}, retryAttempts: 3, ...rest });
+    this.#tell(cluster);
+    return cluster;
+  }
+
+  delete(name: ClusterName): void {
+    this.#clusters.delete(name);
+    this.#tell(name);
+  }
+
+  registration(name: ClusterName): ClusterRegistration | undefined {
+    return this.#clusters.get(name);
+  }
+
+  onChange(listener: (name: ClusterName) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #tell(name: ClusterName): void {
+    for (const listener of this.#listeners) listener(name);
+  }
+}
