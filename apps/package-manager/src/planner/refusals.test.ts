@@ -179,6 +179,49 @@ describe("refusals", () => {
     expect(refused(given)).toMatchObject(want);
   });
 
+  const names = (...list: string[]) => list.map(clusterName);
+  test.each([
+    { why: "a lower target always helps", given: {}, want: { kind: "lower-target", availability: 0.972 } },
+    { why: "more of the same help", given: {}, want: { kind: "raise-cap", maxReplicas: 5 } },
+    { why: "a better cluster helps", given: {}, want: { kind: "add-cluster", availability: 0.9412 } },
+    { why: "so does taking what there is", given: {}, want: { kind: "allow-best-effort" } },
+    {
+      why: "one that is known to be good would help if it were back",
+      given: { clusters: [clusterOf("a", 0.9), clusterOf("b", 0.99, { breaker: "open" })] },
+      want: { kind: "restore-cluster", cluster: "b" },
+    },
+    {
+      why: "a named one is in the way",
+      given: {
+        clusters: [clusterOf("a", 0.99), clusterOf("b", 0.1)],
+        deployment: { targetClusters: names("a", "b"), nfr: { availability: 0.99 } },
+      },
+      want: { kind: "leave-out", clusters: ["b"] },
+    },
+    {
+      why: "the user's own count is in the way",
+      given: {
+        clusters: [clusterOf("a", 0.99)],
+        settings: { maxReplicas: 2 },
+        deployment: { odgm: { collections: [], nodeIds: {}, replicaCount: 2 } },
+      },
+      want: { kind: "lower-replica-count", replicaCount: 1 },
+    },
+  ])("out of reach: $why", ({ given, want }) => {
+    const refusal = refused({ clusters: [clusterOf("a", 0.9)], settings: { maxReplicas: 4 }, ...given });
+    expect(refusal).toMatchObject({ kind: "out-of-reach" });
+    expect("remedies" in refusal && refusal.remedies).toContainEqual(expect.objectContaining(want));
+  });
+
+  test("out of reach: nothing is told that does not help", () => {
+    const refusal = refused({ clusters: [clusterOf("a", 0.4)] });
+    expect("remedies" in refusal && refusal.remedies.map(({ kind }) => kind)).toEqual([
+      "lower-target",
+      "add-cluster",
+      "allow-best-effort",
+    ]);
+  });
+
   test("best effort takes the best instead and says so", () => {
     const given = {
       clusters: [clusterOf("a", 0.9)],

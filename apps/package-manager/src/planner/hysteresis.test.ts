@@ -1,0 +1,127 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { DeploymentPlan } from "./plan-types.ts";
+import { clusterName, clusterOf, clustersIn, clustersOf, planned, STRONG_STATE } from "./testing/plan-inputs.ts";
+
+describe("clusters", () => {
+  const before = planned({ clusters: clustersOf([0.995, 0.992]) });
+
+  test.each([
+    { why: "a little better is not worth a move", now: [0.995, 0.9954], want: ["c00"] },
+    { why: "as good is not either", now: [0.995, 0.995], want: ["c00"] },
+    { why: "half the downtime is", now: [0.995, 0.9975], want: ["c01"] },
+  ])("$why", ({ now, want }) => {
+    expect(clustersIn(before)).toEqual(["c00"]);
+    expect(clustersIn(planned({ clusters: clustersOf(now), previous: before }))).toEqual(want);
+  });
+
+  test("one that cannot be used any more is left at once", () => {
+    const clusters = [clusterOf("c00", 0.995, { breaker: "open" }), clusterOf("c01", 0.992)];
+    expect(clustersIn(planned({ clusters, previous: before }))).toEqual(["c01"]);
+  });
+
+  test("a bad cluster that joins does not spread what runs well", () => {
+    const clusters = [...clustersOf([0.995, 0.992]), clusterOf("new", 0.6)];
+    expect(planned({ clusters }).units.length).toBeGreaterThan(1);
+    const kept = planned({ clusters, previous: before });
+    expect(clustersIn(kept)).toEqual(["c00"]);
+    expect(kept.decisions.map(({ rule }) => rule)).toContainEqual(expect.stringContaining("hysteresis"));
+    expect(kept.digest).toBe(before.digest);
+  });
+
+  test("another list of names is followed at once", () => {
+    const named = planned({
+      clusters: clustersOf([0.995, 0.992]),
+      deployment: { targetClusters: [clusterName("c01")] },
+      previous: before,
+    });
+    expect(clustersIn(named)).toEqual(["c01"]);
+  });
+});
+
+describe("counts", () => {
+  const three = planned({ clusters: clustersOf([0.989, 0.989, 0.989]) });
+
+  test.each([
+    { why: "fewer would do, but only just", now: 0.9905, want: 3 },
+    { why: "fewer would do easily", now: 0.995, want: 1 },
+    { why: "still needed", now: 0.98, want: 3 },
+    { why: "more are needed, at once", now: 0.93, want: 5 },
+  ])("of three, with clusters at $now: $want, $why", ({ now, want }) => {
+    expect(three.replicas).toBe(3);
+    expect(planned({ clusters: clustersOf([now, now, now]), previous: three }).replicas).toBe(want);
+  });
+
+  test.each([
+    { why: "another target", given: { deployment: { nfr: { availability: 0.9 } } }, want: 1 },
+    { why: "another algorithm", given: { settings: { algorithm: "independent" as const } }, want: 1 },
+    { why: "another consistency", given: { definition: { stateSpec: STRONG_STATE } }, want: 3 },
+    { why: "a lower cap", given: { settings: { maxReplicas: 2 } }, want: 1 },
+  ])("$why is a new question", ({ given, want }) => {
+    expect(planned({ clusters: clustersOf([0.9905, 0.9905, 0.9905]), previous: three, ...given }).replicas).toBe(want);
+  });
+
+  test("what was accepted as best effort is left as soon as the target can be reached", () => {
+    const deployment = { allowBestEffort: true };
+    const settings = { maxReplicas: 2 };
+    const before = planned({ clusters: clustersOf([0.5]), deployment, settings });
+    expect(before.bestEffort).toBe(true);
+    expect(planned({ clusters: clustersOf([0.9901]), deployment, settings, previous: before }).bestEffort).toBe(false);
+  });
+});
+
+describe("measured scales", () => {
+  const at = (recommended: number, previous?: DeploymentPlan) =>
+    planned({
+      clusters: [clusterOf("c00", 0.99, { recommendedReplicas: { "Order.place": recommended } })],
+      deployment: { nfr: { minThroughputRps: 5000 } },
+      ...(previous === undefined ? {} : { previous }),
+    });
+  const scaleOf = (plan: DeploymentPlan) => plan.units[0]?.functions[0]?.minScale;
+
+  test.each([
+    { why: "a small saving is not worth a move", now: 19, want: 20 },
+    { why: "a large one is", now: 15, want: 15 },
+    { why: "more is given at once", now: 21, want: 21 },
+  ])("of 20, with $now measured: $want, $why", ({ now, want }) => {
+    expect(scaleOf(at(now, at(20)))).toBe(want);
+  });
+});
+
+test("planning again with the same readings changes nothing", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.double({ min: 0.6, max: 1, noNaN: true }), { minLength: 1, maxLength: 8 }),
+      fc.constantFrom(0.9, 0.99, 0.999),
+      (availabilities, availability) => {
+        const given = {
+          clusters: clustersOf(availabilities),
+          deployment: { nfr: { availability }, allowBestEffort: true },
+          definition: { stateSpec: STRONG_STATE },
+        };
+        const first = planned(given);
+        expect(planned({ ...given, previous: first }).digest).toBe(first.digest);
+      },
+    ),
+  );
+});
+
+test("readings that tremble by less than the margin move nothing after the first plan", () => {
+  const downtimes = fc.array(fc.double({ min: 0.001, max: 0.004, noNaN: true }), { minLength: 2, maxLength: 6 });
+  const tremble = fc.array(fc.array(fc.double({ min: 0.96, max: 1.04, noNaN: true }), { minLength: 6, maxLength: 6 }), {
+    minLength: 5,
+    maxLength: 20,
+  });
+  fc.assert(
+    fc.property(downtimes, tremble, (base, rounds) => {
+      const reading = (factors: readonly number[]) =>
+        clustersOf(base.map((downtime, index) => 1 - downtime * (factors[index] ?? 1)));
+      const first = planned({ clusters: reading([]) });
+      let plan = first;
+      for (const factors of rounds) {
+        plan = planned({ clusters: reading(factors), previous: plan });
+        expect(plan.digest).toBe(first.digest);
+      }
+    }),
+  );
+});

@@ -1,0 +1,216 @@
+import { canonicalJson } from "@oaas/foundation";
+import { ClusterStatus, type ClusterName } from "@oaas/models";
+import { sweepSize } from "@oaas/testkit";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { comparePlans } from "./compare.ts";
+import { planDeployment } from "./plan.ts";
+import type { CandidateCluster, DeploymentPlan, PlanInput, Remedy } from "./plan-types.ts";
+import { clusterName, clusterOf, inputOf, stateOf, STRONG_STATE } from "./testing/plan-inputs.ts";
+import { planContent } from "./units.ts";
+
+const share = fc.oneof(fc.double({ min: 0, max: 1, noNaN: true }), fc.constantFrom(0, 0.5, 0.9, 0.95, 0.99, 0.999, 1));
+
+const cluster = fc
+  .record({
+    name: fc.constantFrom("a", "b", "c", "d", "e", "constructor", "f-1", "G.2"),
+    availability: fc.option(share, { nil: undefined }),
+    env: fc.constantFrom("edge", "cloud", undefined),
+    breaker: fc.constantFrom("closed" as const, "closed" as const, "half-open" as const, "open" as const),
+    status: fc.constantFrom(...Object.values(ClusterStatus)),
+    readingAgeMs: fc.constantFrom(0, 1000, 10_000_000),
+  })
+  .map(({ name, availability, env, breaker, status, readingAgeMs }): CandidateCluster => {
+    const known = clusterOf(name, availability ?? 0, {
+      labels: env === undefined ? {} : { env },
+      breaker,
+      readingAgeMs,
+    });
+    const { reading: _reading, ...dark } = known;
+    return availability === undefined
+      ? dark
+      : { ...known, reading: { cluster: clusterName(name), status, availability } };
+  });
+
+const input = fc
+  .record({
+    clusters: fc.uniqueArray(cluster, { maxLength: 8, selector: ({ name }) => name }),
+    target: fc.option(share, { nil: undefined }),
+    state: fc.constantFrom(undefined, stateOf(), STRONG_STATE),
+    kind: fc.constantFrom(undefined, undefined, "edge"),
+    named: fc.boolean(),
+    allowBestEffort: fc.boolean(),
+    maxReplicas: fc.integer({ min: 1, max: 9 }),
+    algorithm: fc.constantFrom("quorum" as const, "quorum" as const, "independent" as const),
+    replicaCount: fc.option(fc.integer({ min: 1, max: 5 }), { nil: undefined }),
+    rps: fc.option(fc.integer({ min: 1, max: 12_000 }), { nil: undefined }),
+  })
+  .map((one): PlanInput => {
+    const targets = one.named ? one.clusters.slice(0, 3).map(({ name }) => name) : [];
+    return inputOf({
+      clusters: one.clusters,
+      definition: one.state === undefined ? {} : { stateSpec: one.state },
+      settings: { maxReplicas: one.maxReplicas, algorithm: one.algorithm },
+      deployment: {
+        targetClusters: targets,
+        allowBestEffort: one.allowBestEffort,
+        nfr: {
+          ...(one.target === undefined ? {} : { availability: one.target }),
+          ...(one.rps === undefined ? {} : { minThroughputRps: one.rps }),
+        },
+        ...(one.kind === undefined ? {} : { environmentKind: one.kind }),
+        ...(one.replicaCount === undefined
+          ? {}
+          : { odgm: { collections: [], nodeIds: {}, replicaCount: one.replicaCount } }),
+      },
+    });
+  });
+
+const RUNS = { numRuns: sweepSize(300, 5000) };
+
+/** That enough of these replicas are up, by going through every world. */
+function enumerated(replicas: readonly number[], needed: number): number {
+  let sum = 0;
+  for (let world = 0; world < 2 ** replicas.length; world += 1) {
+    const up = replicas.filter((_, index) => ((world >> index) & 1) === 1).length;
+    if (up < needed) continue;
+    sum += replicas.reduce((product, p, index) => product * (((world >> index) & 1) === 1 ? p : 1 - p), 1);
+  }
+  return sum;
+}
+
+/** The replicas of a plan on its clusters at worst, from nothing but what would be sent. */
+function worstReplicas(plan: DeploymentPlan): readonly number[] {
+  const availability = new Map(plan.clusters.map((verdict) => [verdict.cluster, verdict.availability ?? 0]));
+  const nodes = Object.entries(plan.odgm?.nodeIds ?? {}).flatMap(([name, ids]) =>
+    ids.map(() => availability.get(name as ClusterName) ?? 0),
+  );
+  return nodes.sort((a, b) => a - b).slice(0, plan.replicas);
+}
+
+test("a plan of a class with state meets its target by enumeration, or says that it is best effort", () => {
+  fc.assert(
+    fc.property(input, (given) => {
+      const result = planDeployment(given);
+      if (!result.ok || result.value.odgm === undefined) return;
+      const plan = result.value;
+      const needed = plan.sizing.algorithm === "quorum" ? Math.floor(plan.replicas / 2) + 1 : 1;
+      const reached = enumerated(worstReplicas(plan), needed);
+      expect(plan.achievedAvailability).toBeCloseTo(reached, 10);
+      if (!plan.bestEffort) expect(reached + 1e-9).toBeGreaterThanOrEqual(Math.min(plan.sizing.target, 0.999_999_999));
+      if (plan.sizing.strong) expect(plan.replicas % 2).toBe(1);
+      expect(plan.replicas).toBeLessThanOrEqual(given.settings.maxReplicas);
+      expect(given.deployment.allowBestEffort || !plan.bestEffort).toBe(true);
+    }),
+    RUNS,
+  );
+});
+
+test("any input gives a plan or a refusal with words, never a throw; every cluster is spoken of once", () => {
+  fc.assert(
+    fc.property(input, (given) => {
+      const result = planDeployment(given);
+      const { clusters } = result.ok ? result.value : result.error;
+      expect(clusters.map(({ cluster: name }) => name)).toEqual(given.clusters.map(({ name }) => name).sort());
+      if (!result.ok) expect(result.error.message).not.toBe("");
+      else {
+        const chosen = clusters.filter((verdict) => verdict.chosen).map(({ cluster: name }) => name);
+        expect(result.value.units.map((unit) => unit.cluster)).toEqual(chosen);
+        expect(chosen.length).toBeGreaterThan(0);
+      }
+    }),
+    RUNS,
+  );
+});
+
+test("the order in which clusters come changes nothing", () => {
+  fc.assert(
+    fc.property(input, fc.infiniteStream(fc.nat()), (given, dice) => {
+      const order = given.clusters.map((one) => ({ one, at: dice.next().value ?? 0 }));
+      const shuffled = order.sort((a, b) => a.at - b.at).map(({ one }) => one);
+      expect(planDeployment({ ...given, clusters: shuffled })).toEqual(planDeployment(given));
+    }),
+    RUNS,
+  );
+});
+
+test("digests are equal exactly when what would be done is, and then nothing moved", () => {
+  fc.assert(
+    fc.property(input, input, fc.boolean(), (given, other, alike) => {
+      const one = planDeployment(given);
+      const another = planDeployment(alike ? { ...given, clusters: other.clusters } : other);
+      if (!one.ok || !another.ok) return;
+      const sameContent = canonicalJson(planContent(one.value)) === canonicalJson(planContent(another.value));
+      expect(one.value.digest === another.value.digest).toBe(sameContent);
+      expect(comparePlans(one.value, another.value).length === 0).toBe(sameContent);
+    }),
+    RUNS,
+  );
+});
+
+test("another cluster makes no reachable target unreachable, unless it was named", () => {
+  fc.assert(
+    fc.property(input, share, (given, availability) => {
+      const before = planDeployment(given);
+      if (!before.ok || given.deployment.targetClusters.length > 0) return;
+      const joined = clusterOf("z", availability, { labels: { env: "edge" } });
+      expect(planDeployment({ ...given, clusters: [...given.clusters, joined] }).ok).toBe(true);
+    }),
+    RUNS,
+  );
+});
+
+/** The input with a remedy followed. */
+function followed(given: PlanInput, remedy: Remedy): PlanInput {
+  const { deployment, settings, clusters } = given;
+  switch (remedy.kind) {
+    case "lower-target":
+      return { ...given, whatIf: { availability: remedy.availability } };
+    case "raise-cap":
+      return { ...given, settings: { ...settings, maxReplicas: remedy.maxReplicas } };
+    case "add-cluster": {
+      const more = clusterOf("z", remedy.availability, { labels: { env: "edge" } });
+      const named = deployment.targetClusters.length > 0 ? [...deployment.targetClusters, more.name] : [];
+      return { ...given, clusters: [...clusters, more], deployment: { ...deployment, targetClusters: named } };
+    }
+    case "restore-cluster":
+      return {
+        ...given,
+        clusters: clusters.map((one) =>
+          one.name === remedy.cluster && one.reading !== undefined
+            ? { ...one, breaker: "closed", readingAgeMs: 0, reading: { ...one.reading, status: ClusterStatus.healthy } }
+            : one,
+        ),
+      };
+    case "leave-out": {
+      const targetClusters = deployment.targetClusters.filter((name) => !remedy.clusters.includes(name));
+      return { ...given, deployment: { ...deployment, targetClusters } };
+    }
+    case "lower-replica-count": {
+      const odgm = { collections: [], nodeIds: {}, replicaCount: remedy.replicaCount };
+      return { ...given, deployment: { ...deployment, odgm } };
+    }
+    case "allow-best-effort":
+      return { ...given, deployment: { ...deployment, allowBestEffort: true } };
+  }
+}
+
+test("every remedy that is told helps by itself", () => {
+  fc.assert(
+    fc.property(input, (drawn) => {
+      const given = {
+        ...drawn,
+        deployment: { ...drawn.deployment, nfr: { availability: 0.995 }, allowBestEffort: false },
+      };
+      const result = planDeployment(given);
+      if (result.ok || result.error.kind !== "out-of-reach") return;
+      const { best, remedies } = result.error;
+      if (best !== undefined) expect(best.availability).toBeLessThan(0.995);
+      for (const remedy of remedies) {
+        const then = planDeployment(followed(given, remedy));
+        expect(then.ok ? "" : `${remedy.text}: ${then.error.message}`).toBe("");
+      }
+    }),
+    { numRuns: sweepSize(400, 5000) },
+  );
+});
