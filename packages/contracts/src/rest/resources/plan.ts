@@ -1,6 +1,6 @@
 import { CLUSTER_NAME, type ClusterName } from "@oaas/models";
 import { z } from "zod";
-import { listOf, object, optional, share, textOf, view, whole } from "../fields.ts";
+import { listOf, mapOf, object, optional, share, textOf, view, whole } from "../fields.ts";
 import { classDeploymentInput } from "./class-deployment.ts";
 import { odgmSpecView } from "./odgm-spec.ts";
 
@@ -11,6 +11,7 @@ export const planRequestInput = object({
     object({
       clusters_down: listOf(textOf<ClusterName>(CLUSTER_NAME)),
       availability: optional(share()),
+      cluster_availability: mapOf(share(), CLUSTER_NAME),
       package_revision: optional(whole({ min: 1, max: Number.MAX_SAFE_INTEGER })),
     }),
   ),
@@ -47,6 +48,17 @@ const plannedUnitView = view({
   functions: z.array(plannedFunctionView),
 });
 
+const shardAssignmentView = view({
+  primary: z.int(),
+  replica: z.array(z.int()).readonly(),
+  shard_ids: z.array(z.int()).readonly(),
+});
+
+/** The data grid with the place of every partition, by collection. */
+const plannedOdgmView = odgmSpecView.extend({
+  collection_assignments: z.record(z.string(), z.array(shardAssignmentView).readonly()).readonly(),
+});
+
 /** What would be done, with every id fixed and every choice explained. The digest stands for exactly this plan. */
 export const planView = view({
   digest: z.string(),
@@ -61,7 +73,7 @@ export const planView = view({
   replicas: z.int(),
   clusters: z.array(candidateView),
   units: z.array(plannedUnitView),
-  odgm: odgmSpecView.nullable(),
+  odgm: plannedOdgmView.nullable(),
   decisions: z.array(decisionView),
   explanation: z.string(),
 });
