@@ -31,6 +31,7 @@ export function node(ready: string) {
 
 /** The services on a loopback port, and clients for them. */
 export interface Serving {
+  readonly port: number;
   readonly classes: MemoryClasses;
   readonly grpc: GrpcServices;
   readonly deployments: RpcClient<typeof DeploymentService>;
@@ -83,6 +84,7 @@ export async function serve(over: Partial<GrpcServicesDeps> = {}, tokens: readon
   };
   const first = channel();
   return {
+    port: port.port,
     classes,
     grpc,
     deployments: first.client(DeploymentService),
