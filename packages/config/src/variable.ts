@@ -44,8 +44,8 @@ export interface Variable<V, T = V, D = T> {
   /** What the variable does, in a sentence for operators. */
   doc(text: string): Variable<V, T, D>;
   example(text: string): Variable<V, T, D>;
-  /** Never shown anywhere; may also come from the file that `<NAME>_FILE` names. */
-  secret(): Variable<V, T, D>;
+  /** Never shown anywhere; may also come from the file that `<NAME>_FILE` names, unless told otherwise. */
+  secret(options?: { readonly fromFile: boolean }): Variable<V, T, D>;
   /** Lets `<NAME>_FILE` name a file that holds the value. */
   fromFile(): Variable<V, T, D>;
 }
@@ -94,7 +94,7 @@ function declared<V, T, D>(spec: VariableSpec): Variable<V, T, D> {
     alias: (...names) => declared({ ...spec, aliases: [...spec.aliases, ...names] }),
     doc: (doc) => declared({ ...spec, doc }),
     example: (example) => declared({ ...spec, example }),
-    secret: () => declared({ ...spec, secret: true, fromFile: true }),
+    secret: (options) => declared({ ...spec, secret: true, fromFile: options?.fromFile ?? true }),
     fromFile: () => declared({ ...spec, fromFile: true }),
   };
 }
