@@ -97,10 +97,11 @@ export interface ClusterEntry {
 /** One reading of a cluster's health with its age, or why there is none. */
 export interface HealthReading {
   readonly cluster: ClusterName;
-  /** Status unknown or unhealthy with an error when the cluster could not be asked. */
+  /**
+   * What the cluster last said, however long ago; its status is unhealthy while the cluster cannot be asked, unknown when it never answered.
+   */
   readonly health: ClusterHealth;
-  /** The newest answer that the cluster ever gave, however old, and when. */
-  readonly lastGood?: ClusterHealth;
+  /** When it said so; absent when it never did. */
   readonly takenAtMs?: number;
   /** Why the newest attempt failed; absent when it succeeded. */
   readonly error?: string;

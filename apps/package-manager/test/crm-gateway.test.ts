@@ -92,7 +92,8 @@ describe("the gateway and a manager of ours", () => {
       "environment::scripted",
       "class::cart-1",
     ]);
-    await gateway.remove(name, unit.id);
+    expect((await faultOf(gateway.remove(name, unit.id, { revision: 0 }))).kind).toBe("failed-precondition");
+    await gateway.remove(name, unit.id, { revision: 1 });
     await gateway.remove(name, unit.id);
     expect(await gateway.unit(name, unit.id)).toBeUndefined();
   });

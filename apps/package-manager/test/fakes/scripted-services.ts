@@ -78,7 +78,8 @@ function deploymentService({ rust, units, act }: ScriptedServicesDeps): BoundSer
       }),
     deleteDeployment: (request, call) =>
       act("DeleteDeployment", request, call, () => {
-        if (!units.remove(request.deploymentId)) throw notFound("class runtime", request.deploymentId);
+        if (!units.remove(request.deploymentId, request.revision))
+          throw notFound("class runtime", request.deploymentId);
         return { status: StatusCode.OK, message: "deleted" };
       }),
     listClassRuntimes: (request, call) =>

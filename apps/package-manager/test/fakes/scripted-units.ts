@@ -83,10 +83,13 @@ export class ScriptedUnits {
     return DeployOutcome.UPDATED;
   }
 
-  /** False when there was none. */
-  remove(id: string): boolean {
+  /** False when there was none. A deletion of an older revision than what is there is refused, but for the Rust manager. */
+  remove(id: string, revision?: bigint): boolean {
     const held = this.#units.get(id);
     if (held === undefined) return false;
+    if (!this.#rust && revision !== undefined && revision < (held.unit.revision ?? 0n)) {
+      throw failedPrecondition(`revision ${revision}`, `the cluster has revision ${held.unit.revision}`);
+    }
     this.#units.delete(id);
     this.#tell(ClassRuntimeEventType.DELETED, held);
     return true;

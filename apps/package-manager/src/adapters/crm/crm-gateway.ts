@@ -10,7 +10,7 @@ import { Fault, invalidArgument, isFault, notFound, ROOT_PATH, unavailable, type
 import type { ClusterHealth, ClusterName, Topology, UnitId } from "@oaas/models";
 import { NOOP_CONTEXT, NOOP_METER, type ContextStore, type Meter } from "@oaas/observability";
 import type { RpcCallOptions } from "@oaas/rpc";
-import type { CallOptions, CrmGateway, RuntimeChange, RuntimeQuery, UnitReport } from "../../ports.ts";
+import type { CallOptions, CrmGateway, RemoveOptions, RuntimeChange, RuntimeQuery, UnitReport } from "../../ports.ts";
 import type { ClusterRegistration } from "../../use-cases.ts";
 import type { BreakerState } from "./breaker.ts";
 import { ClusterGuard, DEFAULT_GUARD, faultOfCluster, peerName, type GuardPolicy } from "./cluster-guard.ts";
@@ -85,11 +85,12 @@ export class GrpcCrmGateway implements CrmGateway {
     });
   }
 
-  async remove(cluster: ClusterName, unitId: UnitId, options?: CallOptions): Promise<void> {
-    await this.#call(cluster, "DeleteDeployment", { ms: WRITE_MS, ...options }, async (services, call, known) => {
+  async remove(cluster: ClusterName, unitId: UnitId, options: RemoveOptions = {}): Promise<void> {
+    const { revision, ...rest } = options;
+    const request = { deploymentId: unitId, ...(revision === undefined ? {} : { revision: BigInt(revision) }) };
+    await this.#call(cluster, "DeleteDeployment", { ms: WRITE_MS, ...rest }, async (services, call, known) => {
       known.sent.delete(unitId);
-      const removal = services.deployments.deleteDeployment({ deploymentId: unitId }, call);
-      const reply = await unlessMissing(removal);
+      const reply = await unlessMissing(services.deployments.deleteDeployment(request, call));
       if (reply !== undefined) checkReply(cluster, reply.status, reply.message);
     });
   }

@@ -1,0 +1,42 @@
+import { pathOf, ROOT_PATH, type Violation } from "@oaas/foundation";
+import type { ClusterRegistration } from "../use-cases.ts";
+
+/** Under which names the reader of a violation knows the members of a registration. */
+export interface RegistrationNames {
+  readonly url: string;
+  readonly token: string;
+  readonly tls: string;
+}
+
+const API_NAMES: RegistrationNames = {
+  url: pathOf(ROOT_PATH, "url"),
+  token: pathOf(ROOT_PATH, "api_key"),
+  tls: pathOf(ROOT_PATH, "tls"),
+};
+
+/** What is wrong with a registration that no single member can say. */
+export function checkRegistration(
+  registration: ClusterRegistration,
+  names: RegistrationNames = API_NAMES,
+): readonly Violation[] {
+  const { url, tls, token, tokenFile } = registration;
+  const { protocol, pathname, search, hash, username, password } = new URL(url);
+  const violations: Violation[] = [];
+  const refuse = (path: string, message: string, fix: string): void => void violations.push({ path, message, fix });
+  if (username !== "" || password !== "") {
+    refuse(names.url, "carries a user or a password", "take it out; a token goes in its own place");
+  }
+  if (pathname !== "/" || search !== "" || hash !== "") {
+    refuse(names.url, "has something behind host and port, which gRPC has no use for", "end it after the port");
+  }
+  if (tls !== undefined && protocol === "http:") {
+    refuse(names.tls, "says how to use TLS, and the address begins with http://", "begin the address with https://");
+  }
+  if ((tls?.certificateFile === undefined) !== (tls?.keyFile === undefined)) {
+    refuse(names.tls, "has one of client certificate and key", "give both, or neither");
+  }
+  if (token !== undefined && tokenFile !== undefined) {
+    refuse(names.token, "is given as a value and as a file", "give one of the two");
+  }
+  return violations;
+}

@@ -1,0 +1,245 @@
+import { setImmediate } from "node:timers/promises";
+import type { Ambient } from "@oaas/foundation";
+import { virtualAmbient, type VirtualTime } from "@oaas/foundation/virtual";
+import {
+  ConsistencyModel,
+  type ClassDeployment,
+  type ClusterName,
+  type DeploymentKey,
+  type Package,
+  type PackageName,
+} from "@oaas/models";
+import { NOOP_LOGGER } from "@oaas/observability";
+import type { KeyValueStore } from "@oaas/storage";
+import { openMemoryStore } from "@oaas/storage/memory";
+import { expect } from "vitest";
+import { unitToWire } from "../../src/clusters/unit-to-wire.ts";
+import { DeploymentService, type DeploymentServiceOptions } from "../../src/deployments/deployment-service.ts";
+import { placementsIn } from "../../src/deployments/deployment-record.ts";
+import { installationId } from "../../src/deployments/installation-id.ts";
+import { Keeper } from "../../src/deployments/keeper.ts";
+import { DEFAULT_PLANNER_SETTINGS } from "../../src/planner/plan-types.ts";
+import { inputOf, stateOf } from "../../src/planner/testing/plan-inputs.ts";
+import { isOpen } from "../../src/saga-engine/saga.ts";
+import type { Call } from "../../src/use-cases.ts";
+import { FakeClusters, seenThrough, type CallWrapper } from "./fake-clusters.ts";
+import { hookedStore, type CommitHook } from "./mortal-store.ts";
+
+export const CALL: Call = { caller: "ann", correlationId: "c-1", reason: "because" };
+export const KEY = "orders" as DeploymentKey;
+const MANAGER_RETRIES = 2;
+
+/** A wish for class shop.Order in these clusters. */
+export function wishFor(clusters: readonly string[], more: Partial<ClassDeployment> = {}): ClassDeployment {
+  const { deployment } = inputOf();
+  return {
+    ...deployment,
+    packageName: "shop" as PackageName,
+    targetClusters: clusters as readonly ClusterName[],
+    allowBestEffort: true,
+    ...more,
+  };
+}
+
+/** Where a store comes from, and how time passes on it. */
+export interface WorldStore {
+  readonly ambient: Ambient;
+  /** Present on virtual time. */
+  readonly time?: VirtualTime;
+  /** A client of the same data; closing it is its death. */
+  connect(): Promise<KeyValueStore>;
+  readonly leaseMs: number;
+  dispose(): Promise<void>;
+}
+
+export async function memoryWorldStore(seed = 1): Promise<WorldStore> {
+  const ambient = virtualAmbient(seed);
+  const store = openMemoryStore({ ambient });
+  return {
+    ambient,
+    time: ambient.time,
+    connect: async () => store.connect(),
+    leaseMs: 10_000,
+    dispose: () => store.close(),
+  };
+}
+
+/** One package manager process of a world. */
+export class ManagerUnderTest {
+  readonly service: DeploymentService;
+  readonly keeper: Keeper;
+  readonly #store: KeyValueStore;
+  onCommit: CommitHook | undefined;
+  onCall: CallWrapper = async (_, effect) => effect();
+  readonly hooked: KeyValueStore & { readonly commits: number };
+
+  constructor(
+    world: DeploymentWorld,
+    store: KeyValueStore,
+    managedBy: string,
+    options: Partial<DeploymentServiceOptions>,
+  ) {
+    this.#store = store;
+    this.hooked = hookedStore(store, () => this.onCommit);
+    const gateway = seenThrough(world.clusters, () => this.onCall);
+    const { ambient } = world.at;
+    this.service = new DeploymentService({
+      store: this.hooked,
+      gateway,
+      writeUnit: unitToWire,
+      ambient,
+      logger: NOOP_LOGGER,
+      managedBy,
+      maxRetries: MANAGER_RETRIES,
+      rollBackOnPartial: false,
+      forgetPackage: async () => {
+        world.forgotten += 1;
+      },
+      packages: world,
+      clusters: world.clusters,
+      settings: { ...DEFAULT_PLANNER_SETTINGS, maxReadingAgeMs: Number.POSITIVE_INFINITY },
+      gateTimeoutMs: 60_000,
+      engine: { leaseMs: world.at.leaseMs, policy: { baseMs: 20, capMs: 200, factor: 2, jitter: 0.5 } },
+      ...options,
+    });
+    this.keeper = new Keeper({
+      context: this.service.context,
+      gateway,
+      clusters: world.clusters,
+      managedBy,
+      ambient,
+      logger: NOOP_LOGGER,
+    });
+  }
+
+  /** Dies at once: nothing is said to anybody, and its lease runs out. */
+  async kill(): Promise<void> {
+    this.onCall = () => new Promise(() => undefined);
+    this.onCommit = () => new Promise(() => undefined);
+    await this.#store.close();
+  }
+
+  async close(): Promise<void> {
+    await this.service.close();
+    await this.#store.close();
+  }
+}
+
+/** Clusters, a store and packages that outlive the processes of a test. */
+export class DeploymentWorld {
+  readonly at: WorldStore;
+  readonly clusters: FakeClusters;
+  forgotten = 0;
+  package: Package = inputOf({ definition: { stateSpec: stateOf({ consistencyModel: ConsistencyModel.none }) } }).package;
+  packageRevision = 1;
+  readonly #managers: ManagerUnderTest[] = [];
+
+  constructor(at: WorldStore, clusters: readonly string[]) {
+    this.at = at;
+    this.clusters = new FakeClusters(clusters);
+  }
+
+  async manager(options: Partial<DeploymentServiceOptions> = {}): Promise<ManagerUnderTest> {
+    const store = await this.at.connect();
+    const managedBy = await installationId(store, this.at.ambient);
+    const manager = new ManagerUnderTest(this, store, managedBy, options);
+    this.#managers.push(manager);
+    await this.drive(manager.service.start());
+    return manager;
+  }
+
+  /** The registry's part, without a registry. */
+  async use(): Promise<{ record: { package: Package; revision: number }; stage: { writes: [] } }> {
+    return { record: { package: this.package, revision: this.packageRevision }, stage: { writes: [] } };
+  }
+
+  async revision(): Promise<{ package: Package; revision: number }> {
+    return { package: this.package, revision: this.packageRevision };
+  }
+
+  /** Another image, so that every unit changes. */
+  publish(): void {
+    this.packageRevision += 1;
+    this.package = {
+      ...this.package,
+      functions: this.package.functions.map((each) => ({
+        ...each,
+        provision: { ...each.provision!, containerImage: `registry.local/order:${this.packageRevision}` },
+      })),
+    };
+  }
+
+  /** Lets time pass, as far as needed, until the work is done. */
+  async drive<T>(work: Promise<T>): Promise<T> {
+    const { time } = this.at;
+    if (time === undefined) return work;
+    let isDone = false;
+    const done = (): void => void (isDone = true);
+    work.then(done, done);
+    for (let turn = 0; ; turn += 1) {
+      await setImmediate();
+      if (isDone) return work;
+      if (turn > 20_000) throw new Error("it does not come to an end");
+      await time.step();
+    }
+  }
+
+  /** Lets this much time pass. */
+  async pass(ms: number): Promise<void> {
+    const { time } = this.at;
+    if (time === undefined) throw new Error("only on virtual time");
+    const end = time.monotonic() + ms;
+    while (time.monotonic() < end) {
+      await setImmediate();
+      await time.advance(Math.min(100, end - time.monotonic()));
+    }
+    await setImmediate();
+  }
+
+  /** Until no saga of any deployment is open. */
+  async quiet({ service }: ManagerUnderTest): Promise<void> {
+    const { view, engine } = service.context;
+    const isQuiet = async (): Promise<boolean> => {
+      for (const { id } of view.all()) {
+        const saga = await engine.get(`deployment/${id}`);
+        if (saga !== undefined && isOpen(saga.record)) return false;
+      }
+      return true;
+    };
+    for (let turn = 0; !(await isQuiet()); turn += 1) {
+      if (turn > 2_000) throw new Error("sagas do not come to an end");
+      if (this.at.time === undefined) await new Promise((resolve) => setTimeout(resolve, 20));
+      else await this.pass(500);
+    }
+  }
+
+  /**
+   * Everything is as it is wanted: no unit is lost, none is left over, none is there twice.
+   *
+   * Clusters are up by then, and the keeper has looked often enough to finish what was put off.
+   */
+  async assertConverged(manager: ManagerUnderTest): Promise<void> {
+    this.clusters.down.clear();
+    for (let look = 0; look < 3; look += 1) {
+      await this.quiet(manager);
+      await this.drive(manager.keeper.sweep());
+    }
+    await this.quiet(manager);
+    const wanted: string[] = [];
+    const { deployments, view } = manager.service.context;
+    for (const { id } of view.all()) {
+      const stored = await deployments.get(id as DeploymentKey);
+      if (stored === undefined) continue;
+      for (const [cluster, { unitId, digest, accepted, state }] of placementsIn(stored.record)) {
+        expect(state, `${id} in ${cluster}`).toBe("wanted");
+        if (accepted) wanted.push(`${cluster}/${unitId}@${digest}`);
+      }
+    }
+    expect(this.clusters.inventory).toEqual(wanted.sort());
+  }
+
+  async dispose(): Promise<void> {
+    for (const manager of this.#managers) await this.drive(manager.close()).catch(() => undefined);
+    await this.at.dispose();
+  }
+}

@@ -1,0 +1,191 @@
+import type { DeploymentUnit } from "@oaas/contracts/grpc";
+import { failedPrecondition, notFound, unavailable } from "@oaas/foundation";
+import {
+  ClusterStatus,
+  DeploymentCondition,
+  LifecyclePhase,
+  type ClusterHealth,
+  type ClusterName,
+  type UnitId,
+} from "@oaas/models";
+import type {
+  CallOptions,
+  ClusterDirectory,
+  ClusterEntry,
+  CrmGateway,
+  HealthReading,
+  RemoveOptions,
+  RuntimeChange,
+  UnitReport,
+} from "../../src/ports.ts";
+
+/** One call that changes a cluster. */
+export interface ClusterCall {
+  readonly op: "deploy" | "remove";
+  readonly cluster: ClusterName;
+  readonly unitId: UnitId;
+  readonly revision: number;
+}
+
+/** Stands around each changing call: may throw before or after it, repeat or delay it. */
+export type CallWrapper = (call: ClusterCall, effect: () => void, options: CallOptions) => Promise<void>;
+
+/**
+ * Clusters with class runtime managers that keep the promises of ours: idempotent by unit id, an older revision never goes over a
+ * newer one. They outlive every package manager of a test.
+ */
+export class FakeClusters implements CrmGateway, ClusterDirectory {
+  readonly units = new Map<ClusterName, Map<UnitId, DeploymentUnit>>();
+  readonly calls: ClusterCall[] = [];
+  /** Clusters that do not answer. */
+  readonly down = new Set<string>();
+  /** Clusters that refuse every unit for good. */
+  readonly refusing = new Set<string>();
+  /** Clusters whose units never become available. */
+  readonly stuck = new Set<string>();
+  readonly removed = new Set<string>();
+
+  constructor(names: readonly string[]) {
+    for (const name of names) this.units.set(name as ClusterName, new Map());
+  }
+
+  /** Units in all clusters, as `cluster/unitId@digest`, sorted. */
+  get inventory(): readonly string[] {
+    return [...this.units]
+      .flatMap(([cluster, units]) => [...units.values()].map((unit) => `${cluster}/${unit.id}@${unit.digest}`))
+      .sort();
+  }
+
+  async deploy(cluster: ClusterName, unit: DeploymentUnit, _options?: CallOptions): Promise<void> {
+    const units = this.#answering(cluster);
+    const revision = Number(unit.revision ?? 0n);
+    this.calls.push({ op: "deploy", cluster, unitId: unit.id as UnitId, revision });
+    if (this.refusing.has(cluster)) throw failedPrecondition(cluster, `${cluster} has no such template`);
+    this.#assertNotNewer(units.get(unit.id as UnitId), revision);
+    units.set(unit.id as UnitId, unit);
+  }
+
+  async remove(cluster: ClusterName, unitId: UnitId, { revision = 0 }: RemoveOptions = {}): Promise<void> {
+    const units = this.#answering(cluster);
+    this.calls.push({ op: "remove", cluster, unitId, revision });
+    if (revision > 0) this.#assertNotNewer(units.get(unitId), revision);
+    units.delete(unitId);
+  }
+
+  async unit(cluster: ClusterName, unitId: UnitId): Promise<UnitReport | undefined> {
+    const unit = this.#answering(cluster).get(unitId);
+    return unit && this.#report(cluster, unit);
+  }
+
+  async *runtimes(cluster: ClusterName): AsyncGenerator<UnitReport> {
+    for (const unit of this.#answering(cluster).values()) yield this.#report(cluster, unit);
+  }
+
+  // oxlint-disable-next-line require-yield -- nothing is ever told
+  async *watch(): AsyncGenerator<RuntimeChange> {
+    throw unavailable("watch", "these clusters tell nothing");
+  }
+
+  explain = async (): Promise<undefined> => undefined;
+  topology = async (): Promise<never> => {
+    throw unavailable("topology", "these clusters have none");
+  };
+
+  async health(cluster: ClusterName): Promise<ClusterHealth> {
+    this.#answering(cluster);
+    return { cluster, status: ClusterStatus.healthy, availability: 0.995 };
+  }
+
+  list(): readonly ClusterEntry[] {
+    return [...this.units.keys()].flatMap((name) => this.get(name) ?? []);
+  }
+
+  get(name: ClusterName): ClusterEntry | undefined {
+    if (!this.units.has(name) || this.removed.has(name)) return undefined;
+    return { name, url: `http://${name}`, labels: {}, retryAttempts: 0, tls: false, origin: "configuration" };
+  }
+
+  async reading(cluster: ClusterName): Promise<HealthReading> {
+    const health: ClusterHealth = { cluster, status: ClusterStatus.healthy, availability: 0.995 };
+    if (!this.down.has(cluster)) return { cluster, health, takenAtMs: 0, breaker: "closed" };
+    return {
+      cluster,
+      health: { ...health, status: ClusterStatus.unhealthy },
+      takenAtMs: 0,
+      error: "no answer",
+      breaker: "open",
+    };
+  }
+
+  async readings(): Promise<readonly HealthReading[]> {
+    return Promise.all(this.list().map(({ name }) => this.reading(name)));
+  }
+
+  #answering(cluster: ClusterName): Map<UnitId, DeploymentUnit> {
+    const units = this.units.get(cluster);
+    if (units === undefined) throw notFound("cluster", cluster);
+    if (this.down.has(cluster)) throw unavailable(cluster, `${cluster} does not answer`);
+    return units;
+  }
+
+  #assertNotNewer(there: DeploymentUnit | undefined, revision: number): void {
+    const stored = Number(there?.revision ?? 0n);
+    if (stored > revision) throw failedPrecondition("revision", `revision ${revision} is older than ${stored}`);
+  }
+
+  #report(cluster: ClusterName, unit: DeploymentUnit): UnitReport {
+    const unitId = unit.id as UnitId;
+    const isStuck = this.stuck.has(cluster);
+    return {
+      unitId,
+      condition: isStuck ? DeploymentCondition.deploying : DeploymentCondition.running,
+      phase: isStuck ? LifecyclePhase.progressing : LifecyclePhase.available,
+      ...(unit.digest === undefined ? {} : { digest: unit.digest }),
+      ...(unit.managedBy === undefined ? {} : { managedBy: unit.managedBy }),
+      ...(unit.deploymentKey === undefined ? {} : { deploymentKey: unit.deploymentKey }),
+      runtime: {
+        id: unitId,
+        unitId,
+        packageName: unit.packageName,
+        classKey: unit.classKey,
+        targetEnvironment: "default",
+        cluster,
+        resourceRefs: [],
+        createdAt: "",
+        updatedAt: "",
+        partitionCount: 1,
+      },
+    };
+  }
+}
+
+/** The same clusters as one process sees them: each changing call goes through a wrapper. */
+export function seenThrough(clusters: FakeClusters, wrap: () => CallWrapper): CrmGateway {
+  const through = async (call: ClusterCall, options: CallOptions, effect: () => Promise<void>): Promise<void> => {
+    let failure: unknown;
+    let settled: Promise<void> = Promise.resolve();
+    await wrap()(
+      call,
+      () => {
+        settled = effect().catch((thrown: unknown) => void (failure = thrown));
+      },
+      options,
+    );
+    await settled;
+    if (failure !== undefined) throw failure as Error;
+  };
+  return Object.assign(Object.create(clusters) as CrmGateway, {
+    deploy: (cluster: ClusterName, unit: DeploymentUnit, options: CallOptions = {}) =>
+      through(
+        { op: "deploy", cluster, unitId: unit.id as UnitId, revision: Number(unit.revision ?? 0n) },
+        options,
+        () => clusters.deploy(cluster, unit, options),
+      ),
+    remove: (cluster: ClusterName, unitId: UnitId, options: RemoveOptions = {}) =>
+      through({ op: "remove", cluster, unitId, revision: options.revision ?? 0 }, options, () =>
+        clusters.remove(cluster, unitId, options),
+      ),
+    unit: (cluster: ClusterName, unitId: UnitId) => clusters.unit(cluster, unitId),
+    runtimes: (cluster: ClusterName) => clusters.runtimes(cluster),
+  });
+}
