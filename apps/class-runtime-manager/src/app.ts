@@ -8,6 +8,7 @@ import { tlsFiles } from "./adapters/tls-files.ts";
 import type { CrmConfig } from "./config.ts";
 import { createClassManager, type ClassManager } from "./controller/class-manager.ts";
 import { configuredFacts } from "./controller/configured-facts.ts";
+import { CLASS_RUNTIME_SUBJECT } from "./controller/subject.ts";
 import { bearerAuthorizer, certificateAuthorizer, everyAuthorizer } from "./grpc/authorize.ts";
 import { capabilityNames, templateNames } from "./grpc/cluster-abilities.ts";
 import { createExplainer } from "./grpc/explainer.ts";
@@ -179,6 +180,8 @@ function servicesOf(
       facts: (namespace) => facts.read(namespace),
       environmentOf: (namespace, wanted) => surroundings.environmentOf(namespace, wanted),
       userTemplates: (namespace) => surroundings.userTemplates(namespace),
+      brokenQuotas: ({ metadata: { name, namespace = "" } }, wanted) =>
+        crm.quotas.check(CLASS_RUNTIME_SUBJECT.name, { namespace, name }, wanted),
     }),
     explainer: createExplainer((object, signal) => crm.observe(object, signal), ambient.clock),
     cluster: kubeClusterReader({

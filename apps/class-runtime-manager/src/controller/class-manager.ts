@@ -26,10 +26,12 @@ import { ChildCache } from "./child-cache.ts";
 import { FactsReader, type ConfiguredFacts } from "./cluster-facts.ts";
 import { PodView, Surroundings } from "./cluster-view.ts";
 import type { Observation } from "../lifecycle/observation.ts";
+import { Quotas } from "./quotas.ts";
 import { reconcile } from "./reconcile.ts";
 import { ServedKinds } from "./served-kinds.ts";
 import { observeClass } from "./settle.ts";
 import { CLASS_RUNTIME_SUBJECT, DEPLOYMENT_RECORD_SUBJECT, type SubjectKind } from "./subject.ts";
+import { demandFor, environmentOf } from "./want.ts";
 
 export interface ClassManagerOptions {
   readonly client: KubeClient;
@@ -62,6 +64,7 @@ export interface ClassManager {
   readonly children: ChildCache;
   readonly facts: FactsReader;
   readonly surroundings: Surroundings;
+  readonly quotas: Quotas;
   /** Everything that is known about a class at this moment, for explanations. */
   observe(object: ClassRuntime, signal: AbortSignal): Promise<Observation>;
 }
@@ -103,7 +106,9 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
     logger,
     everyMs: options.lookForKindsMs ?? 30_000,
   });
+  const quotas = new Quotas(children);
   const shared = {
+    quotas,
     client: acting,
     clock: ambient.clock,
     children,
@@ -116,6 +121,11 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
 
   const controllerOf = <T extends KubeObject>(subject: SubjectKind<T>): (() => Controller) => {
     const informer = informers.view(subject.type, namespaces, {}, { mayBeRefused: subject.mayBeRefused });
+    const deps = { ...shared, subject, informer };
+    quotas.follow(subject.name, informer, {
+      environmentOf: (object) => environmentOf(object, deps),
+      render: (object) => demandFor(object, deps),
+    });
     const everyone = (): ReturnType<typeof keyOf>[] => [...informer.cache.list()].map(keyOf);
     const inNamespace = ({ metadata }: KubeObject): ReturnType<typeof keyOf>[] =>
       [...informer.cache.list(metadata.namespace)].map(keyOf);
@@ -131,7 +141,7 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
           await kinds.known(context.signal);
           const startedAt = ambient.clock.monotonic();
           try {
-            return await reconcile(key, context, { ...shared, subject, informer });
+            return await reconcile(key, context, deps);
           } catch (thrown) {
             if (!isFault(thrown, "permission-denied")) throw thrown;
             // Not even the status can tell; rights may be given without our hearing of it.
@@ -149,6 +159,7 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
           mapped(surroundings.templates, inNamespace, { priority: PRIORITY.low }),
           mapped(facts.routers, inNamespace, { priority: PRIORITY.low }),
           kinds.source(everyone),
+          quotas.admittedSource(subject.name),
         ],
       });
   };
@@ -169,7 +180,7 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
       subject: CLASS_RUNTIME_SUBJECT,
       informer: classRuntimes,
     });
-  return { manager, informers, classRuntimes, elector, pods, events, children, facts, surroundings, observe };
+  return { manager, informers, classRuntimes, elector, pods, events, children, facts, surroundings, quotas, observe };
 }
 
 /** Others take over after the whole lease; we stop at two thirds of it, so that nobody acts beside us. */

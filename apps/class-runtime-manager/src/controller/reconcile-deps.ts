@@ -5,6 +5,7 @@ import type { ClusterFacts } from "../templates/index.ts";
 import type { ChildApplier } from "./apply-children.ts";
 import type { ChildCache } from "./child-cache.ts";
 import type { PodView, Surroundings } from "./cluster-view.ts";
+import type { Quotas } from "./quotas.ts";
 import type { SubjectKind } from "./subject.ts";
 
 /** What reconciling one kind of subject needs. */
@@ -17,6 +18,7 @@ export interface ReconcileDeps<T extends KubeObject> {
   readonly applier: ChildApplier;
   readonly surroundings: Surroundings;
   readonly pods: PodView;
+  readonly quotas: Quotas;
   readonly events: Pick<EventRecorder, "record">;
   /** As of now: capabilities and routers may change while we run. */
   readonly facts: (namespace: string) => ClusterFacts;

@@ -28,7 +28,7 @@ export async function reconcile<T extends KubeObject>(
   if (!object) return settled();
   if (isBeingDeleted(object)) return finalize(object, context, deps);
   const current = hasFinalizer(object, FINALIZER) ? object : await addFinalizer(object, context, deps);
-  const wanted = want(current, deps);
+  const wanted = want(current, deps, "settle");
   const made: Made = wanted.children
     ? await bringAbout(current, wanted.children, context.signal, deps)
     : { present: deps.children.childrenOf(current.metadata.uid), problems: [] };

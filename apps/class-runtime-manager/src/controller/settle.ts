@@ -91,7 +91,7 @@ export async function observeClass<T extends KubeObject>(
   signal: AbortSignal,
   deps: ReconcileDeps<T>,
 ): Promise<Observation> {
-  const wanted = want(object, deps);
+  const wanted = want(object, deps, "check");
   const present = deps.children.childrenOf(object.metadata.uid);
   const pass = { wanted, problems: wanted.problems, present, deleting: isBeingDeleted(object) };
   return observe(object, pass, await warnings(object, pass, signal, deps), deps);

@@ -1,5 +1,5 @@
 import type { ClassRuntime, ClassRuntimeStatus } from "@oaas/contracts/crd";
-import type { KubeObject, Stored } from "@oaas/kube-core";
+import { keyOf, type KubeObject, type Stored } from "@oaas/kube-core";
 import type { Expected, Problem } from "../lifecycle/observation.ts";
 import { problem, problemFromViolations } from "../lifecycle/problem.ts";
 import {
@@ -7,11 +7,14 @@ import {
   chooseAndRender,
   FUNCTION_KEY_ANNOTATION,
   templateChoice,
+  type Chosen,
+  type Environment,
   type Manifest,
   type Refusal,
   type RenderInput,
 } from "../templates/index.ts";
 import type { PresentChild } from "./child-cache.ts";
+import type { EnvironmentDemand } from "./quotas.ts";
 import type { ReconcileDeps } from "./reconcile-deps.ts";
 
 /** What a class should consist of, or why that cannot be said. */
@@ -21,22 +24,66 @@ export interface Wanted {
   readonly problems: readonly Problem[];
 }
 
-/** Reads the class and lets the templates decide. Pure but for the caches it reads. */
-export function want<T extends KubeObject>(object: Stored<T>, deps: ReconcileDeps<T>): Wanted {
-  const read = deps.subject.read(object);
-  if (!read.ok) return { problems: [problemFromViolations(read.error)] };
-  const namespace = object.metadata.namespace ?? "";
-  const input = renderInput(object, read.value, deps);
-  const templates = [...BUILTIN_TEMPLATES, ...deps.surroundings.userTemplates(namespace)];
-  const chosen = chooseAndRender(input, templates);
-  if (!chosen.ok) return { problems: [problemOfRefusal(chosen.error)] };
-  const { selection, rendered } = chosen.value;
+/**
+ * Reads the class and lets the templates decide, and then the quotas of its environment: `settle` lets it in, `check` only asks. Pure but for the
+ * caches and the ledger it looks at.
+ */
+export function want<T extends KubeObject>(
+  object: Stored<T>,
+  deps: ReconcileDeps<T>,
+  quota: "settle" | "check",
+): Wanted {
+  const made = render(object, deps);
+  if ("problem" in made) return { problems: [made.problem] };
+  const { selection, rendered } = made.chosen;
   const { children, functions, odgm } = rendered;
+  const { name: subject } = deps.subject;
+  if (made.environment) {
+    const wanted = { environment: made.environment, children };
+    const broken =
+      quota === "settle"
+        ? deps.quotas.settle(subject, object, wanted)
+        : deps.quotas.check(subject, keyOf(object), wanted);
+    if (broken.length > 0) return { problems: [problemFromViolations(broken, "Quota")] };
+  } else if (quota === "settle") deps.quotas.release(subject, object);
   return {
     children,
     problems: [],
     expected: { template: templateChoice(selection), children, functions, ...(odgm ? { odgm } : {}) },
   };
+}
+
+type Made = { readonly chosen: Chosen; readonly environment: Environment | undefined } | { readonly problem: Problem };
+
+function render<T extends KubeObject>(object: Stored<T>, deps: ReconcileDeps<T>): Made {
+  const read = deps.subject.read(object);
+  if (!read.ok) return { problem: problemFromViolations(read.error) };
+  const input = renderInput(object, read.value, deps);
+  const templates = [...BUILTIN_TEMPLATES, ...deps.surroundings.userTemplates(object.metadata.namespace ?? "")];
+  const chosen = chooseAndRender(input, templates);
+  if (!chosen.ok) return { problem: problemOfRefusal(chosen.error) };
+  return { chosen: chosen.value, environment: input.environment };
+}
+
+/** What a class would ask of its environment, for those who count. */
+export function demandFor<T extends KubeObject>(
+  object: Stored<T>,
+  deps: ReconcileDeps<T>,
+): EnvironmentDemand | undefined {
+  const made = render(object, deps);
+  if ("problem" in made || made.environment === undefined) return undefined;
+  return { environment: made.environment, children: made.chosen.rendered.children };
+}
+
+/** The environment a class belongs to. */
+export function environmentOf<T extends KubeObject>(
+  object: Stored<T>,
+  { subject, surroundings }: Pick<ReconcileDeps<T>, "subject" | "surroundings">,
+): Environment | undefined {
+  const { namespace = "" } = object.metadata;
+  if (!surroundings.hasEnvironments(namespace)) return undefined;
+  const read = subject.read(object);
+  return read.ok ? surroundings.environmentOf(namespace, read.value.spec.target_environment) : undefined;
 }
 
 function renderInput<T extends KubeObject>(

@@ -1,4 +1,4 @@
-import { classRuntime } from "@oaas/contracts/crd";
+import { classRuntime, environmentConfig, type EnvironmentConfigSpec } from "@oaas/contracts/crd";
 import { expect, test } from "vitest";
 import type { ClusterFacts } from "../templates/facts.ts";
 import { capabilityNames, templateNames } from "./cluster-abilities.ts";
@@ -22,11 +22,25 @@ const FACTS: ClusterFacts = {
   maxReplicas: 20,
 };
 
+function environmentConfigSpec(over: object): EnvironmentConfigSpec {
+  return environmentConfig.parse({
+    apiVersion: "oaas.io/v1alpha1",
+    kind: "EnvironmentConfig",
+    metadata: { name: "small" },
+    spec: { kind: "dev", ...over },
+  }).spec;
+}
+
 function verdict(spec: object, facts: ClusterFacts = FACTS): string {
   const check = createServeCheck({
     facts: () => facts,
-    environmentOf: () => undefined,
+    environmentOf: (_, wanted) =>
+      wanted === "small" ? { name: wanted, spec: environmentConfigSpec({ quotas: { max_classes: 0 } }) } : undefined,
     userTemplates: () => [],
+    brokenQuotas: ({ metadata }, { environment, children }) =>
+      environment.spec.quotas?.max_classes === 0 && metadata.name === "order" && children.length > 0
+        ? [{ path: "$", message: "is full (quotas.max_classes)", fix: "raise it" }]
+        : [],
   });
   const object = classRuntime.parse({
     apiVersion: "oaas.io/v1alpha1",
@@ -51,6 +65,11 @@ test.each([
     want: /^failed-precondition: .*gpu.*known templates: dev, .*edge/,
   },
   { why: "Knative that is not there", spec: { selected_template: "knative" }, want: /^failed-precondition: .*knative/ },
+  {
+    why: "an environment that is full",
+    spec: { target_environment: "small" },
+    want: /^failed-precondition: is full \(quotas.max_classes\); raise it$/,
+  },
   { why: "an addon nobody has", spec: { addons: ["teapot"] }, want: /^failed-precondition: .*teapot/ },
 ])("$why", ({ spec, want }) => {
   expect(verdict(spec)).toMatch(want);

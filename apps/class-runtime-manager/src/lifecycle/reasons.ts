@@ -69,7 +69,7 @@ export const REASONS = {
   Quota: {
     effect: "fault",
     verdict: "permanent",
-    action: "Raise the namespace's quota, or lower the replicas or requests of the class.",
+    action: "Raise the quota that the message names, or lower the replicas or requests of the class.",
   },
   AdmissionDenied: {
     effect: "fault",

@@ -37,7 +37,16 @@ export { replicasHandOver } from "./hand-over.ts";
 export { userTemplate } from "./user-template/user-template.ts";
 export { rollOut, type RollOut, type TemplateUser } from "./user-template/roll-out.ts";
 export { PATHS as TEMPLATE_PLACEHOLDERS } from "./user-template/scope.ts";
-export { addDemand, checkQuotas, demandOf, NO_DEMAND, type Demand } from "./quota.ts";
+export {
+  addDemand,
+  checkQuotas,
+  demandOf,
+  isWithin,
+  NO_DEMAND,
+  subtractDemand,
+  type Demand,
+  type QuotaQuestion,
+} from "./quota.ts";
 export { classRequirements, functionRequirements, type Requirements } from "./requirements.ts";
 export {
   COMPONENT_LABEL,

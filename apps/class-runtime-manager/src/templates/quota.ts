@@ -4,11 +4,14 @@ import {
   addQuantities,
   compareQuantities,
   formatQuantity,
+  isJsonObject,
   multiplyQuantity,
   parseQuantity,
+  subtractQuantities,
+  ZERO_QUANTITY,
+  type KubeObject,
   type Quantity,
 } from "@oaas/kube-core";
-import type { Manifest } from "./template.ts";
 
 /** What a class, or all classes of an environment, ask for. */
 export interface Demand {
@@ -30,21 +33,22 @@ export const NO_DEMAND: Demand = {
 };
 
 /**
- * What a rendered class requests when all its pods run at their lowest scale: an autoscaler's minimum where there is one.
- * A pod per node counts as one, since the nodes are not known here.
+ * What the children of a class request, as rendered or as they are, when all its pods run at their lowest scale: an autoscaler's minimum where
+ * there is one. A pod per node counts as one, since the nodes are not known here; so does what may scale to zero.
  */
-export function demandOf(children: readonly Manifest[]): Demand {
+export function demandOf(children: readonly KubeObject[]): Demand {
   const lowest = new Map(
     children
       .filter(({ kind }) => kind === "HorizontalPodAutoscaler")
-      .map((autoscaler) => [autoscaler.metadata.name, (autoscaler["spec"] as Json)["minReplicas"] as number]),
+      .map((autoscaler) => {
+        const { scaleTargetRef, minReplicas } = jsonOf(memberOf(autoscaler, "spec"));
+        const target = jsonOf(scaleTargetRef);
+        return [`${String(target["kind"])} ${String(target["name"])}`, minReplicas] as const;
+      }),
   );
   return children.reduce<Demand>(
-    (sum, child) => addDemand(sum, demandOfChild(child, lowest.get(child.metadata.name))),
-    {
-      ...NO_DEMAND,
-      classes: 1,
-    },
+    (sum, child) => addDemand(sum, demandOfChild(child, lowest.get(`${child.kind} ${child.metadata.name}`))),
+    { ...NO_DEMAND, classes: 1 },
   );
 }
 
@@ -58,56 +62,113 @@ export function addDemand(a: Demand, b: Demand): Demand {
   };
 }
 
-function demandOfChild(child: Manifest, lowest: number | undefined): Demand {
-  const spec = (child["spec"] ?? {}) as Json;
-  const pod = ((spec["template"] as Json | undefined)?.["spec"] ?? {}) as Json;
-  const containers = (pod["containers"] ?? []) as readonly Json[];
-  const claims = (spec["volumeClaimTemplates"] ?? []) as readonly Json[];
-  const stated = spec["replicas"] ?? spec["parallelism"];
-  const replicas = typeof stated === "number" ? stated : (lowest ?? 1);
-  const requested = (holders: readonly Json[], name: string): Quantity =>
-    holders
-      .map((holder) => ((holder["resources"] as Json | undefined)?.["requests"] as Json | undefined)?.[name])
-      .reduce<Quantity>((sum, amount) => addQuantities(sum, quantityFrom(amount)), { nano: 0n, format: "DecimalSI" });
+/** What remains of the first without the second. */
+export function subtractDemand(a: Demand, b: Demand): Demand {
+  return {
+    classes: a.classes - b.classes,
+    cpu: subtractQuantities(a.cpu, b.cpu),
+    memory: subtractQuantities(a.memory, b.memory),
+    storage: subtractQuantities(a.storage, b.storage),
+  };
+}
+
+/** Whether the first asks for no more than the second of anything. */
+export function isWithin(asked: Demand, held: Demand): boolean {
+  return (
+    asked.classes <= held.classes && AMOUNTS.every((amount) => compareQuantities(asked[amount], held[amount]) <= 0)
+  );
+}
+
+const AMOUNTS = ["cpu", "memory", "storage"] as const;
+
+function demandOfChild(child: KubeObject, lowest: unknown): Demand {
+  const spec = jsonOf(memberOf(child, "spec"));
+  const template = jsonOf(spec["template"]);
+  const containers = listOf(jsonOf(template["spec"])["containers"]);
+  const claims = child.kind === "PersistentVolumeClaim" ? [spec] : [];
+  const perPod = listOf(spec["volumeClaimTemplates"]).map((claim) => jsonOf(claim["spec"]));
+  const minScale = jsonOf(jsonOf(template["metadata"])["annotations"])["autoscaling.knative.dev/minScale"];
+  const stated = [lowest, spec["replicas"], spec["parallelism"], Number(minScale)];
+  const replicas = stated.find((count) => typeof count === "number" && Number.isSafeInteger(count)) ?? 1;
+  const pods = child.kind === "Service" ? Math.max(1, replicas as number) : (replicas as number);
   return {
     classes: 0,
-    cpu: multiplyQuantity(requested(containers, "cpu"), replicas),
-    memory: multiplyQuantity(requested(containers, "memory"), replicas),
-    storage: multiplyQuantity(
-      requested(
-        claims.map((claim) => claim["spec"] as Json),
-        "storage",
-      ),
-      replicas,
-    ),
+    cpu: multiplyQuantity(requested(containers, "cpu"), pods),
+    memory: multiplyQuantity(requested(containers, "memory"), pods),
+    storage: addQuantities(requested(claims, "storage"), multiplyQuantity(requested(perPod, "storage"), pods)),
   };
+}
+
+function requested(holders: readonly Json[], name: string): Quantity {
+  return holders
+    .map((holder) => jsonOf(jsonOf(holder["resources"])["requests"])[name])
+    .reduce<Quantity>((sum, amount) => addQuantities(sum, quantityFrom(amount)), ZERO_QUANTITY);
 }
 
 function quantityFrom(amount: unknown): Quantity {
   const parsed = typeof amount === "string" || typeof amount === "number" ? parseQuantity(amount) : undefined;
-  return parsed?.ok === true ? parsed.value : { nano: 0n, format: "DecimalSI" };
+  return parsed?.ok === true ? parsed.value : ZERO_QUANTITY;
 }
 
-/** Which quotas of an environment a class breaks, given what its other classes ask for. */
-export function checkQuotas(quotas: Quotas, others: Demand, own: Demand): readonly Violation[] {
-  const total = addDemand(others, own);
+function memberOf(object: KubeObject, name: string): unknown {
+  return (object as unknown as Json)[name];
+}
+
+function jsonOf(value: unknown): Json {
+  return isJsonObject(value) ? value : {};
+}
+
+function listOf(value: unknown): readonly Json[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+}
+
+/** One class before the quotas of its environment. */
+export interface QuotaQuestion {
+  /** What all classes of the environment hold, this one included. */
+  readonly taken: Demand;
+  /** What this class holds already; that much is never taken from it. */
+  readonly held: Demand;
+  readonly asked: Demand;
+}
+
+/** Which quotas of an environment a class would break; only what it asks for beyond what it holds can break one. */
+export function checkQuotas(
+  environment: string,
+  quotas: Quotas,
+  { taken, held, asked }: QuotaQuestion,
+): readonly Violation[] {
+  const others = subtractDemand(taken, held);
+  const total = addDemand(others, asked);
   const tooMany =
-    quotas?.max_classes !== undefined && total.classes > quotas.max_classes
-      ? [broken("max_classes", `${total.classes} classes`, String(quotas.max_classes))]
+    quotas?.max_classes !== undefined && asked.classes > held.classes && total.classes > quotas.max_classes
+      ? [
+          broken(environment, "max_classes", {
+            limit: quotas.max_classes,
+            others: others.classes,
+            asked: asked.classes,
+          }),
+        ]
       : [];
-  const amounts = (["cpu", "memory", "storage"] as const).flatMap((resource) => {
-    const limit = quotas?.[resource];
+  const amounts = AMOUNTS.flatMap((amount) => {
+    const limit = quotas?.[amount];
     const most = limit === undefined ? undefined : parseQuantity(limit);
-    if (limit === undefined || most?.ok !== true || compareQuantities(total[resource], most.value) <= 0) return [];
-    return [broken(resource, `${formatQuantity(total[resource])} of ${resource}`, limit)];
+    const grows = compareQuantities(asked[amount], held[amount]) > 0;
+    if (limit === undefined || most?.ok !== true || !grows) return [];
+    if (compareQuantities(total[amount], most.value) <= 0) return [];
+    const numbers = { limit, others: formatQuantity(others[amount]), asked: formatQuantity(asked[amount]) };
+    return [broken(environment, amount, numbers)];
   });
   return [...tooMany, ...amounts];
 }
 
-function broken(field: string, asked: string, limit: string): Violation {
+function broken(
+  environment: string,
+  field: string,
+  { limit, others, asked }: Readonly<Record<"limit" | "others" | "asked", string | number>>,
+): Violation {
   return {
     path: pathOf(ROOT_PATH, "target_environment"),
-    message: `with this class the environment would hold ${asked}; its quota is ${limit}`,
-    fix: `ask for less, or raise quotas.${field} of the environment`,
+    message: `the class asks for ${asked} where the other classes of environment "${environment}" hold ${others} of ${limit} (quotas.${field})`,
+    fix: `ask for less, delete another class, or raise quotas.${field} of the EnvironmentConfig`,
   };
 }

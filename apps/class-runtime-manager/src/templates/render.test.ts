@@ -261,17 +261,28 @@ describe("quotas of an environment", () => {
     expect(own.storage.nano).toBe(5n * 1024n ** 3n * 1_000_000_000n);
   });
 
-  test("tell what would be broken, with the sum", () => {
-    const others = addDemand(NO_DEMAND, own);
-    expect(checkQuotas({ max_classes: 2, cpu: "4", memory: "7Gi", storage: "10Gi" }, others, own)).toEqual([]);
-    const broken = checkQuotas({ max_classes: 1, cpu: "3", memory: "6Gi", storage: "9Gi" }, others, own);
+  test("are the same of children as the server has them: an autoscaler's present number does not count", () => {
+    const there = children.map((child) =>
+      child.kind === "Deployment" ? { ...child, spec: { ...(child["spec"] as object), replicas: 7 } } : child,
+    );
+    expect(demandOf(there)).toEqual(own);
+  });
+
+  test("tell what would be broken, with field, numbers and fix", () => {
+    const taken = addDemand(NO_DEMAND, own);
+    const question = { taken, held: NO_DEMAND, asked: own };
+    expect(checkQuotas("e", { max_classes: 2, cpu: "4", memory: "7Gi", storage: "10Gi" }, question)).toEqual([]);
+    const tight = { max_classes: 1, cpu: "3", memory: "6Gi", storage: "9Gi" };
+    const broken = checkQuotas("e", tight, question);
     expect(broken.map(({ fix }) => fix?.match(/quotas\.\w+/)?.[0])).toEqual([
       "quotas.max_classes",
       "quotas.cpu",
       "quotas.memory",
       "quotas.storage",
     ]);
-    expect(broken[1]?.message).toBe("with this class the environment would hold 3100m of cpu; its quota is 3");
+    expect(broken[1]?.message).toContain("asks for 1550m");
+    expect(broken[1]?.message).toContain("hold 1550m of 3");
+    expect(checkQuotas("e", tight, { ...question, held: own })).toEqual([]);
   });
 });
 
