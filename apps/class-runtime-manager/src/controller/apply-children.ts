@@ -95,7 +95,7 @@ export class ChildApplier {
     signal: AbortSignal,
   ): Promise<{ object: Stored<KubeObject>; wrote: boolean }> {
     // Without a view of what is there, every pass would write it anew.
-    const refusal = this.#cache.refusalOf(kind);
+    const refusal = this.#cache.refusalOf(kind, keyOf(manifest).namespace);
     if (refusal) throw refusal;
     const hash = hashJson(manifest);
     const marked = withAnnotation(manifest, HASH_ANNOTATION, hash);

@@ -66,9 +66,9 @@ export class ChildCache {
     return view !== undefined && (view.isSynced || isRefused(view.trouble));
   }
 
-  /** Why objects of this kind cannot be read; undefined while they can. */
-  refusalOf(kind: KindName): Fault | undefined {
-    const trouble = this.#followed.get(gvkKey(kind))?.view.trouble;
+  /** Why objects of this kind cannot be read in a namespace; undefined while they can. */
+  refusalOf(kind: KindName, namespace: string): Fault | undefined {
+    const trouble = this.#followed.get(gvkKey(kind))?.view.troubleIn(namespace);
     return isRefused(trouble) ? trouble : undefined;
   }
 

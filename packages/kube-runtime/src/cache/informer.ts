@@ -18,6 +18,8 @@ export interface InformerView<T extends KubeObject, I extends string = never> {
   readonly isSynced: boolean;
   /** Why the cache does not follow the server at the moment; undefined while it does. Retries go on in any case. */
   readonly trouble: Fault | undefined;
+  /** The same for the objects of one namespace, where namespaces are followed one by one. */
+  troubleIn(namespace: string): Fault | undefined;
   /** The object as the cache has it. */
   get(key: ObjectKey): Stored<T> | undefined;
   /** Tells the handler of everything there, then of every change. The answer ends that. */
@@ -92,6 +94,10 @@ export class Informer<T extends KubeObject, I extends string = never> implements
   }
 
   get trouble(): Fault | undefined {
+    return this.#trouble;
+  }
+
+  troubleIn(_namespace: string): Fault | undefined {
     return this.#trouble;
   }
 

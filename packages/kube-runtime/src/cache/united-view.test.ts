@@ -83,6 +83,7 @@ test("what may be refused holds nobody up, is told, and is there as soon as it i
   await time.advance(10);
   await pool.synced();
   expect([view.isSynced, view.trouble?.kind, pool.unsynced]).toEqual([false, "permission-denied", []]);
+  expect([view.troubleIn("a"), view.troubleIn("b")?.kind]).toEqual([undefined, "permission-denied"]);
   expect(pool.refused.map(({ informer, fault }) => [informer.includes("b"), fault.message])).toEqual([
     [true, expect.stringContaining("forbidden in b") as string],
   ]);

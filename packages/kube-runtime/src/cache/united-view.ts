@@ -29,6 +29,7 @@ export function unitedView<T extends KubeObject, I extends string>(
     get trouble() {
       return all.find(({ trouble }) => trouble !== undefined)?.trouble;
     },
+    troubleIn: (namespace) => byNamespace.get(namespace)?.trouble,
     get: (key) => cache.get(key),
     onChange: (handler) => {
       const ends = all.map((informer) => informer.onChange(handler));
