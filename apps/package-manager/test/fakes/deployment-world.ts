@@ -130,7 +130,8 @@ export class DeploymentWorld {
   readonly at: WorldStore;
   readonly clusters: FakeClusters;
   forgotten = 0;
-  package: Package = inputOf({ definition: { stateSpec: stateOf({ consistencyModel: ConsistencyModel.none }) } }).package;
+  package: Package = inputOf({ definition: { stateSpec: stateOf({ consistencyModel: ConsistencyModel.none }) } })
+    .package;
   packageRevision = 1;
   readonly #managers: ManagerUnderTest[] = [];
 
@@ -174,8 +175,7 @@ export class DeploymentWorld {
     const { time } = this.at;
     if (time === undefined) return work;
     let isDone = false;
-    const done = (): void => void (isDone = true);
-    work.then(done, done);
+    work.finally(() => (isDone = true)).catch(() => undefined);
     for (let turn = 0; ; turn += 1) {
       await setImmediate();
       if (isDone) return work;

@@ -5,7 +5,10 @@ import type { Committed, KeyValueStore, Transaction } from "@oaas/storage";
 export type CommitHook = (nth: number, commit: () => Promise<Committed>) => Promise<Committed>;
 
 /** A store whose commits go through a hook: the place where a process dies, or an answer gets lost. */
-export function hookedStore(store: KeyValueStore, hook: () => CommitHook | undefined): KeyValueStore & { readonly commits: number } {
+export function hookedStore(
+  store: KeyValueStore,
+  hook: () => CommitHook | undefined,
+): KeyValueStore & { readonly commits: number } {
   let commits = 0;
   return new Proxy(store, {
     get: (target, property) => {

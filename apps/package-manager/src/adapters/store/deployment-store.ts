@@ -1,0 +1,124 @@
+import type { ClusterName, DeploymentKey } from "@oaas/models";
+import {
+  Collection,
+  type CollectionDefinition,
+  type KeyValueStore,
+  type Stored,
+  type Transaction,
+} from "@oaas/storage";
+import { revisionId, type DeploymentRecord, type RevisionRecord } from "../../deployments/deployment-record.ts";
+import type { DeploymentPlan } from "../../planner/plan-types.ts";
+
+/** By key. The index is read where a list that lags would be wrong: before a package is removed. */
+export const DEPLOYMENTS = {
+  name: "deployments",
+  codec: { version: 1, decode: deploymentRecord },
+  indexes: { package: ({ deployment }: DeploymentRecord) => deployment.packageName },
+} satisfies CollectionDefinition<DeploymentRecord>;
+
+const REVISIONS = {
+  name: "deployment-revisions",
+  codec: { version: 1, decode: revisionRecord },
+} satisfies CollectionDefinition<RevisionRecord>;
+
+const PLANS = {
+  name: "deployment-plans",
+  codec: { version: 1, decode: planRecord },
+} satisfies CollectionDefinition<DeploymentPlan>;
+
+export type StoredDeployment = Stored<DeploymentRecord>;
+
+/** Deployments, their history and the plan of each entry. */
+export class DeploymentStore {
+  readonly deployments: Collection<DeploymentRecord, (typeof DEPLOYMENTS)["indexes"]>;
+  readonly #revisions: Collection<RevisionRecord>;
+  readonly #plans: Collection<DeploymentPlan>;
+
+  constructor(store: KeyValueStore) {
+    this.deployments = new Collection(store, DEPLOYMENTS);
+    this.#revisions = new Collection(store, REVISIONS);
+    this.#plans = new Collection(store, PLANS);
+  }
+
+  get(key: DeploymentKey): Promise<StoredDeployment | undefined> {
+    return this.deployments.get(key);
+  }
+
+  revision(key: DeploymentKey, revision: number): Promise<Stored<RevisionRecord> | undefined> {
+    return this.#revisions.get(revisionId(key, revision));
+  }
+
+  async plan(key: DeploymentKey, revision: number): Promise<DeploymentPlan | undefined> {
+    return (await this.#plans.get(revisionId(key, revision)))?.record;
+  }
+
+  /** Keys of all deployments of a package, as of now and complete. */
+  async keysOf(packageName: string): Promise<readonly DeploymentKey[]> {
+    const keys: DeploymentKey[] = [];
+    let after: string | undefined;
+    do {
+      const page = await this.deployments.listBy("package", packageName, after === undefined ? {} : { after });
+      keys.push(...page.records.map(({ id }) => id as DeploymentKey));
+      after = page.next;
+    } while (after !== undefined);
+    return keys;
+  }
+
+  stagePut(key: DeploymentKey, current: StoredDeployment | undefined, record: DeploymentRecord): Transaction {
+    return current === undefined
+      ? this.deployments.stageCreate(key, record)
+      : this.deployments.stageUpdate(current, record);
+  }
+
+  /** A new entry of the history; the one that is `kept` entries older goes. */
+  stageRevision(key: DeploymentKey, entry: RevisionRecord, plan: DeploymentPlan): readonly Transaction[] {
+    const id = revisionId(key, entry.revision);
+    return [this.#revisions.stageCreate(id, entry), this.#plans.stageCreate(id, plan)];
+  }
+
+  stageOutcome(entry: Stored<RevisionRecord>, record: RevisionRecord): Transaction {
+    return this.#revisions.stageUpdate(entry, record);
+  }
+
+  stageForgetRevision(key: DeploymentKey, revision: number): readonly Transaction[] {
+    const id = revisionId(key, revision);
+    return [this.#revisions.stageDeleteUnder(id), this.#plans.stageDeleteUnder(id)];
+  }
+
+  /** The deployment and its whole history. */
+  stageForget(current: StoredDeployment): readonly Transaction[] {
+    const under = `${current.id}/`;
+    return [
+      this.deployments.stageDelete(current),
+      this.#revisions.stageDeleteUnder(under),
+      this.#plans.stageDeleteUnder(under),
+    ];
+  }
+}
+
+/** Clusters in which something of a deployment is, or may be left. */
+export function clustersOf(record: DeploymentRecord): readonly ClusterName[] {
+  return Object.keys(record.placements) as ClusterName[];
+}
+
+function deploymentRecord(json: unknown): DeploymentRecord {
+  const record = json as Partial<DeploymentRecord> | null;
+  if (typeof record?.deployment?.key !== "string" || typeof record.revision !== "number" || !record.placements) {
+    throw new TypeError("it is no deployment");
+  }
+  return record as DeploymentRecord;
+}
+
+function revisionRecord(json: unknown): RevisionRecord {
+  const record = json as Partial<RevisionRecord> | null;
+  if (typeof record?.deployment?.key !== "string" || typeof record.revision !== "number" || !record.outcome) {
+    throw new TypeError("it is no entry of a deployment's history");
+  }
+  return record as RevisionRecord;
+}
+
+function planRecord(json: unknown): DeploymentPlan {
+  const record = json as Partial<DeploymentPlan> | null;
+  if (typeof record?.digest !== "string" || !Array.isArray(record.units)) throw new TypeError("it is no plan");
+  return record as DeploymentPlan;
+}

@@ -1,0 +1,198 @@
+import { cancelled, failedPrecondition, Fault, notFound } from "@oaas/foundation";
+import type { ClassDeployment, ClusterName, DeploymentKey } from "@oaas/models";
+import type { Transaction } from "@oaas/storage";
+import type { DeploymentPlan } from "../planner/plan-types.ts";
+import type { SagaRecord } from "../saga-engine/saga.ts";
+import type { Waited } from "../saga-engine/waiters.ts";
+import { deploySaga, repairSaga } from "../sagas/saga-plans.ts";
+import type { Acknowledgement, Call, PlanRequest, Versioned } from "../use-cases.ts";
+import {
+  assertVersion,
+  awaited,
+  decided,
+  launch,
+  putInForce,
+  situation,
+  underWay,
+  type DeploymentContext,
+  type Launched,
+  type Situation,
+} from "./context.ts";
+import type { RevisionRecord } from "./deployment-record.ts";
+import type { NamedDeployment } from "./gather.ts";
+import { failedParts } from "./outcomes.ts";
+import { wishDigest, wished, type Wish } from "./wishes.ts";
+
+const NOBODY_AWAY: ReadonlySet<string> = new Set();
+
+type Begun = { readonly status: Acknowledgement["status"] } & Partial<Launched>;
+
+/** What a deployment would do now; nothing is changed. */
+export async function planOnly(context: DeploymentContext, request: PlanRequest): Promise<DeploymentPlan> {
+  const at = await situation(context, request.deployment.key);
+  const { plan } = await context.planning.plan(request, await planInForce(context, at));
+  context.planning.remember(plan);
+  return plan;
+}
+
+/** Puts a wish in force, or finds that it is; then waits for its acceptance. */
+export async function applyDeployment(
+  context: DeploymentContext,
+  request: { readonly deployment: ClassDeployment; readonly planDigest?: string },
+  call: Call,
+  { ifVersion }: Versioned,
+): Promise<Acknowledgement> {
+  const { key } = request.deployment;
+  const begun = await decided(async () => {
+    const at = await situation(context, key);
+    assertVersion(at, ifVersion);
+    const { plan, deployment, need } = await context.planning.plan(request, await planInForce(context, at));
+    if (request.planDigest !== undefined) context.planning.assertSame(plan, request.planDigest);
+    const before = await entryInForce(context, at);
+    if (
+      before?.planDigest === plan.digest &&
+      before.digest === wishDigest(deployment) &&
+      before.withdrawn.length === 0
+    ) {
+      return unchanged(context, at, call);
+    }
+    const wish = wishOf(context, { deployment, plan, kind: "deploy", withdrawn: [], call });
+    return begin(context, at, wish, need);
+  });
+  return answer(context, key, begun);
+}
+
+/** Puts the plan of an earlier entry in force again, unit for unit. */
+export async function rollBackDeployment(
+  context: DeploymentContext,
+  key: DeploymentKey,
+  revision: number,
+  call: Call,
+  { ifVersion }: Versioned,
+): Promise<Acknowledgement> {
+  const begun = await decided(async () => {
+    const at = await situation(context, key);
+    if (at.current === undefined) throw notFound("deployment", key);
+    assertVersion(at, ifVersion);
+    const [entry, plan] = await Promise.all([
+      context.deployments.revision(key, revision),
+      context.deployments.plan(key, revision),
+    ]);
+    if (entry === undefined || plan === undefined) throw notFound("deployment revision", `${key} ${revision}`);
+    if (at.current.record.desired?.revision === revision) return unchanged(context, at, call);
+    const { deployment, withdrawn } = entry.record;
+    const reason = call.reason ?? `rolled back to revision ${revision}`;
+    const named = deployment as NamedDeployment;
+    const need = await context.planning.need(named);
+    const wish = { deployment: named, plan, kind: "roll_back", withdrawn, call: { ...call, reason } } as const;
+    return begin(context, at, wishOf(context, wish), need);
+  });
+  return answer(context, key, begun);
+}
+
+/** Asks the running operation of a deployment to stop and undo what it did. */
+export async function cancelDeployment(context: DeploymentContext, key: DeploymentKey, call: Call): Promise<void> {
+  const at = await situation(context, key);
+  if (at.current === undefined) throw notFound("deployment", key);
+  const running = underWay(at);
+  if (running === undefined) throw failedPrecondition(`deployment "${key}"`, `nothing is under way for "${key}"`);
+  if (running.data.operation !== "deploy" && running.data.operation !== "roll_back") {
+    const what = running.data.operation === "delete" ? "a deletion" : "a repair";
+    throw failedPrecondition(`deployment "${key}"`, `${what} of "${key}" is under way, which cannot be cancelled`);
+  }
+  await context.engine.cancel(running.saga.subject, running.saga.id, call.caller);
+}
+
+function wishOf(context: DeploymentContext, wish: Omit<Wish, "digests" | "nowMs">): Wish {
+  const digests = Object.fromEntries(
+    wish.plan.units.map((unit) => [unit.cluster, context.sender.digest(wish.plan, unit)]),
+  ) as Record<ClusterName, string>;
+  return { ...wish, digests, nowMs: context.ambient.clock.now() };
+}
+
+async function begin(context: DeploymentContext, at: Situation, wish: Wish, need: Transaction): Promise<Begun> {
+  const { record, entry } = wished(at.current?.record, wish);
+  const operation = wish.kind === "roll_back" ? "roll_back" : "deploy";
+  const asked = { by: wish.call.caller, correlationId: wish.call.correlationId };
+  const saga = deploySaga(record, operation, context.policy, asked);
+  const isNew = at.current === undefined || at.current.record.deletion !== undefined;
+  const launched = await putInForce(context, at, { record, entry, plan: wish.plan, saga, also: need });
+  return { status: isNew ? "created" : "updated", ...launched };
+}
+
+/** Nothing is written, and nothing sent, unless units are known to be missing. */
+async function unchanged(context: DeploymentContext, at: Situation, call: Call): Promise<Begun> {
+  const running = underWay(at);
+  if (running !== undefined && at.saga !== undefined) {
+    const { subject, id } = running.saga;
+    const outcome = awaited(context, { subject, id, revision: at.saga.revision });
+    return { status: "unchanged", id, outcome };
+  }
+  const { record } = at.current as NonNullable<Situation["current"]>;
+  const asked = { by: call.caller, correlationId: call.correlationId };
+  const saga = repairSaga(withoutRefusals(record), NOBODY_AWAY, context.policy, asked);
+  if (saga === undefined) return { status: "unchanged" };
+  const put = context.deployments.stagePut(at.key, at.current, withoutRefusals(record));
+  return { status: "unchanged", ...(await launch(context, at, saga, [put])) };
+}
+
+/** Being asked again is a reason to ask again the clusters that refused. */
+function withoutRefusals<T extends NonNullable<Situation["current"]>["record"]>(record: T): T {
+  const placements = Object.fromEntries(
+    Object.entries(record.placements).map(([cluster, { fault: _fault, ...placement }]) => [cluster, placement]),
+  );
+  return { ...record, placements };
+}
+
+async function planInForce(
+  context: DeploymentContext,
+  { key, current }: Situation,
+): Promise<DeploymentPlan | undefined> {
+  const desired = current?.record.desired;
+  return desired && context.deployments.plan(key, desired.revision);
+}
+
+async function entryInForce(
+  context: DeploymentContext,
+  { key, current }: Situation,
+): Promise<RevisionRecord | undefined> {
+  const desired = current?.record.desired;
+  return desired && (await context.deployments.revision(key, desired.revision))?.record;
+}
+
+async function answer(context: DeploymentContext, key: DeploymentKey, begun: Begun): Promise<Acknowledgement> {
+  const waited = await begun.outcome;
+  if (waited?.state === "ended") assertCarriedOut(key, waited.saga);
+  const version = (await context.deployments.get(key))?.revision;
+  const about = { id: key, ...(version === undefined ? {} : { version }) };
+  if (waited === undefined) return { ...about, status: begun.status };
+  if (waited.state === "ended") {
+    const left = waited.saga.steps.filter(({ fault }) => fault !== undefined);
+    const message = left.map(({ target, fault }) => `${target}: ${fault?.message}`).join("; ");
+    return {
+      ...about,
+      status: begun.status,
+      ...(left.length === 0 ? {} : { message: `goes on in the background: ${message}` }),
+    };
+  }
+  return { ...about, status: "accepted", message: MEANWHILE[waited.state] };
+}
+
+const MEANWHILE: Readonly<Record<Exclude<Waited["state"], "ended">, string>> = {
+  waiting: "not every cluster has accepted it yet; it goes on",
+  superseded: "a newer request took its place before it was carried out",
+  gone: "it was deleted before it was carried out",
+};
+
+/** Throws when nothing came of it: every cluster failed, or it was undone. */
+function assertCarriedOut(key: DeploymentKey, saga: SagaRecord): void {
+  if (saga.state === "cancelled") {
+    throw cancelled({ cause: new Error(`the operation was cancelled by ${saga.cancelledBy}`) });
+  }
+  const parts = failedParts(saga);
+  const isHopeless = saga.steps.every(({ action, state }) => action !== "send" || state === "failed");
+  if (parts.length === 0 || !(saga.state === "undone" || isHopeless)) return;
+  const what = saga.state === "undone" ? "was undone, because it failed" : "failed";
+  const where = parts.map(({ name, fault }) => `${name}: ${fault.message}`).join("; ");
+  throw new Fault({ kind: "partial-failure", parts }, `deployment "${key}" ${what} in ${where}`);
+}

@@ -1,0 +1,130 @@
+import { conflict, startDeadline, type Ambient } from "@oaas/foundation";
+import type { DeploymentKey } from "@oaas/models";
+import { conflictOf, together, type CollectionView, type KeyValueStore, type Transaction } from "@oaas/storage";
+import type { DeploymentStore, StoredDeployment } from "../adapters/store/deployment-store.ts";
+import type { DeploymentPlan } from "../planner/plan-types.ts";
+import type { SagaEngine } from "../saga-engine/engine.ts";
+import { isOpen, type NewSaga, type SagaRecord } from "../saga-engine/saga.ts";
+import type { SagaReference, Waited } from "../saga-engine/waiters.ts";
+import type { DeploymentSagaData, RolloutPolicy } from "../sagas/saga-plans.ts";
+import type { UnitSender } from "../sagas/unit-sender.ts";
+import type { DeploymentRecord } from "./deployment-record.ts";
+import { supersededEntry } from "./outcomes.ts";
+import type { Planning } from "./planning.ts";
+import { subjectOf, type Wished } from "./wishes.ts";
+
+/** What the use cases of deployments share. */
+export interface DeploymentContext {
+  readonly store: KeyValueStore;
+  readonly deployments: DeploymentStore;
+  readonly view: CollectionView<DeploymentRecord>;
+  readonly engine: SagaEngine;
+  readonly sender: UnitSender;
+  readonly planning: Planning;
+  readonly ambient: Ambient;
+  readonly policy: RolloutPolicy;
+  /** How long a caller waits for acceptance before it is told that work goes on. */
+  readonly waitMs: number;
+  /** Entries of a history that are kept. */
+  readonly history: number;
+}
+
+/** How long a writer waits for the lists of its own process to show what it wrote; it is written either way. */
+const SHOWN_WITHIN_MS = 2_000;
+
+/** A deployment and its saga, read to decide on both. */
+export interface Situation {
+  readonly key: DeploymentKey;
+  readonly current: StoredDeployment | undefined;
+  readonly saga: Awaited<ReturnType<SagaEngine["get"]>>;
+}
+
+export async function situation(context: DeploymentContext, key: DeploymentKey): Promise<Situation> {
+  const [current, saga] = await Promise.all([context.deployments.get(key), context.engine.get(subjectOf(key))]);
+  return { key, current, saga };
+}
+
+/** Refuses a write on a version that the caller did not see. */
+export function assertVersion({ key, current }: Situation, ifVersion: number | undefined): void {
+  if (ifVersion === undefined || current?.revision === ifVersion) return;
+  throw conflict("deployment", key, { code: "OAAS_VERSION_MISMATCH" });
+}
+
+/** Decides and writes again while others come in between: every decision is made on what it is written over. */
+export async function decided<T>(work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (thrown) {
+      if (conflictOf(thrown) === undefined) throw thrown;
+    }
+  }
+}
+
+/** The saga of a deployment that is under way, as what it knows. */
+export function underWay({
+  saga,
+}: Situation): { readonly saga: SagaRecord; readonly data: DeploymentSagaData } | undefined {
+  if (saga === undefined || !isOpen(saga.record)) return undefined;
+  return { saga: saga.record, data: saga.record.data as DeploymentSagaData };
+}
+
+/** Writes a wish, its plan, its entry of the history and the saga that carries it out, in one transaction. */
+export async function putInForce(
+  context: DeploymentContext,
+  at: Situation,
+  wish: Wished & { readonly plan: DeploymentPlan; readonly saga: NewSaga; readonly also?: Transaction },
+): Promise<Launched> {
+  const { deployments, history } = context;
+  const { record, entry, plan, saga, also = { writes: [] } } = wish;
+  const oldest = entry.revision - history;
+  const isNeeded = oldest < 1 || oldest === record.stable?.revision;
+  return launch(context, at, saga, [
+    deployments.stagePut(at.key, at.current, record),
+    ...deployments.stageRevision(at.key, entry, plan),
+    ...(isNeeded ? [] : deployments.stageForgetRevision(at.key, oldest)),
+    ...(await superseded(context, at, `revision ${entry.revision}`)),
+    also,
+  ]);
+}
+
+/** A saga that began, and what is known of it when the wait is over. */
+export interface Launched {
+  readonly id: string;
+  readonly outcome: Promise<Waited>;
+}
+
+/** Commits something about a deployment together with its next saga, and lets that begin. */
+export async function launch(
+  context: DeploymentContext,
+  at: Situation,
+  saga: NewSaga,
+  parts: readonly Transaction[],
+): Promise<Launched> {
+  const { engine, store } = context;
+  const staged = await engine.stage(at.saga, saga);
+  const { revision } = await store.commit(together(...parts, staged.transaction));
+  const reference = staged.launch(revision);
+  return { id: reference.id, outcome: awaited(context, reference) };
+}
+
+/** Waits for a saga as long as callers do, then for the lists of this process to show what it did. */
+export async function awaited(context: DeploymentContext, saga: SagaReference): Promise<Waited> {
+  const waited = await context.engine.wait(saga, { timeoutMs: context.waitMs });
+  using limit = startDeadline(context.ambient, SHOWN_WITHIN_MS);
+  await context.view.reached(saga.revision, limit).catch(() => undefined);
+  return waited;
+}
+
+/** Closes the entry of a wish that is still being carried out. */
+export async function superseded(
+  { deployments }: DeploymentContext,
+  at: Situation,
+  by: string,
+): Promise<readonly Transaction[]> {
+  const desired = at.current?.record.desired;
+  if (desired === undefined || underWay(at) === undefined) return [];
+  const entry = await deployments.revision(at.key, desired.revision);
+  if (entry?.record.outcome !== "running") return [];
+  return [deployments.stageOutcome(entry, supersededEntry(entry.record, at.saga?.record, by))];
+}

@@ -1,0 +1,187 @@
+import { isFault, type Ambient } from "@oaas/foundation";
+import type { ClusterName, DeploymentKey, PackageName } from "@oaas/models";
+import type { Logger } from "@oaas/observability";
+import { CollectionView, type KeyValueStore } from "@oaas/storage";
+import { DeploymentStore } from "../adapters/store/deployment-store.ts";
+import { SAGAS } from "../adapters/store/saga-store.ts";
+import type { CrmGateway } from "../ports.ts";
+import { SagaEngine, type SagaEngineOptions } from "../saga-engine/engine.ts";
+import { isOpen, type SagaRecord } from "../saga-engine/saga.ts";
+import { faultOf } from "../saga-engine/stored-fault.ts";
+import { deployClass } from "../sagas/deploy-class.ts";
+import { cascadeSaga, cascadeSubject, removePackageCascade } from "../sagas/remove-package-cascade.ts";
+import { undeployClass } from "../sagas/undeploy-class.ts";
+import { UnitSender, type UnitWriter } from "../sagas/unit-sender.ts";
+import type { Call, Deployments, OperationStatus } from "../use-cases.ts";
+import { applyDeployment, cancelDeployment, planOnly, rollBackDeployment } from "./apply-deployment.ts";
+import { decided, launch, type DeploymentContext, type Launched, type Situation } from "./context.ts";
+import type { DeploymentRecord } from "./deployment-record.ts";
+import type { GatherDeps } from "./gather.ts";
+import { operationStatus } from "./operation-status.ts";
+import { Planning } from "./planning.ts";
+import {
+  DEPLOYMENT_ORDERS,
+  diffRevisions,
+  listDeployments,
+  listRevisions,
+  readDeployment,
+  readMappings,
+  readRevision,
+} from "./read-deployment.ts";
+import { beginRemoval, removeDeployment } from "./remove-deployment.ts";
+import { subjectOf } from "./wishes.ts";
+
+export interface DeploymentServiceOptions extends GatherDeps {
+  readonly store: KeyValueStore;
+  readonly gateway: CrmGateway;
+  readonly writeUnit: UnitWriter;
+  readonly ambient: Ambient;
+  readonly logger: Logger;
+  /** See `installationId`. */
+  readonly managedBy: string;
+  /** `DEPLOY_MAX_RETRIES`: tries per cluster after the first. */
+  readonly maxRetries: number;
+  /** `DEPLOY_ROLLBACK_ON_PARTIAL`. */
+  readonly rollBackOnPartial: boolean;
+  /** Removes a package when its last deployment is gone: the end of a cascade. */
+  readonly forgetPackage: (name: PackageName) => Promise<void>;
+  /** How long a caller waits for acceptance. */
+  readonly waitMs?: number;
+  readonly gateTimeoutMs?: number;
+  readonly gatePollMs?: number;
+  readonly fanOut?: number;
+  readonly history?: number;
+  readonly engine?: Pick<SagaEngineOptions, "policy" | "budget" | "laneWidth" | "leaseMs">;
+  /** Told of deployments that changed or went, whoever changed them. */
+  readonly onChange?: (keys: readonly string[]) => void;
+  /** Told of the progress of each operation. */
+  readonly onOperation?: (subject: string, saga: SagaRecord | undefined) => void;
+}
+
+/** The deployments: everything that use cases and other parts of the package manager may ask about them. */
+export class DeploymentService implements Deployments {
+  readonly #context: DeploymentContext;
+
+  constructor(options: DeploymentServiceOptions) {
+    const { store, ambient, logger, gateway, writeUnit, managedBy } = options;
+    const deployments = new DeploymentStore(store);
+    const { gateTimeoutMs = 300_000, gatePollMs = 1_000 } = options;
+    const sender = new UnitSender({ gateway, writeUnit, ambient, managedBy, gateTimeoutMs, gatePollMs });
+    const engine = new SagaEngine({
+      store,
+      definition: SAGAS,
+      ambient,
+      logger,
+      retries: options.maxRetries,
+      ...options.engine,
+      ...(options.onOperation === undefined ? {} : { onProgress: options.onOperation }),
+    });
+    this.#context = {
+      store,
+      deployments,
+      view: new CollectionView<DeploymentRecord>(deployments.deployments, {
+        ambient,
+        orders: DEPLOYMENT_ORDERS,
+        ...(options.onChange === undefined ? {} : { onChange: options.onChange }),
+      }),
+      engine,
+      sender,
+      planning: new Planning(options),
+      ambient,
+      policy: { fanOut: options.fanOut ?? 64, rollBackOnPartial: options.rollBackOnPartial },
+      waitMs: options.waitMs ?? 15_000,
+      history: options.history ?? 50,
+    };
+    engine.register(deployClass({ deployments, sender, ambient }));
+    engine.register(undeployClass({ deployments, sender, ambient }));
+    engine.register(
+      removePackageCascade({
+        ambient,
+        keysOf: (name) => deployments.keysOf(name),
+        removeDeployment: (key, call) => this.#removeOne(key, call),
+        forgetPackage: options.forgetPackage,
+        pollMs: 1_000,
+      }),
+    );
+  }
+
+  /** For the parts that keep what is deployed as it should be. */
+  get context(): DeploymentContext {
+    return this.#context;
+  }
+
+  /** Loads the lists, then resumes what was left by a process that died. */
+  async start(): Promise<void> {
+    await this.#context.view.start();
+    await this.#context.engine.start();
+  }
+
+  async close(graceMs?: number): Promise<void> {
+    await this.#context.engine.close(graceMs);
+    await this.#context.view.close();
+  }
+
+  plan: Deployments["plan"] = (request) => planOnly(this.#context, request);
+  apply: Deployments["apply"] = (request, call, options) => applyDeployment(this.#context, request, call, options);
+  remove: Deployments["remove"] = (key, call, options) => removeDeployment(this.#context, key, call, options);
+  rollBack: Deployments["rollBack"] = (key, revision, call, options) =>
+    rollBackDeployment(this.#context, key, revision, call, options);
+  cancel: Deployments["cancel"] = (key, call) => cancelDeployment(this.#context, key, call);
+  get: Deployments["get"] = (key) => readDeployment(this.#context, key);
+  list: Deployments["list"] = async (query) => listDeployments(this.#context, query);
+  revisions: Deployments["revisions"] = (key, page) => listRevisions(this.#context, key, page);
+  revision: Deployments["revision"] = (key, revision) => readRevision(this.#context, key, revision);
+  diff: Deployments["diff"] = (key, from, to) => diffRevisions(this.#context, key, from, to);
+  mappings: Deployments["mappings"] = (key) => readMappings(this.#context, key);
+
+  /** The operation on a deployment that is under way or was the last, as this process last heard of it. */
+  operation(key: DeploymentKey): OperationStatus | undefined {
+    const saga = this.#context.engine.peek(subjectOf(key));
+    return saga && operationStatus(saga);
+  }
+
+  /** The deployment as it is kept, for those who tell how it is. */
+  async record(key: DeploymentKey): Promise<DeploymentRecord | undefined> {
+    return (await this.#context.deployments.get(key))?.record;
+  }
+
+  /** Keys of the deployments of a package, complete as of now. */
+  keysOf(name: PackageName): Promise<readonly DeploymentKey[]> {
+    return this.#context.deployments.keysOf(name);
+  }
+
+  /** Keys of the deployments that have, or may have left, something in a cluster. */
+  keysIn(cluster: ClusterName): readonly DeploymentKey[] {
+    return [...this.#context.view.all()]
+      .filter(({ record }) => Object.hasOwn(record.placements, cluster))
+      .map(({ id }) => id as DeploymentKey);
+  }
+
+  /** Deletes all deployments of a package, then the package; carried on after a crash. */
+  async removeAll(name: PackageName, call: Call): Promise<"deleted" | "accepted"> {
+    const context = this.#context;
+    const { outcome } = await decided(async (): Promise<Launched> => {
+      const saga = await context.engine.get(cascadeSubject(name));
+      const at: Situation = { key: name as string as DeploymentKey, current: undefined, saga };
+      if (saga === undefined || !isOpen(saga.record)) return launch(context, at, cascadeSaga(name, call), []);
+      const { subject, id } = saga.record;
+      return {
+        id,
+        outcome: context.engine.wait({ subject, id, revision: saga.revision }, { timeoutMs: context.waitMs }),
+      };
+    });
+    const waited = await outcome;
+    if (waited.state !== "ended") return waited.state === "gone" ? "deleted" : "accepted";
+    const failed = waited.saga.steps.find(({ fault }) => fault !== undefined);
+    if (failed?.fault !== undefined) throw faultOf(failed.fault);
+    return "deleted";
+  }
+
+  async #removeOne(key: DeploymentKey, call: Call): Promise<void> {
+    try {
+      await beginRemoval(this.#context, key, call);
+    } catch (thrown) {
+      if (!isFault(thrown, "not-found")) throw thrown;
+    }
+  }
+}

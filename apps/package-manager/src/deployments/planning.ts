@@ -1,0 +1,61 @@
+import { Fault } from "@oaas/foundation";
+import type { Transaction } from "@oaas/storage";
+import { comparePlans } from "../planner/compare.ts";
+import { planDeployment } from "../planner/plan.ts";
+import type { DeploymentPlan } from "../planner/plan-types.ts";
+import { refusalFault } from "../planner/refusal-fault.ts";
+import type { PlanRequest } from "../use-cases.ts";
+import { gather, type GatherDeps, type Gathered, type NamedDeployment } from "./gather.ts";
+
+export type Planned = Omit<Gathered, "input"> & { readonly plan: DeploymentPlan };
+
+/** Plans that were answered, so that it can be said what moved when one is no longer the present one. */
+const REMEMBERED = 512;
+
+/** Makes plans of wishes, and holds callers to the plan they saw. */
+export class Planning {
+  readonly #deps: GatherDeps;
+  readonly #answered = new Map<string, DeploymentPlan>();
+
+  constructor(deps: GatherDeps) {
+    this.#deps = deps;
+  }
+
+  /** The plan of a wish as the world is now; a refusal is a fault. */
+  async plan(request: PlanRequest, previous: DeploymentPlan | undefined): Promise<Planned> {
+    const { input, ...rest } = await gather(request, previous, this.#deps);
+    const planned = planDeployment(input);
+    if (!planned.ok) throw refusalFault(planned.error);
+    return { ...rest, plan: planned.value };
+  }
+
+  /** What makes a deployment need its package, where no plan is to be made. */
+  async need(deployment: NamedDeployment): Promise<Transaction> {
+    return (await this.#deps.packages.use(deployment.packageName, `deployment/${deployment.key}`)).stage;
+  }
+
+  remember(plan: DeploymentPlan): void {
+    this.#answered.delete(plan.digest);
+    this.#answered.set(plan.digest, plan);
+    for (const oldest of this.#answered.keys()) {
+      if (this.#answered.size <= REMEMBERED) break;
+      this.#answered.delete(oldest);
+    }
+  }
+
+  /** A conflict that says what moved, unless the plan is the one that was seen. */
+  assertSame(plan: DeploymentPlan, seen: string): void {
+    if (plan.digest === seen) return;
+    const before = this.#answered.get(seen);
+    const moved = before === undefined ? [] : comparePlans(before, plan);
+    const what =
+      moved.length === 0
+        ? "the plan would be another one now"
+        : `since then ${moved.map(({ text }) => text).join("; ")}`;
+    throw new Fault(
+      { kind: "conflict", resource: "plan", name: seen },
+      `the plan ${seen} cannot be carried out any more: ${what}. The plan is ${plan.digest} now; look at it, then send that digest`,
+      { context: { moved } },
+    );
+  }
+}

@@ -1,0 +1,131 @@
+import { notFound } from "@oaas/foundation";
+import type { ClusterName, DeploymentKey } from "@oaas/models";
+import type { SagaRecord } from "../saga-engine/saga.ts";
+import { undeploySaga, withdrawSaga } from "../sagas/saga-plans.ts";
+import type { Call, Deletion, Versioned } from "../use-cases.ts";
+import {
+  assertVersion,
+  awaited,
+  decided,
+  launch,
+  putInForce,
+  situation,
+  superseded,
+  underWay,
+  type DeploymentContext,
+  type Launched,
+  type Situation,
+} from "./context.ts";
+import { placementsIn } from "./deployment-record.ts";
+import type { NamedDeployment } from "./gather.ts";
+import { deleted, withdrawn } from "./wishes.ts";
+
+/** Deletes a deployment, whole or in one cluster; durable before the first cluster hears of it. */
+export async function removeDeployment(
+  context: DeploymentContext,
+  key: DeploymentKey,
+  call: Call,
+  { ifVersion, cluster }: Versioned & { readonly cluster?: ClusterName },
+): Promise<Deletion> {
+  const begun = await decided(async () => {
+    const at = found(await situation(context, key), key);
+    assertVersion(at, ifVersion);
+    if (cluster === undefined || isLast(at, cluster)) return removeWhole(context, at, call);
+    return removeFrom(context, at, cluster, call);
+  });
+  if (begun === undefined) {
+    return { status: "deleted", deleted: [], pending: [], message: `"${key}" is not in ${cluster}; nothing to delete` };
+  }
+  return answer(context, key, begun, cluster);
+}
+
+/** Makes the deletion of a deployment durable without waiting; one that was asked for before is left alone. */
+export async function beginRemoval(context: DeploymentContext, key: DeploymentKey, call: Call): Promise<void> {
+  await decided(async () => {
+    const at = await situation(context, key);
+    if (at.current?.record.deletion === undefined) await removeWhole(context, found(at, key), call);
+  });
+}
+
+function found(at: Situation, key: DeploymentKey): Situation {
+  if (at.current === undefined) throw notFound("deployment", key);
+  return at;
+}
+
+async function removeWhole(context: DeploymentContext, at: Situation, call: Call): Promise<Launched> {
+  const running = underWay(at);
+  const current = at.current as NonNullable<Situation["current"]>;
+  const isDeletion = current.record.deletion !== undefined;
+  if (isDeletion && running !== undefined && at.saga !== undefined) {
+    const { subject, id } = running.saga;
+    return { id, outcome: awaited(context, { subject, id, revision: at.saga.revision }) };
+  }
+  const record = isDeletion ? current.record : deleted(current.record, call, context.ambient.clock.now());
+  const saga = undeploySaga(record, context.policy, { by: call.caller, correlationId: call.correlationId });
+  return launch(context, at, saga, [
+    context.deployments.stagePut(at.key, current, record),
+    ...(await superseded(context, at, "a deletion")),
+  ]);
+}
+
+/** Undefined when there is nothing of it in the cluster. */
+async function removeFrom(
+  context: DeploymentContext,
+  at: Situation,
+  cluster: ClusterName,
+  call: Call,
+): Promise<Launched | undefined> {
+  const { record } = at.current as NonNullable<Situation["current"]>;
+  const { desired } = record;
+  if (record.placements[cluster] === undefined || desired === undefined) return undefined;
+  const [entry, plan] = await Promise.all([
+    context.deployments.revision(at.key, desired.revision),
+    context.deployments.plan(at.key, desired.revision),
+  ]);
+  if (entry === undefined || plan === undefined) throw notFound("deployment revision", `${at.key} ${desired.revision}`);
+  const wish = withdrawn(record, cluster, entry.record, {
+    deployment: entry.record.deployment as NamedDeployment,
+    plan,
+    call: { ...call, reason: call.reason ?? `deleted in ${cluster}` },
+    nowMs: context.ambient.clock.now(),
+  });
+  const saga = withdrawSaga(wish.record, context.policy, { by: call.caller, correlationId: call.correlationId });
+  return putInForce(context, at, { ...wish, plan, saga });
+}
+
+/** Whether a deployment would be left with no cluster at all. */
+function isLast({ current }: Situation, cluster: ClusterName): boolean {
+  const record = current?.record;
+  if (record === undefined || record.deletion !== undefined) return record !== undefined;
+  const wanted = placementsIn(record).filter(([, { state }]) => state === "wanted");
+  return wanted.length === 1 && wanted[0]?.[0] === cluster;
+}
+
+async function answer(
+  context: DeploymentContext,
+  key: DeploymentKey,
+  launched: Launched,
+  cluster: ClusterName | undefined,
+): Promise<Deletion> {
+  const waited = await launched.outcome;
+  if (waited.state === "ended") return deletionOf(key, waited.saga);
+  const left = Object.keys((await context.deployments.get(key))?.record.placements ?? {}) as ClusterName[];
+  const pending = cluster === undefined ? left : left.filter((name) => name === cluster);
+  if (waited.state === "gone") {
+    return { status: "deleted", deleted: [], pending: [], message: `deployment "${key}" is deleted` };
+  }
+  const message = waited.state === "superseded" ? "a newer request took its place" : "the deletion goes on";
+  return { status: "accepted", deleted: [], pending, message };
+}
+
+function deletionOf(key: DeploymentKey, saga: SagaRecord): Deletion {
+  const removals = saga.steps.filter(({ action }) => action === "remove");
+  const names = (done: boolean): ClusterName[] =>
+    removals.filter(({ state }) => (state === "done") === done).map(({ target }) => target as ClusterName);
+  const pending = names(false);
+  const message =
+    pending.length === 0
+      ? `deployment "${key}" is deleted`
+      : `deployment "${key}" is deleted where it can be; it will be in ${pending.join(", ")} when they are back`;
+  return { status: pending.length === 0 ? "deleted" : "accepted", deleted: names(true), pending, message };
+}

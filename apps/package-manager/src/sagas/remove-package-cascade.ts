@@ -1,0 +1,72 @@
+import { internal, sleep, type Ambient } from "@oaas/foundation";
+import type { DeploymentKey, PackageName } from "@oaas/models";
+import type { NewSaga } from "../saga-engine/saga.ts";
+import type { SagaKind } from "../saga-engine/kind.ts";
+import type { Call } from "../use-cases.ts";
+
+export const REMOVE_PACKAGE_CASCADE = "remove-package-cascade";
+
+export interface CascadeDeps {
+  readonly ambient: Ambient;
+  /** Keys of the deployments that are left of a package, being deleted or not. */
+  readonly keysOf: (name: PackageName) => Promise<readonly DeploymentKey[]>;
+  /** Makes the deletion of a deployment durable; one that is being deleted already, or gone, is fine. */
+  readonly removeDeployment: (key: DeploymentKey, call: Call) => Promise<void>;
+  /** Removes a package that nothing needs any more; one that is gone is fine. */
+  readonly forgetPackage: (name: PackageName) => Promise<void>;
+  readonly pollMs: number;
+}
+
+interface CascadeData {
+  readonly name: PackageName;
+  readonly call: Omit<Call, "signal">;
+}
+
+export function cascadeSubject(name: PackageName): string {
+  return `package/${name}`;
+}
+
+/** The saga that deletes a package with everything deployed of it. */
+export function cascadeSaga(name: PackageName, { signal: _, ...call }: Call): NewSaga {
+  return {
+    kind: REMOVE_PACKAGE_CASCADE,
+    subject: cascadeSubject(name),
+    steps: [
+      { id: "deployments", action: "deployments", target: name, stage: 0 },
+      { id: "package", action: "package", target: name, stage: 1 },
+    ],
+    parallel: 1,
+    onFailure: "stop",
+    data: { name, call } satisfies CascadeData,
+  };
+}
+
+/** Deletes all deployments of a package, waits until the last is gone however long its cluster is away, then the package. */
+export function removePackageCascade(deps: CascadeDeps): SagaKind {
+  return {
+    name: REMOVE_PACKAGE_CASCADE,
+    open: async (saga) => {
+      const { name, call } = saga.data as CascadeData;
+      const removeAll = async (): Promise<number> => {
+        const keys = await deps.keysOf(name);
+        for (const key of keys) await deps.removeDeployment(key, call);
+        return keys.length;
+      };
+      return {
+        perform: async ({ action }) => {
+          if (action === "package") await deps.forgetPackage(name);
+          else await removeAll();
+          return action === "package" ? "removed" : "all deployments are deleted or being deleted";
+        },
+        confirm: async ({ action }, { signal }) => {
+          if (action === "package") return;
+          while ((await removeAll()) > 0) await sleep(deps.ambient.timers, deps.pollMs, signal);
+        },
+        undo: async () => {
+          throw internal("the removal of a package cannot be undone");
+        },
+        settle: async (_, outcome) => ({ transaction: { writes: [] }, forget: outcome === "succeeded" }),
+      };
+    },
+  };
+}

@@ -1,0 +1,159 @@
+import {
+  RolloutFailure,
+  RolloutGate,
+  RolloutStrategy,
+  type ClusterName,
+  type DeploymentKey,
+  type Rollout,
+} from "@oaas/models";
+import { placementsIn, type DeploymentRecord, type InForce } from "../deployments/deployment-record.ts";
+import { isFinal } from "../deployments/outcomes.ts";
+import { subjectOf } from "../deployments/wishes.ts";
+import type { FailurePolicy, NewSaga } from "../saga-engine/saga.ts";
+
+export const DEPLOY_CLASS = "deploy-class";
+export const UNDEPLOY_CLASS = "undeploy-class";
+
+/** What a saga over a deployment knows beside its steps. */
+export interface DeploymentSagaData {
+  readonly key: DeploymentKey;
+  readonly operation: "deploy" | "delete" | "roll_back" | "repair";
+  /** The wish to carry out; absent for a deletion. */
+  readonly target?: InForce;
+  /** What to go back to; absent when there was nothing. */
+  readonly fallback?: InForce;
+  /** The highest revision given out: units are removed, and put back when it is undone, with it. */
+  readonly lastRevision: number;
+  readonly gate: RolloutGate;
+  readonly by: string;
+  readonly correlationId: string;
+}
+
+/** How a deployment's sagas go about it. */
+export interface RolloutPolicy {
+  /** Clusters changed at once by a roll-out that does not say. */
+  readonly fanOut: number;
+  /** Undo everything when one cluster fails (`DEPLOY_ROLLBACK_ON_PARTIAL`). */
+  readonly rollBackOnPartial: boolean;
+}
+
+export interface Asked {
+  readonly by: string;
+  readonly correlationId: string;
+}
+
+/** The saga that brings about a wish just put in force. */
+export function deploySaga(
+  record: DeploymentRecord,
+  operation: "deploy" | "roll_back",
+  policy: RolloutPolicy,
+  asked: Asked,
+): NewSaga {
+  const { rollout, key } = record.deployment;
+  return {
+    kind: DEPLOY_CLASS,
+    subject: subjectOf(key),
+    steps: stepsFor(record),
+    parallel: rollout?.strategy === RolloutStrategy.rolling ? (rollout.maxParallel ?? 1) : policy.fanOut,
+    onFailure: failurePolicy(rollout, policy),
+    data: dataOf(record, operation, asked, rollout?.gate ?? RolloutGate.accepted),
+  };
+}
+
+/**
+ * The saga that makes clusters what they should be already; undefined when there is nothing to do.
+ *
+ * Clusters that are known to be `away` are left out, and what was refused for good is left alone.
+ */
+export function repairSaga(
+  record: DeploymentRecord,
+  away: ReadonlySet<string>,
+  policy: RolloutPolicy,
+  asked: Asked,
+): NewSaga | undefined {
+  const isDeletion = record.deletion !== undefined;
+  const steps = (isDeletion ? removals(record) : stepsFor(record)).filter(({ target }) => !away.has(target));
+  if (steps.length === 0 && !(isDeletion && Object.keys(record.placements).length === 0)) return undefined;
+  return {
+    kind: isDeletion ? UNDEPLOY_CLASS : DEPLOY_CLASS,
+    subject: subjectOf(record.deployment.key),
+    steps,
+    parallel: policy.fanOut,
+    onFailure: "go-on",
+    data: dataOf(record, isDeletion ? "delete" : "repair", asked, RolloutGate.accepted),
+  };
+}
+
+/** The saga that takes a deployment out of the clusters it was withdrawn from. */
+export function withdrawSaga(record: DeploymentRecord, policy: RolloutPolicy, asked: Asked): NewSaga {
+  return {
+    kind: DEPLOY_CLASS,
+    subject: subjectOf(record.deployment.key),
+    steps: stepsFor(record),
+    parallel: policy.fanOut,
+    onFailure: "go-on",
+    data: dataOf(record, "delete", asked, RolloutGate.accepted),
+  };
+}
+
+/** The saga that removes a deployment from every cluster. */
+export function undeploySaga(record: DeploymentRecord, policy: RolloutPolicy, asked: Asked): NewSaga {
+  return {
+    kind: UNDEPLOY_CLASS,
+    subject: subjectOf(record.deployment.key),
+    steps: removals(record),
+    parallel: policy.fanOut,
+    onFailure: "go-on",
+    data: dataOf(record, "delete", asked, RolloutGate.accepted),
+  };
+}
+
+type PlannedStep = NewSaga["steps"][number];
+
+function removals(record: DeploymentRecord): readonly PlannedStep[] {
+  return placementsIn(record).map(([cluster]) => removal(cluster, 0));
+}
+
+/** Sends what is not accepted, removes what is withdrawn, and last, when nothing wanted is missing, what is leaving. */
+function stepsFor(record: DeploymentRecord): readonly PlannedStep[] {
+  const placements = placementsIn(record);
+  const wanted = placements.filter(([, { state }]) => state === "wanted");
+  const sent = wanted.filter(([, { accepted, fault }]) => !accepted && (fault === undefined || !isFinal(fault)));
+  const isComplete = wanted.every((each) => each[1].accepted || sent.includes(each));
+  return [
+    ...sent.map(([cluster]) => ({ id: `send:${cluster}`, action: "send", target: cluster, stage: 0 })),
+    ...placements.flatMap(([cluster, { state }]) => (state === "withdrawn" ? [removal(cluster, 0)] : [])),
+    ...placements.flatMap(([cluster, { state }]) => (state === "leaving" && isComplete ? [removal(cluster, 1)] : [])),
+  ];
+}
+
+/** A cluster out of reach keeps its placement, which is the tombstone; it must not hold up or undo the rest. */
+function removal(cluster: ClusterName, stage: number): PlannedStep {
+  return { id: `remove:${cluster}`, action: "remove", target: cluster, stage, mayFail: true };
+}
+
+function dataOf(
+  record: DeploymentRecord,
+  operation: DeploymentSagaData["operation"],
+  { by, correlationId }: Asked,
+  gate: RolloutGate,
+): DeploymentSagaData {
+  const { desired, stable, unitRevision, deployment } = record;
+  return {
+    key: deployment.key,
+    operation,
+    ...(desired === undefined ? {} : { target: desired }),
+    ...(stable === undefined ? {} : { fallback: stable }),
+    lastRevision: unitRevision,
+    gate,
+    by,
+    correlationId,
+  };
+}
+
+function failurePolicy(rollout: Rollout | undefined, policy: RolloutPolicy): FailurePolicy {
+  if (policy.rollBackOnPartial) return "undo";
+  if (rollout === undefined || rollout.gate === RolloutGate.none) return "go-on";
+  if (rollout.onFailure === RolloutFailure.rollBack) return "undo";
+  return rollout.strategy === RolloutStrategy.rolling ? "stop" : "go-on";
+}
