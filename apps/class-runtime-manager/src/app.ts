@@ -1,9 +1,11 @@
 import type { Ambient } from "@oaas/foundation";
-import { fenced, KubeClient, type Transport } from "@oaas/kube-runtime";
+import { fenced, KubeClient, type LedTask, type Transport } from "@oaas/kube-runtime";
 import type { ContextStore, Logger, Meter } from "@oaas/observability";
 import { listenOnePort, RpcServer, type OnePort } from "@oaas/rpc";
 import { createEndpoints, HEALTH_PATHS } from "./adapters/http-endpoints.ts";
-import { followSecrets } from "./adapters/secret-files.ts";
+import { clusterResolver, odgmAsker, type GridResolver } from "./adapters/odgm-asker.ts";
+import { pmSink } from "./adapters/pm-sink.ts";
+import { followSecrets, type FollowedSecrets } from "./adapters/secret-files.ts";
 import { tlsFiles } from "./adapters/tls-files.ts";
 import type { CrmConfig } from "./config.ts";
 import { createClassManager, type ClassManager } from "./controller/class-manager.ts";
@@ -16,6 +18,10 @@ import { kubeClasses, kubeClusterReader } from "./grpc/kube-ports.ts";
 import { namespaceRules, type NamespaceRules } from "./grpc/namespaces.ts";
 import { createServeCheck } from "./grpc/serve-check.ts";
 import { createGrpcServices, type GrpcServices } from "./grpc/services.ts";
+import type { ClassDirectory, ClassStore } from "./grpc/ports.ts";
+import { OdgmHealth } from "./odgm-health/odgm-health.ts";
+import { PmReporter } from "./reporting/pm-reporter.ts";
+import { reportingMetrics } from "./reporting/telemetry.ts";
 import { crmMetrics } from "./telemetry.ts";
 import { VERSION } from "./version.ts";
 
@@ -34,6 +40,8 @@ export interface AppPorts {
   readonly context: ContextStore;
   /** The configuration as its sources are now, for secrets in files that change. */
   readonly reread: () => CrmConfig;
+  /** Where state stores are, when not behind the cluster's own names. */
+  readonly gridResolver?: GridResolver;
 }
 
 export interface RunningApp {
@@ -56,6 +64,8 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
     userAgent: `oprc-crm/${VERSION}`,
     onWarning: (text) => logger.warn("the API server warns", { text }),
   });
+  // `reporting` is made below: what it tells comes from the manager's own caches.
+  const reports: LedTask = { name: "reports", run: async (signal) => reporting?.reporter.run(signal) };
   const crm = createClassManager({
     client,
     fencedClient: (mayWrite) =>
@@ -65,6 +75,8 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
     facts: configuredFacts(config),
     identity: ports.identity,
     concurrency: config.limits.concurrency,
+    tasks: [reports],
+    ...(config.odgmHealth.enabled ? { odgmHealth: odgmHealthOf(config, ports) } : {}),
     logger,
     meter,
     ...(config.features.leaderElection
@@ -77,7 +89,8 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
         }
       : {}),
   });
-  const services = servicesOf(config, ports, namespaces, client, crm);
+  const classes = kubeClasses(client, [crm.classRuntimes], ambient.clock);
+  const services = servicesOf(config, ports, namespaces, client, crm, classes);
   const secrets = followSecrets({
     config,
     reread: ports.reread,
@@ -85,6 +98,7 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
     changed: () => logger.info("secrets were read again"),
     failed: (fault) => logger.warn("secrets could not be read again; the last ones count", { fault }),
   });
+  const reporting = reportingOf(config, ports, namespaces.fallback, crm, classes.directory, secrets);
   const rpc = new RpcServer({
     services: services.services,
     ambient,
@@ -146,10 +160,53 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
         secrets.close();
         await Promise.all(doors.map((door) => door.close(config.server.graceMs)));
         await crm.manager.stop();
+        reporting?.close();
         await crm.events.flush();
         await client.close();
       })()),
   };
+}
+
+function odgmHealthOf({ odgmHealth, k8s }: CrmConfig, { ambient, logger, meter, gridResolver }: AppPorts): OdgmHealth {
+  const { everyMs, timeoutMs } = odgmHealth;
+  const resolve = gridResolver ?? clusterResolver(k8s.clusterDomain);
+  return new OdgmHealth({
+    asker: odgmAsker(resolve, ambient.clock, timeoutMs),
+    ambient,
+    logger,
+    meter,
+    everyMs,
+    timeoutMs,
+  });
+}
+
+/** Undefined when there is nobody to report to. */
+function reportingOf(
+  { pm, clusterName }: CrmConfig,
+  { ambient, logger, meter }: AppPorts,
+  ownName: string,
+  crm: ClassManager,
+  classes: ClassDirectory,
+  secrets: FollowedSecrets,
+): { readonly reporter: PmReporter; close(): void } | undefined {
+  if (pm.url === undefined) return undefined;
+  const sink = pmSink({
+    config: { ...pm, url: pm.url },
+    clock: ambient.clock,
+    token: () => secrets.current().pmToken,
+  });
+  const reporter = new PmReporter({
+    classes,
+    sink,
+    cluster: clusterName ?? ownName,
+    ambient,
+    logger,
+    metrics: reportingMetrics(meter),
+    isLeading: () => crm.elector?.isLeading ?? true,
+    metricsEveryMs: pm.metricsEveryMs,
+    drainMs: pm.drainMs,
+  });
+  return { reporter, close: () => sink.close() };
 }
 
 function servicesOf(
@@ -158,9 +215,9 @@ function servicesOf(
   namespaces: NamespaceRules,
   client: KubeClient,
   crm: ClassManager,
+  { directory, store }: { readonly directory: ClassDirectory; readonly store: ClassStore },
 ): GrpcServices {
   const { ambient, logger, meter } = ports;
-  const { directory, store } = kubeClasses(client, [crm.classRuntimes], ambient.clock);
   const { surroundings, facts } = crm;
   return createGrpcServices({
     ambient,

@@ -229,6 +229,23 @@ const variables = {
       .optional()
       .doc("Image with sh and nc, by which functions wait for the data grid. Without it they do not wait."),
   },
+  odgmHealth: {
+    enabled: env("OPRC_CRM_ODGM_HEALTH")
+      .bool()
+      .default(false)
+      .defaultIn({ edge: true, full: true })
+      .doc(
+        "Asks the state stores themselves how they are, over their gRPC, and shows it in status. Works inside the cluster only; a store that does not answer is neither well nor ill, its workload decides alone.",
+      ),
+    everyMs: env("OPRC_CRM_ODGM_HEALTH_INTERVAL_SECS")
+      .duration({ bare: "s", min: "1s" })
+      .default("30s")
+      .doc("How often each state store is asked."),
+    timeoutMs: env("OPRC_CRM_ODGM_HEALTH_TIMEOUT_SECS")
+      .duration({ bare: "s", min: "100ms" })
+      .default("2s")
+      .doc("How long one may take to answer."),
+  },
   place: {
     region: env("OPRC_ENV_REGION").string().optional().doc("Region this cluster is in."),
     zone: env("OPRC_ENV_ZONE").string().optional().doc("Zone this cluster is in."),
@@ -297,8 +314,36 @@ const variables = {
     url: env("OPRC_CRM_PM_URL")
       .url()
       .optional()
-      .doc("Package Manager that status changes are reported to, by gRPC. Off without it."),
-    token: env("OPRC_CRM_PM_TOKEN").string().secret().optional().doc("Bearer token for the Package Manager."),
+      .doc(
+        "Package Manager that status changes and numbers are reported to, by gRPC: http without TLS, https with. Off without it.",
+      )
+      .example("http://oprc-pm.oaas:8080"),
+    token: env("OPRC_CRM_PM_TOKEN")
+      .string()
+      .secret()
+      .optional()
+      .doc("Bearer token for the Package Manager. From a file it is read again when that changes."),
+    caFile: env("OPRC_CRM_PM_TLS_CA_FILE")
+      .path()
+      .optional()
+      .doc("Authorities that the Package Manager's certificate is checked with, PEM. Without it: the well-known ones."),
+    certFile: env("OPRC_CRM_PM_TLS_CERT_FILE")
+      .path()
+      .optional()
+      .doc("Certificate to show to the Package Manager, PEM. Files are read again when a connection is made anew."),
+    keyFile: env("OPRC_CRM_PM_TLS_KEY_FILE").path().optional().doc("Private key of that certificate, PEM."),
+    timeoutMs: env("OPRC_CRM_PM_TIMEOUT_SECS")
+      .duration({ bare: "s", min: "100ms" })
+      .default("5s")
+      .doc("Deadline of one report; one that fails is tried again."),
+    metricsEveryMs: env("OPRC_CRM_PM_METRICS_INTERVAL_SECS")
+      .duration({ bare: "s", min: "1s" })
+      .default("60s")
+      .doc("How often replicas and measurements of each class are reported."),
+    drainMs: env("OPRC_CRM_PM_DRAIN_SECS")
+      .duration({ bare: "s" })
+      .default("3s")
+      .doc("How long the last reports may take when the process stops; the next leader tells everything anew."),
   },
   log: { ...logging, level: logging.level.defaultIn({ dev: "debug" }) },
   tracing: tracingVariables("oprc-crm"),
@@ -313,7 +358,7 @@ export const crmConfig = defineConfig({
   prefixes: ["OPRC_CRM_"],
   profile: "profile",
   variables,
-  checks: [checkTls, checkPrometheus, checkLease],
+  checks: [checkTls, checkPrometheus, checkLease, checkPm],
 });
 
 /** What is never silently weaker than asked for: TLS with half its files, or mTLS without them. */
@@ -338,6 +383,24 @@ function checkTls({ security }: CrmConfig): Violation[] {
     ...missing,
     { path: "$.OPRC_CRM_SECURITY_TLS_CLIENT_CA_FILE", message: unused, fix: "set OPRC_CRM_SECURITY_MTLS=true" },
   ];
+}
+
+/** Half a client certificate, or one that would never be shown. */
+function checkPm({ pm }: CrmConfig): Violation[] {
+  const { url, caFile, certFile, keyFile } = pm;
+  const files = [
+    ["OPRC_CRM_PM_TLS_CA_FILE", caFile],
+    ["OPRC_CRM_PM_TLS_CERT_FILE", certFile],
+    ["OPRC_CRM_PM_TLS_KEY_FILE", keyFile],
+  ] as const;
+  const given = files.filter(([, file]) => file !== undefined);
+  if (given.length > 0 && !url?.startsWith("https:")) {
+    const fix = "give OPRC_CRM_PM_URL as https://…";
+    return given.map(([name]) => ({ path: `$.${name}`, message: "has no effect without TLS", fix }));
+  }
+  if ((certFile === undefined) === (keyFile === undefined)) return [];
+  const missing = certFile === undefined ? "OPRC_CRM_PM_TLS_CERT_FILE" : "OPRC_CRM_PM_TLS_KEY_FILE";
+  return [{ path: `$.${missing}`, message: "is required: a certificate needs its key", fix: "name both, or neither" }];
 }
 
 function checkPrometheus({ features, prometheus }: CrmConfig): Violation[] {

@@ -16,9 +16,12 @@ import {
   anyOf,
   type InformerView,
   type KubeClient,
+  type LedTask,
   type Source,
 } from "@oaas/kube-runtime";
 import { NOOP_LOGGER, NOOP_METER, type Logger, type Meter } from "@oaas/observability";
+import { gridOf } from "../odgm-health/grid.ts";
+import type { OdgmHealth } from "../odgm-health/odgm-health.ts";
 import { crmMetrics } from "../telemetry.ts";
 import { logFieldsOf } from "./about-class.ts";
 import { ChildApplier } from "./apply-children.ts";
@@ -49,6 +52,10 @@ export interface ClassManagerOptions {
   readonly concurrency?: number;
   /** How often optional kinds (Knative, monitors) are looked for. Default 30 s. */
   readonly lookForKindsMs?: number;
+  /** What else runs while this process leads. */
+  readonly tasks?: readonly LedTask[];
+  /** Asks state stores how they are; without it their workloads alone decide. */
+  readonly odgmHealth?: OdgmHealth;
   readonly logger?: Logger;
   readonly meter?: Meter;
 }
@@ -117,6 +124,7 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
     pods,
     events,
     facts: (where: string) => facts.read(where),
+    odgmReading: (uid: string) => options.odgmHealth?.readingOf(uid),
   };
 
   const controllerOf = <T extends KubeObject>(subject: SubjectKind<T>): (() => Controller) => {
@@ -126,6 +134,14 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
       environmentOf: (object) => environmentOf(object, deps),
       render: (object) => demandFor(object, deps),
     });
+    options.odgmHealth?.follow(subject.name, () =>
+      [...informer.cache.list()].flatMap((object) => {
+        const status = subject.statusOf(object);
+        if (status?.odgm_cluster_status === undefined) return [];
+        const read = subject.read(object);
+        return gridOf(object, status, read.ok ? read.value.spec : undefined) ?? [];
+      }),
+    );
     const everyone = (): ReturnType<typeof keyOf>[] => [...informer.cache.list()].map(keyOf);
     const inNamespace = ({ metadata }: KubeObject): ReturnType<typeof keyOf>[] =>
       [...informer.cache.list(metadata.namespace)].map(keyOf);
@@ -159,6 +175,7 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
           mapped(surroundings.templates, inNamespace, { priority: PRIORITY.low }),
           mapped(facts.routers, inNamespace, { priority: PRIORITY.low }),
           kinds.source(everyone),
+          ...(options.odgmHealth ? [options.odgmHealth.source(subject.name)] : []),
           quotas.admittedSource(subject.name),
         ],
       });
@@ -169,7 +186,7 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
     ambient,
     informers,
     controllers: () => makers.map((make) => make()),
-    tasks: [kinds],
+    tasks: [kinds, ...(options.tasks ?? []), ...(options.odgmHealth ? [options.odgmHealth] : [])],
     logger,
     ...(elector ? { elector } : {}),
   });

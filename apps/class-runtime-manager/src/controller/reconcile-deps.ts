@@ -1,6 +1,7 @@
 import type { Clock } from "@oaas/foundation";
 import type { KubeObject } from "@oaas/kube-core";
 import type { EventRecorder, InformerView, KubeClient } from "@oaas/kube-runtime";
+import type { OdgmReading } from "../lifecycle/observation.ts";
 import type { ClusterFacts } from "../templates/index.ts";
 import type { ChildApplier } from "./apply-children.ts";
 import type { ChildCache } from "./child-cache.ts";
@@ -22,4 +23,6 @@ export interface ReconcileDeps<T extends KubeObject> {
   readonly events: Pick<EventRecorder, "record">;
   /** As of now: capabilities and routers may change while we run. */
   readonly facts: (namespace: string) => ClusterFacts;
+  /** What the state store of the class with this uid said last; undefined when that is not known. */
+  readonly odgmReading: (uid: string) => OdgmReading | undefined;
 }

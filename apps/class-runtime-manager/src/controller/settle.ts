@@ -82,6 +82,7 @@ function observe<T extends KubeObject>(
     replicaSets: deps.pods.replicaSetsOf(namespace, label),
     nodes: deps.pods.nodesOf(pods),
     events,
+    odgmReading: deps.odgmReading(metadata.uid),
   };
 }
 

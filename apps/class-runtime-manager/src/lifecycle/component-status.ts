@@ -78,13 +78,15 @@ export function odgmStatus(observation: Observation, expected: Expected, { odgm 
   const { odgm: wanted } = expected;
   if (wanted === undefined || odgm === undefined) return undefined;
   const { odgmReading: reading } = observation;
+  const told = new Map((reading?.details?.collections_status ?? []).map((one) => [one.name, one]));
   return {
+    ...reading?.details,
     collections_status: wanted.collections.map(({ name, partitionCount, replicaCount }) => ({
+      ...told.get(name),
       name,
       ...(partitionCount === undefined ? {} : { partition_count: partitionCount }),
       ...(replicaCount === undefined ? {} : { replica_count: replicaCount }),
     })),
-    ...reading?.details,
     ...(wanted.clusterId === undefined ? {} : { cluster_id: wanted.clusterId }),
     ready: odgm.readiness.ready,
     service: wanted.service,

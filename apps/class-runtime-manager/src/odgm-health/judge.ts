@@ -1,0 +1,62 @@
+import { timestamp } from "@oaas/foundation";
+import { equalJson } from "@oaas/kube-core";
+import type { OdgmReading } from "../lifecycle/observation.ts";
+import type { Grid } from "./grid.ts";
+
+/** What one node said: its shards, and what it can do where it told. */
+export interface NodeAnswer {
+  readonly shards: readonly { readonly collection: string; readonly partition: number; readonly objects: number }[];
+  readonly capabilities?: readonly string[];
+}
+
+/**
+ * What the answers of a grid's nodes mean. Undefined, "not known", when none answered, or too few to tell: silence is no proof of illness, for the
+ * manager may stand outside of the cluster's network.
+ */
+export function judge(grid: Grid, answers: readonly NodeAnswer[], nowMs: number): OdgmReading | undefined {
+  if (answers.length === 0) return undefined;
+  const served = grid.collections.map((collection) => ({ ...collection, ...servedOf(collection.name, answers) }));
+  const short = grid.isShared ? [] : served.filter(({ held, partitions }) => held < partitions);
+  if (short.length > 0 && answers.length < grid.nodes) return undefined;
+  const capabilities = [...new Set(answers.flatMap((answer) => answer.capabilities ?? []))].toSorted();
+  const message = short
+    .map(({ name, held, partitions }) => `${held} of ${partitions} partitions of ${name}`)
+    .join(", ");
+  return {
+    healthy: short.length === 0,
+    checkedAt: timestamp(nowMs),
+    ...(short.length === 0 ? {} : { message: `serves ${message}` }),
+    details: {
+      ...(capabilities.length === 0 ? {} : { capabilities }),
+      collections_status: served.map(({ name, shards, held, objects }) => ({
+        name,
+        ready_shards: shards,
+        active_partitions: held,
+        total_objects: objects,
+      })),
+    },
+  };
+}
+
+/** Copies of a partition hold the same objects; the fullest one tells how many there are. */
+function servedOf(name: string, answers: readonly NodeAnswer[]): { shards: number; held: number; objects: number } {
+  const shards = answers.flatMap((answer) => answer.shards).filter(({ collection }) => collection === name);
+  const fullest = new Map<number, number>();
+  for (const { partition, objects } of shards) {
+    fullest.set(partition, Math.max(objects, fullest.get(partition) ?? 0));
+  }
+  const objects = [...fullest.values()].reduce((sum, held) => sum + held, 0);
+  return { shards: shards.length, held: fullest.size, objects };
+}
+
+/** Whether two readings tell the class the same; counts of objects and times are no news. */
+export function tellTheSame(one: OdgmReading | undefined, other: OdgmReading | undefined): boolean {
+  return equalJson(steady(one), steady(other));
+}
+
+function steady(reading: OdgmReading | undefined): unknown {
+  if (reading === undefined) return {};
+  const { checkedAt: _, details, ...verdict } = reading;
+  const collections = details?.collections_status?.map(({ total_objects: _objects, ...collection }) => collection);
+  return { ...verdict, capabilities: details?.capabilities ?? [], collections: collections ?? [] };
+}
