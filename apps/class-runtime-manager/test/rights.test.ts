@@ -1,4 +1,5 @@
 import { readdirSync, writeFileSync } from "node:fs";
+import { get } from "node:https";
 import path from "node:path";
 import { loadConfig } from "@oaas/config";
 import { CrmInfoService, DeploymentService } from "@oaas/contracts/grpc";
@@ -138,7 +139,7 @@ describeWith(["kubernetes", "kwok"], "the manager as the account of deploy/", ()
     return file;
   };
   const start = async (settings: Record<string, string>, tls?: ChannelTls): Promise<RunningManager> => {
-    const loopback = { OPRC_CRM_HTTP_HOST: "127.0.0.1", HTTP_PORT: "0", OPRC_CRM_HEALTH_PORT: "0" };
+    const loopback = { OPRC_CRM_HTTP_HOST: "127.0.0.1", HTTP_PORT: "0" };
     const crm = await runManager(await accountKubeconfig(), folder.path, { ...settings, ...loopback }, tls);
     running.push(crm);
     return crm;
@@ -219,9 +220,10 @@ describeWith(["kubernetes", "kwok"], "the manager as the account of deploy/", ()
       ]),
     );
     const crm = await start(settings, { ca: servers.certificate, certificate: pm.certificate, key: pm.key });
-    await eventually(async () => (await fetch(`http://127.0.0.1:${crm.healthPort}/readyz`)).status === 200, {
-      what: "readiness on the port that asks for no certificate",
-    });
+    const probed = async (what: string): Promise<number> =>
+      statusWithoutCertificate(crm.port, what, servers.certificate);
+    await eventually(async () => (await probed("/readyz")) === 200, { what: "readiness, as a kubelet asks" });
+    expect(await probed("/metrics")).toBe(403);
     await kubectl("create namespace shop");
     const deployments = crm.channel.client(DeploymentService);
 
@@ -276,7 +278,63 @@ describeWith(["kubernetes", "kwok"], "the manager as the account of deploy/", ()
     expect(granted.filter((right) => !used.has(right) && !(right in UNSEEN))).toEqual([]);
     expect(Object.keys(UNSEEN).filter((right) => !granted.includes(right))).toEqual([]);
   });
+
+  describe("bound in single namespaces", () => {
+    const LIST = { OPRC_CRM_K8S_NAMESPACE: "left,right", OPRC_CRM_LEADER_ELECTION_NAMESPACE: "oaas-system" };
+    beforeAll(async () => {
+      await kubectl("delete clusterrolebinding oprc-crm");
+      for (const namespace of ["left", "right"]) {
+        await kubectl(`create namespace ${namespace}`);
+        await kubectl(`apply -n ${namespace} -k ${path.join(MANAGER, "in-namespace")}`);
+      }
+    });
+
+    test("serves them, and asks for nothing else but the sum of all pods, which it does without", async () => {
+      const before = (await ofAccount()).length;
+      const crm = await start(LIST);
+      for (const namespace of ["left", "right"]) await apply(namespace, classOf("plain", { state_spec: {} }));
+      for (const namespace of ["left", "right"]) await phaseIs(namespace, "crt/plain", "available");
+      expect(await crm.channel.client(CrmInfoService).getEnvHealth({ env: "" })).toMatchObject({ nodeCount: 2 });
+      await kubectl("delete crt --all -n left --timeout=60s");
+      const refused = (await ofAccount()).slice(before).filter(({ status }) => status === 403);
+      expect(
+        new Set(refused.map(({ verb, resource, namespace }) => `${verb} ${resource} ${namespace}`.trim())),
+      ).toEqual(new Set(["list pods"]));
+    });
+
+    test("too narrow: the class and the log name the right that is missing, other classes go on", async () => {
+      const role = JSON.parse(await kubectl("get clusterrole oprc-crm -o json")) as { rules: readonly Rule[] };
+      const narrow = role.rules.filter(({ resources }) => !resources.includes("jobs"));
+      await kubectl("replace -f -", JSON.stringify({ ...role, metadata: { name: "oprc-crm" }, rules: narrow }));
+      const crm = await start(LIST);
+      await apply("right", classOf("once", { selected_template: "job" }), classOf("other", {}));
+      await phaseIs("right", "crt/other", "available");
+      const missing = /cannot (list|patch) resource "jobs" in API group "batch" in the namespace "right"/;
+      await eventually(async () => {
+        const { status } = JSON.parse(await kubectl("get crt once -n right -o json")) as {
+          status?: { reason?: string; message?: string };
+        };
+        expect(status).toMatchObject({ reason: "Forbidden", message: expect.stringMatching(missing) as string });
+      });
+      expect(
+        (await crm.log()).some(
+          (line) => line.level !== "info" && missing.test(JSON.stringify(line).replaceAll('\\"', '"')),
+        ),
+      ).toBe(true);
+    });
+    });
+  });
 });
+
+/** What a caller that knows our authority but has no certificate of its own is answered. */
+function statusWithoutCertificate(port: number, what: string, ca: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    get({ host: "localhost", port, path: what, ca, agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    }).on("error", reject);
+  });
+}
 
 /** Rights that a request shows to be needed: an apply that made the object needed the right to create, too. */
 function rightsOf({ group, resource, subresource, verb, status }: AuditedRequest): readonly string[] {

@@ -16,8 +16,6 @@ export interface LogLine {
 /** The manager as an operator runs it: a process with settings in its environment. */
 export interface RunningManager {
   readonly port: number;
-  /** Where OPRC_CRM_HEALTH_PORT opened one, else the port of everything. */
-  readonly healthPort: number;
   readonly channel: RpcChannel;
   readonly process: ProcessUnderTest;
   log(): Promise<readonly LogLine[]>;
@@ -60,7 +58,6 @@ export async function runManager(
   });
   return {
     port,
-    healthPort: Number(listens?.["health_port"] ?? port),
     channel,
     process: manager,
     log,

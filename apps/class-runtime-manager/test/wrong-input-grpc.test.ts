@@ -59,6 +59,7 @@ describe("any bytes over gRPC", () => {
         { numRuns: sweepSize(25, 5_000) },
       );
     },
+    600_000,
   );
 
   test("a good request with bytes changed, left out or put in: what is refused writes nothing, what is written is legal", async () => {
@@ -82,7 +83,7 @@ describe("any bytes over gRPC", () => {
       }),
       { numRuns: sweepSize(300, 20_000) },
     );
-  });
+  }, 600_000);
 
   test("fields from a later version are passed over", async () => {
     const later = Buffer.concat([good("from-later"), Buffer.from([0x92, 0xa7, 0x12, 0x03, 1, 2, 3])]);
@@ -155,7 +156,7 @@ describe("any bytes over gRPC", () => {
       }),
       { numRuns: sweepSize(30, 2_000) },
     );
-  });
+  }, 600_000);
 });
 
 type Unit = Record<string, unknown>;
@@ -233,7 +234,7 @@ describe("wrong values over gRPC", () => {
       }),
       { numRuns: sweepSize(60, 2_000) },
     );
-  });
+  }, 600_000);
 
   test.each<{ why: string; spoil: (given: Unit) => Unit; path: string }>([
     { why: "neither functions nor state", spoil: (given) => ({ ...given, functions: [] }), path: "functions" },
