@@ -1,0 +1,50 @@
+import type { ROUTES, OperationId } from "@oaas/contracts/rest";
+import type { z } from "zod";
+import type { Call } from "../use-cases.ts";
+
+/** Operations with a handler of their own: offered, and no other spelling of another one. */
+export type OwnOperation = {
+  [Id in OperationId]: (typeof ROUTES)[Id] extends { readonly aliasOf: string } | { readonly offered: false }
+    ? never
+    : Id;
+}[OperationId];
+
+type QueryOf<Id extends OperationId> = (typeof ROUTES)[Id] extends { readonly query: infer Q extends z.ZodType }
+  ? z.output<Q>
+  : undefined;
+type BodyOf<Id extends OperationId> = (typeof ROUTES)[Id] extends { readonly body: infer B extends z.ZodType }
+  ? z.output<B>
+  : undefined;
+
+/** A request that was read: everything in it is what the contract says. */
+export interface HttpRequest<Id extends OperationId = OperationId> {
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly query: QueryOf<Id>;
+  readonly body: BodyOf<Id>;
+  readonly call: Call & { readonly signal: AbortSignal };
+  /** From If-Match. */
+  readonly ifVersion?: number;
+  readonly lastEventId?: string;
+}
+
+/** An answer. Without content it has no body. */
+export interface HttpReply {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** JSON text, already written. */
+  readonly json?: string;
+  /** Anything else, with its media type. */
+  readonly content?: { readonly type: string; readonly text: string };
+  /** Server-sent events, one text each. Ends when the reader goes. */
+  readonly events?: AsyncIterable<string>;
+}
+
+export type Handler<Id extends OperationId> = (request: HttpRequest<Id>) => Promise<HttpReply> | HttpReply;
+
+/** A handler for each of these operations. */
+export type Handlers<Ids extends OperationId = OwnOperation> = { readonly [Id in Ids]: Handler<Id> };
+
+/** An answer with a JSON body. */
+export function json(value: unknown, headers?: Readonly<Record<string, string>>, status = 200): HttpReply {
+  return { status, json: JSON.stringify(value), ...(headers ? { headers } : {}) };
+}

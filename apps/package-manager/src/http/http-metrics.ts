@@ -1,0 +1,22 @@
+import type { Meter } from "@oaas/observability";
+
+/** What is measured of requests. */
+export function httpMetrics(meter: Meter): { observe(operation: string, status: number, seconds: number): void } {
+  const requests = meter.counter({
+    name: "pm_http_requests_total",
+    help: "Requests answered, by operation and status.",
+    labels: ["operation", "status"],
+  });
+  const durations = meter.histogram({
+    name: "pm_http_request_seconds",
+    help: "Time from the request's arrival to its answer.",
+    labels: ["operation"],
+    buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60],
+  });
+  return {
+    observe: (operation, status, seconds) => {
+      requests.add(1, { operation, status: String(status) });
+      durations.observe(seconds, { operation });
+    },
+  };
+}

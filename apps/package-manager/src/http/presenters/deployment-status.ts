@@ -1,0 +1,78 @@
+import { type deploymentStatusView, type explanationView, type unitStatusView } from "@oaas/contracts/rest";
+import type { ClassRuntime } from "@oaas/models";
+import type { z } from "zod";
+import type { ClusterDeploymentStatus, DeploymentStatus, Explanation } from "../../use-cases.ts";
+
+/** PascalCase of a word of ours, as the contract writes conditions and phases here. */
+function pascal(word: string): string {
+  return word.replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** The state of a deployment over all its clusters. */
+export function deploymentStatusToWire(status: DeploymentStatus): z.output<typeof deploymentStatusView> {
+  const { operation } = status;
+  return {
+    key: status.key,
+    condition: pascal(status.condition),
+    message: status.message ?? null,
+    revision: status.revision,
+    clusters: status.clusters.map(clusterToWire),
+    operation: operation ? { ...operation, message: operation.message ?? null } : null,
+    achieved_quorum_availability: status.achievedQuorumAvailability ?? null,
+    updated_at: status.updatedAt,
+  };
+}
+
+function clusterToWire(status: ClusterDeploymentStatus): z.output<typeof deploymentStatusView>["clusters"][number] {
+  return {
+    cluster: status.cluster,
+    unit_id: status.unitId,
+    reachable: status.reachable,
+    condition: pascal(status.condition),
+    phase: status.phase ?? null,
+    message: status.message ?? null,
+    functions: status.functions.map((each) => ({
+      function_key: each.functionKey,
+      service: each.service,
+      port: each.port,
+      predicted_url: each.predictedUrl,
+      observed_url: each.observedUrl ?? null,
+      template: each.template,
+      ready: each.ready ?? null,
+      reason: each.reason ?? null,
+      message: each.message ?? null,
+      last_transition_time: each.lastTransitionTime ?? null,
+    })),
+    error: status.error ?? null,
+    observed_at: status.observedAt ?? null,
+  };
+}
+
+/** The state of one unit by its id. */
+export function unitStatusToWire({ id, status, updatedAt }: ClassRuntime): z.output<typeof unitStatusView> {
+  return {
+    id,
+    status: pascal(status?.condition ?? "unknown"),
+    phase: pascal(status?.phase ?? "unknown"),
+    message: status?.message ?? null,
+    last_updated: status?.lastUpdated ?? updatedAt,
+  };
+}
+
+/** Why a deployment is not ready. */
+export function explanationToWire(explanation: Explanation): z.output<typeof explanationView> {
+  const { key, summary, verdict, suggestedAction, clusters, observedAt } = explanation;
+  return {
+    key,
+    summary,
+    verdict,
+    suggested_action: suggestedAction,
+    clusters: clusters.map(({ cluster, unitId, finding, error }) => ({
+      cluster,
+      unit_id: unitId,
+      finding: finding ?? null,
+      error: error ?? null,
+    })),
+    observed_at: observedAt,
+  };
+}

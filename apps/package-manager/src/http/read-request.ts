@@ -1,0 +1,91 @@
+import { Fault, invalidArgument, type Violation } from "@oaas/foundation";
+import { documentFromYaml, readBy, type HttpRefusal, type Route } from "@oaas/contracts/rest";
+
+/** A fault that only HTTP knows a status for. */
+export class RefusedRequest extends Error {
+  readonly fault: Fault;
+  readonly refusal: HttpRefusal;
+
+  constructor(fault: Fault, refusal: HttpRefusal) {
+    super(fault.message);
+    this.fault = fault;
+    this.refusal = refusal;
+  }
+}
+
+const JSON_TYPES = new Set(["application/json", "text/json"]);
+const YAML_TYPES = new Set(["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"]);
+
+/** Reads the body of a request into what the route's schema says; throws everything that is wrong with it. */
+export function readBody(route: Route, contentType: string | undefined, bytes: Uint8Array): unknown {
+  if (!route.body) return undefined;
+  const read = readBy(route.body, document(contentType, bytes));
+  if (!read.ok) throw invalidArgument("the body", read.error);
+  return read.value;
+}
+
+function document(contentType: string | undefined, bytes: Uint8Array): unknown {
+  const [mediaType = ""] = (contentType ?? "application/json").split(";", 1);
+  const type = mediaType.trim().toLowerCase();
+  const isYaml = YAML_TYPES.has(type);
+  if (!isYaml && !JSON_TYPES.has(type) && !type.endsWith("+json"))
+    throw new RefusedRequest(
+      invalidArgument("the request", [
+        { path: "$", message: `has the content type "${type}"`, fix: "send application/json or application/yaml" },
+      ]),
+      "unsupported-media-type",
+    );
+  const text = utf8(bytes);
+  if (isYaml) {
+    const read = documentFromYaml(text);
+    if (!read.ok) throw invalidArgument("the body", read.error);
+    return read.value;
+  }
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (thrown) {
+    throw invalidArgument("the body", [notJson(text, thrown)]);
+  }
+}
+
+function utf8(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw invalidArgument("the body", [{ path: "$", message: "is not UTF-8", fix: "send the text in UTF-8" }]);
+  }
+}
+
+function notJson(text: string, thrown: unknown): Violation {
+  if (text.trim() === "") return { path: "$", message: "is empty", fix: "send a JSON or YAML document" };
+  const why = thrown instanceof Error ? thrown.message : "it cannot be read";
+  return { path: "$", message: `is not valid JSON: ${why}`, fix: "correct the text there" };
+}
+
+/** Reads the query of a request; undefined where the route takes none. */
+export function readQuery(route: Route, query: unknown): unknown {
+  if (!route.query) return undefined;
+  const read = readBy(route.query, query);
+  if (!read.ok) throw invalidArgument("the query", read.error);
+  return read.value;
+}
+
+/** The version in If-Match: undefined when there is none or it is `*`. A header that no answer of ours can have matched is refused. */
+export function versionFrom(ifMatch: string | undefined): number | undefined {
+  if (ifMatch === undefined || ifMatch.trim() === "*") return undefined;
+  const version = /^"(\d{1,15})"$/.exec(ifMatch.trim())?.[1];
+  if (version !== undefined) return Number(version);
+  throw new RefusedRequest(
+    new Fault(
+      { kind: "conflict", resource: "version", name: ifMatch },
+      `If-Match is ${ifMatch}, which no ETag of this service is; send the ETag of the last answer, in quotes`,
+      { code: "OAAS_VERSION_MISMATCH" },
+    ),
+    "precondition-failed",
+  );
+}
+
+/** The ETag of a version. */
+export function etagOf(version: number): string {
+  return `"${version}"`;
+}

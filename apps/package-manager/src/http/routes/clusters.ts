@@ -1,0 +1,159 @@
+import {
+  classRuntimeToWire,
+  clusterHealthToWire,
+  HEADERS,
+  topologyToWire,
+  type clusterRegistrationView,
+} from "@oaas/contracts/rest";
+import { invalidArgument, notFound } from "@oaas/foundation";
+import { DeploymentCondition, type ClusterName, type UnitId } from "@oaas/models";
+import type { z } from "zod";
+import type { ClusterDirectory, ClusterEntry, HealthReading } from "../../ports.ts";
+import type { ClusterAdmin, ClusterRegistration, StatusReader } from "../../use-cases.ts";
+import { json, type Handlers } from "../handler.ts";
+import { unitStatusToWire } from "../presenters/deployment-status.ts";
+import { clusterIn } from "./deployments.ts";
+import { pageHeaders, pageRequestOf } from "./paging.ts";
+
+type ClusterOperation =
+  | "listClusters"
+  | "listClusterHealth"
+  | "getClusterHealth"
+  | "addCluster"
+  | "getCluster"
+  | "removeCluster"
+  | "listClassRuntimes"
+  | "getClassRuntime"
+  | "getUnitStatus"
+  | "getTopology";
+
+/** The clusters, and what runs in them. */
+export function clusterHandlers(
+  directory: ClusterDirectory,
+  admin: ClusterAdmin,
+  status: StatusReader,
+): Handlers<ClusterOperation> {
+  const entryOf = (parameters: Readonly<Record<string, string>>): ClusterEntry => {
+    const name = parameters["name"] as ClusterName;
+    const entry = directory.get(name);
+    if (!entry) throw notFound("cluster", name);
+    return entry;
+  };
+  return {
+    listClusters: async ({ call }) =>
+      json(
+        (await directory.readings(call)).map(({ cluster, health }) => ({
+          name: cluster,
+          health: clusterHealthToWire(health),
+        })),
+      ),
+    listClusterHealth: async ({ call }) =>
+      json((await directory.readings(call)).map(({ health }) => clusterHealthToWire(health))),
+    getClusterHealth: async ({ parameters, call }) =>
+      json(clusterHealthToWire((await directory.reading(entryOf(parameters).name, call)).health)),
+    getCluster: async ({ parameters, call }) => {
+      const entry = entryOf(parameters);
+      return json(registrationToWire(entry, await directory.reading(entry.name, call)));
+    },
+    addCluster: async ({ body, call }) => {
+      const entry = await admin.add(registrationOf(body), call);
+      return json(registrationToWire(entry, await directory.reading(entry.name, call)), undefined, 201);
+    },
+    removeCluster: async ({ parameters, call }) => {
+      await admin.remove(parameters["name"] as ClusterName, call);
+      return { status: 204 };
+    },
+    listClassRuntimes: async ({ query }) => {
+      const { package_name: packageName, class_key: classKey, environment, status: wanted } = query;
+      const cluster = clusterIn(query);
+      const page = await status.runtimes({
+        ...pageRequestOf(query),
+        ...(packageName === undefined ? {} : { packageName }),
+        ...(classKey === undefined ? {} : { classKey }),
+        ...(environment === undefined ? {} : { environment }),
+        ...(wanted === undefined ? {} : { condition: conditionOf(wanted) }),
+        ...(cluster === undefined ? {} : { cluster }),
+      });
+      return json(page.items.map(classRuntimeToWire), {
+        ...pageHeaders(page),
+        ...(page.missing.length === 0 ? {} : { [HEADERS.missingClusters]: page.missing.join(",") }),
+      });
+    },
+    getClassRuntime: async ({ parameters, query }) =>
+      json(classRuntimeToWire(await status.unit(parameters["id"] as UnitId, clusterIn(query)))),
+    getUnitStatus: async ({ parameters, query }) =>
+      json(unitStatusToWire(await status.unit(parameters["id"] as UnitId, clusterIn(query)))),
+    getTopology: async ({ query }) => json(topologyToWire(await status.topology(sourceOf(query.source)))),
+  };
+}
+
+function registrationOf(body: {
+  readonly name: ClusterName;
+  readonly url: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly timeout?: number | undefined;
+  readonly retry_attempts: number;
+  readonly api_key?: string | undefined;
+  readonly tls?:
+    | {
+        readonly ca_cert?: string | undefined;
+        readonly client_cert?: string | undefined;
+        readonly client_key?: string | undefined;
+        readonly insecure: boolean;
+      }
+    | undefined;
+}): ClusterRegistration {
+  const { name, url, labels, timeout, retry_attempts: retryAttempts, api_key: token, tls } = body;
+  return {
+    name,
+    url,
+    labels,
+    retryAttempts,
+    ...(timeout === undefined ? {} : { timeoutSeconds: timeout }),
+    ...(token === undefined ? {} : { token }),
+    ...(tls === undefined
+      ? {}
+      : {
+          tls: {
+            insecure: tls.insecure,
+            ...(tls.ca_cert === undefined ? {} : { caFile: tls.ca_cert }),
+            ...(tls.client_cert === undefined ? {} : { certificateFile: tls.client_cert }),
+            ...(tls.client_key === undefined ? {} : { keyFile: tls.client_key }),
+          },
+        }),
+  };
+}
+
+function registrationToWire(entry: ClusterEntry, { health }: HealthReading): z.output<typeof clusterRegistrationView> {
+  return {
+    name: entry.name,
+    url: entry.url,
+    labels: entry.labels,
+    timeout: entry.timeoutMs === undefined ? null : Math.round(entry.timeoutMs / 1000),
+    retry_attempts: entry.retryAttempts,
+    tls: entry.tls,
+    origin: entry.origin,
+    health: clusterHealthToWire(health),
+  };
+}
+
+/** Any casing of a condition's word. */
+function conditionOf(word: string): DeploymentCondition {
+  const condition = word.toLowerCase() as DeploymentCondition;
+  if (Object.values(DeploymentCondition).includes(condition)) return condition;
+  throw invalidArgument("the query", [
+    {
+      path: "$.status",
+      message: `"${word}" is no condition`,
+      fix: `use ${Object.values(DeploymentCondition).join(", ")}`,
+    },
+  ]);
+}
+
+function sourceOf(source: string | undefined): "deployments" | "zenoh" {
+  if (source === undefined || source === "deployments") return "deployments";
+  if (source === "zenoh") return "zenoh";
+  throw invalidArgument("the query", [
+    { path: "$.source", message: `"${source}" is no source of topology`, fix: "use deployments or zenoh" },
+  ]);
+}
