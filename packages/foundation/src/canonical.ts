@@ -1,6 +1,9 @@
 import { pathOf, ROOT_PATH } from "./violation.ts";
 import { sha256 } from "./sha256.ts";
 
+const HASH_BYTES = 20;
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+
 /**
  * The one text of a JSON value: members sorted by UTF-16 code units, no white space, numbers as ECMAScript prints them
  * (RFC 8785). Members that are undefined are left out, as on the wire.
@@ -9,7 +12,7 @@ import { sha256 } from "./sha256.ts";
  * must not end up as the same text by accident.
  */
 export function canonicalJson(value: unknown): string {
-  return textOf(value, ROOT_PATH);
+  return textOf(value, []);
 }
 
 /**
@@ -17,9 +20,10 @@ export function canonicalJson(value: unknown): string {
  * SHA-256 over the canonical text as 40 hexadecimal digits, so that it fits a label value.
  */
 export function hashJson(value: unknown): string {
-  return Array.from(sha256(canonicalJson(value)).subarray(0, 20), (byte) => byte.toString(16).padStart(2, "0")).join(
-    "",
-  );
+  const digest = sha256(canonicalJson(value));
+  let text = "";
+  for (let index = 0; index < HASH_BYTES; index += 1) text += HEX[digest[index] ?? 0];
+  return text;
 }
 
 /** Whether two JSON values are the same, whatever the order of members. A member that is undefined is not there. */
@@ -42,32 +46,53 @@ function definedMembers(object: object): [string, unknown][] {
   return Object.entries(object).filter(([, value]) => value !== undefined);
 }
 
-function textOf(value: unknown, path: string): string {
+/** The way to a value; written out only when there is something to say about it, because hashing is on hot paths. */
+type Trail = (string | number)[];
+
+function textOf(value: unknown, trail: Trail): string {
   switch (typeof value) {
     case "string":
     case "boolean":
       return JSON.stringify(value);
     case "number":
-      if (!Number.isFinite(value)) throw new TypeError(`${path} is ${value}, which JSON cannot say`);
+      if (!Number.isFinite(value)) throw unsayable(trail, `is ${value}`);
       return JSON.stringify(value);
     case "object":
-      return value === null ? "null" : structureText(value, path);
+      if (value === null) return "null";
+      return Array.isArray(value) ? listText(value, trail) : objectText(value, trail);
     case "undefined":
     case "bigint":
     case "symbol":
     case "function":
-      throw new TypeError(`${path} is of type ${typeof value}, which JSON cannot say`);
+      throw unsayable(trail, `is of type ${typeof value}`);
   }
 }
 
-function structureText(value: object, path: string): string {
-  if (Array.isArray(value)) return `[${value.map((item, index) => textOf(item, pathOf(path, index))).join(",")}]`;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) {
-    throw new TypeError(`${path} is a ${value.constructor.name}, which JSON cannot say`);
+function listText(items: readonly unknown[], trail: Trail): string {
+  let text = "";
+  for (let index = 0; index < items.length; index += 1) {
+    trail.push(index);
+    text += `${index === 0 ? "" : ","}${textOf(items[index], trail)}`;
+    trail.pop();
   }
-  const members = definedMembers(value)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, member]) => `${JSON.stringify(name)}:${textOf(member, pathOf(path, name))}`);
-  return `{${members.join(",")}}`;
+  return `[${text}]`;
+}
+
+function objectText(value: object, trail: Trail): string {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) throw unsayable(trail, `is a ${value.constructor.name}`);
+  const members = value as Readonly<Record<string, unknown>>;
+  let text = "";
+  for (const name of Object.keys(members).sort()) {
+    const member = members[name];
+    if (member === undefined) continue;
+    trail.push(name);
+    text += `${text === "" ? "" : ","}${JSON.stringify(name)}:${textOf(member, trail)}`;
+    trail.pop();
+  }
+  return `{${text}}`;
+}
+
+function unsayable(trail: Trail, what: string): TypeError {
+  return new TypeError(`${pathOf(ROOT_PATH, ...trail)} ${what}, which JSON cannot say`);
 }
