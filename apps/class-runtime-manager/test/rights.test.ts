@@ -322,7 +322,6 @@ describeWith(["kubernetes", "kwok"], "the manager as the account of deploy/", ()
         ),
       ).toBe(true);
     });
-    });
   });
 });
 
