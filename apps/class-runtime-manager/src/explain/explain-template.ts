@@ -1,5 +1,4 @@
 import type { ClassRuntimeSpec, ClassRuntimeStatus } from "@oaas/contracts/crd";
-import { builtinTemplate } from "@oaas/models";
 import type { TemplateExplanation } from "./explanation.ts";
 
 /** Why the class has the template it has; undefined before one was chosen. */
@@ -12,7 +11,7 @@ export function explainTemplate(
     .sort((a, b) => b.score - a.score || (a.name < b.name ? -1 : 1))
     .map(({ name, score, because }) => ({ name, score, ...(because === undefined ? {} : { because }) }));
   const { selected_template: selected, template_hint: hint } = requested;
-  const rule = ruleOf(choice, selected, hint);
+  const rule = choice.basis;
   const asked = selected ?? hint;
   return {
     chosen: choice.name,
@@ -23,22 +22,14 @@ export function explainTemplate(
   };
 }
 
-function ruleOf(
-  { name, basis }: NonNullable<ClassRuntimeStatus["template"]>,
-  selected: string | undefined,
-  hint: string | undefined,
-): TemplateExplanation["rule"] {
-  if (basis === "score") return "score";
-  if (selected === undefined && hint !== undefined && (hint === name || builtinTemplate(hint) === name)) return "hint";
-  return "explicit";
-}
-
 function wouldChange(
   rule: TemplateExplanation["rule"],
   chosen: string,
   candidates: TemplateExplanation["candidates"],
 ): string {
   if (rule === "explicit") return "Another selected_template, or none: then the highest score decides.";
+  if (rule === "environment")
+    return "A selected_template, a template_hint, or another default_template of the environment.";
   if (rule === "hint") return "A selected_template, another template_hint, or none: then the highest score decides.";
   const own = candidates.find(({ name }) => name === chosen);
   const next = candidates.find(({ name }) => name !== chosen);

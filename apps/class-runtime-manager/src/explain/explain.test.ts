@@ -108,9 +108,15 @@ describe("the template's choice", () => {
     },
     {
       why: "wished for",
-      choice: { name: "full", basis: "explicit" as const },
+      choice: { name: "full", basis: "hint" as const },
       requested: { template_hint: "production" },
       want: { chosen: "full", rule: "hint", requested: "production" },
+    },
+    {
+      why: "named by the environment",
+      choice: { name: "edge", basis: "environment" as const, scores },
+      requested: {},
+      want: { chosen: "edge", rule: "environment", wouldChange: expect.stringContaining("default_template") },
     },
     {
       why: "by score, against the wish",

@@ -66,6 +66,7 @@ function templateLines({ chosen, rule, requested, candidates, wouldChange }: Tem
   const how = {
     explicit: "because it was asked for",
     hint: "because it was wished for",
+    environment: "because the environment names it",
     score: "because its score is highest",
   }[rule];
   return [

@@ -35,6 +35,7 @@ const LEVELS = {
 const RULES = {
   explicit: TemplateChoiceRule.EXPLICIT,
   hint: TemplateChoiceRule.HINT,
+  environment: TemplateChoiceRule.ENVIRONMENT,
   score: TemplateChoiceRule.SCORE,
 } as const satisfies Record<TemplateExplanation["rule"], TemplateChoiceRule>;
 

@@ -28,7 +28,7 @@ export interface ExplanationPart {
 /** Which template was taken, by which rule, and how the others fared. */
 export interface TemplateExplanation {
   readonly chosen: string;
-  readonly rule: "explicit" | "hint" | "score";
+  readonly rule: "explicit" | "hint" | "environment" | "score";
   readonly requested?: string;
   /** Best first. */
   readonly candidates: readonly { readonly name: string; readonly score: number; readonly because?: string }[];

@@ -22,6 +22,7 @@ export function happenings(
 ): readonly Happening[] {
   return [
     ...templateHappenings(previous, next),
+    ...rollOutHappenings(previous, next),
     ...phaseHappenings(previous, next),
     ...conditionHappenings(previous, next, "OdgmReady"),
     ...functionHappenings(previous, next),
@@ -33,8 +34,18 @@ type Told = Omit<Happening, "regarding">;
 function templateHappenings(previous: ClassRuntimeStatus | undefined, next: ClassRuntimeStatus): Told[] {
   const [before, after] = [previous?.template, next.template];
   if (after === undefined || (before?.name === after.name && before.revision === after.revision)) return [];
-  const how = after.basis === "explicit" ? "asked for" : "chosen by score";
-  const instead = before === undefined ? "" : `, instead of ${before.name}`;
+  const how = {
+    explicit: "asked for",
+    hint: "wished for",
+    environment: "named by the environment",
+    score: "chosen by score",
+  }[after.basis];
+  const instead =
+    before === undefined
+      ? ""
+      : before.name === after.name
+        ? `, revision ${shortRevision(after.revision)} instead of ${shortRevision(before.revision)}`
+        : `, instead of ${before.name}`;
   return [
     {
       type: "Normal",
@@ -43,6 +54,23 @@ function templateHappenings(previous: ClassRuntimeStatus | undefined, next: Clas
       note: `Template ${after.name}, ${how}${instead}.`,
     },
   ];
+}
+
+/** As much of a digest as tells revisions apart for people. */
+function shortRevision(revision: string | undefined): string {
+  return revision === undefined ? "none" : revision.slice(0, 12);
+}
+
+const ROLL_OUT_EVENTS = {
+  waits: { type: "Normal", reason: "RollOutWaiting" },
+  halted: { type: "Warning", reason: "RollOutHalted" },
+  refused: { type: "Warning", reason: "RollOutRefused" },
+} as const;
+
+function rollOutHappenings(previous: ClassRuntimeStatus | undefined, next: ClassRuntimeStatus): Told[] {
+  const [before, after] = [previous?.template?.roll_out, next.template?.roll_out];
+  if (after === undefined || (before?.state === after.state && before.revision === after.revision)) return [];
+  return [{ ...ROLL_OUT_EVENTS[after.state], action: "RollOut", note: after.message }];
 }
 
 const PHASE_EVENTS = {

@@ -163,7 +163,7 @@ test("the choice fits the class's status", () => {
     status,
   };
   expect(classRuntime.parse(object).status).toEqual(status);
-  expect(template).toMatchObject({ name: "full", basis: "explicit" });
+  expect(template).toMatchObject({ name: "full", basis: "hint" });
   expect(template?.scores?.find(({ name }) => name === "knative")?.because).toBe(
     "cannot serve: the cluster does not serve serving.knative.dev/v1",
   );

@@ -5,7 +5,7 @@ import type { Selection } from "./select.ts";
 export function templateChoice({ template, basis, table }: Selection): NonNullable<ClassRuntimeStatus["template"]> {
   return {
     name: template.id,
-    basis: basis === "score" ? "score" : "explicit",
+    basis,
     ...(template.revision === undefined ? {} : { revision: template.revision }),
     scores: table.map(({ name, eligible, score, because }) => ({
       name,

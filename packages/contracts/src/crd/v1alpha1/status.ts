@@ -57,8 +57,20 @@ const functionStatus = z.object({
 
 const templateChoice = z.object({
   name: z.string().max(63).describe("Template in use."),
-  basis: z.enum(["explicit", "score"]).describe("Whether the spec named it or its score was highest."),
-  revision: z.string().max(128).optional().describe("Revision of a user template."),
+  basis: z
+    .enum(["explicit", "hint", "environment", "score"])
+    .describe("Whether the spec named it, hinted at it, its environment named it, or its score was highest."),
+  revision: z.string().max(128).optional().describe("Revision of a user template that the children are made with."),
+  roll_out: z
+    .object({
+      revision: z.string().max(128).optional().describe("The newer revision."),
+      state: z
+        .enum(["waits", "halted", "refused"])
+        .describe("Its turn will come; another class failed with it; it cannot be used for this class."),
+      message: text.describe("Why, in a sentence."),
+    })
+    .optional()
+    .describe("Why the class stays with its revision although the template has a newer one."),
   scores: keyedList(
     z.object({
       name: z.string().max(63).describe("Template."),
