@@ -1,6 +1,6 @@
 import type { Candidates } from "./cluster-choice.ts";
 import type { Placement, PlacementTask } from "./placement.ts";
-import type { Decision, PlannedOdgm, PlannedUnit } from "./plan-types.ts";
+import type { Decision, PlannedFunction, PlannedOdgm, PlannedUnit } from "./plan-types.ts";
 import { CLASS_SUBJECT } from "./refusals.ts";
 import { counted, cutShare, shareText } from "./share-text.ts";
 
@@ -155,17 +155,16 @@ function odgmDecision({ odgm, placement }: Decided): Decision | undefined {
 
 /** One decision for each function and each scale that it has somewhere. */
 function scaleDecisions({ task, placement, units }: Decided): Decision[] {
-  const groups = new Map<string, { scale: PlannedUnit["functions"][number]; clusters: string[] }>();
+  const clustersOf = new Map<PlannedFunction, string[]>();
   for (const { cluster, functions } of units) {
     for (const scale of functions) {
-      const key = JSON.stringify([scale.functionKey, scale.minScale, scale.reason]);
-      const group = groups.get(key) ?? { scale, clusters: [] };
-      group.clusters.push(cluster);
-      groups.set(key, group);
+      const clusters = clustersOf.get(scale);
+      if (clusters === undefined) clustersOf.set(scale, [cluster]);
+      else clusters.push(cluster);
     }
   }
   const targets = new Map(task.demands.map(({ subject, target }) => [subject, target]));
-  return [...groups.values()].map(({ scale, clusters }) => ({
+  return [...clustersOf].map(([scale, clusters]) => ({
     rule: `scale of ${scale.functionKey}: the largest of min_scale, availability and throughput`,
     inputs: {
       target: targets.get(scale.functionKey) ?? targets.get(CLASS_SUBJECT),

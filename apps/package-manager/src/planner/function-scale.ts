@@ -17,7 +17,8 @@ export interface ScaleTask {
   /** Replicas for availability. */
   readonly planned: number;
   readonly settings: PlannerSettings;
-  readonly cluster: CandidateCluster;
+  /** Where it was measured. */
+  readonly cluster?: CandidateCluster;
   /** The unit in force there. */
   readonly previous?: PlannedUnit;
 }
@@ -66,8 +67,8 @@ function throughputNeed({ fn, settings, cluster, previous }: ScaleTask): Need | 
   const assumed = assumedReplicas(fn, settings);
   const rps = fn.spec.nfr.minThroughputRps;
   if (assumed === undefined || rps === undefined) return undefined;
-  const measured = ownEntry(cluster.recommendedReplicas, fn.spec.functionKey);
-  if (measured === undefined || !Number.isFinite(measured)) {
+  const measured = ownEntry(cluster?.recommendedReplicas, fn.spec.functionKey);
+  if (cluster === undefined || measured === undefined || !Number.isFinite(measured)) {
     const because = `${rps} requests per second need ${assumed} at ${settings.rpsPerReplica} each`;
     return { basis: "throughput", replicas: Math.min(assumed, settings.maxReplicas), because };
   }

@@ -9,7 +9,7 @@ import { place, type Placement, type PlacementTask } from "./placement.ts";
 import type { ClusterVerdict, DeploymentPlan, PlanInput, PlanRefusal, SizingBasis } from "./plan-types.ts";
 import { CLASS_SUBJECT, disabled, noCluster, outOfReach, throughputOutOfReach, unusable } from "./refusals.ts";
 import type { Demand } from "./replicas.ts";
-import { planDigest, planUnit, sharedSpec } from "./units.ts";
+import { planDigest, planUnits, sharedSpec } from "./units.ts";
 
 /**
  * What would be done to fulfil a wish, or why it is refused.
@@ -127,9 +127,7 @@ function assembled(
   ];
   if (!odgm.ok || violations.length > 0) return err(invalid(violations, verdicts));
 
-  const units = chosen
-    .map((candidate) => planUnit(input, candidate, functions, plannedFor))
-    .sort((a, b) => (a.cluster < b.cluster ? -1 : 1));
+  const units = planUnits(input, chosen, functions, plannedFor);
   const { rollout } = deployment;
   const plan = {
     sizing: task.basis,

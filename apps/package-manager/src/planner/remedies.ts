@@ -91,7 +91,9 @@ function addCluster(task: PlacementTask): Remedy | undefined {
 
 function raiseCap(task: PlacementTask): Remedy | undefined {
   if (task.input.settings.maxReplicas >= MOST_REPLICAS_SUGGESTED) return undefined;
-  const sizing = sized(task, availabilities(task), { maxReplicas: MOST_REPLICAS_SUGGESTED });
+  // Only over the clusters that came nearest: trying each choice of clusters with so many replicas would take long.
+  const nearest = availabilities(task).slice(sized(task, availabilities(task)).leftOut);
+  const sizing = sized(task, nearest, { maxReplicas: MOST_REPLICAS_SUGGESTED, mayLeaveOut: false });
   if (!sizing.reached) return undefined;
   const maxReplicas = Math.max(...sizing.sizes.map((size) => size?.replicas ?? 0));
   return { kind: "raise-cap", maxReplicas, text: `PLANNER_MAX_REPLICAS of at least ${maxReplicas}` };

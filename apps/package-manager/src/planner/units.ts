@@ -1,6 +1,6 @@
 import { hashJson } from "@oaas/foundation";
 import type { ClassDefinition, Rollout } from "@oaas/models";
-import type { Candidate } from "./cluster-choice.ts";
+import { compareNames, type Candidate } from "./cluster-choice.ts";
 import { scaleFunction } from "./function-scale.ts";
 import type { WantedFunction } from "./functions.ts";
 import { ownEntry } from "./own-entry.ts";
@@ -31,24 +31,32 @@ export function sharedSpec(
   };
 }
 
-/** What is particular to the unit of one cluster. */
-export function planUnit(
+/** What is particular to the unit of each cluster, by name. Where nothing was measured, all have the same scales. */
+export function planUnits(
   input: PlanInput,
-  { cluster }: Candidate,
+  chosen: readonly Candidate[],
   functions: readonly WantedFunction[],
   planned: (fn: WantedFunction) => number,
-): PlannedUnit {
-  const { deployment, settings } = input;
-  const template = ownEntry(deployment.clusterTemplates, cluster.name);
-  const previous = input.previous?.units.find((unit) => unit.cluster === cluster.name);
-  return {
-    unitId: unitIdOf(deployment.key, cluster.name),
-    cluster: cluster.name,
-    ...(template === undefined ? {} : { template }),
-    functions: functions.map((fn) =>
-      scaleFunction({ fn, planned: planned(fn), settings, cluster, ...(previous === undefined ? {} : { previous }) }),
-    ),
-  };
+): readonly PlannedUnit[] {
+  const { deployment, settings, previous } = input;
+  const assumed = functions.map((fn) => scaleFunction({ fn, planned: planned(fn), settings }));
+  const running = new Map(previous?.units.map((unit) => [unit.cluster, unit]));
+  return chosen
+    .map(({ cluster }): PlannedUnit => {
+      const template = ownEntry(deployment.clusterTemplates, cluster.name);
+      const before = running.get(cluster.name);
+      const known = { settings, cluster, ...(before === undefined ? {} : { previous: before }) };
+      return {
+        unitId: unitIdOf(deployment.key, cluster.name),
+        cluster: cluster.name,
+        ...(template === undefined ? {} : { template }),
+        functions:
+          cluster.recommendedReplicas === undefined
+            ? assumed
+            : functions.map((fn) => scaleFunction({ fn, planned: planned(fn), ...known })),
+      };
+    })
+    .sort((a, b) => compareNames(a.cluster, b.cluster));
 }
 
 /** The part of a plan that is done. Readings, reasons and what was achieved are about it, not of it. */
