@@ -1,4 +1,4 @@
-import { LifecyclePhase, type ClusterName, type DeploymentCondition, type UnitId } from "@oaas/models";
+import { LifecyclePhase, type ClusterName, type UnitId } from "@oaas/models";
 import type { UnitReport } from "../ports.ts";
 import { conditionOf, placementsIn, type DeploymentRecord, type Placement } from "./deployment-record.ts";
 

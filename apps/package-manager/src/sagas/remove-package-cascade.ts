@@ -27,7 +27,7 @@ export function cascadeSubject(name: PackageName): string {
 }
 
 /** The saga that deletes a package with everything deployed of it. */
-export function cascadeSaga(name: PackageName, { signal: _, ...call }: Call): NewSaga {
+export function cascadeSaga(name: PackageName, { signal: _signal, ...call }: Call): NewSaga {
   return {
     kind: REMOVE_PACKAGE_CASCADE,
     subject: cascadeSubject(name),
