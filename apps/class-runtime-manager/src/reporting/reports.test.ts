@@ -1,0 +1,123 @@
+import { classRuntime, type ClassRuntimeInput } from "@oaas/contracts/crd";
+import { DeploymentCondition } from "@oaas/contracts/grpc";
+import { describe, expect, test } from "vitest";
+import type { ClassChange, StoredClass } from "../grpc/ports.ts";
+import { metricsReport } from "./metrics-report.ts";
+import { isNews, statusReport } from "./status-report.ts";
+
+const NOW = Date.UTC(2026, 10, 15);
+const origin = { cluster: "edge", epoch: "e", sequence: 7n };
+
+function stored(status: ClassRuntimeInput["status"], metadata: object = {}): StoredClass {
+  return classRuntime.parse({
+    apiVersion: "oaas.io/v1alpha1",
+    kind: "ClassRuntime",
+    metadata: { name: "order", namespace: "shop", uid: "u", resourceVersion: "1", generation: 1, ...metadata },
+    spec: {
+      package_class_key: "shop.Order",
+      odgm_config: { collections: ["c"] },
+      origin: { deployment_id: "Order.1" },
+    },
+    ...(status ? { status } : {}),
+  }) as StoredClass;
+}
+
+const RUNNING = {
+  phase: "available",
+  condition: "Running",
+  observedGeneration: 1,
+  last_updated: "2026-11-14T12:00:00.250Z",
+} as never;
+
+describe("what is news", () => {
+  const before = stored(RUNNING);
+  const rows: readonly { why: string; change: ClassChange; news: boolean }[] = [
+    { why: "a class with a state appears", change: { type: "added", object: before }, news: true },
+    { why: "a class without one says nothing yet", change: { type: "added", object: stored(undefined) }, news: false },
+    { why: "it is gone", change: { type: "deleted", object: before }, news: true },
+    {
+      why: "only a label changed",
+      change: { type: "updated", object: stored(RUNNING, { labels: { a: "b" } }), previous: before },
+      news: false,
+    },
+    {
+      why: "a new spec",
+      change: { type: "updated", object: stored(RUNNING, { generation: 2 }), previous: before },
+      news: true,
+    },
+    {
+      why: "it is asked to go",
+      change: {
+        type: "updated",
+        object: stored(RUNNING, { deletionTimestamp: "2026-01-01T00:00:00Z" }),
+        previous: before,
+      },
+      news: true,
+    },
+    {
+      why: "another state",
+      change: { type: "updated", object: stored({ phase: "degraded" }), previous: before },
+      news: true,
+    },
+  ];
+  test.each(rows)("$why: $news", ({ change, news }) => expect(isNews(change)).toBe(news));
+});
+
+describe("the state in a report", () => {
+  test("the word, the sentence, when it changed, and the whole summary", () => {
+    const report = statusReport({ about: "status", object: stored(RUNNING), isDeleted: false }, origin, NOW);
+    expect(report).toMatchObject({
+      deploymentId: "Order.1",
+      origin,
+      status: {
+        deploymentId: "Order.1",
+        status: "RUNNING",
+        message: "Available",
+        updatedAt: { seconds: BigInt(Date.UTC(2026, 10, 14, 12) / 1000), nanos: 250_000_000 },
+      },
+    });
+    expect(report.status?.classRuntime).toMatchObject({ namespace: "shop", name: "order", id: "Order.1" });
+  });
+
+  test("a class that is gone is deleted, whatever it was before", () => {
+    const report = statusReport({ about: "status", object: stored(RUNNING), isDeleted: true }, origin, NOW);
+    expect(report.status).toMatchObject({ status: "DELETED", updatedAt: { seconds: BigInt(NOW / 1000) } });
+    expect(report.status?.classRuntime?.status?.condition).toBe(DeploymentCondition.DELETED);
+  });
+});
+
+describe("numbers in a report", () => {
+  const numbers = (status: ClassRuntimeInput["status"]) =>
+    metricsReport({ about: "metrics", object: stored(status), isDeleted: false }, origin, NOW);
+
+  test("replicas of functions and store, and what analysis measured, dated by it", () => {
+    const report = numbers({
+      functions: [{ function_key: "f", service: "f", predicted_url: "", template: "dev", ready_replicas: 2 }] as never,
+      odgm_cluster_status: { ready_replicas: 1 },
+      nfr_compliance: {
+        overall_status: "Compliant",
+        last_checked: "2026-11-14T23:59:00Z",
+        measurements: [
+          { requirement: "max_latency_ms", component: "f", required: 100, observed: 80, window_seconds: 600 },
+          { requirement: "min_throughput_rps", required: 5 },
+          { requirement: "something_new", required: 5, observed: 6 },
+        ],
+      },
+    });
+    expect(report?.samples).toMatchObject([
+      { component: "f", metric: "replicas", value: 2, observedAt: { seconds: BigInt(NOW / 1000) } },
+      { component: "odgm", metric: "replicas", value: 1 },
+      {
+        component: "f",
+        metric: "p99_latency_ms",
+        value: 80,
+        windowSeconds: 600,
+        observedAt: { seconds: BigInt(NOW / 1000 - 60) },
+      },
+    ]);
+  });
+
+  test.each([[undefined], [{ phase: "pending" } as const]])("nothing known, nothing told", (status) => {
+    expect(numbers(status)).toBeUndefined();
+  });
+});
