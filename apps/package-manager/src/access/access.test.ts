@@ -1,0 +1,180 @@
+import { createHash, generateKeyPairSync, sign, type KeyObject } from "node:crypto";
+import { VirtualTime } from "@oaas/foundation/virtual";
+import { beforeEach, describe, expect, test } from "vitest";
+import { bearerAuthenticator, letEverybodyIn } from "./authenticator.ts";
+import { assertRole } from "./caller.ts";
+import { OidcCallers } from "./oidc.ts";
+import { RateLimiter } from "./rate-limit.ts";
+import { readTokens } from "./token-file.ts";
+
+const hashOf = (token: string): string => createHash("sha256").update(token).digest("hex");
+
+describe("a token file", () => {
+  test("names callers by the hash of their token; comments and empty lines say nothing", () => {
+    const read = readTokens(
+      `# ours\n\nann:admin:${hashOf("s3cret")}\n ci : deployer : ${hashOf("other").toUpperCase()}\n`,
+    );
+    if (!read.ok) throw new Error("refused");
+    expect(read.value.size).toBe(2);
+    expect(read.value.callerOf("s3cret")).toEqual({ name: "ann", role: "admin" });
+    expect(read.value.callerOf("other")).toEqual({ name: "ci", role: "deployer" });
+    expect(read.value.callerOf("nonsense")).toBeUndefined();
+  });
+
+  test.each([
+    { why: "no role", line: "ann", message: "is not name:role:hash" },
+    { why: "an unknown role", line: `ann:root:${hashOf("x")}`, message: '"root" is no role' },
+    { why: "a role nobody has", line: `ann:public:${hashOf("x")}`, message: '"public" is no role' },
+    { why: "the token itself", line: "ann:admin:s3cret", message: "has no SHA-256 hash" },
+    { why: "more parts", line: `ann:admin:${hashOf("x")}:y`, message: "is not name:role:hash" },
+  ])("refuses $why and names the line", ({ line, message }) => {
+    expect(readTokens(`# first\n${line}`)).toMatchObject({ ok: false, error: [{ path: "line 2", message }] });
+  });
+});
+
+describe("roles", () => {
+  test("each may do what the ones before it may", () => {
+    assertRole({ name: "ann", role: "admin" }, "deployer", "createDeployment");
+    assertRole({ name: "ann", role: "viewer" }, "viewer", "listPackages");
+    expect(() => assertRole({ name: "bob", role: "viewer" }, "deployer", "createDeployment")).toThrow(
+      expect.objectContaining({ kind: "permission-denied", message: expect.stringContaining("deployer") }),
+    );
+  });
+});
+
+describe("a rate limit", () => {
+  test("lets a burst pass, then so many per second, each caller for itself", async () => {
+    const time = new VirtualTime(0);
+    const limiter = new RateLimiter({ perSecond: 2, burst: 3 }, time);
+    for (let index = 0; index < 3; index += 1) limiter.admit("ann");
+    expect(() => limiter.admit("ann")).toThrow(
+      expect.objectContaining({ detail: expect.objectContaining({ retryAfterMs: 500 }) }),
+    );
+    limiter.admit("bob");
+    await time.advance(500);
+    limiter.admit("ann");
+    expect(() => limiter.admit("ann")).toThrow();
+    await time.advance(60_000);
+    for (let index = 0; index < 3; index += 1) limiter.admit("ann");
+    expect(() => limiter.admit("ann"), "no more is saved up than the burst").toThrow();
+  });
+});
+
+describe("JWTs of an issuer", () => {
+  const NOW = Date.UTC(2026, 0, 1);
+  const issuer = "https://id.example";
+  let time: VirtualTime;
+  let served: { keys: unknown[] };
+  let asked: string[];
+  let oidc: OidcCallers;
+  let first: { readonly publicKey: KeyObject; readonly privateKey: KeyObject };
+
+  const jwkOf = (key: KeyObject, kid: string): object => ({ ...key.export({ format: "jwk" }), kid, use: "sig" });
+  const signed = (key: KeyObject, claims: object, header: object = { alg: "ES256", kid: "one" }): string => {
+    const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+    const text = `${part(header)}.${part(claims)}`;
+    return `${text}.${sign("sha256", Buffer.from(text), { key, dsaEncoding: "ieee-p1363" }).toString("base64url")}`;
+  };
+  const claims = (more: object = {}): object => ({
+    iss: issuer,
+    aud: ["oaas", "other"],
+    sub: "u1",
+    exp: NOW / 1000 + 300,
+    oaas_role: ["viewer", "deployer"],
+    ...more,
+  });
+
+  beforeEach(() => {
+    time = new VirtualTime(NOW);
+    first = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    served = { keys: [jwkOf(first.publicKey, "one")] };
+    asked = [];
+    oidc = new OidcCallers({
+      issuer,
+      audience: "oaas",
+      roleClaim: "oaas_role",
+      clock: time,
+      fetchJson: async (url) => {
+        asked.push(url);
+        return url.endsWith("openid-configuration") ? { jwks_uri: `${issuer}/keys` } : served;
+      },
+    });
+  });
+
+  test("are believed when signature, issuer, audience and time are right; the highest role counts", async () => {
+    expect(await oidc.callerOf(signed(first.privateKey, claims()))).toEqual({ name: "u1", role: "deployer" });
+    expect(
+      await oidc.callerOf(signed(first.privateKey, claims({ oaas_role: "admin", preferred_username: "ann" }))),
+    ).toEqual({ name: "ann", role: "admin" });
+    expect((await oidc.callerOf(signed(first.privateKey, claims({ oaas_role: "nonsense" })))).role).toBe("viewer");
+    expect(asked, "keys are asked for once").toHaveLength(2);
+  });
+
+  test.each([
+    { why: "another issuer", more: { iss: "https://evil.example" } },
+    { why: "another audience", more: { aud: "other" } },
+    { why: "expired", more: { exp: NOW / 1000 - 61 } },
+    { why: "without an end", more: { exp: undefined } },
+    { why: "not valid yet", more: { nbf: NOW / 1000 + 120 } },
+  ])("are refused: $why", async ({ more }) => {
+    await expect(oidc.callerOf(signed(first.privateKey, claims(more)))).rejects.toMatchObject({
+      kind: "unauthenticated",
+    });
+  });
+
+  test.each([
+    { why: "no signature at all", header: { alg: "none" } },
+    { why: "a shared secret", header: { alg: "HS256", kid: "one" } },
+    { why: "an algorithm of another key type", header: { alg: "RS256", kid: "one" } },
+    { why: "a name of an inherited member", header: { alg: "constructor" } },
+  ])("are refused: $why", async ({ header }) => {
+    await expect(oidc.callerOf(signed(first.privateKey, claims(), header))).rejects.toMatchObject({
+      kind: "unauthenticated",
+    });
+  });
+
+  test("a new key is found at once, but a stream of unknown ones does not make us ask for each", async () => {
+    await oidc.callerOf(signed(first.privateKey, claims()));
+    const second = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    const token = signed(second.privateKey, claims(), { alg: "ES256", kid: "two" });
+    await expect(oidc.callerOf(token), "too soon to ask again").rejects.toMatchObject({ kind: "unauthenticated" });
+    served = { keys: [jwkOf(second.publicKey, "two")] };
+    await time.advance(11_000);
+    expect((await oidc.callerOf(token)).name).toBe("u1");
+    expect(asked).toHaveLength(4);
+    await expect(oidc.callerOf(signed(first.privateKey, claims()))).rejects.toMatchObject({ kind: "unauthenticated" });
+    expect(asked).toHaveLength(4);
+  });
+
+  test("while the issuer is away known keys are believed, and without any the fault says so", async () => {
+    const away = new OidcCallers({
+      issuer,
+      audience: "oaas",
+      roleClaim: "r",
+      clock: time,
+      fetchJson: () => Promise.reject(new Error("away")),
+    });
+    await expect(away.callerOf(signed(first.privateKey, claims()))).rejects.toMatchObject({ kind: "unavailable" });
+  });
+});
+
+describe("the Authorization header", () => {
+  const tokens = readTokens(`ann:admin:${hashOf("s3cret")}`);
+  const table = tokens.ok ? tokens.value : undefined;
+  const who = bearerAuthenticator(() => table, undefined);
+
+  test("a known bearer token is a caller, in any casing of the word", () => {
+    expect(who("bearer s3cret", "1.2.3.4")).toEqual({ name: "ann", role: "admin" });
+  });
+
+  test.each([[undefined], ["s3cret"], ["Basic YTpi"], ["Bearer wrong"], ["Bearer a.b.c"], ["Bearer "]])(
+    "refuses %s",
+    (header) => {
+      expect(() => who(header, "1.2.3.4")).toThrow(expect.objectContaining({ kind: "unauthenticated" }));
+    },
+  );
+
+  test("where everybody is let in they are named by their address", () => {
+    expect(letEverybodyIn(undefined, "127.0.0.1")).toEqual({ name: "anonymous@127.0.0.1", role: "admin" });
+  });
+});
