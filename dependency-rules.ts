@@ -54,7 +54,18 @@ export const PACKAGES: Readonly<Record<string, PackageRule>> = {
   "dev-stack": {
     rank: 5,
     folder: "apps/dev-stack",
-    mayImport: ["foundation", "config", "observability", "contracts", "service-shell", "storage"],
+    mayImport: [
+      "class-runtime-manager",
+      "config",
+      "contracts",
+      "foundation",
+      "kube-core",
+      "kube-runtime",
+      "observability",
+      "real-components",
+      "service-shell",
+      "storage",
+    ],
   },
 };
 

@@ -4,6 +4,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { createInterface } from "node:readline";
+import { commandLine, componentFile, describeWith, eventually, processesWith, runCommand } from "@oaas/testkit";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 
 const MAIN = path.resolve(import.meta.dirname, "..", "src", "main.ts");
@@ -13,15 +15,20 @@ const running = new Set<ChildProcess>();
 interface Stack {
   readonly url: string;
   readonly start: number;
+  readonly clusters: readonly { readonly kubeconfig: string; readonly apiUrl: string }[];
+  readonly child: ChildProcess;
   stop(): Promise<number | null>;
 }
 
 /** Runs the program to its end, for starts that must fail. */
 async function runToEnd(
   args: readonly string[],
-  file = MAIN,
+  { file = MAIN, env = {} }: { file?: string; env?: Record<string, string> } = {},
 ): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const child = spawn(process.execPath, [file, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [file, ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...env },
+  });
   running.add(child);
   let stdout = "";
   let stderr = "";
@@ -32,16 +39,18 @@ async function runToEnd(
 }
 
 /** Starts the program and waits for the log line that says it is up. */
-async function start(dataDir: string, file = MAIN): Promise<Stack> {
-  const args = [file, "--server-port=0", `--oaas-stack-data-dir=${dataDir}`, "--log-format=json"];
+async function start(dataDir: string, { file = MAIN, flags = ["--no-cluster"] } = {}): Promise<Stack> {
+  const args = [file, "--server-port=0", `--oaas-stack-data-dir=${dataDir}`, "--log-format=json", ...flags];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   running.add(child);
-  for await (const chunk of child.stdout) {
-    const line = JSON.parse(String(chunk)) as { message: string; url: string; start: number };
+  for await (const text of createInterface({ input: child.stdout })) {
+    const line = JSON.parse(text) as { message: string } & Pick<Stack, "url" | "start" | "clusters">;
     if (line.message !== "the local stack is up") continue;
+    // Goes on reading, so that the process never waits for us.
+    child.stdout.resume();
     return {
-      url: line.url,
-      start: line.start,
+      ...line,
+      child,
       stop: async () => {
         child.kill("SIGTERM");
         const [code] = child.exitCode === null ? ((await once(child, "exit")) as [number | null]) : [child.exitCode];
@@ -78,10 +87,9 @@ describe("npm start", () => {
 
   test("the start before a kill -9 is not lost", async () => {
     const dataDir = path.join(folder, "killed");
-    await start(dataDir);
-    const [child] = running;
-    child!.kill("SIGKILL");
-    await once(child!, "exit");
+    const { child } = await start(dataDir);
+    child.kill("SIGKILL");
+    await once(child, "exit");
     const second = await start(dataDir);
     expect(second.start).toBe(2);
     await second.stop();
@@ -106,6 +114,66 @@ describe("npm start", () => {
   });
 });
 
+describeWith(["kubernetes", "etcd", "kwok"], "npm start with its cluster", () => {
+  const kubectl = async (stack: Stack, args: string[], stdin = ""): Promise<string> => {
+    const env = { KUBECONFIG: stack.clusters[0]?.kubeconfig ?? "", HOME: folder };
+    const result = await runCommand(componentFile("kubectl"), args, { env, stdin });
+    if (result.exitCode !== 0) throw new Error(result.stderr);
+    return result.stdout;
+  };
+  const phases = (stack: Stack): Promise<string> =>
+    kubectl(stack, ["get", "classruntimes", "-o", "jsonpath={range .items[*]}{.metadata.name}={.status.phase} {end}"]);
+  const healthOf = async (stack: Stack) => {
+    const response = await fetch(`${stack.url}/health`);
+    return { code: response.status, text: await response.text() };
+  };
+
+  test("a class becomes available; kill -9 leaves no process; the next start finds all; a loss is told; the stop is whole", async () => {
+    const dataDir = path.join(folder, "cluster");
+    const first = await start(dataDir, { flags: ["--oaas-stack-nodes=2"] });
+    await eventually(async () => expect(await phases(first)).toBe("order=available "), { timeoutMs: 60_000 });
+    const health = await healthOf(first);
+    expect(health.code).toBe(200);
+    expect(JSON.parse(health.text)).toMatchObject({
+      status: "healthy",
+      clusters: [{ state: "running", classes: [{ name: "order", phase: "available" }] }],
+    });
+    const example = JSON.parse(await kubectl(first, ["get", "crt", "order", "-o", "json"])) as { spec: object };
+    const own = {
+      apiVersion: "oaas.io/v1alpha1",
+      kind: "ClassRuntime",
+      metadata: { name: "mine" },
+      spec: example.spec,
+    };
+    await kubectl(first, ["apply", "-f", "-"], JSON.stringify(own));
+    await kubectl(first, ["annotate", "crt", "order", "changed=by-me"]);
+    await eventually(async () => expect(await phases(first)).toBe("mine=available order=available "), {
+      timeoutMs: 60_000,
+    });
+
+    first.child.kill("SIGKILL");
+    await eventually(() => processesWith(dataDir).length === 0, { what: "everything to end" });
+
+    const second = await start(dataDir, { flags: [] });
+    expect(second.start).toBe(2);
+    expect(second.clusters[0]?.apiUrl).toBe(first.clusters[0]?.apiUrl);
+    expect(await phases(second)).toBe("mine=available order=available ");
+    expect(await kubectl(second, ["get", "crt", "order", "-o", "jsonpath={.metadata.annotations.changed}"])).toBe(
+      "by-me",
+    );
+
+    const scheduler = processesWith(dataDir).find((pid) => commandLine(pid).includes("/kube-scheduler "));
+    process.kill(scheduler!, "SIGKILL");
+    await eventually(async () => {
+      const { code, text } = await healthOf(second);
+      expect(code).toBe(503);
+      expect(text).toContain("kube-scheduler ended with SIGKILL");
+    });
+    expect(await second.stop()).toBe(0);
+    expect(processesWith(dataDir)).toEqual([]);
+  }, 240_000);
+});
+
 describe("a start that cannot be", () => {
   test("a port in use: which, and what to do", async () => {
     const other = createServer().listen(0, "127.0.0.1");
@@ -124,19 +192,49 @@ describe("a start that cannot be", () => {
   test("a data folder in use: by which process", async () => {
     const dataDir = path.join(folder, "busy");
     const stack = await start(dataDir);
-    const [child] = running;
     const { code, stderr } = await runToEnd(["--server-port=0", `--oaas-stack-data-dir=${dataDir}`]);
     expect(code).toBe(1);
-    expect(stderr).toContain(String(child!.pid));
+    expect(stderr).toContain(String(stack.child.pid));
     await stack.stop();
+  });
+
+  test("what a cluster needs cannot be had: why, and how to go on without", async () => {
+    const { code, stderr, stdout } = await runToEnd(
+      ["--server-port=0", "--log-format=json", `--oaas-stack-data-dir=${path.join(folder, "offline")}`],
+      { env: { OAAS_CACHE_DIR: path.join(folder, "empty-cache"), PATH: "/nowhere" } },
+    );
+    expect(code).toBe(1);
+    expect(stdout).toContain("about ten minutes");
+    expect(stderr).toMatch(/etcd .* could not be had: Go is not installed\nRemedy: .*Go 1\.26/);
+    expect(stderr).toContain("npm start -- --no-cluster");
+  });
+
+  test.each(["api", "crm"])("a taken port for the cluster (%s) is known before anything starts", async (which) => {
+    const other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const { port } = other.address() as { port: number };
+    const dataDir = path.join(folder, `taken-${which}`);
+    const flags = ["--server-port=0", `--oaas-stack-${which}-port=${port}`, `--oaas-stack-data-dir=${dataDir}`];
+    const { code, stderr } = await runToEnd(flags);
+    other.close();
+    expect(code).toBe(1);
+    expect(stderr).toContain(`127.0.0.1:${port}`);
+    expect(stderr).toContain(`--oaas-stack-${which}-port=0`);
+    expect(processesWith(dataDir)).toEqual([]);
   });
 
   test.each([
     ["a misspelt flag", ["--server-prot=1"], "--server-port"],
     ["a port that is none", ["--server-port=99999"], "SERVER_PORT"],
+    ["a number of nodes that is none", ["--oaas-stack-nodes=0"], "OAAS_STACK_NODES"],
     [
       "an address that is not ours",
-      ["--server-host=203.0.113.7", "--server-port=0", `--oaas-stack-data-dir=${path.join(folder, "host")}`],
+      [
+        "--server-host=203.0.113.7",
+        "--server-port=0",
+        "--no-cluster",
+        `--oaas-stack-data-dir=${path.join(folder, "host")}`,
+      ],
       "127.0.0.1",
     ],
   ])("%s: %j", async (_name, args, mentioned) => {
@@ -159,13 +257,18 @@ describe("the bundle", () => {
   const file = path.join(folder, "bundle", "dev-stack.mjs");
   beforeAll(async () => {
     const task = path.resolve(import.meta.dirname, "..", "..", "..", "tools", "run.ts");
-    const { code, stderr } = await runToEnd(["bundle", "--out", path.dirname(file)], task);
+    const { code, stderr } = await runToEnd(["bundle", "--out", path.dirname(file)], { file: task });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   });
 
   test("is one file that runs by itself", async () => {
-    const stack = await start(path.join(folder, "bundled"), file);
+    const stack = await start(path.join(folder, "bundled"), { file });
     expect((await fetch(`${stack.url}/readyz`)).status).toBe(200);
     expect(await stack.stop()).toBe(0);
+  });
+
+  test("says that it brings no cluster by itself", async () => {
+    const { code, stderr } = await runToEnd(["--server-port=0", `--oaas-stack-data-dir=${folder}/alone`], { file });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("--no-cluster") as string });
   });
 });

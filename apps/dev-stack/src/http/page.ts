@@ -1,4 +1,4 @@
-import type { Part } from "../parts.ts";
+import { STATE_WORDS, type Part } from "../parts.ts";
 import type { Starts } from "../starts.ts";
 
 export interface PageInput {
@@ -11,8 +11,8 @@ export interface PageInput {
 /** The page at `/`: what runs, what does not yet, and what there is to look at. */
 export function renderPage(input: PageInput): string {
   const rows = input.parts.map(
-    ({ name, what, running }) =>
-      `<tr><td>${running ? "running" : "not in the stack yet"}</td><td>${escape(name)}</td><td>${escape(what)}</td></tr>`,
+    ({ name, what, state }) =>
+      `<tr><td>${STATE_WORDS[state]}</td><td>${escape(name)}</td><td>${escape(what)}</td></tr>`,
   );
   const since =
     input.starts.previousAt === undefined ? "the first" : `the last was at ${escape(input.starts.previousAt)}`;
@@ -39,7 +39,7 @@ export function renderPage(input: PageInput): string {
 </table>
 <h2>To look at</h2>
 <ul>
-<li><a href="/health">/health</a> and <a href="/readyz">/readyz</a>: is it well?</li>
+<li><a href="/health">/health</a>: is it well? Clusters with their kubeconfig, managers, classes</li>
 <li><a href="/metrics">/metrics</a>: Prometheus metrics</li>
 <li><a href="/openapi.json">/openapi.json</a>: the REST contract that the package manager will serve</li>
 </ul>

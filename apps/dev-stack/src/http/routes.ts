@@ -1,3 +1,5 @@
+import type { ClusterState } from "../clusters/cluster-state.ts";
+
 /** What a route answers. */
 export interface Reply {
   readonly status: number;
@@ -19,33 +21,37 @@ export interface RouteSources {
   readonly openapi: () => string;
   /** The present revision of the store; rejects when it is not well. */
   readonly storeRevision: () => Promise<number>;
+  readonly clusters: () => Promise<readonly ClusterState[]>;
   readonly now: () => string;
 }
 
-/** The routes of the local stack. */
+/** The routes of the local stack. `/healthz` is about this process, the others are about everything it runs. */
 export function routesOf(sources: RouteSources): readonly Route[] {
-  const health = async (): Promise<Reply> => {
+  const health = async (clusters: readonly ClusterState[]): Promise<Reply> => {
     const storage = await sources.storeRevision().then(
       (revision) => ({ status: "ok", revision }),
       (error: Error) => ({ status: "error", message: error.message }),
     );
-    const healthy = storage.status === "ok";
-    return json(healthy ? 200 : 503, {
-      status: healthy ? "healthy" : "unhealthy",
+    const isWell = storage.status === "ok" && clusters.every(({ state }) => state !== "failed");
+    const isReady = isWell && clusters.every(({ state }) => state === "running");
+    return json(isReady ? 200 : 503, {
+      status: isReady ? "healthy" : isWell ? "starting" : "unhealthy",
       service: "oaas-dev-stack",
       version: sources.version,
       timestamp: sources.now(),
       storage,
+      clusters,
     });
   };
+  const wholeHealth = async (): Promise<Reply> => health(await sources.clusters());
   return [
     {
       path: "/",
       read: async () => ({ status: 200, contentType: "text/html; charset=utf-8", body: await sources.page() }),
     },
-    { path: "/health", read: health },
-    { path: "/healthz", read: health },
-    { path: "/readyz", read: health },
+    { path: "/health", read: wholeHealth },
+    { path: "/healthz", read: () => health([]) },
+    { path: "/readyz", read: wholeHealth },
     {
       path: "/metrics",
       read: async () => ({

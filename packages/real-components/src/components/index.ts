@@ -1,7 +1,7 @@
 /** Real components: what there is (manifest), how one is had (obtain, recipes), where it is (component-file). */
 export type { Component, Tier } from "./component.ts";
 export { COMPONENTS, componentOf, type ComponentFileName, type ComponentName } from "./manifest.ts";
-export { cacheDir, componentFolder, isPresent } from "./cache.ts";
+export { cacheDir, componentFolder, isPresent, onPath } from "./cache.ts";
 export { componentFile, missingComponents } from "./component-file.ts";
 export { componentsOf, elapsedText, ensureComponents, ensureEach, reportText } from "./ensure.ts";
 export type { ComponentReport, ComponentState } from "./not-obtained.ts";

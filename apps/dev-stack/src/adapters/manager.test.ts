@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { managerConfig } from "./manager.ts";
+
+const plan = { name: "local", folder: "/data/local", apiPort: 0, managerPort: 4711, nodes: 1 };
+
+test("settings of the environment hold, but for those that bind the manager to its cluster", () => {
+  const config = managerConfig(plan, {
+    OPRC_CRM_PROFILE: "edge",
+    OPRC_CRM_HTTP_HOST: "0.0.0.0",
+    OPRC_CRM_FEATURES_LEADER_ELECTION: "true",
+    OPRC_ENV_REGION: "eu",
+    HTTP_PORT: "80",
+    KUBECONFIG: "/elsewhere",
+  });
+  expect(config).toMatchObject({
+    profile: "edge",
+    clusterName: "local",
+    server: { host: "127.0.0.1", httpPort: 4711 },
+    k8s: { namespaces: "all" },
+    features: { leaderElection: false },
+    place: { region: "eu" },
+  });
+});
+
+test("a wrong setting of the manager is known before anything starts", () => {
+  expect(() => managerConfig(plan, { OPRC_CRM_PROFIL: "dev" })).toThrow(/OPRC_CRM_PROFIL.*OPRC_CRM_PROFILE/s);
+});

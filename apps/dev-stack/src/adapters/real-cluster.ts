@@ -1,0 +1,77 @@
+import { failedPrecondition } from "@oaas/foundation";
+import { realAmbient } from "@oaas/foundation/real";
+import { createUndiciTransport, loadAccess } from "@oaas/kube-runtime/node";
+import { canBind, componentOf, ensureEach, exitText, isPresent, startCluster } from "@oaas/real-components";
+import type { ClusterPlan, Progress, RunningCluster } from "../clusters/ports.ts";
+import { isCheckout } from "./examples.ts";
+
+const WITHOUT = "Or start without a cluster: npm start -- --no-cluster";
+const STOP_GRACE_MS = 5_000;
+
+/** Starts a real Kubernetes (API server, controller manager, scheduler, etcd) with KWOK's nodes; builds what is missing. */
+export async function startRealCluster(plan: ClusterPlan, progress: Progress): Promise<RunningCluster> {
+  await checkPort(plan.apiPort, "the API server", "--oaas-stack-api-port");
+  await checkPort(plan.managerPort, "the class runtime manager", "--oaas-stack-crm-port");
+  await obtainKubernetes(progress);
+  const cluster = await startCluster({
+    name: `oaas-${plan.name}`,
+    folder: plan.folder,
+    fsync: true,
+    controllerManager: true,
+    scheduler: true,
+    kwokNodes: plan.nodes,
+    tell: (part) => progress.now(`Kubernetes: ${part}`),
+    ...(plan.apiPort === 0 ? {} : { port: plan.apiPort }),
+  });
+  // Proxies of the environment are for the world outside; this is loopback.
+  const access = loadAccess({ env: {}, kubeconfig: cluster.kubeconfig });
+  let isClosing = false;
+  return {
+    url: cluster.url,
+    kubeconfig: cluster.kubeconfig,
+    connect: () => createUndiciTransport(access, realAmbient),
+    onLoss: (tell) => {
+      for (const { name, exited, logFile } of cluster.processes) {
+        void exited.then((exit) => {
+          if (!isClosing) tell(`${name} ended with ${exitText(exit)}; its log: ${logFile}`);
+        });
+      }
+    },
+    close: async () => {
+      isClosing = true;
+      await cluster.stop(STOP_GRACE_MS);
+    },
+  };
+}
+
+/** Refuses a chosen port that is taken, before anything was started for it. */
+async function checkPort(port: number, whose: string, flag: string): Promise<void> {
+  if (port === 0 || (await canBind(port))) return;
+  throw failedPrecondition(
+    `127.0.0.1:${port}`,
+    `something else listens on 127.0.0.1:${port}, which is to be the port of ${whose}. Stop it, or choose another: npm start -- ${flag}=0 takes a free one`,
+  );
+}
+
+async function obtainKubernetes(progress: Progress): Promise<void> {
+  if (!isCheckout()) {
+    throw failedPrecondition(
+      "cluster",
+      "one bundled file cannot bring a cluster: start it with --no-cluster, or npm start in a clone",
+    );
+  }
+  const components = (["etcd", "kubernetes", "kwok"] as const).map((name) => componentOf(name));
+  const absent = components.filter((component) => !isPresent(component));
+  if (absent.length === 0) return;
+  progress.note(
+    `Kubernetes is built from source now, once for this machine: about ten minutes on two cores; it takes Go 1.26 and the network. ${WITHOUT}`,
+  );
+  const reports = await ensureEach(components, (line) => progress.now(line));
+  for (const report of reports) {
+    if (report.state !== "missing") continue;
+    throw failedPrecondition(
+      report.name,
+      `${report.name} ${report.version} could not be had: ${report.reason}\nRemedy: ${report.remedy}\n${WITHOUT}`,
+    );
+  }
+}

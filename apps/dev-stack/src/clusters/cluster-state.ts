@@ -1,0 +1,21 @@
+/** A class as its manager describes it. */
+export interface ClassState {
+  readonly namespace: string;
+  readonly name: string;
+  /** "unseen" until its manager has looked at it. */
+  readonly phase: string;
+  readonly message: string | undefined;
+}
+
+/** How one cluster of the stack is, as far as it can be known now. */
+export interface ClusterState {
+  readonly name: string;
+  /** failed: it ran, and a program of it ended or it no longer answers. */
+  readonly state: "starting" | "running" | "failed";
+  /** While starting: what is being done. Failed: why. */
+  readonly detail: string | undefined;
+  readonly apiUrl: string | undefined;
+  readonly kubeconfig: string | undefined;
+  readonly managerUrl: string | undefined;
+  readonly classes: readonly ClassState[];
+}

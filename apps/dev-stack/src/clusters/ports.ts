@@ -1,0 +1,48 @@
+import type { Transport } from "@oaas/kube-runtime";
+
+/** One cluster of the stack, as it is to be. */
+export interface ClusterPlan {
+  readonly name: string;
+  /** Everything of the cluster lives here: data, kubeconfig, logs. */
+  readonly folder: string;
+  /** 0: that of the last start, else a free one. */
+  readonly apiPort: number;
+  /** 0: a free one. */
+  readonly managerPort: number;
+  readonly nodes: number;
+}
+
+/** A cluster that runs. */
+export interface RunningCluster {
+  readonly url: string;
+  /** Path of a kubeconfig of its administrator. */
+  readonly kubeconfig: string;
+  /** A new connection to it, as that administrator. */
+  connect(): Transport;
+  /** Tells of each of its programs that ends before `close`. */
+  onLoss(tell: (loss: string) => void): void;
+  /** Ends its programs in order; what it holds is found again by the next start. */
+  close(): Promise<void>;
+}
+
+/** Starts a cluster, obtaining what it takes, and says how it goes. The real one today; the embedded one has the same face. */
+export type StartCluster = (plan: ClusterPlan, progress: Progress) => Promise<RunningCluster>;
+
+/** A class runtime manager that runs. */
+export interface RunningManager {
+  readonly url: string;
+  /** Resolves when it has seen everything there is. */
+  readonly ready: Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Starts the manager of a cluster. */
+export type StartManager = (cluster: RunningCluster) => Promise<RunningManager>;
+
+/** Where a start says how it goes. */
+export interface Progress {
+  /** What is being done now; the next word replaces it. */
+  now(step: string): void;
+  /** Something to be read in peace; stays. */
+  note(text: string): void;
+}

@@ -1,0 +1,51 @@
+import { crdManifest, KINDS } from "@oaas/contracts/crd";
+import { invalidArgument, isFault, ROOT_PATH, sleep, unavailable, type Ambient } from "@oaas/foundation";
+import type { KubeObject } from "@oaas/kube-core";
+import type { KubeClient } from "@oaas/kube-runtime";
+import { DEFINITIONS, OUR_KINDS } from "./kinds.ts";
+
+const MANAGER = "oaas-local-stack";
+const POLL_MS = 50;
+const SERVED_WITHIN_MS = 30_000;
+
+/** Installs the kinds of this build, over those of an earlier one, and waits until each is served. */
+export async function installKinds(client: KubeClient, ambient: Ambient): Promise<void> {
+  const definitions = client.resource(DEFINITIONS);
+  await Promise.all(KINDS.map((kind) => definitions.apply(crdManifest(kind), { fieldManager: MANAGER, force: true })));
+  const endsAt = ambient.clock.monotonic() + SERVED_WITHIN_MS;
+  for (const type of OUR_KINDS) {
+    while (!(await isServed(client, type))) {
+      if (ambient.clock.monotonic() > endsAt) throw unavailable(type.kind, `the cluster does not serve ${type.kind}`);
+      await sleep(ambient.timers, POLL_MS);
+    }
+  }
+}
+
+async function isServed(client: KubeClient, type: (typeof OUR_KINDS)[number]): Promise<boolean> {
+  try {
+    await client.resource(type).list({ limit: 1 });
+    return true;
+  } catch (thrown) {
+    if (isFault(thrown, "not-found")) return false;
+    throw thrown;
+  }
+}
+
+/** Makes the objects that are not there. Whatever is there is its owner's, also when it differs. */
+export async function makeMissing(client: KubeClient, objects: readonly KubeObject[]): Promise<void> {
+  for (const object of objects) {
+    const type = OUR_KINDS.find(({ kind }) => kind === object.kind);
+    if (!type)
+      throw invalidArgument("example", [{ path: ROOT_PATH, message: `is of the kind ${object.kind}, not ours` }]);
+    const inNamespace = {
+      ...object,
+      metadata: { ...object.metadata, namespace: object.metadata.namespace ?? "default" },
+    };
+    await client
+      .resource(type)
+      .create(inNamespace, { fieldManager: MANAGER })
+      .catch((thrown: unknown) => {
+        if (!isFault(thrown, "already-exists")) throw thrown;
+      });
+  }
+}
