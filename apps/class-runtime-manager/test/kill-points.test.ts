@@ -1,0 +1,176 @@
+import { readdirSync } from "node:fs";
+import path from "node:path";
+import type { KubeClient } from "@oaas/kube-runtime";
+import {
+  describeWith,
+  eventually,
+  makeRunFolder,
+  startKubeTarget,
+  sweepSize,
+  type KubernetesUnderTest,
+  type RunFolder,
+} from "@oaas/testkit";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { CLASS_RUNTIMES } from "../src/controller/kinds.ts";
+import { startMortalManager, type Moment, type MortalManager } from "./mortal-manager.ts";
+import {
+  ask,
+  differences,
+  makeNamespace,
+  makeUserTemplate,
+  mustEqual,
+  straightClient,
+  worldOf,
+  type Wish,
+  type World,
+} from "./world.ts";
+
+const CRDS = path.resolve(import.meta.dirname, "..", "..", "..", "deploy", "crds");
+
+/** What is asked of a class that is as `from` says, or not there. */
+interface Scenario {
+  readonly name: string;
+  readonly from?: Wish;
+  /** Undefined deletes it. */
+  readonly to: Wish | undefined;
+}
+
+const BASE: Wish = { functions: { "Order.create": "1", "Order.cancel": "1" }, odgm: true };
+const SMALL: Wish = { functions: { "Order.create": "1" }, template: "dev" };
+
+const SCENARIOS: readonly Scenario[] = [
+  { name: "create", to: BASE },
+  {
+    name: "update",
+    from: BASE,
+    to: { functions: { "Order.create": "2", "Order.pay": "1" }, odgm: true },
+  },
+  { name: "to-statefulset", from: SMALL, to: { ...SMALL, template: "statefulset" } },
+  { name: "from-statefulset", from: { ...SMALL, template: "statefulset" }, to: SMALL },
+  { name: "to-user-template", from: SMALL, to: { ...SMALL, template: "patient" } },
+  { name: "scale", from: SMALL, to: { functions: { "Order.create": { tag: "1", min: 3 } }, template: "dev" } },
+  { name: "delete", from: BASE, to: undefined },
+];
+
+/** How a scenario goes when nobody disturbs it. */
+interface Reference {
+  readonly wanted: World;
+  readonly calls: number;
+}
+
+describeWith(["kubernetes", "kwok"], "the manager is killed at every call it makes", () => {
+  let cluster: KubernetesUnderTest;
+  let folder: RunFolder;
+  let client: KubeClient;
+  let crm: MortalManager;
+
+  beforeAll(async () => {
+    cluster = await startKubeTarget({
+      controllerManager: true,
+      scheduler: true,
+      kwokNodes: 2,
+      crdFiles: readdirSync(CRDS).map((file) => path.join(CRDS, file)),
+    });
+    folder = await makeRunFolder("kill-points");
+    client = straightClient(cluster);
+    crm = await startMortalManager(cluster, folder.path);
+  });
+  afterAll(async () => {
+    await crm.close();
+    await client.close();
+    await cluster.close();
+    await folder.remove();
+  });
+
+  const becomes = (namespace: string, wanted: World): Promise<unknown> =>
+    eventually(async () => mustEqual(await worldOf(client, namespace), wanted), {
+      timeoutMs: 90_000,
+      what: `the wanted world in ${namespace}`,
+    });
+  const isAvailable = (namespace: string): Promise<unknown> =>
+    eventually(
+      async () => {
+        const { metadata, status } = await client.resource(CLASS_RUNTIMES).get({ namespace, name: "order" });
+        if (status?.phase !== "available" || status.observedGeneration !== metadata.generation)
+          throw new Error(`${status?.phase}: ${status?.message}`);
+      },
+      { timeoutMs: 90_000, what: `the class in ${namespace} to be available` },
+    );
+  const prepare = async ({ from }: Scenario, namespace: string): Promise<void> => {
+    await makeNamespace(client, namespace);
+    await makeUserTemplate(client, namespace, "patient");
+    if (!from) return;
+    await ask(client, namespace, "order", from);
+    await isAvailable(namespace);
+  };
+  const act = async ({ to }: Scenario, namespace: string): Promise<void> => {
+    if (to) await ask(client, namespace, "order", to);
+    else await client.resource(CLASS_RUNTIMES).delete({ namespace, name: "order" });
+  };
+
+  const references = new Map<Scenario, Reference>();
+  const refer = async (scenario: Scenario): Promise<void> => {
+    const namespace = `${scenario.name}-alone`;
+    await prepare(scenario, namespace);
+    await eventually(() => crm.isIdle());
+    const before = crm.callsAbout(namespace);
+    await act(scenario, namespace);
+    await (scenario.to ? isAvailable(namespace) : becomes(namespace, new Map()));
+    await eventually(() => crm.isIdle());
+    const wanted = await worldOf(client, namespace);
+    references.set(scenario, { wanted, calls: crm.callsAbout(namespace) - before });
+  };
+  beforeAll(() => Promise.all(SCENARIOS.map(refer)));
+
+  test.each(SCENARIOS)(
+    "during $name, before and after the server has done it: the same world in the end",
+    async (scenario) => {
+      const { wanted, calls } = references.get(scenario) ?? { wanted: new Map(), calls: 0 };
+      const points = killPoints(calls, sweepSize(1, Number.POSITIVE_INFINITY));
+      const namespaceOf = ({ nth, moment }: KillPoint): string => `${scenario.name}-${nth}-${moment}`;
+      await Promise.all(points.map((point) => prepare(scenario, namespaceOf(point))));
+      await eventually(() => crm.isIdle());
+      let kills = 0;
+      for (const point of points) {
+        const namespace = namespaceOf(point);
+        crm.killAt(namespace, point.nth, point.moment);
+        await act(scenario, namespace);
+        const isDone = async (): Promise<boolean> =>
+          differences(await worldOf(client, namespace), wanted).length === 0 && (await crm.isIdle());
+        await eventually(async () => crm.isDead || (await isDone()), {
+          timeoutMs: 90_000,
+          what: `the call, or the end, of ${namespace}`,
+        });
+        if (crm.isDead) kills += 1;
+        await crm.revive();
+      }
+      for (const point of points) await becomes(namespaceOf(point), wanted);
+      // The number of the last calls depends on how quickly pods come up; most points must have been met.
+      expect(kills).toBeGreaterThanOrEqual(points.length / 2);
+    },
+    sweepSize(240_000, 3_600_000),
+  );
+
+  test("afterwards a manager that starts finds nothing to write", async () => {
+    const classes = await client.resource(CLASS_RUNTIMES).list();
+    await crm.restart();
+    await eventually(() => crm.isIdle(classes.items.length), { what: "the manager to have looked at every class" });
+    expect(crm.written).toEqual([]);
+  });
+});
+
+interface KillPoint {
+  readonly nth: number;
+  readonly moment: Moment;
+}
+
+/** At most so many calls of each moment, evenly spread, those of one moment between those of the other. */
+function killPoints(calls: number, most: number): KillPoint[] {
+  const count = Math.min(calls, most);
+  const at = (index: number, shift: number): number => Math.max(1, Math.ceil(((index + shift) * calls) / count));
+  const isWhole = count === calls;
+  return Array.from({ length: count }, (_, index) => index).flatMap((index) => [
+    { nth: at(index, isWhole ? 1 : 0.3), moment: "before" },
+    { nth: at(index, isWhole ? 1 : 0.7), moment: "after" },
+  ]);
+}
