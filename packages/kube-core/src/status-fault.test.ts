@@ -8,6 +8,28 @@ import { faultFromStatus, fieldConflictsOf, isExpired, statusReasonOf } from "./
 const what = "get pods shop/web";
 const api = { kind: "unavailable", dependency: "the Kubernetes API" } as const;
 
+test.each([
+  [
+    "failed to create typed patch object (shop/web; apps/v1, Kind=Deployment): .spec.replicaz: field not declared in schema",
+    [{ path: "$.spec.replicaz", message: "field not declared in schema" }],
+  ],
+  [
+    "failed to create typed patch object (shop/web; apps/v1, Kind=Deployment): errors:\n  .spec.replicaz: field not declared in schema\n  .spec.replicas: expected numeric (int or float), got string",
+    [
+      { path: "$.spec.replicaz", message: "field not declared in schema" },
+      { path: "$.spec.replicas", message: "expected numeric (int or float), got string" },
+    ],
+  ],
+  ["failed to create typed patch object: odd", [{ path: "$", message: "failed to create typed patch object: odd" }]],
+])(
+  "an apply that does not fit the schema is the caller's mistake, though the server says 500: %s",
+  (message, violations) => {
+    const fault = faultFromStatus({ kind: "Status", status: "Failure", code: 500, message }, { what, httpStatus: 500 });
+    expect(fault.detail).toEqual({ kind: "invalid-argument", violations });
+    expect(fault.retryable).toBe(false);
+  },
+);
+
 describe("each refusal the server's library can make", () => {
   const wanted: Record<keyof typeof oracle.rows, FaultDetail> = {
     notFound: { kind: "not-found", resource: "pods", name: "web" },

@@ -59,13 +59,14 @@ const REASON_BY_CODE: Readonly<Record<number, StatusReason>> = {
  *   fields; `fieldConflictsOf` gives them to programs.
  * - `Expired` and `Gone` are failed-precondition, marked for `isExpired`: the same version is gone for good.
  * - Every 5xx is unavailable, also `InternalError`: most are a webhook or a store that will be back. A `Timeout` may have
- *   done its work, so that it carries no invitation to repeat it at once.
+ *   done its work, so that it carries no invitation to repeat it at once. But a 500 that says that the object of an apply does
+ *   not fit its kind's schema is invalid-argument: that is how the server refuses members it does not know.
  */
 export function faultFromStatus(body: unknown, circumstances: StatusCircumstances = {}): Fault {
   const parsed = parseStatus(body);
   const status: Status = parsed ?? { status: "Failure" };
   const code = status.code ?? circumstances.httpStatus;
-  const reason = isStatusReason(status.reason) ? status.reason : reasonOfCode(code);
+  const reason = isUnfit(status) ? "Invalid" : isStatusReason(status.reason) ? status.reason : reasonOfCode(code);
   const conflicts = reason === "Conflict" ? fieldConflictsIn(status) : [];
   const context: StatusFaultContext = {
     reason: reason ?? status.reason ?? "Unknown",
@@ -161,8 +162,19 @@ function reasonOfCode(code: number | undefined): StatusReason | undefined {
   return REASON_BY_CODE[code] ?? (code >= 500 ? "InternalError" : undefined);
 }
 
+const UNFIT = "failed to create typed patch object";
+const UNFIT_FIELD = /(?:^|\): |\n\s*)(\.\S+): (.+)/g;
+
+/** Whether the server could not read what was applied as an object of its kind. */
+function isUnfit({ message = "" }: Status): boolean {
+  return message.startsWith(UNFIT);
+}
+
 function violationsIn(status: Status): readonly Violation[] {
   const causes = status.details?.causes ?? [];
+  const unfit = isUnfit(status) ? [...(status.message ?? "").matchAll(UNFIT_FIELD)] : [];
+  if (unfit.length > 0)
+    return unfit.map(([, field = "", message = ""]) => ({ path: fieldPathToJsonPath(field), message }));
   if (causes.length === 0) return [{ path: ROOT_PATH, message: status.message ?? "was refused without a reason" }];
   return causes.map(({ field = "", message, reason }) => ({
     path: fieldPathToJsonPath(field),
