@@ -54,7 +54,7 @@ export async function startMortalManager(
     const nth = (calls.get(namespace) ?? 0) + 1;
     calls.set(namespace, nth);
     if (namespace !== doom?.namespace || nth !== doom.nth) return { do: "pass" };
-    if (doom.moment === "after") return { do: "lose-answer", then: kill };
+    if (doom.moment === "after") return { do: "lose-answer", onAnswer: kill };
     kill();
     return { do: "hang" };
   });

@@ -12,7 +12,7 @@ export type HttpFate =
   | { readonly do: "answer"; readonly status: number; readonly body: string; readonly headers?: Record<string, string> }
   | { readonly do: "hang" }
   | { readonly do: "truncate"; readonly bytes: number; readonly how: "end" | "break" }
-  | { readonly do: "lose-answer"; readonly then: () => void };
+  | { readonly do: "lose-answer"; readonly onAnswer: () => void };
 
 /** A proxy that speaks HTTP on its client's side, so that it can misbehave in the middle of an answer. */
 export interface HttpProxy {
@@ -46,9 +46,9 @@ export async function startHttpProxy(upstream: { readonly url: string; readonly 
     request.pipe(sent);
     return sent;
   };
-  const loseAnswer = (request: IncomingMessage, response: ServerResponse, then: () => void): void => {
+  const loseAnswer = (request: IncomingMessage, response: ServerResponse, onAnswer: () => void): void => {
     send(request, response).on("response", (answer) => {
-      answer.on("end", then);
+      answer.on("end", onAnswer);
       answer.resume();
     });
   };
@@ -86,7 +86,7 @@ export async function startHttpProxy(upstream: { readonly url: string; readonly 
     const fate = fateOf(request);
     if (fate.do === "pass") pass(request, response);
     else if (fate.do === "truncate") pass(request, response, fate);
-    else if (fate.do === "lose-answer") loseAnswer(request, response, fate.then);
+    else if (fate.do === "lose-answer") loseAnswer(request, response, fate.onAnswer);
     else if (fate.do === "answer") response.writeHead(fate.status, fate.headers).end(fate.body);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
