@@ -10,15 +10,17 @@ const UTF8 = new TextEncoder();
 const ROUND_CONSTANTS = fractionBits(64, 3n);
 const INITIAL_STATE = fractionBits(8, 2n);
 
+/** Written anew for every block. One for all calls, since none is interrupted by another. */
+const SCHEDULE = new Uint32Array(64);
+
 /** The 32-byte digest of a text's UTF-8 bytes. */
 export function sha256(text: string): Uint8Array<ArrayBuffer> {
   const blocks = padded(UTF8.encode(text));
-  const state = Uint32Array.from(INITIAL_STATE);
-  const schedule = new Uint32Array(64);
-  for (let offset = 0; offset < blocks.byteLength; offset += BLOCK_BYTES) compress(state, schedule, blocks, offset);
+  const state = INITIAL_STATE.slice();
+  for (let offset = 0; offset < blocks.byteLength; offset += BLOCK_BYTES) compress(state, SCHEDULE, blocks, offset);
 
   const digest = new DataView(new ArrayBuffer(32));
-  for (const [index, word] of state.entries()) digest.setUint32(index * 4, word);
+  for (let index = 0; index < state.length; index += 1) digest.setUint32(index * 4, at(state, index));
   return new Uint8Array(digest.buffer);
 }
 
