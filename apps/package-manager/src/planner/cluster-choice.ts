@@ -27,7 +27,7 @@ export interface Candidates {
 }
 
 /** How the clusters of a wish are chosen. */
-export function choiceMode({ deployment }: PlanInput): ChoiceMode {
+function choiceMode({ deployment }: PlanInput): ChoiceMode {
   if (deployment.targetClusters.length > 0) return "named";
   return deployment.environmentKind === undefined ? "any" : "environment";
 }

@@ -101,5 +101,20 @@ export function planContent({
 
 /** Equal for plans that do the same, different for others. */
 export function planDigest(plan: Omit<DeploymentPlan, "digest">): string {
-  return hashJson(planContent(plan));
+  const { units, ...rest } = planContent(plan);
+  return hashJson({ ...rest, ...numberedScales(units) });
+}
+
+/** Units with the number of their scales in place of the scales: most clusters have the same, and hashing costs by the byte. */
+function numberedScales(units: readonly UnitContent[]): object {
+  const numbers = new Map<string, number>();
+  const short = units.map(({ functions, ...unit }) => {
+    const scales = JSON.stringify(
+      functions.map(({ functionKey, minScale, maxScale }) => [functionKey, minScale, maxScale]),
+    );
+    const number = numbers.get(scales) ?? numbers.size;
+    numbers.set(scales, number);
+    return { ...unit, scales: number };
+  });
+  return { units: short, scales: [...numbers.keys()] };
 }
