@@ -1,0 +1,90 @@
+import { describe, expect, test } from "vitest";
+import { gridOf, type Grid } from "./grid.ts";
+import { judge, tellTheSame, type NodeAnswer } from "./judge.ts";
+
+const NOW = Date.UTC(2026, 10, 15);
+const grid = (over: Partial<Grid> = {}): Grid => ({
+  uid: "u",
+  key: { namespace: "shop", name: "order" },
+  service: "order-odgm-svc.shop",
+  nodesService: "order-odgm-pods.shop",
+  port: 8080,
+  nodes: 2,
+  isShared: false,
+  collections: [{ name: "shop.Order", partitions: 2 }],
+  ...over,
+});
+const node = (...partitions: number[]): NodeAnswer => ({
+  shards: partitions.map((partition) => ({ collection: "shop.Order", partition, objects: partition + 10 })),
+  capabilities: ["string_ids"],
+});
+
+describe("what answers mean", () => {
+  test.each([
+    { why: "nobody answered: not known, not ill", grid: grid(), answers: [], healthy: undefined },
+    { why: "all partitions are served", grid: grid(), answers: [node(0), node(1)], healthy: true },
+    { why: "one node is enough when it serves all", grid: grid(), answers: [node(0, 1)], healthy: true },
+    { why: "one is missing, and everyone was asked", grid: grid(), answers: [node(0), node(0)], healthy: false },
+    { why: "one is missing, but a node was silent", grid: grid(), answers: [node(0)], healthy: undefined },
+    { why: "no shard at all", grid: grid({ nodes: 1 }), answers: [node()], healthy: false },
+    { why: "partitions may live in other clusters", grid: grid({ isShared: true }), answers: [node(0)], healthy: true },
+    { why: "a class without collections", grid: grid({ collections: [] }), answers: [node()], healthy: true },
+  ])("$why", ({ grid: asked, answers, healthy }) => expect(judge(asked, answers, NOW)?.healthy).toBe(healthy));
+
+  test("what goes into status: shards, partitions, objects once however many copies, and abilities", () => {
+    expect(judge(grid(), [node(0, 1), node(1)], NOW)).toEqual({
+      healthy: true,
+      checkedAt: "2026-11-15T00:00:00.000Z",
+      details: {
+        capabilities: ["string_ids"],
+        collections_status: [{ name: "shop.Order", ready_shards: 3, active_partitions: 2, total_objects: 21 }],
+      },
+    });
+  });
+
+  test("a message says which and how many", () => {
+    expect(judge(grid(), [node(0), node(0)], NOW)?.message).toBe("serves 1 of 2 partitions of shop.Order");
+  });
+});
+
+test("more objects and a later time are no news; a lost shard or the silence after a word is", () => {
+  const before = judge(grid(), [node(0, 1)], NOW);
+  const fuller: NodeAnswer = { ...node(0, 1), shards: node(0, 1).shards.map((shard) => ({ ...shard, objects: 99 })) };
+  expect(tellTheSame(before, judge(grid(), [fuller], NOW + 5_000))).toBe(true);
+  expect(tellTheSame(before, judge(grid(), [node(0, 1), node(0)], NOW))).toBe(false);
+  expect(tellTheSame(before, undefined)).toBe(false);
+  expect(tellTheSame(undefined, undefined)).toBe(true);
+});
+
+describe("which stores can be asked", () => {
+  const metadata = { name: "order", namespace: "shop", uid: "u", resourceVersion: "1" };
+  const object = { apiVersion: "oaas.io/v1alpha1", kind: "ClassRuntime", metadata };
+  const odgm = {
+    service: "order-odgm-svc:8080",
+    desired_replicas: 1,
+    ready_replicas: 1,
+    collections_status: [{ name: "shop.Order", partition_count: 4 }],
+  };
+
+  test("where it is and what it should serve, as status says", () => {
+    expect(gridOf(object, { odgm_cluster_status: odgm }, {})).toEqual(
+      grid({ nodes: 1, collections: [{ name: "shop.Order", partitions: 4 }] }),
+    );
+  });
+
+  test("nodes in other clusters make it a shared one", () => {
+    const spec = { odgm_config: { env_node_ids: { here: [1], there: [2, 3] } } };
+    expect(gridOf(object, { odgm_cluster_status: odgm }, spec as never)?.isShared).toBe(true);
+  });
+
+  test.each([
+    { why: "no status", status: undefined, of: object },
+    { why: "no store", status: {}, of: object },
+    { why: "none that is up", status: { odgm_cluster_status: { ...odgm, ready_replicas: 0 } }, of: object },
+    {
+      why: "a class that goes away",
+      status: { odgm_cluster_status: odgm },
+      of: { ...object, metadata: { ...metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } },
+    },
+  ])("$why: nobody to ask", ({ status, of }) => expect(gridOf(of, status, {})).toBeUndefined());
+});

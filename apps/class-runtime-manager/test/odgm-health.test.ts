@@ -1,0 +1,92 @@
+import { createServer } from "node:http";
+import { oprcData } from "@oaas/contracts/grpc";
+import { Fault, sleep } from "@oaas/foundation";
+import { realAmbient } from "@oaas/foundation/real";
+import { bindService, listenOnePort, RpcServer, type OnePort } from "@oaas/rpc";
+import { freePorts } from "@oaas/testkit";
+import { afterEach, expect, test } from "vitest";
+import { odgmAsker } from "../src/adapters/odgm-asker.ts";
+import type { Grid } from "../src/odgm-health/grid.ts";
+
+const GRID: Grid = {
+  uid: "u",
+  key: { namespace: "shop", name: "order" },
+  service: "order-odgm-svc.shop",
+  nodesService: "order-odgm-pods.shop",
+  port: 8080,
+  nodes: 2,
+  isShared: false,
+  collections: [{ name: "shop.Order", partitions: 2 }],
+};
+
+const nodes: OnePort[] = [];
+afterEach(async () => {
+  for (const node of nodes.splice(0)) await node.close(50);
+});
+
+/** One node of a data grid, as far as its health goes. */
+async function startNode(
+  shards: number[],
+  mood: "answers" | "hangs" | "has no abilities" = "answers",
+): Promise<string> {
+  const service = bindService(oprcData.DataService, {
+    stats: async (_request, call) => {
+      if (mood === "hangs") await sleep(realAmbient.timers, 60_000, call.signal);
+      return {
+        shards: shards.map((n) => ({ collection: "shop.Order", partitionId: n, shardId: BigInt(n), count: 7n })),
+      };
+    },
+    capabilities: async () => {
+      if (mood === "has no abilities") throw new Fault({ kind: "unimplemented", feature: "Capabilities" }, "not here");
+      return { stringIds: true, eventPipelineV2: true };
+    },
+  });
+  const node = await listenOnePort({
+    host: "127.0.0.1",
+    port: 0,
+    rpc: new RpcServer({ services: [service], ambient: realAmbient }),
+    http: createServer(),
+    timers: realAmbient.timers,
+  });
+  nodes.push(node);
+  return `127.0.0.1:${node.port}`;
+}
+
+const ask = (addresses: readonly string[]) =>
+  odgmAsker(async () => addresses, realAmbient.clock, 1_000).ask(GRID, new AbortController().signal);
+
+test("every node tells its shards and abilities", async () => {
+  const addresses = [await startNode([0, 1]), await startNode([1], "has no abilities")];
+  expect(await ask(addresses)).toEqual([
+    {
+      shards: [
+        { collection: "shop.Order", partition: 0, objects: 7 },
+        { collection: "shop.Order", partition: 1, objects: 7 },
+      ],
+      capabilities: ["string_ids", "event_pipeline_v2"],
+    },
+    { shards: [{ collection: "shop.Order", partition: 1, objects: 7 }] },
+  ]);
+});
+
+test("nodes that hang, are away, or speak something else are left out", async () => {
+  const [away = 0] = await freePorts(1);
+  const other = createServer((_request, response) => response.end("hello"));
+  await new Promise<void>((resolve) => void other.listen(0, "127.0.0.1", resolve));
+  const address = other.address();
+  const web = typeof address === "object" ? (address?.port ?? 0) : 0;
+  const answers = await ask([
+    await startNode([0], "hangs"),
+    `127.0.0.1:${away}`,
+    `127.0.0.1:${web}`,
+    await startNode([1]),
+  ]);
+  other.closeAllConnections();
+  other.close();
+  expect(answers.map(({ shards }) => shards.length)).toEqual([1]);
+});
+
+test("a name that does not resolve is told, within the time", async () => {
+  const asker = odgmAsker(() => Promise.reject(new Error("no such name")), realAmbient.clock, 1_000);
+  await expect(asker.ask(GRID, new AbortController().signal)).rejects.toThrow("no such name");
+});
