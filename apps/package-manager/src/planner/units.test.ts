@@ -1,0 +1,58 @@
+import { RolloutFailure, RolloutGate, RolloutStrategy } from "@oaas/models";
+import { describe, expect, test } from "vitest";
+import { comparePlans } from "./compare.ts";
+import type { DeploymentPlan, PlannedOdgm } from "./plan-types.ts";
+import { planned, STRONG_STATE } from "./testing/plan-inputs.ts";
+import { planDigest } from "./units.ts";
+
+const plan = planned({ definition: { stateSpec: STRONG_STATE } });
+const [unit, ...others] = plan.units;
+const [scale] = unit!.functions;
+const odgm = plan.odgm as PlannedOdgm;
+
+const withScale = (more: object): Partial<DeploymentPlan> => ({
+  units: [{ ...unit!, functions: [{ ...scale!, ...more }] }, ...others],
+});
+
+describe("the digest stands for", () => {
+  test.each<{ what: string; changed: Partial<DeploymentPlan> }>([
+    { what: "the target", changed: { sizing: { ...plan.sizing, target: 0.5 } } },
+    { what: "the replicas", changed: { replicas: 5 } },
+    { what: "whether the best was accepted", changed: { bestEffort: true } },
+    { what: "the package's revision", changed: { shared: { ...plan.shared, packageRevision: 2 } } },
+    { what: "what all units say", changed: { shared: { ...plan.shared, templateHint: "edge" } } },
+    { what: "which units there are", changed: { units: others } },
+    { what: "a unit's template", changed: { units: [{ ...unit!, template: "edge" }, ...others] } },
+    { what: "a least scale", changed: withScale({ minScale: 9 }) },
+    { what: "a largest scale", changed: withScale({ maxScale: 9 }) },
+    { what: "nodes of the data grid", changed: { odgm: { ...odgm, nodeIds: { ...odgm.nodeIds, c00: [1] } } } },
+    { what: "the shard map", changed: { odgm: { ...odgm, assignments: {} } } },
+    {
+      what: "the roll-out",
+      changed: {
+        rollout: { strategy: RolloutStrategy.rolling, gate: RolloutGate.available, onFailure: RolloutFailure.stop },
+      },
+    },
+  ])("$what", ({ changed }) => {
+    const other = { ...plan, ...changed };
+    expect(planDigest(other)).not.toBe(plan.digest);
+    expect(comparePlans(plan, other)).not.toEqual([]);
+  });
+});
+
+describe("the digest does not stand for", () => {
+  test.each<{ what: string; changed: Partial<DeploymentPlan> }>([
+    { what: "readings", changed: { clusters: [] } },
+    { what: "what is reached", changed: { achievedAvailability: 0.5 } },
+    { what: "explanations", changed: { decisions: [] } },
+    { what: "reasons of a scale", changed: withScale({ basis: "user", reason: "other words" }) },
+  ])("$what", ({ changed }) => {
+    const other = { ...plan, ...changed };
+    expect(planDigest(other)).toBe(plan.digest);
+    expect(comparePlans(plan, other)).toEqual([]);
+  });
+});
+
+test("a plan that was stored has the digest that it had", () => {
+  expect(planDigest(JSON.parse(JSON.stringify(plan)) as DeploymentPlan)).toBe(plan.digest);
+});
