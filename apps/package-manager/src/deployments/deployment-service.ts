@@ -1,4 +1,4 @@
-import { isFault, type Ambient } from "@oaas/foundation";
+import { isFault, type Ambient, type Fault } from "@oaas/foundation";
 import type { ClusterName, DeploymentKey, PackageName } from "@oaas/models";
 import type { Logger } from "@oaas/observability";
 import { CollectionView, type KeyValueStore } from "@oaas/storage";
@@ -143,6 +143,16 @@ export class DeploymentService implements Deployments {
   /** The deployment as it is kept, for those who tell how it is. */
   async record(key: DeploymentKey): Promise<DeploymentRecord | undefined> {
     return (await this.#context.deployments.get(key))?.record;
+  }
+
+  /** Every deployment as the lists of this process show it. */
+  *records(): Iterable<DeploymentRecord> {
+    for (const { record } of this.#context.view.all()) yield record;
+  }
+
+  /** Why lists may be behind; undefined when they are not. */
+  get trouble(): Fault | undefined {
+    return this.#context.view.trouble;
   }
 
   /** Keys of the deployments of a package, complete as of now. */
