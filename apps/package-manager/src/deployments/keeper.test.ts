@@ -1,0 +1,106 @@
+import { create } from "@bufbuild/protobuf";
+import { DeploymentUnitSchema } from "@oaas/contracts/grpc";
+import { sleep } from "@oaas/foundation";
+import type { ClusterName, UnitId } from "@oaas/models";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import {
+  CALL,
+  DeploymentWorld,
+  KEY,
+  memoryWorldStore,
+  wishFor,
+  type ManagerUnderTest,
+} from "../../test/fakes/deployment-world.ts";
+import { unitIdOf } from "../planner/unit-id.ts";
+import { installationId } from "./installation-id.ts";
+
+const A = "a" as ClusterName;
+const UNIT = unitIdOf(KEY, A);
+
+let world: DeploymentWorld;
+let manager: ManagerUnderTest;
+beforeEach(async () => {
+  world = new DeploymentWorld(await memoryWorldStore(), ["a", "b"]);
+  manager = await world.manager();
+  await world.drive(manager.service.apply({ deployment: wishFor(["a", "b"]) }, CALL, {}));
+  world.clusters.calls.length = 0;
+});
+afterEach(() => world.dispose());
+
+const sweep = async () => {
+  const found = await world.drive(manager.keeper.sweep());
+  await world.quiet(manager);
+  return found;
+};
+const unitsIn = (cluster: ClusterName) => world.clusters.units.get(cluster)!;
+const foreign = (id: string, managedBy?: string) =>
+  create(DeploymentUnitSchema, { id, deploymentKey: "lost", ...(managedBy === undefined ? {} : { managedBy }) });
+
+describe("what clusters report, against what is wanted", () => {
+  test("as wanted: noted once, then nothing is written and nothing sent", async () => {
+    expect(await sweep()).toEqual({ away: [], repaired: [], removed: [], foreign: 0 });
+    expect((await manager.service.get(KEY)).value.condition).toBe("running");
+    const { commits } = manager.hooked;
+    await sweep();
+    expect(manager.hooked.commits).toBe(commits);
+    expect(world.clusters.calls).toEqual([]);
+  });
+
+  test("missing: sent again, there and nowhere else", async () => {
+    unitsIn(A).clear();
+    expect((await sweep()).repaired).toEqual([KEY]);
+    expect(world.clusters.calls).toMatchObject([{ op: "deploy", cluster: "a" }]);
+    expect(manager.service.operation(KEY)).toMatchObject({ kind: "repair", state: "succeeded" });
+  });
+
+  test("changed: put right", async () => {
+    const digest = unitsIn(A).get(UNIT)!.digest!;
+    unitsIn(A).set(UNIT, { ...unitsIn(A).get(UNIT)!, digest: "tampered" });
+    expect((await sweep()).repaired).toEqual([KEY]);
+    expect(unitsIn(A).get(UNIT)!.digest).toBe(digest);
+  });
+
+  test("surplus of ours: removed when it was unknown twice; of others: told and left alone", async () => {
+    const ours = await installationId(await world.at.connect(), world.at.ambient);
+    unitsIn(A).set("orphan" as UnitId, foreign("orphan", ours));
+    unitsIn(A).set("theirs" as UnitId, foreign("theirs", "somebody-else"));
+    unitsIn(A).set("nobodys" as UnitId, foreign("nobodys"));
+    expect(await sweep()).toMatchObject({ removed: [], foreign: 2 });
+    expect(await sweep()).toMatchObject({ removed: ["orphan"], foreign: 2 });
+    expect([...unitsIn(A).keys()].sort()).toEqual(["nobodys", UNIT, "theirs"].sort());
+  });
+
+  test("nothing is done while a saga is at it", async () => {
+    manager.onCall = async (_, effect) => sleep(world.at.ambient.timers, 5_000).then(effect);
+    world.publish();
+    const update = manager.service.apply({ deployment: wishFor(["a", "b"]) }, CALL, {});
+    await world.pass(1_000);
+    unitsIn(A).clear();
+    expect((await world.drive(manager.keeper.sweep())).repaired).toEqual([]);
+    await world.drive(update);
+    expect(world.clusters.calls).toHaveLength(2);
+  });
+
+  test("a cluster that is away is asked nothing, and its units are not taken for lost", async () => {
+    world.clusters.down.add("a");
+    expect(await sweep()).toMatchObject({ away: ["a"], repaired: [] });
+    expect(world.clusters.calls).toEqual([]);
+  });
+});
+
+test("looks by itself on an interval and soon after a change, and only one process does", async () => {
+  const other = await world.manager();
+  manager.keeper.start();
+  await world.pass(100);
+  other.keeper.start();
+  await world.pass(1_000);
+  unitsIn(A).clear();
+  manager.keeper.observe(A, { type: "removed", unitId: UNIT });
+  await world.pass(1_000);
+  expect(unitsIn(A).size).toBe(1);
+  unitsIn(A).clear();
+  await world.pass(61_000);
+  expect(unitsIn(A).size).toBe(1);
+  expect(world.clusters.calls).toHaveLength(2);
+  await world.drive(Promise.all([manager.keeper.close(), other.keeper.close()]));
+});
