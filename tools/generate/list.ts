@@ -5,6 +5,7 @@ import { generator as errors } from "./errors-reference.ts";
 import type { Generator } from "./generator.ts";
 import { generator as openapi } from "./openapi.ts";
 import { generator as protos } from "./protos.ts";
+import { generator as reasons } from "./reasons-reference.ts";
 
 /** Every generator, in the order they run. */
-export const GENERATORS: readonly Generator[] = [protos, openapi, crds, crdReference, errors, configuration];
+export const GENERATORS: readonly Generator[] = [protos, openapi, crds, crdReference, errors, configuration, reasons];
