@@ -171,14 +171,21 @@ describe("gRPC-Web", () => {
 
   test("also over HTTP/2, beside gRPC and plain HTTP on the same connection", async () => {
     const session = connectHttp2(base);
-    const ask = (headers: Record<string, string>, body?: Buffer): Promise<{ status: unknown; body: Buffer }> =>
+    const ask = (
+      headers: Record<string, string>,
+      body?: Buffer,
+    ): Promise<{ status: unknown; correlationId: unknown; body: Buffer }> =>
       new Promise((resolve, reject) => {
         const stream = session.request({ ":method": body ? "POST" : "GET", ...headers });
         const chunks: Buffer[] = [];
         let status: unknown;
-        stream.on("response", (answer) => (status = answer[":status"]));
+        let correlationId: unknown;
+        stream.on("response", (answer) => {
+          status = answer[":status"];
+          correlationId = answer["x-correlation-id"];
+        });
         stream.on("data", (chunk: Buffer) => chunks.push(chunk));
-        stream.on("end", () => resolve({ status, body: Buffer.concat(chunks) }));
+        stream.on("end", () => resolve({ status, correlationId, body: Buffer.concat(chunks) }));
         stream.on("error", reject);
         stream.end(body);
       });
@@ -186,11 +193,12 @@ describe("gRPC-Web", () => {
     const body = framed(DeployRequestSchema, { deploymentUnit: { id: "h2" } });
     const [web, native, plain] = await Promise.all([
       ask({ ":path": path, "content-type": "application/grpc-web+proto" }, body),
-      ask({ ":path": path, "content-type": "application/grpc", te: "trailers" }, body),
+      ask({ ":path": path, "content-type": "application/grpc", te: "trailers", "x-correlation-id": "c-h2" }, body),
       ask({ ":path": "/health" }),
     ]);
     expect(web.status).toBe(200);
     expect(unframed(web.body).trailers.get("grpc-status")).toBe("0");
+    expect(native.correlationId).toBe("c-h2");
     expect(unframed(native.body).messages).toHaveLength(1);
     expect(unframed(native.body).trailers.size).toBe(0);
     expect(plain.body.toString()).toBe("http GET /health");

@@ -1,0 +1,251 @@
+import { createServer } from "node:http";
+import { create, toBinary, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
+import { loadConfig } from "@oaas/config";
+import { DeploymentService, DeployRequestSchema, GetClassRuntimeRequestSchema, oprcData } from "@oaas/contracts/grpc";
+import { cancelled, isFault } from "@oaas/foundation";
+import { realAmbient } from "@oaas/foundation/real";
+import type { HttpRequest, Transport } from "@oaas/kube-runtime";
+import { createUndiciTransport, loadAccess } from "@oaas/kube-runtime/node";
+import { NOOP_CONTEXT, NOOP_LOGGER } from "@oaas/observability";
+import { createRecordingMeter } from "@oaas/observability/testing";
+import { bindService, listenOnePort, RpcChannel, RpcServer, type OnePort } from "@oaas/rpc";
+import { describeWith, eventually } from "@oaas/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startApp, type RunningApp } from "../src/app.ts";
+import { crmConfig } from "../src/config.ts";
+import { ClassLab } from "./class-lab.ts";
+import { startScriptedPm, type ScriptedPm } from "./scripted-pm.ts";
+
+/** A transport on which chosen calls hang until their caller gives up, and that remembers what was written. */
+class SlowTransport implements Transport {
+  hangs: ((request: HttpRequest) => boolean) | undefined;
+  readonly hanging = new Set<HttpRequest>();
+  readonly writes: string[] = [];
+  readonly #inner: Transport;
+
+  constructor(inner: Transport) {
+    this.#inner = inner;
+  }
+
+  async send(request: HttpRequest): ReturnType<Transport["send"]> {
+    if (this.hangs?.(request)) {
+      this.hanging.add(request);
+      await new Promise<never>((_, reject) => {
+        request.signal.addEventListener("abort", () => {
+          this.hanging.delete(request);
+          reject(request.signal.reason as Error);
+        });
+      });
+    }
+    if (request.method !== "GET") this.writes.push(`${request.method} ${request.path}`);
+    return this.#inner.send(request);
+  }
+
+  close(): Promise<void> {
+    return this.#inner.close();
+  }
+}
+
+/** One node of a data grid that serves as many partitions as it is told. */
+async function startGrid(grid: { partitions: number; objects: bigint }): Promise<OnePort> {
+  const service = bindService(oprcData.DataService, {
+    stats: async () => ({
+      shards: Array.from({ length: grid.partitions }, (_, partitionId) => ({
+        collection: "order",
+        partitionId,
+        shardId: BigInt(partitionId),
+        count: (grid.objects += 1n),
+      })),
+    }),
+    capabilities: async () => ({ stringIds: true }),
+  });
+  return listenOnePort({
+    host: "127.0.0.1",
+    port: 0,
+    rpc: new RpcServer({ services: [service], ambient: realAmbient }),
+    http: createServer(),
+    timers: realAmbient.timers,
+  });
+}
+
+describeWith(["kubernetes", "kwok"], "the whole manager, its surroundings scripted", () => {
+  let lab: ClassLab;
+  let app: RunningApp;
+  let pm: ScriptedPm;
+  let transport: SlowTransport;
+  let channel: RpcChannel;
+  let gridNode: OnePort;
+  const grid = { partitions: 0, objects: 0n };
+  const meter = createRecordingMeter();
+  const deployments = () => channel.client(DeploymentService);
+  const unit = (id: string) => ({
+    id,
+    packageName: "shop",
+    classKey: "Order",
+    targetEnv: "here",
+    functions: [
+      {
+        functionKey: "f",
+        provisionConfig: { containerImage: "example.test/fn:1", maxConcurrency: 0, needHttp2: false },
+      },
+    ],
+  });
+
+  beforeAll(async () => {
+    lab = await ClassLab.start();
+    await lab.kubectl("create namespace classes");
+    pm = await startScriptedPm();
+    gridNode = await startGrid(grid);
+    const access = loadAccess({ env: {}, kubeconfig: lab.cluster.kubeconfig });
+    transport = new SlowTransport(createUndiciTransport(access, realAmbient));
+    const config = loadConfig(crmConfig, {
+      env: {
+        HTTP_PORT: "0",
+        OPRC_CRM_HTTP_HOST: "127.0.0.1",
+        OPRC_CRM_K8S_NAMESPACE: "classes",
+        OPRC_CRM_CLUSTER_NAME: "edge-7",
+        OPRC_CRM_PM_URL: `http://127.0.0.1:${pm.port}`,
+        OPRC_CRM_PM_METRICS_INTERVAL_SECS: "1s",
+        OPRC_CRM_ODGM_HEALTH: "true",
+        OPRC_CRM_ODGM_HEALTH_INTERVAL_SECS: "1s",
+      },
+    });
+    app = await startApp(config, {
+      ambient: realAmbient,
+      transport,
+      ownNamespace: "classes",
+      identity: "test",
+      logger: NOOP_LOGGER,
+      meter,
+      metricsText: async () => "",
+      metricsType: "text/plain",
+      context: NOOP_CONTEXT,
+      reread: () => config,
+      gridResolver: async () => [`127.0.0.1:${gridNode.port}`],
+    });
+    channel = new RpcChannel({ name: "crm", address: `127.0.0.1:${app.port}`, clock: realAmbient.clock });
+    await app.ready;
+  });
+  afterAll(async () => {
+    channel.close();
+    await app.close();
+    await gridNode.close(100);
+    await pm.close();
+    await lab.close();
+  });
+
+  const reported = (id: string): string | undefined =>
+    pm.reports.findLast(({ deploymentId }) => deploymentId === id)?.status?.status;
+
+  test("the package manager hears of a class from its first state to its end", async () => {
+    await eventually(
+      async () => (await deployments().deploy({ deploymentUnit: unit("told") })).deploymentId === "told",
+      {
+        timeoutMs: 60_000,
+        what: "leadership",
+      },
+    );
+    await eventually(() => reported("told") === "RUNNING", { timeoutMs: 60_000 });
+    expect(pm.reports.at(-1)?.origin?.cluster).toBe("edge-7");
+    await eventually(() => pm.numbers.some(({ samples }) => samples.some(({ metric }) => metric === "replicas")), {
+      timeoutMs: 30_000,
+    });
+    await deployments().deleteDeployment({ deploymentId: "told" });
+    await eventually(() => reported("told") === "DELETED", { timeoutMs: 60_000 });
+    expect(meter.value("crm_pm_reports_total", { about: "status", outcome: "failed" })).toBe(0);
+  });
+
+  test("a state store that says it lacks shards makes the class wait; once it has them all, only news is written", async () => {
+    await lab.apply("classes", {
+      apiVersion: "oaas.io/v1alpha1",
+      kind: "ClassRuntime",
+      metadata: { name: "stored" },
+      spec: { package_class_key: "shop.Order", odgm_config: { collections: ["order"], partition_count: 2 } },
+    });
+    const ill = await lab.until("classes", "stored", "lacking shards", ({ odgm_cluster_status: odgm }) =>
+      Boolean(odgm?.message?.includes("serves 0 of 2 partitions of order")),
+    );
+    const odgmReady = (conditions: typeof ill.conditions) => conditions?.find(({ type }) => type === "OdgmReady");
+    expect(odgmReady(ill.conditions)).toMatchObject({ status: "False" });
+    grid.partitions = 2;
+    const well = await lab.until("classes", "stored", "well", ({ phase }) => phase === "available");
+    expect(odgmReady(well.conditions)).toMatchObject({ status: "True" });
+    expect(well.odgm_cluster_status).toMatchObject({
+      capabilities: ["string_ids"],
+      collections_status: [{ name: "order", partition_count: 2, ready_shards: 2, active_partitions: 2 }],
+    });
+    const writes = (): number => transport.writes.filter((write) => write.includes("/classruntimes/stored")).length;
+    const before = writes();
+    const readings = (): number => meter.value("crm_odgm_readings_total", { outcome: "healthy" }) ?? 0;
+    const read = readings();
+    await eventually(() => readings() >= read + 3, { timeoutMs: 60_000, what: "three more readings" });
+    expect(writes()).toBe(before);
+  });
+
+  describe("deadlines and cancelling hold down to the call to Kubernetes", () => {
+    const isWrite = ({ method, path }: HttpRequest): boolean => method !== "GET" && path.includes("/classruntimes");
+
+    test("the deadline", async () => {
+      transport.hangs = isWrite;
+      const fault = await deployments()
+        .deploy({ deploymentUnit: unit("late") }, { deadlineMs: 300 })
+        .catch((thrown: unknown) => thrown);
+      expect(isFault(fault, "deadline-exceeded")).toBe(true);
+      await eventually(() => transport.hanging.size === 0, { what: "the call to Kubernetes to be given up" });
+      transport.hangs = undefined;
+      expect(await lab.get("classes", "crt", "late")).toBeUndefined();
+    });
+
+    test("the caller who gives up", async () => {
+      transport.hangs = isWrite;
+      const caller = new AbortController();
+      const call = deployments()
+        .deploy({ deploymentUnit: unit("left") }, { signal: caller.signal, deadlineMs: 60_000 })
+        .catch((thrown: unknown) => thrown);
+      await eventually(() => transport.hanging.size === 1, { what: "the call to reach Kubernetes" });
+      caller.abort(cancelled());
+      expect(isFault(await call, "cancelled")).toBe(true);
+      await eventually(() => transport.hanging.size === 0, { what: "the call to Kubernetes to be given up" });
+      transport.hangs = undefined;
+      expect(await lab.get("classes", "crt", "left")).toBeUndefined();
+    });
+  });
+
+  describe("by gRPC-Web, on the same port", () => {
+    const call = async <D extends DescMessage>(
+      method: string,
+      schema: D,
+      message: MessageInitShape<D>,
+      headers: Record<string, string> = {},
+    ): Promise<{ status: number; correlationId: string | null; body: string }> => {
+      const bytes = toBinary(schema, create(schema, message));
+      const header = Buffer.alloc(5);
+      header.writeUInt32BE(bytes.length, 1);
+      const response = await fetch(`http://127.0.0.1:${app.port}/${DeploymentService.typeName}/${method}`, {
+        method: "POST",
+        headers: { "content-type": "application/grpc-web+proto", "x-correlation-id": "c-web", ...headers },
+        body: Buffer.concat([header, bytes]),
+      });
+      const body = Buffer.from(await response.arrayBuffer()).toString("latin1");
+      return { status: response.status, correlationId: response.headers.get("x-correlation-id"), body };
+    };
+
+    test("the correlation id comes back on success and on error", async () => {
+      const deployed = await call("Deploy", DeployRequestSchema, { deploymentUnit: unit("web") });
+      expect(deployed).toMatchObject({ status: 200, correlationId: "c-web" });
+      expect(deployed.body).toContain("grpc-status: 0\r\n");
+      const unknown = await call("GetClassRuntime", GetClassRuntimeRequestSchema, { deploymentId: "nobody" });
+      expect(unknown).toMatchObject({ status: 200, correlationId: "c-web" });
+      expect(unknown.body).toMatch(/grpc-status: 5\r\n[^]*x-correlation-id: c-web\r\n/);
+      const fault: unknown = await deployments()
+        .getClassRuntime({ deploymentId: "nobody" }, { headers: { "x-correlation-id": "c-native" } })
+        .catch((thrown: unknown) => thrown);
+      expect(isFault(fault, "not-found") && fault.correlationId).toBe("c-native");
+    });
+
+    test("pages are kept out until their origin is listed", async () => {
+      const refused = await call("Deploy", DeployRequestSchema, {}, { origin: "https://console.example" });
+      expect(refused.status).toBe(403);
+    });
+  });
+});
