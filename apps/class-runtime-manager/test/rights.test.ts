@@ -238,6 +238,16 @@ describeWith(["kubernetes", "kwok"], "the manager as the account of deploy/", ()
     await apply("shop", classOf("sets", { selected_template: "statefulset", functions: sets }));
     await eventually(async () => expect((await kubectl("get hpa -n shop -o name")).trim().split("\n")).toHaveLength(2));
 
+    // A template that is edited: the class moves, and the former revision is not kept for ever.
+    const revisions = (): Promise<string> => kubectl("get controllerrevisions -n shop -l oaas.io/template -o name");
+    const former = await revisions();
+    const edited = WORLD[1] as { readonly spec: object };
+    await apply("shop", { ...edited, spec: { ...edited.spec, description: "second edition" } });
+    await eventually(async () => {
+      expect((await revisions()).trim().split("\n")).toHaveLength(1);
+      expect(await revisions()).not.toBe(former);
+    });
+
     // Over gRPC, what an editor added by hand is taken out again.
     const unit = {
       id: "by-grpc",

@@ -142,10 +142,19 @@ export class ChildApplier {
       const conflicts = thrown instanceof Fault ? fieldConflictsOf(thrown) : [];
       // Only a manager that updates is told with the version it wrote by.
       const isDrift = conflicts.length > 0 && conflicts.every(({ apiVersion }) => apiVersion !== undefined);
-      if (!isOurs && conflicts.length > 0) assertOurs(await api.find(keyOf(manifest), { signal }), manifest);
+      if (!isOurs && conflicts.length > 0) assertOurs(await this.#onServer(kind, manifest, signal), manifest);
       if (!isDrift) throw thrown;
       return api.apply(manifest, { fieldManager: FIELD_MANAGER, force: true, signal });
     }
+  }
+
+  /** By a list, since listing is a right that we have of every kind of child. */
+  async #onServer(kind: ChildKind, manifest: Manifest, signal: AbortSignal): Promise<Stored<KubeObject> | undefined> {
+    const { namespace, name } = keyOf(manifest);
+    const found = await this.#client
+      .resource(kind)
+      .list({ namespace, fieldSelector: `metadata.name=${name}` }, { signal });
+    return found.items[0];
   }
 
   #kindOf(manifest: Manifest): ChildKind | Problem {

@@ -27,13 +27,18 @@ import { logFieldsOf } from "./about-class.ts";
 import { ChildApplier } from "./apply-children.ts";
 import { ChildCache } from "./child-cache.ts";
 import { FactsReader, type ConfiguredFacts } from "./cluster-facts.ts";
-import { PodView, Surroundings } from "./cluster-view.ts";
+import { PodView } from "./cluster-view.ts";
 import type { Observation } from "../lifecycle/observation.ts";
 import { Quotas } from "./quotas.ts";
 import { reconcile } from "./reconcile.ts";
 import { ServedKinds } from "./served-kinds.ts";
 import { observeClass } from "./settle.ts";
 import { CLASS_RUNTIME_SUBJECT, DEPLOYMENT_RECORD_SUBJECT, type SubjectKind } from "./subject.ts";
+import { environmentStatusController, templateStatusController } from "./status-controllers.ts";
+import { Surroundings } from "./surroundings.ts";
+import { TemplateRevisions } from "./template-revisions.ts";
+import { TemplateUsers } from "./template-users.ts";
+import { UserTemplates } from "./user-templates.ts";
 import { demandFor, environmentOf } from "./want.ts";
 
 export interface ClassManagerOptions {
@@ -114,7 +119,10 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
     everyMs: options.lookForKindsMs ?? 30_000,
   });
   const quotas = new Quotas(children);
+  const templateUsers = new TemplateUsers();
+  const revisions = new TemplateRevisions(informers, namespaces);
   const shared = {
+    templates: new UserTemplates(surroundings, revisions, templateUsers),
     quotas,
     client: acting,
     clock: ambient.clock,
@@ -130,6 +138,7 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
   const controllerOf = <T extends KubeObject>(subject: SubjectKind<T>): (() => Controller) => {
     const informer = informers.view(subject.type, namespaces, {}, { mayBeRefused: subject.mayBeRefused });
     const deps = { ...shared, subject, informer };
+    templateUsers.follow(subject.owner.kind, informer, (object) => subject.statusOf(object));
     quotas.follow(subject.name, informer, {
       environmentOf: (object) => environmentOf(object, deps),
       render: (object) => demandFor(object, deps),
@@ -171,21 +180,27 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
           own(informer, { when: anyOf(specChanged, annotationsChanged), priority: PRIORITY.high }),
           children.source(subject.owner),
           ...podSources(pods, informer),
-          mapped(surroundings.environments, inNamespace, { priority: PRIORITY.low }),
-          mapped(surroundings.templates, inNamespace, { priority: PRIORITY.low }),
+          mapped(surroundings.environments, inNamespace, { when: specChanged, priority: PRIORITY.low }),
+          mapped(surroundings.templates, inNamespace, { when: specChanged, priority: PRIORITY.low }),
           mapped(facts.routers, inNamespace, { priority: PRIORITY.low }),
           kinds.source(everyone),
           ...(options.odgmHealth ? [options.odgmHealth.source(subject.name)] : []),
           quotas.admittedSource(subject.name),
+          templateUsers.turns(subject.owner.kind),
         ],
       });
   };
 
   const makers = [controllerOf(CLASS_RUNTIME_SUBJECT), controllerOf(DEPLOYMENT_RECORD_SUBJECT)];
+  const told = { client: acting, ambient, logger, meter, surroundings, quotas, users: templateUsers, revisions };
   const manager = new Manager({
     ambient,
     informers,
-    controllers: () => makers.map((make) => make()),
+    controllers: () => [
+      ...makers.map((make) => make()),
+      templateStatusController(told),
+      environmentStatusController(told),
+    ],
     tasks: [kinds, ...(options.tasks ?? []), ...(options.odgmHealth ? [options.odgmHealth] : [])],
     logger,
     ...(elector ? { elector } : {}),

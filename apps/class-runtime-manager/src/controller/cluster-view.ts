@@ -1,50 +1,9 @@
-import type { EnvironmentConfig } from "@oaas/contracts/crd";
 import { keyOf, type KubeObject, type Stored } from "@oaas/kube-core";
 import type { InformerPool, InformerView, KubeClient } from "@oaas/kube-runtime";
 import type { EventObject, Node, Pod, Workload } from "../lifecycle/observed-objects.ts";
 import { occurrenceOf, type Occurrence } from "../lifecycle/occurrence.ts";
-import { OWNER_LABEL, userTemplate, type Environment, type Template } from "../templates/index.ts";
-import { CORE_EVENTS, DEPLOYMENT_TEMPLATES, ENVIRONMENT_CONFIGS, NODES, PODS, REPLICA_SETS } from "./kinds.ts";
-
-/** What decides about a class besides the class itself: environments and templates of users. */
-export class Surroundings {
-  readonly environments;
-  readonly templates;
-
-  constructor(pool: InformerPool, namespaces: readonly string[] | undefined) {
-    this.environments = pool.view(ENVIRONMENT_CONFIGS, namespaces);
-    this.templates = pool.view(DEPLOYMENT_TEMPLATES, namespaces);
-  }
-
-  /** The environment a class asks for; without a wish the one that says it is the default, else the one that is called so. */
-  environmentOf(namespace: string, wanted: string | undefined): Environment | undefined {
-    const found =
-      wanted === undefined ? this.#defaultOf(namespace) : this.environments.get({ namespace, name: wanted });
-    return found && { name: found.metadata.name, spec: found.spec };
-  }
-
-  /** Whether classes of this namespace may belong to one. */
-  hasEnvironments(namespace: string): boolean {
-    for (const _ of this.environments.cache.list(namespace)) return true;
-    return false;
-  }
-
-  /** Of several defaults the oldest, then the first by name, so that a new one changes nothing for those who rely on it. */
-  #defaultOf(namespace: string): Stored<EnvironmentConfig & KubeObject> | undefined {
-    const flagged = [...this.environments.cache.list(namespace)].filter(({ spec }) => spec.default);
-    const age = ({ metadata }: Stored<KubeObject>): string => `${metadata.creationTimestamp ?? ""} ${metadata.name}`;
-    const [oldest] = flagged.toSorted((a, b) => (age(a) < age(b) ? -1 : 1));
-    return oldest ?? this.environments.get({ namespace, name: "default" });
-  }
-
-  /** Templates of users in this namespace; those that are invalid are left out, and say so in their own status. */
-  userTemplates(namespace: string): Template[] {
-    return [...this.templates.cache.list(namespace)].flatMap(({ metadata, spec }) => {
-      const made = userTemplate(metadata.name, spec);
-      return made.ok ? [made.value] : [];
-    });
-  }
-}
+import { OWNER_LABEL } from "../templates/index.ts";
+import { CORE_EVENTS, NODES, PODS, REPLICA_SETS } from "./kinds.ts";
 
 /** What tells why a class is not ready: pods, their sets and nodes from caches, events from the server when they are needed. */
 export class PodView {

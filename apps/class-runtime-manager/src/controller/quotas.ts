@@ -112,9 +112,9 @@ export class Quotas {
   }
 
   *#classesOf(account: string): Iterable<Pick<Claim, "id" | "order">> {
-    for (const [subject, { list, environmentOf }] of this.#followed) {
-      for (const object of list(parsed(account).namespace)) {
-        const environment = environmentOf(object);
+    for (const [subject, followed] of this.#followed) {
+      for (const object of followed.list(parsed(account).namespace)) {
+        const environment = followed.environmentOf(object);
         if (environment && accountOf(keyOf(object).namespace, environment).key === account)
           yield claimantOf(subject, object);
       }

@@ -5,9 +5,11 @@ import type { OdgmReading } from "../lifecycle/observation.ts";
 import type { ClusterFacts } from "../templates/index.ts";
 import type { ChildApplier } from "./apply-children.ts";
 import type { ChildCache } from "./child-cache.ts";
-import type { PodView, Surroundings } from "./cluster-view.ts";
+import type { PodView } from "./cluster-view.ts";
 import type { Quotas } from "./quotas.ts";
 import type { SubjectKind } from "./subject.ts";
+import type { Surroundings } from "./surroundings.ts";
+import type { UserTemplates } from "./user-templates.ts";
 
 /** What reconciling one kind of subject needs. */
 export interface ReconcileDeps<T extends KubeObject> {
@@ -18,6 +20,7 @@ export interface ReconcileDeps<T extends KubeObject> {
   readonly children: ChildCache;
   readonly applier: ChildApplier;
   readonly surroundings: Surroundings;
+  readonly templates: UserTemplates;
   readonly pods: PodView;
   readonly quotas: Quotas;
   readonly events: Pick<EventRecorder, "record">;

@@ -1,10 +1,10 @@
-import type { Clock, Fault } from "@oaas/foundation";
+import { isFault, type Clock, type Fault } from "@oaas/foundation";
 import { hasFinalizer, isBeingDeleted, keyOf, type KubeObject, type ObjectKey, type Stored } from "@oaas/kube-core";
 import { checkAgain, settled, waitForChange, type Outcome, type ReconcileContext } from "@oaas/kube-runtime";
 import type { Step } from "../lifecycle/evaluate.ts";
 import type { Problem } from "../lifecycle/observation.ts";
+import { problemFromFault } from "../lifecycle/problem.ts";
 import type { Reason } from "../lifecycle/reasons.ts";
-import type { Manifest } from "../templates/index.ts";
 import type { Applied } from "./apply-children.ts";
 import { childId, type PresentChild } from "./child-cache.ts";
 import { FINALIZER, finalize } from "./finalize.ts";
@@ -12,7 +12,7 @@ import type { ReconcileDeps } from "./reconcile-deps.ts";
 import { removeChildren } from "./remove-children.ts";
 import { settle } from "./settle.ts";
 import { nameTurns } from "./shared-names.ts";
-import { want } from "./want.ts";
+import { want, type Wanted } from "./want.ts";
 
 /**
  * Brings the cluster to what one class asks for, and its status to the truth.
@@ -29,8 +29,8 @@ export async function reconcile<T extends KubeObject>(
   if (isBeingDeleted(object)) return finalize(object, context, deps);
   const current = hasFinalizer(object, FINALIZER) ? object : await addFinalizer(object, context, deps);
   const wanted = want(current, deps, "settle");
-  const made: Made = wanted.children
-    ? await bringAbout(current, wanted.children, context.signal, deps)
+  const made: Made = wanted.expected
+    ? await bringAbout(current, wanted.expected, context.signal, deps)
     : { present: deps.children.childrenOf(current.metadata.uid), problems: [] };
   const problems = [...wanted.problems, ...made.problems];
   const step = await settle(current, { wanted, problems, present: made.present, deleting: false }, context, deps);
@@ -65,11 +65,14 @@ interface Made {
 /** Applies what is wanted, and deletes what no longer is: functions that were removed, kinds of a template that was left. */
 async function bringAbout<T extends KubeObject>(
   object: Stored<T>,
-  children: readonly Manifest[],
+  { template, children }: NonNullable<Wanted["expected"]>,
   signal: AbortSignal,
   deps: ReconcileDeps<T>,
 ): Promise<Made> {
   const before = deps.children.childrenOf(object.metadata.uid);
+  // Before anything is made with it: a revision that is lost could not be kept to.
+  const unkept = await refusalIn(deps.templates.keep(object.metadata.namespace ?? "", template, deps.client, signal));
+  if (unkept !== undefined) return { present: before, problems: [unkept] };
   const turns = nameTurns(children, before, (kind, manifest) => deps.children.get(kind, keyOf(manifest)));
   const undeleted = await removeChildren(turns.inTheWay, signal, deps);
   const applied = await deps.applier.apply(turns.free, signal);
@@ -82,6 +85,17 @@ async function bringAbout<T extends KubeObject>(
     problems: await removeChildren([...surplus], signal, deps),
     present: all.filter((child) => !surplus.has(child)),
   };
+}
+
+/** The problem of an account that may not do this; any other fault is thrown. */
+async function refusalIn(work: Promise<void>): Promise<Problem | undefined> {
+  try {
+    await work;
+    return undefined;
+  } catch (thrown) {
+    if (!isFault(thrown, "permission-denied")) throw thrown;
+    return problemFromFault(thrown);
+  }
 }
 
 /** What was just written is newer than the cache. */

@@ -16,11 +16,11 @@ import {
 import type { PresentChild } from "./child-cache.ts";
 import type { EnvironmentDemand } from "./quotas.ts";
 import type { ReconcileDeps } from "./reconcile-deps.ts";
+import type { Held } from "./user-templates.ts";
 
 /** What a class should consist of, or why that cannot be said. */
 export interface Wanted {
-  readonly expected?: Expected;
-  readonly children?: readonly Manifest[];
+  readonly expected?: Expected & { readonly children: readonly Manifest[] };
   readonly problems: readonly Problem[];
 }
 
@@ -47,22 +47,42 @@ export function want<T extends KubeObject>(
     if (broken.length > 0) return { problems: [problemFromViolations(broken, "Quota")] };
   } else if (quota === "settle") deps.quotas.release(subject, object);
   return {
-    children,
     problems: [],
-    expected: { template: templateChoice(selection), children, functions, ...(odgm ? { odgm } : {}) },
+    expected: { template: templateChoice(selection, made.held), children, functions, ...(odgm ? { odgm } : {}) },
   };
 }
 
-type Made = { readonly chosen: Chosen; readonly environment: Environment | undefined } | { readonly problem: Problem };
+type Made =
+  | { readonly chosen: Chosen; readonly environment: Environment | undefined; readonly held: Held | undefined }
+  | { readonly problem: Problem };
 
 function render<T extends KubeObject>(object: Stored<T>, deps: ReconcileDeps<T>): Made {
   const read = deps.subject.read(object);
   if (!read.ok) return { problem: problemFromViolations(read.error) };
   const input = renderInput(object, read.value, deps);
-  const templates = [...BUILTIN_TEMPLATES, ...deps.surroundings.userTemplates(object.metadata.namespace ?? "")];
-  const chosen = chooseAndRender(input, templates);
-  if (!chosen.ok) return { problem: problemOfRefusal(chosen.error) };
-  return { chosen: chosen.value, environment: input.environment };
+  const { environment } = input;
+  const offer = deps.templates.offerTo(deps.subject.owner.kind, keyOf(object), deps.subject.statusOf(object));
+  const chosen = chooseAndRender(input, [...BUILTIN_TEMPLATES, ...offer.templates]);
+  if (chosen.ok) return { chosen: chosen.value, environment, held: offer.held };
+  const problem = problemOfRefusal(withInvalid(chosen.error, read.value, object, deps));
+  if (offer.former === undefined || chosen.error.kind !== "invalid") return { problem };
+  // The class is fine with what it has: it is the new revision that cannot serve it.
+  const former = chooseAndRender(input, [...BUILTIN_TEMPLATES, ...offer.former.templates]);
+  if (!former.ok) return { problem };
+  const held = offer.former.held && { ...offer.former.held, message: `Cannot be made with it: ${problem.message}` };
+  return { chosen: former.value, environment, held };
+}
+
+/** A template that is there and cannot be used is not simply missing. */
+function withInvalid<T extends KubeObject>(
+  refusal: Refusal,
+  { spec }: ClassRuntime,
+  { metadata }: Stored<T>,
+  { surroundings }: ReconcileDeps<T>,
+): Refusal {
+  const named = refusal.kind === "missing" ? spec.selected_template : undefined;
+  if (named === undefined || surroundings.templateObject(metadata.namespace ?? "", named) === undefined) return refusal;
+  return { ...refusal, message: `DeploymentTemplate "${named}" is invalid, as its status says; ${refusal.message}` };
 }
 
 /** What a class would ask of its environment, for those who count. */

@@ -141,6 +141,11 @@ export const REASONS = {
     verdict: "transient",
     action: "Look at the log of the ODGM pods; it answers, but not for all its shards.",
   },
+  RollOutHalted: {
+    effect: "fault",
+    verdict: "permanent",
+    action: "Mend the template, or the class that failed with its new revision.",
+  },
   DeletionBlocked: {
     effect: "fault",
     verdict: "permanent",

@@ -35,9 +35,27 @@ test.each([
     users: [user("a", "1", "failed"), user("b", "1")],
     want: { may: ["a"], waiting: ["b"] },
   },
+  {
+    why: "one that cannot be rendered with it stops the rest too, and may try again itself",
+    users: [user("b", "1"), { ...user("a", "1"), refuses: "2" }],
+    want: { may: ["a"], waiting: ["b"], haltedBy: "a" },
+  },
+  {
+    why: "what it refused earlier stops nobody",
+    users: [user("b", "1"), { ...user("a", "1"), refuses: "0" }],
+    want: { may: ["a"], waiting: ["b"] },
+  },
 ])("$why", ({ users, want }) => {
   const { mayMove, waiting, haltedBy } = rollOut(users, "2", 1);
   expect({ may: [...mayMove].sort(), waiting, ...(haltedBy === undefined ? {} : { haltedBy }) }).toEqual(want);
+});
+
+test("the first goes alone; once it is well, a tenth of all at a time", () => {
+  const others = Array.from({ length: 39 }, (_, index) => user(`u${index + 10}`, "1"));
+  const granted = (first: TemplateUser): number => rollOut([first, ...others], "2").mayMove.size - 1;
+  expect([granted(user("a", "2", "moving")), granted(user("a", "2")), rollOut(others, "2").mayMove.size]).toEqual([
+    0, 4, 1,
+  ]);
 });
 
 test("whatever happens, never more move than may, and without failures all arrive", () => {

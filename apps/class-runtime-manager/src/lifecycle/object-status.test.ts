@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { nextObjectStatus, readyClaim, type ObjectFindings } from "./object-status.ts";
+
+const BAD = [{ path: "$.spec.kind", message: "is wrong", fix: "mend it" }];
+const found = (violations: typeof BAD, used: number, generation = 1): ObjectFindings<{ used_by: number }> => ({
+  generation,
+  claims: [readyClaim(violations, "Classes may use it.")],
+  extra: { used_by: used },
+});
+
+test("the first look tells everything; the same again changes nothing", () => {
+  const first = nextObjectStatus(undefined, found(BAD, 0), 1_000);
+  expect(first).toMatchObject({
+    changed: true,
+    onlyExtra: false,
+    status: {
+      observedGeneration: 1,
+      used_by: 0,
+      message: "$.spec.kind: is wrong; mend it",
+      last_updated: "1970-01-01T00:00:01.000Z",
+      conditions: [
+        { type: "Ready", status: "False", reason: "InvalidSpec", lastTransitionTime: "1970-01-01T00:00:01.000Z" },
+      ],
+    },
+  });
+  const again = nextObjectStatus(first.status, found(BAD, 0), 2_000);
+  expect([again.changed, again.status]).toEqual([false, first.status]);
+});
+
+test("numbers alone are told apart from news; transition times move with the status only", () => {
+  const first = nextObjectStatus(undefined, found([], 1), 1_000).status;
+  const more = nextObjectStatus(first, found([], 2), 2_000);
+  expect(more).toMatchObject({ changed: true, onlyExtra: true, status: { used_by: 2 } });
+  const edited = nextObjectStatus(more.status, found([], 2, 2), 3_000);
+  expect(edited).toMatchObject({
+    changed: true,
+    onlyExtra: false,
+    status: { conditions: [{ status: "True", observedGeneration: 2, lastTransitionTime: "1970-01-01T00:00:01.000Z" }] },
+  });
+  const broken = nextObjectStatus(edited.status, found(BAD, 2, 3), 4_000);
+  expect(broken.status.conditions?.[0]?.lastTransitionTime).toBe("1970-01-01T00:00:04.000Z");
+});
