@@ -1,8 +1,9 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ListClassRuntimesRequestSchema, ListClassRuntimesResponse } from "@oaas/contracts/grpc";
 import { present } from "@oaas/contracts/rest";
-import { splitClassKey, type ClusterName } from "@oaas/models";
+import type { ClusterName } from "@oaas/models";
 import type { RuntimeQuery, UnitReport } from "../../ports.ts";
+import { matchesQuery } from "../../status/runtime-query.ts";
 import { reportFromWire } from "./report-from-wire.ts";
 
 const PAGE = 500;
@@ -33,7 +34,7 @@ export async function* listRuntimes(
     const filtered = page.totalCount !== undefined;
     for (const summary of page.items) {
       const report = reportFromWire(cluster, summary);
-      if (told.has(report.unitId) || !matches(report, query, filtered)) continue;
+      if (told.has(report.unitId) || !matchesQuery(report, query, filtered)) continue;
       told.add(report.unitId);
       yield report;
     }
@@ -41,20 +42,4 @@ export async function* listRuntimes(
     else if (!filtered && page.items.length >= PAGE) at = { offset: (at.offset ?? 0) + PAGE };
     else return;
   }
-}
-
-/** Whether a report is among those asked for. The place of a class is the peer's to judge, where it can. */
-export function matches({ runtime, condition }: UnitReport, query: RuntimeQuery, placeIsKnown = false): boolean {
-  const { packageName, classKey, environment } = query;
-  return (
-    (packageName === undefined || runtime.packageName === packageName) &&
-    (classKey === undefined ||
-      runtime.classKey === classKey ||
-      splitClassKey(runtime.classKey)?.classKey === classKey) &&
-    (query.condition === undefined || condition === query.condition) &&
-    (environment === undefined ||
-      placeIsKnown ||
-      runtime.targetEnvironment === environment ||
-      runtime.cluster === environment)
-  );
 }

@@ -1,0 +1,101 @@
+import type { Topology, TopologyEdge, TopologyNode, TopologyNodeType } from "@oaas/models";
+import { qualifyClassKey } from "@oaas/models";
+import { placementsIn, type DeploymentRecord } from "../deployments/deployment-record.ts";
+import type { HealthReading } from "../ports.ts";
+
+/** What is meant to run where: packages, their classes and functions, and the clusters they are in. */
+export function deploymentTopology(
+  records: Iterable<DeploymentRecord>,
+  readings: readonly HealthReading[],
+  at: string,
+): Topology {
+  const graph = new Graph();
+  for (const { cluster, health } of readings) graph.node("environment", cluster, health.status, {});
+  for (const record of records) addDeployment(graph, record);
+  return { ...graph.parts(), timestamp: at };
+}
+
+/** The graphs of several clusters as one; ids get the cluster's name, for two clusters may use the same. */
+export function mergedTopology(
+  parts: readonly { readonly cluster: string; readonly topology: Topology | string }[],
+  at: string,
+): Topology {
+  const nodes: TopologyNode[] = [];
+  const edges: TopologyEdge[] = [];
+  for (const { cluster, topology } of parts) {
+    if (typeof topology === "string") {
+      const metadata = { cluster, error: topology };
+      const id = `${cluster}/environment::${cluster}`;
+      nodes.push({ id, nodeType: "environment", status: "unreachable", metadata, deployedClasses: [] });
+      continue;
+    }
+    nodes.push(
+      ...topology.nodes.map((node) => ({
+        ...node,
+        id: `${cluster}/${node.id}`,
+        metadata: { ...node.metadata, cluster },
+      })),
+    );
+    edges.push(
+      ...topology.edges.map((edge) => ({ ...edge, from: `${cluster}/${edge.from}`, to: `${cluster}/${edge.to}` })),
+    );
+  }
+  return { nodes, edges, timestamp: at };
+}
+
+function addDeployment(graph: Graph, record: DeploymentRecord): void {
+  const { deployment } = record;
+  const { packageName, classKey, key } = deployment;
+  const owner = graph.node("package", packageName, "healthy", {}, key);
+  const status = healthOf(record);
+  const own = graph.node("class", qualifyClassKey(packageName, classKey), status, { package: packageName }, key);
+  graph.edge(owner, own, "has");
+  for (const { functionKey } of deployment.functions) {
+    graph.edge(
+      own,
+      graph.node("function", `${packageName}/${functionKey}`, status, { function: functionKey }, key),
+      "has",
+    );
+  }
+  for (const [cluster, placement] of placementsIn(record)) {
+    if (placement.state === "withdrawn") continue;
+    graph.edge(own, graph.node("environment", cluster, "unknown", {}, key), "runs-in", {
+      deployment: key,
+      unit: placement.unitId,
+    });
+  }
+}
+
+function healthOf({ condition }: DeploymentRecord): string {
+  if (condition === "running") return "healthy";
+  return condition === "down" ? "degraded" : "pending";
+}
+
+/** Nodes and edges by id, each once however often it is met. */
+class Graph {
+  readonly #nodes = new Map<string, TopologyNode & { readonly deployedClasses: string[] }>();
+  readonly #edges = new Map<string, TopologyEdge>();
+
+  node(
+    nodeType: TopologyNodeType,
+    name: string,
+    status: string,
+    metadata: TopologyNode["metadata"],
+    deployment?: string,
+  ): string {
+    const id = `${nodeType}::${name}`;
+    const node = this.#nodes.get(id) ?? { id, nodeType, status, metadata, deployedClasses: [] };
+    if (deployment !== undefined && !node.deployedClasses.includes(deployment)) node.deployedClasses.push(deployment);
+    this.#nodes.set(id, node);
+    return id;
+  }
+
+  edge(from: string, to: string, relation: string, metadata: TopologyEdge["metadata"] = {}): void {
+    const key = [from, to, ...Object.values(metadata)].join("\u0000");
+    this.#edges.set(key, { from, to, metadata: { relation, ...metadata } });
+  }
+
+  parts(): { readonly nodes: readonly TopologyNode[]; readonly edges: readonly TopologyEdge[] } {
+    return { nodes: [...this.#nodes.values()], edges: [...this.#edges.values()] };
+  }
+}

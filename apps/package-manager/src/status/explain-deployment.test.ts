@@ -1,0 +1,72 @@
+import type { ClusterName, DeploymentKey, UnitId } from "@oaas/models";
+import { describe, expect, it } from "vitest";
+import { explainDeployment, findingFromReport, plainFinding, type ClusterFinding } from "./explain-deployment.ts";
+import { reportOf } from "./testing/reports.ts";
+
+const key = "cart" as DeploymentKey;
+const at = "2026-01-01T00:00:00Z";
+const of = (cluster: string, rest: Omit<ClusterFinding, "cluster" | "unitId">): ClusterFinding => ({
+  cluster: cluster as ClusterName,
+  unitId: "u" as UnitId,
+  ...rest,
+});
+const healthy = plainFinding("shop.Cart", "healthy", "Available");
+const pod = {
+  ...plainFinding("add-1", "permanent", "image not found", { suggested_action: "correct the image" }),
+  level: "pod" as const,
+};
+const broken = plainFinding("shop.Cart", "permanent", "degraded", {
+  causes: [
+    { ...plainFinding("Cart.slow", "transient", "starting"), level: "function" },
+    { ...plainFinding("Cart.add", "permanent", "no replica is ready", { causes: [pod] }), level: "function" },
+  ],
+});
+const starting = plainFinding("shop.Cart", "transient", "progressing");
+
+describe("why a deployment is as it is", () => {
+  const cases: { name: string; clusters: ClusterFinding[]; verdict: string; summary: RegExp; action: string }[] = [
+    { name: "nowhere", clusters: [], verdict: "transient", summary: /in no cluster yet/, action: "" },
+    {
+      name: "well everywhere",
+      clusters: [of("a", { finding: healthy }), of("b", { finding: healthy })],
+      verdict: "healthy",
+      summary: /healthy in all 2 clusters/,
+      action: "",
+    },
+    {
+      name: "the deepest cause in the worst cluster",
+      clusters: [of("a", { finding: starting }), of("b", { finding: broken }), of("c", { error: "dead" })],
+      verdict: "permanent",
+      summary: /^cart in b: pod add-1: image not found\.$/,
+      action: "correct the image",
+    },
+    {
+      name: "a cluster that cannot be asked",
+      clusters: [of("a", { finding: healthy }), of("b", { error: 'cluster "b" is dead' })],
+      verdict: "transient",
+      summary: /cart in b: cluster "b" is dead/,
+      action: 'see why cluster "b" cannot be reached',
+    },
+  ];
+  it.each(cases)("$name", ({ clusters, verdict, summary, action }) => {
+    const explanation = explainDeployment(key, clusters, undefined, at);
+    expect(explanation).toMatchObject({ verdict, suggestedAction: action, observedAt: at });
+    expect(explanation.summary).toMatch(summary);
+    expect(explanation.clusters).toHaveLength(clusters.length);
+  });
+
+  it("says that work is under way", () => {
+    const operation = { id: "s", kind: "deploy", state: "running", done: 1, total: 3 } as const;
+    expect(explainDeployment(key, [of("a", { finding: starting })], operation, at).summary).toContain(
+      "A deploy is under way (1/3).",
+    );
+  });
+
+  it("makes do with a report where the manager cannot explain", () => {
+    expect(findingFromReport(reportOf("a", "u", { condition: "down", message: "Degraded" }))).toMatchObject({
+      verdict: "permanent",
+      message: "Degraded",
+      causes: [{ level: "function", name: "Cart.add" }],
+    });
+  });
+});

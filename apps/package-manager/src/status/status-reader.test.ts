@@ -1,0 +1,231 @@
+import { notFound, unavailable } from "@oaas/foundation";
+import { virtualAmbient } from "@oaas/foundation/virtual";
+import type { ClusterHealth, ClusterName, DeploymentKey, UnitId } from "@oaas/models";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { DeploymentRecord } from "../deployments/deployment-record.ts";
+import type { CrmGateway, RuntimeQuery, UnitReport } from "../ports.ts";
+import { matchesQuery } from "./runtime-query.ts";
+import { RuntimeView } from "./runtime-view.ts";
+import { ClusterStatusReader } from "./status-reader.ts";
+import { recordOf, reportOf } from "./testing/reports.ts";
+
+/** Clusters in memory; dead ones refuse, live ones are also in the view. */
+function readerOver(clusters: Readonly<Record<string, readonly UnitReport[]>>, record?: DeploymentRecord) {
+  const { clock } = virtualAmbient(1);
+  const view = new RuntimeView(clock);
+  const world = new Map(Object.entries(clusters));
+  const dead = new Set<string>();
+  const asked: string[] = [];
+  const units = (cluster: ClusterName): readonly UnitReport[] => {
+    asked.push(cluster);
+    if (dead.has(cluster)) throw unavailable(cluster, `cluster "${cluster}" is dead`);
+    return world.get(cluster) ?? [];
+  };
+  const gateway = {
+    unit: async (cluster: ClusterName, id: UnitId) => units(cluster).find(({ unitId }) => unitId === id),
+    async *runtimes(cluster: ClusterName, query: RuntimeQuery) {
+      yield* units(cluster).filter((report) => matchesQuery(report, query));
+    },
+    explain: async (cluster: ClusterName, id: UnitId) => {
+      if (!units(cluster).some(({ unitId }) => unitId === id)) throw notFound("class runtime", id);
+      return undefined;
+    },
+    topology: async (cluster: ClusterName) => {
+      units(cluster);
+      const node = { id: "environment::x", nodeType: "environment", status: "healthy", metadata: {} } as const;
+      return { nodes: [{ ...node, deployedClasses: [] }], edges: [], timestamp: "" };
+    },
+  } as unknown as CrmGateway;
+  const entry = (name: string) => ({ name: name as ClusterName }) as never;
+  const health = (name: string): ClusterHealth => ({ cluster: name as ClusterName, status: "healthy" });
+  const reader = new ClusterStatusReader({
+    clock,
+    view,
+    gateway,
+    clusters: {
+      list: () => [...world.keys()].map(entry),
+      get: (name) => (world.has(name) ? entry(name) : undefined),
+      reading: async (name) => ({ cluster: name, health: health(name), breaker: "closed" }),
+      readings: async () =>
+        [...world.keys()].map((name) => ({
+          cluster: name as ClusterName,
+          health: health(name),
+          breaker: "closed" as const,
+        })),
+    },
+    deployments: {
+      record: async () => record,
+      operation: () => undefined,
+      all: () => (record === undefined ? [] : [record]),
+    },
+  });
+  const follow = (name: string): void => {
+    const cluster = name as ClusterName;
+    view.take(cluster, { type: "syncing" }, "live");
+    for (const report of world.get(name) ?? []) view.take(cluster, { type: "changed", report }, "live");
+    view.take(cluster, { type: "synced" }, "live");
+  };
+  return { reader, view, world, dead, asked, follow };
+}
+
+describe("class runtimes over clusters", () => {
+  const inCluster = (name: string) =>
+    fc
+      .uniqueArray(fc.nat(400), { maxLength: 40 })
+      .map((ids) => ids.map((id) => reportOf(name, `unit-${String(id).padStart(3, "0")}`)));
+  const worlds = fc.record({ a: inCluster("a"), b: inCluster("b"), c: inCluster("c") });
+
+  it("pages are together everything, in order, once, however they are cut, also while things come and go", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        worlds,
+        fc.integer({ min: 1, max: 17 }),
+        fc.subarray(["a", "b", "c"]),
+        fc.subarray(["a", "b", "c"]),
+        fc.boolean(),
+        async (clusters, limit, live, dead, churn) => {
+          const over = readerOver(clusters);
+          for (const name of live) over.follow(name);
+          const down = dead.filter((name) => !live.includes(name));
+          for (const name of down) over.dead.add(name);
+          const stable = Object.entries(clusters)
+            .filter(([name]) => !down.includes(name))
+            .flatMap(([name, reports]) => reports.map(({ unitId }) => `${name}/${unitId}`))
+            .toSorted();
+          const seen: string[] = [];
+          let pageToken: string | undefined;
+          let pages = 0;
+          do {
+            const page = await over.reader.runtimes({ limit, ...(pageToken === undefined ? {} : { pageToken }) });
+            expect(page.missing).toEqual(down);
+            expect(page.items.length).toBeLessThanOrEqual(limit);
+            seen.push(...page.items.map(({ cluster, unitId }) => `${cluster}/${unitId}`));
+            pageToken = page.next;
+            pages += 1;
+            // Something new at the very front must move nothing.
+            if (churn) over.world.set("a", [reportOf("a", `aaa-${pages}`), ...(over.world.get("a") ?? [])]);
+            if (churn && live.includes("a")) over.follow("a");
+          } while (pageToken !== undefined);
+          const old = seen.filter((name) => !name.includes("/aaa-"));
+          expect(old).toEqual(stable);
+          expect(new Set(seen).size).toBe(seen.length);
+        },
+      ),
+    );
+  });
+
+  it("takes offset and filters, counts all, and refuses tokens of others", async () => {
+    const over = readerOver({
+      a: [reportOf("a", "x"), reportOf("a", "y", { condition: "down" })],
+      b: [reportOf("b", "z")],
+    });
+    over.follow("a");
+    expect(await over.reader.runtimes({ limit: 1, offset: 1 })).toMatchObject({
+      total: 3,
+      items: [{ unitId: "y" }],
+    });
+    expect((await over.reader.runtimes({ condition: "running" })).items.map(({ unitId }) => unitId)).toEqual([
+      "x",
+      "z",
+    ]);
+    expect((await over.reader.runtimes({ cluster: "b" as ClusterName })).total).toBe(1);
+    expect((await over.reader.runtimes({ classKey: "Cart", packageName: "other" })).total).toBe(0);
+    await expect(over.reader.runtimes({ pageToken: "!" })).rejects.toMatchObject({
+      detail: { kind: "invalid-argument" },
+    });
+    await expect(over.reader.runtimes({ cluster: "x" as ClusterName })).rejects.toMatchObject({
+      detail: { kind: "not-found" },
+    });
+  });
+});
+
+describe("one unit", () => {
+  it("is found wherever it is, without asking when its cluster told", async () => {
+    const over = readerOver({ a: [], b: [reportOf("b", "x")] });
+    expect(await over.reader.unit("x" as UnitId)).toMatchObject({ cluster: "b" });
+    over.follow("b");
+    over.asked.splice(0);
+    expect(await over.reader.unit("x" as UnitId)).toMatchObject({ cluster: "b" });
+    expect(over.asked).toEqual([]);
+    await expect(over.reader.unit("y" as UnitId)).rejects.toMatchObject({ detail: { kind: "not-found" } });
+    await expect(over.reader.unit("x" as UnitId, "a" as ClusterName)).rejects.toMatchObject({
+      detail: { kind: "not-found" },
+    });
+  });
+
+  it("cannot be called missing while a cluster is out of reach", async () => {
+    const over = readerOver({ a: [], b: [reportOf("b", "x")] });
+    over.dead.add("b");
+    await expect(over.reader.unit("x" as UnitId)).rejects.toThrow(/not asked: b/);
+  });
+});
+
+describe("a deployment", () => {
+  const key = "cart" as DeploymentKey;
+  const record = recordOf({ a: {}, b: {} });
+
+  it("is told from the view, and asked for where that is not about what was accepted", async () => {
+    const over = readerOver({ a: [reportOf("a", "cart-a")], b: [reportOf("b", "cart-b", { digest: "old" })] }, record);
+    over.follow("a");
+    over.follow("b");
+    over.world.set("b", [reportOf("b", "cart-b")]);
+    over.asked.splice(0);
+    expect(await over.reader.status(key)).toMatchObject({ condition: "running" });
+    expect(over.asked).toEqual(["b"]);
+  });
+
+  it("shows a dead cluster with what was last heard of it", async () => {
+    const over = readerOver({ a: [reportOf("a", "cart-a")], b: [reportOf("b", "cart-b")] }, record);
+    over.follow("b");
+    over.view.lose("b" as ClusterName, "cut");
+    over.dead.add("b");
+    const { clusters, condition } = await over.reader.status(key);
+    expect(condition).toBe("unknown");
+    expect(clusters[1]).toMatchObject({
+      reachable: false,
+      condition: "unknown",
+      message: "last heard of: running",
+      error: 'cluster "b" is dead',
+    });
+  });
+
+  it("is explained over clusters, also where a manager cannot", async () => {
+    const over = readerOver(
+      { a: [reportOf("a", "cart-a", { condition: "down", message: "no image" })], b: [] },
+      record,
+    );
+    over.dead.add("b");
+    const explanation = await over.reader.explain(key);
+    expect(explanation).toMatchObject({ verdict: "permanent", clusters: [{ cluster: "a" }, { cluster: "b" }] });
+    expect(explanation.summary).toContain("cart in a");
+    expect(await over.reader.explain(key, "b" as ClusterName)).toMatchObject({ verdict: "transient" });
+    await expect(over.reader.explain(key, "c" as ClusterName)).rejects.toMatchObject({ detail: { kind: "not-found" } });
+  });
+
+  it("that nobody knows is not found", async () => {
+    const { reader } = readerOver({});
+    await expect(reader.status(key)).rejects.toMatchObject({ detail: { kind: "not-found" } });
+    await expect(reader.explain(key)).rejects.toMatchObject({ detail: { kind: "not-found" } });
+  });
+
+  it("is drawn with its clusters; the live network names clusters that do not answer", async () => {
+    const over = readerOver({ a: [], b: [] }, record);
+    const { nodes, edges } = await over.reader.topology("deployments");
+    expect(nodes.map(({ id }) => id).toSorted()).toEqual([
+      "class::shop.Cart",
+      "environment::a",
+      "environment::b",
+      "function::shop/Cart.add",
+      "package::shop",
+    ]);
+    expect(edges).toHaveLength(4);
+    over.dead.add("b");
+    expect((await over.reader.topology("zenoh")).nodes.map(({ id, status }) => [id, status])).toEqual([
+      ["a/environment::x", "healthy"],
+      ["b/environment::b", "unreachable"],
+    ]);
+    over.dead.add("a");
+    await expect(over.reader.topology("zenoh")).rejects.toMatchObject({ detail: { kind: "unavailable" } });
+  });
+});
