@@ -183,7 +183,7 @@ class Chaos {
     const there = [...this.#world.clusters.units].flatMap(([cluster, units]) =>
       [...units.values()]
         .filter((unit) => unit.deploymentKey === key)
-        .map((unit) => `${cluster}:${unit.functions[0]?.provisionConfig?.containerImage.split(":").at(-1)}`),
+        .map((unit) => `${cluster}:${unit.functions[0]?.provisionConfig?.containerImage?.split(":").at(-1)}`),
     );
     return there.length === 0 ? ABSENT : there.sort().join(" ");
   }

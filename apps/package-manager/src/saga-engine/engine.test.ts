@@ -1,0 +1,271 @@
+import { setImmediate } from "node:timers/promises";
+import { failedPrecondition, sleep, unavailable, type Ambient } from "@oaas/foundation";
+import { virtualAmbient } from "@oaas/foundation/virtual";
+import { NOOP_LOGGER } from "@oaas/observability";
+import { together, type KeyValueStore } from "@oaas/storage";
+import { openMemoryStore, type SharedStore } from "@oaas/storage/memory";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { hookedStore, lostAnswer, type CommitHook } from "../../test/fakes/mortal-store.ts";
+import { SAGAS } from "../adapters/store/saga-store.ts";
+import { SagaEngine } from "./engine.ts";
+import type { NewSaga } from "./saga.ts";
+import type { SagaReference } from "./waiters.ts";
+
+const LEASE_MS = 9_000;
+
+let ambient: ReturnType<typeof virtualAmbient>;
+let shared: SharedStore;
+/** What happened outside, in order. */
+let effects: string[];
+let perform: (id: string, by: string, signal: AbortSignal) => Promise<void>;
+beforeEach(() => {
+  ambient = virtualAmbient(7);
+  shared = openMemoryStore({ ambient });
+  effects = [];
+  perform = async () => undefined;
+});
+afterEach(() => shared.close());
+
+interface Under {
+  readonly engine: SagaEngine;
+  readonly store: KeyValueStore;
+  onCommit: CommitHook | undefined;
+}
+
+async function engineOf(name: string, own: Ambient = ambient): Promise<Under> {
+  const handle = shared.connect(own);
+  const under: Under = {
+    onCommit: undefined,
+    store: hookedStore(handle, () => under.onCommit),
+    engine: undefined as unknown as SagaEngine,
+  };
+  const engine = new SagaEngine({
+    store: under.store,
+    definition: SAGAS,
+    ambient: own,
+    logger: NOOP_LOGGER,
+    retries: 2,
+    leaseMs: LEASE_MS,
+  });
+  engine.register({
+    name: "toy",
+    open: async () => ({
+      perform: async ({ id }, { signal }) => {
+        effects.push(`${name} does ${id}`);
+        await perform(id, name, signal);
+        return "ok";
+      },
+      undo: async ({ id }) => {
+        effects.push(`${name} undoes ${id}`);
+        return "ok";
+      },
+      settle: async ({ subject }, outcome) => ({
+        transaction: { writes: [{ op: "put", key: `outcome/${subject}`, value: outcome }] },
+      }),
+    }),
+  });
+  await drive(engine.start());
+  return Object.assign(under, { engine });
+}
+
+async function drive<T>(work: Promise<T>): Promise<T> {
+  let isDone = false;
+  work.finally(() => (isDone = true)).catch(() => undefined);
+  for (let turn = 0; !isDone; turn += 1) {
+    if (turn > 5_000) throw new Error("it does not come to an end");
+    await setImmediate();
+    if (!isDone) await ambient.time.step();
+  }
+  return work;
+}
+
+async function pass(ms: number): Promise<void> {
+  const end = ambient.time.monotonic() + ms;
+  while (ambient.time.monotonic() < end) {
+    await setImmediate();
+    await ambient.time.advance(Math.min(250, end - ambient.time.monotonic()));
+  }
+  await setImmediate();
+}
+
+function toy(ids: readonly string[], more: Partial<NewSaga> = {}): NewSaga {
+  return {
+    kind: "toy",
+    subject: "thing",
+    steps: ids.map((id) => ({ id, action: "do", target: id, stage: 0 })),
+    parallel: 1,
+    onFailure: "stop",
+    data: {},
+    ...more,
+  };
+}
+
+async function launch({ engine, store }: Under, saga: NewSaga): Promise<SagaReference> {
+  const staged = await engine.stage(await engine.get(saga.subject), saga);
+  const { revision } = await store.commit(together(staged.transaction));
+  return staged.launch(revision);
+}
+
+const outcome = async (): Promise<string | undefined> => (await shared.get("outcome/thing"))?.value;
+const run = async (under: Under, saga: NewSaga): Promise<string> => {
+  const reference = await launch(under, saga);
+  const waited = await drive(under.engine.wait(reference, { timeoutMs: 60_000 }));
+  return waited.state === "ended" ? waited.saga.state : waited.state;
+};
+const slow = (ms = 1_000): void => {
+  perform = () => sleep(ambient.timers, ms);
+};
+
+describe("a saga", () => {
+  test("does its steps in order, stage by stage, and ends in one transaction with its outcome", async () => {
+    const a = await engineOf("A");
+    const steps = [
+      { id: "late", action: "do", target: "late", stage: 1 },
+      { id: "one", action: "do", target: "one", stage: 0 },
+      { id: "two", action: "do", target: "two", stage: 0 },
+    ];
+    expect(await run(a, toy([], { steps }))).toBe("succeeded");
+    expect(effects).toEqual(["A does one", "A does two", "A does late"]);
+    expect(await outcome()).toBe("succeeded");
+  });
+
+  test.each([
+    { policy: "stop", did: ["A does 1", "A does 2"], ended: "failed", why: "nothing more is begun" },
+    { policy: "go-on", did: ["A does 1", "A does 2", "A does 3"], ended: "failed", why: "the others go on" },
+    {
+      policy: "undo",
+      did: ["A does 1", "A does 2", "A undoes 1", "A undoes 2"],
+      ended: "undone",
+      why: "also what failed may have happened",
+    },
+  ] as const)("a failure under $policy: $why", async ({ policy, did, ended }) => {
+    const a = await engineOf("A");
+    perform = async (id) => {
+      if (id === "2") throw failedPrecondition("2", "no");
+    };
+    expect(await run(a, toy(["1", "2", "3"], { onFailure: policy }))).toBe(ended);
+    expect(effects).toEqual(did);
+  });
+
+  test("a step that may fail stops nothing", async () => {
+    const a = await engineOf("A");
+    perform = async (id) => {
+      if (id === "1") throw failedPrecondition("1", "no");
+    };
+    const steps = [
+      { id: "1", action: "do", target: "1", stage: 0, mayFail: true },
+      { id: "2", action: "do", target: "2", stage: 1 },
+    ];
+    expect(await run(a, toy([], { steps, onFailure: "undo" }))).toBe("succeeded");
+  });
+
+  test("what may pass is tried again, at most as often as allowed", async () => {
+    const a = await engineOf("A");
+    perform = async () => {
+      throw unavailable("it", "away");
+    };
+    expect(await run(a, toy(["1"]))).toBe("failed");
+    expect(effects).toEqual(["A does 1", "A does 1", "A does 1"]);
+  });
+
+  test("is written before its effects: with the first steps started, the others not", async () => {
+    const a = await engineOf("A");
+    slow();
+    await launch(a, toy(["1", "2"]));
+    const states = async (): Promise<string> =>
+      (await a.engine.get("thing"))!.record.steps.map(({ state }) => state).join(" ");
+    expect(await states()).toBe("started waiting");
+    await pass(1_500);
+    expect(await states()).toBe("done started");
+  });
+
+  test("cancelled: what is under way is given up, everything begun is undone", async () => {
+    const a = await engineOf("A");
+    perform = (id, _, signal) => (id === "2" ? sleep(ambient.timers, 60_000, signal) : Promise.resolve());
+    const reference = await launch(a, toy(["1", "2", "3"]));
+    await pass(500);
+    await a.engine.cancel("thing", reference.id, "eve");
+    const waited = await drive(a.engine.wait(reference, { timeoutMs: 60_000 }));
+    expect(waited).toMatchObject({ state: "ended", saga: { state: "cancelled", cancelledBy: "eve" } });
+    expect(effects).toEqual(["A does 1", "A does 2", "A undoes 1", "A undoes 2"]);
+    await expect(a.engine.cancel("thing", reference.id, "eve")).rejects.toMatchObject({ kind: "failed-precondition" });
+  });
+
+  test("a lost answer of the store is settled by reading, whether it was written or not", async () => {
+    for (const isWritten of [true, false]) {
+      const a = await engineOf("A");
+      const reference = await launch(a, toy(["1", "2", "3"], { subject: `s${isWritten}` }));
+      let lost = 0;
+      a.onCommit = async (_, commit) => {
+        if (isWritten) await commit();
+        if ((lost += 1) % 2 === 1) throw lostAnswer();
+        return isWritten ? Promise.reject(lostAnswer()) : commit();
+      };
+      const waited = await drive(a.engine.wait(reference, { timeoutMs: 600_000 }));
+      expect(waited).toMatchObject({ state: "ended", saga: { state: "succeeded" } });
+      expect(lost).toBeGreaterThan(1);
+    }
+    expect(effects.filter((effect) => effect.endsWith("1"))).toHaveLength(2);
+  });
+});
+
+describe("several engines", () => {
+  test("a saga of one that died is taken over where it stands", async () => {
+    const a = await engineOf("A");
+    slow(1_000);
+    await launch(a, toy(["1", "2", "3"]));
+    await pass(1_500);
+    await a.store.close();
+    await engineOf("B");
+    await pass(LEASE_MS * 3);
+    expect(await outcome()).toBe("succeeded");
+    expect(effects).toEqual(["A does 1", "A does 2", "B does 2", "B does 3"]);
+  });
+
+  test("a saga of one that closed is taken over at once, after its steps under way have ended", async () => {
+    const a = await engineOf("A");
+    await engineOf("B");
+    slow(1_000);
+    await launch(a, toy(["1", "2"]));
+    await pass(500);
+    await drive(a.engine.close());
+    await pass(LEASE_MS);
+    expect(effects).toEqual(["A does 1", "B does 2"]);
+    expect(await outcome()).toBe("succeeded");
+  });
+
+  test("one that was frozen past its lease writes nothing more, and lives again under another key", async () => {
+    const a = await engineOf("A");
+    const b = await engineOf("B");
+    let thaw: () => void = () => undefined;
+    perform = async (id, by) => {
+      if (by === "A" && id === "1") await new Promise<void>((resolve) => (thaw = resolve));
+    };
+    await launch(a, toy(["1", "2"]));
+    const before = (await a.engine.get("thing"))!.record.owner;
+    // As if its renewals did not come through: the store lets the lease go.
+    await shared.commit({ writes: [{ op: "delete", key: before }] });
+    await pass(LEASE_MS);
+    expect(await outcome()).toBe("succeeded");
+    const { sequence } = (await b.engine.get("thing"))!.record;
+    thaw();
+    await pass(LEASE_MS);
+    expect((await b.engine.get("thing"))!.record.sequence).toBe(sequence);
+    expect(effects).toEqual(["A does 1", "B does 1", "B does 2"]);
+  });
+
+  test("a successor from another engine is run by the one that has the predecessor under way, after it", async () => {
+    const a = await engineOf("A");
+    const b = await engineOf("B");
+    slow(1_000);
+    const first = await launch(a, toy(["1", "2", "3"]));
+    await pass(500);
+    const second = await launch(b, toy(["4"]));
+    const [one, two] = await drive(
+      Promise.all([a.engine.wait(first, { timeoutMs: 60_000 }), b.engine.wait(second, { timeoutMs: 60_000 })]),
+    );
+    expect(one).toEqual({ state: "superseded" });
+    expect(two).toMatchObject({ state: "ended", saga: { state: "succeeded" } });
+    expect(effects).toEqual(["A does 1", "A does 4"]);
+  });
+});
