@@ -1,5 +1,5 @@
 import type { ClassRuntime } from "@oaas/contracts/crd";
-import { isFault, type Ambient } from "@oaas/foundation";
+import { Fault, type Ambient } from "@oaas/foundation";
 import { keyOf, type KubeObject, type Stored } from "@oaas/kube-core";
 import {
   checkAgain,
@@ -168,10 +168,11 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
           try {
             return await reconcile(key, context, deps);
           } catch (thrown) {
-            if (!isFault(thrown, "permission-denied")) throw thrown;
-            // Not even the status can tell; rights may be given without our hearing of it.
-            context.logger.error("the manager's account may not do what the class needs", { fault: thrown });
-            return checkAgain(REFUSED_MS, thrown.message);
+            const fault = Fault.from(thrown);
+            if (fault.retryable || ["internal", "cancelled"].includes(fault.kind)) throw fault;
+            // Not even the status can tell; rights, policies and credentials may be mended without our hearing of it.
+            context.logger.error("the server refuses what the class needs", { fault });
+            return checkAgain(REFUSED_MS, fault.message);
           } finally {
             reconciliation.observe((ambient.clock.monotonic() - startedAt) / 1000, { kind: subject.name });
           }

@@ -120,6 +120,7 @@ const LOOK_AGAIN_MS: Readonly<Partial<Record<Reason, number>>> = {
   Quota: 30_000,
   AdmissionDenied: 30_000,
   NameTaken: 30_000,
+  ApplyInvalid: 60_000,
 };
 
 function outcomeOf(step: Step, problems: readonly Problem[], clock: Clock): Outcome {
