@@ -197,11 +197,10 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
   const manager = new Manager({
     ambient,
     informers,
-    controllers: () => [
-      ...makers.map((make) => make()),
-      templateStatusController(told),
-      environmentStatusController(told),
-    ],
+    controllers: () => {
+      quotas.reset();
+      return [...makers.map((make) => make()), templateStatusController(told), environmentStatusController(told)];
+    },
     tasks: [kinds, ...(options.tasks ?? []), ...(options.odgmHealth ? [options.odgmHealth] : [])],
     logger,
     ...(elector ? { elector } : {}),

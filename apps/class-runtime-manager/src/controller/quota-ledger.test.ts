@@ -81,6 +81,15 @@ test("nobody goes before an older one that has not been looked at yet", () => {
   expect([late.ledger.check(late.account(), claim("new", 9)).length, late.asks("d", 9)]).toEqual([0, true]);
 });
 
+test("after a term of somebody else everything is looked at anew", () => {
+  const holders: Record<string, number> = { a: 2 };
+  const world = setUp(holders);
+  expect(world.asks("a", 2)).toBe(true);
+  holders["a"] = 9;
+  world.ledger.clear();
+  expect([world.asks("b", 2), world.asks("a", 9), world.taken()]).toEqual([false, true, 9]);
+});
+
 test("a question changes nothing; a class that moves takes what it holds along", () => {
   const world = setUp({ a: 6 });
   expect(world.ledger.check(world.account(), claim("b", 5)).length).toBe(1);

@@ -105,6 +105,12 @@ export class QuotaLedger {
     this.#admitWaiting(book);
   }
 
+  /** Forgets everything: the next question looks at the cluster anew. */
+  clear(): void {
+    this.#books.clear();
+    this.#bookOf.clear();
+  }
+
   /** What the classes of an environment hold; undefined before anyone has asked for it. */
   taken(account: string): Demand | undefined {
     return this.#books.get(account)?.taken;

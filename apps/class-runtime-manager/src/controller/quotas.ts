@@ -86,6 +86,11 @@ export class Quotas {
     this.#ledger.release(idOf(subject, keyOf(object)));
   }
 
+  /** Looks at the cluster anew, as whoever begins to lead must: another leader may have let classes in. */
+  reset(): void {
+    this.#ledger.clear();
+  }
+
   /** What the classes of an environment hold; undefined before any has asked for something. */
   taken({ namespace, name }: ObjectKey): Demand | undefined {
     return this.#ledger.taken(`${namespace}/${name}`);

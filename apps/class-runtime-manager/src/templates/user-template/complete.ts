@@ -136,9 +136,10 @@ function podSpec(given: Json, object: Manifest, context: WorkloadContext): Json 
   const place = scheduling({ input, policy, selector: selectorLabels(input, fn.name), spread: policy.spread });
   return {
     ...identity,
-    ...(onKnative ? {} : { ...place, initContainers, securityContext, terminationGracePeriodSeconds }),
+    ...(onKnative ? {} : { ...place, securityContext, terminationGracePeriodSeconds }),
     ...(object.kind === "Job" ? { restartPolicy: "OnFailure" } : {}),
     ...given,
+    ...(onKnative ? {} : { initContainers: unlessEmpty(mergedInit(initContainers, given["initContainers"])) }),
     // The environment's nodes are a boundary, so that a template can narrow them and not leave them.
     nodeSelector: nodes,
     containers: containers(given["containers"], context, { onKnative, isJob: object.kind === "Job" }),
@@ -183,6 +184,13 @@ function mergedEnv(ours: unknown, theirs: unknown): readonly unknown[] | undefin
 /** A map whose values Kubernetes wants as texts. */
 function textsOf(value: unknown): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(jsonOf(value)).map(([name, member]) => [name, asText(member)]));
+}
+
+/** The template's own come after ours, since they may need the state store too; one that it took over with the whole pod is not doubled. */
+function mergedInit(ours: unknown, theirs: unknown): readonly Json[] {
+  const listed = (list: unknown): readonly Json[] => (Array.isArray(list) ? list.filter(isJsonObject) : []);
+  const own = listed(theirs);
+  return [...listed(ours).filter(({ name }) => !own.some((one) => one["name"] === name)), ...own];
 }
 
 function jsonOf(value: unknown): Json {
