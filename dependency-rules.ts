@@ -49,7 +49,7 @@ export const PACKAGES: Readonly<Record<string, PackageRule>> = {
   "package-manager": {
     rank: 4,
     folder: "apps/package-manager",
-    mayImport: ["config", "contracts", "foundation", "models", "observability", "rpc", "storage"],
+    mayImport: ["config", "contracts", "foundation", "models", "observability", "rpc", "service-shell", "storage"],
   },
   "dev-stack": {
     rank: 5,

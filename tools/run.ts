@@ -17,6 +17,10 @@ const TASKS: Record<string, { readonly help: string; readonly run: Task }> = {
     help: "run the class runtime manager against a cluster (KUBECONFIG, or --oprc-crm-kube-context=…)",
     run: passThrough("apps/class-runtime-manager/src/main.ts"),
   },
+  pm: {
+    help: "run the package manager (CRM_CLUSTERS_JSON or CRM_DEFAULT_URL name the clusters; --help lists every setting)",
+    run: passThrough("apps/package-manager/src/main.ts"),
+  },
   test: { help: "all checks and suites up to Kubernetes, etcd, Prometheus and Chromium", run: runTests("test") },
   "test:full": { help: "also the heavy components", run: runTests("full") },
   sweep: { help: "fuzzing, kill points and soaks at full size", run: runTests("sweep") },

@@ -134,6 +134,7 @@ export interface PlanRequest {
   readonly whatIf?: {
     readonly clustersDown?: readonly ClusterName[];
     readonly availability?: number;
+    readonly clusterAvailability?: Readonly<Record<string, number>>;
     readonly packageRevision?: number;
   };
 }

@@ -69,6 +69,7 @@ export async function gather(
             clustersDown: whatIf.clustersDown ?? [],
             clusterAvailability: {},
             ...(whatIf.availability === undefined ? {} : { availability: whatIf.availability }),
+            ...(whatIf.clusterAvailability === undefined ? {} : { clusterAvailability: whatIf.clusterAvailability }),
           },
         }),
   };

@@ -1,0 +1,40 @@
+import type { Ambient } from "@oaas/foundation";
+import type { Logger } from "@oaas/observability";
+import type { KeyValueStore } from "@oaas/storage";
+import { openEtcdStore } from "@oaas/storage/etcd";
+import { openMemoryStore } from "@oaas/storage/memory";
+import { openSqliteStore } from "@oaas/storage/sqlite";
+import type { PmConfig } from "../config.ts";
+
+/** The store that the configuration names. */
+export function openStore({ storage }: PmConfig, ambient: Ambient, logger: Logger): KeyValueStore {
+  if (storage.type === "sqlite") return openSqliteStore({ ambient, file: storage.file });
+  if (storage.type === "memory") return openMemoryStore({ ambient });
+  const {
+    etcdUsername: username,
+    etcdPassword: password,
+    etcdCaFile,
+    etcdCertFile,
+    etcdKeyFile,
+    etcdInsecure,
+  } = storage;
+  const scheme = storage.etcdTls ? "https://" : "http://";
+  return openEtcdStore({
+    ambient,
+    endpoints: storage.etcdEndpoints.map((endpoint) => (endpoint.includes("://") ? endpoint : scheme + endpoint)),
+    keyPrefix: storage.etcdPrefix.endsWith("/") ? storage.etcdPrefix : `${storage.etcdPrefix}/`,
+    timeoutMs: storage.etcdTimeoutMs,
+    onTrouble: ({ what, endpoint, fault }) => logger.warn(`etcd: ${what}`, { endpoint, fault }),
+    ...(username === undefined || password === undefined ? {} : { auth: { username, password } }),
+    ...(storage.etcdTls
+      ? {
+          tls: {
+            insecureSkipVerify: etcdInsecure,
+            ...(etcdCaFile === undefined ? {} : { caFile: etcdCaFile }),
+            ...(etcdCertFile === undefined ? {} : { certFile: etcdCertFile }),
+            ...(etcdKeyFile === undefined ? {} : { keyFile: etcdKeyFile }),
+          },
+        }
+      : {}),
+  });
+}

@@ -1,0 +1,162 @@
+import { FILE_DESCRIPTORS } from "@oaas/contracts/grpc";
+import { ensureCorrelationId } from "@oaas/observability";
+import { HealthBoard, listenOnePort, reflectionServices, RpcServer, type OnePort } from "@oaas/rpc";
+import type { FastifyInstance } from "fastify";
+import { auditToLog, type AuditTrail } from "./access/audit.ts";
+import { bearerAuthenticator, letEverybodyIn, type Authenticator } from "./access/authenticator.ts";
+import { assertRole } from "./access/caller.ts";
+import { OidcCallers } from "./access/oidc.ts";
+import { RateLimiter } from "./access/rate-limit.ts";
+import type { TokenTable } from "./access/token-file.ts";
+import { grpcOnly } from "./adapters/grpc-only.ts";
+import { isOpen, listenHost, type PmConfig } from "./config.ts";
+import { packageService } from "./grpc/package-service.ts";
+import { Idempotency } from "./http/idempotency.ts";
+import { Pipeline } from "./http/pipeline.ts";
+import { clusterHandlers } from "./http/routes/clusters.ts";
+import { deploymentHandlers } from "./http/routes/deployments.ts";
+import { eventHandlers } from "./http/routes/events.ts";
+import { packageHandlers } from "./http/routes/packages.ts";
+import { serviceHandlers } from "./http/routes/service.ts";
+import { createHttpServer } from "./http/server.ts";
+import { startPlatform, type Platform, type PlatformPorts } from "./platform.ts";
+import { VERSION } from "./version.ts";
+
+/** The world around the package manager; `main.ts` hands in the real one. */
+export interface AppPorts extends PlatformPorts {
+  /** The tokens as they are now; undefined when none are configured. */
+  readonly tokens: () => TokenTable | undefined;
+  readonly fetchJson: (url: string) => Promise<unknown>;
+  readonly metricsText: () => Promise<string>;
+  readonly metricsType: string;
+}
+
+export interface RunningApp {
+  readonly host: string;
+  readonly port: number;
+  readonly grpcPort: number | undefined;
+  /** What is not fit for production, in sentences. */
+  readonly warnings: readonly string[];
+  /** Stops in order: no new requests, running ones end, sagas are left to their journal, connections close. Repeatable. */
+  close(): Promise<void>;
+}
+
+/** Starts the package manager: everything it can do, and the ways in. */
+export async function startApp(config: PmConfig, ports: AppPorts): Promise<RunningApp> {
+  const platform = await startPlatform(config, ports);
+  const authenticate = authenticatorOf(config, ports);
+  const audit = auditToLog(ports.logger);
+  const warnings = warningsOf(config);
+  const http = httpServer(config, ports, platform, { authenticate, audit, warnings });
+  const host = listenHost(config);
+  try {
+    await http.listen({ host, port: config.server.port, listenTextResolver: () => "" });
+    const grpc = await grpcDoor(config, ports, platform, { authenticate, audit });
+    const address = http.server.address();
+    let closing: Promise<void> | undefined;
+    return {
+      host,
+      port: typeof address === "object" && address !== null ? address.port : config.server.port,
+      grpcPort: grpc?.port,
+      warnings,
+      close: () =>
+        (closing ??= (async () => {
+          await Promise.all([http.close(), grpc?.close(config.server.graceMs)]);
+          await platform.close(config.server.graceMs);
+        })()),
+    };
+  } catch (thrown) {
+    await http.close();
+    await platform.close(0);
+    throw thrown;
+  }
+}
+
+interface Edge {
+  readonly authenticate: Authenticator;
+  readonly audit: AuditTrail;
+}
+
+function httpServer(
+  config: PmConfig,
+  ports: AppPorts,
+  platform: Platform,
+  edge: Edge & { readonly warnings: readonly string[] },
+): FastifyInstance {
+  const { ambient, store } = ports;
+  const rates = new RateLimiter(
+    { perSecond: config.server.callerRate, burst: config.server.callerBurst },
+    ambient.clock,
+  );
+  return createHttpServer({
+    pipeline: new Pipeline({
+      ...ports,
+      ...edge,
+      idempotency: new Idempotency(store, ambient),
+      authorize: assertRole,
+      admit: ({ name }) => rates.admit(name),
+    }),
+    handlers: {
+      ...packageHandlers(platform.registry),
+      ...deploymentHandlers(platform.deployments, platform.status),
+      ...clusterHandlers(platform.clusters, platform.admin, platform.status),
+      ...eventHandlers(platform.feed, platform.deployments),
+      ...serviceHandlers({
+        version: VERSION,
+        clock: ambient.clock,
+        storage: () => store.revision(),
+        warnings: () => edge.warnings,
+        checks: () =>
+          Object.fromEntries(Object.entries(platform.troubles()).map(([name, fault]) => [name, fault?.message])),
+        metrics: ports.metricsText,
+        metricsType: ports.metricsType,
+      }),
+    },
+    timers: ambient.timers,
+    newCorrelationId: (given) => ensureCorrelationId(given, ambient.ids),
+    corsOrigins: config.server.corsOrigins,
+    maxBodyBytes: config.server.maxBodyBytes,
+    requestTimeoutMs: config.server.requestTimeoutMs,
+  });
+}
+
+async function grpcDoor(
+  config: PmConfig,
+  ports: AppPorts,
+  { registry, deployments, reports }: Platform,
+  edge: Edge,
+): Promise<OnePort | undefined> {
+  if (config.server.grpcPort === undefined) return undefined;
+  const board = new HealthBoard();
+  const own = [packageService({ registry, deployments, reports, ...edge }), ...board.services()];
+  const names = own.map(({ service }) => service.typeName);
+  const rpc = new RpcServer({ ...ports, services: [...own, ...reflectionServices(FILE_DESCRIPTORS, names)] });
+  for (const name of ["", ...names]) board.set(name, "serving");
+  return listenOnePort({
+    host: listenHost(config),
+    port: config.server.grpcPort,
+    rpc,
+    http: grpcOnly(),
+    timers: ports.ambient.timers,
+  });
+}
+
+function authenticatorOf(config: PmConfig, ports: AppPorts): Authenticator {
+  if (isOpen(config)) return letEverybodyIn;
+  const { oidcIssuer: issuer, oidcAudience: audience, oidcRoleClaim: roleClaim } = config.auth;
+  const oidc =
+    issuer === undefined || audience === undefined
+      ? undefined
+      : new OidcCallers({ issuer, audience, roleClaim, clock: ports.ambient.clock, fetchJson: ports.fetchJson });
+  return bearerAuthenticator(ports.tokens, oidc);
+}
+
+function warningsOf(config: PmConfig): readonly string[] {
+  const everybody = `everybody who reaches ${listenHost(config)} is let in as admin: set AUTH_TOKENS_FILE or OIDC_ISSUER`;
+  return [
+    ...(config.storage.type === "memory"
+      ? ["storage is in memory: everything is lost when the process ends; set STORAGE_TYPE=sqlite or etcd"]
+      : []),
+    ...(isOpen(config) ? [everybody] : []),
+  ];
+}

@@ -1,0 +1,195 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import {
+  accessModifierToWire,
+  consistencyWords,
+  functionTypeWords,
+  stateShapeWords,
+  type OClass,
+  type OFunction,
+  type OPackage,
+  type OPackageSchema,
+  type StateSpecification as StateSpecificationWire,
+} from "@oaas/contracts/grpc";
+import { packageFromWire, present } from "@oaas/contracts/rest";
+import { invalidArgument } from "@oaas/foundation";
+import {
+  StateShape,
+  type ClassDefinition,
+  type FunctionDefinition,
+  type Package,
+  type StateSpecification,
+} from "@oaas/models";
+
+/**
+ * A package as gRPC sends it. It is put into the REST form and read from there, so that both ways have the same rules, and say what is
+ * wrong with the same paths.
+ */
+export function packageOf(wire: OPackage | undefined): Package {
+  if (!wire)
+    throw invalidArgument("the request", [{ path: "$.package", message: "is missing", fix: "send the package" }]);
+  const { metadata } = wire;
+  const read = packageFromWire(
+    present({
+      name: wire.name,
+      version: wire.version,
+      disabled: wire.disabled,
+      dependencies: wire.dependencies,
+      metadata:
+        metadata &&
+        present({ author: stated(metadata.author), description: stated(metadata.description), tags: metadata.tags }),
+      classes: wire.classes.map(classOf),
+      functions: wire.functions.map(functionOf),
+    }),
+  );
+  if (!read.ok) throw invalidArgument(`package "${wire.name}"`, read.error);
+  return read.value;
+}
+
+/** Proto3 has no other way to leave a plain text out. */
+function stated(text: string): string | undefined {
+  return text === "" ? undefined : text;
+}
+
+function classOf(wire: OClass): object {
+  return present({
+    key: wire.key,
+    description: wire.description,
+    disabled: wire.disabled,
+    state_spec: wire.stateSpec && stateOf(wire.stateSpec),
+    function_bindings: wire.functions.map((binding) =>
+      present({
+        name: binding.name ?? binding.functionKey,
+        function_key: binding.functionKey,
+        access_modifier: (stated(binding.accessModifier) ?? "PUBLIC").toUpperCase(),
+        stateless: binding.stateless,
+        parameters: binding.parameters,
+      }),
+    ),
+  });
+}
+
+function stateOf({ persistent, serializationFormat, state }: StateSpecificationWire): object {
+  if (!state) return present({ persistent, serialization_format: stated(serializationFormat) });
+  const shape = stateShapeWords.fromWire(state.shape);
+  return present({
+    persistent: state.persistent || persistent,
+    serialization_format: state.serializationFormat ?? stated(serializationFormat),
+    default_provider: state.defaultProvider,
+    storage_request: state.storageRequest,
+    consistency_model: screaming(consistencyWords.fromWire(state.consistencyModel) ?? "none"),
+    requires_singleton: shape === StateShape.singleton,
+    supports_batch_operations: shape === StateShape.collection,
+    key_specs: state.keySpecs.map(({ name, keyType, nullable }) => ({
+      name,
+      key_type: keyType,
+      nullable: nullable ?? false,
+    })),
+  });
+}
+
+function functionOf(wire: OFunction): object {
+  const { metadata, provisionConfig: provision } = wire;
+  const resources = metadata?.resourceRequirements;
+  return present({
+    key: wire.key,
+    description: stated(metadata?.description ?? ""),
+    disabled: wire.disabled,
+    function_type: screaming(
+      (wire.functionType === undefined ? undefined : functionTypeWords.fromWire(wire.functionType)) ?? "custom",
+    ),
+    config: wire.config,
+    provision_config:
+      (provision ?? resources) &&
+      present({
+        container_image: provision?.containerImage,
+        wasm_module_url: provision?.wasmModuleUrl,
+        port: provision?.port,
+        max_concurrency: provision?.maxConcurrency,
+        need_http2: provision?.needHttp2,
+        cpu_request: provision?.cpuRequest ?? stated(resources?.cpuRequest ?? ""),
+        memory_request: provision?.memoryRequest ?? stated(resources?.memoryRequest ?? ""),
+        cpu_limit: provision?.cpuLimit ?? resources?.cpuLimit,
+        memory_limit: provision?.memoryLimit ?? resources?.memoryLimit,
+        min_scale: provision?.minScale,
+        max_scale: provision?.maxScale,
+      }),
+  });
+}
+
+function screaming(word: string): string {
+  return word.toUpperCase().replaceAll("-", "_");
+}
+
+/** A package as gRPC answers it. */
+export function packageToProto(definition: Package): MessageInitShape<typeof OPackageSchema> {
+  const { metadata } = definition;
+  return present({
+    name: definition.name,
+    version: definition.version,
+    disabled: definition.disabled,
+    dependencies: [...definition.dependencies],
+    metadata: present({
+      author: metadata.author,
+      description: metadata.description,
+      tags: [...metadata.tags],
+      createdAt: instant(metadata.createdAt),
+      updatedAt: instant(metadata.updatedAt),
+    }),
+    classes: definition.classes.map((each) => classToProto(definition, each)),
+    functions: definition.functions.map((each) => functionToProto(definition, each)),
+  });
+}
+
+function instant(time: string | undefined): { readonly seconds: bigint; readonly nanos: number } | undefined {
+  if (time === undefined) return undefined;
+  const ms = Date.parse(time);
+  return { seconds: BigInt(Math.floor(ms / 1000)), nanos: (ms % 1000) * 1_000_000 };
+}
+
+function classToProto({ name }: Package, definition: ClassDefinition) {
+  return present({
+    key: definition.key,
+    name: definition.key,
+    package: name,
+    disabled: definition.disabled,
+    description: definition.description,
+    stateSpec: definition.stateSpec && stateToProto(definition.stateSpec),
+    functions: definition.bindings.map((binding) => ({
+      functionKey: binding.functionKey,
+      accessModifier: accessModifierToWire(binding.accessModifier),
+      parameters: [...binding.parameters],
+      name: binding.name,
+      stateless: binding.stateless,
+    })),
+  });
+}
+
+function stateToProto(state: StateSpecification) {
+  return {
+    type: state.shape,
+    persistent: state.persistent,
+    serializationFormat: state.serializationFormat,
+    state: present({
+      consistencyModel: consistencyWords.toWire(state.consistencyModel),
+      persistent: state.persistent,
+      shape: stateShapeWords.toWire(state.shape),
+      serializationFormat: stated(state.serializationFormat),
+      defaultProvider: stated(state.defaultProvider),
+      storageRequest: state.storageRequest,
+      keySpecs: state.keySpecs.map(({ name, keyType, nullable }) => ({ name, keyType, nullable })),
+    }),
+  };
+}
+
+function functionToProto({ name }: Package, definition: FunctionDefinition) {
+  return present({
+    key: definition.key,
+    name: definition.key,
+    package: name,
+    disabled: definition.disabled,
+    metadata: present({ description: definition.description }),
+    functionType: functionTypeWords.toWire(definition.functionType),
+    provisionConfig: definition.provision,
+    config: { ...definition.config },
+  });
+}

@@ -1,0 +1,200 @@
+import type { Ambient, Fault } from "@oaas/foundation";
+import type { ContextStore, Logger, Meter } from "@oaas/observability";
+import { Collection, type KeyValueStore } from "@oaas/storage";
+import { DEFAULT_GUARD } from "./adapters/crm/cluster-guard.ts";
+import { GrpcCrmGateway } from "./adapters/crm/crm-gateway.ts";
+import { reportFromWire } from "./adapters/crm/report-from-wire.ts";
+import { CLUSTERS } from "./adapters/store/cluster-store.ts";
+import { StoredClusterAdmin } from "./clusters/cluster-admin.ts";
+import { clustersFrom } from "./clusters/cluster-config.ts";
+import { ClusterRoster } from "./clusters/cluster-roster.ts";
+import { HealthDirectory } from "./clusters/health-directory.ts";
+import { unitToWire } from "./clusters/unit-to-wire.ts";
+import type { PmConfig } from "./config.ts";
+import { DeploymentService } from "./deployments/deployment-service.ts";
+import { installationId } from "./deployments/installation-id.ts";
+import { Keeper } from "./deployments/keeper.ts";
+import { LogEventFeed } from "./events/event-feed.ts";
+import { EventLog } from "./events/event-log.ts";
+import { observeEvents } from "./events/observed-events.ts";
+import { StoredEvents } from "./events/stored-events.ts";
+import { storedTopics } from "./events/stored-topics.ts";
+import { DEFAULT_PLANNER_SETTINGS } from "./planner/plan-types.ts";
+import type { ClusterDirectory } from "./ports.ts";
+import { PackageRegistry } from "./registry/package-registry.ts";
+import { CrmWatcher } from "./status/crm-watcher.ts";
+import { InboundReports } from "./status/inbound-reports.ts";
+import { RuntimeView } from "./status/runtime-view.ts";
+import { ClusterStatusReader } from "./status/status-reader.ts";
+import type { ClusterAdmin, Deployments, EventFeed, Registry, StatusReader } from "./use-cases.ts";
+
+export interface PlatformPorts {
+  readonly ambient: Ambient;
+  readonly store: KeyValueStore;
+  readonly logger: Logger;
+  readonly meter: Meter;
+  readonly context: ContextStore;
+}
+
+/** Everything the package manager can do, running, without a way in from outside. */
+export interface Platform {
+  readonly registry: Registry;
+  readonly deployments: Deployments;
+  readonly clusters: ClusterDirectory;
+  readonly admin: ClusterAdmin;
+  readonly status: StatusReader;
+  readonly reports: InboundReports;
+  readonly feed: EventFeed;
+  /** What holds it up, by name; undefined where nothing does. */
+  troubles(): Readonly<Record<string, Fault | undefined>>;
+  /** Ends in order: sagas first, which are left to their journal, then what they call. Repeatable. */
+  close(graceMs?: number): Promise<void>;
+}
+
+/** Builds and starts the package manager's parts: clusters, registry, deployments, and what keeps them as they should be. */
+export async function startPlatform(config: PmConfig, ports: PlatformPorts): Promise<Platform> {
+  const { ambient, store, logger, meter, context } = ports;
+  const configured = clustersFrom(config.crm);
+  if (!configured.ok) throw new TypeError("the configuration was not checked");
+  for (const note of configured.value.notes) logger.warn(note);
+
+  const stored = new Collection(store, CLUSTERS);
+  const roster = new ClusterRoster({ configured: configured.value.clusters, stored, ambient, logger });
+  const gateway = new GrpcCrmGateway({
+    clusters: roster,
+    ambient,
+    context,
+    meter,
+    guard: {
+      ...DEFAULT_GUARD,
+      breaker: { threshold: config.crm.breakerThreshold, openMs: config.crm.breakerOpenMs },
+      mostAtOnce: config.crm.maxCalls,
+    },
+  });
+  const clusters = new HealthDirectory({
+    roster,
+    source: gateway,
+    ambient,
+    ttlMs: config.crm.healthTtlMs,
+    intervalMs: config.crm.healthIntervalMs,
+  });
+  const registry: PackageRegistry = new PackageRegistry({
+    store,
+    ambient,
+    autoDeploy: config.package.autoDeploy,
+    cascade: config.package.deleteCascade,
+    deployments: {
+      keysOf: (name) => deployments.keysOf(name),
+      removeAll: (name, call) => deployments.removeAll(name, call),
+      schedule: (deployment, call) => deployments.apply({ deployment }, call, {}),
+    },
+  });
+  const managedBy = await installationId(store, ambient);
+  const deployments: DeploymentService = new DeploymentService({
+    store,
+    gateway,
+    writeUnit: unitToWire,
+    ambient,
+    logger,
+    managedBy,
+    packages: registry,
+    clusters,
+    settings: {
+      ...DEFAULT_PLANNER_SETTINGS,
+      algorithm: config.planner.algorithm,
+      maxReplicas: config.planner.maxReplicas,
+      hysteresisMargin: config.planner.hysteresis,
+      rpsPerReplica: config.planner.rpsPerReplica,
+      environmentLabel: config.planner.environmentLabel,
+    },
+    forgetPackage: (name) => registry.forget(name),
+    maxRetries: config.deploy.maxRetries,
+    rollBackOnPartial: config.deploy.rollBackOnPartial,
+    waitMs: config.deploy.waitMs,
+    gateTimeoutMs: config.deploy.gateTimeoutMs,
+    fanOut: config.deploy.fanOut,
+  });
+  const view = new RuntimeView(ambient.clock);
+  const watcher = new CrmWatcher({
+    clusters: { list: () => clusters.list(), onChange: (listener) => roster.onChange(listener) },
+    gateway,
+    view,
+    ambient,
+    logger,
+    pollMs: config.crm.pollIntervalMs,
+  });
+  const keeper = new Keeper({
+    context: deployments.context,
+    gateway,
+    clusters,
+    managedBy,
+    ambient,
+    logger,
+    intervalMs: config.deploy.keepIntervalMs,
+  });
+  const reports = new InboundReports({
+    view,
+    isCluster: (name) => clusters.get(name) !== undefined,
+    readSummary: reportFromWire,
+  });
+  const admin = new StoredClusterAdmin({
+    roster,
+    stored,
+    clock: ambient.clock,
+    countInCluster: async (name) => deployments.keysIn(name).length,
+  });
+  const status = new ClusterStatusReader({
+    deployments: {
+      record: (key) => deployments.record(key),
+      operation: (key) => deployments.operation(key),
+      all: () => deployments.records(),
+    },
+    clusters,
+    gateway,
+    view,
+    clock: ambient.clock,
+  });
+
+  const log = new EventLog(ambient.ids.uuid());
+  const storedEvents = new StoredEvents({ store, topics: storedTopics(store), log, ambient, logger });
+  const endObserving = observeEvents({
+    log,
+    clock: ambient.clock,
+    view,
+    readings: clusters,
+    clusters: { get: (name) => clusters.get(name), onChange: (listener) => roster.onChange(listener) },
+  });
+
+  await storedEvents.start();
+  await roster.start();
+  clusters.start();
+  await registry.start();
+  await deployments.start();
+  view.onChange((cluster, change) => keeper.observe(cluster, change));
+  watcher.start();
+  keeper.start();
+
+  let closing: Promise<void> | undefined;
+  return {
+    registry,
+    deployments,
+    clusters,
+    admin,
+    status,
+    reports,
+    feed: new LogEventFeed(log, ambient.clock),
+    troubles: () => ({ registry: registry.trouble, deployments: deployments.trouble }),
+    close: (graceMs) =>
+      (closing ??= (async () => {
+        await keeper.close();
+        await deployments.close(graceMs);
+        await watcher.close();
+        endObserving();
+        await storedEvents.close();
+        clusters.close();
+        await registry.close();
+        await roster.close();
+        gateway.close();
+      })()),
+  };
+}

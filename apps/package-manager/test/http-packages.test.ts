@@ -1,0 +1,317 @@
+import { createHash } from "node:crypto";
+import { gunzipSync } from "node:zlib";
+import { request } from "node:http";
+import { createRecordingLogger } from "@oaas/observability/testing";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { stringify } from "yaml";
+import { echoPackage, startPm, type PmUnderTest } from "./running-pm.ts";
+
+let pm: PmUnderTest;
+const recording = createRecordingLogger();
+
+beforeAll(async () => {
+  pm = await startPm({
+    logger: recording.log,
+    env: { SERVER_MAX_BODY_BYTES: "65536", SERVER_CORS_ORIGINS: "https://console.example" },
+  });
+});
+afterAll(() => pm.close());
+
+let count = 0;
+const fresh = (): string => `pkg-${(count += 1)}`;
+
+describe("packages over HTTP", () => {
+  test("created, read with an ETag, updated on that version only, rolled back, deleted", async () => {
+    const name = fresh();
+    const created = await pm.call("POST", "/api/v1/packages?reason=first", { body: echoPackage(name) });
+    expect(created).toMatchObject({ status: 201, json: { id: name, status: "created" } });
+    const read = await pm.call("GET", `/api/v1/packages/${name}`);
+    expect(read).toMatchObject({ status: 200, json: { name, version: null } });
+    const etag = read.headers.get("etag") as string;
+    expect(etag).toMatch(/^"\d+"$/);
+    const change = (version: string, ifMatch: string) =>
+      pm.call("POST", `/api/v1/packages/${name}`, {
+        body: echoPackage(name, { version }),
+        headers: { "if-match": ifMatch },
+      });
+    expect(await change("2", etag)).toMatchObject({ status: 200, json: { status: "updated" } });
+    expect(await change("3", etag)).toMatchObject({ status: 412, json: { code: "OAAS_VERSION_MISMATCH" } });
+    expect(await change("3", "nonsense")).toMatchObject({ status: 412 });
+    expect(await pm.call("GET", `/api/v1/packages/${name}/diff`)).toMatchObject({
+      json: { from: 1, to: 2, changes: [{ path: "$.version", change: "changed", after: "2" }] },
+    });
+    expect(await pm.call("POST", `/api/v1/packages/${name}/rollback`, { body: { revision: 1 } })).toMatchObject({
+      status: 200,
+    });
+    const revisions = await pm.call("GET", `/api/v1/packages/${name}/revisions?limit=2`);
+    expect(revisions.json.map((each: { revision: number }) => each.revision)).toEqual([3, 2]);
+    expect(revisions.headers.get("x-total-count")).toBe("3");
+    expect(await pm.call("GET", `/api/v1/packages/${name}/revisions/1`)).toMatchObject({
+      json: { reason: "first", package: { name } },
+    });
+    expect(await pm.call("DELETE", `/api/v1/packages/${name}`)).toMatchObject({ status: 204, text: "" });
+    expect(await pm.call("GET", `/api/v1/packages/${name}`)).toMatchObject({
+      status: 404,
+      json: { kind: "not-found" },
+    });
+  });
+
+  test("takes YAML as it takes JSON", async () => {
+    const name = fresh();
+    const sent = await pm.call("POST", "/api/v1/packages", {
+      raw: stringify(echoPackage(name)),
+      headers: { "content-type": "application/yaml" },
+    });
+    expect(sent.status).toBe(201);
+    expect((await pm.call("GET", `/api/v1/packages/${name}`)).json.functions).toHaveLength(1);
+  });
+
+  test("lists by page token and by offset, with the total", async () => {
+    const names = [fresh(), fresh(), fresh()].map((each) => `list-${each}`);
+    for (const name of names) await pm.call("POST", "/api/v1/packages", { body: echoPackage(name) });
+    const first = await pm.call("GET", "/api/v1/packages?name_pattern=list-&limit=2");
+    expect(first.json).toHaveLength(2);
+    expect(first.headers.get("x-total-count")).toBe("3");
+    const token = first.headers.get("x-next-page-token") as string;
+    const second = await pm.call(
+      "GET",
+      `/api/v1/packages?name_pattern=list-&limit=2&page_token=${encodeURIComponent(token)}`,
+    );
+    expect(second.json.map((each: { name: string }) => each.name)).toEqual([names.toSorted()[2]]);
+    expect(second.headers.get("x-next-page-token")).toBeNull();
+    expect((await pm.call("GET", "/api/v1/packages?name_pattern=list-&limit=1&offset=2")).json).toHaveLength(1);
+    expect((await pm.call("GET", "/api/v1/classes?filter=list-*")).json).toHaveLength(3);
+  });
+
+  test("an idempotency key carries a request out once, and refuses another one under the same key", async () => {
+    const name = fresh();
+    const send = (body: object) =>
+      pm.call("POST", "/api/v1/packages", { body, headers: { "idempotency-key": `key-${name}` } });
+    const [first, second] = [await send(echoPackage(name)), await send(echoPackage(name))];
+    expect([first.status, second.status]).toEqual([201, 201]);
+    expect(second.headers.get("idempotency-replayed")).toBe("true");
+    expect(second.headers.get("etag")).toBe(first.headers.get("etag"));
+    expect(await send(echoPackage(fresh()))).toMatchObject({
+      status: 422,
+      json: { violations: [{ path: "$.Idempotency-Key" }] },
+    });
+    const failing = { body: { name: "bad name" }, headers: { "idempotency-key": "failing" } };
+    expect((await pm.call("POST", "/api/v1/packages", failing)).status).toBe(400);
+    expect((await pm.call("POST", "/api/v1/packages", failing)).status, "what failed may be tried again").toBe(400);
+  });
+});
+
+describe("wrong requests", () => {
+  const json = { "content-type": "application/json" };
+  test.each([
+    {
+      why: "no JSON",
+      method: "POST",
+      path: "/api/v1/packages",
+      raw: "{",
+      headers: json,
+      status: 400,
+      says: "not valid JSON",
+    },
+    { why: "nothing", method: "POST", path: "/api/v1/packages", raw: "", headers: json, status: 400, says: "is empty" },
+    { why: "a list", method: "POST", path: "/api/v1/packages", raw: "[]", headers: json, status: 400, says: "$" },
+    {
+      why: "no UTF-8",
+      method: "POST",
+      path: "/api/v1/packages",
+      raw: new Uint8Array([0xff, 0xfe]),
+      headers: json,
+      status: 400,
+      says: "UTF-8",
+    },
+    {
+      why: "another media type",
+      method: "POST",
+      path: "/api/v1/packages",
+      raw: "x",
+      headers: { "content-type": "text/csv" },
+      status: 415,
+      says: "application/json",
+    },
+    {
+      why: "bad YAML",
+      method: "POST",
+      path: "/api/v1/packages",
+      raw: "a: [",
+      headers: { "content-type": "application/yaml" },
+      status: 400,
+      says: "YAML",
+    },
+    {
+      why: "too much",
+      method: "POST",
+      path: "/api/v1/packages",
+      raw: `"${"x".repeat(70_000)}"`,
+      headers: json,
+      status: 413,
+      says: "SERVER_MAX_BODY_BYTES",
+    },
+    { why: "an unknown path", method: "GET", path: "/api/v1/nothing", status: 404, says: "/openapi.json" },
+    { why: "a wrong method", method: "DELETE", path: "/api/v1/packages", status: 405, says: "POST" },
+    { why: "a path of the data plane", method: "POST", path: "/api/v1/scripts/build", status: 501, says: "data plane" },
+    { why: "below the gateway", method: "GET", path: "/api/gateway/a/b/c", status: 501, says: "data plane" },
+    { why: "a wrong limit", method: "GET", path: "/api/v1/packages?limit=many", status: 400, says: "$.limit" },
+    { why: "a wrong sort", method: "GET", path: "/api/v1/packages?sort=size", status: 400, says: "$.sort" },
+    { why: "a wrong token", method: "GET", path: "/api/v1/packages?page_token=zzz", status: 400, says: "$.page_token" },
+    {
+      why: "a revision that is no number",
+      method: "GET",
+      path: "/api/v1/packages/x/revisions/one",
+      status: 404,
+      says: "revision",
+    },
+    { why: "a bad escape in the path", method: "GET", path: "/api/v1/packages/%ff", status: 400, says: "path" },
+    { why: "an unknown cluster", method: "GET", path: "/api/v1/clusters/none/health", status: 404, says: "none" },
+    { why: "an unknown topology", method: "GET", path: "/api/v1/topology?source=x", status: 400, says: "$.source" },
+  ])("$why: $status", async ({ method, path, raw, headers, status, says }) => {
+    const answer = await pm.call(method, path, {
+      ...(raw === undefined ? {} : { raw }),
+      ...(headers ? { headers } : {}),
+    });
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get("content-type")).toMatch(/^application\/problem\+json/);
+    expect(answer.json).toMatchObject({ status, error: expect.any(String), correlationId: expect.any(String) });
+    expect(answer.text).toContain(says);
+  });
+
+  test("a wrong method names those that are offered", async () => {
+    expect((await pm.call("PUT", "/api/v1/packages/x")).headers.get("allow")).toBe("GET, HEAD, POST, DELETE");
+  });
+
+  test("everything wrong with a package is told at once, and nothing is changed", async () => {
+    const answer = await pm.call("POST", "/api/v1/packages", {
+      body: {
+        name: "bad name",
+        classes: [{ key: "A.b" }],
+        functions: [{ key: "f", provision_config: { cpu_request: "lots", min_scale: 3, max_scale: 1 } }],
+      },
+    });
+    expect(answer.status).toBe(400);
+    expect(answer.json.violations.map((each: { path: string }) => each.path).sort()).toEqual(
+      expect.arrayContaining(["$.classes[0].key", "$.functions[0].provision_config.cpu_request", "$.name"]),
+    );
+  });
+});
+
+describe("the edge", () => {
+  test("takes a correlation id and gives it back; makes one where there is none", async () => {
+    const given = await pm.call("GET", "/health", { headers: { "x-correlation-id": "mine-1" } });
+    expect(given.headers.get("x-correlation-id")).toBe("mine-1");
+    expect((await pm.call("GET", "/health")).headers.get("x-correlation-id")).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  test("health warns of what is not fit for production; readiness has its checks; OpenAPI and its page are there", async () => {
+    const health = await pm.call("GET", "/health");
+    expect(health).toMatchObject({ status: 200, json: { status: "healthy", storage: { status: "ok" } } });
+    expect(health.json.warnings.join(" ")).toMatch(/in memory.*AUTH_TOKENS_FILE/);
+    expect(await pm.call("GET", "/readyz")).toMatchObject({
+      status: 200,
+      json: { ready: true, checks: { registry: { ok: true } } },
+    });
+    expect((await pm.call("GET", "/openapi.json")).json.openapi).toBe("3.1.1");
+    const page = await pm.call("GET", "/docs");
+    expect(page.headers.get("content-type")).toContain("text/html");
+    expect(page.text).toContain("/api/v1/packages/{name}");
+    expect((await pm.call("HEAD", "/health")).status).toBe(200);
+  });
+
+  test("large answers are compressed for who takes it", async () => {
+    const plain = await pm.call("GET", "/openapi.json", { headers: { "accept-encoding": "identity" } });
+    const { port } = new URL(pm.url);
+    const packed = await new Promise<{ encoding: string | undefined; bytes: Buffer }>((resolve, reject) => {
+      request({ port, path: "/openapi.json", headers: { "accept-encoding": "gzip" } }, (response) => {
+        const parts: Buffer[] = [];
+        response.on("data", (part: Buffer) => parts.push(part));
+        response.on("end", () =>
+          resolve({ encoding: response.headers["content-encoding"], bytes: Buffer.concat(parts) }),
+        );
+      })
+        .on("error", reject)
+        .end();
+    });
+    expect(packed.encoding).toBe("gzip");
+    expect(gunzipSync(packed.bytes).toString()).toBe(plain.text);
+    expect(packed.bytes.length).toBeLessThan(plain.text.length / 4);
+  });
+
+  test("pages of listed origins may read, others not", async () => {
+    const from = (origin: string, method = "GET") => pm.call(method, "/api/v1/packages", { headers: { origin } });
+    expect((await from("https://console.example")).headers.get("access-control-allow-origin")).toBe(
+      "https://console.example",
+    );
+    expect((await from("https://evil.example")).headers.get("access-control-allow-origin")).toBeNull();
+    expect(await from("https://console.example", "OPTIONS")).toMatchObject({ status: 204 });
+    expect(await from("https://evil.example", "OPTIONS")).toMatchObject({ status: 405 });
+  });
+
+  test("every change leaves a line in the audit log, carried out or refused", async () => {
+    const name = fresh();
+    await pm.call("POST", "/api/v1/packages", { body: echoPackage(name), headers: { "x-correlation-id": "audit-1" } });
+    await pm.call("POST", "/api/v1/packages", { body: echoPackage(name), headers: { "x-correlation-id": "audit-2" } });
+    await pm.call("GET", `/api/v1/packages/${name}`);
+    const lines = recording.records
+      .filter(({ fields }) => String(fields["correlation_id"]).startsWith("audit-"))
+      .map(({ fields }) => fields);
+    expect(lines).toMatchObject([
+      {
+        action: "createPackage",
+        status: 201,
+        correlation_id: "audit-1",
+        caller: expect.stringContaining("anonymous@"),
+      },
+      {
+        action: "createPackage",
+        status: 409,
+        correlation_id: "audit-2",
+        refused: expect.stringContaining("exists already"),
+      },
+    ]);
+  });
+});
+
+describe("with credentials", () => {
+  const hash = (token: string): string => createHash("sha256").update(token).digest("hex");
+  let guarded: PmUnderTest;
+  beforeAll(async () => {
+    guarded = await startPm({
+      tokens: ["viewer", "deployer", "admin"].map((role) => `${role}-1:${role}:${hash(role)}`).join("\n"),
+      env: { SERVER_HOST: "127.0.0.1", SERVER_RATE_LIMIT: "0.1", SERVER_RATE_BURST: "12" },
+    });
+  });
+  afterAll(() => guarded.close());
+
+  const as = (token: string | undefined, method: string, path: string, body?: object) =>
+    guarded.call(method, path, {
+      ...(body ? { body } : {}),
+      headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+    });
+
+  test("without them nothing but health is readable; roles may do what they may", async () => {
+    expect((await as(undefined, "GET", "/health")).status).toBe(200);
+    expect((await as(undefined, "GET", "/api/v1/packages")).status).toBe(401);
+    expect((await as(undefined, "GET", "/metrics")).status).toBe(401);
+    expect((await as("wrong", "GET", "/api/v1/packages")).status).toBe(401);
+    expect((await as("viewer", "GET", "/api/v1/packages")).status).toBe(200);
+    expect(await as("viewer", "POST", "/api/v1/packages", echoPackage("p"))).toMatchObject({
+      status: 403,
+      json: { error: expect.stringContaining("deployer") },
+    });
+    expect((await as("deployer", "POST", "/api/v1/packages", echoPackage("p"))).status).toBe(201);
+    expect((await as("deployer", "POST", "/api/v1/clusters", { name: "c", url: "http://x" })).status).toBe(403);
+    expect((await as("admin", "GET", "/api/v1/packages/p/revisions")).json).toMatchObject([{ author: "deployer-1" }]);
+  });
+
+  test("a caller that asks too often is told when to come again, others go on", async () => {
+    const answers = [];
+    for (let index = 0; index < 14; index += 1) answers.push(await as("viewer", "GET", "/api/v1/packages"));
+    const refused = answers.at(-1);
+    expect(refused?.status).toBe(429);
+    expect(Number(refused?.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect((await as("admin", "GET", "/api/v1/packages")).status).toBe(200);
+  });
+});

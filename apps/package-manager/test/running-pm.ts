@@ -1,0 +1,120 @@
+import { loadConfig } from "@oaas/config";
+import { realAmbient } from "@oaas/foundation/real";
+import { NOOP_CONTEXT, NOOP_LOGGER, NOOP_METER, type Logger } from "@oaas/observability";
+import type { KeyValueStore } from "@oaas/storage";
+import { openMemoryStore } from "@oaas/storage/memory";
+import { readTokens, type TokenTable } from "../src/access/token-file.ts";
+import { startApp, type RunningApp } from "../src/app.ts";
+import { pmConfig } from "../src/config.ts";
+
+export interface PmUnderTest extends AsyncDisposable {
+  readonly url: string;
+  readonly app: RunningApp;
+  readonly store: KeyValueStore;
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+export interface CallOptions {
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Sent as it is. */
+  readonly raw?: string | Uint8Array;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** Of a JSON body; undefined when there is none. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into answers of every form
+  readonly json: any;
+}
+
+export interface PmOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly clusters?: Readonly<Record<string, string>>;
+  readonly store?: KeyValueStore;
+  /** The text of a token file. */
+  readonly tokens?: string;
+  readonly logger?: Logger;
+}
+
+/** The package manager in this process on a free port; with a store that is handed in, closing leaves that open. */
+export async function startPm(options: PmOptions = {}): Promise<PmUnderTest> {
+  const clusters = Object.fromEntries(Object.entries(options.clusters ?? {}).map(([name, url]) => [name, { url }]));
+  const config = loadConfig(pmConfig, {
+    env: {
+      SERVER_PORT: "0",
+      CRM_CLUSTERS_JSON: JSON.stringify(clusters),
+      SERVER_RATE_LIMIT: "100000",
+      SERVER_RATE_BURST: "100000",
+      ...(options.tokens === undefined ? {} : { AUTH_TOKENS_FILE: "unused" }),
+      ...options.env,
+    },
+    args: [],
+    readFile: () => "",
+  });
+  const store = options.store ?? openMemoryStore({ ambient: realAmbient });
+  const table = tableOf(options.tokens);
+  const app = await startApp(config, {
+    ambient: realAmbient,
+    store,
+    tokens: () => table,
+    fetchJson: async (url) => (await fetch(url)).json(),
+    logger: options.logger ?? NOOP_LOGGER,
+    meter: NOOP_METER,
+    metricsText: async () => "",
+    metricsType: "text/plain",
+    context: NOOP_CONTEXT,
+  });
+  const url = `http://127.0.0.1:${app.port}`;
+  const close = async (): Promise<void> => {
+    await app.close();
+    if (options.store === undefined) await store.close();
+  };
+  return {
+    url,
+    app,
+    store,
+    close,
+    [Symbol.asyncDispose]: close,
+    call: (method, path, how) => ask(url, method, path, how),
+  };
+}
+
+function tableOf(text: string | undefined): TokenTable | undefined {
+  if (text === undefined) return undefined;
+  const read = readTokens(text);
+  if (!read.ok) throw new Error(JSON.stringify(read.error));
+  return read.value;
+}
+
+async function ask(url: string, method: string, path: string, options: CallOptions = {}): Promise<Answer> {
+  const { body, raw, headers = {} } = options;
+  const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+  const response = await fetch(url + path, {
+    method,
+    headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
+    ...(sent === undefined ? {} : { body: sent as string }),
+  });
+  const text = await response.text();
+  const isJson = /json/.test(response.headers.get("content-type") ?? "");
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    json: isJson && text !== "" ? JSON.parse(text) : undefined,
+  };
+}
+
+/** A package with one class of one function. */
+export function echoPackage(name: string, more: object = {}): object {
+  return {
+    name,
+    classes: [{ key: "Echo", function_bindings: [{ name: "echo", function_key: "echo", access_modifier: "PUBLIC" }] }],
+    functions: [{ key: "echo", provision_config: { container_image: "ghcr.io/oaas/echo:1" } }],
+    ...more,
+  };
+}
