@@ -87,8 +87,10 @@ export class ClassLab {
     return text === "" ? undefined : (JSON.parse(text) as T);
   }
 
+  /** The status of a class runtime, or of an object of another kind by `<kind>/<name>`. */
   async status(namespace: string, name: string): Promise<ClassRuntime["status"]> {
-    return (await this.get<ClassRuntime & KubeObject>(namespace, "crt", name))?.status;
+    const [kind, bare] = name.includes("/") ? name.split("/", 2) : ["crt", name];
+    return (await this.get<ClassRuntime & KubeObject>(namespace, kind ?? "", bare ?? ""))?.status;
   }
 
   /** Waits until the class's status is so. */

@@ -1,64 +1,26 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import path from "node:path";
 import { DeploymentService, FindingLevel, Verdict, type Finding } from "@oaas/contracts/grpc";
-import {
-  describeWith,
-  eventually,
-  makeRunFolder,
-  startKubernetes,
-  type KubernetesUnderTest,
-  type RunFolder,
-} from "@oaas/testkit";
+import { describeWith, eventually, makeRunFolder, type RunFolder } from "@oaas/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { ClassLab } from "./class-lab.ts";
 import { runManager, type RunningManager } from "./running-manager.ts";
 
 const ROOT = path.resolve(import.meta.dirname, "..", "..", "..");
-const CRDS = path.join(ROOT, "deploy", "crds");
 const example = (file: string): string => readFileSync(path.join(ROOT, "examples", file), "utf8");
 
-interface Condition {
-  readonly type: string;
-  readonly status: string;
-  readonly reason?: string;
-  readonly message?: string;
-}
-
-interface Status {
-  readonly phase?: string;
-  readonly reason?: string;
-  readonly message?: string;
-  readonly observedGeneration?: number;
-  readonly conditions?: readonly Condition[];
-  readonly functions?: readonly { readonly function_key: string; readonly service: string; readonly ready: boolean }[];
-  readonly resource_refs?: readonly { readonly kind: string; readonly name: string; readonly uid?: string }[];
-}
-
 describeWith(["kubernetes", "kwok"], "the journey of a class, with kubectl, on a real cluster", () => {
-  let cluster: KubernetesUnderTest;
+  let lab: ClassLab;
   let folder: RunFolder;
   let crm: RunningManager;
 
-  const kubectl = async (command: string, stdin?: string): Promise<string> => {
-    const { stdout, stderr, exitCode } = await cluster.kubectl(
-      command.split(" "),
-      stdin === undefined ? {} : { stdin },
-    );
-    if (exitCode !== 0) throw new Error(stderr);
-    return stdout;
-  };
-  const statusOf = async (namespace: string, name: string): Promise<Status> => {
-    const { status = {} } = JSON.parse(await kubectl(`get ${name} -n ${namespace} -o json`)) as { status?: Status };
-    return status;
-  };
-  const becomes = (namespace: string, name: string, phase: string, reason?: string): Promise<Status> =>
-    eventually(
-      async () => {
-        const status = await statusOf(namespace, name);
-        const is = status.phase === phase && (reason === undefined || status.reason === reason);
-        if (!is) throw new Error(`${status.phase} (${status.reason}): ${status.message}`);
-        return status;
-      },
-      { timeoutMs: 60_000, what: `${name} to be ${phase}` },
+  const kubectl = (command: string, stdin?: string): Promise<string> => lab.kubectl(command, stdin);
+  const becomes = (namespace: string, name: string, phase: string, reason?: string) =>
+    lab.until(
+      namespace,
+      name,
+      `${phase} ${reason ?? ""}`,
+      (status) => status.phase === phase && status.reason === reason,
     );
   /** Every object of the namespace, of every kind that can be listed; without events, which outlive what they tell of. */
   const everything = async (namespace: string): Promise<readonly string[]> => {
@@ -91,31 +53,25 @@ describeWith(["kubernetes", "kwok"], "the journey of a class, with kubectl, on a
   };
 
   beforeAll(async () => {
-    cluster = await startKubernetes({
-      controllerManager: true,
-      scheduler: true,
-      kwokNodes: 2,
-      crdFiles: readdirSync(CRDS).map((file) => path.join(CRDS, file)),
-    });
+    lab = await ClassLab.start();
     folder = await makeRunFolder("crm-journey");
-    crm = await runManager(cluster.kubeconfig, folder.path, {
+    crm = await runManager(lab.cluster.kubeconfig, folder.path, {
       OPRC_CRM_K8S_NAMESPACE: "*",
       OPRC_CRM_LEADER_ELECTION_NAMESPACE: "kube-system",
     });
   });
   afterAll(async () => {
     expect(await crm?.stop()).toBe(0);
-    await cluster?.close();
+    await lab?.close();
     await folder?.remove();
   });
 
   test("three functions and their state: available, degraded by a broken image, mended, gone without a trace", async () => {
     const yaml = example("order-class/class-runtime.yaml");
-    const name = "classruntime/order";
     const before = await makeNamespace("shop");
 
     expect(await kubectl("apply -n shop -f -", yaml)).toContain("created");
-    const well = await becomes("shop", name, "available");
+    const well = await becomes("shop", "order", "available");
     expect(well.functions?.map(({ function_key, ready }) => [function_key, ready])).toEqual([
       ["Order.place", true],
       ["Order.cancel", true],
@@ -137,10 +93,10 @@ describeWith(["kubernetes", "kwok"], "the journey of a class, with kubectl, on a
     expect([calm.verdict, calm.suggestedAction]).toEqual([Verdict.HEALTHY, ""]);
 
     await kubectl("apply -n shop -f -", withImage(yaml, "order-cancel:1.0.0", "order-cancel:missing"));
-    const broken = await becomes("shop", name, "degraded", "ImagePull");
+    const broken = await becomes("shop", "order", "degraded", "ImagePull");
     expect(broken.message).toContain("Order.cancel");
     expect(broken.message).toContain("order-cancel:missing");
-    const described = await kubectl(`describe ${name} -n shop`);
+    const described = await kubectl("describe crt order -n shop");
     expect(described).toMatch(/Warning\s+ImagePull/);
     expect(described).toContain("order-cancel:missing");
     expect(await kubectl("get crt order -n shop -o wide")).toMatch(/degraded.*order-cancel:missing/i);
@@ -164,18 +120,18 @@ describeWith(["kubernetes", "kwok"], "the journey of a class, with kubectl, on a
     expect(chain.at(-1)?.message).toContain("Failed to pull image");
 
     await kubectl("apply -n shop -f -", withImage(yaml, "order-cancel:1.0.0", "order-cancel:crashing"));
-    const crashing = await becomes("shop", name, "degraded", "CrashLoop");
+    const crashing = await becomes("shop", "order", "degraded", "CrashLoop");
     expect(crashing.message).toContain("Order.cancel");
 
     await kubectl("apply -n shop -f -", yaml);
-    const mended = await becomes("shop", name, "available");
+    const mended = await becomes("shop", "order", "available");
     expect(mended.conditions).toEqual(
       expect.arrayContaining([expect.objectContaining({ type: "Degraded", status: "False" })]),
     );
-    const story = await kubectl(`describe ${name} -n shop`);
+    const story = await kubectl("describe crt order -n shop");
     expect(story).toMatch(/Normal\s+Available/);
 
-    await kubectl(`delete ${name} -n shop --timeout=60s`);
+    await kubectl("delete crt order -n shop --timeout=60s");
     await eventually(async () => expect(await everything("shop")).toEqual(before), { what: "no trace" });
   });
 

@@ -1,18 +1,8 @@
-import { readdirSync } from "node:fs";
-import path from "node:path";
-import {
-  describeWith,
-  eventually,
-  makeRunFolder,
-  startKubernetes,
-  sweepSize,
-  type KubernetesUnderTest,
-  type RunFolder,
-} from "@oaas/testkit";
+import { describeWith, eventually, makeRunFolder, sweepSize, type RunFolder } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ClassLab } from "./class-lab.ts";
 import { runManager, type RunningManager } from "./running-manager.ts";
 
-const CRDS = path.resolve(import.meta.dirname, "..", "..", "..", "deploy", "crds");
 const HERE = "wrong";
 
 const object = (kind: string, name: string, spec: object): object => ({
@@ -67,35 +57,35 @@ const MARKED: readonly { why: string; objects: readonly object[]; name: string; 
   {
     why: "an id that JSON numbers cannot hold",
     objects: [classOf("wide-id", { odgm_config: { node_id: 2 ** 60 } })],
-    name: "crt/wide-id",
+    name: "wide-id",
     reason: "InvalidSpec",
     says: /spec\.odgm_config\.node_id/,
   },
   {
     why: "null among the collections",
     objects: [classOf("null-item", { odgm_config: { collections: [null] } })],
-    name: "crt/null-item",
+    name: "null-item",
     reason: "InvalidSpec",
     says: /spec\.odgm_config\.collections\[0\]/,
   },
   {
     why: "a template that is not there",
     objects: [classOf("no-template", { selected_template: "velvet" })],
-    name: "crt/no-template",
+    name: "no-template",
     reason: "TemplateMissing",
     says: /velvet.*dev/,
   },
   {
     why: "an addon that nobody knows",
     objects: [classOf("no-addon", { addons: ["velvet"] })],
-    name: "crt/no-addon",
+    name: "no-addon",
     reason: "ApplyInvalid",
     says: /addon.*velvet/i,
   },
   {
     why: "a variable that no process can have",
     objects: [classOf("odd-variable", { functions: [fn("run", { config: { "A=B": "x" } })] })],
-    name: "crt/odd-variable",
+    name: "odd-variable",
     reason: "ApplyInvalid",
     says: /A=B/,
   },
@@ -105,7 +95,7 @@ const MARKED: readonly { why: string; objects: readonly object[]; name: string; 
       object("EnvironmentConfig", "bad-nodes", { kind: "dev", nodeSelector: { disk: "very fast!" } }),
       classOf("odd-nodes", { target_environment: "bad-nodes" }),
     ],
-    name: "crt/odd-nodes",
+    name: "odd-nodes",
     reason: "ApplyInvalid",
     says: /nodeSelector|very fast!/,
   },
@@ -115,7 +105,7 @@ const MARKED: readonly { why: string; objects: readonly object[]; name: string; 
       template("bad-holder", { manifests: [{ ...BARE, metadata: { labels: { a: "{{ function.nope }}" } } }] }),
       classOf("uses-bad-holder", { selected_template: "bad-holder" }),
     ],
-    name: "crt/uses-bad-holder",
+    name: "uses-bad-holder",
     reason: "TemplateMissing",
     says: /bad-holder/,
   },
@@ -125,7 +115,7 @@ const MARKED: readonly { why: string; objects: readonly object[]; name: string; 
       template("bad-kind", { manifests: [BARE, { apiVersion: "v1", kind: "Secret" }] }),
       classOf("uses-bad-kind", { selected_template: "bad-kind" }),
     ],
-    name: "crt/uses-bad-kind",
+    name: "uses-bad-kind",
     reason: "TemplateMissing",
     says: /bad-kind/,
   },
@@ -135,7 +125,7 @@ const MARKED: readonly { why: string; objects: readonly object[]; name: string; 
       template("bad-member", { manifests: [{ ...BARE, spec: { replicaz: 3 } }] }),
       classOf("uses-bad-member", { selected_template: "bad-member" }),
     ],
-    name: "crt/uses-bad-member",
+    name: "uses-bad-member",
     reason: "ApplyInvalid",
     says: /replicaz/,
   },
@@ -145,9 +135,25 @@ const MARKED: readonly { why: string; objects: readonly object[]; name: string; 
       template("bad-value", { manifests: [{ ...BARE, spec: { replicas: "several" } }] }),
       classOf("uses-bad-value", { selected_template: "bad-value" }),
     ],
-    name: "crt/uses-bad-value",
+    name: "uses-bad-value",
     reason: "ApplyInvalid",
     says: /replicas/,
+  },
+];
+
+/** Templates and environments that cannot be used say so themselves; the rows above have made the templates. */
+const UNUSABLE: readonly { why: string; name: string; object?: object; says: RegExp }[] = [
+  {
+    why: "a placeholder that stands for nothing",
+    name: "deploymenttemplate/bad-holder",
+    says: /manifests.*function\.nope/,
+  },
+  { why: "a kind it may not make", name: "deploymenttemplate/bad-kind", says: /manifests\[1\].*Secret/ },
+  {
+    why: "an environment whose template is not there",
+    name: "environmentconfig/bad-default",
+    object: object("EnvironmentConfig", "bad-default", { kind: "dev", default_template: "velvet" }),
+    says: /default_template.*velvet/,
   },
 ];
 
@@ -206,57 +212,39 @@ const LEGAL: readonly { why: string; object: object; functions: number }[] = [
   },
 ];
 
-interface Status {
-  readonly phase?: string;
-  readonly reason?: string;
-  readonly message?: string;
-  readonly conditions?: readonly { readonly type: string; readonly status: string; readonly reason?: string }[];
-  readonly functions?: readonly { readonly function_key: string; readonly service: string }[];
-}
-
 describeWith(["kubernetes", "kwok"], "whatever kubectl applies, beside a manager at work", () => {
-  let cluster: KubernetesUnderTest;
+  let lab: ClassLab;
   let folder: RunFolder;
   let crm: RunningManager;
 
-  const kubectl = async (command: string, stdin?: string): Promise<string> => {
-    const { stdout, stderr, exitCode } = await cluster.kubectl(
-      command.split(" "),
-      stdin === undefined ? {} : { stdin },
-    );
-    if (exitCode !== 0) throw new Error(stderr);
-    return stdout;
-  };
   const create = (...objects: readonly object[]): Promise<string> =>
-    kubectl(
+    lab.kubectl(
       `create --validate=false -n ${HERE} -f -`,
       JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }),
     );
-  const statusOf = async (name: string): Promise<Status> =>
-    (JSON.parse(await kubectl(`get ${name} -n ${HERE} -o json`)) as { status?: Status }).status ?? {};
 
   beforeAll(async () => {
-    cluster = await startKubernetes({
-      controllerManager: true,
-      scheduler: true,
-      kwokNodes: 4,
-      crdFiles: readdirSync(CRDS).map((file) => path.join(CRDS, file)),
-    });
+    lab = await ClassLab.start({ kwokNodes: 4 });
     folder = await makeRunFolder("crm-wrong-input");
-    await kubectl(`create namespace ${HERE}`);
-    crm = await runManager(cluster.kubeconfig, folder.path, { OPRC_CRM_K8S_NAMESPACE: HERE });
-    await create(...LEGAL.map((legal) => legal.object), ...MARKED.flatMap(({ objects }) => objects), UNWRITABLE);
+    await lab.kubectl(`create namespace ${HERE}`);
+    crm = await runManager(lab.cluster.kubeconfig, folder.path, { OPRC_CRM_K8S_NAMESPACE: HERE });
+    await create(
+      ...LEGAL.map((legal) => legal.object),
+      ...MARKED.flatMap(({ objects }) => objects),
+      ...UNUSABLE.flatMap(({ object: own }) => own ?? []),
+      UNWRITABLE,
+    );
   });
   afterAll(async () => {
     // It never died, and it ends as it should.
     expect(crm?.process.exit).toBeUndefined();
     expect(await crm?.stop()).toBe(0);
-    await cluster?.close();
+    await lab?.close();
     await folder?.remove();
   });
 
   test.each(REFUSED)("refused with its field: $why", async ({ object: wrong, field }) => {
-    const { stderr, exitCode } = await cluster.kubectl(["apply", "-n", HERE, "-f", "-"], {
+    const { stderr, exitCode } = await lab.cluster.kubectl(["apply", "-n", HERE, "-f", "-"], {
       stdin: JSON.stringify(wrong),
     });
     expect(exitCode).not.toBe(0);
@@ -264,12 +252,26 @@ describeWith(["kubernetes", "kwok"], "whatever kubectl applies, beside a manager
   });
 
   test.each(MARKED)("marked with its field: $why", async ({ name, reason, says }) => {
-    const status = await eventually(async () => {
-      const found = await statusOf(name);
-      expect(found).toMatchObject({ phase: "degraded", reason, message: expect.stringMatching(says) as string });
-      return found;
-    });
+    const status = await lab.until(
+      HERE,
+      name,
+      reason,
+      (found) => found.reason === reason && says.test(found.message ?? ""),
+    );
+    expect(status.phase).toBe("degraded");
     expect(status.conditions).toContainEqual(expect.objectContaining({ type: "Degraded", status: "True", reason }));
+  });
+
+  test.each(UNUSABLE)("says itself that it cannot be used: $why", async ({ name, says }) => {
+    const wanted = {
+      type: "Ready",
+      status: "False",
+      reason: "InvalidSpec",
+      message: expect.stringMatching(says) as string,
+    };
+    await eventually(async () =>
+      expect((await lab.status(HERE, name))?.conditions).toContainEqual(expect.objectContaining(wanted)),
+    );
   });
 
   test("what the server itself cannot write to is told in the log, with the field", async () => {
@@ -281,23 +283,16 @@ describeWith(["kubernetes", "kwok"], "whatever kubectl applies, beside a manager
   describe("unusual and allowed", () => {
     test.each(LEGAL)("$why", async ({ object: legal, functions }) => {
       const { name } = (legal as { metadata: { name: string } }).metadata;
-      const status = await eventually(
-        async () => {
-          const found = await statusOf(`crt/${name}`);
-          if (found.phase !== "available") throw new Error(`${found.phase}: ${found.message}`);
-          return found;
-        },
-        { timeoutMs: 90_000 },
-      );
+      const status = await lab.until(HERE, name, "available", ({ phase }) => phase === "available");
       const services = status.functions?.map(({ service }) => service) ?? [];
       expect(new Set(services).size).toBe(functions);
       expect(services.every((service) => /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/.test(service))).toBe(true);
     });
 
     test("they go without a trace", async () => {
-      await kubectl(`delete crt,deploymentrecords --all -n ${HERE} --timeout=90s`);
+      await lab.kubectl(`delete crt,deploymentrecords --all -n ${HERE} --timeout=90s`);
       await eventually(async () =>
-        expect(await kubectl(`get deploy,svc,cm,sts,pods -n ${HERE} -l oaas.io/owner -o name`)).toBe(""),
+        expect(await lab.kubectl(`get deploy,svc,cm,sts,pods -n ${HERE} -l oaas.io/owner -o name`)).toBe(""),
       );
     });
   });
