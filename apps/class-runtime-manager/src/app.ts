@@ -10,11 +10,12 @@ import { tlsFiles } from "./adapters/tls-files.ts";
 import type { CrmConfig } from "./config.ts";
 import { createClassManager, type ClassManager } from "./controller/class-manager.ts";
 import { configuredFacts } from "./controller/configured-facts.ts";
+import { DEPLOYMENT_RECORDS } from "./controller/kinds.ts";
 import { CLASS_RUNTIME_SUBJECT } from "./controller/subject.ts";
 import { bearerAuthorizer, certificateAuthorizer, everyAuthorizer } from "./grpc/authorize.ts";
 import { capabilityNames, templateNames } from "./grpc/cluster-abilities.ts";
 import { createExplainer } from "./grpc/explainer.ts";
-import { kubeClasses, kubeClusterReader } from "./grpc/kube-ports.ts";
+import { kubeClasses, kubeClusterReader, whereAllowed } from "./grpc/kube-ports.ts";
 import { namespaceRules, type NamespaceRules } from "./grpc/namespaces.ts";
 import { createServeCheck } from "./grpc/serve-check.ts";
 import { createGrpcServices, type GrpcServices } from "./grpc/services.ts";
@@ -57,6 +58,7 @@ export interface RunningApp {
 export async function startApp(config: CrmConfig, ports: AppPorts): Promise<RunningApp> {
   const { ambient, logger, meter, transport } = ports;
   const namespaces = namespaceRules(config.k8s.namespaces, ports.ownNamespace);
+  const served = namespaces.served === "all" ? undefined : namespaces.served;
   const client = new KubeClient({
     transport,
     ambient,
@@ -71,7 +73,7 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
     fencedClient: (mayWrite) =>
       new KubeClient({ transport: fenced(transport, mayWrite), ambient, meter, userAgent: `oprc-crm/${VERSION}` }),
     ambient,
-    namespaces: namespaces.served === "all" ? undefined : namespaces.served,
+    namespaces: served,
     facts: configuredFacts(config),
     identity: ports.identity,
     concurrency: config.limits.concurrency,
@@ -89,7 +91,8 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
         }
       : {}),
   });
-  const classes = kubeClasses(client, [crm.classRuntimes], ambient.clock);
+  const records = crm.informers.view(DEPLOYMENT_RECORDS, served, {}, { mayBeRefused: true });
+  const classes = kubeClasses(client, [crm.classRuntimes, whereAllowed(records)], ambient.clock);
   const services = servicesOf(config, ports, namespaces, client, crm, classes);
   const secrets = followSecrets({
     config,

@@ -1,8 +1,14 @@
 import { createServer } from "node:http";
 import { create, toBinary, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
 import { loadConfig } from "@oaas/config";
-import { DeploymentService, DeployRequestSchema, GetClassRuntimeRequestSchema, oprcData } from "@oaas/contracts/grpc";
-import { cancelled, isFault } from "@oaas/foundation";
+import {
+  DeploymentCondition,
+  DeploymentService,
+  DeployRequestSchema,
+  GetClassRuntimeRequestSchema,
+  oprcData,
+} from "@oaas/contracts/grpc";
+import { cancelled, Fault, isFault } from "@oaas/foundation";
 import { realAmbient } from "@oaas/foundation/real";
 import type { HttpRequest, Transport } from "@oaas/kube-runtime";
 import { createUndiciTransport, loadAccess } from "@oaas/kube-runtime/node";
@@ -180,6 +186,33 @@ describeWith(["kubernetes", "kwok"], "the whole manager, its surroundings script
     const read = readings();
     await eventually(() => readings() >= read + 3, { timeoutMs: 60_000, what: "three more readings" });
     expect(writes()).toBe(before);
+  });
+
+  test("a DeploymentRecord is read like any class, and changed only where it was made", async () => {
+    await lab.apply("classes", {
+      apiVersion: "oaas.io/v1alpha1",
+      kind: "DeploymentRecord",
+      metadata: { name: "noted" },
+      spec: { function: { image: "example.test/fn:1", port: 8080 } },
+    });
+    const condition = async () =>
+      (await deployments().getClassRuntime({ deploymentId: "noted" })).deployment?.status?.condition;
+    await eventually(async () => (await condition()) === DeploymentCondition.RUNNING, { timeoutMs: 60_000 });
+    const { items } = await deployments().listClassRuntimes({});
+    expect(items.map(({ name }) => name)).toContain("noted");
+    await eventually(() => reported("noted") === "RUNNING", { timeoutMs: 30_000 });
+    const explained = await deployments().explainClassRuntime({ deploymentId: "noted" });
+    expect(explained.explanation?.deploymentId).toBe("noted");
+    const refusals = await Promise.all(
+      [
+        deployments().deleteDeployment({ deploymentId: "noted" }),
+        deployments().deploy({ deploymentUnit: unit("noted") }),
+      ].map((call) => call.catch((thrown: unknown) => thrown)),
+    );
+    expect(refusals.map((fault) => (fault instanceof Fault ? fault.kind : fault))).toEqual([
+      "failed-precondition",
+      "already-exists",
+    ]);
   });
 
   describe("deadlines and cancelling hold down to the call to Kubernetes", () => {

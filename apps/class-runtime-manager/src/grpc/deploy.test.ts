@@ -89,6 +89,7 @@ test("whatever is sent is taken whole or refused with every violation, and what 
       const answer: unknown = await deploy(request, call, {
         namespaces: { served: ["shop"], fallback: "shop" },
         store: classes,
+        directory: classes,
         leadership: { isLeading: true, leader: undefined },
         check: { canServe: () => ok(undefined) },
         turns: new KeyedTurns(),

@@ -9,12 +9,13 @@ import type { KeyedTurns } from "./keyed-turns.ts";
 import { notLeading, whileLeading } from "./leading.ts";
 import { candidateNames } from "./locate.ts";
 import { requestedNamespace, type NamespaceRules } from "./namespaces.ts";
-import type { ClassStore, Leadership, ServeCheck, StoredClass } from "./ports.ts";
+import type { ClassDirectory, ClassStore, Leadership, ServeCheck, StoredClass } from "./ports.ts";
 
 /** What Deploy needs. */
 export interface DeployDeps {
   readonly namespaces: NamespaceRules;
   readonly store: ClassStore;
+  readonly directory: Pick<ClassDirectory, "find">;
   readonly leadership: Leadership;
   readonly check: ServeCheck;
   readonly turns: KeyedTurns;
@@ -89,6 +90,10 @@ async function findOwn(
       throw alreadyExists("class runtime", `${namespace}/${name}`, { context: { deploymentId: id } });
     }
   }
+  const record = deps.directory
+    .find(id)
+    .find(({ writtenAs, metadata }) => writtenAs && metadata.namespace === namespace);
+  if (record?.writtenAs) throw alreadyExists(record.writtenAs, `${namespace}/${record.metadata.name}`);
   return undefined;
 }
 

@@ -101,7 +101,14 @@ function refuseUnsynced({ isSynced }: ClassDirectory): void {
 
 /** Asks for the removal of exactly what was meant; a late retry never removes what was made since. */
 async function remove(request: DeleteDeploymentRequest, call: Call, deps: DeploymentServiceDeps): Promise<string> {
-  const { namespace, name } = (await locate(request, deps, call.signal)).metadata;
+  const meant = await locate(request, deps, call.signal);
+  const { namespace, name } = meant.metadata;
+  if (meant.writtenAs !== undefined) {
+    throw failedPrecondition(
+      `deployment "${request.deploymentId}"`,
+      `deployment "${request.deploymentId}" is the ${meant.writtenAs} ${namespace}/${name}; delete it where it was made, by kubectl say`,
+    );
+  }
   if (!deps.leadership.isLeading) throw notLeading(deps.leadership);
   const object = await deps.store.read({ namespace, name }, call.signal);
   if (object === undefined) return "it is gone";

@@ -1,8 +1,9 @@
 import type { KubeObject, Stored } from "@oaas/kube-core";
+import { Fault } from "@oaas/foundation";
 import { VirtualTime } from "@oaas/foundation/virtual";
-import type { Change } from "@oaas/kube-runtime";
+import type { Change, InformerView } from "@oaas/kube-runtime";
 import { expect, test } from "vitest";
-import { KubeClassDirectory } from "./kube-directory.ts";
+import { KubeClassDirectory, whereAllowed } from "./kube-directory.ts";
 import type { ClassChange, StoredClass } from "./ports.ts";
 
 function object(name: string, over: { uid?: string; generation?: number; id?: string; spec?: object } = {}) {
@@ -72,4 +73,34 @@ test("what an earlier manager wrote with nulls is read; what cannot be read show
   const [a] = directory.find("a");
   const [b] = directory.find("b");
   expect([a?.spec.odgm_config, b?.spec]).toEqual([undefined, {}]);
+});
+
+test("records stand beside class runtimes, also of the same name and id; class runtimes come first", () => {
+  const { directory, changes, tell } = world();
+  const record = {
+    apiVersion: "oaas.io/v1alpha1",
+    kind: "DeploymentRecord",
+    metadata: { name: "a", namespace: "shop", uid: "r-1", generation: 1, resourceVersion: "1" },
+    spec: { function: { image: "example.test/fn:1", port: 8080 } },
+    status: { phase: "available" },
+  } as unknown as Stored<KubeObject>;
+  tell({ type: "added", object: record });
+  expect(directory.find("a")).toMatchObject([
+    { kind: "ClassRuntime", writtenAs: "DeploymentRecord", status: { phase: "available" } },
+  ]);
+  tell({ type: "added", object: object("a") });
+  expect(directory.find("a").map(({ writtenAs }) => writtenAs)).toEqual([undefined, "DeploymentRecord"]);
+  expect(directory.size).toBe(2);
+  tell({ type: "deleted", object: record });
+  expect([directory.size, changes]).toEqual([1, ["added a", "added a", "deleted a"]]);
+});
+
+test("a kind that we may not read is nothing to wait for", () => {
+  const refused = {
+    isSynced: false,
+    trouble: new Fault({ kind: "permission-denied", action: "list" }, "no"),
+    onChange: () => () => undefined,
+  };
+  expect(whereAllowed(refused as unknown as InformerView<KubeObject>).isSynced).toBe(true);
+  expect(whereAllowed({ ...refused, trouble: undefined } as unknown as InformerView<KubeObject>).isSynced).toBe(false);
 });

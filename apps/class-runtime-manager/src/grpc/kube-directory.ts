@@ -1,12 +1,23 @@
 import { classRuntime, type ClassRuntime } from "@oaas/contracts/crd";
-import type { Clock } from "@oaas/foundation";
+import { isFault, type Clock } from "@oaas/foundation";
 import { formatObjectKey, keyOf, type KubeObject, type Stored } from "@oaas/kube-core";
-import type { Change, Informer } from "@oaas/kube-runtime";
+import type { Change, InformerView } from "@oaas/kube-runtime";
 import { deploymentIdOf } from "../mapping/object-identity.ts";
+import { readDeploymentRecord } from "../mapping/read-object.ts";
 import type { ClassChange, ClassDirectory, StoredClass } from "./ports.ts";
 
-/** An informer of class runtimes; several when several namespaces are served. */
-export type ClassInformer = Pick<Informer<KubeObject>, "isSynced" | "onChange">;
+/** An informer of class runtimes, or of records that stand for them. */
+export type ClassInformer = Pick<InformerView<KubeObject>, "isSynced" | "onChange">;
+
+/** The same for a kind that we may not be allowed to read: what is refused is nothing to wait for. */
+export function whereAllowed(informer: InformerView<KubeObject>): ClassInformer {
+  return {
+    get isSynced() {
+      return informer.isSynced || isFault(informer.trouble, "permission-denied");
+    },
+    onChange: (handler) => informer.onChange(handler),
+  };
+}
 
 /** A write that no event has confirmed for so long was undone before anyone saw it. */
 const UNCONFIRMED_MS = 30_000;
@@ -44,7 +55,8 @@ export class KubeClassDirectory implements ClassDirectory {
   find(deploymentId: string): readonly StoredClass[] {
     const keys = new Set(this.#keysById.get(deploymentId));
     for (const [key, { object }] of this.#fresh()) if (deploymentIdOf(object) === deploymentId) keys.add(key);
-    return [...keys].flatMap((key) => this.#get(key) ?? []);
+    const found = [...keys].flatMap((key) => this.#get(key) ?? []);
+    return found.toSorted((a, b) => Number(a.writtenAs !== undefined) - Number(b.writtenAs !== undefined));
   }
 
   *list(): Iterable<StoredClass> {
@@ -64,7 +76,7 @@ export class KubeClassDirectory implements ClassDirectory {
 
   /** Shows a write of our own until the watch tells of it. */
   noteWritten(object: StoredClass): void {
-    const key = formatObjectKey(keyOf(object));
+    const key = idOf(object);
     if (isAsNew(this.#cached.get(key), object)) return;
     this.#written.set(key, { object, at: this.#clock.monotonic() });
   }
@@ -85,7 +97,7 @@ export class KubeClassDirectory implements ClassDirectory {
 
   #follow(raw: Change<KubeObject>): void {
     const object = asClass(raw.object);
-    const key = formatObjectKey(keyOf(raw.object));
+    const key = idOf(object);
     const written = this.#written.get(key)?.object;
     if (raw.type === "deleted" ? written?.metadata.uid === object.metadata.uid : isAsNew(object, written)) {
       this.#written.delete(key);
@@ -111,6 +123,11 @@ export class KubeClassDirectory implements ClassDirectory {
   }
 }
 
+/** A class runtime and a record may bear the same name. */
+function idOf(object: StoredClass): string {
+  return `${object.writtenAs ?? object.kind} ${formatObjectKey(keyOf(object))}`;
+}
+
 /** Whether one state of an object is the other or a later one. */
 function isAsNew(state: StoredClass | undefined, other: StoredClass | undefined): boolean {
   if (state === undefined || other === undefined || state.metadata.uid !== other.metadata.uid) return false;
@@ -122,12 +139,27 @@ function isAsNew(state: StoredClass | undefined, other: StoredClass | undefined)
  * wrote are taken out here. What cannot be read even so shows with an empty spec.
  */
 export function asClass(raw: Stored<KubeObject>): StoredClass {
+  if (raw.kind === "DeploymentRecord") return recordAsClass(raw);
   if (!hasNull(raw)) return raw as unknown as StoredClass;
   const parsed = classRuntime.safeParse(raw);
-  const read: ClassRuntime = parsed.success
-    ? parsed.data
-    : { apiVersion: "oaas.io/v1alpha1", kind: "ClassRuntime", metadata: raw.metadata as never, spec: {} };
-  return read as StoredClass;
+  return (parsed.success ? parsed.data : withoutSpec(raw)) as StoredClass;
+}
+
+/** A record as the class it stands for, with its own status. */
+function recordAsClass(raw: Stored<KubeObject>): StoredClass {
+  const read = readDeploymentRecord(raw);
+  return { ...(read.ok ? read.value : withoutSpec(raw)), writtenAs: "DeploymentRecord" } as StoredClass;
+}
+
+function withoutSpec({ metadata, ...raw }: Stored<KubeObject>): ClassRuntime {
+  const { status } = raw as { readonly status?: ClassRuntime["status"] };
+  return {
+    apiVersion: "oaas.io/v1alpha1",
+    kind: "ClassRuntime",
+    metadata: metadata as never,
+    spec: {},
+    ...(status ? { status } : {}),
+  };
 }
 
 function hasNull(value: unknown): boolean {

@@ -15,3 +15,4 @@ export function kubeClasses(
 }
 
 export { kubeClusterReader } from "./kube-cluster.ts";
+export { whereAllowed } from "./kube-directory.ts";

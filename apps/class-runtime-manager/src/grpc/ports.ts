@@ -8,6 +8,8 @@ import type { UnitObject } from "../mapping/unit-to-class-runtime.ts";
 /** A class runtime as the server has it. */
 export type StoredClass = ClassRuntime & {
   readonly metadata: { readonly uid: string; readonly resourceVersion: string; readonly namespace: string };
+  /** The kind it is written as, when it is another than ClassRuntime. Such a class is read here, but changed only where it was made. */
+  readonly writtenAs?: "DeploymentRecord";
 };
 
 /** How one class runtime changed. */
@@ -21,7 +23,7 @@ export interface ClassDirectory {
   /** Whether it holds everything that is there. */
   readonly isSynced: boolean;
   readonly size: number;
-  /** Those known by this id, one per namespace at most. */
+  /** Those known by this id, one per namespace and kind at most; class runtimes before those written as another kind. */
   find(deploymentId: string): readonly StoredClass[];
   list(): Iterable<StoredClass>;
   /** Tells of everything there, then of every change, in order. The answer ends that. */

@@ -75,5 +75,5 @@ export class ReportQueue {
 }
 
 function keyOf({ object }: Report): string {
-  return `${object.kind}/${object.metadata.namespace}/${object.metadata.name}`;
+  return `${object.writtenAs ?? object.kind}/${object.metadata.namespace}/${object.metadata.name}`;
 }
