@@ -9,13 +9,12 @@ import {
   eventually,
   makeAuthority,
   makeRunFolder,
-  startKubernetes,
   type AuditedRequest,
-  type KubernetesUnderTest,
   type RunFolder,
 } from "@oaas/testkit";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { crmConfig } from "../src/config.ts";
+import { ClassLab, classOf } from "./class-lab.ts";
 import { runManager, type RunningManager } from "./running-manager.ts";
 
 const DEPLOY = path.resolve(import.meta.dirname, "..", "..", "..", "deploy");
@@ -51,13 +50,6 @@ const fn = (key: string, over: object = {}) => ({
   function_key: key,
   provision_config: { container_image: "example.test/fn:1", ...over },
 });
-const classOf = (name: string, spec: object): object => ({
-  apiVersion: "oaas.io/v1alpha1",
-  kind: "ClassRuntime",
-  metadata: { name },
-  spec: { package_class_key: `shop.${name}`, functions: [fn(`${name}.run`)], ...spec },
-});
-
 /** Classes that between them need a child of every kind. */
 const WORLD: readonly object[] = [
   {
@@ -79,6 +71,19 @@ const WORLD: readonly object[] = [
           kind: "PodMonitor",
           spec: { podMetricsEndpoints: [{ port: "http" }] },
         },
+        { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "{{ class.name }}" } },
+        {
+          apiVersion: "v1",
+          kind: "PersistentVolumeClaim",
+          metadata: { name: "{{ class.name }}-data" },
+          spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
+        },
+        {
+          apiVersion: "networking.k8s.io/v1",
+          kind: "Ingress",
+          metadata: { name: "{{ class.name }}" },
+          spec: { defaultBackend: { service: { name: "{{ class.name }}", port: { number: 80 } } } },
+        },
       ],
     },
   },
@@ -97,20 +102,12 @@ const WORLD: readonly object[] = [
 ];
 
 describeWith(["kubernetes", "kwok"], "the manager as the account of deploy/", () => {
-  let cluster: KubernetesUnderTest;
+  let lab: ClassLab;
   let folder: RunFolder;
   const running: RunningManager[] = [];
 
-  const kubectl = async (command: string, stdin?: string): Promise<string> => {
-    const { stdout, stderr, exitCode } = await cluster.kubectl(
-      command.split(" "),
-      stdin === undefined ? {} : { stdin },
-    );
-    if (exitCode !== 0) throw new Error(`kubectl ${command}: ${stderr}`);
-    return stdout;
-  };
-  const apply = (namespace: string, ...objects: readonly object[]): Promise<string> =>
-    kubectl(`apply -n ${namespace} -f -`, JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }));
+  const kubectl = (command: string, stdin?: string): Promise<string> => lab.kubectl(command, stdin);
+  const apply = (namespace: string, ...objects: readonly object[]): Promise<string> => lab.apply(namespace, ...objects);
   const manifestsOf = async (kustomization: string): Promise<readonly Manifest[]> => {
     const yaml = await kubectl(`kustomize ${path.join(MANAGER, kustomization)}`);
     const documents = await kubectl("create --dry-run=client --validate=false -o json -f -", yaml);
@@ -130,7 +127,7 @@ describeWith(["kubernetes", "kwok"], "the manager as the account of deploy/", ()
     const config = {
       apiVersion: "v1",
       kind: "Config",
-      clusters: [{ name: "c", cluster: { server: cluster.url, "certificate-authority": cluster.caFile } }],
+      clusters: [{ name: "c", cluster: { server: lab.cluster.url, "certificate-authority": lab.cluster.caFile } }],
       users: [{ name: "u", user: { token } }],
       contexts: [{ name: "x", context: { cluster: "c", user: "u", namespace: "oaas-system" } }],
       "current-context": "x",
@@ -144,22 +141,11 @@ describeWith(["kubernetes", "kwok"], "the manager as the account of deploy/", ()
     running.push(crm);
     return crm;
   };
-  const phaseIs = (namespace: string, name: string, phase: string): Promise<unknown> =>
-    eventually(
-      async () => {
-        const text = await kubectl(`get ${name} -n ${namespace} -o jsonpath={.status.phase}:{.status.message}`);
-        if (!text.startsWith(`${phase}:`)) throw new Error(text);
-      },
-      { timeoutMs: 60_000, what: `${name} to be ${phase}` },
-    );
   const ofAccount = async (): Promise<readonly AuditedRequest[]> =>
-    (await cluster.auditTrail()).filter(({ user }) => user === ACCOUNT);
+    (await lab.cluster.auditTrail()).filter(({ user }) => user === ACCOUNT);
 
   beforeAll(async () => {
-    cluster = await startKubernetes({
-      controllerManager: true,
-      scheduler: true,
-      kwokNodes: 2,
+    lab = await ClassLab.start({
       audit: true,
       crdFiles: [
         ...readdirSync(CRDS).map((file) => path.join(CRDS, file)),
@@ -171,7 +157,7 @@ describeWith(["kubernetes", "kwok"], "the manager as the account of deploy/", ()
   });
   afterEach(async () => void (await Promise.all(running.splice(0).map((crm) => crm.stop()))));
   afterAll(async () => {
-    await cluster?.close();
+    await lab?.close();
     await folder?.remove();
   });
 
@@ -228,8 +214,8 @@ describeWith(["kubernetes", "kwok"], "the manager as the account of deploy/", ()
     const deployments = crm.channel.client(DeploymentService);
 
     await apply("shop", ...WORLD);
-    for (const name of ["plain", "sets", "everywhere", "own-way"]) await phaseIs("shop", `crt/${name}`, "available");
-    await phaseIs("shop", "deploymentrecord/first-design", "available");
+    for (const name of ["plain", "sets", "everywhere", "own-way"]) await lab.becomes("shop", name, "available");
+    await lab.becomes("shop", "deploymentrecord/first-design", "available");
 
     // Room to grow: an autoscaler takes the replicas over from the Deployment and from the StatefulSet.
     const growing = [fn("plain.run", { min_scale: 3, max_scale: 6 })];
@@ -257,7 +243,7 @@ describeWith(["kubernetes", "kwok"], "the manager as the account of deploy/", ()
       selectedTemplate: "dev",
     };
     await deployments.deploy({ deploymentUnit: unit, namespace: "shop" });
-    await phaseIs("shop", "crt/by-grpc", "available");
+    await lab.becomes("shop", "by-grpc", "available");
     await kubectl(`patch crt by-grpc -n shop --type=merge -p {"spec":{"target_environment":"default"}}`);
     const again = { ...unit, functions: [{ ...unit.functions[0], description: "v2" }] };
     await deployments.deploy({ deploymentUnit: again as typeof unit, namespace: "shop" });
@@ -271,7 +257,7 @@ describeWith(["kubernetes", "kwok"], "the manager as the account of deploy/", ()
           functions: [fn("everywhere.run", { container_image: `example.test/fn:${image}` })],
         }),
       );
-      await phaseIs("shop", "crt/everywhere", image === "1" ? "available" : "degraded");
+      await lab.becomes("shop", "everywhere", image === "1" ? "available" : "degraded");
     }
     await deployments.explainClassRuntime({ deploymentId: "everywhere", namespace: "shop" });
     expect(await crm.channel.client(CrmInfoService).getEnvHealth({ env: "" })).toMatchObject({ nodeCount: 2 });
@@ -303,7 +289,7 @@ describeWith(["kubernetes", "kwok"], "the manager as the account of deploy/", ()
       const before = (await ofAccount()).length;
       const crm = await start(LIST);
       for (const namespace of ["left", "right"]) await apply(namespace, classOf("plain", { state_spec: {} }));
-      for (const namespace of ["left", "right"]) await phaseIs(namespace, "crt/plain", "available");
+      for (const namespace of ["left", "right"]) await lab.becomes(namespace, "plain", "available");
       expect(await crm.channel.client(CrmInfoService).getEnvHealth({ env: "" })).toMatchObject({ nodeCount: 2 });
       await kubectl("delete crt --all -n left --timeout=60s");
       const refused = (await ofAccount()).slice(before).filter(({ status }) => status === 403);
@@ -318,7 +304,7 @@ describeWith(["kubernetes", "kwok"], "the manager as the account of deploy/", ()
       await kubectl("replace -f -", JSON.stringify({ ...role, metadata: { name: "oprc-crm" }, rules: narrow }));
       const crm = await start(LIST);
       await apply("right", classOf("once", { selected_template: "job" }), classOf("other", {}));
-      await phaseIs("right", "crt/other", "available");
+      await lab.becomes("right", "other", "available");
       const missing = /cannot (list|patch) resource "jobs" in API group "batch" in the namespace "right"/;
       await eventually(async () => {
         const { status } = JSON.parse(await kubectl("get crt once -n right -o json")) as {

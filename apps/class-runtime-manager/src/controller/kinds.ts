@@ -73,6 +73,10 @@ export const CORE_CHILD_KINDS: readonly ChildKind[] = [
   child("autoscaling", "v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers"),
   child("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets"),
   child("networking.k8s.io", "v1", "NetworkPolicy", "networkpolicies"),
+  // These come from templates of users only.
+  child("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims"),
+  child("", "v1", "ServiceAccount", "serviceaccounts"),
+  child("networking.k8s.io", "v1", "Ingress", "ingresses"),
 ];
 
 /** Kinds of other projects, used where the cluster serves them. */
