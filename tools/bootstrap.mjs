@@ -36,7 +36,8 @@ try {
 function handOver(node, args) {
   const bin = path.join(root, "node_modules", ".bin");
   const child = spawn(node, [path.join(root, "tools", "run.ts"), ...args], {
-    stdio: "inherit",
+    // By the end of the channel it learns that we were killed.
+    stdio: ["inherit", "inherit", "inherit", "ipc"],
     env: {
       ...process.env,
       PATH: [path.dirname(node), bin, process.env["PATH"]].join(path.delimiter),

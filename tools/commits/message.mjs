@@ -20,6 +20,7 @@ export const SCOPES = [
   "kube-runtime",
   "kube-apiserver",
   "rpc",
+  "service-shell",
   "real-components",
   "testkit",
   "bench",

@@ -9,6 +9,8 @@ export interface CommandResult {
 interface CommandOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
+  /** Opens a channel to a Node program, by whose end it learns that we were killed. */
+  readonly channel?: boolean;
 }
 
 /** Runs a command in the root and keeps what it prints. */
@@ -28,18 +30,23 @@ export function capture(
   });
 }
 
-/** Runs a command in the root with our own terminal, and answers its exit code. A signal to us is its to handle. */
+/**
+ * Runs a command in the root with our own terminal, and answers its exit code. A signal to us is its to handle: Ctrl-C reaches it by itself, the
+ * others are passed on, and so is the death of whoever started us.
+ */
 export function inherit(command: string, args: readonly string[], options: CommandOptions = {}): Promise<number> {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd: ROOT, stdio: "inherit", env: { ...process.env, ...options.env } });
+    const stdio = ["inherit", "inherit", "inherit", ...(options.channel ? (["ipc"] as const) : [])] as const;
+    const child = spawn(command, args, { cwd: ROOT, stdio: [...stdio], env: { ...process.env, ...options.env } });
     const ignore = (): void => undefined;
     const forward = (): void => void child.kill("SIGTERM");
+    const passedOn = ["SIGTERM", "SIGHUP", "disconnect"] as const;
     process.on("SIGINT", ignore);
-    process.on("SIGTERM", forward);
+    for (const event of passedOn) process.on(event, forward);
     child.on("error", reject);
     child.on("close", (code, signal) => {
       process.off("SIGINT", ignore);
-      process.off("SIGTERM", forward);
+      for (const event of passedOn) process.off(event, forward);
       resolve(code ?? (signal === "SIGINT" ? 130 : 1));
     });
   });

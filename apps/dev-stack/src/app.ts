@@ -66,6 +66,5 @@ export async function startApp(config: DevStackConfig, version: string, ports: A
     await close();
     throw thrown;
   }
-  logger.info("the local stack is up", { url: server.url, start: starts.count, clusters: await look() });
   return { url: server.url, starts, look, close };
 }

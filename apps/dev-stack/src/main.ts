@@ -11,7 +11,10 @@ import { readyScreen } from "./screen.ts";
 import { VERSION } from "./version.ts";
 
 // Whoever started us through a channel (npm start does) may be killed; then nobody is left to stop us.
-if (process.connected) process.on("disconnect", () => process.kill(process.pid, "SIGTERM"));
+if (process.connected) {
+  process.on("disconnect", () => process.kill(process.pid, "SIGTERM"));
+  process.channel?.unref();
+}
 
 await runService({
   service: "oaas-dev-stack",
@@ -47,11 +50,12 @@ await runService({
         throw thrown;
       })
       .finally(() => progress.end());
+    const { url, starts } = app;
+    const state = await app.look();
     if (isTerminal) {
       const kubectl = real?.kubectlCommand() ?? "kubectl";
-      const { url, starts } = app;
-      process.stdout.write(readyScreen({ url, dataDir, starts, clusters: await app.look(), kubectl }));
-    }
+      process.stdout.write(readyScreen({ url, dataDir, starts, clusters: state, kubectl }));
+    } else logger.info("the local stack is up", { url, start: starts.count, clusters: state });
     return app;
   },
 });

@@ -9,6 +9,7 @@ import { commandLine, componentFile, describeWith, eventually, processesWith, ru
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 
 const MAIN = path.resolve(import.meta.dirname, "..", "src", "main.ts");
+const TASKS = path.resolve(import.meta.dirname, "..", "..", "..", "tools", "run.ts");
 const folder = mkdtempSync(path.join(tmpdir(), "oaas-stack-"));
 const running = new Set<ChildProcess>();
 
@@ -39,8 +40,8 @@ async function runToEnd(
 }
 
 /** Starts the program and waits for the log line that says it is up. */
-async function start(dataDir: string, { file = MAIN, flags = ["--no-cluster"] } = {}): Promise<Stack> {
-  const args = [file, "--server-port=0", `--oaas-stack-data-dir=${dataDir}`, "--log-format=json", ...flags];
+async function start(dataDir: string, { program = [MAIN], flags = ["--no-cluster"] } = {}): Promise<Stack> {
+  const args = [...program, "--server-port=0", `--oaas-stack-data-dir=${dataDir}`, "--log-format=json", ...flags];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   running.add(child);
   for await (const text of createInterface({ input: child.stdout })) {
@@ -93,6 +94,13 @@ describe("npm start", () => {
     const second = await start(dataDir);
     expect(second.start).toBe(2);
     await second.stop();
+  });
+
+  test("it ends when the task that started it is killed", async () => {
+    const dataDir = path.join(folder, "orphaned");
+    const { child } = await start(dataDir, { program: [TASKS, "start"] });
+    child.kill("SIGKILL");
+    await eventually(() => processesWith(dataDir).length === 0, { what: "the stack to end" });
   });
 
   test.each([
@@ -256,13 +264,12 @@ describe("a start that cannot be", () => {
 describe("the bundle", () => {
   const file = path.join(folder, "bundle", "dev-stack.mjs");
   beforeAll(async () => {
-    const task = path.resolve(import.meta.dirname, "..", "..", "..", "tools", "run.ts");
-    const { code, stderr } = await runToEnd(["bundle", "--out", path.dirname(file)], { file: task });
+    const { code, stderr } = await runToEnd(["bundle", "--out", path.dirname(file)], { file: TASKS });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   });
 
   test("is one file that runs by itself", async () => {
-    const stack = await start(path.join(folder, "bundled"), { file });
+    const stack = await start(path.join(folder, "bundled"), { program: [file] });
     expect((await fetch(`${stack.url}/readyz`)).status).toBe(200);
     expect(await stack.stop()).toBe(0);
   });

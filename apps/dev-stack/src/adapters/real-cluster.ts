@@ -1,7 +1,7 @@
 import { failedPrecondition } from "@oaas/foundation";
 import { realAmbient } from "@oaas/foundation/real";
 import { createUndiciTransport, loadAccess } from "@oaas/kube-runtime/node";
-import { canBind, componentOf, ensureEach, exitText, isPresent, startCluster } from "@oaas/real-components";
+import { canBind, componentOf, exitText, isPresent, obtain, startCluster } from "@oaas/real-components";
 import type { ClusterPlan, Progress, RunningCluster } from "../clusters/ports.ts";
 import { isCheckout } from "./examples.ts";
 
@@ -66,8 +66,9 @@ async function obtainKubernetes(progress: Progress): Promise<void> {
   progress.note(
     `Kubernetes is built from source now, once for this machine: about ten minutes on two cores; it takes Go 1.26 and the network. ${WITHOUT}`,
   );
-  const reports = await ensureEach(components, (line) => progress.now(line));
-  for (const report of reports) {
+  for (const [index, component] of absent.entries()) {
+    const title = `${component.name} ${component.version} (${index + 1} of ${absent.length})`;
+    const report = await obtain(component, { tell: (text) => progress.now(`${title}: ${text}`) });
     if (report.state !== "missing") continue;
     throw failedPrecondition(
       report.name,

@@ -4,4 +4,5 @@ export { COMPONENTS, componentOf, type ComponentFileName, type ComponentName } f
 export { cacheDir, componentFolder, isPresent, onPath } from "./cache.ts";
 export { componentFile, missingComponents } from "./component-file.ts";
 export { componentsOf, elapsedText, ensureComponents, ensureEach, reportText } from "./ensure.ts";
+export { obtain, type ObtainOptions } from "./obtain.ts";
 export type { ComponentReport, ComponentState } from "./not-obtained.ts";

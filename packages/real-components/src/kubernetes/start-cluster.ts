@@ -107,7 +107,7 @@ interface ClientsPlan {
 /** The clients of the API server end when it is away at their start, so they come after it; among themselves they are free. */
 async function startClients({ options, api, kubectl, started, tell }: ClientsPlan): Promise<void> {
   const { folder } = options;
-  tell("controllers, scheduler, nodes");
+  tell("controllers and nodes");
   const wanted = [
     ...(options.controllerManager ? [startControllerManager(api, folder)] : []),
     ...(options.scheduler ? [startScheduler(api, folder)] : []),

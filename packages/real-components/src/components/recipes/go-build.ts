@@ -44,6 +44,7 @@ function compiledSoFar(output: string): string {
   const lines = output.split("\n").filter((line) => line !== "");
   const downloads = lines.filter((line) => line.startsWith("go: downloading")).length;
   const compiled = lines.length - downloads;
+  if (lines.length === 0) return "nothing to download or compile so far";
   return compiled > 0 ? `${compiled} packages compiled` : `${downloads} modules downloaded`;
 }
 
