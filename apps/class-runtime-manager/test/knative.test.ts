@@ -75,7 +75,10 @@ describeWith(["kubernetes", "kwok"], "Knative beside the other templates", () =>
     };
     await lab.kubectl([
       ..."patch ksvc order --subresource=status --type=merge".split(" "),
-      ...["-n", NAMESPACE, "-p", JSON.stringify({ status })],
+      "-n",
+      NAMESPACE,
+      "-p",
+      JSON.stringify({ status }),
     ]);
   }
 

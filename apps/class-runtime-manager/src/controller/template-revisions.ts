@@ -104,7 +104,7 @@ export class TemplateRevisions {
     client: Pick<KubeClient, "resource">,
     signal: AbortSignal,
   ): Promise<void> {
-    for (const kept of [...this.#view.cache.list(metadata.namespace)]) {
+    for (const kept of this.#view.cache.list(metadata.namespace)) {
       if (!(kept.metadata.ownerReferences ?? []).some(({ uid }) => uid === metadata.uid)) continue;
       const revision = kept.metadata.annotations?.[REVISION_ANNOTATION] ?? "";
       if (isNeeded(revision)) continue;
