@@ -88,7 +88,7 @@ export class DeploymentService implements Deployments {
       sender,
       planning: new Planning(options),
       ambient,
-      policy: { fanOut: options.fanOut ?? 64, rollBackOnPartial: options.rollBackOnPartial },
+      policy: { fanOut: options.fanOut ?? 128, rollBackOnPartial: options.rollBackOnPartial },
       waitMs: options.waitMs ?? 15_000,
       history: options.history ?? 50,
     };

@@ -33,6 +33,8 @@ export interface Sweep {
 
 const KEY = "o/keeper";
 const ASKED = { by: "keeper", correlationId: "keeper" };
+/** Deployments written to at the same time. */
+const AT_ONCE = 16;
 /** A change is looked at after this long, so that a burst of them is one look. */
 const CALM_MS = 500;
 
@@ -135,42 +137,44 @@ export class Keeper {
     reports: ReadonlyMap<ClusterName, ClusterReports>,
     away: ReadonlySet<string>,
   ): Promise<DeploymentKey[]> {
+    const { policy } = this.#options.context;
+    const due = before.filter(({ record }) => {
+      const next = observedIn(record, reports);
+      return next !== record || repairSaga(next, away, policy, ASKED) !== undefined;
+    });
     const repaired: DeploymentKey[] = [];
-    for (const stored of before) {
-      const next = observedIn(stored.record, reports);
-      const saga = repairSaga(next, away, this.#options.context.policy, ASKED);
-      if (next === stored.record && saga === undefined) continue;
-      const key = stored.id as DeploymentKey;
-      try {
-        if (await this.#repair(key, stored, reports, away)) repaired.push(key);
-      } catch (thrown) {
-        // Somebody wrote to it meanwhile: the next look sees what is left to do.
-        if (conflictOf(thrown) === undefined && !isFault(thrown, "conflict")) throw thrown;
+    const work = due.values();
+    const worker = async (): Promise<void> => {
+      for (const stored of work) {
+        if (await this.#repair(stored, reports, away)) repaired.push(stored.id as DeploymentKey);
       }
-    }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, worker));
     return repaired;
   }
 
+  /** False when nothing had to be begun, or somebody else was faster: the next look sees what is left to do. */
   async #repair(
-    key: DeploymentKey,
     seen: StoredDeployment,
     reports: ReadonlyMap<ClusterName, ClusterReports>,
     away: ReadonlySet<string>,
   ): Promise<boolean> {
     const { context, logger } = this.#options;
+    const key = seen.id as DeploymentKey;
     const at = await situation(context, key);
     if (at.current?.revision !== seen.revision || underWay(at) !== undefined) return false;
     const record = observedIn(at.current.record, reports);
     const saga = repairSaga(record, away, context.policy, ASKED);
-    if (saga === undefined) {
-      await context.deployments.deployments.update(at.current, record);
-      return false;
+    try {
+      if (saga === undefined) await context.deployments.deployments.update(at.current, record);
+      else await launch(context, at, saga, [context.deployments.stagePut(key, at.current, record)]);
+    } catch (thrown) {
+      if (conflictOf(thrown) !== undefined || isFault(thrown, "conflict")) return false;
+      throw thrown;
     }
-    await launch(context, at, saga, [context.deployments.stagePut(key, at.current, record)]);
-    logger.info("a deployment is being repaired", {
-      deployment: key,
-      clusters: saga.steps.map(({ target }) => target),
-    });
+    if (saga === undefined) return false;
+    const clusters = saga.steps.map(({ target }) => target);
+    logger.info("a deployment is being repaired", { deployment: key, clusters });
     return true;
   }
 

@@ -160,6 +160,7 @@ export class ActiveRuns {
       }
       return undefined;
     } finally {
+      journal?.close();
       active.revision = journal?.revision ?? stored.revision;
     }
   }

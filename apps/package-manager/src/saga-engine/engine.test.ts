@@ -71,12 +71,12 @@ async function engineOf(name: string, own: Ambient = ambient): Promise<Under> {
 async function drive<T>(work: Promise<T>): Promise<T> {
   let isDone = false;
   work.finally(() => (isDone = true)).catch(() => undefined);
-  for (let turn = 0; !isDone; turn += 1) {
+  for (let turn = 0; ; turn += 1) {
     if (turn > 5_000) throw new Error("it does not come to an end");
     await setImmediate();
-    if (!isDone) await ambient.time.step();
+    if (isDone) return work;
+    await ambient.time.step();
   }
-  return work;
 }
 
 async function pass(ms: number): Promise<void> {

@@ -1,4 +1,4 @@
-import { backoffDelay, Fault, sleep, type Ambient, type BackoffPolicy } from "@oaas/foundation";
+import { backoffDelay, Fault, sleep, type Ambient, type BackoffPolicy, type Timer } from "@oaas/foundation";
 import { conflictOf, together, type Collection, type Condition, type KeyValueStore, type Stored } from "@oaas/storage";
 import type { Settlement } from "./kind.ts";
 import type { SagaOutcome, SagaRecord } from "./saga.ts";
@@ -18,6 +18,9 @@ export interface JournalDeps {
   readonly signal: AbortSignal;
 }
 
+/** What came of a step may be written this much later, together with what comes of others: lost, it is done again. */
+const SOON_MS = 50;
+
 /** A store in trouble is asked again until it answers or the lease is gone. */
 const PATIENCE: BackoffPolicy = { baseMs: 50, capMs: 2_000, factor: 2, jitter: 0.5 };
 
@@ -34,6 +37,7 @@ export class Journal {
   #revision: number;
   #dirty = false;
   #writing: Promise<void> | undefined;
+  #due: Timer | undefined;
 
   constructor(stored: Stored<SagaRecord>, deps: JournalDeps) {
     this.#stored = stored;
@@ -57,8 +61,16 @@ export class Journal {
     this.#dirty = true;
   }
 
+  /** Writes what was changed before long, with what changes until then. */
+  flushSoon(onFailure: (thrown: unknown) => void): void {
+    this.#due ??= this.#deps.ambient.timers.after(SOON_MS, () => {
+      this.flush().catch(onFailure);
+    });
+  }
+
   /** Resolves when everything changed so far is durable. */
   async flush(): Promise<void> {
+    this.#cancelDue();
     while (this.#dirty || this.#writing !== undefined) {
       this.#writing ??= this.#write().finally(() => (this.#writing = undefined));
       await this.#writing;
@@ -70,7 +82,8 @@ export class Journal {
     ending: { readonly outcome: SagaOutcome; readonly endedAt: string },
     settle: (saga: SagaRecord) => Promise<Settlement>,
   ): Promise<SagaRecord | undefined> {
-    await this.flush();
+    this.#cancelDue();
+    await this.#writing;
     for (let attempt = 0; ; attempt += 1) {
       const before = this.#record;
       const final: SagaRecord = {
@@ -89,6 +102,16 @@ export class Journal {
       }
       if (this.#record.cancelledBy !== before.cancelledBy) return undefined;
     }
+  }
+
+  /** Nothing is written later than it is known to be of no use. */
+  close(): void {
+    this.#cancelDue();
+  }
+
+  #cancelDue(): void {
+    this.#due?.cancel();
+    this.#due = undefined;
   }
 
   async #write(): Promise<void> {

@@ -56,14 +56,16 @@ export class SagaRun {
   async run(): Promise<SagaRecord | undefined> {
     for (;;) {
       if (this.#journal.record.state === "running") await this.#forward();
-      await this.#journal.flush();
       const { record } = this.#journal;
       if (record.state === "running" && mustUndo(record)) {
         this.#journal.change({ ...record, state: "undoing" });
         await this.#journal.flush();
       }
       if (this.#journal.record.state === "undoing") await this.#backward();
-      if (this.#pausing && this.#hasMore()) return undefined;
+      if (this.#pausing && this.#hasMore()) {
+        await this.#journal.flush();
+        return undefined;
+      }
       const ended = await this.#end();
       if (ended !== undefined) return ended;
     }
@@ -127,7 +129,6 @@ export class SagaRun {
       await Promise.all(steps.map((step) => this.#undo(step)));
       this.#assertOurs();
     }
-    await this.#journal.flush();
   }
 
   async #undo(step: SagaStep): Promise<void> {
@@ -160,7 +161,7 @@ export class SagaRun {
     const record = this.#journal.record;
     const steps = record.steps.map((each) => (each.id === step.id ? { ...rest, ...change } : each));
     this.#journal.change({ ...record, steps });
-    this.#journal.flush().catch((thrown: unknown) => this.#break(thrown));
+    this.#journal.flushSoon((thrown) => this.#break(thrown));
   }
 
   #assertOurs(): void {
