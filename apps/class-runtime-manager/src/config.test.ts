@@ -35,6 +35,9 @@ describe("profiles are presets of defaults", () => {
     ["hpa", ({ features }) => features.hpa, false, true, true],
     ["knative", ({ features }) => features.knative, false, false, true],
     ["prometheus", ({ features }) => features.prometheus, false, false, true],
+    ["odgm health", ({ odgmHealth }) => odgmHealth.enabled, false, true, true],
+    ["web origins", ({ server }) => server.webOrigins, [], [], []],
+    ["package manager", ({ pm }) => [pm.url, pm.timeoutMs, pm.metricsEveryMs], ...three([undefined, 5_000, 60_000])],
     ["leader election", ({ features }) => features.leaderElection, true, true, true],
     ["odgm", ({ features }) => features.odgm, true, true, true],
     ["mtls", ({ security }) => security.mtls, false, false, true],
@@ -134,6 +137,21 @@ describe("what stops the start", () => {
       why: "several mistakes are told together",
       env: { HTTP_PORT: "many", OPRC_CRM_PROFILE: "huge", OPRC_CRM_LIMITS_MAX_REPLICAS: "0" },
       want: [/OPRC_CRM_PROFILE/, /HTTP_PORT/, /MAX_REPLICAS/],
+    },
+    {
+      why: "a certificate for the package manager without its key",
+      env: { OPRC_CRM_PM_URL: "https://pm", OPRC_CRM_PM_TLS_CERT_FILE: "/tls/pm.crt" },
+      want: [/PM_TLS_KEY_FILE.*needs its key/],
+    },
+    {
+      why: "a certificate that nobody would be shown",
+      env: { OPRC_CRM_PM_URL: "http://pm", OPRC_CRM_PM_TLS_CA_FILE: "/tls/ca.crt" },
+      want: [/PM_TLS_CA_FILE.*no effect without TLS/],
+    },
+    {
+      why: "an origin with a path",
+      env: { OPRC_CRM_GRPC_WEB_ORIGINS: "https://console.example,https://console.example/app" },
+      want: [/GRPC_WEB_ORIGINS.*origin/],
     },
     {
       why: "a lease of parts of seconds",

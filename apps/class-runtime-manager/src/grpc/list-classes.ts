@@ -25,7 +25,7 @@ export function listClasses(
   const isWhole = start + page.length >= matches.length;
   return {
     items: page.map(classRuntimeToSummary),
-    nextPageToken: isWhole || last === undefined ? "" : pageToken(keyOf(last)),
+    nextPageToken: isWhole || last === undefined ? "" : pageToken(placeOf(last)),
     totalCount: matches.length,
     resumeToken: deps.log.token(deps.log.head),
   };
@@ -33,30 +33,42 @@ export function listClasses(
 
 /** In the order of lists and snapshots. */
 export function sorted(objects: readonly StoredClass[]): readonly StoredClass[] {
-  return objects.toSorted((a, b) => compareKeys(keyOf(a), keyOf(b)));
+  return objects.toSorted((a, b) => comparePlaces(placeOf(a), placeOf(b)));
 }
 
 function startOf({ pageToken: token, offset }: ListClassRuntimesRequest, matches: readonly StoredClass[]): number {
   if (token === undefined || token === "") return offset ?? 0;
-  const after = keyOfToken(token);
-  const start = matches.findIndex((one) => compareKeys(keyOf(one), after) > 0);
+  const after = placeOfToken(token);
+  const start = matches.findIndex((one) => comparePlaces(placeOf(one), after) > 0);
   return start === -1 ? matches.length : start;
 }
 
-function compareKeys(a: ObjectKey, b: ObjectKey): number {
-  return compareText(a.namespace, b.namespace) || compareText(a.name, b.name);
+/** Where an object stands in the order; a record may bear the name of a class runtime and comes after it. */
+interface Place extends ObjectKey {
+  readonly isRecord: boolean;
 }
 
-function pageToken(key: ObjectKey): string {
-  return `v1:${formatObjectKey(key)}`;
+function placeOf(object: StoredClass): Place {
+  return { ...keyOf(object), isRecord: object.writtenAs !== undefined };
 }
 
-function keyOfToken(token: string): ObjectKey {
-  const parsed = token.startsWith("v1:") ? parseObjectKey(token.slice("v1:".length)) : undefined;
+function comparePlaces(a: Place, b: Place): number {
+  return (
+    compareText(a.namespace, b.namespace) || compareText(a.name, b.name) || Number(a.isRecord) - Number(b.isRecord)
+  );
+}
+
+function pageToken(place: Place): string {
+  return `${place.isRecord ? "v1r" : "v1"}:${formatObjectKey(place)}`;
+}
+
+function placeOfToken(token: string): Place {
+  const [, kind, text = ""] = /^(v1r?):(.*)$/s.exec(token) ?? [];
+  const parsed = kind === undefined ? undefined : parseObjectKey(text);
   if (parsed?.ok !== true) {
     throw invalidArgument("the request", [
       { path: "$.page_token", message: "is none of ours", fix: "send next_page_token of the page before, unchanged" },
     ]);
   }
-  return parsed.value;
+  return { ...parsed.value, isRecord: kind === "v1r" };
 }
