@@ -1,0 +1,117 @@
+import type { FeedEvent } from "../use-cases.ts";
+import { formatEventId } from "./event-id.ts";
+
+/** An event as its source tells it. */
+export type NewEvent = Omit<FeedEvent, "id"> & {
+  /** Of the store, for what is stored; absent for what was only observed. */
+  readonly revision?: number;
+};
+
+/** An event in the log. */
+export interface LoggedEvent {
+  readonly sequence: number;
+  readonly revision: number | undefined;
+  readonly event: FeedEvent;
+}
+
+/** How much a reader is handed at once. */
+const CHUNK = 500;
+
+/**
+ * The last events of this process, bounded.
+ *
+ * *Guarantees*: events are told in order; a reader whom the log no longer reaches is told so rather than given a gap.
+ */
+export class EventLog {
+  readonly epoch: string;
+  readonly #most: number;
+  #events: LoggedEvent[] = [];
+  /** Sequence of the last event that is not kept any more. */
+  #base = 0;
+  /** Every stored change after this revision is in the log, as far as it happened. */
+  #storedSince = Number.POSITIVE_INFINITY;
+  #settled = 0;
+  readonly #waiting = new Set<() => void>();
+
+  constructor(epoch: string, most = 10_000) {
+    this.epoch = epoch;
+    this.#most = most;
+  }
+
+  /** Sequence of the newest event. */
+  get head(): number {
+    return this.#base + this.#events.length;
+  }
+
+  /** Every stored change up to this revision was told. */
+  get settled(): number {
+    return this.#settled;
+  }
+
+  append({ revision, ...event }: NewEvent): void {
+    const sequence = this.head + 1;
+    const id = formatEventId({ revision: this.#settled, epoch: this.epoch, sequence });
+    this.#events.push({ sequence, revision, event: { id, ...event } });
+    // In strides, so that a full log is not moved for each event.
+    if (this.#events.length > this.#most * 1.25) this.#drop(this.#events.length - this.#most);
+    this.#wake();
+  }
+
+  /** Stored changes are told from behind this revision on. */
+  coverFrom(revision: number): void {
+    this.#storedSince = revision;
+    this.#settled = Math.max(this.#settled, revision);
+  }
+
+  /** Every stored change up to this revision has been told. */
+  settle(revision: number): void {
+    this.#settled = Math.max(this.#settled, revision);
+  }
+
+  /** Something was missed: every reader has to begin anew. */
+  breakHere(revision: number): void {
+    this.#base = this.head + 1;
+    this.#events = [];
+    this.coverFrom(revision);
+    this.#wake();
+  }
+
+  /** What came after a sequence, a part at a time; undefined when the log does not reach that far back. */
+  since(sequence: number): readonly LoggedEvent[] | undefined {
+    if (sequence < this.#base || sequence > this.head) return undefined;
+    return this.#events.slice(sequence - this.#base, sequence - this.#base + CHUNK);
+  }
+
+  /** The sequence behind which all stored changes after a revision are; undefined when the log does not reach that far back. */
+  sequenceOf(revision: number): number | undefined {
+    if (revision < this.#storedSince) return undefined;
+    const first = this.#events.find((logged) => logged.revision !== undefined && logged.revision > revision);
+    return first === undefined ? this.head : first.sequence - 1;
+  }
+
+  /** Waits for the next event; resolves as well when the signal aborts. */
+  next(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        this.#waiting.delete(wake);
+        signal.removeEventListener("abort", wake);
+        resolve();
+      };
+      if (signal.aborted) return resolve();
+      this.#waiting.add(wake);
+      signal.addEventListener("abort", wake, { once: true });
+    });
+  }
+
+  #drop(count: number): void {
+    for (const { revision } of this.#events.slice(0, count)) {
+      if (revision !== undefined) this.#storedSince = Math.max(this.#storedSince, revision);
+    }
+    this.#events = this.#events.slice(count);
+    this.#base += count;
+  }
+
+  #wake(): void {
+    for (const wake of this.#waiting) wake();
+  }
+}

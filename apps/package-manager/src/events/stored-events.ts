@@ -1,0 +1,123 @@
+import { Fault, sleep, timestamp, type Ambient } from "@oaas/foundation";
+import { NOOP_LOGGER, type Logger } from "@oaas/observability";
+import type { Collection, CollectionChange, KeyValueStore, Stored } from "@oaas/storage";
+import type { EventTopic } from "../use-cases.ts";
+import type { EventLog } from "./event-log.ts";
+
+/** A collection whose changes are events. */
+export interface StoredTopic {
+  readonly topic: EventTopic;
+  follow(fromRevision: number, signal: AbortSignal): AsyncIterable<StoredBatch>;
+}
+
+/** The events of one revision; a batch without any says how far the collection has been read. */
+export interface StoredBatch {
+  readonly revision: number;
+  readonly events: readonly StoredEvent[];
+}
+
+export interface StoredEvent {
+  readonly type: "added" | "changed" | "removed" | "progress";
+  readonly key: string;
+  readonly object?: unknown;
+}
+
+/** Makes a topic of a collection; `objectOf` answers the thing as its own route does, `keyOf` the key it is followed by, or undefined for none. */
+export function storedTopic<T>(options: {
+  readonly topic: EventTopic;
+  readonly collection: Pick<Collection<T>, "watch">;
+  readonly objectOf: (stored: Stored<T>) => unknown;
+  readonly keyOf?: (id: string) => string | undefined;
+  /** In place of added and changed. */
+  readonly type?: "progress";
+}): StoredTopic {
+  const { topic, collection, objectOf, keyOf = (id) => id } = options;
+  const eventOf = (change: CollectionChange<T>): StoredEvent[] => {
+    if (change.type === "unreadable") return [];
+    const key = keyOf(change.type === "put" ? change.stored.id : change.id);
+    if (key === undefined) return [];
+    if (change.type === "delete") return [{ type: "removed", key }];
+    const type = options.type ?? (change.stored.version === 1 ? "added" : "changed");
+    return [{ type, key, object: objectOf(change.stored) }];
+  };
+  return {
+    topic,
+    async *follow(fromRevision, signal) {
+      for await (const { revision, changes } of collection.watch(fromRevision, { signal })) {
+        yield { revision, events: changes.flatMap(eventOf) };
+      }
+    },
+  };
+}
+
+export interface StoredEventsOptions {
+  readonly store: Pick<KeyValueStore, "revision">;
+  readonly topics: readonly StoredTopic[];
+  readonly log: EventLog;
+  readonly ambient: Ambient;
+  readonly logger?: Logger;
+  /** So many revisions before the present one are read at the start, so that followers can go on over a restart. Default 2,000. */
+  readonly backlog?: number;
+}
+
+const RETRY_MS = 500;
+
+/** Writes every stored change into the log, whoever made it. */
+export class StoredEvents {
+  readonly #options: StoredEventsOptions;
+  readonly #stop = new AbortController();
+  readonly #read = new Map<StoredTopic, number>();
+  #running: Promise<unknown> = Promise.resolve();
+
+  constructor(options: StoredEventsOptions) {
+    this.#options = options;
+  }
+
+  /** Begins to follow; what happens from now on is in the log. */
+  async start(): Promise<void> {
+    const { store, topics, log, backlog = 2_000 } = this.#options;
+    const present = await store.revision();
+    // The first revision is that of the empty store.
+    const before = Math.max(1, present - backlog);
+    log.coverFrom(before);
+    for (const topic of topics) this.#read.set(topic, before);
+    this.#running = Promise.all(topics.map((topic) => this.#follow(topic)));
+  }
+
+  /** Repeatable. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  async #follow(topic: StoredTopic): Promise<void> {
+    const { ambient, log, logger = NOOP_LOGGER } = this.#options;
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      try {
+        for await (const { revision, events } of topic.follow((this.#read.get(topic) ?? 0) + 1, signal)) {
+          const at = timestamp(ambient.clock.now());
+          for (const event of events) log.append({ ...event, topic: topic.topic, at, revision });
+          this.#read.set(topic, revision);
+          log.settle(Math.min(...this.#read.values()));
+        }
+      } catch (thrown) {
+        if (signal.aborted) return;
+        const fault = Fault.from(thrown);
+        if (fault.code === "OAAS_STORE_COMPACTED" && (await this.#skip(topic))) continue;
+        logger.warn("events of the store are not followed any more", { topic: topic.topic, fault });
+        await sleep(ambient.timers, RETRY_MS, signal).catch(() => undefined);
+      }
+    }
+  }
+
+  /** History is gone: everybody has to read anew. False when the store cannot be asked for its revision. */
+  async #skip(topic: StoredTopic): Promise<boolean> {
+    const { store, log } = this.#options;
+    const present = await store.revision().catch(() => undefined);
+    if (present === undefined) return false;
+    this.#read.set(topic, present);
+    log.breakHere(present);
+    return true;
+  }
+}
