@@ -46,8 +46,8 @@ interface Container {
   readonly env: readonly { readonly name: string; readonly value?: string }[];
 }
 
-const fn = (key: string, over: object = {}) => ({
-  function_key: key,
+const fn = (over: object) => ({
+  function_key: "f",
   provision_config: { container_image: "example.test/fn:1", ...over },
 });
 /** Classes that between them need a child of every kind. */
@@ -218,9 +218,9 @@ describeWith(["kubernetes", "kwok"], "the manager as the account of deploy/", ()
     await lab.becomes("shop", "deploymentrecord/first-design", "available");
 
     // Room to grow: an autoscaler takes the replicas over from the Deployment and from the StatefulSet.
-    const growing = [fn("plain.run", { min_scale: 3, max_scale: 6 })];
+    const growing = [fn({ min_scale: 3, max_scale: 6 })];
     await apply("shop", classOf("plain", { selected_template: "full", state_spec: {}, functions: growing }));
-    const sets = [fn("sets.run", { min_scale: 1, max_scale: 4 })];
+    const sets = [fn({ min_scale: 1, max_scale: 4 })];
     await apply("shop", classOf("sets", { selected_template: "statefulset", functions: sets }));
     await eventually(async () => expect((await kubectl("get hpa -n shop -o name")).trim().split("\n")).toHaveLength(2));
 
@@ -254,7 +254,7 @@ describeWith(["kubernetes", "kwok"], "the manager as the account of deploy/", ()
         "shop",
         classOf("everywhere", {
           selected_template: "daemonset",
-          functions: [fn("everywhere.run", { container_image: `example.test/fn:${image}` })],
+          functions: [fn({ container_image: `example.test/fn:${image}` })],
         }),
       );
       await lab.becomes("shop", "everywhere", image === "1" ? "available" : "degraded");
