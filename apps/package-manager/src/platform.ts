@@ -171,6 +171,10 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
   await registry.start();
   await deployments.start();
   view.onChange((cluster, change) => keeper.observe(cluster, change));
+  clusters.onReading((reading, before) => {
+    // A cluster that is back may have missed something, or have something to forget.
+    if (before?.error !== undefined && reading.error === undefined) keeper.nudge();
+  });
   watcher.start();
   keeper.start();
 

@@ -1,0 +1,228 @@
+import { unavailable } from "@oaas/foundation";
+import { eventually } from "@oaas/testkit";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { ScriptedCrm } from "./fakes/scripted-crm.ts";
+import { echoPackage, startPm, type PmUnderTest } from "./running-pm.ts";
+
+let east: ScriptedCrm;
+let west: ScriptedCrm;
+let pm: PmUnderTest;
+
+beforeEach(async () => {
+  [east, west] = await Promise.all([ScriptedCrm.start({ name: "east" }), ScriptedCrm.start({ name: "west" })]);
+  pm = await startPm({
+    clusters: { east: east.url, west: west.url },
+    env: {
+      DEPLOY_WAIT: "5s",
+      PLANNER_MAX_REPLICAS: "3",
+      CRM_HEALTH_CHECK_INTERVAL: "500ms",
+      CRM_CIRCUIT_BREAKER_TIMEOUT: "500ms",
+    },
+  });
+  expect((await pm.call("POST", "/api/v1/packages", { body: echoPackage("shop") })).status).toBe(201);
+});
+afterEach(async () => {
+  await pm.close();
+  await Promise.all([east.close(), west.close()]);
+});
+
+const wish = (more: object = {}): object => ({
+  key: "shop-echo",
+  package_name: "shop",
+  class_key: "Echo",
+  target_clusters: ["east", "west"],
+  ...more,
+});
+
+describe("a deployment over HTTP", () => {
+  test("planned, applied as planned, followed, updated, rolled back, deleted everywhere", async () => {
+    const plan = await pm.call("POST", "/api/v1/plans", { body: { deployment: wish() } });
+    expect(plan).toMatchObject({ status: 200, json: { deployment_key: "shop-echo", digest: expect.any(String) } });
+    expect(plan.json.units.map((each: { cluster: string }) => each.cluster).sort()).toEqual(["east", "west"]);
+    expect(plan.json.explanation).toContain("east");
+    expect(east.callsOf("Deploy")).toHaveLength(0);
+
+    const applied = await pm.call("POST", "/api/v1/deployments?reason=launch", {
+      body: wish({ plan_digest: plan.json.digest }),
+    });
+    expect(applied).toMatchObject({ status: 200, json: { id: "shop-echo" } });
+    const mappings = await pm.call("GET", "/api/v1/deployments/shop-echo/env-mappings");
+    expect(Object.keys(mappings.json.env_ids).sort()).toEqual(["east", "west"]);
+    expect((await pm.call("GET", "/api/v1/deployments/shop-echo/cluster-mappings")).json).toEqual(mappings.json);
+
+    const status = await pm.call("GET", "/api/v1/deployments/shop-echo/status");
+    expect(status.json).toMatchObject({
+      key: "shop-echo",
+      revision: 1,
+      clusters: [{ reachable: true }, { reachable: true }],
+    });
+    const unit = mappings.json.env_ids.east as string;
+    expect((await pm.call("GET", `/api/v1/deployment-status/${unit}?cluster=east`)).json.id).toBe(unit);
+    expect((await pm.call("GET", "/api/v1/class-runtimes?package_name=shop")).json).toHaveLength(2);
+    expect((await pm.call("GET", "/api/v1/deployment-records")).json).toHaveLength(2);
+    expect((await pm.call("GET", "/api/v1/topology")).json.nodes.length).toBeGreaterThan(2);
+    expect((await pm.call("GET", "/api/v1/deployments/shop-echo/explain")).json.clusters).toHaveLength(2);
+
+    const again = await pm.call("POST", "/api/v1/deployments", { body: wish() });
+    expect(again).toMatchObject({ status: 200, json: { status: "unchanged" } });
+    expect(east.callsOf("Deploy")).toHaveLength(1);
+
+    const updated = await pm.call("PUT", "/api/v1/deployments/shop-echo", {
+      body: wish({
+        functions: [{ function_key: "echo", provision_config: { container_image: "ghcr.io/oaas/echo:2" } }],
+      }),
+    });
+    expect(updated.status).toBe(200);
+    expect((await pm.call("GET", "/api/v1/deployments/shop-echo/diff")).json).toMatchObject({ from: 1, to: 2 });
+    expect((await pm.call("POST", "/api/v1/deployments/shop-echo/rollback", { body: { revision: 1 } })).status).toBe(
+      200,
+    );
+    const history = await pm.call("GET", "/api/v1/deployments/shop-echo/revisions");
+    expect(history.json.map((each: { revision: number }) => each.revision)).toEqual([3, 2, 1]);
+    expect(history.json[2]).toMatchObject({ reason: "launch", outcome: "succeeded", deployment: { key: "shop-echo" } });
+
+    expect(await pm.call("DELETE", "/api/v1/packages/shop")).toMatchObject({
+      status: 400,
+      json: { kind: "failed-precondition" },
+    });
+    const deleted = await pm.call("DELETE", "/api/v1/deployments/shop-echo");
+    expect(deleted).toMatchObject({ status: 200, json: { id: "shop-echo" } });
+    expect(deleted.json.deleted_envs.sort()).toEqual(["east", "west"]);
+    expect([east.units.size, west.units.size]).toEqual([0, 0]);
+    expect((await pm.call("GET", "/api/v1/deployments/shop-echo")).status).toBe(404);
+    expect((await pm.call("DELETE", "/api/v1/packages/shop")).status).toBe(204);
+  });
+
+  test("a plan that is no longer the plan is refused with what moved", async () => {
+    const plan = await pm.call("POST", "/api/v1/plans", { body: { deployment: wish() } });
+    await pm.call("POST", "/api/v1/packages/shop", {
+      body: echoPackage("shop", {
+        functions: [{ key: "echo", provision_config: { container_image: "ghcr.io/oaas/echo:9" } }],
+      }),
+    });
+    const applied = await pm.call("POST", "/api/v1/deployments", { body: wish({ plan_digest: plan.json.digest }) });
+    expect(applied.status).toBe(409);
+    expect(applied.json.error).toMatch(/since then .*echo:1.* and is .*echo:9/);
+    expect(east.units.size).toBe(0);
+  });
+
+  test("deleting while a cluster is away finishes for the other, and for it when it is back", async () => {
+    await pm.call("POST", "/api/v1/deployments", { body: wish() });
+    await west.down();
+    const deleted = await pm.call("DELETE", "/api/v1/deployments/shop-echo");
+    expect([200, 202]).toContain(deleted.status);
+    expect(east.units.size).toBe(0);
+    expect(west.units.size).toBe(1);
+    await west.up();
+    await eventually(() => expect(west.units.size).toBe(0), {
+      timeoutMs: 60_000,
+      what: "the tombstone to be finished",
+    });
+  });
+
+  test("one cluster that refuses and one that takes it: said which, kept where it is", async () => {
+    west.always({ do: "fail", fault: unavailable("west", "no room") }, "Deploy");
+    const applied = await pm.call("POST", "/api/v1/deployments", { body: wish() });
+    expect(east.units.size).toBe(1);
+    const status = await pm.call("GET", "/api/v1/deployments/shop-echo/status");
+    expect(JSON.stringify(status.json)).toContain("no room");
+    expect(applied.status).toBeLessThan(600);
+  });
+
+  test("a cluster-scoped delete leaves the others", async () => {
+    await pm.call("POST", "/api/v1/deployments", { body: wish() });
+    expect(await pm.call("DELETE", "/api/v1/deployments/shop-echo?cluster=west")).toMatchObject({
+      status: 200,
+      json: { cluster: "west", env: "west" },
+    });
+    expect([east.units.size, west.units.size]).toEqual([1, 0]);
+  });
+
+  test("cascade deletes deployments with their package", async () => {
+    await pm.call("POST", "/api/v1/deployments", { body: wish() });
+    const deleted = await pm.call("DELETE", "/api/v1/packages/shop?cascade=true");
+    expect([202, 204]).toContain(deleted.status);
+    await eventually(async () => expect((await pm.call("GET", "/api/v1/packages/shop")).status).toBe(404), {
+      timeoutMs: 30_000,
+      what: "the package to go",
+    });
+    expect([east.units.size, west.units.size]).toEqual([0, 0]);
+  });
+
+  test("clusters are listed with health, added and removed while it runs", async () => {
+    expect((await pm.call("GET", "/api/v1/envs")).json.map((each: { name: string }) => each.name)).toEqual([
+      "east",
+      "west",
+    ]);
+    const north = await ScriptedCrm.start({ name: "north" });
+    try {
+      expect(
+        await pm.call("POST", "/api/v1/clusters", { body: { name: "north", url: north.url, api_key: "s3cret" } }),
+      ).toMatchObject({
+        status: 201,
+        json: { name: "north", origin: "api" },
+      });
+      const read = await pm.call("GET", "/api/v1/clusters/north");
+      expect(read.text).not.toContain("s3cret");
+      await pm.call("POST", "/api/v1/deployments", { body: wish({ target_clusters: ["north"] }) });
+      expect(await pm.call("DELETE", "/api/v1/clusters/north")).toMatchObject({ status: 400 });
+      await pm.call("DELETE", "/api/v1/deployments/shop-echo");
+      expect((await pm.call("DELETE", "/api/v1/clusters/north")).status).toBe(204);
+      expect((await pm.call("DELETE", "/api/v1/clusters/east")).status, "named by the configuration").toBe(400);
+    } finally {
+      await north.close();
+    }
+  });
+
+  test("events are streamed, and go on after the last one seen", async () => {
+    const read = async (count: number, headers: Record<string, string>): Promise<string[]> => {
+      const stop = new AbortController();
+      const response = await fetch(`${pm.url}/api/v1/events?topic=deployment`, { headers, signal: stop.signal });
+      expect(response.headers.get("content-type")).toContain("text/event-stream");
+      const ids: string[] = [];
+      let text = "";
+      for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+        text += new TextDecoder().decode(chunk);
+        ids.splice(0, ids.length, ...[...text.matchAll(/^id: (.+)$/gm)].map((match) => match[1] as string));
+        if (ids.length >= count) break;
+      }
+      stop.abort();
+      return ids;
+    };
+    const following = read(1, {});
+    await pm.call("POST", "/api/v1/deployments", { body: wish() });
+    const [first] = await following;
+    await pm.call("DELETE", "/api/v1/deployments/shop-echo");
+    const rest = await read(1, { "last-event-id": first as string });
+    expect(rest).not.toContain(first);
+  });
+});
+
+describe("wrong wishes", () => {
+  test.each([
+    { why: "an unknown package", more: { package_name: "nope" }, status: 404, says: "nope" },
+    { why: "an unknown class", more: { class_key: "Nope" }, status: 400, says: "class_key" },
+    { why: "an unknown cluster", more: { target_clusters: ["mars"] }, status: 400, says: "mars" },
+    {
+      why: "an availability of 7",
+      more: { nfr_requirements: { availability: 7 } },
+      status: 400,
+      says: "$.nfr_requirements.availability",
+    },
+    { why: "an unknown function", more: { functions: [{ function_key: "zzz" }] }, status: 400, says: "zzz" },
+    { why: "a capital in the key", more: { key: "Bad Key" }, status: 400, says: "$.key" },
+    { why: "two lists of clusters", more: { target_envs: ["east"] }, status: 400, says: "target_envs" },
+    {
+      why: "a target that cannot be reached",
+      more: { nfr_requirements: { availability: 0.999999999 }, target_clusters: ["east"] },
+      status: 400,
+      says: "availability",
+    },
+  ])("$why: $status, and nothing is sent", async ({ more, status, says }) => {
+    const answer = await pm.call("POST", "/api/v1/deployments", { body: wish(more) });
+    expect(answer.status, answer.text).toBe(status);
+    expect(answer.text).toContain(says);
+    expect([east.callsOf("Deploy"), west.callsOf("Deploy")]).toEqual([[], []]);
+    expect((await pm.call("GET", "/api/v1/deployments")).json).toEqual([]);
+  });
+});
