@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -19,6 +19,10 @@ interface Stack {
   readonly clusters: readonly { readonly kubeconfig: string; readonly apiUrl: string }[];
   readonly child: ChildProcess;
   stop(): Promise<number | null>;
+}
+
+function parentOf(pid: number): number {
+  return Number(/^PPid:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
 }
 
 /** Runs the program to its end, for starts that must fail. */
@@ -177,6 +181,9 @@ describeWith(["kubernetes", "etcd", "kwok"], "npm start with its cluster", () =>
       expect(code).toBe(503);
       expect(text).toContain("kube-scheduler ended with SIGKILL");
     });
+    const warden = processesWith("warden-main.ts").find((pid) => parentOf(pid) === second.child.pid);
+    process.kill(warden!, "SIGKILL");
+    await eventually(() => expect(processesWith(dataDir)).toEqual([second.child.pid]));
     expect(await second.stop()).toBe(0);
     expect(processesWith(dataDir)).toEqual([]);
   }, 240_000);

@@ -1,6 +1,7 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { rm } from "node:fs/promises";
 import { internal } from "@oaas/foundation";
+import { killGroup } from "./register.ts";
 import type { Exit, StartRequest, WardenReply, WardenRequest } from "./warden-protocol.ts";
 
 type Question = WardenRequest extends infer R ? (R extends WardenRequest ? Omit<R, "id"> : never) : never;
@@ -107,7 +108,11 @@ class Warden {
   #lost(): void {
     for (const waiting of this.#waiting.values()) waiting.reject(new Error("the warden process has ended"));
     this.#waiting.clear();
-    for (const tell of this.#exits.values()) tell({ code: null, signal: "SIGKILL" });
+    // Nobody else would end them now.
+    for (const [pid, tell] of this.#exits) {
+      killGroup(pid);
+      tell({ code: null, signal: "SIGKILL" });
+    }
     this.#exits.clear();
   }
 }
