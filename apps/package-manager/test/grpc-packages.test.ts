@@ -1,0 +1,135 @@
+import { createHash } from "node:crypto";
+import { create } from "@bufbuild/protobuf";
+import { ClassRuntimeSummarySchema, OPackageSchema, PackageService } from "@oaas/contracts/grpc";
+import { realAmbient } from "@oaas/foundation/real";
+import { RpcChannel, type RpcClient } from "@oaas/rpc";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ScriptedCrm } from "./fakes/scripted-crm.ts";
+import { startPm, type PmUnderTest } from "./running-pm.ts";
+
+const hash = (token: string): string => createHash("sha256").update(token).digest("hex");
+let crm: ScriptedCrm;
+let pm: PmUnderTest;
+const channels: RpcChannel[] = [];
+
+beforeAll(async () => {
+  crm = await ScriptedCrm.start({ name: "east" });
+  pm = await startPm({
+    clusters: { east: crm.url },
+    tokens: `ann:deployer:${hash("ann")}\nvic:viewer:${hash("vic")}`,
+    env: { GRPC_PORT: "0", SERVER_HOST: "127.0.0.1" },
+  });
+});
+afterAll(async () => {
+  for (const channel of channels) channel.close();
+  await pm.close();
+  await crm.close();
+});
+
+function as(token: string | undefined): RpcClient<typeof PackageService> {
+  const channel = new RpcChannel({
+    name: "pm",
+    address: `127.0.0.1:${pm.app.grpcPort}`,
+    clock: realAmbient.clock,
+    token: () => token,
+  });
+  channels.push(channel);
+  return channel.client(PackageService);
+}
+
+const shop = create(OPackageSchema, {
+  name: "shop",
+  version: "1",
+  metadata: { author: "ann", tags: ["web"] },
+  classes: [
+    {
+      key: "Cart",
+      functions: [{ functionKey: "add", accessModifier: "Public", name: "add", stateless: false }],
+      stateSpec: { persistent: true, serializationFormat: "json" },
+    },
+  ],
+  functions: [
+    { key: "add", provisionConfig: { containerImage: "ghcr.io/oaas/add:1", maxConcurrency: 0, needHttp2: false } },
+  ],
+});
+
+describe("PackageService", () => {
+  test("registers, reads, lists, deploys and deletes as REST does", async () => {
+    const ann = as("ann");
+    expect(await ann.createPackage({ package: shop })).toMatchObject({ packageId: "shop" });
+    const { package: read } = await ann.getPackage({ name: "shop" });
+    expect(read).toMatchObject({
+      name: "shop",
+      version: "1",
+      classes: [{ key: "Cart", package: "shop", functions: [{ functionKey: "add" }], stateSpec: { persistent: true } }],
+      functions: [{ key: "add", provisionConfig: { containerImage: "ghcr.io/oaas/add:1" } }],
+    });
+    expect(await ann.listPackages({ filter: "sho", limit: 10 })).toMatchObject({
+      totalCount: 1,
+      packages: [{ name: "shop" }],
+    });
+    const { deploymentId } = await ann.deployClass({ packageName: "shop", classKey: "Cart", targetEnvs: ["east"] });
+    expect(deploymentId).toBe("shop-cart");
+    expect(crm.units.size).toBe(1);
+    await expect(ann.deletePackage({ name: "shop" })).rejects.toMatchObject({ kind: "failed-precondition" });
+    await ann.deletePackage({ name: "shop", cascade: true });
+    expect(crm.units.size).toBe(0);
+  });
+
+  test("who may not is refused, and so is who is unknown", async () => {
+    await expect(as(undefined).getPackage({ name: "x" })).rejects.toMatchObject({ kind: "unauthenticated" });
+    await expect(as("vic").createPackage({ package: shop })).rejects.toMatchObject({ kind: "permission-denied" });
+    await expect(as("vic").getPackage({ name: "nothing" })).rejects.toMatchObject({ kind: "not-found" });
+  });
+
+  test.each([
+    { why: "no package", request: {}, path: "$.package" },
+    { why: "a bad name", request: { package: { name: "bad name" } }, path: "$.name" },
+    {
+      why: "a binding that leads nowhere",
+      request: { package: { name: "p", classes: [{ key: "C", functions: [{ functionKey: "f", name: "f" }] }] } },
+      path: "$.classes[0].function_bindings[0].function_key",
+    },
+    {
+      why: "a wrong quantity",
+      request: {
+        package: {
+          name: "p",
+          functions: [{ key: "f", provisionConfig: { cpuRequest: "lots", maxConcurrency: 0, needHttp2: false } }],
+        },
+      },
+      path: "$.functions[0].provision_config.cpu_request",
+    },
+  ])("refuses $why with the path", async ({ request, path }) => {
+    await expect(as("ann").createPackage(request as never)).rejects.toMatchObject({
+      detail: { kind: "invalid-argument", violations: expect.arrayContaining([expect.objectContaining({ path })]) },
+    });
+  });
+
+  test("takes what clusters report, once, from clusters it knows", async () => {
+    const ann = as("ann");
+    const summary = create(ClassRuntimeSummarySchema, {
+      id: "unit-1",
+      deploymentUnitId: "unit-1",
+      packageName: "p",
+      classKey: "p.C",
+    });
+    const report = (cluster: string, sequence: bigint) =>
+      ann.reportDeploymentStatus({
+        deploymentId: "unit-1",
+        status: { deploymentId: "unit-1", status: "RUNNING", classRuntime: summary },
+        origin: { cluster, epoch: "e1", sequence },
+      });
+    expect(await report("east", 1n)).toMatchObject({ message: "taken" });
+    expect(await report("east", 1n)).toMatchObject({ message: "known already" });
+    await expect(report("mars", 1n)).rejects.toMatchObject({
+      kind: expect.stringMatching(/not-found|invalid-argument/),
+    });
+    const measured = await ann.reportRuntimeMetrics({
+      deploymentId: "unit-1",
+      samples: [{ component: "add", metric: "rps", value: 12, observedAt: { seconds: 10n }, windowSeconds: 60 }],
+      origin: { cluster: "east", epoch: "e1", sequence: 2n },
+    });
+    expect(measured.acceptedSamples).toBe(1);
+  });
+});
