@@ -81,11 +81,16 @@ export async function makeUserTemplate(client: KubeClient, namespace: string, na
   } as never);
 }
 
+/** What Kubernetes puts into every namespace, sooner or later. */
+const KUBERNETES_OWN: ReadonlySet<string> = new Set(["ConfigMap kube-root-ca.crt", "ServiceAccount default"]);
+
 /** Everything of ours, or in the way of ours, that is in a namespace. */
 export async function worldOf(client: KubeClient, namespace: string): Promise<World> {
   const kinds = [CLASS_RUNTIMES, ...CORE_CHILD_KINDS, PODS];
   const lists = await Promise.all(kinds.map((kind) => client.resource<KubeObject>(kind as never).list({ namespace })));
-  const objects = lists.flatMap(({ items }) => items).filter(({ metadata }) => metadata.name !== "kube-root-ca.crt");
+  const objects = lists
+    .flatMap(({ items }) => items)
+    .filter(({ kind, metadata }) => !KUBERNETES_OWN.has(`${kind} ${metadata.name}`));
   const pods = objects.filter(({ kind }) => kind === "Pod");
   const others = objects.filter(({ kind }) => kind !== "Pod");
   return new Map([

@@ -29,6 +29,7 @@ import { ChildCache } from "./child-cache.ts";
 import { FactsReader, type ConfiguredFacts } from "./cluster-facts.ts";
 import { PodView } from "./cluster-view.ts";
 import type { Observation } from "../lifecycle/observation.ts";
+import { OwnWrites } from "./own-writes.ts";
 import { Quotas } from "./quotas.ts";
 import { reconcile } from "./reconcile.ts";
 import { ServedKinds } from "./served-kinds.ts";
@@ -137,7 +138,7 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
 
   const controllerOf = <T extends KubeObject>(subject: SubjectKind<T>): (() => Controller) => {
     const informer = informers.view(subject.type, namespaces, {}, { mayBeRefused: subject.mayBeRefused });
-    const deps = { ...shared, subject, informer };
+    const deps = { ...shared, subject, informer, own: new OwnWrites(informer) };
     templateUsers.follow(subject.owner.kind, informer, (object) => subject.statusOf(object));
     quotas.follow(subject.name, informer, {
       environmentOf: (object) => environmentOf(object, deps),
@@ -206,12 +207,14 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
     ...(elector ? { elector } : {}),
   });
   const classRuntimes = informers.view(CLASS_RUNTIME_SUBJECT.type, namespaces);
+  const observed = {
+    ...shared,
+    subject: CLASS_RUNTIME_SUBJECT,
+    informer: classRuntimes,
+    own: new OwnWrites(classRuntimes),
+  };
   const observe = (object: ClassRuntime, signal: AbortSignal): Promise<Observation> =>
-    observeClass(object as Stored<ClassRuntime & KubeObject>, signal, {
-      ...shared,
-      subject: CLASS_RUNTIME_SUBJECT,
-      informer: classRuntimes,
-    });
+    observeClass(object as Stored<ClassRuntime & KubeObject>, signal, observed);
   return { manager, informers, classRuntimes, elector, pods, events, children, facts, surroundings, quotas, observe };
 }
 

@@ -1,7 +1,17 @@
 import type { EnvironmentConfigSpec } from "@oaas/contracts/crd";
 import type { Violation } from "@oaas/foundation";
 import { equalJson } from "@oaas/kube-core";
-import { addDemand, checkQuotas, isWithin, NO_DEMAND, subtractDemand, type Demand } from "../templates/index.ts";
+import {
+  addDemand,
+  checkQuotas,
+  hasRoom,
+  isWithin,
+  limitsOf,
+  NO_DEMAND,
+  subtractDemand,
+  type Demand,
+  type Limits,
+} from "../templates/index.ts";
 
 /** One class as it speaks to the ledger. */
 export interface Claim {
@@ -47,9 +57,10 @@ interface Book {
   readonly entries: Map<string, Entry>;
   /** Those whose demand did not fit. */
   readonly waiting: Map<string, Entry>;
-  /** Newcomers that have not spoken yet, and their turns. */
-  readonly unheard: Map<string, string>;
+  /** Newcomers that have not spoken yet, in the order of their turns; those that have are taken out when they come to the front. */
+  readonly unheard: Pick<Claim, "id" | "order">[];
   quotas: Account["quotas"];
+  limits: Limits;
   /** The sum of what all hold. */
   taken: Demand;
 }
@@ -74,7 +85,10 @@ export class QuotaLedger {
 
   /** Notes that a class has come to be, so that nobody whose turn is later goes before it. */
   expect({ id, order }: Pick<Claim, "id" | "order">, account: string): void {
-    if (!this.#bookOf.has(id)) this.#books.get(account)?.unheard.set(id, order);
+    const unheard = this.#books.get(account)?.unheard;
+    if (unheard === undefined || this.#bookOf.has(id)) return;
+    const place = unheard.findLastIndex((one) => one.order <= order);
+    unheard.splice(place + 1, 0, { id, order });
   }
 
   /** Lets the class in, or says what its demand would break. One that is let in holds what it asked for. */
@@ -94,7 +108,6 @@ export class QuotaLedger {
 
   /** Forgets a class that is gone, or belongs to no environment any more. */
   release(id: string): void {
-    for (const { unheard } of this.#books.values()) unheard.delete(id);
     const book = this.#bookOf.get(id);
     const entry = book?.entries.get(id);
     if (book === undefined || entry === undefined) return;
@@ -122,34 +135,35 @@ export class QuotaLedger {
     if (present !== undefined) {
       if (!equalJson(present.quotas, quotas)) {
         present.quotas = quotas;
+        present.limits = limitsOf(quotas);
         this.#admitWaiting(present);
       }
       return present;
     }
-    const book: Book = { key, entries: new Map(), waiting: new Map(), unheard: new Map(), quotas, taken: NO_DEMAND };
+    const limits = limitsOf(quotas);
+    const book: Book = { key, entries: new Map(), waiting: new Map(), unheard: [], quotas, limits, taken: NO_DEMAND };
     this.#books.set(key, book);
     for (const { id, order } of this.#world.classesOf(key)) {
       if (this.#bookOf.has(id)) continue;
       const held = this.#world.heldBy(id);
       if (held.classes > 0) this.#enter(book, { id, order, asked: held }, held);
-      else book.unheard.set(id, order);
+      else book.unheard.push({ id, order });
     }
+    book.unheard.sort(byOrder);
     return book;
   }
 
   #hearBefore(book: Book, claim: Claim | undefined): void {
-    const earlier = [...book.unheard]
-      .filter(([id, order]) => id !== claim?.id && (claim === undefined || order < claim.order))
-      .sort(([, a], [, b]) => (a < b ? -1 : 1));
-    for (const [id] of earlier) {
-      book.unheard.delete(id);
-      const heard = this.#world.hear(id);
+    const { unheard } = book;
+    for (let first = unheard[0]; first; first = unheard[0]) {
+      if (claim !== undefined && byOrder(first, claim) >= 0) return;
+      unheard.shift();
+      const heard = this.#bookOf.has(first.id) ? undefined : this.#world.hear(first.id);
       if (heard !== undefined) this.#settle(this.#open(heard.account), heard.account, heard.claim);
     }
   }
 
   #settle(book: Book, { name, quotas }: Account, claim: Claim): readonly Violation[] {
-    book.unheard.delete(claim.id);
     const entry = book.entries.get(claim.id) ?? this.#enter(book, claim, this.#heldElsewhere(claim.id));
     entry.asked = claim.asked;
     const broken = checkQuotas(name, quotas, { taken: book.taken, held: entry.held, asked: entry.asked });
@@ -180,9 +194,8 @@ export class QuotaLedger {
 
   #admitWaiting(book: Book): void {
     const admitted: string[] = [];
-    for (const entry of [...book.waiting.values()].sort((a, b) => (a.order < b.order ? -1 : 1))) {
-      const { held, asked } = entry;
-      if (checkQuotas("", book.quotas, { taken: book.taken, held, asked }).length > 0) continue;
+    for (const entry of [...book.waiting.values()].sort(byOrder)) {
+      if (!hasRoom(book.limits, { taken: book.taken, held: entry.held, asked: entry.asked })) continue;
       this.#admit(book, entry);
       admitted.push(entry.id);
     }
@@ -200,4 +213,8 @@ export class QuotaLedger {
     book.taken = taken;
     if (!same) this.#observer.changed?.(book.key);
   }
+}
+
+function byOrder(a: Pick<Claim, "order">, b: Pick<Claim, "order">): number {
+  return a.order < b.order ? -1 : a.order > b.order ? 1 : 0;
 }

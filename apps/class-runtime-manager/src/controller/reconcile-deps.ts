@@ -6,6 +6,7 @@ import type { ClusterFacts } from "../templates/index.ts";
 import type { ChildApplier } from "./apply-children.ts";
 import type { ChildCache } from "./child-cache.ts";
 import type { PodView } from "./cluster-view.ts";
+import type { OwnWrites } from "./own-writes.ts";
 import type { Quotas } from "./quotas.ts";
 import type { SubjectKind } from "./subject.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -15,6 +16,8 @@ import type { UserTemplates } from "./user-templates.ts";
 export interface ReconcileDeps<T extends KubeObject> {
   readonly subject: SubjectKind<T>;
   readonly informer: InformerView<T>;
+  /** The same objects, no older than our own last writes. */
+  readonly own: OwnWrites<T>;
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly children: ChildCache;

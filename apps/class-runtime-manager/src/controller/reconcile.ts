@@ -24,7 +24,7 @@ export async function reconcile<T extends KubeObject>(
   context: ReconcileContext,
   deps: ReconcileDeps<T>,
 ): Promise<Outcome> {
-  const object = deps.informer.get(key);
+  const object = deps.own.get(key);
   if (!object) return settled();
   if (isBeingDeleted(object)) return finalize(object, context, deps);
   const current = hasFinalizer(object, FINALIZER) ? object : await addFinalizer(object, context, deps);
@@ -44,7 +44,7 @@ async function addFinalizer<T extends KubeObject>(
   deps: ReconcileDeps<T>,
 ): Promise<Stored<T>> {
   const { resourceVersion, finalizers = [] } = object.metadata;
-  return deps.client
+  const written = await deps.client
     .resource(deps.subject.type)
     .patch(
       keyOf(object),
@@ -52,6 +52,8 @@ async function addFinalizer<T extends KubeObject>(
       { metadata: { resourceVersion, finalizers: [...finalizers, FINALIZER] } },
       { signal },
     );
+  deps.own.note(written);
+  return written;
 }
 
 interface Made {

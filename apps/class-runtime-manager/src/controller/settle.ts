@@ -42,9 +42,10 @@ export async function settle<T extends KubeObject>(
     metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
     status: deps.subject.statusFor(ownStatus(step.status)),
   };
-  await deps.client
+  const written = await deps.client
     .resource(deps.subject.type)
     .apply(manifest as unknown as T, { fieldManager: FIELD_MANAGER, force: true, subresource: "status", signal });
+  deps.own.note(written);
   const annotations = eventAnnotationsOf(object);
   for (const happening of step.events) deps.events.record({ ...happening, annotations });
   report(previous, step.status, logger);

@@ -41,10 +41,13 @@ export {
   addDemand,
   checkQuotas,
   demandOf,
+  hasRoom,
   isWithin,
+  limitsOf,
   NO_DEMAND,
   subtractDemand,
   type Demand,
+  type Limits,
   type QuotaQuestion,
 } from "./quota.ts";
 export { classRequirements, functionRequirements, type Requirements } from "./requirements.ts";

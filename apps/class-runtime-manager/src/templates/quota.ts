@@ -131,6 +131,34 @@ export interface QuotaQuestion {
   readonly asked: Demand;
 }
 
+/** The limits of an environment, read once. */
+export type Limits = Readonly<Partial<Record<(typeof AMOUNTS)[number], Quantity>>> & { readonly classes?: number };
+
+/** The limits that quotas state. */
+export function limitsOf(quotas: Quotas): Limits {
+  const amounts = AMOUNTS.flatMap((amount) => {
+    const limit = quotas?.[amount];
+    const parsed = limit === undefined ? undefined : parseQuantity(limit);
+    return parsed?.ok === true ? [[amount, parsed.value] as const] : [];
+  });
+  return {
+    ...Object.fromEntries(amounts),
+    ...(quotas?.max_classes === undefined ? {} : { classes: quotas.max_classes }),
+  };
+}
+
+/** Whether `checkQuotas` would have nothing to say. */
+export function hasRoom(limits: Limits, { taken, held, asked }: QuotaQuestion): boolean {
+  const { classes: most } = limits;
+  const grows = asked.classes - held.classes;
+  if (most !== undefined && grows > 0 && taken.classes + grows > most) return false;
+  return AMOUNTS.every((amount) => {
+    const limit = limits[amount];
+    const more = asked[amount].nano - held[amount].nano;
+    return limit === undefined || more <= 0n || taken[amount].nano + more <= limit.nano;
+  });
+}
+
 /** Which quotas of an environment a class would break; only what it asks for beyond what it holds can break one. */
 export function checkQuotas(
   environment: string,

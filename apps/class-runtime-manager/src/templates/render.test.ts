@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import type { Expected } from "../lifecycle/observation.ts";
 import { chooseAndRender } from "./choose-and-render.ts";
 import { BUILTIN_TEMPLATES } from "./registry.ts";
-import { addDemand, checkQuotas, demandOf, NO_DEMAND } from "./quota.ts";
+import { addDemand, checkQuotas, demandOf, hasRoom, limitsOf, NO_DEMAND } from "./quota.ts";
 import { templateChoice } from "./template-choice.ts";
 import type { Manifest, Rendered } from "./template.ts";
 import { containerFunction, inputOf, type PartialInput } from "./testing/inputs.ts";
@@ -283,6 +283,8 @@ describe("quotas of an environment", () => {
     expect(broken[1]?.message).toContain("asks for 1550m");
     expect(broken[1]?.message).toContain("hold 1550m of 3");
     expect(checkQuotas("e", tight, { ...question, held: own })).toEqual([]);
+    for (const quotas of [tight, { ...tight, ...{ cpu: "4" } }, { cpu: "4" }, { max_classes: 2 }, undefined])
+      expect(hasRoom(limitsOf(quotas), question)).toBe(checkQuotas("e", quotas, question).length === 0);
   });
 });
 
