@@ -1,0 +1,230 @@
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import type { KubeObject } from "@oaas/kube-core";
+import { eventually, makeRunFolder, runCommand } from "@oaas/testkit";
+import { childrenOf, idsOf, unitOf } from "./crm/classes.ts";
+import { atOnce, percentile, startLab, type CrmLab } from "./crm/lab.ts";
+import { isClassWrite, now, requestsBetween, startManager, type MeasuredManager } from "./crm/measured-manager.ts";
+import type { ProcessFigures } from "./crm/probe.ts";
+import type { Bench, BenchReport } from "./harness.ts";
+import { median } from "./kube/run-contender.ts";
+import { scaled } from "./kube/scale.ts";
+
+const CLASSES = scaled(1_000);
+const WARM_UP = Math.max(10, scaled(50));
+const ROUNDS = 3;
+/** Calls of Deploy at once. */
+const CALLERS = 64;
+/** What the manager does at once: classes times children of each, as far as its connections go. Raw applies get the same. */
+const AT_ONCE = 64;
+const PATIENCE_MS = 600_000;
+/** In a real cluster classes have an owner that is there; here nobody collects. */
+const NO_UID = "00000000-0000-4000-8000-000000000000";
+
+interface Raw {
+  readonly applied: number;
+  readonly ms: number;
+  readonly cpuMs: number;
+}
+
+interface Made {
+  /** From the first Deploy to the last child. */
+  readonly ms: number;
+  readonly children: number;
+  readonly writes: number;
+  readonly reads: number;
+  readonly cpuMs: number;
+  readonly deployMs: readonly number[];
+  readonly byName: Readonly<Record<string, number>>;
+}
+
+/**
+ * Classes of two functions and a state store from Deploy to all children applied, on a real API server without controllers, so that all
+ * there is to do is writing; and the same children written straight to the same server, in turns.
+ */
+export const bench: Bench = {
+  name: "crm-deploy",
+  async run(log) {
+    await using lab = await startLab();
+    await using manager = await startManager(lab.kubeconfig);
+    await manager.readyAt;
+    const idle = await manager.figures({ heap: true });
+    await lab.makeNamespace("warm");
+    await makeClasses(lab, manager, "warm", WARM_UP);
+    const raws: Raw[] = [];
+    const mades: Made[] = [];
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      const raw = await applyRaw(lab, `raw-${round}`);
+      await lab.makeNamespace(`made-${round}`);
+      const made = await makeClasses(lab, manager, `made-${round}`, CLASSES);
+      log(
+        `round ${round}: raw ${perSecond(raw.applied, raw.ms)}, made ${perSecond(made.children, made.ms)} children per second, ${JSON.stringify(made.byName)}`,
+      );
+      raws.push(raw);
+      mades.push(made);
+    }
+    return reportOf(raws, mades, idle);
+  },
+};
+
+/** The children that CLASSES classes have, applied by our client alone. */
+async function applyRaw(lab: CrmLab, namespace: string): Promise<Raw> {
+  await lab.makeNamespace(namespace);
+  const folder = await makeRunFolder("crm-raw");
+  try {
+    const file = path.join(folder.path, "objects.json");
+    const objects: KubeObject[] = idsOf(CLASSES).flatMap((id) => childrenOf(id, namespace, NO_UID));
+    await writeFile(file, JSON.stringify(objects));
+    const program = fileURLToPath(import.meta.resolve("./crm/apply-raw.ts"));
+    const ran = await runCommand(process.execPath, [program, lab.kubeconfig, file, String(AT_ONCE)], {
+      timeoutMs: PATIENCE_MS,
+    });
+    if (ran.exitCode !== 0) throw new Error(ran.stderr.slice(-2_000));
+    return JSON.parse(ran.stdout) as Raw;
+  } finally {
+    await folder.remove();
+  }
+}
+
+async function makeClasses(lab: CrmLab, manager: MeasuredManager, namespace: string, count: number): Promise<Made> {
+  const perClass = childrenOf("order-0", namespace, NO_UID).length;
+  const before = await manager.figures();
+  const deployMs: number[] = [];
+  const start = now();
+  const calls = atOnce(idsOf(count), CALLERS, async (id) => {
+    const asked = performance.now();
+    await manager.deployments.deploy({ deploymentUnit: unitOf(id), namespace }, { deadlineMs: PATIENCE_MS });
+    deployMs.push(performance.now() - asked);
+  });
+  const after = await eventually(
+    async () => {
+      const figures = await manager.figures();
+      const written = requestsBetween(before, figures, isChildWrite);
+      if (written < count * perClass) throw new Error(`${written} of ${count * perClass} children`);
+      return figures;
+    },
+    { timeoutMs: PATIENCE_MS, what: "all children" },
+  );
+  await calls;
+  const ms = lastChildAt(after) - start;
+  const settled = await quiet(manager);
+  await check(lab, namespace, count, perClass);
+  return {
+    ms,
+    children: count * perClass,
+    writes: requestsBetween(before, settled, isClassWrite),
+    reads: requestsBetween(before, settled, (name) => /^(GET|LIST) /.test(name)),
+    cpuMs: settled.cpuMs - before.cpuMs,
+    deployMs,
+    byName: Object.fromEntries(
+      Object.keys(settled.requests)
+        .map((name) => [name, requestsBetween(before, settled, (one) => one === name) / count] as const)
+        .filter(([, perOne]) => perOne >= 0.05),
+    ),
+  };
+}
+
+/** Every class has exactly its children. */
+async function check(lab: CrmLab, namespace: string, count: number, perClass: number): Promise<void> {
+  const listed = await lab.kubectl([
+    "get",
+    "deployments,services,configmaps",
+    "-n",
+    namespace,
+    "-l",
+    "oaas.io/owner",
+    "-o",
+    "name",
+  ]);
+  const found = listed.stdout.split("\n").filter((line) => line !== "").length;
+  if (found !== count * perClass) throw new Error(`${found} children, not ${count * perClass}`);
+}
+
+/** Resolves when the manager has sent nothing for a second. */
+async function quiet(manager: MeasuredManager): Promise<ProcessFigures> {
+  for (let last = await manager.figures(); ;) {
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    const next = await manager.figures();
+    if (requestsBetween(last, next, (name) => !name.endsWith(" leases")) === 0) return next;
+    last = next;
+  }
+}
+
+function isChildWrite(name: string): boolean {
+  return /^PATCH [a-z]+$/.test(name) && name !== "PATCH classruntimes";
+}
+
+function lastChildAt({ requests }: ProcessFigures): number {
+  return Math.max(...Object.entries(requests).map(([name, { lastAt }]) => (isChildWrite(name) ? lastAt : 0)));
+}
+
+function perSecond(count: number, ms: number): string {
+  return ((count / ms) * 1000).toFixed(0);
+}
+
+function reportOf(raws: readonly Raw[], mades: readonly Made[], idle: ProcessFigures): BenchReport {
+  const rawRate = median(raws.map(({ applied, ms }) => (applied / ms) * 1000));
+  const madeRate = median(mades.map(({ children, ms }) => (children / ms) * 1000));
+  const perClass = (mades[0]?.children ?? 0) / CLASSES;
+  const writes = median(mades.map((made) => made.writes / CLASSES));
+  const deployMs = mades.flatMap((made) => made.deployMs);
+  return {
+    title: `${CLASSES} classes of two functions and a state store (${perClass} children each) from Deploy to all children applied, on a real API server (medians of ${ROUNDS} rounds)`,
+    measurements: [
+      {
+        name: "raw: children applied by our client alone",
+        value: rawRate,
+        unit: "per second",
+        note: `${AT_ONCE} at once`,
+      },
+      { name: "classes: children applied", value: madeRate, unit: "per second" },
+      { name: "classes: whole ones", value: madeRate / perClass, unit: "per second" },
+      {
+        name: "API writes per class",
+        value: writes,
+        unit: "writes",
+        note: "the class itself, children, status, events",
+      },
+      { name: "API reads per class", value: median(mades.map((made) => made.reads / CLASSES)), unit: "reads" },
+      {
+        name: "Deploy, p50",
+        value: percentile(deployMs, 0.5),
+        unit: "ms",
+        note: `${CALLERS} calls at once, on a server that is busy with children`,
+      },
+      { name: "Deploy, p99", value: percentile(deployMs, 0.99), unit: "ms" },
+      {
+        name: "processor time of the manager per class",
+        value: median(mades.map((made) => made.cpuMs / CLASSES)),
+        unit: "ms",
+      },
+      {
+        name: "processor time of the raw client for the same children",
+        value: median(raws.map((raw) => (raw.cpuMs / raw.applied) * perClass)),
+        unit: "ms",
+      },
+      {
+        name: "idle manager, resident",
+        value: idle.rssBytes / 2 ** 20,
+        unit: "MiB",
+        note: "without classes, after a collection",
+      },
+      { name: "idle manager, live heap", value: (idle.heapBytes ?? 0) / 2 ** 20, unit: "MiB" },
+    ],
+    ratios: [
+      {
+        name: "rate of children, classes / raw",
+        value: madeRate / rawRate,
+        floor: 0.8,
+        explains: `the manager writes ${writes.toFixed(2)} objects for ${perClass} children, so that it cannot be above ${(perClass / writes).toFixed(2)} where the server is the limit`,
+      },
+      {
+        name: "writes allowed / writes done",
+        value: (perClass + 2) / writes,
+        floor: 1,
+        explains: "allowed are the children and two: the class and its status",
+      },
+    ],
+  };
+}

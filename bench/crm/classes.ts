@@ -1,0 +1,71 @@
+import { create } from "@bufbuild/protobuf";
+import { loadConfig } from "@oaas/config";
+import { DeploymentUnitSchema, type DeploymentUnit } from "@oaas/contracts/grpc";
+import { hashJson, type KubeObject } from "@oaas/kube-core";
+import { crmConfig } from "../../apps/class-runtime-manager/src/config.ts";
+import { HASH_ANNOTATION } from "../../apps/class-runtime-manager/src/controller/apply-children.ts";
+import { configuredFacts } from "../../apps/class-runtime-manager/src/controller/configured-facts.ts";
+import { unitToClassRuntime } from "../../apps/class-runtime-manager/src/mapping/unit-to-class-runtime.ts";
+import { BUILTIN_TEMPLATES, chooseAndRender } from "../../apps/class-runtime-manager/src/templates/index.ts";
+
+/** What a manager serves from that was started without settings of its own, on a cluster without other projects. */
+const FACTS = {
+  ...configuredFacts(loadConfig(crmConfig, { env: {} })),
+  routers: [],
+  capabilities: {
+    knative: false,
+    horizontalPodAutoscaler: true,
+    podDisruptionBudget: true,
+    networkPolicy: true,
+    serviceMonitor: false,
+    podMonitor: false,
+  },
+};
+
+/** A class with two functions and a state store, as a package manager sends it. */
+export function unitOf(id: string): DeploymentUnit {
+  const functionOf = (key: string) => ({
+    functionKey: key,
+    provisionConfig: {
+      containerImage: `registry.example/shop/${key}:1.0`,
+      cpuRequest: "10m",
+      memoryRequest: "16Mi",
+      minScale: 1,
+    },
+    config: { LOG: "info", REGION: "eu" },
+  });
+  return create(DeploymentUnitSchema, {
+    id,
+    packageName: "shop",
+    classKey: "Order",
+    functions: [functionOf("place"), functionOf("cancel")],
+    state: { persistent: false },
+    odgmConfig: { collections: ["orders"], partitionCount: 3, replicaCount: 1 },
+  });
+}
+
+/** The children that the manager makes of such a class, exactly as it sends them. */
+export function childrenOf(id: string, namespace: string, uid: string): readonly KubeObject[] {
+  const made = unitToClassRuntime(unitOf(id), { namespace });
+  if (!made.ok) throw new Error(made.error.map(({ path, message }) => `${path} ${message}`).join("; "));
+  const { desired } = made.value;
+  const { apiVersion, kind, metadata } = desired;
+  const owner = { apiVersion, kind, namespace, name: metadata.name, uid, labels: metadata.labels ?? {} };
+  const chosen = chooseAndRender(
+    { owner, spec: desired.spec, cluster: FACTS, assignedNames: new Map() },
+    BUILTIN_TEMPLATES,
+  );
+  if (!chosen.ok) throw new Error(chosen.error.message);
+  return chosen.value.rendered.children.map((child) => ({
+    ...child,
+    metadata: {
+      ...child.metadata,
+      annotations: { ...child.metadata.annotations, [HASH_ANNOTATION]: hashJson(child) },
+    },
+  })) as KubeObject[];
+}
+
+/** Ids of so many classes. */
+export function idsOf(count: number, prefix = "order"): readonly string[] {
+  return Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
+}

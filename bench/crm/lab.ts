@@ -1,0 +1,78 @@
+import { readdirSync } from "node:fs";
+import path from "node:path";
+import { realAmbient } from "@oaas/foundation/real";
+import type { KubeObject } from "@oaas/kube-core";
+import { KubeClient, resourceType } from "@oaas/kube-runtime";
+import { createUndiciTransport, loadAccess } from "@oaas/kube-runtime/node";
+import { makeRunFolder, startCluster, type ClusterParts, type Kubectl } from "@oaas/real-components";
+
+const CRDS = path.resolve(import.meta.dirname, "..", "..", "deploy", "crds");
+
+const NAMESPACES = resourceType<KubeObject>({
+  group: "",
+  version: "v1",
+  kind: "Namespace",
+  resource: "namespaces",
+  namespaced: false,
+});
+
+/** A real API server with our CRDs and room for thousands of classes. */
+export interface CrmLab extends AsyncDisposable {
+  readonly kubeconfig: string;
+  readonly kubectl: Kubectl;
+  /** As fast as the server lets it. */
+  readonly client: KubeClient;
+  makeNamespace(name: string): Promise<void>;
+}
+
+/** Starts it; with controllers and simulated nodes when classes shall become Available. */
+export async function startLab(parts: ClusterParts = {}): Promise<CrmLab> {
+  const folder = await makeRunFolder("crm-bench");
+  const crdFiles = readdirSync(CRDS).map((file) => path.join(CRDS, file));
+  const cluster = await startCluster({
+    crdFiles,
+    ...parts,
+    name: "bench",
+    folder: folder.path,
+    fsync: false,
+    // The usual /24 of a test cluster has room for 254 Services.
+    apiServerArgs: ["--service-cluster-ip-range=10.64.0.0/14"],
+  });
+  const client = freeClient(cluster.kubeconfig);
+  return {
+    kubeconfig: cluster.kubeconfig,
+    kubectl: cluster.kubectl,
+    client,
+    makeNamespace: async (name) =>
+      void (await client.resource(NAMESPACES).create({ apiVersion: "v1", kind: "Namespace", metadata: { name } })),
+    [Symbol.asyncDispose]: async () => {
+      await client.close();
+      await cluster.stop(0);
+      await folder.remove();
+    },
+  };
+}
+
+/** A client whom nothing but the server holds back. */
+export function freeClient(kubeconfig: string): KubeClient {
+  return new KubeClient({
+    transport: createUndiciTransport(loadAccess({ env: {}, kubeconfig }), realAmbient),
+    ambient: realAmbient,
+    flow: { perSecond: 1_000_000, burst: 1_000_000, inFlight: 1_000 },
+  });
+}
+
+/** Does the work for every item, so many at once. */
+export async function atOnce<T>(items: Iterable<T>, width: number, work: (item: T) => Promise<void>): Promise<void> {
+  const iterator = items[Symbol.iterator]();
+  const worker = async (): Promise<void> => {
+    for (let next = iterator.next(); !next.done; next = iterator.next()) await work(next.value);
+  };
+  await Promise.all(Array.from({ length: width }, worker));
+}
+
+/** The value that this share of all values does not exceed. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(sorted.length * share) - 1))] ?? Number.NaN;
+}

@@ -1,0 +1,115 @@
+import { fork, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { DeploymentService } from "@oaas/contracts/grpc";
+import { realAmbient } from "@oaas/foundation/real";
+import { RpcChannel, type RpcClient } from "@oaas/rpc";
+import type { ProcessFigures, Question } from "./probe.ts";
+import { isWrite } from "./request-name.ts";
+
+const MAIN = path.resolve(import.meta.dirname, "..", "..", "apps", "class-runtime-manager", "src", "main.ts");
+const PROBE = fileURLToPath(import.meta.resolve("./probe.ts"));
+const START_MS = 120_000;
+
+/** The class runtime manager as an operator runs it, in a process of its own that also tells what it does and needs. */
+export interface MeasuredManager extends AsyncDisposable {
+  readonly deployments: RpcClient<typeof DeploymentService>;
+  /** When the process was asked to start, on the wall clock. */
+  readonly startedAt: number;
+  /** When it said that its caches are filled. */
+  readonly readyAt: Promise<number>;
+  figures(options?: { readonly heap: boolean }): Promise<ProcessFigures>;
+  /** Ends it in order, or at once. */
+  stop(signal?: "SIGTERM" | "SIGKILL"): Promise<void>;
+}
+
+/** Starts a manager on a free port; it listens when this returns. */
+export async function startManager(
+  kubeconfig: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<MeasuredManager> {
+  const startedAt = now();
+  const child = fork(MAIN, [], {
+    execArgv: ["--expose-gc", "--import", PROBE],
+    env: {
+      PATH: process.env["PATH"] ?? "",
+      KUBECONFIG: kubeconfig,
+      HTTP_PORT: "0",
+      OPRC_CRM_HTTP_HOST: "127.0.0.1",
+      OPRC_CRM_K8S_NAMESPACE: "*",
+      LOG_LEVEL: "info",
+      ...env,
+    },
+    stdio: ["ignore", "pipe", "inherit", "ipc"],
+  });
+  const { port, readyAt } = await listening(child);
+  const channel = new RpcChannel({ name: "crm", address: `127.0.0.1:${port}`, clock: realAmbient.clock });
+  const stop = async (signal: "SIGTERM" | "SIGKILL" = "SIGTERM"): Promise<void> => {
+    channel.close();
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, "exit");
+    child.kill(signal);
+    await ended;
+  };
+  return {
+    deployments: channel.client(DeploymentService),
+    startedAt,
+    readyAt,
+    figures: asking(child),
+    stop,
+    [Symbol.asyncDispose]: () => stop(),
+  };
+}
+
+/** Requests of certain names that were answered between two moments. */
+export function requestsBetween(
+  before: ProcessFigures | undefined,
+  after: ProcessFigures,
+  counts: (name: string) => boolean,
+): number {
+  const total = (figures: ProcessFigures | undefined): number =>
+    Object.entries(figures?.requests ?? {}).reduce((sum, [name, { count }]) => sum + (counts(name) ? count : 0), 0);
+  return total(after) - total(before);
+}
+
+/** Writes about classes: who leads is written down too, whether there are classes or not. */
+export function isClassWrite(name: string): boolean {
+  return isWrite(name) && !name.endsWith(" leases");
+}
+
+/** The wall clock in fractions of milliseconds, comparable between processes. */
+export function now(): number {
+  return performance.timeOrigin + performance.now();
+}
+
+function listening(child: ChildProcess): Promise<{ readonly port: number; readonly readyAt: Promise<number> }> {
+  const ready = Promise.withResolvers<number>();
+  const listens = Promise.withResolvers<number>();
+  const timer = setTimeout(() => listens.reject(new Error("the manager does not listen")), START_MS);
+  child.once("exit", (code) => listens.reject(new Error(`the manager ended with ${code}`)));
+  if (child.stdout === null) throw new Error("no output");
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    if (line.includes('"the class runtime manager listens"'))
+      listens.resolve((JSON.parse(line) as { readonly port: number }).port);
+    else if (line.includes('"the class runtime manager is ready"')) ready.resolve(now());
+    if (process.env["OAAS_BENCH_VERBOSE"] && /"level":"(warn|error)"/.test(line)) console.log(line);
+  });
+  return listens.promise.finally(() => clearTimeout(timer)).then((port) => ({ port, readyAt: ready.promise }));
+}
+
+function asking(child: ChildProcess): MeasuredManager["figures"] {
+  let last = 0;
+  const waiting = new Map<number, (figures: ProcessFigures) => void>();
+  child.on("message", ({ id, figures }: { readonly id: number; readonly figures: ProcessFigures }) => {
+    waiting.get(id)?.(figures);
+    waiting.delete(id);
+  });
+  return ({ heap } = { heap: false }) =>
+    new Promise((resolve, reject) => {
+      const question: Question = { id: (last += 1), heap };
+      waiting.set(question.id, resolve);
+      child.send(question, (error) => error && reject(error));
+    });
+}
