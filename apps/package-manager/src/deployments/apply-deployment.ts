@@ -125,7 +125,7 @@ async function unchanged(context: DeploymentContext, at: Situation, call: Call):
   const running = underWay(at);
   if (running !== undefined && at.saga !== undefined) {
     const { subject, id } = running.saga;
-    const outcome = awaited(context, { subject, id, revision: at.saga.revision });
+    const outcome = awaited(context, at.key, { subject, id, revision: at.saga.revision });
     return { status: "unchanged", id, outcome };
   }
   const { record } = at.current as NonNullable<Situation["current"]>;

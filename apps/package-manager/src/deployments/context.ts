@@ -1,4 +1,4 @@
-import { conflict, startDeadline, type Ambient } from "@oaas/foundation";
+import { conflict, sleep, type Ambient } from "@oaas/foundation";
 import type { DeploymentKey } from "@oaas/models";
 import { conflictOf, together, type CollectionView, type KeyValueStore, type Transaction } from "@oaas/storage";
 import type { DeploymentStore, StoredDeployment } from "../adapters/store/deployment-store.ts";
@@ -31,6 +31,7 @@ export interface DeploymentContext {
 
 /** How long a writer waits for the lists of its own process to show what it wrote; it is written either way. */
 const SHOWN_WITHIN_MS = 2_000;
+const SHOWN_POLL_MS = 5;
 
 /** A deployment and its saga, read to decide on both. */
 export interface Situation {
@@ -105,15 +106,22 @@ export async function launch(
   const staged = await engine.stage(at.saga, saga);
   const { revision } = await store.commit(together(...parts, staged.transaction));
   const reference = staged.launch(revision);
-  return { id: reference.id, outcome: awaited(context, reference) };
+  return { id: reference.id, outcome: awaited(context, at.key, reference) };
 }
 
-/** Waits for a saga as long as callers do, then for the lists of this process to show what it did. */
-export async function awaited(context: DeploymentContext, saga: SagaReference): Promise<Waited> {
+/** Waits for a saga as long as callers do, then for the lists of this process to show what it did. Never rejects. */
+export async function awaited(context: DeploymentContext, key: DeploymentKey, saga: SagaReference): Promise<Waited> {
   const waited = await context.engine.wait(saga, { timeoutMs: context.waitMs });
-  using limit = startDeadline(context.ambient, SHOWN_WITHIN_MS);
-  await context.view.reached(saga.revision, limit).catch(() => undefined);
+  await shown(context, key).catch(() => undefined);
   return waited;
+}
+
+async function shown({ ambient, view, deployments }: DeploymentContext, key: DeploymentKey): Promise<void> {
+  const revision = (await deployments.get(key))?.revision;
+  const isShown = (): boolean =>
+    revision === undefined ? view.get(key) === undefined : (view.get(key)?.revision ?? 0) >= revision;
+  const until = ambient.clock.monotonic() + SHOWN_WITHIN_MS;
+  while (!isShown() && ambient.clock.monotonic() < until) await sleep(ambient.timers, SHOWN_POLL_MS);
 }
 
 /** Closes the entry of a wish that is still being carried out. */

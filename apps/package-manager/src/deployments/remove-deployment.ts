@@ -58,7 +58,7 @@ async function removeWhole(context: DeploymentContext, at: Situation, call: Call
   const isDeletion = current.record.deletion !== undefined;
   if (isDeletion && running !== undefined && at.saga !== undefined) {
     const { subject, id } = running.saga;
-    return { id, outcome: awaited(context, { subject, id, revision: at.saga.revision }) };
+    return { id, outcome: awaited(context, at.key, { subject, id, revision: at.saga.revision }) };
   }
   const record = isDeletion ? current.record : deleted(current.record, call, context.ambient.clock.now());
   const saga = undeploySaga(record, context.policy, { by: call.caller, correlationId: call.correlationId });

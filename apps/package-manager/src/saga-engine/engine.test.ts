@@ -168,6 +168,15 @@ describe("a saga", () => {
     expect(effects).toEqual(["A does 1", "A does 1", "A does 1"]);
   });
 
+  test("a target that asks for a long wait is not waited for", async () => {
+    const a = await engineOf("A");
+    perform = async () => {
+      throw unavailable("it", "its breaker is open", { retryAfterMs: 30_000 });
+    };
+    expect(await run(a, toy(["1"]))).toBe("failed");
+    expect(effects).toEqual(["A does 1"]);
+  });
+
   test("is written before its effects: with the first steps started, the others not", async () => {
     const a = await engineOf("A");
     slow();

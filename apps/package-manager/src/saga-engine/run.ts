@@ -145,8 +145,9 @@ export class SagaRun {
   async #attempt(step: SagaStep, signal: AbortSignal, work: () => Promise<string>): Promise<string> {
     const { ambient, lanes, budget, retries, policy, assertAlive } = this.#deps;
     budget.earn(step.target);
-    const onRetry = (fault: Fault): void => {
-      if (!budget.spend(step.target)) throw fault;
+    const onRetry = (fault: Fault, _: number, delayMs: number): void => {
+      // A target that asks for more patience than we have is left to whoever looks again later.
+      if (delayMs > policy.capMs || !budget.spend(step.target)) throw fault;
     };
     return retry({ ...ambient, retries, policy, signal, onRetry }, () =>
       lanes.run(step.target, signal, async () => {
