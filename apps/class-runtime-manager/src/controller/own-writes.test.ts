@@ -6,7 +6,7 @@ import { OwnWrites } from "./own-writes.ts";
 const KEY = { namespace: "shop", name: "order" };
 
 function object(resourceVersion: string, uid = "u1"): Stored<KubeObject> {
-  return { apiVersion: "v1", kind: "Thing", metadata: { ...KEY, uid, resourceVersion } } as Stored<KubeObject>;
+  return { apiVersion: "v1", kind: "Thing", metadata: { ...KEY, uid, resourceVersion } };
 }
 
 /** A cache with one place, filled by hand. */

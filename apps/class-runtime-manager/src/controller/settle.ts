@@ -2,9 +2,12 @@ import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
 import { isBeingDeleted, refOf, type KubeObject, type Stored } from "@oaas/kube-core";
 import type { ReconcileContext } from "@oaas/kube-runtime";
 import type { Logger } from "@oaas/observability";
+import { isPodReady } from "../lifecycle/diagnose-pod.ts";
 import { evaluate, type Step } from "../lifecycle/evaluate.ts";
 import type { Observation, Problem } from "../lifecycle/observation.ts";
+import { conditionIn, type Workload } from "../lifecycle/observed-objects.ts";
 import { ownStatus } from "../lifecycle/own-status.ts";
+import { isWorkload } from "../lifecycle/readiness.ts";
 import { ownerLabelValue } from "../templates/index.ts";
 import { eventAnnotationsOf } from "./about-class.ts";
 import { FIELD_MANAGER } from "./apply-children.ts";
@@ -28,11 +31,12 @@ export async function settle<T extends KubeObject>(
   deps: ReconcileDeps<T>,
 ): Promise<Step> {
   const previous = deps.subject.statusOf(object);
-  const first = evaluate(previous, observe(object, pass, [], deps), deps.clock.now());
+  const seen = observe(object, pass, [], deps);
+  const first = evaluate(previous, seen, deps.clock.now());
   const step =
-    first.status.phase === "available" || pass.deleting
+    first.status.phase === "available" || pass.deleting || !mayHaveWarnings(seen)
       ? first
-      : evaluate(previous, observe(object, pass, await warnings(object, pass, signal, deps), deps), deps.clock.now());
+      : evaluate(previous, { ...seen, events: await warningsAbout(seen, signal, deps) }, deps.clock.now());
   if (!step.changed) return step;
   const { apiVersion, kind, metadata } = object;
   const { name, namespace } = metadata;
@@ -96,22 +100,32 @@ export async function observeClass<T extends KubeObject>(
   const wanted = want(object, deps, "check");
   const present = deps.children.childrenOf(object.metadata.uid);
   const pass = { wanted, problems: wanted.problems, present, deleting: isBeingDeleted(object) };
-  return observe(object, pass, await warnings(object, pass, signal, deps), deps);
+  const seen = observe(object, pass, [], deps);
+  return { ...seen, events: await warningsAbout(seen, signal, deps) };
+}
+
+/**
+ * Whether there is something that events say more about than the objects themselves: a pod that is not ready, or a controller that cannot make
+ * pods. Deployments say the latter in a condition; the other kinds only in events.
+ */
+function mayHaveWarnings({ children, pods, replicaSets }: Observation): boolean {
+  return (
+    pods.some((pod) => !isPodReady(pod) && !isBeingDeleted(pod)) ||
+    [...children, ...replicaSets].some((object) =>
+      object.kind === "Deployment" || object.kind === "ReplicaSet"
+        ? conditionIn((object as Workload).status?.conditions, "ReplicaFailure")?.status === "True"
+        : isWorkload(object),
+    )
+  );
 }
 
 /** Events are read only for a class that is not well, and a failure to read them hides nothing else. */
-async function warnings<T extends KubeObject>(
-  object: Stored<T>,
-  pass: Pass,
+function warningsAbout<T extends KubeObject>(
+  { subject, children, pods, replicaSets }: Observation,
   signal: AbortSignal,
   deps: ReconcileDeps<T>,
 ): Promise<Observation["events"]> {
-  const observed = observe(object, pass, [], deps);
   return deps.pods
-    .warningsAbout(
-      object.metadata.namespace ?? "",
-      [...observed.children, ...observed.pods, ...observed.replicaSets],
-      signal,
-    )
+    .warningsAbout(subject.namespace ?? "", [...children, ...pods, ...replicaSets], signal)
     .catch(() => []);
 }
