@@ -17,6 +17,7 @@ const GRID: Grid = {
   nodes: 2,
   isShared: false,
   collections: [{ name: "shop.Order", partitions: 2 }],
+  told: undefined,
 };
 
 const nodes: OnePort[] = [];

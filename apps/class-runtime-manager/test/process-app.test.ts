@@ -17,7 +17,7 @@ import { createRecordingMeter } from "@oaas/observability/testing";
 import { bindService, listenOnePort, RpcChannel, RpcServer, type OnePort } from "@oaas/rpc";
 import { describeWith, eventually } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startApp, type RunningApp } from "../src/app.ts";
+import { startApp, type AppPorts, type RunningApp } from "../src/app.ts";
 import { crmConfig } from "../src/config.ts";
 import { ClassLab } from "./class-lab.ts";
 import { startScriptedPm, type ScriptedPm } from "./scripted-pm.ts";
@@ -77,6 +77,8 @@ async function startGrid(grid: { partitions: number; objects: bigint }): Promise
 describeWith(["kubernetes", "kwok"], "the whole manager, its surroundings scripted", () => {
   let lab: ClassLab;
   let app: RunningApp;
+  let ports: Omit<AppPorts, "transport">;
+  let start: () => Promise<RunningApp>;
   let pm: ScriptedPm;
   let transport: SlowTransport;
   let channel: RpcChannel;
@@ -116,9 +118,8 @@ describeWith(["kubernetes", "kwok"], "the whole manager, its surroundings script
         OPRC_CRM_ODGM_HEALTH_INTERVAL_SECS: "1s",
       },
     });
-    app = await startApp(config, {
+    ports = {
       ambient: realAmbient,
-      transport,
       ownNamespace: "classes",
       identity: "test",
       logger: NOOP_LOGGER,
@@ -128,7 +129,9 @@ describeWith(["kubernetes", "kwok"], "the whole manager, its surroundings script
       context: NOOP_CONTEXT,
       reread: () => config,
       gridResolver: async () => [`127.0.0.1:${gridNode.port}`],
-    });
+    };
+    start = () => startApp(config, { ...ports, transport });
+    app = await start();
     channel = new RpcChannel({ name: "crm", address: `127.0.0.1:${app.port}`, clock: realAmbient.clock });
     await app.ready;
   });
@@ -186,6 +189,18 @@ describeWith(["kubernetes", "kwok"], "the whole manager, its surroundings script
     const read = readings();
     await eventually(() => readings() >= read + 3, { timeoutMs: 60_000, what: "three more readings" });
     expect(writes()).toBe(before);
+    await app.close();
+    channel.close();
+    transport = new SlowTransport(
+      createUndiciTransport(loadAccess({ env: {}, kubeconfig: lab.cluster.kubeconfig }), realAmbient),
+    );
+    pm.reports.splice(0);
+    app = await start();
+    channel = new RpcChannel({ name: "crm", address: `127.0.0.1:${app.port}`, clock: realAmbient.clock });
+    await eventually(() => reported("stored") === "RUNNING", { timeoutMs: 60_000, what: "everything to be told anew" });
+    const again = readings();
+    await eventually(() => readings() >= again + 2, { timeoutMs: 60_000, what: "two readings after the restart" });
+    expect(transport.writes.filter((write) => write.includes("/classruntimes/"))).toEqual([]);
   });
 
   test("a DeploymentRecord is read like any class, and changed only where it was made", async () => {

@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { connect as connectHttp2 } from "node:http2";
+import { connect } from "node:net";
 import { promisify } from "node:util";
 import { create, toBinary } from "@bufbuild/protobuf";
 import {
@@ -10,6 +11,7 @@ import {
   TopologyService,
 } from "@oaas/contracts/grpc";
 import { Fault } from "@oaas/foundation";
+import { createRecordingMeter } from "@oaas/observability/testing";
 import { eventually, makeAuthority } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { serve, type Serving } from "./serving.ts";
@@ -21,9 +23,11 @@ const { deploy, watchClassRuntimes, getDeploymentStatus } = DeploymentService.me
 describe("gRPC-Web", () => {
   let serving: Serving;
   let base: string;
+  const meter = createRecordingMeter();
   beforeAll(async () => {
     serving = await serve({
       maxRequestBytes: 1_000,
+      meter,
       webOrigins: ["https://console.test"],
       authorize: (_method, call) => {
         if (call.header("authorization") === "Bearer bad") throw new Fault({ kind: "unauthenticated" }, "no");
@@ -167,6 +171,20 @@ describe("gRPC-Web", () => {
     caller.abort();
     await call;
     await eventually(() => serving.rpc.inFlight === 0 && serving.seen.aborted.length > before);
+  });
+
+  test("a caller that leaves in the middle of its request is no fault of ours", async () => {
+    const count = (code: string) =>
+      meter.value("grpc_server_handled_total", { method: `/${DeploymentService.typeName}/Deploy`, code }) ?? 0;
+    const before = [count("CANCELLED"), count("INTERNAL")] as const;
+    const socket = connect(serving.port, "127.0.0.1");
+    socket.write(
+      `POST /${DeploymentService.typeName}/Deploy HTTP/1.1\r\nhost: a\r\ncontent-type: application/grpc-web\r\ncontent-length: 100\r\n\r\nhalf`,
+    );
+    await eventually(() => serving.rpc.inFlight === 1);
+    socket.destroy();
+    await eventually(() => count("CANCELLED") === before[0] + 1, { what: "the call to end" });
+    expect(count("INTERNAL")).toBe(before[1]);
   });
 
   test("also over HTTP/2, beside gRPC and plain HTTP on the same connection", async () => {

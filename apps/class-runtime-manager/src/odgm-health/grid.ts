@@ -1,6 +1,8 @@
 import type { ClassRuntime, ClassRuntimeStatus } from "@oaas/contracts/crd";
 import type { KubeObject, ObjectKey, Stored } from "@oaas/kube-core";
+import type { OdgmReading } from "../lifecycle/observation.ts";
 import { odgmNames } from "../templates/parts/names.ts";
+import { toldBefore } from "./verdict.ts";
 
 /** A class's state store as its status describes it: what there is to ask, and what it should answer. */
 export interface Grid {
@@ -16,6 +18,8 @@ export interface Grid {
   /** Other clusters hold nodes too, so that a partition need not be served here. */
   readonly isShared: boolean;
   readonly collections: readonly { readonly name: string; readonly partitions: number }[];
+  /** What it had said when the status was written. */
+  readonly told: OdgmReading | undefined;
 }
 
 /** The state store that can be asked; undefined while the class has none, or none that is up, or is going away. */
@@ -30,6 +34,7 @@ export function gridOf(
   const [host = "", port = ""] = odgm.service.split(":");
   const nodes = odgm.desired_replicas ?? 1;
   const everywhere = new Set(Object.values(spec?.odgm_config?.env_node_ids ?? {}).flat());
+  const isShared = everywhere.size > nodes;
   return {
     uid,
     key: { namespace, name: metadata.name },
@@ -37,7 +42,8 @@ export function gridOf(
     nodesService: `${odgmNames(metadata.name).pods}.${namespace}`,
     port: Number(port) || 80,
     nodes,
-    isShared: everywhere.size > nodes,
+    isShared,
+    told: toldBefore(odgm, isShared),
     collections: (odgm.collections_status ?? []).map(({ name, partition_count: partitions = 0 }) => ({
       name,
       partitions,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { gridOf, type Grid } from "./grid.ts";
 import { judge, tellTheSame, type NodeAnswer } from "./judge.ts";
+import { toldBefore } from "./verdict.ts";
 
 const NOW = Date.UTC(2026, 10, 15);
 const grid = (over: Partial<Grid> = {}): Grid => ({
@@ -12,6 +13,7 @@ const grid = (over: Partial<Grid> = {}): Grid => ({
   nodes: 2,
   isShared: false,
   collections: [{ name: "shop.Order", partitions: 2 }],
+  told: undefined,
   ...over,
 });
 const node = (...partitions: number[]): NodeAnswer => ({
@@ -54,6 +56,24 @@ test("more objects and a later time are no news; a lost shard or the silence aft
   expect(tellTheSame(before, judge(grid(), [node(0, 1), node(0)], NOW))).toBe(false);
   expect(tellTheSame(before, undefined)).toBe(false);
   expect(tellTheSame(undefined, undefined)).toBe(true);
+});
+
+test.each([
+  { why: "well", answers: [node(0, 1)] },
+  { why: "ill", answers: [node(0), node(0)] },
+])("a store that was $why when its status was written says the same to the manager that starts", ({ answers }) => {
+  const reading = judge(grid(), answers, NOW);
+  const written = {
+    ...reading?.details,
+    last_checked: reading?.checkedAt ?? "",
+    collections_status: (reading?.details?.collections_status ?? []).map((one) => ({
+      ...one,
+      partition_count: 2,
+      replica_count: 1,
+    })),
+  };
+  expect(toldBefore(written, false)).toEqual(reading);
+  expect(toldBefore({}, false)).toBeUndefined();
 });
 
 describe("which stores can be asked", () => {

@@ -2,6 +2,7 @@ import { timestamp } from "@oaas/foundation";
 import { equalJson } from "@oaas/kube-core";
 import type { OdgmReading } from "../lifecycle/observation.ts";
 import type { Grid } from "./grid.ts";
+import { verdict } from "./verdict.ts";
 
 /** What one node said: its shards, and what it can do where it told. */
 export interface NodeAnswer {
@@ -16,16 +17,12 @@ export interface NodeAnswer {
 export function judge(grid: Grid, answers: readonly NodeAnswer[], nowMs: number): OdgmReading | undefined {
   if (answers.length === 0) return undefined;
   const served = grid.collections.map((collection) => ({ ...collection, ...servedOf(collection.name, answers) }));
-  const short = grid.isShared ? [] : served.filter(({ held, partitions }) => held < partitions);
-  if (short.length > 0 && answers.length < grid.nodes) return undefined;
+  const said = verdict(served, grid.isShared);
+  if (!said.healthy && answers.length < grid.nodes) return undefined;
   const capabilities = [...new Set(answers.flatMap((answer) => answer.capabilities ?? []))].toSorted();
-  const message = short
-    .map(({ name, held, partitions }) => `${held} of ${partitions} partitions of ${name}`)
-    .join(", ");
   return {
-    healthy: short.length === 0,
+    ...said,
     checkedAt: timestamp(nowMs),
-    ...(short.length === 0 ? {} : { message: `serves ${message}` }),
     details: {
       ...(capabilities.length === 0 ? {} : { capabilities }),
       collections_status: served.map(({ name, shards, held, objects }) => ({

@@ -25,6 +25,7 @@ function lab(names: readonly string[]) {
       nodes: 1,
       isShared: false,
       collections: [{ name: "c", partitions: 1 }],
+      told: name === "told" ? { healthy: true, checkedAt: "before", details: { collections_status: [] } } : undefined,
     }));
   const health = new OdgmHealth({
     ambient,
@@ -100,6 +101,14 @@ test.each(["is away", "hangs"])(
     await end();
   },
 );
+
+test("until it has asked, what the status says counts", async () => {
+  const { health, rounds, end } = lab(["told"]);
+  expect(health.readingOf("told")?.checkedAt).toBe("before");
+  await rounds(1);
+  expect(health.readingOf("told")?.checkedAt).not.toBe("before");
+  await end();
+});
 
 test("few at once; stores that hang hold no others up; what is gone is forgotten", async () => {
   const names = Array.from({ length: 20 }, (_, n) => `s${n}`);

@@ -79,9 +79,18 @@ export class OdgmHealth implements LedTask {
 
   async run(signal: AbortSignal): Promise<void> {
     const { ambient, everyMs } = this.#options;
+    this.#rememberTold();
     for (let round = 0; !signal.aborted; round += 1) {
       await sleep(ambient.timers, everyMs, signal).catch(() => undefined);
       await this.#round(round, signal);
+    }
+  }
+
+  /** A term begins with what statuses say, which another process may have written; it must come before the first reconcile. */
+  #rememberTold(): void {
+    this.#known.clear();
+    for (const { list } of this.#grids) {
+      for (const { uid, told } of list()) if (told) this.#known.set(uid, { reading: told, silent: 0 });
     }
   }
 

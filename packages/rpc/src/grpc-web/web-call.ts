@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { Metadata } from "@grpc/grpc-js";
 import { METADATA_KEYS, parseGrpcTimeout } from "@oaas/contracts/grpc";
-import type { Clock } from "@oaas/foundation";
+import { cancelled, Fault, type Clock } from "@oaas/foundation";
 import type { AnyServerCall, CallRefusal, ForeignCall } from "../server-call.ts";
 import { bodyLimit, contentTypeOf, fromForm, inForm, type WebForm } from "./web-form.ts";
 import {
@@ -88,11 +88,16 @@ export class WebCall extends EventEmitter implements ForeignCall {
     const limit = bodyLimit(form, maxBytes + FRAME_HEADER_BYTES);
     const chunks: Buffer[] = [];
     let bytes = 0;
-    // A request that is refused half read is not destroyed: its connection still has to carry the answer.
-    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-      bytes += chunk.length;
-      if (bytes > limit) throw tooLarge(maxBytes);
-      chunks.push(chunk);
+    try {
+      // A request that is refused half read is not destroyed: its connection still has to carry the answer.
+      for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+        bytes += chunk.length;
+        if (bytes > limit) throw tooLarge(maxBytes);
+        chunks.push(chunk);
+      }
+    } catch (thrown) {
+      // The connection broke: nobody waits for an answer.
+      throw thrown instanceof Fault ? thrown : cancelled({ cause: thrown });
     }
     const frames = fromForm(form, Buffer.concat(chunks));
     if (frames === undefined) throw notOneMessage("is not base64");

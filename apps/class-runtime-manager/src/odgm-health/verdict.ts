@@ -1,0 +1,42 @@
+import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
+import type { OdgmReading } from "../lifecycle/observation.ts";
+
+/** One collection: how many partitions it should have, and how many are served. */
+export interface ServedCollection {
+  readonly name: string;
+  readonly partitions: number;
+  readonly held: number;
+}
+
+/** Well when every partition is served; partitions of a grid over several clusters may be served elsewhere. */
+export function verdict(
+  collections: readonly ServedCollection[],
+  isShared: boolean,
+): Pick<OdgmReading, "healthy" | "message"> {
+  const short = isShared ? [] : collections.filter(({ held, partitions }) => held < partitions);
+  if (short.length === 0) return { healthy: true };
+  const counts = short.map(({ name, held, partitions }) => `${held} of ${partitions} partitions of ${name}`);
+  return { healthy: false, message: `serves ${counts.join(", ")}` };
+}
+
+/** What the store had said when its status was written; so a manager that starts has nothing to write before it has asked. */
+export function toldBefore(
+  odgm: NonNullable<ClassRuntimeStatus["odgm_cluster_status"]>,
+  isShared: boolean,
+): OdgmReading | undefined {
+  const { last_checked: checkedAt, capabilities, collections_status: collections = [] } = odgm;
+  if (checkedAt === undefined) return undefined;
+  const served = collections.map(({ name, partition_count: partitions = 0, active_partitions: held = 0 }) => ({
+    name,
+    partitions,
+    held,
+  }));
+  return {
+    ...verdict(served, isShared),
+    checkedAt,
+    details: {
+      ...(capabilities === undefined ? {} : { capabilities }),
+      collections_status: collections.map(({ partition_count: _partitions, replica_count: _copies, ...told }) => told),
+    },
+  };
+}
