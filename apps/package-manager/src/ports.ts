@@ -39,6 +39,8 @@ export interface UnitReport {
   /** Who deployed it, where known. A unit of somebody else is never touched. */
   readonly managedBy?: string;
   readonly deploymentKey?: string;
+  /** Replicas per function that the cluster recommends from what it measured. */
+  readonly recommendedReplicas?: Readonly<Record<string, number>>;
 }
 
 /** Which runtimes are asked for. */

@@ -22,6 +22,7 @@ interface Account {
   units: Map<UnitId, ObservedUnit>;
   /** Told in the account that is under way. */
   fresh: Map<UnitId, ObservedUnit> | undefined;
+  sorted: UnitReport[] | undefined;
   how: "live" | "polled";
   complete: boolean;
   overflow: boolean;
@@ -75,6 +76,16 @@ export class RuntimeView {
     return this.#accounts.get(cluster)?.units.values() ?? [];
   }
 
+  /** The same, by unit id; sorted once and kept until something changes. */
+  reportsOf(cluster: ClusterName): readonly UnitReport[] {
+    const account = this.#accounts.get(cluster);
+    if (account === undefined) return [];
+    account.sorted ??= [...account.units.values()]
+      .map(({ report }) => report)
+      .sort((a, b) => (a.unitId < b.unitId ? -1 : 1));
+    return account.sorted;
+  }
+
   /** Takes in one change that a cluster told. */
   take(cluster: ClusterName, change: RuntimeChange, how: "live" | "polled"): void {
     const account = this.#of(cluster);
@@ -125,6 +136,7 @@ export class RuntimeView {
     const account = this.#accounts.get(cluster) ?? {
       units: new Map(),
       fresh: undefined,
+      sorted: undefined,
       how: "polled",
       complete: false,
       overflow: false,
@@ -144,11 +156,14 @@ export class RuntimeView {
     }
     account.fresh?.set(report.unitId, observed);
     account.units.set(report.unitId, observed);
+    account.sorted = undefined;
     if (before === undefined || !sameNews(before.report, report)) this.#tell(cluster, { type: "changed", report });
   }
 
   #remove(cluster: ClusterName, account: Account, unitId: UnitId): void {
-    if (account.units.delete(unitId)) this.#tell(cluster, { type: "removed", unitId });
+    if (!account.units.delete(unitId)) return;
+    account.sorted = undefined;
+    this.#tell(cluster, { type: "removed", unitId });
   }
 
   #synced(cluster: ClusterName, account: Account): void {

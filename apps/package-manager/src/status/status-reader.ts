@@ -86,11 +86,9 @@ export class ClusterStatusReader implements StatusReader {
     const names = cluster === undefined ? clusters.list().map(({ name }) => name) : [cluster];
     const told = await Promise.all(names.map((name) => this.#runtimesOf(name, query)));
     const missing = names.filter((_, index) => told[index] === undefined);
-    const keyed = told
-      .flatMap((reports) => reports ?? [])
-      .map(({ runtime, unitId }) => ({ key: `${runtime.cluster ?? ""}\u0000${unitId}`, runtime }))
-      .sort((a, b) => (a.key < b.key ? -1 : 1));
-    const list = { keys: keyed.map(({ key }) => key), items: keyed.map(({ runtime }) => runtime) };
+    // Clusters come by name and their units by id, so that the whole is in order already.
+    const items = told.flatMap((reports) => reports ?? []).map(({ runtime }) => runtime);
+    const list = { items, keys: items.map(({ cluster: name, unitId }) => `${name ?? ""}\u0000${unitId}`) };
     return { ...pageOf(list, { order: "cluster", ...pageRequest(query) }), missing };
   }
 
@@ -152,17 +150,17 @@ export class ClusterStatusReader implements StatusReader {
     }
   }
 
-  /** Undefined when the cluster cannot be asked. */
+  /** By unit id; undefined when the cluster cannot be asked. */
   async #runtimesOf(cluster: ClusterName, query: RuntimeQuery): Promise<readonly UnitReport[] | undefined> {
     const { gateway, view } = this.#deps;
     // What a class's place is called, only its own cluster can tell.
     if (view.knowledge(cluster) !== "unknown" && query.environment === undefined) {
-      return [...view.unitsOf(cluster)].map(({ report }) => report).filter((report) => matchesQuery(report, query));
+      return view.reportsOf(cluster).filter((report) => matchesQuery(report, query));
     }
     try {
       const reports: UnitReport[] = [];
       for await (const report of gateway.runtimes(cluster, query)) reports.push(report);
-      return reports;
+      return reports.sort((a, b) => (a.unitId < b.unitId ? -1 : 1));
     } catch {
       // Named in the answer, with its health to be asked for where clusters are listed.
       return undefined;

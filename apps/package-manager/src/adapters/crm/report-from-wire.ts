@@ -33,7 +33,15 @@ export function reportFromWire(cluster: ClusterName, summary: ClassRuntimeSummar
     revision: summary.revision === undefined ? undefined : Number(summary.revision),
     managedBy: given(summary.managedBy),
     deploymentKey: given(summary.deploymentKey),
+    recommendedReplicas: status && replicasFrom(status),
   });
+}
+
+function replicasFrom({ nfrRecommendations }: WireStatus): Readonly<Record<string, number>> | undefined {
+  const replicas = nfrRecommendations
+    .filter(({ dimension, target }) => dimension === "replicas" && Number.isFinite(target) && target >= 0)
+    .map(({ component, target }) => [component, Math.ceil(target)] as const);
+  return replicas.length === 0 ? undefined : Object.fromEntries(replicas);
 }
 
 /** The class runtime under the name PM knows the cluster by; the manager itself says its namespace there. */

@@ -1,0 +1,154 @@
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import {
+  ClassRuntimeSummarySchema,
+  CrmEnvHealthSchema,
+  DeploymentCondition,
+  DeploymentPhase,
+  FindingLevel,
+  FindingSchema,
+  HealthCheckResponse_ServingStatus,
+  LifecyclePhase,
+  TopologySnapshotSchema,
+  Verdict,
+} from "@oaas/contracts/grpc";
+import type { ClusterName } from "@oaas/models";
+import { describe, expect, it } from "vitest";
+import { findingFromWire, healthFromServing, healthFromWire, topologyFromWire } from "./facts-from-wire.ts";
+import { reportFromWire } from "./report-from-wire.ts";
+
+const edge = "edge" as ClusterName;
+const now = Date.UTC(2026, 0, 1);
+
+describe("what managers say, in our words", () => {
+  it("a summary of ours, whole", () => {
+    const summary = create(ClassRuntimeSummarySchema, {
+      id: "u",
+      deploymentUnitId: "u",
+      packageName: "shop",
+      classKey: "shop.Cart",
+      targetEnvironment: "ns",
+      clusterName: "ns",
+      status: {
+        condition: DeploymentCondition.DOWN,
+        phase: DeploymentPhase.FAILED,
+        message: "Degraded",
+        lastUpdated: "t1",
+        lifecyclePhase: LifecyclePhase.DEGRADED,
+        functions: [
+          { functionKey: "Cart.add", service: "s", port: 80, predictedUrl: "p", template: "dev", ready: false },
+        ],
+        nfrRecommendations: [
+          { component: "Cart.add", dimension: "replicas", target: 2.2 },
+          { component: "Cart.add", dimension: "cpu", target: 500 },
+          { component: "odd", dimension: "replicas", target: Number.NaN },
+        ],
+      },
+      nfrCompliance: { overallStatus: "Violated", lastChecked: "t2" },
+      resourceRefs: [{ kind: "Deployment", name: "d", namespace: "" }],
+      createdAt: "t0",
+      updatedAt: "t1",
+      digest: "d1",
+      revision: 7n,
+      managedBy: "pm",
+      deploymentKey: "cart",
+    });
+    const onWire = fromBinary(ClassRuntimeSummarySchema, toBinary(ClassRuntimeSummarySchema, summary));
+    expect(reportFromWire(edge, onWire)).toEqual({
+      unitId: "u",
+      condition: "down",
+      phase: "degraded",
+      message: "Degraded",
+      digest: "d1",
+      revision: 7,
+      managedBy: "pm",
+      deploymentKey: "cart",
+      recommendedReplicas: { "Cart.add": 3 },
+      runtime: {
+        id: "u",
+        unitId: "u",
+        packageName: "shop",
+        classKey: "shop.Cart",
+        targetEnvironment: "ns",
+        cluster: "edge",
+        createdAt: "t0",
+        updatedAt: "t1",
+        partitionCount: 1,
+        resourceRefs: [{ kind: "Deployment", name: "d" }],
+        nfrCompliance: { overall: "Violated", lastChecked: "t2" },
+        status: {
+          condition: "down",
+          phase: "failed",
+          message: "Degraded",
+          lastUpdated: "t1",
+          functions: [
+            { functionKey: "Cart.add", service: "s", port: 80, predictedUrl: "p", template: "dev", ready: false },
+          ],
+        },
+      },
+    });
+  });
+
+  it("an empty summary, as a strange peer may send it", () => {
+    const report = reportFromWire(edge, create(ClassRuntimeSummarySchema, { id: "u" }));
+    expect(report).toMatchObject({ unitId: "u", condition: "unknown", runtime: { id: "u", partitionCount: 1 } });
+    expect(report).not.toHaveProperty("digest");
+  });
+
+  const words: { word: string; status: string; why: string }[] = [
+    { word: "Healthy", status: "healthy", why: "as all say it" },
+    { word: "DEGRADED", status: "degraded", why: "in any letters" },
+    { word: "fine, thanks", status: "unknown", why: "a word of its own is none of ours" },
+  ];
+  it.each(words)("health $word is $status: $why", ({ word, status }) => {
+    const wire = create(CrmEnvHealthSchema, { envName: "ns", status: word, nodeCount: 3, readyNodes: 2 });
+    expect(healthFromWire(edge, wire, now)).toEqual({
+      cluster: "edge",
+      status,
+      lastSeen: "2026-01-01T00:00:00.000Z",
+      nodeCount: 3,
+      readyNodes: 2,
+    });
+  });
+
+  it("health of a peer that only serves", () => {
+    const { SERVING, NOT_SERVING, UNKNOWN } = HealthCheckResponse_ServingStatus;
+    expect([SERVING, NOT_SERVING, UNKNOWN].map((serving) => healthFromServing(edge, serving, now).status)).toEqual([
+      "healthy",
+      "unhealthy",
+      "unknown",
+    ]);
+  });
+
+  it("findings, also of a kind that a newer peer may have", () => {
+    const finding = create(FindingSchema, {
+      level: FindingLevel.CLASS,
+      verdict: Verdict.PERMANENT,
+      name: "shop.Cart",
+      resource: { kind: "ClassRuntime", name: "u" },
+      causes: [{ level: 99 as FindingLevel, verdict: 99 as Verdict, name: "x", count: 3 }],
+    });
+    expect(findingFromWire(finding)).toMatchObject({
+      level: "class",
+      verdict: "permanent",
+      resource: { kind: "ClassRuntime", name: "u", namespace: null, uid: null },
+      causes: [{ level: "class", verdict: "transient", count: 3, since: null }],
+    });
+  });
+
+  it("a topology without parts of unknown kinds and what hangs on them", () => {
+    const wire = create(TopologySnapshotSchema, {
+      nodes: [
+        { id: "a", nodeType: "router", status: "healthy" },
+        { id: "b", nodeType: "satellite", status: "healthy" },
+      ],
+      edges: [
+        { fromId: "a", toId: "a" },
+        { fromId: "a", toId: "b" },
+      ],
+      timestamp: { seconds: 1_767_225_600n, nanos: 5_000_000 },
+    });
+    const topology = topologyFromWire(wire, now);
+    expect([topology.nodes.length, topology.edges.length]).toEqual([1, 1]);
+    expect(topology.timestamp).toBe("2026-01-01T00:00:00.005Z");
+  });
+});

@@ -1,0 +1,20 @@
+import { virtualAmbient } from "@oaas/foundation/virtual";
+import type { ClusterName, DeploymentKey } from "@oaas/models";
+import { expect, it } from "vitest";
+import { unitIdOf } from "../planner/unit-id.ts";
+import { recommendedReplicas } from "./recommended-replicas.ts";
+import { RuntimeView } from "./runtime-view.ts";
+import { reportOf } from "./testing/reports.ts";
+
+it("recommendations count while their cluster is known, and not when it is lost", () => {
+  const [key, edge] = ["cart" as DeploymentKey, "edge" as ClusterName];
+  const view = new RuntimeView(virtualAmbient(1).clock);
+  const report = reportOf("edge", unitIdOf(key, edge), { recommendedReplicas: { "Cart.add": 4 } });
+  view.take(edge, { type: "syncing" }, "live");
+  view.take(edge, { type: "changed", report }, "live");
+  expect(recommendedReplicas(view, key, edge)).toBeUndefined();
+  view.take(edge, { type: "synced" }, "live");
+  expect(recommendedReplicas(view, key, edge)).toEqual({ "Cart.add": 4 });
+  view.lose(edge, "cut");
+  expect(recommendedReplicas(view, key, edge)).toBeUndefined();
+});
