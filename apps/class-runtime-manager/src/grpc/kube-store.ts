@@ -2,6 +2,7 @@ import { classRuntime } from "@oaas/contracts/crd";
 import { failedPrecondition, isFault } from "@oaas/foundation";
 import { keyOf, type KubeObject, type ObjectKey, type Stored } from "@oaas/kube-core";
 import type { KubeClient, ResourceClient } from "@oaas/kube-runtime";
+import { FINALIZER } from "../controller/finalize.ts";
 import { CLASS_RUNTIMES } from "../controller/kinds.ts";
 import { saysTheSame, type UnitObject } from "../mapping/unit-to-class-runtime.ts";
 import { asClass } from "./kube-directory.ts";
@@ -10,13 +11,16 @@ import type { ClassStore, StoredClass } from "./ports.ts";
 /** Owns what units say of class runtimes. */
 export const GRPC_FIELD_MANAGER = "oprc-crm-grpc";
 
+/** The version of no object: an apply that expects it makes a new one, and is a conflict when there is one of that name. */
+const NOTHING_THERE = "1";
+
 type ClassObject = Parameters<ResourceClient<KubeObject>["apply"]>[0];
 
 /**
  * Class runtimes on the API server. `onWritten` is told of every object that was written.
  *
  * Guarantees: a write leaves exactly what the unit says: what others added to the spec, or an earlier manager left there, is taken out by a
- * second write. *Caveats*: an object that someone else makes by hand under the very name, between the look and the first write, is taken over.
+ * second write. An object comes with our finalizer, which saves the controller a write.
  */
 export class KubeClassStore implements ClassStore {
   readonly #classes: ResourceClient<KubeObject>;
@@ -37,11 +41,8 @@ export class KubeClassStore implements ClassStore {
     over: StoredClass | undefined,
     signal: AbortSignal,
   ): Promise<StoredClass> {
-    const { resourceVersion } = over?.metadata ?? {};
-    const wanted = {
-      ...manifest,
-      metadata: { ...manifest.metadata, ...(resourceVersion === undefined ? {} : { resourceVersion }) },
-    };
+    const { resourceVersion } = over?.metadata ?? { resourceVersion: NOTHING_THERE };
+    const wanted = { ...manifest, metadata: { ...manifest.metadata, finalizers: [FINALIZER], resourceVersion } };
     const options = { fieldManager: GRPC_FIELD_MANAGER, signal };
     const applied = await asOurOwn(this.#classes.apply(wanted as ClassObject, { ...options, force: true }));
     const written = saysTheSame(withDefaults(applied), desired)

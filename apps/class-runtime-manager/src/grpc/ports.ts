@@ -36,7 +36,7 @@ export interface ClassStore {
   read(key: ObjectKey, signal: AbortSignal): Promise<StoredClass | undefined>;
   /**
    * Makes the object be what the unit says, over what was read; a conflict fault when it has changed since. Without `over` it is
-   * made anew.
+   * made anew; a conflict fault when there is one of that name.
    */
   write(unit: UnitObject, over: StoredClass | undefined, signal: AbortSignal): Promise<StoredClass>;
   /** Asks for the deletion of this very object: a later one of the same name is a conflict fault. */
