@@ -62,7 +62,7 @@ export function childrenOf(id: string, namespace: string, uid: string): readonly
       ...child.metadata,
       annotations: { ...child.metadata.annotations, [HASH_ANNOTATION]: hashJson(child) },
     },
-  })) as KubeObject[];
+  }));
 }
 
 /** Ids of so many classes. */

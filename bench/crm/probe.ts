@@ -40,7 +40,7 @@ subscribe("undici:request:headers", (message) => {
   counted.lastAt = performance.timeOrigin + performance.now();
 });
 
-process.on("message", async ({ id, heap }: Question) => {
+async function answer({ id, heap }: Question): Promise<void> {
   const live = heap ? { heapBytes: await heapBytes() } : {};
   const figures: ProcessFigures = {
     requests,
@@ -50,7 +50,9 @@ process.on("message", async ({ id, heap }: Question) => {
     ...live,
   };
   process.send?.({ id, figures });
-});
+}
+
+process.on("message", (question: Question) => void answer(question));
 // Whoever started us is gone.
 process.on("disconnect", () => process.exit(1));
 process.channel?.unref();
