@@ -24,6 +24,7 @@ import type { ClusterDirectory } from "./ports.ts";
 import { PackageRegistry } from "./registry/package-registry.ts";
 import { CrmWatcher } from "./status/crm-watcher.ts";
 import { InboundReports } from "./status/inbound-reports.ts";
+import { recommendedReplicas } from "./status/recommended-replicas.ts";
 import { RuntimeView } from "./status/runtime-view.ts";
 import { ClusterStatusReader } from "./status/status-reader.ts";
 import type { ClusterAdmin, Deployments, EventFeed, Registry, StatusReader } from "./use-cases.ts";
@@ -78,6 +79,7 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     ttlMs: config.crm.healthTtlMs,
     intervalMs: config.crm.healthIntervalMs,
   });
+  const view = new RuntimeView(ambient.clock);
   const registry: PackageRegistry = new PackageRegistry({
     store,
     ambient,
@@ -99,6 +101,7 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     managedBy,
     packages: registry,
     clusters,
+    recommended: (deployment, cluster) => recommendedReplicas(view, deployment.key, cluster),
     settings: {
       ...DEFAULT_PLANNER_SETTINGS,
       algorithm: config.planner.algorithm,
@@ -114,7 +117,6 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     gateTimeoutMs: config.deploy.gateTimeoutMs,
     fanOut: config.deploy.fanOut,
   });
-  const view = new RuntimeView(ambient.clock);
   const watcher = new CrmWatcher({
     clusters: { list: () => clusters.list(), onChange: (listener) => roster.onChange(listener) },
     gateway,

@@ -15,7 +15,7 @@ import type { RuntimeChange, UnitReport } from "../src/ports.ts";
 import { FakeClusterBook } from "./fakes/cluster-book.ts";
 import { startRawGrpc } from "./fakes/raw-grpc.ts";
 import { ScriptedCrm, type ScriptedCrmOptions } from "./fakes/scripted-crm.ts";
-import { DOWN } from "./fakes/scripted-units.ts";
+import { DEPLOYING, DOWN, RUNNING } from "./fakes/scripted-units.ts";
 import { unitOf } from "./fakes/units.ts";
 
 const open: { close(): unknown }[] = [];
@@ -67,9 +67,12 @@ describe("the gateway and a manager of ours", () => {
   it("deploys, reads, lists, explains and removes; twice is once", async () => {
     const { crm, gateway, name } = await edge();
     const unit = unitOf("cart-1");
+    crm.units.settle = () => DEPLOYING;
     await gateway.deploy(name, unit);
     await gateway.deploy(name, unit);
     expect(crm.units.size).toBe(1);
+    expect(await gateway.unit(name, unit.id)).toMatchObject({ condition: "deploying", phase: "progressing" });
+    crm.units.set(unit.id, RUNNING);
     expect(await gateway.unit(name, unit.id)).toMatchObject({
       unitId: "cart-1",
       condition: "running",

@@ -109,6 +109,18 @@ describe("following events", () => {
     expect(follower.events.at(-1)?.key).toBe("d");
   });
 
+  it("again, by the very id it was given, whatever the process is called", async () => {
+    const log = new EventLog("0F8FAD5B-d9cb-469f-a165-70867728950e");
+    const before = follow(log);
+    await settle();
+    tell(log, "a");
+    tell(log, "b");
+    await settle();
+    const after = follow(log, { lastEventId: before.events[0]!.id });
+    await settle();
+    expect(after.told()).toEqual(["deployment b changed"]);
+  });
+
   it("a follower that is too slow is told to read anew, and goes on from there", async () => {
     const log = new EventLog("e1", 4);
     const stop = new AbortController();

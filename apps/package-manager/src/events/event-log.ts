@@ -33,8 +33,12 @@ export class EventLog {
   #settled = 0;
   readonly #waiting = new Set<() => void>();
 
+  /** The epoch is any text that no other process has, such as a UUID; ids carry its letters and digits. */
   constructor(epoch: string, most = 10_000) {
-    this.epoch = epoch;
+    this.epoch = epoch
+      .toLowerCase()
+      .replaceAll(/[^0-9a-z]/g, "")
+      .slice(0, 32);
     this.#most = most;
   }
 

@@ -1,26 +1,22 @@
 import { invalidArgument, type Ambient } from "@oaas/foundation";
-import type { ContextStore, Logger, Meter } from "@oaas/observability";
 import { Collection, type KeyValueStore } from "@oaas/storage";
-import { clustersFrom } from "../../clusters/cluster-config.ts";
-import { ClusterRoster } from "../../clusters/cluster-roster.ts";
-import type { ClusterConfig } from "../../clusters/cluster-variables.ts";
-import { HealthDirectory } from "../../clusters/health-directory.ts";
-import { CrmWatcher } from "../../status/crm-watcher.ts";
-import { RuntimeView } from "../../status/runtime-view.ts";
-import { CLUSTERS, type StoredCluster } from "../store/cluster-store.ts";
-import { DEFAULT_GUARD } from "./cluster-guard.ts";
-import { GrpcCrmGateway } from "./crm-gateway.ts";
+import { clustersFrom } from "../src/clusters/cluster-config.ts";
+import { ClusterRoster } from "../src/clusters/cluster-roster.ts";
+import type { ClusterConfig } from "../src/clusters/cluster-variables.ts";
+import { HealthDirectory } from "../src/clusters/health-directory.ts";
+import { CrmWatcher } from "../src/status/crm-watcher.ts";
+import { RuntimeView } from "../src/status/runtime-view.ts";
+import { CLUSTERS, type StoredCluster } from "../src/adapters/store/cluster-store.ts";
+import { DEFAULT_GUARD } from "../src/adapters/crm/cluster-guard.ts";
+import { GrpcCrmGateway } from "../src/adapters/crm/crm-gateway.ts";
 
 export interface ConnectClustersOptions {
   readonly config: ClusterConfig;
   readonly store: KeyValueStore;
   readonly ambient: Ambient;
-  readonly context?: ContextStore;
-  readonly meter?: Meter;
-  readonly logger?: Logger;
 }
 
-/** Everything that has to do with clusters, wired together. */
+/** Everything that has to do with clusters, wired together as the platform does it. */
 export interface ConnectedClusters {
   readonly stored: Collection<StoredCluster>;
   readonly roster: ClusterRoster;
@@ -35,13 +31,11 @@ export interface ConnectedClusters {
 
 /** Turns the configuration of clusters into what the use cases need. Nothing is done before `start`. */
 export function connectClusters(options: ConnectClustersOptions): ConnectedClusters {
-  const { config, store, ambient, logger } = options;
+  const { config, store, ambient } = options;
   const made = clustersFrom(config);
   if (!made.ok) throw invalidArgument("the configuration of clusters", made.error);
-  for (const note of made.value.notes) logger?.warn(note);
-  const logging = logger === undefined ? {} : { logger };
   const stored = new Collection<StoredCluster>(store, CLUSTERS);
-  const roster = new ClusterRoster({ configured: made.value.clusters, stored, ambient, ...logging });
+  const roster = new ClusterRoster({ configured: made.value.clusters, stored, ambient });
   const gateway = new GrpcCrmGateway({
     clusters: roster,
     ambient,
@@ -50,8 +44,6 @@ export function connectClusters(options: ConnectClustersOptions): ConnectedClust
       breaker: { threshold: config.breakerThreshold, openMs: config.breakerOpenMs },
       mostAtOnce: config.maxCalls,
     },
-    ...(options.context === undefined ? {} : { context: options.context }),
-    ...(options.meter === undefined ? {} : { meter: options.meter }),
   });
   const { healthTtlMs: ttlMs, healthIntervalMs: intervalMs } = config;
   const directory = new HealthDirectory({ roster, source: gateway, ambient, ttlMs, intervalMs });
@@ -66,7 +58,6 @@ export function connectClusters(options: ConnectClustersOptions): ConnectedClust
     view,
     ambient,
     pollMs: config.pollIntervalMs,
-    ...logging,
   });
   return {
     stored,
