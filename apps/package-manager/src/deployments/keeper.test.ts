@@ -11,6 +11,7 @@ import {
   wishFor,
   type ManagerUnderTest,
 } from "../../test/fakes/deployment-world.ts";
+import { lostAnswer } from "../../test/fakes/mortal-store.ts";
 import { unitIdOf } from "../planner/unit-id.ts";
 import { installationId } from "./installation-id.ts";
 
@@ -86,6 +87,29 @@ describe("what clusters report, against what is wanted", () => {
     expect(await sweep()).toMatchObject({ away: ["a"], repaired: [] });
     expect(world.clusters.calls).toEqual([]);
   });
+});
+
+test("a store in trouble is asked again after a while, not all the time", async () => {
+  let commits = 0;
+  manager.onCommit = () => {
+    commits += 1;
+    return Promise.reject(lostAnswer());
+  };
+  manager.keeper.start();
+  await world.pass(31_000);
+  expect(commits).toBeLessThan(10);
+  manager.onCommit = undefined;
+  unitsIn(A).clear();
+  await world.pass(16_000);
+  await world.quiet(manager);
+  expect(unitsIn(A).size).toBe(1);
+  manager.onCommit = () => Promise.reject(lostAnswer());
+  unitsIn(A).clear();
+  await world.pass(70_000);
+  manager.onCommit = undefined;
+  await world.pass(70_000);
+  expect(unitsIn(A).size, "trouble in the midst of its work does not end it").toBe(1);
+  await world.drive(manager.keeper.close());
 });
 
 test("looks by itself on an interval and soon after a change, and only one process does", async () => {

@@ -1,12 +1,13 @@
-import { Fault, isFault, sleep, type Ambient } from "@oaas/foundation";
-import { ClusterStatus, LifecyclePhase, type ClusterName, type DeploymentKey, type UnitId } from "@oaas/models";
+import { Fault, sleep, type Ambient } from "@oaas/foundation";
+import { ClusterStatus, type ClusterName, type DeploymentKey, type UnitId } from "@oaas/models";
 import type { Logger } from "@oaas/observability";
-import { acquire, conflictOf, type Ownership } from "@oaas/storage";
-import type { StoredDeployment } from "../adapters/store/deployment-store.ts";
+import { acquire, type Ownership } from "@oaas/storage";
 import type { ClusterDirectory, CrmGateway, RuntimeChange, UnitReport } from "../ports.ts";
-import { repairSaga } from "../sagas/saga-plans.ts";
-import { launch, situation, underWay, type DeploymentContext } from "./context.ts";
+import type { DeploymentContext } from "./context.ts";
+import type { DeploymentRecord } from "./deployment-record.ts";
 import { observedIn, type ClusterReports } from "./drift.ts";
+import { repairAll, type Finding } from "./repairs.ts";
+import { Surplus, type SurplusFound } from "./surplus.ts";
 
 export interface KeeperOptions {
   readonly context: DeploymentContext;
@@ -21,21 +22,15 @@ export interface KeeperOptions {
 }
 
 /** What one look at the clusters found and did. */
-export interface Sweep {
+export interface Sweep extends SurplusFound {
+  /** Clusters that could not be asked. */
   readonly away: readonly ClusterName[];
   /** Deployments for which a repair began. */
   readonly repaired: readonly DeploymentKey[];
-  /** Units of ours that no deployment knows, removed. */
-  readonly removed: readonly UnitId[];
-  /** Units of somebody else; never touched. */
-  readonly foreign: number;
 }
 
 const KEY = "o/keeper";
-const ASKED = { by: "keeper", correlationId: "keeper" };
-/** Deployments written to at the same time. */
-const AT_ONCE = 16;
-/** A change is looked at after this long, so that a burst of them is one look. */
+/** News are gathered this long, so that a burst of them is one piece of work. */
 const CALM_MS = 500;
 
 /**
@@ -46,14 +41,16 @@ const CALM_MS = 500;
  */
 export class Keeper {
   readonly #options: KeeperOptions;
+  readonly #surplus: Surplus;
   readonly #stop = new AbortController();
-  #suspects = new Set<string>();
+  readonly #news = new Map<string, Map<ClusterName, ClusterReports>>();
+  #isSweepDue = true;
   #wake: (() => void) | undefined;
-  #nudged = false;
   #running: Promise<void> | undefined;
 
   constructor(options: KeeperOptions) {
     this.#options = options;
+    this.#surplus = new Surplus(options);
   }
 
   start(): void {
@@ -65,55 +62,37 @@ export class Keeper {
     await this.#running;
   }
 
-  /** Something may be other than it was: look soon. */
+  /** A cluster came back, or something else that only a look at everything can tell: look soon. */
   nudge(): void {
-    this.#nudged = true;
+    this.#isSweepDue = true;
     this.#wake?.();
   }
 
-  /** Takes in one change that a cluster told, and looks soon when it is news. */
+  /** Takes in one change that a cluster told; what is news is acted upon soon. */
   observe(cluster: ClusterName, change: RuntimeChange): void {
-    if (change.type === "removed") return this.nudge();
-    if (change.type !== "changed") return;
-    const { view } = this.#options.context;
-    const { unitId, deploymentKey } = change.report;
-    const record = deploymentKey === undefined ? undefined : view.get(deploymentKey)?.record;
-    if (record === undefined) return;
-    const reports = new Map([[cluster, new Map([[unitId, change.report]])]]);
-    if (observedIn(record, reports) !== record) this.nudge();
+    if (change.type !== "changed" && change.type !== "removed") return;
+    const unitId = change.type === "changed" ? change.report.unitId : change.unitId;
+    const key = change.type === "changed" ? change.report.deploymentKey : this.#keyOf(cluster, unitId);
+    const record = key === undefined ? undefined : this.#options.context.view.get(key)?.record;
+    if (key === undefined || record === undefined) return;
+    const told: ClusterReports = new Map(change.type === "changed" ? [[unitId, change.report]] : []);
+    if (observedIn(record, new Map([[cluster, told]])) === record) return;
+    this.#news.set(key, (this.#news.get(key) ?? new Map<ClusterName, ClusterReports>()).set(cluster, told));
+    this.#wake?.();
   }
 
   /** One look at every cluster that answers. */
   async sweep(signal: AbortSignal = this.#stop.signal): Promise<Sweep> {
-    const { clusters, context } = this.#options;
+    const { clusters, context, logger } = this.#options;
     const before = [...context.view.all()];
-    const away: ClusterName[] = [];
-    const reports = new Map<ClusterName, ClusterReports>();
-    const foreign: string[] = [];
-    const unknown: { readonly cluster: ClusterName; readonly report: UnitReport }[] = [];
-    await Promise.all(
-      clusters.list().map(async ({ name }) => {
-        const told = await this.#ask(name, signal);
-        if (told === undefined) away.push(name);
-        else {
-          reports.set(name, told);
-          for (const report of told.values()) {
-            if (report.managedBy !== this.#options.managedBy) foreign.push(report.unitId);
-            else if (report.phase !== LifecyclePhase.deleting) unknown.push({ cluster: name, report });
-          }
-        }
-      }),
-    );
-    const known = new Set(clusters.list().map(({ name }) => name));
-    const out = new Set<string>(away);
-    for (const { record } of before) {
-      for (const name of Object.keys(record.placements)) if (!known.has(name as ClusterName)) out.add(name);
-    }
+    const names = clusters.list().map(({ name }) => name);
+    const asked = await Promise.all(names.map((name) => this.#ask(name, signal)));
+    const reports = new Map(names.flatMap((name, at) => (asked[at] === undefined ? [] : [[name, asked[at]] as const])));
+    const findings = before.map((seen): Finding => ({ seen, reports, away: othersThan(reports, seen.record) }));
     return {
-      away,
-      repaired: await this.#repairAll(before, reports, out),
-      removed: await this.#removeSurplus(unknown, signal),
-      foreign: foreign.length,
+      away: names.filter((name) => !reports.has(name)),
+      repaired: await repairAll(context, logger, findings),
+      ...(await this.#surplus.remove(reports, signal)),
     };
   }
 
@@ -132,82 +111,21 @@ export class Keeper {
     }
   }
 
-  async #repairAll(
-    before: readonly StoredDeployment[],
-    reports: ReadonlyMap<ClusterName, ClusterReports>,
-    away: ReadonlySet<string>,
-  ): Promise<DeploymentKey[]> {
-    const { policy } = this.#options.context;
-    const due = before.filter(({ record }) => {
-      const next = observedIn(record, reports);
-      return next !== record || repairSaga(next, away, policy, ASKED) !== undefined;
-    });
-    const repaired: DeploymentKey[] = [];
-    const work = due.values();
-    const worker = async (): Promise<void> => {
-      for (const stored of work) {
-        if (await this.#repair(stored, reports, away)) repaired.push(stored.id as DeploymentKey);
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, worker));
-    return repaired;
-  }
-
-  /** False when nothing had to be begun, or somebody else was faster: the next look sees what is left to do. */
-  async #repair(
-    seen: StoredDeployment,
-    reports: ReadonlyMap<ClusterName, ClusterReports>,
-    away: ReadonlySet<string>,
-  ): Promise<boolean> {
+  async #actOnNews(): Promise<void> {
     const { context, logger } = this.#options;
-    const key = seen.id as DeploymentKey;
-    const at = await situation(context, key);
-    if (at.current?.revision !== seen.revision || underWay(at) !== undefined) return false;
-    const record = observedIn(at.current.record, reports);
-    const saga = repairSaga(record, away, context.policy, ASKED);
-    try {
-      if (saga === undefined) await context.deployments.deployments.update(at.current, record);
-      else await launch(context, at, saga, [context.deployments.stagePut(key, at.current, record)]);
-    } catch (thrown) {
-      if (conflictOf(thrown) !== undefined || isFault(thrown, "conflict")) return false;
-      throw thrown;
-    }
-    if (saga === undefined) return false;
-    const clusters = saga.steps.map(({ target }) => target);
-    logger.info("a deployment is being repaired", { deployment: key, clusters });
-    return true;
+    const findings = [...this.#news].flatMap(([key, reports]): Finding[] => {
+      const seen = context.view.get(key);
+      return seen === undefined ? [] : [{ seen, reports, away: othersThan(reports, seen.record) }];
+    });
+    this.#news.clear();
+    await repairAll(context, logger, findings);
   }
 
-  async #removeSurplus(
-    units: readonly { readonly cluster: ClusterName; readonly report: UnitReport }[],
-    signal: AbortSignal,
-  ): Promise<UnitId[]> {
-    const { context, gateway, logger } = this.#options;
-    const suspects = new Set<string>();
-    const removed: UnitId[] = [];
-    for (const { cluster, report } of units) {
-      const { unitId, deploymentKey } = report;
-      const seen = deploymentKey === undefined ? undefined : context.view.get(deploymentKey)?.record;
-      if (seen?.placements[cluster]?.unitId === unitId) continue;
-      // Read after the cluster was: what is unknown now was made by nobody who is still at it.
-      const record =
-        deploymentKey === undefined
-          ? undefined
-          : (await context.deployments.get(deploymentKey as DeploymentKey))?.record;
-      if (record?.placements[cluster]?.unitId === unitId) continue;
-      const name = `${cluster}/${unitId}`;
-      if (!this.#suspects.has(name)) suspects.add(name);
-      else {
-        await gateway.remove(cluster, unitId, { signal }).catch((thrown: unknown) => {
-          suspects.add(name);
-          logger.warn("a surplus unit could not be removed", { cluster, unitId, error: Fault.from(thrown) });
-        });
-        if (!suspects.has(name)) removed.push(unitId);
-        logger.info("a unit of ours that no deployment knows was removed", { cluster, unitId });
-      }
+  #keyOf(cluster: ClusterName, unitId: UnitId): string | undefined {
+    for (const { id, record } of this.#options.context.view.all()) {
+      if (record.placements[cluster]?.unitId === unitId) return id;
     }
-    this.#suspects = suspects;
-    return removed;
+    return undefined;
   }
 
   async #run(): Promise<void> {
@@ -215,18 +133,38 @@ export class Keeper {
     const { signal } = this.#stop;
     let ownership: Ownership | undefined;
     while (!signal.aborted) {
+      let restMs = leaseMs;
       try {
         if (ownership === undefined || ownership.lease.lost.aborted) {
           const acquired = await acquire(context.store, { key: KEY, owner: ambient.ids.uuid(), ttlMs: leaseMs });
           ownership = acquired.owned ? acquired.ownership : undefined;
         }
-        if (ownership !== undefined) await this.sweep(AbortSignal.any([signal, ownership.lease.lost]));
+        if (ownership === undefined) this.#forget();
+        else {
+          await this.#work(AbortSignal.any([signal, ownership.lease.lost]));
+          restMs = intervalMs;
+        }
       } catch (thrown) {
-        if (!signal.aborted) logger.warn("a look at the clusters was cut short", { error: Fault.from(thrown) });
+        if (signal.aborted) break;
+        logger.warn("a look at the clusters was cut short", { error: Fault.from(thrown) });
+        this.#forget();
       }
-      await this.#rest(ownership === undefined ? leaseMs : intervalMs);
+      await this.#rest(restMs);
     }
     await ownership?.release().catch(() => undefined);
+  }
+
+  /** Another process keeps this store and hears the same news, or it cannot be done now: the next look sees everything. */
+  #forget(): void {
+    this.#news.clear();
+    this.#isSweepDue = false;
+  }
+
+  async #work(signal: AbortSignal): Promise<void> {
+    if (this.#news.size > 0) await this.#actOnNews();
+    if (!this.#isSweepDue) return;
+    this.#isSweepDue = false;
+    await this.sweep(signal);
   }
 
   async #rest(delayMs: number): Promise<void> {
@@ -234,9 +172,16 @@ export class Keeper {
     const { signal } = this.#stop;
     const woken = new AbortController();
     this.#wake = () => woken.abort();
-    if (!this.#nudged) await sleep(timers, delayMs, AbortSignal.any([signal, woken.signal])).catch(() => undefined);
+    if (!this.#isSweepDue && this.#news.size === 0) {
+      await sleep(timers, delayMs, AbortSignal.any([signal, woken.signal])).catch(() => undefined);
+    }
     this.#wake = undefined;
-    if (this.#nudged) await sleep(timers, CALM_MS, signal).catch(() => undefined);
-    this.#nudged = false;
+    if (woken.signal.aborted) await sleep(timers, CALM_MS, signal).catch(() => undefined);
+    else this.#isSweepDue = true;
   }
+}
+
+/** Clusters of a deployment of which nothing was heard just now: they are left alone. */
+function othersThan(reports: ReadonlyMap<ClusterName, unknown>, record: DeploymentRecord): ReadonlySet<string> {
+  return new Set((Object.keys(record.placements) as ClusterName[]).filter((name) => !reports.has(name)));
 }
