@@ -1,6 +1,6 @@
 import { err, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
 import { hashJson } from "@oaas/kube-core";
-import { pulledImage } from "../templates/parts/images.ts";
+import { pulledImage, pullPolicy } from "../templates/parts/images.ts";
 import type { Labels } from "../templates/parts/labels.ts";
 import { manifest } from "../templates/parts/manifest.ts";
 import { statefulSetName, suffixed } from "../templates/parts/names.ts";
@@ -106,7 +106,7 @@ function podSpec(
       {
         name: "odgm",
         image,
-        imagePullPolicy: input.cluster.odgm.pullPolicy ?? environment?.images?.pull_policy,
+        imagePullPolicy: pullPolicy(image, input.cluster.odgm.pullPolicy ?? environment?.images?.pull_policy),
         ports: [
           { name: "http", containerPort: ODGM_PORT, protocol: "TCP" },
           { name: "zenoh", containerPort: ZENOH_PORT, protocol: "TCP" },

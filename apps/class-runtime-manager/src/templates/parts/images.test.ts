@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { pulledImage } from "./images.ts";
+import { pulledImage, pullPolicy } from "./images.ts";
 
 const mirrors = [
   { from: "ghcr.io/", to: "registry.local/" },
@@ -38,4 +38,16 @@ test.each([
   { image: "registry.local/a", allowed: [], why: "an empty list allows none" },
 ])("refused: $why", ({ image, allowed }) => {
   expect(pulledImage(image, { allowed_registries: allowed })).toMatchObject({ ok: false });
+});
+
+test.each([
+  { image: "a", want: "Always" },
+  { image: "host:5000/a", want: "Always" },
+  { image: "host:5000/a:latest", want: "Always" },
+  { image: "host:5000/a:1", want: "IfNotPresent" },
+  { image: "a@sha256:00", want: "IfNotPresent" },
+  { image: "a:latest@sha256:00", want: "Always" },
+  { image: "a:latest", stated: "Never", want: "Never" },
+])("$image is pulled $want", ({ image, stated, want }) => {
+  expect(pullPolicy(image, stated)).toBe(want);
 });

@@ -18,6 +18,17 @@ export function pulledImage(reference: string, images: Images): Result<string, V
   });
 }
 
+/**
+ * When an image is pulled: as stated, else as Kubernetes decides for a new object. Left to Kubernetes it would be decided once, by the first image,
+ * and stay so whatever image comes after it.
+ */
+export function pullPolicy(image: string, stated: string | undefined): string {
+  if (stated !== undefined) return stated;
+  const [name = "", digest] = image.slice(image.lastIndexOf("/") + 1).split("@");
+  const [, tag = digest === undefined ? "latest" : ""] = name.split(":");
+  return tag === "latest" ? "Always" : "IfNotPresent";
+}
+
 /** Whether a prefix ends where a part of the reference does: `host/acme` must not let `host/acme-evil` pass. */
 function startsAt(reference: string, prefix: string): boolean {
   if (!reference.startsWith(prefix)) return false;

@@ -1,6 +1,6 @@
 import type { WorkloadContext } from "../workload.ts";
 import { envList } from "./env.ts";
-import { pulledImage } from "./images.ts";
+import { pulledImage, pullPolicy } from "./images.ts";
 import { unlessEmpty } from "./manifest.ts";
 import { functionProbes } from "./probes.ts";
 import { CONTAINER_SECURITY, podSecurity } from "./security.ts";
@@ -14,7 +14,7 @@ export function functionContainer({ plan, fn, env }: WorkloadContext): Readonly<
   return {
     name: FUNCTION_CONTAINER,
     image: fn.image,
-    imagePullPolicy: environment?.images?.pull_policy,
+    imagePullPolicy: pullPolicy(fn.image, environment?.images?.pull_policy),
     ports: [{ name: "http", containerPort: fn.port, protocol: "TCP" }],
     env: envList(env),
     resources: fn.resources,
@@ -61,6 +61,7 @@ function waitContainers({ plan, waitFor }: WorkloadContext): readonly unknown[] 
   return waitFor.map(({ host, port }, index) => ({
     name: `wait-${index}`,
     image,
+    imagePullPolicy: pullPolicy(image, environment?.spec.images?.pull_policy),
     command: ["sh", "-c", 'until nc -z -w 2 "$0" "$1"; do sleep 1; done', host, String(port)],
     resources: {
       requests: { cpu: "10m", memory: "16Mi" },
