@@ -25,10 +25,12 @@ const HURRY = 10;
 export async function disturbedManager(
   cluster: { readonly kubeconfig: string },
   namespace: string,
-  identity = "test",
+  /** Another way to the server than the kubeconfig's. */
+  server?: string,
 ): Promise<DisturbedManager> {
   const access = loadAccess({ env: {}, kubeconfig: cluster.kubeconfig });
-  const transport = faultyTransport(createUndiciTransport(access, realAmbient));
+  const way = server === undefined ? access : { ...access, server };
+  const transport = faultyTransport(createUndiciTransport(way, realAmbient));
   const client = new KubeClient({ transport, ambient: realAmbient, deadlineMs: 2_000 });
   const meter = createRecordingMeter();
   const crm = createClassManager({
@@ -36,7 +38,7 @@ export async function disturbedManager(
     ambient: hurried(realAmbient),
     namespaces: [namespace],
     facts: FACTS,
-    identity,
+    identity: "test",
     meter,
   });
   crm.manager.start();

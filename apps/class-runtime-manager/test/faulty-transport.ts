@@ -33,6 +33,8 @@ export interface FaultyTransport extends Transport {
   holdWatches(): () => void;
   /** Breaks every watch that is open. */
   cutWatches(): void;
+  /** The same, and each is told that its version is too old when it comes back. */
+  expireWatches(): void;
 }
 
 /** Wraps a transport; passes everything on at first. */
@@ -42,7 +44,25 @@ export function faultyTransport(inner: Transport): FaultyTransport {
   let hits = 0;
   let gate: { readonly opened: Promise<void>; readonly open: () => void } | undefined;
   let cut = new AbortController();
+  /** Watches that were told so already; undefined when none is to be. */
+  let expired: Set<string> | undefined;
 
+  const stream = async (request: HttpRequest): Promise<HttpResponse> => {
+    const watched = targetOf(request.path);
+    if (expired && !expired.has(watched)) {
+      expired.add(watched);
+      return refusal({ do: "answer", status: 410, reason: "Expired" });
+    }
+    return gated(
+      await inner.send(request),
+      () => gate?.opened,
+      () => cut.signal,
+    );
+  };
+  const cutAll = (): void => {
+    cut.abort(unavailable("watch", "the watch was cut"));
+    cut = new AbortController();
+  };
   const call = async (request: HttpRequest): Promise<HttpResponse> => {
     const target = targetOf(request.path);
     if (request.method !== "GET") writes.push(`${request.method} ${target}`);
@@ -52,16 +72,7 @@ export function faultyTransport(inner: Transport): FaultyTransport {
     return failing(broken.fault, request, inner);
   };
   return {
-    send: (request) =>
-      request.purpose === "stream"
-        ? inner.send(request).then((response) =>
-            gated(
-              response,
-              () => gate?.opened,
-              () => cut.signal,
-            ),
-          )
-        : call(request),
+    send: (request) => (request.purpose === "stream" ? stream(request) : call(request)),
     close: () => inner.close(),
     get writes() {
       return writes;
@@ -87,9 +98,10 @@ export function faultyTransport(inner: Transport): FaultyTransport {
         resolve();
       };
     },
-    cutWatches: () => {
-      cut.abort(unavailable("watch", "the watch was cut"));
-      cut = new AbortController();
+    cutWatches: cutAll,
+    expireWatches: () => {
+      expired = new Set();
+      cutAll();
     },
   };
 }

@@ -123,7 +123,7 @@ function differingPaths(actual: unknown, wanted: unknown, path: string): string[
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return typeof value === "object" && value !== null;
 }
 
 /** Pods have names of their own each time; what counts is how many there are of each. */
@@ -148,6 +148,8 @@ const FLEETING = new Set([
   "last_updated",
   "clusterIP",
   "clusterIPs",
+  // Where nobody says it, the server chooses by the first image's tag, and leaves it so when the image changes.
+  "imagePullPolicy",
   "deployment.kubernetes.io/revision",
   "deprecated.daemonset.template.generation",
 ]);

@@ -1,0 +1,229 @@
+import { readdirSync } from "node:fs";
+import path from "node:path";
+import { isFault } from "@oaas/foundation";
+import { canonicalJson, keyOf, type KubeObject, type Stored } from "@oaas/kube-core";
+import type { KubeClient } from "@oaas/kube-runtime";
+import { describeWith, eventually, startKubeTarget, sweepSize, type KubernetesUnderTest } from "@oaas/testkit";
+import fc from "fast-check";
+import { afterAll, beforeAll, test } from "vitest";
+import { CLASS_RUNTIMES, CORE_CHILD_KINDS, type ChildKind } from "../src/controller/kinds.ts";
+import { disturbedManager, type DisturbedManager } from "./disturbed-manager.ts";
+import type { CallFault } from "./faulty-transport.ts";
+import { ask, makeNamespace, mustEqual, straightClient, worldOf, type Wish, type World } from "./world.ts";
+
+const CRDS = path.resolve(import.meta.dirname, "..", "..", "..", "deploy", "crds");
+
+/** Something that happens to a class, its children, the controller, or the way to the server. */
+type Step =
+  | { readonly do: "wish"; readonly wish: Wish }
+  | { readonly do: "delete class" }
+  | { readonly do: "delete child" | "edit child"; readonly which: number }
+  | {
+      readonly do: "fault";
+      readonly fault: CallFault;
+      readonly on: "POST" | "PATCH" | "DELETE" | "GET";
+      readonly times: number;
+    }
+  | { readonly do: "cut watches" | "hold watches" | "release watches" | "crash" | "settle" };
+
+/** Functions keep the names they were given, so that a world with a history may have other names; these always have the same ones. */
+const wish: fc.Arbitrary<Wish> = fc
+  .record({
+    tag: fc.constantFrom("1", "2"),
+    third: fc.boolean(),
+    min: fc.constantFrom(1, 2),
+    template: fc.constantFrom("dev", "statefulset", "daemonset", "full"),
+    odgm: fc.boolean(),
+  })
+  .map(({ tag, third, min, template, odgm }) => ({
+    functions: { a: { tag, min }, b: "1", ...(third ? { c: "1" } : {}) },
+    template,
+    odgm,
+  }));
+
+const fault: fc.Arbitrary<CallFault> = fc.constantFrom<CallFault>(
+  { do: "answer", status: 409, reason: "Conflict" },
+  { do: "answer", status: 403, reason: "Forbidden" },
+  { do: "answer", status: 422, reason: "Invalid" },
+  { do: "answer", status: 429, reason: "TooManyRequests", retryAfterSeconds: 1 },
+  { do: "answer", status: 500, reason: "InternalError" },
+  { do: "reset" },
+  { do: "lose-answer" },
+);
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 4, arbitrary: wish.map((asked): Step => ({ do: "wish", wish: asked })) },
+  { weight: 1, arbitrary: fc.constant<Step>({ do: "delete class" }) },
+  {
+    weight: 3,
+    arbitrary: fc
+      .record({ do: fc.constantFrom("delete child", "edit child"), which: fc.nat(20) })
+      .map((each): Step => each),
+  },
+  {
+    weight: 3,
+    arbitrary: fc
+      .record({
+        do: fc.constant("fault" as const),
+        fault,
+        on: fc.constantFrom("POST", "PATCH", "DELETE", "GET"),
+        times: fc.integer({ min: 1, max: 4 }),
+      })
+      .map((each): Step => each),
+  },
+  {
+    weight: 3,
+    arbitrary: fc
+      .constantFrom("cut watches", "hold watches", "release watches", "crash", "settle")
+      .map((what): Step => ({ do: what })),
+  },
+);
+
+describeWith(["kubernetes"], "any order of wishes, meddling and faults, on a real API server", () => {
+  let cluster: KubernetesUnderTest;
+  let client: KubeClient;
+  let runs = 0;
+  const references = new Map<string, World>();
+
+  beforeAll(async () => {
+    cluster = await startKubeTarget({ crdFiles: readdirSync(CRDS).map((file) => path.join(CRDS, file)) });
+    client = straightClient(cluster);
+  });
+  afterAll(async () => {
+    await client.close();
+    await cluster.close();
+  });
+
+  /** What a manager that nobody disturbs makes of a wish in an empty namespace. */
+  const referenceOf = async (asked: Wish | undefined): Promise<World> => {
+    if (!asked) return new Map();
+    const known = references.get(canonicalJson(asked));
+    if (known) return known;
+    const namespace = `reference-${references.size}`;
+    await makeNamespace(client, namespace);
+    const crm = await disturbedManager(cluster, namespace);
+    await ask(client, namespace, "order", asked);
+    await eventually(async () => {
+      const { metadata, status } = await client.resource(CLASS_RUNTIMES).get({ namespace, name: "order" });
+      return status?.observedGeneration === metadata.generation;
+    });
+    await crm.idle();
+    const world = await worldOf(client, namespace);
+    references.set(canonicalJson(asked), world);
+    await crm.close();
+    return world;
+  };
+
+  const children = async (namespace: string): Promise<{ kind: ChildKind; object: Stored<KubeObject> }[]> => {
+    const lists = await Promise.all(
+      CORE_CHILD_KINDS.map(async (kind) => {
+        const { items } = await client.resource(kind).list({ namespace, labelSelector: "oaas.io/owner" });
+        return items.map((object) => ({ kind, object }));
+      }),
+    );
+    return lists.flat();
+  };
+
+  /** Somebody who deletes or edits a child behind the controller's back. What is gone by then is not meddled with. */
+  const meddle = async (what: "delete child" | "edit child", which: number, namespace: string): Promise<void> => {
+    const all = await children(namespace);
+    const chosen = all[which % Math.max(1, all.length)];
+    if (!chosen) return;
+    const api = client.resource(chosen.kind);
+    const key = keyOf(chosen.object);
+    const edit = {
+      metadata: { annotations: { "oaas.io/rendered-hash": null }, labels: { "oaas.io/component": "hacked" } },
+    };
+    try {
+      if (what === "delete child") await api.delete(key, { propagation: "Background" });
+      else await api.patch(key, "merge", edit, { fieldManager: "somebody" });
+    } catch (thrown) {
+      if (!isFault(thrown, "not-found")) throw thrown;
+    }
+  };
+
+  const play = async (steps: readonly Step[]): Promise<void> => {
+    runs += 1;
+    const namespace = `run-${runs}`;
+    await makeNamespace(client, namespace);
+    let crm: DisturbedManager = await disturbedManager(cluster, namespace);
+    let release = (): void => undefined;
+    let asked: Wish | undefined;
+    const take = async (each: Step): Promise<void> => {
+      switch (each.do) {
+        case "wish":
+          await settleDeletion(namespace, () => asked === undefined);
+          await ask(client, namespace, "order", each.wish);
+          asked = each.wish;
+          return;
+        case "delete class":
+          await client
+            .resource(CLASS_RUNTIMES)
+            .delete({ namespace, name: "order" })
+            .catch(() => undefined);
+          asked = undefined;
+          return;
+        case "delete child":
+        case "edit child":
+          return meddle(each.do, each.which, namespace);
+        case "fault":
+          return crm.transport.break(({ method }) => method === each.on, each.fault, each.times);
+        case "cut watches":
+          return crm.transport.cutWatches();
+        case "hold watches":
+          release();
+          release = crm.transport.holdWatches();
+          return;
+        case "release watches":
+          return release();
+        case "crash":
+          release();
+          crm.transport.break(() => true, { do: "reset" });
+          void crm.close();
+          crm = await disturbedManager(cluster, namespace);
+          return;
+        case "settle":
+          return crm.idle();
+      }
+    };
+    /** A class that is being deleted takes no wishes; as a user does, one waits for it to be gone. */
+    const settleDeletion = async (where: string, isDeleting: () => boolean): Promise<void> => {
+      if (!isDeleting()) return;
+      release();
+      crm.transport.mend();
+      await eventually(
+        async () => (await client.resource(CLASS_RUNTIMES).find({ namespace: where, name: "order" })) === undefined,
+        {
+          timeoutMs: 60_000,
+          what: "the class to be gone",
+        },
+      );
+    };
+    try {
+      for (const each of steps) await take(each);
+      release();
+      crm.transport.mend();
+      const wanted = await referenceOf(asked);
+      await eventually(async () => mustEqual(await worldOf(client, namespace), wanted), {
+        timeoutMs: 60_000,
+        what: `the world of the last wish in ${namespace}`,
+      });
+      await crm.idle();
+      crm.transport.forget();
+      await crm.look(namespace, "order");
+      if (crm.transport.writes.length > 0) throw new Error(`not quiet: ${crm.transport.writes.join(", ")}`);
+    } finally {
+      await crm.close();
+    }
+  };
+
+  test(
+    "ends in the world that the last wish makes of an empty namespace, and is quiet there",
+    async () => {
+      await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: sweepSize(8, 16) }), play), {
+        numRuns: sweepSize(12, 300),
+      });
+    },
+    sweepSize(240_000, 7_200_000),
+  );
+});
