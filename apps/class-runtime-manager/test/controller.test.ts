@@ -135,7 +135,13 @@ describeWith(["kubernetes", "kwok"], "the controller on a real cluster", () => {
       "-o",
       "jsonpath={range .items[*]}{.metadata.resourceVersion}{'\\n'}{end}",
     ]);
-    crm = createClassManager({ client, ambient: realAmbient, namespaces: ["classes"], facts: FACTS, identity: "test-2" });
+    crm = createClassManager({
+      client,
+      ambient: realAmbient,
+      namespaces: ["classes"],
+      facts: FACTS,
+      identity: "test-2",
+    });
     crm.manager.start();
     await eventually(
       () => crm.manager.isWorking && crm.manager.controllers.every(({ queueLength }) => queueLength === 0),

@@ -256,7 +256,12 @@ describe("what other writers own", () => {
 
   test("numbers that always move are news only together with something else", () => {
     const grid = new World();
-    grid.odgm = { workloads: [refFrom("deployment/store")], service: "store:80", replicas: 1, collections: [{ name: "c" }] };
+    grid.odgm = {
+      workloads: [refFrom("deployment/store")],
+      service: "store:80",
+      replicas: 1,
+      collections: [{ name: "c" }],
+    };
     grid.applyAll();
     grid.change(refFrom("deployment/store"), as("ready", 1));
     const reading = (objects: number, shards: number) => ({

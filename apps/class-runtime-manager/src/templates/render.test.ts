@@ -283,7 +283,7 @@ describe("quotas of an environment", () => {
     expect(broken[1]?.message).toContain("asks for 1550m");
     expect(broken[1]?.message).toContain("hold 1550m of 3");
     expect(checkQuotas("e", tight, { ...question, held: own })).toEqual([]);
-    for (const quotas of [tight, { ...tight, ...{ cpu: "4" } }, { cpu: "4" }, { max_classes: 2 }, undefined])
+    for (const quotas of [tight, { ...tight, cpu: "4" }, { cpu: "4" }, { max_classes: 2 }, undefined])
       expect(hasRoom(limitsOf(quotas), question)).toBe(checkQuotas("e", quotas, question).length === 0);
   });
 });
