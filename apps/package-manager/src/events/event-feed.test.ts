@@ -122,7 +122,7 @@ describe("following events", () => {
   });
 
   it("a follower that is too slow is told to read anew, and goes on from there", async () => {
-    const log = new EventLog("e1", 4);
+    const log = new EventLog("e1", { events: 4 });
     const stop = new AbortController();
     const reader = new LogEventFeed(log, clock).follow({ topic: "deployment", signal: stop.signal });
     const first = reader.next();
@@ -136,13 +136,25 @@ describe("following events", () => {
     stop.abort();
   });
 
+  it("what is kept is bounded by number and by size", () => {
+    const log = new EventLog("e1", { events: 100, bytes: 10_000 });
+    for (let n = 0; n < 1_000; n += 1) log.append({ topic: "package", type: "changed", key: "p", at, bytes: 1_000 });
+    expect(log.since(log.head - 10)).toHaveLength(10);
+    expect(log.since(log.head - 13)).toBeUndefined();
+    for (let n = 0; n < 1_000; n += 1) log.append({ topic: "package", type: "changed", key: "p", at, bytes: 1 });
+    expect(log.since(log.head - 100)).toHaveLength(100);
+    expect(log.since(log.head - 126)).toBeUndefined();
+    log.append({ topic: "package", type: "changed", key: "huge", at, bytes: 1_000_000 });
+    expect(log.since(log.head)).toEqual([]);
+  });
+
   it("whoever comes back with any id it was given misses nothing, however the log was cut", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.constantFrom("event", "leave", "break"), { maxLength: 60 }),
         fc.integer({ min: 1, max: 8 }),
         async (acts, most) => {
-          const log = new EventLog("e1", most);
+          const log = new EventLog("e1", { events: most });
           const known = new Set<string>();
           let lastEventId: string | undefined;
           let reader = follow(log, {});

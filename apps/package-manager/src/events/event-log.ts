@@ -5,14 +5,27 @@ import { formatEventId } from "./event-id.ts";
 export type NewEvent = Omit<FeedEvent, "id"> & {
   /** Of the store, for what is stored; absent for what was only observed. */
   readonly revision?: number;
+  /** Roughly what it takes to keep the object; 2 kB when not said. */
+  readonly bytes?: number;
 };
 
 /** An event in the log. */
 export interface LoggedEvent {
   readonly sequence: number;
   readonly revision: number | undefined;
+  readonly bytes: number;
   readonly event: FeedEvent;
 }
+
+/** How much is kept. */
+export interface LogLimits {
+  readonly events: number;
+  readonly bytes: number;
+}
+
+const DEFAULT_LIMITS: LogLimits = { events: 10_000, bytes: 24 * 1024 * 1024 };
+/** A log is let grow by a quarter and then cut, so that a full one is not moved for each event. */
+const STRIDE = 1.25;
 
 /** How much a reader is handed at once. */
 const CHUNK = 500;
@@ -24,7 +37,8 @@ const CHUNK = 500;
  */
 export class EventLog {
   readonly epoch: string;
-  readonly #most: number;
+  readonly #limits: LogLimits;
+  #bytes = 0;
   #events: LoggedEvent[] = [];
   /** Sequence of the last event that is not kept any more. */
   #base = 0;
@@ -34,12 +48,12 @@ export class EventLog {
   readonly #waiting = new Set<() => void>();
 
   /** The epoch is any text that no other process has, such as a UUID; ids carry its letters and digits. */
-  constructor(epoch: string, most = 10_000) {
+  constructor(epoch: string, limits: Partial<LogLimits> = {}) {
     this.epoch = epoch
       .toLowerCase()
       .replaceAll(/[^0-9a-z]/g, "")
       .slice(0, 32);
-    this.#most = most;
+    this.#limits = { ...DEFAULT_LIMITS, ...limits };
   }
 
   /** Sequence of the newest event. */
@@ -52,12 +66,12 @@ export class EventLog {
     return this.#settled;
   }
 
-  append({ revision, ...event }: NewEvent): void {
+  append({ revision, bytes = 2_048, ...event }: NewEvent): void {
     const sequence = this.head + 1;
     const id = formatEventId({ revision: this.#settled, epoch: this.epoch, sequence });
-    this.#events.push({ sequence, revision, event: { id, ...event } });
-    // In strides, so that a full log is not moved for each event.
-    if (this.#events.length > this.#most * 1.25) this.#drop(this.#events.length - this.#most);
+    this.#events.push({ sequence, revision, bytes, event: { id, ...event } });
+    this.#bytes += bytes;
+    this.#trim();
     this.#wake();
   }
 
@@ -76,6 +90,7 @@ export class EventLog {
   breakHere(revision: number): void {
     this.#base = this.head + 1;
     this.#events = [];
+    this.#bytes = 0;
     this.coverFrom(revision);
     this.#wake();
   }
@@ -107,9 +122,15 @@ export class EventLog {
     });
   }
 
-  #drop(count: number): void {
-    for (const { revision } of this.#events.slice(0, count)) {
+  #trim(): void {
+    const { events, bytes } = this.#limits;
+    if (this.#events.length <= events * STRIDE && this.#bytes <= bytes * STRIDE) return;
+    let count = 0;
+    for (const { revision, bytes: size } of this.#events) {
+      if (this.#events.length - count <= events && this.#bytes <= bytes) break;
       if (revision !== undefined) this.#storedSince = Math.max(this.#storedSince, revision);
+      this.#bytes -= size;
+      count += 1;
     }
     this.#events = this.#events.slice(count);
     this.#base += count;

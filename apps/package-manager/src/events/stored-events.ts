@@ -20,6 +20,8 @@ export interface StoredEvent {
   readonly type: "added" | "changed" | "removed" | "progress";
   readonly key: string;
   readonly object?: unknown;
+  /** Roughly what it takes to keep the object. */
+  readonly bytes: number;
 }
 
 /** Makes a topic of a collection; `objectOf` answers the thing as its own route does, `keyOf` the key it is followed by, or undefined for none. */
@@ -36,9 +38,9 @@ export function storedTopic<T>(options: {
     if (change.type === "unreadable") return [];
     const key = keyOf(change.type === "put" ? change.stored.id : change.id);
     if (key === undefined) return [];
-    if (change.type === "delete") return [{ type: "removed", key }];
+    if (change.type === "delete") return [{ type: "removed", key, bytes: 256 }];
     const type = options.type ?? (change.stored.version === 1 ? "added" : "changed");
-    return [{ type, key, object: objectOf(change.stored) }];
+    return [{ type, key, object: objectOf(change.stored), bytes: change.stored.source.entry.value.length }];
   };
   return {
     topic,
