@@ -1,6 +1,6 @@
 import { conflict, sleep, type Ambient } from "@oaas/foundation";
 import type { DeploymentKey } from "@oaas/models";
-import { conflictOf, together, type CollectionView, type KeyValueStore, type Transaction } from "@oaas/storage";
+import { conflictOf, type CollectionView, type KeyValueStore, type Transaction } from "@oaas/storage";
 import type { DeploymentStore, StoredDeployment } from "../adapters/store/deployment-store.ts";
 import type { DeploymentPlan } from "../planner/plan-types.ts";
 import type { SagaEngine } from "../saga-engine/engine.ts";
@@ -102,10 +102,8 @@ export async function launch(
   saga: NewSaga,
   parts: readonly Transaction[],
 ): Promise<Launched> {
-  const { engine, store } = context;
-  const staged = await engine.stage(at.saga, saga);
-  const { revision } = await store.commit(together(...parts, staged.transaction));
-  const reference = staged.launch(revision);
+  const staged = await context.engine.stage(at.saga, saga);
+  const reference = await staged.commit(parts);
   return { id: reference.id, outcome: awaited(context, at.key, reference) };
 }
 

@@ -155,7 +155,8 @@ export class ActiveRuns {
       if (this.#isClosing) active.run.pause();
       return await active.run.run();
     } catch (thrown) {
-      if (!(thrown instanceof NoLongerOurs)) {
+      if (thrown instanceof NoLongerOurs) instance.isOver(thrown.cause);
+      else {
         logger.error("a saga stopped and will be taken up again", { error: Fault.from(thrown) });
       }
       return undefined;

@@ -8,11 +8,12 @@ import {
   present,
   together,
   type CollectionDefinition,
+  type Committed,
   type Stored,
   type Transaction,
 } from "@oaas/storage";
 import { ActiveRuns, type ActiveRunsOptions } from "./active-runs.ts";
-import { EngineInstance } from "./instance.ts";
+import { betweenLives, EngineInstance } from "./instance.ts";
 import type { SagaKind } from "./kind.ts";
 import { isOpen, stepsToPerform, withSteps, type NewSaga, type SagaRecord } from "./saga.ts";
 import type { SagaReference, Waited } from "./waiters.ts";
@@ -27,10 +28,12 @@ export interface SagaEngineOptions extends Omit<ActiveRunsOptions, "sagas" | "in
 
 /** A saga ready to be written together with what it belongs to. */
 export interface StagedSaga {
-  readonly id: string;
-  readonly transaction: Transaction;
-  /** To be called as soon as the transaction is committed. */
-  launch(revision: number): SagaReference;
+  /**
+   * Writes it and everything else in one transaction, and lets it begin.
+   *
+   * Rejects with a conflict when something is not as it was read, and with unavailable while this engine is between two lives.
+   */
+  commit(also: readonly Transaction[]): Promise<SagaReference>;
 }
 
 /**
@@ -131,10 +134,10 @@ export class SagaEngine {
     const { subject } = saga;
     const staged =
       current === undefined ? this.#sagas.stageCreate(subject, record) : this.#sagas.stageUpdate(current, record);
+    const conditions = [fence, ...(alive ? [present(runner)] : [])];
     return {
-      id: record.id,
-      transaction: together(staged, { conditions: [fence, ...(alive ? [present(runner)] : [])], writes: [] }),
-      launch: (revision) => {
+      commit: async (also) => {
+        const { revision } = await this.#commit(together(...also, staged, { conditions, writes: [] }));
         this.#runs.see(subject, this.#sagas.committed(staged, revision, current));
         return { subject, id: record.id, revision };
       },
@@ -166,6 +169,14 @@ export class SagaEngine {
       } catch (thrown) {
         if (!(thrown instanceof Fault) || thrown.kind !== "conflict") throw thrown;
       }
+    }
+  }
+
+  async #commit(transaction: Transaction): Promise<Committed> {
+    try {
+      return await this.#options.store.commit(transaction);
+    } catch (thrown) {
+      throw this.#instance.isOver(thrown) ? betweenLives(thrown) : thrown;
     }
   }
 
@@ -214,7 +225,7 @@ export class SagaEngine {
     const staged = this.#sagas.stageUpdate(stored, { ...stored.record, owner: fence.key });
     const conditions = [fence, absent(stored.record.owner)];
     try {
-      const { revision } = await this.#options.store.commit(together(staged, { conditions, writes: [] }));
+      const { revision } = await this.#commit(together(staged, { conditions, writes: [] }));
       this.#runs.see(stored.id, this.#sagas.committed(staged, revision, stored));
     } catch (thrown) {
       // Another engine was faster, or it ended meanwhile.

@@ -1,5 +1,5 @@
-import { backoffDelay, DEFAULT_BACKOFF, sleep, unavailable, type Ambient } from "@oaas/foundation";
-import { acquire, type Condition, type KeyValueStore, type Ownership } from "@oaas/storage";
+import { backoffDelay, DEFAULT_BACKOFF, sleep, unavailable, type Ambient, type Fault } from "@oaas/foundation";
+import { acquire, conflictOf, type Condition, type KeyValueStore, type Ownership } from "@oaas/storage";
 
 /** Keys of engines that are alive. */
 const PREFIX = "o/saga-engines/";
@@ -37,6 +37,17 @@ export class EngineInstance {
     this.#held().lease.assertHeld();
   }
 
+  /**
+   * Whether a commit was refused because this life is over in the eyes of the store.
+   *
+   * Then it is given up here as well, so that a new one begins even if nobody else ever says so.
+   */
+  isOver(thrown: unknown): boolean {
+    if (this.#ownership === undefined || conflictOf(thrown)?.key !== this.#key) return false;
+    this.#ownership.release().catch(() => undefined);
+    return true;
+  }
+
   /** Begins a life; tries until the store lets it or the signal aborts. Answers the signal that ends it. */
   async begin(signal: AbortSignal): Promise<AbortSignal> {
     for (let attempt = 0; ; attempt += 1) {
@@ -60,11 +71,15 @@ export class EngineInstance {
   }
 
   #held(): Ownership {
-    if (this.#ownership === undefined || this.#ownership.lease.lost.aborted) {
-      throw unavailable("the store", "this process has lost its lease on the store and is getting a new one", {
-        retryAfterMs: 1_000,
-      });
-    }
+    if (this.#ownership === undefined || this.#ownership.lease.lost.aborted) throw betweenLives();
     return this.#ownership;
   }
+}
+
+/** What a caller is told who comes between two lives. */
+export function betweenLives(cause?: unknown): Fault {
+  return unavailable("the store", "this process has lost its lease on the store and is getting a new one", {
+    retryAfterMs: 1_000,
+    cause,
+  });
 }
