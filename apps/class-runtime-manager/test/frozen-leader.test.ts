@@ -1,0 +1,93 @@
+import { readdirSync } from "node:fs";
+import path from "node:path";
+import { LEASES, type KubeClient } from "@oaas/kube-runtime";
+import {
+  describeWith,
+  eventually,
+  makeRunFolder,
+  startKubeTarget,
+  sweepSize,
+  type KubernetesUnderTest,
+  type RunFolder,
+} from "@oaas/testkit";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { CLASS_RUNTIMES } from "../src/controller/kinds.ts";
+import { runManager, type RunningManager } from "./running-manager.ts";
+import { ask, makeNamespace, straightClient } from "./world.ts";
+
+const CRDS = path.resolve(import.meta.dirname, "..", "..", "..", "deploy", "crds");
+const NAMESPACE = "classes";
+
+describeWith(["kubernetes"], "two managers, one of them frozen again and again", () => {
+  let cluster: KubernetesUnderTest;
+  let folder: RunFolder;
+  let client: KubeClient;
+  const managers = new Map<string, RunningManager>();
+
+  beforeAll(async () => {
+    cluster = await startKubeTarget({ crdFiles: readdirSync(CRDS).map((file) => path.join(CRDS, file)) });
+    folder = await makeRunFolder("frozen-leader");
+    client = straightClient(cluster);
+    await makeNamespace(client, NAMESPACE);
+    for (const name of ["one", "two"]) {
+      const env = {
+        OPRC_CRM_K8S_NAMESPACE: NAMESPACE,
+        OPRC_CRM_FEATURES_LEADER_ELECTION: "true",
+        OPRC_CRM_LEADER_ELECTION_LEASE_SECS: "3",
+        OPRC_CRM_LEADER_ELECTION_IDENTITY: name,
+      };
+      managers.set(name, await runManager(cluster.kubeconfig, folder.path, env));
+    }
+  });
+  afterAll(async () => {
+    for (const manager of managers.values()) {
+      manager.process.signal("SIGCONT");
+      await manager.process.stop(0);
+    }
+    await client.close();
+    await cluster.close();
+    await folder.remove();
+  });
+
+  const leader = async (): Promise<string> => {
+    const { items } = await client.resource(LEASES).list({ namespace: NAMESPACE });
+    return items[0]?.spec?.holderIdentity ?? "";
+  };
+
+  const versions = async (): Promise<readonly string[]> => {
+    const { items } = await client.resource(CLASS_RUNTIMES).list({ namespace: NAMESPACE });
+    return items.map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`);
+  };
+
+  test(
+    "the other takes over, and one that wakes up does nothing of what it was about to",
+    async () => {
+      await eventually(async () => managers.has(await leader()), { what: "one to lead" });
+      for (let round = 0; round < sweepSize(2, 10); round += 1) {
+        const frozen = await leader();
+        managers.get(frozen)?.process.signal("SIGSTOP");
+        const name = `class-${round}`;
+        await ask(client, NAMESPACE, name, { functions: { a: "1", b: "1" }, template: "dev" });
+        await eventually(async () => ![frozen, ""].includes(await leader()), { what: "the other to lead" });
+        await eventually(
+          async () => {
+            const { metadata, status } = await client.resource(CLASS_RUNTIMES).get({ namespace: NAMESPACE, name });
+            return status?.observedGeneration === metadata.generation;
+          },
+          { timeoutMs: 60_000, what: `${name} to be served by the other` },
+        );
+        const before = await versions();
+        managers.get(frozen)?.process.signal("SIGCONT");
+        // Awake again: it answers, and says that it does not lead.
+        const port = managers.get(frozen)?.port;
+        await eventually(async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).status === 200);
+        const log = async (): Promise<boolean> =>
+          (await managers.get(frozen)?.log())?.some(({ message }) => message === "this process no longer leads") ??
+          false;
+        await eventually(log, { what: "the one that was frozen to find out" });
+        expect(await versions()).toEqual(before);
+      }
+    },
+    sweepSize(180_000, 900_000),
+  );
+});
