@@ -5,12 +5,19 @@ import { hashJson, type KubeObject } from "@oaas/kube-core";
 import { crmConfig } from "../../apps/class-runtime-manager/src/config.ts";
 import { HASH_ANNOTATION } from "../../apps/class-runtime-manager/src/controller/apply-children.ts";
 import { configuredFacts } from "../../apps/class-runtime-manager/src/controller/configured-facts.ts";
-import { unitToClassRuntime } from "../../apps/class-runtime-manager/src/mapping/unit-to-class-runtime.ts";
+import { FINALIZER } from "../../apps/class-runtime-manager/src/controller/finalize.ts";
+import {
+  unitToClassRuntime,
+  type UnitObject,
+} from "../../apps/class-runtime-manager/src/mapping/unit-to-class-runtime.ts";
 import { BUILTIN_TEMPLATES, chooseAndRender } from "../../apps/class-runtime-manager/src/templates/index.ts";
 
-/** What a manager serves from that was started without settings of its own, on a cluster without other projects. */
+/** What a manager was told that was started without settings of its own. */
+export const CONFIGURED = configuredFacts(loadConfig(crmConfig, { env: {} }));
+
+/** The same on a cluster without other projects. */
 const FACTS = {
-  ...configuredFacts(loadConfig(crmConfig, { env: {} })),
+  ...CONFIGURED,
   routers: [],
   capabilities: {
     knative: false,
@@ -44,11 +51,14 @@ export function unitOf(id: string): DeploymentUnit {
   });
 }
 
+/** The object that the manager makes of such a class. */
+export function classOf(id: string, namespace: string): KubeObject {
+  return { ...read(id, namespace).manifest, metadata: { name: id, namespace, finalizers: [FINALIZER] } };
+}
+
 /** The children that the manager makes of such a class, exactly as it sends them. */
 export function childrenOf(id: string, namespace: string, uid: string): readonly KubeObject[] {
-  const made = unitToClassRuntime(unitOf(id), { namespace });
-  if (!made.ok) throw new Error(made.error.map(({ path, message }) => `${path} ${message}`).join("; "));
-  const { desired } = made.value;
+  const { desired } = read(id, namespace);
   const { apiVersion, kind, metadata } = desired;
   const owner = { apiVersion, kind, namespace, name: metadata.name, uid, labels: metadata.labels ?? {} };
   const chosen = chooseAndRender(
@@ -63,6 +73,12 @@ export function childrenOf(id: string, namespace: string, uid: string): readonly
       annotations: { ...child.metadata.annotations, [HASH_ANNOTATION]: hashJson(child) },
     },
   }));
+}
+
+function read(id: string, namespace: string): UnitObject {
+  const made = unitToClassRuntime(unitOf(id), { namespace });
+  if (!made.ok) throw new Error(made.error.map(({ path, message }) => `${path} ${message}`).join("; "));
+  return made.value;
 }
 
 /** Ids of so many classes. */
