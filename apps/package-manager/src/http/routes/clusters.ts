@@ -8,8 +8,9 @@ import {
 import { invalidArgument, notFound } from "@oaas/foundation";
 import { DeploymentCondition, type ClusterName, type UnitId } from "@oaas/models";
 import type { z } from "zod";
+import { registrationOf } from "../../clusters/clusters-json.ts";
 import type { ClusterDirectory, ClusterEntry, HealthReading } from "../../ports.ts";
-import type { ClusterAdmin, ClusterRegistration, StatusReader } from "../../use-cases.ts";
+import type { ClusterAdmin, StatusReader } from "../../use-cases.ts";
 import { json, type Handlers } from "../handler.ts";
 import { unitStatusToWire } from "../presenters/deployment-status.ts";
 import { clusterIn } from "./deployments.ts";
@@ -84,43 +85,6 @@ export function clusterHandlers(
     getUnitStatus: async ({ parameters, query }) =>
       json(unitStatusToWire(await status.unit(parameters["id"] as UnitId, clusterIn(query)))),
     getTopology: async ({ query }) => json(topologyToWire(await status.topology(sourceOf(query.source)))),
-  };
-}
-
-function registrationOf(body: {
-  readonly name: ClusterName;
-  readonly url: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly timeout?: number | undefined;
-  readonly retry_attempts: number;
-  readonly api_key?: string | undefined;
-  readonly tls?:
-    | {
-        readonly ca_cert?: string | undefined;
-        readonly client_cert?: string | undefined;
-        readonly client_key?: string | undefined;
-        readonly insecure: boolean;
-      }
-    | undefined;
-}): ClusterRegistration {
-  const { name, url, labels, timeout, retry_attempts: retryAttempts, api_key: token, tls } = body;
-  return {
-    name,
-    url,
-    labels,
-    retryAttempts,
-    ...(timeout === undefined ? {} : { timeoutSeconds: timeout }),
-    ...(token === undefined ? {} : { token }),
-    ...(tls === undefined
-      ? {}
-      : {
-          tls: {
-            insecure: tls.insecure,
-            ...(tls.ca_cert === undefined ? {} : { caFile: tls.ca_cert }),
-            ...(tls.client_cert === undefined ? {} : { certificateFile: tls.client_cert }),
-            ...(tls.client_key === undefined ? {} : { keyFile: tls.client_key }),
-          },
-        }),
   };
 }
 
