@@ -65,7 +65,13 @@ describeWith(["kubernetes", "kwok"], "Knative beside the other templates", () =>
     await lab.apply(NAMESPACE, {
       apiVersion: "v1",
       kind: "Service",
-      metadata: { name: "order", labels, ownerReferences: [owner("Route", route?.metadata.uid)] },
+      // Held, so that the garbage collector does not take it away before the test has looked.
+      metadata: {
+        name: "order",
+        labels,
+        ownerReferences: [owner("Route", route?.metadata.uid)],
+        finalizers: ["example.test/hold"],
+      },
       spec: { type: "ExternalName", externalName: "gateway.example.test" },
     });
     const status = {
@@ -80,6 +86,13 @@ describeWith(["kubernetes", "kwok"], "Knative beside the other templates", () =>
       "-p",
       JSON.stringify({ status }),
     ]);
+  }
+
+  /** Takes away what Knative made. */
+  async function removeKnativesOwn(): Promise<void> {
+    const patch = JSON.stringify({ metadata: { finalizers: null } });
+    await lab.kubectl(["patch", "service", "order", "-n", NAMESPACE, "--type=merge", "-p", patch]);
+    await lab.kubectl(`delete service,routes.${GROUP} order -n ${NAMESPACE} --ignore-not-found`);
   }
 
   test("a class that asks for Knative waits until the cluster has it", async () => {
@@ -111,7 +124,7 @@ describeWith(["kubernetes", "kwok"], "Knative beside the other templates", () =>
     await eventually(async () => (await ksvc()) === undefined, { what: "the Knative Service to go" });
     await lab.until(NAMESPACE, "order", "to wait for the name", ({ reason }) => reason === "Replacing");
     expect(await ownerKind()).toBe("Route");
-    await lab.kubectl(`delete service,routes.${GROUP} order -n ${NAMESPACE}`);
+    await removeKnativesOwn();
     await lab.becomes(NAMESPACE, "order", "available");
     expect(await ownerKind()).toBe("ClassRuntime");
   });
@@ -134,7 +147,7 @@ describeWith(["kubernetes", "kwok"], "Knative beside the other templates", () =>
   });
 
   test("Knative is taken away: the class says so, and lives on with another template", async () => {
-    await lab.kubectl(`delete service order -n ${NAMESPACE}`);
+    await removeKnativesOwn();
     await lab.kubectl(`delete crd services.${GROUP} routes.${GROUP} --timeout=60s`);
     const { message } = await lab.until(
       NAMESPACE,
