@@ -19,6 +19,7 @@ export { ensureComponents } from "@oaas/real-components";
 
 const OBTAINED_BY = {
   "go-build": "Go build",
+  "go-files": "files of Go modules",
   "debian-extract": "Debian package, unpacked",
   "host-command": "the machine's, or Debian package",
 } as const;

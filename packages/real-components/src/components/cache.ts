@@ -33,9 +33,9 @@ function recipeDigest(component: Component): string {
 }
 
 function recipeInputs({ recipe }: Component): string[] {
-  if (recipe.kind !== "go-build") return [];
+  if (recipe.kind !== "go-build" && recipe.kind !== "go-files") return [];
   const module = join(GO_MODULES, recipe.module);
-  const own = (recipe.ownSources ?? []).flatMap((folder) =>
+  const own = (recipe.kind === "go-build" ? (recipe.ownSources ?? []) : []).flatMap((folder) =>
     readdirSync(join(module, folder))
       .sort()
       .map((file) => join(module, folder, file)),

@@ -18,6 +18,13 @@ export interface GoBuild {
   readonly moduleFiles?: ModuleFiles;
 }
 
+/** Files of Go modules as they are, pinned like the builds; nothing is compiled. */
+export interface GoFiles {
+  readonly kind: "go-files";
+  readonly module: string;
+  readonly moduleFiles: readonly ModuleFiles[];
+}
+
 /** Debian packages unpacked into the cache; nothing is installed. */
 export interface DebianExtract {
   readonly kind: "debian-extract";
@@ -33,7 +40,7 @@ export interface HostCommand {
   readonly debianPackage: string;
 }
 
-type Recipe = GoBuild | DebianExtract | HostCommand;
+type Recipe = GoBuild | GoFiles | DebianExtract | HostCommand;
 
 /** A real program that tests or benchmarks use. */
 export interface Component<Name extends string = string, File extends string = string> {
@@ -44,6 +51,9 @@ export interface Component<Name extends string = string, File extends string = s
   readonly recipe: Recipe;
   /** What it offers: file name → path in its cache folder. */
   readonly files: Readonly<Record<File, string>>;
-  /** Run once before the component counts as obtained: the file's output must contain the text. */
-  readonly proof: { readonly file: NoInfer<File>; readonly args: readonly string[]; readonly says: string };
+  /**
+   * Run once before the component counts as obtained: the file's output must contain the text. Files of Go modules need none: Go checks
+   * their sums.
+   */
+  readonly proof?: { readonly file: NoInfer<File>; readonly args: readonly string[]; readonly says: string };
 }

@@ -1,4 +1,5 @@
 import type { Component } from "./component.ts";
+import { KNATIVE_FILES } from "./knative-files.ts";
 
 function declare<Name extends string, File extends string>(component: Component<Name, File>): Component<Name, File> {
   return component;
@@ -111,6 +112,36 @@ const DECLARED = [
     recipe: { kind: "host-command", command: "chromium", debianPackage: "chromium" },
     files: { chromium: "" },
     proof: { file: "chromium", args: ["--version"], says: "Chromium" },
+  }),
+  declare({
+    name: "knative-manifests",
+    version: "0.50.0",
+    tier: "test",
+    purpose: "Knative Serving's own kinds (CRDs), and what it installs beside them",
+    recipe: { kind: "go-files", module: "knative", moduleFiles: KNATIVE_FILES },
+    files: { "knative-manifests": "files/config" },
+  }),
+  declare({
+    name: "knative",
+    version: "0.50.0",
+    tier: "full",
+    purpose: "Knative Serving itself: webhook, controllers and autoscaler (Knative 1.23)",
+    recipe: {
+      kind: "go-build",
+      module: "knative",
+      binaries: {
+        "knative-webhook": "knative.dev/serving/cmd/webhook",
+        "knative-autoscaler": "knative.dev/serving/cmd/autoscaler",
+        "knative-controller": "./controller",
+      },
+      ownSources: ["controller"],
+    },
+    files: {
+      "knative-webhook": "bin/knative-webhook",
+      "knative-autoscaler": "bin/knative-autoscaler",
+      "knative-controller": "bin/knative-controller",
+    },
+    proof: { file: "knative-controller", args: ["--help"], says: "-kubeconfig" },
   }),
   declare({
     name: "etcd-bench",

@@ -8,6 +8,7 @@ import type { ComponentName } from "./manifest.ts";
 import { explainSystemError, NotObtained, type ComponentReport, type ComponentState } from "./not-obtained.ts";
 import { makeDebianExtract } from "./recipes/debian-extract.ts";
 import { makeGoBuild } from "./recipes/go-build.ts";
+import { makeGoFiles } from "./recipes/go-files.ts";
 import { makeHostCommand } from "./recipes/host-command.ts";
 import { runStep, type Workshop } from "./step.ts";
 
@@ -66,6 +67,8 @@ async function makeByRecipe({ recipe }: Component, workshop: Workshop): Promise<
   switch (recipe.kind) {
     case "go-build":
       return makeGoBuild(recipe, workshop);
+    case "go-files":
+      return makeGoFiles(recipe, workshop);
     case "debian-extract":
       return makeDebianExtract(recipe, workshop);
     case "host-command":
@@ -77,6 +80,7 @@ async function makeByRecipe({ recipe }: Component, workshop: Workshop): Promise<
 
 /** A program that does not run, or is not the version that was declared, never gets into the cache. */
 async function prove(component: Component, workshop: Workshop): Promise<void> {
+  if (component.proof === undefined) return;
   const { file, args, says } = component.proof;
   const path =
     component.recipe.kind === "host-command"
