@@ -193,16 +193,20 @@ class Chaos {
   }
 }
 
-test("whatever happens to two managers on one store: nothing is lost, nothing is left over, nothing is there twice", async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.integer({ min: 0, max: 1_000_000 }), async (seed) => {
-      const world = new DeploymentWorld(await memoryWorldStore(seed), CLUSTERS);
-      try {
-        await new Chaos(world, seed).run(40);
-      } finally {
-        await world.dispose();
-      }
-    }),
-    { numRuns: sweepSize(25, 2_000), endOnFailure: true },
-  );
-});
+test(
+  "whatever happens to two managers on one store: nothing is lost, nothing is left over, nothing is there twice",
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 0, max: 1_000_000 }), async (seed) => {
+        const world = new DeploymentWorld(await memoryWorldStore(seed), CLUSTERS);
+        try {
+          await new Chaos(world, seed).run(40);
+        } finally {
+          await world.dispose();
+        }
+      }),
+      { numRuns: sweepSize(25, 1_000), endOnFailure: true },
+    );
+  },
+  sweepSize(120_000, 3_600_000),
+);

@@ -100,7 +100,6 @@ export class DeploymentService implements Deployments {
         keysOf: (name) => deployments.keysOf(name),
         removeDeployment: (key, call) => this.#removeOne(key, call),
         forgetPackage: options.forgetPackage,
-        pollMs: 1_000,
       }),
     );
   }

@@ -1,10 +1,13 @@
-import { internal, sleep, type Ambient } from "@oaas/foundation";
+import { backoffDelay, internal, sleep, type Ambient, type BackoffPolicy } from "@oaas/foundation";
 import type { DeploymentKey, PackageName } from "@oaas/models";
 import type { NewSaga } from "../saga-engine/saga.ts";
 import type { SagaKind } from "../saga-engine/kind.ts";
 import type { Call } from "../use-cases.ts";
 
 export const REMOVE_PACKAGE_CASCADE = "remove-package-cascade";
+
+/** Most are gone at once; one whose cluster is away may take days. */
+const PATIENCE: BackoffPolicy = { baseMs: 50, capMs: 5_000, factor: 2, jitter: 0.2 };
 
 export interface CascadeDeps {
   readonly ambient: Ambient;
@@ -14,7 +17,6 @@ export interface CascadeDeps {
   readonly removeDeployment: (key: DeploymentKey, call: Call) => Promise<void>;
   /** Removes a package that nothing needs any more; one that is gone is fine. */
   readonly forgetPackage: (name: PackageName) => Promise<void>;
-  readonly pollMs: number;
 }
 
 interface CascadeData {
@@ -60,7 +62,9 @@ export function removePackageCascade(deps: CascadeDeps): SagaKind {
         },
         confirm: async ({ action }, { signal }) => {
           if (action === "package") return;
-          while ((await removeAll()) > 0) await sleep(deps.ambient.timers, deps.pollMs, signal);
+          for (let look = 0; (await removeAll()) > 0; look += 1) {
+            await sleep(deps.ambient.timers, backoffDelay(PATIENCE, look, deps.ambient.random), signal);
+          }
         },
         undo: async () => {
           throw internal("the removal of a package cannot be undone");

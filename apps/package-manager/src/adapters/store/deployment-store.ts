@@ -1,4 +1,4 @@
-import type { ClusterName, DeploymentKey } from "@oaas/models";
+import type { DeploymentKey } from "@oaas/models";
 import {
   Collection,
   type CollectionDefinition,
@@ -70,7 +70,7 @@ export class DeploymentStore {
       : this.deployments.stageUpdate(current, record);
   }
 
-  /** A new entry of the history; the one that is `kept` entries older goes. */
+  /** A new entry of the history, with its plan. */
   stageRevision(key: DeploymentKey, entry: RevisionRecord, plan: DeploymentPlan): readonly Transaction[] {
     const id = revisionId(key, entry.revision);
     return [this.#revisions.stageCreate(id, entry), this.#plans.stageCreate(id, plan)];
@@ -94,11 +94,6 @@ export class DeploymentStore {
       this.#plans.stageDeleteUnder(under),
     ];
   }
-}
-
-/** Clusters in which something of a deployment is, or may be left. */
-export function clustersOf(record: DeploymentRecord): readonly ClusterName[] {
-  return Object.keys(record.placements) as ClusterName[];
 }
 
 function deploymentRecord(json: unknown): DeploymentRecord {
