@@ -5,7 +5,14 @@ import type { KubeObject } from "@oaas/kube-core";
 import { eventually, makeRunFolder, runCommand } from "@oaas/testkit";
 import { childrenOf, idsOf, unitOf } from "./crm/classes.ts";
 import { atOnce, percentile, startLab, type CrmLab } from "./crm/lab.ts";
-import { isClassWrite, now, requestsBetween, startManager, type MeasuredManager } from "./crm/measured-manager.ts";
+import {
+  isClassWrite,
+  now,
+  quiet,
+  requestsBetween,
+  startManager,
+  type MeasuredManager,
+} from "./crm/measured-manager.ts";
 import type { ProcessFigures } from "./crm/probe.ts";
 import type { Bench, BenchReport } from "./harness.ts";
 import { median } from "./kube/run-contender.ts";
@@ -139,16 +146,6 @@ async function check(lab: CrmLab, namespace: string, count: number, perClass: nu
   ]);
   const found = listed.stdout.split("\n").filter((line) => line !== "").length;
   if (found !== count * perClass) throw new Error(`${found} children, not ${count * perClass}`);
-}
-
-/** Resolves when the manager has sent nothing for a second. */
-async function quiet(manager: MeasuredManager): Promise<ProcessFigures> {
-  for (let last = await manager.figures(); ;) {
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
-    const next = await manager.figures();
-    if (requestsBetween(last, next, (name) => !name.endsWith(" leases")) === 0) return next;
-    last = next;
-  }
 }
 
 function isChildWrite(name: string): boolean {

@@ -2,6 +2,7 @@ import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { DeploymentService } from "@oaas/contracts/grpc";
 import { realAmbient } from "@oaas/foundation/real";
@@ -21,6 +22,8 @@ export interface MeasuredManager extends AsyncDisposable {
   /** When it said that its caches are filled. */
   readonly readyAt: Promise<number>;
   figures(options?: { readonly heap: boolean }): Promise<ProcessFigures>;
+  /** How many reconciles of classes it has finished, as its metrics say. */
+  reconciles(): Promise<number>;
   /** Ends it in order, or at once. */
   stop(signal?: "SIGTERM" | "SIGKILL"): Promise<void>;
 }
@@ -58,6 +61,11 @@ export async function startManager(
     startedAt,
     readyAt,
     figures: asking(child),
+    reconciles: async () => {
+      const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+      const count = /^crm_reconciliation_duration_seconds_count\{[^}]*class-runtime[^}]*\} (\d+)/m.exec(text)?.[1];
+      return Number(count ?? 0);
+    },
     stop,
     [Symbol.asyncDispose]: () => stop(),
   };
@@ -72,6 +80,16 @@ export function requestsBetween(
   const total = (figures: ProcessFigures | undefined): number =>
     Object.entries(figures?.requests ?? {}).reduce((sum, [name, { count }]) => sum + (counts(name) ? count : 0), 0);
   return total(after) - total(before);
+}
+
+/** Resolves when the manager has sent nothing about classes for a second. */
+export async function quiet(manager: MeasuredManager): Promise<ProcessFigures> {
+  for (let last = await manager.figures(); ;) {
+    await sleep(1_000);
+    const next = await manager.figures();
+    if (requestsBetween(last, next, (name) => !name.endsWith(" leases")) === 0) return next;
+    last = next;
+  }
 }
 
 /** Writes about classes: who leads is written down too, whether there are classes or not. */

@@ -1,0 +1,65 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { isFault } from "@oaas/foundation";
+import { unitOf } from "./crm/classes.ts";
+import { percentile, startLab } from "./crm/lab.ts";
+import { startManager, type MeasuredManager } from "./crm/measured-manager.ts";
+import type { Bench } from "./harness.ts";
+import { scaled } from "./kube/scale.ts";
+
+const TURNS = Math.max(2, scaled(10));
+const NAMESPACE = "shop";
+const AGAIN_MS = 10;
+const PATIENCE_MS = 60_000;
+
+/** A leader that is asked to end while another manager stands by: how long nobody takes a class. */
+export const bench: Bench = {
+  name: "crm-failover",
+  async run(log) {
+    await using lab = await startLab();
+    await lab.makeNamespace(NAMESPACE);
+    let leader = await startManager(lab.kubeconfig);
+    await deploy(leader, "first");
+    const idle = await leader.figures({ heap: true });
+    const gaps: number[] = [];
+    let follower: MeasuredManager | undefined;
+    try {
+      for (let turn = 1; turn <= TURNS; turn += 1) {
+        follower = await startManager(lab.kubeconfig);
+        await follower.readyAt;
+        const start = performance.now();
+        const ended = leader.stop();
+        await deploy(follower, `turn-${turn}`);
+        gaps.push(performance.now() - start);
+        await ended;
+        leader = follower;
+        log(`turn ${turn}: ${gaps.at(-1)?.toFixed(0)} ms`);
+      }
+    } finally {
+      await leader.stop();
+      await follower?.stop();
+    }
+    return {
+      title: `A leader ends in order, another manager takes over (${TURNS} turns), on a real API server`,
+      measurements: [
+        { name: "from SIGTERM until the other one has written a class, p50", value: percentile(gaps, 0.5), unit: "ms" },
+        { name: "the same, at most", value: Math.max(...gaps), unit: "ms" },
+        { name: "idle manager, resident", value: idle.rssBytes / 2 ** 20, unit: "MiB", note: "after a collection" },
+        { name: "idle manager, live heap", value: (idle.heapBytes ?? 0) / 2 ** 20, unit: "MiB" },
+      ],
+      ratios: [],
+    };
+  },
+};
+
+/** Asks until somebody leads. */
+async function deploy(manager: MeasuredManager, id: string): Promise<void> {
+  for (const start = performance.now(); ;) {
+    try {
+      await manager.deployments.deploy({ deploymentUnit: unitOf(id), namespace: NAMESPACE });
+      return;
+    } catch (thrown) {
+      if (!isFault(thrown, "unavailable") || performance.now() - start > PATIENCE_MS) throw thrown;
+      await sleep(AGAIN_MS);
+    }
+  }
+}

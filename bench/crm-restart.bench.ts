@@ -1,0 +1,80 @@
+import { eventually } from "@oaas/testkit";
+import { startLab } from "./crm/lab.ts";
+import { isClassWrite, now, quiet, requestsBetween, startManager } from "./crm/measured-manager.ts";
+import { populate, standInForControllers } from "./crm/population.ts";
+import type { Bench } from "./harness.ts";
+import { scaled } from "./kube/scale.ts";
+
+const CLASSES = scaled(5_000);
+const PATIENCE_MS = 600_000;
+const MOST_SECONDS = 20;
+const MOST_KIB = 40;
+
+/**
+ * A manager that starts anew where thousands of classes are available already. There are no controllers: the benchmark itself says of every
+ * Deployment that it is ready, so that no pods count towards memory (the benchmark `crm-idle` has those).
+ */
+export const bench: Bench = {
+  name: "crm-restart",
+  async run(log) {
+    await using lab = await startLab();
+    const first = await startManager(lab.kubeconfig);
+    await first.readyAt;
+    const empty = await first.figures({ heap: true });
+    await populate(lab, first, CLASSES);
+    log(`${CLASSES} classes are accepted`);
+    await standInForControllers(lab, CLASSES);
+    await quiet(first);
+    await first.stop();
+    log("all are available, and the manager that made them has ended");
+    await using second = await startManager(lab.kubeconfig);
+    const readyAt = await second.readyAt;
+    await eventually(async () => (await second.reconciles()) >= CLASSES, {
+      timeoutMs: PATIENCE_MS,
+      what: "a look at every class",
+    });
+    const inSync = (now() - second.startedAt) / 1000;
+    await quiet(second);
+    const after = await second.figures({ heap: true });
+    const writes = requestsBetween(undefined, after, isClassWrite);
+    const kib = ((after.heapBytes ?? 0) - (empty.heapBytes ?? 0)) / 1024 / CLASSES;
+    return {
+      title: `Restart with ${CLASSES} classes of two functions and a state store in place, all available, on a real API server`,
+      measurements: [
+        {
+          name: "caches filled",
+          value: (readyAt - second.startedAt) / 1000,
+          unit: "s",
+          note: "from the start of the process",
+        },
+        { name: "every class looked at", value: inSync, unit: "s", note: "from the start of the process" },
+        { name: "processor time", value: after.cpuMs / 1000, unit: "s" },
+        { name: "API writes", value: writes, unit: "writes", note: "without the lease" },
+        {
+          name: "live heap per class",
+          value: kib,
+          unit: "KiB",
+          note: "after a collection, less that of a manager without classes",
+        },
+        { name: "resident", value: after.rssBytes / 2 ** 20, unit: "MiB" },
+        { name: "resident, at its peak", value: after.peakRssBytes / 2 ** 20, unit: "MiB" },
+        { name: "resident without classes", value: empty.rssBytes / 2 ** 20, unit: "MiB" },
+      ],
+      ratios: [
+        { name: "quiet", value: writes === 0 ? 1 : 0, floor: 1, explains: "1 when the restart wrote nothing" },
+        {
+          name: "time allowed / until every class was looked at",
+          value: MOST_SECONDS / inSync,
+          floor: 1,
+          explains: `at most ${MOST_SECONDS} s`,
+        },
+        {
+          name: "memory allowed / live heap per class",
+          value: MOST_KIB / kib,
+          floor: 1,
+          explains: `at most ${MOST_KIB} KiB`,
+        },
+      ],
+    };
+  },
+};

@@ -1,0 +1,93 @@
+import type { ClassRuntime } from "@oaas/contracts/crd";
+import type { KubeObject } from "@oaas/kube-core";
+import { eventually } from "@oaas/testkit";
+import { CLASS_RUNTIMES, CORE_CHILD_KINDS } from "../../apps/class-runtime-manager/src/controller/kinds.ts";
+import { idsOf, unitOf } from "./classes.ts";
+import { atOnce, type CrmLab } from "./lab.ts";
+import type { MeasuredManager } from "./measured-manager.ts";
+
+const PATIENCE_MS = 3_600_000;
+const WRITERS = 32;
+
+/** How many classes share a namespace: as in a cluster of many teams. */
+export const PER_NAMESPACE = 250;
+
+/** Where a class lives. */
+export interface Placed {
+  readonly id: string;
+  readonly namespace: string;
+}
+
+/** Makes so many classes through the manager; returns when all were accepted. */
+export async function populate(lab: CrmLab, manager: MeasuredManager, count: number): Promise<readonly Placed[]> {
+  const placed = idsOf(count).map((id, index) => ({ id, namespace: `team-${Math.floor(index / PER_NAMESPACE)}` }));
+  for (const namespace of new Set(placed.map((one) => one.namespace))) await lab.makeNamespace(namespace);
+  await atOnce(placed, WRITERS, async ({ id, namespace }) => {
+    await manager.deployments.deploy({ deploymentUnit: unitOf(id), namespace }, { deadlineMs: PATIENCE_MS });
+  });
+  return placed;
+}
+
+/** Says of every Deployment that it is ready, where no controller does; again and again until all classes are available. */
+export async function standInForControllers(lab: CrmLab, count: number): Promise<void> {
+  const told = new Set<string>();
+  const deployments = lab.client.resource(mustFind("Deployment"));
+  await untilAvailable(lab, count, async () => {
+    const fresh = (await allOf(lab, "Deployment")).filter(({ metadata }) => !told.has(metadata.uid ?? ""));
+    await atOnce(fresh, WRITERS, async ({ metadata: { namespace = "", name = "", uid = "" } }) => {
+      await deployments.patch({ namespace, name }, "merge", { status: READY }, { subresource: "status" });
+      told.add(uid);
+    });
+  });
+}
+
+/** Waits until so many classes are available. */
+export async function untilAvailable(
+  lab: CrmLab,
+  count: number,
+  before: () => Promise<void> = () => Promise.resolve(),
+): Promise<void> {
+  await eventually(
+    async () => {
+      await before();
+      const classes = (await allOf(lab, "ClassRuntime")) as (ClassRuntime & KubeObject)[];
+      const available = classes.filter(({ status }) => status?.phase === "available").length;
+      if (available < count) throw new Error(`${available} of ${count} are available`);
+    },
+    { timeoutMs: PATIENCE_MS, what: "all classes to be available" },
+  );
+}
+
+const READY = {
+  observedGeneration: 1,
+  replicas: 1,
+  updatedReplicas: 1,
+  readyReplicas: 1,
+  availableReplicas: 1,
+  conditions: [
+    { type: "Available", status: "True", reason: "MinimumReplicasAvailable" },
+    { type: "Progressing", status: "True", reason: "NewReplicaSetAvailable" },
+  ],
+};
+
+async function allOf(lab: CrmLab, kind: string): Promise<readonly KubeObject[]> {
+  const api = lab.client.resource(mustFind(kind));
+  const found: KubeObject[] = [];
+  for (let next: string | undefined = ""; next !== undefined;) {
+    const page: Awaited<ReturnType<typeof api.list>> = await api.list({
+      limit: 500,
+      ...(next === "" ? {} : { continue: next }),
+    });
+    found.push(...page.items);
+    next = page.continue;
+  }
+  return found;
+}
+
+function mustFind(kind: string): (typeof CORE_CHILD_KINDS)[number] {
+  const found = [CLASS_RUNTIMES as (typeof CORE_CHILD_KINDS)[number], ...CORE_CHILD_KINDS].find(
+    (one) => one.kind === kind,
+  );
+  if (!found) throw new Error(`no kind ${kind}`);
+  return found;
+}
