@@ -62,6 +62,7 @@ export const PACKAGES: Readonly<Record<string, PackageRule>> = {
       "kube-core",
       "kube-runtime",
       "observability",
+      "package-manager",
       "real-components",
       "service-shell",
       "storage",

@@ -2,13 +2,14 @@ import { timestamp, type Ambient } from "@oaas/foundation";
 import type { ContextStore, Logger } from "@oaas/observability";
 import type { KeyValueStore } from "@oaas/storage";
 import { startHttpServer } from "./adapters/http-server.ts";
-import type { ClusterState } from "./clusters/cluster-state.ts";
 import type { Progress } from "./clusters/ports.ts";
+import { sideBySide } from "./clusters/side-by-side.ts";
 import type { StackCluster } from "./clusters/stack-cluster.ts";
 import type { DevStackConfig } from "./config.ts";
 import { renderPage } from "./http/page.ts";
 import { routesOf } from "./http/routes.ts";
-import { partsOf } from "./parts.ts";
+import type { StackState } from "./parts.ts";
+import type { StackPlatform } from "./platform/stack-platform.ts";
 import { countStart, type Starts } from "./starts.ts";
 
 /** What the stack is made of; `main.ts` hands in the real ones. */
@@ -18,16 +19,19 @@ export interface AppPorts {
   readonly logger: Logger;
   readonly context: ContextStore;
   readonly metricsText: () => Promise<string>;
-  readonly openapi: () => string;
   readonly clusters: readonly StackCluster[];
+  readonly platform: StackPlatform;
   readonly progress: Progress;
 }
 
 export interface RunningApp {
+  /** Of the package manager. */
   readonly url: string;
+  /** Of the stack's own page. */
+  readonly pageUrl: string;
   readonly starts: Starts;
-  /** How the clusters are now. */
-  look(): Promise<readonly ClusterState[]>;
+  /** How everything is now. */
+  look(): Promise<StackState>;
   /** Stops in the reverse order of the start. Repeatable. */
   close(): Promise<void>;
 }
@@ -36,35 +40,61 @@ export interface RunningApp {
 const GRACE_MS = 3_000;
 
 /**
- * Starts the local stack: the start is counted in the store, the routes are served, then clusters come up one after the other. The page
- * is there first, so that a taken port is known at once and a long start can be looked at.
+ * Starts the local stack: the start is counted in the store, the stack's page is served, the clusters come up side by side, then the package
+ * manager over them. The page is there first and the package manager's port is tried, so that a taken port is known at once and a long
+ * start can be looked at; the package manager comes last, so that what it was doing when it ended finds the clusters there.
  */
 export async function startApp(config: DevStackConfig, version: string, ports: AppPorts): Promise<RunningApp> {
-  const { store, ambient, logger, clusters } = ports;
+  const { store, ambient, logger, clusters, platform, progress } = ports;
   const starts = await countStart(store, ambient.clock);
-  const look = (): Promise<ClusterState[]> => Promise.all(clusters.map((cluster) => cluster.look()));
+  const look = async (): Promise<StackState> => ({
+    packageManager: await platform.look(),
+    clusters: await Promise.all(clusters.map((cluster) => cluster.look())),
+  });
   const routes = routesOf({
     version,
     metrics: ports.metricsText,
-    openapi: ports.openapi,
     storeRevision: () => store.revision(),
-    clusters: look,
+    look,
     now: () => timestamp(ambient.clock.now()),
-    page: async () => renderPage({ version, parts: partsOf(await look()), starts, revision: await store.revision() }),
+    page: async () => renderPage({ version, state: await look(), starts, revision: await store.revision() }),
   });
-  const server = await startHttpServer({ ...config.server, routes, logger, context: ports.context, ids: ambient.ids });
+  const { host } = config.server;
+  const page = await startHttpServer({
+    host,
+    port: config.pagePort,
+    routes,
+    logger,
+    context: ports.context,
+    ids: ambient.ids,
+  });
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> =>
     (closing ??= (async () => {
+      await platform.close();
       await Promise.all(clusters.map((cluster) => cluster.close()));
-      await server.close(GRACE_MS);
+      await page.close(GRACE_MS);
       await store.close();
     })());
   try {
-    for (const cluster of clusters) await cluster.start(ports.progress);
+    await Promise.all([platform, ...clusters].map((part) => part.check()));
+    const url = await startAll();
+    return { url, pageUrl: page.url, starts, look, close };
   } catch (thrown) {
     await close();
     throw thrown;
   }
-  return { url: server.url, starts, look, close };
+
+  async function startAll(): Promise<string> {
+    const each = sideBySide(
+      progress,
+      clusters.map(({ plan }) => plan.name),
+    );
+    const begun = await Promise.allSettled(clusters.map((cluster, index) => cluster.start(each[index] ?? progress)));
+    for (const one of begun) if (one.status === "rejected") throw one.reason;
+    const known = clusters.flatMap(({ plan, managerUrl }) =>
+      managerUrl === undefined ? [] : [{ name: plan.name, labels: plan.labels, url: managerUrl }],
+    );
+    return platform.start(known, progress);
+  }
 }

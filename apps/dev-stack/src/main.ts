@@ -1,12 +1,14 @@
 import { openSync } from "node:fs";
 import path from "node:path";
-import openapi from "@oaas/contracts/openapi.json" with { type: "json" };
 import { createFdDestination, createObservability } from "@oaas/observability/node";
 import { runService } from "@oaas/service-shell";
 import { openSqliteStore } from "@oaas/storage/sqlite";
+import { shopExample } from "./adapters/examples.ts";
+import { packageManagerOf } from "./adapters/package-manager.ts";
 import { loggedProgress, terminalProgress } from "./adapters/progress.ts";
 import { startApp } from "./app.ts";
 import { devStackConfig } from "./config.ts";
+import { StackPlatform } from "./platform/stack-platform.ts";
 import { readyScreen } from "./screen.ts";
 import { VERSION } from "./version.ts";
 
@@ -26,23 +28,26 @@ await runService({
     const { log: logger, context, meter } = observability;
     const dataDir = path.resolve(config.dataDir);
     const progress = isTerminal ? terminalProgress(process.stdout) : loggedProgress(logger);
-    const observe = (logFile: string) => {
+    const observe = (service: string, logFile: string) => {
       const destination = createFdDestination(openSync(logFile, "a"));
       const log = { level: config.log.level, format: "plain", destination, isTerminal: false } as const;
-      return createObservability({ service: "oprc-crm", version: VERSION, ambient, log });
+      return createObservability({ service, version: VERSION, ambient, log });
     };
-    // Loaded on demand: without a cluster the stack is there at once.
+    // Loaded on demand: without clusters the stack is there at once.
     const real = config.noCluster ? undefined : await import("./adapters/real-clusters.ts");
-    const clusters = real?.realClusters({ config: config.cluster, dataDir, logger, env, ambient, observe }) ?? [];
+    const clusters = real?.realClusters({ config: config.clusters, dataDir, logger, env, ambient, observe }) ?? [];
     const store = openSqliteStore({ ambient, file: path.join(dataDir, "store.sqlite") });
+    const { server } = config;
+    const packageManager = packageManagerOf({ server, env, dataDir, ambient, store, observe });
+    const platform = new StackPlatform({ ambient, fetch, packageManager, example: shopExample });
     const app = await startApp(config, VERSION, {
       ambient,
       store,
       logger,
       context,
       metricsText: () => meter.text(),
-      openapi: () => JSON.stringify(openapi),
       clusters,
+      platform,
       progress,
     })
       .catch(async (thrown: unknown) => {
@@ -50,12 +55,12 @@ await runService({
         throw thrown;
       })
       .finally(() => progress.end());
-    const { url, starts } = app;
+    const { url, pageUrl, starts } = app;
     const state = await app.look();
     if (isTerminal) {
       const kubectl = real?.kubectlCommand() ?? "kubectl";
-      process.stdout.write(readyScreen({ url, dataDir, starts, clusters: state, kubectl }));
-    } else logger.info("the local stack is up", { url, start: starts.count, clusters: state });
+      process.stdout.write(readyScreen({ url, pageUrl, dataDir, starts, state, kubectl }));
+    } else logger.info("the local stack is up", { url, page_url: pageUrl, start: starts.count, ...state });
     return app;
   },
 });

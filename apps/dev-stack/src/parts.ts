@@ -1,4 +1,11 @@
 import type { ClassState, ClusterState } from "./clusters/cluster-state.ts";
+import type { DeploymentState, PackageManagerState } from "./platform/platform-state.ts";
+
+/** How everything in the stack is. */
+export interface StackState {
+  readonly packageManager: PackageManagerState;
+  readonly clusters: readonly ClusterState[];
+}
 
 /** One part of the platform, and how it is in this stack. */
 export interface Part {
@@ -20,35 +27,43 @@ export const STATE_WORDS: Readonly<Record<PartState, string>> = {
 };
 
 /** What the local stack consists of. A part is listed as running only when this process really runs it. */
-export function partsOf(clusters: readonly ClusterState[]): readonly Part[] {
+export function partsOf({ packageManager, clusters }: StackState): readonly Part[] {
+  const { state, url, detail, deployments } = packageManager;
   return [
     {
       name: "Durable store",
       what: "key-value store in one SQLite file, with revisions, watches and leases",
       state: "running",
     },
-    { name: "REST contract", what: "the OpenAPI 3.1 document that the package manager will serve", state: "running" },
+    { name: "Package manager", what: (state === "running" ? url : detail) ?? "", state },
+    ...deployments.map(deploymentPart),
     ...(clusters.length === 0 ? OFF : clusters.flatMap(clusterParts)),
-    { name: "Package manager", what: "registry, plans, deployments over clusters", state: "absent" },
     { name: "Simulated clusters", what: "embedded Kubernetes API servers", state: "absent" },
     { name: "Console and command line", what: "the browser's and the terminal's view", state: "absent" },
   ];
 }
 
 const OFF: readonly Part[] = [
-  { name: "Kubernetes cluster", what: "starts without --no-cluster", state: "off" },
-  { name: "Class runtime manager", what: "needs the cluster; by itself: npm run crm", state: "off" },
+  { name: "Kubernetes clusters", what: "start without --no-cluster", state: "off" },
+  { name: "Class runtime managers", what: "need a cluster each; by itself: npm run crm", state: "off" },
 ];
 
-function clusterParts({ name, state, detail, apiUrl, managerUrl, classes }: ClusterState): readonly Part[] {
-  const about = (text: string | undefined): string => (text === undefined ? name : `${name}: ${text}`);
+function deploymentPart({ key, condition, clusters }: DeploymentState): Part {
+  const what = clusters.map((one) => `${one.name} ${one.condition.toLowerCase()}`).join(", ");
+  return { name: `Deployment ${key}`, what, state: PART_STATES[condition] ?? "starting" };
+}
+
+const PART_STATES: Readonly<Record<string, PartState>> = { Running: "running", Down: "failed" };
+
+function clusterParts({ name, labels, nodes, state, detail, apiUrl, managerUrl, classes }: ClusterState): Part[] {
   const managerState = state === "starting" && managerUrl !== undefined ? "running" : state;
+  const about = [...Object.entries(labels).map(([label, value]) => `${label}=${value}`), `${nodes} nodes`].join(", ");
   return [
-    { name: "Kubernetes cluster", what: about(state === "running" ? apiUrl : detail), state },
-    { name: "Class runtime manager", what: about(managerUrl), state: managerState },
+    { name: `Cluster ${name}`, what: state === "running" ? `${apiUrl ?? ""} (${about})` : (detail ?? ""), state },
+    { name: "  its manager", what: managerUrl ?? "", state: managerState },
     ...classes.map((one) => ({
-      name: `Class ${one.name}`,
-      what: about([`in ${one.namespace}, ${one.phase}`, one.message].filter(Boolean).join(": ")),
+      name: "  class",
+      what: [`${one.name} in ${one.namespace}, ${one.phase}`, one.message].filter(Boolean).join(": "),
       state: classState(one),
     })),
   ];

@@ -1,12 +1,15 @@
-import type { ClassState, ClusterState } from "./clusters/cluster-state.ts";
-import { partsOf, STATE_WORDS, type PartState } from "./parts.ts";
+import type { ClusterState } from "./clusters/cluster-state.ts";
+import { partsOf, STATE_WORDS, type PartState, type StackState } from "./parts.ts";
 import type { Starts } from "./starts.ts";
 
 export interface ScreenInput {
+  /** Of the package manager. */
   readonly url: string;
+  /** Of the stack's own page. */
+  readonly pageUrl: string;
   readonly dataDir: string;
   readonly starts: Starts;
-  readonly clusters: readonly ClusterState[];
+  readonly state: StackState;
   /** How to call kubectl on this machine. */
   readonly kubectl: string;
 }
@@ -21,21 +24,26 @@ const SIGNS: Readonly<Record<PartState, string>> = {
 
 /** What a person sees when the stack is up. */
 export function readyScreen(input: ScreenInput): string {
-  const { url, dataDir, starts, clusters } = input;
-  const parts = partsOf(clusters);
-  const rows = parts.map(({ name, what, state }) => `  ${SIGNS[state]} ${name.padEnd(25)} ${what}`);
-  const legend = [...new Set(parts.map(({ state }) => `${SIGNS[state]} ${STATE_WORDS[state]}`))].join("   ");
+  const { url, pageUrl, dataDir, starts, state } = input;
+  const parts = partsOf(state);
+  const rows = parts.map(({ name, what, state: of }) => `  ${SIGNS[of]} ${name.padEnd(25)} ${what}`);
+  const legend = [...new Set(parts.map(({ state: of }) => `${SIGNS[of]} ${STATE_WORDS[of]}`))].join("   ");
   return [
     "",
-    `OaaS local stack: ${url}`,
+    `OaaS package manager: ${url}/api/v1 (reference: ${url}/docs)`,
     "",
     ...rows,
     "",
     `  ${legend}`,
     "",
-    ...clusters.flatMap((cluster) => lookAt(cluster, input.kubectl)),
+    "  Ask it, in another terminal:",
+    "",
+    ...questions(input).map((line) => `    ${line}`),
+    "",
+    ...lookInside(state.clusters, input.kubectl),
+    `  Walk      README.md, "A walk": a package from its registration to its end, with curl`,
+    `  Page      ${pageUrl} (all of the above, as it is now; /health for programs)`,
     `  Data      ${dataDir} (start ${starts.count}${starts.previousAt === undefined ? "" : `, the last was ${starts.previousAt}`})`,
-    `  Health    curl ${url}/health`,
     `  Settings  npm start -- --help`,
     "  Stop      Ctrl-C",
     "",
@@ -44,30 +52,28 @@ export function readyScreen(input: ScreenInput): string {
 }
 
 /** Commands to copy, each a whole line. */
-function lookAt({ kubeconfig = "", classes }: ClusterState, kubectl: string): readonly string[] {
+function questions({ url, state }: ScreenInput): readonly string[] {
+  const [deployment] = state.packageManager.deployments;
+  if (deployment === undefined) return [`curl ${url}/health`, `curl ${url}/api/v1/packages`];
+  const it = `${url}/api/v1/deployments/${deployment.key}`;
   return [
-    "  Look at it, in another terminal:",
-    "",
-    `    export KUBECONFIG=${quoted(kubeconfig)}`,
-    `    ${kubectl} get classruntimes`,
-    ...classes.slice(0, 1).flatMap((one) => lookAtClass(one, kubectl)),
-    "",
+    `curl ${url}/api/v1/clusters`,
+    `curl ${it}/status`,
+    `curl ${it}/explain`,
+    `curl ${it}/revisions`,
+    `curl -N ${url}/api/v1/events`,
   ];
 }
 
-function lookAtClass({ namespace, name }: ClassState, kubectl: string): readonly string[] {
-  const there = namespace === "default" ? "" : ` -n ${namespace}`;
-  const image = (tag: string): string =>
-    `${kubectl} patch classruntime ${name}${there} --type=json -p '[{"op":"replace","path":"/spec/functions/0/provision_config/container_image","value":"example.test/it:${tag}"}]'`;
+function lookInside(clusters: readonly ClusterState[], kubectl: string): readonly string[] {
+  if (clusters.length === 0) return [];
   return [
-    `    ${kubectl} describe classruntime ${name}${there}`,
-    `    ${kubectl} get deployments,services,pods${there} -l oaas.io/owner=${name}`,
+    "  Look into the clusters:",
     "",
-    "  Break it (no node has an image tagged missing), see why, mend it:",
+    ...clusters.map(
+      ({ kubeconfig = "" }) => `    ${kubectl} --kubeconfig ${quoted(kubeconfig)} get classruntimes,deployments,pods`,
+    ),
     "",
-    `    ${image("missing")}`,
-    `    ${kubectl} get classruntime ${name}${there} -o wide`,
-    `    ${image("1.0.0")}`,
   ];
 }
 

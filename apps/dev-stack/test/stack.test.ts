@@ -10,11 +10,15 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 
 const MAIN = path.resolve(import.meta.dirname, "..", "src", "main.ts");
 const TASKS = path.resolve(import.meta.dirname, "..", "..", "..", "tools", "run.ts");
+const README = path.resolve(import.meta.dirname, "..", "..", "..", "README.md");
+const FREE_PORTS = ["--server-port=0", "--oaas-stack-page-port=0"];
 const folder = mkdtempSync(path.join(tmpdir(), "oaas-stack-"));
 const running = new Set<ChildProcess>();
 
 interface Stack {
+  /** Of the package manager. */
   readonly url: string;
+  readonly page_url: string;
   readonly start: number;
   readonly clusters: readonly { readonly kubeconfig: string; readonly apiUrl: string }[];
   readonly child: ChildProcess;
@@ -45,11 +49,11 @@ async function runToEnd(
 
 /** Starts the program and waits for the log line that says it is up. */
 async function start(dataDir: string, { program = [MAIN], flags = ["--no-cluster"] } = {}): Promise<Stack> {
-  const args = [...program, "--server-port=0", `--oaas-stack-data-dir=${dataDir}`, "--log-format=json", ...flags];
+  const args = [...program, ...FREE_PORTS, `--oaas-stack-data-dir=${dataDir}`, "--log-format=json", ...flags];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   running.add(child);
   for await (const text of createInterface({ input: child.stdout })) {
-    const line = JSON.parse(text) as { message: string } & Pick<Stack, "url" | "start" | "clusters">;
+    const line = JSON.parse(text) as { message: string } & Pick<Stack, "url" | "page_url" | "start" | "clusters">;
     if (line.message !== "the local stack is up") continue;
     // Goes on reading, so that the process never waits for us.
     child.stdout.resume();
@@ -77,16 +81,26 @@ describe("npm start", () => {
     const dataDir = path.join(folder, "again");
     const first = await start(dataDir);
     expect(first.start).toBe(1);
-    const health = (await (await fetch(`${first.url}/health`)).json()) as object;
-    expect(health).toMatchObject({ status: "healthy", storage: { status: "ok" } });
-    expect(await (await fetch(first.url)).text()).toContain("OaaS local stack");
-    expect(await (await fetch(`${first.url}/metrics`)).text()).toContain("process_cpu");
-    expect(await (await fetch(`${first.url}/openapi.json`)).json()).toMatchObject({
-      openapi: expect.stringMatching(/^3\.1\./) as string,
+    expect(await (await fetch(`${first.page_url}/health`)).json()).toMatchObject({
+      status: "healthy",
+      storage: { status: "ok" },
+      package_manager: { state: "running", url: first.url },
+      clusters: [],
     });
+    expect(await (await fetch(first.page_url)).text()).toContain("OaaS local stack");
+    expect(await (await fetch(`${first.page_url}/metrics`)).text()).toContain("process_cpu");
+    expect(await (await fetch(`${first.url}/health`)).json()).toMatchObject({ service: "oprc-pm", status: "healthy" });
+    expect((await fetch(`${first.url}/docs`)).status).toBe(200);
+    const sent = await fetch(`${first.url}/api/v1/packages`, {
+      method: "POST",
+      headers: { "content-type": "application/yaml" },
+      body: readFileSync(path.resolve(README, "..", "examples", "packages", "counter.yaml")),
+    });
+    expect(sent.status).toBe(201);
     expect(await first.stop()).toBe(0);
     const second = await start(dataDir);
     expect(second.start).toBe(2);
+    expect(await (await fetch(`${second.url}/api/v1/packages/counter`)).json()).toMatchObject({ name: "counter" });
     await second.stop();
   });
 
@@ -113,7 +127,7 @@ describe("npm start", () => {
     ["a path that steps up", "GET", "/../../etc/passwd", 404],
   ])("%s gets a problem with its correlation id", async (_name, method, url, status) => {
     const stack = await start(path.join(folder, `problem-${status}-${method}`));
-    const response = await fetch(stack.url + url, { method, headers: { "x-correlation-id": "test-1" } });
+    const response = await fetch(stack.page_url + url, { method, headers: { "x-correlation-id": "test-1" } });
     expect(response.status).toBe(status);
     expect(response.headers.get("content-type")).toBe("application/problem+json");
     expect(response.headers.get("x-correlation-id")).toBe("test-1");
@@ -126,53 +140,77 @@ describe("npm start", () => {
   });
 });
 
-describeWith(["kubernetes", "etcd", "kwok"], "npm start with its cluster", () => {
-  const kubectl = async (stack: Stack, args: string[], stdin = ""): Promise<string> => {
-    const env = { KUBECONFIG: stack.clusters[0]?.kubeconfig ?? "", HOME: folder };
-    const result = await runCommand(componentFile("kubectl"), args, { env, stdin });
+describeWith(["kubernetes", "etcd", "kwok"], "npm start with its clusters", () => {
+  const kubectl = async (stack: Stack, cluster: number, ...args: string[]): Promise<string> => {
+    const env = { KUBECONFIG: stack.clusters[cluster]?.kubeconfig ?? "", HOME: folder };
+    const result = await runCommand(componentFile("kubectl"), args, { env });
     if (result.exitCode !== 0) throw new Error(result.stderr);
     return result.stdout;
   };
-  const phases = (stack: Stack): Promise<string> =>
-    kubectl(stack, ["get", "classruntimes", "-o", "jsonpath={range .items[*]}{.metadata.name}={.status.phase} {end}"]);
+  const classesIn = (stack: Stack, cluster: number): Promise<string> =>
+    kubectl(stack, cluster, "get", "crt", "-o", "jsonpath={range .items[*]}{.metadata.name}={.status.phase} {end}");
   const healthOf = async (stack: Stack) => {
-    const response = await fetch(`${stack.url}/health`);
+    const response = await fetch(`${stack.page_url}/health`);
     return { code: response.status, text: await response.text() };
   };
+  /** The lines of the README that a person copies, on this stack. */
+  const walk = async (stack: Stack): Promise<{ exitCode: number | null; stdout: string; stderr: string }> => {
+    const blocks = [...readFileSync(README, "utf8").matchAll(/```sh walk\n([^]*?)```/g)].map(([, lines]) => lines);
+    const script = ["set -eu", ...blocks].join("\n").replaceAll("127.0.0.1:8080", new URL(stack.url).host);
+    return runCommand("bash", ["-c", script], {
+      cwd: path.dirname(README),
+      env: { PATH: `${path.dirname(process.execPath)}:${process.env["PATH"] ?? ""}` },
+      timeoutMs: 150_000,
+    });
+  };
 
-  test("a class becomes available; kill -9 leaves no process; the next start finds all; a loss is told; the stop is whole", async () => {
-    const dataDir = path.join(folder, "cluster");
-    const first = await start(dataDir, { flags: ["--oaas-stack-nodes=2"] });
-    await eventually(async () => expect(await phases(first)).toBe("order=available "), { timeoutMs: 60_000 });
+  test("an example runs in two clusters; the walk of the README; kill -9 leaves no process; the next start finds all; a loss is told; the stop is whole", async () => {
+    const dataDir = path.join(folder, "clusters");
+    const first = await start(dataDir, { flags: [] });
     const health = await healthOf(first);
     expect(health.code).toBe(200);
     expect(JSON.parse(health.text)).toMatchObject({
       status: "healthy",
-      clusters: [{ state: "running", classes: [{ name: "order", phase: "available" }] }],
+      package_manager: {
+        state: "running",
+        deployments: [
+          {
+            key: "shop-order",
+            condition: "Running",
+            clusters: [
+              { name: "cloud", condition: "Running" },
+              { name: "edge", condition: "Running" },
+            ],
+          },
+        ],
+      },
+      clusters: [
+        { name: "edge", state: "running", nodes: 2, classes: [{ phase: "available" }] },
+        { name: "cloud", state: "running", nodes: 3, classes: [{ phase: "available" }] },
+      ],
     });
-    const example = JSON.parse(await kubectl(first, ["get", "crt", "order", "-o", "json"])) as { spec: object };
-    const own = {
-      apiVersion: "oaas.io/v1alpha1",
-      kind: "ClassRuntime",
-      metadata: { name: "mine" },
-      spec: example.spec,
-    };
-    await kubectl(first, ["apply", "-f", "-"], JSON.stringify(own));
-    await kubectl(first, ["annotate", "crt", "order", "changed=by-me"]);
-    await eventually(async () => expect(await phases(first)).toBe("mine=available order=available "), {
-      timeoutMs: 60_000,
-    });
+    expect(await classesIn(first, 0)).toMatch(/^shop-order-edge-\S+=available $/);
+    expect(await classesIn(first, 1)).toMatch(/^shop-order-cloud-\S+=available $/);
 
+    const walked = await walk(first);
+    expect(walked, walked.stderr).toMatchObject({ exitCode: 0 });
+    expect(walked.stdout).toContain("5 replicas over 2 clusters");
+    expect(walked.stdout).toContain("event: deployment");
+    expect(walked.stdout).toMatch(/"deleted_envs":\["cloud","edge"\]}\[\]\n$/);
+    expect(await classesIn(first, 0)).not.toContain("counter");
+
+    await kubectl(first, 0, "apply", "-f", path.resolve(README, "..", "examples", "order-class", "class-runtime.yaml"));
     first.child.kill("SIGKILL");
     await eventually(() => processesWith(dataDir).length === 0, { what: "everything to end" });
 
     const second = await start(dataDir, { flags: [] });
     expect(second.start).toBe(2);
-    expect(second.clusters[0]?.apiUrl).toBe(first.clusters[0]?.apiUrl);
-    expect(await phases(second)).toBe("mine=available order=available ");
-    expect(await kubectl(second, ["get", "crt", "order", "-o", "jsonpath={.metadata.annotations.changed}"])).toBe(
-      "by-me",
+    expect(second.clusters.map(({ apiUrl }) => apiUrl)).toEqual(first.clusters.map(({ apiUrl }) => apiUrl));
+    await eventually(
+      async () => expect(await classesIn(second, 0)).toMatch(/^order=available shop-order-edge-\S+=available $/),
+      { timeoutMs: 60_000 },
     );
+    expect(await (await fetch(`${second.url}/api/v1/deployments/shop-order/revisions`)).json()).toHaveLength(1);
 
     const scheduler = processesWith(dataDir).find((pid) => commandLine(pid).includes("/kube-scheduler "));
     process.kill(scheduler!, "SIGKILL");
@@ -186,28 +224,27 @@ describeWith(["kubernetes", "etcd", "kwok"], "npm start with its cluster", () =>
     await eventually(() => expect(processesWith(dataDir)).toEqual([second.child.pid]));
     expect(await second.stop()).toBe(0);
     expect(processesWith(dataDir)).toEqual([]);
-  }, 240_000);
+  }, 300_000);
 });
 
 describe("a start that cannot be", () => {
-  test("a port in use: which, and what to do", async () => {
+  test.each(["server-port", "oaas-stack-page-port"])("a %s in use: which, and what to do", async (flag) => {
     const other = createServer().listen(0, "127.0.0.1");
     await once(other, "listening");
     const { port } = other.address() as { port: number };
-    const { code, stderr } = await runToEnd([
-      `--server-port=${port}`,
-      `--oaas-stack-data-dir=${path.join(folder, "port")}`,
-    ]);
+    const dataDir = path.join(folder, `port-${flag}`);
+    const { code, stderr } = await runToEnd([...FREE_PORTS, `--${flag}=${port}`, `--oaas-stack-data-dir=${dataDir}`]);
     other.close();
     expect(code).toBe(1);
     expect(stderr).toContain(`127.0.0.1:${port}`);
-    expect(stderr).toContain("choose another port");
+    expect(stderr).toContain(`choose another port: npm start -- --${flag}=`);
+    expect(processesWith(dataDir)).toEqual([]);
   });
 
   test("a data folder in use: by which process", async () => {
     const dataDir = path.join(folder, "busy");
     const stack = await start(dataDir);
-    const { code, stderr } = await runToEnd(["--server-port=0", `--oaas-stack-data-dir=${dataDir}`]);
+    const { code, stderr } = await runToEnd([...FREE_PORTS, `--oaas-stack-data-dir=${dataDir}`]);
     expect(code).toBe(1);
     expect(stderr).toContain(String(stack.child.pid));
     await stack.stop();
@@ -215,7 +252,7 @@ describe("a start that cannot be", () => {
 
   test("what a cluster needs cannot be had: why, and how to go on without", async () => {
     const { code, stderr, stdout } = await runToEnd(
-      ["--server-port=0", "--log-format=json", `--oaas-stack-data-dir=${path.join(folder, "offline")}`],
+      [...FREE_PORTS, "--log-format=json", `--oaas-stack-data-dir=${path.join(folder, "offline")}`],
       { env: { OAAS_CACHE_DIR: path.join(folder, "empty-cache"), PATH: "/nowhere" } },
     );
     expect(code).toBe(1);
@@ -229,7 +266,7 @@ describe("a start that cannot be", () => {
     await once(other, "listening");
     const { port } = other.address() as { port: number };
     const dataDir = path.join(folder, `taken-${which}`);
-    const flags = ["--server-port=0", `--oaas-stack-${which}-port=${port}`, `--oaas-stack-data-dir=${dataDir}`];
+    const flags = [...FREE_PORTS, `--oaas-stack-${which}-port=${port}`, `--oaas-stack-data-dir=${dataDir}`];
     const { code, stderr } = await runToEnd(flags);
     other.close();
     expect(code).toBe(1);
@@ -242,11 +279,12 @@ describe("a start that cannot be", () => {
     ["a misspelt flag", ["--server-prot=1"], "--server-port"],
     ["a port that is none", ["--server-port=99999"], "SERVER_PORT"],
     ["a number of nodes that is none", ["--oaas-stack-nodes=0"], "OAAS_STACK_NODES"],
+    ["more clusters than there are", ["--clusters=4"], "from 1 to 3"],
     [
       "an address that is not ours",
       [
         "--server-host=203.0.113.7",
-        "--server-port=0",
+        ...FREE_PORTS,
         "--no-cluster",
         `--oaas-stack-data-dir=${path.join(folder, "host")}`,
       ],
@@ -277,12 +315,12 @@ describe("the bundle", () => {
 
   test("is one file that runs by itself", async () => {
     const stack = await start(path.join(folder, "bundled"), { program: [file] });
-    expect((await fetch(`${stack.url}/readyz`)).status).toBe(200);
+    expect((await fetch(`${stack.page_url}/readyz`)).status).toBe(200);
     expect(await stack.stop()).toBe(0);
   });
 
   test("says that it brings no cluster by itself", async () => {
-    const { code, stderr } = await runToEnd(["--server-port=0", `--oaas-stack-data-dir=${folder}/alone`], { file });
+    const { code, stderr } = await runToEnd([...FREE_PORTS, `--oaas-stack-data-dir=${folder}/alone`], { file });
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("--no-cluster") as string });
   });
 });

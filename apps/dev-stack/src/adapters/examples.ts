@@ -1,25 +1,20 @@
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
-import type { KubeObject } from "@oaas/kube-core";
 import { parse } from "yaml";
+import type { Example } from "../platform/ports.ts";
 
-const EXAMPLE = path.resolve(
-  import.meta.dirname,
-  "..",
-  "..",
-  "..",
-  "..",
-  "examples",
-  "order-class",
-  "class-runtime.yaml",
-);
+const FOLDER = path.resolve(import.meta.dirname, "..", "..", "..", "..", "examples");
 
 /** Whether this program runs in a whole checkout, and not as one bundled file. */
 export function isCheckout(): boolean {
-  return existsSync(EXAMPLE);
+  return existsSync(path.join(FOLDER, "packages"));
 }
 
-/** The class that every start makes: three functions and the state they share. */
-export function exampleClasses(): readonly KubeObject[] {
-  return [parse(readFileSync(EXAMPLE, "utf8")) as KubeObject];
+/** The deployment that every start makes when it is not there: a class of three functions and the state they share. */
+export function shopExample(): Example {
+  return { package: read("packages", "shop.yaml"), deployment: read("deployments", "shop-order.yaml") };
+}
+
+function read(...file: string[]): Record<string, unknown> {
+  return parse(readFileSync(path.join(FOLDER, ...file), "utf8")) as Record<string, unknown>;
 }

@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { faultToProblem, type ProblemOptions } from "@oaas/contracts/rest";
-import { failedPrecondition, Fault, notFound, type Ids } from "@oaas/foundation";
+import { Fault, notFound, type Ids } from "@oaas/foundation";
 import { CORRELATION_HEADER, ensureCorrelationId, type ContextStore, type Logger } from "@oaas/observability";
 import type { Reply, Route } from "../http/routes.ts";
+import { listenFault } from "./can-listen.ts";
 
 export interface HttpServerOptions {
   readonly host: string;
@@ -34,7 +35,9 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     });
   });
   await new Promise<void>((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => reject(listenFault(error, options)));
+    server.once("error", (error: NodeJS.ErrnoException) =>
+      reject(listenFault(error, options.host, options.port, "--oaas-stack-page-port")),
+    );
     server.listen(options.port, options.host, resolve);
   });
   const address = server.address();
@@ -88,17 +91,6 @@ function closeServer(server: ReturnType<typeof createServer>, graceMs: number): 
     });
     server.closeIdleConnections();
   });
-}
-
-function listenFault(error: NodeJS.ErrnoException, { host, port }: HttpServerOptions): Fault {
-  const where = `${host}:${port}`;
-  const remedy: Record<string, string> = {
-    EADDRINUSE: `something else listens on ${where}. Stop it, or choose another port: npm start -- --server-port=8090 (0 takes a free one)`,
-    EACCES: `this user may not listen on ${where}. Choose a port above 1023: npm start -- --server-port=8090`,
-    EADDRNOTAVAIL: `${host} is no address of this machine. Use 127.0.0.1: npm start -- --server-host=127.0.0.1`,
-  };
-  const message = remedy[error.code ?? ""] ?? `cannot listen on ${where}: ${error.message}`;
-  return failedPrecondition(where, message, { cause: error });
 }
 
 function headerOf(request: IncomingMessage, name: string): string | undefined {

@@ -1,7 +1,14 @@
 import { expect, test } from "vitest";
 import { managerConfig } from "./manager.ts";
 
-const plan = { name: "local", folder: "/data/local", apiPort: 0, managerPort: 4711, nodes: 1 };
+const plan = {
+  name: "edge",
+  folder: "/data/edge",
+  apiPort: 0,
+  managerPort: 4711,
+  nodes: 1,
+  labels: { env: "edge", zone: "a" },
+};
 
 test("settings of the environment hold, but for those that bind the manager to its cluster", () => {
   const config = managerConfig(plan, {
@@ -14,11 +21,11 @@ test("settings of the environment hold, but for those that bind the manager to i
   });
   expect(config).toMatchObject({
     profile: "edge",
-    clusterName: "local",
+    clusterName: "edge",
     server: { host: "127.0.0.1", httpPort: 4711 },
     k8s: { namespaces: "all" },
     features: { leaderElection: false },
-    place: { region: "eu" },
+    place: { region: "eu", zone: "a", isEdge: true, isDatacenter: false },
   });
 });
 

@@ -18,7 +18,7 @@ export interface ManagerOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly ambient: Ambient;
   /** Made when the manager starts; logs to this file. */
-  readonly observe: (logFile: string) => Promise<ManagerObservability>;
+  readonly observe: (service: string, logFile: string) => Promise<ManagerObservability>;
 }
 
 /** The manager of one cluster, to run in this process on a port of its own. Throws at once when a setting is wrong. */
@@ -26,7 +26,7 @@ export function managerOf(plan: ClusterPlan, options: ManagerOptions): StartMana
   const { ambient } = options;
   const config = managerConfig(plan, options.env);
   return async (cluster): Promise<RunningManager> => {
-    const observability = await options.observe(path.join(plan.folder, "class-runtime-manager.log"));
+    const observability = await options.observe("oprc-crm", path.join(plan.folder, "class-runtime-manager.log"));
     const { log, meter, context } = observability;
     const app = await startApp(config, {
       ambient,
@@ -58,6 +58,9 @@ export function managerConfig(plan: ClusterPlan, env: ManagerOptions["env"]): Cr
     env: {
       OPRC_CRM_K8S_NAMESPACE: "*",
       OPRC_CRM_CLUSTER_NAME: plan.name,
+      OPRC_ENV_ZONE: plan.labels["zone"],
+      OPRC_ENV_IS_EDGE: String(plan.labels["env"] === "edge"),
+      OPRC_ENV_IS_DATACENTER: String(plan.labels["env"] === "cloud"),
       ...Object.fromEntries(meant),
       HTTP_PORT: String(plan.managerPort),
       OPRC_CRM_HTTP_HOST: "127.0.0.1",

@@ -2,17 +2,24 @@ import { failedPrecondition } from "@oaas/foundation";
 import { realAmbient } from "@oaas/foundation/real";
 import { createUndiciTransport, loadAccess } from "@oaas/kube-runtime/node";
 import { canBind, componentOf, exitText, isPresent, obtain, startCluster } from "@oaas/real-components";
-import type { ClusterPlan, Progress, RunningCluster } from "../clusters/ports.ts";
+import type { ClusterPlan, Progress, RunningCluster, StartCluster } from "../clusters/ports.ts";
 import { isCheckout } from "./examples.ts";
 
 const WITHOUT = "Or start without a cluster: npm start -- --no-cluster";
 const STOP_GRACE_MS = 5_000;
 
-/** Starts a real Kubernetes (API server, controller manager, scheduler, etcd) with KWOK's nodes; builds what is missing. */
-export async function startRealCluster(plan: ClusterPlan, progress: Progress): Promise<RunningCluster> {
-  await checkPort(plan.apiPort, "the API server", "--oaas-stack-api-port");
-  await checkPort(plan.managerPort, "the class runtime manager", "--oaas-stack-crm-port");
-  await obtainKubernetes(progress);
+/** Starts real Kubernetes clusters (API server, controller manager, scheduler, etcd) with KWOK's nodes; what is missing is built once for all. */
+export function realClusterStarter(): StartCluster {
+  let obtained: Promise<void> | undefined;
+  return (plan, progress) => startRealCluster(plan, progress, () => (obtained ??= obtainKubernetes(progress)));
+}
+
+async function startRealCluster(
+  plan: ClusterPlan,
+  progress: Progress,
+  obtainOnce: () => Promise<void>,
+): Promise<RunningCluster> {
+  await obtainOnce();
   const cluster = await startCluster({
     name: `oaas-${plan.name}`,
     folder: plan.folder,
@@ -20,7 +27,7 @@ export async function startRealCluster(plan: ClusterPlan, progress: Progress): P
     controllerManager: true,
     scheduler: true,
     kwokNodes: plan.nodes,
-    tell: (part) => progress.now(`Kubernetes: ${part}`),
+    tell: (part) => progress.now(part),
     ...(plan.apiPort === 0 ? {} : { port: plan.apiPort }),
   });
   // Proxies of the environment are for the world outside; this is loopback.
@@ -44,7 +51,12 @@ export async function startRealCluster(plan: ClusterPlan, progress: Progress): P
   };
 }
 
-/** Refuses a chosen port that is taken, before anything was started for it. */
+/** Refuses chosen ports that are taken, before anything was started for them. */
+export async function checkPorts({ name, apiPort, managerPort }: ClusterPlan): Promise<void> {
+  await checkPort(apiPort, `the API server of ${name}`, "--oaas-stack-api-port");
+  await checkPort(managerPort, `the class runtime manager of ${name}`, "--oaas-stack-crm-port");
+}
+
 async function checkPort(port: number, whose: string, flag: string): Promise<void> {
   if (port === 0 || (await canBind(port))) return;
   throw failedPrecondition(

@@ -10,6 +10,8 @@ export interface ClassState {
 /** How one cluster of the stack is, as far as it can be known now. */
 export interface ClusterState {
   readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly nodes: number;
   /** failed: it ran, and a program of it ended or it no longer answers. */
   readonly state: "starting" | "running" | "failed";
   /** While starting: what is being done. Failed: why. */

@@ -10,6 +10,8 @@ export interface ClusterPlan {
   /** 0: a free one. */
   readonly managerPort: number;
   readonly nodes: number;
+  /** What kind of cluster it is, for those who choose among clusters: `env` and `zone`. */
+  readonly labels: Readonly<Record<string, string>>;
 }
 
 /** A cluster that runs. */

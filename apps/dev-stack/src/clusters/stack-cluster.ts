@@ -1,25 +1,21 @@
-import { Fault, sleep, type Ambient } from "@oaas/foundation";
-import type { KubeObject } from "@oaas/kube-core";
+import { Fault, type Ambient } from "@oaas/foundation";
 import { KubeClient } from "@oaas/kube-runtime";
 import type { Logger } from "@oaas/observability";
 import type { ClassState, ClusterState } from "./cluster-state.ts";
 import { CLASS_RUNTIMES } from "./kinds.ts";
 import type { ClusterPlan, Progress, RunningCluster, RunningManager, StartCluster, StartManager } from "./ports.ts";
-import { installKinds, makeMissing } from "./seed.ts";
+import { installKinds } from "./install-kinds.ts";
 
 /** What a cluster of the stack is started with. */
 export interface StackClusterPorts {
   readonly ambient: Ambient;
   readonly logger: Logger;
+  /** Refuses ports that are taken. */
+  readonly checkPorts: (plan: ClusterPlan) => Promise<void>;
   readonly startCluster: StartCluster;
   readonly startManager: StartManager;
-  /** Classes that every start makes when they are not there. */
-  readonly examples: () => readonly KubeObject[];
 }
 
-/** Patience for the examples: they are shown as they are when it ends. */
-const AVAILABLE_WITHIN_MS = 60_000;
-const POLL_MS = 200;
 const LOOK_DEADLINE_MS = 2_000;
 const SHOWN_CLASSES = 100;
 
@@ -39,6 +35,11 @@ export class StackCluster {
     this.#ports = ports;
   }
 
+  /** Refuses taken ports, before anything is started. */
+  check(): Promise<void> {
+    return this.#ports.checkPorts(this.plan);
+  }
+
   /** Starts everything. When it throws, `close` ends what was begun. */
   async start(progress: Progress): Promise<void> {
     const { ambient, logger } = this.#ports;
@@ -55,10 +56,7 @@ export class StackCluster {
     watched.now("class runtime manager");
     this.#manager = await this.#ports.startManager(cluster);
     await this.#manager.ready;
-    watched.now("example class");
-    const examples = this.#ports.examples();
-    await makeMissing(this.#client, examples);
-    await this.#untilAvailable(new Set(examples.map(({ metadata }) => metadata.name)));
+    watched.now("up");
     this.#isUp = true;
   }
 
@@ -66,6 +64,8 @@ export class StackCluster {
   async look(): Promise<ClusterState> {
     const known = {
       name: this.plan.name,
+      labels: this.plan.labels,
+      nodes: this.plan.nodes,
       apiUrl: this.#cluster?.url,
       kubeconfig: this.#cluster?.kubeconfig,
       managerUrl: this.#manager?.url,
@@ -80,19 +80,16 @@ export class StackCluster {
     }
   }
 
+  /** Where its manager is reached, once it runs. */
+  get managerUrl(): string | undefined {
+    return this.#manager?.url;
+  }
+
   /** Ends manager, then cluster. */
   async close(): Promise<void> {
     await this.#manager?.close();
     await this.#client?.close();
     await this.#cluster?.close();
-  }
-
-  async #untilAvailable(wanted: ReadonlySet<string | undefined>): Promise<void> {
-    const { clock, timers } = this.#ports.ambient;
-    const endsAt = clock.monotonic() + AVAILABLE_WITHIN_MS;
-    const isThere = async (): Promise<boolean> =>
-      (await this.#classes()).every(({ name, phase }) => !wanted.has(name) || phase === "available");
-    while (!(await isThere()) && clock.monotonic() < endsAt) await sleep(timers, POLL_MS);
   }
 
   async #classes(): Promise<ClassState[]> {

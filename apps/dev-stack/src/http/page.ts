@@ -1,16 +1,16 @@
-import { STATE_WORDS, type Part } from "../parts.ts";
+import { partsOf, STATE_WORDS, type StackState } from "../parts.ts";
 import type { Starts } from "../starts.ts";
 
 export interface PageInput {
   readonly version: string;
-  readonly parts: readonly Part[];
+  readonly state: StackState;
   readonly starts: Starts;
   readonly revision: number;
 }
 
 /** The page at `/`: what runs, what does not yet, and what there is to look at. */
 export function renderPage(input: PageInput): string {
-  const rows = input.parts.map(
+  const rows = partsOf(input.state).map(
     ({ name, what, state }) =>
       `<tr><td>${STATE_WORDS[state]}</td><td>${escape(name)}</td><td>${escape(what)}</td></tr>`,
   );
@@ -39,13 +39,23 @@ export function renderPage(input: PageInput): string {
 </table>
 <h2>To look at</h2>
 <ul>
-<li><a href="/health">/health</a>: is it well? Clusters with their kubeconfig, managers, classes</li>
-<li><a href="/metrics">/metrics</a>: Prometheus metrics</li>
-<li><a href="/openapi.json">/openapi.json</a>: the REST contract that the package manager will serve</li>
+${packageManagerLinks(input.state.packageManager.url)}<li><a href="/health">/health</a>: is it well? Package manager with deployments, clusters with their kubeconfig, managers, classes</li>
+<li><a href="/metrics">/metrics</a>: Prometheus metrics of the stack itself</li>
 </ul>
 </body>
 </html>
 `;
+}
+
+function packageManagerLinks(url: string | undefined): string {
+  if (url === undefined) return "";
+  const link = (path: string, what: string): string =>
+    `<li><a href="${escape(url + path)}">${escape(url + path)}</a>: ${what}</li>\n`;
+  return [
+    link("/docs", "the package manager's REST interface"),
+    link("/api/v1/deployments", "deployments"),
+    link("/api/v1/clusters", "clusters with their health"),
+  ].join("");
 }
 
 function escape(text: string): string {

@@ -1,4 +1,4 @@
-import type { ClusterState } from "../clusters/cluster-state.ts";
+import type { StackState } from "../parts.ts";
 
 /** What a route answers. */
 export interface Reply {
@@ -18,39 +18,39 @@ export interface RouteSources {
   readonly version: string;
   readonly page: () => Promise<string>;
   readonly metrics: () => Promise<string>;
-  readonly openapi: () => string;
   /** The present revision of the store; rejects when it is not well. */
   readonly storeRevision: () => Promise<number>;
-  readonly clusters: () => Promise<readonly ClusterState[]>;
+  readonly look: () => Promise<StackState>;
   readonly now: () => string;
 }
 
 /** The routes of the local stack. `/healthz` is about this process, the others are about everything it runs. */
 export function routesOf(sources: RouteSources): readonly Route[] {
-  const health = async (clusters: readonly ClusterState[]): Promise<Reply> => {
+  const health = async (state?: StackState): Promise<Reply> => {
+    const states = state === undefined ? [] : [state.packageManager, ...state.clusters].map((part) => part.state);
     const storage = await sources.storeRevision().then(
       (revision) => ({ status: "ok", revision }),
       (error: Error) => ({ status: "error", message: error.message }),
     );
-    const isWell = storage.status === "ok" && clusters.every(({ state }) => state !== "failed");
-    const isReady = isWell && clusters.every(({ state }) => state === "running");
+    const isWell = storage.status === "ok" && !states.includes("failed");
+    const isReady = isWell && !states.includes("starting");
     return json(isReady ? 200 : 503, {
       status: isReady ? "healthy" : isWell ? "starting" : "unhealthy",
       service: "oaas-dev-stack",
       version: sources.version,
       timestamp: sources.now(),
       storage,
-      clusters,
+      ...(state && { package_manager: state.packageManager, clusters: state.clusters }),
     });
   };
-  const wholeHealth = async (): Promise<Reply> => health(await sources.clusters());
+  const wholeHealth = async (): Promise<Reply> => health(await sources.look());
   return [
     {
       path: "/",
       read: async () => ({ status: 200, contentType: "text/html; charset=utf-8", body: await sources.page() }),
     },
     { path: "/health", read: wholeHealth },
-    { path: "/healthz", read: () => health([]) },
+    { path: "/healthz", read: () => health() },
     { path: "/readyz", read: wholeHealth },
     {
       path: "/metrics",
@@ -60,7 +60,6 @@ export function routesOf(sources: RouteSources): readonly Route[] {
         body: await sources.metrics(),
       }),
     },
-    { path: "/openapi.json", read: () => ({ status: 200, contentType: "application/json", body: sources.openapi() }) },
   ];
 }
 

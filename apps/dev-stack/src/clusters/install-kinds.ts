@@ -1,6 +1,5 @@
 import { crdManifest, KINDS } from "@oaas/contracts/crd";
-import { invalidArgument, isFault, ROOT_PATH, sleep, unavailable, type Ambient } from "@oaas/foundation";
-import type { KubeObject } from "@oaas/kube-core";
+import { isFault, sleep, unavailable, type Ambient } from "@oaas/foundation";
 import type { KubeClient } from "@oaas/kube-runtime";
 import { DEFINITIONS, OUR_KINDS } from "./kinds.ts";
 
@@ -28,24 +27,5 @@ async function isServed(client: KubeClient, type: (typeof OUR_KINDS)[number]): P
   } catch (thrown) {
     if (isFault(thrown, "not-found")) return false;
     throw thrown;
-  }
-}
-
-/** Makes the objects that are not there. Whatever is there is its owner's, also when it differs. */
-export async function makeMissing(client: KubeClient, objects: readonly KubeObject[]): Promise<void> {
-  for (const object of objects) {
-    const type = OUR_KINDS.find(({ kind }) => kind === object.kind);
-    if (!type)
-      throw invalidArgument("example", [{ path: ROOT_PATH, message: `is of the kind ${object.kind}, not ours` }]);
-    const inNamespace = {
-      ...object,
-      metadata: { ...object.metadata, namespace: object.metadata.namespace ?? "default" },
-    };
-    await client
-      .resource(type)
-      .create(inNamespace, { fieldManager: MANAGER })
-      .catch((thrown: unknown) => {
-        if (!isFault(thrown, "already-exists")) throw thrown;
-      });
   }
 }

@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { planClusters } from "./plan-clusters.ts";
+import { sideBySide } from "./side-by-side.ts";
+
+const settings = { count: 2, apiPort: 0, managerPort: 0, nodes: undefined };
+
+test("clusters differ in name, kind, place, size and folder", () => {
+  expect(planClusters(settings, "/data")).toEqual([
+    {
+      name: "edge",
+      labels: { env: "edge", zone: "a" },
+      nodes: 2,
+      folder: "/data/edge",
+      apiPort: 0,
+      managerPort: 0,
+    },
+    {
+      name: "cloud",
+      labels: { env: "cloud", zone: "b" },
+      nodes: 3,
+      folder: "/data/cloud",
+      apiPort: 0,
+      managerPort: 0,
+    },
+  ]);
+});
+
+test("chosen ports are counted up, and chosen nodes are those of each", () => {
+  const plans = planClusters({ count: 3, apiPort: 6443, managerPort: 8088, nodes: 7 }, "/data");
+  expect(plans.map(({ apiPort, managerPort, nodes }) => [apiPort, managerPort, nodes])).toEqual([
+    [6443, 8088, 7],
+    [6444, 8089, 7],
+    [6445, 8090, 7],
+  ]);
+});
+
+test("what goes on at the same time is shown together", () => {
+  const shown: string[] = [];
+  const [edge, cloud] = sideBySide(
+    { now: (step) => void shown.push(step), note: (text) => void shown.push(`note ${text}`) },
+    ["edge", "cloud"],
+  );
+  edge?.now("etcd");
+  cloud?.now("etcd");
+  edge?.now("up");
+  cloud?.note("something");
+  expect(shown).toEqual(["edge: etcd", "edge: etcd · cloud: etcd", "edge: up · cloud: etcd", "note something"]);
+});

@@ -1,0 +1,27 @@
+/** A cluster as the package manager gets to know it. */
+export interface KnownCluster {
+  readonly name: string;
+  /** Of its class runtime manager. */
+  readonly url: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** A package manager that runs. */
+export interface RunningPackageManager {
+  readonly url: string;
+  /** Ends it in order; what it was doing goes on after the next start. */
+  close(): Promise<void>;
+}
+
+/** The package manager of the stack, before it is started. */
+export interface PackageManagerStarter {
+  /** Refuses an address that cannot be had, before anything is started for it. */
+  check(): Promise<void>;
+  start(clusters: readonly KnownCluster[]): Promise<RunningPackageManager>;
+}
+
+/** A package and a deployment of one of its classes, as they are sent. */
+export interface Example {
+  readonly package: Readonly<Record<string, unknown>>;
+  readonly deployment: Readonly<Record<string, unknown>>;
+}
