@@ -99,6 +99,7 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     ambient,
     logger,
     managedBy,
+    workContext: context,
     packages: registry,
     clusters,
     recommended: (deployment, cluster) => recommendedReplicas(view, deployment.key, cluster),

@@ -1,6 +1,6 @@
 import { isFault, type Ambient, type Fault } from "@oaas/foundation";
 import type { ClusterName, DeploymentKey, PackageName } from "@oaas/models";
-import type { Logger } from "@oaas/observability";
+import { NOOP_CONTEXT, type ContextStore, type Logger } from "@oaas/observability";
 import { CollectionView, type KeyValueStore } from "@oaas/storage";
 import { DeploymentStore } from "../adapters/store/deployment-store.ts";
 import { SAGAS } from "../adapters/store/saga-store.ts";
@@ -10,6 +10,7 @@ import { isOpen, type SagaRecord } from "../saga-engine/saga.ts";
 import { faultOf } from "../saga-engine/stored-fault.ts";
 import { deployClass } from "../sagas/deploy-class.ts";
 import { cascadeSaga, cascadeSubject, removePackageCascade } from "../sagas/remove-package-cascade.ts";
+import { withCorrelation } from "../sagas/saga-context.ts";
 import { undeployClass } from "../sagas/undeploy-class.ts";
 import { UnitSender, type UnitWriter } from "../sagas/unit-sender.ts";
 import type { Call, Deployments, OperationStatus } from "../use-cases.ts";
@@ -37,6 +38,8 @@ export interface DeploymentServiceOptions extends GatherDeps {
   readonly writeUnit: UnitWriter;
   readonly ambient: Ambient;
   readonly logger: Logger;
+  /** Lets calls to clusters carry the correlation id of the request, also after a restart. */
+  readonly workContext?: ContextStore;
   /** See `installationId`. */
   readonly managedBy: string;
   /** `DEPLOY_MAX_RETRIES`: tries per cluster after the first. */
@@ -92,8 +95,9 @@ export class DeploymentService implements Deployments {
       waitMs: options.waitMs ?? 15_000,
       history: options.history ?? 50,
     };
-    engine.register(deployClass({ deployments, sender, ambient }));
-    engine.register(undeployClass({ deployments, sender, ambient }));
+    const { workContext = NOOP_CONTEXT } = options;
+    engine.register(withCorrelation(deployClass({ deployments, sender, ambient }), workContext));
+    engine.register(withCorrelation(undeployClass({ deployments, sender, ambient }), workContext));
     engine.register(
       removePackageCascade({
         ambient,

@@ -1,6 +1,6 @@
 import { isFault } from "@oaas/foundation";
 import type { ClusterName, DeploymentKey } from "@oaas/models";
-import type { Logger } from "@oaas/observability";
+import { LOG_FIELDS, type Logger } from "@oaas/observability";
 import { conflictOf } from "@oaas/storage";
 import type { StoredDeployment } from "../adapters/store/deployment-store.ts";
 import { repairSaga } from "../sagas/saga-plans.ts";
@@ -11,7 +11,7 @@ export type Reports = ReadonlyMap<ClusterName, ClusterReports>;
 
 /** Deployments written to at the same time. */
 const AT_ONCE = 16;
-const ASKED = { by: "keeper", correlationId: "keeper" };
+const KEEPER = "keeper";
 
 /** What is to be done about one deployment, by what clusters said after it was read. */
 export interface Finding {
@@ -34,7 +34,7 @@ export async function repairAll(
 ): Promise<readonly DeploymentKey[]> {
   const due = [...findings].filter(({ seen: { record }, reports, away }) => {
     const next = observedIn(record, reports);
-    return next !== record || repairSaga(next, away, context.policy, ASKED) !== undefined;
+    return next !== record || repairSaga(next, away, context.policy, { by: KEEPER, correlationId: "" }) !== undefined;
   });
   const repaired: DeploymentKey[] = [];
   const work = due.values();
@@ -53,7 +53,8 @@ async function repair(context: DeploymentContext, logger: Logger, { seen, report
   const at = await situation(context, key);
   if (at.current?.revision !== seen.revision || underWay(at) !== undefined) return false;
   const record = observedIn(at.current.record, reports);
-  const saga = repairSaga(record, away, context.policy, ASKED);
+  const correlationId = context.ambient.ids.uuid();
+  const saga = repairSaga(record, away, context.policy, { by: KEEPER, correlationId });
   try {
     if (saga === undefined) await context.deployments.deployments.update(at.current, record);
     else await launch(context, at, saga, [context.deployments.stagePut(key, at.current, record)]);
@@ -62,6 +63,10 @@ async function repair(context: DeploymentContext, logger: Logger, { seen, report
     throw thrown;
   }
   if (saga === undefined) return false;
-  logger.info("a deployment is being repaired", { deployment: key, clusters: saga.steps.map(({ target }) => target) });
+  logger.info("a deployment is being repaired", {
+    [LOG_FIELDS.deploymentId]: key,
+    [LOG_FIELDS.correlationId]: correlationId,
+    clusters: saga.steps.map(({ target }) => target),
+  });
   return true;
 }

@@ -1,0 +1,20 @@
+import { inContext, type ContextStore, type CorrelationId } from "@oaas/observability";
+import type { SagaKind } from "../saga-engine/kind.ts";
+
+/** The same kind, whose calls carry the correlation id of whoever asked for the saga, also in another process. */
+export function withCorrelation(kind: SagaKind, context: ContextStore): SagaKind {
+  return {
+    name: kind.name,
+    open: async (saga) => {
+      const { correlationId } = saga.data as { readonly correlationId?: CorrelationId };
+      const within = <T>(work: () => T): T => inContext(context, { correlationId }, work);
+      const work = await kind.open(saga);
+      return {
+        perform: (step, call) => within(() => work.perform(step, call)),
+        confirm: async (step, call) => within(() => work.confirm?.(step, call)),
+        undo: (step, call) => within(() => work.undo(step, call)),
+        settle: (ended, outcome) => work.settle(ended, outcome),
+      };
+    },
+  };
+}
