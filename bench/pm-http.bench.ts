@@ -1,0 +1,85 @@
+import path from "node:path";
+import type { Bench, Ratio } from "./harness.ts";
+import { scaled } from "./kube/scale.ts";
+import { contest, measurementsOf, requestText, startArena, withConstants, type Standing } from "./pm/contest.ts";
+import { startMeasuredPm } from "./pm/measured-pm.ts";
+import { shopPackage } from "./pm/seed.ts";
+
+const DEPLOYMENTS = scaled(10_000);
+const PACKAGES = 100;
+const LOAD = { rounds: 7, roundMs: scaled(2_000), connections: 32 };
+const MAIN = path.join(import.meta.dirname, "pm", "seeded-main.ts");
+const MIB = 1024 * 1024;
+/** The earlier implementation: lists of 250 deployments per second, a page of 20 of them being as dear. */
+const EARLIER_LISTS = 8;
+
+/** The number makes each write another one; the digits that it is put in do not change the length. */
+const WRITE = JSON.stringify(shopPackage("shop-1", "change ########"));
+
+const REQUESTS = {
+  "GET package": requestText("GET", "/api/v1/packages/shop-7"),
+  "GET deployment": requestText("GET", "/api/v1/deployments/order-00007"),
+  "POST package": requestText("POST", "/api/v1/packages/shop-1", WRITE),
+  "page of 20": requestText("GET", "/api/v1/deployments?limit=20"),
+  "page of 100": requestText("GET", "/api/v1/deployments?limit=100"),
+  "page of 250": requestText("GET", "/api/v1/deployments?limit=250"),
+};
+
+/** Reads and writes over HTTP in memory, against servers of one process that answer the same bytes without a thought. */
+export const bench: Bench = {
+  name: "pm-http",
+  async run(log) {
+    await using arena = startArena();
+    await using pm = await startMeasuredPm({
+      program: MAIN,
+      env: { BENCH_PACKAGES: String(PACKAGES), BENCH_DEPLOYMENTS: String(DEPLOYMENTS) },
+    });
+    const { heapBytes = Number.NaN, rssBytes } = await pm.figures({ heap: true });
+    const standings = new Map<string, readonly Standing[]>();
+    for (const [what, request] of Object.entries(REQUESTS)) {
+      log(`${what}: ${LOAD.rounds} rounds of ${LOAD.roundMs} ms each`);
+      standings.set(what, await contest(arena.loader, await withConstants(pm, request, arena.constants), LOAD));
+    }
+    const of = (what: string, name: string): Standing =>
+      standings.get(what)?.find((each) => each.name === name) as Standing;
+    const against = (what: string, name: string, floor: number, explains: string): Ratio => ({
+      name: `${what} / ${name}`,
+      value: of(what, name).share(),
+      floor,
+      explains,
+    });
+    const pageOf = (size: number): number => of(`page of ${size}`, "ours").perSecond;
+    return {
+      title: `The package manager over HTTP: ${PACKAGES} packages, ${DEPLOYMENTS} deployments, in memory`,
+      measurements: [
+        ...[...standings].flatMap(([what, each]) => measurementsOf(what, each)),
+        {
+          name: "live memory with all of them",
+          value: heapBytes / MIB,
+          unit: "MiB",
+          note: "history of the store included",
+        },
+        { name: "resident memory", value: rssBytes / MIB, unit: "MiB" },
+      ],
+      ratios: [
+        against("GET package", "node:http", 0.8, "a bare server of one process that answers the same bytes"),
+        against("GET package", "fastify", 0.5, "the same framework answering a constant"),
+        against("GET deployment", "node:http", 0.8, "a bare server of one process that answers the same bytes"),
+        against("POST package", "node:http", 0.4, "a bare server that reads as much and answers the same bytes"),
+        against("page of 100", "fastify", 0.5, "the same framework answering a constant of the same size"),
+        {
+          name: "page of 20 / page of 250",
+          value: pageOf(20) / pageOf(250),
+          floor: 2,
+          explains: "a page costs a page",
+        },
+        {
+          name: "lists of 250 / ten times the earlier implementation's",
+          value: pageOf(250) / (10 * EARLIER_LISTS),
+          floor: 1,
+          explains: `it listed ${EARLIER_LISTS} times per second on such a machine, out of 250; ours out of ${DEPLOYMENTS}`,
+        },
+      ],
+    };
+  },
+};

@@ -1,0 +1,115 @@
+import type { Measurement } from "../harness.ts";
+import { inTurn, median } from "../kube/run-contender.ts";
+import type { Constant } from "./constant-server.ts";
+import { startHelper, type Helper } from "./helper.ts";
+import type { Load, Loaded } from "./loader.ts";
+import type { MeasuredPm } from "./measured-pm.ts";
+
+/** A server under load, and how to learn its processor time. */
+export interface Contender {
+  readonly name: string;
+  readonly port: number;
+  readonly request: string;
+  cpuMs(): Promise<number>;
+}
+
+/** What one server did, as medians over the rounds. */
+export interface Standing {
+  readonly name: string;
+  readonly perSecond: number;
+  readonly p99Ms: number;
+  readonly cpuMicros: number;
+  /** Its requests per second divided by ours, in the same round. */
+  share(): number;
+}
+
+export interface ContestOptions {
+  readonly rounds: number;
+  readonly roundMs: number;
+  readonly connections: number;
+}
+
+/** Puts the same load on each server by turns, after a round that does not count. The first one is ours. */
+export async function contest(
+  loader: Helper,
+  contenders: readonly Contender[],
+  { rounds, roundMs, connections }: ContestOptions,
+): Promise<readonly Standing[]> {
+  const results = new Map<string, (Loaded & { readonly cpuMicros: number })[]>(
+    contenders.map(({ name }) => [name, []]),
+  );
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const contender of inTurn(contenders, round)) {
+      const before = await contender.cpuMs();
+      const load: Load = { port: contender.port, request: contender.request, connections, durationMs: roundMs };
+      const loaded = await loader.ask<Loaded>(load);
+      const cpuMicros = ((await contender.cpuMs()) - before) * (1000 / loaded.answers);
+      if (loaded.refused > 0) throw new Error(`${contender.name} refused ${loaded.refused} of ${loaded.answers}`);
+      if (round > 0) results.get(contender.name)?.push({ ...loaded, cpuMicros });
+    }
+  }
+  const ours = results.get(contenders[0]?.name ?? "") ?? [];
+  return [...results].map(([name, all]) => ({
+    name,
+    perSecond: median(all.map(({ perSecond }) => perSecond)),
+    p99Ms: median(all.map(({ p99Ms }) => p99Ms)),
+    cpuMicros: median(all.map(({ cpuMicros }) => cpuMicros)),
+    share: () => median(all.map(({ perSecond }, round) => (ours[round]?.perSecond ?? Number.NaN) / perSecond)),
+  }));
+}
+
+/** For reading. */
+export function measurementsOf(what: string, standings: readonly Standing[]): Measurement[] {
+  return standings.flatMap(({ name, perSecond, p99Ms, cpuMicros }): Measurement[] => [
+    {
+      name: `${what}, ${name}`,
+      value: perSecond,
+      unit: "req/s",
+      note: `p99 ${p99Ms.toFixed(2)} ms, processor ${cpuMicros.toFixed(0)} µs each`,
+    },
+  ]);
+}
+
+/** Ours, and the two servers that answer any request with the very answer that ours gave to this one. */
+export async function withConstants(pm: MeasuredPm, request: string, constants: Helper): Promise<readonly Contender[]> {
+  const [head = "", body = ""] = request.split("\r\n\r\n");
+  const [method = "", path = ""] = head.split(" ");
+  const answer = await pm.call(method, path, {
+    ...(body === "" ? {} : { raw: body.replaceAll("########", "00000000") }),
+    headers: { "content-type": "application/json", "accept-encoding": "identity" },
+  });
+  if (answer.status > 299) throw new Error(`${method} ${path}: ${answer.text}`);
+  const headers = Object.fromEntries(
+    [...answer.headers].filter(([name]) => !["date", "connection", "keep-alive"].includes(name)),
+  );
+  const cpuMs = (): Promise<number> => constants.ask<number>({});
+  const constant = async (by: Constant["by"]): Promise<Contender> => {
+    const asked: Constant = { by, status: answer.status, headers, body: answer.text };
+    return { name: by, port: await constants.ask<number>(asked), request, cpuMs };
+  };
+  return [
+    { name: "ours", port: pm.port, request, cpuMs: async () => (await pm.figures()).cpuMs },
+    await constant("node:http"),
+    await constant("fastify"),
+  ];
+}
+
+/** A request as it goes over the wire. */
+export function requestText(method: string, path: string, body = ""): string {
+  const content = body === "" ? "" : `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
+  return `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: application/json\r\n${content}\r\n${body}`;
+}
+
+/** The two programs that every contest needs. */
+export function startArena(): AsyncDisposable & { readonly loader: Helper; readonly constants: Helper } {
+  const loader = startHelper("loader.ts");
+  const constants = startHelper("constant-server.ts");
+  return {
+    loader,
+    constants,
+    [Symbol.asyncDispose]: async () => {
+      await loader[Symbol.asyncDispose]();
+      await constants[Symbol.asyncDispose]();
+    },
+  };
+}
