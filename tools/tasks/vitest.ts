@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { inherit } from "./command.ts";
@@ -40,7 +40,10 @@ export async function runVitest(
       ],
       { env },
     );
-    return countTests(readFileSync(report, "utf8"), exitCode);
+    // A run that was ended from outside leaves no report.
+    return existsSync(report)
+      ? countTests(readFileSync(report, "utf8"), exitCode)
+      : { passed: 0, failed: 1, skipped: 0 };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
