@@ -1,33 +1,12 @@
 import type { KubeObject } from "@oaas/kube-core";
-import { describeWith, eventually } from "@oaas/testkit";
+import { addKnativeKinds, describeWith, eventually, removeKnativeKinds } from "@oaas/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ClassLab, classOf } from "./class-lab.ts";
 
 const NAMESPACE = "classes";
 const GROUP = "serving.knative.dev";
 
-/** Knative's kinds by their real names, with as much of a schema as storing them needs. */
-const crdOf = (kind: string, plural: string, short: string): object => ({
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: `${plural}.${GROUP}` },
-  spec: {
-    group: GROUP,
-    names: { kind, plural, singular: kind.toLowerCase(), shortNames: [short] },
-    scope: "Namespaced",
-    versions: [
-      {
-        name: "v1",
-        served: true,
-        storage: true,
-        subresources: { status: {} },
-        schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
-      },
-    ],
-  },
-});
-
-describeWith(["kubernetes", "kwok"], "Knative beside the other templates", () => {
+describeWith(["kubernetes", "kwok", "knative-manifests"], "Knative beside the other templates", () => {
   let lab: ClassLab;
 
   beforeAll(async () => {
@@ -98,8 +77,7 @@ describeWith(["kubernetes", "kwok"], "Knative beside the other templates", () =>
   test("a class that asks for Knative waits until the cluster has it", async () => {
     await asks("knative");
     await lab.until(NAMESPACE, "order", "TemplateMissing", ({ reason }) => reason === "TemplateMissing");
-    for (const crd of [crdOf("Service", "services", "ksvc"), crdOf("Route", "routes", "rt")])
-      await lab.kubectl("apply -f -", JSON.stringify(crd));
+    await addKnativeKinds(lab.cluster.kubectl);
     await eventually(async () => (await ksvc()) !== undefined, { timeoutMs: 60_000, what: "the Knative Service" });
     await actAsKnative();
     await lab.becomes(NAMESPACE, "order", "available");
@@ -148,7 +126,7 @@ describeWith(["kubernetes", "kwok"], "Knative beside the other templates", () =>
 
   test("Knative is taken away: the class says so, and lives on with another template", async () => {
     await removeKnativesOwn();
-    await lab.kubectl(`delete crd services.${GROUP} routes.${GROUP} --timeout=60s`);
+    await removeKnativeKinds(lab.cluster.kubectl);
     const { message } = await lab.until(
       NAMESPACE,
       "order",

@@ -1,7 +1,7 @@
 /**
  * For tests only: the real programs our code talks to, on loopback in temporary folders, and the words tests wait with.
  *
- * Reading order: one starter per program (etcd, kubernetes, prometheus, browser), faults (proxies that misbehave), describe-with. How a program is had, started
+ * Reading order: one starter per program (etcd, kubernetes, knative, prometheus, browser), faults (proxies that misbehave), describe-with. How a program is had, started
  * and ended is `@oaas/real-components`, whose words are offered here too.
  */
 export {
@@ -36,6 +36,7 @@ export type { ClientTls, EtcdCredentials } from "./etcd/etcd-security.ts";
 export { startKubernetes, type KubernetesOptions, type KubernetesUnderTest } from "./kubernetes/start-kubernetes.ts";
 export type { AuditedRequest } from "./kubernetes/audit.ts";
 export { kubeTarget, startKubeTarget, type KubeTarget } from "./kubernetes/kube-target.ts";
+export { addKnativeKinds, removeKnativeKinds } from "./knative/knative-kinds.ts";
 export {
   startPrometheus,
   type PrometheusOptions,

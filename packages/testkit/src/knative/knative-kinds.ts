@@ -1,0 +1,37 @@
+import { join } from "node:path";
+import { internal } from "@oaas/foundation";
+import { componentFile, type Kubectl } from "@oaas/real-components";
+
+const SERVING = ["configuration", "domain-mapping", "metric", "podautoscaler", "revision", "route", "service"];
+const NETWORKING_AND_CACHING = ["certificate", "domain-claim", "ingress", "serverlessservice", "image"];
+
+/** Files of Knative Serving's real CustomResourceDefinitions, its internal ones too. */
+export function knativeCrdFiles(): string[] {
+  const manifests = componentFile("knative-manifests");
+  return [
+    ...SERVING.map((kind) => join(manifests, "core", "300-resources", `${kind}.yaml`)),
+    ...NETWORKING_AND_CACHING.map((kind) => join(manifests, `${kind}.yaml`)),
+  ];
+}
+
+/** Makes a running cluster serve Knative's kinds, without anything that acts on them; they are served when it resolves. */
+export async function addKnativeKinds(kubectl: Kubectl): Promise<void> {
+  const files = fileArgs(knativeCrdFiles());
+  await mustDo(kubectl, ["apply", "--server-side", ...files]);
+  await mustDo(kubectl, ["wait", "--for=create", "--for=condition=Established", "--timeout=60s", ...files]);
+}
+
+/** Takes Knative's kinds away again, and with them every object of theirs. */
+export async function removeKnativeKinds(kubectl: Kubectl): Promise<void> {
+  await mustDo(kubectl, ["delete", "--ignore-not-found", "--timeout=50s", ...fileArgs(knativeCrdFiles())]);
+}
+
+/** How kubectl is given files. */
+export const fileArgs = (files: readonly string[]): string[] => files.map((file) => `--filename=${file}`);
+
+/** Runs kubectl; what it refuses is a fault. */
+export async function mustDo(kubectl: Kubectl, args: readonly string[], stdin?: string): Promise<string> {
+  const { stdout, stderr, exitCode } = await kubectl(args, stdin === undefined ? {} : { stdin });
+  if (exitCode !== 0) throw internal(`kubectl ${args.slice(0, 3).join(" ")}: ${stderr.trim()}`);
+  return stdout;
+}
