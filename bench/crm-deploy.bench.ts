@@ -3,7 +3,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import type { KubeObject } from "@oaas/kube-core";
 import { eventually, makeRunFolder, runCommand } from "@oaas/testkit";
-import { childrenOf, idsOf, unitOf } from "./crm/classes.ts";
+import { childrenOf, idsOf } from "./crm/classes.ts";
 import { atOnce, percentile, startLab, type CrmLab } from "./crm/lab.ts";
 import {
   isClassWrite,
@@ -13,6 +13,7 @@ import {
   startManager,
   type MeasuredManager,
 } from "./crm/measured-manager.ts";
+import { deploy } from "./crm/population.ts";
 import type { ProcessFigures } from "./crm/probe.ts";
 import type { Bench, BenchReport } from "./harness.ts";
 import { median } from "./kube/run-contender.ts";
@@ -101,7 +102,7 @@ async function makeClasses(lab: CrmLab, manager: MeasuredManager, namespace: str
   const start = now();
   const calls = atOnce(idsOf(count), CALLERS, async (id) => {
     const asked = performance.now();
-    await manager.deployments.deploy({ deploymentUnit: unitOf(id), namespace }, { deadlineMs: PATIENCE_MS });
+    await deploy(manager, { id, namespace });
     deployMs.push(performance.now() - asked);
   });
   const after = await eventually(

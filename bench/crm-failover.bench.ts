@@ -1,15 +1,11 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { isFault } from "@oaas/foundation";
-import { unitOf } from "./crm/classes.ts";
 import { percentile, startLab } from "./crm/lab.ts";
 import { startManager, type MeasuredManager } from "./crm/measured-manager.ts";
+import { deploy } from "./crm/population.ts";
 import type { Bench } from "./harness.ts";
 import { scaled } from "./kube/scale.ts";
 
 const TURNS = Math.max(2, scaled(10));
 const NAMESPACE = "shop";
-const AGAIN_MS = 10;
-const PATIENCE_MS = 60_000;
 
 /** A leader that is asked to end while another manager stands by: how long nobody takes a class. */
 export const bench: Bench = {
@@ -18,7 +14,7 @@ export const bench: Bench = {
     await using lab = await startLab();
     await lab.makeNamespace(NAMESPACE);
     let leader = await startManager(lab.kubeconfig);
-    await deploy(leader, "first");
+    await deploy(leader, { id: "first", namespace: NAMESPACE });
     const idle = await leader.figures({ heap: true });
     const gaps: number[] = [];
     let follower: MeasuredManager | undefined;
@@ -28,7 +24,7 @@ export const bench: Bench = {
         await follower.readyAt;
         const start = performance.now();
         const ended = leader.stop();
-        await deploy(follower, `turn-${turn}`);
+        await deploy(follower, { id: `turn-${turn}`, namespace: NAMESPACE });
         gaps.push(performance.now() - start);
         await ended;
         leader = follower;
@@ -50,16 +46,3 @@ export const bench: Bench = {
     };
   },
 };
-
-/** Asks until somebody leads. */
-async function deploy(manager: MeasuredManager, id: string): Promise<void> {
-  for (const start = performance.now(); ;) {
-    try {
-      await manager.deployments.deploy({ deploymentUnit: unitOf(id), namespace: NAMESPACE });
-      return;
-    } catch (thrown) {
-      if (!isFault(thrown, "unavailable") || performance.now() - start > PATIENCE_MS) throw thrown;
-      await sleep(AGAIN_MS);
-    }
-  }
-}

@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ClassRuntime } from "@oaas/contracts/crd";
+import { isFault } from "@oaas/foundation";
 import type { KubeObject } from "@oaas/kube-core";
 import { eventually } from "@oaas/testkit";
 import { CLASS_RUNTIMES, CORE_CHILD_KINDS } from "../../apps/class-runtime-manager/src/controller/kinds.ts";
@@ -8,6 +10,7 @@ import type { MeasuredManager } from "./measured-manager.ts";
 
 const PATIENCE_MS = 3_600_000;
 const WRITERS = 32;
+const AGAIN_MS = 10;
 
 /** How many classes share a namespace: as in a cluster of many teams. */
 export const PER_NAMESPACE = 250;
@@ -22,10 +25,21 @@ export interface Placed {
 export async function populate(lab: CrmLab, manager: MeasuredManager, count: number): Promise<readonly Placed[]> {
   const placed = idsOf(count).map((id, index) => ({ id, namespace: `team-${Math.floor(index / PER_NAMESPACE)}` }));
   for (const namespace of new Set(placed.map((one) => one.namespace))) await lab.makeNamespace(namespace);
-  await atOnce(placed, WRITERS, async ({ id, namespace }) => {
-    await manager.deployments.deploy({ deploymentUnit: unitOf(id), namespace }, { deadlineMs: PATIENCE_MS });
-  });
+  await atOnce(placed, WRITERS, (one) => deploy(manager, one));
   return placed;
+}
+
+/** Asks for a class until somebody leads who takes it. */
+export async function deploy(manager: MeasuredManager, { id, namespace }: Placed): Promise<void> {
+  for (const start = performance.now(); ;) {
+    try {
+      await manager.deployments.deploy({ deploymentUnit: unitOf(id), namespace }, { deadlineMs: PATIENCE_MS });
+      return;
+    } catch (thrown) {
+      if (!isFault(thrown, "unavailable") || performance.now() - start > PATIENCE_MS) throw thrown;
+      await sleep(AGAIN_MS);
+    }
+  }
 }
 
 /** Says of every Deployment that it is ready, where no controller does; again and again until all classes are available. */
