@@ -4,7 +4,7 @@ import type { Transaction } from "@oaas/storage";
 import type { DeploymentPlan } from "../planner/plan-types.ts";
 import type { SagaRecord } from "../saga-engine/saga.ts";
 import type { Waited } from "../saga-engine/waiters.ts";
-import { deploySaga, repairSaga } from "../sagas/saga-plans.ts";
+import { deploySaga, repairSaga, type DeploymentSagaData } from "../sagas/saga-plans.ts";
 import type { Acknowledgement, Call, PlanRequest, Versioned } from "../use-cases.ts";
 import {
   assertVersion,
@@ -18,7 +18,7 @@ import {
   type Launched,
   type Situation,
 } from "./context.ts";
-import type { RevisionRecord } from "./deployment-record.ts";
+import type { DeploymentRecord, RevisionRecord } from "./deployment-record.ts";
 import type { NamedDeployment } from "./gather.ts";
 import { failedParts } from "./outcomes.ts";
 import { wishDigest, wished, type Wish } from "./wishes.ts";
@@ -162,8 +162,9 @@ async function entryInForce(
 
 async function answer(context: DeploymentContext, key: DeploymentKey, begun: Begun): Promise<Acknowledgement> {
   const waited = await begun.outcome;
-  if (waited?.state === "ended") assertCarriedOut(key, waited.saga);
-  const version = (await context.deployments.get(key))?.revision;
+  const stored = await context.deployments.get(key);
+  if (waited?.state === "ended") assertCarriedOut(key, waited.saga, stored?.record);
+  const version = stored?.revision;
   const about = { id: key, ...(version === undefined ? {} : { version }) };
   if (waited === undefined) return { ...about, status: begun.status };
   if (waited.state === "ended") {
@@ -185,12 +186,16 @@ const MEANWHILE: Readonly<Record<Exclude<Waited["state"], "ended">, string>> = {
 };
 
 /** Throws when nothing came of it: every cluster failed, or it was undone. */
-function assertCarriedOut(key: DeploymentKey, saga: SagaRecord): void {
+function assertCarriedOut(key: DeploymentKey, saga: SagaRecord, record: DeploymentRecord | undefined): void {
   if (saga.state === "cancelled") {
     throw cancelled({ cause: new Error(`the operation was cancelled by ${saga.cancelledBy}`) });
   }
   const parts = failedParts(saga);
-  const isHopeless = saga.steps.every(({ action, state }) => action !== "send" || state === "failed");
+  const isRepair = (saga.data as DeploymentSagaData).operation === "repair";
+  // A repair sends only what is missing; what runs elsewhere runs on.
+  const isHopeless = isRepair
+    ? !Object.values(record?.placements ?? {}).some(({ state, accepted }) => state === "wanted" && accepted)
+    : saga.steps.every(({ action, state }) => action !== "send" || state === "failed");
   if (parts.length === 0 || !(saga.state === "undone" || isHopeless)) return;
   const what = saga.state === "undone" ? "was undone, because it failed" : "failed";
   const where = parts.map(({ name, fault }) => `${name}: ${fault.message}`).join("; ");

@@ -45,6 +45,8 @@ describe("an upsert", () => {
     world.clusters.down.add("b");
     const first = await apply(["a", "b"]);
     expect(first.message).toMatch(/goes on in the background: b: b does not answer/);
+    const second = await apply(["a", "b"]);
+    expect(second, "it runs where it ran").toMatchObject({ status: "unchanged", message: first.message });
     world.clusters.down.clear();
     expect(await apply(["a", "b"])).toMatchObject({ status: "unchanged" });
     expect(inUse()).toBe("a b");
