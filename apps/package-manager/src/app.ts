@@ -1,6 +1,6 @@
 import { FILE_DESCRIPTORS } from "@oaas/contracts/grpc";
 import { ensureCorrelationId } from "@oaas/observability";
-import { HealthBoard, listenOnePort, reflectionServices, RpcServer, type OnePort } from "@oaas/rpc";
+import { cannotListen, HealthBoard, listenOnePort, reflectionServices, RpcServer, type OnePort } from "@oaas/rpc";
 import type { FastifyInstance } from "fastify";
 import { auditToLog, type AuditTrail } from "./access/audit.ts";
 import { bearerAuthenticator, letEverybodyIn, type Authenticator } from "./access/authenticator.ts";
@@ -37,7 +37,7 @@ export interface RunningApp {
   readonly grpcPort: number | undefined;
   /** What is not fit for production, in sentences. */
   readonly warnings: readonly string[];
-  /** Stops in order: no new requests, running ones end, sagas are left to their journal, connections close. Repeatable. */
+  /** Stops in order and in bounded time: no new requests, running ones end or are let go, sagas are left to their journal, connections close. Repeatable. */
   close(): Promise<void>;
 }
 
@@ -50,7 +50,9 @@ export async function startApp(config: PmConfig, ports: AppPorts): Promise<Runni
   const http = httpServer(config, ports, platform, { authenticate, audit, warnings });
   const host = listenHost(config);
   try {
-    await http.listen({ host, port: config.server.port, listenTextResolver: () => "" });
+    await http.listen({ host, port: config.server.port, listenTextResolver: () => "" }).catch((thrown: Error) => {
+      throw cannotListen(host, config.server.port, thrown);
+    });
     const grpc = await grpcDoor(config, ports, platform, { authenticate, audit });
     const address = http.server.address();
     let closing: Promise<void> | undefined;
@@ -61,8 +63,11 @@ export async function startApp(config: PmConfig, ports: AppPorts): Promise<Runni
       warnings,
       close: () =>
         (closing ??= (async () => {
-          await Promise.all([http.close(), grpc?.close(config.server.graceMs)]);
-          await platform.close(config.server.graceMs);
+          const { graceMs } = config.server;
+          const late = ports.ambient.timers.after(graceMs, () => http.server.closeAllConnections());
+          await Promise.all([http.close(), grpc?.close(graceMs)]);
+          late.cancel();
+          await platform.close(graceMs);
         })()),
     };
   } catch (thrown) {

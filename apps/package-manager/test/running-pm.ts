@@ -91,7 +91,8 @@ function tableOf(text: string | undefined): TokenTable | undefined {
   return read.value;
 }
 
-async function ask(url: string, method: string, path: string, options: CallOptions = {}): Promise<Answer> {
+/** One request, and all of its answer. */
+export async function ask(url: string, method: string, path: string, options: CallOptions = {}): Promise<Answer> {
   const { body, raw, headers = {} } = options;
   const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body));
   const response = await fetch(url + path, {

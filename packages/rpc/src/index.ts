@@ -7,7 +7,7 @@
 export type { Call, Peer } from "./call.ts";
 export { bindService, type BoundService, type Handlers } from "./handlers.ts";
 export { RpcServer, type RpcServerOptions } from "./server.ts";
-export { listenOnePort, type OnePort, type OnePortOptions } from "./one-port.ts";
+export { cannotListen, listenOnePort, type OnePort, type OnePortOptions } from "./one-port.ts";
 export type { AllowedOrigins } from "./grpc-web/origins.ts";
 export { RpcChannel, type ChannelOptions, type ChannelTls, type RpcCallOptions, type RpcClient } from "./client.ts";
 export { HealthBoard, type ServingState } from "./health-service.ts";

@@ -1,7 +1,7 @@
 import type { Server as HttpServer } from "node:http";
 import { createServer as createTcpServer, type Server as TcpServer, type Socket } from "node:net";
 import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from "node:tls";
-import { failedPrecondition, sleep, type Timers } from "@oaas/foundation";
+import { failedPrecondition, sleep, type Fault, type Timers } from "@oaas/foundation";
 import { grpcWeb } from "./grpc-web/grpc-web.ts";
 import type { AllowedOrigins } from "./grpc-web/origins.ts";
 import { putBefore, shareHttp2, standingOf } from "./http-front.ts";
@@ -121,10 +121,13 @@ function sniff(socket: Socket, timers: Timers, decided: (isHttp2: boolean) => vo
 
 function listen(server: TcpServer, { host, port }: OnePortOptions): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => {
-      const why = error.code === "EADDRINUSE" ? "something else listens there; choose another port" : error.message;
-      reject(failedPrecondition(`${host}:${port}`, `cannot listen on ${host}:${port}: ${why}`, { cause: error }));
-    });
+    server.once("error", (error) => reject(cannotListen(host, port, error)));
     server.listen(port, host, resolve);
   });
+}
+
+/** Why a server could not listen, in words that people can act on. */
+export function cannotListen(host: string, port: number, error: NodeJS.ErrnoException): Fault {
+  const why = error.code === "EADDRINUSE" ? "something else listens there; choose another port" : error.message;
+  return failedPrecondition(`${host}:${port}`, `cannot listen on ${host}:${port}: ${why}`, { cause: error });
 }

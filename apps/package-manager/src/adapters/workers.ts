@@ -18,6 +18,7 @@ export function startWorkers(count: number, timers: Timers, logger: Logger): { c
     if (stopping) return;
     const worker = cluster.fork();
     running.add(worker);
+    logger.info("a worker was started", { worker: worker.id, pid: worker.process.pid });
     worker.once("exit", (code, signal) => {
       running.delete(worker);
       if (stopping) return;
@@ -26,7 +27,6 @@ export function startWorkers(count: number, timers: Timers, logger: Logger): { c
     });
   };
   for (let index = 0; index < count; index += 1) begin();
-  logger.info("workers were started", { count });
   return {
     close: async () => {
       stopping = true;

@@ -51,12 +51,22 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     void answer(request, reply, { reply: refusal, correlationId });
   };
 
+  // A stream has no end of its own: when the server stops, its readers are let go and find another.
+  const streams = new Set<FastifyReply>();
+  app.addHook("preClose", async () => {
+    for (const { raw } of streams) raw.destroy();
+  });
+  const streaming = (reply: FastifyReply, send: () => Promise<void>): Promise<void> => {
+    streams.add(reply);
+    return send().finally(() => streams.delete(reply));
+  };
+
   const answer = async (request: FastifyRequest, reply: FastifyReply, served: Served): Promise<FastifyReply> => {
     const { status, headers, json, content, events } = served.reply;
     reply.code(status).headers(COMMON_HEADERS).header(HEADERS.correlationId, served.correlationId);
     if (headers) reply.headers(headers);
     allowOrigin(request, reply, options.corsOrigins);
-    if (events) await sendEvents(reply, events, options.timers);
+    if (events) await streaming(reply, () => sendEvents(reply, events, options.timers));
     else if (json !== undefined || content) {
       const body = await compressed(json ?? content?.text ?? "", headerOf(request, "accept-encoding"));
       reply.header("content-type", content?.type ?? "application/json; charset=utf-8");

@@ -1,0 +1,76 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { runCommand, startProcess, untilReady, type CommandResult, type ProcessUnderTest } from "@oaas/testkit";
+import { ask, type Answer, type CallOptions } from "./running-pm.ts";
+
+const MAIN = path.resolve(import.meta.dirname, "..", "src", "main.ts");
+
+/** One line of its log. */
+export interface LogLine {
+  readonly level: string;
+  readonly message: string;
+  readonly [field: string]: unknown;
+}
+
+/** The package manager as an operator runs it: a process with settings in its environment. */
+export interface PmProcess extends AsyncDisposable {
+  readonly url: string;
+  readonly process: ProcessUnderTest;
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  log(): Promise<readonly LogLine[]>;
+  /** Ends it in order; resolves with its exit code. */
+  stop(): Promise<number | null>;
+}
+
+export interface PmProcessOptions {
+  /** Where it runs, and leaves its log. */
+  readonly folder: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** A module that is loaded before it. */
+  readonly preload?: string;
+}
+
+/** Starts it on a free port of loopback; it listens when this returns. */
+export async function runPm({ folder, env = {}, preload }: PmProcessOptions): Promise<PmProcess> {
+  const logFile = path.join(folder, `pm-${crypto.randomUUID()}.log`);
+  const running = await startProcess({
+    name: "pm",
+    command: process.execPath,
+    args: [...(preload === undefined ? [] : ["--import", preload]), MAIN],
+    cwd: folder,
+    logFile,
+    env: { SERVER_PORT: "0", SERVER_RATE_LIMIT: "100000", SERVER_RATE_BURST: "100000", LOG_LEVEL: "info", ...env },
+  });
+  const log = async (): Promise<readonly LogLine[]> => {
+    const text = await readFile(logFile, "utf8").catch(() => "");
+    const lines = text.slice(0, text.lastIndexOf("\n") + 1).split("\n");
+    return lines.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line) as LogLine);
+  };
+  let port: unknown;
+  await untilReady(running, async () => {
+    port = (await log()).find(({ message }) => message === "the package manager listens")?.["port"];
+    return port !== undefined;
+  });
+  const url = `http://127.0.0.1:${String(port)}`;
+  return {
+    url,
+    process: running,
+    call: (method, asked, options) => ask(url, method, asked, options),
+    log,
+    stop: async () => (await running.stop(30_000)).code,
+    [Symbol.asyncDispose]: async () => void (await running.stop(0)),
+  };
+}
+
+/** Runs it to its end, for starts that cannot be and for what it says of itself. */
+export function pmCommand(
+  folder: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<CommandResult> {
+  return runCommand(process.execPath, [MAIN, ...args], {
+    cwd: folder,
+    env: { SERVER_PORT: "0", ...env },
+    timeoutMs: 100_000,
+  });
+}

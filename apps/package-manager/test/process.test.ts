@@ -1,0 +1,205 @@
+import { createHash } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { createServer, type AddressInfo, type Server } from "node:net";
+import path from "node:path";
+import { describeWith, eventually, makeRunFolder, startEtcd, type EtcdUnderTest, type RunFolder } from "@oaas/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ScriptedCrm } from "./fakes/scripted-crm.ts";
+import { pmCommand, runPm } from "./pm-process.ts";
+import { ask, echoPackage } from "./running-pm.ts";
+
+let folder: RunFolder;
+let taken: Server;
+beforeAll(async () => {
+  folder = await makeRunFolder("pm-process");
+  taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+});
+afterAll(async () => {
+  taken.close();
+  await folder.remove();
+});
+
+const takenPort = (): string => String((taken.address() as AddressInfo).port);
+const inFolder = (name: string): string => path.join(folder.path, name);
+const sha256 = (token: string): string => createHash("sha256").update(token).digest("hex");
+
+describe("starts that cannot be: one sentence and exit code 1", () => {
+  test.concurrent.each([
+    { why: "a wrong value", env: { SERVER_PORT: "many" }, says: 'SERVER_PORT: must be a whole number .* not "many"' },
+    { why: "a misspelt name", env: { STORAGE_TYP: "etcd" }, says: "STORAGE_TYP: .* did you mean STORAGE_TYPE" },
+    { why: "open to others", env: { SERVER_HOST: "0.0.0.0" }, says: "SERVER_HOST: .* no credentials .* AUTH_MODE=off" },
+    { why: "auth without credentials", env: { AUTH_MODE: "required" }, says: "AUTH_MODE: requires credentials" },
+    { why: "a store that cannot be shared", env: { SERVER_WORKERS: "2" }, says: "SERVER_WORKERS: .*STORAGE_TYPE=etcd" },
+    { why: "clusters that are no JSON", env: { CRM_CLUSTERS_JSON: "{" }, says: "CRM_CLUSTERS_JSON: must be JSON" },
+    { why: "no token file", env: { AUTH_TOKENS_FILE: "/no/such" }, says: "/no/such cannot be read: ENOENT" },
+    { why: "a port in use", env: { SERVER_PORT: takenPort }, says: "cannot listen on 127.0.0.1:\\d+: something else" },
+    {
+      why: "a gRPC port in use",
+      env: { GRPC_PORT: takenPort },
+      says: "cannot listen on 127.0.0.1:\\d+: something else",
+    },
+    {
+      why: "a file that is no database",
+      env: { STORAGE_TYPE: "sqlite", STORAGE_FILE: import.meta.filename },
+      says: "process.test.ts is not a database file",
+    },
+    {
+      why: "no etcd",
+      env: { STORAGE_TYPE: "etcd", ETCD_ENDPOINTS: "127.0.0.1:1", ETCD_TIMEOUT: "1s" },
+      says: "etcd is not available: .*127.0.0.1:1",
+    },
+  ])("$why", async ({ env, says }) => {
+    const read = Object.entries(env).map(([name, value]) => [name, typeof value === "function" ? value() : value]);
+    const { exitCode, stdout, stderr } = await pmCommand(folder.path, [], Object.fromEntries(read));
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(new RegExp(says));
+    expect(stderr, "no stack").not.toContain("    at ");
+    expect(stdout).not.toContain("listens");
+  });
+
+  test("every mistake at once", async () => {
+    const { stderr } = await pmCommand(folder.path, [], {
+      SERVER_PORT: "x",
+      DEPLOY_FAN_OUT: "0",
+      STORAGE_TYPE: "paper",
+    });
+    for (const name of ["SERVER_PORT", "DEPLOY_FAN_OUT", "STORAGE_TYPE"]) expect(stderr).toContain(name);
+  });
+
+  test("a token file with mistakes names their lines", async () => {
+    const file = inFolder("bad-tokens");
+    await writeFile(file, `ci:deployer:${sha256("x")}\nci:king:${sha256("y")}\n`);
+    const { exitCode, stderr } = await pmCommand(folder.path, [], { AUTH_TOKENS_FILE: file });
+    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/line 2: "king" is no role/)]);
+  });
+});
+
+describe("what it says of itself", () => {
+  test("--help names every setting and starts nothing", async () => {
+    const { exitCode, stdout } = await pmCommand(folder.path, ["--help"], { SERVER_PORT: "many" });
+    expect(exitCode).toBe(0);
+    for (const name of [
+      "SERVER_HOST",
+      "AUTH_TOKENS_FILE",
+      "CRM_CLUSTERS_JSON",
+      "ETCD_PASSWORD",
+      "DEPLOY_MAX_RETRIES",
+    ]) {
+      expect(stdout).toContain(name);
+    }
+  });
+
+  test("--print-config says what is in force and where it comes from, and hides secrets", async () => {
+    const { exitCode, stdout } = await pmCommand(folder.path, ["--print-config", "--deploy-max-retries=7"], {
+      ETCD_USERNAME: "pm",
+      ETCD_PASSWORD: "hunter2",
+      CRM_CLUSTERS_JSON: JSON.stringify({ east: { url: "http://east:1", api_key: "s3cret" } }),
+    });
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/DEPLOY_MAX_RETRIES.*7/);
+    expect(stdout).not.toMatch(/hunter2|s3cret/);
+  });
+});
+
+describe("a running process", () => {
+  test("without credentials it listens on loopback and health warns of it", async () => {
+    await using pm = await runPm({ folder: folder.path });
+    const listening = (await pm.log()).find(({ message }) => message.endsWith("listens"));
+    expect(listening).toMatchObject({ host: "127.0.0.1" });
+    const { json } = await pm.call("GET", "/health");
+    expect(json.warnings.join(" ")).toMatch(/in memory.*127\.0\.0\.1 is let in as admin/);
+    expect((await pm.call("GET", "/metrics")).text).toContain("process_cpu");
+    expect(await pm.stop()).toBe(0);
+  });
+
+  test("a database file has one owner, who is named; what was written outlives it", async () => {
+    const env = { STORAGE_TYPE: "sqlite", STORAGE_FILE: inFolder("owned.db") };
+    await using pm = await runPm({ folder: folder.path, env });
+    expect((await pm.call("POST", "/api/v1/packages", { body: echoPackage("kept") })).status).toBe(201);
+    const second = await pmCommand(folder.path, [], env);
+    expect([second.exitCode, second.stderr]).toEqual([
+      1,
+      expect.stringMatching(`in use by process ${pm.process.pid} on `),
+    ]);
+    await pm.process.stop(0);
+    await using again = await runPm({ folder: folder.path, env });
+    expect((await again.call("GET", "/api/v1/packages/kept")).status).toBe(200);
+  });
+
+  test("SIGTERM: the request under way is answered or let go within the grace, and the process ends with 0", async () => {
+    const crm = await ScriptedCrm.start({ name: "slow" });
+    crm.always({ do: "hang" }, "Deploy");
+    await using pm = await runPm({
+      folder: folder.path,
+      env: {
+        STORAGE_TYPE: "sqlite",
+        STORAGE_FILE: inFolder("graceful.db"),
+        CRM_CLUSTERS_JSON: JSON.stringify({ slow: { url: crm.url } }),
+        SERVER_SHUTDOWN_GRACE: "1s",
+        DEPLOY_WAIT: "60s",
+      },
+    });
+    await pm.call("POST", "/api/v1/packages", { body: echoPackage("shop") });
+    const events = await fetch(`${pm.url}/api/v1/events`);
+    const asking = pm
+      .call("POST", "/api/v1/deployments", {
+        body: { key: "held", package_name: "shop", class_key: "Echo", target_clusters: ["slow"] },
+      })
+      .then(
+        ({ status }) => status,
+        () => "let go",
+      );
+    await eventually(() => crm.callsOf("Deploy").length === 1, { what: "the deployment to be under way" });
+    expect(await pm.stop(), "it was killed").toBe(0);
+    expect([200, 202, 503, "let go"]).toContain(await asking);
+    await events.body?.cancel().catch(() => undefined);
+    await crm.close();
+  });
+
+  test("a token file is read again when it changes; a wrong one changes nothing", async () => {
+    const file = inFolder("tokens");
+    await writeFile(file, `ann:viewer:${sha256("first")}\n`);
+    await using pm = await runPm({ folder: folder.path, env: { AUTH_TOKENS_FILE: file, SERVER_HOST: "127.0.0.1" } });
+    const statusFor = async (token: string): Promise<number> =>
+      (await pm.call("GET", "/api/v1/packages", { headers: { authorization: `Bearer ${token}` } })).status;
+    expect([await statusFor("first"), await statusFor("second")]).toEqual([200, 401]);
+    await writeFile(file, `ann:viewer:${sha256("second")}\n`);
+    await eventually(async () => (await statusFor("second")) === 200, { what: "the second token to count" });
+    expect(await statusFor("first")).toBe(401);
+    await writeFile(file, "nonsense\n");
+    await eventually(async () => {
+      await statusFor("second");
+      return (await pm.log()).some(({ level, message }) => level === "error" && message.includes("token file"));
+    });
+    expect(await statusFor("second")).toBe(200);
+  });
+});
+
+describeWith(["etcd"], "two workers on one etcd", () => {
+  let etcd: EtcdUnderTest;
+  beforeAll(async () => {
+    etcd = await startEtcd();
+  });
+  afterAll(() => etcd?.close());
+
+  test("both serve what either wrote; a killed one comes back; the end is in order", async () => {
+    await using pm = await runPm({
+      folder: folder.path,
+      env: { STORAGE_TYPE: "etcd", ETCD_ENDPOINTS: etcd.endpoints.join(","), SERVER_WORKERS: "2" },
+    });
+    const lines = async (ending: string) => (await pm.log()).filter(({ message }) => message.endsWith(ending));
+    await eventually(async () => (await lines("listens")).length === 2, { what: "both workers to listen" });
+    expect((await pm.call("POST", "/api/v1/packages", { body: echoPackage("shared") })).status).toBe(201);
+    // A connection of its own each: the primary hands them out in turn.
+    const read = () => ask(pm.url, "GET", "/api/v1/packages/shared", { headers: { connection: "close" } });
+    const answers = await Promise.all(Array.from({ length: 16 }, read));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    const [first] = await lines("a worker was started");
+    process.kill(Number(first?.["pid"]), "SIGKILL");
+    await eventually(async () => (await lines("listens")).length === 3, { what: "another worker to listen" });
+    await eventually(async () => (await read()).status === 200);
+    expect(await lines("a worker ended and is started again")).toHaveLength(1);
+    expect(await pm.stop()).toBe(0);
+  });
+});
