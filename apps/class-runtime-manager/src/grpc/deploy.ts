@@ -55,7 +55,7 @@ export async function deploy(request: DeployRequest, call: Call, deps: DeployDep
 
 async function converge(unit: UnitObject, id: string, call: Call, deps: DeployDeps): Promise<Deployed> {
   for (let attempt = 1; ; attempt += 1) {
-    const existing = attempt === 1 && isNews(id, deps) ? undefined : await findOwn(unit, id, call.signal, deps);
+    const existing = attempt === 1 && isNews(unit, id, deps) ? undefined : await findOwn(unit, id, call.signal, deps);
     const wanted = existing === undefined ? unit : underName(unit, existing.metadata.name);
     if (existing !== undefined) {
       refuseWhileDeleting(existing);
@@ -78,8 +78,11 @@ async function converge(unit: UnitObject, id: string, call: Call, deps: DeployDe
  * Whether nothing is known of this id, so that the object is made without a look for it: should there be one after all, the store refuses to make
  * another, and the next attempt looks.
  */
-function isNews(id: string, { directory }: DeployDeps): boolean {
-  return candidateNames(id).length === 1 && directory.find(id).length === 0;
+function isNews({ manifest }: UnitObject, id: string, { directory }: DeployDeps): boolean {
+  const { namespace } = manifest.metadata;
+  return (
+    candidateNames(id).length === 1 && directory.find(id).every(({ metadata }) => metadata.namespace !== namespace)
+  );
 }
 
 /** The object of this id, under its own name or that of an earlier manager; a namesake of another id is refused. */
