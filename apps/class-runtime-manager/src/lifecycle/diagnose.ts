@@ -68,6 +68,10 @@ const REVISION = "deployment.kubernetes.io/revision";
 /** The pods to judge by: those of the last roll-out, so that an image that was mended is not blamed for its old pods. */
 function currentPods(workload: Workload, around: Surroundings): readonly Pod[] {
   const all = podsOf(workload, around.pods);
+  const revision = workload.status?.latestCreatedRevisionName;
+  if (revision !== undefined) {
+    return all.filter(({ metadata }) => metadata.labels?.["serving.knative.dev/revision"] === revision);
+  }
   const newest = newestReplicaSet(workload, around.replicaSets);
   if (newest === undefined) return all;
   return all.filter(

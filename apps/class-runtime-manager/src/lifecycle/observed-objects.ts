@@ -50,6 +50,7 @@ export interface WorkloadStatus {
   readonly succeeded?: number;
   readonly failed?: number;
   readonly url?: string;
+  readonly latestCreatedRevisionName?: string;
   readonly latestReadyRevisionName?: string;
 }
 

@@ -18,8 +18,9 @@ import { refFrom, World } from "./world.ts";
  *   applied                                       every wanted child is in the cluster
  *   deployment/NAME rolled-out                    as its controller reports it; also replicas= updated= ready= available=
  *                                                 observed= generation= spec.replicas= Condition=True reason= message=
+ *                                                 latest=, a Knative Service's newest revision
  *   replicaset NAME of deployment/NAME revision=2
- *   pod NAME of deployment/NAME STATE [node=] [replicaset=]     states: see podStatus
+ *   pod NAME of deployment/NAME STATE [node=] [replicaset=] [revision=]     states: see podStatus
  *   node NAME ready | node NAME lost
  *   event pod/NAME Reason "message"
  *   gone deployment/NAME | gone pod/NAME | gone everything
@@ -174,6 +175,7 @@ function perform(world: World, words: readonly string[]): void {
       return world.addPod(first, refFrom(third), podStatus(plain[4] ?? "", plain[5] ?? "", world, named), {
         ...(named["node"] === undefined ? {} : { node: named["node"] }),
         ...(named["replicaset"] === undefined ? {} : { replicaSet: named["replicaset"] }),
+        ...(named["revision"] === undefined ? {} : { revision: named["revision"] }),
       });
     case "node":
       return addNode(world, first, second === "ready");
@@ -228,7 +230,8 @@ function changeObject(world: World, word: string, flags: readonly string[], name
     for (const [name, field] of Object.entries(COUNTS)) {
       if (named[name] !== undefined) status[field] = Number(named[name]);
     }
-    const { reason, message } = named;
+    const { reason, message, latest } = named;
+    if (latest !== undefined) status["latestCreatedRevisionName"] = latest;
     const told = { ...(reason === undefined ? {} : { reason }), ...(message === undefined ? {} : { message }) };
     const conditions = Object.entries(named).flatMap(([type, value]) =>
       /^[A-Z]/.test(type) ? [{ type, status: value, lastTransitionTime: world.now, ...told }] : [],

@@ -88,8 +88,18 @@ export class World {
     else this.objects.delete(`${ref.apiVersion}/${ref.kind}/${ref.name}`);
   }
 
-  addPod(name: string, of: ObjectRef, status: Pod["status"], more: { node?: string; replicaSet?: string } = {}): void {
-    const labels = of.apiVersion.startsWith("serving") ? { "serving.knative.dev/service": of.name } : { app: of.name };
+  addPod(
+    name: string,
+    of: ObjectRef,
+    status: Pod["status"],
+    more: { node?: string; replicaSet?: string; revision?: string } = {},
+  ): void {
+    const labels: Record<string, string> = of.apiVersion.startsWith("serving")
+      ? {
+          "serving.knative.dev/service": of.name,
+          ...(more.revision === undefined ? {} : { "serving.knative.dev/revision": more.revision }),
+        }
+      : { app: of.name };
     const created = this.pods.get(name)?.metadata.creationTimestamp ?? this.now;
     this.pods.set(name, {
       apiVersion: "v1",
