@@ -119,7 +119,7 @@ const variables = {
       .doc("How long a cluster may take to pass the gate of a rolling roll-out."),
     fanOut: env("DEPLOY_FAN_OUT")
       .int({ min: 1, max: 1000 })
-      .default(64)
+      .default(128)
       .doc("Clusters that are changed at the same time, where the roll-out allows it."),
     keepIntervalMs: env("DEPLOY_RECONCILE_INTERVAL")
       .duration({ bare: "s", min: "1s" })
