@@ -27,15 +27,23 @@ export function manifest(input: RenderInput, head: Head, body: Readonly<Record<s
   }) as Manifest;
 }
 
-/** A deep copy without members that are undefined, so that makers may write what is optional in place. */
+/** The value without members that are undefined, so that makers may write what is optional in place. What has none is not copied. */
 export function withoutUndefined(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutUndefined);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([, member]) => member !== undefined)
-      .map(([name, member]) => [name, withoutUndefined(member)]),
-  );
+  if (Array.isArray(value)) {
+    const items: unknown[] = value.map(withoutUndefined);
+    return items.some((item, index) => item !== value[index]) ? items : value;
+  }
+  const members = value as Readonly<Record<string, unknown>>;
+  const kept: [string, unknown][] = [];
+  let same = true;
+  for (const name of Object.keys(members)) {
+    const member = members[name];
+    const inner = withoutUndefined(member);
+    if (inner === undefined || inner !== member) same = false;
+    if (inner !== undefined) kept.push([name, inner]);
+  }
+  return same ? value : Object.fromEntries(kept);
 }
 
 /** Undefined in place of a list or map that is empty, for members that Kubernetes would rather not see. */
