@@ -16,6 +16,9 @@ export function startControllerManager(api: ApiServer, folder: string): Promise<
       "--use-service-account-credentials=false",
       "--leader-elect=false",
       "--secure-port=0",
+      // The usual 20 per second are courtesy towards other clients; here it would only be waited for.
+      "--kube-api-qps=500",
+      "--kube-api-burst=1000",
     ],
     isReady: async () => (await api.get(account)).status === 200,
   });
