@@ -1,0 +1,53 @@
+import type { Ambient } from "@oaas/foundation";
+import type { ContextStore, Logger, Meter } from "@oaas/observability";
+import { fetchJson } from "./adapters/fetch-json.ts";
+import type { openStore } from "./adapters/open-store.ts";
+import { followTokens } from "./adapters/token-table.ts";
+import { shouldSupervise, startWorkers } from "./adapters/workers.ts";
+import { startApp } from "./app.ts";
+import { pmConfig, type PmConfig } from "./config.ts";
+import { VERSION } from "./version.ts";
+
+interface Surroundings {
+  readonly ambient: Ambient;
+  readonly observability: {
+    readonly log: Logger;
+    readonly meter: Meter & { text(): Promise<string>; readonly contentType: string };
+    readonly context: ContextStore;
+  };
+}
+
+/** The package manager as a program for the service shell, on the store that `open` gives it. */
+export function packageManager(open: typeof openStore) {
+  const start = async (config: PmConfig, { ambient, observability }: Surroundings) => {
+    const { log, meter, context } = observability;
+    const { workers } = config.server;
+    if (shouldSupervise(workers)) return startWorkers(workers, ambient.timers, log);
+    const { tokensFile } = config.auth;
+    const tokens = tokensFile === undefined ? () => undefined : followTokens(tokensFile, ambient.clock, log);
+    const store = open(config, ambient, log);
+    const app = await startApp(config, {
+      ambient,
+      store,
+      tokens,
+      fetchJson,
+      logger: log,
+      meter,
+      metricsText: () => meter.text(),
+      metricsType: meter.contentType,
+      context,
+    }).catch(async (thrown: unknown) => {
+      await store.close();
+      throw thrown;
+    });
+    for (const warning of app.warnings) log.warn(warning);
+    log.info("the package manager listens", { host: app.host, port: app.port, grpc_port: app.grpcPort });
+    return {
+      close: async () => {
+        await app.close();
+        await store.close();
+      },
+    };
+  };
+  return { service: "oprc-pm", version: VERSION, config: pmConfig, start };
+}
