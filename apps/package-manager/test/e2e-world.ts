@@ -1,0 +1,110 @@
+import { readdirSync } from "node:fs";
+import path from "node:path";
+import {
+  freePorts,
+  makeRunFolder,
+  startKubernetes,
+  startProcess,
+  untilReady,
+  type KubernetesUnderTest,
+  type ProcessUnderTest,
+  type RunFolder,
+} from "@oaas/testkit";
+
+const ROOT = path.resolve(import.meta.dirname, "..", "..", "..");
+const CRDS = path.join(ROOT, "deploy", "crds");
+const CRM = path.join(ROOT, "apps", "class-runtime-manager", "src", "main.ts");
+
+/** Everything that a class may leave behind. Events stay for an hour, as Kubernetes has it. */
+const KINDS = [
+  "classruntimes.oaas.io,deploymentrecords.oaas.io,deployments,statefulsets,daemonsets,replicasets,jobs,pods,services",
+  "endpointslices,configmaps,secrets,serviceaccounts,persistentvolumeclaims,horizontalpodautoscalers",
+  "poddisruptionbudgets,networkpolicies,leases",
+].join(",");
+
+/** A class runtime manager as a process, always on the same port. */
+export interface CrmProcess {
+  readonly name: string;
+  readonly url: string;
+  /** Ready when it resolves. */
+  start(): Promise<void>;
+  /** As kill -9, or one that only holds it up. */
+  signal(signal: "SIGKILL" | "SIGSTOP" | "SIGCONT"): Promise<void>;
+}
+
+/** Two clusters for the package manager: two namespaces of one real API server, each with a class runtime manager that sees no other. */
+export interface TwoClusters extends AsyncDisposable {
+  readonly folder: string;
+  readonly clusters: readonly [CrmProcess, CrmProcess];
+  /** What is in one cluster, sorted: `kind/name`. */
+  contents(cluster: string): Promise<readonly string[]>;
+  /** The images of the class's functions in one cluster. */
+  images(cluster: string): Promise<readonly string[]>;
+}
+
+/** Starts both. */
+export async function startTwoClusters(): Promise<TwoClusters> {
+  const folder = await makeRunFolder("pm-e2e");
+  const crdFiles = readdirSync(CRDS).map((file) => path.join(CRDS, file));
+  const kube = await startKubernetes({ controllerManager: true, scheduler: true, kwokNodes: 2, crdFiles });
+  const lines = async (...args: string[]): Promise<string[]> =>
+    (await kube.kubectl(args)).stdout.split(/\s+/).filter(Boolean).toSorted();
+  const [east, west] = await freePorts(2);
+  await kube.kubectl(["create", "namespace", "east"]);
+  await kube.kubectl(["create", "namespace", "west"]);
+  const clusters = [crmOf("east", east ?? 0, kube, folder), crmOf("west", west ?? 0, kube, folder)] as const;
+  await Promise.all(clusters.map((crm) => crm.start()));
+  return {
+    folder: folder.path,
+    clusters,
+    contents: (cluster) => lines("get", KINDS, "-n", cluster, "-o", "name"),
+    images: (cluster) =>
+      lines(
+        "get",
+        "deployments",
+        "-n",
+        cluster,
+        "-o",
+        "jsonpath={.items[*].spec.template.spec.containers[?(@.name=='function')].image}",
+      ),
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(clusters.map((crm) => crm.signal("SIGKILL")));
+      await kube.close();
+      await folder.remove();
+    },
+  };
+}
+
+function crmOf(name: string, port: number, kube: KubernetesUnderTest, folder: RunFolder): CrmProcess {
+  let running: ProcessUnderTest | undefined;
+  const url = `http://127.0.0.1:${port}`;
+  return {
+    name,
+    url,
+    start: async () => {
+      const crm = await startProcess({
+        name: `crm-${name}`,
+        command: process.execPath,
+        args: [CRM],
+        cwd: folder.path,
+        logFile: path.join(folder.path, `crm-${name}-${crypto.randomUUID()}.log`),
+        env: {
+          KUBECONFIG: kube.kubeconfig,
+          HTTP_PORT: String(port),
+          OPRC_CRM_HTTP_HOST: "127.0.0.1",
+          OPRC_CRM_K8S_NAMESPACE: name,
+          OPRC_CRM_CLUSTER_NAME: name,
+          OPRC_CRM_FEATURES_ODGM: "true",
+          // The lease of a killed one would have to lapse first; that is tested where it lives.
+          OPRC_CRM_FEATURES_LEADER_ELECTION: "false",
+        },
+      });
+      running = crm;
+      await untilReady(crm, async () => (await fetch(`${url}/readyz`)).ok);
+    },
+    signal: async (signal) => {
+      running?.signal(signal);
+      if (signal === "SIGKILL") await running?.exited;
+    },
+  };
+}
