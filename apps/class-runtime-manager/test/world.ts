@@ -148,8 +148,6 @@ const FLEETING = new Set([
   "last_updated",
   "clusterIP",
   "clusterIPs",
-  // Where nobody says it, the server chooses by the first image's tag, and leaves it so when the image changes.
-  "imagePullPolicy",
   "deployment.kubernetes.io/revision",
   "deprecated.daemonset.template.generation",
 ]);

@@ -1,6 +1,7 @@
 import { Fault, isFault, unavailable, type Violation } from "@oaas/foundation";
 import {
   annotationOf,
+  controllerOf,
   fieldConflictsOf,
   gvkOf,
   hashJson,
@@ -18,6 +19,7 @@ import { childId, type ChildCache } from "./child-cache.ts";
 import { contains } from "./contains.ts";
 import type { ChildKind } from "./kinds.ts";
 import { isKnatives } from "./shared-names.ts";
+import { onServer } from "./stray-children.ts";
 
 /** Says on each child what it was rendered as, so that a restart knows it without asking. */
 export const HASH_ANNOTATION = "oaas.io/rendered-hash";
@@ -54,8 +56,12 @@ export class ChildApplier {
     this.#onWrite = onWrite;
   }
 
-  /** Brings every child to what was rendered, and writes only what is not so already. */
-  async apply(children: readonly Manifest[], signal: AbortSignal): Promise<Applied> {
+  /** Brings every child to what was rendered, and writes only what is not so already. `known` are the uids of children that the class has. */
+  async apply(
+    children: readonly Manifest[],
+    signal: AbortSignal,
+    known: ReadonlySet<string> = new Set(),
+  ): Promise<Applied> {
     const present = new Map<string, Stored<KubeObject>>();
     const problems: Problem[] = [];
     let retry: Fault | undefined;
@@ -69,7 +75,7 @@ export class ChildApplier {
           continue;
         }
         try {
-          const outcome = await this.#applyOne(kind, manifest, signal);
+          const outcome = await this.#applyOne(kind, manifest, signal, known);
           present.set(childId(kind, manifest), outcome.object);
           if (outcome.wrote) written += 1;
           this.#onWrite(kind.kind, outcome.wrote ? "applied" : "skipped");
@@ -93,6 +99,7 @@ export class ChildApplier {
     kind: ChildKind,
     manifest: Manifest,
     signal: AbortSignal,
+    known: ReadonlySet<string>,
   ): Promise<{ object: Stored<KubeObject>; wrote: boolean }> {
     // Without a view of what is there, every pass would write it anew.
     const refusal = this.#cache.refusalOf(kind, keyOf(manifest).namespace);
@@ -101,7 +108,7 @@ export class ChildApplier {
     const marked = withAnnotation(manifest, HASH_ANNOTATION, hash);
     const there = this.#cache.get(kind, keyOf(manifest));
     if (there && !this.#differs(kind, there, marked, hash)) return { object: there, wrote: false };
-    assertOurs(there, manifest);
+    if (there && !wasOurs(there, known)) assertOurs(there, manifest);
     if (there) await this.#handOverReplicas(kind, marked, there, signal);
     const object = await this.#write(kind, marked, there !== undefined, signal);
     this.#left.set(childId(kind, object), { hash, resourceVersion: object.metadata.resourceVersion });
@@ -142,19 +149,11 @@ export class ChildApplier {
       const conflicts = thrown instanceof Fault ? fieldConflictsOf(thrown) : [];
       // Only a manager that updates is told with the version it wrote by.
       const isDrift = conflicts.length > 0 && conflicts.every(({ apiVersion }) => apiVersion !== undefined);
-      if (!isOurs && conflicts.length > 0) assertOurs(await this.#onServer(kind, manifest, signal), manifest);
+      if (!isOurs && conflicts.length > 0)
+        assertOurs(await onServer(this.#client, kind, keyOf(manifest), signal), manifest);
       if (!isDrift) throw thrown;
       return api.apply(manifest, { fieldManager: FIELD_MANAGER, force: true, signal });
     }
-  }
-
-  /** By a list, since listing is a right that we have of every kind of child. */
-  async #onServer(kind: ChildKind, manifest: Manifest, signal: AbortSignal): Promise<Stored<KubeObject> | undefined> {
-    const { namespace, name } = keyOf(manifest);
-    const found = await this.#client
-      .resource(kind)
-      .list({ namespace, fieldSelector: `metadata.name=${name}` }, { signal });
-    return found.items[0];
   }
 
   #kindOf(manifest: Manifest): ChildKind | Problem {
@@ -174,6 +173,11 @@ export class ChildApplier {
 
 function violationMessage({ path, message }: Violation): string {
   return `${path} ${message}`;
+}
+
+/** A child that somebody took the owner reference off is taken back, unless another one controls it now. */
+function wasOurs(there: Stored<KubeObject>, known: ReadonlySet<string>): boolean {
+  return known.has(there.metadata.uid) && controllerOf(there) === undefined;
 }
 
 /** An object of that name that belongs to nobody, or to someone else, is not taken over. */

@@ -10,12 +10,16 @@ import type { ChildKind } from "./kinds.ts";
 import type { ReconcileDeps } from "./reconcile-deps.ts";
 import { removeChildren } from "./remove-children.ts";
 import { settle } from "./settle.ts";
+import { strayChildren } from "./stray-children.ts";
 
 /** Kept on every class until nothing of it is left. */
 export const FINALIZER = "oaas.io/class-runtime";
 
 /** How long until a deletion is tried again that the server refused. */
 const REFUSED_MS = 30_000;
+
+/** How long until the server is asked again about children that no watch shows. */
+const UNSEEN_MS = 1_000;
 
 /** Deletes all children; lets the object go only after the server itself, not the cache, says that none is left. */
 export async function finalize<T extends KubeObject>(
@@ -24,18 +28,26 @@ export async function finalize<T extends KubeObject>(
   deps: ReconcileDeps<T>,
 ): Promise<Outcome> {
   if (!hasFinalizer(object, FINALIZER)) return settled();
-  const present = deps.children.childrenOf(object.metadata.uid);
+  const watched = deps.children.childrenOf(object.metadata.uid);
+  // While children go one by one, status names more than there are: strays are looked for at the beginning and at the end.
+  const isUnderWay = watched.length > 0 && deps.subject.statusOf(object)?.phase === "deleting";
+  const strays = isUnderWay ? [] : await strayChildren(object, watched, context.signal, deps);
+  const present = [...watched, ...strays];
   const problems = await removeChildren(present, context.signal, deps);
   if (present.length > 0) {
     await tell(object, present, problems, context, deps);
-    return problems.length > 0 ? checkAgain(REFUSED_MS, "refused") : waitForChange("children are being deleted");
+    if (problems.length > 0) return checkAgain(REFUSED_MS, "refused");
+    // Nobody tells when those are gone that no watch shows.
+    return watched.length > 0
+      ? waitForChange("children are being deleted")
+      : checkAgain(UNSEEN_MS, "strays are deleted");
   }
   const { left, refused } = await childrenOnServer(object, context.signal, deps);
   if (refused.length > 0) {
     await tell(object, present, refused, context, deps);
     return checkAgain(REFUSED_MS, "what is left may not be read");
   }
-  if (left > 0) return checkAgain(1_000, `${left} children are still there`);
+  if (left > 0) return checkAgain(UNSEEN_MS, `${left} children are still there`);
   const { resourceVersion, finalizers = [] } = object.metadata;
   const rest = finalizers.filter((name) => name !== FINALIZER);
   try {

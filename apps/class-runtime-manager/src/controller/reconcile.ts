@@ -12,6 +12,7 @@ import type { ReconcileDeps } from "./reconcile-deps.ts";
 import { removeChildren } from "./remove-children.ts";
 import { settle } from "./settle.ts";
 import { nameTurns } from "./shared-names.ts";
+import { strayChildren } from "./stray-children.ts";
 import { want, type Wanted } from "./want.ts";
 
 /**
@@ -31,7 +32,10 @@ export async function reconcile<T extends KubeObject>(
   const wanted = want(current, deps, "settle");
   const made: Made = wanted.expected
     ? await bringAbout(current, wanted.expected, context.signal, deps)
-    : { present: deps.children.childrenOf(current.metadata.uid), problems: [] };
+    : {
+        present: await withStrays(current, deps.children.childrenOf(current.metadata.uid), context.signal, deps),
+        problems: [],
+      };
   const problems = [...wanted.problems, ...made.problems];
   const step = await settle(current, { wanted, problems, present: made.present, deleting: false }, context, deps);
   if (made.retry) throw made.retry;
@@ -74,11 +78,11 @@ async function bringAbout<T extends KubeObject>(
   const before = deps.children.childrenOf(object.metadata.uid);
   // Before anything is made with it: a revision that is lost could not be kept to.
   const unkept = await refusalIn(deps.templates.keep(object.metadata.namespace ?? "", template, deps.client, signal));
-  if (unkept !== undefined) return { present: before, problems: [unkept] };
+  if (unkept !== undefined) return { present: await withStrays(object, before, signal, deps), problems: [unkept] };
   const turns = nameTurns(children, before, (kind, manifest) => deps.children.get(kind, keyOf(manifest)));
   const undeleted = await removeChildren(turns.inTheWay, signal, deps);
-  const applied = await deps.applier.apply(turns.free, signal);
-  const all = withApplied(object, applied, deps);
+  const applied = await deps.applier.apply(turns.free, signal, namedUids(object, deps));
+  const all = await withStrays(object, withApplied(object, applied, deps), signal, deps);
   const problems = [...turns.waiting, ...undeleted, ...applied.problems];
   // What could not be written may still be wanted: nothing is pruned by a pass that did not come through.
   if (problems.length > 0) return { present: all, problems, retry: applied.retry };
@@ -113,6 +117,21 @@ function withApplied<T extends KubeObject>(
     if (kind) merged.set(id, { kind, object: written });
   }
   return [...merged.values()];
+}
+
+/** With those that only status still names. As long as the server has them they stay named, and the next pass that comes through prunes them. */
+async function withStrays<T extends KubeObject>(
+  object: Stored<T>,
+  known: readonly PresentChild[],
+  signal: AbortSignal,
+  deps: ReconcileDeps<T>,
+): Promise<readonly PresentChild[]> {
+  return [...known, ...(await strayChildren(object, known, signal, deps))];
+}
+
+/** The uids of what is known to be the class's own, whatever it says itself by now. */
+function namedUids<T extends KubeObject>(object: Stored<T>, { subject }: ReconcileDeps<T>): ReadonlySet<string> {
+  return new Set((subject.statusOf(object)?.resource_refs ?? []).flatMap(({ uid }) => uid ?? []));
 }
 
 /** What may be mended without our hearing of it: rights, quotas, policies, objects that are not ours. */
