@@ -71,7 +71,8 @@ export function packageManagerConfig(
       CRM_HEALTH_CHECK_INTERVAL: "5s",
       CRM_HEALTH_CACHE_TTL: "2s",
       CRM_CLUSTERS_JSON: JSON.stringify(
-        Object.fromEntries(clusters.map(({ name, url, labels }) => [name, { url, labels }])),
+        // A laptop that has just started two API servers may be slow to answer.
+        Object.fromEntries(clusters.map(({ name, url, labels }) => [name, { url, labels, timeout: 20 }])),
       ),
     },
   });

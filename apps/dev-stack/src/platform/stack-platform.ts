@@ -1,5 +1,5 @@
 import { createRestClient, type FetchPort, type RestClient } from "@oaas/contracts/rest";
-import { Fault, isFault, sleep, type Ambient } from "@oaas/foundation";
+import { Fault, isFault, retry, sleep, type Ambient } from "@oaas/foundation";
 import type { Progress } from "../clusters/ports.ts";
 import type { DeploymentState, PackageManagerState } from "./platform-state.ts";
 import type { Example, KnownCluster, PackageManagerStarter, RunningPackageManager } from "./ports.ts";
@@ -15,6 +15,7 @@ export interface StackPlatformPorts {
 /** Patience for the example: it is shown as it is when that ends. */
 const READY_WITHIN_MS = 60_000;
 const POLL_MS = 200;
+const RETRIES = 8;
 const SHOWN_DEPLOYMENTS = 20;
 
 /** The package manager of the stack, and the example that is deployed through it. */
@@ -41,7 +42,11 @@ export class StackPlatform {
     if (clusters.length > 0) {
       const { package: whole, deployment } = this.#ports.example();
       const everywhere = { ...deployment, target_clusters: clusters.map(({ name }) => name) };
-      await this.#deploy(this.#client, { package: whole, deployment: everywhere }, progress);
+      await this.#deploy(this.#client, { package: whole, deployment: everywhere }, progress).catch(
+        (thrown: unknown) => {
+          progress.note(`The example could not be deployed: ${Fault.from(thrown).message}`);
+        },
+      );
     }
     return url;
   }
@@ -93,7 +98,13 @@ export class StackPlatform {
         throw thrown;
       },
     );
-    if (!isThere) await client.call("createDeployment", { body: example.deployment, query: { reason } });
+    const { timers, random } = this.#ports.ambient;
+    if (!isThere) {
+      const onRetry = (fault: Fault): void => progress.now(`deployment ${key}, ${fault.message}`);
+      await retry({ timers, random, retries: RETRIES, onRetry }, () =>
+        client.call("createDeployment", { body: example.deployment, query: { reason } }),
+      );
+    }
     await this.#untilRunning(client, key, progress);
   }
 
