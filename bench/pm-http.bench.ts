@@ -1,4 +1,5 @@
 import path from "node:path";
+import { echoPackage } from "../apps/package-manager/test/running-pm.ts";
 import type { Bench, Ratio } from "./harness.ts";
 import { scaled } from "./kube/scale.ts";
 import { contest, measurementsOf, requestText, startArena, withConstants, type Standing } from "./pm/contest.ts";
@@ -13,13 +14,15 @@ const MIB = 1024 * 1024;
 /** The earlier implementation: lists of 250 deployments per second, a page of 20 of them being as dear. */
 const EARLIER_LISTS = 8;
 
-/** The number makes each write another one; the digits that it is put in do not change the length. */
-const WRITE = JSON.stringify(shopPackage("shop-1", "change ########"));
+/** Each connection writes its own packages, another content every time. */
+const SMALL = JSON.stringify(echoPackage("shop-@@", { metadata: { description: "change ########" } }));
+const LARGE = JSON.stringify(shopPackage("shop-@@", "change ########"));
 
 const REQUESTS = {
-  "GET package": requestText("GET", "/api/v1/packages/shop-7"),
+  "GET package": requestText("GET", "/api/v1/packages/shop-07"),
   "GET deployment": requestText("GET", "/api/v1/deployments/order-00007"),
-  "POST package": requestText("POST", "/api/v1/packages/shop-1", WRITE),
+  "POST package": requestText("POST", "/api/v1/packages/shop-@@", SMALL),
+  "POST package of five functions": requestText("POST", "/api/v1/packages/shop-@@", LARGE),
   "page of 20": requestText("GET", "/api/v1/deployments?limit=20"),
   "page of 100": requestText("GET", "/api/v1/deployments?limit=100"),
   "page of 250": requestText("GET", "/api/v1/deployments?limit=250"),
@@ -65,7 +68,12 @@ export const bench: Bench = {
         against("GET package", "node:http", 0.8, "a bare server of one process that answers the same bytes"),
         against("GET package", "fastify", 0.5, "the same framework answering a constant"),
         against("GET deployment", "node:http", 0.8, "a bare server of one process that answers the same bytes"),
-        against("POST package", "node:http", 0.4, "a bare server that reads as much and answers the same bytes"),
+        against(
+          "POST package",
+          "node:http",
+          0.4,
+          "one class, one function; a bare server that reads as much and answers the same bytes",
+        ),
         against("page of 100", "fastify", 0.5, "the same framework answering a constant of the same size"),
         {
           name: "page of 20 / page of 250",

@@ -72,10 +72,10 @@ export function measurementsOf(what: string, standings: readonly Standing[]): Me
 
 /** Ours, and the two servers that answer any request with the very answer that ours gave to this one. */
 export async function withConstants(pm: MeasuredPm, request: string, constants: Helper): Promise<readonly Contender[]> {
-  const [head = "", body = ""] = request.split("\r\n\r\n");
+  const [head = "", body = ""] = request.replaceAll("########", "00000000").replaceAll("@@", "00").split("\r\n\r\n");
   const [method = "", path = ""] = head.split(" ");
   const answer = await pm.call(method, path, {
-    ...(body === "" ? {} : { raw: body.replaceAll("########", "00000000") }),
+    ...(body === "" ? {} : { raw: body }),
     headers: { "content-type": "application/json", "accept-encoding": "identity" },
   });
   if (answer.status > 299) throw new Error(`${method} ${path}: ${answer.text}`);

@@ -5,7 +5,7 @@ import { answerQuestions } from "./helper.ts";
 /** What to send, to whom, how long. */
 export interface Load {
   readonly port: number;
-  /** A whole request of HTTP/1.1; each `########` in it becomes another number of that width every time. */
+  /** A whole request of HTTP/1.1; each `########` in it becomes another number of that width every time, each `@@` the connection's. */
   readonly request: string;
   readonly connections: number;
   readonly durationMs: number;
@@ -22,19 +22,18 @@ export interface Loaded {
 }
 
 const NUMBER = "########";
+const CONNECTION = "@@";
 let last = 0;
 
 async function load({ port, request, connections, durationMs }: Load): Promise<Loaded> {
   const tookMs: number[] = [];
   let refused = 0;
-  const parts = request.split(NUMBER);
-  const fixed = parts.length === 1 ? Buffer.from(request) : undefined;
-  const next = (): Buffer => fixed ?? Buffer.from(parts.join(String((last += 1)).padStart(NUMBER.length, "0")));
   const start = performance.now();
   const until = start + durationMs;
   await Promise.all(
-    Array.from({ length: connections }, async () => {
+    Array.from({ length: connections }, async (_, index) => {
       const socket = await connected(port);
+      const next = requests(request.replaceAll(CONNECTION, String(index).padStart(CONNECTION.length, "0")));
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       let sentAt = 0;
       const send = (): void => {
@@ -57,6 +56,12 @@ async function load({ port, request, connections, durationMs }: Load): Promise<L
   tookMs.sort((a, b) => a - b);
   const at = (share: number): number => tookMs[Math.floor(share * (tookMs.length - 1))] ?? Number.NaN;
   return { answers: tookMs.length, refused, perSecond: tookMs.length / seconds, p50Ms: at(0.5), p99Ms: at(0.99) };
+}
+
+function requests(request: string): () => Buffer {
+  const parts = request.split(NUMBER);
+  const fixed = Buffer.from(request);
+  return () => (parts.length === 1 ? fixed : Buffer.from(parts.join(String((last += 1)).padStart(NUMBER.length, "0"))));
 }
 
 function connected(port: number): Promise<Socket> {

@@ -1,5 +1,6 @@
 /** Clusters that do as they are told, many in one process, so that they take no time of the manager under measurement. */
 import { ScriptedCrm } from "../../apps/package-manager/test/fakes/scripted-crm.ts";
+import { RUNNING } from "../../apps/package-manager/test/fakes/scripted-units.ts";
 import { answerQuestions } from "./helper.ts";
 
 export type ClusterQuestion =
@@ -7,17 +8,32 @@ export type ClusterQuestion =
   | { readonly do: "start"; readonly count: number; readonly delayMs: number }
   /** Connections to the last ones are accepted and never answered. */
   | { readonly do: "mute"; readonly last: number }
-  /** Answers what each cluster holds, and when it was last asked to deploy something. */
+  /** Answers, as soon as so many clusters have a deployment, when on the wall clock the last of them took it. */
+  | { readonly do: "arrival"; readonly deployment: string; readonly count: number }
+  /** Answers what each cluster holds. */
   | { readonly do: "tell" };
 
-/** What one cluster holds. */
-export interface ClusterFigures {
-  readonly units: readonly { readonly id: string; readonly deployment: string }[];
-  readonly deploys: number;
-  readonly mostAtOnce: number;
+const clusters: ScriptedCrm[] = [];
+const arrivals = new Map<string, number[]>();
+const waiting = new Set<() => void>();
+
+function arrived(deployment: string): void {
+  arrivals.set(deployment, [...(arrivals.get(deployment) ?? []), performance.timeOrigin + performance.now()]);
+  for (const look of waiting) look();
 }
 
-const clusters: ScriptedCrm[] = [];
+function arrival(deployment: string, count: number): Promise<number> {
+  return new Promise((resolve) => {
+    const look = (): void => {
+      const last = arrivals.get(deployment)?.[count - 1];
+      if (last === undefined) return;
+      waiting.delete(look);
+      resolve(last);
+    };
+    waiting.add(look);
+    look();
+  });
+}
 
 answerQuestions(async (question: ClusterQuestion): Promise<unknown> => {
   switch (question.do) {
@@ -27,6 +43,11 @@ answerQuestions(async (question: ClusterQuestion): Promise<unknown> => {
           ScriptedCrm.start({ name: `c${String(clusters.length + index).padStart(3, "0")}` }),
         ),
       );
+      for (const crm of added)
+        crm.units.settle = ({ deploymentKey = "" }) => {
+          arrived(deploymentKey);
+          return RUNNING;
+        };
       if (question.delayMs > 0)
         for (const crm of added) crm.always({ do: "slow", ms: question.delayMs }, "Deploy", "DeleteDeployment");
       clusters.push(...added);
@@ -35,11 +56,9 @@ answerQuestions(async (question: ClusterQuestion): Promise<unknown> => {
     case "mute":
       for (const crm of clusters.slice(-question.last)) crm.mute();
       return undefined;
+    case "arrival":
+      return arrival(question.deployment, question.count);
     case "tell":
-      return clusters.map((crm): ClusterFigures => ({
-        units: crm.units.all().map(({ unit }) => ({ id: unit.id, deployment: unit.deploymentKey ?? "" })),
-        deploys: crm.callsOf("Deploy").length,
-        mostAtOnce: crm.mostAtOnce("Deploy"),
-      }));
+      return clusters.map((crm) => crm.units.all().map(({ unit }) => unit.deploymentKey ?? ""));
   }
 });

@@ -52,15 +52,16 @@ export function shopPackage(name: string, description = "Orders of a shop"): obj
   };
 }
 
-/** Writes packages `shop-0`, `shop-1` and so on, and deployments `order-00000` and so on of the first, all running in three clusters. */
+/** Writes packages `shop-00`, `shop-01` and so on, and deployments `order-00000` and so on of the first, all running in three clusters. */
 export async function seed(store: KeyValueStore, packages: number, deployments: number): Promise<void> {
   const packageRecords = new Collection(store, PACKAGES);
   await concurrently(packages, 32, async (n) => {
-    const read = packageFromWire(shopPackage(`shop-${n - 1}`));
+    const name = `shop-${String(n - 1).padStart(2, "0")}`;
+    const read = packageFromWire(shopPackage(name));
     if (!read.ok) throw new Error(JSON.stringify(read.error));
     const record = { revision: 1, digest: packageDigest(read.value), author: "seed", createdAt: AT };
     const dated: Package = { ...read.value, metadata: { ...read.value.metadata, createdAt: AT, updatedAt: AT } };
-    await packageRecords.create(`shop-${n - 1}`, { ...record, package: dated });
+    await packageRecords.create(name, { ...record, package: dated });
   });
   const kept = new DeploymentStore(store);
   await concurrently(deployments, 64, async (n) => {
@@ -80,7 +81,7 @@ function deploymentRecord(key: DeploymentKey): DeploymentRecord {
   return {
     deployment: {
       key,
-      packageName: "shop-0" as PackageName,
+      packageName: "shop-00" as PackageName,
       classKey: "Order" as ClassKey,
       targetClusters: CLUSTERS,
       availableClusters: [],

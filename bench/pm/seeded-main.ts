@@ -1,10 +1,30 @@
-/** The package manager on a memory store that is full from the start; otherwise `main.ts`. */
+/** The package manager on a memory store that is full from the start, without credentials; otherwise as `main.ts` has it. */
 import { realAmbient } from "@oaas/foundation/real";
 import { runService } from "@oaas/service-shell";
 import { openMemoryStore } from "@oaas/storage/memory";
-import { packageManager } from "../../apps/package-manager/src/program.ts";
+import { startApp } from "../../apps/package-manager/src/app.ts";
+import { pmConfig } from "../../apps/package-manager/src/config.ts";
 import { seed } from "./seed.ts";
 
 const store = openMemoryStore({ ambient: realAmbient });
 await seed(store, Number(process.env["BENCH_PACKAGES"]), Number(process.env["BENCH_DEPLOYMENTS"]));
-await runService(packageManager(() => store));
+await runService({
+  service: "oprc-pm",
+  version: "bench",
+  config: pmConfig,
+  start: async (config, { ambient, observability: { log, meter, context } }) => {
+    const app = await startApp(config, {
+      ambient,
+      store,
+      tokens: () => undefined,
+      fetchJson: async () => undefined,
+      logger: log,
+      meter,
+      metricsText: () => meter.text(),
+      metricsType: meter.contentType,
+      context,
+    });
+    log.info("the package manager listens", { host: app.host, port: app.port });
+    return { close: () => app.close() };
+  },
+});

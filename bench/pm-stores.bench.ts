@@ -1,0 +1,109 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { realAmbient } from "@oaas/foundation/real";
+import { openEtcdStore } from "@oaas/storage/etcd";
+import { openSqliteStore } from "@oaas/storage/sqlite";
+import { startEtcd } from "@oaas/testkit";
+import type { Bench } from "./harness.ts";
+import { scaled } from "./kube/scale.ts";
+import { contest, measurementsOf, requestText, startArena, type Contender, type Standing } from "./pm/contest.ts";
+import { startMeasuredPm, type MeasuredPm } from "./pm/measured-pm.ts";
+import { seed, shopPackage } from "./pm/seed.ts";
+
+const DEPLOYMENTS = scaled(10_000);
+const PACKAGES = 100;
+const LOAD = { rounds: 5, roundMs: scaled(2_000), connections: 32 };
+const MEMORY_MAIN = path.join(import.meta.dirname, "pm", "seeded-main.ts");
+const PREFIX = "/oaas/pm/";
+const MIB = 1024 * 1024;
+
+const REQUESTS = {
+  "GET package": requestText("GET", "/api/v1/packages/shop-07"),
+  "page of 100": requestText("GET", "/api/v1/deployments?limit=100"),
+  "POST package": requestText("POST", "/api/v1/packages/shop-@@", JSON.stringify(shopPackage("shop-@@", "########"))),
+};
+
+/** The same requests on each store, and on etcd with one process and with two. */
+export const bench: Bench = {
+  name: "pm-stores",
+  async run(log) {
+    const folder = mkdtempSync(path.join(tmpdir(), "oaas-bench-pm-"));
+    try {
+      const file = path.join(folder, "pm.db");
+      const sqliteStore = openSqliteStore({ ambient: realAmbient, file });
+      await seed(sqliteStore, PACKAGES, DEPLOYMENTS);
+      await sqliteStore.close();
+      await using etcd = await startEtcd({ fsync: true });
+      const etcdStore = openEtcdStore({ ambient: realAmbient, endpoints: etcd.endpoints, keyPrefix: PREFIX });
+      await seed(etcdStore, PACKAGES, DEPLOYMENTS);
+      await etcdStore.close();
+      log(`${PACKAGES} packages and ${DEPLOYMENTS} deployments are written`);
+
+      await using arena = startArena();
+      await using memory = await startMeasuredPm({
+        program: MEMORY_MAIN,
+        env: { BENCH_PACKAGES: String(PACKAGES), BENCH_DEPLOYMENTS: String(DEPLOYMENTS) },
+      });
+      await using sqlite = await startMeasuredPm({ env: { STORAGE_TYPE: "sqlite", STORAGE_FILE: file } });
+      const onEtcd = { STORAGE_TYPE: "etcd", ETCD_ENDPOINTS: etcd.endpoints.join(","), ETCD_KEY_PREFIX: PREFIX };
+      await using single = await startMeasuredPm({ env: onEtcd });
+      await using double = await startMeasuredPm({ env: onEtcd, workers: 2 });
+      const managers = { memory, sqlite, etcd: single, "etcd, two workers": double };
+
+      const standings = new Map<string, readonly Standing[]>();
+      for (const [what, request] of Object.entries(REQUESTS)) {
+        log(`${what}: ${LOAD.rounds} rounds of ${LOAD.roundMs} ms each`);
+        const contenders = Object.entries(managers).map(([name, pm]) => contender(name, pm, request));
+        standings.set(what, await contest(arena.loader, contenders, LOAD));
+      }
+      const rateOf = (what: string, name: string): number =>
+        standings.get(what)?.find((each) => each.name === name)?.perSecond ?? Number.NaN;
+      const heaps = await Promise.all(
+        [memory, sqlite, single].map(async (pm) => (await pm.figures({ heap: true })).heapBytes ?? Number.NaN),
+      );
+      return {
+        title: `The package manager on its stores: ${PACKAGES} packages, ${DEPLOYMENTS} deployments`,
+        measurements: [
+          ...[...standings].flatMap(([what, each]) => measurementsOf(what, each)),
+          ...["memory", "sqlite", "etcd"].map((name, at) => ({
+            name: `live memory on ${name}`,
+            value: (heaps[at] ?? Number.NaN) / MIB,
+            unit: "MiB",
+          })),
+        ],
+        ratios: [
+          {
+            name: "page of 100: sqlite / memory",
+            value: rateOf("page of 100", "sqlite") / rateOf("page of 100", "memory"),
+            floor: 0.8,
+            explains: "lists are served from memory whatever the store is",
+          },
+          {
+            name: "page of 100: etcd / memory",
+            value: rateOf("page of 100", "etcd") / rateOf("page of 100", "memory"),
+            floor: 0.8,
+            explains: "lists are served from memory whatever the store is",
+          },
+          {
+            name: "page of 100: two workers / one, on etcd",
+            value: rateOf("page of 100", "etcd, two workers") / rateOf("page of 100", "etcd"),
+            floor: 1.1,
+            explains: "reads grow with processes; on two cores the client shares them",
+          },
+          {
+            name: "GET package: two workers / one, on etcd",
+            value: rateOf("GET package", "etcd, two workers") / rateOf("GET package", "etcd"),
+            explains: "each read asks etcd, which is on the same two cores",
+          },
+        ],
+      };
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  },
+};
+
+function contender(name: string, pm: MeasuredPm, request: string): Contender {
+  return { name, port: pm.port, request, cpuMs: async () => (await pm.figures()).cpuMs };
+}
