@@ -203,6 +203,14 @@ describe("a deployment", () => {
     await expect(over.reader.explain(key, "c" as ClusterName)).rejects.toMatchObject({ detail: { kind: "not-found" } });
   });
 
+  it("in a cluster that is not known any more says so, and not that the class is about to be sent there", async () => {
+    const { reader } = readerOver({ a: [reportOf("a", "cart-a", { condition: "running" })] }, record);
+    expect(await reader.explain(key, "b" as ClusterName)).toMatchObject({
+      summary: "cart in b: the cluster is not known any more.",
+      clusters: [{ cluster: "b", error: "the cluster is not known any more" }],
+    });
+  });
+
   it("that nobody knows is not found", async () => {
     const { reader } = readerOver({});
     await expect(reader.status(key)).rejects.toMatchObject({ detail: { kind: "not-found" } });

@@ -168,9 +168,11 @@ export class ClusterStatusReader implements StatusReader {
   }
 
   async #explain(cluster: ClusterName, placement: Placement, record: DeploymentRecord): Promise<ClusterFinding> {
-    const { gateway } = this.#deps;
+    const { gateway, clusters } = this.#deps;
     const { unitId, accepted, fault } = placement;
     const name = record.deployment.classKey;
+    // Otherwise its "not found" would be taken for the class's.
+    if (clusters.get(cluster) === undefined) return { cluster, unitId, error: "the cluster is not known any more" };
     if (!accepted && fault !== undefined) {
       const verdict = faultOf(fault).retryable ? "transient" : "permanent";
       return { cluster, unitId, finding: plainFinding(name, verdict, fault.message, { reason: "NotAccepted" }) };
