@@ -138,3 +138,11 @@ export {
   type CustomResourceDefinition,
   type PrinterColumn,
 } from "./crd.ts";
+
+export { type ListType, type SchemaType, type StructuralSchema, type ValueRules } from "./schema/structural-schema.ts";
+export { structuralityErrors } from "./schema/structurality.ts";
+export { admitted, customResourceErrors } from "./schema/custom-resource.ts";
+export { withDefaults } from "./schema/defaulting.ts";
+export { pruned } from "./schema/pruning.ts";
+export { schemaErrors } from "./schema/schema-validation.ts";
+export { fieldErrorText, invalidStatus, type FieldError } from "./schema/field-error.ts";
