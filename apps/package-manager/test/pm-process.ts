@@ -26,17 +26,17 @@ export interface PmProcessOptions {
   /** Where it runs, and leaves its log. */
   readonly folder: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** A module that is loaded before it. */
-  readonly preload?: string;
+  /** Another program than `main.ts`. */
+  readonly program?: string;
 }
 
 /** Starts it on a free port of loopback; it listens when this returns. */
-export async function runPm({ folder, env = {}, preload }: PmProcessOptions): Promise<PmProcess> {
+export async function runPm({ folder, env = {}, program = MAIN }: PmProcessOptions): Promise<PmProcess> {
   const logFile = path.join(folder, `pm-${crypto.randomUUID()}.log`);
   const running = await startProcess({
     name: "pm",
     command: process.execPath,
-    args: [...(preload === undefined ? [] : ["--import", preload]), MAIN],
+    args: [program],
     cwd: folder,
     logFile,
     env: { SERVER_PORT: "0", SERVER_RATE_LIMIT: "100000", SERVER_RATE_BURST: "100000", LOG_LEVEL: "info", ...env },

@@ -56,6 +56,8 @@ export class ScriptedCrm {
   readonly calls: RecordedCall[] = [];
   /** What health answers say; change at will. */
   facts: ClusterFacts;
+  /** Asked about every call before what is queued or stands. */
+  decide: ((call: RecordedCall) => Fate | undefined) | undefined;
   readonly #options: ScriptedCrmOptions;
   readonly #rpc: RpcServer;
   readonly #queued = new Map<ScriptedMethod, Fate[]>();
@@ -180,8 +182,10 @@ export class ScriptedCrm {
   }
 
   async #act<T>(method: ScriptedMethod, request: unknown, call: Call, work: () => T): Promise<T> {
-    this.#record(method, request, call);
-    const fate = this.#queued.get(method)?.shift() ?? this.#standing.get(method) ?? { do: "serve" };
+    const recorded = this.#record(method, request, call);
+    const fate = this.decide?.(recorded) ??
+      this.#queued.get(method)?.shift() ??
+      this.#standing.get(method) ?? { do: "serve" };
     const underWay = (this.#underWay.get(method) ?? 0) + 1;
     this.#underWay.set(method, underWay);
     this.#mostAtOnce.set(method, Math.max(underWay, this.#mostAtOnce.get(method) ?? 0));
@@ -216,9 +220,9 @@ export class ScriptedCrm {
     }
   }
 
-  #record(method: ScriptedMethod, request: unknown, call: Call): void {
+  #record(method: ScriptedMethod, request: unknown, call: Call): RecordedCall {
     const { deploymentId, deploymentUnit } = request as { deploymentId?: string; deploymentUnit?: { id: string } };
-    this.calls.push({
+    const recorded: RecordedCall = {
       method,
       unitId: deploymentUnit?.id ?? deploymentId,
       request,
@@ -227,7 +231,9 @@ export class ScriptedCrm {
       authorization: call.header(METADATA_KEYS.authorization),
       remainingMs: call.remainingMs(),
       certificate: call.peer.certificate?.commonName,
-    });
+    };
+    this.calls.push(recorded);
+    return recorded;
   }
 }
 
