@@ -27,7 +27,7 @@ export const CLASS_RUNTIME_SUBJECT: SubjectKind<ClassRuntime & KubeObject> = {
   owner: { group: GROUP, kind: "ClassRuntime" },
   mayBeRefused: false,
   // Our own status is half of the object, and nobody wants it read again.
-  read: ({ status: _, ...object }) => readClassRuntime(object),
+  read: ({ apiVersion, kind, metadata, spec }) => readClassRuntime({ apiVersion, kind, metadata, spec }),
   statusOf: (object) => object.status,
   statusFor: (status) => status,
 };
