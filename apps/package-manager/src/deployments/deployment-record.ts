@@ -100,8 +100,15 @@ export function conditionOf(
   );
 }
 
-/** The record as the API tells it. */
+const observed = new WeakMap<DeploymentRecord, ObservedDeployment>();
+
+/** The record as the API tells it; the same object for the same record. */
 export function observedDeployment(record: DeploymentRecord): ObservedDeployment {
-  const { deployment, condition, summary, createdAt, updatedAt } = record;
-  return { deployment, condition, summary, createdAt, updatedAt };
+  let told = observed.get(record);
+  if (told === undefined) {
+    const { deployment, condition, summary, createdAt, updatedAt } = record;
+    told = { deployment, condition, summary, createdAt, updatedAt };
+    observed.set(record, told);
+  }
+  return told;
 }

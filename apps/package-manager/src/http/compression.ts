@@ -7,14 +7,11 @@ const asBrotli = promisify(brotliCompress);
 /** Below this a packet is a packet, compressed or not. */
 const WORTH_BYTES = 4096;
 
-export interface Body {
-  readonly bytes: string | Buffer;
-  readonly encoding?: "br" | "gzip";
-}
+export type Encoding = "br" | "gzip";
 
-/** A text in the best form that the client takes and that is worth the work. */
-export async function compressed(text: string, acceptEncoding: string | undefined): Promise<Body> {
-  if (acceptEncoding === undefined || text.length < WORTH_BYTES) return { bytes: text };
+/** The best encoding that the client takes; undefined when the text is not worth the work. */
+export function encodingFor(text: string, acceptEncoding: string | undefined): Encoding | undefined {
+  if (acceptEncoding === undefined || text.length < WORTH_BYTES) return undefined;
   const accepted = new Set(
     acceptEncoding
       .split(",")
@@ -22,8 +19,11 @@ export async function compressed(text: string, acceptEncoding: string | undefine
       .filter((each) => !/;\s*q=0(\.0*)?$/.test(each))
       .map((each) => each.split(";", 1)[0]),
   );
-  if (accepted.has("br"))
-    return { encoding: "br", bytes: await asBrotli(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }) };
-  if (accepted.has("gzip") || accepted.has("*")) return { encoding: "gzip", bytes: await asGzip(text) };
-  return { bytes: text };
+  if (accepted.has("br")) return "br";
+  return accepted.has("gzip") || accepted.has("*") ? "gzip" : undefined;
+}
+
+/** A text in an encoding. */
+export function compressed(text: string, encoding: Encoding): Promise<Buffer> {
+  return encoding === "br" ? asBrotli(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }) : asGzip(text);
 }

@@ -132,7 +132,13 @@ function read<Id extends OperationId>(
     parameters: incoming.parameters,
     query,
     body: readBody(route, incoming.header("content-type"), incoming.body),
-    call: { ...asker, signal: incoming.gone, ...(reason === undefined ? {} : { reason }) },
+    call: {
+      ...asker,
+      ...(reason === undefined ? {} : { reason }),
+      get signal() {
+        return incoming.gone;
+      },
+    },
     ...(ifVersion === undefined ? {} : { ifVersion }),
     ...(lastEventId === undefined ? {} : { lastEventId }),
   } as HttpRequest<Id>;

@@ -1,12 +1,14 @@
 import { Fault, type Timers } from "@oaas/foundation";
 import { allRoutes, HEADERS } from "@oaas/contracts/rest";
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import { compressed } from "./compression.ts";
+import { compressed, encodingFor } from "./compression.ts";
 import { sendEvents } from "./event-stream.ts";
 import type { Handler, Handlers, OwnOperation } from "./handler.ts";
-import type { Incoming, Pipeline, Served } from "./pipeline.ts";
+import type { Pipeline, Served } from "./pipeline.ts";
 import { RefusedRequest } from "./read-request.ts";
 import { methodsOf, routerPath } from "./routing.ts";
+import { headerOf, TakenRequest } from "./taken-request.ts";
+import { answerUnreadable, refusedByParser } from "./unreadable-request.ts";
 
 export interface HttpServerOptions {
   readonly handlers: Handlers;
@@ -28,8 +30,6 @@ const COMMON_HEADERS: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
 };
 
-const EMPTY = Buffer.alloc(0);
-
 /** The HTTP server of the package manager: every route of the contract, mounted from the one table. */
 export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const { pipeline, handlers } = options;
@@ -39,6 +39,13 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     keepAliveTimeout: 65_000,
     forceCloseConnections: "idle",
     routerOptions: { maxParamLength: 512, ignoreTrailingSlash: true },
+    // By default it looks every 30 seconds only.
+    http: { connectionsCheckingInterval: Math.min(options.requestTimeoutMs, 10_000) },
+    clientErrorHandler: ({ code }, socket) => {
+      const correlationId = options.newCorrelationId(undefined);
+      const { reply } = pipeline.refuse(refusedByParser(code, options.requestTimeoutMs), "/", correlationId);
+      answerUnreadable(socket, { reply, correlationId });
+    },
     frameworkErrors: (error, request, reply) => refuse(error, request as FastifyRequest, reply as FastifyReply),
   });
   // Bodies are read by the route's own schema, in JSON or YAML.
@@ -61,20 +68,19 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     return send().finally(() => streams.delete(reply));
   };
 
-  const answer = async (request: FastifyRequest, reply: FastifyReply, served: Served): Promise<FastifyReply> => {
+  const answer = async (request: FastifyRequest, reply: FastifyReply, served: Served): Promise<void> => {
     const { status, headers, json, content, events } = served.reply;
     reply.code(status).headers(COMMON_HEADERS).header(HEADERS.correlationId, served.correlationId);
     if (headers) reply.headers(headers);
     allowOrigin(request, reply, options.corsOrigins);
-    if (events) await streaming(reply, () => sendEvents(reply, events, options.timers));
-    else if (json !== undefined || content) {
-      const body = await compressed(json ?? content?.text ?? "", headerOf(request, "accept-encoding"));
-      reply.header("content-type", content?.type ?? "application/json; charset=utf-8");
-      if (body.encoding !== undefined)
-        reply.header("content-encoding", body.encoding).header("vary", "accept-encoding");
-      reply.send(body.bytes);
-    } else reply.send();
-    return reply;
+    if (events) return streaming(reply, () => sendEvents(reply, events, options.timers));
+    const text = json ?? content?.text;
+    if (text === undefined) return void reply.send();
+    reply.header("content-type", content?.type ?? "application/json; charset=utf-8");
+    const encoding = encodingFor(text, headerOf(request, "accept-encoding"));
+    if (encoding === undefined) return void reply.send(text);
+    const bytes = await compressed(text, encoding);
+    reply.header("content-encoding", encoding).header("vary", "accept-encoding").send(bytes);
   };
 
   for (const { operationId, ...route } of allRoutes()) {
@@ -85,8 +91,12 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     app.route({
       method: route.method,
       url: routerPath(route.path),
-      handler: async (request, reply) =>
-        answer(request, reply, await pipeline.serve(operationId, handler, incomingOf(request, reply))),
+      // Returns nothing: Fastify would wait for the end of an answer that it is handed back, with listeners for each request.
+      handler: (request, reply) =>
+        void pipeline
+          .serve(operationId, handler, new TakenRequest(request, reply))
+          .then((served) => answer(request, reply, served))
+          .catch((thrown: unknown) => reply.sent || refuse(thrown, request, reply)),
     });
   }
 
@@ -101,30 +111,6 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     return refuse(wrongMethod(request.method, methods), request, reply);
   });
   return app;
-}
-
-function incomingOf(request: FastifyRequest, reply: FastifyReply): Incoming {
-  return {
-    method: request.method,
-    url: request.url,
-    address: request.ip,
-    parameters: request.params as Record<string, string>,
-    query: request.query,
-    body: (request.body as Buffer | undefined) ?? EMPTY,
-    header: (name) => headerOf(request, name),
-    get gone() {
-      const gone = new AbortController();
-      reply.raw.once("close", () => {
-        if (!reply.raw.writableEnded) gone.abort();
-      });
-      return gone.signal;
-    },
-  };
-}
-
-function headerOf(request: FastifyRequest, name: string): string | undefined {
-  const value = request.headers[name];
-  return Array.isArray(value) ? value[0] : value;
 }
 
 /** Whether a page of another origin may read the answer; if so, the answer says it. */

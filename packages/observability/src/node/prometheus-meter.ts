@@ -104,30 +104,38 @@ interface LabelGate {
 function labelGate(spec: MetricSpec<string>, options: PrometheusMeterOptions): LabelGate {
   const names = spec.labels ?? [];
   const maxSeries = options.maxSeries ?? DEFAULT_MAX_SERIES;
-  const series = new Set<string>((spec.startAtZero ?? []).map(keyOf));
   const overflow = Object.fromEntries(names.map((name) => [name, OVERFLOW]));
+  /** The labels of each series, made once: every request passes here. */
+  const series = new Map<string, Record<string, string>>();
+  for (const start of spec.startAtZero ?? []) series.set(keyOf(start), declaredOnly(start));
 
   function keyOf(labels: AnyLabels): string {
-    return names.map((name) => labels[name]).join("\u0000");
+    let key = "";
+    for (const name of names) key += `${labels[name] ?? ""}\u0000`;
+    return key;
   }
-  const declaredOnly = (labels: AnyLabels = {}): Record<string, string> => {
+  function declaredOnly(labels: AnyLabels): Record<string, string> {
+    return Object.fromEntries(names.map((name) => [name, labels[name] ?? ""]));
+  }
+  const check = (labels: AnyLabels): void => {
     const problem = options.strict === true ? labelProblem(spec, labels) : undefined;
     if (problem !== undefined) throw new TypeError(problem);
-    return Object.fromEntries(names.map((name) => [name, labels[name] ?? ""]));
   };
   return {
-    admit: (labels) => {
+    admit: (labels = {}) => {
+      check(labels);
+      const key = keyOf(labels);
+      const known = series.get(key);
+      if (known !== undefined) return known;
+      if (series.size >= maxSeries) return overflow;
       const wanted = declaredOnly(labels);
-      const key = keyOf(wanted);
-      if (series.has(key)) return wanted;
-      if (series.size >= maxSeries) return { ...overflow };
-      series.add(key);
+      series.set(key, wanted);
       return wanted;
     },
-    forget: (labels) => {
-      const wanted = declaredOnly(labels);
-      series.delete(keyOf(wanted));
-      return wanted;
+    forget: (labels = {}) => {
+      check(labels);
+      series.delete(keyOf(labels));
+      return declaredOnly(labels);
     },
   };
 }

@@ -9,11 +9,15 @@ import {
 import { revisionId, type DeploymentRecord, type RevisionRecord } from "../../deployments/deployment-record.ts";
 import type { DeploymentPlan } from "../../planner/plan-types.ts";
 
+/** Lists keep every deployment decoded anyway: reading one of them again costs nothing more. */
+const REMEMBERED = 65_536;
+
 /** By key. The index is read where a list that lags would be wrong: before a package is removed. */
 export const DEPLOYMENTS = {
   name: "deployments",
   codec: { version: 1, decode: deploymentRecord },
   indexes: { package: ({ deployment }: DeploymentRecord) => deployment.packageName },
+  remember: REMEMBERED,
 } satisfies CollectionDefinition<DeploymentRecord>;
 
 const REVISIONS = {

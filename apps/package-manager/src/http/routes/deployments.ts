@@ -1,10 +1,10 @@
-import { classDeploymentToWire } from "@oaas/contracts/rest";
 import { invalidArgument } from "@oaas/foundation";
 import type { ClusterName, DeploymentKey } from "@oaas/models";
 import { planToWire } from "../../planner/plan-view.ts";
 import type { Acknowledgement, Deployments, StatusReader } from "../../use-cases.ts";
 import { json, type Handlers, type HttpReply } from "../handler.ts";
 import { accepted, acknowledged } from "../presenters/acknowledgement.ts";
+import { deploymentJson } from "../presenters/deployment.ts";
 import { deploymentStatusToWire, explanationToWire } from "../presenters/deployment-status.ts";
 import { deploymentRevisionToWire, diffToWire } from "../presenters/revision.ts";
 import { etagOf } from "../read-request.ts";
@@ -91,7 +91,7 @@ export function deploymentHandlers(deployments: Deployments, status: StatusReade
     },
     getDeployment: async ({ parameters }) => {
       const { value, version } = await deployments.get(keyIn(parameters));
-      return json(classDeploymentToWire(value), { etag: etagOf(version) });
+      return { status: 200, json: deploymentJson(value), headers: { etag: etagOf(version) } };
     },
     listDeployments: async ({ query }) => {
       const {
@@ -109,7 +109,7 @@ export function deploymentHandlers(deployments: Deployments, status: StatusReade
         ...(query.condition === undefined ? {} : { condition: query.condition }),
         ...(query.sort === undefined ? {} : { sort: query.sort }),
       });
-      return json(page.items.map(classDeploymentToWire), pageHeaders(page));
+      return { status: 200, headers: pageHeaders(page), json: `[${page.items.map(deploymentJson).join(",")}]` };
     },
     getEnvMappings: async ({ parameters }) => {
       const key = keyIn(parameters);
