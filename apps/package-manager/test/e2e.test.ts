@@ -1,6 +1,6 @@
 import path from "node:path";
 import { describeWith, eventually, startEtcd, type EtcdUnderTest } from "@oaas/testkit";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTwoClusters, type TwoClusters } from "./e2e-world.ts";
 import { runPm, type PmProcess } from "./pm-process.ts";
 
@@ -26,9 +26,6 @@ describeWith(["kubernetes", "kwok", "etcd"], "a class over two clusters, from en
     await etcd?.close();
     await world?.[Symbol.asyncDispose]();
   });
-  afterEach(async () => {
-    await pm?.[Symbol.asyncDispose]();
-  });
 
   const startOn = async (store: string): Promise<void> => {
     const [east, west] = world.clusters;
@@ -42,7 +39,7 @@ describeWith(["kubernetes", "kwok", "etcd"], "a class over two clusters, from en
         CRM_HEALTH_CHECK_INTERVAL: "500ms",
         CRM_HEALTH_CACHE_TTL: "500ms",
         CRM_CIRCUIT_BREAKER_TIMEOUT: "500ms",
-        DEPLOY_WAIT: "10s",
+        DEPLOY_WAIT: "5s",
       },
     });
   };
@@ -93,11 +90,13 @@ describeWith(["kubernetes", "kwok", "etcd"], "a class over two clusters, from en
   const both = (tag: string): readonly string[] => [`example.test/place:${tag}`, `example.test/place:${tag}`];
 
   describe.each(["sqlite", "etcd"])("kept in %s", (store) => {
+    beforeAll(() => startOn(store), TEST_MS);
+    afterAll(() => pm?.[Symbol.asyncDispose]());
+
     test(
       "planned, deployed, updated, broken and explained, mended, rolled back, deleted without a trace",
       async () => {
         const key = `order-${store}`;
-        await startOn(store);
         await registered(key);
         const before = await contents();
         const plan = await pm.call("POST", "/api/v1/plans", { body: { deployment: wish(key) } });
@@ -153,7 +152,6 @@ describeWith(["kubernetes", "kwok", "etcd"], "a class over two clusters, from en
       async () => {
         const key = `killed-${store}`;
         const [, west] = world.clusters;
-        await startOn(store);
         await registered(key);
         const before = await contents();
 
