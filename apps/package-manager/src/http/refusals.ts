@@ -39,6 +39,13 @@ function refusalOf(thrown: unknown): Refusal {
   return (typeof code === "string" ? SERVER_REFUSALS.get(code) : undefined)?.() ?? { fault: Fault.from(thrown) };
 }
 
+const unusableType = (): Refusal => ({
+  refusal: "unsupported-media-type",
+  fault: invalidArgument("the request", [
+    { path: "$", message: "has a content type that is none", fix: "send application/json or application/yaml" },
+  ]),
+});
+
 /** What the server library refuses by itself, before a handler is asked. */
 const SERVER_REFUSALS = new Map<string, () => Refusal>([
   [
@@ -50,6 +57,8 @@ const SERVER_REFUSALS = new Map<string, () => Refusal>([
       ]),
     }),
   ],
+  ["FST_ERR_CTP_INVALID_MEDIA_TYPE", unusableType],
+  ["FST_ERR_CTP_EMPTY_TYPE", unusableType],
   [
     "FST_ERR_BAD_URL",
     () => ({

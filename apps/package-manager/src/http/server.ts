@@ -39,8 +39,11 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     keepAliveTimeout: 65_000,
     forceCloseConnections: "idle",
     routerOptions: { maxParamLength: 512, ignoreTrailingSlash: true },
-    // By default it looks every 30 seconds only.
-    http: { connectionsCheckingInterval: Math.min(options.requestTimeoutMs, 10_000) },
+    http: {
+      // Node lets bodies take the longer of the two; and by default it looks every 30 seconds only.
+      headersTimeout: Math.min(options.requestTimeoutMs, 60_000),
+      connectionsCheckingInterval: Math.min(options.requestTimeoutMs, 10_000),
+    },
     clientErrorHandler: ({ code }, socket) => {
       const correlationId = options.newCorrelationId(undefined);
       const { reply } = pipeline.refuse(refusedByParser(code, options.requestTimeoutMs), "/", correlationId);

@@ -35,8 +35,10 @@ export const HTTP_STATUS_OF_CODE = {
  * answer takes its status; to programs it is a fault like any other.
  */
 export const HTTP_REFUSALS = {
+  "bad-request": { status: 400, kind: "invalid-argument" },
   "method-not-allowed": { status: 405, kind: "unimplemented" },
   "not-acceptable": { status: 406, kind: "invalid-argument" },
+  "request-timeout": { status: 408, kind: "deadline-exceeded" },
   "precondition-failed": { status: 412, kind: "conflict" },
   "payload-too-large": { status: 413, kind: "invalid-argument" },
   "uri-too-long": { status: 414, kind: "invalid-argument" },

@@ -1,0 +1,168 @@
+import { allRoutes, pathParameters, type Route } from "@oaas/contracts/rest";
+import { eventually, sweepSize } from "@oaas/testkit";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ScriptedCrm } from "./fakes/scripted-crm.ts";
+import { echoPackage, startPm, type Answer, type PmUnderTest } from "./running-pm.ts";
+
+let crm: ScriptedCrm;
+let pm: PmUnderTest;
+
+beforeAll(async () => {
+  crm = await ScriptedCrm.start({ name: "east" });
+  pm = await startPm({ clusters: { east: crm.url }, env: { DEPLOY_WAIT: "2s", SERVER_MAX_BODY_BYTES: "65536" } });
+  for (const name of ["shop", "spare"]) await pm.call("POST", "/api/v1/packages", { body: echoPackage(name) });
+  await pm.call("POST", "/api/v1/deployments", { body: wish("shop") });
+});
+afterAll(async () => {
+  await pm.close();
+  await crm.close();
+});
+
+function wish(key: string): object {
+  return { key, package_name: "shop", class_key: "Echo", target_clusters: ["east"] };
+}
+
+/** One document that each route takes. */
+const VALID: Readonly<Record<string, object>> = {
+  packages: echoPackage("shop", { tags: ["a"], metadata: { author: "ann" } }),
+  deployments: wish("shop"),
+  plans: { deployment: wish("shop"), what_if: { clusters_down: ["east"] } },
+  clusters: { name: "north", url: "http://127.0.0.1:9", labels: { zone: "a" } },
+  rollback: { revision: 1 },
+};
+
+const ROUTES = allRoutes().filter(({ answer }) => answer.mediaType !== "text/event-stream");
+
+interface Shot {
+  readonly path: string;
+  readonly body: string | Uint8Array | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const wild = fc.oneof(
+  fc.string({ unit: "binary", minLength: 1, maxLength: 40 }),
+  fc.constantFrom("..", "%", "null", "__proto__", "-1", "1e999", "a".repeat(300), "\u0000", "'; --", "shop/x"),
+);
+
+/** A document in which something was replaced, removed or added anywhere. */
+function mutated(document: unknown): fc.Arbitrary<unknown> {
+  const anything = fc.oneof(fc.jsonValue(), wild, fc.constantFrom(null, -1, 7, 1e308, [], {}, ""));
+  if (typeof document !== "object" || document === null) return anything;
+  const keys = Object.keys(document);
+  const inside = fc.constantFrom(...(keys.length === 0 ? ["x"] : keys)).chain((key) =>
+    mutated((document as Record<string, unknown>)[key]).map((value) => {
+      const copy: unknown = structuredClone(document);
+      Object.defineProperty(copy, key, { value, enumerable: true, configurable: true, writable: true });
+      return copy;
+    }),
+  );
+  const removed = fc.constantFrom(...keys, "x").map((key) => {
+    const copy = structuredClone(document) as Record<string, unknown>;
+    delete copy[key];
+    return copy;
+  });
+  const added = fc.tuple(fc.string(), fc.jsonValue()).map(([key, value]) => ({ ...document, [key]: value }));
+  return fc.oneof({ weight: 4, arbitrary: inside }, removed, added, anything);
+}
+
+function bodies(route: Route): fc.Arbitrary<string | Uint8Array | undefined> {
+  if (route.method === "GET") return fc.constant(undefined);
+  if (route.body === undefined) return fc.option(fc.string(), { nil: undefined });
+  const kind = /(packages|deployments|plans|clusters|rollback)(\/\{\w+\})?$/.exec(route.path)?.[1] ?? "";
+  return fc.oneof(
+    { weight: 5, arbitrary: mutated(VALID[kind] ?? {}).map((value) => JSON.stringify(value) ?? "") },
+    fc.jsonValue().map((value) => JSON.stringify(value)),
+    fc.string({ unit: "binary" }),
+    fc.uint8Array({ minLength: 1 }),
+  );
+}
+
+function shots(route: Route): fc.Arbitrary<Shot> {
+  const values = pathParameters(route.path).map(() => fc.oneof(fc.constantFrom("shop", "east", "1", "nobody"), wild));
+  const path = fc.tuple(...values).map((given) => {
+    let at = 0;
+    return route.path.replaceAll(/\{\w+\}/g, () => encodeURIComponent(String(given[at++]).toWellFormed()));
+  });
+  const names = fc.constantFrom(
+    "limit",
+    "offset",
+    "page_token",
+    "sort",
+    "cluster",
+    "env",
+    "cascade",
+    "reason",
+    "from",
+    "to",
+  );
+  const pair = fc.tuple(fc.oneof(names, fc.string()), fc.oneof(wild, fc.integer().map(String), fc.constant("true")));
+  const query = fc.array(pair, { maxLength: 3 }).map((pairs) => {
+    const text = new URLSearchParams(pairs).toString();
+    return text === "" ? "" : `?${text}`;
+  });
+  const type = fc.constantFrom("application/json", "application/json", "application/yaml", "text/plain", "x", "");
+  const ifMatch = fc.option(fc.constantFrom('"1"', "*", "W/x", '"99999999999999999999"'), { nil: undefined });
+  return fc.record({ path, query, body: bodies(route), type, ifMatch }).map(({ body, ...given }) => ({
+    path: given.path + given.query,
+    body,
+    headers: {
+      ...(body === undefined ? {} : { "content-type": given.type }),
+      ...(given.ifMatch === undefined ? {} : { "if-match": given.ifMatch }),
+    },
+  }));
+}
+
+/** The store's revision once nothing moves it any more. */
+async function quiet(): Promise<number> {
+  let last = await pm.store.revision();
+  await eventually(async () => {
+    const before = last;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    return before === (last = await pm.store.revision());
+  });
+  return last;
+}
+
+async function fire(route: Route, { path, body, headers }: Shot): Promise<Answer> {
+  return pm.call(route.method, path, { headers, ...(body === undefined ? {} : { raw: body }) });
+}
+
+function assertHonest(route: Route, { status, headers, json, text }: Answer): void {
+  if (status >= 400) {
+    expect(status < 500 || [501, 503].includes(status), `${status}: ${text}`).toBe(true);
+    expect(headers.get("content-type")).toMatch(/^application\/problem\+json/);
+    expect(json).toMatchObject({ status, error: expect.any(String), correlationId: expect.any(String) });
+    return;
+  }
+  const answer = [route.answer, ...(route.otherAnswers ?? [])].find((each) => each.status === status);
+  expect(answer, `${status} is not in the contract`).toBeDefined();
+  if (answer?.schema === undefined) return;
+  const read = answer.schema.safeParse(json);
+  expect(read.error, text).toBeUndefined();
+}
+
+describe("any bytes to any route: an honest answer, and a refusal changes nothing", () => {
+  test.each(ROUTES.map((route) => ({ name: `${route.method} ${route.path}`, route })))("$name", async ({ route }) => {
+    const parameters = { numRuns: sweepSize(15, 1000) };
+    await fc.assert(
+      fc.asyncProperty(shots(route), async (shot) => {
+        const before = await pm.store.revision();
+        const answer = await fire(route, shot);
+        assertHonest(route, answer);
+        if (answer.status < 400 || (await pm.store.revision()) === before) return;
+        // Something else may have moved it: what an earlier request began. When all is quiet the same refusal is without effect.
+        const still = await quiet();
+        const again = await fire(route, shot);
+        if (again.status >= 400) expect(await pm.store.revision(), again.text).toBe(still);
+      }),
+      parameters,
+    );
+  });
+
+  test("at the end of it, it serves as at the beginning", async () => {
+    expect((await pm.call("GET", "/readyz")).status).toBe(200);
+    const name = `after-${crypto.randomUUID()}`;
+    expect((await pm.call("POST", "/api/v1/packages", { body: echoPackage(name) })).status).toBe(201);
+  });
+});

@@ -1,0 +1,89 @@
+import { connect, type Socket } from "node:net";
+import { eventually, sweepSize } from "@oaas/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startPm, type PmUnderTest } from "./running-pm.ts";
+
+let pm: PmUnderTest;
+beforeAll(async () => {
+  pm = await startPm({ env: { SERVER_REQUEST_TIMEOUT: "1s" } });
+});
+afterAll(() => pm.close());
+
+interface Conversation {
+  readonly socket: Socket;
+  /** All that was answered so far. */
+  readonly said: () => string;
+  readonly closed: Promise<void>;
+}
+
+async function open(text = ""): Promise<Conversation> {
+  const socket = connect(Number(new URL(pm.url).port), "127.0.0.1");
+  let said = "";
+  socket.on("data", (bytes) => (said += bytes.toString("latin1")));
+  socket.on("error", () => undefined);
+  const closed = new Promise<void>((resolve) => socket.on("close", () => resolve()));
+  await new Promise<void>((resolve) => socket.once("connect", resolve));
+  socket.write(text);
+  return { socket, said: () => said, closed };
+}
+
+const serves = async (): Promise<void> => {
+  expect((await pm.call("GET", "/api/v1/packages")).status).toBe(200);
+};
+
+describe("clients that are no good", () => {
+  test.each([
+    {
+      why: "headers beyond the limit",
+      text: `GET / HTTP/1.1\r\nhost: x\r\nx: ${"y".repeat(40_000)}\r\n\r\n`,
+      status: 431,
+    },
+    { why: "no HTTP at all", text: "\u0016\u0003\u0001 hello\r\n\r\n", status: 400 },
+    {
+      why: "two lengths",
+      text: "POST /x HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n",
+      status: 400,
+    },
+    {
+      why: "garbage after a good request",
+      text: "GET /health HTTP/1.1\r\nhost: x\r\n\r\n\u0000\u0001\u0002 nonsense\r\n\r\n",
+      status: 400,
+    },
+    { why: "half a request, and then nothing", text: "GET /health HTTP/1.1\r\nhost: x\r\n", status: 408 },
+    {
+      why: "half a body, and then nothing",
+      text: "POST /api/v1/packages HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{",
+      status: 408,
+    },
+  ])("$why: $status, and the connection ends", async ({ text, status }) => {
+    const { closed, said } = await open(text);
+    await closed;
+    const [head = "", body = ""] = said().slice(said().lastIndexOf("HTTP/1.1 ")).split("\r\n\r\n", 2);
+    expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(head).toMatch(/content-type: application\/problem\+json/i);
+    expect(JSON.parse(body)).toMatchObject({ status, error: expect.any(String), correlationId: expect.any(String) });
+    await serves();
+  });
+
+  test("requests in a row on one connection are answered in their order", async () => {
+    const one = (id: number) => `GET /health HTTP/1.1\r\nhost: x\r\nx-correlation-id: c-${id}\r\n\r\n`;
+    const { socket, said } = await open(Array.from({ length: 50 }, (_, id) => one(id)).join(""));
+    const ids = () => [...said().matchAll(/x-correlation-id: c-(\d+)/gi)].map(([, id]) => Number(id));
+    await eventually(() => ids().length === 50);
+    expect(ids()).toEqual(Array.from({ length: 50 }, (_, id) => id));
+    socket.destroy();
+  });
+
+  test("many idle connections: others are served meanwhile", async () => {
+    const many = sweepSize(500, 10_000);
+    const idle: Conversation[] = [];
+    for (let left = many; left > 0; left -= 100) {
+      idle.push(...(await Promise.all(Array.from({ length: Math.min(100, left) }, () => open()))));
+    }
+    expect(idle).toHaveLength(many);
+    await serves();
+    for (const { socket } of idle) socket.destroy();
+    await Promise.all(idle.map(({ closed }) => closed));
+    await serves();
+  });
+});
