@@ -146,3 +146,19 @@ export { withDefaults } from "./schema/defaulting.ts";
 export { pruned } from "./schema/pruning.ts";
 export { schemaErrors } from "./schema/schema-validation.ts";
 export { fieldErrorText, invalidStatus, type FieldError } from "./schema/field-error.ts";
+export {
+  difference,
+  fieldSetOf,
+  intersection,
+  isEmptySet,
+  NO_FIELDS,
+  pathsOf,
+  pathText,
+  union,
+  type FieldPath,
+  type FieldSet,
+} from "./apply/field-set.ts";
+export { decodeFields, encodeFields } from "./apply/fields-v1.ts";
+export { memberElement, type PathElement } from "./apply/path-element.ts";
+export { managersOf, type FieldManager, type FieldManagers } from "./apply/managed-fields.ts";
+export { applied, updated, type FieldWriter, type WriteContext } from "./apply/server-side-apply.ts";

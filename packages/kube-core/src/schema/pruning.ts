@@ -65,7 +65,13 @@ function isImplied(schema: StructuralSchema, name: string): boolean {
   return schema["x-kubernetes-embedded-resource"] === true && IMPLIED_FIELDS.includes(name);
 }
 
-function knownMetadata(metadata: JsonValue): JsonValue {
+/** Metadata as the server holds it: known fields only, and none that is empty. */
+export function knownMetadata(metadata: JsonValue): JsonValue {
   if (!isJsonObject(metadata)) return metadata;
-  return mapMembers(metadata, (value, name) => (METADATA_FIELDS.has(name) ? value : undefined));
+  return mapMembers(metadata, (value, name) => (METADATA_FIELDS.has(name) && !isNothing(value) ? value : undefined));
+}
+
+function isNothing(value: JsonValue): boolean {
+  if (isJsonArray(value)) return value.length === 0;
+  return isJsonObject(value) ? Object.keys(value).length === 0 : value === null || value === "" || value === 0;
 }

@@ -14,17 +14,17 @@ interface Case {
 const ROOT = "spec.validation.openAPIV3Schema";
 
 /** A default is checked by taking it in as a value: the business of who admits definitions. */
-const ABOUT_DEFAULTS: readonly string[] = [
+const ABOUT_DEFAULTS: ReadonlySet<string> = new Set([
   "default of another type",
   "default with unknown field",
   "default at the root",
-];
+]);
 
 /** Why a pattern is none is Go's to say; that it is none, ours. */
 const words = (error: FieldError): string =>
   `${error.reason} ${fieldErrorText(error)}`.replace(/(but isn't): error parsing.*$/, "$1");
 
-const cases = (recorded as unknown as readonly Case[]).filter(({ why }) => !ABOUT_DEFAULTS.includes(why));
+const cases = (recorded as unknown as readonly Case[]).filter(({ why }) => !ABOUT_DEFAULTS.has(why));
 
 test.each(cases)("$why", ({ schema, causes }) => {
   expect(structuralityErrors(schema, ROOT).map(words).sort()).toEqual(causes.map(words).sort());

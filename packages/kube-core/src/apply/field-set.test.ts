@@ -1,0 +1,92 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  difference,
+  differenceBelow,
+  equalSets,
+  fieldSetOf,
+  intersection,
+  isEmptySet,
+  NO_FIELDS,
+  pathsOf,
+  pathText,
+  union,
+  type FieldPath,
+  type FieldSet,
+} from "./field-set.ts";
+import { decodeFields, encodeFields } from "./fields-v1.ts";
+import { keyedElement, memberElement, valueElement } from "./path-element.ts";
+
+const element = fc.oneof(
+  fc.constantFrom("a", "b", "c.d/e", "", ".", "f:").map(memberElement),
+  fc.constantFrom({ k: "x" }, { port: 80, protocol: "TCP" }, { k: true }).map(keyedElement),
+  fc.constantFrom<string | number>("x", 'q"', 1, 1.5).map(valueElement),
+  fc.constantFrom("i:0", "i:10", "i:2"),
+);
+const sets = fc.array(fc.array(element, { minLength: 1, maxLength: 4 }), { maxLength: 8 }).map(fieldSetOf);
+const sorted = (texts: Iterable<string>): readonly string[] => [...texts].sort((a, b) => (a < b ? -1 : 1));
+const texts = (set: FieldSet): readonly string[] => sorted([...pathsOf(set)].map((path) => JSON.stringify(path)));
+
+test.each<{ path: FieldPath; text: string }>([
+  { path: [memberElement("spec"), memberElement("a")], text: ".spec.a" },
+  { path: [memberElement("l"), keyedElement({ protocol: "TCP", port: 80 })], text: '.l[port=80,protocol="TCP"]' },
+  { path: [memberElement("s"), valueElement("x")], text: '.s[="x"]' },
+  { path: [memberElement("l"), "i:3"], text: ".l[3]" },
+])("the server writes $text", ({ path, text }) => {
+  expect(pathText(path)).toBe(text);
+});
+
+test("members come before what is below them, and by name", () => {
+  const set = decodeFields({ "f:b": {}, "f:a": { "f:z": {} }, "f:c": { ".": {}, "f:y": {} } });
+  expect([...pathsOf(set)].map(pathText)).toEqual([".b", ".c", ".a.z", ".c.y"]);
+});
+
+describe("fieldsV1", () => {
+  test("what is encoded is decoded again", () => {
+    fc.assert(
+      fc.property(sets, (set) => {
+        expect(texts(decodeFields(encodeFields(set)))).toEqual(texts(set));
+      }),
+    );
+  });
+
+  test.each([
+    { fields: { "f:a": { ".": {}, "f:b": {} } }, paths: [".a", ".a.b"], why: "the dot is the field itself" },
+    { fields: { "f:a": { "f:b": {} } }, paths: [".a.b"], why: "without it only what is below" },
+    { fields: { 'k:{"b":1,"a":2}': {} }, paths: ["[a=2,b=1]"], why: "keys in any order" },
+    { fields: { "q:a": {}, "k:[": {}, "i:x": {} }, paths: [], why: "unknown steps are left out" },
+  ])("$why", ({ fields, paths }) => {
+    expect([...pathsOf(decodeFields(fields))].map(pathText)).toEqual(paths);
+  });
+});
+
+describe("sets are sets", () => {
+  test("of paths", () => {
+    fc.assert(
+      fc.property(sets, sets, (a, b) => {
+        const [inA, inB] = [new Set(texts(a)), new Set(texts(b))];
+        expect(texts(union(a, b))).toEqual(sorted(new Set([...inA, ...inB])));
+        expect(texts(intersection(a, b))).toEqual(sorted([...inA].filter((path) => inB.has(path))));
+        expect(texts(difference(a, b))).toEqual(sorted([...inA].filter((path) => !inB.has(path))));
+        expect(equalSets(a, b)).toBe(inA.size === inB.size && [...inA].every((path) => inB.has(path)));
+        expect(isEmptySet(difference(a, a))).toBe(true);
+      }),
+    );
+  });
+
+  test("a difference with all below leaves nothing below", () => {
+    fc.assert(
+      fc.property(sets, sets, (a, b) => {
+        const removed = [...pathsOf(b)].map((path) => JSON.stringify(path).slice(0, -1));
+        const kept = texts(a).filter(
+          (path) => !removed.some((head) => path === `${head}]` || path.startsWith(`${head},`)),
+        );
+        expect(texts(differenceBelow(a, b))).toEqual(kept);
+      }),
+    );
+  });
+
+  test("the empty path is no field", () => {
+    expect(fieldSetOf([[]])).toEqual(NO_FIELDS);
+  });
+});

@@ -1,0 +1,111 @@
+import { compareElements, elementText, type PathElement } from "./path-element.ts";
+
+/** The way to a field from the root of an object. */
+export type FieldPath = readonly PathElement[];
+
+/**
+ * A set of fields of an object: those that are in it themselves, and the sets below steps. A field below another does not
+ * make the other one a member. No set has an empty child.
+ */
+export interface FieldSet {
+  readonly members: ReadonlySet<PathElement>;
+  readonly children: ReadonlyMap<PathElement, FieldSet>;
+}
+
+/** The set without fields. */
+export const NO_FIELDS: FieldSet = { members: new Set(), children: new Map() };
+
+/** Whether there is no field in the set. */
+export function isEmptySet(set: FieldSet): boolean {
+  return set.members.size === 0 && set.children.size === 0;
+}
+
+/** What is below a step. */
+export function below(set: FieldSet, element: PathElement): FieldSet {
+  return set.children.get(element) ?? NO_FIELDS;
+}
+
+/** The set of these fields. The object itself (the empty path) is no field. */
+export function fieldSetOf(paths: Iterable<FieldPath>): FieldSet {
+  const members = new Set<PathElement>();
+  const deeper = new Map<PathElement, FieldPath[]>();
+  for (const [first, ...rest] of paths) {
+    if (first === undefined) continue;
+    if (rest.length === 0) members.add(first);
+    else deeper.set(first, [...(deeper.get(first) ?? []), rest]);
+  }
+  return { members, children: new Map([...deeper].map(([element, rest]) => [element, fieldSetOf(rest)])) };
+}
+
+/** The fields in the server's order: on each level first the members, then what is below them. */
+export function* pathsOf(set: FieldSet, base: FieldPath = []): Generator<FieldPath> {
+  for (const member of [...set.members].sort(compareElements)) yield [...base, member];
+  for (const element of [...set.children.keys()].sort(compareElements)) {
+    yield* pathsOf(below(set, element), [...base, element]);
+  }
+}
+
+/** A path as the server writes it: `.spec.ports[port=80].name`. */
+export function pathText(path: FieldPath): string {
+  return path.map(elementText).join("");
+}
+
+/** The fields of either. */
+export function union(a: FieldSet, b: FieldSet): FieldSet {
+  if (isEmptySet(a)) return b;
+  if (isEmptySet(b)) return a;
+  return {
+    members: new Set([...a.members, ...b.members]),
+    children: new Map(keysOfBoth(a, b).map((element) => [element, union(below(a, element), below(b, element))])),
+  };
+}
+
+/** The fields of both. */
+export function intersection(a: FieldSet, b: FieldSet): FieldSet {
+  return setOf(
+    kept(a, (member) => b.members.has(member)),
+    a,
+    (child, element) => intersection(child, below(b, element)),
+  );
+}
+
+/** The fields of the first that the second does not have; one below a field of the second stays. */
+export function difference(a: FieldSet, b: FieldSet): FieldSet {
+  return setOf(
+    kept(a, (member) => !b.members.has(member)),
+    a,
+    (child, element) => difference(child, below(b, element)),
+  );
+}
+
+/** The fields of the first that are neither in the second nor below one of its. */
+export function differenceBelow(a: FieldSet, b: FieldSet): FieldSet {
+  return setOf(
+    kept(a, (member) => !b.members.has(member)),
+    a,
+    (child, element) => (b.members.has(element) ? NO_FIELDS : differenceBelow(child, below(b, element))),
+  );
+}
+
+/** Whether they have the same fields. */
+export function equalSets(a: FieldSet, b: FieldSet): boolean {
+  return isEmptySet(difference(a, b)) && isEmptySet(difference(b, a));
+}
+
+function kept({ members }: FieldSet, isKept: (member: PathElement) => boolean): ReadonlySet<PathElement> {
+  return new Set([...members].filter(isKept));
+}
+
+function keysOfBoth(a: FieldSet, b: FieldSet): readonly PathElement[] {
+  return [...new Set([...a.children.keys(), ...b.children.keys()])];
+}
+
+/** These members, with the children of a set passed through and left out where nothing is left of them. */
+function setOf(
+  members: ReadonlySet<PathElement>,
+  { children }: FieldSet,
+  change: (child: FieldSet, element: PathElement) => FieldSet,
+): FieldSet {
+  const changed = [...children].map(([element, child]) => [element, change(child, element)] as const);
+  return { members, children: new Map(changed.filter(([, child]) => !isEmptySet(child))) };
+}

@@ -1,0 +1,22 @@
+import { describe, expect, test } from "vitest";
+import recorded from "../../testdata/server-side-apply.json" with { type: "json" };
+import type { JsonObject } from "../json-value.ts";
+import type { StructuralSchema } from "../schema/structural-schema.ts";
+import { answerOf, OneObjectServer, type WriteStep } from "../../test/one-object-server.ts";
+
+interface Scenario {
+  readonly why: string;
+  readonly steps: readonly (WriteStep & { readonly answer: JsonObject })[];
+}
+
+const schema = recorded.schema as unknown as StructuralSchema;
+const scenarios = recorded.scenarios as unknown as readonly Scenario[];
+
+describe("the server's answers, recorded", () => {
+  test.each(scenarios)("$why", ({ steps }) => {
+    const server = new OneObjectServer(schema);
+    for (const { answer, ...step } of steps) {
+      expect({ step, answer: answerOf(server.write(step)) }).toEqual({ step, answer });
+    }
+  });
+});
