@@ -4,11 +4,9 @@ import { createFdDestination, createObservability } from "@oaas/observability/no
 import { runService } from "@oaas/service-shell";
 import { openSqliteStore } from "@oaas/storage/sqlite";
 import { shopExample } from "./adapters/examples.ts";
-import { packageManagerOf } from "./adapters/package-manager.ts";
 import { loggedProgress, terminalProgress } from "./adapters/progress.ts";
-import { startApp } from "./app.ts";
+import type { RunningApp } from "./app.ts";
 import { devStackConfig } from "./config.ts";
-import { StackPlatform } from "./platform/stack-platform.ts";
 import { readyScreen } from "./screen.ts";
 import { VERSION } from "./version.ts";
 
@@ -33,23 +31,23 @@ await runService({
       const log = { level: config.log.level, format: "plain", destination, isTerminal: false } as const;
       return createObservability({ service, version: VERSION, ambient, log });
     };
-    // Loaded on demand: without clusters the stack is there at once.
-    const real = config.noCluster ? undefined : await import("./adapters/real-clusters.ts");
+    // Loaded on demand: help and a wrong flag are told at once, and without clusters the stack is there at once.
+    const [{ startApp }, { packageManagerOf }, { StackPlatform }, real] = await Promise.all([
+      import("./app.ts"),
+      import("./adapters/package-manager.ts"),
+      import("./platform/stack-platform.ts"),
+      config.noCluster ? undefined : import("./adapters/real-clusters.ts"),
+    ]);
     const clusters = real?.realClusters({ config: config.clusters, dataDir, logger, env, ambient, observe }) ?? [];
     const store = openSqliteStore({ ambient, file: path.join(dataDir, "store.sqlite") });
-    const { server } = config;
-    const packageManager = packageManagerOf({ server, env, dataDir, ambient, store, observe });
-    const platform = new StackPlatform({ ambient, fetch, packageManager, example: shopExample });
-    const app = await startApp(config, VERSION, {
-      ambient,
-      store,
-      logger,
-      context,
-      metricsText: () => meter.text(),
-      clusters,
-      platform,
-      progress,
-    })
+    const start = async (): Promise<RunningApp> => {
+      const { server } = config;
+      const packageManager = packageManagerOf({ server, env, dataDir, ambient, store, observe });
+      const platform = new StackPlatform({ ambient, fetch, packageManager, example: shopExample });
+      const metricsText = (): Promise<string> => meter.text();
+      return startApp(config, VERSION, { ambient, store, logger, context, metricsText, clusters, platform, progress });
+    };
+    const app = await start()
       .catch(async (thrown: unknown) => {
         await store.close();
         throw thrown;

@@ -6,7 +6,8 @@ export function sideBySide(progress: Progress, names: readonly string[]): readon
   return names.map((name) => ({
     now: (step) => {
       steps.set(name, step);
-      progress.now([...steps].map(([of, doing]) => `${of}: ${doing}`).join(" · "));
+      const begun = names.filter((one) => steps.has(one));
+      progress.now(begun.map((one) => `${one}: ${steps.get(one) ?? ""}`).join(" · "));
     },
     note: (text) => progress.note(text),
   }));
