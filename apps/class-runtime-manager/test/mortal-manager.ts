@@ -54,7 +54,9 @@ export async function startMortalManager(
     const nth = (calls.get(namespace) ?? 0) + 1;
     calls.set(namespace, nth);
     if (namespace !== doom?.namespace || nth !== doom.nth) return { do: "pass" };
-    if (doom.moment === "after") return { do: "lose-answer", onAnswer: kill };
+    const met = doom;
+    // The answer may come when the test has gone on already.
+    if (met.moment === "after") return { do: "lose-answer", onAnswer: () => doom === met && kill() };
     kill();
     return { do: "hang" };
   });

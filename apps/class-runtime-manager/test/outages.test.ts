@@ -1,18 +1,22 @@
 import { readdirSync } from "node:fs";
 import path from "node:path";
+import { CrmInfoService } from "@oaas/contracts/grpc";
 import type { KubeClient } from "@oaas/kube-runtime";
 import {
   describeWith,
   eventually,
+  makeRunFolder,
   startKubeTarget,
   startTcpProxy,
   type KubernetesUnderTest,
+  type RunFolder,
   type TcpFault,
   type TcpProxy,
 } from "@oaas/testkit";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { CLASS_RUNTIMES, CORE_CHILD_KINDS } from "../src/controller/kinds.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { CLASS_RUNTIMES, CORE_CHILD_KINDS, NODES } from "../src/controller/kinds.ts";
 import { disturbedManager, type DisturbedManager } from "./disturbed-manager.ts";
+import { runManager, type RunningManager } from "./running-manager.ts";
 import { ask, makeNamespace, mustEqual, straightClient, worldOf, type Wish, type World } from "./world.ts";
 
 const CRDS = path.resolve(import.meta.dirname, "..", "..", "..", "deploy", "crds");
@@ -53,6 +57,18 @@ const OUTAGES: readonly Outage[] = [
   },
 ];
 
+/** What happens to the servers themselves, and how it ends. */
+const SERVER_OUTAGES: readonly {
+  readonly name: string;
+  readonly begin: (cluster: KubernetesUnderTest) => unknown;
+  readonly end: (cluster: KubernetesUnderTest) => unknown;
+}[] = [
+  { name: "etcd-frozen", begin: ({ etcd }) => etcd.freeze(), end: ({ etcd }) => etcd.thaw() },
+  { name: "etcd-killed", begin: ({ etcd }) => etcd.kill(), end: ({ etcd }) => etcd.start() },
+  { name: "api-server-frozen", begin: ({ apiServer }) => apiServer.freeze(), end: ({ apiServer }) => apiServer.thaw() },
+  { name: "api-server-killed", begin: ({ apiServer }) => apiServer.kill(), end: ({ apiServer }) => apiServer.start() },
+];
+
 describeWith(["kubernetes"], "outages between the controller and a real API server", () => {
   let cluster: KubernetesUnderTest;
   let client: KubeClient;
@@ -69,10 +85,13 @@ describeWith(["kubernetes"], "outages between the controller and a real API serv
     return crm;
   };
   const isSettled = (namespace: string): Promise<unknown> =>
-    eventually(async () => {
-      const { metadata, status } = await client.resource(CLASS_RUNTIMES).get({ namespace, name: "order" });
-      return status?.observedGeneration === metadata.generation;
-    });
+    eventually(
+      async () => {
+        const { metadata, status } = await client.resource(CLASS_RUNTIMES).get({ namespace, name: "order" });
+        return status?.observedGeneration === metadata.generation;
+      },
+      { timeoutMs: 60_000, what: `the class in ${namespace} to be looked at` },
+    );
 
   beforeAll(async () => {
     cluster = await startKubeTarget({ crdFiles: readdirSync(CRDS).map((file) => path.join(CRDS, file)) });
@@ -111,4 +130,74 @@ describeWith(["kubernetes"], "outages between the controller and a real API serv
       await crm.close();
     },
   );
+
+  describe("of the servers themselves, with one manager that runs through all of them", () => {
+    const namespaces = ["nothing-happens", ...SERVER_OUTAGES.map(({ name }) => name)];
+    let folder: RunFolder;
+    let crm: RunningManager;
+    let expected: World;
+
+    /** Whether a peer is told that the cluster is healthy and led; no answer is a no. */
+    const isWell = (): Promise<boolean> =>
+      crm.channel
+        .client(CrmInfoService)
+        .getEnvHealth({ env: "" }, { deadlineMs: 5_000 })
+        .then(
+          ({ status, leader }) => status === "Healthy" && leader === true,
+          () => false,
+        );
+    const change = async (namespace: string): Promise<void> => {
+      await ask(client, namespace, "order", BEFORE);
+      await isSettled(namespace);
+      await ask(client, namespace, "order", AFTER);
+    };
+
+    beforeAll(async () => {
+      folder = await makeRunFolder("outages");
+      for (const namespace of namespaces) await makeNamespace(client, namespace);
+      await makeReadyNode(client);
+      crm = await runManager(cluster.kubeconfig, folder.path, {
+        OPRC_CRM_K8S_NAMESPACE: namespaces.join(","),
+        OPRC_CRM_FEATURES_LEADER_ELECTION: "true",
+        OPRC_CRM_LEADER_ELECTION_LEASE_SECS: "3",
+      });
+      await change("nothing-happens");
+      await isSettled("nothing-happens");
+      await eventually(async () => (await worldOf(client, "nothing-happens")).size > 1);
+      expected = await worldOf(client, "nothing-happens");
+    });
+    afterAll(async () => {
+      await crm.process.stop(0);
+      crm.channel.close();
+      await folder.remove();
+    });
+
+    test.each(SERVER_OUTAGES)(
+      "$name: health says so, and afterwards what was asked comes about, without a restart and nothing twice",
+      async ({ name, begin, end }) => {
+        await eventually(isWell, { timeoutMs: 60_000, what: "health before" });
+        await change(name);
+        await begin(cluster);
+        await eventually(async () => !(await isWell()), { timeoutMs: 90_000, what: "health to tell" });
+        // Another process would help nobody.
+        expect((await fetch(`http://127.0.0.1:${crm.port}/healthz`)).status).toBe(200);
+        await end(cluster);
+        await eventually(async () => mustEqual(await worldOf(client, name), expected), {
+          timeoutMs: 90_000,
+          what: "the world without an outage",
+        });
+        await eventually(isWell, { timeoutMs: 60_000, what: "health afterwards" });
+        expect(crm.process.exit).toBeUndefined();
+      },
+      240_000,
+    );
+  });
 });
+
+/** A node that says it is ready, in a cluster where nobody looks after nodes. */
+async function makeReadyNode(client: KubeClient): Promise<void> {
+  const node = { apiVersion: "v1", kind: "Node", metadata: { name: "node-1" } };
+  await client.resource(NODES).create(node);
+  const ready = { status: { conditions: [{ type: "Ready", status: "True", reason: "Test", message: "" }] } };
+  await client.resource(NODES).patch({ namespace: "", name: "node-1" }, "merge", ready, { subresource: "status" });
+}
