@@ -1,0 +1,122 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { ok, err, type Result } from "@oaas/foundation";
+import { describeWith, eventually, startKubernetes, sweepSize, type KubernetesUnderTest } from "@oaas/testkit";
+import type { JsonObject } from "../src/json-value.ts";
+import type { StructuralSchema } from "../src/schema/structural-schema.ts";
+import type { Status } from "../src/status.ts";
+import objects from "../testdata/custom-resources.json" with { type: "json" };
+import writes from "../testdata/server-side-apply.json" with { type: "json" };
+import schemas from "../testdata/structural-schemas.json" with { type: "json" };
+import { asking, causesOf, definition, type Ask } from "./api-server.ts";
+import { answerOf, OneObjectServer, type WriteStep } from "./one-object-server.ts";
+import { writeSequences } from "./write-steps.ts";
+
+const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const NAMESPACE = "/apis/probe.test/v1/namespaces/default";
+
+describeWith(["kubernetes", "etcd"], "what is recorded of the real server", () => {
+  let cluster: KubernetesUnderTest;
+  let ask: Ask;
+  beforeAll(async () => {
+    cluster = await startKubernetes();
+    ask = asking(cluster);
+    await ask("POST", DEFINITIONS, definition("sinks", "Sink", objects.schema));
+    await ask("POST", DEFINITIONS, definition("mixes", "Mix", writes.schema, { subresources: { status: {} } }));
+    for (const plural of ["sinks", "mixes"]) {
+      await eventually(async () => (await ask("GET", `${NAMESPACE}/${plural}`)).code === 200, { what: plural });
+    }
+  });
+  afterAll(() => cluster?.close());
+
+  it("is what it says of schemas", async () => {
+    for (const { why, schema, causes } of schemas) {
+      const answer = await ask("POST", `${DEFINITIONS}?dryRun=All`, definition("bads", "Bad", schema));
+      expect({ why, causes: causesOf(answer) }).toEqual({
+        why,
+        causes: causesOf({ code: 0, body: { details: { causes } } }),
+      });
+    }
+  });
+
+  it("is what it makes of objects and says against them", async () => {
+    for (const { why, object, causes = [], admitted } of objects.cases as readonly RecordedObject[]) {
+      const sent = { apiVersion: "probe.test/v1", kind: "Sink", metadata: { name: "t" }, ...object };
+      const answer = await ask("POST", `${NAMESPACE}/sinks?dryRun=All`, sent);
+      expect({ why, causes: causesOf(answer) }).toEqual({
+        why,
+        causes: causesOf({ code: 0, body: { details: { causes } } }),
+      });
+      if (admitted === undefined) continue;
+      const { spec, status } = answer.body;
+      expect({ why, spec, status }).toEqual({ why, spec: admitted["spec"], status: admitted["status"] });
+    }
+  });
+
+  it("is what it does with writes by several managers", async () => {
+    for (const [index, { why, steps }] of (writes.scenarios as unknown as readonly Scenario[]).entries()) {
+      for (const { answer, ...step } of steps) {
+        const answered = answerOf(await write(ask, `recorded-${index}`, step));
+        expect({ why, step, answer: comparable(answered) }).toEqual({ why, step, answer: comparable(answer) });
+      }
+    }
+  });
+
+  it("is what any other sequence of writes shows", async () => {
+    let count = 0;
+    await fc.assert(
+      fc.asyncProperty(writeSequences, async (steps) => {
+        const ours = new OneObjectServer(writes.schema as unknown as StructuralSchema);
+        count += 1;
+        for (const step of steps) {
+          const theirs = answerOf(await write(ask, `random-${count}`, step));
+          expect({ step, answer: comparable(answerOf(ours.write(step))) }).toEqual({
+            step,
+            answer: comparable(theirs),
+          });
+        }
+      }),
+      { numRuns: sweepSize(40, 2_000) },
+    );
+  }, 1_200_000);
+});
+
+interface RecordedObject {
+  readonly why: string;
+  readonly object: JsonObject;
+  readonly causes?: readonly JsonObject[];
+  readonly admitted?: JsonObject;
+}
+
+interface Scenario {
+  readonly why: string;
+  readonly steps: readonly (WriteStep & { readonly answer: JsonObject })[];
+}
+
+async function write(ask: Ask, name: string, step: WriteStep): Promise<Result<JsonObject, Status>> {
+  const { apply, create, patch, update, force = false, subresource, body } = step;
+  const given = body["metadata"] as JsonObject | undefined;
+  const object: JsonObject = { apiVersion: "probe.test/v1", kind: "Mix", ...body, metadata: { name, ...given } };
+  const url = `${NAMESPACE}/mixes/${name}${subresource === undefined ? "" : `/${subresource}`}`;
+  const send = async (): ReturnType<Ask> => {
+    if (create !== undefined) return ask("POST", `${NAMESPACE}/mixes?fieldManager=${create}`, object);
+    if (patch !== undefined) return ask("PATCH", `${url}?fieldManager=${patch}`, body, "application/merge-patch+json");
+    if (update !== undefined) {
+      const { resourceVersion = "" } = (await ask("GET", url)).body["metadata"] as JsonObject;
+      const metadata = { name, ...given, resourceVersion };
+      return ask("PUT", `${url}?fieldManager=${update}`, { ...object, metadata });
+    }
+    return ask("PATCH", `${url}?fieldManager=${apply}&force=${force}`, object, "application/apply-patch+yaml");
+  };
+  const answer = await send();
+  const refusal = { ...answer.body, code: answer.code } as unknown as Status;
+  if (answer.body["kind"] !== "Status") return ok(answer.body);
+  return err({ ...refusal, message: (refusal.message ?? "").replaceAll(name, "NAME") });
+}
+
+/** Causes are in no order, and so is the message that lists them. */
+function comparable(answer: JsonObject): JsonObject {
+  if (answer["causes"] === undefined) return answer;
+  const { causes = [], message: _message, ...rest } = answer;
+  return { ...rest, causes: causesOf({ code: 0, body: { details: { causes } } }) };
+}
