@@ -37,6 +37,7 @@ export { startKubernetes, type KubernetesOptions, type KubernetesUnderTest } fro
 export type { AuditedRequest } from "./kubernetes/audit.ts";
 export { kubeTarget, startKubeTarget, type KubeTarget } from "./kubernetes/kube-target.ts";
 export { addKnativeKinds, removeKnativeKinds } from "./knative/knative-kinds.ts";
+export { startKnative, type KnativeUnderTest } from "./knative/start-knative.ts";
 export {
   startPrometheus,
   type PrometheusOptions,
