@@ -5,7 +5,7 @@ import { realAmbient } from "@oaas/foundation/real";
 import type { KubeObject } from "@oaas/kube-core";
 import { KubeClient } from "@oaas/kube-runtime";
 import { createUndiciTransport, loadAccess } from "@oaas/kube-runtime/node";
-import { eventually, startKubernetes, type KubernetesOptions, type KubernetesUnderTest } from "@oaas/testkit";
+import { eventually, startKubeTarget, type KubernetesOptions, type KubernetesUnderTest } from "@oaas/testkit";
 import { createClassManager, type ClassManager, type ClassManagerOptions } from "../src/controller/class-manager.ts";
 import type { ConfiguredFacts } from "../src/controller/cluster-facts.ts";
 
@@ -45,7 +45,7 @@ export class ClassLab {
   static async start(options: KubernetesOptions = {}): Promise<ClassLab> {
     const crdFiles = readdirSync(CRDS).map((file) => path.join(CRDS, file));
     const parts = { controllerManager: true, scheduler: true, kwokNodes: 2, crdFiles };
-    return new ClassLab(await startKubernetes({ ...parts, ...options }));
+    return new ClassLab(await startKubeTarget({ ...parts, ...options }));
   }
 
   async close(): Promise<void> {

@@ -1,45 +1,44 @@
-import { readdirSync } from "node:fs";
-import path from "node:path";
 import type { ClassRuntime } from "@oaas/contracts/crd";
-import { realAmbient } from "@oaas/foundation/real";
 import type { KubeObject } from "@oaas/kube-core";
-import { KubeClient } from "@oaas/kube-runtime";
-import { createUndiciTransport, loadAccess } from "@oaas/kube-runtime/node";
 import { createRecordingMeter } from "@oaas/observability/testing";
-import { describeWith, eventually, startKubernetes, type KubernetesUnderTest } from "@oaas/testkit";
+import { describeWith, eventually } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createClassManager, type ClassManager } from "../src/controller/class-manager.ts";
-import type { ConfiguredFacts } from "../src/controller/cluster-facts.ts";
+import type { ClassManager } from "../src/controller/class-manager.ts";
+import { ClassLab } from "./class-lab.ts";
 
-const CRDS = path.resolve(import.meta.dirname, "..", "..", "..", "deploy", "crds");
-
-const FACTS: ConfiguredFacts = {
-  profile: "dev",
-  features: { odgm: true, hpa: true, knative: true, prometheus: false },
-  flags: { isEdge: false, isDatacenter: false },
-  odgm: {},
-  telemetry: { enabled: false },
-  maxReplicas: 20,
-};
+const NAMESPACE = "classes";
 
 describeWith(["kubernetes", "kwok"], "the controller on a real cluster", () => {
-  let cluster: KubernetesUnderTest;
-  let client: KubeClient;
+  let lab: ClassLab;
   let crm: ClassManager;
+  let meter = createRecordingMeter();
 
-  const kubectl = async (args: string[], stdin?: string): Promise<string> => {
-    const { stdout, stderr, exitCode } = await cluster.kubectl(args, stdin === undefined ? {} : { stdin });
-    if (exitCode !== 0) throw new Error(stderr);
-    return stdout;
+  const manage = async (identity: string): Promise<void> => {
+    meter = createRecordingMeter();
+    crm = await lab.manage({ namespaces: [NAMESPACE], identity, meter });
   };
-  const get = async <T extends KubeObject>(kind: string, name: string): Promise<T | undefined> => {
-    const text = await kubectl(["get", kind, name, "-n", "classes", "-o", "json", "--ignore-not-found"]);
-    return text === "" ? undefined : (JSON.parse(text) as T);
-  };
-  const runtime = async (name: string): Promise<ClassRuntime["status"]> =>
-    (await get<ClassRuntime & KubeObject>("crt", name))?.status;
-  const apply = (manifest: object): Promise<string> =>
-    kubectl(["apply", "-n", "classes", "-f", "-"], JSON.stringify(manifest));
+  const kubectl = (args: readonly string[], stdin?: string): Promise<string> => lab.kubectl(args, stdin);
+  const get = <T extends KubeObject>(kind: string, name: string): Promise<T | undefined> =>
+    lab.get<T>(NAMESPACE, kind, name);
+  const runtime = (name: string): Promise<ClassRuntime["status"]> => lab.status(NAMESPACE, name);
+  const apply = (manifest: object): Promise<string> => lab.apply(NAMESPACE, manifest);
+  const becomes = (name: string, phase: string): Promise<unknown> => lab.becomes(NAMESPACE, name, phase);
+  /** Every object that a pass could write, with its version. */
+  const versions = (): Promise<string> =>
+    lab.kubectl(
+      `get crt,deploy,svc,cm -n ${NAMESPACE} -o jsonpath={range.items[*]}{.kind}/{.metadata.name}={.metadata.resourceVersion},{end}`,
+    );
+  /** Waits until the class has been looked at more often than so, and nothing is in hand. */
+  const looked = (before: number): Promise<unknown> =>
+    eventually(
+      () =>
+        passes() > before &&
+        (meter.value("kube_controller_active_workers", { controller: "class-runtime" }) ?? 0) === 0 &&
+        crm.manager.controllers.every(({ queueLength }) => queueLength === 0),
+      { timeoutMs: 60_000, what: "another look" },
+    );
+  const passes = (): number =>
+    meter.observations("crm_reconciliation_duration_seconds", { kind: "class-runtime" }).length;
   const classOf = (name: string, functions: readonly string[], over: object = {}): object => ({
     apiVersion: "oaas.io/v1alpha1",
     kind: "ClassRuntime",
@@ -53,41 +52,13 @@ describeWith(["kubernetes", "kwok"], "the controller on a real cluster", () => {
       ...over,
     },
   });
-  const becomes = (name: string, phase: string): Promise<unknown> =>
-    eventually(
-      async () => {
-        const status = await runtime(name);
-        if (status?.phase !== phase) throw new Error(`phase is ${status?.phase}: ${status?.message}`);
-      },
-      { timeoutMs: 60_000, what: `${name} to be ${phase}` },
-    );
 
   beforeAll(async () => {
-    cluster = await startKubernetes({
-      controllerManager: true,
-      scheduler: true,
-      kwokNodes: 2,
-      crdFiles: readdirSync(CRDS).map((file) => path.join(CRDS, file)),
-    });
-    await kubectl(["create", "namespace", "classes"]);
-    const access = loadAccess({ env: {}, kubeconfig: cluster.kubeconfig });
-    client = new KubeClient({ transport: createUndiciTransport(access, realAmbient), ambient: realAmbient });
-    crm = createClassManager({
-      client,
-      ambient: realAmbient,
-      namespaces: ["classes"],
-      facts: FACTS,
-      identity: "test",
-      meter: createRecordingMeter(),
-    });
-    crm.manager.start();
-    await eventually(() => crm.manager.isWorking, { timeoutMs: 30_000 });
+    lab = await ClassLab.start();
+    await lab.kubectl(`create namespace ${NAMESPACE}`);
+    await manage("test");
   });
-  afterAll(async () => {
-    await crm.manager.stop();
-    await client.close();
-    await cluster.close();
-  });
+  afterAll(() => lab.close());
 
   test("a class with two functions and state becomes available, with its children owned and named in status", async () => {
     await apply(classOf("order", ["Order.create", "Order.cancel"], { state_spec: { consistency_model: "strong" } }));
@@ -109,54 +80,19 @@ describeWith(["kubernetes", "kwok"], "the controller on a real cluster", () => {
   });
 
   test("nothing is written when nothing changes", async () => {
-    const versions = async (): Promise<string> =>
-      kubectl([
-        "get",
-        "crt,deploy,svc,cm",
-        "-n",
-        "classes",
-        "-o",
-        "jsonpath={range .items[*]}{.kind}/{.metadata.name}={.metadata.resourceVersion}{'\\n'}{end}",
-      ]);
-    await eventually(() => crm.manager.controllers.every(({ queueLength }) => queueLength === 0));
-    const before = await versions();
-    for (const controller of crm.manager.controllers) controller.enqueue({ namespace: "classes", name: "order" });
-    await eventually(() => crm.manager.controllers.every(({ queueLength }) => queueLength === 0));
+    await looked(0);
+    const [before, passesBefore] = [await versions(), passes()];
+    for (const controller of crm.manager.controllers) controller.enqueue({ namespace: NAMESPACE, name: "order" });
+    await looked(passesBefore);
     expect(await versions()).toBe(before);
   });
 
   test("a restart writes nothing", async () => {
     await crm.manager.stop();
-    const before = await kubectl([
-      "get",
-      "crt,deploy,svc,cm",
-      "-n",
-      "classes",
-      "-o",
-      "jsonpath={range .items[*]}{.metadata.resourceVersion}{'\\n'}{end}",
-    ]);
-    crm = createClassManager({
-      client,
-      ambient: realAmbient,
-      namespaces: ["classes"],
-      facts: FACTS,
-      identity: "test-2",
-    });
-    crm.manager.start();
-    await eventually(
-      () => crm.manager.isWorking && crm.manager.controllers.every(({ queueLength }) => queueLength === 0),
-      { timeoutMs: 30_000 },
-    );
-    expect(
-      await kubectl([
-        "get",
-        "crt,deploy,svc,cm",
-        "-n",
-        "classes",
-        "-o",
-        "jsonpath={range .items[*]}{.metadata.resourceVersion}{'\\n'}{end}",
-      ]),
-    ).toBe(before);
+    const before = await versions();
+    await manage("test-2");
+    await looked(0);
+    expect(await versions()).toBe(before);
   });
 
   test("a child that is deleted or edited by hand is repaired", async () => {

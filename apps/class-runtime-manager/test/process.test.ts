@@ -1,19 +1,24 @@
-import { spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
+import { readdirSync, writeFileSync } from "node:fs";
 import { request as requestHttps } from "node:https";
-import { createInterface } from "node:readline";
+import path from "node:path";
 import { CrmInfoService, DeploymentCondition, DeploymentService, grpcHealth } from "@oaas/contracts/grpc";
 import { isFault } from "@oaas/foundation";
 import { realAmbient } from "@oaas/foundation/real";
 import { RpcChannel, type ChannelTls } from "@oaas/rpc";
-import { describeWith, eventually, makeAuthority, startKubernetes, type KubernetesUnderTest } from "@oaas/testkit";
+import {
+  describeWith,
+  eventually,
+  makeAuthority,
+  makeRunFolder,
+  runCommand,
+  startKubeTarget,
+  type KubernetesUnderTest,
+  type RunFolder,
+} from "@oaas/testkit";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { MAIN, runManager, type RunningManager } from "./running-manager.ts";
 
 const CRDS = path.resolve(import.meta.dirname, "..", "..", "..", "deploy", "crds");
-const MAIN = path.resolve(import.meta.dirname, "..", "src", "main.ts");
 
 function statusWithoutCertificate(port: number, ca: string, asked: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
@@ -26,59 +31,24 @@ function statusWithoutCertificate(port: number, ca: string, asked: string): Prom
   });
 }
 
-/** A manager as an operator runs it: a process with settings in its environment. */
-interface ManagerProcess {
-  readonly port: number;
-  readonly child: ChildProcess;
-  readonly channel: RpcChannel;
-}
-
 describeWith(["kubernetes", "kwok"], "the manager as a process, on a real cluster", () => {
   let cluster: KubernetesUnderTest;
-  const running: ManagerProcess[] = [];
+  let folder: RunFolder;
+  const running: RunningManager[] = [];
 
   const kubectl = async (...args: string[]): Promise<string> => (await cluster.kubectl(args)).stdout;
-  const start = async (env: Record<string, string> = {}): Promise<ManagerProcess> => {
-    const child = spawn(process.execPath, [MAIN], {
-      env: {
-        PATH: process.env["PATH"] ?? "",
-        KUBECONFIG: cluster.kubeconfig,
-        HTTP_PORT: "0",
-        OPRC_CRM_HTTP_HOST: "127.0.0.1",
-        OPRC_CRM_K8S_NAMESPACE: "classes",
-        OPRC_CRM_FEATURES_ODGM: "true",
-        LOG_LEVEL: "info",
-        ...env,
-      },
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    const lines = createInterface({ input: child.stdout });
-    for await (const line of lines) {
-      const entry = JSON.parse(line) as { message: string; port: number };
-      if (entry.message !== "the class runtime manager listens") continue;
-      // Goes on reading, so that the process never waits for us.
-      child.stdout.resume();
-      const channel = new RpcChannel({
-        name: "crm",
-        address: `127.0.0.1:${entry.port}`,
-        clock: realAmbient.clock,
-        token: () => "secret-token",
-      });
-      const manager = { port: entry.port, child, channel };
-      running.push(manager);
-      return manager;
-    }
-    throw new Error("the manager ended before it listened");
+  const start = async (env: Record<string, string> = {}): Promise<RunningManager> => {
+    const defaults = { OPRC_CRM_K8S_NAMESPACE: "classes", OPRC_CRM_FEATURES_ODGM: "true" };
+    const manager = await runManager(cluster.kubeconfig, folder.path, { ...defaults, ...env });
+    running.push(manager);
+    return manager;
   };
-  const stop = async (manager: ManagerProcess, signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> => {
-    manager.channel.close();
-    if (manager.child.exitCode !== null || manager.child.signalCode !== null) return manager.child.exitCode;
-    manager.child.kill(signal);
-    const [code] = (await once(manager.child, "exit")) as [number | null];
-    return code;
+  const kill = async ({ channel, process: manager }: RunningManager): Promise<void> => {
+    channel.close();
+    await manager.stop(0);
   };
-  const deploymentsOf = (manager: ManagerProcess) => manager.channel.client(DeploymentService);
-  const conditionOf = async (manager: ManagerProcess, deploymentId: string): Promise<DeploymentCondition | undefined> =>
+  const deploymentsOf = (manager: RunningManager) => manager.channel.client(DeploymentService);
+  const conditionOf = async (manager: RunningManager, deploymentId: string): Promise<DeploymentCondition | undefined> =>
     (await deploymentsOf(manager).getClassRuntime({ deploymentId })).deployment?.status?.condition;
   const unit = {
     id: "shop-order-1",
@@ -94,17 +64,19 @@ describeWith(["kubernetes", "kwok"], "the manager as a process, on a real cluste
   };
 
   beforeAll(async () => {
-    cluster = await startKubernetes({
+    cluster = await startKubeTarget({
       controllerManager: true,
       scheduler: true,
       kwokNodes: 2,
       crdFiles: readdirSync(CRDS).map((file) => path.join(CRDS, file)),
     });
+    folder = await makeRunFolder("crm-process");
     await kubectl("create", "namespace", "classes");
   });
-  afterEach(() => Promise.all(running.splice(0).map((manager) => stop(manager, "SIGKILL"))));
+  afterEach(() => Promise.all(running.splice(0).map(kill)));
   afterAll(async () => {
     await cluster.close();
+    await folder.remove();
   });
 
   test("deploys over gRPC, tells the truth over gRPC, HTTP and kubectl, and deletes without a trace", async () => {
@@ -147,7 +119,7 @@ describeWith(["kubernetes", "kwok"], "the manager as a process, on a real cluste
           (thrown: unknown) => isFault(thrown, "not-found"),
         ),
     );
-    expect(await stop(crm)).toBe(0);
+    expect(await crm.stop()).toBe(0);
   });
 
   test("of two processes one acts; the other answers reads, names the leader to writers, and takes over after a kill -9", async () => {
@@ -171,7 +143,7 @@ describeWith(["kubernetes", "kwok"], "the manager as a process, on a real cluste
       },
       { what: "the second to name the first" },
     );
-    await stop(first, "SIGKILL");
+    await kill(first);
     await eventually(
       async () =>
         (await deploymentsOf(second).deploy({ deploymentUnit: { ...unit, id: "two-2" } })).deploymentId === "two-2",
@@ -180,7 +152,7 @@ describeWith(["kubernetes", "kwok"], "the manager as a process, on a real cluste
     await eventually(async () => (await conditionOf(second, "two-2")) === DeploymentCondition.RUNNING, {
       timeoutMs: 60_000,
     });
-    expect(await stop(second)).toBe(0);
+    expect(await second.stop()).toBe(0);
   });
 
   test("with a token configured, strangers see health and nothing else", async () => {
@@ -195,14 +167,14 @@ describeWith(["kubernetes", "kwok"], "the manager as a process, on a real cluste
       );
     expect(isFault(refused, "unauthenticated")).toBe(true);
     expect((await stranger.client(grpcHealth.Health).check({ service: "" })).status).toBeDefined();
-    await eventually(async () => (await deploymentsOf(crm).listClassRuntimes({})).items.length > 0);
+    const headers = { authorization: "Bearer secret-token" };
+    await eventually(async () => (await deploymentsOf(crm).listClassRuntimes({}, { headers })).items.length > 0);
     stranger.close();
-    expect(await stop(crm)).toBe(0);
+    expect(await crm.stop()).toBe(0);
   });
 
   test("mTLS: both sides are checked, and certificates that are replaced are used without a restart", async () => {
-    const folder = mkdtempSync(path.join(tmpdir(), "oaas-crm-tls-"));
-    const file = (name: string): string => path.join(folder, name);
+    const file = (name: string): string => path.join(folder.path, name);
     const clients = makeAuthority("clients");
     const pm = clients.issue({ commonName: "pm" });
     const renew = (): string => {
@@ -245,13 +217,11 @@ describeWith(["kubernetes", "kwok"], "the manager as a process, on a real cluste
       timeoutMs: 30_000,
       what: "the new certificate to be used",
     });
-    expect(await stop(crm)).toBe(0);
-    rmSync(folder, { recursive: true });
+    expect(await crm.stop()).toBe(0);
   });
 
   test("a token in a file that is replaced counts without a restart", async () => {
-    const folder = mkdtempSync(path.join(tmpdir(), "oaas-crm-token-"));
-    const file = path.join(folder, "token");
+    const file = path.join(folder.path, "token");
     writeFileSync(file, "first\n");
     const crm = await start({ OPRC_CRM_SECURITY_TOKEN_FILE: file });
     const accepts = async (token: string): Promise<boolean> => {
@@ -268,26 +238,25 @@ describeWith(["kubernetes", "kwok"], "the manager as a process, on a real cluste
     writeFileSync(file, "second\n");
     await eventually(() => accepts("second"), { timeoutMs: 30_000, what: "the second token to count" });
     expect(await accepts("first")).toBe(false);
-    expect(await stop(crm)).toBe(0);
-    rmSync(folder, { recursive: true });
+    expect(await crm.stop()).toBe(0);
   });
 
   test.each([
-    [{ OPRC_CRM_GRPC_WEB_ORIGINS: "https://console.example/path" }, "OPRC_CRM_GRPC_WEB_ORIGINS"],
-    [{ OPRC_CRM_PROFIL: "dev" }, "OPRC_CRM_PROFILE"],
-    [{ HTTP_PORT: "many" }, "HTTP_PORT"],
-    [{ KUBECONFIG: "/no/such/file" }, "/no/such/file"],
-    [{ OPRC_CRM_K8S_NAMESPACE: "a,*" }, "OPRC_CRM_K8S_NAMESPACE"],
-  ])("a start that cannot be says why: %j", async (env, mentioned) => {
-    const child = spawn(process.execPath, [MAIN], {
-      env: { PATH: process.env["PATH"] ?? "", KUBECONFIG: cluster.kubeconfig, HTTP_PORT: "0", ...env },
-      stdio: ["ignore", "ignore", "pipe"],
-    });
-    let stderr = "";
-    child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
-    const [code] = (await once(child, "close")) as [number | null];
-    expect(code).toBe(1);
-    expect(stderr).toContain(mentioned);
+    {
+      env: {
+        OPRC_CRM_GRPC_WEB_ORIGINS: "https://console.example/path",
+        OPRC_CRM_PROFIL: "dev",
+        HTTP_PORT: "many",
+        OPRC_CRM_K8S_NAMESPACE: "a,*",
+      },
+      says: ["OPRC_CRM_GRPC_WEB_ORIGINS", "OPRC_CRM_PROFILE", "HTTP_PORT", "OPRC_CRM_K8S_NAMESPACE"],
+    },
+    { env: { KUBECONFIG: "/no/such/file" }, says: ["/no/such/file"] },
+  ])("a start that cannot be says all that is wrong: $says", async ({ env, says }) => {
+    const settings = { KUBECONFIG: cluster.kubeconfig, HTTP_PORT: "0", ...env };
+    const { exitCode, stderr } = await runCommand(process.execPath, [MAIN], { env: settings, timeoutMs: 60_000 });
+    expect(exitCode).toBe(1);
+    for (const said of says) expect(stderr).toContain(said);
     expect(stderr).not.toContain("    at ");
   });
 });

@@ -4,7 +4,8 @@ import { realAmbient } from "@oaas/foundation/real";
 import { RpcChannel, type ChannelTls } from "@oaas/rpc";
 import { startProcess, untilReady, type ProcessUnderTest } from "@oaas/testkit";
 
-const MAIN = path.resolve(import.meta.dirname, "..", "src", "main.ts");
+/** The program. */
+export const MAIN = path.resolve(import.meta.dirname, "..", "src", "main.ts");
 
 /** One line of the manager's log. */
 export interface LogLine {
