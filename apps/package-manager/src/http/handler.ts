@@ -1,6 +1,6 @@
 import type { ROUTES, OperationId } from "@oaas/contracts/rest";
 import type { z } from "zod";
-import type { Call } from "../use-cases.ts";
+import type { HttpCall } from "./http-call.ts";
 
 /** Operations with a handler of their own: offered, and no other spelling of another one. */
 export type OwnOperation = {
@@ -21,7 +21,7 @@ export interface HttpRequest<Id extends OperationId = OperationId> {
   readonly parameters: Readonly<Record<string, string>>;
   readonly query: QueryOf<Id>;
   readonly body: BodyOf<Id>;
-  readonly call: Call & { readonly signal: AbortSignal };
+  readonly call: HttpCall;
   /** From If-Match. */
   readonly ifVersion?: number;
   readonly lastEventId?: string;

@@ -6,6 +6,7 @@ import type { Caller } from "../access/caller.ts";
 import type { Handler, HttpReply, HttpRequest, OwnOperation } from "./handler.ts";
 import { httpMetrics } from "./http-metrics.ts";
 import type { Idempotency } from "./idempotency.ts";
+import { HttpCall } from "./http-call.ts";
 import { readBody, readQuery, versionFrom } from "./read-request.ts";
 import { refusalReply } from "./refusals.ts";
 
@@ -132,13 +133,7 @@ function read<Id extends OperationId>(
     parameters: incoming.parameters,
     query,
     body: readBody(route, incoming.header("content-type"), incoming.body),
-    call: {
-      ...asker,
-      ...(reason === undefined ? {} : { reason }),
-      get signal() {
-        return incoming.gone;
-      },
-    },
+    call: new HttpCall(incoming, asker, reason),
     ...(ifVersion === undefined ? {} : { ifVersion }),
     ...(lastEventId === undefined ? {} : { lastEventId }),
   } as HttpRequest<Id>;

@@ -19,9 +19,7 @@ export function registered(record: PackageRecord): RegisteredPackage {
     package: record.package,
     revision: record.revision,
     digest: record.digest,
-    get json() {
-      return packageJson(record);
-    },
+    json: packageJson(record),
   };
 }
 

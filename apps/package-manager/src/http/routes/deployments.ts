@@ -59,7 +59,7 @@ export function deploymentHandlers(deployments: Deployments, status: StatusReade
         await deployments.rollBack(
           keyIn(parameters),
           body.revision,
-          body.reason === undefined ? call : { ...call, reason: body.reason },
+          call.because(body.reason),
           ifVersion === undefined ? {} : { ifVersion },
         ),
       ),

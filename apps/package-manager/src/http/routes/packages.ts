@@ -68,12 +68,7 @@ export function packageHandlers(registry: Registry): Handlers<PackageOperation> 
       json(diffToWire(await registry.diff(nameIn(parameters), query.from, query.to))),
     rollBackPackage: async ({ parameters, body, call, ifVersion }) =>
       acknowledged(
-        await registry.rollBack(
-          nameIn(parameters),
-          body.revision,
-          body.reason === undefined ? call : { ...call, reason: body.reason },
-          versioned(ifVersion),
-        ),
+        await registry.rollBack(nameIn(parameters), body.revision, call.because(body.reason), versioned(ifVersion)),
         200,
       ),
     listClasses: async ({ query }) => {
