@@ -77,7 +77,7 @@ afterEach(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("npm start", () => {
-  test("serves, stops in order on a signal, and finds its data again", async () => {
+  test("serves, stops in order on a signal, and finds its data again, also after a kill -9", async () => {
     const dataDir = path.join(folder, "again");
     const first = await start(dataDir);
     expect(first.start).toBe(1);
@@ -101,17 +101,11 @@ describe("npm start", () => {
     const second = await start(dataDir);
     expect(second.start).toBe(2);
     expect(await (await fetch(`${second.url}/api/v1/packages/counter`)).json()).toMatchObject({ name: "counter" });
-    await second.stop();
-  });
-
-  test("the start before a kill -9 is not lost", async () => {
-    const dataDir = path.join(folder, "killed");
-    const { child } = await start(dataDir);
-    child.kill("SIGKILL");
-    await once(child, "exit");
-    const second = await start(dataDir);
-    expect(second.start).toBe(2);
-    await second.stop();
+    second.child.kill("SIGKILL");
+    await once(second.child, "exit");
+    const third = await start(dataDir);
+    expect(third.start, "a start before a kill -9 is not lost").toBe(3);
+    await third.stop();
   });
 
   test("it ends when the task that started it is killed", async () => {
@@ -121,21 +115,23 @@ describe("npm start", () => {
     await eventually(() => processesWith(dataDir).length === 0, { what: "the stack to end" });
   });
 
-  test.each([
-    ["an unknown path", "GET", "/nope", 404],
-    ["a method that would change something", "POST", "/health", 405],
-    ["a path that steps up", "GET", "/../../etc/passwd", 404],
-  ])("%s gets a problem with its correlation id", async (_name, method, url, status) => {
-    const stack = await start(path.join(folder, `problem-${status}-${method}`));
-    const response = await fetch(stack.page_url + url, { method, headers: { "x-correlation-id": "test-1" } });
-    expect(response.status).toBe(status);
-    expect(response.headers.get("content-type")).toBe("application/problem+json");
-    expect(response.headers.get("x-correlation-id")).toBe("test-1");
-    expect(await response.json()).toMatchObject({
-      status,
-      error: expect.any(String) as string,
-      correlationId: "test-1",
-    });
+  test("what cannot be read gets a problem with its correlation id", async () => {
+    const stack = await start(path.join(folder, "problems"));
+    for (const [why, method, url, status] of [
+      ["an unknown path", "GET", "/nope", 404],
+      ["a method that would change something", "POST", "/health", 405],
+      ["a path that steps up", "GET", "/../../etc/passwd", 404],
+    ] as const) {
+      const response = await fetch(stack.page_url + url, { method, headers: { "x-correlation-id": "test-1" } });
+      expect(response.status, why).toBe(status);
+      expect(response.headers.get("content-type")).toBe("application/problem+json");
+      expect(response.headers.get("x-correlation-id")).toBe("test-1");
+      expect(await response.json()).toMatchObject({
+        status,
+        error: expect.any(String) as string,
+        correlationId: "test-1",
+      });
+    }
     await stack.stop();
   });
 });
