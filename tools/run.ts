@@ -1,3 +1,4 @@
+import { apiFuzz } from "./tasks/api-fuzz.ts";
 import { bench } from "./tasks/bench.ts";
 import { bundle } from "./tasks/bundle.ts";
 import { check } from "./tasks/check.ts";
@@ -23,6 +24,7 @@ const TASKS: Record<string, { readonly help: string; readonly run: Task }> = {
   },
   test: { help: "all checks and suites up to Kubernetes, etcd, Prometheus and Chromium", run: runTests("test") },
   "test:full": { help: "also the heavy components", run: runTests("full") },
+  "test:api-fuzz": { help: "Schemathesis against the package manager's OpenAPI document", run: apiFuzz },
   sweep: { help: "fuzzing, kill points and soaks at full size", run: runTests("sweep") },
   check: { help: "format, lint, types, unused code, generated files, commits, unit tests", run: check },
   fix: { help: "format and mend what can be mended", run: fix },
@@ -39,7 +41,7 @@ const task = TASKS[name];
 if (task) {
   process.exitCode = await task.run(args);
 } else {
-  const lines = Object.entries(TASKS).map(([known, { help }]) => `  ${known.padEnd(12)} ${help}`);
+  const lines = Object.entries(TASKS).map(([known, { help }]) => `  ${known.padEnd(13)} ${help}`);
   process.stderr.write(`${name ? `There is no task "${name}". ` : ""}Tasks:\n${lines.join("\n")}\n`);
   process.exitCode = 2;
 }

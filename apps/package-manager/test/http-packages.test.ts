@@ -153,6 +153,7 @@ describe("wrong requests", () => {
     },
     { why: "an unknown path", method: "GET", path: "/api/v1/nothing", status: 404, says: "/openapi.json" },
     { why: "a wrong method", method: "DELETE", path: "/api/v1/packages", status: 405, says: "POST" },
+    { why: "a method that no route takes", method: "QUERY", path: "/api/v1/packages", status: 405, says: "POST" },
     { why: "a path of the data plane", method: "POST", path: "/api/v1/scripts/build", status: 501, says: "data plane" },
     { why: "below the gateway", method: "GET", path: "/api/gateway/a/b/c", status: 501, says: "data plane" },
     { why: "a wrong limit", method: "GET", path: "/api/v1/packages?limit=many", status: 400, says: "$.limit" },

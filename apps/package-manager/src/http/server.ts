@@ -103,8 +103,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     });
   }
 
-  app.setErrorHandler(refuse);
-  app.setNotFoundHandler((request, reply) => {
+  const unrouted = (request: FastifyRequest, reply: FastifyReply): void => {
     const [path = ""] = request.url.split("?", 1);
     const methods = methodsOf(path);
     if (methods.length === 0) return refuse(unknownPath(path), request, reply);
@@ -112,6 +111,12 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
       return void preflight(reply, methods).send();
     reply.header("allow", methods.join(", "));
     return refuse(wrongMethod(request.method, methods), request, reply);
+  };
+  app.setNotFoundHandler(unrouted);
+  app.setErrorHandler((thrown: { readonly code?: string }, request, reply) => {
+    // QUERY, which no route takes, is refused for its body before its path is looked at.
+    if (thrown.code === "FST_ERR_ROUTE_MISSING_CONTENT_TYPE") unrouted(request, reply);
+    else refuse(thrown, request, reply);
   });
   return app;
 }

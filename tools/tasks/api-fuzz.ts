@@ -1,0 +1,75 @@
+import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { cacheDir } from "@oaas/real-components";
+import { capture, inherit } from "./command.ts";
+import { ROOT } from "./root.ts";
+
+const SCHEMATHESIS = "4.32.5";
+const PROGRAM = fileURLToPath(import.meta.resolve("../../apps/package-manager/test/programs/fuzzed-pm.ts"));
+const CONFIG = path.join(import.meta.dirname, "api-fuzz.toml");
+/** A stream has no end, and so no answer to judge. */
+const STREAMS = "/events$";
+
+/** `npm run test:api-fuzz [-- options]`: Schemathesis, all checks on, against a package manager with data, by its own OpenAPI document. */
+export async function apiFuzz(args: readonly string[]): Promise<number> {
+  const schemathesis = await obtain();
+  if (schemathesis === undefined) return 1;
+  const token = randomUUID();
+  const pm = spawn(process.execPath, [PROGRAM], {
+    cwd: ROOT,
+    stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, FUZZ_TOKEN: token },
+  });
+  try {
+    const url = await firstLine(pm.stdout);
+    if (url === undefined) throw new Error("the package manager did not start");
+    const own = ["--checks", "all", "--max-examples", "100", "--seed", "1", "--exclude-path-regex", STREAMS];
+    const header = ["--header", `Authorization: Bearer ${token}`];
+    return await inherit(schemathesis, [
+      "--config-file",
+      CONFIG,
+      "run",
+      `${url}/openapi.json`,
+      ...own,
+      ...header,
+      ...args,
+    ]);
+  } finally {
+    pm.kill("SIGTERM");
+    if (pm.exitCode === null) await once(pm, "exit");
+  }
+}
+
+/** The program in a Python environment of its own in the cache; undefined, and said loudly, when it cannot be had. */
+async function obtain(): Promise<string | undefined> {
+  const folder = path.join(cacheDir(), `schemathesis-${SCHEMATHESIS}`);
+  const program = path.join(folder, "bin", "schemathesis");
+  if (existsSync(program)) return program;
+  console.log(`Schemathesis ${SCHEMATHESIS} is installed from PyPI into ${folder}`);
+  const steps = [
+    ["python3", ["-m", "venv", "--clear", folder]],
+    [path.join(folder, "bin", "pip"), ["install", "--quiet", `schemathesis==${SCHEMATHESIS}`]],
+  ] as const;
+  for (const [command, args] of steps) {
+    const { exitCode, output } = await capture(command, args).catch((thrown: Error) => ({
+      exitCode: 1,
+      output: thrown.message,
+    }));
+    if (exitCode === 0) continue;
+    console.error(
+      `NOTHING WAS FUZZED: Schemathesis ${SCHEMATHESIS} could not be installed.\n${output}\nIt needs python3 with venv, and PyPI.`,
+    );
+    return undefined;
+  }
+  return program;
+}
+
+async function firstLine(stream: NodeJS.ReadableStream): Promise<string | undefined> {
+  for await (const line of createInterface({ input: stream })) return line;
+  return undefined;
+}
