@@ -29,7 +29,10 @@ export interface ContestOptions {
   readonly connections: number;
 }
 
-/** Puts the same load on each server by turns, after a round that does not count. The first one is ours. */
+/** Rounds that do not count: code is compiled while it runs, and ours is more of it. */
+const WARM_UP = 3;
+
+/** Puts the same load on each server by turns. The first one is ours. */
 export async function contest(
   loader: Helper,
   contenders: readonly Contender[],
@@ -38,14 +41,14 @@ export async function contest(
   const results = new Map<string, (Loaded & { readonly cpuMicros: number })[]>(
     contenders.map(({ name }) => [name, []]),
   );
-  for (let round = 0; round <= rounds; round += 1) {
+  for (let round = 0; round < WARM_UP + rounds; round += 1) {
     for (const contender of inTurn(contenders, round)) {
       const before = await contender.cpuMs();
       const load: Load = { port: contender.port, request: contender.request, connections, durationMs: roundMs };
       const loaded = await loader.ask<Loaded>(load);
       const cpuMicros = ((await contender.cpuMs()) - before) * (1000 / loaded.answers);
       if (loaded.refused > 0) throw new Error(`${contender.name} refused ${loaded.refused} of ${loaded.answers}`);
-      if (round > 0) results.get(contender.name)?.push({ ...loaded, cpuMicros });
+      if (round >= WARM_UP) results.get(contender.name)?.push({ ...loaded, cpuMicros });
     }
   }
   const ours = results.get(contenders[0]?.name ?? "") ?? [];
