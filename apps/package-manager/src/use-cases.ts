@@ -16,7 +16,7 @@ import type {
   UnitId,
 } from "@oaas/models";
 import type { DeploymentPlan } from "./planner/plan-types.ts";
-import type { ClusterEntry, HealthReading, RuntimeQuery } from "./ports.ts";
+import type { ClusterEntry, RuntimeQuery } from "./ports.ts";
 
 /**
  * What the package manager can do, apart from how it is asked: REST and gRPC both call these and nothing else.
@@ -290,5 +290,3 @@ export interface EventFeed {
     readonly signal: AbortSignal;
   }): AsyncIterable<FeedEvent>;
 }
-
-export type { HealthReading };
