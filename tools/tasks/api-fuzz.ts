@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -30,15 +31,8 @@ export async function apiFuzz(args: readonly string[]): Promise<number> {
     if (url === undefined) throw new Error("the package manager did not start");
     const own = ["--checks", "all", "--max-examples", "100", "--seed", "1", "--exclude-path-regex", STREAMS];
     const header = ["--header", `Authorization: Bearer ${token}`];
-    return await inherit(schemathesis, [
-      "--config-file",
-      CONFIG,
-      "run",
-      `${url}/openapi.json`,
-      ...own,
-      ...header,
-      ...args,
-    ]);
+    const where = [await documentOf(url), "--url", url];
+    return await inherit(schemathesis, ["--config-file", CONFIG, "run", ...where, ...own, ...header, ...args]);
   } finally {
     pm.kill("SIGTERM");
     if (pm.exitCode === null) await once(pm, "exit");
@@ -67,6 +61,22 @@ async function obtain(): Promise<string | undefined> {
     return undefined;
   }
   return program;
+}
+
+/**
+ * The OpenAPI document in a file, without YAML: there a plain scalar is a text where a text is wanted, which JSON Schema cannot say and
+ * Schemathesis would take for an acceptance of wrong data.
+ */
+async function documentOf(url: string): Promise<string> {
+  const answer = await fetch(`${url}/openapi.json`);
+  const document: unknown = JSON.parse(await answer.text(), (_, value: unknown) => {
+    if (typeof value !== "object" || value === null || !("application/yaml" in value)) return value;
+    const { "application/yaml": _yaml, ...others } = value;
+    return others;
+  });
+  const file = path.join(mkdtempSync(path.join(tmpdir(), "oaas-api-fuzz-")), "openapi.json");
+  writeFileSync(file, JSON.stringify(document));
+  return file;
 }
 
 async function firstLine(stream: NodeJS.ReadableStream): Promise<string | undefined> {
