@@ -63,7 +63,7 @@ describe("a view of a collection", () => {
     const red = { filter: ({ record }: { readonly record: Fruit }) => record.colour === "red", filterKey: "red" };
     expect(view.page({ limit: 1, offset: 1, ...red })).toMatchObject({ total: 2, records: [{ id: "cherry" }] });
     await put("plum", "red", 9);
-    expect(ids(view.page({ limit: 10, ...red })), "a kept result goes with the next change").toBe("apple cherry plum");
+    expect(ids(view.page({ limit: 10, ...red })), "a kept result follows").toBe("apple cherry plum");
   });
 
   test("a token continues behind the last record, also when that one went", async () => {

@@ -1,8 +1,9 @@
 import { Fault, orAbort, sleep, type Ambient } from "@oaas/foundation";
 import type { Collection } from "./collection.ts";
 import type { CallOptions } from "./kv.ts";
-import { pageOf, type Ordered, type PageQuery } from "./ordered-page.ts";
+import { pageOf, type PageQuery } from "./ordered-page.ts";
 import type { Stored, Unreadable } from "./records.ts";
+import { SortedList } from "./sorted-list.ts";
 
 /** How the records of a view may be ordered: by a text of each, ties by id. */
 export type Orders<T> = Readonly<Record<string, (stored: Stored<T>) => string>>;
@@ -10,7 +11,7 @@ export type Orders<T> = Readonly<Record<string, (stored: Stored<T>) => string>>;
 export interface ViewQuery<T> extends PageQuery {
   /** What to keep; everything when left out. Must be pure, and say the same for the same `filterKey`. */
   readonly filter?: (stored: Stored<T>) => boolean;
-  /** Names the filter, so that its result is computed once per change and not once per page. */
+  /** Names the filter, so that its result is kept rather than computed for each page. */
   readonly filterKey?: string;
   /** One of the view's orders; by id when left out. */
   readonly order?: string;
@@ -31,7 +32,7 @@ export interface CollectionViewOptions<T> {
   readonly onChange?: (ids: readonly string[]) => void;
 }
 
-/** Sorted results that are kept until the next change. */
+/** Sorted results that are kept, and changed along with the records. */
 const KEPT_RESULTS = 32;
 const RETRY_MS = 500;
 
@@ -49,7 +50,7 @@ export class CollectionView<T> {
   #records = new Map<string, Stored<T>>();
   #unreadable = new Map<string, Unreadable>();
   #revision = 0;
-  #results = new Map<string, Ordered<Stored<T>>>();
+  #results = new Map<string, SortedList<Stored<T>>>();
   #waiting: { readonly revision: number; readonly resolve: () => void }[] = [];
   #running: Promise<void> | undefined;
   #trouble: Fault | undefined;
@@ -111,7 +112,7 @@ export class CollectionView<T> {
     await this.#running;
   }
 
-  #result(query: ViewQuery<T>, order: string, descending: boolean): Ordered<Stored<T>> {
+  #result(query: ViewQuery<T>, order: string, descending: boolean): SortedList<Stored<T>> {
     const { filter, filterKey } = query;
     const name =
       filter !== undefined && filterKey === undefined ? undefined : `${descending}|${order}|${filterKey ?? ""}`;
@@ -119,11 +120,11 @@ export class CollectionView<T> {
     if (kept) return kept;
     const textOf = order === "id" ? undefined : this.#options.orders?.[order];
     if (order !== "id" && textOf === undefined) throw new TypeError(`the view has no order "${order}"`);
-    const keyed = [...this.#records.values()]
-      .filter((stored) => filter?.(stored) ?? true)
-      .map((stored) => ({ key: textOf ? `${textOf(stored)}\u0000${stored.id}` : stored.id, stored }))
-      .sort((a, b) => (a.key < b.key ? -1 : 1) * (descending ? -1 : 1));
-    const result = { keys: keyed.map(({ key }) => key), items: keyed.map(({ stored }) => stored) };
+    const result = new SortedList(this.#records.values(), {
+      keyOf: textOf ? (stored) => `${textOf(stored)}\u0000${stored.id}` : ({ id }) => id,
+      includes: filter ?? (() => true),
+      descending,
+    });
     if (name !== undefined) {
       if (this.#results.size >= KEPT_RESULTS) this.#results.clear();
       this.#results.set(name, result);
@@ -152,6 +153,7 @@ export class CollectionView<T> {
     );
     this.#records = records;
     this.#unreadable = unreadable;
+    this.#results.clear();
     this.#advance(revision, changed);
   }
 
@@ -162,10 +164,10 @@ export class CollectionView<T> {
         for await (const { revision, changes } of this.#collection.watch(this.#revision + 1, { signal })) {
           this.#trouble = undefined;
           for (const change of changes) {
-            if (change.type === "put") this.#records.set(change.stored.id, change.stored);
-            else this.#records.delete(change.id);
-            if (change.type === "unreadable") this.#unreadable.set(change.id, change);
-            else this.#unreadable.delete(change.type === "put" ? change.stored.id : change.id);
+            const id = change.type === "put" ? change.stored.id : change.id;
+            this.#put(id, change.type === "put" ? change.stored : undefined);
+            if (change.type === "unreadable") this.#unreadable.set(id, change);
+            else this.#unreadable.delete(id);
           }
           this.#advance(
             revision,
@@ -184,9 +186,15 @@ export class CollectionView<T> {
     }
   }
 
+  #put(id: string, after: Stored<T> | undefined): void {
+    const before = this.#records.get(id);
+    if (after) this.#records.set(id, after);
+    else this.#records.delete(id);
+    for (const result of this.#results.values()) result.replace(before, after);
+  }
+
   #advance(revision: number, changed: readonly string[]): void {
     this.#revision = Math.max(this.#revision, revision);
-    if (changed.length > 0) this.#results.clear();
     const ready = this.#waiting.filter((waiter) => waiter.revision <= this.#revision);
     this.#waiting = this.#waiting.filter((waiter) => waiter.revision > this.#revision);
     for (const { resolve } of ready) resolve();

@@ -40,7 +40,7 @@ export function pageOf<T>(
 }
 
 /** Index of the first record behind a key; the key itself need not be there any more. */
-function positionAfter(keys: readonly string[], key: string, descending: boolean): number {
+export function positionAfter(keys: readonly string[], key: string, descending: boolean): number {
   let low = 0;
   let high = keys.length;
   while (low < high) {
