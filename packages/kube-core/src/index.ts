@@ -162,3 +162,4 @@ export { decodeFields, encodeFields } from "./apply/fields-v1.ts";
 export { memberElement, type PathElement } from "./apply/path-element.ts";
 export { managersOf, type FieldManager, type FieldManagers } from "./apply/managed-fields.ts";
 export { applied, updated, type FieldWriter, type WriteContext } from "./apply/server-side-apply.ts";
+export { applyStrategicMergePatch } from "./strategic-merge-patch.ts";

@@ -1,3 +1,4 @@
+import { goText } from "../go-text.ts";
 import { isJsonArray, isJsonObject, type JsonValue } from "../json-value.ts";
 import { allowsAdditional } from "../schema/structural-schema.ts";
 import {
@@ -29,7 +30,7 @@ function errorsOf(value: JsonValue, schema: MaybeSchema, path: string): readonly
 const at = (path: string, message: string): string => `${path}: ${message}`;
 
 function mapErrors(value: JsonValue, schema: MaybeSchema, path: string): readonly string[] {
-  if (!isJsonObject(value)) return [at(path, `expected map, got &{${shownText(value)}}`)];
+  if (!isJsonObject(value)) return [at(path, `expected map, got &{${goText(value)}}`)];
   return Object.entries(value).flatMap(([name, member]) => {
     const inside = `${path}${elementText(memberElement(name))}`;
     if (!isKnown(schema, name)) return [at(inside, "field not declared in schema")];
@@ -51,7 +52,7 @@ function listErrors(
   shape: Extract<MergeShape, { readonly kind: "list" }>,
   path: string,
 ): readonly string[] {
-  if (!isJsonArray(value)) return [at(path, `expected list, got &{${shownText(value)}}`)];
+  if (!isJsonArray(value)) return [at(path, `expected list, got &{${goText(value)}}`)];
   const seen = new Set<string>();
   return value.flatMap((item, index) => {
     const element = itemElement(shape, item);
@@ -91,13 +92,4 @@ function typeText(value: JsonValue): string {
   if (isJsonArray(value)) return "[]interface {}";
   if (isJsonObject(value)) return "map[string]interface {}";
   return typeof value === "boolean" ? "bool" : typeof value;
-}
-
-/** A value as Go prints it. */
-function shownText(value: JsonValue): string {
-  if (value === null) return "<nil>";
-  if (isJsonArray(value)) return `[${value.map(shownText).join(" ")}]`;
-  if (!isJsonObject(value)) return String(value);
-  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `map[${members.map(([name, member]) => `${name}:${shownText(member)}`).join(" ")}]`;
 }
