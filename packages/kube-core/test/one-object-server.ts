@@ -1,5 +1,6 @@
-import { err, ok, type Result } from "@oaas/foundation";
+import { canonicalJson, err, ok, type Result } from "@oaas/foundation";
 import {
+  isJsonArray,
   isJsonObject,
   memberOf,
   withMember,
@@ -29,6 +30,7 @@ export interface WriteStep {
 }
 
 const NAME = "NAME";
+const INVALID = 422;
 const IDENTITY = { apiVersion: "probe.test/v1", kind: "Mix" };
 
 /** The least of a server that gives our pure parts an object to write, of a kind with a status subresource. */
@@ -113,4 +115,13 @@ export function answerOf(result: Result<JsonObject, Status>): JsonObject {
 
 function rank({ operation, manager, subresource = "" }: JsonObject): string {
   return JSON.stringify([operation, manager, subresource]);
+}
+
+/** An answer whose causes are sorted: the server looks at members in no order, and so lists them in its message. */
+export function comparable(answer: JsonObject): JsonObject {
+  const { causes, message, ...rest } = answer;
+  if (!isJsonArray(causes)) return answer;
+  const isListed = rest["code"] === INVALID;
+  const sorted = causes.map((cause) => canonicalJson(cause)).sort();
+  return { ...rest, causes: sorted, ...(isListed || message === undefined ? {} : { message }) };
 }

@@ -7,9 +7,10 @@ import type { StructuralSchema } from "../src/schema/structural-schema.ts";
 import type { Status } from "../src/status.ts";
 import objects from "../testdata/custom-resources.json" with { type: "json" };
 import writes from "../testdata/server-side-apply.json" with { type: "json" };
+import patches from "../testdata/strategic-merge-patches.json" with { type: "json" };
 import schemas from "../testdata/structural-schemas.json" with { type: "json" };
 import { asking, causesOf, definition, type Ask } from "./api-server.ts";
-import { answerOf, OneObjectServer, type WriteStep } from "./one-object-server.ts";
+import { answerOf, comparable, OneObjectServer, type WriteStep } from "./one-object-server.ts";
 import { writeSequences } from "./write-steps.ts";
 
 const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -62,6 +63,17 @@ describeWith(["kubernetes", "etcd"], "what is recorded of the real server", () =
     }
   });
 
+  it("is what it makes of strategic merge patches", async () => {
+    const deployments = "/apis/apps/v1/namespaces/default/deployments";
+    for (const [index, { why, patch, result, message }] of (patches.cases as readonly RecordedPatch[]).entries()) {
+      const url = `${deployments}/patched-${index}`;
+      await ask("POST", deployments, deploymentOf(`patched-${index}`, patches.document));
+      const answer = await ask("PATCH", url, patch, "application/strategic-merge-patch+json");
+      if (message === undefined) expect({ why, result: answer.body }).toMatchObject({ why, result });
+      else expect({ why, message: answer.body["message"] }).toEqual({ why, message });
+    }
+  });
+
   it("is what any other sequence of writes shows", async () => {
     let count = 0;
     await fc.assert(
@@ -88,6 +100,24 @@ interface RecordedObject {
   readonly admitted?: JsonObject;
 }
 
+interface RecordedPatch {
+  readonly why: string;
+  readonly patch: JsonObject;
+  readonly result?: object;
+  readonly message?: string;
+}
+
+/** The recorded document with what a Deployment must have besides. */
+function deploymentOf(name: string, { metadata, spec }: typeof patches.document): JsonObject {
+  const labels = { app: "patched" };
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { ...metadata, name },
+    spec: { ...spec, selector: { matchLabels: labels }, template: { ...spec.template, metadata: { labels } } },
+  };
+}
+
 interface Scenario {
   readonly why: string;
   readonly steps: readonly (WriteStep & { readonly answer: JsonObject })[];
@@ -112,11 +142,4 @@ async function write(ask: Ask, name: string, step: WriteStep): Promise<Result<Js
   const refusal = { ...answer.body, code: answer.code } as unknown as Status;
   if (answer.body["kind"] !== "Status") return ok(answer.body);
   return err({ ...refusal, message: (refusal.message ?? "").replaceAll(name, "NAME") });
-}
-
-/** Causes are in no order, and so is the message that lists them. */
-function comparable(answer: JsonObject): JsonObject {
-  if (answer["causes"] === undefined) return answer;
-  const { causes = [], message: _message, ...rest } = answer;
-  return { ...rest, causes: causesOf({ code: 0, body: { details: { causes } } }) };
 }

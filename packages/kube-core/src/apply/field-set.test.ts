@@ -41,6 +41,27 @@ test("members come before what is below them, and by name", () => {
   expect([...pathsOf(set)].map(pathText)).toEqual([".b", ".c", ".a.z", ".c.y"]);
 });
 
+test("items come by the size of their keys, numbers before texts", () => {
+  const keys = [
+    { port: 443 },
+    { port: 80 },
+    { port: "x" },
+    { port: 80, protocol: "UDP" },
+    { port: 80, protocol: "TCP" },
+  ];
+  const set = fieldSetOf([...keys.map((key) => [keyedElement(key)]), ["i:10"], ["i:2"], [valueElement("z")]]);
+  expect([...pathsOf(set)].map(pathText)).toEqual([
+    "[port=80]",
+    '[port=80,protocol="TCP"]',
+    '[port=80,protocol="UDP"]',
+    "[port=443]",
+    '[port="x"]',
+    '[="z"]',
+    "[2]",
+    "[10]",
+  ]);
+});
+
 describe("fieldsV1", () => {
   test("what is encoded is decoded again", () => {
     fc.assert(

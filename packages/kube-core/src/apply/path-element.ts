@@ -60,8 +60,29 @@ const RANKS = "fkvi";
 /** The server's order of steps: members by name, then items by keys, by value, by place. */
 export function compareElements(a: PathElement, b: PathElement): number {
   const ranks = RANKS.indexOf(a.charAt(0)) - RANKS.indexOf(b.charAt(0));
-  if (ranks !== 0) return ranks;
-  if (a.startsWith("i:")) return Number(a.slice(2)) - Number(b.slice(2));
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
+  if (ranks !== 0 || a === b) return ranks;
+  if (a.startsWith("f:")) return compareValues(a, b);
+  const [left, right] = [a, b].map((element) => JSON.parse(element.slice(2)) as JsonValue);
+  if (isJsonObject(left) && isJsonObject(right)) return compareKeys(Object.entries(left), Object.entries(right));
+  return compareValues(left ?? null, right ?? null);
+}
+
+function compareKeys(a: readonly (readonly [string, JsonValue])[], b: typeof a): number {
+  for (const [at, [name, value]] of a.entries()) {
+    const [otherName, otherValue] = b[at] ?? ["", null];
+    const order = compareValues(name, otherName) || compareValues(value, otherValue);
+    if (order !== 0) return order;
+  }
+  return a.length - b.length;
+}
+
+const TYPES = ["number", "string", "boolean", "object"];
+
+/** Numbers by size before texts, texts before everything else. */
+function compareValues(a: JsonValue, b: JsonValue): number {
+  const types = TYPES.indexOf(typeof a) - TYPES.indexOf(typeof b);
+  if (types !== 0 || a === b) return types;
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  const [left, right] = [a, b].map((value) => (typeof value === "string" ? value : canonicalJson(value)));
+  return String(left) < String(right) ? -1 : 1;
 }

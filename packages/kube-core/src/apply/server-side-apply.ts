@@ -3,6 +3,7 @@ import { memberOf, withMember, type JsonObject } from "../json-value.ts";
 import { knownMetadata } from "../schema/pruning.ts";
 import type { StructuralSchema } from "../schema/structural-schema.ts";
 import type { Status } from "../status.ts";
+import { withBoundedUpdaters } from "./ancient-changes.ts";
 import { compared, setFields, type Comparison } from "./comparing.ts";
 import { configErrors } from "./config-errors.ts";
 import { conflictStatus, type ManagerConflict } from "./conflict-status.ts";
@@ -120,10 +121,8 @@ export function updated({ live, schema, writer }: WriteContext, next: JsonObject
   const before = managersBeforeUpdate(live, next, writer);
   const isNew = Object.keys(live).length === 0;
   if (before.size === 0 && !isNew) return withManagers(next, before);
-  return withManagers(
-    next,
-    tracked(withoutManagers(live), withoutManagers(next), objectSchema(schema), before, writer),
-  );
+  const after = tracked(withoutManagers(live), withoutManagers(next), objectSchema(schema), before, writer);
+  return withManagers(next, withBoundedUpdaters(after));
 }
 
 function managersBeforeUpdate(live: JsonObject, next: JsonObject, { subresource = "" }: FieldWriter): FieldManagers {
