@@ -131,6 +131,7 @@ describe("a deployment over HTTP", () => {
 
   test("a cluster-scoped delete leaves the others", async () => {
     await pm.call("POST", "/api/v1/deployments", { body: wish() });
+    expect((await pm.call("DELETE", "/api/v1/deployments/shop-echo?cluster=")).status, "none, not all").toBe(400);
     expect(await pm.call("DELETE", "/api/v1/deployments/shop-echo?cluster=west")).toMatchObject({
       status: 200,
       json: { cluster: "west", env: "west" },

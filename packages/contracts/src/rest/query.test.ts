@@ -38,9 +38,12 @@ describe("one cluster under two names", () => {
       { cluster: "a", env: "a" },
       { cluster: "a", env: "a" },
     ],
-    [{ cluster: "" }, {}],
   ])("%j", (query, read) => {
     expect(readBy(ROUTES.deleteDeployment.query, query)).toEqual({ ok: true, value: read });
+  });
+
+  test("an empty cluster is wrong, so that a deletion in one cluster never becomes one in all", () => {
+    expect(readBy(ROUTES.deleteDeployment.query, { cluster: "" })).toMatchObject({ ok: false });
   });
 
   test("two different ones contradict each other", () => {

@@ -49,10 +49,10 @@ export const pageQuery = {
   page_token: queryText(),
 };
 
-/** A cluster under either of its two names. */
+/** A cluster under either of its two names. Empty is wrong, not absent: what is meant for one cluster must not reach all. */
 export const clusterQuery = {
-  cluster: queryOf(textOf<ClusterName>(CLUSTER_NAME)),
-  env: queryOf(textOf<ClusterName>(CLUSTER_NAME)),
+  cluster: textOf<ClusterName>(CLUSTER_NAME).optional(),
+  env: textOf<ClusterName>(CLUSTER_NAME).optional(),
 };
 
 /** Refuses `cluster` and `env` that name two clusters. */
