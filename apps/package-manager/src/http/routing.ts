@@ -1,6 +1,6 @@
 import { allRoutes } from "@oaas/contracts/rest";
 
-const MATCHERS = allRoutes().map((route) => ({ method: route.method, matches: matcherOf(route.path) }));
+const MATCHERS = allRoutes().map((route) => ({ ...route, matches: matcherOf(route.path) }));
 
 /** Below the gateway any path is the same one. */
 function matcherOf(path: string): RegExp {
@@ -11,11 +11,11 @@ function matcherOf(path: string): RegExp {
   return new RegExp(`^${pattern}$`);
 }
 
-/** The methods that a path takes; none for an unknown path. */
+/** The methods that a path takes; none for an unknown path. A path of its own is not taken for the name of something. */
 export function methodsOf(path: string): readonly string[] {
   const methods = new Set<string>();
-  for (const { method, matches } of MATCHERS) {
-    if (!matches.test(path)) continue;
+  const own = MATCHERS.filter((route) => route.path === path);
+  for (const { method } of own.length > 0 ? own : MATCHERS.filter(({ matches }) => matches.test(path))) {
     methods.add(method);
     if (method === "GET") methods.add("HEAD");
   }
