@@ -163,3 +163,4 @@ export { memberElement, type PathElement } from "./apply/path-element.ts";
 export { managersOf, type FieldManager, type FieldManagers } from "./apply/managed-fields.ts";
 export { applied, updated, type FieldWriter, type WriteContext } from "./apply/server-side-apply.ts";
 export { applyStrategicMergePatch } from "./strategic-merge-patch.ts";
+export { openApiSchemas } from "./schema/openapi-schemas.ts";

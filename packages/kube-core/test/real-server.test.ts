@@ -2,7 +2,9 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { ok, err, type Result } from "@oaas/foundation";
 import { describeWith, eventually, startKubernetes, sweepSize, type KubernetesUnderTest } from "@oaas/testkit";
+import { applied } from "../src/apply/server-side-apply.ts";
 import type { JsonObject } from "../src/json-value.ts";
+import { openApiSchemas } from "../src/schema/openapi-schemas.ts";
 import type { StructuralSchema } from "../src/schema/structural-schema.ts";
 import type { Status } from "../src/status.ts";
 import objects from "../testdata/custom-resources.json" with { type: "json" };
@@ -74,6 +76,47 @@ describeWith(["kubernetes", "etcd"], "what is recorded of the real server", () =
     }
   });
 
+  it("is what it does with a built-in kind, by the schema of its own OpenAPI document", async () => {
+    const schema = openApiSchemas((await ask("GET", "/openapi/v3/apis/apps/v1")).body).get(
+      "io.k8s.api.apps.v1.Deployment",
+    );
+    const url = "/apis/apps/v1/namespaces/default/deployments/applied";
+    const first = deploymentOf("applied", patches.document);
+    const { containers } = patches.document.spec.template.spec;
+    const spec = {
+      ...patches.document.spec.template.spec,
+      containers: [
+        { name: "c9", image: "i9" },
+        { ...containers[0], image: "i8" },
+      ],
+    };
+    const second = deploymentOf("applied", {
+      ...patches.document,
+      spec: { ...patches.document.spec, template: { spec } },
+    });
+    let live: JsonObject = {};
+    for (const [manager, config, force] of [
+      ["m1", first, false],
+      ["m2", second, false],
+      ["m2", second, true],
+      ["m1", second, false],
+    ] as const) {
+      const answer = await ask(
+        "PATCH",
+        `${url}?fieldManager=${manager}&force=${force}`,
+        config,
+        "application/apply-patch+yaml",
+      );
+      const writer = { manager, apiVersion: "apps/v1", time: "2026-01-01T00:00:00Z" };
+      const ours = applied({ live, schema: schema ?? {}, writer }, config, force);
+      if (!ours.ok) expect(answer.body["message"]).toBe(ours.error.message);
+      else {
+        expect(answerOf(ours)["managers"]).toEqual(answerOf(ok(answer.body))["managers"]);
+        live = answer.body;
+      }
+    }
+  });
+
   it("is what any other sequence of writes shows", async () => {
     let count = 0;
     await fc.assert(
@@ -107,8 +150,13 @@ interface RecordedPatch {
   readonly message?: string;
 }
 
+interface DeploymentParts {
+  readonly metadata: JsonObject;
+  readonly spec: JsonObject & { readonly template: JsonObject };
+}
+
 /** The recorded document with what a Deployment must have besides. */
-function deploymentOf(name: string, { metadata, spec }: typeof patches.document): JsonObject {
+function deploymentOf(name: string, { metadata, spec }: DeploymentParts): JsonObject {
   const labels = { app: "patched" };
   return {
     apiVersion: "apps/v1",
