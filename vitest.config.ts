@@ -31,7 +31,7 @@ export default defineConfig({
           pool: "forks",
           setupFiles: ["tests/setup/property-seed.ts"],
           maxWorkers: 2,
-          testTimeout: 120_000,
+          testTimeout: 240_000,
           hookTimeout: 180_000,
         },
       },

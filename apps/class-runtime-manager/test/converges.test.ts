@@ -239,10 +239,16 @@ describeWith(["kubernetes"], "any order of wishes, meddling and faults, on a rea
         timeoutMs: 60_000,
         what: `the world of the last wish in ${namespace}`,
       });
-      await crm.idle();
-      crm.transport.forget();
-      await crm.look(namespace, "order");
-      if (crm.transport.writes.length > 0) throw new Error(`not quiet: ${crm.transport.writes.join(", ")}`);
+      // The last write may still be on its way when the world is right; after it, another look writes nothing.
+      await eventually(
+        async () => {
+          await crm.idle();
+          crm.transport.forget();
+          await crm.look(namespace, "order");
+          if (crm.transport.writes.length > 0) throw new Error(`not quiet: ${crm.transport.writes.join(", ")}`);
+        },
+        { timeoutMs: 30_000, what: "quiet" },
+      );
     } finally {
       await crm.close();
     }
@@ -252,7 +258,8 @@ describeWith(["kubernetes"], "any order of wishes, meddling and faults, on a rea
     "ends in the world that the last wish makes of an empty namespace, and is quiet there",
     async () => {
       await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: sweepSize(8, 16) }), play), {
-        numRuns: sweepSize(12, 300),
+        // The gate plays the known hard ones; a sweep draws more.
+        numRuns: sweepSize(KNOWN_HARD.length, 300),
         examples: KNOWN_HARD,
       });
     },

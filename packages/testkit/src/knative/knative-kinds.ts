@@ -23,7 +23,7 @@ export async function addKnativeKinds(kubectl: Kubectl): Promise<void> {
 
 /** Takes Knative's kinds away again, and with them every object of theirs. */
 export async function removeKnativeKinds(kubectl: Kubectl): Promise<void> {
-  await mustDo(kubectl, ["delete", "--ignore-not-found", "--timeout=50s", ...fileArgs(knativeCrdFiles())]);
+  await mustDo(kubectl, ["delete", "--ignore-not-found", "--timeout=150s", ...fileArgs(knativeCrdFiles())]);
 }
 
 /** How kubectl is given files. */
