@@ -1,10 +1,13 @@
 import { internal } from "@oaas/foundation";
 import { componentFile } from "../components/component-file.ts";
 import { eventually } from "../process/eventually.ts";
-import { runCommand, type CommandResult } from "../process/client-command.ts";
+import { runCommand, type CommandOptions, type CommandResult } from "../process/client-command.ts";
 
 /** Runs kubectl as the administrator. It does not throw when kubectl refuses: look at `exitCode`. */
-export type Kubectl = (args: readonly string[], options?: { readonly stdin?: string }) => Promise<CommandResult>;
+export type Kubectl = (
+  args: readonly string[],
+  options?: Pick<CommandOptions, "stdin" | "timeoutMs">,
+) => Promise<CommandResult>;
 
 /** A kubectl bound to one cluster; its caches stay in the cluster's folder. */
 export function kubectlFor(kubeconfig: string, folder: string): Kubectl {

@@ -57,7 +57,7 @@ export async function addKnativeContent(kubectl: Kubectl, webhookPort: number): 
     ...webhooks.map((item) => withPort(item, webhookPort)),
   ];
   const list = JSON.stringify({ apiVersion: "v1", kind: "List", items });
-  await mustDo(kubectl, ["apply", "--server-side", "--force-conflicts", "-f", "-"], list);
+  await mustDo(kubectl, ["apply", "--server-side", "--force-conflicts", "-f", "-"], { stdin: list });
 }
 
 /** Takes the webhooks away: without the process behind them no object of Knative's could be touched. */

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { internal } from "@oaas/foundation";
-import { componentFile, type Kubectl } from "@oaas/real-components";
+import { componentFile, type CommandOptions, type Kubectl } from "@oaas/real-components";
 
 const SERVING = ["configuration", "domain-mapping", "metric", "podautoscaler", "revision", "route", "service"];
 const NETWORKING_AND_CACHING = ["certificate", "domain-claim", "ingress", "serverlessservice", "image"];
@@ -23,15 +23,17 @@ export async function addKnativeKinds(kubectl: Kubectl): Promise<void> {
 
 /** Takes Knative's kinds away again, and with them every object of theirs. */
 export async function removeKnativeKinds(kubectl: Kubectl): Promise<void> {
-  await mustDo(kubectl, ["delete", "--ignore-not-found", "--timeout=150s", ...fileArgs(knativeCrdFiles())]);
+  const args = ["delete", "--ignore-not-found", "--timeout=150s", ...fileArgs(knativeCrdFiles())];
+  // The server looks every five seconds whether the objects of a kind are gone, and takes few kinds at once.
+  await mustDo(kubectl, args, { timeoutMs: 160_000 });
 }
 
 /** How kubectl is given files. */
 export const fileArgs = (files: readonly string[]): string[] => files.map((file) => `--filename=${file}`);
 
 /** Runs kubectl; what it refuses is a fault. */
-export async function mustDo(kubectl: Kubectl, args: readonly string[], stdin?: string): Promise<string> {
-  const { stdout, stderr, exitCode } = await kubectl(args, stdin === undefined ? {} : { stdin });
+export async function mustDo(kubectl: Kubectl, args: readonly string[], options?: CommandOptions): Promise<string> {
+  const { stdout, stderr, exitCode } = await kubectl(args, options);
   if (exitCode !== 0) throw internal(`kubectl ${args.slice(0, 3).join(" ")}: ${stderr.trim()}`);
   return stdout;
 }
