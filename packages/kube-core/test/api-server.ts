@@ -23,12 +23,17 @@ export function asking(cluster: KubernetesUnderTest): Ask {
         response.on("data", (chunk: Buffer) => chunks.push(chunk));
         response.on("error", reject);
         response.on("end", () => {
-          resolve({ code: response.statusCode ?? 0, body: JSON.parse(Buffer.concat(chunks).toString()) as JsonObject });
+          resolve({ code: response.statusCode ?? 0, body: bodyOf(Buffer.concat(chunks).toString()) });
         });
       });
       call.on("error", reject);
       call.end(body === undefined ? undefined : JSON.stringify(body));
     });
+}
+
+/** The answer's object; a path that is not served yet answers with a plain sentence. */
+function bodyOf(text: string): JsonObject {
+  return text.startsWith("{") ? (JSON.parse(text) as JsonObject) : { message: text };
 }
 
 /** A definition of one version with this schema. */
