@@ -30,7 +30,16 @@ export const PACKAGES: Readonly<Record<string, PackageRule>> = {
   },
   rpc: { rank: 3, folder: "packages/rpc", mayImport: ["contracts", "foundation", "observability"] },
   "real-components": { rank: 3, folder: "packages/real-components", mayImport: ["foundation"] },
-  testkit: { rank: 4, folder: "packages/testkit", mayImport: ["foundation", "real-components"] },
+  "kube-apiserver": {
+    rank: 3,
+    folder: "packages/kube-apiserver",
+    mayImport: ["foundation", "kube-core", "storage"],
+  },
+  testkit: {
+    rank: 4,
+    folder: "packages/testkit",
+    mayImport: ["foundation", "kube-apiserver", "real-components"],
+  },
   "class-runtime-manager": {
     rank: 4,
     folder: "apps/class-runtime-manager",

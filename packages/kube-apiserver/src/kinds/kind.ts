@@ -1,0 +1,81 @@
+import type { FieldError, JsonObject, JsonValue, StructuralSchema } from "@oaas/kube-core";
+
+/**
+ * What the server knows of a kind. Built-in kinds are data made from the real server plus the little that only code can
+ * say; kinds of CustomResourceDefinitions are made from the definition. The verbs know nothing else: there is no second path.
+ */
+export interface Kind {
+  readonly group: string;
+  readonly kind: string;
+  readonly listKind: string;
+  /** The plural, as in paths. */
+  readonly resource: string;
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly isNamespaced: boolean;
+  /** As discovery tells it: create, delete, deletecollection, get, list, patch, update, watch, or fewer. */
+  readonly verbs: readonly string[];
+  /** In the order discovery lists them. */
+  readonly versions: readonly KindVersion[];
+  /** Objects are kept in this version; between versions only `apiVersion` differs. */
+  readonly storageVersion: string;
+  readonly rules: KindRules;
+}
+
+export interface KindVersion {
+  readonly name: string;
+  readonly isServed: boolean;
+  readonly schema: StructuralSchema;
+  /** Whether there is `/status`, which alone writes `status`, while the main path leaves it alone. */
+  readonly hasStatus: boolean;
+  readonly scale?: ScalePaths;
+  /** `.spec.paths` that can be field-selected besides metadata.name and metadata.namespace. */
+  readonly selectableFields: readonly string[];
+  readonly columns: readonly Column[];
+  readonly deprecationWarning?: string;
+  /** For kinds of definitions: unknown fields are pruned by schema. Built-in kinds drop them while decoding: the same effect. */
+  readonly preservesUnknownFields?: boolean;
+}
+
+/** Where a kind keeps what `/scale` reads and writes; dotted paths as definitions have them. */
+export interface ScalePaths {
+  readonly specReplicas: string;
+  readonly statusReplicas: string;
+  readonly labelSelector?: string;
+}
+
+/** A column of `kubectl get`. */
+export interface Column {
+  readonly name: string;
+  readonly type: string;
+  readonly format: string;
+  readonly description: string;
+  /** 0 is always shown, more only with `-o wide`. */
+  readonly priority: number;
+  /** The cell; `now` for ages. */
+  cell(object: JsonObject, now: number): JsonValue;
+}
+
+/** What only code can say of a kind. Every member has a neutral default (`rulesOf({})`), which is that of kinds of definitions. */
+export interface KindRules {
+  /** Whether `metadata.generation` counts changes of everything but metadata and status (the real server does not for all kinds). */
+  readonly countsGenerations: boolean;
+  /** Fills in what schemas' defaults do not say: runs after them on each write and on what is read in a fresh object. */
+  defaulted(object: JsonObject): JsonObject;
+  /** What a new object looks like before validation: sets back what clients may not set, fills in what the server allots. */
+  prepareCreate(object: JsonObject, circumstances: Circumstances): JsonObject;
+  /** The same for an update of the main path. Status and metadata are taken care of before. */
+  prepareUpdate(next: JsonObject, live: JsonObject): JsonObject;
+  /** Beyond the schema: every error, in the real server's words where a case of the conformance list says so. */
+  errors(object: JsonObject): readonly FieldError[];
+  /** What may not change. */
+  updateErrors(next: JsonObject, live: JsonObject): readonly FieldError[];
+}
+
+export interface Circumstances {
+  /** RFC 3339 in whole seconds, as `metadata.creationTimestamp` is. */
+  readonly time: string;
+  /** From the seeded or the real ids. */
+  uuid(): string;
+}
