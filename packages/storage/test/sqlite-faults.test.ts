@@ -155,6 +155,17 @@ describe("a place that cannot be written", () => {
       },
     },
     {
+      why: "the folder above the missing one is a file",
+      prepare: () => {
+        writeFileSync(file, "");
+        return join(file, "missing", "store.db");
+      },
+    },
+    {
+      why: "the folder cannot be made, and the file system says no more than that it is not there",
+      prepare: () => "/proc/missing/deeper/store.db",
+    },
+    {
       why: "the folder may not be written (as a user)",
       only: "user",
       prepare: () => {

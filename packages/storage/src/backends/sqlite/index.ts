@@ -1,4 +1,3 @@
-import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers";
@@ -7,6 +6,7 @@ import { LocalEngine } from "../local/engine.ts";
 import { DEFAULT_HISTORY, type HistoryLimits } from "../local/history.ts";
 import { shareEngine, type SharedStore } from "../local/shared-store.ts";
 import { inUseFault, removeOwner, writeOwner } from "./file-owner.ts";
+import { makeFolder } from "./make-folder.ts";
 import { assertOurs, migrate } from "./schema.ts";
 import { isBusy, sqliteFault } from "./sqlite-faults.ts";
 import { SqliteTable } from "./sqlite-table.ts";
@@ -66,7 +66,7 @@ function openDatabase(options: SqliteStoreOptions): DatabaseSync {
   const { file } = options;
   let database: DatabaseSync | undefined;
   try {
-    mkdirSync(dirname(file), { recursive: true });
+    makeFolder(dirname(file));
     assertOurs(file);
     database = new DatabaseSync(file, { timeout: 0 });
     configure(database, options);
