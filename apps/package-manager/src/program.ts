@@ -3,9 +3,10 @@ import type { ContextStore, Logger, Meter } from "@oaas/observability";
 import { fetchJson } from "./adapters/fetch-json.ts";
 import type { openStore } from "./adapters/open-store.ts";
 import { followTokens } from "./adapters/token-table.ts";
-import { shouldSupervise, startWorkers } from "./adapters/workers.ts";
+import { beginWorker, shouldSupervise } from "./adapters/workers.ts";
 import { startApp } from "./app.ts";
 import { pmConfig, type PmConfig } from "./config.ts";
+import { Supervisor } from "./supervisor.ts";
 import { VERSION } from "./version.ts";
 
 interface Surroundings {
@@ -22,7 +23,11 @@ export function packageManager(open: typeof openStore) {
   const start = async (config: PmConfig, { ambient, observability }: Surroundings) => {
     const { log, meter, context } = observability;
     const { workers } = config.server;
-    if (shouldSupervise(workers)) return startWorkers(workers, ambient.timers, log);
+    if (shouldSupervise(workers)) {
+      const supervisor = new Supervisor({ count: workers, begin: beginWorker, ambient, logger: log });
+      await supervisor.start();
+      return supervisor;
+    }
     const { tokensFile } = config.auth;
     const tokens = tokensFile === undefined ? () => undefined : followTokens(tokensFile, ambient.clock, log);
     const store = open(config, ambient, log);

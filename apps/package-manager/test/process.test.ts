@@ -49,6 +49,16 @@ describe("starts that cannot be: one sentence and exit code 1", () => {
       env: { STORAGE_TYPE: "etcd", ETCD_ENDPOINTS: "127.0.0.1:1", ETCD_TIMEOUT: "1s" },
       says: "etcd is not available: .*127.0.0.1:1",
     },
+    {
+      why: "no etcd, with workers",
+      env: { STORAGE_TYPE: "etcd", ETCD_ENDPOINTS: "127.0.0.1:1", ETCD_TIMEOUT: "1s", SERVER_WORKERS: "2" },
+      says: "etcd is not available: .*127.0.0.1:1[^]*first worker ended before it listened \\(exit code 1\\)",
+    },
+    {
+      why: "a folder that cannot be made",
+      env: { STORAGE_TYPE: "sqlite", STORAGE_FILE: "/proc/missing/deeper/pm.db" },
+      says: "/proc/missing/deeper/pm.db cannot be opened for writing \\(ENOENT\\)",
+    },
   ])("$why", async ({ env, says }) => {
     const read = Object.entries(env).map(([name, value]) => [name, typeof value === "function" ? value() : value]);
     const { exitCode, stdout, stderr } = await pmCommand(folder.path, [], Object.fromEntries(read));
