@@ -28,6 +28,17 @@ export interface ClusterObjects {
   update(kind: ResourceName, object: JsonObject, writer: string): Promise<Result<JsonObject, Status>>;
   updateStatus(kind: ResourceName, object: JsonObject, writer: string): Promise<Result<JsonObject, Status>>;
   delete(kind: ResourceName, name: ObjectName, options: DeleteOptions): Promise<Result<JsonObject, Status>>;
+  /**
+   * As a POST or PUT to a subresource does. `binding` of pods (a Binding in) and `finalize` of namespaces (the namespace without the
+   * finalizers of its spec in) are the two that controllers need: the main path may change neither `spec.nodeName` nor `spec.finalizers`.
+   */
+  writeSubresource(
+    kind: ResourceName,
+    name: ObjectName,
+    subresource: "binding" | "finalize",
+    body: JsonObject,
+    writer: string,
+  ): Promise<Result<JsonObject, Status>>;
   /** Calls back after each commit, in order, synchronously; `previous` is missing for a new object, `object` for one that is gone. */
   onChange(listener: (change: ObjectChange) => void): () => void;
   /** Kinds that are served at present, those of definitions too. */
@@ -49,6 +60,8 @@ export interface DeleteOptions {
   readonly propagation?: "Background" | "Foreground" | "Orphan";
   readonly uid?: string;
   readonly gracePeriodSeconds?: number;
+  /** Refused with Conflict when this is not the present version: the garbage collector decided on what it saw. */
+  readonly resourceVersion?: string;
 }
 
 /** A controller of the server itself. It acts on changes and on its timers only, and is idle when nothing happens. */
