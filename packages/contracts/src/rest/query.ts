@@ -15,10 +15,9 @@ export function queryWhole(range: WholeRange) {
   return z.preprocess(digits, wholeNumber(range).optional());
 }
 
-/** A switch in a query; named without a value it is on. */
+/** A switch in a query: true or false. A name without a value is wrong, as it may be a slip, and one of them deletes. */
 export function queryFlag() {
-  const read = (value: unknown): unknown =>
-    value === "" || value === "true" ? true : value === "false" ? false : value;
+  const read = (value: unknown): unknown => (value === "true" ? true : value === "false" ? false : value);
   return z.preprocess(read, z.boolean().optional());
 }
 
