@@ -1,7 +1,6 @@
 import { FILE_DESCRIPTORS } from "@oaas/contracts/grpc";
 import { ensureCorrelationId } from "@oaas/observability";
 import { cannotListen, HealthBoard, listenOnePort, reflectionServices, RpcServer, type OnePort } from "@oaas/rpc";
-import type { FastifyInstance } from "fastify";
 import { auditToLog, type AuditTrail } from "./access/audit.ts";
 import { bearerAuthenticator, letEverybodyIn, type Authenticator } from "./access/authenticator.ts";
 import { assertRole } from "./access/caller.ts";
@@ -18,7 +17,7 @@ import { deploymentHandlers } from "./http/routes/deployments.ts";
 import { eventHandlers } from "./http/routes/events.ts";
 import { packageHandlers } from "./http/routes/packages.ts";
 import { serviceHandlers } from "./http/routes/service.ts";
-import { createHttpServer } from "./http/server.ts";
+import { HttpServer } from "./http/server.ts";
 import { startPlatform, type Platform, type PlatformPorts } from "./platform.ts";
 import { VERSION } from "./version.ts";
 
@@ -50,21 +49,20 @@ export async function startApp(config: PmConfig, ports: AppPorts): Promise<Runni
   const http = httpServer(config, ports, platform, { authenticate, audit, warnings });
   const host = listenHost(config);
   try {
-    await http.listen({ host, port: config.server.port, listenTextResolver: () => "" }).catch((thrown: Error) => {
+    const port = await http.listen(host, config.server.port).catch((thrown: Error) => {
       throw cannotListen(host, config.server.port, thrown);
     });
     const grpc = await grpcDoor(config, ports, platform, { authenticate, audit });
-    const address = http.server.address();
     let closing: Promise<void> | undefined;
     return {
       host,
-      port: typeof address === "object" && address !== null ? address.port : config.server.port,
+      port,
       grpcPort: grpc?.port,
       warnings,
       close: () =>
         (closing ??= (async () => {
           const { graceMs } = config.server;
-          const late = ports.ambient.timers.after(graceMs, () => http.server.closeAllConnections());
+          const late = ports.ambient.timers.after(graceMs, () => http.closeAllConnections());
           await Promise.all([http.close(), grpc?.close(graceMs)]);
           late.cancel();
           await platform.close(graceMs);
@@ -87,13 +85,13 @@ function httpServer(
   ports: AppPorts,
   platform: Platform,
   edge: Edge & { readonly warnings: readonly string[] },
-): FastifyInstance {
+): HttpServer {
   const { ambient, store } = ports;
   const rates = new RateLimiter(
     { perSecond: config.server.callerRate, burst: config.server.callerBurst },
     ambient.clock,
   );
-  return createHttpServer({
+  return new HttpServer({
     pipeline: new Pipeline({
       ...ports,
       ...edge,

@@ -9,9 +9,14 @@ const WORTH_BYTES = 4096;
 
 export type Encoding = "br" | "gzip";
 
-/** The best encoding that the client takes; undefined when the text is not worth the work. */
-export function encodingFor(text: string, acceptEncoding: string | undefined): Encoding | undefined {
-  if (acceptEncoding === undefined || text.length < WORTH_BYTES) return undefined;
+/** Whether compressing a text is worth the work. */
+export function worthCompressing(text: string): boolean {
+  return text.length >= WORTH_BYTES;
+}
+
+/** The best encoding that the client takes; undefined when it takes none of ours. */
+export function encodingFor(acceptEncoding: string | undefined): Encoding | undefined {
+  if (acceptEncoding === undefined) return undefined;
   const accepted = new Set(
     acceptEncoding
       .split(",")

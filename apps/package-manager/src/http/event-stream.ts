@@ -1,6 +1,6 @@
 import { once } from "node:events";
+import type { ServerResponse } from "node:http";
 import type { Timers } from "@oaas/foundation";
-import type { FastifyReply } from "fastify";
 
 /** A line that says nothing, so that proxies and clients see that the stream lives. */
 const HEARTBEAT_MS = 15_000;
@@ -14,26 +14,26 @@ export function eventText(event: { readonly id: string; readonly type: string; r
  * Sends events as they come, until they end or the client goes. A client that reads slowly is waited for; what it has not read
  * is kept by nobody but the feed, which drops it when it is too far behind.
  */
-export async function sendEvents(reply: FastifyReply, events: AsyncIterable<string>, timers: Timers): Promise<void> {
-  const { raw } = reply;
-  reply.header("content-type", "text/event-stream; charset=utf-8").header("x-accel-buffering", "no");
-  reply.hijack();
-  raw.writeHead(reply.statusCode, reply.getHeaders() as Record<string, string>);
-  raw.write(": connected\n\n");
+export async function sendEvents(
+  response: ServerResponse,
+  events: AsyncIterable<string>,
+  timers: Timers,
+): Promise<void> {
+  response.write(": connected\n\n");
   let heartbeat = timers.after(HEARTBEAT_MS, beat);
   function beat(): void {
-    raw.write(": alive\n\n");
+    response.write(": alive\n\n");
     heartbeat = timers.after(HEARTBEAT_MS, beat);
   }
   try {
     for await (const event of events) {
-      if (raw.destroyed) break;
-      if (!raw.write(event)) await Promise.race([once(raw, "drain"), once(raw, "close")]);
+      if (response.destroyed) break;
+      if (!response.write(event)) await Promise.race([once(response, "drain"), once(response, "close")]);
     }
   } catch {
     // The client sees the end of the stream and resumes after the last event it has.
   } finally {
     heartbeat.cancel();
-    raw.end();
+    response.end();
   }
 }

@@ -1,4 +1,4 @@
-import { Fault, invalidArgument } from "@oaas/foundation";
+import { Fault } from "@oaas/foundation";
 import { faultToProblem, HEADERS, PROBLEM_TYPE, retryAfterOf, type HttpRefusal } from "@oaas/contracts/rest";
 import type { HttpReply } from "./handler.ts";
 import { RefusedRequest } from "./read-request.ts";
@@ -34,43 +34,5 @@ interface Refusal {
 }
 
 function refusalOf(thrown: unknown): Refusal {
-  if (thrown instanceof RefusedRequest) return thrown;
-  const code = (thrown as { readonly code?: unknown } | null)?.code;
-  return (typeof code === "string" ? SERVER_REFUSALS.get(code) : undefined)?.() ?? { fault: Fault.from(thrown) };
+  return thrown instanceof RefusedRequest ? thrown : { fault: Fault.from(thrown) };
 }
-
-const unusableType = (): Refusal => ({
-  refusal: "unsupported-media-type",
-  fault: invalidArgument("the request", [
-    { path: "$", message: "has a content type that is none", fix: "send application/json or application/yaml" },
-  ]),
-});
-
-/** What the server library refuses by itself, before a handler is asked. */
-const SERVER_REFUSALS = new Map<string, () => Refusal>([
-  [
-    "FST_ERR_CTP_BODY_TOO_LARGE",
-    () => ({
-      refusal: "payload-too-large",
-      fault: invalidArgument("the body", [
-        { path: "$", message: "is larger than this server takes", fix: "send less, or raise SERVER_MAX_BODY_BYTES" },
-      ]),
-    }),
-  ],
-  ["FST_ERR_CTP_INVALID_MEDIA_TYPE", unusableType],
-  ["FST_ERR_CTP_EMPTY_TYPE", unusableType],
-  [
-    "FST_ERR_BAD_URL",
-    () => ({
-      fault: invalidArgument("the path", [{ path: "$", message: "is not a valid URL path", fix: "encode it" }]),
-    }),
-  ],
-  [
-    "FST_ERR_CTP_INVALID_CONTENT_LENGTH",
-    () => ({
-      fault: invalidArgument("the request", [
-        { path: "$", message: "has another length than Content-Length says", fix: "send the length that the body has" },
-      ]),
-    }),
-  ],
-]);

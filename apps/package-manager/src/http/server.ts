@@ -1,13 +1,15 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { Fault, type Timers } from "@oaas/foundation";
-import { allRoutes, HEADERS } from "@oaas/contracts/rest";
-import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import { compressed, encodingFor } from "./compression.ts";
-import { sendEvents } from "./event-stream.ts";
+import { allRoutes, HEADERS, type OperationId, type Route } from "@oaas/contracts/rest";
+import { Answers } from "./answers.ts";
 import type { Handler, Handlers, OwnOperation } from "./handler.ts";
-import type { Pipeline, Served } from "./pipeline.ts";
+import { isAllowedOrigin, preflightHeaders } from "./origins.ts";
+import type { Pipeline } from "./pipeline.ts";
 import { RefusedRequest } from "./read-request.ts";
-import { methodsOf, routerPath } from "./routing.ts";
-import { headerOf, TakenRequest } from "./taken-request.ts";
+import { RouteTable } from "./routing.ts";
+import { NO_BODY, takeBody } from "./take-body.ts";
+import { headerOf, pathOf, TakenRequest } from "./taken-request.ts";
 import { answerUnreadable, refusedByParser } from "./unreadable-request.ts";
 
 export interface HttpServerOptions {
@@ -22,122 +24,136 @@ export interface HttpServerOptions {
   readonly requestTimeoutMs: number;
 }
 
-/** Headers of every answer: nothing of ours is to be guessed at, framed or kept by a proxy. */
-const COMMON_HEADERS: Readonly<Record<string, string>> = {
-  "x-content-type-options": "nosniff",
-  "x-frame-options": "DENY",
-  "referrer-policy": "no-referrer",
-  "cache-control": "no-store",
-};
+const KEEP_ALIVE_MS = 65_000;
 
-/** The HTTP server of the package manager: every route of the contract, mounted from the one table. */
-export function createHttpServer(options: HttpServerOptions): FastifyInstance {
-  const { pipeline, handlers } = options;
-  const app = fastify({
-    bodyLimit: options.maxBodyBytes,
-    requestTimeout: options.requestTimeoutMs,
-    keepAliveTimeout: 65_000,
-    forceCloseConnections: "idle",
-    routerOptions: { maxParamLength: 512, ignoreTrailingSlash: true },
-    http: {
-      // Node lets bodies take the longer of the two; and by default it looks every 30 seconds only.
-      headersTimeout: Math.min(options.requestTimeoutMs, 60_000),
-      connectionsCheckingInterval: Math.min(options.requestTimeoutMs, 10_000),
-    },
-    clientErrorHandler: ({ code }, socket) => {
+type Mounted = Route & { readonly operationId: OperationId; readonly handler: Handler<OwnOperation> };
+
+/**
+ * The HTTP server of the package manager: every route of the contract, mounted from the one table. Node's own server, because every
+ * request passes here and a framework would cost more than all that is done for one.
+ */
+export class HttpServer {
+  readonly #options: HttpServerOptions;
+  readonly #routes: RouteTable<Mounted>;
+  readonly #answers: Answers;
+  readonly #server: Server;
+
+  constructor(options: HttpServerOptions) {
+    const { requestTimeoutMs } = options;
+    this.#options = options;
+    this.#routes = new RouteTable(
+      allRoutes().map((route) => ({ ...route, handler: handlerOf(route, options.handlers) })),
+    );
+    this.#answers = new Answers(options);
+    this.#server = createServer(
+      {
+        requestTimeout: requestTimeoutMs,
+        // Node lets bodies take the longer of the two; and by default it looks every 30 seconds only.
+        headersTimeout: Math.min(requestTimeoutMs, 60_000),
+        connectionsCheckingInterval: Math.min(requestTimeoutMs, 10_000),
+        keepAliveTimeout: KEEP_ALIVE_MS,
+      },
+      (request, response) => this.#take(request, response),
+    );
+    this.#server.on("clientError", ({ code = "" }: NodeJS.ErrnoException, socket) => {
       const correlationId = options.newCorrelationId(undefined);
-      const { reply } = pipeline.refuse(refusedByParser(code, options.requestTimeoutMs), "/", correlationId);
+      const { reply } = options.pipeline.refuse(refusedByParser(code, requestTimeoutMs), "/", correlationId);
       answerUnreadable(socket, { reply, correlationId });
-    },
-    frameworkErrors: (error, request, reply) => refuse(error, request as FastifyRequest, reply as FastifyReply),
-  });
-  // Bodies are read by the route's own schema, in JSON or YAML.
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", { parseAs: "buffer" }, (_, body, done) => done(null, body));
-
-  const refuse = (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
-    const correlationId = options.newCorrelationId(headerOf(request, HEADERS.correlationId));
-    const { reply: refusal } = pipeline.refuse(thrown, request.url, correlationId);
-    void answer(request, reply, { reply: refusal, correlationId });
-  };
-
-  // A stream has no end of its own: when the server stops, its readers are let go and find another.
-  const streams = new Set<FastifyReply>();
-  app.addHook("preClose", async () => {
-    for (const { raw } of streams) raw.destroy();
-  });
-  const streaming = (reply: FastifyReply, send: () => Promise<void>): Promise<void> => {
-    streams.add(reply);
-    return send().finally(() => streams.delete(reply));
-  };
-
-  const answer = async (request: FastifyRequest, reply: FastifyReply, served: Served): Promise<void> => {
-    const { status, headers, json, content, events } = served.reply;
-    reply.code(status).headers(COMMON_HEADERS).header(HEADERS.correlationId, served.correlationId);
-    if (headers) reply.headers(headers);
-    allowOrigin(request, reply, options.corsOrigins);
-    if (events) return streaming(reply, () => sendEvents(reply, events, options.timers));
-    const text = json ?? content?.text;
-    if (text === undefined) return void reply.send();
-    reply.header("content-type", content?.type ?? "application/json; charset=utf-8");
-    const encoding = encodingFor(text, headerOf(request, "accept-encoding"));
-    if (encoding === undefined) return void reply.send(text);
-    const bytes = await compressed(text, encoding);
-    reply.header("content-encoding", encoding).header("vary", "accept-encoding").send(bytes);
-  };
-
-  for (const { operationId, ...route } of allRoutes()) {
-    const handler =
-      route.offered === false
-        ? () => notOffered(operationId)
-        : (handlers[(route.aliasOf ?? operationId) as OwnOperation] as Handler<OwnOperation>);
-    app.route({
-      method: route.method,
-      url: routerPath(route.path),
-      // Returns nothing: Fastify would wait for the end of an answer that it is handed back, with listeners for each request.
-      handler: (request, reply) =>
-        void pipeline
-          .serve(operationId, handler, new TakenRequest(request, reply))
-          .then((served) => answer(request, reply, served))
-          .catch((thrown: unknown) => reply.sent || refuse(thrown, request, reply)),
     });
   }
 
-  const unrouted = (request: FastifyRequest, reply: FastifyReply): void => {
-    const [path = ""] = request.url.split("?", 1);
-    const methods = methodsOf(path);
-    if (methods.length === 0) return refuse(unknownPath(path), request, reply);
-    if (request.method === "OPTIONS" && allowOrigin(request, reply, options.corsOrigins))
-      return void preflight(reply, methods).send();
-    reply.header("allow", methods.join(", "));
-    return refuse(wrongMethod(request.method, methods), request, reply);
-  };
-  app.setNotFoundHandler(unrouted);
-  app.setErrorHandler((thrown: { readonly code?: string }, request, reply) => {
-    // QUERY, which no route takes, is refused for its body before its path is looked at.
-    if (thrown.code === "FST_ERR_ROUTE_MISSING_CONTENT_TYPE") unrouted(request, reply);
-    else refuse(thrown, request, reply);
-  });
-  return app;
+  /** Answers the port; rejects with the error of the system when it cannot be had. */
+  listen(host: string, port: number): Promise<number> {
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    this.#server.once("error", reject);
+    this.#server.listen(port, host, () => {
+      this.#server.off("error", reject);
+      resolve((this.#server.address() as AddressInfo).port);
+    });
+    return promise;
+  }
+
+  /** Takes no more connections; ends when the requests that run are answered and everybody is gone. Repeatable. */
+  close(): Promise<void> {
+    this.#answers.leave();
+    return new Promise((resolve) => {
+      // Calls back with an error when it does not listen any more: then it is closed as well.
+      this.#server.close(() => resolve());
+    });
+  }
+
+  /** Lets go of whoever is still there. */
+  closeAllConnections(): void {
+    this.#server.closeAllConnections();
+  }
+
+  #take(request: IncomingMessage, response: ServerResponse): void {
+    try {
+      const { method = "", url = "" } = request;
+      const match = this.#routes.match(method, pathOf(url));
+      if (match === undefined) this.#unrouted(request, response);
+      else if (match.route.body === undefined) void this.#serve(request, response, match, NO_BODY);
+      else
+        takeBody(request, this.#options.maxBodyBytes, (body) => {
+          if (body instanceof RefusedRequest) this.#refuse(body, request, response, { last: true });
+          else void this.#serve(request, response, match, body);
+        });
+    } catch (thrown) {
+      this.#refuse(thrown, request, response);
+    }
+  }
+
+  async #serve(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { route, parameters }: { readonly route: Mounted; readonly parameters: Readonly<Record<string, string>> },
+    body: Uint8Array,
+  ): Promise<void> {
+    try {
+      const taken = new TakenRequest(request, response, { parameters, body });
+      const served = await this.#options.pipeline.serve(route.operationId, route.handler, taken);
+      this.#answers.send(request, response, served);
+    } catch (thrown) {
+      if (response.headersSent) response.destroy();
+      else this.#refuse(thrown, request, response);
+    }
+  }
+
+  #refuse(
+    thrown: unknown,
+    request: IncomingMessage,
+    response: ServerResponse,
+    {
+      last = false,
+      headers = {},
+    }: { readonly last?: boolean; readonly headers?: Readonly<Record<string, string>> } = {},
+  ): void {
+    const correlationId = this.#options.newCorrelationId(headerOf(request, HEADERS.correlationId));
+    const { reply } = this.#options.pipeline.refuse(thrown, request.url ?? "", correlationId);
+    const served = { reply: { ...reply, headers: { ...reply.headers, ...headers } }, correlationId };
+    this.#answers.send(request, response, served, last);
+  }
+
+  #unrouted(request: IncomingMessage, response: ServerResponse): void {
+    const { method = "", url = "" } = request;
+    const path = pathOf(url);
+    const methods = this.#routes.methods(path);
+    if (methods.length === 0) return this.#refuse(unknownPath(path), request, response);
+    if (method === "OPTIONS" && isAllowedOrigin(request, this.#options.corsOrigins)) {
+      const correlationId = this.#options.newCorrelationId(headerOf(request, HEADERS.correlationId));
+      const reply = { status: 204, headers: preflightHeaders(methods) };
+      return this.#answers.send(request, response, { reply, correlationId });
+    }
+    return this.#refuse(wrongMethod(method, methods), request, response, { headers: { allow: methods.join(", ") } });
+  }
 }
 
-/** Whether a page of another origin may read the answer; if so, the answer says it. */
-function allowOrigin(request: FastifyRequest, reply: FastifyReply, origins: readonly string[]): boolean {
-  const origin = headerOf(request, "origin");
-  if (origin === undefined || !origins.some((allowed) => allowed === "*" || allowed === origin)) return false;
-  reply
-    .header("access-control-allow-origin", origin)
-    .header("access-control-expose-headers", Object.values(HEADERS).join(", "))
-    .header("vary", "origin");
-  return true;
-}
-
-function preflight(reply: FastifyReply, methods: readonly string[]): FastifyReply {
-  return reply
-    .code(204)
-    .header("access-control-allow-methods", methods.join(", "))
-    .header("access-control-allow-headers", [...Object.values(HEADERS), "authorization", "content-type"].join(", "))
-    .header("access-control-max-age", "600");
+function handlerOf(
+  { operationId, aliasOf, offered }: Route & { readonly operationId: OperationId },
+  handlers: Handlers,
+): Handler<OwnOperation> {
+  if (offered === false) return () => notOffered(operationId);
+  return handlers[(aliasOf ?? operationId) as OwnOperation];
 }
 
 function wrongMethod(method: string, methods: readonly string[]): RefusedRequest {

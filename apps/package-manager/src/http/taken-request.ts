@@ -1,41 +1,38 @@
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { parse } from "node:querystring";
 import type { Incoming } from "./pipeline.ts";
 
-const EMPTY = Buffer.alloc(0);
-
-/** A request that Fastify took in; whatever nobody asks for is not worked out. */
+/** A request that the server took in; whatever nobody asks for is not worked out. */
 export class TakenRequest implements Incoming {
-  readonly #request: FastifyRequest;
-  readonly #reply: FastifyReply;
+  readonly method: string;
+  readonly url: string;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
   #gone: AbortSignal | undefined;
 
-  constructor(request: FastifyRequest, reply: FastifyReply) {
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { parameters, body }: { readonly parameters: Readonly<Record<string, string>>; readonly body: Uint8Array },
+  ) {
+    this.method = request.method ?? "";
+    this.url = request.url ?? "";
+    this.parameters = parameters;
+    this.body = body;
     this.#request = request;
-    this.#reply = reply;
-  }
-
-  get method(): string {
-    return this.#request.method;
-  }
-
-  get url(): string {
-    return this.#request.url;
+    this.#response = response;
   }
 
   get address(): string {
-    return this.#request.ip;
+    return this.#request.socket.remoteAddress ?? "";
   }
 
-  get parameters(): Readonly<Record<string, string>> {
-    return this.#request.params as Record<string, string>;
-  }
-
+  /** Each name with its text, or with a list of texts when it is repeated. */
   get query(): unknown {
-    return this.#request.query;
-  }
-
-  get body(): Uint8Array {
-    return (this.#request.body as Buffer | undefined) ?? EMPTY;
+    const at = this.url.indexOf("?");
+    return at === -1 ? {} : parse(this.url.slice(at + 1), undefined, undefined, { maxKeys: 0 });
   }
 
   get gone(): AbortSignal {
@@ -47,19 +44,25 @@ export class TakenRequest implements Incoming {
   }
 
   #watchClient(): AbortSignal {
-    const { raw } = this.#reply;
+    const response = this.#response;
     const gone = new AbortController();
     const look = (): void => {
-      if (!raw.writableEnded) gone.abort();
+      if (!response.writableEnded) gone.abort();
     };
-    if (raw.destroyed) look();
-    else raw.once("close", look);
+    if (response.destroyed) look();
+    else response.once("close", look);
     return gone.signal;
   }
 }
 
 /** A header, the first one when it was sent more than once. */
-export function headerOf(request: FastifyRequest, name: string): string | undefined {
+export function headerOf(request: IncomingMessage, name: string): string | undefined {
   const value = request.headers[name];
   return Array.isArray(value) ? value[0] : value;
+}
+
+/** The path of a request, without its query. */
+export function pathOf(url: string): string {
+  const at = url.indexOf("?");
+  return at === -1 ? url : url.slice(0, at);
 }

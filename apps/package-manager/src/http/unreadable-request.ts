@@ -1,5 +1,5 @@
 import { STATUS_CODES } from "node:http";
-import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { deadlineExceeded, invalidArgument } from "@oaas/foundation";
 import { HEADERS } from "@oaas/contracts/rest";
 import type { Served } from "./pipeline.ts";
@@ -20,7 +20,7 @@ export function refusedByParser(code: string, requestTimeoutMs: number): Refused
 }
 
 /** Answers a request that never became one, and ends the connection: what follows on it cannot be told apart. */
-export function answerUnreadable(socket: Socket, { reply, correlationId }: Served): void {
+export function answerUnreadable(socket: Duplex, { reply, correlationId }: Served): void {
   if (!socket.writable) return void socket.destroy();
   const { status, content } = reply;
   const text = content?.text ?? "";

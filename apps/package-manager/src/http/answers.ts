@@ -1,0 +1,95 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { HEADERS } from "@oaas/contracts/rest";
+import type { Timers } from "@oaas/foundation";
+import { compressed, encodingFor, worthCompressing } from "./compression.ts";
+import { sendEvents } from "./event-stream.ts";
+import type { HttpReply } from "./handler.ts";
+import { originHeaders } from "./origins.ts";
+import type { Served } from "./pipeline.ts";
+
+export interface AnswersOptions {
+  readonly timers: Timers;
+  readonly corsOrigins: readonly string[];
+}
+
+/** Headers of every answer, name by name: nothing of ours is to be guessed at, framed or kept by a proxy. */
+const COMMON_HEADERS = [
+  "x-content-type-options",
+  "nosniff",
+  "x-frame-options",
+  "DENY",
+  "referrer-policy",
+  "no-referrer",
+  "cache-control",
+  "no-store",
+];
+
+const JSON_TYPE = "application/json; charset=utf-8";
+
+/** Writes answers, each with one head and one body, or as a stream of events. */
+export class Answers {
+  readonly #options: AnswersOptions;
+  readonly #streams = new Set<ServerResponse>();
+  #leaving = false;
+
+  constructor(options: AnswersOptions) {
+    this.#options = options;
+  }
+
+  /** Sends an answer. `last` ends the connection with it: what else the client sends is not read. */
+  send(request: IncomingMessage, response: ServerResponse, { reply, correlationId }: Served, last = false): void {
+    const head = [...COMMON_HEADERS, HEADERS.correlationId, correlationId];
+    const { headers } = reply;
+    for (const name in headers) head.push(name, headers[name] as string);
+    if (this.#options.corsOrigins.length > 0) head.push(...originHeaders(request, this.#options.corsOrigins));
+    if (last || this.#leaving) head.push("connection", "close");
+    if (reply.events) this.#stream(request, response, head, { ...reply, events: reply.events });
+    else this.#whole(request, response, head, reply);
+  }
+
+  /** From now on every answer is the last one on its connection. A stream has no end of its own: its readers are let go and find another server. */
+  leave(): void {
+    this.#leaving = true;
+    for (const response of this.#streams) response.destroy();
+  }
+
+  #whole(request: IncomingMessage, response: ServerResponse, head: string[], reply: HttpReply): void {
+    const text = reply.json ?? reply.content?.text;
+    if (text === undefined) {
+      // A 204 has no length; every other answer says that it is empty, or the client would wait for chunks.
+      if (reply.status !== 204) head.push("content-length", "0");
+      response.writeHead(reply.status, head).end();
+      return;
+    }
+    head.push("content-type", reply.content?.type ?? JSON_TYPE);
+    const encoding = worthCompressing(text) ? encodingFor(request.headers["accept-encoding"]) : undefined;
+    if (encoding === undefined) {
+      head.push("content-length", String(Buffer.byteLength(text)));
+      response.writeHead(reply.status, head).end(text);
+      return;
+    }
+    void compressed(text, encoding).then(
+      (bytes) => {
+        head.push("content-encoding", encoding, "vary", "accept-encoding", "content-length", String(bytes.length));
+        response.writeHead(reply.status, head).end(bytes);
+      },
+      () => response.destroy(),
+    );
+  }
+
+  #stream(
+    request: IncomingMessage,
+    response: ServerResponse,
+    head: string[],
+    { status, events }: { readonly status: number; readonly events: AsyncIterable<string> },
+  ): void {
+    head.push("content-type", "text/event-stream; charset=utf-8", "x-accel-buffering", "no");
+    response.writeHead(status, head);
+    if (request.method === "HEAD") {
+      response.end();
+      return;
+    }
+    this.#streams.add(response);
+    void sendEvents(response, events, this.#options.timers).finally(() => this.#streams.delete(response));
+  }
+}

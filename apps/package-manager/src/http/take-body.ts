@@ -1,0 +1,42 @@
+import type { IncomingMessage } from "node:http";
+import { invalidArgument } from "@oaas/foundation";
+import { RefusedRequest } from "./read-request.ts";
+
+export const NO_BODY: Uint8Array = Buffer.alloc(0);
+
+/**
+ * Reads the whole body of a request, and hands it on or says why not. One that is too long is refused as soon as that is known, and the
+ * rest of it is not waited for. A client that goes before the end is told nothing, for nobody is there.
+ */
+export function takeBody(
+  request: IncomingMessage,
+  maxBytes: number,
+  taken: (body: Uint8Array | RefusedRequest) => void,
+): void {
+  if (Number(request.headers["content-length"] ?? 0) > maxBytes) {
+    taken(tooLarge());
+    return;
+  }
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const onData = (chunk: Buffer): void => {
+    bytes += chunk.length;
+    if (bytes <= maxBytes) {
+      chunks.push(chunk);
+      return;
+    }
+    request.off("data", onData).off("end", onEnd).pause();
+    taken(tooLarge());
+  };
+  const onEnd = (): void => taken(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes));
+  request.on("data", onData).once("end", onEnd);
+}
+
+function tooLarge(): RefusedRequest {
+  return new RefusedRequest(
+    invalidArgument("the body", [
+      { path: "$", message: "is larger than this server takes", fix: "send less, or raise SERVER_MAX_BODY_BYTES" },
+    ]),
+    "payload-too-large",
+  );
+}
