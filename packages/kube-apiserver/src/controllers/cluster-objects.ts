@@ -42,7 +42,13 @@ export interface ClusterObjects {
   /** Calls back after each commit, in order, synchronously; `previous` is missing for a new object, `object` for one that is gone. */
   onChange(listener: (change: ObjectChange) => void): () => void;
   /** Kinds that are served at present, those of definitions too. */
-  kinds(): readonly ResourceName[];
+  kinds(): readonly ServedKind[];
+}
+
+/** A kind as owner references (by its name) and namespaces (by its scope) need it; every `Kind` is one. */
+export interface ServedKind extends ResourceName {
+  readonly kind: string;
+  readonly isNamespaced: boolean;
 }
 
 export interface DependentObject {
