@@ -1,7 +1,19 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
-import { expect, test } from "vitest";
-import { sha256 } from "./sha256.ts";
+import { expect, test, vi } from "vitest";
+import { sha256, sha256Hex } from "./sha256.ts";
+
+/** Where there is no platform of Node's kind, the digits are written from the bytes. */
+async function inBrowser(): Promise<typeof sha256Hex> {
+  vi.stubGlobal("process", undefined);
+  vi.resetModules();
+  try {
+    const { sha256Hex: portable } = await import("./sha256.ts");
+    return portable;
+  } finally {
+    vi.unstubAllGlobals();
+  }
+}
 
 function hex(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString("hex");
@@ -36,4 +48,12 @@ test("agrees with the platform's for any text", () => {
       expect(hex(sha256(text))).toBe(createHash("sha256").update(text).digest("hex"));
     }),
   );
+});
+
+test("the digits are the same with and without the platform's own", async () => {
+  const portable = await inBrowser();
+  for (const text of ["", "abc", "\u00e4\u20ac\ud83d\ude00", "\ud800 is half a pair", "x".repeat(5_000)]) {
+    expect(portable(text)).toBe(hex(sha256(text)));
+    expect(sha256Hex(text)).toBe(hex(sha256(text)));
+  }
 });

@@ -1,6 +1,7 @@
 /**
- * SHA-256 (FIPS 180-4) in plain JavaScript: synchronous, and the same in a browser as in Node, which the platforms' own
- * are not. For names and change detection, not for secrets: it makes no attempt at constant time.
+ * SHA-256 (FIPS 180-4) in plain JavaScript: synchronous, and the same in a browser as in Node. Where the platform has a synchronous one of its
+ * own, as Node does and browsers do not, that is used: it takes a tenth of the time. For names and change detection, not for secrets: what is
+ * here makes no attempt at constant time.
  */
 
 const BLOCK_BYTES = 64;
@@ -13,6 +14,21 @@ const INITIAL_STATE = fractionBits(8, 2n);
 /** Written anew for every block. One for all calls, since none is interrupted by another. */
 const SCHEDULE = new Uint32Array(64);
 
+/** What Node's `crypto` has of use here. */
+interface PlatformCrypto {
+  hash(algorithm: string, text: string, encoding: "hex"): string;
+}
+
+// Asked for by name at run time: an import would keep the package out of browsers.
+const { process: node } = globalThis as {
+  readonly process?: { readonly getBuiltinModule?: (name: string) => PlatformCrypto | undefined };
+};
+const platform = node?.getBuiltinModule?.("node:crypto");
+
+/** The digest of a text's UTF-8 bytes as 64 hexadecimal digits. */
+export const sha256Hex: (text: string) => string =
+  platform === undefined ? (text) => hexOf(sha256(text)) : (text) => platform.hash("sha256", text, "hex");
+
 /** The 32-byte digest of a text's UTF-8 bytes. */
 export function sha256(text: string): Uint8Array<ArrayBuffer> {
   const blocks = padded(UTF8.encode(text));
@@ -22,6 +38,12 @@ export function sha256(text: string): Uint8Array<ArrayBuffer> {
   const digest = new DataView(new ArrayBuffer(32));
   for (let index = 0; index < state.length; index += 1) digest.setUint32(index * 4, at(state, index));
   return new Uint8Array(digest.buffer);
+}
+
+function hexOf(bytes: Uint8Array): string {
+  let text = "";
+  for (const byte of bytes) text += byte.toString(16).padStart(2, "0");
+  return text;
 }
 
 /**
