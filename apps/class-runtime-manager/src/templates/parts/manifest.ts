@@ -30,20 +30,41 @@ export function manifest(input: RenderInput, head: Head, body: Readonly<Record<s
 /** The value without members that are undefined, so that makers may write what is optional in place. What has none is not copied. */
 export function withoutUndefined(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) {
-    const items: unknown[] = value.map(withoutUndefined);
-    return items.some((item, index) => item !== value[index]) ? items : value;
+  return Array.isArray(value) ? itemsWithoutUndefined(value) : membersWithoutUndefined(value as Members);
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+function itemsWithoutUndefined(items: readonly unknown[]): readonly unknown[] {
+  let copy: unknown[] | undefined;
+  for (let index = 0; index < items.length; index += 1) {
+    const inner = withoutUndefined(items[index]);
+    if (inner === items[index]) copy?.push(inner);
+    else (copy ??= items.slice(0, index)).push(inner);
   }
-  const members = value as Readonly<Record<string, unknown>>;
-  const kept: [string, unknown][] = [];
-  let same = true;
-  for (const name of Object.keys(members)) {
+  return copy ?? items;
+}
+
+function membersWithoutUndefined(members: Members): Members {
+  const names = Object.keys(members);
+  let copy: Record<string, unknown> | undefined;
+  for (let index = 0; index < names.length; index += 1) {
+    const name = names[index] as string;
     const member = members[name];
     const inner = withoutUndefined(member);
-    if (inner === undefined || inner !== member) same = false;
-    if (inner !== undefined) kept.push([name, inner]);
+    if (copy === undefined && (inner === undefined || inner !== member)) {
+      copy = {};
+      for (const before of names.slice(0, index)) put(copy, before, members[before]);
+    }
+    if (copy !== undefined && inner !== undefined) put(copy, name, inner);
   }
-  return same ? value : Object.fromEntries(kept);
+  return copy ?? members;
+}
+
+/** A member of any name; assigning to this one would change the prototype instead. */
+function put(object: Record<string, unknown>, name: string, value: unknown): void {
+  if (name !== "__proto__") object[name] = value;
+  else Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
 }
 
 /** Undefined in place of a list or map that is empty, for members that Kubernetes would rather not see. */
