@@ -1,3 +1,4 @@
+import { kindgen } from "./kindgen/kindgen.ts";
 import { apiFuzz } from "./tasks/api-fuzz.ts";
 import { bench } from "./tasks/bench.ts";
 import { bundle } from "./tasks/bundle.ts";
@@ -30,6 +31,7 @@ const TASKS: Record<string, { readonly help: string; readonly run: Task }> = {
   fix: { help: "format and mend what can be mended", run: fix },
   generate: { help: "write every generated file (name some to write only those)", run: generate },
   crdgen: { help: "write deploy/crds from the schemas", run: () => generate(["crds"]) },
+  kindgen: { help: "write what the embedded API server knows of kinds, as the real one tells it", run: kindgen },
   components: { help: "obtain the real components that tests use", run: passThrough("tools/components.ts") },
   bench: { help: "measure; results as ratios in bench/results", run: bench },
   bundle: { help: "one file per service in dist/", run: bundle },

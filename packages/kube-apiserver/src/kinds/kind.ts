@@ -1,3 +1,4 @@
+import type { Result } from "@oaas/foundation";
 import type { FieldError, JsonObject, JsonValue, StructuralSchema } from "@oaas/kube-core";
 
 /**
@@ -18,8 +19,14 @@ export interface Kind {
   readonly verbs: readonly string[];
   /** In the order discovery lists them. */
   readonly versions: readonly KindVersion[];
-  /** Objects are kept in this version; between versions only `apiVersion` differs. */
+  /** Objects are kept in this version; between versions `rules.converted` translates. */
   readonly storageVersion: string;
+  /** As discovery shows it to clients that watch for a change of the storage. */
+  readonly storageVersionHash?: string;
+  /** Another kind whose objects these are, in another dress: events of `events.k8s.io` are those of the core. `rules.converted` changes the dress. */
+  readonly sameObjectsAs?: { readonly group: string; readonly resource: string };
+  /** Objects are questions (reviews): answered at create (access/), never kept. */
+  readonly isQuestion?: boolean;
   readonly rules: KindRules;
 }
 
@@ -30,7 +37,9 @@ export interface KindVersion {
   /** Whether there is `/status`, which alone writes `status`, while the main path leaves it alone. */
   readonly hasStatus: boolean;
   readonly scale?: ScalePaths;
-  /** `.spec.paths` that can be field-selected besides metadata.name and metadata.namespace. */
+  /** Every subresource that discovery names, status and scale too; for kinds of definitions it follows from the two above. */
+  readonly subresources?: readonly KindSubresource[];
+  /** What can be field-selected besides metadata.name and metadata.namespace, as selectors write it: `spec.nodeName`. */
   readonly selectableFields: readonly string[];
   readonly columns: readonly Column[];
   readonly deprecationWarning?: string;
@@ -38,10 +47,20 @@ export interface KindVersion {
   readonly preservesUnknownFields?: boolean;
 }
 
+/** A subresource as discovery tells of it. */
+export interface KindSubresource {
+  readonly name: string;
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly verbs: readonly string[];
+}
+
 /** Where a kind keeps what `/scale` reads and writes; dotted paths as definitions have them. */
 export interface ScalePaths {
   readonly specReplicas: string;
   readonly statusReplicas: string;
+  /** A text, or (built-in kinds) a selector, which `/scale` shows as text. */
   readonly labelSelector?: string;
 }
 
@@ -61,6 +80,17 @@ export interface Column {
 export interface KindRules {
   /** Whether `metadata.generation` counts changes of everything but metadata and status (the real server does not for all kinds). */
   readonly countsGenerations: boolean;
+  /**
+   * How a body is read. Built-in kinds are read as Go does it: a wrong type refuses the whole body with these words (400), unknown fields, nulls,
+   * empty lists and zeros vanish, quantities are written canonically. Kinds of definitions: as it is.
+   */
+  decoded(object: JsonObject): Result<JsonObject, string>;
+  /** Whether objects are validated by their schema. Built-in kinds are not: what the real server's code says is in `errors`. */
+  readonly isValidatedBySchema: boolean;
+  /** The object in another version, or dress, of its kind. */
+  converted(object: JsonObject, apiVersion: string): JsonObject;
+  /** The text that a field selector compares; neutral: the value at the path, empty when there is none. */
+  selectableText(object: JsonObject, field: string): string;
   /** Fills in what schemas' defaults do not say: runs after them on each write and on what is read in a fresh object. */
   defaulted(object: JsonObject): JsonObject;
   /** What a new object looks like before validation: sets back what clients may not set, fills in what the server allots. */

@@ -1,0 +1,65 @@
+import type { Kind, KindVersion, ScalePaths } from "./kind.ts";
+import { builtInSchema } from "./built-in-schemas.ts";
+import { KIND_DATA, type ResourceData } from "./kind-data.ts";
+import { builtInRules } from "./built-in-rules.ts";
+import { SELECTABLE_FIELDS } from "./selectable-fields.ts";
+
+/** Kinds that are asked and answered, never kept. */
+const QUESTIONS: ReadonlySet<string> = new Set(["authentication.k8s.io", "authorization.k8s.io"]);
+
+let kinds: readonly Kind[] | undefined;
+
+/** The kinds every server has, in the order discovery lists them. Always the same objects: they are data. */
+export function builtInKinds(): readonly Kind[] {
+  kinds ??= [...grouped(KIND_DATA.resources).values()].map(kindOf);
+  return kinds;
+}
+
+/** The versions of one resource together, in the order of discovery. */
+function grouped(resources: readonly ResourceData[]): ReadonlyMap<string, readonly ResourceData[]> {
+  return Map.groupBy(resources, ({ group, resource }) => `${group}/${resource}`);
+}
+
+function kindOf(versions: readonly ResourceData[]): Kind {
+  const [first] = versions;
+  if (first === undefined) throw new Error("a kind has at least one version");
+  const { group, resource, kind, singular, namespaced, verbs, storageVersionHash } = first;
+  return {
+    group,
+    kind,
+    listKind: `${kind}List`,
+    resource,
+    singular,
+    shortNames: first.shortNames ?? [],
+    categories: first.categories ?? [],
+    isNamespaced: namespaced,
+    verbs,
+    versions: versions.map(versionOf),
+    storageVersion: first.version,
+    ...(storageVersionHash === undefined ? {} : { storageVersionHash }),
+    ...(group === "events.k8s.io" ? { sameObjectsAs: { group: "", resource: "events" } } : {}),
+    ...(QUESTIONS.has(group) || resource === "bindings" ? { isQuestion: true } : {}),
+    rules: builtInRules(first),
+  };
+}
+
+function versionOf(data: ResourceData): KindVersion {
+  const { group, version, resource, subresources } = data;
+  const has = (name: string): boolean => subresources.some((subresource) => subresource.name === name);
+  return {
+    name: version,
+    isServed: true,
+    get schema() {
+      return builtInSchema(data.schema);
+    },
+    hasStatus: has("status"),
+    ...(has("scale") ? { scale: scalePathsOf(resource) } : {}),
+    subresources: subresources.map((subresource) => ({ group, version, ...subresource })),
+    selectableFields: SELECTABLE_FIELDS[`${group}/${resource}`] ?? [],
+    columns: [],
+  };
+}
+
+function scalePathsOf(_resource: string): ScalePaths {
+  return { specReplicas: ".spec.replicas", statusReplicas: ".status.replicas", labelSelector: ".spec.selector" };
+}

@@ -1,0 +1,176 @@
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "@oaas/kube-core";
+import { KIND_DATA, type GoMark } from "../kind-data.ts";
+import { refuseType, type GoPlace, type GoType } from "./go-type.ts";
+import { anything, bytes, flag, float, integer, intOrString, quantity, text, time } from "./scalars.ts";
+
+const REFERENCE = "#/components/schemas/";
+
+/** Types that read and write themselves. */
+const SELF_WRITTEN: Readonly<Record<string, GoType>> = {
+  "io.k8s.apimachinery.pkg.api.resource.Quantity": quantity,
+  "io.k8s.apimachinery.pkg.util.intstr.IntOrString": intOrString,
+  "io.k8s.apimachinery.pkg.apis.meta.v1.Time": time(false),
+  "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime": time(true),
+  "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1": anything,
+  "io.k8s.apimachinery.pkg.runtime.RawExtension": anything,
+};
+
+const types = new Map<string, GoType>();
+
+/** The Go type of this OpenAPI name; made when first asked for. */
+export function goType(name: string): GoType {
+  const known = types.get(name) ?? SELF_WRITTEN[name];
+  if (known !== undefined) return known;
+  const schema = KIND_DATA.schemas[name] ?? {};
+  const made = isJsonObject(schema["properties"]) ? struct(name, schema["properties"]) : anything;
+  types.set(name, made);
+  return made;
+}
+
+interface Field {
+  readonly name: string;
+  readonly type: GoType;
+  /** What is written when the field is absent; undefined: nothing. */
+  readonly absent: JsonValue | undefined;
+  /** Whether a zero is written all the same. */
+  readonly keepsZero: boolean;
+  /** Whether an empty list or map is written as null. */
+  readonly isNullWhenEmpty: boolean;
+}
+
+function struct(openApiName: string, properties: JsonObject): GoType {
+  const shortName = openApiName.split(".").at(-1) ?? "";
+  const version = openApiName.split(".").at(-2) ?? "";
+  let fields: readonly Field[] | undefined;
+  const name = `${version}.${shortName}`;
+  const type: GoType = {
+    name,
+    // A pointer to an empty struct is written, and so is a struct; only its holder knows.
+    isZero: () => false,
+    get zero() {
+      return type.read({}, { struct: "", path: "", refusal: {} });
+    },
+    read(value, at) {
+      if (!isJsonObject(value)) {
+        refuseType(value, at, name);
+        return {};
+      }
+      fields ??= fieldsOf(openApiName, properties);
+      return written(value, fields, shortName, at);
+    },
+  };
+  return type;
+}
+
+function written(object: JsonObject, fields: readonly Field[], struct: string, at: GoPlace): JsonObject {
+  const members: Record<string, JsonValue> = {};
+  for (const field of fields) {
+    const given = Object.hasOwn(object, field.name) ? object[field.name] : undefined;
+    const value = given === undefined || given === null ? field.absent : fieldValue(given, field, struct, at);
+    if (value !== undefined) members[field.name] = value;
+  }
+  return members;
+}
+
+function fieldValue(given: JsonValue, field: Field, struct: string, at: GoPlace): JsonValue | undefined {
+  const path = at.path === "" ? field.name : `${at.path}.${field.name}`;
+  const value = field.type.read(given, { struct, path, refusal: at.refusal });
+  if (!field.type.isZero(value)) return value;
+  if (field.isNullWhenEmpty) return null;
+  return field.keepsZero ? value : undefined;
+}
+
+function fieldsOf(openApiName: string, properties: JsonObject): readonly Field[] {
+  const marks = KIND_DATA.goMarks[openApiName] ?? {};
+  const names = KIND_DATA.goNames[openApiName] ?? {};
+  return Object.entries(properties).flatMap(([name, schema]) =>
+    isJsonObject(schema) ? [fieldOf(name, schema, marks[name], names[name])] : [],
+  );
+}
+
+function fieldOf(name: string, schema: JsonObject, mark: GoMark | undefined, goName: string | undefined): Field {
+  const type = typeOf(schema, goName);
+  // OpenAPI's default of a zero tells that Go always writes the field: it is neither a pointer nor left out when empty.
+  const zero = schema["default"];
+  const isAlwaysWritten = zero === "" || zero === 0 || zero === false;
+  const isStruct = isJsonObject(zero) && Object.keys(zero).length === 0 && mark !== "drop";
+  const isNull = mark === "null";
+  return {
+    name,
+    type,
+    get absent() {
+      if (isNull) return null;
+      if (mark === "value" || isStruct) return type.zero;
+      return isAlwaysWritten ? zero : undefined;
+    },
+    keepsZero: mark === "keep" || isAlwaysWritten || isNull || mark === "value",
+    isNullWhenEmpty: isNull && (schema["type"] === "array" || schema["type"] === "object"),
+  };
+}
+
+function typeOf(schema: JsonObject, goName?: string): GoType {
+  const reference = referenceOf(schema);
+  if (reference !== undefined) return goType(reference);
+  const format = schema["format"];
+  switch (schema["type"]) {
+    case "string":
+      return format === "byte" ? bytes : text(goName);
+    case "integer":
+      return integer(format === "int64" ? "int64" : "int32");
+    case "number":
+      return float;
+    case "boolean":
+      return flag;
+    case "array":
+      return list(typeOf(objectAt(schema, "items"), goName));
+    case "object":
+      return isJsonObject(schema["additionalProperties"]) ? map(typeOf(schema["additionalProperties"])) : anything;
+    default:
+      return anything;
+  }
+}
+
+function list(item: GoType): GoType {
+  const name = `[]${item.name}`;
+  return {
+    name,
+    zero: [],
+    isZero: (value) => isJsonArray(value) && value.length === 0,
+    read(value, at) {
+      if (isJsonArray(value)) return value.map((each) => (each === null ? item.zero : item.read(each, at)));
+      refuseType(value, at, name);
+      return [];
+    },
+  };
+}
+
+function map(item: GoType): GoType {
+  const name = `map[string]${item.name}`;
+  return {
+    name,
+    zero: {},
+    isZero: (value) => isJsonObject(value) && Object.keys(value).length === 0,
+    read(value, at) {
+      if (!isJsonObject(value)) {
+        refuseType(value, at, name);
+        return {};
+      }
+      const members = Object.entries(value).map(([key, each]) => [
+        key,
+        each === null ? item.zero : item.read(each, at),
+      ]);
+      return Object.fromEntries(members) as JsonObject;
+    },
+  };
+}
+
+function referenceOf(schema: JsonObject): string | undefined {
+  const only = isJsonArray(schema["allOf"]) ? schema["allOf"][0] : schema;
+  const reference = isJsonObject(only) ? only["$ref"] : undefined;
+  return typeof reference === "string" ? reference.slice(REFERENCE.length) : undefined;
+}
+
+function objectAt(object: JsonObject, name: string): JsonObject {
+  const value = object[name];
+  return isJsonObject(value) ? value : {};
+}

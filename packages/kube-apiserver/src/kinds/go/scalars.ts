@@ -1,0 +1,124 @@
+import { formatQuantity, parseQuantity, type JsonValue } from "@oaas/kube-core";
+import { refuse, refuseType, type GoPlace, type GoType } from "./go-type.ts";
+
+const QUANTITY_FORM = "^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$";
+const RFC_3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
+const BOUNDS: Readonly<Record<string, number>> = { int32: 2 ** 31, int64: 2 ** 63 };
+
+/** A text; `name` when it has a type of its own. */
+export function text(name = "string"): GoType {
+  return scalar(name, "", (value, at) => {
+    if (typeof value === "string") return value;
+    refuseType(value, at, name);
+    return "";
+  });
+}
+
+export const flag: GoType = scalar("bool", false, (value, at) => {
+  if (typeof value === "boolean") return value;
+  refuseType(value, at, "bool");
+  return false;
+});
+
+/** A whole number of 32 or 64 bits. */
+export function integer(name: "int32" | "int64"): GoType {
+  return scalar(name, 0, (value, at) => {
+    const bound = BOUNDS[name] ?? 0;
+    if (typeof value === "number" && Number.isInteger(value) && value >= -bound && value < bound) return value;
+    refuseType(value, at, name, typeof value === "number" ? ` ${value}` : "");
+    return 0;
+  });
+}
+
+export const float: GoType = scalar("float64", 0, (value, at) => {
+  if (typeof value === "number") return value;
+  refuseType(value, at, "float64");
+  return 0;
+});
+
+/** Bytes, written in base64 with padding. */
+export const bytes: GoType = scalar("[]uint8", "", (value, at) => {
+  if (typeof value !== "string") {
+    refuseType(value, at, "[]uint8");
+    return "";
+  }
+  const wrong = firstWrongBase64(value.replaceAll(/[\r\n]/g, ""));
+  if (wrong !== undefined) refuse(at, `illegal base64 data at input byte ${wrong}`);
+  return value.replaceAll(/[\r\n]/g, "");
+});
+
+/** Where a text stops being base64, as Go counts it. */
+function firstWrongBase64(encoded: string): number | undefined {
+  const good = /^(?:[A-Za-z0-9+/]{4})*/.exec(encoded)?.[0].length ?? 0;
+  const rest = encoded.slice(good);
+  if (rest === "" || /^[A-Za-z0-9+/]{2}==$|^[A-Za-z0-9+/]{3}=$/.test(rest)) return undefined;
+  const letters = /^[A-Za-z0-9+/]*/.exec(rest)?.[0].length ?? 0;
+  return letters === rest.length ? good : good + letters;
+}
+
+/** An amount, written canonically. */
+export const quantity: GoType = {
+  name: "resource.Quantity",
+  zero: "0",
+  isZero: () => false,
+  read(value, at) {
+    const parsed = typeof value === "string" || typeof value === "number" ? parseQuantity(value) : undefined;
+    if (parsed?.ok === true) return formatQuantity(parsed.value);
+    refuse(at, `quantities must match the regular expression '${QUANTITY_FORM}'`);
+    return "0";
+  },
+};
+
+/** A number or a text. */
+export const intOrString: GoType = {
+  name: "intstr.IntOrString",
+  zero: 0,
+  isZero: () => false,
+  read(value, at) {
+    return typeof value === "string" ? value : integer("int32").read(value, at);
+  },
+};
+
+/** A time in whole seconds, or with `fraction` in millionths; written in UTC. */
+export function time(fraction: boolean): GoType {
+  const name = fraction ? "v1.MicroTime" : "v1.Time";
+  return {
+    name,
+    zero: null,
+    isZero: (value) => value === null,
+    read(value, at) {
+      if (typeof value !== "string") {
+        refuse(
+          at,
+          `json: cannot unmarshal ${typeof value === "boolean" ? "bool" : typeof value} into Go value of type string`,
+        );
+        return null;
+      }
+      return timeText(value, fraction, at);
+    },
+  };
+}
+
+function timeText(value: string, fraction: boolean, at: GoPlace): JsonValue {
+  const [, , , , , , , decimals = "", zone] = RFC_3339.exec(value) ?? [];
+  const milliseconds = Date.parse(value);
+  if (zone === undefined || Number.isNaN(milliseconds)) {
+    const layout = fraction ? "2006-01-02T15:04:05.000000Z07:00" : "2006-01-02T15:04:05Z07:00";
+    refuse(at, `parsing time ${JSON.stringify(value)} as "${layout}": cannot parse ${JSON.stringify(value)} as "2006"`);
+    return null;
+  }
+  const seconds = new Date(milliseconds).toISOString().slice(0, 19);
+  return fraction ? `${seconds}.${decimals.slice(1, 7).padEnd(6, "0")}Z` : `${seconds}Z`;
+}
+
+/** Anything at all, kept as it is. */
+export const anything: GoType = {
+  name: "interface {}",
+  zero: null,
+  isZero: (value) => value === null,
+  read: (value) => value,
+};
+
+function scalar(name: string, zero: JsonValue, read: GoType["read"]): GoType {
+  return { name, zero, read, isZero: (value) => value === zero };
+}

@@ -1,0 +1,45 @@
+import { writeFileSync } from "node:fs";
+import path from "node:path";
+import { makeRunFolder, startCluster, type LocalCluster } from "@oaas/real-components";
+import type { JsonObject } from "@oaas/kube-core";
+import { kindDataText, readKindData, type GoFields } from "../../packages/kube-apiserver/test/recording/kind-data.ts";
+import { ensureComponents } from "../components.ts";
+import { capture } from "../tasks/command.ts";
+import { ROOT } from "../tasks/root.ts";
+
+const FOLDER = "packages/kube-apiserver/src/gen";
+
+/** `npm run kindgen`: asks the real kube-apiserver what it knows of its kinds, and writes it down for the embedded one. */
+export async function kindgen(): Promise<number> {
+  await ensureComponents("test", console.log);
+  const folder = await makeRunFolder("kindgen");
+  const cluster = await startCluster({ name: "kindgen", folder: folder.path, fsync: false });
+  try {
+    const data = await readKindData(readerOf(cluster), await goFields());
+    write(`${FOLDER}/kinds.json`, kindDataText(data));
+    return 0;
+  } finally {
+    await cluster.stop(0);
+    await folder.remove();
+  }
+}
+
+function readerOf({ kubectl }: LocalCluster): (path: string) => Promise<JsonObject> {
+  return async (path) => {
+    const { exitCode, stdout, stderr } = await kubectl(["get", "--raw", path]);
+    if (exitCode !== 0) throw new Error(`${path}: ${stderr}`);
+    return JSON.parse(stdout) as JsonObject;
+  };
+}
+
+/** How Go writes each field, from the types themselves. */
+async function goFields(): Promise<GoFields> {
+  const { exitCode, output } = await capture("go", ["run", "-C", "tools/kindgen/go-fields", "."]);
+  if (exitCode !== 0) throw new Error(`Go could not say how it writes the kinds:\n${output}`);
+  return JSON.parse(output.slice(output.indexOf("{"))) as GoFields;
+}
+
+function write(file: string, text: string): void {
+  writeFileSync(path.join(ROOT, file), text);
+  console.log(`${file} (${Math.round(text.length / 1024)} kB)`);
+}
