@@ -1,4 +1,4 @@
-import { shown, type TextRule } from "./text-rule.ts";
+import { patternRule, shown, type TextRule } from "./text-rule.ts";
 
 const MAX_LENGTH = 2048;
 
@@ -32,3 +32,11 @@ export const ENDPOINT_URL = addressRule(
   "[Hh][Tt][Tt][Pp][Ss]?",
   "write an address such as http://crm:8088 or https://crm:8088",
 );
+
+/** Where a file is on the machine of the process that reads it. */
+export const FILE_PATH = patternRule({
+  what: "the path of a file",
+  pattern: /^\S(.*\S)?$/,
+  maxLength: 4096,
+  fix: "write the path of a file, such as /run/secrets/token",
+});

@@ -32,7 +32,7 @@ export {
 export { checkText, type Objection, type TextRule } from "./text-rule.ts";
 export { quantityNanos, RESOURCE_QUANTITY } from "./quantity.ts";
 export { IMAGE_REFERENCE, parseImageReference, type ImageReference } from "./image-reference.ts";
-export { ENDPOINT_URL, MODULE_URL } from "./address.ts";
+export { ENDPOINT_URL, FILE_PATH, MODULE_URL } from "./address.ts";
 export { COUNT_RANGE, NODE_ID_RANGE, PORT_RANGE, UNIT_INTERVAL, type WholeRange } from "./limits.ts";
 export type { Package, PackageMetadata } from "./package.ts";
 export {

@@ -6,7 +6,7 @@ describe("a list's query", () => {
   test.each([
     { query: {}, read: {}, why: "nothing asked" },
     { query: { limit: "10", offset: "0" }, read: { limit: 10, offset: 0 }, why: "numbers come as text" },
-    { query: { limit: "" }, read: {}, why: "empty is absent" },
+    { query: { name_pattern: "", page_token: "", tags: "" }, read: { tags: [] }, why: "an empty text is absent" },
     { query: { disabled: "true" }, read: { disabled: true }, why: "a switch" },
     { query: { tags: "a,b" }, read: { tags: ["a", "b"] }, why: "a list with commas" },
     { query: { tags: ["a", "b"] }, read: { tags: ["a", "b"] }, why: "a list by repetition" },
@@ -18,6 +18,8 @@ describe("a list's query", () => {
 
   test.each([
     { query: { limit: "-1" }, path: "$.limit", why: "not negative" },
+    { query: { limit: "" }, path: "$.limit", why: "empty is no number" },
+    { query: { sort: "" }, path: "$.sort", why: "empty is no order" },
     { query: { limit: "ten" }, path: "$.limit", why: "not a number" },
     { query: { limit: "1e3" }, path: "$.limit", why: "digits only" },
     { query: { limit: "99999999999" }, path: "$.limit", why: "beyond 32 bits" },

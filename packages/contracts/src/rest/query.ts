@@ -3,15 +3,16 @@ import { CLUSTER_NAME, COUNT_RANGE, type ClusterName, type WholeRange } from "@o
 import { z } from "zod";
 import { textOf, wholeNumber } from "./fields.ts";
 
-/** Query parameters arrive as text, or as a list of texts when repeated; these read them as what they mean. */
-
-function single(read: (text: string) => unknown) {
-  return (value: unknown): unknown => (typeof value === "string" ? (value === "" ? undefined : read(value)) : value);
-}
+/**
+ * Query parameters arrive as text, or as a list of texts when repeated; these read them as what they mean.
+ *
+ * An empty one is no number, no switch and no order, and is refused; as text or list it is an absent one.
+ */
 
 /** A whole number in a query. */
 export function queryWhole(range: WholeRange) {
-  const digits = single((text) => (/^\d{1,16}$/.test(text) ? Number(text) : text));
+  const digits = (value: unknown): unknown =>
+    typeof value === "string" && /^\d{1,16}$/.test(value) ? Number(value) : value;
   return z.preprocess(digits, wholeNumber(range).optional());
 }
 
@@ -28,17 +29,9 @@ export function queryList() {
   return z.preprocess(read, z.array(z.string()).optional());
 }
 
-/** Anything that is read from one text; empty is absent. */
-export function queryOf<Schema extends z.ZodType>(schema: Schema) {
-  return z.preprocess(
-    single((text) => text),
-    schema.optional(),
-  );
-}
-
 /** Text in a query; empty is absent. */
 export function queryText() {
-  return queryOf(z.string());
+  return z.preprocess((value) => (value === "" ? undefined : value), z.string().optional());
 }
 
 /** The parameters that every list has: the seeds' `limit` and `offset`, and a cursor beside them. */
@@ -64,5 +57,5 @@ export function clusterQueryContradiction(members: Readonly<Record<string, unkno
 /** The sort orders of a list; a minus turns the order round. */
 export function querySort<const Field extends string>(fields: readonly Field[]) {
   const orders = fields.flatMap((field) => [field, `-${field}` as const]);
-  return queryOf(z.enum(orders));
+  return z.enum(orders).optional();
 }

@@ -3,6 +3,7 @@ import {
   ClusterStatus,
   COUNT_RANGE,
   ENDPOINT_URL,
+  FILE_PATH,
   type ClusterHealth,
   type ClusterName,
 } from "@oaas/models";
@@ -64,6 +65,8 @@ export function clusterHealthToWire(health: ClusterHealth): z.output<typeof clus
 /** A cluster in the list of clusters. */
 export const clusterView = view({ name: z.string(), health: clusterHealthView });
 
+const file = () => optional(textOf(FILE_PATH));
+
 /** What PM is told about a cluster that is added while it runs; the members are those of CRM_CLUSTERS_JSON. */
 export const clusterRegistrationInput = object({
   name: textOf<ClusterName>(CLUSTER_NAME),
@@ -72,11 +75,12 @@ export const clusterRegistrationInput = object({
   timeout: optional(whole({ min: 0, max: 3600 })),
   retry_attempts: withDefault(whole({ min: 0, max: 100 }), 3),
   api_key: optional(text()),
+  api_key_file: file(),
   tls: optional(
     object({
-      ca_cert: optional(text()),
-      client_cert: optional(text()),
-      client_key: optional(text()),
+      ca_cert: file(),
+      client_cert: file(),
+      client_key: file(),
       insecure: withDefault(flag(), false),
     }),
   ),
