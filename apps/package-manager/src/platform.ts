@@ -4,10 +4,12 @@ import { Collection, type KeyValueStore } from "@oaas/storage";
 import { DEFAULT_GUARD } from "./adapters/crm/cluster-guard.ts";
 import { GrpcCrmGateway } from "./adapters/crm/crm-gateway.ts";
 import { reportFromWire } from "./adapters/crm/report-from-wire.ts";
+import { secretFolder } from "./adapters/secret-folder.ts";
 import { CLUSTERS } from "./adapters/store/cluster-store.ts";
 import { StoredClusterAdmin } from "./clusters/cluster-admin.ts";
 import { clustersFrom } from "./clusters/cluster-config.ts";
 import { ClusterRoster } from "./clusters/cluster-roster.ts";
+import { ClusterTies } from "./clusters/cluster-ties.ts";
 import { HealthDirectory } from "./clusters/health-directory.ts";
 import { unitToWire } from "./clusters/unit-to-wire.ts";
 import type { PmConfig } from "./config.ts";
@@ -79,6 +81,7 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     ttlMs: config.crm.healthTtlMs,
     intervalMs: config.crm.healthIntervalMs,
   });
+  const ties = new ClusterTies({ store, roster, ambient });
   const view = new RuntimeView(ambient.clock);
   const registry: PackageRegistry = new PackageRegistry({
     store,
@@ -102,6 +105,7 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     workContext: context,
     packages: registry,
     clusters,
+    clusterTies: ties,
     recommended: (deployment, cluster) => recommendedReplicas(view, deployment.key, cluster),
     settings: {
       ...DEFAULT_PLANNER_SETTINGS,
@@ -143,8 +147,11 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
   const admin = new StoredClusterAdmin({
     roster,
     stored,
+    store,
     clock: ambient.clock,
-    countInCluster: async (name) => deployments.keysIn(name).length,
+    ties,
+    files: secretFolder(config.crm.secretsDir),
+    deployments,
   });
   const status = new ClusterStatusReader({
     deployments: {

@@ -4,7 +4,9 @@ import type { ClusterName, DeploymentKey, UnitId } from "@oaas/models";
 import { openMemoryStore } from "@oaas/storage/memory";
 import { eventually } from "@oaas/testkit";
 import { afterEach, describe, expect, it } from "vitest";
+import { secretFolder } from "../src/adapters/secret-folder.ts";
 import { StoredClusterAdmin } from "../src/clusters/cluster-admin.ts";
+import { ClusterTies } from "../src/clusters/cluster-ties.ts";
 import { clusterVariables } from "../src/clusters/cluster-variables.ts";
 import { LogEventFeed } from "../src/events/event-feed.ts";
 import { EventLog } from "../src/events/event-log.ts";
@@ -161,8 +163,11 @@ describe("status over clusters of all kinds", () => {
     const admin = new StoredClusterAdmin({
       roster,
       stored,
+      store,
       clock: realAmbient.clock,
-      countInCluster: () => Promise.resolve(0),
+      ties: new ClusterTies({ store, roster, ambient: realAmbient }),
+      files: secretFolder(undefined),
+      deployments: { keysIn: () => [], reached: async () => undefined },
     });
     const call = { caller: "ann", correlationId: "c" };
     await admin.add({ name: "late" as ClusterName, url: late.url, labels: {}, retryAttempts: 1, token: "t" }, call);

@@ -175,6 +175,42 @@ describe("a deployment over HTTP", () => {
     }
   });
 
+  test("a cluster is removed or deployed to, never both, whoever asks at the same time", async () => {
+    const north = await ScriptedCrm.start({ name: "north" });
+    try {
+      for (let round = 0; round < 12; round += 1) {
+        await pm.call("POST", "/api/v1/clusters", { body: { name: "north", url: north.url } });
+        const late = round % 4;
+        const removing = async () => {
+          for (let turn = 0; turn < late; turn += 1) await pm.call("GET", "/health");
+          return pm.call("DELETE", "/api/v1/clusters/north");
+        };
+        const body = wish({ target_clusters: ["north"] });
+        const [deployed, removed] = await Promise.all([pm.call("POST", "/api/v1/deployments", { body }), removing()]);
+        expect([[200, 400].join(), [400, 204].join()]).toContain([deployed.status, removed.status].join());
+        const [known, kept] = await Promise.all([
+          pm.call("GET", "/api/v1/clusters/north"),
+          pm.call("GET", "/api/v1/deployments/shop-echo"),
+        ]);
+        expect([known.status, kept.status]).toEqual(removed.status === 204 ? [404, 404] : [200, 200]);
+        await pm.call("DELETE", "/api/v1/deployments/shop-echo");
+        await pm.call("DELETE", "/api/v1/clusters/north");
+      }
+    } finally {
+      await north.close();
+    }
+  });
+
+  test("a cluster is not called by a word of the API, nor does it name files of this machine", async () => {
+    const add = (body: object) => pm.call("POST", "/api/v1/clusters", { body: { url: "https://crm", ...body } });
+    expect(await add({ name: "health" })).toMatchObject({ status: 400, json: { violations: [{ path: "$.name" }] } });
+    const tls = { ca_cert: "/etc/hostname" };
+    expect(await add({ name: "north", api_key_file: "/etc/passwd", tls })).toMatchObject({
+      status: 400,
+      json: { violations: [{ path: "$.api_key_file" }, { path: "$.tls.ca_cert" }] },
+    });
+  });
+
   test("events are streamed, and go on after the last one seen", async () => {
     const read = async (count: number, headers: Record<string, string>): Promise<string[]> => {
       const stop = new AbortController();

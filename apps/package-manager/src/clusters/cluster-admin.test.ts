@@ -1,3 +1,4 @@
+import { err, ok } from "@oaas/foundation";
 import { virtualAmbient } from "@oaas/foundation/virtual";
 import type { ClusterName } from "@oaas/models";
 import { Collection } from "@oaas/storage";
@@ -7,6 +8,7 @@ import { CLUSTERS, type StoredCluster } from "../adapters/store/cluster-store.ts
 import type { ClusterRegistration } from "../use-cases.ts";
 import { StoredClusterAdmin } from "./cluster-admin.ts";
 import { ClusterRoster } from "./cluster-roster.ts";
+import { ClusterTies } from "./cluster-ties.ts";
 
 const call = { caller: "ann", correlationId: "c-1", reason: "more room" };
 
@@ -29,10 +31,18 @@ async function managers(units = 0) {
     const roster = new ClusterRoster({ configured: [registration("configured")], stored, ambient });
     await roster.start();
     open.push(roster);
-    const countInCluster = () => Promise.resolve(units);
-    return { roster, admin: new StoredClusterAdmin({ roster, stored, clock: ambient.clock, countInCluster }) };
+    const ties = new ClusterTies({ store, roster, ambient });
+    const deployments = {
+      keysIn: (): readonly string[] => Array.from({ length: units }, (_, index) => `d${index}`),
+      reached: async () => undefined,
+    };
+    const files = {
+      find: (name: string) => (name === "token" ? ok("/secrets/token") : err({ message: "leads out", fix: "" })),
+    };
+    const deps = { roster, stored, store, clock: ambient.clock, ties, files, deployments };
+    return { roster, ties, deployments, admin: new StoredClusterAdmin(deps) };
   };
-  return { stored, ambient, a: await manager(), b: await manager() };
+  return { store, stored, ambient, a: await manager(), b: await manager() };
 }
 
 describe("adding and removing clusters", () => {
@@ -73,9 +83,25 @@ describe("adding and removing clusters", () => {
     { name: "no address", cluster: registration("x", { url: "crm:80" }), kind: "invalid-argument", path: "$.url" },
     {
       name: "TLS without TLS",
-      cluster: registration("x", { tls: { caFile: "/ca", insecure: false } }),
+      cluster: registration("x", { tls: { caFile: "token", insecure: false } }),
       kind: "invalid-argument",
       path: "$.tls",
+    },
+    { name: "a word of the API", cluster: registration("health"), kind: "invalid-argument", path: "$.name" },
+    {
+      name: "a token file elsewhere",
+      cluster: registration("x", { tokenFile: "/etc/passwd" }),
+      kind: "invalid-argument",
+      path: "$.api_key_file",
+    },
+    {
+      name: "a key elsewhere",
+      cluster: registration("x", {
+        url: "https://crm",
+        tls: { certificateFile: "token", keyFile: "/etc/key", insecure: false },
+      }),
+      kind: "invalid-argument",
+      path: "$.tls.client_key",
     },
   ];
   it.each(refusals)("refuses $name", async ({ cluster, kind, path }) => {
@@ -87,6 +113,12 @@ describe("adding and removing clusters", () => {
     expect((await stored.list()).records).toHaveLength(1);
   });
 
+  it("keeps where a file that may be named was found", async () => {
+    const { a } = await managers();
+    await a.admin.add(registration("edge", { tokenFile: "token" }), call);
+    expect(a.roster.registration("edge" as ClusterName)).toMatchObject({ tokenFile: "/secrets/token" });
+  });
+
   it("refuses to remove a configured, an unknown, or a used cluster", async () => {
     const { a } = await managers(2);
     await a.admin.add(registration("edge"), call);
@@ -94,5 +126,42 @@ describe("adding and removing clusters", () => {
     await expect(remove("configured")).rejects.toMatchObject({ detail: { kind: "failed-precondition" } });
     await expect(remove("nowhere")).rejects.toMatchObject({ detail: { kind: "not-found", resource: "cluster" } });
     await expect(remove("edge")).rejects.toThrow('2 deployments have units in cluster "edge"');
+  });
+});
+
+describe("placing something in a cluster while it is removed", () => {
+  const edge = "edge" as ClusterName;
+
+  it("whoever places it later is refused by the store, then told that the cluster is gone", async () => {
+    const { a, b, store, ambient } = await managers();
+    await a.admin.add(registration("edge"), call);
+    await ambient.time.advance(0);
+    const need = await b.ties.need([edge]);
+    await a.admin.remove(edge);
+    await expect(store.commit(need)).rejects.toMatchObject({ detail: { kind: "conflict" } });
+    await expect(b.ties.need([edge])).rejects.toThrow('cluster "edge" is not known any more');
+  });
+
+  it("whoever removes it later counts again, and sees what was placed", async () => {
+    const { a, b, store, stored, ambient } = await managers();
+    await a.admin.add(registration("edge"), call);
+    await ambient.time.advance(0);
+    const need = await b.ties.need([edge]);
+    const counts: string[][] = [];
+    a.deployments.keysIn = () => {
+      // Just after the first count, and before the removal is written, somebody places something.
+      if (counts.push(counts.length === 0 ? [] : ["orders"]) === 1) placing = store.commit(need);
+      return counts.at(-1) ?? [];
+    };
+    let placing: Promise<unknown> | undefined;
+    await expect(a.admin.remove(edge)).rejects.toThrow('1 deployment has a unit in cluster "edge"');
+    await placing;
+    expect(counts).toHaveLength(2);
+    expect(await stored.get("edge")).toBeDefined();
+  });
+
+  it("costs nothing where no cluster can be removed", async () => {
+    const { a } = await managers();
+    expect(await a.ties.need(["configured" as ClusterName])).toEqual({ writes: [] });
   });
 });

@@ -9,19 +9,31 @@ import {
   type Clock,
 } from "@oaas/foundation";
 import { CLUSTER_NAME, ENDPOINT_URL, type ClusterName } from "@oaas/models";
-import type { Collection } from "@oaas/storage";
+import { together, type Collection, type KeyValueStore } from "@oaas/storage";
+import type { SecretFolder } from "../adapters/secret-folder.ts";
 import type { StoredCluster } from "../adapters/store/cluster-store.ts";
+import { decided } from "../decided.ts";
 import type { ClusterEntry } from "../ports.ts";
 import type { Call, ClusterAdmin, ClusterRegistration } from "../use-cases.ts";
 import type { ClusterRoster } from "./cluster-roster.ts";
+import type { ClusterTies } from "./cluster-ties.ts";
+import { withFilesFound } from "./registration-files.ts";
 import { checkRegistration } from "./registration-rules.ts";
 
 export interface ClusterAdminDeps {
   readonly roster: ClusterRoster;
   readonly stored: Collection<StoredCluster>;
+  readonly store: KeyValueStore;
   readonly clock: Clock;
-  /** How many deployments have, or may have left, a unit in a cluster. */
-  readonly countInCluster: (name: ClusterName) => Promise<number>;
+  readonly ties: ClusterTies;
+  /** Which files of this machine a registration may name. */
+  readonly files: SecretFolder;
+  readonly deployments: {
+    /** Keys of those that have, or may have left, a unit in a cluster. */
+    keysIn(name: ClusterName): readonly string[];
+    /** Resolves when that shows what was written up to a revision. */
+    reached(revision: number, options?: { readonly signal?: AbortSignal }): Promise<void>;
+  };
 }
 
 /** Adds and removes clusters while PM runs; see `ClusterAdmin`. */
@@ -32,9 +44,9 @@ export class StoredClusterAdmin implements ClusterAdmin {
     this.#deps = deps;
   }
 
-  async add(cluster: ClusterRegistration, call: Call): Promise<ClusterEntry> {
+  async add(given: ClusterRegistration, call: Call): Promise<ClusterEntry> {
     const { roster, stored, clock } = this.#deps;
-    refuseInvalid(cluster);
+    const cluster = this.#checked(given);
     if (roster.isConfigured(cluster.name)) throw alreadyExists("cluster", cluster.name);
     const record: StoredCluster = {
       registration: cluster,
@@ -55,27 +67,37 @@ export class StoredClusterAdmin implements ClusterAdmin {
   }
 
   async remove(name: ClusterName): Promise<void> {
-    const { roster, stored, countInCluster } = this.#deps;
+    const { roster, stored, store, ties, deployments } = this.#deps;
     if (roster.isConfigured(name)) {
       throw failedPrecondition(name, `cluster "${name}" is named by the configuration; take it out there and restart`);
     }
-    const found = await stored.get(name);
-    if (found === undefined) throw notFound("cluster", name);
-    const count = await countInCluster(name);
-    if (count > 0) {
-      const units = count === 1 ? "1 deployment has a unit" : `${count} deployments have units`;
-      throw failedPrecondition(name, `${units} in cluster "${name}"; move or delete them first`);
-    }
-    await stored.delete(found);
+    const { revision } = await decided(async () => {
+      const found = await stored.get(name);
+      if (found === undefined) throw notFound("cluster", name);
+      const removal = await ties.removal(deployments);
+      refuseUsed(name, deployments.keysIn(name).length);
+      return store.commit(together(stored.stageDelete(found), removal));
+    });
+    await roster.reached(revision);
+  }
+
+  /** The registration with the files it names, found; or everything that is wrong with it. */
+  #checked(cluster: ClusterRegistration): ClusterRegistration {
+    const name = CLUSTER_NAME.objectionTo(cluster.name);
+    const url = ENDPOINT_URL.objectionTo(cluster.url);
+    const found = withFilesFound(cluster, this.#deps.files);
+    const violations = [
+      ...(name === undefined ? [] : [{ path: "$.name", ...name }]),
+      ...(url === undefined ? checkRegistration(cluster) : [{ path: "$.url", ...url }]),
+      ...(found.ok ? [] : found.error),
+    ];
+    if (!found.ok || violations.length > 0) throw invalidArgument("the cluster", violations);
+    return found.value;
   }
 }
 
-function refuseInvalid(cluster: ClusterRegistration): void {
-  const name = CLUSTER_NAME.objectionTo(cluster.name);
-  const url = ENDPOINT_URL.objectionTo(cluster.url);
-  const violations = [
-    ...(name === undefined ? [] : [{ path: "$.name", ...name }]),
-    ...(url === undefined ? checkRegistration(cluster) : [{ path: "$.url", ...url }]),
-  ];
-  if (violations.length > 0) throw invalidArgument("the cluster", violations);
+function refuseUsed(name: ClusterName, count: number): void {
+  if (count === 0) return;
+  const units = count === 1 ? "1 deployment has a unit" : `${count} deployments have units`;
+  throw failedPrecondition(name, `${units} in cluster "${name}"; move or delete them first`);
 }

@@ -134,6 +134,26 @@ describe("the forms of clusters", () => {
       ]),
       found: [/\[1\]\.name names a cluster twice/],
     },
+    {
+      name: "a word of the API as a name, in JSON",
+      env: json({ health: { url: "http://a" } }),
+      found: [/CRM_CLUSTERS_JSON\.health\.name .*is a word of the API/],
+    },
+    {
+      name: "a word of the API as a name, in a list",
+      env: { CRM_CLUSTERS: "a,health", CRM_CLUSTER_A_URL: "http://a", CRM_CLUSTER_HEALTH_URL: "http://h" },
+      found: [/CRM_CLUSTERS\[1\] "health" is a word of the API/],
+    },
+    {
+      name: "a word of the API as a name, one by one",
+      env: { OPRC_PM_CRM_HEALTH_URL: "http://h" },
+      found: [/OPRC_PM_CRM_HEALTH_URL "health" is a word of the API/],
+    },
+    {
+      name: "a file that is no path",
+      env: json({ a: { url: "http://a", api_key_file: "" } }),
+      found: [/CRM_CLUSTERS_JSON\.a\.api_key_file is empty/],
+    },
     { name: "no list at all", env: { CRM_CLUSTERS_JSON: "7" }, found: [/neither an object nor a list/] },
     { name: "no JSON", env: { CRM_CLUSTERS_JSON: "{" }, found: [/must be JSON/] },
     { name: "a name without an address", env: { CRM_CLUSTERS: "edge" }, found: [/CRM_CLUSTER_EDGE_URL is not set/] },

@@ -4,7 +4,7 @@ import { err, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/f
 import { CLUSTER_NAME, type ClusterName } from "@oaas/models";
 import type { ClusterRegistration } from "../use-cases.ts";
 import type { ClusterConfig } from "./cluster-variables.ts";
-import { checkRegistration } from "./registration-rules.ts";
+import { checkRegistration, type RegistrationNames } from "./registration-rules.ts";
 
 /** The clusters that a configuration names. */
 export interface ConfiguredClusters {
@@ -61,7 +61,7 @@ function mainForm(config: ClusterConfig): Form {
     timeoutSeconds: secondsOf(config.defaultTimeoutMs),
     retryAttempts: config.defaultRetryAttempts,
   });
-  return checked([registration], () => "CRM_DEFAULT_");
+  return checked(registration, "CRM_DEFAULT_");
 }
 
 function listedForm({ perCluster }: ClusterConfig, names: readonly string[]): Form {
@@ -82,7 +82,7 @@ function listedForm({ perCluster }: ClusterConfig, names: readonly string[]): Fo
     } else if (settings?.url === undefined) {
       violations.push({ path: variable(`${prefix}URL`), message: "is not set", fix: `give the address of ${name}` });
     } else {
-      const form = checked([registrationFrom(name as ClusterName, settings, settings.url)], () => prefix);
+      const form = checked(registrationFrom(name as ClusterName, settings, settings.url), prefix, { name: path });
       violations.push(...form.violations, ...tlsSwitch(settings.tlsEnabled, settings.url, prefix));
       clusters.push(...form.clusters);
     }
@@ -142,7 +142,7 @@ function addedForm({ pmCrm }: ClusterConfig): Form {
     } else if (objection !== undefined) violations.push({ path: variable(`${prefix}URL`), ...objection });
     else {
       const base = { name: name as ClusterName, url, labels: {}, retryAttempts: 3, token, tokenFile };
-      const form = checked([present(base)], () => prefix, "TOKEN");
+      const form = checked(present(base), prefix, { token: variable(`${prefix}TOKEN`) });
       violations.push(...form.violations);
       clusters.push(...form.clusters);
     }
@@ -150,20 +150,16 @@ function addedForm({ pmCrm }: ClusterConfig): Form {
   return { clusters, violations };
 }
 
-function checked(
-  clusters: readonly ClusterRegistration[],
-  prefixOf: (name: ClusterName) => string,
-  token = "API_KEY",
-): Form {
-  const violations = clusters.flatMap((cluster) => {
-    const prefix = prefixOf(cluster.name);
-    return checkRegistration(cluster, {
-      url: variable(`${prefix}URL`),
-      token: variable(`${prefix}${token}`),
-      tls: variable(`${prefix}TLS_CA_CERT_PATH`),
-    });
+/** A cluster whose variables begin so, checked; `names` says where something else than usual is meant. */
+function checked(cluster: ClusterRegistration, prefix: string, names: Partial<RegistrationNames> = {}): Form {
+  const violations = checkRegistration(cluster, {
+    name: variable(`${prefix}URL`),
+    url: variable(`${prefix}URL`),
+    token: variable(`${prefix}API_KEY`),
+    tls: variable(`${prefix}TLS_CA_CERT_PATH`),
+    ...names,
   });
-  return { clusters, violations };
+  return { clusters: [cluster], violations };
 }
 
 function twice(main: readonly ClusterRegistration[], added: readonly ClusterRegistration[]): Violation[] {

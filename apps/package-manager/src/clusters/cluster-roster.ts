@@ -83,8 +83,8 @@ export class ClusterRoster {
   }
 
   /** Resolves when the roster shows a revision of the store. */
-  reached(revision: number): Promise<void> {
-    return this.#view.reached(revision);
+  reached(revision: number, options?: { readonly signal?: AbortSignal }): Promise<void> {
+    return this.#view.reached(revision, options);
   }
 
   close(): Promise<void> {

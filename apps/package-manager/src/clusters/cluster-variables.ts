@@ -68,6 +68,13 @@ export const clusterVariables = {
     .doc(
       "The cluster that is asked first when a request names none. Without it: the one named default, if there is one.",
     ),
+  secretsDir: env("CRM_SECRETS_DIR")
+    .path()
+    .optional()
+    .doc(
+      "Folder of the token and TLS files that clusters added over the API may name. Without it they may name none; the configuration may name any file.",
+    )
+    .example("/run/secrets/clusters"),
   healthIntervalMs: env("CRM_HEALTH_CHECK_INTERVAL")
     .duration({ bare: "s", min: "100ms" })
     .default("60s")

@@ -27,11 +27,8 @@ export function clustersFromJson(value: unknown): Checked<readonly ClusterRegist
 }
 
 /** The registration behind what the contract's schema has read. */
-export function registrationOf(
-  input: ReturnType<typeof clusterRegistrationInput.parse>,
-  tokenFile?: string,
-): ClusterRegistration {
-  const { name, url, labels, timeout, retry_attempts, api_key, tls } = input;
+export function registrationOf(input: ReturnType<typeof clusterRegistrationInput.parse>): ClusterRegistration {
+  const { name, url, labels, timeout, retry_attempts, api_key, api_key_file, tls } = input;
   return present({
     name,
     url,
@@ -39,7 +36,7 @@ export function registrationOf(
     timeoutSeconds: timeout,
     retryAttempts: retry_attempts,
     token: api_key,
-    tokenFile,
+    tokenFile: api_key_file,
     tls:
       tls &&
       present({
@@ -72,15 +69,10 @@ function registrationFromJson(settings: unknown): Checked<ClusterRegistration> {
     message: "is not known",
     fix: `use ${[...MEMBERS].join(", ")}`,
   }));
-  const { api_key_file: tokenFile, ...rest } = settings;
-  const badFile = tokenFile !== undefined && (typeof tokenFile !== "string" || tokenFile === "");
-  const file: Violation[] = badFile
-    ? [{ path: pathOf(ROOT_PATH, "api_key_file"), message: "is no path", fix: "write the path of a file" }]
-    : [];
-  const read = readBy(clusterRegistrationInput, rest);
-  if (!read.ok) return err([...strange, ...file, ...read.error.map(withoutQuotes)]);
-  const registration = registrationOf(read.value, badFile ? undefined : tokenFile);
-  const violations = [...strange, ...file, ...checkRegistration(registration)];
+  const read = readBy(clusterRegistrationInput, settings);
+  if (!read.ok) return err([...strange, ...read.error.map(withoutQuotes)]);
+  const registration = registrationOf(read.value);
+  const violations = [...strange, ...checkRegistration(registration)];
   return violations.length > 0 ? err(violations) : ok(registration);
 }
 

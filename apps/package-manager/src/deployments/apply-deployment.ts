@@ -1,6 +1,7 @@
 import { cancelled, failedPrecondition, Fault, notFound } from "@oaas/foundation";
 import type { ClassDeployment, ClusterName, DeploymentKey } from "@oaas/models";
-import type { Transaction } from "@oaas/storage";
+import { together, type Transaction } from "@oaas/storage";
+import { decided } from "../decided.ts";
 import type { DeploymentPlan } from "../planner/plan-types.ts";
 import type { SagaRecord } from "../saga-engine/saga.ts";
 import type { Waited } from "../saga-engine/waiters.ts";
@@ -9,7 +10,6 @@ import type { Acknowledgement, Call, PlanRequest, Versioned } from "../use-cases
 import {
   assertVersion,
   awaited,
-  decided,
   launch,
   putInForce,
   situation,
@@ -57,7 +57,7 @@ export async function applyDeployment(
       return unchanged(context, at, call);
     }
     const wish = wishOf(context, { deployment, plan, kind: "deploy", withdrawn: [], call });
-    return begin(context, at, wish, need);
+    return begin(context, at, wish, together(need, await context.planning.needOfClusters(plan)));
   });
   return answer(context, key, begun);
 }
@@ -83,7 +83,7 @@ export async function rollBackDeployment(
     const { deployment, withdrawn } = entry.record;
     const reason = call.reason ?? `rolled back to revision ${revision}`;
     const named = deployment as NamedDeployment;
-    const need = await context.planning.need(named);
+    const need = together(await context.planning.need(named), await context.planning.needOfClusters(plan));
     const wish = { deployment: named, plan, kind: "roll_back", withdrawn, call: { ...call, reason } } as const;
     return begin(context, at, wishOf(context, wish), need);
   });

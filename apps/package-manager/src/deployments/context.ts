@@ -1,6 +1,6 @@
 import { conflict, sleep, type Ambient } from "@oaas/foundation";
 import type { DeploymentKey } from "@oaas/models";
-import { conflictOf, type CollectionView, type KeyValueStore, type Transaction } from "@oaas/storage";
+import type { CollectionView, KeyValueStore, Transaction } from "@oaas/storage";
 import type { DeploymentStore, StoredDeployment } from "../adapters/store/deployment-store.ts";
 import type { DeploymentPlan } from "../planner/plan-types.ts";
 import type { SagaEngine } from "../saga-engine/engine.ts";
@@ -49,17 +49,6 @@ export async function situation(context: DeploymentContext, key: DeploymentKey):
 export function assertVersion({ key, current }: Situation, ifVersion: number | undefined): void {
   if (ifVersion === undefined || current?.revision === ifVersion) return;
   throw conflict("deployment", key, { code: "OAAS_VERSION_MISMATCH" });
-}
-
-/** Decides and writes again while others come in between: every decision is made on what it is written over. */
-export async function decided<T>(work: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await work();
-    } catch (thrown) {
-      if (conflictOf(thrown) === undefined) throw thrown;
-    }
-  }
 }
 
 /** The saga of a deployment that is under way, as what it knows. */

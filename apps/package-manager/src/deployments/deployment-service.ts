@@ -4,6 +4,7 @@ import { NOOP_CONTEXT, type ContextStore, type Logger } from "@oaas/observabilit
 import { CollectionView, type KeyValueStore } from "@oaas/storage";
 import { DeploymentStore } from "../adapters/store/deployment-store.ts";
 import { SAGAS } from "../adapters/store/saga-store.ts";
+import { decided } from "../decided.ts";
 import type { CrmGateway } from "../ports.ts";
 import { SagaEngine, type SagaEngineOptions } from "../saga-engine/engine.ts";
 import { isOpen, type SagaRecord } from "../saga-engine/saga.ts";
@@ -15,7 +16,7 @@ import { undeployClass } from "../sagas/undeploy-class.ts";
 import { UnitSender, type UnitWriter } from "../sagas/unit-sender.ts";
 import type { Call, Deployments, OperationStatus } from "../use-cases.ts";
 import { applyDeployment, cancelDeployment, planOnly, rollBackDeployment } from "./apply-deployment.ts";
-import { decided, launch, type DeploymentContext, type Launched, type Situation } from "./context.ts";
+import { launch, type DeploymentContext, type Launched, type Situation } from "./context.ts";
 import type { DeploymentRecord } from "./deployment-record.ts";
 import type { GatherDeps } from "./gather.ts";
 import { operationStatus } from "./operation-status.ts";
@@ -161,6 +162,11 @@ export class DeploymentService implements Deployments {
   /** Keys of the deployments of a package, complete as of now. */
   keysOf(name: PackageName): Promise<readonly DeploymentKey[]> {
     return this.#context.deployments.keysOf(name);
+  }
+
+  /** Resolves when the lists show a revision at which a deployment changed. */
+  reached(revision: number, options?: { readonly signal?: AbortSignal }): Promise<void> {
+    return this.#context.view.reached(revision, options);
   }
 
   /** Keys of the deployments that have, or may have left, something in a cluster. */

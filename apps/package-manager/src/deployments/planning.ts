@@ -34,6 +34,11 @@ export class Planning {
     return (await this.#deps.packages.use(deployment.packageName, `deployment/${deployment.key}`)).stage;
   }
 
+  /** What makes a deployment need the clusters of its plan; failed-precondition when one is not there any more. */
+  needOfClusters({ units }: DeploymentPlan): Promise<Transaction> {
+    return this.#deps.clusterTies.need(units.map(({ cluster }) => cluster));
+  }
+
   remember(plan: DeploymentPlan): void {
     this.#answered.delete(plan.digest);
     this.#answered.set(plan.digest, plan);

@@ -1,12 +1,12 @@
 import { notFound } from "@oaas/foundation";
 import type { ClusterName, DeploymentKey } from "@oaas/models";
+import { decided } from "../decided.ts";
 import type { SagaRecord } from "../saga-engine/saga.ts";
 import { undeploySaga, withdrawSaga } from "../sagas/saga-plans.ts";
 import type { Call, Deletion, Versioned } from "../use-cases.ts";
 import {
   assertVersion,
   awaited,
-  decided,
   launch,
   putInForce,
   situation,

@@ -21,6 +21,7 @@ import {
   type Stored,
   type Transaction,
 } from "@oaas/storage";
+import { decided } from "../decided.ts";
 import type {
   Acknowledgement,
   Call,
@@ -164,7 +165,7 @@ export class PackageRegistry implements Registry {
 
   /** Removes a package without deployments and dependents, with all its revisions. One that is not there is removed. */
   async forget(name: PackageName, ifVersion?: number): Promise<void> {
-    await this.#retried(async () => {
+    await decided(async () => {
       const tie = await this.#ties.get(name);
       const stored = await this.#packages.get(name);
       if (!stored) return;
@@ -222,7 +223,7 @@ export class PackageRegistry implements Registry {
     before: () => Promise<Stored<PackageRecord>> | undefined,
   ): Promise<{ readonly ack: Acknowledgement; readonly record: PackageRecord }> {
     const violations = checkPackage(input);
-    return this.#retried(async () => {
+    return decided(async () => {
       const previous = await before();
       const needed = await this.#needed(input);
       const all = [...violations, ...needed.violations];
@@ -327,17 +328,6 @@ export class PackageRegistry implements Registry {
     const timer = timers.after(SHOWN_WITHIN_MS, () => limit.abort());
     await this.#view.reached(revision, { signal: limit.signal }).catch(() => undefined);
     timer.cancel();
-  }
-
-  /** Again when another writer came in between: what was decided is decided anew on what is there now. */
-  async #retried<T>(work: () => Promise<T>): Promise<T> {
-    for (;;) {
-      try {
-        return await work();
-      } catch (thrown) {
-        if (conflictOf(thrown) === undefined) throw thrown;
-      }
-    }
   }
 
   async #scheduled(
