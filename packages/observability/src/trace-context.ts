@@ -15,7 +15,8 @@ const MAX_TRACESTATE = 512;
 
 /** Reads a `traceparent` header; anything malformed counts as none, as the standard wants. */
 export function parseTraceparent(header: string | undefined, traceState?: string): SpanContext | undefined {
-  const [, version, traceId, spanId, flags, more] = TRACEPARENT.exec(header?.trim() ?? "") ?? [];
+  if (header === undefined) return undefined;
+  const [, version, traceId, spanId, flags, more] = TRACEPARENT.exec(header.trim()) ?? [];
   if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
   if (version === "ff" || (version === "00" && more !== undefined)) return undefined;
   if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined;
