@@ -106,6 +106,52 @@ describe("a deployment over HTTP", () => {
     expect(east.units.size).toBe(0);
   });
 
+  test.each([
+    {
+      why: "a free choice goes elsewhere",
+      deployment: {},
+      down: ["east"],
+      status: 200,
+      says: /east: .*assumed to be down/,
+    },
+    {
+      why: "a named one is refused, and waiting would not help",
+      deployment: { target_clusters: ["east", "west"] },
+      down: ["east"],
+      status: 400,
+      says: /assume fewer clusters down/,
+    },
+    {
+      why: "with all of them down there is no plan",
+      deployment: {},
+      down: ["east", "west"],
+      status: 400,
+      says: /no cluster/,
+    },
+    {
+      why: "one that nobody knows",
+      deployment: {},
+      down: ["mars"],
+      status: 400,
+      says: /\$\.what_if\.clusters_down\[0\]/,
+    },
+    {
+      why: "what is wrong with the deployment is found where it stands",
+      deployment: { target_clusters: ["mars"] },
+      down: [],
+      status: 400,
+      says: /\$\.deployment\.target_clusters\[0\]/,
+    },
+  ])("what if clusters were down: $why", async ({ deployment, down, status, says }) => {
+    const { target_clusters: _, ...free } = wish() as Record<string, unknown>;
+    const body = { deployment: { ...free, ...deployment }, what_if: { clusters_down: down } };
+    const answer = await pm.call("POST", "/api/v1/plans", { body });
+    expect([answer.status, answer.json.explanation ?? answer.json.error]).toEqual([
+      status,
+      expect.stringMatching(says),
+    ]);
+  });
+
   test("deleting while a cluster is away finishes for the other, and for it when it is back", async () => {
     await pm.call("POST", "/api/v1/deployments", { body: wish() });
     await west.down();

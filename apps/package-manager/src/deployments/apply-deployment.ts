@@ -1,4 +1,13 @@
-import { cancelled, failedPrecondition, Fault, notFound } from "@oaas/foundation";
+import {
+  cancelled,
+  failedPrecondition,
+  Fault,
+  invalidArgument,
+  isFault,
+  notFound,
+  violationsUnder,
+  type Violation,
+} from "@oaas/foundation";
 import type { ClassDeployment, ClusterName, DeploymentKey } from "@oaas/models";
 import { together, type Transaction } from "@oaas/storage";
 import { decided } from "../decided.ts";
@@ -30,9 +39,19 @@ type Begun = { readonly status: Acknowledgement["status"] } & Partial<Launched>;
 /** What a deployment would do now; nothing is changed. */
 export async function planOnly(context: DeploymentContext, request: PlanRequest): Promise<DeploymentPlan> {
   const at = await situation(context, request.deployment.key);
-  const { plan } = await context.planning.plan(request, await planInForce(context, at));
+  const before = await planInForce(context, at);
+  const { plan } = await context.planning.plan(request, before).catch((thrown: unknown) => {
+    throw isFault(thrown, "invalid-argument") ? ofQuestion(thrown.detail.violations) : thrown;
+  });
   context.planning.remember(plan);
   return plan;
+}
+
+/** In a question the deployment stands beside what is assumed, not at the root. */
+function ofQuestion(violations: readonly Violation[]): Fault {
+  const isAssumed = ({ path }: Violation): boolean => path.startsWith("$.what_if.");
+  const placed = violations.flatMap((each) => (isAssumed(each) ? [each] : violationsUnder("$.deployment", [each])));
+  return invalidArgument("the plan", placed);
 }
 
 /** Puts a wish in force, or finds that it is; then waits for its acceptance. */

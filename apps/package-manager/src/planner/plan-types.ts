@@ -227,7 +227,12 @@ export type PlanRefusal = Refused &
     | { readonly kind: "invalid"; readonly violations: readonly Violation[] }
     | { readonly kind: "disabled"; readonly subject: string }
     | { readonly kind: "no-cluster"; readonly subject: string }
-    | { readonly kind: "no-usable-cluster"; readonly unusable: readonly ClusterName[] }
+    | {
+        readonly kind: "no-usable-cluster";
+        readonly unusable: readonly ClusterName[];
+        /** Only because the question assumes so: waiting would not help. */
+        readonly assumed: boolean;
+      }
     | {
         readonly kind: "out-of-reach";
         /** `class`, or the key of the function whose own target it is. */

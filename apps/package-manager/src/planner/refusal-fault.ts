@@ -11,7 +11,9 @@ export function refusalFault(refusal: PlanRefusal): Fault {
     case "throughput-out-of-reach":
     case "out-of-reach":
       return failedPrecondition(refusal.subject, refusal.message);
-    case "no-usable-cluster":
-      return unavailable(refusal.unusable.join(", "), refusal.message);
+    case "no-usable-cluster": {
+      const subject = refusal.unusable.join(", ");
+      return refusal.assumed ? failedPrecondition(subject, refusal.message) : unavailable(subject, refusal.message);
+    }
   }
 }

@@ -137,7 +137,36 @@ describe("refusals", () => {
     {
       why: "no cluster that can be read",
       given: { clusters: [dark] },
-      want: { kind: "no-usable-cluster", unusable: ["dark"], message: expect.stringContaining("connection refused") },
+      want: {
+        kind: "no-usable-cluster",
+        unusable: ["dark"],
+        assumed: false,
+        message: expect.stringContaining("connection refused"),
+      },
+    },
+    {
+      why: "every cluster assumed to be down",
+      given: { clusters: [clusterOf("a", 0.99)], whatIf: { clustersDown: [clusterName("a")] } },
+      want: {
+        kind: "no-usable-cluster",
+        unusable: ["a"],
+        assumed: true,
+        message: expect.stringMatching(/assumed to be down.*assume fewer/),
+      },
+    },
+    {
+      why: "one cluster assumed to be down, and one that cannot be read",
+      given: { clusters: [clusterOf("a", 0.99), dark], whatIf: { clustersDown: [clusterName("a")] } },
+      want: { kind: "no-usable-cluster", unusable: ["a", "dark"], assumed: false },
+    },
+    {
+      why: "a named cluster assumed to be down",
+      given: {
+        clusters: [clusterOf("a", 0.99), clusterOf("b", 0.99)],
+        deployment: { targetClusters: ["a", "b"].map(clusterName) },
+        whatIf: { clustersDown: [clusterName("a")] },
+      },
+      want: { kind: "no-usable-cluster", unusable: ["a"], assumed: true },
     },
     {
       why: "a named cluster that was never read",

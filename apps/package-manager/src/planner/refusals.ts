@@ -57,7 +57,7 @@ export function noCluster(
  * would be a guess; with best effort it is left out as long as another one is left.
  */
 export function unusable(
-  { deployment }: PlanInput,
+  { deployment, whatIf }: PlanInput,
   { mode, all }: Candidates,
   clusters: readonly ClusterVerdict[],
 ): PlanRefusal | undefined {
@@ -65,12 +65,13 @@ export function unusable(
   const some = all.some(({ usable }) => usable);
   if (some && (mode !== "named" || deployment.allowBestEffort || out.length === 0)) return undefined;
   const affected = clusters.filter(({ cluster }) => out.includes(cluster));
+  const assumed = out.every((name) => whatIf?.clustersDown?.includes(name) === true);
+  const wait = assumed ? "assume fewer clusters down" : "try again when they can be read";
   const remedy =
-    mode === "named" && some
-      ? "; try again when they can be read, leave them out of target_clusters, or set allow_best_effort"
-      : "; try again when one of them is usable";
+    mode === "named" && some ? `${wait}, leave them out of target_clusters, or set allow_best_effort` : wait;
   const what = mode === "named" ? "named clusters cannot be planned with" : "no cluster can be used";
-  return { kind: "no-usable-cluster", unusable: out, clusters, message: `${what}: ${againstText(affected)}${remedy}` };
+  const message = `${what}: ${againstText(affected)}; ${remedy}`;
+  return { kind: "no-usable-cluster", unusable: out, assumed, clusters, message };
 }
 
 function againstText(clusters: readonly ClusterVerdict[]): string {
