@@ -139,7 +139,13 @@ export {
   type PrinterColumn,
 } from "./crd.ts";
 
-export { type ListType, type SchemaType, type StructuralSchema, type ValueRules } from "./schema/structural-schema.ts";
+export {
+  type ListType,
+  type SchemaType,
+  type StructuralSchema,
+  type ValidationRule,
+  type ValueRules,
+} from "./schema/structural-schema.ts";
 export { structuralityErrors } from "./schema/structurality.ts";
 export { admitted, customResourceErrors } from "./schema/custom-resource.ts";
 export { withDefaults } from "./schema/defaulting.ts";

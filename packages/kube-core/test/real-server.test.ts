@@ -7,6 +7,7 @@ import type { JsonObject } from "../src/json-value.ts";
 import { openApiSchemas } from "../src/schema/openapi-schemas.ts";
 import type { StructuralSchema } from "../src/schema/structural-schema.ts";
 import type { Status } from "../src/status.ts";
+import rules from "../testdata/cel-rules.json" with { type: "json" };
 import objects from "../testdata/custom-resources.json" with { type: "json" };
 import writes from "../testdata/server-side-apply.json" with { type: "json" };
 import patches from "../testdata/strategic-merge-patches.json" with { type: "json" };
@@ -53,6 +54,39 @@ describeWith(["kubernetes", "etcd"], "what is recorded of the real server", () =
       if (admitted === undefined) continue;
       const { spec, status } = answer.body;
       expect({ why, spec, status }).toEqual({ why, spec: admitted["spec"], status: admitted["status"] });
+    }
+  });
+
+  it("is what it says of rules", async () => {
+    for (const { why, schema, causes } of rules.definitions) {
+      const root = { type: "object", properties: { spec: schema } };
+      const answer = await ask("POST", `${DEFINITIONS}?dryRun=All`, definition("bads", "Bad", root));
+      expect({ why, causes: causesOf(answer) }).toEqual({
+        why,
+        causes: causesOf({ code: 0, body: { details: { causes } } }),
+      });
+    }
+  });
+
+  it("is what it refuses by rules", async () => {
+    const root = { type: "object", properties: { spec: rules.spec } };
+    await ask("POST", DEFINITIONS, definition("ruleds", "Ruled", root));
+    await eventually(async () => (await ask("GET", `${NAMESPACE}/ruleds`)).code === 200, { what: "ruleds" });
+    for (const [index, { why, object, old, causes }] of (rules.objects as readonly RuledObject[]).entries()) {
+      const metadata = { name: `t${index}` };
+      const sent = { apiVersion: "probe.test/v1", kind: "Ruled", metadata, spec: object };
+      const before = old && (await ask("POST", `${NAMESPACE}/ruleds`, { ...sent, spec: old }));
+      const { resourceVersion = "" } = (before?.body["metadata"] ?? {}) as JsonObject;
+      const answer = before
+        ? await ask("PUT", `${NAMESPACE}/ruleds/t${index}?dryRun=All`, {
+            ...sent,
+            metadata: { ...metadata, resourceVersion },
+          })
+        : await ask("POST", `${NAMESPACE}/ruleds?dryRun=All`, sent);
+      expect({ why, causes: causesOf(answer) }).toEqual({
+        why,
+        causes: causesOf({ code: 0, body: { details: { causes } } }),
+      });
     }
   });
 
@@ -190,4 +224,11 @@ async function write(ask: Ask, name: string, step: WriteStep): Promise<Result<Js
   const refusal = { ...answer.body, code: answer.code } as unknown as Status;
   if (answer.body["kind"] !== "Status") return ok(answer.body);
   return err({ ...refusal, message: (refusal.message ?? "").replaceAll(name, "NAME") });
+}
+
+interface RuledObject {
+  readonly why: string;
+  readonly object: JsonObject;
+  readonly old?: JsonObject;
+  readonly causes: JsonObject[];
 }

@@ -24,8 +24,8 @@ export function mistypedField(field: string, value: string, type: string): Field
 }
 
 /** A refusal whose place is only in its words. */
-export function invalidSomewhere(detail: string): FieldError {
-  return invalidField(NOWHERE, "", detail);
+export function invalidSomewhere(detail: string, value: "" | null = ""): FieldError {
+  return invalidField(NOWHERE, value, detail);
 }
 
 /** A field that is missing. */

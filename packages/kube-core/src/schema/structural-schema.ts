@@ -51,6 +51,17 @@ export interface StructuralSchema extends ValueRules {
   readonly "x-kubernetes-map-type"?: "granular" | "atomic";
   readonly "x-kubernetes-patch-strategy"?: string;
   readonly "x-kubernetes-patch-merge-key"?: string;
+  readonly "x-kubernetes-validations"?: readonly ValidationRule[];
+}
+
+/** A rule in the Common Expression Language that every value of a schema must keep. */
+export interface ValidationRule {
+  readonly rule: string;
+  readonly message?: string;
+  readonly messageExpression?: string;
+  readonly reason?: string;
+  readonly fieldPath?: string;
+  readonly optionalOldSelf?: boolean;
 }
 
 /** What every object has beside what its schema says; never pruned at the root or in an embedded resource. */

@@ -1,3 +1,4 @@
+import { ruleDeclarationErrors } from "../cel/rule-declaration.ts";
 import { isJsonObject, type JsonValue } from "../json-value.ts";
 import { forbiddenField, invalidField, requiredField, unsupportedField, type FieldError } from "./field-error.ts";
 import { goPattern } from "./go-pattern.ts";
@@ -20,7 +21,12 @@ const WITHOUT_TYPE: Readonly<Record<Level, string>> = {
  * schema is taken as it came, so that nothing in it is trusted to be of its type.
  */
 export function structuralityErrors(schema: StructuralSchema, field: string): Errors {
-  return [...shapeErrors(schema, "root", field), ...junctions(schema, field).flatMap(undeclaredErrors(schema, field))];
+  const errors = [
+    ...shapeErrors(schema, "root", field),
+    ...junctions(schema, field).flatMap(undeclaredErrors(schema, field)),
+  ];
+  // Rules are read against types, and only a structural schema has them.
+  return errors.length > 0 ? errors : ruleDeclarationErrors(schema, field);
 }
 
 function shapeErrors(schema: StructuralSchema, level: Level, field: string): Errors {

@@ -1,0 +1,25 @@
+import type { CelType } from "./types.ts";
+import type { CelValue } from "./values.ts";
+
+/** One signature of a function: what it takes, what it gives, what it does. The checker and the evaluator read the same table. */
+export interface Overload {
+  readonly name: string;
+  /** Whether it is called as `a.f(b)`; then the first parameter is what stands before the dot. */
+  readonly isMethod: boolean;
+  readonly params: readonly CelType[];
+  readonly result: CelType;
+  /** Gets values of just these types; errors never reach it. */
+  run(...args: readonly never[]): CelValue;
+}
+
+type Run = (...args: never[]) => CelValue;
+
+/** `f(a, b)` or an operator. */
+export function plain(name: string, params: readonly CelType[], result: CelType, run: Run): Overload {
+  return { name, isMethod: false, params, result, run };
+}
+
+/** `a.f(b)`. */
+export function method(name: string, params: readonly CelType[], result: CelType, run: Run): Overload {
+  return { name, isMethod: true, params, result, run };
+}

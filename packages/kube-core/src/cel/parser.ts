@@ -1,0 +1,240 @@
+import { err, ok, type Result } from "@oaas/foundation";
+import { OPERATOR_NAMES, type CelProblem, type Comprehension, type Expr, type LoopKind } from "./syntax.ts";
+import { tokensOf, type Token } from "./tokens.ts";
+
+const EXPECTED =
+  "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
+
+/** Left-associative operators from the loosest to the tightest. */
+const LEVELS: readonly (readonly string[])[] = [
+  ["||"],
+  ["&&"],
+  ["==", "!=", "<", "<=", ">", ">=", "in"],
+  ["+", "-"],
+  ["*", "/", "%"],
+];
+
+const LOOPS: readonly LoopKind[] = ["all", "exists", "exists_one", "map", "filter"];
+
+/** How deep an expression may be nested: the server's own bound, so that no text makes us run out of stack. */
+const MAX_DEPTH = 250;
+
+const INT64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
+const UINT64_MOST = 2n ** 64n - 1n;
+
+/** Reads an expression. Macros are expanded: what comes back has loops and `has` where the text has calls. */
+export function parseCel(source: string): Result<Expr, readonly CelProblem[]> {
+  const tokens = tokensOf(source);
+  if (!tokens.ok) return err([tokens.error]);
+  try {
+    return ok(new Parser(tokens.value).whole());
+  } catch (thrown) {
+    if (thrown instanceof Refusal) return err([thrown.problem]);
+    throw thrown;
+  }
+}
+
+/** Leaves the recursive descent at the first mistake; never leaves this file. */
+class Refusal extends Error {
+  readonly problem: CelProblem;
+  constructor(problem: CelProblem) {
+    super(problem.text);
+    this.problem = problem;
+  }
+}
+
+class Parser {
+  readonly #tokens: readonly Token[];
+  #next = 0;
+  #depth = 0;
+
+  constructor(tokens: readonly Token[]) {
+    this.#tokens = tokens;
+  }
+
+  whole(): Expr {
+    const expr = this.#conditional();
+    const { is, at, text } = this.#peek();
+    if (is !== "end") throw refused(at, `Syntax error: extraneous input '${text}' expecting <EOF>`);
+    return expr;
+  }
+
+  #conditional(): Expr {
+    this.#depth += 1;
+    const test = this.#binary(0);
+    if (this.#depth > MAX_DEPTH) throw refused(test.at, "expression recursion limit exceeded: 250");
+    const mark = this.#accept("?");
+    this.#depth -= 1;
+    if (!mark) return test;
+    const then = this.#binary(0);
+    this.#expect(":");
+    const otherwise = this.#conditional();
+    return { is: "call", at: mark.at, name: "_?_:_", args: [test, then, otherwise] };
+  }
+
+  #binary(level: number): Expr {
+    const operators = LEVELS[level];
+    if (!operators) return this.#unary();
+    let left = this.#binary(level + 1);
+    for (;;) {
+      const { is, text, at } = this.#peek();
+      if (is === "end" || is === "literal" || !operators.includes(text)) return left;
+      this.#next += 1;
+      const right = this.#binary(level + 1);
+      left = { is: "call", at, name: OPERATOR_NAMES[text] ?? text, args: [left, right] };
+    }
+  }
+
+  #unary(): Expr {
+    const sign = this.#accept("!") ?? this.#accept("-");
+    if (!sign) return this.#member(this.#primary());
+    if (sign.text === "-") {
+      const { is, ...number } = this.#peek();
+      if (
+        is === "literal" &&
+        "literal" in number &&
+        (number.literal.type === "int" || number.literal.type === "double")
+      ) {
+        this.#next += 1;
+        const { type } = number.literal;
+        const value = -number.literal.value;
+        return this.#member(bounded({ is: "literal", at: sign.at, literal: { type, value } as never }));
+      }
+    }
+    this.#depth += 1;
+    if (this.#depth > MAX_DEPTH) throw refused(sign.at, "expression recursion limit exceeded: 250");
+    const operand = this.#unary();
+    this.#depth -= 1;
+    return { is: "call", at: sign.at, name: sign.text === "!" ? "!_" : "-_", args: [operand] };
+  }
+
+  #member(start: Expr): Expr {
+    let of = start;
+    for (;;) {
+      const dot = this.#accept(".");
+      const bracket = dot ? undefined : this.#accept("[");
+      if (dot) of = this.#afterDot(of, dot.at);
+      else if (bracket) {
+        if (this.#peek().text === "?") throw refused(bracket.at, UNSUPPORTED_OPTIONALS);
+        const index = this.#conditional();
+        this.#expect("]");
+        of = { is: "call", at: bracket.at, name: "_[_]", args: [of, index] };
+      } else return of;
+    }
+  }
+
+  #afterDot(of: Expr, at: number): Expr {
+    const token = this.#peek();
+    if (token.text === "?") throw refused(at, UNSUPPORTED_OPTIONALS);
+    if (token.is !== "name" || token.text === "in") {
+      throw refused(token.at, `Syntax error: no viable alternative at input '.${token.text}'`);
+    }
+    this.#next += 1;
+    const open = this.#accept("(");
+    if (!open) return { is: "select", at, of, field: token.text };
+    const args = this.#list(")");
+    return (
+      expandedLoop(of, token.text, args, open.at) ?? { is: "call", at: open.at, name: token.text, target: of, args }
+    );
+  }
+
+  #primary(): Expr {
+    const token = this.#peek();
+    const { at, text } = token;
+    this.#next += 1;
+    if (token.is === "literal") return bounded({ is: "literal", at, literal: token.literal });
+    if (token.is === "name" && text !== "in") return this.#named(text, at);
+    if (text === "(") {
+      const inner = this.#conditional();
+      this.#expect(")");
+      return inner;
+    }
+    if (text === "[") return { is: "list", at, items: this.#list("]") };
+    if (text === "{") return { is: "map", at, entries: this.#entries() };
+    const kind = token.is === "end" ? "mismatched" : "extraneous";
+    throw refused(at, `Syntax error: ${kind} input '${text}' expecting ${EXPECTED}`);
+  }
+
+  #named(name: string, at: number): Expr {
+    const open = this.#accept("(");
+    if (!open) return { is: "name", at, name };
+    const args = this.#list(")");
+    if (name !== "has") return { is: "call", at: open.at, name, args };
+    const [of] = args;
+    if (args.length !== 1 || of?.is !== "select") throw refused(of?.at ?? open.at, "invalid argument to has() macro");
+    return { is: "has", at: open.at, of: of.of, field: of.field };
+  }
+
+  /** Items up to the closing bracket; a trailing comma is allowed in a list. */
+  #list(close: ")" | "]"): readonly Expr[] {
+    const items: Expr[] = [];
+    while (!this.#accept(close)) {
+      items.push(this.#conditional());
+      if (!this.#accept(",")) {
+        this.#expect(close);
+        break;
+      }
+    }
+    return items;
+  }
+
+  #entries(): readonly (readonly [Expr, Expr])[] {
+    const entries: (readonly [Expr, Expr])[] = [];
+    while (!this.#accept("}")) {
+      const key = this.#conditional();
+      this.#expect(":");
+      entries.push([key, this.#conditional()]);
+      if (!this.#accept(",")) {
+        this.#expect("}");
+        break;
+      }
+    }
+    return entries;
+  }
+
+  #peek(): Token {
+    return this.#tokens[this.#next] ?? { is: "end", at: 0, text: "<EOF>" };
+  }
+
+  #accept(symbol: string): Token | undefined {
+    const token = this.#peek();
+    if (token.is !== "symbol" || token.text !== symbol) return undefined;
+    this.#next += 1;
+    return token;
+  }
+
+  #expect(symbol: string): void {
+    const { at, text } = this.#peek();
+    if (!this.#accept(symbol)) throw refused(at, `Syntax error: missing '${symbol}' at '${text}'`);
+  }
+}
+
+const UNSUPPORTED_OPTIONALS = "optional values (.?, [?]) are outside what this server supports";
+
+function refused(at: number, text: string): Refusal {
+  return new Refusal({ at, text });
+}
+
+function bounded(expr: Expr & { readonly is: "literal" }): Expr {
+  const { type, value } = expr.literal;
+  const isInt = type === "int" && (value < INT64.least || value > INT64.most);
+  const isUint = type === "uint" && value > UINT64_MOST;
+  if (isInt || isUint) throw refused(expr.at, `invalid ${type} literal`);
+  return expr;
+}
+
+/** Loops are calls by their looks; with other numbers of arguments they stay calls, of functions that nobody knows. */
+function expandedLoop(over: Expr, name: string, args: readonly Expr[], at: number): Comprehension | undefined {
+  const kind = LOOPS.find((loop) => loop === name);
+  const [variable, first, second] = args;
+  const isThree = args.length === 3;
+  if (kind === undefined || variable === undefined || first === undefined) return undefined;
+  if (isThree && kind !== "map") {
+    throw refused(variable.at, "loops over two variables are outside what this server supports");
+  }
+  if (args.length > 3) return undefined;
+  if (variable.is !== "name") throw refused(variable.at, "argument must be a simple name");
+  const loop = { is: "loop", at, kind, over, variable: variable.name } as const;
+  if (kind !== "map") return { ...loop, test: first };
+  return second === undefined ? { ...loop, made: first } : { ...loop, test: first, made: second };
+}
