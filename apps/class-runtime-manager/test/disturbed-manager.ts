@@ -15,6 +15,11 @@ export interface DisturbedManager {
   look(namespace: string, name: string): Promise<void>;
   /** Resolves when nothing is in hand or in line. */
   idle(): Promise<void>;
+  /**
+   * Ends it as a kill does: from one call to the next. What the server had been sent by then it has done when this returns; a write that comes
+   * later still, after the class is gone, is for the garbage collector, which these tests have not.
+   */
+  crash(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -53,6 +58,10 @@ export async function disturbedManager(
     await eventually(isIdle, { what: "the controller to have nothing in hand" });
     await crm.events.flush();
   };
+  const end = async (): Promise<void> => {
+    await crm.manager.stop();
+    await client.close();
+  };
   return {
     transport,
     idle,
@@ -62,10 +71,13 @@ export async function disturbedManager(
       await eventually(() => reconciles() > before, { what: "another look" });
       await idle();
     },
+    crash: async () => {
+      await transport.die();
+      await end();
+    },
     close: async () => {
       transport.mend();
-      await crm.manager.stop();
-      await client.close();
+      await end();
     },
   };
 }

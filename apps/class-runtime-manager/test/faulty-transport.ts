@@ -21,7 +21,9 @@ export interface Call {
 export interface FaultyTransport extends Transport {
   /** What was sent to be written, in order, whatever became of it. */
   readonly writes: readonly string[];
-  /** Forgets the writes so far. */
+  /** How many characters came back for reads, by what was read: `services`, `classruntimes/order`. */
+  readonly received: ReadonlyMap<string, number>;
+  /** Forgets the writes and what came back so far. */
   forget(): void;
   /** From now on these calls fail so, as often as said; by default always. */
   break(matches: (call: Call) => boolean, fault: CallFault, times?: number): void;
@@ -35,18 +37,42 @@ export interface FaultyTransport extends Transport {
   cutWatches(): void;
   /** The same, and each is told that its version is too old when it comes back. */
   expireWatches(): void;
+  /** As when its process is killed: nothing passes any more, for good. Resolves when the server has done what it had been sent. */
+  die(): Promise<void>;
 }
 
 /** Wraps a transport; passes everything on at first. */
 export function faultyTransport(inner: Transport): FaultyTransport {
   let writes: string[] = [];
+  let received = new Map<string, number>();
   let broken: { matches: (call: Call) => boolean; fault: CallFault; left: number } | undefined;
   let hits = 0;
   let gate: { readonly opened: Promise<void>; readonly open: () => void } | undefined;
   let cut = new AbortController();
   /** Watches that were told so already; undefined when none is to be. */
   let expired: Set<string> | undefined;
+  let isDead = false;
+  const underWay = new Set<Promise<unknown>>();
 
+  const pass = (request: HttpRequest): Promise<HttpResponse> => {
+    if (isDead) return Promise.reject(unavailable("API server", "the process was killed"));
+    const answer = inner.send(request);
+    const ended: Promise<unknown> = answer.then(
+      () => underWay.delete(ended),
+      () => underWay.delete(ended),
+    );
+    underWay.add(ended);
+    return answer;
+  };
+  const counted = (target: string, response: HttpResponse): HttpResponse => ({
+    ...response,
+    text: async () => {
+      const text = await response.text();
+      received.set(target, (received.get(target) ?? 0) + text.length);
+      return text;
+    },
+    chunks: () => response.chunks(),
+  });
   const stream = async (request: HttpRequest): Promise<HttpResponse> => {
     const watched = targetOf(request.path);
     if (expired && !expired.has(watched)) {
@@ -54,7 +80,7 @@ export function faultyTransport(inner: Transport): FaultyTransport {
       return refusal({ do: "answer", status: 410, reason: "Expired" });
     }
     return gated(
-      await inner.send(request),
+      await pass(request),
       () => gate?.opened,
       () => cut.signal,
     );
@@ -66,10 +92,11 @@ export function faultyTransport(inner: Transport): FaultyTransport {
   const call = async (request: HttpRequest): Promise<HttpResponse> => {
     const target = targetOf(request.path);
     if (request.method !== "GET") writes.push(`${request.method} ${target}`);
-    if (!broken || broken.left <= 0 || !broken.matches({ method: request.method, target })) return inner.send(request);
+    if (!broken || broken.left <= 0 || !broken.matches({ method: request.method, target }))
+      return request.method === "GET" ? counted(target, await pass(request)) : pass(request);
     broken.left -= 1;
     hits += 1;
-    return failing(broken.fault, request, inner);
+    return failing(broken.fault, request, pass);
   };
   return {
     send: (request) => (request.purpose === "stream" ? stream(request) : call(request)),
@@ -77,8 +104,12 @@ export function faultyTransport(inner: Transport): FaultyTransport {
     get writes() {
       return writes;
     },
+    get received() {
+      return received;
+    },
     forget: () => {
       writes = [];
+      received = new Map();
     },
     break: (matches, fault, times = Number.POSITIVE_INFINITY) => {
       broken = { matches, fault, left: times };
@@ -103,13 +134,18 @@ export function faultyTransport(inner: Transport): FaultyTransport {
       expired = new Set();
       cutAll();
     },
+    die: async () => {
+      isDead = true;
+      cutAll();
+      await Promise.all(underWay);
+    },
   };
 }
 
-async function failing(fault: CallFault, request: HttpRequest, inner: Transport): Promise<HttpResponse> {
+async function failing(fault: CallFault, request: HttpRequest, send: Transport["send"]): Promise<HttpResponse> {
   if (fault.do === "answer") return refusal(fault);
   if (fault.do === "hang") return untilAborted(request.signal);
-  if (fault.do === "lose-answer") await (await inner.send(request)).text();
+  if (fault.do === "lose-answer") await (await send(request)).text();
   throw unavailable("API server", "the connection was reset");
 }
 

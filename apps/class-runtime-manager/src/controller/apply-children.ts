@@ -14,18 +14,19 @@ import type { KubeClient } from "@oaas/kube-runtime";
 import type { Problem } from "../lifecycle/observation.ts";
 import { problem, problemFromFault } from "../lifecycle/problem.ts";
 import { replicasHandOver } from "../templates/hand-over.ts";
-import type { Manifest } from "../templates/index.ts";
+import { OWNER_LABEL, type Manifest } from "../templates/index.ts";
 import { childId, type ChildCache } from "./child-cache.ts";
 import { contains } from "./contains.ts";
 import type { ChildKind } from "./kinds.ts";
+import { FIELD_MANAGER, isAbandoned, isOwnedBy } from "./ownership.ts";
 import { isKnatives } from "./shared-names.ts";
 import { onServer } from "./stray-children.ts";
 
 /** Says on each child what it was rendered as, so that a restart knows it without asking. */
 export const HASH_ANNOTATION = "oaas.io/rendered-hash";
 
-/** The manager of everything that the lifecycle writes. */
-export const FIELD_MANAGER = "oprc-crm";
+/** No object ever has this version: an apply that asks for it makes the object, and is refused where there is one already. */
+const NO_VERSION = "1";
 
 /** Holds the number of pods while an autoscaler takes it over. */
 const SCALE_MANAGER = "oprc-crm-scale";
@@ -38,6 +39,13 @@ export interface Applied {
   /** A fault that trying again may mend. */
   readonly retry?: Fault;
   readonly written: number;
+}
+
+/** What goes with every child of one call. */
+interface Pass {
+  readonly signal: AbortSignal;
+  /** The uids of children that the class has. */
+  readonly known: ReadonlySet<string>;
 }
 
 /** Children per class that are written at once. */
@@ -75,7 +83,7 @@ export class ChildApplier {
           continue;
         }
         try {
-          const outcome = await this.#applyOne(kind, manifest, signal, known);
+          const outcome = await this.#applyOne(kind, manifest, { signal, known });
           present.set(childId(kind, manifest), outcome.object);
           if (outcome.wrote) written += 1;
           this.#onWrite(kind.kind, outcome.wrote ? "applied" : "skipped");
@@ -98,21 +106,51 @@ export class ChildApplier {
   async #applyOne(
     kind: ChildKind,
     manifest: Manifest,
-    signal: AbortSignal,
-    known: ReadonlySet<string>,
+    pass: Pass,
   ): Promise<{ object: Stored<KubeObject>; wrote: boolean }> {
     // Without a view of what is there, every pass would write it anew.
     const refusal = this.#cache.refusalOf(kind, keyOf(manifest).namespace);
     if (refusal) throw refusal;
     const hash = hashJson(manifest);
     const marked = withAnnotation(manifest, HASH_ANNOTATION, hash);
-    const there = this.#cache.get(kind, keyOf(manifest));
+    const there = await this.#find(kind, manifest, pass.signal);
     if (there && !this.#differs(kind, there, marked, hash)) return { object: there, wrote: false };
-    if (there && !wasOurs(there, known)) assertOurs(there, manifest);
-    if (there) await this.#handOverReplicas(kind, marked, there, signal);
-    const object = await this.#write(kind, marked, there !== undefined, signal);
+    const object = there ? await this.#update(kind, marked, there, pass) : await this.#create(kind, marked, pass);
     this.#left.set(childId(kind, object), { hash, resourceVersion: object.metadata.resourceVersion });
     return { object, wrote: true };
+  }
+
+  /** As the cache has it. What we have made and the cache does not show may be about to come, or gone: the server knows. */
+  async #find(kind: ChildKind, manifest: Manifest, signal: AbortSignal): Promise<Stored<KubeObject> | undefined> {
+    const cached = this.#cache.get(kind, keyOf(manifest));
+    if (cached || !this.#left.has(childId(kind, manifest))) return cached;
+    return onServer(this.#client, kind, keyOf(manifest), signal);
+  }
+
+  /** Makes it in one call that touches nothing which is there already; what is, is looked at first. */
+  async #create(kind: ChildKind, manifest: Manifest, pass: Pass): Promise<Stored<KubeObject>> {
+    const { signal } = pass;
+    const fresh = { ...manifest, metadata: { ...manifest.metadata, resourceVersion: NO_VERSION } };
+    try {
+      return await this.#client.resource(kind).apply(fresh, { fieldManager: FIELD_MANAGER, signal });
+    } catch (thrown) {
+      if (!isFault(thrown, "conflict") && conflictsIn(thrown).length === 0) throw thrown;
+    }
+    const there = await onServer(this.#client, kind, keyOf(manifest), signal);
+    return there ? this.#update(kind, manifest, there, pass) : this.#write(kind, manifest, signal);
+  }
+
+  async #update(
+    kind: ChildKind,
+    manifest: Manifest,
+    there: Stored<KubeObject>,
+    { signal, known }: Pass,
+  ): Promise<Stored<KubeObject>> {
+    const wasOurs = known.has(there.metadata.uid) && controllerOf(there) === undefined;
+    if (!wasOurs && !isOwnedBy(there, ownerOf(manifest)))
+      assertAbandoned(await onServer(this.#client, kind, keyOf(manifest), signal), manifest);
+    await this.#handOverReplicas(kind, manifest, there, signal);
+    return this.#write(kind, manifest, signal);
   }
 
   /** Where an autoscaler takes over, the number of pods must not fall in between. */
@@ -139,18 +177,16 @@ export class ChildApplier {
 
   /**
    * Applies; takes fields back from those who merely updated them (an edit by hand is drift), but does not fight with another manager that
-   * applies them too: that is a conflict for people to settle. What the cache does not know to be ours is looked at before anything is taken.
+   * applies them too: that is a conflict for people to settle.
    */
-  async #write(kind: ChildKind, manifest: Manifest, isOurs: boolean, signal: AbortSignal): Promise<Stored<KubeObject>> {
+  async #write(kind: ChildKind, manifest: Manifest, signal: AbortSignal): Promise<Stored<KubeObject>> {
     const api = this.#client.resource(kind);
     try {
       return await api.apply(manifest, { fieldManager: FIELD_MANAGER, signal });
     } catch (thrown) {
-      const conflicts = thrown instanceof Fault ? fieldConflictsOf(thrown) : [];
+      const conflicts = conflictsIn(thrown);
       // Only a manager that updates is told with the version it wrote by.
       const isDrift = conflicts.length > 0 && conflicts.every(({ apiVersion }) => apiVersion !== undefined);
-      if (!isOurs && conflicts.length > 0)
-        assertOurs(await onServer(this.#client, kind, keyOf(manifest), signal), manifest);
       if (!isDrift) throw thrown;
       return api.apply(manifest, { fieldManager: FIELD_MANAGER, force: true, signal });
     }
@@ -175,15 +211,19 @@ function violationMessage({ path, message }: Violation): string {
   return `${path} ${message}`;
 }
 
-/** A child that somebody took the owner reference off is taken back, unless another one controls it now. */
-function wasOurs(there: Stored<KubeObject>, known: ReadonlySet<string>): boolean {
-  return known.has(there.metadata.uid) && controllerOf(there) === undefined;
+function conflictsIn(thrown: unknown): ReturnType<typeof fieldConflictsOf> {
+  return thrown instanceof Fault ? fieldConflictsOf(thrown) : [];
 }
 
-/** An object of that name that belongs to nobody, or to someone else, is not taken over. */
-function assertOurs(there: Stored<KubeObject> | undefined, manifest: Manifest): void {
-  const owner = manifest.metadata.ownerReferences?.[0]?.uid;
-  if (!there || (there.metadata.ownerReferences ?? []).some(({ uid }) => uid === owner)) return;
+/** The uid of the class. */
+function ownerOf(manifest: Manifest): string {
+  return manifest.metadata.ownerReferences?.[0]?.uid ?? "";
+}
+
+/** A child that somebody took the owner reference off is taken back; an object of that name that was never ours is not touched. */
+function assertAbandoned(there: Stored<KubeObject> | undefined, manifest: Manifest): void {
+  const label = manifest.metadata.labels?.[OWNER_LABEL] ?? "";
+  if (!there || isOwnedBy(there, ownerOf(manifest)) || isAbandoned(there, label)) return;
   if (isKnatives(there)) {
     const message = `${manifest.kind} ${manifest.metadata.name} is still Knative's; it goes with the Knative Service`;
     throw unavailable("the name", message, { retryAfterMs: 1_000 });

@@ -6,8 +6,7 @@ import { CORE_CHILD_KINDS, OPTIONAL_CHILD_KINDS, type ChildKind } from "./kinds.
 
 type ChildView = InformerView<KubeObject, "owner">;
 
-const byOwner = (object: Stored<KubeObject>): string[] => (object.metadata.ownerReferences ?? []).map(({ uid }) => uid);
-const INDEXES = { owner: byOwner };
+const INDEXES = { owner: ownersOf };
 const SELECTION = { labelSelector: OWNER_LABEL };
 
 /** A child as it is in the cluster, and the kind that finds it. */
@@ -79,6 +78,11 @@ export class ChildCache {
     );
   }
 
+  /** What has the owner label of a class and names no owner at all. */
+  ownerless(namespace: string, label: string): PresentChild[] {
+    return this.childrenOf(ownerlessOf(namespace, label));
+  }
+
   get(kind: KindName, key: ObjectKey): Stored<KubeObject> | undefined {
     return this.#followed.get(gvkKey(kind))?.view.get(key);
   }
@@ -108,6 +112,17 @@ export class ChildCache {
   #isAway(kind: ChildKind): boolean {
     return this.#followed.get(gvkKey(kind))?.view.trouble?.kind === "not-found";
   }
+}
+
+/** The uids of its owners, or the class that it says to belong to without naming one. */
+function ownersOf({ metadata }: Stored<KubeObject>): string[] {
+  const { namespace = "", labels, ownerReferences = [] } = metadata;
+  if (ownerReferences.length > 0) return ownerReferences.map(({ uid }) => uid);
+  return [ownerlessOf(namespace, labels?.[OWNER_LABEL] ?? "")];
+}
+
+function ownerlessOf(namespace: string, label: string): string {
+  return `${namespace}/${label}`;
 }
 
 function isRefused(trouble: Fault | undefined): boolean {

@@ -32,6 +32,7 @@ import type { Observation } from "../lifecycle/observation.ts";
 import { OwnWrites } from "./own-writes.ts";
 import { Quotas } from "./quotas.ts";
 import { reconcile } from "./reconcile.ts";
+import { SentChildren } from "./sent-children.ts";
 import { ServedKinds } from "./served-kinds.ts";
 import { observeClass } from "./settle.ts";
 import { CLASS_RUNTIME_SUBJECT, DEPLOYMENT_RECORD_SUBJECT, type SubjectKind } from "./subject.ts";
@@ -138,7 +139,7 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
 
   const controllerOf = <T extends KubeObject>(subject: SubjectKind<T>): (() => Controller) => {
     const informer = informers.view(subject.type, namespaces, {}, { mayBeRefused: subject.mayBeRefused });
-    const deps = { ...shared, subject, informer, own: new OwnWrites(informer) };
+    const deps = { ...shared, subject, informer, own: new OwnWrites(informer), sent: new SentChildren(informer) };
     templateUsers.follow(subject.owner.kind, informer, (object) => subject.statusOf(object));
     quotas.follow(subject.name, informer, {
       environmentOf: (object) => environmentOf(object, deps),
@@ -212,6 +213,7 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
     subject: CLASS_RUNTIME_SUBJECT,
     informer: classRuntimes,
     own: new OwnWrites(classRuntimes),
+    sent: new SentChildren(classRuntimes),
   };
   const observe = (object: ClassRuntime, signal: AbortSignal): Promise<Observation> =>
     observeClass(object as Stored<ClassRuntime & KubeObject>, signal, observed);

@@ -3,10 +3,11 @@ import { hasFinalizer, keyOf, type KubeObject, type Stored } from "@oaas/kube-co
 import { checkAgain, settled, waitForChange, type Outcome, type ReconcileContext } from "@oaas/kube-runtime";
 import type { Problem } from "../lifecycle/observation.ts";
 import { problemFromFault } from "../lifecycle/problem.ts";
-import { OWNER_LABEL } from "../templates/index.ts";
+import { OWNER_LABEL, ownerLabelValue } from "../templates/index.ts";
 import { isGone } from "./apply-children.ts";
 import type { PresentChild } from "./child-cache.ts";
 import type { ChildKind } from "./kinds.ts";
+import { isAbandoned, isOwnedBy } from "./ownership.ts";
 import type { ReconcileDeps } from "./reconcile-deps.ts";
 import { removeChildren } from "./remove-children.ts";
 import { settle } from "./settle.ts";
@@ -31,7 +32,8 @@ export async function finalize<T extends KubeObject>(
   const watched = deps.children.childrenOf(object.metadata.uid);
   // While children go one by one, status names more than there are: strays are looked for at the beginning and at the end.
   const isUnderWay = watched.length > 0 && deps.subject.statusOf(object)?.phase === "deleting";
-  const strays = isUnderWay ? [] : await strayChildren(object, watched, context.signal, deps);
+  const looked = { known: watched, sent: deps.sent.of(object.metadata.uid) };
+  const strays = isUnderWay ? [] : await strayChildren(object, looked, context.signal, deps);
   const present = [...watched, ...strays];
   const problems = await removeChildren(present, context.signal, deps);
   if (present.length > 0) {
@@ -47,7 +49,12 @@ export async function finalize<T extends KubeObject>(
     await tell(object, present, refused, context, deps);
     return checkAgain(REFUSED_MS, "what is left may not be read");
   }
-  if (left > 0) return checkAgain(UNSEEN_MS, `${left} children are still there`);
+  if (left.length > 0) {
+    // The cache is behind, or cannot see them any more.
+    const undeleted = await removeChildren(left, context.signal, deps);
+    if (undeleted.length > 0) await tell(object, left, undeleted, context, deps);
+    return checkAgain(undeleted.length > 0 ? REFUSED_MS : UNSEEN_MS, `${left.length} children are still there`);
+  }
   const { resourceVersion, finalizers = [] } = object.metadata;
   const rest = finalizers.filter((name) => name !== FINALIZER);
   try {
@@ -75,39 +82,41 @@ async function childrenOnServer<T extends KubeObject>(
   object: Stored<T>,
   signal: AbortSignal,
   deps: ReconcileDeps<T>,
-): Promise<{ readonly left: number; readonly refused: readonly Problem[] }> {
+): Promise<{ readonly left: readonly PresentChild[]; readonly refused: readonly Problem[] }> {
   const refs = deps.subject.statusOf(object)?.resource_refs ?? [];
   const refused: Problem[] = [];
-  const counts = await Promise.all(
-    deps.children.kinds.map(async (kind) => {
+  const left = await Promise.all(
+    deps.children.kinds.map(async (kind): Promise<PresentChild[]> => {
       try {
-        return await countOnServer(object, kind, signal, deps);
+        return await ofKindOnServer(object, kind, signal, deps);
       } catch (thrown) {
         if (!isFault(thrown, "permission-denied")) throw thrown;
         const hadSome = refs.some(
           ({ kind: had, apiVersion }) => had === kind.kind && apiVersion === apiVersionOf(kind),
         );
         if (hadSome) refused.push(problemFromFault(Fault.from(thrown)));
-        return 0;
+        return [];
       }
     }),
   );
-  return { left: counts.reduce((sum, count) => sum + count, 0), refused };
+  return { left: left.flat(), refused };
 }
 
-async function countOnServer<T extends KubeObject>(
+/** By the value of the label: other classes' children are not sent over. */
+async function ofKindOnServer<T extends KubeObject>(
   object: Stored<T>,
   kind: ChildKind,
   signal: AbortSignal,
   deps: ReconcileDeps<T>,
-): Promise<number> {
-  const { namespace = "", uid } = object.metadata;
-  let count = 0;
-  const all = deps.client.resource(kind).listAll({ namespace, labelSelector: OWNER_LABEL }, { signal });
+): Promise<PresentChild[]> {
+  const { namespace = "", name, uid } = object.metadata;
+  const label = ownerLabelValue(name);
+  const found: PresentChild[] = [];
+  const all = deps.client.resource(kind).listAll({ namespace, labelSelector: `${OWNER_LABEL}=${label}` }, { signal });
   for await (const child of all) {
-    if ((child.metadata.ownerReferences ?? []).some((owner) => owner.uid === uid)) count += 1;
+    if (isOwnedBy(child, uid) || isAbandoned(child, label)) found.push({ kind, object: child });
   }
-  return count;
+  return found;
 }
 
 function apiVersionOf({ group, version }: ChildKind): string {

@@ -8,6 +8,7 @@ import type { ChildCache } from "./child-cache.ts";
 import type { PodView } from "./cluster-view.ts";
 import type { OwnWrites } from "./own-writes.ts";
 import type { Quotas } from "./quotas.ts";
+import type { SentChildren } from "./sent-children.ts";
 import type { SubjectKind } from "./subject.ts";
 import type { Surroundings } from "./surroundings.ts";
 import type { UserTemplates } from "./user-templates.ts";
@@ -18,6 +19,8 @@ export interface ReconcileDeps<T extends KubeObject> {
   readonly informer: InformerView<T>;
   /** The same objects, no older than our own last writes. */
   readonly own: OwnWrites<T>;
+  /** What passes sent that did not come to their end. */
+  readonly sent: SentChildren<T>;
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly children: ChildCache;

@@ -10,9 +10,10 @@ import { childId, type PresentChild } from "./child-cache.ts";
 import { FINALIZER, finalize } from "./finalize.ts";
 import type { ReconcileDeps } from "./reconcile-deps.ts";
 import { removeChildren } from "./remove-children.ts";
+import { without } from "./sent-children.ts";
 import { settle } from "./settle.ts";
 import { nameTurns } from "./shared-names.ts";
-import { strayChildren } from "./stray-children.ts";
+import { strayChildren, type KnownChildren } from "./stray-children.ts";
 import { want, type Wanted } from "./want.ts";
 
 /**
@@ -32,13 +33,11 @@ export async function reconcile<T extends KubeObject>(
   const wanted = want(current, deps, "settle");
   const made: Made = wanted.expected
     ? await bringAbout(current, wanted.expected, context.signal, deps)
-    : {
-        present: await withStrays(current, deps.children.childrenOf(current.metadata.uid), context.signal, deps),
-        problems: [],
-      };
+    : { present: await asItIs(current, context.signal, deps), problems: [] };
   const problems = [...wanted.problems, ...made.problems];
   const step = await settle(current, { wanted, problems, present: made.present, deleting: false }, context, deps);
   if (made.retry) throw made.retry;
+  deps.sent.told(current.metadata.uid);
   return outcomeOf(step, problems, deps.clock);
 }
 
@@ -78,11 +77,13 @@ async function bringAbout<T extends KubeObject>(
   const before = deps.children.childrenOf(object.metadata.uid);
   // Before anything is made with it: a revision that is lost could not be kept to.
   const unkept = await refusalIn(deps.templates.keep(object.metadata.namespace ?? "", template, deps.client, signal));
-  if (unkept !== undefined) return { present: await withStrays(object, before, signal, deps), problems: [unkept] };
+  if (unkept !== undefined) return { present: await asItIs(object, signal, deps), problems: [unkept] };
   const turns = nameTurns(children, before, (kind, manifest) => deps.children.get(kind, keyOf(manifest)));
   const undeleted = await removeChildren(turns.inTheWay, signal, deps);
+  const unwanted = without(deps.sent.of(object.metadata.uid), children);
+  deps.sent.note(object.metadata.uid, turns.free);
   const applied = await deps.applier.apply(turns.free, signal, namedUids(object, deps));
-  const all = await withStrays(object, withApplied(object, applied, deps), signal, deps);
+  const all = await withStrays(object, { known: withApplied(object, applied, deps), sent: unwanted }, signal, deps);
   const problems = [...turns.waiting, ...undeleted, ...applied.problems];
   // What could not be written may still be wanted: nothing is pruned by a pass that did not come through.
   if (problems.length > 0) return { present: all, problems, retry: applied.retry };
@@ -119,14 +120,24 @@ function withApplied<T extends KubeObject>(
   return [...merged.values()];
 }
 
-/** With those that only status still names. As long as the server has them they stay named, and the next pass that comes through prunes them. */
-async function withStrays<T extends KubeObject>(
+/** Every child, when nothing is to be made. */
+function asItIs<T extends KubeObject>(
   object: Stored<T>,
-  known: readonly PresentChild[],
   signal: AbortSignal,
   deps: ReconcileDeps<T>,
 ): Promise<readonly PresentChild[]> {
-  return [...known, ...(await strayChildren(object, known, signal, deps))];
+  const { uid } = object.metadata;
+  return withStrays(object, { known: deps.children.childrenOf(uid), sent: deps.sent.of(uid) }, signal, deps);
+}
+
+/** With those that no watch shows as ours. As long as the server has them they stay named, and the next pass that comes through prunes them. */
+async function withStrays<T extends KubeObject>(
+  object: Stored<T>,
+  looked: KnownChildren,
+  signal: AbortSignal,
+  deps: ReconcileDeps<T>,
+): Promise<readonly PresentChild[]> {
+  return [...looked.known, ...(await strayChildren(object, looked, signal, deps))];
 }
 
 /** The uids of what is known to be the class's own, whatever it says itself by now. */

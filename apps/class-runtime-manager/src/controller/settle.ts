@@ -10,8 +10,8 @@ import { ownStatus } from "../lifecycle/own-status.ts";
 import { isWorkload } from "../lifecycle/readiness.ts";
 import { ownerLabelValue } from "../templates/index.ts";
 import { eventAnnotationsOf } from "./about-class.ts";
-import { FIELD_MANAGER } from "./apply-children.ts";
 import type { PresentChild } from "./child-cache.ts";
+import { FIELD_MANAGER } from "./ownership.ts";
 import type { ReconcileDeps } from "./reconcile-deps.ts";
 import { want, type Wanted } from "./want.ts";
 
@@ -72,9 +72,7 @@ function observe<T extends KubeObject>(
 ): Observation {
   const { metadata } = object;
   const namespace = metadata.namespace ?? "";
-  const label = ownerLabelValue({
-    owner: { apiVersion: object.apiVersion, kind: object.kind, namespace, name: metadata.name, uid: metadata.uid },
-  });
+  const label = ownerLabelValue(metadata.name);
   const pods = deps.pods.podsOf(namespace, label);
   return {
     subject: refOf(object),

@@ -22,7 +22,7 @@ import {
 } from "../lifecycle/object-status.ts";
 import { checkEnvironment } from "../templates/environment-check.ts";
 import { BUILTIN_TEMPLATES } from "../templates/index.ts";
-import { FIELD_MANAGER } from "./apply-children.ts";
+import { FIELD_MANAGER } from "./ownership.ts";
 import { DEPLOYMENT_TEMPLATES, ENVIRONMENT_CONFIGS } from "./kinds.ts";
 import type { Quotas } from "./quotas.ts";
 import { templateId, type EnvironmentObject, type Surroundings, type TemplateObject } from "./surroundings.ts";

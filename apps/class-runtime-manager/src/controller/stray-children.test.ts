@@ -28,7 +28,12 @@ function refTo({ apiVersion, kind, metadata: { name, uid } }: Stored<KubeObject>
 }
 
 /** What is found of a class whose status names these, and which lists that took. */
-async function lookFor(refs: Refs, known: readonly PresentChild[], answer: (selector: string) => Stored<KubeObject>[]) {
+async function lookFor(
+  refs: Refs,
+  known: readonly PresentChild[],
+  answer: (selector: string) => Stored<KubeObject>[],
+  more: { readonly sent?: readonly KubeObject[]; readonly ownerless?: readonly Stored<KubeObject>[] } = {},
+) {
   const asked: string[] = [];
   const resource = (kind: ChildKind) => ({
     list: async ({ namespace, fieldSelector = "" }: { namespace?: string; fieldSelector?: string }) => {
@@ -44,8 +49,10 @@ async function lookFor(refs: Refs, known: readonly PresentChild[], answer: (sele
     status: { resource_refs: refs },
   } as unknown as Stored<ClassRuntime & KubeObject>;
   const client = { resource } as unknown as KubeClient;
-  const children = { kinds: CORE_CHILD_KINDS };
-  const found = await strayChildren(object, known, signal, { subject: CLASS_RUNTIME_SUBJECT, children, client });
+  const ownerless = (more.ownerless ?? []).map((each) => ({ kind: SERVICE, object: each }));
+  const children = { kinds: CORE_CHILD_KINDS, ownerless: () => ownerless };
+  const deps = { subject: CLASS_RUNTIME_SUBJECT, children, client };
+  const found = await strayChildren(object, { known, sent: more.sent ?? [] }, signal, deps);
   return { found: found.map((child) => `${child.kind.kind} ${child.object.metadata.name}`), asked };
 }
 
@@ -78,6 +85,51 @@ const NOT_FOUND: readonly { why: string; refs: Refs; there: Stored<KubeObject>[]
 
 test.each(NOT_FOUND)("none is found when $why", async ({ refs, there }) => {
   expect((await lookFor(refs, [], () => there)).found).toEqual([]);
+});
+
+/** As we once applied it, with what is left of its owner and label. */
+function applied(over: Partial<Stored<KubeObject>["metadata"]>): Stored<KubeObject> {
+  const managedFields = [{ manager: "oprc-crm", operation: "Apply" as const }];
+  return { ...A, metadata: { ...A.metadata, managedFields, ...over } };
+}
+
+const owner = (uid: string) => ({
+  apiVersion: "oaas.io/v1alpha1",
+  kind: "ClassRuntime",
+  name: "x",
+  uid,
+  controller: true,
+});
+const SENT: readonly { why: string; there: Stored<KubeObject>; ours: boolean }[] = [
+  { why: "it names the class", there: applied({ ownerReferences: [owner("class")] }), ours: true },
+  { why: "it names nobody, and we applied it", there: applied({}), ours: true },
+  { why: "the same, with the label left", there: applied({ labels: { "oaas.io/owner": "order" } }), ours: true },
+  { why: "it bears another class's label", there: applied({ labels: { "oaas.io/owner": "cart" } }), ours: false },
+  { why: "somebody else controls it", there: applied({ ownerReferences: [owner("another")] }), ours: false },
+  {
+    why: "somebody else applied it",
+    there: applied({ managedFields: [{ manager: "x", operation: "Apply" }] }),
+    ours: false,
+  },
+  {
+    why: "we only touched it",
+    there: applied({ managedFields: [{ manager: "oprc-crm", operation: "Update" }] }),
+    ours: false,
+  },
+];
+
+test.each(SENT)("what was sent and status does not name: ours is $ours when $why", async ({ there, ours }) => {
+  const found = ours ? ["Service a"] : [];
+  expect(await lookFor([], [], () => [there], { sent: [A] })).toEqual({
+    found,
+    asked: ["Service shop metadata.name=a"],
+  });
+  expect((await lookFor([], [], () => [there], { ownerless: [A] })).found).toEqual(found);
+});
+
+test("what is named, sent and ownerless is asked for once", async () => {
+  const { asked } = await lookFor([refTo(A)], [], () => [A], { sent: [A], ownerless: [A] });
+  expect(asked).toEqual(["Service shop metadata.name=a"]);
 });
 
 test("what may not be read is nowhere to be seen; any other fault is thrown", async () => {

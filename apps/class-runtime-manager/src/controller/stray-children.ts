@@ -1,39 +1,59 @@
 import { isFault } from "@oaas/foundation";
 import { gvkKey, keyOf, parseApiVersion, type KubeObject, type ObjectKey, type Stored } from "@oaas/kube-core";
 import type { KubeClient } from "@oaas/kube-runtime";
-import type { PresentChild } from "./child-cache.ts";
+import { ownerLabelValue } from "../templates/index.ts";
+import type { ChildCache, PresentChild } from "./child-cache.ts";
 import type { ChildKind } from "./kinds.ts";
+import { isAbandoned, isOwnedBy } from "./ownership.ts";
 import type { ReconcileDeps } from "./reconcile-deps.ts";
 
+/** What is known about the children of a class before strays are looked for. */
+export interface KnownChildren {
+  readonly known: readonly PresentChild[];
+  /** What earlier passes may have made without telling so in status, as far as it is not wanted any more. */
+  readonly sent: readonly KubeObject[];
+}
+
 /**
- * Children that status names and that are not among `known`, as far as the server still has them. They are found nowhere else when somebody took
- * the label or the owner reference off them. The server is asked about these alone, so that a class whose children are all known costs nothing,
- * and goes by the uid, so that a namesake is never taken for one.
+ * Children that are not among those known, as far as the server still has them: those that status names, those that have been sent, and those that
+ * bear the class's label without an owner. They are found nowhere else when somebody took the label or the owner reference off them. The server is
+ * asked about these alone, so that a class whose children are all known costs nothing; a namesake is never taken for one.
  */
 export async function strayChildren<T extends KubeObject>(
   object: Stored<T>,
-  known: readonly PresentChild[],
+  { known, sent }: KnownChildren,
   signal: AbortSignal,
   {
     subject,
     children,
     client,
-  }: Pick<ReconcileDeps<T>, "subject" | "client"> & {
-    readonly children: Pick<ReconcileDeps<T>["children"], "kinds">;
-  },
+  }: Pick<ReconcileDeps<T>, "subject" | "client"> & { readonly children: Pick<ChildCache, "kinds" | "ownerless"> },
 ): Promise<readonly PresentChild[]> {
+  const { namespace: home = "", name: className, uid: classUid } = object.metadata;
+  const label = ownerLabelValue(className);
+  const kindNamed = (apiVersion: string, kind: string): ChildKind | undefined => {
+    const gv = parseApiVersion(apiVersion);
+    return gv.ok ? children.kinds.find((one) => one.kind === kind && one.group === gv.value.group) : undefined;
+  };
+  const refs = subject.statusOf(object)?.resource_refs ?? [];
+  const uids = new Set(refs.map(({ uid }) => uid));
+  const isOurs = (there: Stored<KubeObject>): boolean =>
+    uids.has(there.metadata.uid) || isOwnedBy(there, classUid) || isAbandoned(there, label);
+  const suspects = [
+    ...refs.map(({ apiVersion = "", kind, name, namespace = home }) => ({
+      kind: kindNamed(apiVersion, kind),
+      key: { namespace, name },
+    })),
+    ...sent.map((child) => ({ kind: kindNamed(child.apiVersion, child.kind), key: keyOf(child) })),
+    ...children.ownerless(home, label).map((child) => ({ kind: child.kind, key: keyOf(child.object) })),
+  ];
   const places = new Set(known.map((child) => placeOf(child.kind, keyOf(child.object))));
-  const home = object.metadata.namespace ?? "";
-  const found = (subject.statusOf(object)?.resource_refs ?? []).map(
-    async ({ apiVersion = "", kind, name, namespace = home, uid }): Promise<PresentChild[]> => {
-      const gv = parseApiVersion(apiVersion);
-      const type = gv.ok ? children.kinds.find((one) => one.kind === kind && one.group === gv.value.group) : undefined;
-      const key = { namespace, name };
-      if (type === undefined || places.has(placeOf(type, key))) return [];
-      const there = await onServer(client, type, key, signal).catch(unlessRefused);
-      return there !== undefined && there.metadata.uid === uid ? [{ kind: type, object: there }] : [];
-    },
-  );
+  const found = suspects.map(async ({ kind, key }): Promise<PresentChild[]> => {
+    if (kind === undefined || places.has(placeOf(kind, key))) return [];
+    places.add(placeOf(kind, key));
+    const there = await onServer(client, kind, key, signal).catch(unlessRefused);
+    return there !== undefined && isOurs(there) ? [{ kind, object: there }] : [];
+  });
   return (await Promise.all(found)).flat();
 }
 

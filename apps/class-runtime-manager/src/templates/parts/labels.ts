@@ -15,12 +15,12 @@ export type Labels = Readonly<Record<string, string>>;
 
 /** The labels a workload selects its pods by. They may never change: selectors are immutable. */
 export function selectorLabels(input: RenderInput, app: string): Labels {
-  return { app, [OWNER_LABEL]: ownerLabelValue(input) };
+  return { app, [OWNER_LABEL]: ownerLabelValue(input.owner.name) };
 }
 
-/** The value of the owner label for this class. */
-export function ownerLabelValue({ owner }: Pick<RenderInput, "owner">): string {
-  return labelValue(owner.name);
+/** The value of the owner label for the class of this name. */
+export function ownerLabelValue(className: string): string {
+  return labelValue(className);
 }
 
 /** All labels of a child and its pods. The environment's labels never replace ours. */

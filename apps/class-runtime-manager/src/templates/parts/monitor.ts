@@ -14,7 +14,7 @@ export function monitor(input: RenderInput, runsOnKnative: boolean): Manifest | 
   const byPod = wanted === "pod" || (wanted === "auto" && !cluster.capabilities.serviceMonitor);
   if (byPod ? !cluster.capabilities.podMonitor : !cluster.capabilities.serviceMonitor) return undefined;
   const names = monitorNames(input.owner.name);
-  const owner = ownerLabelValue(input);
+  const owner = ownerLabelValue(input.owner.name);
   return manifest(
     input,
     {

@@ -1,0 +1,153 @@
+import { readdirSync } from "node:fs";
+import path from "node:path";
+import type { KubeObject, Stored } from "@oaas/kube-core";
+import type { KubeClient } from "@oaas/kube-runtime";
+import { describeWith, eventually, startKubeTarget, type KubernetesUnderTest } from "@oaas/testkit";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { CLASS_RUNTIMES, CORE_CHILD_KINDS, type ChildKind } from "../src/controller/kinds.ts";
+import { FIELD_MANAGER } from "../src/controller/ownership.ts";
+import { disturbedManager, type DisturbedManager } from "./disturbed-manager.ts";
+import { ask, makeNamespace, straightClient, worldOf, type Wish } from "./world.ts";
+
+const CRDS = path.resolve(import.meta.dirname, "..", "..", "..", "deploy", "crds");
+const TWO: Wish = { functions: { a: "1", b: "1" }, template: "dev" };
+const ONE: Wish = { functions: { a: "1" }, template: "dev" };
+/** The service of TWO's second function. */
+const SECOND = "order-fn-1";
+
+const kindNamed = (kind: string): ChildKind => CORE_CHILD_KINDS.find((known) => known.kind === kind)!;
+const SERVICES = kindNamed("Service");
+
+describeWith(["kubernetes"], "whose an object is, on a real API server", () => {
+  let cluster: KubernetesUnderTest;
+  let client: KubeClient;
+
+  beforeAll(async () => {
+    cluster = await startKubeTarget({ crdFiles: readdirSync(CRDS).map((file) => path.join(CRDS, file)) });
+    client = straightClient(cluster);
+  });
+  afterAll(async () => {
+    await client.close();
+    await cluster.close();
+  });
+
+  const managed = async (namespace: string, work: (crm: DisturbedManager) => Promise<void>): Promise<void> => {
+    await makeNamespace(client, namespace);
+    const crm = await disturbedManager(cluster, namespace);
+    try {
+      await work(crm);
+    } finally {
+      await crm.close();
+    }
+  };
+  const statusOf = async (namespace: string, name = "order") =>
+    (await client.resource(CLASS_RUNTIMES).get({ namespace, name })).status;
+  const service = (namespace: string, name: string): Promise<Stored<KubeObject> | undefined> =>
+    client.resource(SERVICES).find({ namespace, name });
+  /** Waits until the class has told of every child. */
+  const isTold = (namespace: string, name: string, children: number): Promise<unknown> =>
+    eventually(async () => (await statusOf(namespace, name))?.resource_refs?.length === children, {
+      timeoutMs: 60_000,
+      what: `${name} to tell of ${children} children`,
+    });
+  const foreignService = (namespace: string, selector: object): KubeObject =>
+    ({
+      apiVersion: "v1",
+      kind: "Service",
+      metadata: { namespace, name: SECOND },
+      spec: { ports: [{ name: "theirs", port: 9 }], ...selector },
+    }) as KubeObject;
+
+  test.each([
+    { why: "no field of it is in the way", namespace: "foreign", selector: {} },
+    { why: "fields of it are in the way", namespace: "foreign-conflict", selector: { selector: { app: "theirs" } } },
+  ])("an object of a child's name that is not ours is left as it is, also when $why", ({ namespace, selector }) =>
+    managed(namespace, async () => {
+      const before = await client.resource(SERVICES).create(foreignService(namespace, selector));
+      await ask(client, namespace, "order", TWO);
+      const status = await eventually(
+        async () => {
+          const told = await statusOf(namespace);
+          return told?.reason === "NameTaken" && told;
+        },
+        { timeoutMs: 60_000, what: "the class to tell that the name is taken" },
+      );
+      expect(status.message).toContain(`Service ${SECOND} belongs to someone else`);
+      const after = await service(namespace, SECOND);
+      expect(after).toEqual(before);
+      // What is not in the way is made all the same, and the rest when the name is free.
+      expect(await client.resource(kindNamed("Deployment")).find({ namespace, name: SECOND })).toBeDefined();
+      await client.resource(SERVICES).delete({ namespace, name: SECOND });
+      await isTold(namespace, "order", 4);
+      expect((await service(namespace, SECOND))?.metadata.ownerReferences?.[0]?.name).toBe("order");
+    }),
+  );
+
+  test("a child that lost owner and label before the class told of it is taken back, and goes when it is not wanted", () =>
+    managed("lost", async ({ transport }) => {
+      const namespace = "lost";
+      const isStatus = ({ target }: { target: string }): boolean => target === "classruntimes/order/status";
+      const lose = async (): Promise<void> => {
+        await eventually(async () => (await service(namespace, SECOND)) !== undefined);
+        await client
+          .resource(SERVICES)
+          .patch({ namespace, name: SECOND }, "merge", { metadata: { labels: null, ownerReferences: null } });
+      };
+      transport.break(isStatus, { do: "answer", status: 500, reason: "InternalError" });
+      await ask(client, namespace, "order", TWO);
+      await lose();
+      transport.mend();
+      await isTold(namespace, "order", 4);
+      await eventually(async () => (await service(namespace, SECOND))?.metadata.ownerReferences?.length === 1);
+
+      transport.break(({ method }) => method === "PATCH", { do: "answer", status: 500, reason: "InternalError" });
+      await lose();
+      await ask(client, namespace, "order", ONE);
+      transport.mend();
+      await eventually(async () => (await service(namespace, SECOND)) === undefined, { what: "the stray to go" });
+    }));
+
+  test("nobody else's children are sent over when a class is deleted", () =>
+    managed("crowd", async (manager) => {
+      const { transport } = manager;
+      const namespace = "crowd";
+      const lists = new Set(CORE_CHILD_KINDS.map(({ resource }) => resource));
+      /** How much comes back for lists of children while a class goes. */
+      const costOfDeleting = async (name: string): Promise<number> => {
+        await manager.idle();
+        transport.forget();
+        await client.resource(CLASS_RUNTIMES).delete({ namespace, name });
+        await eventually(async () => (await client.resource(CLASS_RUNTIMES).find({ namespace, name })) === undefined, {
+          what: `${name} to be gone`,
+        });
+        await manager.idle();
+        return [...transport.received].reduce((sum, [target, size]) => (lists.has(target) ? sum + size : sum), 0);
+      };
+      const names = Array.from({ length: 24 }, (_, index) => `class-${index + 10}`);
+      await ask(client, namespace, "class-00", TWO);
+      await isTold(namespace, "class-00", 4);
+      const alone = await costOfDeleting("class-00");
+      await Promise.all(names.map((name) => ask(client, namespace, name, TWO)));
+      for (const name of names) await isTold(namespace, name, 4);
+      const amongMany = await costOfDeleting("class-10");
+      expect(amongMany).toBeLessThan(1.5 * alone);
+      expect([...(await worldOf(client, namespace)).keys()].some((id) => id.includes("class-10"))).toBe(false);
+    }));
+
+  test("a class is made with one write for each child", () =>
+    managed("made", async (manager) => {
+      const { transport } = manager;
+      transport.forget();
+      await ask(client, "made", "order", TWO);
+      await isTold("made", "order", 4);
+      await manager.idle();
+      const made = transport.writes.filter((write) => !/ (events|classruntimes)/.test(write));
+      expect(made.toSorted()).toEqual(
+        ["deployments", "services"].flatMap((kind) => [0, 1].map((index) => `PATCH ${kind}/order-fn-${index}`)),
+      );
+      const child = await service("made", SECOND);
+      expect(child?.metadata.managedFields?.map(({ manager, operation }) => [manager, operation])).toEqual([
+        [FIELD_MANAGER, "Apply"],
+      ]);
+    }));
+});
