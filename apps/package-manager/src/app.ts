@@ -2,7 +2,7 @@ import { FILE_DESCRIPTORS } from "@oaas/contracts/grpc";
 import { ensureCorrelationId } from "@oaas/observability";
 import { cannotListen, HealthBoard, listenOnePort, reflectionServices, RpcServer, type OnePort } from "@oaas/rpc";
 import { auditToLog, type AuditTrail } from "./access/audit.ts";
-import { bearerAuthenticator, letEverybodyIn, type Authenticator } from "./access/authenticator.ts";
+import { bearerAuthenticator, everybodyIn, type Authenticator } from "./access/authenticator.ts";
 import { assertRole } from "./access/caller.ts";
 import { OidcCallers } from "./access/oidc.ts";
 import { RateLimiter } from "./access/rate-limit.ts";
@@ -145,7 +145,7 @@ async function grpcDoor(
 }
 
 function authenticatorOf(config: PmConfig, ports: AppPorts): Authenticator {
-  if (isOpen(config)) return letEverybodyIn;
+  if (isOpen(config)) return everybodyIn();
   const { oidcIssuer: issuer, oidcAudience: audience, oidcRoleClaim: roleClaim } = config.auth;
   const oidc =
     issuer === undefined || audience === undefined

@@ -40,6 +40,11 @@ export function checkTransaction(transaction: Transaction): void {
   if (violations.length > 0) throw invalidArgument("the transaction", violations);
 }
 
+/** Throws an invalid-argument fault unless the key may be read. */
+export function checkReadKey(key: string): void {
+  if (!isPlain(key)) checkKeys([key]);
+}
+
 /** Throws an invalid-argument fault unless the keys may be read together. */
 export function checkKeys(keys: readonly string[]): void {
   const violations: Violation[] = [];
@@ -79,6 +84,9 @@ export function checkPast(path: string, revision: number, present: number): void
   ]);
 }
 
+/** Bytes that one unit of a text takes at most. */
+const MAX_UTF8 = 3;
+
 type Refuse = (path: string, message: string) => void;
 
 function isRevision(revision: number): boolean {
@@ -93,6 +101,11 @@ function checkSpan(span: RangeQuery | WatchQuery, refuse: Refuse): void {
   if (span.prefix !== undefined) checkKey(span.prefix, true, () => "$.prefix", refuse);
   else checkKey(span.start, true, () => "$.start", refuse);
   if (span.end !== undefined) checkKey(span.end, true, () => "$.end", refuse);
+}
+
+/** What nearly every key is: nothing can be wrong with it, and its bytes need not be counted. */
+function isPlain(key: string): boolean {
+  return key !== "" && key.length * MAX_UTF8 <= MAX_KEY_BYTES && !key.includes("\0") && key.isWellFormed();
 }
 
 function checkKey(key: string, emptyAllowed: boolean, path: () => string, refuse: Refuse): number {

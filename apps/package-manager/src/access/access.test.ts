@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync, sign, type KeyObject } from "node:crypto";
 import { VirtualTime } from "@oaas/foundation/virtual";
 import { beforeEach, describe, expect, test } from "vitest";
-import { bearerAuthenticator, letEverybodyIn } from "./authenticator.ts";
+import { bearerAuthenticator, everybodyIn } from "./authenticator.ts";
 import { assertRole } from "./caller.ts";
 import { OidcCallers } from "./oidc.ts";
 import { RateLimiter } from "./rate-limit.ts";
@@ -175,6 +175,8 @@ describe("the Authorization header", () => {
   );
 
   test("where everybody is let in they are named by their address", () => {
-    expect(letEverybodyIn(undefined, "127.0.0.1")).toEqual({ name: "anonymous@127.0.0.1", role: "admin" });
+    const authenticate = everybodyIn();
+    for (const address of ["127.0.0.1", "127.0.0.1", "10.0.0.7", "127.0.0.1"])
+      expect(authenticate(undefined, address)).toEqual({ name: `anonymous@${address}`, role: "admin" });
   });
 });

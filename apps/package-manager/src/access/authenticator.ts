@@ -7,7 +7,14 @@ import type { TokenTable } from "./token-file.ts";
 export type Authenticator = (authorization: string | undefined, address: string) => Caller | Promise<Caller>;
 
 /** Everybody is an admin, named by where they call from. */
-export const letEverybodyIn: Authenticator = (_, address) => ({ name: `anonymous@${address}`, role: "admin" });
+export function everybodyIn(): Authenticator {
+  // Most requests come from where the one before came from.
+  let last: { readonly address: string; readonly caller: Caller } | undefined;
+  return (_, address) => {
+    if (last?.address !== address) last = { address, caller: { name: `anonymous@${address}`, role: "admin" } };
+    return last.caller;
+  };
+}
 
 /** Bearer tokens of the table, asked for at each request because it may change, and JWTs of the issuer. */
 export function bearerAuthenticator(

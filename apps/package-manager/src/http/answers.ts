@@ -42,7 +42,7 @@ export class Answers {
     const { headers } = reply;
     for (const name in headers) head.push(name, headers[name] as string);
     if (this.#options.corsOrigins.length > 0) head.push(...originHeaders(request, this.#options.corsOrigins));
-    if (last || this.#leaving) head.push("connection", "close");
+    if (last) head.push("connection", "close");
     if (reply.events) this.#stream(request, response, head, { ...reply, events: reply.events });
     else this.#whole(request, response, head, reply);
   }
@@ -58,23 +58,28 @@ export class Answers {
     if (text === undefined) {
       // A 204 has no length; every other answer says that it is empty, or the client would wait for chunks.
       if (reply.status !== 204) head.push("content-length", "0");
-      response.writeHead(reply.status, head).end();
+      this.#write(response, reply.status, head);
       return;
     }
     head.push("content-type", reply.content?.type ?? JSON_TYPE);
     const encoding = worthCompressing(text) ? encodingFor(request.headers["accept-encoding"]) : undefined;
     if (encoding === undefined) {
       head.push("content-length", String(Buffer.byteLength(text)));
-      response.writeHead(reply.status, head).end(text);
+      this.#write(response, reply.status, head, text);
       return;
     }
     void compressed(text, encoding).then(
       (bytes) => {
         head.push("content-encoding", encoding, "vary", "accept-encoding", "content-length", String(bytes.length));
-        response.writeHead(reply.status, head).end(bytes);
+        this.#write(response, reply.status, head, bytes);
       },
       () => response.destroy(),
     );
+  }
+
+  #write(response: ServerResponse, status: number, head: string[], body?: string | Buffer): void {
+    if (this.#leaving) head.push("connection", "close");
+    response.writeHead(status, head).end(body);
   }
 
   #stream(

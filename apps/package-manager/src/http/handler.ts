@@ -23,8 +23,8 @@ export interface HttpRequest<Id extends OperationId = OperationId> {
   readonly body: BodyOf<Id>;
   readonly call: HttpCall;
   /** From If-Match. */
-  readonly ifVersion?: number;
-  readonly lastEventId?: string;
+  readonly ifVersion: number | undefined;
+  readonly lastEventId: string | undefined;
 }
 
 /** An answer. Without content it has no body. */

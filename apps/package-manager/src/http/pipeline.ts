@@ -1,6 +1,6 @@
 import type { Ambient, Fault } from "@oaas/foundation";
 import { HEADERS, ROUTES, type OperationId, type Role, type Route } from "@oaas/contracts/rest";
-import { contextFromHeaders, inContext, type ContextStore, type Logger, type Meter } from "@oaas/observability";
+import { contextFromHeaders, type ContextStore, type Logger, type Meter } from "@oaas/observability";
 import type { AuditTrail } from "../access/audit.ts";
 import type { Caller } from "../access/caller.ts";
 import type { Handler, HttpReply, HttpRequest, OwnOperation } from "./handler.ts";
@@ -43,10 +43,33 @@ export interface Served {
   readonly correlationId: string;
 }
 
+/** A route with all that is the same for each of its requests. */
+export interface Operation<Id extends OwnOperation = OwnOperation> {
+  readonly id: OperationId;
+  readonly route: Route;
+  readonly handler: Handler<Id>;
+  /** Whether carrying it out changes something, which the audit trail has to tell. */
+  readonly changes: boolean;
+  readonly streams: boolean;
+}
+
+/** Makes an operation of a route and what carries it out. */
+export function operationOf<Id extends OwnOperation>(id: OperationId, handler: Handler<Id>): Operation<Id> {
+  const route: Route = ROUTES[id];
+  return {
+    id,
+    route,
+    handler,
+    changes: METHODS_THAT_CHANGE.has(route.method) && !CHANGES_NOTHING.has(id),
+    streams: route.answer.mediaType === EVENT_STREAM,
+  };
+}
+
 const ANONYMOUS: Caller = { name: "anonymous", role: "public" };
 const METHODS_THAT_CHANGE = new Set(["POST", "PUT", "DELETE"]);
 /** Sent with POST, and changes nothing. */
 const CHANGES_NOTHING: ReadonlySet<OperationId> = new Set<OperationId>(["createPlan"]);
+const EVENT_STREAM = "text/event-stream";
 
 /**
  * What every request goes through: correlation id → caller → rate → role → reading → idempotency → handler → answer. Whatever is
@@ -61,31 +84,11 @@ export class Pipeline {
     this.#metrics = httpMetrics(options.meter);
   }
 
-  async serve<Id extends OwnOperation>(id: OperationId, handler: Handler<Id>, incoming: Incoming): Promise<Served> {
+  /** Carries out a request in a context of its own. Whatever goes wrong is in the answer. */
+  serve<Id extends OwnOperation>(operation: Operation<Id>, incoming: Incoming): Promise<Served> {
     const { ambient, context } = this.#options;
-    const route: Route = ROUTES[id];
-    const startedAt = ambient.clock.monotonic();
     const work = contextFromHeaders((name) => incoming.header(name), ambient.ids);
-    const correlationId = work.correlationId as string;
-    const asked: { caller: Caller } = { caller: ANONYMOUS };
-    let failed: Fault | undefined;
-    let reply: HttpReply;
-    try {
-      reply = await inContext(context, work, () => this.#carryOut(id, route, handler, incoming, correlationId, asked));
-    } catch (thrown) {
-      ({ fault: failed, reply } = this.refuse(thrown, incoming.url, correlationId));
-    }
-    if (METHODS_THAT_CHANGE.has(incoming.method) && !CHANGES_NOTHING.has(id))
-      this.#options.audit.record({
-        caller: asked.caller.name,
-        action: id,
-        target: incoming.url,
-        status: reply.status,
-        correlationId,
-        ...(failed ? { refused: failed.message } : {}),
-      });
-    this.#metrics.observe(id, reply.status, (ambient.clock.monotonic() - startedAt) / 1000);
-    return { reply, correlationId };
+    return context.run(work, () => this.#answer(operation, incoming, work.correlationId as string));
   }
 
   /** The answer to something that went wrong; what is our own fault is logged. */
@@ -96,45 +99,76 @@ export class Pipeline {
     return refusal;
   }
 
-  async #carryOut<Id extends OwnOperation>(
-    id: OperationId,
-    route: Route,
-    handler: Handler<Id>,
+  async #answer<Id extends OwnOperation>(
+    operation: Operation<Id>,
     incoming: Incoming,
     correlationId: string,
-    asked: { caller: Caller },
-  ): Promise<HttpReply> {
-    if (route.role !== "public") {
-      const known = this.#options.authenticate(incoming.header("authorization"), incoming.address);
-      asked.caller = known instanceof Promise ? await known : known;
-      this.#options.admit(asked.caller);
-      this.#options.authorize(asked.caller, route.role, id);
+  ): Promise<Served> {
+    const { clock } = this.#options.ambient;
+    const { id, route } = operation;
+    const startedAt = clock.monotonic();
+    let caller = ANONYMOUS;
+    let failed: Fault | undefined;
+    let reply: HttpReply;
+    try {
+      if (route.role !== "public") {
+        const known = this.#options.authenticate(incoming.header("authorization"), incoming.address);
+        caller = known instanceof Promise ? await known : known;
+        this.#options.admit(caller);
+        this.#options.authorize(caller, route.role, id);
+      }
+      reply = await this.#carryOut(operation, incoming, { caller: caller.name, correlationId });
+    } catch (thrown) {
+      ({ fault: failed, reply } = this.refuse(thrown, incoming.url, correlationId));
     }
-    const request = read<Id>(route, incoming, { caller: asked.caller.name, correlationId });
+    if (operation.changes)
+      this.#options.audit.record({
+        caller: caller.name,
+        action: id,
+        target: incoming.url,
+        status: reply.status,
+        correlationId,
+        ...(failed ? { refused: failed.message } : {}),
+      });
+    this.#metrics.observe(id, reply.status, (clock.monotonic() - startedAt) / 1000);
+    return { reply, correlationId };
+  }
+
+  #carryOut<Id extends OwnOperation>(
+    operation: Operation<Id>,
+    incoming: Incoming,
+    asker: Asker,
+  ): Promise<HttpReply> | HttpReply {
+    const { id, route, handler } = operation;
+    const request = read(operation, incoming, asker);
     const key = route.idempotent ? incoming.header(HEADERS.idempotencyKey) : undefined;
     if (key === undefined) return handler(request);
     const { url, body } = incoming;
-    return this.#options.idempotency.once({ key, caller: asked.caller.name, operation: id, url, body }, () =>
+    return this.#options.idempotency.once({ key, caller: asker.caller, operation: id, url, body }, () =>
       handler(request),
     );
   }
 }
 
-function read<Id extends OperationId>(
-  route: Route,
+interface Asker {
+  readonly caller: string;
+  readonly correlationId: string;
+}
+
+function read<Id extends OwnOperation>(
+  { route, streams }: Operation<Id>,
   incoming: Incoming,
-  asker: { readonly caller: string; readonly correlationId: string },
+  asker: Asker,
 ): HttpRequest<Id> {
-  const query = readQuery(route, incoming.query);
+  const query = route.query && readQuery(route.query, incoming.query);
   const reason = (query as { readonly reason?: string } | undefined)?.reason;
-  const ifVersion = route.method === "GET" ? undefined : versionFrom(incoming.header(HEADERS.ifMatch));
-  const lastEventId = incoming.header(HEADERS.lastEventId);
-  return {
+  const request = {
     parameters: incoming.parameters,
     query,
-    body: readBody(route, incoming.header("content-type"), incoming.body),
+    body: route.body && readBody(route.body, incoming.header("content-type"), incoming.body),
     call: new HttpCall(incoming, asker, reason),
-    ...(ifVersion === undefined ? {} : { ifVersion }),
-    ...(lastEventId === undefined ? {} : { lastEventId }),
-  } as HttpRequest<Id>;
+    ifVersion: route.method === "GET" ? undefined : versionFrom(incoming.header(HEADERS.ifMatch)),
+    lastEventId: streams ? incoming.header(HEADERS.lastEventId) : undefined,
+  };
+  return request as unknown as HttpRequest<Id>;
 }

@@ -1,5 +1,6 @@
 import { Fault, invalidArgument, type Violation } from "@oaas/foundation";
-import { documentFromYaml, readBy, type HttpRefusal, type Route } from "@oaas/contracts/rest";
+import { documentFromYaml, readBy, type HttpRefusal } from "@oaas/contracts/rest";
+import type { z } from "zod";
 
 /** A fault that only HTTP knows a status for. */
 export class RefusedRequest extends Error {
@@ -16,10 +17,9 @@ export class RefusedRequest extends Error {
 const JSON_TYPES = new Set(["application/json", "text/json"]);
 const YAML_TYPES = new Set(["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"]);
 
-/** Reads the body of a request into what the route's schema says; throws everything that is wrong with it. */
-export function readBody(route: Route, contentType: string | undefined, bytes: Uint8Array): unknown {
-  if (!route.body) return undefined;
-  const read = readBy(route.body, document(contentType, bytes));
+/** Reads the body of a request into what the schema says; throws everything that is wrong with it. */
+export function readBody(schema: z.ZodType, contentType: string | undefined, bytes: Uint8Array): unknown {
+  const read = readBy(schema, document(contentType, bytes));
   if (!read.ok) throw invalidArgument("the body", read.error);
   return read.value;
 }
@@ -62,10 +62,9 @@ function notJson(text: string, thrown: unknown): Violation {
   return { path: "$", message: `is not valid JSON: ${why}`, fix: "correct the text there" };
 }
 
-/** Reads the query of a request; undefined where the route takes none. */
-export function readQuery(route: Route, query: unknown): unknown {
-  if (!route.query) return undefined;
-  const read = readBy(route.query, query);
+/** Reads the query of a request into what the schema says; throws everything that is wrong with it. */
+export function readQuery(schema: z.ZodType, query: unknown): unknown {
+  const read = readBy(schema, query);
   if (!read.ok) throw invalidArgument("the query", read.error);
   return read.value;
 }

@@ -5,9 +5,9 @@ import { allRoutes, HEADERS, type OperationId, type Route } from "@oaas/contract
 import { Answers } from "./answers.ts";
 import type { Handler, Handlers, OwnOperation } from "./handler.ts";
 import { isAllowedOrigin, preflightHeaders } from "./origins.ts";
-import type { Pipeline } from "./pipeline.ts";
+import { operationOf, type Operation, type Pipeline } from "./pipeline.ts";
 import { RefusedRequest } from "./read-request.ts";
-import { RouteTable } from "./routing.ts";
+import { RouteTable, type RoutePlace } from "./routing.ts";
 import { NO_BODY, takeBody } from "./take-body.ts";
 import { headerOf, pathOf, TakenRequest } from "./taken-request.ts";
 import { answerUnreadable, refusedByParser } from "./unreadable-request.ts";
@@ -26,7 +26,7 @@ export interface HttpServerOptions {
 
 const KEEP_ALIVE_MS = 65_000;
 
-type Mounted = Route & { readonly operationId: OperationId; readonly handler: Handler<OwnOperation> };
+type Mounted = RoutePlace & { readonly operation: Operation };
 
 /**
  * The HTTP server of the package manager: every route of the contract, mounted from the one table. Node's own server, because every
@@ -42,7 +42,11 @@ export class HttpServer {
     const { requestTimeoutMs } = options;
     this.#options = options;
     this.#routes = new RouteTable(
-      allRoutes().map((route) => ({ ...route, handler: handlerOf(route, options.handlers) })),
+      allRoutes().map((route) => ({
+        method: route.method,
+        path: route.path,
+        operation: operationOf(route.operationId, handlerOf(route, options.handlers)),
+      })),
     );
     this.#answers = new Answers(options);
     this.#server = createServer(
@@ -92,7 +96,7 @@ export class HttpServer {
       const { method = "", url = "" } = request;
       const match = this.#routes.match(method, pathOf(url));
       if (match === undefined) this.#unrouted(request, response);
-      else if (match.route.body === undefined) void this.#serve(request, response, match, NO_BODY);
+      else if (match.route.operation.route.body === undefined) void this.#serve(request, response, match, NO_BODY);
       else
         takeBody(request, this.#options.maxBodyBytes, (body) => {
           if (body instanceof RefusedRequest) this.#refuse(body, request, response, { last: true });
@@ -111,7 +115,7 @@ export class HttpServer {
   ): Promise<void> {
     try {
       const taken = new TakenRequest(request, response, { parameters, body });
-      const served = await this.#options.pipeline.serve(route.operationId, route.handler, taken);
+      const served = await this.#options.pipeline.serve(route.operation, taken);
       this.#answers.send(request, response, served);
     } catch (thrown) {
       if (response.headersSent) response.destroy();

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { invalidArgument } from "@oaas/foundation";
 import { RefusedRequest } from "./read-request.ts";
+import { headerOf } from "./taken-request.ts";
 
 export const NO_BODY: Uint8Array = Buffer.alloc(0);
 
@@ -13,7 +14,7 @@ export function takeBody(
   maxBytes: number,
   taken: (body: Uint8Array | RefusedRequest) => void,
 ): void {
-  if (Number(request.headers["content-length"] ?? 0) > maxBytes) {
+  if (Number(headerOf(request, "content-length") ?? 0) > maxBytes) {
     taken(tooLarge());
     return;
   }

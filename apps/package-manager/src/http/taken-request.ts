@@ -55,10 +55,16 @@ export class TakenRequest implements Incoming {
   }
 }
 
-/** A header, the first one when it was sent more than once. */
-export function headerOf(request: IncomingMessage, name: string): string | undefined {
-  const value = request.headers[name];
-  return Array.isArray(value) ? value[0] : value;
+/**
+ * A header, the first one when it was sent more than once. Looked for among the lines as they came: most requests are asked for three or
+ * four, and to sort all of them first would cost more than to answer.
+ */
+export function headerOf({ rawHeaders }: IncomingMessage, name: string): string | undefined {
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const given = rawHeaders[at] as string;
+    if (given.length === name.length && (given === name || given.toLowerCase() === name)) return rawHeaders[at + 1];
+  }
+  return undefined;
 }
 
 /** The path of a request, without its query. */

@@ -182,7 +182,8 @@ export class PackageRegistry implements Registry {
   }
 
   async get(name: PackageName): Promise<WithVersion<RegisteredPackage>> {
-    const stored = await this.#stored(name);
+    const stored = await this.#packages.get(name);
+    if (!stored) throw notFound("package", name);
     return { value: registered(stored.record), version: stored.revision };
   }
 

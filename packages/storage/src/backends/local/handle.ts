@@ -1,5 +1,5 @@
 import { abortFault, invalidArgument, type Ambient } from "@oaas/foundation";
-import { checkKeys, checkWatch } from "../../checks.ts";
+import { checkKeys, checkReadKey, checkWatch } from "../../checks.ts";
 import { closedFault } from "../../kv-faults.ts";
 import type {
   CallOptions,
@@ -17,7 +17,7 @@ import type {
 } from "../../kv.ts";
 import { LeaseKeeper } from "../../lease-keeper.ts";
 import type { LocalEngine } from "./engine.ts";
-import { readMany, readRange } from "./read.ts";
+import { readMany, readOne, readRange } from "./read.ts";
 import { watchHistory } from "./watch.ts";
 
 export interface HandleOptions {
@@ -43,8 +43,8 @@ export class LocalHandle implements KeyValueStore {
   }
 
   async get(key: string, options?: ReadOptions): Promise<Entry | undefined> {
-    checkKeys([key]);
-    return readMany(this.#engine(options), [key], options?.atRevision)[0];
+    checkReadKey(key);
+    return readOne(this.#engine(options), key, options?.atRevision);
   }
 
   async getMany(keys: readonly string[], options?: ReadOptions): Promise<(Entry | undefined)[]> {

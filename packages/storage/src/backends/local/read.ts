@@ -7,6 +7,11 @@ type Past = ReadonlyMap<string, Entry | undefined>;
 
 const NOTHING_CHANGED: Past = new Map();
 
+/** An entry as of a revision (by default the present one). */
+export function readOne(engine: LocalEngine, key: string, atRevision?: number): Entry | undefined {
+  return atRevision === undefined ? engine.table.get(key) : readMany(engine, [key], atRevision)[0];
+}
+
 /** Entries as of a revision (by default the present one). */
 export function readMany(engine: LocalEngine, keys: readonly string[], atRevision?: number): (Entry | undefined)[] {
   const past = pastOf(engine, atRevision);
