@@ -118,6 +118,7 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     forgetPackage: (name) => registry.forget(name),
     maxRetries: config.deploy.maxRetries,
     rollBackOnPartial: config.deploy.rollBackOnPartial,
+    onSettled: (key) => keeper.settled(key),
     waitMs: config.deploy.waitMs,
     gateTimeoutMs: config.deploy.gateTimeoutMs,
     fanOut: config.deploy.fanOut,
@@ -130,13 +131,14 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     logger,
     pollMs: config.crm.pollIntervalMs,
   });
-  const keeper = new Keeper({
+  const keeper: Keeper = new Keeper({
     context: deployments.context,
     gateway,
     clusters,
     managedBy,
     ambient,
     logger,
+    heard: (cluster, unitId) => view.get(cluster, unitId)?.report,
     intervalMs: config.deploy.keepIntervalMs,
   });
   const reports = new InboundReports({

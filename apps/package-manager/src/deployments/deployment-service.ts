@@ -7,7 +7,7 @@ import { SAGAS } from "../adapters/store/saga-store.ts";
 import { decided } from "../decided.ts";
 import type { CrmGateway } from "../ports.ts";
 import { SagaEngine, type SagaEngineOptions } from "../saga-engine/engine.ts";
-import { isOpen, type SagaRecord } from "../saga-engine/saga.ts";
+import { isOpen } from "../saga-engine/saga.ts";
 import { faultOf } from "../saga-engine/stored-fault.ts";
 import { deployClass } from "../sagas/deploy-class.ts";
 import { cascadeSaga, cascadeSubject, removePackageCascade } from "../sagas/remove-package-cascade.ts";
@@ -31,7 +31,7 @@ import {
   readRevision,
 } from "./read-deployment.ts";
 import { beginRemoval, removeDeployment } from "./remove-deployment.ts";
-import { subjectOf } from "./wishes.ts";
+import { keyOfSubject, subjectOf } from "./wishes.ts";
 
 export interface DeploymentServiceOptions extends GatherDeps {
   readonly store: KeyValueStore;
@@ -56,10 +56,8 @@ export interface DeploymentServiceOptions extends GatherDeps {
   readonly fanOut?: number;
   readonly history?: number;
   readonly engine?: Pick<SagaEngineOptions, "policy" | "budget" | "laneWidth" | "leaseMs">;
-  /** Told of deployments that changed or went, whoever changed them. */
-  readonly onChange?: (keys: readonly string[]) => void;
-  /** Told of the progress of each operation. */
-  readonly onOperation?: (subject: string, saga: SagaRecord | undefined) => void;
+  /** Told of each deployment whose operation ended, whoever carried it out. */
+  readonly onSettled?: (key: DeploymentKey) => void;
 }
 
 /** The deployments: everything that use cases and other parts of the package manager may ask about them. */
@@ -78,7 +76,10 @@ export class DeploymentService implements Deployments {
       logger,
       retries: options.maxRetries,
       ...options.engine,
-      ...(options.onOperation === undefined ? {} : { onProgress: options.onOperation }),
+      onProgress: (subject, saga) => {
+        const key = keyOfSubject(subject);
+        if (key !== undefined && saga !== undefined && !isOpen(saga)) options.onSettled?.(key);
+      },
     });
     this.#context = {
       store,
@@ -86,7 +87,6 @@ export class DeploymentService implements Deployments {
       view: new CollectionView<DeploymentRecord>(deployments.deployments, {
         ambient,
         orders: DEPLOYMENT_ORDERS,
-        ...(options.onChange === undefined ? {} : { onChange: options.onChange }),
       }),
       engine,
       sender,

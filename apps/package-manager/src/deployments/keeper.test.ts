@@ -89,6 +89,76 @@ describe("what clusters report, against what is wanted", () => {
   });
 });
 
+describe("lists show soon what clusters told", () => {
+  const condition = () => manager.service.list({}).then(({ items }) => items[0]?.condition);
+  const tell = async (cluster: ClusterName) => {
+    const unitId = unitIdOf(KEY, cluster);
+    const report = (await world.clusters.unit(cluster, unitId))!;
+    manager.heard.set(`${cluster}/${unitId}`, report);
+    manager.keeper.observe(cluster, { type: "changed", report });
+  };
+
+  test("also what was told before the operation ended", async () => {
+    manager.keeper.start();
+    await world.pass(1_000);
+    manager.onCall = async (call, effect) => {
+      effect();
+      await tell(call.cluster);
+      await sleep(world.at.ambient.timers, 3_000);
+    };
+    world.publish();
+    const update = manager.service.apply({ deployment: wishFor(["a", "b"]) }, CALL, {});
+    await world.pass(2_000);
+    expect(await condition()).toBe("pending");
+    await world.drive(update);
+    await world.pass(500);
+    expect(await condition()).toBe("running");
+    expect(manager.service.operation(KEY)).toMatchObject({ kind: "deploy", state: "succeeded" });
+    await world.drive(manager.keeper.close());
+  });
+
+  test("what was told of an older unit is not taken for news of the present one", async () => {
+    manager.keeper.start();
+    await world.pass(1_000);
+    for (const cluster of [A, "b" as ClusterName]) await tell(cluster);
+    world.publish();
+    await world.drive(manager.service.apply({ deployment: wishFor(["a", "b"]) }, CALL, {}));
+    const { commits } = manager.hooked;
+    await world.pass(500);
+    expect([await condition(), manager.hooked.commits - commits]).toEqual(["deploying", 0]);
+    await world.drive(manager.keeper.close());
+  });
+
+  test("also while a look at all clusters waits for one of them", async () => {
+    const asked = Promise.withResolvers<void>();
+    const reading = world.clusters.reading.bind(world.clusters);
+    world.clusters.reading = async (cluster) => {
+      await asked.promise;
+      return reading(cluster);
+    };
+    manager.keeper.start();
+    await world.pass(1_000);
+    for (const cluster of [A, "b" as ClusterName]) await tell(cluster);
+    await world.pass(500);
+    expect(await condition()).toBe("running");
+    asked.resolve();
+    await world.drive(manager.keeper.close());
+  });
+
+  test("and news without end do not put off the look at everything", async () => {
+    manager.keeper.start();
+    await world.pass(1_000);
+    unitsIn(A).clear();
+    for (let second = 0; second < 70; second += 1) {
+      world.clusters.stuck[second % 2 === 0 ? "add" : "delete"]("b");
+      await tell("b" as ClusterName);
+      await world.pass(1_000);
+    }
+    expect(unitsIn(A).size).toBe(1);
+    await world.drive(manager.keeper.close());
+  });
+});
+
 test("a store in trouble is asked again after a while, not all the time", async () => {
   let commits = 0;
   manager.onCommit = () => {

@@ -3,11 +3,13 @@ import { ClusterStatus, type ClusterName, type DeploymentKey, type UnitId } from
 import type { Logger } from "@oaas/observability";
 import { acquire, type Ownership } from "@oaas/storage";
 import type { ClusterDirectory, CrmGateway, RuntimeChange, UnitReport } from "../ports.ts";
+import { isOpen } from "../saga-engine/saga.ts";
 import type { DeploymentContext } from "./context.ts";
-import type { DeploymentRecord } from "./deployment-record.ts";
+import { placementsIn, type DeploymentRecord } from "./deployment-record.ts";
 import { observedIn, type ClusterReports } from "./drift.ts";
-import { repairAll, type Finding } from "./repairs.ts";
+import { repairAll, type Finding, type Reports } from "./repairs.ts";
 import { Surplus, type SurplusFound } from "./surplus.ts";
+import { subjectOf } from "./wishes.ts";
 
 export interface KeeperOptions {
   readonly context: DeploymentContext;
@@ -16,7 +18,9 @@ export interface KeeperOptions {
   readonly managedBy: string;
   readonly ambient: Ambient;
   readonly logger: Logger;
-  /** How often everything is looked at when nothing happens. */
+  /** What a cluster that is followed last told of a unit. */
+  readonly heard: (cluster: ClusterName, unitId: UnitId) => UnitReport | undefined;
+  /** How often everything is looked at. */
   readonly intervalMs?: number;
   readonly leaseMs?: number;
 }
@@ -31,20 +35,26 @@ export interface Sweep extends SurplusFound {
 
 const KEY = "o/keeper";
 /** News are gathered this long, so that a burst of them is one piece of work. */
-const CALM_MS = 500;
+const CALM_MS = 200;
+/** How long nothing is looked for while a look is under way, which tells when it ends. */
+const IDLE_MS = 60_000;
 
 /**
  * Keeps clusters as they should be: compares what their managers report with what is wanted, and repairs.
  *
  * *Guarantees*: one keeper per store; never acts while a saga of the deployment is under way, nor on news older than its last
- * write; removes a unit only when it says that it is ours and was unknown to us in two looks; writes nothing when nothing changed.
+ * write; removes a unit only when it says that it is ours and was unknown to us in two looks; writes nothing when nothing changed; what a
+ * cluster tells is taken in at once, however long a look at all of them takes.
  */
 export class Keeper {
   readonly #options: KeeperOptions;
   readonly #surplus: Surplus;
   readonly #stop = new AbortController();
-  readonly #news = new Map<string, Map<ClusterName, ClusterReports>>();
-  #isSweepDue = true;
+  readonly #news = new Map<DeploymentKey, Map<ClusterName, ClusterReports>>();
+  /** Deployments whose saga ended: what was told of them meanwhile was left aside. */
+  readonly #settled = new Set<DeploymentKey>();
+  #sweeping: Promise<void> | undefined;
+  #sweepDueAtMs = 0;
   #wake: (() => void) | undefined;
   #running: Promise<void> | undefined;
 
@@ -64,7 +74,7 @@ export class Keeper {
 
   /** A cluster came back, or something else that only a look at everything can tell: look soon. */
   nudge(): void {
-    this.#isSweepDue = true;
+    this.#sweepDueAtMs = 0;
     this.#wake?.();
   }
 
@@ -74,10 +84,16 @@ export class Keeper {
     const unitId = change.type === "changed" ? change.report.unitId : change.unitId;
     const key = change.type === "changed" ? change.report.deploymentKey : this.#keyOf(cluster, unitId);
     const record = key === undefined ? undefined : this.#options.context.view.get(key)?.record;
-    if (key === undefined || record === undefined) return;
+    if (key === undefined || record === undefined || this.#isUnderWay(key)) return;
     const told: ClusterReports = new Map(change.type === "changed" ? [[unitId, change.report]] : []);
     if (observedIn(record, new Map([[cluster, told]])) === record) return;
-    this.#news.set(key, (this.#news.get(key) ?? new Map<ClusterName, ClusterReports>()).set(cluster, told));
+    this.#tell(key as DeploymentKey, cluster, told);
+    this.#wake?.();
+  }
+
+  /** The operation on a deployment ended: what clusters told of it meanwhile is taken in soon. */
+  settled(key: DeploymentKey): void {
+    this.#settled.add(key);
     this.#wake?.();
   }
 
@@ -111,14 +127,45 @@ export class Keeper {
     }
   }
 
+  #tell(key: DeploymentKey, cluster: ClusterName, told: ClusterReports): void {
+    this.#news.set(key, (this.#news.get(key) ?? new Map<ClusterName, ClusterReports>()).set(cluster, told));
+  }
+
   async #actOnNews(): Promise<void> {
     const { context, logger } = this.#options;
-    const findings = [...this.#news].flatMap(([key, reports]): Finding[] => {
-      const seen = context.view.get(key);
-      return seen === undefined ? [] : [{ seen, reports, away: othersThan(reports, seen.record) }];
-    });
+    const settled = [...this.#settled];
+    const news = [...this.#news];
+    this.#settled.clear();
     this.#news.clear();
+    const fromNews = news.map(([key, reports]) => ({ seen: context.view.get(key), reports }));
+    // Read from the store: the list may be a moment behind the end of the saga.
+    const fromSettled = settled.map(async (key) => {
+      const seen = await context.deployments.get(key);
+      return { seen, reports: this.#heardOf(seen?.record) };
+    });
+    const findings = [...fromNews, ...(await Promise.all(fromSettled))].flatMap(({ seen, reports }): Finding[] =>
+      seen === undefined ? [] : [{ seen, reports, away: othersThan(reports, seen.record) }],
+    );
     await repairAll(context, logger, findings);
+  }
+
+  /** What followed clusters told of the very units that they accepted; anything else may be older than these. */
+  #heardOf(record: DeploymentRecord | undefined): Reports {
+    const { heard } = this.#options;
+    return new Map(
+      (record === undefined ? [] : placementsIn(record)).flatMap(([cluster, { unitId, digest }]) => {
+        const report = heard(cluster, unitId);
+        return report?.digest === undefined || report.digest !== digest
+          ? []
+          : [[cluster, new Map([[unitId, report]])] as const];
+      }),
+    );
+  }
+
+  /** Then nothing may be done now; `settled` tells when it is over. */
+  #isUnderWay(key: string): boolean {
+    const saga = this.#options.context.engine.peek(subjectOf(key as DeploymentKey));
+    return saga !== undefined && isOpen(saga);
   }
 
   #keyOf(cluster: ClusterName, unitId: UnitId): string | undefined {
@@ -129,55 +176,75 @@ export class Keeper {
   }
 
   async #run(): Promise<void> {
-    const { context, ambient, logger, leaseMs = 15_000, intervalMs = 60_000 } = this.#options;
+    const { context, ambient, logger, leaseMs = 15_000 } = this.#options;
     const { signal } = this.#stop;
     let ownership: Ownership | undefined;
     while (!signal.aborted) {
-      let restMs = leaseMs;
       try {
         if (ownership === undefined || ownership.lease.lost.aborted) {
           const acquired = await acquire(context.store, { key: KEY, owner: ambient.ids.uuid(), ttlMs: leaseMs });
           ownership = acquired.owned ? acquired.ownership : undefined;
         }
-        if (ownership === undefined) this.#forget();
+        if (ownership === undefined) this.#pauseFor(leaseMs);
         else {
-          await this.#work(AbortSignal.any([signal, ownership.lease.lost]));
-          restMs = intervalMs;
+          await this.#actOnNews();
+          this.#sweepWhenDue(AbortSignal.any([signal, ownership.lease.lost]));
         }
       } catch (thrown) {
         if (signal.aborted) break;
         logger.warn("a look at the clusters was cut short", { error: Fault.from(thrown) });
-        this.#forget();
+        this.#pauseFor(leaseMs);
       }
-      await this.#rest(restMs);
+      await this.#rest();
     }
+    await this.#sweeping;
     await ownership?.release().catch(() => undefined);
   }
 
   /** Another process keeps this store and hears the same news, or it cannot be done now: the next look sees everything. */
-  #forget(): void {
+  #pauseFor(ms: number): void {
     this.#news.clear();
-    this.#isSweepDue = false;
+    this.#settled.clear();
+    this.#sweepDueAtMs = this.#now() + ms;
   }
 
-  async #work(signal: AbortSignal): Promise<void> {
-    if (this.#news.size > 0) await this.#actOnNews();
-    if (!this.#isSweepDue) return;
-    this.#isSweepDue = false;
-    await this.sweep(signal);
+  /** Looks at everything beside the news, which do not wait for a cluster that is slow to answer. */
+  #sweepWhenDue(signal: AbortSignal): void {
+    const { intervalMs = 60_000, leaseMs = 15_000, logger } = this.#options;
+    if (this.#sweeping !== undefined || this.#now() < this.#sweepDueAtMs) return;
+    this.#sweepDueAtMs = this.#now() + intervalMs;
+    this.#sweeping = this.sweep(signal).then(
+      () => {
+        this.#sweeping = undefined;
+        this.#wake?.();
+      },
+      (thrown: unknown) => {
+        this.#sweeping = undefined;
+        if (this.#stop.signal.aborted) return;
+        logger.warn("a look at the clusters was cut short", { error: Fault.from(thrown) });
+        this.#sweepDueAtMs = this.#now() + leaseMs;
+        this.#wake?.();
+      },
+    );
   }
 
-  async #rest(delayMs: number): Promise<void> {
+  /** Until there is something to do; then a moment longer, in case there is more. */
+  async #rest(): Promise<void> {
     const { timers } = this.#options.ambient;
     const { signal } = this.#stop;
     const woken = new AbortController();
     this.#wake = () => woken.abort();
-    if (!this.#isSweepDue && this.#news.size === 0) {
+    if (this.#news.size === 0 && this.#settled.size === 0) {
+      // A look that is under way wakes this when it ends.
+      const delayMs = this.#sweeping === undefined ? Math.max(0, this.#sweepDueAtMs - this.#now()) : IDLE_MS;
       await sleep(timers, delayMs, AbortSignal.any([signal, woken.signal])).catch(() => undefined);
     }
     this.#wake = undefined;
-    if (woken.signal.aborted) await sleep(timers, CALM_MS, signal).catch(() => undefined);
-    else this.#isSweepDue = true;
+    await sleep(timers, CALM_MS, signal).catch(() => undefined);
+  }
+
+  #now(): number {
+    return this.#options.ambient.clock.monotonic();
   }
 }
 

@@ -147,5 +147,12 @@ function withoutNews({ unitId, state }: Placement): Placement {
 
 /** The subject under which the sagas of a deployment take turns. */
 export function subjectOf(key: DeploymentKey): string {
-  return `deployment/${key}`;
+  return SUBJECT + key;
+}
+
+const SUBJECT = "deployment/";
+
+/** The deployment whose sagas these are; undefined for those of something else. */
+export function keyOfSubject(subject: string): DeploymentKey | undefined {
+  return subject.startsWith(SUBJECT) ? (subject.slice(SUBJECT.length) as DeploymentKey) : undefined;
 }

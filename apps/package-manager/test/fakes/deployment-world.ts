@@ -21,6 +21,7 @@ import { Keeper } from "../../src/deployments/keeper.ts";
 import { DEFAULT_PLANNER_SETTINGS } from "../../src/planner/plan-types.ts";
 import { inputOf, stateOf } from "../../src/planner/testing/plan-inputs.ts";
 import { isOpen } from "../../src/saga-engine/saga.ts";
+import type { UnitReport } from "../../src/ports.ts";
 import type { Call } from "../../src/use-cases.ts";
 import { FakeClusters, seenThrough, type CallWrapper } from "./fake-clusters.ts";
 import { hookedStore, type CommitHook } from "./mortal-store.ts";
@@ -104,6 +105,7 @@ export class ManagerUnderTest {
       settings: { ...DEFAULT_PLANNER_SETTINGS, maxReadingAgeMs: Number.POSITIVE_INFINITY },
       gateTimeoutMs: 60_000,
       gatePollMs: 10_000,
+      onSettled: (key) => this.keeper.settled(key),
       engine: { leaseMs: world.at.leaseMs, policy: { baseMs: 20, capMs: 200, factor: 2, jitter: 0.5 } },
       ...options,
     });
@@ -114,8 +116,12 @@ export class ManagerUnderTest {
       managedBy,
       ambient,
       logger: NOOP_LOGGER,
+      heard: (cluster, unitId) => this.heard.get(`${cluster}/${unitId}`),
     });
   }
+
+  /** What followed clusters told, as `cluster/unitId`. */
+  readonly heard = new Map<string, UnitReport>();
 
   isDead = false;
   readonly #death = Promise.withResolvers<void>();
