@@ -2,7 +2,7 @@
  * What every other package stands on. Nothing here does input or output.
  *
  * Reading order: violation (what is wrong with an input), fault (what went wrong at all), time and random (ports to
- * the surroundings), deadline and backoff (waiting, but not for ever), canonical (the one text and hash of a JSON value),
+ * the surroundings), deadline, bell and backoff (waiting, but not for ever), canonical (the one text and hash of a JSON value),
  * result, brand, exhaustive (small words).
  * `@oaas/foundation/real` has the machine's clock and dice, `@oaas/foundation/virtual` the stepped and seeded ones.
  */
@@ -33,6 +33,7 @@ export { sleep, timestamp, type Clock, type Timer, type Timers } from "./time.ts
 export { randomInt, type Ids, type Random } from "./random.ts";
 export type { Ambient } from "./ambient.ts";
 export { abortFault, orAbort, startDeadline, type Deadline } from "./deadline.ts";
+export { Bell } from "./bell.ts";
 export { backoffDelay, DEFAULT_BACKOFF, retry, type BackoffPolicy, type RetryOptions } from "./backoff.ts";
 export { canonicalJson, equalJson, hashJson } from "./canonical.ts";
 export { sha256 } from "./sha256.ts";

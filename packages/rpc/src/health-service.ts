@@ -1,5 +1,5 @@
 import { grpcHealth, HealthService, type HealthCheckResponse_ServingStatus } from "@oaas/contracts/grpc";
-import { notFound } from "@oaas/foundation";
+import { Bell, notFound } from "@oaas/foundation";
 import type { Call } from "./call.ts";
 import { bindService, type BoundService } from "./handlers.ts";
 
@@ -18,12 +18,12 @@ export type ServingState = "serving" | "not-serving";
  */
 export class HealthBoard {
   readonly #states = new Map<string, ServingState>([["", "not-serving"]]);
-  readonly #watchers = new Set<() => void>();
+  readonly #bell = new Bell();
 
   set(service: string, state: ServingState): void {
     if (this.#states.get(service) === state) return;
     this.#states.set(service, state);
-    for (const wake of this.#watchers) wake();
+    this.#bell.ring();
   }
 
   /** Both services, ready to be served. */
@@ -55,19 +55,7 @@ export class HealthBoard {
         yield { status };
         continue;
       }
-      await this.#change(call.signal);
+      await this.#bell.next(call.signal);
     }
-  }
-
-  #change(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const wake = (): void => {
-        this.#watchers.delete(wake);
-        signal.removeEventListener("abort", wake);
-        resolve();
-      };
-      this.#watchers.add(wake);
-      signal.addEventListener("abort", wake, { once: true });
-    });
   }
 }

@@ -1,3 +1,4 @@
+import { Bell } from "@oaas/foundation";
 import type { ClassChange, ClassDirectory } from "./ports.ts";
 
 /** One change with its place in the log. */
@@ -17,7 +18,7 @@ export class ChangeLog {
   readonly #epoch: string;
   readonly #capacity: number;
   readonly #kept: (LoggedChange | undefined)[] = [];
-  readonly #waiting = new Set<() => void>();
+  readonly #bell = new Bell();
   #head = 0;
 
   /** `epoch` tells this log from that of any other process. */
@@ -58,21 +59,12 @@ export class ChangeLog {
 
   /** Resolves at the next change, or when the signal aborts. */
   next(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const wake = (): void => {
-        this.#waiting.delete(wake);
-        signal.removeEventListener("abort", wake);
-        resolve();
-      };
-      if (signal.aborted) return resolve();
-      this.#waiting.add(wake);
-      signal.addEventListener("abort", wake, { once: true });
-    });
+    return this.#bell.next(signal);
   }
 
   #append(change: ClassChange): void {
     this.#head += 1;
     this.#kept[this.#head % this.#capacity] = { position: this.#head, change };
-    for (const wake of this.#waiting) wake();
+    this.#bell.ring();
   }
 }

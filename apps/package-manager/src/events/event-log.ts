@@ -1,3 +1,4 @@
+import { Bell } from "@oaas/foundation";
 import type { FeedEvent } from "../use-cases.ts";
 import { formatEventId } from "./event-id.ts";
 
@@ -45,7 +46,7 @@ export class EventLog {
   /** Every stored change after this revision is in the log, as far as it happened. */
   #storedSince = Number.POSITIVE_INFINITY;
   #settled = 0;
-  readonly #waiting = new Set<() => void>();
+  readonly #bell = new Bell();
 
   /** The epoch is any text that no other process has, such as a UUID; ids carry its letters and digits. */
   constructor(epoch: string, limits: Partial<LogLimits> = {}) {
@@ -72,7 +73,7 @@ export class EventLog {
     this.#events.push({ sequence, revision, bytes, event: { id, ...event } });
     this.#bytes += bytes;
     this.#trim();
-    this.#wake();
+    this.#bell.ring();
   }
 
   /** Stored changes are told from behind this revision on. */
@@ -92,7 +93,7 @@ export class EventLog {
     this.#events = [];
     this.#bytes = 0;
     this.coverFrom(revision);
-    this.#wake();
+    this.#bell.ring();
   }
 
   /** What came after a sequence, a part at a time; undefined when the log does not reach that far back. */
@@ -110,16 +111,7 @@ export class EventLog {
 
   /** Waits for the next event; resolves as well when the signal aborts. */
   next(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const wake = (): void => {
-        this.#waiting.delete(wake);
-        signal.removeEventListener("abort", wake);
-        resolve();
-      };
-      if (signal.aborted) return resolve();
-      this.#waiting.add(wake);
-      signal.addEventListener("abort", wake, { once: true });
-    });
+    return this.#bell.next(signal);
   }
 
   #trim(): void {
@@ -134,9 +126,5 @@ export class EventLog {
     }
     this.#events = this.#events.slice(count);
     this.#base += count;
-  }
-
-  #wake(): void {
-    for (const wake of this.#waiting) wake();
   }
 }

@@ -148,7 +148,12 @@ type Present<T> = {
 
 /** The object without its undefined members, so that absent means absent. */
 export function present<T extends object>(members: T): Present<T> {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Present<T>;
+  const present: Record<string, unknown> = {};
+  for (const name of Object.keys(members)) {
+    const value = (members as Readonly<Record<string, unknown>>)[name];
+    if (value !== undefined) present[name] = value;
+  }
+  return present as Present<T>;
 }
 
 /** The shape of what is sent: members we know are typed, and a reader keeps those that a later version adds. */

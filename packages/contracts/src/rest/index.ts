@@ -11,6 +11,7 @@ export { fillPath, pathParameters, ROLES, type Answer, type Role, type Route } f
 export { HEADERS, PROBLEM_TYPE } from "./headers.ts";
 export { readBy, violationsFromZod } from "./violations.ts";
 export { present } from "./fields.ts";
+export { pascal } from "./spelling.ts";
 export { documentFromYaml } from "./yaml-document.ts";
 export { faultToProblem, problemView, type Problem, type ProblemOptions, type ProblemPart } from "./fault-body.ts";
 export { faultFromAnswer, faultFromProblem, type RefusedAnswer } from "./fault-from-answer.ts";
@@ -48,7 +49,12 @@ export {
   observedDeploymentInput,
 } from "./resources/class-deployment.ts";
 export { planRequestInput, planView } from "./resources/plan.ts";
-export { classRuntimeInput, classRuntimeToWire, classRuntimeView } from "./resources/class-runtime.ts";
+export {
+  classRuntimeInput,
+  classRuntimeToWire,
+  classRuntimeView,
+  functionStatusToWire,
+} from "./resources/class-runtime.ts";
 export {
   clusterHealthInput,
   clusterHealthToWire,

@@ -1,12 +1,13 @@
-import { type deploymentStatusView, type explanationView, type unitStatusView } from "@oaas/contracts/rest";
+import {
+  functionStatusToWire,
+  pascal,
+  type deploymentStatusView,
+  type explanationView,
+  type unitStatusView,
+} from "@oaas/contracts/rest";
 import type { ClassRuntime } from "@oaas/models";
 import type { z } from "zod";
 import type { ClusterDeploymentStatus, DeploymentStatus, Explanation } from "../../use-cases.ts";
-
-/** PascalCase of a word of ours, as the contract writes conditions and phases here. */
-function pascal(word: string): string {
-  return word.replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
-}
 
 /** The state of a deployment over all its clusters. */
 export function deploymentStatusToWire(status: DeploymentStatus): z.output<typeof deploymentStatusView> {
@@ -31,18 +32,7 @@ function clusterToWire(status: ClusterDeploymentStatus): z.output<typeof deploym
     condition: pascal(status.condition),
     phase: status.phase ?? null,
     message: status.message ?? null,
-    functions: status.functions.map((each) => ({
-      function_key: each.functionKey,
-      service: each.service,
-      port: each.port,
-      predicted_url: each.predictedUrl,
-      observed_url: each.observedUrl ?? null,
-      template: each.template,
-      ready: each.ready ?? null,
-      reason: each.reason ?? null,
-      message: each.message ?? null,
-      last_transition_time: each.lastTransitionTime ?? null,
-    })),
+    functions: status.functions.map(functionStatusToWire),
     error: status.error ?? null,
     observed_at: status.observedAt ?? null,
   };

@@ -198,7 +198,8 @@ function statusToWire(status: ClassRuntimeStatus): z.output<typeof classRuntimeS
   });
 }
 
-function functionStatusToWire(status: FunctionStatus): z.output<typeof functionStatusView> {
+/** Writes the state of one function in the contract's JSON. */
+export function functionStatusToWire(status: FunctionStatus): z.output<typeof functionStatusView> {
   return {
     function_key: status.functionKey,
     service: status.service,
