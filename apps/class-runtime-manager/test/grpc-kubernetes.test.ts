@@ -11,7 +11,8 @@ import { describeWith, eventually, startKubernetes, type KubernetesUnderTest } f
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CLASS_RUNTIMES } from "../src/controller/kinds.ts";
 import { kubeClasses, kubeClusterReader } from "../src/grpc/kube-ports.ts";
-import { serve, unit, WRONG_REQUESTS, type Serving } from "./grpc-serving.ts";
+import type { NodeFacts } from "../src/availability/capacity.ts";
+import { node, serve, unit, WRONG_REQUESTS, type Serving } from "./grpc-serving.ts";
 
 const CRDS = path.resolve(import.meta.dirname, "..", "..", "..", "deploy", "crds");
 
@@ -20,6 +21,7 @@ describeWith(["kube-apiserver", "etcd", "kubectl"], "the gRPC services on a real
   let client: KubeClient;
   let informer: Informer<ClassRuntime & KubeObject>;
   let crm: Serving;
+  let nodes: NodeFacts[] = [];
 
   beforeAll(async () => {
     const crdFiles = readdirSync(CRDS).map((file) => path.join(CRDS, file));
@@ -30,19 +32,20 @@ describeWith(["kube-apiserver", "etcd", "kubectl"], "the gRPC services on a real
     informer = new Informer({ name: "class-runtimes", source, ambient: realAmbient });
     const { directory, store } = kubeClasses(client, [informer], realAmbient.clock);
     const nothing = (): [] => [];
+    const reader = kubeClusterReader({
+      client,
+      ambient: realAmbient,
+      nodes: () => nodes,
+      trouble: () => informer.trouble,
+      capabilities: nothing,
+      templates: nothing,
+      environments: nothing,
+    });
     crm = await serve({
       directory,
       store,
       namespaces: { served: "all", fallback: "default" },
-      cluster: kubeClusterReader({
-        client,
-        ambient: realAmbient,
-        nodes: nothing,
-        trouble: () => informer.trouble,
-        capabilities: nothing,
-        templates: nothing,
-        environments: nothing,
-      }),
+      cluster: reader,
     });
     informer.start();
     await informer.synced();
@@ -267,6 +270,25 @@ describeWith(["kube-apiserver", "etcd", "kubectl"], "the gRPC services on a real
     expect(health.kubernetesVersion).toMatch(/^v1\.\d+/);
     expect([health.status, health.nodeCount, health.availability]).toEqual(["Unhealthy", 0, undefined]);
     expect(health.capacity).toMatchObject({ allocatablePods: 0, runningPods: 0 });
+  });
+
+  test("a store that does not answer is told long before any watch breaks, and so is its return", async () => {
+    nodes = [node("True")];
+    const becomes = (wanted: string): Promise<unknown> =>
+      eventually(async () => (await crm.info.getEnvHealth({}, { deadlineMs: 20_000 })).status === wanted, {
+        timeoutMs: 60_000,
+        what: wanted,
+      });
+    await becomes("Healthy");
+    cluster.etcd.freeze();
+    try {
+      await becomes("Unhealthy");
+      expect(informer.trouble).toBeUndefined();
+    } finally {
+      cluster.etcd.thaw();
+    }
+    await becomes("Healthy");
+    nodes = [];
   });
 
   test("an account that may not write: the caller is told whose permission it is", async () => {

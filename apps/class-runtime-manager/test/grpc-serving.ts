@@ -16,6 +16,7 @@ export const CLUSTER: ClusterReader = {
   nodes: () => [node("True"), node("True"), node("False")],
   demand: async () => ({ cpuMillicores: 1500n, memoryBytes: 2n ** 30n, pods: 4 }),
   trouble: () => undefined,
+  isServing: async () => true,
   kubernetesVersion: async () => "v1.35.0",
   capabilities: () => ["odgm", "hpa"],
   templates: () => ["dev", "edge"],

@@ -428,7 +428,12 @@ describe("CrmInfoService", () => {
     { why: "few nodes ready", over: { nodes: () => [node("True"), node("False"), node("False")] }, want: "Degraded" },
     { why: "no node ready", over: { nodes: () => [node("False")] }, want: "Unhealthy" },
     { why: "no node at all", over: { nodes: () => [] }, want: "Unhealthy" },
-    { why: "an API that does not answer", over: { trouble: () => conflict("x", "y") }, want: "Unhealthy" },
+    { why: "watches that break", over: { trouble: () => conflict("x", "y") }, want: "Unhealthy" },
+    {
+      why: "an API that does not serve, and would keep us waiting",
+      over: { isServing: async () => false, demand: () => new Promise<never>(() => undefined) },
+      want: "Unhealthy",
+    },
   ])("$why: $want", async ({ over, want }) => {
     const { info } = await start({ cluster: { ...CLUSTER, ...over } });
     expect((await info.getEnvHealth({})).status).toBe(want);

@@ -65,15 +65,16 @@ function followReadiness({ clock, directory }: CrmInfoDeps): ReadinessWindow {
 
 async function healthOf(call: Call, window: ReadinessWindow, deps: CrmInfoDeps) {
   const { cluster, namespaces, leadership } = deps;
-  const [demand, kubernetesVersion] = await Promise.all([
-    cluster.demand(call.signal),
-    cluster.kubernetesVersion(call.signal),
-  ]);
+  const isServing = await cluster.isServing(call.signal);
+  // Nobody waits for what a server that does not serve would have to tell.
+  const [demand, kubernetesVersion] = isServing
+    ? await Promise.all([cluster.demand(call.signal), cluster.kubernetesVersion(call.signal)])
+    : [];
   const nodes = cluster.nodes();
   const availability = measureAvailability(nodes, window.read(), deps.mockAvailability);
   const nowMs = deps.clock.now();
   return present({
-    status: statusOf(nodes, deps),
+    status: isServing ? statusOf(nodes, deps) : "Unhealthy",
     crmVersion: deps.version,
     lastSeen: { seconds: BigInt(Math.floor(nowMs / 1000)), nanos: (nowMs % 1000) * 1_000_000 },
     nodeCount: nodes?.length,

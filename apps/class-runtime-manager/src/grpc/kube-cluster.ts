@@ -29,6 +29,9 @@ export interface KubeClusterOptions extends Pick<
 const DEMAND_AGE_MS = 30_000;
 const VERSION_AGE_MS = 300_000;
 const READ_WITHIN_MS = 10_000;
+/** Whether the API serves is worth knowing while it is news. A server that takes longer to say so is of no use to anybody. */
+const SERVING_AGE_MS = 1_000;
+const SERVING_WITHIN_MS = 2_000;
 
 /** What is known of the cluster, from caches, and for what no cache holds from the server, at most now and then. */
 export function kubeClusterReader(options: KubeClusterOptions): ClusterReader {
@@ -45,6 +48,13 @@ export function kubeClusterReader(options: KubeClusterOptions): ClusterReader {
     VERSION_AGE_MS,
     async (signal) => (await client.discovery.version({ signal })).gitVersion,
   );
+  const serving = new Remembered<boolean>(
+    options,
+    "readyz",
+    SERVING_AGE_MS,
+    (signal) => client.isReady({ signal }),
+    SERVING_WITHIN_MS,
+  );
   return {
     nodes: () => {
       const nodes = options.nodes();
@@ -53,6 +63,7 @@ export function kubeClusterReader(options: KubeClusterOptions): ClusterReader {
     demand: (signal) => demand.read(signal),
     kubernetesVersion: (signal) => version.read(signal),
     trouble: () => options.trouble(),
+    isServing: async (signal) => (await serving.read(signal)) ?? false,
     capabilities: () => options.capabilities(),
     templates: () => options.templates(),
     environments: () => options.environments(),
@@ -69,13 +80,21 @@ class Remembered<T> {
   readonly #what: string;
   readonly #ageMs: number;
   readonly #get: (signal: AbortSignal) => Promise<T>;
+  readonly #withinMs: number;
   #value: { readonly of: Promise<T | undefined>; readonly at: number } | undefined;
 
-  constructor(options: KubeClusterOptions, what: string, ageMs: number, get: (signal: AbortSignal) => Promise<T>) {
+  constructor(
+    options: KubeClusterOptions,
+    what: string,
+    ageMs: number,
+    get: (signal: AbortSignal) => Promise<T>,
+    withinMs: number = READ_WITHIN_MS,
+  ) {
     this.#options = options;
     this.#what = what;
     this.#ageMs = ageMs;
     this.#get = get;
+    this.#withinMs = withinMs;
   }
 
   async read(signal: AbortSignal): Promise<T | undefined> {
@@ -85,7 +104,7 @@ class Remembered<T> {
   }
 
   async #load(): Promise<T | undefined> {
-    using deadline = startDeadline(this.#options.ambient, READ_WITHIN_MS);
+    using deadline = startDeadline(this.#options.ambient, this.#withinMs);
     try {
       return await this.#get(deadline.signal);
     } catch (thrown) {

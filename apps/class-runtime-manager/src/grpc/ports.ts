@@ -56,8 +56,10 @@ export interface ClusterReader {
   nodes(): readonly NodeFacts[] | undefined;
   /** What pods ask for by now; undefined when that may not be read. */
   demand(signal: AbortSignal): Promise<PodDemand | undefined>;
-  /** Why the cluster's API does not answer at the moment. */
+  /** Why the cluster's API does not answer at the moment, as far as watches have noticed. */
   trouble(): Fault | undefined;
+  /** Whether the cluster's API serves: it says so itself, also of what is behind it. Soon answered. */
+  isServing(signal: AbortSignal): Promise<boolean>;
   kubernetesVersion(signal: AbortSignal): Promise<string | undefined>;
   /** Such as odgm, knative, hpa, prometheus: on and usable at this moment. */
   capabilities(): readonly string[];

@@ -1,3 +1,4 @@
+import { isFault } from "@oaas/foundation";
 import type { KubeObject } from "@oaas/kube-core";
 import { Discovery } from "./discovery.ts";
 import { Requester, type CallOptions, type RequesterOptions } from "./requester.ts";
@@ -22,12 +23,12 @@ export class KubeClient {
     return new ResourceClient(this.#requester, type);
   }
 
-  /** Whether the server says now that it is ready; false also when it cannot be reached. Asks once. */
+  /** Whether the server says now that it is ready; false also when it cannot be reached. One that does not let us ask is up. Asks once. */
   async isReady(options: CallOptions = {}): Promise<boolean> {
     const call = { verb: "get", subject: "readyz", method: "GET", path: "/readyz", accept: "*/*", once: true } as const;
     return this.#requester.text(call, options).then(
       () => true,
-      () => false,
+      (thrown: unknown) => isFault(thrown, "permission-denied"),
     );
   }
 
