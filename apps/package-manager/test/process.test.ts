@@ -26,12 +26,11 @@ const sha256 = (token: string): string => createHash("sha256").update(token).dig
 
 describe("starts that cannot be: one sentence and exit code 1", () => {
   test.concurrent.each([
-    { why: "a wrong value", env: { SERVER_PORT: "many" }, says: 'SERVER_PORT: must be a whole number .* not "many"' },
-    { why: "a misspelt name", env: { STORAGE_TYP: "etcd" }, says: "STORAGE_TYP: .* did you mean STORAGE_TYPE" },
-    { why: "open to others", env: { SERVER_HOST: "0.0.0.0" }, says: "SERVER_HOST: .* no credentials .* AUTH_MODE=off" },
-    { why: "auth without credentials", env: { AUTH_MODE: "required" }, says: "AUTH_MODE: requires credentials" },
-    { why: "a store that cannot be shared", env: { SERVER_WORKERS: "2" }, says: "SERVER_WORKERS: .*STORAGE_TYPE=etcd" },
-    { why: "clusters that are no JSON", env: { CRM_CLUSTERS_JSON: "{" }, says: "CRM_CLUSTERS_JSON: must be JSON" },
+    {
+      why: "wrong settings, all at once",
+      env: { SERVER_HOST: "0.0.0.0", SERVER_WORKERS: "2" },
+      says: "SERVER_HOST: .* no credentials .* AUTH_MODE=off[^]*SERVER_WORKERS: .*STORAGE_TYPE=etcd",
+    },
     { why: "no token file", env: { AUTH_TOKENS_FILE: "/no/such" }, says: "/no/such cannot be read: ENOENT" },
     { why: "a port in use", env: { SERVER_PORT: takenPort }, says: "cannot listen on 127.0.0.1:\\d+: something else" },
     {
@@ -66,15 +65,6 @@ describe("starts that cannot be: one sentence and exit code 1", () => {
     expect(stderr).toMatch(new RegExp(says));
     expect(stderr, "no stack").not.toContain("    at ");
     expect(stdout).not.toContain("listens");
-  });
-
-  test("every mistake at once", async () => {
-    const { stderr } = await pmCommand(folder.path, [], {
-      SERVER_PORT: "x",
-      DEPLOY_FAN_OUT: "0",
-      STORAGE_TYPE: "paper",
-    });
-    for (const name of ["SERVER_PORT", "DEPLOY_FAN_OUT", "STORAGE_TYPE"]) expect(stderr).toContain(name);
   });
 
   test("a token file with mistakes names their lines", async () => {

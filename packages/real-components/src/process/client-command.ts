@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { deadlineExceeded } from "@oaas/foundation";
+import { baseEnvironment } from "./base-environment.ts";
 
 /** What a finished command said. */
 export interface CommandResult {
@@ -24,7 +25,7 @@ export function runCommand(
   const { stdin = "", env = {}, cwd, timeoutMs = 60_000 } = options;
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
-      env: { PATH: process.env["PATH"] ?? "", ...env },
+      env: { ...baseEnvironment(), ...env },
       stdio: ["pipe", "pipe", "pipe"],
       ...(cwd === undefined ? {} : { cwd }),
     });

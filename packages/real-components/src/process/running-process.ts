@@ -1,10 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { unavailable } from "@oaas/foundation";
+import { baseEnvironment } from "./base-environment.ts";
 import type { Exit } from "./warden-protocol.ts";
 import { warden } from "./warden.ts";
 
-/** What to start. Output goes to `logFile`; without `env` the process sees PATH and HOME only. */
+/** What to start. Output goes to `logFile`; without `env` the process sees `baseEnvironment` and HOME only. */
 export interface ProcessOptions {
   readonly name?: string;
   readonly command: string;
@@ -44,7 +45,7 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
     .start({
       command: options.command,
       args: options.args,
-      env: { PATH: process.env["PATH"] ?? "", HOME: options.cwd, ...options.env },
+      env: { ...baseEnvironment(), HOME: options.cwd, ...options.env },
       cwd: options.cwd,
       logFile: options.logFile,
       ...(options.register === undefined ? {} : { register: options.register }),

@@ -1,6 +1,7 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { rm } from "node:fs/promises";
 import { internal } from "@oaas/foundation";
+import { baseEnvironment } from "./base-environment.ts";
 import { killGroup } from "./register.ts";
 import type { Exit, StartRequest, WardenReply, WardenRequest } from "./warden-protocol.ts";
 
@@ -35,7 +36,7 @@ class Warden {
       detached: true,
       execArgv: [],
       stdio: ["ignore", "ignore", "inherit", "ipc"],
-      env: { PATH: process.env["PATH"] ?? "", ...(tmp === undefined ? {} : { TMPDIR: tmp }) },
+      env: { ...baseEnvironment(), ...(tmp === undefined ? {} : { TMPDIR: tmp }) },
     });
     this.#child.on("message", (reply: WardenReply) => this.#hear(reply));
     this.#child.on("exit", () => this.#lost());
