@@ -1,0 +1,251 @@
+import type { JsonObject } from "@oaas/kube-core";
+import type { Step, Subject } from "../src/case.ts";
+import { configMap, create, get, merge, remove } from "../src/words.ts";
+
+const RBAC = "rbac.authorization.k8s.io";
+
+function role(name: string, rules: readonly JsonObject[]): Step {
+  return create("roles", { apiVersion: `${RBAC}/v1`, kind: "Role", metadata: { name }, rules });
+}
+
+function binding(name: string, subject: JsonObject, roleRef: JsonObject = { kind: "Role", name: "r" }): Step {
+  return create("rolebindings", {
+    apiVersion: `${RBAC}/v1`,
+    kind: "RoleBinding",
+    metadata: { name },
+    subjects: [{ apiGroup: RBAC, ...subject }],
+    roleRef: { apiGroup: RBAC, ...roleRef },
+  });
+}
+
+const ALICE = { kind: "User", name: "alice" };
+const READ = { apiGroups: [""], resources: ["configmaps"], verbs: ["get", "list"] };
+
+/** Rights come about a moment after their objects. */
+function allowed(user: string, verb: string, resource: string): Step {
+  return create(
+    "subjectaccessreviews",
+    {
+      apiVersion: "authorization.k8s.io/v1",
+      kind: "SubjectAccessReview",
+      spec: { user, resourceAttributes: { namespace: "{ns}", verb, resource } },
+    },
+    { show: ["status.allowed"] },
+  );
+}
+
+function can(user: string, verb: string, path: string, isAllowed: boolean): Step {
+  const step = verb === "create" ? create(path, configMap("new")) : get(path);
+  return {
+    ...step,
+    as: user,
+    want: isAllowed ? (verb === "create" ? 201 : 200) : 403,
+    ...(isAllowed ? { show: [] } : {}),
+  };
+}
+
+export const access: Subject = {
+  subject: "access",
+  needs: "api",
+  cases: [
+    {
+      name: "without a token, and with one that nobody has",
+      steps: [
+        get("configmaps", { as: "", want: [403, { reason: "Forbidden" }] }),
+        get("configmaps", { as: "nonsense", want: [401, { reason: "Unauthorized" }] }),
+      ],
+    },
+    {
+      name: "one without rights may nothing, and is told what",
+      given: [create("configmaps", configMap("a"))],
+      steps: [
+        can("alice", "get", "configmaps/a", false),
+        can("alice", "get", "configmaps", false),
+        can("alice", "create", "configmaps", false),
+        { ...remove("configmaps/a"), as: "alice", want: 403 },
+        { ...merge("configmaps/a", {}), as: "alice", want: 403 },
+        { ...get("configmaps?watch=true"), as: "alice", want: 403 },
+        { ...get("deployments/web/scale"), as: "alice", want: 403 },
+        { ...get("nodes"), as: "alice", want: 403 },
+        { ...get("/metrics"), as: "alice", want: 403 },
+      ],
+    },
+    {
+      name: "anyone may ask what there is",
+      steps: [
+        { ...get("/version"), as: "alice", show: ["major"] },
+        { ...get("/api"), as: "alice", show: ["kind"] },
+        { ...get("/apis/apps/v1"), as: "alice", show: ["kind"] },
+        { ...get("/openapi/v3"), as: "alice", show: [] },
+      ],
+    },
+    {
+      name: "a role gives what it says in its namespace, nothing more",
+      given: [
+        create("configmaps", configMap("a")),
+        role("r", [READ]),
+        binding("b", ALICE),
+        settled("alice", "get", "configmaps"),
+      ],
+      steps: [
+        can("alice", "get", "configmaps/a", true),
+        can("alice", "get", "configmaps", true),
+        can("alice", "create", "configmaps", false),
+        can("alice", "get", "secrets", false),
+        can("alice", "get", "/api/v1/namespaces/default/configmaps", false),
+        can("alice", "get", "/api/v1/configmaps", false),
+        can("bob", "get", "configmaps/a", false),
+      ],
+    },
+    {
+      name: "a group gives it to its members",
+      given: [
+        role("r", [READ]),
+        binding("b", { kind: "Group", name: "writers" }),
+        settled("bob", "get", "configmaps", ["writers"]),
+      ],
+      steps: [can("bob", "get", "configmaps", true), can("alice", "get", "configmaps", false)],
+    },
+    {
+      name: "names in a role",
+      given: [
+        create("configmaps", configMap("a")),
+        create("configmaps", configMap("b")),
+        role("r", [{ apiGroups: [""], resources: ["configmaps"], resourceNames: ["a"], verbs: ["get"] }]),
+        binding("b", ALICE),
+        settled("alice", "get", "configmaps", [], "a"),
+      ],
+      steps: [can("alice", "get", "configmaps/a", true), can("alice", "get", "configmaps/b", false)],
+    },
+    {
+      name: "everything by stars",
+      given: [
+        role("r", [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }]),
+        binding("b", ALICE),
+        settled("alice", "create", "configmaps"),
+      ],
+      steps: [
+        can("alice", "create", "configmaps", true),
+        can("alice", "get", "deployments", true),
+        { ...get("nodes"), as: "alice", want: 403 },
+      ],
+    },
+    {
+      name: "a cluster role bound in a namespace holds there",
+      given: [
+        create("clusterroles", {
+          apiVersion: `${RBAC}/v1`,
+          kind: "ClusterRole",
+          metadata: { name: "{ns}" },
+          rules: [READ],
+        }),
+        binding("b", ALICE, { kind: "ClusterRole", name: "{ns}" }),
+        settled("alice", "get", "configmaps"),
+      ],
+      steps: [
+        can("alice", "get", "configmaps", true),
+        can("alice", "get", "secrets", false),
+        can("alice", "get", "/api/v1/namespaces/default/configmaps", false),
+      ],
+    },
+    {
+      name: "nobody gives what they do not have",
+      given: [
+        role("r", [{ apiGroups: [RBAC], resources: ["roles", "rolebindings"], verbs: ["create"] }]),
+        binding("b", ALICE),
+        settled("alice", "create", "roles", [], undefined, RBAC),
+      ],
+      steps: [
+        {
+          ...create("roles", { apiVersion: `${RBAC}/v1`, kind: "Role", metadata: { name: "more" }, rules: [READ] }),
+          as: "alice",
+          want: 403,
+        },
+        {
+          ...create("rolebindings", {
+            apiVersion: `${RBAC}/v1`,
+            kind: "RoleBinding",
+            metadata: { name: "more" },
+            roleRef: { apiGroup: RBAC, kind: "ClusterRole", name: "cluster-admin" },
+          }),
+          as: "alice",
+          want: 403,
+          show: ["reason"],
+        },
+      ],
+    },
+    {
+      name: "reviews tell who may what",
+      given: [role("r", [READ]), binding("b", ALICE), settled("alice", "get", "configmaps")],
+      steps: [
+        allowed("alice", "get", "configmaps"),
+        allowed("alice", "delete", "configmaps"),
+        create(
+          "selfsubjectaccessreviews",
+          {
+            apiVersion: "authorization.k8s.io/v1",
+            kind: "SelfSubjectAccessReview",
+            spec: { resourceAttributes: { namespace: "{ns}", verb: "list", resource: "configmaps" } },
+          },
+          { as: "alice", show: ["status.allowed"] },
+        ),
+        create(
+          "selfsubjectaccessreviews",
+          {
+            apiVersion: "authorization.k8s.io/v1",
+            kind: "SelfSubjectAccessReview",
+            spec: { nonResourceAttributes: { verb: "get", path: "/metrics" } },
+          },
+          { as: "alice", show: ["status.allowed"] },
+        ),
+        create(
+          "selfsubjectreviews",
+          { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" },
+          { as: "bob", show: ["status.userInfo.username", "status.userInfo.groups"] },
+        ),
+      ],
+    },
+    {
+      name: "the administrator acts for another",
+      given: [create("configmaps", configMap("a"))],
+      steps: [
+        get("configmaps/a", { headers: { "impersonate-user": "alice" }, want: 403 }),
+        get("configmaps/a", {
+          headers: { "impersonate-user": "carol", "impersonate-group": "system:masters" },
+          show: [],
+        }),
+        { ...get("configmaps/a", { headers: { "impersonate-user": "bob" }, want: 403 }), as: "alice" },
+      ],
+    },
+    {
+      name: "the role of a binding stays",
+      given: [role("r", [READ]), binding("b", ALICE)],
+      steps: [merge("rolebindings/b", { roleRef: { name: "other" } }, { want: 422 })],
+    },
+  ],
+};
+
+/** Waits until the server's own review says so. */
+function settled(
+  user: string,
+  verb: string,
+  resource: string,
+  groups: readonly string[] = [],
+  name?: string,
+  group = "",
+): Step {
+  return {
+    until: "subjectaccessreviews",
+    post: {
+      apiVersion: "authorization.k8s.io/v1",
+      kind: "SubjectAccessReview",
+      spec: {
+        user,
+        groups,
+        resourceAttributes: { namespace: "{ns}", verb, group, resource, ...(name === undefined ? {} : { name }) },
+      },
+    },
+    code: 201,
+    has: { status: { allowed: true } },
+  };
+}

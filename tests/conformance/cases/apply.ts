@@ -1,0 +1,351 @@
+import type { JsonObject } from "@oaas/kube-core";
+import type { Subject } from "../src/case.ts";
+import {
+  apply,
+  configMap,
+  create,
+  defined,
+  deployment,
+  get,
+  merge,
+  remove,
+  replace,
+  schemaOf,
+  service,
+  thing,
+  things,
+} from "../src/words.ts";
+
+function data(members: JsonObject, metadata: JsonObject = {}): JsonObject {
+  return configMap("a", members, metadata);
+}
+
+const LISTS = {
+  type: "object",
+  properties: {
+    atomic: { type: "array", "x-kubernetes-list-type": "atomic", items: { type: "string" } },
+    set: { type: "array", "x-kubernetes-list-type": "set", items: { type: "string" } },
+    map: {
+      type: "array",
+      "x-kubernetes-list-type": "map",
+      "x-kubernetes-list-map-keys": ["k"],
+      items: { type: "object", required: ["k"], properties: { k: { type: "string" }, v: { type: "string" } } },
+    },
+    whole: { type: "object", "x-kubernetes-map-type": "atomic", additionalProperties: { type: "string" } },
+    n: { type: "integer", default: 7 },
+  },
+};
+
+export const serverSideApply: Subject = {
+  subject: "apply",
+  needs: "api",
+  cases: [
+    {
+      name: "makes what is not there",
+      steps: [apply("one", "configmaps/a", data({ x: "1" }), { want: 201 }), get("configmaps/a")],
+    },
+    {
+      name: "the same again changes nothing, not even the version",
+      given: [apply("one", "configmaps/a", data({ x: "1" }))],
+      steps: [get("configmaps/a"), apply("one", "configmaps/a", data({ x: "1" }), { want: 200 })],
+    },
+    {
+      name: "what one no longer applies goes, if nobody else has it",
+      given: [apply("one", "configmaps/a", data({ x: "1", y: "2" })), apply("two", "configmaps/a", data({ y: "2" }))],
+      steps: [apply("one", "configmaps/a", data({}), { want: [200, { data: { y: "2" } }] })],
+    },
+    {
+      name: "another's field with another value is a conflict that names it",
+      given: [apply("one", "configmaps/a", data({ x: "1" }))],
+      steps: [
+        apply("two", "configmaps/a", data({ x: "2" }), { want: [409, { reason: "Conflict" }] }),
+        get("configmaps/a"),
+      ],
+    },
+    {
+      name: "many conflicts with many",
+      given: [
+        apply("one", "configmaps/a", data({ x: "1", y: "1" }, { labels: { l: "1" } })),
+        apply("two", "configmaps/a", data({ z: "1" })),
+        merge("configmaps/a?fieldManager=three", { data: { q: "1" } }),
+      ],
+      steps: [
+        apply("four", "configmaps/a", data({ x: "9", y: "9", z: "9", q: "9" }, { labels: { l: "9" } }), { want: 409 }),
+      ],
+    },
+    {
+      name: "the same value is shared, not fought for",
+      given: [apply("one", "configmaps/a", data({ x: "1" }))],
+      steps: [
+        apply("two", "configmaps/a", data({ x: "1" })),
+        apply("two", "configmaps/a", data({}), { want: [200, { data: { x: "1" } }] }),
+      ],
+    },
+    {
+      name: "force takes the field",
+      given: [apply("one", "configmaps/a", data({ x: "1", y: "1" }))],
+      steps: [
+        apply("two", "configmaps/a", data({ x: "2" }), { force: true }),
+        apply("one", "configmaps/a", data({ x: "3", y: "1" }), { want: 409 }),
+        apply("one", "configmaps/a", data({ y: "1" }), { want: [200, { data: { x: "2", y: "1" } }] }),
+      ],
+    },
+    {
+      name: "an update takes what it changes from the appliers",
+      given: [apply("one", "configmaps/a", data({ x: "1", y: "1" }))],
+      steps: [
+        replace("configmaps/a?fieldManager=editor", data({ x: "2", y: "1" })),
+        apply("one", "configmaps/a", data({ x: "1", y: "1" }), { want: 409 }),
+      ],
+    },
+    {
+      name: "a patch takes what it changes, and removing is no field",
+      given: [apply("one", "configmaps/a", data({ x: "1", y: "1" }))],
+      steps: [
+        merge("configmaps/a?fieldManager=editor", { data: { x: null, z: "1" } }),
+        apply("one", "configmaps/a", data({ x: "1", y: "1" }), { want: 200 }),
+      ],
+    },
+    {
+      name: "a manager's update and apply are two owners",
+      given: [create("configmaps?fieldManager=one", data({ x: "1" }))],
+      steps: [
+        apply("one", "configmaps/a", data({ x: "2" }), { want: 409 }),
+        apply("one", "configmaps/a", data({ x: "2" }), { force: true }),
+      ],
+    },
+    {
+      name: "without a field manager it is refused",
+      steps: [{ do: "PATCH configmaps/a", type: "application/apply-patch+yaml", body: data({}), want: 422 }],
+    },
+    {
+      name: "the name of a manager has limits",
+      steps: [
+        apply("x".repeat(129), "configmaps/a", data({}), { want: 422 }),
+        apply("a%00b", "configmaps/a", data({}), { want: 422 }),
+      ],
+    },
+    {
+      name: "managed fields may not be applied",
+      steps: [apply("one", "configmaps/a", data({}, { managedFields: [{ manager: "x" }] }), { want: 400 })],
+    },
+    {
+      name: "a body without apiVersion and kind is refused",
+      steps: [apply("one", "configmaps/a", { metadata: { name: "a" } }, { want: 400 })],
+    },
+    {
+      name: "the name must be there, and be that of the path",
+      steps: [
+        apply("one", "configmaps/a", { apiVersion: "v1", kind: "ConfigMap", data: { x: "1" } }, { want: 400 }),
+        apply("one", "configmaps/a", configMap("b"), { want: 400 }),
+      ],
+    },
+    {
+      name: "YAML is taken as well as JSON",
+      steps: [
+        apply(
+          "one",
+          "configmaps/a",
+          "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  x: |\n    lines\n  y: 'yes'\n",
+          { want: 201 },
+        ),
+      ],
+    },
+    {
+      name: "what is no YAML is refused",
+      steps: [apply("one", "configmaps/a", "a: [", { want: 400 })],
+    },
+    {
+      name: "a version in the body is a precondition",
+      steps: [
+        create("configmaps", data({ x: "1" }), { save: { rv: "metadata.resourceVersion" } }),
+        apply("one", "configmaps/a", data({ y: "1" }, { resourceVersion: "{rv}" })),
+        apply("one", "configmaps/a", data({ y: "2" }, { resourceVersion: "{rv}" }), { want: 409 }),
+      ],
+    },
+    {
+      name: "a version for what is not there is no precondition",
+      steps: [apply("one", "configmaps/a", data({}, { resourceVersion: "1" }), { want: 201 })],
+    },
+    {
+      name: "a uid for what is not there is a conflict",
+      steps: [apply("one", "configmaps/a", data({}, { uid: "00000000-0000-0000-0000-000000000000" }), { want: 409 })],
+    },
+    {
+      name: "managed fields can be taken away by an update",
+      given: [apply("one", "configmaps/a", data({ x: "1" }))],
+      steps: [
+        merge("configmaps/a", { metadata: { managedFields: [{}] } }),
+        apply("two", "configmaps/a", data({ x: "2" }), { want: 409 }),
+        apply("two", "configmaps/a", data({ x: "1" })),
+      ],
+    },
+    {
+      name: "a Deployment: containers and ports by their keys, defaults are nobody's",
+      steps: [
+        apply(
+          "one",
+          "deployments/web",
+          deployment("web", {}, { ports: [{ containerPort: 80 }], env: [{ name: "A", value: "1" }] }),
+          { want: 201 },
+        ),
+        apply("two", "deployments/web", {
+          apiVersion: "apps/v1",
+          kind: "Deployment",
+          metadata: { name: "web" },
+          spec: {
+            replicas: 3,
+            template: { spec: { containers: [{ name: "main", env: [{ name: "B", value: "2" }] }] } },
+          },
+        }),
+        apply("one", "deployments/web", deployment("web", { replicas: 2 }), { want: 409 }),
+        apply("one", "deployments/web", deployment("web"), { want: 200 }),
+      ],
+    },
+    {
+      name: "a Service: ports by port and protocol",
+      steps: [
+        apply(
+          "one",
+          "services/web",
+          service("web", {
+            ports: [
+              { port: 53, protocol: "UDP", name: "dns" },
+              { port: 53, protocol: "TCP", name: "dns-tcp" },
+            ],
+          }),
+          { want: 201 },
+        ),
+        apply("one", "services/web", service("web", { ports: [{ port: 53, protocol: "TCP", name: "dns-tcp" }] })),
+      ],
+    },
+    {
+      name: "the status is a subresource of its own, for managers too",
+      given: [apply("one", "deployments/web", deployment("web"))],
+      steps: [
+        apply("two", "deployments/web/status", {
+          apiVersion: "apps/v1",
+          kind: "Deployment",
+          metadata: { name: "web" },
+          status: { conditions: [{ type: "Available", status: "True" }] },
+        }),
+        apply(
+          "one",
+          "deployments/web",
+          { ...deployment("web"), status: { replicas: 7 } },
+          { want: [200, { status: { conditions: [{ type: "Available" }] } }] },
+        ),
+      ],
+    },
+    {
+      name: "lists of a definition: atomic, set and map; atomic maps; defaults",
+      given: defined(things(LISTS)),
+      steps: [
+        apply(
+          "one",
+          "things/a",
+          thing("a", { atomic: ["a"], set: ["a", "b"], map: [{ k: "x", v: "1" }], whole: { a: "1" } }),
+          { want: 201 },
+        ),
+        apply("two", "things/a", thing("a", { set: ["c"], map: [{ k: "y", v: "2" }] }), { want: 200 }),
+        apply(
+          "two",
+          "things/a",
+          thing("a", { atomic: ["b"], set: ["c"], map: [{ k: "x", v: "2" }], whole: { b: "1" } }),
+          { want: 409 },
+        ),
+        apply("one", "things/a", thing("a", { set: ["b"] }), { want: 200 }),
+        apply("two", "things/a", thing("a", { n: 8 }), { want: 200 }),
+      ],
+    },
+    {
+      name: "a list of a definition with a key twice is refused",
+      given: defined(things(LISTS)),
+      steps: [
+        apply("one", "things/a", thing("a", { map: [{ k: "x" }, { k: "x" }] }), { want: 500 }),
+        apply("one", "things/a", thing("a", { set: ["x", "x"] }), { want: 500 }),
+        create("things", thing("a", { map: [{ k: "x" }, { k: "x" }], set: ["x", "x"] }), { want: 422 }),
+      ],
+    },
+    {
+      name: "a type that the schema does not know is refused",
+      given: defined(things(LISTS)),
+      steps: [
+        apply("one", "things/a", thing("a", { n: "seven" }), { want: 500 }),
+        apply("one", "things/a", thing("a", { unknown: "seven" }), { want: 500 }),
+        apply("one", "deployments/web", deployment("web", { replicas: "two" }), { want: 500 }),
+      ],
+    },
+    {
+      name: "dry run shows and leaves",
+      steps: [
+        apply("one", "configmaps/a?dryRun=All", data({ x: "1" }), { want: 201 }),
+        get("configmaps/a", { want: 404 }),
+      ],
+    },
+    {
+      name: "what is being deleted can be applied to while it is there",
+      given: [create("configmaps", data({}, { finalizers: ["example.test/stay"] })), remove("configmaps/a")],
+      steps: [
+        apply("one", "configmaps/a", data({ x: "1" }), { want: 200 }),
+        apply("one", "configmaps/a", data({ x: "1" }, { finalizers: ["example.test/more"] }), { want: 422 }),
+      ],
+    },
+    {
+      name: "labels, annotations, finalizers and owners merge key by key",
+      steps: [
+        apply(
+          "one",
+          "configmaps/a",
+          configMap("a", undefined, {
+            labels: { a: "1" },
+            annotations: { a: "1" },
+            finalizers: ["example.test/a"],
+            ownerReferences: [
+              { apiVersion: "v1", kind: "ConfigMap", name: "o", uid: "11111111-1111-1111-1111-111111111111" },
+            ],
+          }),
+        ),
+        apply(
+          "two",
+          "configmaps/a",
+          configMap("a", undefined, {
+            labels: { b: "1" },
+            annotations: { b: "1" },
+            finalizers: ["example.test/b"],
+            ownerReferences: [
+              { apiVersion: "v1", kind: "ConfigMap", name: "p", uid: "22222222-2222-2222-2222-222222222222" },
+            ],
+          }),
+        ),
+        apply("one", "configmaps/a", configMap("a")),
+      ],
+    },
+    {
+      name: "a status schema of a definition",
+      given: defined({
+        ...things({}, {}),
+        spec: {
+          ...(things({}) as { spec: JsonObject }).spec,
+          versions: [
+            {
+              name: "v1",
+              served: true,
+              storage: true,
+              subresources: { status: {} },
+              ...schemaOf(
+                { type: "object", properties: { n: { type: "integer" } } },
+                { type: "object", properties: { ready: { type: "boolean" } } },
+              ),
+            },
+          ],
+        },
+      }),
+      steps: [
+        apply("one", "things/a", thing("a", { n: 1 }, { status: { ready: true } }), { want: 201 }),
+        apply("two", "things/a/status", thing("a", { n: 2 }, { status: { ready: true } })),
+        apply("one", "things/a/status", thing("a", {}, { status: { ready: false } }), { want: 409 }),
+      ],
+    },
+  ],
+};

@@ -1,0 +1,239 @@
+import type { JsonObject } from "@oaas/kube-core";
+import type { Subject } from "../src/case.ts";
+import { configMap, create, deployment, get, merge, pod, remove, replace } from "../src/words.ts";
+
+const STAYS = configMap("a", { x: "1" }, { finalizers: ["example.test/stay"] });
+
+function options(members: JsonObject): JsonObject {
+  return { apiVersion: "v1", kind: "DeleteOptions", ...members };
+}
+
+export const deletion: Subject = {
+  subject: "deletion",
+  needs: "api",
+  cases: [
+    {
+      name: "answers with a Status that says what is gone",
+      given: [create("configmaps", configMap("a"))],
+      steps: [
+        remove("configmaps/a", undefined, { want: [200, { kind: "Status", status: "Success" }] }),
+        get("configmaps/a", { want: 404 }),
+      ],
+    },
+    {
+      name: "of what is not there",
+      steps: [remove("configmaps/a", undefined, { want: 404 })],
+    },
+    {
+      name: "a finalizer keeps it, with a time of deletion",
+      given: [create("configmaps", STAYS)],
+      steps: [
+        remove("configmaps/a", undefined, { want: [200, { metadata: { deletionGracePeriodSeconds: 0 } }] }),
+        get("configmaps/a"),
+        remove("configmaps/a"),
+        merge("configmaps/a", { data: { x: "2" } }),
+        merge("configmaps/a", { metadata: { finalizers: [] } }),
+        get("configmaps/a", { want: 404 }),
+      ],
+    },
+    {
+      name: "no finalizer can be added to what is being deleted",
+      given: [create("configmaps", STAYS), remove("configmaps/a")],
+      steps: [
+        merge("configmaps/a", { metadata: { finalizers: ["example.test/stay", "example.test/more"] } }, { want: 422 }),
+        merge("configmaps/a", { metadata: { finalizers: ["example.test/other"] } }, { want: 422 }),
+      ],
+    },
+    {
+      name: "one finalizer after the other",
+      given: [
+        create("configmaps", configMap("a", {}, { finalizers: ["example.test/a", "example.test/b"] })),
+        remove("configmaps/a"),
+      ],
+      steps: [
+        merge("configmaps/a", { metadata: { finalizers: ["example.test/b"] } }),
+        replace("configmaps/a", configMap("a")),
+        get("configmaps/a", { want: 404 }),
+      ],
+    },
+    {
+      name: "the name is free once it is gone, and not before",
+      given: [create("configmaps", STAYS), remove("configmaps/a")],
+      steps: [
+        create("configmaps", configMap("a"), { want: 409 }),
+        merge("configmaps/a", { metadata: { finalizers: null } }, { show: [] }),
+        create("configmaps", configMap("a"), { want: 201 }),
+      ],
+    },
+    {
+      name: "the time of deletion cannot be set by a client",
+      given: [create("configmaps", configMap("a"))],
+      steps: [
+        merge(
+          "configmaps/a",
+          { metadata: { deletionTimestamp: "2001-01-01T00:00:00Z" } },
+          { show: ["metadata.deletionTimestamp", "reason", "message"], want: 422 },
+        ),
+        create("configmaps", configMap("b", {}, { deletionTimestamp: "2001-01-01T00:00:00Z" })),
+      ],
+    },
+    {
+      name: "a uid that is not its own stops it",
+      given: [create("configmaps", configMap("a"))],
+      steps: [
+        remove("configmaps/a", options({ preconditions: { uid: "00000000-0000-0000-0000-000000000000" } }), {
+          want: 409,
+        }),
+        get("configmaps/a", { show: [] }),
+      ],
+    },
+    {
+      name: "its own uid and version let it go",
+      steps: [
+        create("configmaps", configMap("a"), { save: { uid: "metadata.uid", rv: "metadata.resourceVersion" } }),
+        remove("configmaps/a", options({ preconditions: { uid: "{uid}", resourceVersion: "{rv}" } })),
+      ],
+    },
+    {
+      name: "an old version stops it",
+      steps: [
+        create("configmaps", configMap("a"), { save: { rv: "metadata.resourceVersion" } }),
+        merge("configmaps/a", { data: { x: "1" } }),
+        remove("configmaps/a", options({ preconditions: { resourceVersion: "{rv}" } }), {
+          want: 409,
+          show: ["reason", "details"],
+        }),
+      ],
+    },
+    {
+      name: "dry run leaves it",
+      given: [create("configmaps", configMap("a"))],
+      steps: [
+        remove("configmaps/a?dryRun=All"),
+        get("configmaps/a", { show: [] }),
+        remove("configmaps/a", options({ dryRun: ["All"] })),
+        get("configmaps/a", { show: [] }),
+      ],
+    },
+    {
+      name: "a propagation that is none",
+      given: [create("configmaps", configMap("a"))],
+      steps: [
+        remove("configmaps/a?propagationPolicy=Sideways", undefined, { want: 422 }),
+        remove("configmaps/a", options({ propagationPolicy: "Sideways" }), { want: 422 }),
+        remove("configmaps/a", options({ propagationPolicy: "Orphan", orphanDependents: true }), { want: 422 }),
+        remove("configmaps/a", options({ gracePeriodSeconds: -1 }), { show: ["kind", "reason"] }),
+      ],
+    },
+    {
+      name: "foreground and orphan are finalizers of their own",
+      given: [create("configmaps", configMap("a")), create("configmaps", configMap("b"))],
+      steps: [
+        remove("configmaps/a", options({ propagationPolicy: "Foreground" })),
+        get("configmaps/a"),
+        remove("configmaps/b?propagationPolicy=Orphan"),
+        get("configmaps/b"),
+        remove("configmaps/b?propagationPolicy=Background"),
+      ],
+    },
+    {
+      name: "a pod on no node goes at once, one on a node gets its grace",
+      given: [create("pods", pod("free")), create("pods", pod("bound", { nodeName: "n1" }))],
+      steps: [
+        remove("pods/free", undefined, { show: ["kind", "status", "metadata.deletionGracePeriodSeconds"] }),
+        remove("pods/bound", undefined, { want: [200, { kind: "Pod", metadata: { deletionGracePeriodSeconds: 30 } }] }),
+        get("pods/bound"),
+        remove("pods/bound", options({ gracePeriodSeconds: 5 }), { show: ["metadata.deletionGracePeriodSeconds"] }),
+        remove("pods/bound?gracePeriodSeconds=0", undefined, { show: ["kind", "metadata.deletionGracePeriodSeconds"] }),
+        get("pods/bound", { want: 404 }),
+      ],
+    },
+    {
+      name: "a Deployment's generation counts its deletion",
+      given: [
+        create("deployments", { ...deployment("web"), metadata: { name: "web", finalizers: ["example.test/stay"] } }),
+      ],
+      steps: [
+        remove("deployments/web", undefined, { show: ["metadata.generation", "metadata.deletionGracePeriodSeconds"] }),
+      ],
+    },
+    {
+      name: "options that are no JSON or of another kind",
+      given: [create("configmaps", configMap("a"))],
+      steps: [
+        remove("configmaps/a", "{nope", { want: 400 }),
+        remove("configmaps/a", { apiVersion: "v1", kind: "ConfigMap" }, { want: 400 }),
+        remove("configmaps/a", {}, { want: 200 }),
+      ],
+    },
+    {
+      name: "deletecollection with finalizers marks all of them",
+      given: [create("configmaps", STAYS), create("configmaps", configMap("b"))],
+      steps: [
+        remove("configmaps"),
+        { ...get("configmaps"), show: ["items[*].metadata.name", "items[*].metadata.deletionGracePeriodSeconds"] },
+        merge("configmaps/a", { metadata: { finalizers: null } }, { show: [] }),
+      ],
+    },
+    {
+      name: "an owner of another uid is only written down",
+      steps: [
+        create(
+          "configmaps",
+          configMap(
+            "a",
+            {},
+            {
+              ownerReferences: [
+                { apiVersion: "v1", kind: "ConfigMap", name: "o", uid: "33333333-3333-3333-3333-333333333333" },
+              ],
+            },
+          ),
+        ),
+      ],
+    },
+    {
+      name: "an owner must be told in full, and only one may control",
+      steps: [
+        create(
+          "configmaps",
+          configMap("a", {}, { ownerReferences: [{ apiVersion: "v1", kind: "ConfigMap", name: "o" }] }),
+          { want: 422 },
+        ),
+        create("configmaps", configMap("a", {}, { ownerReferences: [{ kind: "ConfigMap", name: "", uid: "1" }] }), {
+          want: 422,
+        }),
+        create(
+          "configmaps",
+          configMap(
+            "a",
+            {},
+            {
+              ownerReferences: ["1", "2"].map((uid) => ({
+                apiVersion: "v1",
+                kind: "ConfigMap",
+                name: `o${uid}`,
+                uid,
+                controller: true,
+              })),
+            },
+          ),
+          { want: 422 },
+        ),
+        create(
+          "configmaps",
+          configMap("a", {}, { ownerReferences: [{ apiVersion: "v1", kind: "Event", name: "o", uid: "1" }] }),
+          { want: 422 },
+        ),
+      ],
+    },
+    {
+      name: "names of finalizers follow the rules",
+      steps: [
+        create("configmaps", configMap("a", {}, { finalizers: ["no-domain"] }), { want: 422 }),
+        create("configmaps", configMap("a", {}, { finalizers: ["bad name/x"] }), { want: 422 }),
+        create("configmaps", configMap("a", {}, { finalizers: ["orphan", "foregroundDeletion"] }), { want: 422 }),
+      ],
+    },
+  ],
+};

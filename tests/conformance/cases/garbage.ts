@@ -1,0 +1,194 @@
+import type { JsonObject } from "@oaas/kube-core";
+import type { Step, Subject } from "../src/case.ts";
+import { ANY, configMap, create, defined, get, gone, merge, remove, thing, things, until } from "../src/words.ts";
+
+const OWNER = create("configmaps", configMap("owner"), { save: { owner: "metadata.uid" } });
+
+function owned(name: string, uid = "{owner}", others: JsonObject = {}): Step {
+  const reference = { apiVersion: "v1", kind: "ConfigMap", name: "owner", uid, ...others };
+  return create("configmaps", configMap(name, {}, { ownerReferences: [reference] }));
+}
+
+function deleting(propagationPolicy: string): JsonObject {
+  return { apiVersion: "v1", kind: "DeleteOptions", propagationPolicy };
+}
+
+export const garbage: Subject = {
+  subject: "garbage",
+  needs: "controllers",
+  cases: [
+    {
+      name: "what an owner leaves goes after it, and what that leaves too",
+      given: [
+        OWNER,
+        { ...owned("child"), save: { child: "metadata.uid" } } as Step,
+        create("secrets", {
+          apiVersion: "v1",
+          kind: "Secret",
+          metadata: {
+            name: "grandchild",
+            ownerReferences: [{ apiVersion: "v1", kind: "ConfigMap", name: "child", uid: "{child}" }],
+          },
+        }),
+      ],
+      steps: [remove("configmaps/owner"), gone("configmaps/child"), gone("secrets/grandchild")],
+    },
+    {
+      name: "in the foreground the owner goes last",
+      given: [
+        OWNER,
+        owned("child", "{owner}", { blockOwnerDeletion: true }),
+        merge("configmaps/child", { metadata: { finalizers: ["example.test/stay"] } }),
+      ],
+      steps: [
+        remove("configmaps/owner", deleting("Foreground")),
+        until("configmaps/child", { metadata: { deletionGracePeriodSeconds: 0 } }, { show: ["metadata.finalizers"] }),
+        get("configmaps/owner", { show: ["metadata.finalizers", "metadata.deletionGracePeriodSeconds"] }),
+        merge("configmaps/child", { metadata: { finalizers: null } }, { show: [] }),
+        gone("configmaps/child"),
+        gone("configmaps/owner"),
+      ],
+    },
+    {
+      name: "in the foreground the owner waits only for those that block it",
+      given: [
+        OWNER,
+        owned("child", "{owner}", { blockOwnerDeletion: false }),
+        merge("configmaps/child", { metadata: { finalizers: ["example.test/stay"] } }),
+      ],
+      steps: [
+        remove("configmaps/owner", deleting("Foreground"), { show: [] }),
+        gone("configmaps/owner"),
+        until("configmaps/child", { metadata: { deletionGracePeriodSeconds: 0 } }),
+        merge("configmaps/child", { metadata: { finalizers: null } }, { show: [] }),
+      ],
+    },
+    {
+      name: "orphans stay, without their owner",
+      given: [OWNER, owned("child")],
+      steps: [
+        remove("configmaps/owner", deleting("Orphan")),
+        gone("configmaps/owner"),
+        get("configmaps/child", { show: ["metadata.ownerReferences", "metadata.deletionTimestamp"] }),
+      ],
+    },
+    {
+      name: "one with two owners goes with the last",
+      given: [
+        OWNER,
+        create("configmaps", configMap("second"), { save: { second: "metadata.uid" } }),
+        create(
+          "configmaps",
+          configMap(
+            "child",
+            {},
+            {
+              ownerReferences: [
+                { apiVersion: "v1", kind: "ConfigMap", name: "owner", uid: "{owner}" },
+                { apiVersion: "v1", kind: "ConfigMap", name: "second", uid: "{second}" },
+              ],
+            },
+          ),
+        ),
+      ],
+      steps: [
+        remove("configmaps/owner", undefined, { show: [] }),
+        until("configmaps/child", { metadata: { ownerReferences: [{ name: "second" }] } }),
+        remove("configmaps/second", undefined, { show: [] }),
+        gone("configmaps/child"),
+      ],
+    },
+    {
+      name: "one whose owner never was goes at once",
+      steps: [owned("child", "99999999-9999-9999-9999-999999999999"), gone("configmaps/child")],
+    },
+    {
+      name: "an owner of a kind of a definition",
+      given: [
+        ...defined(things(ANY)),
+        create("things", thing("owner", {}), { save: { owner: "metadata.uid" } }),
+        create(
+          "configmaps",
+          configMap(
+            "child",
+            {},
+            { ownerReferences: [{ apiVersion: "{ns}.test/v1", kind: "Thing", name: "owner", uid: "{owner}" }] },
+          ),
+        ),
+        create(
+          "things",
+          thing(
+            "small",
+            {},
+            {
+              metadata: {
+                ownerReferences: [{ apiVersion: "{ns}.test/v1", kind: "Thing", name: "owner", uid: "{owner}" }],
+              },
+            },
+          ),
+        ),
+      ],
+      steps: [remove("things/owner"), gone("configmaps/child"), gone("things/small")],
+    },
+    {
+      name: "a namespace takes everything with it",
+      given: [
+        create("configmaps", configMap("a")),
+        create("secrets", { apiVersion: "v1", kind: "Secret", metadata: { name: "s" } }),
+      ],
+      steps: [
+        remove("namespaces/{ns}", undefined, {
+          want: [200, { status: { phase: "Terminating" } }],
+          show: ["kind", "spec", "status.phase"],
+        }),
+        gone("namespaces/{ns}"),
+        get("configmaps", { want: [200, { items: [] }] }),
+      ],
+    },
+    {
+      name: "a namespace that goes takes nothing in, and waits for finalizers",
+      given: [
+        create("configmaps", configMap("a", {}, { finalizers: ["example.test/stay"] })),
+        remove("namespaces/{ns}"),
+      ],
+      steps: [
+        create("configmaps", configMap("b"), { want: 403 }),
+        until(
+          "namespaces/{ns}",
+          { status: { conditions: [{ type: "NamespaceFinalizersRemaining", status: "True" }] } },
+          {
+            show: ["status.conditions[*].type", "status.conditions[*].status", "status.conditions[*].reason"],
+            unordered: true,
+          },
+        ),
+        merge("configmaps/a", { metadata: { finalizers: null } }, { show: [] }),
+        gone("namespaces/{ns}"),
+      ],
+    },
+    {
+      name: "a new namespace gets its account",
+      steps: [
+        until("serviceaccounts/default", {}, { show: ["kind", "metadata.name"] }),
+        until("configmaps/kube-root-ca.crt", {}, { show: ["kind", "metadata.annotations"] }),
+      ],
+    },
+    {
+      name: "the namespaces of the system stay",
+      steps: [
+        remove("namespaces/default", undefined, { want: 403 }),
+        remove("namespaces/kube-system", undefined, { want: 403 }),
+      ],
+    },
+    {
+      name: "deleting the same twice is the same",
+      given: [OWNER, owned("child"), merge("configmaps/owner", { metadata: { finalizers: ["example.test/stay"] } })],
+      steps: [
+        remove("configmaps/owner", deleting("Background"), { show: ["metadata.finalizers"] }),
+        remove("configmaps/owner", deleting("Foreground"), { show: ["metadata.finalizers"] }),
+        gone("configmaps/child"),
+        merge("configmaps/owner", { metadata: { finalizers: null } }, { show: [] }),
+        gone("configmaps/owner"),
+      ],
+    },
+  ],
+};

@@ -1,0 +1,279 @@
+import type { Subject } from "../src/case.ts";
+import {
+  ANY,
+  configMap,
+  create,
+  defined,
+  deployment,
+  get,
+  jsonPatch,
+  merge,
+  replace,
+  schemaOf,
+  service,
+  thing,
+  things,
+} from "../src/words.ts";
+
+export const metadata: Subject = {
+  subject: "metadata",
+  needs: "api",
+  cases: [
+    {
+      name: "a generated name begins as told",
+      steps: [
+        create("configmaps", { apiVersion: "v1", kind: "ConfigMap", metadata: { generateName: "gen-" } }),
+        create("configmaps", { apiVersion: "v1", kind: "ConfigMap", metadata: { generateName: "gen-" } }),
+      ],
+    },
+    {
+      name: "a name given wins over one to generate",
+      steps: [
+        create("configmaps", configMap("given", {}, { generateName: "gen-" }), {
+          want: [201, { metadata: { name: "given" } }],
+        }),
+      ],
+    },
+    {
+      name: "a long beginning is cut",
+      steps: [
+        create(
+          "configmaps",
+          { apiVersion: "v1", kind: "ConfigMap", metadata: { generateName: `${"x".repeat(70)}-` } },
+          {
+            show: ["metadata.generateName"],
+          },
+        ),
+        create(
+          "configmaps",
+          { apiVersion: "v1", kind: "ConfigMap", metadata: { generateName: "Bad_" } },
+          { want: 422, show: ["reason", "details.causes[*].field"] },
+        ),
+      ],
+    },
+    {
+      name: "no name at all",
+      steps: [
+        create("configmaps", { apiVersion: "v1", kind: "ConfigMap" }, { want: 422 }),
+        create("configmaps", { apiVersion: "v1", kind: "ConfigMap", metadata: {} }, { want: 422 }),
+      ],
+    },
+    {
+      name: "names follow the rules of their kind",
+      steps: [
+        create("configmaps", configMap("Upper"), { want: 422 }),
+        create("configmaps", configMap("under_score"), { want: 422 }),
+        create("configmaps", configMap("-dash"), { want: 422 }),
+        create("configmaps", configMap("a".repeat(254)), { want: 422 }),
+        create("configmaps", configMap("dots.are.fine")),
+        create("services", service("dots.are.not"), { want: 422 }),
+        create("services", service("1starts-with-a-digit"), { show: ["metadata.name", "reason", "details.causes"] }),
+        create(
+          "namespaces",
+          { apiVersion: "v1", kind: "Namespace", metadata: { name: "dots.are.not" } },
+          { want: 422 },
+        ),
+      ],
+    },
+    {
+      name: "labels follow the rules",
+      steps: [
+        create("configmaps", configMap("a", {}, { labels: { "bad key": "x" } }), { want: 422 }),
+        create("configmaps", configMap("a", {}, { labels: { a: "bad value!" } }), { want: 422 }),
+        create("configmaps", configMap("a", {}, { labels: { a: "x".repeat(64) } }), { want: 422 }),
+        create("configmaps", configMap("a", {}, { labels: { "UPPER.test/a": "x" } }), { want: 422 }),
+        create("configmaps", configMap("a", {}, { labels: { "example.test/a": "" } })),
+      ],
+    },
+    {
+      name: "labels are texts",
+      steps: [
+        create("configmaps", configMap("a", {}, { labels: { a: 1 } }), { want: 400 }),
+        create("configmaps", configMap("a", {}, { labels: ["a"] }), { want: 400 }),
+        create("configmaps", configMap("a", {}, { labels: { a: null } })),
+      ],
+    },
+    {
+      name: "annotations follow the rules",
+      steps: [
+        create("configmaps", configMap("a", {}, { annotations: { "bad key": "x" } }), { want: 422 }),
+        create("configmaps", configMap("a", {}, { annotations: { a: "x".repeat(300_000) } }), {
+          want: 422,
+          show: ["reason", "details"],
+        }),
+        create("configmaps", configMap("a", {}, { annotations: { "example.test/a": "anything at all: {}" } })),
+      ],
+    },
+    {
+      name: "the generation of a Deployment counts changes of its spec",
+      given: [create("deployments", deployment("web"))],
+      steps: [
+        { ...merge("deployments/web", { spec: { replicas: 3 } }), show: ["metadata.generation"] },
+        { ...merge("deployments/web", { metadata: { labels: { a: "1" } } }), show: ["metadata.generation"] },
+        { ...merge("deployments/web/status", { status: { replicas: 3 } }), show: ["metadata.generation", "status"] },
+        { ...merge("deployments/web", { spec: { replicas: 3 } }), show: ["metadata.generation"] },
+        { ...merge("deployments/web", { metadata: { annotations: { a: "1" } } }), show: ["metadata.generation"] },
+      ],
+    },
+    {
+      name: "a ConfigMap has no generation",
+      given: [create("configmaps", configMap("a"))],
+      steps: [{ ...merge("configmaps/a", { data: { x: "1" } }), show: ["metadata.generation"] }],
+    },
+    {
+      name: "the generation of a kind of a definition, with and without status",
+      given: [
+        ...defined(things(ANY, { subresources: { status: {} }, ...schemaOf(ANY, ANY) })),
+        create("things", thing("a", { n: 1 })),
+      ],
+      steps: [
+        { ...merge("things/a", { spec: { n: 2 } }), show: ["metadata.generation"] },
+        { ...merge("things/a", { metadata: { labels: { a: "1" } } }), show: ["metadata.generation"] },
+        { ...merge("things/a/status", { status: { n: 1 } }), show: ["metadata.generation"] },
+        { ...merge("things/a", { spec: { n: 2 } }), show: ["metadata.generation"] },
+      ],
+    },
+    {
+      name: "without a status subresource everything but metadata counts",
+      given: [...defined(things(ANY, schemaOf(ANY, ANY))), create("things", thing("a", { n: 1 }))],
+      steps: [
+        { ...merge("things/a", { status: { n: 1 } }), show: ["metadata.generation"] },
+        { ...merge("things/a", { metadata: { labels: { a: "1" } } }), show: ["metadata.generation"] },
+      ],
+    },
+    {
+      name: "managed fields tell who wrote what, by the name of the manager",
+      steps: [
+        create("configmaps?fieldManager=maker", configMap("a", { x: "1" }, { labels: { l: "1" } })),
+        merge("configmaps/a?fieldManager=patcher", { data: { y: "1" } }),
+        replace("configmaps/a?fieldManager=updater", configMap("a", { x: "2", y: "1" }, { labels: { l: "1" } })),
+        jsonPatch("configmaps/a?fieldManager=patcher", [{ op: "remove", path: "/metadata/labels/l" }]),
+      ],
+    },
+    {
+      name: "without a manager the user agent names it",
+      steps: [
+        create("configmaps", configMap("a", { x: "1" }), { headers: { "user-agent": "my-tool/1.2 (linux) extra" } }),
+        merge("configmaps/a", { data: { y: "1" } }, { headers: { "user-agent": "" } }),
+      ],
+    },
+    {
+      name: "a manager's name has limits",
+      steps: [
+        create(`configmaps?fieldManager=${"x".repeat(129)}`, configMap("a"), { want: 422 }),
+        create("configmaps?fieldManager=a%0ab", configMap("a"), { want: 422 }),
+        create("configmaps?fieldManager=%C3%A4", configMap("a")),
+      ],
+    },
+    {
+      name: "dry run does all but keep",
+      steps: [
+        create("configmaps?dryRun=All", configMap("a", { x: "1" })),
+        get("configmaps/a", { want: 404 }),
+        create("configmaps", configMap("a", { x: "1" })),
+        merge("configmaps/a?dryRun=All", { data: { x: "2" } }),
+        replace("configmaps/a?dryRun=All", configMap("a", { x: "3" })),
+        get("configmaps/a", { want: [200, { data: { x: "1" } }] }),
+        create("configmaps?dryRun=All", configMap("a"), { want: 409 }),
+        create("configmaps?dryRun=All", configMap("Bad"), { want: 422 }),
+        create("configmaps?dryRun=Some", configMap("b"), { want: 422 }),
+        create("configmaps?dryRun=", configMap("b"), { show: ["reason", "message", "metadata.name"], want: 422 }),
+      ],
+    },
+    {
+      name: "field validation: unknown fields are ignored, warned of or refused",
+      steps: [
+        create("configmaps?fieldValidation=Ignore", { ...configMap("a"), extra: 1 }),
+        create("configmaps?fieldValidation=Warn", { ...configMap("b"), extra: 1, more: { x: 1 } }),
+        create("configmaps?fieldValidation=Strict", { ...configMap("c"), extra: 1, more: { x: 1 } }, { want: 400 }),
+        create("configmaps", { ...configMap("d"), extra: 1 }),
+        create("configmaps?fieldValidation=Maybe", configMap("e"), { want: 422 }),
+      ],
+    },
+    {
+      name: "field validation: fields that come twice",
+      steps: [
+        create("configmaps?fieldValidation=Warn", '{"metadata":{"name":"a"},"data":{"x":"1","x":"2"}}'),
+        create("configmaps?fieldValidation=Strict", '{"metadata":{"name":"b"},"data":{"x":"1","x":"2"}}', {
+          want: 400,
+        }),
+        create("configmaps?fieldValidation=Strict", '{"metadata":{"name":"b"},"metadata":{"name":"c"}}', { want: 400 }),
+      ],
+    },
+    {
+      name: "field validation: deep in a Deployment",
+      steps: [
+        create("deployments?fieldValidation=Strict", deployment("web", { replica: 3 }, { imagePulPolicy: "Always" }), {
+          want: 400,
+        }),
+        create("deployments?fieldValidation=Warn", deployment("web", { replica: 3 }, { imagePulPolicy: "Always" })),
+      ],
+    },
+    {
+      name: "field validation: patches",
+      given: [create("deployments", deployment("web"))],
+      steps: [
+        merge(
+          "deployments/web?fieldValidation=Strict",
+          { spec: { replica: 3 } },
+          { want: 422, show: ["reason", "message"] },
+        ),
+        { ...merge("deployments/web?fieldValidation=Warn", { spec: { replica: 3 } }), show: [] },
+      ],
+    },
+    {
+      name: "field validation: kinds of definitions",
+      given: defined(things({ type: "object", properties: { n: { type: "integer" } } })),
+      steps: [
+        create("things?fieldValidation=Strict", { ...thing("a", { n: 1, x: 1, y: { z: 1 } }), top: 1 }, { want: 400 }),
+        create("things?fieldValidation=Warn", { ...thing("a", { n: 1, x: 1 }), top: 1 }),
+        create("things?fieldValidation=Ignore", thing("b", { n: 1, x: 1 })),
+        create("things?fieldValidation=Strict", thing("c", { n: 1 })),
+        merge("things/c?fieldValidation=Strict", { spec: { x: 1 } }, { want: 422, show: ["reason", "message"] }),
+      ],
+    },
+    {
+      name: "what stays as it is: selector of a Deployment, and more",
+      given: [create("deployments", deployment("web"))],
+      steps: [
+        merge("deployments/web", { spec: { selector: { matchLabels: { app: "other" } } } }, { want: 422 }),
+        merge(
+          "deployments/web",
+          { metadata: { creationTimestamp: "2001-01-01T00:00:00Z" } },
+          { show: ["metadata.generation"] },
+        ),
+      ],
+    },
+    {
+      name: "selector and labels of a Deployment must fit",
+      steps: [
+        create("deployments", deployment("web", { selector: { matchLabels: { app: "other" } } }), { want: 422 }),
+        create("deployments", deployment("web", { selector: {} }), { want: 422 }),
+        create(
+          "deployments",
+          { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "web" }, spec: {} },
+          { want: 422 },
+        ),
+      ],
+    },
+    {
+      name: "partial metadata can be asked for",
+      given: [create("configmaps", configMap("a", { x: "1" }, { labels: { l: "1" } }))],
+      steps: [
+        get("configmaps/a", { accept: "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io" }),
+        get("configmaps", { accept: "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io" }),
+      ],
+    },
+    {
+      name: "a namespace has a label with its name",
+      steps: [
+        get("namespaces/{ns}", { want: [200, { metadata: { labels: { "kubernetes.io/metadata.name": "{ns}" } } }] }),
+        merge(
+          "namespaces/{ns}",
+          { metadata: { labels: { "kubernetes.io/metadata.name": null } } },
+          { show: ["metadata.labels"] },
+        ),
+      ],
+    },
+  ],
+};

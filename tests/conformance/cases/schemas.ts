@@ -1,0 +1,591 @@
+import type { JsonObject, JsonValue } from "@oaas/kube-core";
+import type { Case, Subject } from "../src/case.ts";
+import {
+  ANY,
+  create,
+  defined,
+  definition,
+  get,
+  merge,
+  remove,
+  replace,
+  schemaOf,
+  thing,
+  things,
+  until,
+} from "../src/words.ts";
+
+const DEFINITIONS = "customresourcedefinitions";
+
+/** A definition that is refused. */
+function refused(name: string, body: JsonValue): Case {
+  return { name: `refused: ${name}`, steps: [create(DEFINITIONS, body, { want: 422 })] };
+}
+
+/** A property of `spec` and values that it takes and refuses. */
+function property(name: string, schema: JsonValue, good: JsonValue, ...bad: readonly JsonValue[]): Case {
+  return {
+    name: `values: ${name}`,
+    given: defined(things({ type: "object", properties: { p: schema } })),
+    steps: [
+      create("things", thing("good", { p: good })),
+      ...bad.map((value, index) => create("things", thing(`bad${index}`, { p: value }), { want: 422 })),
+    ],
+  };
+}
+
+const INT = { type: "object", properties: { n: { type: "integer" } } };
+
+function cel(name: string, schema: JsonObject, good: JsonValue, bad: JsonValue): Case {
+  return {
+    name: `rules: ${name}`,
+    given: defined(things(schema)),
+    steps: [create("things", thing("good", good)), create("things", thing("bad", bad), { want: 422 })],
+  };
+}
+
+function version(name: string, others: JsonObject = {}): JsonObject {
+  return { name, served: true, storage: false, ...schemaOf(ANY), ...others };
+}
+
+export const schemas: Subject = {
+  subject: "schemas",
+  needs: "api",
+  cases: [
+    refused("no versions", definition({ versions: [] })),
+    refused("no storage version", definition({ versions: [version("v1")] })),
+    refused(
+      "two storage versions",
+      definition({ versions: [version("v1", { storage: true }), version("v2", { storage: true })] }),
+    ),
+    refused("no schema", definition({ versions: [{ name: "v1", served: true, storage: true }] })),
+    refused("a name that is not plural.group", { ...things(ANY), metadata: { name: "stuff.{ns}.test" } }),
+    refused("a scope that is none", things(ANY, {}, { scope: "Everywhere" })),
+    refused(
+      "a kind in small letters is taken, a plural in capitals not",
+      things(ANY, {}, { names: { plural: "Things", kind: "Thing" } }),
+    ),
+    refused("a version with a bad name", definition({ versions: [version("V_1", { storage: true })] })),
+    refused("a property without a type", things({ properties: { a: { type: "string" } } })),
+    refused("an array without items", things({ type: "array" })),
+    refused("a type that is none", things({ type: "thing" })),
+    refused(
+      "additionalProperties beside properties",
+      things({ type: "object", properties: { a: { type: "string" } }, additionalProperties: { type: "string" } }),
+    ),
+    refused("a pattern that is none", things({ type: "string", pattern: "(" })),
+    refused(
+      "a default of the wrong type",
+      things({ type: "object", properties: { n: { type: "integer", default: "seven" } } }),
+    ),
+    refused(
+      "a map list without keys",
+      things({ type: "array", "x-kubernetes-list-type": "map", items: { type: "object" } }),
+    ),
+    refused("$ref", things({ $ref: "#/definitions/x" })),
+    refused("uniqueItems", things({ type: "array", uniqueItems: true, items: { type: "string" } })),
+    refused(
+      "status subresource with a scale of wrong paths",
+      things(ANY, {
+        subresources: { scale: { specReplicasPath: "spec.replicas", statusReplicasPath: ".spec.replicas" } },
+      }),
+    ),
+    refused("a column without a path", things(ANY, { additionalPrinterColumns: [{ name: "a", type: "string" }] })),
+    refused(
+      "a rule that does not compile",
+      things({ type: "object", "x-kubernetes-validations": [{ rule: "self.nope == 1" }] }),
+    ),
+    refused("preserveUnknownFields", things(ANY, {}, { preserveUnknownFields: true })),
+    {
+      name: "a definition becomes established with its names accepted",
+      given: defined(things(ANY)),
+      steps: [get(`${DEFINITIONS}/things.{ns}.test`)],
+    },
+    {
+      name: "names of a definition are filled in",
+      steps: [
+        create(DEFINITIONS, things(ANY, {}, { names: { plural: "things", kind: "Thing" } }), {
+          want: [201, { spec: { names: { singular: "thing", listKind: "ThingList" } } }],
+        }),
+      ],
+    },
+    {
+      name: "the scope and the group of a definition stay",
+      given: defined(things(ANY)),
+      steps: [
+        merge(`${DEFINITIONS}/things.{ns}.test`, { spec: { scope: "Cluster" } }, { want: 422 }),
+        merge(`${DEFINITIONS}/things.{ns}.test`, { spec: { group: "other.test" } }, { want: 422 }),
+      ],
+    },
+    {
+      name: "a kind that nobody defined is not found",
+      steps: [get("things", { want: 404 }), create("things", thing("a", {}), { want: 404 })],
+    },
+    {
+      name: "a deleted definition takes its kind with it",
+      given: [...defined(things(ANY)), create("things", thing("a", {}))],
+      steps: [
+        remove(`${DEFINITIONS}/things.{ns}.test`, undefined, { show: ["metadata.name", "metadata.finalizers"] }),
+        until(`${DEFINITIONS}/things.{ns}.test`, {}, { code: 404 }),
+        until("things", "/./", { code: 404 }),
+      ],
+    },
+    {
+      name: "unknown fields are pruned",
+      given: defined(things(INT)),
+      steps: [
+        create("things", { ...thing("a", { n: 1, more: { x: 1 } }), extra: 1 }),
+        merge("things/a", { spec: { other: 2 } }),
+      ],
+    },
+    {
+      name: "unknown fields stay where the schema says so",
+      given: defined(things({ type: "object", properties: { keep: ANY, drop: { type: "object" } } })),
+      steps: [create("things", thing("a", { keep: { x: { y: [1] } }, drop: { x: 1 } }))],
+    },
+    {
+      name: "defaults are filled in, deep ones where their parents are",
+      given: defined(
+        things({
+          type: "object",
+          default: {},
+          properties: {
+            n: { type: "integer", default: 7 },
+            o: { type: "object", properties: { s: { type: "string", default: "x" } } },
+            l: { type: "array", items: { type: "object", properties: { b: { type: "boolean", default: true } } } },
+            nul: { type: "string", default: "d" },
+            nullable: { type: "string", nullable: true, default: "d" },
+          },
+        }),
+      ),
+      steps: [
+        create("things", { apiVersion: "{ns}.test/v1", kind: "Thing", metadata: { name: "a" } }),
+        create("things", thing("b", { o: {}, l: [{}, { b: false }], nul: null, nullable: null })),
+      ],
+    },
+    {
+      name: "a default that comes later shows in what is stored already",
+      given: [...defined(things(INT)), create("things", thing("a", {}))],
+      steps: [
+        merge(
+          `${DEFINITIONS}/things.{ns}.test`,
+          {
+            spec: {
+              versions: [
+                {
+                  name: "v1",
+                  served: true,
+                  storage: true,
+                  ...schemaOf({
+                    type: "object",
+                    properties: { n: { type: "integer" }, d: { type: "string", default: "new" } },
+                  }),
+                },
+              ],
+            },
+          },
+          { show: [] },
+        ),
+        until("things/a", { spec: { d: "new" } }, { show: ["spec"] }),
+      ],
+    },
+    property("integers", { type: "integer", minimum: 1, maximum: 5 }, 3, 0, 6, 1.5, "1"),
+    property(
+      "exclusive bounds and multiples",
+      { type: "integer", minimum: 0, exclusiveMinimum: true, multipleOf: 2 },
+      4,
+      0,
+      3,
+    ),
+    property("numbers", { type: "number", maximum: 1.5 }, 1.25, 2, "x"),
+    property("strings", { type: "string", minLength: 2, maxLength: 3, pattern: "^a" }, "abc", "a", "abcd", "bbb", 1),
+    property("enumerations", { type: "string", enum: ["a", "b"] }, "a", "c"),
+    property("formats", { type: "string", format: "date-time" }, "2026-01-01T00:00:00Z", "yesterday"),
+    property(
+      "more formats",
+      {
+        type: "object",
+        properties: {
+          ip: { type: "string", format: "ipv4" },
+          u: { type: "string", format: "uuid" },
+          b: { type: "string", format: "byte" },
+          x: { type: "string", format: "nobody-knows" },
+        },
+      },
+      { ip: "1.2.3.4", x: "anything" },
+      { ip: "x" },
+      { u: "x" },
+      { b: "%" },
+    ),
+    property(
+      "arrays",
+      { type: "array", minItems: 1, maxItems: 2, items: { type: "string" } },
+      ["a"],
+      [],
+      ["a", "b", "c"],
+      [1],
+      "a",
+    ),
+    property(
+      "sets",
+      { type: "array", "x-kubernetes-list-type": "set", items: { type: "string" } },
+      ["a", "b"],
+      ["a", "a"],
+    ),
+    property(
+      "map lists",
+      {
+        type: "array",
+        "x-kubernetes-list-type": "map",
+        "x-kubernetes-list-map-keys": ["k"],
+        items: { type: "object", required: ["k"], properties: { k: { type: "string" } } },
+      },
+      [{ k: "a" }],
+      [{ k: "a" }, { k: "a" }],
+      [{}],
+    ),
+    property(
+      "objects",
+      { type: "object", required: ["a"], properties: { a: { type: "string" } }, maxProperties: 1 },
+      { a: "x" },
+      {},
+      { a: null },
+    ),
+    property(
+      "maps",
+      { type: "object", additionalProperties: { type: "integer" }, minProperties: 1 },
+      { a: 1 },
+      {},
+      { a: "x" },
+    ),
+    property("integers or strings", { "x-kubernetes-int-or-string": true }, "50%", true, 1.5),
+    property("null where it may be", { type: "string", nullable: true }, null, 1),
+    property(
+      "all, any, one and not",
+      {
+        type: "integer",
+        allOf: [{ minimum: 1 }],
+        anyOf: [{ maximum: 3 }, { minimum: 10 }],
+        oneOf: [{ maximum: 2 }, { minimum: 2 }],
+        not: { enum: [11] },
+      },
+      1,
+      0,
+      5,
+      2,
+      11,
+    ),
+    property(
+      "an embedded object",
+      { type: "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true },
+      { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "x" } },
+      { kind: "ConfigMap" },
+      { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "%" } },
+    ),
+    {
+      name: "many errors at once are all told",
+      given: defined(
+        things({
+          type: "object",
+          required: ["a", "b"],
+          properties: { a: { type: "string" }, b: { type: "integer" }, c: { type: "boolean" } },
+        }),
+      ),
+      steps: [create("things", thing("a", { a: 1, c: "x" }), { want: 422 })],
+    },
+    {
+      name: "spec itself of the wrong type",
+      given: defined(things(INT)),
+      steps: [create("things", thing("a", "text"), { want: 422 }), create("things", thing("a", null))],
+    },
+    cel(
+      "comparing two fields",
+      {
+        type: "object",
+        properties: { min: { type: "integer" }, max: { type: "integer" } },
+        "x-kubernetes-validations": [{ rule: "self.min <= self.max", message: "min must not exceed max" }],
+      },
+      { min: 1, max: 2 },
+      { min: 3, max: 2 },
+    ),
+    cel(
+      "a rule without a message",
+      { type: "object", properties: { n: { type: "integer" } }, "x-kubernetes-validations": [{ rule: "self.n > 0" }] },
+      { n: 1 },
+      { n: 0 },
+    ),
+    cel(
+      "presence and size",
+      {
+        type: "object",
+        properties: {
+          a: { type: "string", maxLength: 10 },
+          l: { type: "array", maxItems: 5, items: { type: "string", maxLength: 5 } },
+        },
+        "x-kubernetes-validations": [{ rule: "has(self.a) || size(self.l) > 0" }],
+      },
+      { a: "x", l: [] },
+      { l: [] },
+    ),
+    cel(
+      "all and exists",
+      {
+        type: "object",
+        properties: {
+          l: {
+            type: "array",
+            maxItems: 5,
+            items: { type: "integer" },
+            "x-kubernetes-validations": [{ rule: "self.all(x, x > 0) && self.exists(x, x == 1)" }],
+          },
+        },
+      },
+      { l: [1, 2] },
+      { l: [2, 0] },
+    ),
+    cel(
+      "texts",
+      {
+        type: "object",
+        properties: {
+          s: {
+            type: "string",
+            maxLength: 20,
+            "x-kubernetes-validations": [
+              { rule: "self.startsWith('a') && self.matches('^[a-z]+$')", messageExpression: "'not good: ' + self" },
+            ],
+          },
+        },
+      },
+      { s: "abc" },
+      { s: "Abc" },
+    ),
+    {
+      name: "rules: what may not change",
+      given: [
+        ...defined(
+          things({
+            type: "object",
+            properties: {
+              n: {
+                type: "integer",
+                "x-kubernetes-validations": [{ rule: "self == oldSelf", message: "stays as it is" }],
+              },
+              m: { type: "integer" },
+            },
+          }),
+        ),
+        create("things", thing("a", { n: 1 })),
+      ],
+      steps: [merge("things/a", { spec: { n: 2 } }, { want: 422 }), merge("things/a", { spec: { m: 2 } })],
+    },
+    {
+      name: "rules: the reason and the field can be chosen",
+      given: defined(
+        things({
+          type: "object",
+          properties: { a: { type: "string" }, b: { type: "string" } },
+          "x-kubernetes-validations": [
+            {
+              rule: "!(has(self.a) && has(self.b))",
+              reason: "FieldValueForbidden",
+              fieldPath: ".b",
+              message: "not both",
+            },
+          ],
+        }),
+      ),
+      steps: [create("things", thing("a", { a: "1", b: "2" }), { want: 422 })],
+    },
+    {
+      name: "several versions: stored in one, read in each",
+      given: defined(
+        definition({
+          versions: [version("v1beta1"), version("v1", { storage: true }), version("v2alpha1", { served: false })],
+        }),
+      ),
+      steps: [
+        create(
+          "v1beta1:things",
+          { ...thing("a", { n: 1 }), apiVersion: "{ns}.test/v1beta1" },
+          { want: [201, { apiVersion: "{ns}.test/v1beta1" }] },
+        ),
+        get("things/a", { want: [200, { apiVersion: "{ns}.test/v1" }] }),
+        get("v2alpha1:things/a", { want: 404 }),
+        create("things", { ...thing("b", {}), apiVersion: "{ns}.test/v1beta1" }, { want: 400 }),
+      ],
+    },
+    {
+      name: "several versions: each has its own schema",
+      given: defined(
+        definition({
+          versions: [
+            version("v1", { storage: true, ...schemaOf({ type: "object", properties: { a: { type: "string" } } }) }),
+            version("v2", schemaOf({ type: "object", properties: { b: { type: "string" } } })),
+          ],
+        }),
+      ),
+      steps: [
+        create("things", thing("a", { a: "1", b: "2" })),
+        get("v2:things/a"),
+        merge("v2:things/a", { spec: { b: "3" } }),
+        get("things/a"),
+      ],
+    },
+    {
+      name: "a deprecated version warns",
+      given: defined(
+        definition({
+          versions: [
+            version("v1", { storage: true }),
+            version("v1beta1", { deprecated: true }),
+            version("v1alpha1", { deprecated: true, deprecationWarning: "use v1 instead" }),
+          ],
+        }),
+      ),
+      steps: [get("v1beta1:things"), get("v1alpha1:things"), get("things")],
+    },
+    {
+      name: "status is a subresource when the definition says so",
+      given: defined(things(ANY, { subresources: { status: {} }, ...schemaOf(ANY, ANY) })),
+      steps: [
+        create("things", { ...thing("a", { n: 1 }), status: { ready: true } }),
+        merge("things/a", { status: { ready: true } }),
+        merge("things/a/status", { spec: { n: 2 }, status: { ready: true } }),
+        get("things/a/status", { save: { rv: "metadata.resourceVersion" } }),
+        replace("things/a/status", { ...thing("a", { n: 3 }), status: { ready: false } }, { want: 422 }),
+        replace("things/a/status", {
+          ...thing("a", { n: 3 }, { metadata: { resourceVersion: "{rv}", labels: { l: "ignored" } } }),
+          status: { ready: false },
+        }),
+        merge("things/a", { spec: { n: 4 } }),
+      ],
+    },
+    {
+      name: "status is a field like any other when it does not",
+      given: defined(things(ANY, schemaOf(ANY, ANY))),
+      steps: [
+        create("things", { ...thing("a", { n: 1 }), status: { ready: true } }),
+        get("things/a/status", { want: 404 }),
+        merge("things/a", { status: { ready: false } }),
+      ],
+    },
+    {
+      name: "scale of a definition",
+      given: [
+        ...defined(
+          things(ANY, {
+            ...schemaOf(
+              { type: "object", properties: { replicas: { type: "integer", minimum: 0 }, other: { type: "integer" } } },
+              { type: "object", properties: { replicas: { type: "integer" }, selector: { type: "string" } } },
+            ),
+            subresources: {
+              status: {},
+              scale: {
+                specReplicasPath: ".spec.replicas",
+                statusReplicasPath: ".status.replicas",
+                labelSelectorPath: ".status.selector",
+              },
+            },
+          }),
+        ),
+        create("things", thing("a", { replicas: 2 })),
+        merge("things/a/status", { status: { replicas: 1, selector: "app=a" } }),
+      ],
+      steps: [
+        get("things/a/scale"),
+        merge("things/a/scale", { spec: { replicas: 5 } }),
+        get("things/a"),
+        replace(
+          "things/a/scale",
+          { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: "a" }, spec: { replicas: -1 } },
+          { want: 422 },
+        ),
+        get("things/none/scale", { want: 404 }),
+      ],
+    },
+    {
+      name: "scale of an object without replicas",
+      given: [
+        ...defined(
+          things(ANY, {
+            subresources: { scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" } },
+          }),
+        ),
+        create("things", thing("a", {})),
+      ],
+      steps: [get("things/a/scale", { want: 500 })],
+    },
+    {
+      name: "a kind of the cluster",
+      given: defined(things(ANY, {}, { scope: "Cluster" }), "/apis/{ns}.test/v1/things"),
+      steps: [
+        create("/apis/{ns}.test/v1/things", thing("a", { n: 1 })),
+        get("/apis/{ns}.test/v1/things/a"),
+        get("things", { want: 404 }),
+      ],
+    },
+    {
+      name: "selectable fields of a definition",
+      given: [
+        ...defined(
+          things(
+            { type: "object", properties: { color: { type: "string" } } },
+            { selectableFields: [{ jsonPath: ".spec.color" }] },
+          ),
+        ),
+        create("things", thing("a", { color: "red" })),
+        create("things", thing("b", { color: "blue" })),
+      ],
+      steps: [
+        { ...get("things?fieldSelector=spec.color%3Dred"), show: ["items[*].metadata.name"] },
+        get("things?fieldSelector=spec.size%3D1", { want: 400 }),
+      ],
+    },
+    {
+      name: "names of objects follow the rules",
+      given: defined(things(ANY)),
+      steps: [
+        create("things", thing("Bad_Name", {}), { want: 422 }),
+        create("things", thing("a".repeat(254), {}), { want: 422 }),
+        create("things", { apiVersion: "{ns}.test/v1", kind: "Thing", metadata: {} }, { want: 422 }),
+      ],
+    },
+    {
+      name: "the apiVersion of the body must be that of the path",
+      given: defined(things(ANY)),
+      steps: [
+        create("things", { ...thing("a", {}), kind: "Stuff" }, { want: 422 }),
+        create("things", { ...thing("a", {}), apiVersion: "v1" }, { want: 400 }),
+        create("things", { metadata: { name: "a" } }, { want: 400 }),
+      ],
+    },
+    {
+      name: "an object that the schema no longer allows can be read, and changed where it is not wrong",
+      given: [...defined(things(INT)), create("things", thing("a", { n: 50 }))],
+      steps: [
+        merge(
+          `${DEFINITIONS}/things.{ns}.test`,
+          {
+            spec: {
+              versions: [
+                {
+                  name: "v1",
+                  served: true,
+                  storage: true,
+                  ...schemaOf({
+                    type: "object",
+                    properties: { n: { type: "integer", maximum: 10 }, m: { type: "integer" } },
+                  }),
+                },
+              ],
+            },
+          },
+          { show: [] },
+        ),
+        { until: "customresourcedefinitions/things.{ns}.test", has: { status: { storedVersions: ["v1"] } } },
+        get("things/a", { want: [200, { spec: { n: 50 } }] }),
+      ],
+    },
+  ],
+};

@@ -1,0 +1,218 @@
+import type { Subject } from "../src/case.ts";
+import { configMap, create, deployment, get, jsonPatch, merge, pod, remove, replace, strategic } from "../src/words.ts";
+
+const WEB = create("deployments", deployment("web", { replicas: 2 }));
+
+export const subresources: Subject = {
+  subject: "subresources",
+  needs: "api",
+  cases: [
+    {
+      name: "the main path does not write the status",
+      given: [WEB],
+      steps: [
+        merge("deployments/web", { status: { replicas: 9 } }),
+        merge("deployments/web/status", { spec: { replicas: 9 }, status: { replicas: 2, readyReplicas: 1 } }),
+      ],
+    },
+    {
+      name: "a new object comes without status",
+      steps: [create("deployments", { ...deployment("web"), status: { replicas: 5 } })],
+    },
+    {
+      name: "metadata may change through the status",
+      given: [create("deployments", deployment("web"))],
+      steps: [
+        merge(
+          "deployments/web/status",
+          { metadata: { labels: { l: "1" }, annotations: { a: "1" } } },
+          { show: ["metadata.labels", "metadata.annotations", "metadata.generation"] },
+        ),
+      ],
+    },
+    {
+      name: "conditions merge by type, strategically",
+      given: [
+        WEB,
+        strategic("deployments/web/status", { status: { conditions: [{ type: "Available", status: "False" }] } }),
+      ],
+      steps: [
+        strategic(
+          "deployments/web/status",
+          {
+            status: {
+              conditions: [
+                { type: "Progressing", status: "True" },
+                { type: "Available", status: "True" },
+              ],
+            },
+          },
+          { show: ["status"] },
+        ),
+      ],
+    },
+    {
+      name: "a status that cannot be",
+      given: [WEB],
+      steps: [
+        merge("deployments/web/status", { status: { replicas: -1 } }, { want: 422 }),
+        merge("deployments/web/status", { status: { replicas: 1, readyReplicas: 5 } }, { want: 422 }),
+      ],
+    },
+    {
+      name: "scale of a Deployment reads",
+      given: [WEB, merge("deployments/web/status", { status: { replicas: 2 } })],
+      steps: [
+        get("deployments/web/scale", {
+          want: [200, { kind: "Scale", spec: { replicas: 2 }, status: { selector: "app=web" } }],
+        }),
+      ],
+    },
+    {
+      name: "scale of a Deployment writes",
+      given: [WEB],
+      steps: [
+        replace("deployments/web/scale", {
+          apiVersion: "autoscaling/v1",
+          kind: "Scale",
+          metadata: { name: "web", namespace: "{ns}" },
+          spec: { replicas: 5 },
+        }),
+        merge("deployments/web/scale?fieldManager=scaler", { spec: { replicas: 7 } }),
+        jsonPatch("deployments/web/scale", [{ op: "replace", path: "/spec/replicas", value: 8 }]),
+        get("deployments/web"),
+      ],
+    },
+    {
+      name: "scale refuses what cannot be",
+      given: [WEB],
+      steps: [
+        merge("deployments/web/scale", { spec: { replicas: -1 } }, { want: 422 }),
+        merge("deployments/none/scale", { spec: { replicas: 1 } }, { want: 404 }),
+        get("deployments/none/scale", { want: 404 }),
+        replace(
+          "deployments/web/scale",
+          {
+            apiVersion: "autoscaling/v1",
+            kind: "Scale",
+            metadata: { name: "web", namespace: "{ns}", resourceVersion: "1" },
+            spec: { replicas: 5 },
+          },
+          { want: 409 },
+        ),
+        merge("deployments/web/scale", { spec: { replicas: "x" } }, { want: 422, show: ["reason"] }),
+      ],
+    },
+    {
+      name: "scale of ReplicaSets and StatefulSets",
+      given: [
+        create("replicasets", { ...deployment("rs", { replicas: 1 }), kind: "ReplicaSet" }),
+        create("statefulsets", { ...deployment("ss", { replicas: 1, serviceName: "ss" }), kind: "StatefulSet" }),
+      ],
+      steps: [
+        merge("replicasets/rs/scale", { spec: { replicas: 2 } }),
+        merge("statefulsets/ss/scale", { spec: { replicas: 2 } }),
+      ],
+    },
+    {
+      name: "a subresource that the kind does not have",
+      given: [create("configmaps", configMap("a"))],
+      steps: [
+        get("configmaps/a/status", { want: 404 }),
+        get("configmaps/a/scale", { want: 404 }),
+        get("configmaps/a/frobnicate", { want: 404 }),
+      ],
+    },
+    {
+      name: "the status of a pod",
+      given: [create("pods", pod("p"))],
+      steps: [
+        merge("pods/p/status", { status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] } }),
+        merge("pods/p", { status: { phase: "Failed" } }, { show: ["status.phase"] }),
+      ],
+    },
+    {
+      name: "a pod is bound to a node",
+      given: [create("pods", pod("p"))],
+      steps: [
+        create("pods/p/binding", {
+          apiVersion: "v1",
+          kind: "Binding",
+          metadata: { name: "p" },
+          target: { apiVersion: "v1", kind: "Node", name: "n1" },
+        }),
+        { ...get("pods/p"), show: ["spec.nodeName", "status.conditions[*].type", "status.conditions[*].status"] },
+        create(
+          "pods/p/binding",
+          {
+            apiVersion: "v1",
+            kind: "Binding",
+            metadata: { name: "p" },
+            target: { apiVersion: "v1", kind: "Node", name: "n2" },
+          },
+          { want: 409 },
+        ),
+      ],
+    },
+    {
+      name: "a pod is evicted",
+      given: [create("pods", pod("p"))],
+      steps: [
+        create("pods/p/eviction", { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "p" } }),
+        get("pods/p", { want: 404 }),
+        create(
+          "pods/p/eviction",
+          { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "p" } },
+          { want: 404 },
+        ),
+      ],
+    },
+    {
+      name: "little of a pod may change",
+      given: [create("pods", pod("p"))],
+      steps: [
+        merge(
+          "pods/p",
+          { spec: { containers: [{ name: "main", image: "example.test/web:2" }] } },
+          { show: ["spec.containers[*].image"] },
+        ),
+        merge(
+          "pods/p",
+          { spec: { containers: [{ name: "main", image: "example.test/web:2", command: ["x"] }] } },
+          { want: 422, show: ["reason", "details.causes[*].field"] },
+        ),
+        merge("pods/p", { spec: { nodeName: "other" } }, { want: 422, show: ["reason", "details.causes[*].field"] }),
+        merge("pods/p", { metadata: { labels: { l: "1" } } }, { show: ["metadata.labels", "metadata.generation"] }),
+      ],
+    },
+    {
+      name: "a token for a service account",
+      given: [create("serviceaccounts", { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "robot" } })],
+      steps: [
+        create(
+          "serviceaccounts/robot/token",
+          { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: { expirationSeconds: 600 } },
+          { show: ["kind", "spec.expirationSeconds"] },
+        ),
+        create(
+          "serviceaccounts/robot/token",
+          { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: { expirationSeconds: 60 } },
+          { want: 422 },
+        ),
+        create(
+          "serviceaccounts/none/token",
+          { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} },
+          { want: 404 },
+        ),
+      ],
+    },
+    {
+      name: "deleting through a subresource is not allowed",
+      given: [WEB],
+      steps: [
+        remove("deployments/web/status", undefined, { want: 405 }),
+        remove("deployments/web/scale", undefined, { want: 405 }),
+      ],
+    },
+  ],
+};

@@ -1,0 +1,560 @@
+import type { JsonObject, JsonValue } from "@oaas/kube-core";
+import type { Step, Subject } from "../src/case.ts";
+import { create, deployment, get, gone, merge, pod, remove, service, until } from "../src/words.ts";
+
+const CONDITIONS = ["status.conditions[*].type", "status.conditions[*].status", "status.conditions[*].reason"];
+const COUNTS = [
+  "status.replicas",
+  "status.readyReplicas",
+  "status.availableReplicas",
+  "status.updatedReplicas",
+  "status.unavailableReplicas",
+  "status.observedGeneration",
+];
+
+/** Waits for a condition of one of these. */
+function condition(
+  path: string,
+  type: string,
+  status: string,
+  show: readonly string[] = [...CONDITIONS, ...COUNTS],
+): Step {
+  return until(path, { status: { conditions: [{ type, status }] } }, { show, unordered: true });
+}
+
+function job(name: string, spec: JsonObject = {}, image = "example.test/task:1"): JsonObject {
+  return {
+    apiVersion: "batch/v1",
+    kind: "Job",
+    metadata: { name },
+    spec: { template: { spec: { restartPolicy: "Never", containers: [{ name: "main", image }] } }, ...spec },
+  };
+}
+
+function statefulSet(name: string, spec: JsonObject = {}): JsonObject {
+  return { ...deployment(name, { serviceName: name, ...spec }), kind: "StatefulSet" };
+}
+
+const POD_SHAPE = [
+  "items[*].status.phase",
+  "items[*].metadata.ownerReferences[*].kind",
+  "items[*].metadata.generateName",
+];
+
+/** The events of an object, as a set of reasons and types. */
+function events(kind: string, reasons: readonly string[]): Step {
+  const items: JsonValue = reasons.map((reason) => ({ reason }));
+  return until(
+    `events?fieldSelector=involvedObject.kind%3D${kind}`,
+    { items },
+    {
+      show: ["items[*].type", "items[*].reason", "items[*].message"],
+      unordered: true,
+    },
+  );
+}
+
+export const workloads: Subject = {
+  subject: "workloads",
+  needs: "controllers",
+  cases: [
+    {
+      name: "a Deployment becomes available",
+      given: [create("deployments", deployment("web", { replicas: 2 }))],
+      steps: [
+        until(
+          "deployments/web",
+          { status: { availableReplicas: 2 } },
+          { show: [...CONDITIONS, ...COUNTS, "metadata.annotations"], unordered: true },
+        ),
+        {
+          ...get("replicasets"),
+          show: [
+            "items[*].spec.replicas",
+            "items[*].status.readyReplicas",
+            "items[*].metadata.annotations",
+            "items[*].metadata.labels",
+            "items[*].metadata.ownerReferences[*].kind",
+            "items[*].metadata.name",
+          ],
+        },
+        {
+          ...get("pods"),
+          show: [
+            ...POD_SHAPE,
+            "items[*].metadata.labels",
+            "items[*].status.conditions[*].status",
+            "items[*].spec.schedulerName",
+          ],
+          unordered: true,
+        },
+      ],
+    },
+    {
+      name: "events of a Deployment that comes up",
+      given: [create("deployments", deployment("web")), until("deployments/web", { status: { availableReplicas: 1 } })],
+      steps: [
+        events("Deployment", ["ScalingReplicaSet"]),
+        events("ReplicaSet", ["SuccessfulCreate"]),
+        events("Pod", ["Scheduled"]),
+      ],
+    },
+    {
+      name: "a Deployment scales up and down",
+      given: [create("deployments", deployment("web")), until("deployments/web", { status: { availableReplicas: 1 } })],
+      steps: [
+        merge("deployments/web/scale", { spec: { replicas: 3 } }, { show: ["spec"] }),
+        until("deployments/web", { status: { availableReplicas: 3, replicas: 3 } }, { show: COUNTS }),
+        merge("deployments/web/scale", { spec: { replicas: 1 } }, { show: ["spec"] }),
+        until(
+          "deployments/web",
+          { status: { availableReplicas: 1, replicas: 1, observedGeneration: 3 } },
+          { show: COUNTS },
+        ),
+      ],
+    },
+    {
+      name: "a Deployment of none is available",
+      given: [create("deployments", deployment("web", { replicas: 0 }))],
+      steps: [condition("deployments/web", "Available", "True", CONDITIONS)],
+    },
+    {
+      name: "a new image makes a new ReplicaSet and empties the old one",
+      given: [create("deployments", deployment("web")), until("deployments/web", { status: { availableReplicas: 1 } })],
+      steps: [
+        merge(
+          "deployments/web",
+          { spec: { template: { spec: { containers: [{ name: "main", image: "example.test/web:2" }] } } } },
+          { show: ["metadata.generation"] },
+        ),
+        until(
+          "deployments/web",
+          { status: { observedGeneration: 2, updatedReplicas: 1, replicas: 1, availableReplicas: 1 } },
+          { show: ["metadata.annotations"] },
+        ),
+        until(
+          "replicasets",
+          { items: [{ spec: { replicas: 0 } }, { spec: { replicas: 1 } }] },
+          { show: ["items[*].spec.replicas", "items[*].spec.template.spec.containers[0].image"], unordered: true },
+        ),
+      ],
+    },
+    {
+      name: "Recreate takes the old ones down first",
+      given: [
+        create("deployments", deployment("web", { strategy: { type: "Recreate" } })),
+        until("deployments/web", { status: { availableReplicas: 1 } }),
+      ],
+      steps: [
+        merge(
+          "deployments/web",
+          { spec: { template: { spec: { containers: [{ name: "main", image: "example.test/web:2" }] } } } },
+          { show: ["metadata.generation"] },
+        ),
+        until(
+          "deployments/web",
+          { status: { observedGeneration: 2, updatedReplicas: 1, availableReplicas: 1, replicas: 1 } },
+          { show: [...CONDITIONS, ...COUNTS], unordered: true },
+        ),
+      ],
+    },
+    {
+      name: "a paused Deployment waits",
+      given: [create("deployments", deployment("web", { paused: true }))],
+      steps: [
+        until("deployments/web", { status: { observedGeneration: 1 } }, { show: [] }),
+        merge("deployments/web", { spec: { paused: null } }, { show: ["spec.paused"] }),
+        until("deployments/web", { status: { availableReplicas: 1 } }, { show: CONDITIONS, unordered: true }),
+      ],
+    },
+    {
+      name: "a deleted Deployment takes its ReplicaSets and Pods",
+      given: [create("deployments", deployment("web")), until("deployments/web", { status: { availableReplicas: 1 } })],
+      steps: [
+        remove("deployments/web", undefined, { show: ["kind"] }),
+        until("replicasets", { items: [] }, { show: [] }),
+        gone("deployments/web"),
+      ],
+    },
+    {
+      name: "a pod of a Deployment that is deleted comes again",
+      given: [
+        create("deployments", deployment("web")),
+        until("deployments/web", { status: { availableReplicas: 1 } }),
+        until("pods", { items: [{ status: { phase: "Running" } }] }, { save: { pod: "items[0].metadata.name" } }),
+      ],
+      steps: [
+        remove("pods/{pod}", undefined, { show: [] }),
+        gone("pods/{pod}"),
+        until("deployments/web", { status: { availableReplicas: 1 } }, { show: COUNTS }),
+      ],
+    },
+    {
+      name: "an image that is not there keeps a Deployment unavailable",
+      given: [create("deployments", deployment("web", {}, { image: "example.test/web:missing" }))],
+      steps: [
+        until(
+          "pods",
+          { items: [{ status: { containerStatuses: [{ state: { waiting: { reason: "ImagePullBackOff" } } }] } }] },
+          {
+            show: [
+              "items[*].status.phase",
+              "items[*].status.containerStatuses[*].ready",
+              "items[*].status.containerStatuses[*].state.waiting.reason",
+            ],
+          },
+        ),
+        condition("deployments/web", "Available", "False"),
+      ],
+    },
+    {
+      name: "a container that crashes keeps a Deployment unavailable",
+      given: [create("deployments", deployment("web", {}, { image: "example.test/web:crashing" }))],
+      steps: [
+        until(
+          "pods",
+          { items: [{ status: { containerStatuses: [{ state: { waiting: { reason: "CrashLoopBackOff" } } }] } }] },
+          {
+            show: [
+              "items[*].status.phase",
+              "items[*].status.containerStatuses[*].state.waiting.reason",
+              "items[*].status.containerStatuses[*].ready",
+            ],
+          },
+        ),
+        condition("deployments/web", "Available", "False"),
+      ],
+    },
+    {
+      name: "a Deployment that makes no progress says so",
+      given: [
+        create("deployments", deployment("web", { progressDeadlineSeconds: 2 }, { image: "example.test/web:missing" })),
+      ],
+      steps: [
+        until(
+          "deployments/web",
+          { status: { conditions: [{ type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded" }] } },
+          { show: CONDITIONS, unordered: true },
+        ),
+      ],
+    },
+    {
+      name: "a pod that fits nowhere is unschedulable",
+      given: [
+        create(
+          "pods",
+          pod("big", {
+            containers: [{ name: "main", image: "example.test/web:1", resources: { requests: { cpu: "1000" } } }],
+          }),
+        ),
+      ],
+      steps: [
+        until(
+          "pods/big",
+          { status: { conditions: [{ type: "PodScheduled", status: "False" }] } },
+          { show: ["status.phase", "status.conditions[*].reason", "status.conditions[*].message"] },
+        ),
+        events("Pod", ["FailedScheduling"]),
+      ],
+    },
+    {
+      name: "a pod that wants another kind of node is unschedulable",
+      given: [create("pods", pod("picky", { nodeSelector: { disk: "none-has-this" } }))],
+      steps: [
+        until(
+          "pods/picky",
+          { status: { conditions: [{ type: "PodScheduled", status: "False" }] } },
+          { show: ["status.phase", "status.conditions[*].reason", "status.conditions[*].message"] },
+        ),
+      ],
+    },
+    {
+      name: "a quota stops a Deployment, which says so",
+      given: [
+        create("resourcequotas", {
+          apiVersion: "v1",
+          kind: "ResourceQuota",
+          metadata: { name: "q" },
+          spec: { hard: { pods: "0" } },
+        }),
+        until("resourcequotas/q", { status: { hard: { pods: "0" } } }),
+        create("deployments", deployment("web")),
+      ],
+      steps: [
+        until(
+          "deployments/web",
+          { status: { conditions: [{ type: "ReplicaFailure", status: "True" }] } },
+          { show: CONDITIONS, unordered: true },
+        ),
+      ],
+    },
+    {
+      name: "a StatefulSet brings its pods up one after the other, by number",
+      given: [create("statefulsets", statefulSet("db", { replicas: 2 }))],
+      steps: [
+        until(
+          "statefulsets/db",
+          { status: { readyReplicas: 2 } },
+          {
+            show: [
+              "status.replicas",
+              "status.readyReplicas",
+              "status.currentReplicas",
+              "status.availableReplicas",
+              "status.collisionCount",
+            ],
+          },
+        ),
+        {
+          ...get("pods"),
+          show: [
+            "items[*].metadata.name",
+            "items[*].metadata.labels",
+            "items[*].spec.hostname",
+            "items[*].spec.subdomain",
+          ],
+        },
+      ],
+    },
+    {
+      name: "a StatefulSet scales down from the end",
+      given: [
+        create("statefulsets", statefulSet("db", { replicas: 3 })),
+        until("statefulsets/db", { status: { readyReplicas: 3 } }),
+      ],
+      steps: [
+        merge("statefulsets/db/scale", { spec: { replicas: 1 } }, { show: ["spec"] }),
+        gone("pods/db-2"),
+        gone("pods/db-1"),
+        until(
+          "statefulsets/db",
+          { status: { replicas: 1, observedGeneration: 2 } },
+          { show: ["status.replicas", "status.readyReplicas"] },
+        ),
+      ],
+    },
+    {
+      name: "a StatefulSet keeps claims by number",
+      given: [
+        create(
+          "statefulsets",
+          statefulSet("db", {
+            volumeClaimTemplates: [
+              {
+                metadata: { name: "data" },
+                spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
+              },
+            ],
+          }),
+        ),
+      ],
+      steps: [
+        until(
+          "persistentvolumeclaims/data-db-0",
+          {},
+          { show: ["metadata.labels", "spec.resources", "status.phase", "metadata.finalizers"] },
+        ),
+      ],
+    },
+    {
+      name: "a StatefulSet replaces a pod under the same name",
+      given: [
+        create("statefulsets", statefulSet("db")),
+        until("statefulsets/db", { status: { readyReplicas: 1 } }),
+        until("pods/db-0", {}, { save: { first: "metadata.uid" } }),
+      ],
+      steps: [
+        merge(
+          "statefulsets/db",
+          { spec: { template: { metadata: { labels: { v: "2" } } } } },
+          { show: ["metadata.generation"] },
+        ),
+        until(
+          "pods/db-0",
+          { metadata: { labels: { v: "2" } }, status: { phase: "Running" } },
+          { show: ["metadata.name"] },
+        ),
+        until(
+          "statefulsets/db",
+          { status: { updatedReplicas: 1, readyReplicas: 1, observedGeneration: 2 } },
+          { show: ["status.replicas"] },
+        ),
+      ],
+    },
+    {
+      name: "a Job completes",
+      given: [create("jobs", job("once"))],
+      steps: [
+        condition("jobs/once", "Complete", "True", [
+          "status.succeeded",
+          "status.failed",
+          "status.active",
+          "status.ready",
+          ...CONDITIONS,
+        ]),
+        {
+          ...get("pods"),
+          show: [
+            "items[*].status.phase",
+            "items[*].metadata.generateName",
+            "items[*].metadata.ownerReferences[*].kind",
+            "items[*].metadata.finalizers",
+          ],
+        },
+        events("Job", ["SuccessfulCreate", "Completed"]),
+      ],
+    },
+    {
+      name: "a Job of several completions",
+      given: [create("jobs", job("many", { completions: 3, parallelism: 2 }))],
+      steps: [condition("jobs/many", "Complete", "True", ["status.succeeded", "status.active"])],
+    },
+    {
+      name: "an indexed Job numbers its pods",
+      given: [create("jobs", job("numbered", { completions: 2, parallelism: 2, completionMode: "Indexed" }))],
+      steps: [
+        condition("jobs/numbered", "Complete", "True", ["status.succeeded", "status.completedIndexes"]),
+        {
+          ...get("pods"),
+          show: ["items[*].metadata.annotations", "items[*].metadata.labels[batch.kubernetes.io/job-completion-index]"],
+          unordered: true,
+        },
+      ],
+    },
+    {
+      name: "a suspended Job waits",
+      given: [create("jobs", job("later", { suspend: true }))],
+      steps: [
+        condition("jobs/later", "Suspended", "True", CONDITIONS),
+        merge("jobs/later", { spec: { suspend: false } }, { show: ["spec.suspend"] }),
+        condition("jobs/later", "Complete", "True", ["status.succeeded"]),
+      ],
+    },
+    {
+      name: "a Job past its deadline fails",
+      given: [create("jobs", job("late", { activeDeadlineSeconds: 1 }, "example.test/task:missing"))],
+      steps: [
+        until(
+          "jobs/late",
+          { status: { conditions: [{ type: "Failed", status: "True" }] } },
+          { show: [...CONDITIONS, "status.failed"], unordered: true },
+        ),
+      ],
+    },
+    {
+      name: "a Service finds its pods",
+      given: [
+        create("services", service("web")),
+        create("deployments", deployment("web", { replicas: 2 })),
+        until("deployments/web", { status: { availableReplicas: 2 } }),
+      ],
+      steps: [
+        until(
+          "endpointslices",
+          { items: [{ endpoints: [{ conditions: { ready: true } }, { conditions: { ready: true } }] }] },
+          {
+            show: [
+              "items[*].endpoints[*].conditions",
+              "items[*].endpoints[*].targetRef.kind",
+              "items[*].ports",
+              "items[*].addressType",
+              "items[*].metadata.labels",
+              "items[*].metadata.ownerReferences[*].kind",
+            ],
+          },
+        ),
+      ],
+    },
+    {
+      name: "a PodDisruptionBudget counts",
+      given: [
+        create("deployments", deployment("web", { replicas: 3 })),
+        until("deployments/web", { status: { availableReplicas: 3 } }),
+      ],
+      steps: [
+        create(
+          "poddisruptionbudgets",
+          {
+            apiVersion: "policy/v1",
+            kind: "PodDisruptionBudget",
+            metadata: { name: "b" },
+            spec: { minAvailable: 2, selector: { matchLabels: { app: "web" } } },
+          },
+          { show: ["spec"] },
+        ),
+        until(
+          "poddisruptionbudgets/b",
+          { status: { expectedPods: 3 } },
+          { show: ["status.disruptionsAllowed", "status.currentHealthy", "status.desiredHealthy", ...CONDITIONS] },
+        ),
+      ],
+    },
+    {
+      name: "an HPA keeps the least that it is told",
+      given: [
+        create("deployments", deployment("web", {}, { resources: { requests: { cpu: "100m" } } })),
+        until("deployments/web", { status: { availableReplicas: 1 } }),
+        create("horizontalpodautoscalers", {
+          apiVersion: "autoscaling/v2",
+          kind: "HorizontalPodAutoscaler",
+          metadata: { name: "web" },
+          spec: {
+            scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+            minReplicas: 2,
+            maxReplicas: 4,
+            metrics: [
+              { type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 50 } } },
+            ],
+          },
+        }),
+      ],
+      steps: [
+        until("deployments/web", { spec: { replicas: 2 } }, { show: ["spec.replicas"] }),
+        until(
+          "horizontalpodautoscalers/web",
+          { status: { desiredReplicas: 2, conditions: [{ type: "AbleToScale" }] } },
+          { show: ["status.desiredReplicas"] },
+        ),
+      ],
+    },
+    {
+      name: "an HPA of what is not there says so",
+      given: [
+        create("horizontalpodautoscalers", {
+          apiVersion: "autoscaling/v2",
+          kind: "HorizontalPodAutoscaler",
+          metadata: { name: "web" },
+          spec: { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "none" }, maxReplicas: 4 },
+        }),
+      ],
+      steps: [condition("horizontalpodautoscalers/web", "AbleToScale", "False", CONDITIONS)],
+    },
+    {
+      name: "a ReplicaSet alone",
+      given: [create("replicasets", { ...deployment("alone", { replicas: 2 }), kind: "ReplicaSet" })],
+      steps: [until("replicasets/alone", { status: { readyReplicas: 2, availableReplicas: 2 } }, { show: ["status"] })],
+    },
+    {
+      name: "a pod runs, and all that a node says of it",
+      given: [create("pods", pod("p"))],
+      steps: [
+        until(
+          "pods/p",
+          { status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] } },
+          {
+            show: [
+              "status.phase",
+              "status.qosClass",
+              "status.conditions[*].type",
+              "status.conditions[*].status",
+              "status.containerStatuses[*].ready",
+              "status.containerStatuses[*].started",
+              "status.containerStatuses[*].name",
+            ],
+            unordered: true,
+          },
+        ),
+      ],
+    },
+  ],
+};

@@ -1,0 +1,58 @@
+import { equalJson, isJsonArray, isJsonObject, type JsonValue } from "@oaas/kube-core";
+import type { Case } from "./case.ts";
+import type { CaseRun } from "./run-case.ts";
+
+/** What came of a case on both servers. */
+export interface Verdict {
+  /** What nobody expected, in words; empty when all is well. */
+  readonly problems: readonly string[];
+  /** Ids of listed differences that showed. */
+  readonly differences: readonly string[];
+}
+
+/** Compares what both servers showed. A listed difference must show where a step names it, and nothing else may. */
+export function judge({ steps }: Case, real: CaseRun, embedded: CaseRun): Verdict {
+  const problems = real.broken.map((text) => `real: ${text}`);
+  const differences: string[] = [];
+  let isExplained = false;
+  for (const [index, { differs }] of steps.entries()) {
+    const [theirs, ours] = [real.shown[index], embedded.shown[index]];
+    if (theirs === undefined && ours === undefined) continue;
+    const isEqual = theirs !== undefined && ours !== undefined && equalJson(theirs, ours);
+    if (isEqual && differs !== undefined) problems.push(`step ${index + 1}: difference ${differs} no longer shows`);
+    if (isEqual) continue;
+    if (differs === undefined) {
+      problems.push(`step ${index + 1}: ${differencesOf(theirs, ours).slice(0, 8).join("\n      ")}`);
+    } else {
+      differences.push(differs);
+      isExplained = true;
+    }
+  }
+  // A listed difference may well break what a step wants.
+  if (!isExplained) problems.push(...embedded.broken.map((text) => `embedded: ${text}`));
+  return { problems, differences };
+}
+
+/** Where two values differ, one line each. */
+export function differencesOf(
+  real: JsonValue | undefined,
+  embedded: JsonValue | undefined,
+  path = "",
+): readonly string[] {
+  if (real !== undefined && embedded !== undefined && equalJson(real, embedded)) return [];
+  if (isJsonObject(real ?? null) && isJsonObject(embedded ?? null)) {
+    const [a, b] = [real, embedded] as [Record<string, JsonValue>, Record<string, JsonValue>];
+    const keys = [...new Set([...Object.keys(a), ...Object.keys(b)])];
+    return keys.flatMap((key) => differencesOf(a[key], b[key], `${path}.${key}`));
+  }
+  if (isJsonArray(real ?? null) && isJsonArray(embedded ?? null)) {
+    const [a, b] = [real, embedded] as [readonly JsonValue[], readonly JsonValue[]];
+    const length = Math.max(a.length, b.length);
+    return Array.from({ length }, (_, index) => differencesOf(a[index], b[index], `${path}[${index}]`)).flat();
+  }
+  return [`${path || "."}: real ${textOf(real)} embedded ${textOf(embedded)}`];
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return value === undefined ? "nothing" : JSON.stringify(value).slice(0, 500);
+}

@@ -1,0 +1,124 @@
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "@oaas/kube-core";
+
+const UUID = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g;
+const TIME = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)/g;
+const ADDRESS = /\b10\.\d{1,3}\.\d{1,3}\.\d{1,3}\b/g;
+const TOKEN = /\beyJ[\w-]+\.[\w-]+\.[\w-]+/g;
+/** `X is invalid: [a, b]`: the server visits members in no order; the causes say the same and are sorted. */
+const LISTED = /(is invalid: )\[.*\]$/s;
+const HASH_LABELS = ["pod-template-hash", "controller-revision-hash"];
+
+/**
+ * Makes what a server answered comparable with what another did: times go, ids and versions become numbers in the order in which they appear, so
+ * that equal ones stay equal and different ones different. One for a whole case and server.
+ */
+export class Normaliser {
+  readonly #uids = new Map<string, string>();
+  readonly #versions = new Map<string, string>();
+  /** Names and hashes that the server made up; longest first when replaced. */
+  readonly #made = new Map<string, string>();
+
+  value(value: JsonValue): JsonValue {
+    this.#learn(value);
+    return this.#normal(value, "");
+  }
+
+  /** What a command printed. */
+  text(text: string): string {
+    return this.#string(text)
+      .replaceAll(/(resourceVersion:? "?)\d+/g, "$1<rv>")
+      .replaceAll(/\b(\d+d)?(\d+h)?(\d+m)?\d+(\.\d+)?(s|ms)\b( ago)?/g, "<age>")
+      .replaceAll(/(CreationTimestamp|Start Time|Started|Finished):(\s+)\w{3}, \d.*$/gm, "$1:$2<time>")
+      .replaceAll(/<age>( +)/g, "<age> ")
+      .replaceAll(/:3\d{4}\b/g, ":<port>")
+      .replaceAll(/https?:\/\/127\.0\.0\.1:\d+/g, "<url>");
+  }
+
+  /** Learns the names that the server made up, before anything is replaced. */
+  #learn(value: JsonValue): void {
+    if (isJsonArray(value)) {
+      for (const item of value) this.#learn(item);
+      return;
+    }
+    if (!isJsonObject(value)) return;
+    const { generateName, name, labels } = value;
+    if (typeof generateName === "string" && typeof name === "string" && name.startsWith(generateName)) {
+      this.#learnMade(name.slice(generateName.length), "made");
+    }
+    if (labels !== undefined && isJsonObject(labels)) {
+      for (const label of HASH_LABELS) {
+        const hash = labels[label];
+        if (typeof hash === "string" && hash !== "") this.#learnMade(hash.slice(hash.lastIndexOf("-") + 1), "hash");
+      }
+    }
+    for (const member of Object.values(value)) this.#learn(member);
+  }
+
+  #learnMade(text: string, word: string): void {
+    if (text !== "" && !this.#made.has(text)) this.#made.set(text, `<${word} ${this.#made.size + 1}>`);
+  }
+
+  #normal(value: JsonValue, key: string): JsonValue {
+    if (typeof value === "string") return this.#member(key, value);
+    if (typeof value === "number") return key === "nodePort" || key === "healthCheckNodePort" ? "<port>" : value;
+    if (isJsonArray(value)) {
+      const items = value.map((item) => this.#normal(item, ""));
+      return key === "managedFields" || key === "causes" ? sorted(items) : items;
+    }
+    if (!isJsonObject(value)) return value;
+    const isList = isListLike(value);
+    const normal: Record<string, JsonValue> = {};
+    for (const [name, member] of Object.entries(value)) {
+      normal[name] =
+        name === "metadata" && isList && isJsonObject(member)
+          ? this.#normal(listMetadata(member), name)
+          : this.#normal(member, name);
+    }
+    return normal;
+  }
+
+  #member(key: string, text: string): string {
+    if (key === "resourceVersion" && /^[1-9]\d*$/.test(text)) return this.#numbered(this.#versions, text, "rv");
+    if (key === "continue" && text !== "") return "<continue>";
+    return this.#string(text).replace(LISTED, "$1[…]");
+  }
+
+  #string(text: string): string {
+    let result = text
+      .replaceAll(UUID, (uid) => this.#numbered(this.#uids, uid, "uid"))
+      .replaceAll(TIME, (_, fraction: string | undefined) => (fraction === undefined ? "<time>" : "<microtime>"))
+      .replaceAll(TOKEN, "<token>")
+      .replaceAll(ADDRESS, "<ip>");
+    for (const [made, word] of this.#made) if (result.includes(made)) result = result.replaceAll(made, word);
+    return result;
+  }
+
+  #numbered(known: Map<string, string>, text: string, word: string): string {
+    const number = known.get(text) ?? `<${word} ${known.size + 1}>`;
+    known.set(text, number);
+    return number;
+  }
+}
+
+/** The version of a list, of a table and of a bookmark is the store's at that moment, which others move as well. */
+function isListLike(value: JsonObject): boolean {
+  const { kind, metadata, items, rows } = value;
+  if (metadata === undefined || !isJsonObject(metadata)) return false;
+  if (items !== undefined || rows !== undefined) return true;
+  const { annotations } = metadata;
+  const isBookmark = metadata["name"] === undefined && metadata["uid"] === undefined && kind !== undefined;
+  return (
+    isBookmark || (annotations !== undefined && isJsonObject(annotations) && "k8s.io/initial-events-end" in annotations)
+  );
+}
+
+function listMetadata(metadata: JsonObject): JsonObject {
+  const { resourceVersion } = metadata;
+  return typeof resourceVersion === "string" && resourceVersion !== "" && resourceVersion !== "0"
+    ? { ...metadata, resourceVersion: "<rv>" }
+    : metadata;
+}
+
+function sorted(items: readonly JsonValue[]): readonly JsonValue[] {
+  return [...items].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+}

@@ -1,0 +1,24 @@
+import type { CommandOptions, CommandResult } from "@oaas/testkit";
+import type { Wire } from "./http.ts";
+
+/** A server that cases run on. */
+export interface Target extends AsyncDisposable {
+  readonly name: "real" | "embedded";
+  readonly wire: Wire;
+  /** Bearer tokens of the users of the suite. */
+  readonly tokens: Readonly<Record<string, string>>;
+  /** A file for kubectl; its users are those of the suite. */
+  readonly kubeconfig: string;
+  readonly kubectl: RunKubectl;
+}
+
+export type RunKubectl = (
+  args: readonly string[],
+  options: Pick<CommandOptions, "stdin" | "env" | "timeoutMs">,
+) => Promise<CommandResult>;
+
+/** Known to both servers besides the administrator, who is in system:masters; they may nothing until a case says so. */
+export const USERS = [
+  { name: "alice", token: "alice-token", groups: ["people"] },
+  { name: "bob", token: "bob-token", groups: ["people", "writers"] },
+];
