@@ -401,10 +401,14 @@ export const WRONG_OBJECTS: readonly WrongObject[] = [
     only: "code",
   },
   {
-    why: "list in place of a time, whose type the server does not look at",
+    why: "list in place of a time, whose type the server looks at only because of a rule",
     object: record({ deployment_unit: { id: "a", created_at: [] } }),
     field: "spec.deployment_unit.created_at",
-    only: "code",
+  },
+  {
+    why: "the same in a class runtime",
+    object: crt({ origin: { created_at: ["2026-01-31T12:00:00Z"] } }),
+    field: "spec.origin.created_at",
   },
   {
     why: "null in a list that is not typed",

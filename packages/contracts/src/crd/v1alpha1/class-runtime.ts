@@ -4,7 +4,7 @@ import { withRules } from "../rule.ts";
 import { classRequests, oneEnforcement } from "./class-parts.ts";
 import { classFunction } from "./function.ts";
 import { kubernetesObject, type ObjectInput } from "./object.ts";
-import { deploymentKey, gridId, moment, qualifiedClassKey, shortName } from "./scalars.ts";
+import { deploymentKey, givenMoment, gridId, qualifiedClassKey, shortName } from "./scalars.ts";
 import { classStatusFields } from "./status.ts";
 
 /** The part of a deployment unit that says where it came from, so that the whole unit can be given back. */
@@ -16,7 +16,7 @@ const origin = z.object({
   digest: z.string().max(253).optional().describe("The sender's digest of the desired state."),
   package_revision: z.string().max(253).optional().describe("Revision of the package the class was taken from."),
   managed_by: z.string().max(253).optional().describe("Package Manager that owns the unit."),
-  created_at: moment.optional().describe("When it was planned."),
+  created_at: givenMoment.optional().describe("When it was planned."),
 });
 
 const spec = withRules(

@@ -9,8 +9,8 @@ import { odgmConfig } from "./odgm.ts";
 import {
   classKey,
   deploymentKey,
+  givenMoment,
   image,
-  moment,
   packageName,
   port,
   quantity,
@@ -31,7 +31,7 @@ const deploymentUnit = z.object({
   odgm_config: odgmConfig.optional().describe("Its state store; the record's own odgm_config wins."),
   selected_template: templateName.optional().describe("Template; the record's own selected_template wins."),
   telemetry: telemetry.optional().describe("OpenTelemetry switches; the record's own win."),
-  created_at: moment.optional().describe("When it was planned."),
+  created_at: givenMoment.optional().describe("When it was planned."),
 });
 
 const spec = withRules(

@@ -13,6 +13,7 @@ import {
 } from "@oaas/models";
 import { z } from "zod";
 import { mapOf } from "../collections.ts";
+import { withRules } from "../rule.ts";
 
 /** Text that keeps a rule of the domain, so that what Package Manager accepts a cluster accepts too. */
 function ruled(rule: TextRule) {
@@ -76,6 +77,14 @@ export const gridId = z.int().min(0);
 
 /** A moment, RFC 3339. */
 export const moment = z.iso.datetime({ offset: true });
+
+/** The same, as a user gives it. Where a text has a format, the server looks no further whether it is one: a list would pass. */
+export const givenMoment = withRules(moment, {
+  cel: "self >= timestamp('0001-01-01T00:00:00Z')",
+  message: "must be a time, such as 2026-01-31T12:00:00Z",
+  // What is a time at all is in order.
+  holds: () => true,
+});
 
 /** A sentence for people. */
 export const text = z.string().max(4096);
