@@ -1,4 +1,4 @@
-import { Fault, internal } from "@oaas/foundation";
+import { Fault, internal, type Brand } from "@oaas/foundation";
 
 /**
  * How a record becomes JSON and back, over the years.
@@ -28,11 +28,17 @@ interface Envelope {
   readonly d: unknown;
 }
 
+/** A record as JSON, without what a collection keeps with it. */
+export type RecordText = Brand<string, "RecordText">;
+
+export function recordText<T>(codec: Codec<T>, record: T): RecordText {
+  return JSON.stringify(codec.encode === undefined ? record : codec.encode(record)) as RecordText;
+}
+
 /** The text that is stored. Index keys are kept with it, so that they are found again whatever the index is by then. */
-export function encodeRecord<T>(codec: Codec<T>, record: T, indexKeys: readonly string[]): string {
-  const d = codec.encode === undefined ? record : codec.encode(record);
-  const envelope: Envelope = indexKeys.length === 0 ? { v: codec.version, d } : { v: codec.version, i: indexKeys, d };
-  return JSON.stringify(envelope);
+export function storedText({ version }: { readonly version: number }, text: RecordText, indexKeys: readonly string[]): string {
+  const i = indexKeys.length === 0 ? "" : `"i":${JSON.stringify(indexKeys)},`;
+  return `{"v":${version},${i}"d":${text}}`;
 }
 
 /** Reads what was stored; OAAS_STORE_VALUE_INVALID when that is impossible. */

@@ -98,6 +98,25 @@ export class CollectionView<T> {
     await (options.signal ? orAbort(promise, options.signal) : promise);
   }
 
+  /** Whether the view shows a revision at which this collection changed, as soon as it does or after this long. */
+  reachedWithin(revision: number, withinMs: number): Promise<boolean> {
+    if (this.#revision >= revision) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const waiter = {
+        revision,
+        resolve: () => {
+          timer.cancel();
+          resolve(true);
+        },
+      };
+      const timer = this.#options.ambient.timers.after(withinMs, () => {
+        this.#waiting = this.#waiting.filter((each) => each !== waiter);
+        resolve(false);
+      });
+      this.#waiting.push(waiter);
+    });
+  }
+
   /** One page of what matches, in order. */
   page(query: ViewQuery<T>): ViewPage<T> {
     const { order = "id", descending = false } = query;
@@ -195,9 +214,13 @@ export class CollectionView<T> {
 
   #advance(revision: number, changed: readonly string[]): void {
     this.#revision = Math.max(this.#revision, revision);
+    if (this.#waiting.length > 0) this.#wake();
+    if (changed.length > 0) this.#options.onChange?.(changed);
+  }
+
+  #wake(): void {
     const ready = this.#waiting.filter((waiter) => waiter.revision <= this.#revision);
     this.#waiting = this.#waiting.filter((waiter) => waiter.revision > this.#revision);
     for (const { resolve } of ready) resolve();
-    if (changed.length > 0) this.#options.onChange?.(changed);
   }
 }

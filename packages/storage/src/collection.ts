@@ -1,5 +1,5 @@
 import { alreadyExists, conflict, notFound } from "@oaas/foundation";
-import { encodeRecord, type Codec } from "./codec.ts";
+import { recordText, storedText, type Codec, type RecordText } from "./codec.ts";
 import { CollectionLayout, type Indexes } from "./collection-layout.ts";
 import { absent, unchanged } from "./conditions.ts";
 import { conflictOf } from "./kv-faults.ts";
@@ -29,6 +29,8 @@ export interface CollectionDefinition<T, I extends Indexes<T> = Indexes<T>> {
   readonly indexes?: I;
   /** How many decoded records to keep, so that an entry that did not change is not decoded again. Default none. */
   readonly remember?: number;
+  /** Whoever reads what this collection just wrote gets the record as it was handed in; for records that nobody changes and codecs that check only. */
+  readonly keepWritten?: true;
 }
 
 export interface ListOptions extends CallOptions {
@@ -103,13 +105,18 @@ export class Collection<T, I extends Indexes<T> = Indexes<T>> {
     }
   }
 
-  stageCreate(id: string, record: T, lease?: LeaseId): Transaction {
-    return this.#stagePut(id, record, { condition: absent(this.#layout.recordKey(id)), old: [], lease });
+  /** The record as JSON: for a record that goes into several collections of one codec, so that it is written down once. */
+  textOf(record: T): RecordText {
+    return recordText(this.#definition.codec, record);
   }
 
-  stageUpdate(stored: Stored<T>, record: T): Transaction {
+  stageCreate(id: string, record: T, lease?: LeaseId, text?: RecordText): Transaction {
+    return this.#stagePut(id, record, { condition: absent(this.#layout.recordKey(id)), old: [], lease, text });
+  }
+
+  stageUpdate(stored: Stored<T>, record: T, text?: RecordText): Transaction {
     const { entry, indexKeys: old } = stored.source;
-    return this.#stagePut(stored.id, record, { condition: unchanged(entry), old, lease: entry.lease });
+    return this.#stagePut(stored.id, record, { condition: unchanged(entry), old, lease: entry.lease, text });
   }
 
   stageDelete(stored: Stored<T>): Transaction {
@@ -225,11 +232,13 @@ export class Collection<T, I extends Indexes<T> = Indexes<T>> {
       readonly condition: NonNullable<Transaction["conditions"]>[number];
       readonly old: readonly string[];
       readonly lease: LeaseId | undefined;
+      readonly text: RecordText | undefined;
     },
   ): Transaction {
     const lease = how.lease === undefined ? {} : { lease: how.lease };
     const indexKeys = this.#indexKeys(id, record);
-    const value = encodeRecord(this.#definition.codec, record, indexKeys);
+    const value = storedText(this.#definition.codec, how.text ?? this.textOf(record), indexKeys);
+    if (this.#definition.keepWritten) this.#reader.expect(how.condition.key, { value, record, indexKeys });
     return {
       conditions: [how.condition],
       writes: [

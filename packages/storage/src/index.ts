@@ -34,7 +34,7 @@ export { absent, present, sameIncarnation, together, unchanged } from "./conditi
 export { conflictOf, outcomeUnknown, type Conflict } from "./kv-faults.ts";
 export { acquire, type Acquired, type AcquireRequest, type Ownership } from "./ownership.ts";
 export { Collection, type CollectionDefinition, type ListOptions } from "./collection.ts";
-export type { Codec } from "./codec.ts";
+export type { Codec, RecordText } from "./codec.ts";
 export type { Indexes } from "./collection-layout.ts";
 export type { CollectionBatch, CollectionChange, Listed, Stored, Unreadable } from "./records.ts";
 export { pageOf, type Ordered, type OrderedPage, type PageQuery } from "./ordered-page.ts";

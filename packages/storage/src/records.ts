@@ -1,5 +1,5 @@
 import type { Fault } from "@oaas/foundation";
-import { decodeRecord, isUnreadable, type Codec } from "./codec.ts";
+import { decodeRecord, isUnreadable, type Codec, type Decoded } from "./codec.ts";
 import type { CollectionLayout } from "./collection-layout.ts";
 import type { Entry } from "./kv.ts";
 
@@ -40,12 +40,23 @@ export type CollectionChange<T> =
   | { readonly type: "delete"; readonly id: string }
   | ({ readonly type: "unreadable" } & Unreadable);
 
+/** A record on its way into the store. */
+interface Written<T> {
+  readonly value: string;
+  readonly record: T;
+  readonly indexKeys: readonly string[];
+}
+
+/** Records on their way that are remembered; more are on their way only if most of them never arrive. */
+const MAX_WRITTEN = 256;
+
 /** Turns entries into records. */
 export class RecordReader<T> {
   readonly #layout: CollectionLayout;
   readonly #codec: Codec<T>;
   readonly #keep: number;
   readonly #kept = new Map<string, Stored<T>>();
+  readonly #written = new Map<string, Written<T>>();
 
   constructor(layout: CollectionLayout, codec: Codec<T>, keep = 0) {
     this.#layout = layout;
@@ -68,9 +79,15 @@ export class RecordReader<T> {
     return stored;
   }
 
+  /** This record is about to be written: an entry of just this text need not be decoded to know it. */
+  expect(key: string, written: Written<T>): void {
+    if (this.#written.size >= MAX_WRITTEN) this.#written.clear();
+    this.#written.set(key, written);
+  }
+
   /** Reads it anew. */
   decode(entry: Entry): Stored<T> {
-    const { record, indexKeys, outdated } = decodeRecord(this.#codec, entry.key, entry.value);
+    const { record, indexKeys, outdated } = this.#arrived(entry) ?? decodeRecord(this.#codec, entry.key, entry.value);
     return {
       id: this.#layout.idOfRecord(entry.key),
       record,
@@ -79,6 +96,13 @@ export class RecordReader<T> {
       version: entry.version,
       source: { entry, indexKeys, outdated },
     };
+  }
+
+  #arrived({ key, value }: Entry): Decoded<T> | undefined {
+    const written = this.#written.get(key);
+    if (written?.value !== value) return undefined;
+    this.#written.delete(key);
+    return { record: written.record, indexKeys: written.indexKeys, outdated: false };
   }
 
   /** What can be read, and beside it what cannot: one bad value does not hide the others. */

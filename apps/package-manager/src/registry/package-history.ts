@@ -1,5 +1,5 @@
 import { invalidArgument, notFound } from "@oaas/foundation";
-import { Collection, type KeyValueStore, type Transaction } from "@oaas/storage";
+import { Collection, type KeyValueStore, type RecordText, type Transaction } from "@oaas/storage";
 import { jsonChanges } from "../history/json-changes.ts";
 import type { Diff, ListPage, PageRequest, Revision } from "../use-cases.ts";
 import { pageRequest } from "./package-queries.ts";
@@ -14,8 +14,9 @@ export class PackageHistory {
   }
 
   /** Without a condition of its own: the package's decides, and a revision left by a removal that was cut off is replaced. */
-  stage(record: PackageRecord): Transaction {
-    return { writes: this.#revisions.stageCreate(revisionId(record.package.name, record.revision), record).writes };
+  stage(record: PackageRecord, text: RecordText): Transaction {
+    const id = revisionId(record.package.name, record.revision);
+    return { writes: this.#revisions.stageCreate(id, record, undefined, text).writes };
   }
 
   /** One revision of the package whose current record is given. */

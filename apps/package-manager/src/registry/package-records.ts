@@ -17,6 +17,7 @@ export const PACKAGES = {
   codec: { version: 1, decode: packageRecord },
   indexes: { dependency: ({ package: { dependencies } }: PackageRecord) => dependencies },
   remember: REMEMBERED,
+  keepWritten: true,
 } satisfies CollectionDefinition<PackageRecord>;
 
 /** Every revision, by `revisionId`. */

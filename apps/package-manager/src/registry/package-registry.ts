@@ -236,11 +236,16 @@ export class PackageRegistry implements Registry {
           record: previous.record,
         };
       const record = this.#recordOf(input, digest, previous?.record, call);
+      const text = this.#packages.textOf(record);
       const put = previous
-        ? this.#packages.stageUpdate(previous, record)
-        : this.#packages.stageCreate(input.name, record);
+        ? this.#packages.stageUpdate(previous, record, text)
+        : this.#packages.stageCreate(input.name, record, undefined, text);
       const { revision } = await this.#commit(
-        together(put, this.#history.stage(record), ...needed.packages.map((each) => this.#stageNeed(each, input.name))),
+        together(
+          put,
+          this.#history.stage(record, text),
+          ...needed.packages.map((each) => this.#stageNeed(each, input.name)),
+        ),
         input.name,
         previous === undefined,
       );
@@ -314,21 +319,13 @@ export class PackageRegistry implements Registry {
   ): Promise<{ readonly revision: number }> {
     try {
       const committed = await this.#options.store.commit(transaction);
-      await this.#shown(committed.revision);
+      await this.#view.reachedWithin(committed.revision, SHOWN_WITHIN_MS);
       return committed;
     } catch (thrown) {
       if (creating && name !== undefined && conflictOf(thrown) && (await this.#packages.get(name)))
         throw alreadyRegistered(name, thrown);
       throw thrown;
     }
-  }
-
-  async #shown(revision: number): Promise<void> {
-    const { timers } = this.#options.ambient;
-    const limit = new AbortController();
-    const timer = timers.after(SHOWN_WITHIN_MS, () => limit.abort());
-    await this.#view.reached(revision, { signal: limit.signal }).catch(() => undefined);
-    timer.cancel();
   }
 
   async #scheduled(
