@@ -31,6 +31,7 @@ export const SCOPES = [
   "deps",
   "examples",
   "tests",
+  "conformance",
 ];
 
 /** A title that needs more is two commits. */
