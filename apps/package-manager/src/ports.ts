@@ -116,5 +116,6 @@ export interface ClusterDirectory {
   get(name: ClusterName): ClusterEntry | undefined;
   /** From the cache while it is fresh, else asked once for all who wait. Never rejects: a failure is in the reading. */
   reading(name: ClusterName, options?: CallOptions): Promise<HealthReading>;
-  readings(options?: CallOptions): Promise<readonly HealthReading[]>;
+  /** Of every cluster. With `needed` only those are waited for; of the others what was last heard is told as it is. */
+  readings(options?: CallOptions & { readonly needed?: readonly ClusterName[] }): Promise<readonly HealthReading[]>;
 }

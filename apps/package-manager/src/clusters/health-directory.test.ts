@@ -94,6 +94,17 @@ describe("the directory of clusters", () => {
     expect(await waiting).toMatchObject({ health: well });
   });
 
+  it("waits for those who are needed, not for others that hang", async () => {
+    const { directory, script, time } = directoryOf({ names: ["edge", "hung"] });
+    script.answer = hang;
+    const hung = directory.reading("hung" as ClusterName);
+    script.answer = async () => well;
+    const readings = await directory.readings({ needed: [edge] });
+    expect(readings).toMatchObject([{ health: well }, { cluster: "hung", error: "it has not answered yet" }]);
+    await time.advance(2_000);
+    expect(await hung).toMatchObject({ health: { status: "unknown" } });
+  });
+
   it("says unknown for a cluster that never answered, and for one that is not there", async () => {
     const { directory, script } = directoryOf();
     script.answer = fail;

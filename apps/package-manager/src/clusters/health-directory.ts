@@ -43,14 +43,15 @@ const FAILING_TTL_MS = 1_000;
 
 /** How long a reader waits for a new reading where there is an old one, and where there is none. */
 const OLD_READING_MS = 500;
-const NO_READING_MS = 5_000;
+const NO_READING_MS = 2_000;
 
 /**
  * The clusters with their health, asked in the background and kept for a while.
  *
  * *Guarantees*: however many read at once, a cluster is asked once; a cluster that failed when last asked is never waited for: its reading is
  * handed out as it is, and asked for anew behind the reader's back; one that is slow to answer is waited for half a second, then its old reading is
- * handed out with its age; a failing cluster is asked again after 1, 2, 4 … seconds, up to the interval.
+ * handed out with its age; one that never answered so far is waited for two; a failing cluster is asked again after 1, 2, 4 … seconds, up to
+ * the interval.
  */
 export class HealthDirectory implements ClusterDirectory {
   readonly #options: HealthDirectoryOptions;
@@ -97,8 +98,14 @@ export class HealthDirectory implements ClusterDirectory {
     }
   }
 
-  async readings(options?: CallOptions): Promise<readonly HealthReading[]> {
-    return Promise.all(this.list().map(({ name }) => this.reading(name, options)));
+  async readings({ needed, ...options }: Parameters<ClusterDirectory["readings"]>[0] = {}): Promise<
+    readonly HealthReading[]
+  > {
+    return Promise.all(
+      this.list().map(({ name }) =>
+        needed === undefined || needed.includes(name) ? this.reading(name, options) : this.#lastHeard(name),
+      ),
+    );
   }
 
   /** Told when a cluster's state, numbers or breaker are others than before. The answer ends that. */
@@ -132,6 +139,14 @@ export class HealthDirectory implements ClusterDirectory {
     };
     this.#kept.set(name, kept);
     return kept;
+  }
+
+  /** Without waiting; asked for anew behind the reader's back when it is old. */
+  #lastHeard(name: ClusterName): HealthReading {
+    const kept = this.#of(name);
+    const isOld = this.#options.ambient.clock.monotonic() - kept.askedAtMs >= this.#options.ttlMs;
+    if (kept.reading === undefined || isOld) void this.#ask(name, kept);
+    return this.#now(kept.reading ?? unread(name, "closed", "it has not answered yet"));
   }
 
   /** The breaker may have moved since. */

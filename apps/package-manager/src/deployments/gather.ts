@@ -49,9 +49,11 @@ export async function gather(
   deps: GatherDeps,
 ): Promise<Gathered> {
   const deployment = named(wish);
+  const { targetClusters } = deployment;
   const [{ record, stage }, readings] = await Promise.all([
     deps.packages.use(deployment.packageName, `deployment/${deployment.key}`),
-    deps.clusters.readings(),
+    // Whom the wish names, nobody else is waited for.
+    deps.clusters.readings(targetClusters.length === 0 ? {} : { needed: targetClusters }),
   ]);
   const from =
     whatIf?.packageRevision === undefined
