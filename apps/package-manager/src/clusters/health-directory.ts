@@ -142,7 +142,7 @@ export class HealthDirectory implements ClusterDirectory {
   }
 
   /** Without waiting; asked for anew behind the reader's back when it is old. */
-  #lastHeard(name: ClusterName): HealthReading {
+  async #lastHeard(name: ClusterName): Promise<HealthReading> {
     const kept = this.#of(name);
     const isOld = this.#options.ambient.clock.monotonic() - kept.askedAtMs >= this.#options.ttlMs;
     if (kept.reading === undefined || isOld) void this.#ask(name, kept);
