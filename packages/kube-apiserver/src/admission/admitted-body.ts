@@ -1,0 +1,51 @@
+import { err, ok, type Result } from "@oaas/foundation";
+import {
+  admitted,
+  customResourceErrors,
+  withDefaults,
+  type FieldError,
+  type JsonObject,
+  type Status,
+} from "@oaas/kube-core";
+import type { Kind, KindVersion } from "../kinds/kind.ts";
+import { badRequest } from "../request/refusals.ts";
+import { isBuiltIn } from "../verbs/world.ts";
+import { metadataTypeError } from "./metadata-types.ts";
+
+/** A kind in one of its versions. */
+export interface OfKind {
+  readonly kind: Kind;
+  readonly version: KindVersion;
+}
+
+/** An object as it is taken in: read by its type, with defaults, without what is unknown. */
+export function admittedBody(of: OfKind, sent: JsonObject): Result<JsonObject, Status> {
+  const read = readAsKind(of, sent);
+  return read.ok ? ok(completed(of, read.value)) : read;
+}
+
+/** An object as its kind reads it, before defaults: what is of the wrong type refuses it. */
+export function readAsKind({ kind, version }: OfKind, sent: JsonObject): Result<JsonObject, Status> {
+  const refused = (why: string): Result<JsonObject, Status> =>
+    err(badRequest(`${kind.kind} in version "${version.name}" cannot be handled as a ${kind.kind}: ${why}`));
+  const wrongMetadata = isBuiltIn(kind) ? undefined : metadataTypeError(sent);
+  if (wrongMetadata !== undefined) return refused(wrongMetadata);
+  const decoded = kind.rules.decoded(sent);
+  return decoded.ok ? decoded : refused(decoded.error);
+}
+
+/** With every default, and for kinds of definitions without unknown fields. */
+export function completed({ kind, version }: OfKind, object: JsonObject): JsonObject {
+  const whole = isBuiltIn(kind)
+    ? (withDefaults(object, version.schema) as JsonObject)
+    : admitted(object, version.schema);
+  return kind.rules.defaulted(whole);
+}
+
+/** Everything that is wrong with an object that was taken in. */
+export function objectErrors({ kind, version }: OfKind, object: JsonObject): readonly FieldError[] {
+  return [
+    ...kind.rules.errors(object),
+    ...(kind.rules.isValidatedBySchema ? customResourceErrors(object, version.schema) : []),
+  ];
+}

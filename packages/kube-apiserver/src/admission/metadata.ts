@@ -1,0 +1,33 @@
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, type ObjectMeta } from "@oaas/kube-core";
+
+/** The metadata of an object, empty when it has none. */
+export function metadataOf(object: JsonObject): JsonObject {
+  const metadata = object["metadata"];
+  return isJsonObject(metadata) ? metadata : {};
+}
+
+/** The same with its types; for what the server itself has checked. */
+export function checkedMetadataOf(object: JsonObject): ObjectMeta {
+  return metadataOf(object) as ObjectMeta;
+}
+
+/** A copy with some of its metadata changed; undefined takes a field away. */
+export function withMetadata(object: JsonObject, changes: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
+  const entries = Object.entries({ ...metadataOf(object), ...changes });
+  const kept = entries.filter((entry): entry is [string, JsonValue] => entry[1] !== undefined);
+  return { ...object, metadata: Object.fromEntries(kept) };
+}
+
+export function nameOf(object: JsonObject): string {
+  const { name } = metadataOf(object);
+  return typeof name === "string" ? name : "";
+}
+
+export function finalizersOf(object: JsonObject): readonly string[] {
+  const { finalizers } = metadataOf(object);
+  return isJsonArray(finalizers) ? (finalizers as readonly string[]) : [];
+}
+
+export function isBeingDeleted(object: JsonObject): boolean {
+  return typeof metadataOf(object)["deletionTimestamp"] === "string";
+}

@@ -1,0 +1,60 @@
+import { equalJson, isJsonArray, isJsonObject, pruned, type JsonObject, type JsonValue } from "@oaas/kube-core";
+import { isBuiltIn } from "../verbs/world.ts";
+import type { OfKind } from "./admitted-body.ts";
+
+/** What a strict reader refuses in a body, as the real server lists it: fields that stand there twice, and unknown ones. */
+export function strictnessErrors(
+  { kind, version }: OfKind,
+  sent: JsonObject,
+  duplicates: readonly string[],
+): readonly string[] {
+  const without = pruned(sent, version.schema);
+  const unknown = without === sent ? [] : unknownPaths(sent, without, "");
+  const isOwn = isBuiltIn(kind);
+  // A field that is unknown is not also told to be there twice, except by kinds of definitions, which look for one after the other.
+  const told = isOwn ? duplicates.filter((path) => !unknown.includes(path)) : duplicates;
+  const lines = [
+    ...told.map((path) => ({ path, text: `duplicate field ${JSON.stringify(path)}` })),
+    ...(isOwn ? unknown : metadataFirst(unknown)).map((path) => ({
+      path,
+      text: `unknown field ${JSON.stringify(path)}`,
+    })),
+  ];
+  return (isOwn ? inDocumentOrder(lines, sent) : lines).map(({ text }) => text);
+}
+
+function metadataFirst(paths: readonly string[]): readonly string[] {
+  const isMeta = (path: string): boolean => path.startsWith("metadata.");
+  return [...paths.filter(isMeta), ...paths.filter((path) => !isMeta(path)).sort()];
+}
+
+/** By the place of each path's first step in the body. */
+function inDocumentOrder<T extends { readonly path: string }>(lines: readonly T[], sent: JsonObject): readonly T[] {
+  const places = new Map(Object.keys(sent).map((name, index) => [name, index]));
+  const place = ({ path }: T): number => places.get(path.split(/[.[]/)[0] ?? "") ?? 0;
+  return [...lines].sort((a, b) => place(a) - place(b));
+}
+
+function unknownPaths(before: JsonValue, after: JsonValue, path: string): readonly string[] {
+  if (before === after || equalJson(before, after)) return [];
+  if (isJsonArray(before) && isJsonArray(after)) {
+    return before.flatMap((item, index) => unknownPaths(item, after[index] ?? null, `${path}[${index}]`));
+  }
+  if (!isJsonObject(before) || !isJsonObject(after)) return [];
+  return Object.entries(before).flatMap(([name, value]) => {
+    const at = path === "" ? name : `${path}.${name}`;
+    if (Object.hasOwn(after, name)) return unknownPaths(value, after[name] ?? null, at);
+    return isEmptyMetadata(at, value) ? [] : [at];
+  });
+}
+
+/** Metadata that says nothing is dropped too, but nobody minds. */
+function isEmptyMetadata(path: string, value: JsonValue): boolean {
+  const isNothing =
+    value === null ||
+    value === "" ||
+    value === 0 ||
+    (isJsonArray(value) && value.length === 0) ||
+    (isJsonObject(value) && Object.keys(value).length === 0);
+  return isNothing && /(?:^|\.)metadata\.[a-zA-Z]+$/.test(path);
+}

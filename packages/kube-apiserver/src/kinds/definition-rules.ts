@@ -1,0 +1,124 @@
+import {
+  isJsonArray,
+  isJsonObject,
+  type CustomResourceDefinition,
+  type FieldError,
+  type JsonObject,
+  type JsonValue,
+} from "@oaas/kube-core";
+import { definitionErrors, definitionUpdateErrors } from "./definition-errors.ts";
+import type { Kind, KindRules } from "./kind.ts";
+
+/** Keeps a definition until all its objects are gone. */
+export const CLEANUP_FINALIZER = "customresourcecleanup.apiextensions.k8s.io";
+export const DEFINITIONS = { group: "apiextensions.k8s.io", resource: "customresourcedefinitions" };
+
+/** The kinds with what only code can say of definitions added to theirs. */
+export function withDefinitionRules(kinds: readonly Kind[]): readonly Kind[] {
+  return kinds.map((kind) =>
+    kind.group === DEFINITIONS.group && kind.resource === DEFINITIONS.resource
+      ? { ...kind, rules: { ...kind.rules, ...definitionRules(kind.rules) } }
+      : kind,
+  );
+}
+
+function definitionRules(before: KindRules): Partial<KindRules> {
+  return {
+    countsGenerations: true,
+    allowsUnconditionalUpdate: false,
+    defaulted: (object) => withNames(before.defaulted(object)),
+    prepareCreate: (object, circumstances) => ({
+      ...before.prepareCreate(object, circumstances),
+      status: {
+        conditions: null,
+        acceptedNames: { plural: "", kind: "" },
+        storedVersions: storageVersions(object),
+      },
+    }),
+    prepareUpdate: (next, live, circumstances) => withStoredVersions(before.prepareUpdate(next, live, circumstances)),
+    errors: (object): readonly FieldError[] => [...before.errors(object), ...definitionErrors(asDefinition(object))],
+    updateErrors: (next, live): readonly FieldError[] => [
+      ...before.updateErrors(next, live),
+      ...definitionUpdateErrors(asDefinition(next), asDefinition(live)),
+    ],
+    // Before it is marked it is held, so that marking it can give it its finalizer.
+    isHeld: (object) => metadataOf(object)["deletionTimestamp"] === undefined,
+    markedForDeletion: withCleanup,
+  };
+}
+
+/** A definition that was checked, with its types. */
+export function asDefinition(object: JsonObject): CustomResourceDefinition {
+  return object as unknown as CustomResourceDefinition;
+}
+
+/** Names that follow from others, and the one way to convert that we know. */
+function withNames(object: JsonObject): JsonObject {
+  const spec = objectAt(object, "spec");
+  const names = objectAt(spec, "names");
+  const kind = typeof names["kind"] === "string" ? names["kind"] : "";
+  const { conversion } = spec;
+  return {
+    ...object,
+    spec: {
+      ...spec,
+      names: {
+        ...names,
+        singular: isSet(names["singular"]) ? (names["singular"] ?? "") : kind.toLowerCase(),
+        listKind: isSet(names["listKind"]) ? (names["listKind"] ?? "") : `${kind}List`,
+      },
+      conversion: isJsonObject(conversion) ? conversion : { strategy: "None" },
+    },
+  };
+}
+
+function isSet(value: JsonValue | undefined): boolean {
+  return value !== undefined && value !== null && value !== "";
+}
+
+function storageVersions(object: JsonObject): readonly string[] {
+  const { versions } = objectAt(object, "spec");
+  if (!isJsonArray(versions)) return [];
+  return versions
+    .filter(isJsonObject)
+    .filter((version) => version["storage"] === true)
+    .map((version) => String(version["name"]));
+}
+
+/** Objects may be there in every version that was ever the one to store. */
+function withStoredVersions(object: JsonObject): JsonObject {
+  const status = objectAt(object, "status");
+  const before = isJsonArray(status["storedVersions"]) ? status["storedVersions"] : [];
+  const added = storageVersions(object).filter((version) => !before.includes(version));
+  return added.length === 0 ? object : { ...object, status: { ...status, storedVersions: [...before, ...added] } };
+}
+
+function withCleanup(object: JsonObject): JsonObject {
+  const metadata = metadataOf(object);
+  const finalizers = isJsonArray(metadata["finalizers"]) ? metadata["finalizers"] : [];
+  if (finalizers.includes(CLEANUP_FINALIZER)) return object;
+  const time = String(metadata["deletionTimestamp"] ?? "");
+  const status = objectAt(object, "status");
+  const conditions = isJsonArray(status["conditions"]) ? status["conditions"] : [];
+  const terminating = {
+    type: "Terminating",
+    status: "True",
+    lastTransitionTime: time,
+    reason: "InstanceDeletionPending",
+    message: "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+  };
+  return {
+    ...object,
+    metadata: { ...metadata, finalizers: [...finalizers, CLEANUP_FINALIZER] },
+    status: { ...status, conditions: [...conditions, terminating] },
+  };
+}
+
+function metadataOf(object: JsonObject): JsonObject {
+  return objectAt(object, "metadata");
+}
+
+function objectAt(object: JsonObject, name: string): JsonObject {
+  const value = object[name];
+  return isJsonObject(value) ? value : {};
+}

@@ -1,0 +1,66 @@
+import { isJsonArray, isJsonObject, type JsonValue } from "@oaas/kube-core";
+
+/** One step: a member, an item, every item, or the items a condition picks. */
+type Step =
+  | { readonly member: string }
+  | { readonly index: number }
+  | { readonly each: true }
+  | { readonly path: readonly Step[]; readonly equals: JsonValue };
+
+const STEP =
+  /\.([A-Za-z0-9_$-]+|\*)|\[(-?\d+)\]|\[\*\]|\['((?:[^'\\]|\\.)*)'\]|\[\?\(@((?:\.[A-Za-z0-9_-]+)+)\s*==\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^)\]]+)\)\]/y;
+
+/** Reads a simple JSON path, as printer columns have them; undefined for what is none. */
+export function parseJsonPath(text: string): readonly Step[] | undefined {
+  const path = text.replaceAll(String.raw`\.`, "\u0000");
+  const steps: Step[] = [];
+  let at = 0;
+  while (at < path.length) {
+    STEP.lastIndex = at;
+    const match = STEP.exec(path);
+    if (match === null) return undefined;
+    steps.push(stepOf(match));
+    at = STEP.lastIndex;
+  }
+  return steps.length === 0 ? undefined : steps;
+}
+
+function stepOf([whole, member, index, quoted, condition, value]: RegExpExecArray): Step {
+  const name = member ?? quoted;
+  if (whole === "[*]" || name === "*") return { each: true };
+  if (name !== undefined) return { member: name.replaceAll("\u0000", ".").replaceAll(/\\(.)/g, "$1") };
+  if (index !== undefined) return { index: Number(index) };
+  return { path: parseJsonPath(condition ?? "") ?? [], equals: literalOf(value ?? "") };
+}
+
+function literalOf(text: string): JsonValue {
+  const plain = text.trim();
+  if (/^['"]/.test(plain)) return plain.slice(1, -1).replaceAll("\u0000", ".");
+  if (plain === "true" || plain === "false") return plain === "true";
+  return Number.isNaN(Number(plain)) ? plain : Number(plain);
+}
+
+/** What a path finds: the first value, or undefined. */
+export function jsonPathText(value: JsonValue, path: string): JsonValue | undefined {
+  const steps = parseJsonPath(path);
+  return steps === undefined ? undefined : found(value, steps)[0];
+}
+
+function found(value: JsonValue | undefined, [step, ...rest]: readonly Step[]): readonly JsonValue[] {
+  if (value === undefined) return [];
+  if (step === undefined) return [value];
+  return next(value, step).flatMap((one) => found(one, rest));
+}
+
+function next(value: JsonValue, step: Step): readonly JsonValue[] {
+  if ("member" in step) {
+    const member = isJsonObject(value) && Object.hasOwn(value, step.member) ? value[step.member] : undefined;
+    return member === undefined ? [] : [member];
+  }
+  if ("index" in step) {
+    const item = isJsonArray(value) ? value.at(step.index) : undefined;
+    return item === undefined ? [] : [item];
+  }
+  const items = isJsonArray(value) ? value : isJsonObject(value) ? Object.values(value) : [];
+  return "each" in step ? items : items.filter((item) => found(item, step.path).includes(step.equals));
+}

@@ -1,0 +1,73 @@
+import { groupResourceText } from "@oaas/kube-core";
+import type { Kind, KindVersion } from "./kind.ts";
+
+/** A kind in one of its served versions. */
+export interface FoundKind {
+  readonly kind: Kind;
+  readonly version: KindVersion;
+}
+
+/** Every kind that is served now: the built-in ones for ever, those of definitions while these are established. */
+export class KindRegistry {
+  readonly #builtIn: readonly Kind[];
+  readonly #defined = new Map<string, Kind>();
+  readonly #listeners = new Set<() => void>();
+  #paths = new Map<string, FoundKind>();
+  #byName = new Map<string, Kind>();
+  #all: readonly Kind[] = [];
+  #edition = 0;
+
+  constructor(builtIn: readonly Kind[]) {
+    this.#builtIn = builtIn;
+    this.#index();
+  }
+
+  /** Counts changes: what was made from an older edition is stale. */
+  get edition(): number {
+    return this.#edition;
+  }
+
+  all(): readonly Kind[] {
+    return this.#all;
+  }
+
+  builtIn(): readonly Kind[] {
+    return this.#builtIn;
+  }
+
+  find(group: string, version: string, resource: string): FoundKind | undefined {
+    return this.#paths.get(`${group}/${version}/${resource}`);
+  }
+
+  /** The kind of this name in whatever version. */
+  named(of: { readonly group: string; readonly resource: string }): Kind | undefined {
+    return this.#byName.get(groupResourceText(of));
+  }
+
+  /** Serves the kind of a definition from now on, or no longer. */
+  define(definition: string, kind: Kind | undefined): void {
+    if (kind === undefined && !this.#defined.has(definition)) return;
+    if (kind === undefined) this.#defined.delete(definition);
+    else this.#defined.set(definition, kind);
+    this.#index();
+    for (const listener of this.#listeners) listener();
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  #index(): void {
+    this.#edition += 1;
+    this.#all = [...this.#builtIn, ...this.#defined.values()];
+    this.#byName = new Map(this.#all.map((kind) => [groupResourceText(kind), kind]));
+    this.#paths = new Map(
+      this.#all.flatMap((kind) =>
+        kind.versions
+          .filter(({ isServed }) => isServed)
+          .map((version): [string, FoundKind] => [`${kind.group}/${version.name}/${kind.resource}`, { kind, version }]),
+      ),
+    );
+  }
+}

@@ -1,0 +1,98 @@
+import { abortFault, Fault, unavailable } from "@oaas/foundation";
+import type { Api } from "./api.ts";
+
+/** A request as clients of ours make it. */
+export interface MemoryRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal: AbortSignal;
+}
+
+/** An answer whose body is still to be read, once. */
+export interface MemoryResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  text(): Promise<string>;
+  chunks(): AsyncIterable<Uint8Array>;
+}
+
+/** A connection that was dropped: what a broken socket is over the network. */
+export class ConnectionLost extends Error {}
+
+/**
+ * The way from a client straight into a server of the same process, without sockets: what is asked for in one turn is answered in the next, in the
+ * order of asking.
+ *
+ * Rejects like a transport over the network: unavailable when the connection is lost or closed, the signal's own fault when it aborts.
+ */
+export class MemoryTransport {
+  readonly #api: Api;
+  #isClosed = false;
+
+  constructor(api: Api) {
+    this.#api = api;
+  }
+
+  async send(request: MemoryRequest): Promise<MemoryResponse> {
+    const { signal, method, path, headers, body = "" } = request;
+    if (this.#isClosed) throw unavailable("the API server", "the transport is closed");
+    if (signal.aborted) throw abortFault(signal);
+    const leaving = new AbortController();
+    const leave = (): void => leaving.abort();
+    signal.addEventListener("abort", leave, { once: true });
+    const response = await this.#api
+      .handle({ method, target: path, headers: lowerCased(headers), body, signal: leaving.signal })
+      .catch((error: unknown) => {
+        throw lost(error);
+      });
+    if (signal.aborted) throw abortFault(signal);
+    const chunks = (): AsyncIterable<string> => flowing(response.body, signal, leave);
+    return {
+      status: response.status,
+      headers: response.headers,
+      text: async () => {
+        let text = "";
+        for await (const chunk of chunks()) text += chunk;
+        return text;
+      },
+      chunks: () => encoded(chunks()),
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+  }
+}
+
+async function* flowing(
+  body: string | AsyncIterable<string>,
+  signal: AbortSignal,
+  leave: () => void,
+): AsyncGenerator<string> {
+  try {
+    if (typeof body === "string") yield body;
+    else for await (const chunk of body) yield chunk;
+    if (signal.aborted) throw abortFault(signal);
+  } catch (error) {
+    throw signal.aborted ? abortFault(signal) : lost(error);
+  } finally {
+    leave();
+    signal.removeEventListener("abort", leave);
+  }
+}
+
+async function* encoded(chunks: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder();
+  for await (const chunk of chunks) yield encoder.encode(chunk);
+}
+
+function lost(error: unknown): Fault {
+  if (error instanceof Fault) return error;
+  return unavailable("the API server", "the connection was lost", { cause: error });
+}
+
+function lowerCased(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}

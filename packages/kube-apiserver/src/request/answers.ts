@@ -1,0 +1,79 @@
+import type { JsonObject, Status } from "@oaas/kube-core";
+import { stringify as yamlText } from "yaml";
+import type { ApiResponse } from "../api.ts";
+import type { Representation } from "./media-types.ts";
+import { statusObject } from "./refusals.ts";
+
+const JSON_TYPE = "application/json";
+const NO_CACHE = { "cache-control": "no-cache, private" };
+
+/** A body that is JSON already, in the form that was asked for. */
+export function jsonAnswer(
+  code: number,
+  text: string,
+  form: Pick<Representation, "syntax" | "isPretty">,
+  warnings: readonly string[] = [],
+): ApiResponse {
+  const isYaml = form.syntax === "yaml";
+  const body = isYaml ? yamlText(JSON.parse(text), { sortMapEntries: true, lineWidth: 0 }) : prettyOr(text, form);
+  return {
+    status: code,
+    headers: {
+      ...NO_CACHE,
+      "content-type": isYaml ? "application/yaml" : JSON_TYPE,
+      ...(warnings.length === 0 ? {} : { warning: warnings.map(warningText).join(", ") }),
+    },
+    body,
+  };
+}
+
+function prettyOr(text: string, { isPretty }: Pick<Representation, "isPretty">): string {
+  return isPretty ? JSON.stringify(JSON.parse(text), undefined, 2) : `${text}\n`;
+}
+
+/** An object as the answer. */
+export function objectAnswer(
+  code: number,
+  object: JsonObject,
+  form: Pick<Representation, "syntax" | "isPretty">,
+  warnings: readonly string[] = [],
+): ApiResponse {
+  return jsonAnswer(code, JSON.stringify(object), form, warnings);
+}
+
+const PLAIN: Pick<Representation, "syntax" | "isPretty"> = { syntax: "json", isPretty: false };
+
+/** A refusal, or a success without an object. */
+export function statusAnswer(
+  status: Status,
+  form: Pick<Representation, "syntax" | "isPretty"> = PLAIN,
+  warnings: readonly string[] = [],
+): ApiResponse {
+  const answer = objectAnswer(status.code ?? 200, statusObject(status), form, warnings);
+  const retryAfter = status.details?.retryAfterSeconds;
+  if (retryAfter === undefined) return answer;
+  return { ...answer, headers: { ...answer.headers, "retry-after": String(retryAfter) } };
+}
+
+/** What the server says of paths it has never heard of. */
+export function noSuchPage(): ApiResponse {
+  return textAnswer(404, "404 page not found\n");
+}
+
+export function textAnswer(code: number, text: string): ApiResponse {
+  return {
+    status: code,
+    headers: { ...NO_CACHE, "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" },
+    body: text,
+  };
+}
+
+/** Lines of JSON as they come. */
+export function streamAnswer(lines: AsyncIterable<string>): ApiResponse {
+  return { status: 200, headers: { ...NO_CACHE, "content-type": JSON_TYPE }, body: lines };
+}
+
+/** A warning as its header has it (RFC 7234). */
+function warningText(text: string): string {
+  return `299 - "${text.replaceAll(/[\\"]/g, String.raw`\$&`)}"`;
+}

@@ -1,0 +1,83 @@
+import { err, ok, type Result } from "@oaas/foundation";
+import { isJsonObject, type JsonObject, type JsonValue, type Status } from "@oaas/kube-core";
+import { parse as parseYaml } from "yaml";
+import { duplicateFields } from "./duplicate-fields.ts";
+import { goSyntaxError, type GoSyntaxError } from "./go-json-error.ts";
+import { mediaRange } from "./media-types.ts";
+import { badRequest, unknownBodyType } from "./refusals.ts";
+
+/** A body as it was sent, read. */
+export interface ReadBody {
+  readonly object: JsonObject;
+  /** Paths that stand there twice; the last one counts, as for the real server. */
+  readonly duplicates: readonly string[];
+}
+
+/** Reads the body of an object; `kind` is what it should be. */
+export function readObject(body: string, contentType: string | undefined, kind: string): Result<ReadBody, Status> {
+  const { type } = mediaRange(contentType ?? "application/json");
+  if (type === "application/json" || type === "") return readJsonObject(body, kind);
+  if (type !== "application/yaml") return err(unknownBodyType());
+  const value = yamlValue(body);
+  if (!value.ok) return err(badRequest(unrecognized(kind, `yaml: ${value.error}`, body)));
+  return objectOr(value.value, kind, body);
+}
+
+function readJsonObject(body: string, kind: string): Result<ReadBody, Status> {
+  const value = jsonValue(body);
+  if (!value.ok) {
+    return err(
+      badRequest(unrecognized(kind, `couldn't get version/kind; json parse error: ${value.error.message}`, body)),
+    );
+  }
+  const read = objectOr(value.value, kind, body);
+  return read.ok ? ok({ ...read.value, duplicates: duplicateFields(body, read.value.object) }) : read;
+}
+
+function objectOr(value: JsonValue, kind: string, body: string): Result<ReadBody, Status> {
+  if (isJsonObject(value)) return ok({ object: value, duplicates: [] });
+  const wanted =
+    'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
+  const why = `couldn't get version/kind; json parse error: json: cannot unmarshal ${goTypeName(value)} into Go value of type ${wanted}`;
+  return err(badRequest(unrecognized(kind, why, body)));
+}
+
+function unrecognized(kind: string, why: string, body: string): string {
+  return `the object provided is unrecognized (must be of type ${kind}): ${why} (${sampleOf(body)})`;
+}
+
+/** A piece of what was sent, as the real server shows it: text of objects, bytes of anything else. */
+function sampleOf(body: string): string {
+  if (body === "") return "<empty>";
+  const limit = 256;
+  const shown = body.trimStart().startsWith("{") ? body : Buffer.from(body).toString("hex");
+  return shown.length > limit ? `${shown.slice(0, limit)} ...` : shown;
+}
+
+/** What Go calls the type of a JSON value. */
+export function goTypeName(value: JsonValue): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  return typeof value === "boolean" ? "bool" : typeof value;
+}
+
+/** A JSON text as a value, or why it is none, in Go's words. */
+export function jsonValue(text: string): Result<JsonValue, GoSyntaxError> {
+  try {
+    return ok(JSON.parse(text) as JsonValue);
+  } catch {
+    return err(goSyntaxError(text));
+  }
+}
+
+/** A YAML text as a value of JSON, or why it is none. */
+export function yamlValue(text: string): Result<JsonValue, string> {
+  try {
+    const value: unknown = parseYaml(text, { uniqueKeys: false, maxAliasCount: 1000, schema: "yaml-1.1", merge: true });
+    // Through JSON, so that nothing is left that JSON cannot say: dates, maps, undefined.
+    return ok(JSON.parse(JSON.stringify(value ?? null)) as JsonValue);
+  } catch (error) {
+    const why = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
+    return err(why);
+  }
+}

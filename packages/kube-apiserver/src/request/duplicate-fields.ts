@@ -1,0 +1,58 @@
+import { isJsonArray, isJsonObject, type JsonValue } from "@oaas/kube-core";
+
+/** A string of JSON, and whether it is the name of a member. */
+const STRINGS = /"(?:[^"\\]|\\.)*"(\s*:)?/g;
+
+/**
+ * The paths of members that a JSON text has twice (`spec.a`). Almost no text has any, so that they are only counted at first:
+ * as many names in the text as members in what was read means that there are none.
+ */
+export function duplicateFields(text: string, value: JsonValue): readonly string[] {
+  return namesIn(text) === membersIn(value) ? [] : [...new Set(duplicatesIn(text))];
+}
+
+function namesIn(text: string): number {
+  let count = 0;
+  for (const match of text.matchAll(STRINGS)) if (match[1] !== undefined) count += 1;
+  return count;
+}
+
+function membersIn(value: JsonValue): number {
+  if (isJsonArray(value)) return value.reduce((sum: number, item) => sum + membersIn(item), 0);
+  if (!isJsonObject(value)) return 0;
+  return Object.values(value).reduce((sum: number, member) => sum + 1 + membersIn(member), 0);
+}
+
+const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s"{}[\],:]+/g;
+
+interface Level {
+  /** Names seen so far; undefined inside a list. */
+  readonly names: Set<string> | undefined;
+  readonly path: string;
+  index: number;
+}
+
+/** Walks over a text that is known to be JSON. */
+function duplicatesIn(text: string): readonly string[] {
+  const found: string[] = [];
+  const levels: Level[] = [];
+  const tokens = text.match(TOKENS) ?? [];
+  let place = "";
+  for (const [at, token] of tokens.entries()) {
+    const level = levels.at(-1);
+    if (token === "{" || token === "[") {
+      const path = level !== undefined && level.names === undefined ? `${level.path}[${level.index}]` : place;
+      levels.push({ names: token === "{" ? new Set() : undefined, path, index: 0 });
+    } else if (token === "}" || token === "]") {
+      levels.pop();
+    } else if (token === ",") {
+      if (level !== undefined) level.index += 1;
+    } else if (level?.names !== undefined && tokens[at + 1] === ":") {
+      const name = JSON.parse(token) as string;
+      place = level.path === "" ? name : `${level.path}.${name}`;
+      if (level.names.has(name)) found.push(place);
+      level.names.add(name);
+    }
+  }
+  return found;
+}

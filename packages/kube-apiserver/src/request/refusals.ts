@@ -1,0 +1,112 @@
+import { groupResourceText, type FieldError, type JsonObject, type Status } from "@oaas/kube-core";
+
+/** The server's refusals, in its own words. */
+
+export interface ResourceText {
+  readonly group: string;
+  readonly resource: string;
+}
+
+function failure(code: number, reason: string, message: string, details?: Status["details"]): Status {
+  return { status: "Failure", message, reason, ...(details === undefined ? {} : { details }), code };
+}
+
+function detailsOf({ group, resource }: ResourceText, name: string): Status["details"] {
+  return { name, ...(group === "" ? {} : { group }), kind: resource };
+}
+
+export function unknownPath(): Status {
+  return failure(404, "NotFound", "the server could not find the requested resource", {});
+}
+
+export function methodNotAllowed(): Status {
+  return failure(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {});
+}
+
+export function notFound(of: ResourceText, name: string): Status {
+  return failure(404, "NotFound", `${groupResourceText(of)} ${JSON.stringify(name)} not found`, detailsOf(of, name));
+}
+
+export function alreadyExists(of: ResourceText, name: string): Status {
+  const message = `${groupResourceText(of)} ${JSON.stringify(name)} already exists`;
+  return failure(409, "AlreadyExists", message, detailsOf(of, name));
+}
+
+export function conflict(of: ResourceText, name: string, why: string): Status {
+  const message = `Operation cannot be fulfilled on ${groupResourceText(of)} ${JSON.stringify(name)}: ${why}`;
+  return failure(409, "Conflict", message, detailsOf(of, name));
+}
+
+export const MODIFIED = "the object has been modified; please apply your changes to the latest version and try again";
+
+export function badRequest(message: string): Status {
+  return failure(400, "BadRequest", message);
+}
+
+export function forbidden(of: ResourceText, name: string, why: string, causes?: readonly FieldError[]): Status {
+  const message = `${groupResourceText(of)} ${JSON.stringify(name)} is forbidden: ${why}`;
+  return failure(403, "Forbidden", message, { ...detailsOf(of, name), ...(causes === undefined ? {} : { causes }) });
+}
+
+/** An error the real server has no reason for. */
+export function internalError(message: string): Status {
+  return { status: "Failure", message, code: 500 };
+}
+
+export function expired(message: string): Status {
+  return failure(410, "Expired", message);
+}
+
+export function tooLargeVersion(asked: string, current: number): Status {
+  return failure(504, "Timeout", `Timeout: Too large resource version: ${asked}, current: ${current}`, {
+    causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
+    retryAfterSeconds: 1,
+  });
+}
+
+const BODY_TYPES = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+
+export function unknownBodyType(accepted = BODY_TYPES): Status {
+  const message = `the body of the request was in an unknown format - accepted media types include: ${accepted}`;
+  return failure(415, "UnsupportedMediaType", message);
+}
+
+export function unknownPatchType(): Status {
+  return failure(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
+}
+
+export function notAcceptable(available = BODY_TYPES): Status {
+  const message = `406: Not Acceptable\n\nAvailable representations: ${available}`;
+  return failure(406, "NotAcceptable", message, {});
+}
+
+export function tooLarge(limit: number): Status {
+  return failure(413, "RequestEntityTooLarge", `Request entity too large: limit is ${limit}`, {});
+}
+
+/** Options of a request that are wrong. */
+export function invalidOptions(kind: string, errors: readonly FieldError[]): Status {
+  return invalid({ group: "meta.k8s.io", kind }, "", errors);
+}
+
+/** The refusal of an object for what is wrong with its fields. */
+export function invalid(
+  { group, kind }: { readonly group: string; readonly kind: string },
+  name: string,
+  errors: readonly FieldError[],
+): Status {
+  const what = group === "" ? kind : `${kind}.${group}`;
+  const [only, ...more] = errors.map(({ field, message }) => `${field}: ${message}`);
+  const list = more.length === 0 ? (only ?? "") : `[${[only, ...more].join(", ")}]`;
+  return failure(422, "Invalid", `${what} ${JSON.stringify(name)} is invalid: ${list}`, {
+    ...(name === "" ? {} : { name }),
+    ...(group === "" ? {} : { group }),
+    kind,
+    causes: errors,
+  });
+}
+
+/** A status as the body of an answer. */
+export function statusObject(status: Status): JsonObject {
+  return { kind: "Status", apiVersion: "v1", metadata: {}, ...status } as unknown as JsonObject;
+}

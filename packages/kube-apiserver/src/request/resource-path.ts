@@ -1,0 +1,54 @@
+/** What a path of `/api` or `/apis` speaks of. */
+export interface ResourcePath {
+  readonly group: string;
+  readonly version: string;
+  /** Missing when the path ends before it. */
+  readonly resource?: string;
+  readonly namespace?: string;
+  readonly name?: string;
+  /** What stands behind the name, with slashes when there is more than one part. */
+  readonly subresource?: string;
+  /** Of the old form `/api/v1/watch/…`. */
+  readonly isOldWatch: boolean;
+}
+
+/** Parts of the path of a namespace itself, and not resources inside it. */
+const NAMESPACE_PARTS: ReadonlySet<string> = new Set(["status", "finalize"]);
+
+/** Reads a path; undefined for one that is not of a group and version. */
+export function parseResourcePath(path: string): ResourcePath | undefined {
+  const [root, ...rest] = path.split("/").filter((part) => part !== "");
+  if (root !== "api" && root !== "apis") return undefined;
+  const parts = decoded(rest);
+  const group = root === "api" ? "" : parts?.shift();
+  const version = parts?.shift();
+  if (parts === undefined || group === undefined || version === undefined) return undefined;
+  const isOldWatch = parts[0] === "watch";
+  if (isOldWatch) parts.shift();
+  const at = { group, version, isOldWatch };
+  const [first, second, third] = parts;
+  if (first === undefined) return at;
+  const isInside = first === "namespaces" && third !== undefined && !NAMESPACE_PARTS.has(third);
+  if (!isInside) return { ...at, ...named(parts) };
+  return { ...at, namespace: second ?? "", ...named(parts.slice(2)) };
+}
+
+function named([resource = "", name, ...rest]: readonly string[]): Pick<
+  ResourcePath,
+  "resource" | "name" | "subresource"
+> {
+  return {
+    resource,
+    ...(name === undefined ? {} : { name }),
+    ...(rest.length === 0 ? {} : { subresource: rest.join("/") }),
+  };
+}
+
+function decoded(parts: readonly string[]): string[] | undefined {
+  try {
+    return parts.map(decodeURIComponent);
+  } catch {
+    // What is no encoding names nothing.
+    return undefined;
+  }
+}

@@ -1,0 +1,169 @@
+import type { Status } from "@oaas/kube-core";
+import type { ApiRequest, ApiResponse } from "../api.ts";
+import type { FoundKind, KindRegistry } from "../kinds/kind-registry.ts";
+import type { Kind, KindVersion } from "../kinds/kind.ts";
+import type { ResourceEndpoint } from "../verbs/resource-endpoint.ts";
+import { isBuiltIn } from "../verbs/world.ts";
+import { noSuchPage, statusAnswer } from "./answers.ts";
+import { badRequest, methodNotAllowed, unknownPath } from "./refusals.ts";
+import { parseResourcePath, type ResourcePath } from "./resource-path.ts";
+
+/** Something that is no object: answers when the path is its own. */
+export interface Page {
+  answer(request: ApiRequest, path: string, query: URLSearchParams): ApiResponse | Promise<ApiResponse> | undefined;
+}
+
+/** What somebody wants to do, as rules of access speak of it. */
+export interface Attempt {
+  readonly verb: string;
+  readonly path: string;
+  /** Missing for what is no object. */
+  readonly group?: string;
+  readonly version?: string;
+  readonly resource?: string;
+  readonly subresource?: string;
+  readonly namespace?: string;
+  readonly name?: string;
+}
+
+/** Who may do what: the refusal (401 or 403), or nothing. */
+export interface Gate {
+  refusal(request: ApiRequest, attempt: Attempt): Status | undefined;
+}
+
+export interface RouterOptions {
+  readonly kinds: KindRegistry;
+  readonly endpoint: ResourceEndpoint;
+  readonly pages: readonly Page[];
+  readonly gate?: Gate;
+}
+
+/** Finds out who answers a request. */
+export class Router {
+  readonly #options: RouterOptions;
+
+  constructor(options: RouterOptions) {
+    this.#options = options;
+  }
+
+  async answer(request: ApiRequest): Promise<ApiResponse> {
+    const [path = "", search = ""] = splitOnce(request.target, "?");
+    const query = new URLSearchParams(search);
+    const place = parseResourcePath(path);
+    const { resource } = place ?? {};
+    const refusal = this.#options.gate?.refusal(request, attemptOf(request, path, query, place));
+    if (refusal !== undefined) return statusAnswer(refusal);
+    for (const page of this.#options.pages) {
+      const answer = await page.answer(request, path, query);
+      if (answer !== undefined) return answer;
+    }
+    if (place === undefined || resource === undefined) return noSuchPage();
+    return this.#resource(request, query, { ...place, resource });
+  }
+
+  #resource(
+    request: ApiRequest,
+    query: URLSearchParams,
+    place: ResourcePath & { readonly resource: string },
+  ): ApiResponse | Promise<ApiResponse> {
+    const found = this.#options.kinds.find(place.group, place.version, place.resource);
+    if (found === undefined || !isRightScope(found.kind, place, request.method)) return this.#unknown(place, found);
+    const { namespace = "", name, subresource } = place;
+    const refusal = verbRefusal(found, request.method, place);
+    if (refusal !== undefined) return refusal;
+    return this.#options.endpoint.answer({
+      ...found,
+      namespace,
+      request,
+      query,
+      isOldWatch: place.isOldWatch,
+      ...(name === undefined ? {} : { name }),
+      ...(subresource === undefined ? {} : { subresource }),
+    });
+  }
+
+  /** Groups of the server itself know their resources; for all others the whole path is unknown. */
+  #unknown({ group, version }: ResourcePath, found: FoundKind | undefined): ApiResponse {
+    const isOwn =
+      group === "" ||
+      (found !== undefined && isBuiltIn(found.kind)) ||
+      this.#options.kinds
+        .builtIn()
+        .some((kind) => kind.group === group && kind.versions.some(({ name }) => name === version));
+    return isOwn ? statusAnswer(unknownPath()) : noSuchPage();
+  }
+}
+
+function isRightScope(kind: Kind, { namespace, name }: ResourcePath, method: string): boolean {
+  if (!kind.isNamespaced) return namespace === undefined;
+  if (namespace !== undefined) return true;
+  // All namespaces can be listed at once; for the server's own kinds the path of such a list is known, whatever the method.
+  return name === undefined && (method === "GET" || isBuiltIn(kind));
+}
+
+function verbRefusal({ kind, version }: FoundKind, method: string, place: ResourcePath): ApiResponse | undefined {
+  const { name, subresource, namespace } = place;
+  if (subresource !== undefined) return subresourceRefusal(kind, version, method, subresource);
+  const isEverywhere = kind.isNamespaced && namespace === undefined;
+  const verb = verbOf(method, name !== undefined);
+  if (method === "PUT" && name === undefined && !isBuiltIn(kind))
+    return statusAnswer(badRequest("name must be provided"));
+  const isAllowed = verb !== undefined && kind.verbs.includes(verb) && !(isEverywhere && verb !== "list");
+  return isAllowed ? undefined : statusAnswer(methodNotAllowed());
+}
+
+function subresourceRefusal(
+  kind: Kind,
+  version: KindVersion,
+  method: string,
+  subresource: string,
+): ApiResponse | undefined {
+  const verbs = subresourceVerbs(version, subresource);
+  if (verbs === undefined) return isBuiltIn(kind) ? statusAnswer(unknownPath()) : noSuchPage();
+  const verb = method === "POST" ? "create" : verbOf(method, true);
+  return verb !== undefined && verbs.includes(verb) ? undefined : statusAnswer(methodNotAllowed());
+}
+
+function subresourceVerbs(version: KindVersion, subresource: string): readonly string[] | undefined {
+  const listed = version.subresources?.find(({ name }) => name === subresource);
+  if (listed !== undefined) return listed.verbs;
+  const isThere =
+    (subresource === "status" && version.hasStatus) || (subresource === "scale" && version.scale !== undefined);
+  return isThere ? ["get", "patch", "update"] : undefined;
+}
+
+function verbOf(method: string, isNamed: boolean): string | undefined {
+  switch (method) {
+    case "GET":
+      return isNamed ? "get" : "list";
+    case "POST":
+      return isNamed ? undefined : "create";
+    case "PUT":
+      return isNamed ? "update" : undefined;
+    case "PATCH":
+      return isNamed ? "patch" : undefined;
+    case "DELETE":
+      return isNamed ? "delete" : "deletecollection";
+    default:
+      return undefined;
+  }
+}
+
+function attemptOf(
+  request: ApiRequest,
+  path: string,
+  query: URLSearchParams,
+  place: ResourcePath | undefined,
+): Attempt {
+  if (place?.resource === undefined) return { verb: request.method.toLowerCase(), path };
+  const { isOldWatch, ...at } = place;
+  const isWatch = request.method === "GET" && (isOldWatch || (query.has("watch") && query.get("watch") !== "false"));
+  const isCreate = request.method === "POST";
+  const verb = isCreate ? "create" : (verbOf(request.method, at.name !== undefined) ?? request.method.toLowerCase());
+  return { verb: isWatch ? "watch" : verb, path, ...at };
+}
+
+function splitOnce(text: string, separator: string): readonly string[] {
+  const at = text.indexOf(separator);
+  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
+}

@@ -1,0 +1,175 @@
+import { virtualAmbient } from "@oaas/foundation/virtual";
+import type { JsonObject } from "@oaas/kube-core";
+import { describe, expect, test } from "vitest";
+import type { ApiResponse } from "./api.ts";
+import { builtInKinds } from "./kinds/built-in-kinds.ts";
+import { ApiServer } from "./server.ts";
+
+const MIXES = "/apis/probe.test/v1/namespaces/default/mixes";
+
+const DEFINITION = {
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: "mixes.probe.test" },
+  spec: {
+    group: "probe.test",
+    scope: "Namespaced",
+    names: { plural: "mixes", kind: "Mix" },
+    versions: [
+      {
+        name: "v1",
+        served: true,
+        storage: true,
+        subresources: { status: {} },
+        schema: {
+          openAPIV3Schema: {
+            type: "object",
+            properties: {
+              spec: {
+                type: "object",
+                properties: { a: { type: "string", default: "x" }, n: { type: "integer", minimum: 1 } },
+              },
+              status: { type: "object", properties: { ready: { type: "boolean" } } },
+            },
+          },
+        },
+      },
+    ],
+  },
+};
+
+function mix(name: string, spec: object = {}): object {
+  return { apiVersion: "probe.test/v1", kind: "Mix", metadata: { name }, spec };
+}
+
+interface Asked {
+  readonly status: number;
+  readonly body: JsonObject;
+  readonly response: ApiResponse;
+}
+
+async function started(seed = 1) {
+  const ambient = virtualAmbient(seed);
+  const server = new ApiServer({ ...ambient, kinds: builtInKinds() });
+  await server.start();
+  const ask = async (
+    method: string,
+    target: string,
+    body?: object,
+    contentType = "application/json",
+  ): Promise<Asked> => {
+    const response = await server.handle({
+      method,
+      target,
+      headers: { "content-type": contentType },
+      body: body === undefined ? "" : JSON.stringify(body),
+      signal: new AbortController().signal,
+    });
+    const text = typeof response.body === "string" ? response.body : "{}";
+    return { status: response.status, body: JSON.parse(text) as JsonObject, response };
+  };
+  const settle = (): Promise<void> => ambient.time.advance(0);
+  return { server, ask, settle, time: ambient.time };
+}
+
+async function withMixes(seed?: number) {
+  const world = await started(seed);
+  expect(await world.ask("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", DEFINITION)).toMatchObject({
+    status: 201,
+  });
+  await world.settle();
+  return world;
+}
+
+describe("objects of a definition", () => {
+  test("are created with defaults, read, listed, updated, patched, applied and deleted", async () => {
+    const { ask } = await withMixes();
+    const created = await ask("POST", MIXES, mix("a"));
+    expect(created).toMatchObject({ status: 201, body: { metadata: { name: "a", generation: 1 }, spec: { a: "x" } } });
+    expect(await ask("POST", MIXES, mix("a"))).toMatchObject({ status: 409, body: { reason: "AlreadyExists" } });
+
+    const stale = await ask("PUT", `${MIXES}/a`, { ...mix("a"), metadata: { name: "a", resourceVersion: "1" } });
+    expect(stale).toMatchObject({ status: 409, body: { reason: "Conflict" } });
+    const { resourceVersion } = created.body["metadata"] as JsonObject;
+    const next = { ...mix("a", { a: "y", n: 2 }), metadata: { name: "a", resourceVersion } };
+    expect(await ask("PUT", `${MIXES}/a`, next)).toMatchObject({ status: 200, body: { metadata: { generation: 2 } } });
+
+    const merge = "application/merge-patch+json";
+    expect(await ask("PATCH", `${MIXES}/a`, { spec: { n: 0 } }, merge)).toMatchObject({ status: 422 });
+    expect(await ask("PATCH", `${MIXES}/a`, { spec: { n: 3 } }, merge)).toMatchObject({
+      status: 200,
+      body: { spec: { n: 3 } },
+    });
+
+    const applied = await ask(
+      "PATCH",
+      `${MIXES}/b?fieldManager=me`,
+      mix("b", { n: 1 }),
+      "application/apply-patch+yaml",
+    );
+    expect(applied).toMatchObject({ status: 201, body: { spec: { a: "x", n: 1 } } });
+    const conflict = await ask(
+      "PATCH",
+      `${MIXES}/b?fieldManager=you`,
+      mix("b", { n: 2 }),
+      "application/apply-patch+yaml",
+    );
+    expect(conflict).toMatchObject({
+      status: 409,
+      body: { message: 'Apply failed with 1 conflict: conflict with "me": .spec.n' },
+    });
+
+    const status = { ...mix("b"), status: { ready: true } };
+    const statusPatch = await ask("PATCH", `${MIXES}/b/status`, { status: status.status }, merge);
+    expect(statusPatch).toMatchObject({ status: 200, body: { status: { ready: true }, metadata: { generation: 1 } } });
+
+    const listed = await ask("GET", `${MIXES}?limit=1`);
+    expect(listed.body).toMatchObject({
+      kind: "MixList",
+      items: [{ metadata: { name: "a" } }],
+      metadata: { remainingItemCount: 1 },
+    });
+    const token = (listed.body["metadata"] as { continue: string }).continue;
+    await ask("POST", MIXES, mix("aa"));
+    const rest = await ask("GET", `${MIXES}?limit=1&continue=${token}`);
+    expect(rest.body, "a page of the first picture").toMatchObject({ items: [{ metadata: { name: "b" } }] });
+
+    expect(await ask("DELETE", `${MIXES}/a`)).toMatchObject({ status: 200, body: { status: "Success" } });
+    expect(await ask("GET", `${MIXES}/a`)).toMatchObject({ status: 404 });
+  });
+
+  test("go with their definition, and come no more", async () => {
+    const { ask, settle } = await withMixes();
+    await ask("POST", MIXES, mix("a"));
+    const deleted = await ask("DELETE", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/mixes.probe.test");
+    expect(deleted.body).toMatchObject({ metadata: { finalizers: ["customresourcecleanup.apiextensions.k8s.io"] } });
+    await settle();
+    const gone = await ask("GET", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/mixes.probe.test");
+    expect(gone.status).toBe(404);
+  });
+});
+
+describe("watches", () => {
+  test("tell what is there, then what changes, then end in time", async () => {
+    const { ask, server, time } = await withMixes();
+    await ask("POST", MIXES, mix("a"));
+    const { response } = await ask("GET", `${MIXES}?watch=true&timeoutSeconds=10&allowWatchBookmarks=true`);
+    const lines: string[] = [];
+    const reading = (async () => {
+      for await (const chunk of response.body as AsyncIterable<string>) lines.push(...chunk.trim().split("\n"));
+    })();
+    await time.advance(1);
+    await ask("POST", MIXES, mix("b"));
+    await ask("DELETE", `${MIXES}/a`);
+    await time.advance(10_000);
+    await reading;
+    const events = lines.map((line) => JSON.parse(line) as { type: string; object: { metadata: { name?: string } } });
+    expect(events.map(({ type, object }) => `${type} ${object.metadata.name ?? ""}`)).toEqual([
+      "ADDED a",
+      "ADDED b",
+      "DELETED a",
+      "BOOKMARK ",
+    ]);
+    await server.close();
+  });
+});

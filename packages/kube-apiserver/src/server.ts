@@ -1,0 +1,131 @@
+import type { Clock, Ids, Timers } from "@oaas/foundation";
+import type { Status } from "@oaas/kube-core";
+import type { Api, ApiRequest, ApiResponse } from "./api.ts";
+import type { ClusterObjects, ServerController } from "./controllers/cluster-objects.ts";
+import { DefinitionController } from "./kinds/definition-controller.ts";
+import { withDefinitionRules } from "./kinds/definition-rules.ts";
+import type { Kind } from "./kinds/kind.ts";
+import { KindRegistry } from "./kinds/kind-registry.ts";
+import { statusAnswer } from "./request/answers.ts";
+import { internalError } from "./request/refusals.ts";
+import { Router, type Gate, type Page } from "./request/router.ts";
+import type { Journal } from "./store/journal.ts";
+import { ObjectStore } from "./store/object-store.ts";
+import { columnTables } from "./verbs/column-table.ts";
+import { ServerObjects } from "./verbs/server-objects.ts";
+import { Presenter, type TableMaker } from "./verbs/presenter.ts";
+import { ResourceEndpoint } from "./verbs/resource-endpoint.ts";
+import type { World } from "./verbs/world.ts";
+
+/** What a server is made of. Nothing starts by itself: see `start`. */
+export interface ApiServerOptions {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly ids: Ids;
+  /** Kinds that are there from the beginning; those of definitions come and go. */
+  readonly kinds: readonly Kind[];
+  /** How tables are made; by default from the columns of kinds. */
+  readonly tables?: TableMaker;
+  /** Keeps objects beyond the process; in memory alone without it. */
+  readonly journal?: Journal;
+  /** How many changes of each kind watches can go back. */
+  readonly historyLimit?: number;
+  /** Who may do what; everyone everything without it. */
+  readonly gate?: Gate;
+  /** Discovery, schemas and whatever else is no object; asked in order, before objects are looked for. */
+  readonly pages?: (kinds: KindRegistry) => readonly Page[];
+  /** What acts by itself, made when the server starts. */
+  readonly controllers?: (objects: ClusterObjects) => readonly ServerController[];
+}
+
+/**
+ * A Kubernetes API server without sockets.
+ *
+ * Guarantees: everything happens on the given clock, timers and ids, so that the same requests give the same answers, byte for byte. `close`
+ * ends watches and controllers; what was answered is kept (with a journal).
+ */
+export class ApiServer implements Api {
+  readonly objects: ClusterObjects;
+  readonly kinds: KindRegistry;
+  readonly store: ObjectStore;
+  readonly #closing = new AbortController();
+  readonly #router: Router;
+  readonly #definitions: DefinitionController;
+  readonly #makeControllers: (objects: ClusterObjects) => readonly ServerController[];
+  #controllers: readonly ServerController[] = [];
+
+  constructor(options: ApiServerOptions) {
+    const { clock, timers, ids, journal, historyLimit, gate, pages, controllers } = options;
+    this.store = new ObjectStore({
+      ...(journal === undefined ? {} : { journal }),
+      ...(historyLimit === undefined ? {} : { historyLimit }),
+    });
+    const world: World = { store: this.store, clock, timers, ids };
+    this.kinds = new KindRegistry(withDefinitionRules(options.kinds));
+    this.objects = new ServerObjects(world, this.kinds);
+    this.#definitions = new DefinitionController(world, this.kinds, this.objects);
+    this.#makeControllers = controllers ?? ((): readonly ServerController[] => []);
+    const endpoint = new ResourceEndpoint({
+      world,
+      presenter: new Presenter(options.tables ?? columnTables(clock)),
+      closing: this.#closing.signal,
+      isServed: ({ kind, version }) => this.kinds.find(kind.group, version.name, kind.resource) !== undefined,
+    });
+    this.#router = new Router({
+      kinds: this.kinds,
+      endpoint,
+      pages: pages?.(this.kinds) ?? [],
+      ...(gate === undefined ? {} : { gate }),
+    });
+    // A watch of a kind that is no longer served must notice.
+    this.kinds.onChange(() => this.store.wakeAll());
+  }
+
+  /** Reads what was kept, makes what every cluster has, and starts the controllers. */
+  async start(): Promise<void> {
+    await this.store.load();
+    await this.#definitions.start();
+    await this.#makeNamespaces();
+    this.#controllers = this.#makeControllers(this.objects);
+    for (const controller of this.#controllers) controller.start();
+  }
+
+  async handle(request: ApiRequest): Promise<ApiResponse> {
+    try {
+      return await this.#router.answer(request);
+    } catch (error) {
+      // Whatever comes in, something goes out; what goes wrong here is ours, and says so.
+      return statusAnswer(unexpected(error));
+    }
+  }
+
+  /** Whether no controller has anything left to do now. */
+  isIdle(): boolean {
+    return this.#definitions.isIdle() && this.#controllers.every((controller) => controller.isIdle());
+  }
+
+  async close(): Promise<void> {
+    for (const controller of this.#controllers) controller.stop();
+    this.#definitions.stop();
+    this.#closing.abort();
+  }
+
+  async #makeNamespaces(): Promise<void> {
+    const namespaces = { group: "", resource: "namespaces" };
+    if (this.kinds.named(namespaces) === undefined) return;
+    for (const name of ["default", "kube-node-lease", "kube-public", "kube-system"]) {
+      if (this.objects.get(namespaces, { name }) !== undefined) continue;
+      const object = { apiVersion: "v1", kind: "Namespace", metadata: { name } };
+      await this.objects.create(namespaces, object, "kube-apiserver");
+    }
+  }
+}
+
+function unexpected(error: unknown): Status {
+  const why = error instanceof Error ? error.message : String(error);
+  return {
+    ...internalError(`Internal error occurred: ${why}`),
+    reason: "InternalError",
+    details: { causes: [{ message: why }] },
+  };
+}

@@ -1,0 +1,278 @@
+import { err, ok, type Result } from "@oaas/foundation";
+import { isJsonArray, isJsonObject, type JsonObject, type Status } from "@oaas/kube-core";
+import { ChangeHistory, type Change } from "./change-history.ts";
+import type { Journal } from "./journal.ts";
+import { SortedObjects } from "./sorted-objects.ts";
+import { StoredObject } from "./stored-object.ts";
+
+/** What a writer wants done with one object, having seen its present state. */
+export type Decision =
+  | { readonly put: JsonObject }
+  /** `answer` is what the caller is told when that is not the state that was there. */
+  | { readonly remove: true; readonly answer?: JsonObject }
+  /** Nothing is written, no version is used up; `answer` as above. */
+  | { readonly keep: true; readonly answer?: JsonObject };
+
+export type Decide = (live: StoredObject | undefined) => Result<Decision, Status>;
+
+/** What became of a write: the object to answer with, and whether it is gone now. */
+export interface Written {
+  readonly object: JsonObject;
+  readonly stored?: StoredObject;
+  readonly isGone: boolean;
+}
+
+/** A commit, with the kind it belongs to (`deployments.apps`). */
+export interface Commit {
+  readonly kind: string;
+  readonly change: Change;
+}
+
+export interface ObjectStoreOptions {
+  /** How many changes of each kind can be told again; beyond that a reader must list anew. */
+  readonly historyLimit?: number;
+  /** Makes writes durable before anyone sees them. */
+  readonly journal?: Journal;
+}
+
+interface KindState {
+  objects: SortedObjects;
+  readonly history: ChangeHistory;
+  readonly followers: Set<() => void>;
+}
+
+interface PendingWrite {
+  readonly kind: string;
+  readonly key: string;
+  readonly before: StoredObject | undefined;
+  readonly decision: Exclude<Decision, { readonly keep: true }>;
+  readonly settle: (result: Result<Written, Status>) => void;
+}
+
+const DEFAULT_HISTORY = 2048;
+const BATCH_LIMIT = 100;
+
+/**
+ * Every object, by kind and key, under one counter of revisions.
+ *
+ * ```
+ *   write ─▶ decide (sees the present state) ─▶ [journal: durable] ─▶ visible: objects, history, followers ─▶ answered
+ * ```
+ *
+ * Guarantees: what is in memory is what counts. Two writes of one key never overlap. Writes become visible in the order of their revisions,
+ * and with a journal only after they are durable; those that arrive together share one transaction.
+ */
+export class ObjectStore {
+  readonly #historyLimit: number;
+  readonly #journal: Journal | undefined;
+  readonly #kinds = new Map<string, KindState>();
+  readonly #owned = new Map<string, Map<string, { readonly kind: string; readonly key: string }>>();
+  readonly #listeners = new Set<(commit: Commit) => void>();
+  readonly #busy = new Map<string, Promise<unknown>>();
+  #queue: PendingWrite[] = [];
+  #isFlushing = false;
+  #revision = 1;
+  /** History from before this process cannot be told. */
+  #origin = 1;
+
+  constructor({ historyLimit = DEFAULT_HISTORY, journal }: ObjectStoreOptions = {}) {
+    this.#historyLimit = historyLimit;
+    this.#journal = journal;
+  }
+
+  /** The newest revision anyone can see. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** Reads what the journal kept. Once, before anything else. */
+  async load(): Promise<void> {
+    const kept = await this.#journal?.load();
+    if (kept === undefined) return;
+    this.#revision = Math.max(this.#revision, kept.revision);
+    this.#origin = this.#revision;
+    const byKind = Map.groupBy(kept.objects, ({ kind }) => kind);
+    for (const [kind, entries] of byKind) {
+      const objects = entries
+        .map(({ key, object }) => new StoredObject(key, revisionOf(object), object))
+        .sort((a, b) => (a.key < b.key ? -1 : 1));
+      this.#state(kind).objects = SortedObjects.of(objects);
+      for (const { key, object } of objects) this.#own(kind, key, undefined, object);
+    }
+  }
+
+  get(kind: string, key: string): StoredObject | undefined {
+    return this.#kinds.get(kind)?.objects.get(key);
+  }
+
+  /** The present objects of a kind; the picture does not change. */
+  objects(kind: string): SortedObjects {
+    return this.#kinds.get(kind)?.objects ?? SortedObjects.none;
+  }
+
+  /** The objects of a kind as they were at a revision; undefined when history does not reach it. */
+  asOf(kind: string, revision: number): SortedObjects | undefined {
+    const { history, objects } = this.#state(kind);
+    return history.undone(objects, revision);
+  }
+
+  history(kind: string): ChangeHistory {
+    return this.#state(kind).history;
+  }
+
+  /** Calls back after each commit of a kind. */
+  follow(kind: string, wake: () => void): () => void {
+    const { followers } = this.#state(kind);
+    followers.add(wake);
+    return () => void followers.delete(wake);
+  }
+
+  /** Lets whoever follows a kind look again. */
+  wakeAll(): void {
+    for (const { followers } of this.#kinds.values()) for (const wake of followers) wake();
+  }
+
+  /** Calls back after each commit of whatever kind, in order, before the writer is answered. */
+  onCommit(listener: (commit: Commit) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Where the objects are that name this uid as an owner. */
+  dependentsOf(uid: string): readonly { readonly kind: string; readonly stored: StoredObject }[] {
+    return [...(this.#owned.get(uid)?.values() ?? [])].flatMap(({ kind, key }) => {
+      const stored = this.get(kind, key);
+      return stored === undefined ? [] : [{ kind, stored }];
+    });
+  }
+
+  /** Forgets the history of every kind: whoever comes with an older version must list anew. */
+  compact(): void {
+    for (const { history, followers } of this.#kinds.values()) {
+      history.compact(this.#revision);
+      for (const wake of followers) wake();
+    }
+    this.#origin = this.#revision;
+  }
+
+  /** Writes one object by what the decision makes of its present state. */
+  async write(kind: string, key: string, decide: Decide): Promise<Result<Written, Status>> {
+    const busyKey = `${kind} ${key}`;
+    for (let other = this.#busy.get(busyKey); other !== undefined; other = this.#busy.get(busyKey)) await other;
+    const before = this.get(kind, key);
+    const decided = decide(before);
+    if (!decided.ok) return decided;
+    const decision = decided.value;
+    if ("keep" in decision) return ok(keptAnswer(before, decision.answer));
+    if (this.#journal === undefined) return ok(this.#commit({ kind, key, before, decision }, this.#revision + 1));
+    const done = new Promise<Result<Written, Status>>((settle) => {
+      this.#queue.push({ kind, key, before, decision, settle });
+    }).finally(() => this.#busy.delete(busyKey));
+    this.#busy.set(busyKey, done);
+    if (!this.#isFlushing) void this.#flush(this.#journal);
+    return done;
+  }
+
+  async #flush(journal: Journal): Promise<void> {
+    this.#isFlushing = true;
+    // One turn, so that writes that were asked for together are written together.
+    await Promise.resolve();
+    while (this.#queue.length > 0) {
+      const batch = this.#queue.slice(0, BATCH_LIMIT);
+      this.#queue = this.#queue.slice(BATCH_LIMIT);
+      const made = batch.map((write, index) => ({ write, next: this.#made(write, this.#revision + 1 + index) }));
+      const failure = await journal
+        .persist(
+          made.map(({ write: { kind, key, decision }, next }) =>
+            "put" in decision ? { kind, key, stored: next } : { kind, key },
+          ),
+          this.#revision + batch.length,
+        )
+        .then(
+          () => undefined,
+          (error: unknown) => notWritten(error),
+        );
+      for (const { write, next } of made) {
+        write.settle(failure === undefined ? ok(this.#commit(write, next.revision, next)) : err(failure));
+      }
+    }
+    this.#isFlushing = false;
+  }
+
+  #made({ key, before, decision }: Omit<PendingWrite, "settle">, revision: number): StoredObject {
+    const object = "put" in decision ? decision.put : (before?.object ?? {});
+    return new StoredObject(key, revision, withRevision(object, revision));
+  }
+
+  #commit(write: Omit<PendingWrite, "settle">, revision: number, made = this.#made(write, revision)): Written {
+    const { kind, key, before, decision } = write;
+    const state = this.#state(kind);
+    const isDeletion = "remove" in decision;
+    this.#revision = revision;
+    state.objects = isDeletion ? state.objects.without(key) : state.objects.with(made);
+    this.#own(kind, key, before?.object, isDeletion ? undefined : made.object);
+    const change: Change = { revision, isDeletion, after: made, ...(before === undefined ? {} : { before }) };
+    state.history.add(change);
+    for (const wake of state.followers) wake();
+    for (const listener of this.#listeners) listener({ kind, change });
+    if (!isDeletion) return { object: made.object, stored: made, isGone: false };
+    return { object: decision.answer ?? made.object, isGone: true };
+  }
+
+  #own(kind: string, key: string, before: JsonObject | undefined, after: JsonObject | undefined): void {
+    const id = `${kind} ${key}`;
+    const [old, now] = [ownersOf(before), ownersOf(after)];
+    for (const uid of old) {
+      const owned = this.#owned.get(uid);
+      if (now.includes(uid) || owned === undefined) continue;
+      owned.delete(id);
+      if (owned.size === 0) this.#owned.delete(uid);
+    }
+    for (const uid of now) {
+      const owned = this.#owned.get(uid) ?? new Map<string, { readonly kind: string; readonly key: string }>();
+      this.#owned.set(uid, owned.set(id, { kind, key }));
+    }
+  }
+
+  #state(kind: string): KindState {
+    const known = this.#kinds.get(kind);
+    if (known !== undefined) return known;
+    const state: KindState = {
+      objects: SortedObjects.none,
+      history: new ChangeHistory(this.#historyLimit, this.#origin),
+      followers: new Set(),
+    };
+    this.#kinds.set(kind, state);
+    return state;
+  }
+}
+
+function keptAnswer(before: StoredObject | undefined, answer: JsonObject | undefined): Written {
+  const isSame = answer === undefined && before !== undefined;
+  return { object: answer ?? before?.object ?? {}, isGone: false, ...(isSame ? { stored: before } : {}) };
+}
+
+function withRevision(object: JsonObject, revision: number): JsonObject {
+  const metadata = object["metadata"] as JsonObject | undefined;
+  return { ...object, metadata: { ...metadata, resourceVersion: String(revision) } };
+}
+
+function revisionOf(object: JsonObject): number {
+  const metadata = object["metadata"] as JsonObject | undefined;
+  return Number(metadata?.["resourceVersion"] ?? 0);
+}
+
+const NO_OWNERS: readonly string[] = [];
+
+function ownersOf(object: JsonObject | undefined): readonly string[] {
+  const metadata = object?.["metadata"];
+  const references = isJsonObject(metadata) ? metadata["ownerReferences"] : undefined;
+  if (!isJsonArray(references)) return NO_OWNERS;
+  return references.flatMap((one) => (isJsonObject(one) && typeof one["uid"] === "string" ? [one["uid"]] : []));
+}
+
+/** A store that refuses to write is the server's trouble, not the caller's: it may come back. */
+function notWritten(error: unknown): Status {
+  const why = error instanceof Error ? error.message : String(error);
+  return { status: "Failure", code: 500, message: `the object could not be written: ${why}` };
+}

@@ -1,0 +1,201 @@
+import { err, ok, type Result } from "@oaas/foundation";
+import { equalJson, updated, type FieldError, type JsonObject, type JsonValue, type Status } from "@oaas/kube-core";
+import { objectErrors } from "../admission/admitted-body.ts";
+import { finalizersOf, isBeingDeleted, metadataOf, nameOf, withMetadata } from "../admission/metadata.ts";
+import { isGoInteger, notInteger, type WriteOptions } from "../request/options.ts";
+import { badRequest, conflict, internalError, invalid, MODIFIED, notFound } from "../request/refusals.ts";
+import type { Decision, Written } from "../store/object-store.ts";
+import { objectKey, type StoredObject } from "../store/stored-object.ts";
+import { circumstancesOf } from "./circumstances.ts";
+import { newObject, writerOf } from "./new-object.ts";
+import { isBuiltIn, presented, storageApiVersionOf, storeKindOf, type Target, type World } from "./world.ts";
+
+/** How an object is to become another. */
+export interface ObjectChange {
+  readonly name: string;
+  /** `status` writes the status alone, everything else all but the status. Others (scale) own what they write under their name. */
+  readonly subresource?: string;
+  /** What the object should be, out of what it is, in the version that was asked for; the live one is empty when there is none. */
+  next(live: JsonObject): Result<JsonObject, Status>;
+  /** Whether `next` has named the managers of fields already. */
+  readonly isApply?: boolean;
+  /** Whether an object that is not there is made. */
+  readonly createsMissing?: boolean;
+  /** Whether the version must be named, unless the kind lets it be left out: for updates, not for patches. */
+  readonly needsVersion?: boolean;
+}
+
+/** Changes an object, or makes it when that is asked for. */
+export async function changeObject(
+  world: World,
+  target: Target,
+  change: ObjectChange,
+  options: WriteOptions,
+): Promise<Result<Written & { readonly isNew: boolean }, Status>> {
+  let isNew = false;
+  const key = objectKey(target.namespace, change.name);
+  const written = await world.store.write(storeKindOf(target.kind), key, (live) => {
+    isNew = live === undefined;
+    return live === undefined ? made(world, target, change, options) : changed(world, target, change, options, live);
+  });
+  return written.ok ? ok({ ...written.value, isNew }) : written;
+}
+
+function made(world: World, target: Target, change: ObjectChange, options: WriteOptions): Result<Decision, Status> {
+  if (change.createsMissing !== true) return err(notFound(target.kind, change.name));
+  const next = change.next({});
+  if (!next.ok) return next;
+  const named = nameRefusal(next.value, change.name);
+  if (named !== undefined) return err(named);
+  const object = newObject(world, target, withMetadata(next.value, { name: change.name }), options, change.isApply);
+  if (!object.ok) return object;
+  return ok(options.isDryRun ? { keep: true, answer: object.value } : { put: object.value });
+}
+
+function changed(
+  world: World,
+  target: Target,
+  change: ObjectChange,
+  options: WriteOptions,
+  stored: StoredObject,
+): Result<Decision, Status> {
+  const { kind } = target;
+  const live = presented(target, stored.object);
+  const wanted = change.next(live);
+  if (!wanted.ok) return wanted;
+  const refusal = nameRefusal(wanted.value, change.name) ?? versionRefusal(target, change, wanted.value, live);
+  if (refusal !== undefined) return err(refusal);
+  const next = nextState(world, target, change, options, live, wanted.value);
+  const errors = [
+    ...metadataChangeErrors(wanted.value, live),
+    ...objectErrors(target, next),
+    ...kind.rules.updateErrors(next, live),
+  ];
+  if (errors.length > 0) return err(invalid(kind, change.name, errors));
+  if (equalJson(next, live)) return ok({ keep: true });
+  const kept = kind.rules.converted(next, storageApiVersionOf(kind));
+  if (options.isDryRun) return ok({ keep: true, answer: kept });
+  return ok(isReleased(target, next) ? { remove: true, answer: kept } : { put: kept });
+}
+
+/** What the object becomes: each endpoint writes its own part, the server's own fields stay, ownership and generation follow. */
+function nextState(
+  world: World,
+  target: Target,
+  change: ObjectChange,
+  options: WriteOptions,
+  live: JsonObject,
+  wanted: JsonObject,
+): JsonObject {
+  const { kind, version } = target;
+  const kept = withServersMetadata(ownPart(target, change, wanted, live), live);
+  const writer = writerOf(world, target, options.manager, change.subresource);
+  const owned = change.isApply === true ? kept : updated({ live, schema: version.schema, writer }, kept);
+  const isMain = change.subresource === undefined;
+  const prepared = isMain ? kind.rules.prepareUpdate(owned, live, circumstancesOf(world)) : owned;
+  const isCounted = kind.rules.countsGenerations && change.subresource !== "status";
+  if (!isCounted || !kind.rules.startsGeneration(prepared, live)) return prepared;
+  return withMetadata(prepared, { generation: Number(metadataOf(live)["generation"] ?? 0) + 1 });
+}
+
+function ownPart({ kind, version }: Target, change: ObjectChange, wanted: JsonObject, live: JsonObject): JsonObject {
+  if (change.subresource === "status") {
+    const metadata = isBuiltIn(kind) ? metadataOf(wanted) : withManagersOf(live, wanted);
+    return withMember({ ...live, metadata }, "status", wanted["status"]);
+  }
+  return version.hasStatus ? withMember(wanted, "status", live["status"]) : wanted;
+}
+
+/** The metadata that is there, with the managers that a write names. */
+function withManagersOf(live: JsonObject, wanted: JsonObject): JsonObject {
+  const { managedFields: before, ...metadata } = metadataOf(live);
+  const managedFields = metadataOf(wanted)["managedFields"] ?? before;
+  return managedFields === undefined ? metadata : { ...metadata, managedFields };
+}
+
+function withMember(object: JsonObject, name: string, value: JsonValue | undefined): JsonObject {
+  if (value !== undefined) return { ...object, [name]: value };
+  const { [name]: _gone, ...rest } = object;
+  return rest;
+}
+
+const SERVERS_OWN = [
+  "namespace",
+  "uid",
+  "creationTimestamp",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+  "generation",
+  "selfLink",
+  "resourceVersion",
+] as const;
+
+function withServersMetadata(next: JsonObject, live: JsonObject): JsonObject {
+  const before = metadataOf(live);
+  const own = Object.fromEntries(SERVERS_OWN.map((name) => [name, before[name]]));
+  return withMetadata(next, { ...own, name: before["name"] });
+}
+
+function nameRefusal(next: JsonObject, name: string): Status | undefined {
+  const said = nameOf(next);
+  if (said === name) return undefined;
+  if (said === "")
+    return badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+  return badRequest(`the name of the object (${said}) does not match the name on the URL (${name})`);
+}
+
+function versionRefusal(
+  { kind }: Target,
+  change: ObjectChange,
+  next: JsonObject,
+  live: JsonObject,
+): Status | undefined {
+  const [said, before] = [metadataOf(next), metadataOf(live)];
+  const version = typeof said["resourceVersion"] === "string" ? said["resourceVersion"] : "";
+  if (version === "" || version === "0") {
+    if (change.needsVersion !== true || kind.rules.allowsUnconditionalUpdate) return uidRefusal(kind, said, before);
+    const message = "Invalid value: 0: must be specified for an update";
+    const error = { reason: "FieldValueInvalid", field: "metadata.resourceVersion", message };
+    return invalid({ group: kind.group, kind: kind.resource }, change.name, [error]);
+  }
+  if (!isGoInteger(version)) return internalError(notInteger("ParseUint", version));
+  if (version !== before["resourceVersion"]) return conflict(kind, change.name, MODIFIED);
+  return uidRefusal(kind, said, before);
+}
+
+function uidRefusal(kind: Target["kind"], said: JsonObject, live: JsonObject): Status | undefined {
+  const uid = said["uid"];
+  if (typeof uid !== "string" || uid === "" || uid === live["uid"]) return undefined;
+  const path = [live["namespace"], live["name"]].filter((part) => part !== undefined).join("/");
+  const key = `/registry/${kind.group === "" ? "" : `${kind.group}/`}${kind.resource}/${path}`;
+  const found = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${String(live["uid"])}`;
+  const why = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${found}`;
+  return conflict(kind, String(live["name"]), why);
+}
+
+function metadataChangeErrors(wanted: JsonObject, live: JsonObject): readonly FieldError[] {
+  const [said, before] = [metadataOf(wanted), metadataOf(live)];
+  const immutable = ["creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"]
+    .filter((name) => said[name] !== undefined && said[name] !== null && said[name] !== before[name])
+    .map((name) => ({
+      reason: "FieldValueInvalid",
+      field: `metadata.${name}`,
+      message: `Invalid value: ${JSON.stringify(said[name])}: field is immutable`,
+    }));
+  const added = finalizersOf(wanted).filter((finalizer) => !finalizersOf(live).includes(finalizer));
+  if (!isBeingDeleted(live) || added.length === 0) return immutable;
+  const list = `[]string{${added.map((finalizer) => JSON.stringify(finalizer)).join(", ")}}`;
+  const why = `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`;
+  return [...immutable, { reason: "FieldValueForbidden", field: "metadata.finalizers", message: `Forbidden: ${why}` }];
+}
+
+/** Whether nothing keeps an object that is to go any longer. */
+export function isReleased({ kind }: Pick<Target, "kind">, object: JsonObject): boolean {
+  const grace = metadataOf(object)["deletionGracePeriodSeconds"];
+  return (
+    isBeingDeleted(object) &&
+    finalizersOf(object).length === 0 &&
+    !kind.rules.isHeld(object) &&
+    (grace === undefined || grace === 0)
+  );
+}

@@ -1,0 +1,16 @@
+import { groupResourceText } from "@oaas/kube-core";
+import type { Circumstances } from "../kinds/kind.ts";
+import { wholeSeconds, type World } from "./world.ts";
+
+/** What the rules of kinds may know of the world at a write. */
+export function circumstancesOf(world: World): Circumstances {
+  return {
+    time: wholeSeconds(world.clock.now()),
+    uuid: () => world.ids.uuid(),
+    objects: (kind, namespace) =>
+      world.store
+        .objects(groupResourceText(kind))
+        .withPrefix(namespace === undefined ? "" : `${namespace}/`)
+        .map(({ object }) => object),
+  };
+}

@@ -1,0 +1,33 @@
+import { err, ok, type Result } from "@oaas/foundation";
+import type { JsonObject, Status } from "@oaas/kube-core";
+import { metadataOf, nameOf } from "../admission/metadata.ts";
+import { alreadyExists } from "../request/refusals.ts";
+import type { WriteOptions } from "../request/options.ts";
+import type { Written } from "../store/object-store.ts";
+import { objectKey } from "../store/stored-object.ts";
+import { newObject } from "./new-object.ts";
+import { storeKindOf, type Target, type World } from "./world.ts";
+
+/** A made-up name may be taken: then another is made up, but not for ever. */
+const NAME_ATTEMPTS = 8;
+
+/** Makes an object that was taken in. */
+export async function createObject(
+  world: World,
+  target: Target,
+  admitted: JsonObject,
+  options: WriteOptions,
+): Promise<Result<Written, Status>> {
+  const isGenerated = nameOf(admitted) === "" && metadataOf(admitted)["generateName"] !== undefined;
+  for (let attempt = 1; ; attempt += 1) {
+    const made = newObject(world, target, admitted, options);
+    if (!made.ok) return made;
+    const name = nameOf(made.value);
+    const written = await world.store.write(storeKindOf(target.kind), objectKey(target.namespace, name), (live) => {
+      if (live !== undefined) return err(alreadyExists(target.kind, name));
+      return ok(options.isDryRun ? { keep: true, answer: made.value } : { put: made.value });
+    });
+    if (written.ok || !isGenerated || written.error.reason !== "AlreadyExists" || attempt === NAME_ATTEMPTS)
+      return written;
+  }
+}

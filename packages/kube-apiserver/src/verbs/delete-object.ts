@@ -1,0 +1,88 @@
+import { err, ok, type Result } from "@oaas/foundation";
+import type { JsonObject, Status } from "@oaas/kube-core";
+import { finalizersOf, isBeingDeleted, metadataOf, nameOf, withMetadata } from "../admission/metadata.ts";
+import type { DeletionOptions } from "../request/options.ts";
+import { conflict, notFound } from "../request/refusals.ts";
+import type { Decision, Written } from "../store/object-store.ts";
+import { objectKey } from "../store/stored-object.ts";
+import { storeKindOf, wholeSeconds, type Target, type World } from "./world.ts";
+
+const ORPHAN = "orphan";
+const FOREGROUND = "foregroundDeletion";
+
+/** What became of a deletion: gone at once, or marked and waiting for finalizers or its time. */
+export interface Deleted extends Written {
+  readonly uid: string;
+}
+
+/** Deletes an object, or marks it for deletion while something keeps it. */
+export async function deleteObject(
+  world: World,
+  target: Target,
+  name: string,
+  options: DeletionOptions,
+): Promise<Result<Deleted, Status>> {
+  const key = objectKey(target.namespace, name);
+  let uid = "";
+  const written = await world.store.write(storeKindOf(target.kind), key, (live) => {
+    if (live === undefined) return err(notFound(target.kind, name));
+    uid = String(metadataOf(live.object)["uid"] ?? "");
+    const refusal = preconditionRefusal(target, live.object, options);
+    if (refusal !== undefined) return err(refusal);
+    return ok(deletion(world, target, live.object, options));
+  });
+  return written.ok ? ok({ ...written.value, uid }) : written;
+}
+
+function deletion(world: World, { kind }: Target, live: JsonObject, options: DeletionOptions): Decision {
+  const { rules } = kind;
+  const finalizers = finalizersAfter(finalizersOf(live), options.propagation);
+  const asked = rules.graceSeconds(live, options.gracePeriodSeconds);
+  const isKept = finalizers.length > 0 || rules.isHeld(live);
+  const isMarked = isBeingDeleted(live);
+  const before = Number(metadataOf(live)["deletionGracePeriodSeconds"] ?? 0);
+  // A second deletion may only shorten the time of the first.
+  const grace = isMarked ? Math.min(asked, before) : asked;
+  if (grace === 0 && !isKept) return options.isDryRun ? { keep: true, answer: live } : { remove: true };
+  const isSame = isMarked && grace === before && finalizers.length === finalizersOf(live).length;
+  if (isSame) return { keep: true };
+  const marked = rules.markedForDeletion(
+    withMetadata(live, {
+      ...(isMarked && grace === before ? {} : deletionTime(world, live, grace)),
+      finalizers: finalizers.length === 0 ? undefined : finalizers,
+    }),
+  );
+  return options.isDryRun ? { keep: true, answer: marked } : { put: marked };
+}
+
+function deletionTime(world: World, live: JsonObject, grace: number): Record<string, string | number> {
+  const { generation } = metadataOf(live);
+  const counts = typeof generation === "number" && generation > 0 && !isBeingDeleted(live);
+  return {
+    deletionTimestamp: wholeSeconds(world.clock.now() + grace * 1000),
+    deletionGracePeriodSeconds: grace,
+    ...(counts ? { generation: generation + 1 } : {}),
+  };
+}
+
+/** The finalizers by which the garbage collector knows what becomes of dependents. */
+function finalizersAfter(before: readonly string[], propagation: DeletionOptions["propagation"]): readonly string[] {
+  if (propagation === undefined) return before;
+  const others = before.filter((finalizer) => finalizer !== ORPHAN && finalizer !== FOREGROUND);
+  if (propagation === "Orphan") return [...others, ORPHAN];
+  return propagation === "Foreground" ? [...others, FOREGROUND] : others;
+}
+
+function preconditionRefusal({ kind }: Target, live: JsonObject, options: DeletionOptions): Status | undefined {
+  const { uid, resourceVersion } = metadataOf(live);
+  const of = { group: kind.group, resource: kind.kind };
+  if (options.uid !== undefined && options.uid !== uid) {
+    const why = `the UID in the precondition (${options.uid}) does not match the UID in record (${String(uid)}). The object might have been deleted and then recreated`;
+    return conflict(of, nameOf(live), why);
+  }
+  if (options.resourceVersion !== undefined && options.resourceVersion !== resourceVersion) {
+    const why = `the ResourceVersion in the precondition (${options.resourceVersion}) does not match the ResourceVersion in record (${String(resourceVersion)}). The object might have been modified`;
+    return conflict(of, nameOf(live), why);
+  }
+  return undefined;
+}

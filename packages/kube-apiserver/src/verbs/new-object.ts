@@ -1,0 +1,128 @@
+import { err, ok, type Result } from "@oaas/foundation";
+import {
+  fieldSetOf,
+  isJsonObject,
+  memberElement,
+  updated,
+  type FieldSet,
+  type FieldWriter,
+  type JsonObject,
+  type Status,
+} from "@oaas/kube-core";
+import { objectErrors } from "../admission/admitted-body.ts";
+import { isBeingDeleted, metadataOf, nameOf, withMetadata } from "../admission/metadata.ts";
+import { badRequest, forbidden, internalError, invalid, notFound } from "../request/refusals.ts";
+import type { WriteOptions } from "../request/options.ts";
+import { objectKey } from "../store/stored-object.ts";
+import { circumstancesOf } from "./circumstances.ts";
+import { apiVersionOf, storageApiVersionOf, wholeSeconds, type Target, type World } from "./world.ts";
+
+const NAMESPACES = { group: "", resource: "namespaces" };
+const NAME_LIMIT = 63;
+const SUFFIX_LENGTH = 5;
+const SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789";
+
+const STATUS_FIELDS: FieldSet = fieldSetOf([[memberElement("status")]]);
+const OTHER_FIELDS: FieldSet = fieldSetOf(["spec", "metadata"].map((name) => [memberElement(name)]));
+
+/** Who writes, as managed fields know it. */
+export function writerOf(world: World, target: Target, manager: string, subresource?: string): FieldWriter {
+  return {
+    manager,
+    apiVersion: apiVersionOf(target),
+    time: wholeSeconds(world.clock.now()),
+    ...(subresource === undefined ? {} : { subresource }),
+    ...(subresource === "status" ? { resets: OTHER_FIELDS } : {}),
+    ...(subresource === undefined && target.version.hasStatus ? { resets: STATUS_FIELDS } : {}),
+  };
+}
+
+/**
+ * A new object out of one that was taken in, ready to be stored: named, owned, with what the server sets, and valid. `hasManagers` when its managed
+ * fields are made already (by an apply).
+ */
+export function newObject(
+  world: World,
+  target: Target,
+  admitted: JsonObject,
+  { manager }: Pick<WriteOptions, "manager">,
+  hasManagers = false,
+): Result<JsonObject, Status> {
+  const { kind, version } = target;
+  const circumstances = circumstancesOf(world);
+  const refusal = namespaceRefusal(world, target, admitted);
+  if (refusal !== undefined) return err(refusal);
+  const bare = version.hasStatus ? withoutStatus(admitted) : admitted;
+  const named = withMetadata(bare, newMetadata(world, target, bare));
+  const context = { live: {}, schema: version.schema, writer: writerOf(world, target, manager) };
+  const owned = hasManagers ? named : updated(context, named);
+  const why = kind.rules.refused(owned, circumstances);
+  if (why !== undefined) return err(forbidden(kind, nameOf(owned), why));
+  const prepared = kind.rules.prepareCreate(owned, circumstances);
+  const errors = objectErrors(target, prepared);
+  if (errors.length > 0) return err(invalid(kind, nameOf(prepared), errors));
+  const { resourceVersion } = metadataOf(admitted);
+  if (!hasManagers && resourceVersion !== undefined && resourceVersion !== "") {
+    return err(internalError("resourceVersion should not be set on objects to be created"));
+  }
+  return ok(kind.rules.converted(prepared, storageApiVersionOf(kind)));
+}
+
+function withoutStatus({ status: _status, ...rest }: JsonObject): JsonObject {
+  return rest;
+}
+
+/** What the server sets on a new object, and what it does not let anyone set. */
+function newMetadata(
+  world: World,
+  { kind, namespace }: Target,
+  object: JsonObject,
+): Record<string, string | number | undefined> {
+  const { name, generateName } = metadataOf(object);
+  const isNamed = typeof name === "string" && name !== "";
+  const prefix = typeof generateName === "string" ? generateName : "";
+  return {
+    ...(isNamed || prefix === "" ? {} : { name: generatedName(world, prefix) }),
+    namespace: kind.isNamespaced ? namespace : undefined,
+    uid: world.ids.uuid(),
+    creationTimestamp: wholeSeconds(world.clock.now()),
+    generation: kind.rules.countsGenerations ? 1 : undefined,
+    resourceVersion: undefined,
+    deletionTimestamp: undefined,
+    deletionGracePeriodSeconds: undefined,
+    selfLink: undefined,
+  };
+}
+
+function generatedName(world: World, prefix: string): string {
+  const digits = world.ids.uuid().replaceAll("-", "");
+  const suffix = Array.from({ length: SUFFIX_LENGTH }, (_, index) => {
+    const number = Number.parseInt(digits.slice(index * 4, index * 4 + 4), 16);
+    return SUFFIX_LETTERS[number % SUFFIX_LETTERS.length] ?? "";
+  });
+  return `${prefix.slice(0, NAME_LIMIT - SUFFIX_LENGTH)}${suffix.join("")}`;
+}
+
+/** Why nothing can be made in this namespace now. */
+function namespaceRefusal(world: World, { kind, namespace }: Target, object: JsonObject): Status | undefined {
+  if (!kind.isNamespaced) return undefined;
+  const said = metadataOf(object)["namespace"];
+  if (typeof said === "string" && said !== "" && said !== namespace) {
+    return badRequest("the namespace of the provided object does not match the namespace sent on the request");
+  }
+  const found = world.store.get("namespaces", objectKey("", namespace));
+  if (found === undefined) return notFound(NAMESPACES, namespace);
+  if (!isBeingDeleted(found.object)) return undefined;
+  const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
+  const cause = {
+    reason: "NamespaceTerminating",
+    message: `namespace ${namespace} is being terminated`,
+    field: "metadata.namespace",
+  };
+  return forbidden(kind, nameOf(object), why, [cause]);
+}
+
+/** Whether this is an object at all: what patches make may be anything. */
+export function asObject(value: unknown): JsonObject | undefined {
+  return isJsonObject(value) ? value : undefined;
+}

@@ -1,0 +1,170 @@
+import { err, ok, type Result } from "@oaas/foundation";
+import {
+  applied,
+  applyJsonPatch,
+  applyMergePatch,
+  applyStrategicMergePatch,
+  isJsonArray,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type Status,
+  type StructuralSchema,
+} from "@oaas/kube-core";
+import { completed, readAsKind } from "../admission/admitted-body.ts";
+import { typedBody } from "../admission/body-type.ts";
+import { metadataOf } from "../admission/metadata.ts";
+import { goTypeName, jsonValue, yamlValue } from "../request/body.ts";
+import { mediaRange } from "../request/media-types.ts";
+import type { WriteOptions } from "../request/options.ts";
+import { badRequest, invalid, unknownBodyType, unknownPatchType } from "../request/refusals.ts";
+import type { ObjectChange } from "./change-object.ts";
+import { writerOf } from "./new-object.ts";
+import { apiVersionOf, isBuiltIn, type Target, type World } from "./world.ts";
+
+export type PatchType = "json" | "merge" | "strategic" | "apply";
+
+const PATCH_TYPES: Readonly<Record<string, PatchType>> = {
+  "application/json-patch+json": "json",
+  "application/merge-patch+json": "merge",
+  "application/strategic-merge-patch+json": "strategic",
+  "application/apply-patch+yaml": "apply",
+};
+
+/** Which kind of patch this is by its content type. */
+export function patchTypeOf(contentType: string | undefined, isOwn: boolean): Result<PatchType, Status> {
+  const { type } = mediaRange(contentType ?? "");
+  const patch = Object.hasOwn(PATCH_TYPES, type) ? PATCH_TYPES[type] : undefined;
+  if (patch === undefined) return err(unknownPatchType());
+  if (patch !== "strategic" || isOwn) return ok(patch);
+  const others = Object.keys(PATCH_TYPES).filter((name) => PATCH_TYPES[name] !== "strategic");
+  return err(unknownBodyType(others.join(", ")));
+}
+
+/** A patch that was read; refused when it cannot be one. */
+export function readPatch(type: PatchType, body: string): Result<JsonValue, Status> {
+  if (type === "apply") return readApplied(body);
+  const value = jsonValue(body);
+  const prefix = type === "strategic" ? "" : "error decoding patch: ";
+  if (!value.ok) return err(badRequest(prefix + value.error.message));
+  const found = value.value;
+  if (type === "json") {
+    const wrong = isJsonArray(found) ? found.find((step) => !isJsonObject(step)) : found;
+    if (wrong === undefined && isJsonArray(found)) return ok(found);
+    const wanted = isJsonArray(found) ? "handlers.jsonPatchOp" : "[]handlers.jsonPatchOp";
+    return err(
+      badRequest(`${prefix}json: cannot unmarshal ${goTypeName(wrong ?? null)} into Go value of type ${wanted}`),
+    );
+  }
+  if (isJsonObject(found)) return ok(found);
+  return err(
+    badRequest(`${prefix}json: cannot unmarshal ${goTypeName(found)} into Go value of type map[string]interface {}`),
+  );
+}
+
+function readApplied(body: string): Result<JsonValue, Status> {
+  const value = yamlValue(body);
+  if (!value.ok) return err(badRequest(`error decoding YAML: error converting YAML to JSON: yaml: ${value.error}`));
+  if (isJsonObject(value.value)) return ok(value.value);
+  const why = `json: cannot unmarshal ${goTypeName(value.value)} into Go value of type map[string]interface {}`;
+  return err(badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${why}`));
+}
+
+/** The change that a JSON, merge or strategic merge patch asks for. `onPatched` may look at the result before it is taken in. */
+export function patchChange(
+  target: Target,
+  place: Pick<ObjectChange, "name" | "subresource">,
+  type: Exclude<PatchType, "apply">,
+  patch: JsonValue,
+  onPatched: (object: JsonObject) => Status | undefined,
+): ObjectChange {
+  return {
+    ...place,
+    next: (live) => {
+      const result = patched(type, patch, live, target.version.schema);
+      if (!result.ok) return result;
+      const typed = typedBody(target, result.value);
+      if (!typed.ok) return typed;
+      const refusal = onPatched(typed.value);
+      if (refusal !== undefined) return err(refusal);
+      const read = readAsKind(target, typed.value);
+      if (read.ok) return ok(completed(target, read.value));
+      return isBuiltIn(target.kind) ? err(unreadable(typed.value, read.error)) : read;
+    },
+  };
+}
+
+/** An object with a patch carried out. */
+export function patched(
+  type: Exclude<PatchType, "apply">,
+  patch: JsonValue,
+  live: JsonObject,
+  schema: StructuralSchema,
+): Result<JsonObject, Status> {
+  if (type === "strategic") return applyStrategicMergePatch(live, patch as JsonObject, schema);
+  if (type === "merge") return ok(applyMergePatch(live, patch) as JsonObject);
+  const result = applyJsonPatch(live, patch as readonly unknown[]);
+  if (!result.ok) return err(rejected());
+  return isJsonObject(result.value) ? ok(result.value) : err(rejected());
+}
+
+/** What the real server says of a patch that does not fit, whatever the reason. */
+function rejected(): Status {
+  const message = "the server rejected our request due to an error in our request";
+  return { status: "Failure", message, reason: "Invalid", details: {}, code: 422 };
+}
+
+function unreadable(object: JsonObject, { message = "" }: Status): Status {
+  const why = message.replace(/^.* cannot be handled as a \w+: /, "");
+  const shown = JSON.stringify(JSON.stringify(object));
+  const error = { reason: "FieldValueInvalid", field: "patch", message: `Invalid value: ${shown}: ${why}` };
+  return invalid({ group: "", kind: "" }, "", [error]);
+}
+
+/** The change that a server-side apply asks for; refused at once when it could be none. */
+export function applyChange(
+  world: World,
+  target: Target,
+  place: Pick<ObjectChange, "name" | "subresource">,
+  config: JsonObject,
+  options: WriteOptions,
+): Result<ObjectChange, Status> {
+  const refusal = applyRefusal(target, place.name, config);
+  if (refusal !== undefined) return err(refusal);
+  const writer = writerOf(world, target, options.manager, place.subresource);
+  const named = { ...config, metadata: { ...metadataOf(config), name: place.name } };
+  return ok({
+    ...place,
+    isApply: true,
+    createsMissing: place.subresource === undefined,
+    next: (live) => {
+      const result = applied({ live, schema: target.version.schema, writer }, named, options.isForced);
+      if (!result.ok) return result;
+      const read = readAsKind(target, result.value);
+      return read.ok ? ok(completed(target, read.value)) : read;
+    },
+  });
+}
+
+function applyRefusal(target: Target, name: string, config: JsonObject): Status | undefined {
+  const [apiVersion, kind] = [textOf(config["apiVersion"]), textOf(config["kind"])];
+  if (apiVersion !== apiVersionOf(target) || kind !== target.kind.kind) {
+    const [group = "", version = ""] = apiVersion.includes("/") ? apiVersion.split("/", 2) : ["", apiVersion];
+    return badRequest(`invalid object type: ${group}/${version}, Kind=${kind}`);
+  }
+  const metadata = metadataOf(config);
+  const said = textOf(metadata["name"]);
+  if (said !== "" && said !== name) {
+    return badRequest(`the name of the object (${said}) does not match the name on the URL (${name})`);
+  }
+  const namespace = textOf(metadata["namespace"]);
+  if (namespace !== "" && target.kind.isNamespaced && namespace !== target.namespace) {
+    return badRequest("the namespace of the provided object does not match the namespace sent on the request");
+  }
+  const managers = metadata["managedFields"];
+  return isJsonArray(managers) && managers.length > 0 ? badRequest("metadata.managedFields must be nil") : undefined;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}

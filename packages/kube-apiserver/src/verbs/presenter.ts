@@ -1,0 +1,87 @@
+import type { JsonObject } from "@oaas/kube-core";
+import { metadataOf } from "../admission/metadata.ts";
+import type { Representation } from "../request/media-types.ts";
+import { StoredObject } from "../store/stored-object.ts";
+import type { ListedObjects } from "./list-objects.ts";
+import type { EventText } from "./watch-objects.ts";
+import { apiVersionOf, presented, presentedText, type Target } from "./world.ts";
+
+/** Rows for people, which a client may ask for instead of objects. */
+export interface TableMaker {
+  /** `includeObject` as clients write it: None, Metadata (when nothing is said) or Object. Columns may be left out but for the first event of a watch. */
+  table(request: {
+    readonly target: Target;
+    readonly objects: readonly JsonObject[];
+    readonly metadata: JsonObject;
+    readonly includeObject: string;
+    readonly withColumns: boolean;
+  }): JsonObject;
+}
+
+interface Shown extends Target {
+  readonly query: URLSearchParams;
+}
+
+const PARTIAL = { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1" };
+
+/** Objects and lists in the form that was asked for. */
+export class Presenter {
+  readonly #tables: TableMaker;
+
+  constructor(tables: TableMaker) {
+    this.#tables = tables;
+  }
+
+  one(asked: Shown, shown: StoredObject | JsonObject, { as }: Representation): string {
+    if (as === undefined) {
+      if (shown instanceof StoredObject) return presentedText(asked, shown, false);
+      return JSON.stringify({ kind: asked.kind.kind, apiVersion: apiVersionOf(asked), ...presented(asked, shown) });
+    }
+    const object = shown instanceof StoredObject ? shown.object : shown;
+    if (as !== "Table") return JSON.stringify({ ...PARTIAL, metadata: metadataOf(object) });
+    const { resourceVersion } = metadataOf(object);
+    return this.#table(asked, [object], resourceVersion === undefined ? {} : { resourceVersion }, true);
+  }
+
+  list(asked: Shown, listed: ListedObjects, { as }: Representation): string {
+    const metadata = {
+      resourceVersion: String(listed.revision),
+      ...(listed.continueToken === undefined ? {} : { continue: listed.continueToken }),
+      ...(listed.remaining === undefined ? {} : { remainingItemCount: listed.remaining }),
+    };
+    if (as === "Table") {
+      const objects = listed.items.map(({ object }) => object);
+      return this.#table(asked, objects, metadata, true);
+    }
+    const isPartial = as !== undefined;
+    const items = listed.items.map((stored) =>
+      isPartial
+        ? JSON.stringify({ ...PARTIAL, metadata: metadataOf(stored.object) })
+        : presentedText(asked, stored, true),
+    );
+    const kind = isPartial ? "PartialObjectMetadataList" : asked.kind.listKind;
+    const apiVersion = isPartial ? PARTIAL.apiVersion : apiVersionOf(asked);
+    const head = JSON.stringify({ kind, apiVersion, metadata }).slice(0, -1);
+    return `${head},"items":[${items.join(",")}]}`;
+  }
+
+  /** How the objects of a watch are written; undefined for as they are. */
+  event(asked: Shown, { as }: Representation): EventText | undefined {
+    if (as === undefined) return undefined;
+    if (as !== "Table") {
+      return ({ object }) => JSON.stringify({ ...PARTIAL, metadata: metadataOf(object) });
+    }
+    let isFirst = true;
+    return ({ object, revision }) => {
+      const text = this.#table(asked, [object], { resourceVersion: String(revision) }, isFirst);
+      isFirst = false;
+      return text;
+    };
+  }
+
+  #table(asked: Shown, objects: readonly JsonObject[], metadata: JsonObject, withColumns: boolean): string {
+    const includeObject = asked.query.get("includeObject") ?? "Metadata";
+    const shown = objects.map((object) => presented(asked, object));
+    return JSON.stringify(this.#tables.table({ target: asked, objects: shown, metadata, includeObject, withColumns }));
+  }
+}

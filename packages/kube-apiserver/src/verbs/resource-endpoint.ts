@@ -1,0 +1,351 @@
+import { err, ok, type Result } from "@oaas/foundation";
+import { isJsonObject, type JsonObject, type Status } from "@oaas/kube-core";
+import type { ApiRequest, ApiResponse } from "../api.ts";
+import { admittedBody } from "../admission/admitted-body.ts";
+import { typedBody } from "../admission/body-type.ts";
+import { strictnessErrors } from "../admission/strictness.ts";
+import { jsonAnswer, statusAnswer, streamAnswer } from "../request/answers.ts";
+import { jsonValue, readObject, yamlValue } from "../request/body.ts";
+import { listOptions, type ListOptions } from "../request/list-options.ts";
+import { mediaRange, representationOf, type Representation } from "../request/media-types.ts";
+import { deletionOptions, writeOptions, type FieldValidation } from "../request/options.ts";
+import { badRequest, methodNotAllowed, notFound, tooLargeVersion, unknownBodyType } from "../request/refusals.ts";
+import { objectKey, type StoredObject } from "../store/stored-object.ts";
+import { changeObject, type ObjectChange } from "./change-object.ts";
+import { createObject } from "./create-object.ts";
+import { deleteObject } from "./delete-object.ts";
+import { listObjects, versionOf } from "./list-objects.ts";
+import { applyChange, patchChange, patched, patchTypeOf, readPatch } from "./patch-object.ts";
+import type { Presenter } from "./presenter.ts";
+import { scaleOf, withScale } from "./scale.ts";
+import { watchObjects } from "./watch-objects.ts";
+import { isBuiltIn, presented, storeKindOf, type Target, type World } from "./world.ts";
+
+/** A request about objects of a kind, as far as its path and query say. */
+export interface ResourceRequest extends Target {
+  readonly request: ApiRequest;
+  readonly query: URLSearchParams;
+  readonly name?: string;
+  readonly subresource?: string;
+  readonly isOldWatch: boolean;
+}
+
+export interface EndpointDeps {
+  readonly world: World;
+  readonly presenter: Presenter;
+  /** Aborts when the server closes. */
+  readonly closing: AbortSignal;
+  isServed(target: Target): boolean;
+}
+
+/** What a verb gives back: an answer, or the refusal it becomes. */
+export type Answered = Result<ApiResponse, Status>;
+
+/** Answers requests about objects: reads what is asked for, lets the verb do it, writes the answer. */
+export class ResourceEndpoint {
+  readonly #deps: EndpointDeps;
+
+  constructor(deps: EndpointDeps) {
+    this.#deps = deps;
+  }
+
+  async answer(asked: ResourceRequest): Promise<ApiResponse> {
+    const { request, query } = asked;
+    const form = representationOf(request.headers, query);
+    if (!form.ok) return statusAnswer(form.error, { syntax: "json", isPretty: true });
+    const answered = await this.#verb(asked, form.value);
+    return answered.ok ? answered.value : statusAnswer(answered.error, form.value);
+  }
+
+  async #verb(asked: ResourceRequest, form: Representation): Promise<Answered> {
+    const { method } = asked.request;
+    if (asked.name === undefined) {
+      if (method === "GET") return this.#list(asked, form);
+      if (method === "POST") return this.#create(asked, form);
+      return method === "DELETE" ? this.#deleteCollection(asked, form) : err(methodNotAllowed());
+    }
+    const place = { ...asked, name: asked.name };
+    switch (method) {
+      case "GET":
+        return this.#get(place, form);
+      case "PUT":
+        return this.#update(place, form);
+      case "PATCH":
+        return this.#patch(place, form);
+      case "DELETE":
+        return asked.subresource === undefined ? this.#delete(place, form) : err(methodNotAllowed());
+      default:
+        return err(methodNotAllowed());
+    }
+  }
+
+  #get(asked: ResourceRequest & { readonly name: string }, form: Representation): Answered {
+    const { world, presenter } = this.#deps;
+    const options = listOptions(asked, asked.query, asked.isOldWatch);
+    if (!options.ok) return options;
+    if (options.value.isWatch && asked.subresource === undefined) {
+      const byName = { field: "metadata.name", operator: "=" as const, value: asked.name };
+      return ok(this.#watch(asked, form, { ...options.value, fields: [...options.value.fields, byName] }));
+    }
+    const version = versionOf(options.value.resourceVersion);
+    if (!version.ok) return version;
+    if (version.value > world.store.revision) {
+      return err(tooLargeVersion(options.value.resourceVersion, world.store.revision));
+    }
+    const stored = world.store.get(storeKindOf(asked.kind), objectKey(asked.namespace, asked.name));
+    if (stored === undefined) return err(notFound(asked.kind, asked.name));
+    if (asked.subresource === "scale") return this.#scaleAnswer(asked, stored.object, 200, form);
+    return ok(jsonAnswer(200, presenter.one(asked, stored, form), form));
+  }
+
+  #list(asked: ResourceRequest, form: Representation): Answered {
+    const options = listOptions(asked, asked.query, asked.isOldWatch);
+    if (!options.ok) return options;
+    if (options.value.isWatch) return ok(this.#watch(asked, form, options.value));
+    const listed = listObjects(this.#deps.world, asked, options.value);
+    return listed.ok ? ok(jsonAnswer(200, this.#deps.presenter.list(asked, listed.value, form), form)) : listed;
+  }
+
+  #watch(asked: ResourceRequest, form: Representation, options: ListOptions): ApiResponse {
+    const { world, presenter, closing } = this.#deps;
+    const version = versionOf(options.resourceVersion);
+    if (!version.ok) return statusAnswer(version.error, form);
+    const text = presenter.event(asked, form);
+    return streamAnswer(
+      watchObjects(world, {
+        target: asked,
+        options,
+        signal: AbortSignal.any([asked.request.signal, closing]),
+        isServed: () => this.#deps.isServed(asked),
+        ...(text === undefined ? {} : { text }),
+      }),
+    );
+  }
+
+  async #create(asked: ResourceRequest, form: Representation): Promise<Answered> {
+    const { request, query } = asked;
+    const options = writeOptions("CreateOptions", query, request.headers);
+    if (!options.ok) return options;
+    const body = this.#body(asked, options.value.fieldValidation);
+    if (!body.ok) return body;
+    const admitted = admittedBody(asked, body.value.object);
+    if (!admitted.ok) return admitted;
+    const written = await createObject(this.#deps.world, asked, admitted.value, options.value);
+    if (!written.ok) return written;
+    const warnings = [...body.value.warnings, ...this.#kindWarnings(asked)];
+    return ok(jsonAnswer(201, this.#text(asked, written.value, form), form, warnings));
+  }
+
+  async #update(asked: ResourceRequest & { readonly name: string }, form: Representation): Promise<Answered> {
+    const { request, query, kind } = asked;
+    const options = writeOptions("UpdateOptions", query, request.headers);
+    if (!options.ok) return options;
+    if (asked.subresource === "scale") return this.#updateScale(asked, form);
+    const body = this.#body(asked, options.value.fieldValidation);
+    if (!body.ok) return body;
+    const admitted = admittedBody(asked, body.value.object);
+    if (!admitted.ok) return admitted;
+    const change: ObjectChange = {
+      ...placeOf(asked),
+      next: () => admitted,
+      needsVersion: true,
+      createsMissing: kind.rules.createsOnUpdate && asked.subresource === undefined,
+    };
+    return this.#changed(asked, change, options.value, form, body.value.warnings);
+  }
+
+  async #patch(asked: ResourceRequest & { readonly name: string }, form: Representation): Promise<Answered> {
+    const { request, query, kind } = asked;
+    const type = patchTypeOf(request.headers["content-type"], isBuiltIn(kind));
+    if (!type.ok) return type;
+    const options = writeOptions("PatchOptions", query, request.headers, type.value === "apply");
+    if (!options.ok) return options;
+    const patch = readPatch(type.value, request.body);
+    if (!patch.ok) return patch;
+    if (asked.subresource === "scale") {
+      return this.#patchScale(asked, type.value, patch.value as JsonObject, form);
+    }
+    const { world } = this.#deps;
+    if (type.value === "apply") {
+      const change = applyChange(world, asked, placeOf(asked), patch.value as JsonObject, options.value);
+      return change.ok ? this.#changed(asked, change.value, options.value, form, []) : change;
+    }
+    const warnings: string[] = [];
+    const change = patchChange(asked, placeOf(asked), type.value, patch.value, (object) => {
+      const strict = this.#strict(asked, object, [], options.value.fieldValidation);
+      if (!strict.ok) return strict.error;
+      warnings.push(...strict.value);
+      return undefined;
+    });
+    return this.#changed(asked, change, options.value, form, warnings);
+  }
+
+  async #changed(
+    asked: ResourceRequest & { readonly name: string },
+    change: ObjectChange,
+    options: Parameters<typeof changeObject>[3],
+    form: Representation,
+    warnings: readonly string[],
+  ): Promise<Answered> {
+    const written = await changeObject(this.#deps.world, asked, change, options);
+    if (!written.ok) return written;
+    const told = [...warnings, ...this.#kindWarnings(asked)];
+    return ok(jsonAnswer(written.value.isNew ? 201 : 200, this.#text(asked, written.value, form), form, told));
+  }
+
+  async #updateScale(asked: ResourceRequest & { readonly name: string }, form: Representation): Promise<Answered> {
+    const options = writeOptions("UpdateOptions", asked.query, asked.request.headers);
+    if (!options.ok) return options;
+    const body = readObject(asked.request.body, asked.request.headers["content-type"], "Scale");
+    if (!body.ok) return body;
+    return this.#scaled(asked, () => ok(body.value.object), options.value, form);
+  }
+
+  async #patchScale(
+    asked: ResourceRequest & { readonly name: string },
+    type: "json" | "merge" | "strategic" | "apply",
+    patch: JsonObject,
+    form: Representation,
+  ): Promise<Answered> {
+    const options = writeOptions("PatchOptions", asked.query, asked.request.headers, type === "apply");
+    if (!options.ok) return options;
+    // A Scale is small and whole: applying one is merging it.
+    const how = type === "apply" ? "merge" : type;
+    return this.#scaled(asked, (scale) => patched(how, patch, scale, {}), options.value, form);
+  }
+
+  async #scaled(
+    asked: ResourceRequest & { readonly name: string },
+    next: (scale: JsonObject) => Result<JsonObject, Status>,
+    options: Parameters<typeof changeObject>[3],
+    form: Representation,
+  ): Promise<Answered> {
+    const paths = asked.version.scale;
+    if (paths === undefined) return err(methodNotAllowed());
+    const change: ObjectChange = {
+      name: asked.name,
+      subresource: "scale",
+      next: (live) => {
+        const scale = scaleOf(asked, paths, live);
+        const wanted = next(scale.ok ? scale.value : {});
+        return wanted.ok ? withScale(asked, paths, live, wanted.value) : wanted;
+      },
+    };
+    const written = await changeObject(this.#deps.world, asked, change, options);
+    return written.ok ? this.#scaleAnswer(asked, written.value.object, 200, form) : written;
+  }
+
+  #scaleAnswer(asked: ResourceRequest, object: JsonObject, code: number, form: Representation): Answered {
+    const paths = asked.version.scale;
+    if (paths === undefined) return err(methodNotAllowed());
+    const scale = scaleOf(asked, paths, presented(asked, object));
+    return scale.ok ? ok(jsonAnswer(code, JSON.stringify(scale.value), form)) : scale;
+  }
+
+  async #delete(asked: ResourceRequest & { readonly name: string }, form: Representation): Promise<Answered> {
+    const { kind, name } = asked;
+    const options = this.#deletionOptions(asked);
+    if (!options.ok) return options;
+    const deleted = await deleteObject(this.#deps.world, asked, name, options.value);
+    if (!deleted.ok) return deleted;
+    const isGone = deleted.value.isGone || (options.value.isDryRun && deleted.value.stored === undefined);
+    if (!isGone || kind.rules.answersDeletedObject) {
+      return ok(jsonAnswer(200, this.#text(asked, deleted.value, form), form, this.#kindWarnings(asked)));
+    }
+    const { uid } = deleted.value;
+    const details = { name, ...(kind.group === "" ? {} : { group: kind.group }), kind: kind.resource, uid };
+    return ok(statusAnswer({ status: "Success", details }, form, this.#kindWarnings(asked)));
+  }
+
+  /** Each one by itself, as the real server does: a list that is being emptied may still grow. */
+  async #deleteCollection(asked: ResourceRequest, form: Representation): Promise<Answered> {
+    const { world, presenter } = this.#deps;
+    const options = this.#deletionOptions(asked);
+    if (!options.ok) return options;
+    const selection = listOptions(asked, asked.query, false);
+    if (!selection.ok) return selection;
+    const listed = listObjects(world, asked, { ...selection.value, isWatch: false });
+    if (!listed.ok) return listed;
+    for (const { object } of listed.value.items) {
+      const { name = "", namespace = "" } = object["metadata"] as {
+        readonly name?: string;
+        readonly namespace?: string;
+      };
+      const deleted = await deleteObject(world, { ...asked, namespace }, name, options.value);
+      if (!deleted.ok && deleted.error.code !== 404) return deleted;
+    }
+    return ok(jsonAnswer(200, presenter.list(asked, listed.value, form), form));
+  }
+
+  #deletionOptions({ request, query }: ResourceRequest): ReturnType<typeof deletionOptions> {
+    if (request.body === "") return deletionOptions(query, undefined);
+    const { type } = mediaRange(request.headers["content-type"] ?? "application/json");
+    if (type !== "application/json" && type !== "application/yaml") return err(unknownBodyType());
+    const value = type === "application/yaml" ? yamlValue(request.body) : jsonValue(request.body);
+    if (!value.ok) {
+      const why = typeof value.error === "string" ? value.error : value.error.message;
+      return err(badRequest(`couldn't get version/kind; json parse error: ${why}`));
+    }
+    if (!isJsonObject(value.value)) return err(badRequest("the body of a deletion must be DeleteOptions"));
+    const { kind } = value.value;
+    if (typeof kind === "string" && kind !== "" && kind !== "DeleteOptions") {
+      const version = JSON.stringify(value.value["apiVersion"] ?? "v1");
+      return err(
+        badRequest(
+          `no kind ${JSON.stringify(kind)} is registered for version ${version} in scheme "pkg/runtime/scheme.go:111"`,
+        ),
+      );
+    }
+    return deletionOptions(query, value.value);
+  }
+
+  #body(
+    asked: ResourceRequest,
+    validation: FieldValidation,
+  ): Result<{ readonly object: JsonObject; readonly warnings: readonly string[] }, Status> {
+    const { request, kind } = asked;
+    const read = readObject(request.body, request.headers["content-type"], kind.kind);
+    if (!read.ok) return read;
+    const typed = typedBody(asked, read.value.object);
+    if (!typed.ok) return typed;
+    const strict = this.#strict(asked, typed.value, read.value.duplicates, validation);
+    return strict.ok ? ok({ object: typed.value, warnings: strict.value }) : strict;
+  }
+
+  /** Warnings about fields that mean nothing, or the refusal when they are not to be let pass. */
+  #strict(
+    asked: ResourceRequest,
+    object: JsonObject,
+    duplicates: readonly string[],
+    validation: FieldValidation,
+  ): Result<readonly string[], Status> {
+    if (validation === "Ignore") return ok([]);
+    const errors = strictnessErrors(asked, object, duplicates);
+    if (validation === "Warn" || errors.length === 0) return ok(errors);
+    const { kind } = asked.kind;
+    const why = `strict decoding error: ${errors.join(", ")}`;
+    return err(badRequest(`${kind} in version "${asked.version.name}" cannot be handled as a ${kind}: ${why}`));
+  }
+
+  #text(
+    asked: ResourceRequest,
+    written: { readonly object: JsonObject; readonly stored?: StoredObject },
+    form: Representation,
+  ): string {
+    return this.#deps.presenter.one(asked, written.stored ?? written.object, form);
+  }
+
+  #kindWarnings({ version }: ResourceRequest): readonly string[] {
+    return version.deprecationWarning === undefined ? [] : [version.deprecationWarning];
+  }
+}
+
+function placeOf({
+  name,
+  subresource,
+}: {
+  readonly name: string;
+  readonly subresource?: string;
+}): Pick<ObjectChange, "name" | "subresource"> {
+  return { name, ...(subresource === undefined ? {} : { subresource }) };
+}

@@ -1,0 +1,147 @@
+import { err, ok, type Result } from "@oaas/foundation";
+import { groupResourceText, type JsonObject, type Status } from "@oaas/kube-core";
+import { admittedBody } from "../admission/admitted-body.ts";
+import { metadataOf, nameOf } from "../admission/metadata.ts";
+import type {
+  ClusterObjects,
+  DeleteOptions,
+  DependentObject,
+  ObjectChange,
+  ObjectName,
+  ResourceName,
+  ServedKind,
+} from "../controllers/cluster-objects.ts";
+import type { KindRegistry } from "../kinds/kind-registry.ts";
+import type { WriteOptions } from "../request/options.ts";
+import { unknownPath } from "../request/refusals.ts";
+import { objectKey } from "../store/stored-object.ts";
+import { changeObject } from "./change-object.ts";
+import { createObject } from "./create-object.ts";
+import { deleteObject } from "./delete-object.ts";
+import { bindPod, finalizeNamespace } from "./special-subresources.ts";
+import { storeKindOf, type Target, type World } from "./world.ts";
+
+type Outcome = Promise<Result<JsonObject, Status>>;
+
+/** The server's objects as its own controllers see and write them: by the same verbs as any client, without HTTP. */
+export class ServerObjects implements ClusterObjects {
+  readonly #world: World;
+  readonly #kinds: KindRegistry;
+  readonly #resources = new Map<string, ResourceName>();
+
+  constructor(world: World, kinds: KindRegistry) {
+    this.#world = world;
+    this.#kinds = kinds;
+  }
+
+  get(kind: ResourceName, { namespace = "", name }: ObjectName): JsonObject | undefined {
+    return this.#world.store.get(groupResourceText(kind), objectKey(namespace, name))?.object;
+  }
+
+  list(kind: ResourceName, namespace?: string): readonly JsonObject[] {
+    const prefix = namespace === undefined ? "" : `${namespace}/`;
+    return this.#world.store
+      .objects(groupResourceText(kind))
+      .withPrefix(prefix)
+      .map(({ object }) => object);
+  }
+
+  dependentsOf(uid: string): readonly DependentObject[] {
+    return this.#world.store
+      .dependentsOf(uid)
+      .map(({ kind, stored }) => ({ kind: this.#resource(kind), object: stored.object }));
+  }
+
+  async create(kind: ResourceName, object: JsonObject, writer: string): Outcome {
+    const target = this.#target(kind, object);
+    if (target === undefined) return err(unknownPath());
+    const admitted = admittedBody(target, object);
+    if (!admitted.ok) return admitted;
+    return objectOf(await createObject(this.#world, target, admitted.value, optionsOf(writer)));
+  }
+
+  async update(kind: ResourceName, object: JsonObject, writer: string): Outcome {
+    return this.#change(kind, object, writer);
+  }
+
+  async updateStatus(kind: ResourceName, object: JsonObject, writer: string): Outcome {
+    return this.#change(kind, object, writer, "status");
+  }
+
+  async delete(kind: ResourceName, { namespace, name }: ObjectName, options: DeleteOptions): Outcome {
+    const target = this.#target(kind, { metadata: { ...(namespace === undefined ? {} : { namespace }) } });
+    if (target === undefined) return err(unknownPath());
+    return objectOf(await deleteObject(this.#world, target, name, { ...options, isDryRun: false }));
+  }
+
+  async writeSubresource(
+    kind: ResourceName,
+    { namespace = "", name }: ObjectName,
+    subresource: "binding" | "finalize",
+    body: JsonObject,
+    writer: string,
+  ): Outcome {
+    const target = this.#target(kind, { metadata: { namespace } });
+    if (target === undefined) return err(unknownPath());
+    const write = subresource === "binding" ? bindPod : finalizeNamespace;
+    return objectOf(await write(this.#world, target, name, body, optionsOf(writer)));
+  }
+
+  onChange(listener: (change: ObjectChange) => void): () => void {
+    return this.#world.store.onCommit(({ kind, change: { before, after, isDeletion } }) => {
+      listener({
+        kind: this.#resource(kind),
+        ...(before === undefined ? {} : { previous: before.object }),
+        ...(isDeletion ? {} : { object: after.object }),
+      });
+    });
+  }
+
+  kinds(): readonly ServedKind[] {
+    return this.#kinds
+      .all()
+      .filter(({ isQuestion, sameObjectsAs }) => isQuestion !== true && sameObjectsAs === undefined);
+  }
+
+  async #change(kind: ResourceName, object: JsonObject, writer: string, subresource?: "status"): Outcome {
+    const target = this.#target(kind, object);
+    if (target === undefined) return err(unknownPath());
+    const admitted = admittedBody(target, object);
+    if (!admitted.ok) return admitted;
+    const change = {
+      name: nameOf(object),
+      next: () => admitted,
+      ...(subresource === undefined ? {} : { subresource }),
+    };
+    return objectOf(await changeObject(this.#world, target, change, optionsOf(writer)));
+  }
+
+  /** Controllers write in the version in which objects are kept. */
+  #target(name: ResourceName, object: JsonObject): Target | undefined {
+    const kind = this.#kinds.named(name);
+    const version = kind?.versions.find((one) => one.name === kind.storageVersion);
+    if (kind === undefined || version === undefined) return undefined;
+    const { namespace } = metadataOf(object);
+    return { kind, version, namespace: kind.isNamespaced && typeof namespace === "string" ? namespace : "" };
+  }
+
+  /** The name of a kind out of where its objects are kept; remembered, also when the kind is gone. */
+  #resource(storeKind: string): ResourceName {
+    const known = this.#resources.get(storeKind);
+    if (known !== undefined) return known;
+    const found = this.#kinds.all().find((kind) => storeKindOf(kind) === storeKind && kind.sameObjectsAs === undefined);
+    const [resource = "", ...group] = storeKind.split(".");
+    const name =
+      found === undefined ? { group: group.join("."), resource } : { group: found.group, resource: found.resource };
+    this.#resources.set(storeKind, name);
+    return name;
+  }
+}
+
+function optionsOf(manager: string): WriteOptions {
+  return { manager, isDryRun: false, fieldValidation: "Ignore", isForced: true };
+}
+
+function objectOf(written: Result<{ readonly object: JsonObject }, Status>): Result<JsonObject, Status> {
+  return written.ok ? ok(written.value.object) : written;
+}
