@@ -36,7 +36,11 @@ export function recordText<T>(codec: Codec<T>, record: T): RecordText {
 }
 
 /** The text that is stored. Index keys are kept with it, so that they are found again whatever the index is by then. */
-export function storedText({ version }: { readonly version: number }, text: RecordText, indexKeys: readonly string[]): string {
+export function storedText(
+  { version }: { readonly version: number },
+  text: RecordText,
+  indexKeys: readonly string[],
+): string {
   const i = indexKeys.length === 0 ? "" : `"i":${JSON.stringify(indexKeys)},`;
   return `{"v":${version},${i}"d":${text}}`;
 }

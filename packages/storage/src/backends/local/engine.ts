@@ -49,6 +49,10 @@ export class LocalEngine {
     this.leases = new LeaseTable(options.ambient, (lease) => this.#expire(lease));
   }
 
+  get isOpen(): boolean {
+    return this.#ended === undefined;
+  }
+
   /** Throws when the engine is closed or its table broke. */
   assertOpen(): void {
     if (this.#ended !== undefined) throw this.#ended;

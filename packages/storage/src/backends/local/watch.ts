@@ -1,5 +1,5 @@
 import type { Timer, Timers } from "@oaas/foundation";
-import { inRange, rangeOf, type KeyRange } from "../../key-order.ts";
+import { inRange, rangeOf } from "../../key-order.ts";
 import type { ChangeEvent, WatchBatch, WatchQuery } from "../../kv.ts";
 import type { LocalEngine } from "./engine.ts";
 
@@ -19,83 +19,119 @@ interface LocalWatch {
  */
 export async function* watchHistory(watch: LocalWatch): AsyncGenerator<WatchBatch, void, undefined> {
   const { engine, query } = watch;
-  const range = rangeOf(query);
-  using wake = new WakeUp(watch);
-  let next = query.fromRevision;
+  using position = new Position(watch);
   while (!query.signal?.aborted) {
     if (watch.closing.aborted) throw watch.closing.reason;
     engine.assertOpen();
-    if (next > engine.history.revision && next > engine.history.compacted) {
-      if (wake.bookmarkDue) yield { revision: wake.delivered(next - 1), events: [] };
-      else await wake.sleep(next);
+    if (position.isCaughtUp) {
+      if (position.bookmarkDue) yield { revision: position.delivered(), events: [] };
+      else await position.moved();
       continue;
     }
-    const events = relevant(engine.history.at(next), range, query.withPrevious ?? false);
-    next += 1;
-    if (events.length === 0) wake.skipped();
-    else yield { revision: wake.delivered(next - 1), events };
+    const events = position.take();
+    if (events.length > 0) yield { revision: position.delivered(), events };
   }
 }
 
-function relevant(events: readonly ChangeEvent[], range: KeyRange, withPrevious: boolean): ChangeEvent[] {
-  const inside = events.filter((event) => inRange(range, event.type === "put" ? event.entry.key : event.key));
-  if (withPrevious) return inside;
-  return inside.map((event) =>
-    event.type === "put"
-      ? { type: "put", entry: event.entry }
-      : { type: "delete", key: event.key, revision: event.revision },
-  );
+function withoutPrevious(event: ChangeEvent): ChangeEvent {
+  return event.type === "put"
+    ? { type: "put", entry: event.entry }
+    : { type: "delete", key: event.key, revision: event.revision };
 }
 
-/** What a caught-up watcher waits for: a change, the time for a bookmark, the caller's abort, the close. */
-class WakeUp implements Disposable {
+/**
+ * Where a watcher is in history. While it waits, changes that do not concern it are passed over as they are made, without waking it: most
+ * watchers of a store have nothing to do with most of its changes.
+ */
+class Position implements Disposable {
   readonly #watch: LocalWatch;
+  readonly #concerns: (event: ChangeEvent) => boolean;
   readonly #stop: (() => void)[] = [];
+  /** The first revision that was not looked at. */
+  #next: number;
   #bookmark: Timer | undefined;
   #due = false;
   #wake: (() => void) | undefined;
 
   constructor(watch: LocalWatch) {
+    const { engine, closing, query } = watch;
     this.#watch = watch;
-    const onEvent = (): void => this.#wake?.();
-    this.#stop.push(watch.engine.onChange(onEvent));
-    for (const signal of [watch.closing, watch.query.signal]) {
-      signal?.addEventListener("abort", onEvent, { once: true });
-      this.#stop.push(() => signal?.removeEventListener("abort", onEvent));
+    this.#next = query.fromRevision;
+    this.#concerns = concernOf(query);
+    const look = (): void => {
+      if (this.#wake !== undefined && this.#hasMoved()) this.#wake();
+    };
+    this.#stop.push(engine.onChange(look));
+    for (const signal of [closing, query.signal]) {
+      signal?.addEventListener("abort", look, { once: true });
+      this.#stop.push(() => signal?.removeEventListener("abort", look));
     }
+  }
+
+  /** Whether there is nothing to look at; history that is gone is something, for it has to be told. */
+  get isCaughtUp(): boolean {
+    const { history } = this.#watch.engine;
+    return this.#next > history.revision && this.#next > history.compacted;
   }
 
   get bookmarkDue(): boolean {
     return this.#due;
   }
 
-  /** The reader has been told this revision, so no bookmark is needed for now. */
-  delivered(revision: number): number {
+  /** What concerns the watcher in the next revision, if anything. */
+  take(): ChangeEvent[] {
+    const events = this.#watch.engine.history.at(this.#next).filter(this.#concerns);
+    this.#next += 1;
+    if (events.length === 0) this.#passed();
+    return this.#watch.query.withPrevious ? events : events.map(withoutPrevious);
+  }
+
+  /** The reader is told about everything so far, so no bookmark is needed for now. */
+  delivered(): number {
     this.#bookmark?.cancel();
     this.#bookmark = undefined;
     this.#due = false;
-    return revision;
+    return this.#next - 1;
   }
 
-  /** A revision passed that does not concern the reader: it shall learn of it, but not at once. */
-  skipped(): void {
-    this.#bookmark ??= this.#watch.timers.after(this.#watch.bookmarkMs, () => {
-      this.#due = true;
-      this.#wake?.();
-    });
-  }
-
-  /** Resolves when it may be time to look again. */
-  sleep(next: number): Promise<void> {
-    const { engine, closing, query } = this.#watch;
-    if (engine.history.revision >= next || closing.aborted || query.signal?.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
+  /** Resolves when there may be something to tell. */
+  async moved(): Promise<void> {
+    if (this.#hasMoved()) return;
+    await new Promise<void>((resolve) => {
       this.#wake = resolve;
     });
+    this.#wake = undefined;
   }
 
   [Symbol.dispose](): void {
     this.#bookmark?.cancel();
     for (const stop of this.#stop) stop();
   }
+
+  #hasMoved(): boolean {
+    const { engine, closing, query } = this.#watch;
+    const { history } = engine;
+    if (closing.aborted || query.signal?.aborted || !engine.isOpen || this.#next <= history.compacted) return true;
+    for (; this.#next <= history.revision; this.#next += 1) {
+      if (history.at(this.#next).some(this.#concerns)) return true;
+      this.#passed();
+    }
+    return false;
+  }
+
+  /** A revision passed that does not concern the reader: it shall learn of it, but not at once. */
+  #passed(): void {
+    this.#bookmark ??= this.#watch.timers.after(this.#watch.bookmarkMs, () => {
+      this.#due = true;
+      this.#wake?.();
+    });
+  }
+}
+
+function concernOf(query: WatchQuery): (event: ChangeEvent) => boolean {
+  const { prefix } = query;
+  const keyOf = (event: ChangeEvent): string => (event.type === "put" ? event.entry.key : event.key);
+  if (prefix !== undefined) return (event) => keyOf(event).startsWith(prefix);
+  const range = rangeOf(query);
+  return (event) => inRange(range, keyOf(event));
 }
