@@ -1,0 +1,104 @@
+import { selectsLabels, type KubeObject, type LabelSelector } from "@oaas/kube-core";
+import type { Container, Pod, PodSpec } from "../objects/typed.ts";
+
+/** What can go wrong on command. */
+export type Failure =
+  /** The image cannot be had: ErrImagePull, then ImagePullBackOff. */
+  | { readonly kind: "image-pull"; readonly message?: string }
+  /** The container ends again and again; `restarts` begins as though it had done so that often before. */
+  | { readonly kind: "crash-loop"; readonly afterMs?: number; readonly exitCode?: number; readonly restarts?: number }
+  /** It runs, but its readiness probe never succeeds. */
+  | { readonly kind: "never-ready" }
+  /** No node is good enough for it. */
+  | { readonly kind: "unschedulable" }
+  /** It takes this long to start. */
+  | { readonly kind: "slow-start"; readonly delayMs: number }
+  /** The namespace's quota is used up: the pod cannot be created. */
+  | { readonly kind: "quota" };
+
+export type FailureKind = Failure["kind"];
+
+/** Which pods a failure befalls: those that meet everything that is said. A rule that says nothing befalls all. */
+export interface FailureRule {
+  readonly failure: Failure;
+  readonly namespace?: string;
+  readonly selector?: LabelSelector;
+  /** The image's whole name; `*` stands for anything: `*:missing`, `example.test/*`. */
+  readonly image?: string;
+}
+
+/** Annotations by which anyone who can write a pod, its template or a node commands the simulation. */
+export const ANNOTATIONS = {
+  /** Of pods: `image-pull`, `crash-loop`, `never-ready`, `unschedulable`, `slow-start` or `quota`. */
+  failure: "simulation.kube.local/failure",
+  /** Of pods: how long they take to start, in milliseconds. */
+  startDelayMs: "simulation.kube.local/start-delay-ms",
+  /** Of nodes: `true` as long as its kubelet cannot be reached. */
+  lost: "simulation.kube.local/lost",
+  /** Of autoscalers: what its metric is at present in each pod, as a number (utilization in percent, or the average value). */
+  metric: "simulation.kube.local/metric",
+  /** Of autoscalers: the same summed up over all pods, so that more pods mean less for each; `metric` comes first. */
+  load: "simulation.kube.local/load",
+} as const;
+
+/** The same images fail here as with the KWOK stages of `real-components`. */
+export const DEFAULT_FAILURES: readonly FailureRule[] = [
+  { image: "*:missing", failure: { kind: "image-pull" } },
+  { image: "*:crashing", failure: { kind: "crash-loop", restarts: 5 } },
+];
+
+const BY_ANNOTATION: Readonly<Record<string, Failure>> = {
+  "image-pull": { kind: "image-pull" },
+  "crash-loop": { kind: "crash-loop" },
+  "never-ready": { kind: "never-ready" },
+  unschedulable: { kind: "unschedulable" },
+  "slow-start": { kind: "slow-start", delayMs: 60_000 },
+  quota: { kind: "quota" },
+};
+
+/** What befalls this pod, or one container of it: the annotation first, then the rules in their order; the first of a kind wins. */
+export function failuresOf(pod: PodLike, rules: readonly FailureRule[], container?: Container): readonly Failure[] {
+  const images = container ? [container] : [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])];
+  const told = BY_ANNOTATION[pod.metadata.annotations?.[ANNOTATIONS.failure] ?? ""];
+  const found = rules.filter((rule) => befalls(rule, pod, images)).map(({ failure }) => failure);
+  return told === undefined ? found : [told, ...found];
+}
+
+export function failureOf<K extends FailureKind>(
+  failures: readonly Failure[],
+  kind: K,
+): Extract<Failure, { kind: K }> | undefined {
+  return failures.find((failure): failure is Extract<Failure, { kind: K }> => failure.kind === kind);
+}
+
+type PodLike = Pick<KubeObject, "metadata"> & { readonly spec?: PodSpec };
+
+function befalls(rule: FailureRule, pod: PodLike, containers: readonly Container[]): boolean {
+  const { namespace, selector, image } = rule;
+  if (namespace !== undefined && namespace !== pod.metadata.namespace) return false;
+  if (selector !== undefined && !selectsLabels(selector, pod.metadata.labels)) return false;
+  return image === undefined || containers.some((container) => matchesImage(image, container.image ?? ""));
+}
+
+/** `*` stands for any text. Without regular expressions: the pattern may come from anyone. */
+export function matchesImage(pattern: string, image: string): boolean {
+  const [first = "", ...rest] = pattern.split("*");
+  if (rest.length === 0) return pattern === image;
+  const last = rest.pop() ?? "";
+  if (!image.startsWith(first) || !image.endsWith(last) || image.length < first.length + last.length) return false;
+  let from = first.length;
+  const end = image.length - last.length;
+  for (const part of rest) {
+    const at = image.indexOf(part, from);
+    if (at === -1 || at + part.length > end) return false;
+    from = at + part.length;
+  }
+  return true;
+}
+
+/** How long this pod takes to start: its annotation, a rule, or the usual. */
+export function startDelayOf(pod: Pod, failures: readonly Failure[], usualMs: number): number {
+  const told = Number(pod.metadata.annotations?.[ANNOTATIONS.startDelayMs]);
+  if (Number.isFinite(told) && told >= 0) return told;
+  return failureOf(failures, "slow-start")?.delayMs ?? usualMs;
+}

@@ -1,0 +1,124 @@
+import { addQuantities, formatQuantity, type KubeObject, type Quantity, type Status } from "@oaas/kube-core";
+import { isFinished, plus, podLimits, podRequests, quantity, type Sums } from "../objects/pods.ts";
+import { QUOTAS, resourceKey, type Resource } from "../objects/resources.ts";
+import type { ClusterView } from "../objects/cluster-view.ts";
+import type { ServedKind } from "../cluster-objects.ts";
+import type { Amounts, Claim, Pod, Quota, Service } from "../objects/typed.ts";
+
+/** What a quota counts of one object: `pods`, `requests.cpu`, `count/deployments.apps`, and so on. */
+export function quotaUsage(kind: Pick<Resource, "group" | "resource">, object: KubeObject): Sums {
+  const counted = { [`count/${kind.resource}${kind.group === "" ? "" : `.${kind.group}`}`]: ONE };
+  switch (resourceKey(kind)) {
+    case "/pods":
+      return { ...counted, ...podUsage(object) };
+    case "/services":
+      return { ...counted, services: ONE, ...serviceUsage(object) };
+    case "/persistentvolumeclaims":
+      return { ...counted, persistentvolumeclaims: ONE, "requests.storage": storage(object) };
+    case "/configmaps":
+    case "/secrets":
+    case "/replicationcontrollers":
+    case "/resourcequotas":
+      return { ...counted, [kind.resource]: ONE };
+    default:
+      return counted;
+  }
+}
+
+const ONE: Quantity = quantity(1);
+
+/** Pods that have ended use nothing but their place among the objects. */
+function podUsage(pod: Pod): Sums {
+  if (isFinished(pod)) return {};
+  const requests = podRequests(pod);
+  const limits = podLimits(pod);
+  return {
+    pods: ONE,
+    ...Object.fromEntries(Object.entries(requests).flatMap(([name, amount]) => [[`requests.${name}`, amount]])),
+    ...Object.fromEntries(Object.entries(limits).map(([name, amount]) => [`limits.${name}`, amount])),
+    ...(requests["cpu"] === undefined ? {} : { cpu: requests["cpu"] }),
+    ...(requests["memory"] === undefined ? {} : { memory: requests["memory"] }),
+  };
+}
+
+function serviceUsage({ spec }: Service): Sums {
+  if (spec?.type === "LoadBalancer") return { "services.loadbalancers": ONE };
+  return spec?.type === "NodePort" ? { "services.nodeports": ONE } : {};
+}
+
+function storage({ spec }: Claim): Quantity {
+  return quantity(spec?.resources?.requests?.["storage"]);
+}
+
+/** The refusal of an object that would use more than a quota of its namespace allows, in the words of the real admission plugin. */
+export function quotaRefusal(
+  kind: Pick<Resource, "group" | "resource">,
+  object: KubeObject,
+  quotas: readonly Quota[],
+): Status | undefined {
+  const requested = quotaUsage(kind, object);
+  for (const quota of quotas) {
+    const hard = quota.status?.hard ?? quota.spec?.hard ?? {};
+    const over = Object.keys(hard).filter((name) => {
+      const wanted = requested[name];
+      const used = quantity(quota.status?.used?.[name]);
+      return wanted !== undefined && addQuantities(used, wanted).nano > quantity(hard[name]).nano;
+    });
+    if (over.length === 0) continue;
+    const list = (amount: (name: string) => string): string =>
+      over
+        .sort()
+        .map((name) => `${name}=${amount(name)}`)
+        .join(",");
+    const text = `exceeded quota: ${quota.metadata.name}, requested: ${list((name) => formatQuantity(requested[name] ?? ONE))}, used: ${list((name) => formatQuantity(quantity(quota.status?.used?.[name])))}, limited: ${list((name) => formatQuantity(quantity(hard[name])))}`;
+    return forbidden(kind, object, text);
+  }
+  return undefined;
+}
+
+export function forbidden(kind: Pick<Resource, "group" | "resource">, object: KubeObject, why: string): Status {
+  const name = object.metadata.name ?? object.metadata.generateName ?? "";
+  const plural = kind.group === "" ? kind.resource : `${kind.resource}.${kind.group}`;
+  return {
+    status: "Failure",
+    reason: "Forbidden",
+    code: 403,
+    message: `${plural} "${name}" is forbidden: ${why}`,
+    details: { name, kind: kind.resource, ...(kind.group === "" ? {} : { group: kind.group }) },
+  };
+}
+
+/** The same for an object that is to be made: quotas are held against what there is now, not against what their status last said. */
+export function quotaRefusalIn(
+  view: ClusterView,
+  kind: Pick<Resource, "group" | "resource">,
+  object: KubeObject,
+): Status | undefined {
+  const { namespace = "" } = object.metadata;
+  const quotas = view.list<Quota>(QUOTAS, namespace).map((quota) => {
+    const hard = quota.spec?.hard ?? {};
+    return { ...quota, status: { hard, used: written(usageIn(namespace, Object.keys(hard), view)) } };
+  });
+  return quotaRefusal(kind, object, quotas);
+}
+
+function written(sums: Sums): Amounts {
+  return Object.fromEntries(Object.entries(sums).map(([name, amount]) => [name, formatQuantity(amount)]));
+}
+
+/** What there is in a namespace of the things that these names speak of. */
+export function usageIn(namespace: string, names: readonly string[], view: ClusterView): Sums {
+  return view
+    .kinds()
+    .filter((kind) => kind.isNamespaced && isCounted(kind, names))
+    .flatMap((kind) => view.list<KubeObject>(kind, namespace).map((object) => quotaUsage(kind, object)))
+    .reduce(plus, {});
+}
+
+/** Whether any of these names may speak of this kind. */
+function isCounted({ group, resource }: ServedKind, names: readonly string[]): boolean {
+  const counted = `count/${resource}${group === "" ? "" : `.${group}`}`;
+  const isByAmount =
+    group === "" && (resource === "pods" || resource === "services" || resource === "persistentvolumeclaims");
+  return names.some((name) => name === counted || name === resource || (isByAmount && !name.startsWith("count/")));
+}

@@ -1,0 +1,118 @@
+import { equalJson, type KubeObject, type Stored, ownerReferenceTo } from "@oaas/kube-core";
+import { decision, SETTLED, updateStatus, type Decision } from "../loop/decision.ts";
+import { conditionIn, withCondition, type Claim } from "../objects/conditions.ts";
+import type { Resource } from "../objects/resources.ts";
+import type { Condition, PodTemplate, Texts } from "../objects/typed.ts";
+
+export interface Traffic {
+  readonly latestRevision?: boolean;
+  readonly revisionName?: string;
+  readonly configurationName?: string;
+  readonly percent?: number;
+  readonly tag?: string;
+}
+
+export interface KnativeStatus {
+  readonly observedGeneration?: number;
+  readonly conditions?: readonly Condition[];
+  readonly latestCreatedRevisionName?: string;
+  readonly latestReadyRevisionName?: string;
+  readonly url?: string;
+  readonly address?: { readonly url: string };
+  readonly traffic?: readonly Traffic[];
+  readonly actualReplicas?: number;
+  readonly desiredReplicas?: number;
+}
+
+/** Services, Configurations and Routes alike: each has the parts of the spec that concern it. */
+export interface KnativeObject extends KubeObject {
+  readonly spec?: { readonly template?: PodTemplate; readonly traffic?: readonly Traffic[] };
+  readonly status?: KnativeStatus;
+}
+
+export interface KnativeRevision extends KubeObject {
+  readonly spec?: PodTemplate["spec"] & { readonly containerConcurrency?: number; readonly timeoutSeconds?: number };
+  readonly status?: KnativeStatus;
+}
+
+export const LABELS = {
+  service: "serving.knative.dev/service",
+  serviceUid: "serving.knative.dev/serviceUID",
+  configuration: "serving.knative.dev/configuration",
+  configurationUid: "serving.knative.dev/configurationUID",
+  generation: "serving.knative.dev/configurationGeneration",
+  revision: "serving.knative.dev/revision",
+  revisionUid: "serving.knative.dev/revisionUID",
+  route: "serving.knative.dev/route",
+} as const;
+
+/** A child with the owner's namespace and a reference to it. */
+export function childOf(
+  owner: Stored<KubeObject>,
+  kind: Resource,
+  name: string,
+  labels: Texts,
+  content: object,
+): object {
+  const { namespace } = owner.metadata;
+  return {
+    apiVersion: kind.apiVersion,
+    kind: kind.kind,
+    metadata: {
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      labels,
+      ownerReferences: [ownerReferenceTo(owner)],
+    },
+    ...content,
+  };
+}
+
+export const isTrue = (status: KnativeStatus | undefined, type: string): boolean =>
+  conditionIn(status?.conditions, type)?.status === "True";
+
+/** Knative's way: sorted by type, and Ready sums the others up: one that is False, else one that is Unknown, else True. */
+export function withReady(
+  before: KnativeStatus | undefined,
+  claims: readonly Claim[],
+  now: number,
+  ignored: readonly string[] = [],
+): readonly Condition[] {
+  const counted = claims.filter(({ type }) => !ignored.includes(type));
+  const worst = counted.find(({ status }) => status === "False") ?? counted.find(({ status }) => status === "Unknown");
+  const ready: Claim = worst ? { ...worst, type: "Ready" } : { type: "Ready", status: "True" };
+  return [...claims, ready]
+    .reduce<readonly Condition[]>((list, claim) => withCondition(list, claim, now), before?.conditions ?? [])
+    .toSorted((a, b) => (a.type < b.type ? -1 : 1));
+}
+
+/** Another's Ready as a condition of one's own. */
+export function propagated(type: string, status: KnativeStatus | undefined, observed: boolean): Claim {
+  const ready = observed ? conditionIn(status?.conditions, "Ready") : undefined;
+  if (!ready) return { type, status: "Unknown" };
+  const { reason, message } = ready;
+  return {
+    type,
+    status: ready.status as Claim["status"],
+    ...(reason === undefined ? {} : { reason }),
+    ...(message === undefined ? {} : { message }),
+  };
+}
+
+export function isObservedBy({ metadata, status }: KnativeObject): boolean {
+  return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 1);
+}
+
+/** Routes say which Configuration they follow; what they tell of it does not. */
+export function withoutConfiguration(traffic: Traffic): Traffic {
+  const { configurationName: _, ...rest } = traffic;
+  return rest;
+}
+
+export function statusDecision(
+  kind: Resource,
+  object: Stored<KnativeObject | KnativeRevision>,
+  status: KnativeStatus,
+): Decision {
+  return equalJson(status, object.status ?? {}) ? SETTLED : decision([updateStatus(kind, { ...object, status })]);
+}

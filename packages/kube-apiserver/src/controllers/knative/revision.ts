@@ -1,0 +1,141 @@
+import type { Stored } from "@oaas/kube-core";
+import { create, decision, update, type Decision } from "../loop/decision.ts";
+import { conditionIn, type Claim } from "../objects/conditions.ts";
+import { DEPLOYMENTS, KNATIVE_REVISIONS, SERVICES } from "../objects/resources.ts";
+import type { Deployment, Pod } from "../objects/typed.ts";
+import {
+  childOf,
+  isTrue,
+  LABELS,
+  withReady,
+  statusDecision,
+  type KnativeRevision,
+  type KnativeStatus,
+} from "./knative-objects.ts";
+
+export interface RevisionState {
+  readonly revision: Stored<KnativeRevision>;
+  readonly deployment: Stored<Deployment> | undefined;
+  readonly hasService: boolean;
+  readonly pods: readonly Pod[];
+  /** Whether traffic goes to it, or will as soon as it is ready. */
+  readonly isRouted: boolean;
+  readonly now: number;
+}
+
+/** A revision is a Deployment with as many pods as its scale says; one without traffic has none. */
+export function decideRevision(state: RevisionState): Decision {
+  const { revision, deployment, hasService, isRouted } = state;
+  const { name } = revision.metadata;
+  const labels = {
+    ...revision.metadata.labels,
+    app: name,
+    [LABELS.revision]: name,
+    [LABELS.revisionUid]: revision.metadata.uid,
+  };
+  if (!deployment) return decision([create(DEPLOYMENTS, deploymentOf(revision, labels))]);
+  const replicas = isRouted ? scaleOf(revision) : 0;
+  if ((deployment.spec.replicas ?? 1) !== replicas)
+    return decision([update(DEPLOYMENTS, { ...deployment, spec: { ...deployment.spec, replicas } })]);
+  if (!hasService) {
+    const spec = {
+      selector: { [LABELS.revisionUid]: revision.metadata.uid },
+      ports: [{ name: "http", port: 80, targetPort: portOf(revision) }],
+    };
+    return decision([create(SERVICES, childOf(revision, SERVICES, name, labels, { spec }))]);
+  }
+  return statusDecision(KNATIVE_REVISIONS, revision, revisionStatus(state, deployment, replicas));
+}
+
+function portOf({ spec }: KnativeRevision): number {
+  return spec?.containers?.[0]?.ports?.[0]?.containerPort ?? 8080;
+}
+
+/** No request ever arrives, and none is needed to keep the first pod. */
+function scaleOf({ metadata }: KnativeRevision): number {
+  const told = ["min-scale", "minScale"].map((key) =>
+    Number(metadata.annotations?.[`autoscaling.knative.dev/${key}`] ?? 0),
+  );
+  return Math.max(1, ...told.filter((value) => Number.isInteger(value)));
+}
+
+function deploymentOf(revision: Stored<KnativeRevision>, labels: Readonly<Record<string, string>>): object {
+  const { containerConcurrency: _, timeoutSeconds: __, containers = [], ...spec } = revision.spec ?? {};
+  const { annotations } = revision.metadata;
+  const named = containers.map((container, index) => ({
+    ...container,
+    name:
+      container.name === "" || container.name === undefined
+        ? `user-container${index === 0 ? "" : `-${index}`}`
+        : container.name,
+  }));
+  return childOf(revision, DEPLOYMENTS, `${revision.metadata.name}-deployment`, labels, {
+    spec: {
+      replicas: scaleOf(revision),
+      selector: { matchLabels: { [LABELS.revisionUid]: revision.metadata.uid } },
+      progressDeadlineSeconds: 600,
+      strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 0, maxSurge: "25%" } },
+      template: {
+        metadata: { labels, ...(annotations === undefined ? {} : { annotations }) },
+        spec: { ...spec, containers: named },
+      },
+    },
+  });
+}
+
+function revisionStatus(
+  { revision, pods, isRouted, now }: RevisionState,
+  deployment: Deployment,
+  replicas: number,
+): KnativeStatus {
+  const { readyReplicas = 0 } = deployment.status ?? {};
+  const trouble = troubleOf(pods, deployment);
+  const wasReady = isTrue(revision.status, "Ready");
+  const isUp = readyReplicas >= replicas && replicas > 0;
+  const deploying = { status: "Unknown", reason: "Deploying" } as const;
+  const up =
+    isUp || (wasReady && !trouble.containers && !trouble.resources) ? ({ status: "True" } as const) : deploying;
+  const idle = {
+    type: "Active",
+    status: "False",
+    reason: "NoTraffic",
+    message: "The target is not receiving traffic.",
+  } as const;
+  const claims: readonly Claim[] = [
+    isRouted ? { type: "Active", ...up } : idle,
+    { type: "ContainerHealthy", ...(trouble.containers ?? up) },
+    { type: "ResourcesAvailable", ...(trouble.resources ?? up) },
+  ];
+  return {
+    observedGeneration: revision.metadata.generation ?? 1,
+    actualReplicas: readyReplicas,
+    desiredReplicas: replicas,
+    conditions: withReady(revision.status, claims, now, ["Active"]),
+  };
+}
+
+interface Trouble {
+  readonly containers?: Omit<Claim, "type">;
+  readonly resources?: Omit<Claim, "type">;
+}
+
+/** Containers that end are unhealthy at once; what keeps them from starting counts when the deployment's deadline is over. */
+function troubleOf(pods: readonly Pod[], deployment: Deployment): Trouble {
+  if ((deployment.status?.readyReplicas ?? 0) > 0) return {};
+  const isLate = conditionIn(deployment.status?.conditions, "Progressing")?.reason === "ProgressDeadlineExceeded";
+  const failure = conditionIn(deployment.status?.conditions, "ReplicaFailure");
+  if (failure?.status === "True")
+    return { resources: { status: "False", reason: failure.reason ?? "", message: failure.message ?? "" } };
+  for (const { state, lastState } of pods.flatMap(({ status }) => status?.containerStatuses ?? [])) {
+    const ended = state.terminated ?? lastState.terminated;
+    if (ended && ended.exitCode !== 0) {
+      const message = `Container failed with: ${ended.message ?? ended.reason ?? ""}`;
+      return { containers: { status: "False", reason: `ExitCode${ended.exitCode}`, message } };
+    }
+    const { reason = "", message = "" } = state.waiting ?? {};
+    if (isLate && state.waiting) return { resources: { status: "False", reason, message } };
+  }
+  if (!isLate) return {};
+  const message = "Initial scale was never achieved";
+  return { resources: { status: "False", reason: "ProgressDeadlineExceeded", message } };
+}

@@ -1,0 +1,268 @@
+import { err, type Clock, type Result, type Timer, type Timers } from "@oaas/foundation";
+import type { JsonObject, Status } from "@oaas/kube-core";
+import type { ClusterObjects, ObjectChange, ServerController } from "../cluster-objects.ts";
+import { clusterView, type ClusterView } from "../objects/cluster-view.ts";
+import { resourceKey } from "../objects/resources.ts";
+import type { Controller, Follow, FollowAll, Refusal, Surroundings } from "./controller.ts";
+import type { Decision, Step, WriteStep } from "./decision.ts";
+import { EventRecorder } from "./event-recorder.ts";
+
+export interface LoopPorts {
+  readonly objects: ClusterObjects;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  /** Told of what should not happen: a decision that threw, a write refused for ever. By default nobody is. */
+  readonly onProblem?: (problem: LoopProblem) => void;
+}
+
+export interface LoopProblem {
+  readonly controller: string;
+  readonly key: string;
+  readonly error: unknown;
+}
+
+export interface LoopOptions {
+  /** Refuses a creation before the server is asked, as an admission plugin would. */
+  readonly admit?: (kind: string, object: JsonObject, view: ClusterView) => Status | undefined;
+}
+
+/** Retries of one key: 5 ms doubling to 1,000 s, as the rate limiter of the real controllers. */
+const FIRST_RETRY_MS = 5;
+const LAST_RETRY_MS = 1_000_000;
+/** Conflicts are answered by a fresh look at once; this many in a row mean that something else is wrong. */
+const CONFLICTS_AT_ONCE = 10;
+
+/**
+ * Runs controllers over one queue of keys.
+ *
+ * *Flow*: a change names keys → each waits once, however often it is named → its controller decides on the present state → the steps
+ * are written one after the other. A conflict leads to another look at once, another refusal to one after a growing delay, and
+ * `lookAgainInMs` to one at that time unless a change comes first.
+ *
+ * *Guarantees*: one key at a time, in the order they were named: the same changes at the same times lead to the same writes. No timer
+ * runs unless a decision asked for one or a write was refused. A decision that wants nothing writes nothing.
+ *
+ * *Assumptions*: reads are of the present state, so that a controller sees its own writes and needs no expectations.
+ */
+export class ControlLoop implements ServerController {
+  readonly name: string;
+  readonly #controllers: readonly Controller[];
+  readonly #ports: LoopPorts;
+  readonly #options: LoopOptions;
+  readonly #view: ClusterView;
+  readonly #recorder: EventRecorder;
+  readonly #follows = new Map<string, (readonly [Controller, Follow])[]>();
+  readonly #queue = new Map<string, readonly [Controller, string]>();
+  readonly #timers = new Map<string, Timer>();
+  readonly #failures = new Map<string, number>();
+  #unsubscribe: (() => void) | undefined;
+  #isRunning = false;
+
+  constructor(name: string, controllers: readonly Controller[], ports: LoopPorts, options: LoopOptions = {}) {
+    this.name = name;
+    this.#controllers = controllers;
+    this.#ports = ports;
+    this.#options = options;
+    this.#view = clusterView(ports.objects);
+    this.#recorder = new EventRecorder(ports.objects, ports.clock);
+    for (const controller of controllers) {
+      for (const follow of controller.follows) {
+        const key = resourceKey(follow.kind);
+        this.#follows.set(key, [...(this.#follows.get(key) ?? []), [controller, follow]]);
+      }
+    }
+  }
+
+  start(): void {
+    if (this.#unsubscribe) return;
+    this.#unsubscribe = this.#ports.objects.onChange((change) => this.#onChange(change));
+    this.lookAtEverything();
+  }
+
+  isIdle(): boolean {
+    return !this.#isRunning && this.#queue.size === 0;
+  }
+
+  stop(): void {
+    this.#unsubscribe?.();
+    this.#unsubscribe = undefined;
+    for (const timer of this.#timers.values()) timer.cancel();
+    this.#timers.clear();
+    this.#queue.clear();
+    this.#failures.clear();
+  }
+
+  /** Names every key there is: at the start, and when rules that are no objects have changed. */
+  lookAtEverything(): void {
+    for (const controller of this.#controllers) {
+      for (const follow of controller.follows) {
+        if (follow.isSecondary === true) continue;
+        for (const object of this.#ports.objects.list(follow.kind)) this.#name(controller, follow, object);
+      }
+      if (controller.followsAll) this.#lookAtAllKinds(controller, controller.followsAll);
+    }
+  }
+
+  /** Names one key, for what is no object: a metric, say. */
+  look(controllerName: string, key: string): void {
+    const controller = this.#controllers.find(({ name }) => name === controllerName);
+    if (controller) this.#enqueue(controller, key);
+  }
+
+  #onChange(change: ObjectChange): void {
+    const { kind, object, previous } = change;
+    for (const [controller, follow] of this.#follows.get(resourceKey(kind)) ?? []) {
+      if (object) this.#name(controller, follow, object, change);
+      if (previous) this.#name(controller, follow, previous, change);
+    }
+    for (const controller of this.#controllers) {
+      for (const key of controller.followsAll?.changed(change, this.#view) ?? []) this.#enqueue(controller, key);
+    }
+  }
+
+  #lookAtAllKinds(controller: Controller, follow: FollowAll): void {
+    for (const kind of this.#ports.objects.kinds()) {
+      for (const object of this.#ports.objects.list(kind)) {
+        for (const key of follow.found(kind, object)) this.#enqueue(controller, key);
+      }
+    }
+  }
+
+  #name(controller: Controller, follow: Follow, object: JsonObject, change?: ObjectChange): void {
+    for (const key of follow.keys(object, this.#view, change)) this.#enqueue(controller, key);
+  }
+
+  #enqueue(controller: Controller, key: string): void {
+    if (!this.#unsubscribe) return;
+    const id = queueId(controller, key);
+    this.#timers.get(id)?.cancel();
+    this.#timers.delete(id);
+    this.#queue.set(id, [controller, key]);
+    if (!this.#isRunning) void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    // Listeners are called within a commit: what follows from it comes after.
+    await Promise.resolve();
+    for (let entry = this.#next(); entry; entry = this.#next()) await this.#work(...entry);
+    this.#isRunning = false;
+  }
+
+  #next(): readonly [Controller, string] | undefined {
+    for (const [id, entry] of this.#queue) {
+      this.#queue.delete(id);
+      return entry;
+    }
+    return undefined;
+  }
+
+  async #work(controller: Controller, key: string): Promise<void> {
+    const id = queueId(controller, key);
+    const decided = this.#decided(controller, key);
+    if (decided === undefined) return;
+    const refusal = await this.#perform(controller, decided.steps);
+    if (refusal === undefined) {
+      this.#failures.delete(id);
+      if (decided.lookAgainInMs !== undefined) this.#lookLater(controller, key, decided.lookAgainInMs);
+      return;
+    }
+    await this.#afterRefusal(controller, key, refusal);
+  }
+
+  #decided(controller: Controller, key: string): Decision | undefined {
+    try {
+      return controller.decide(key, this.#around());
+    } catch (error) {
+      // Not tried again until something changes: the same objects would lead to the same mistake.
+      this.#ports.onProblem?.({ controller: controller.name, key, error });
+      return undefined;
+    }
+  }
+
+  async #afterRefusal(controller: Controller, key: string, refusal: Refusal): Promise<void> {
+    const id = queueId(controller, key);
+    const failures = (this.#failures.get(id) ?? 0) + 1;
+    this.#failures.set(id, failures);
+    if (refusal.status.reason === "Conflict" && failures <= CONFLICTS_AT_ONCE) {
+      this.#enqueue(controller, key);
+      return;
+    }
+    const then = controller.afterRefusal?.(key, refusal, this.#around());
+    if (then) await this.#perform(controller, then.steps);
+    // While its namespace goes, nothing can be created in it: trying again is of no use.
+    if (isNamespaceGoing(refusal.status)) return;
+    this.#ports.onProblem?.({ controller: controller.name, key, error: refusal.status });
+    this.#lookLater(controller, key, Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 30)));
+  }
+
+  #lookLater(controller: Controller, key: string, delayMs: number): void {
+    const id = queueId(controller, key);
+    // A change during the work has named the key again: that look comes first and decides anew.
+    if (this.#queue.has(id) || !this.#unsubscribe) return;
+    this.#timers.get(id)?.cancel();
+    this.#timers.set(
+      id,
+      this.#ports.timers.after(delayMs, () => this.#enqueue(controller, key)),
+    );
+  }
+
+  #around(): Surroundings {
+    return { view: this.#view, now: this.#ports.clock.now() };
+  }
+
+  /** The refusal that stopped it, if one did. */
+  async #perform(controller: Controller, steps: readonly Step[]): Promise<Refusal | undefined> {
+    for (const step of steps) {
+      if (!this.#unsubscribe) return undefined;
+      if (step.do === "event") {
+        await this.#recorder.record(controller, step.event);
+        continue;
+      }
+      const status = await this.#write(controller, step);
+      if (status) return { step, status };
+    }
+    return undefined;
+  }
+
+  async #write(controller: Controller, step: WriteStep): Promise<Status | undefined> {
+    const result = await this.#send(controller, step);
+    const told = step.do === "create" || step.do === "delete" ? step.told : undefined;
+    if (result.ok) {
+      if (told?.done) await this.#recorder.record(controller, told.done(result.value));
+      return undefined;
+    }
+    // What is gone needs neither deleting nor changing.
+    if (result.error.reason === "NotFound" && step.do !== "create") return undefined;
+    if (told?.refused && !isNamespaceGoing(result.error)) {
+      await this.#recorder.record(controller, told.refused(result.error));
+    }
+    return result.error;
+  }
+
+  async #send({ writer }: Controller, step: WriteStep): Promise<Result<JsonObject, Status>> {
+    const { objects } = this.#ports;
+    switch (step.do) {
+      case "create": {
+        const refusal = this.#options.admit?.(resourceKey(step.kind), step.object, this.#view);
+        return refusal === undefined ? objects.create(step.kind, step.object, writer) : err(refusal);
+      }
+      case "update":
+        return objects.update(step.kind, step.object, writer);
+      case "status":
+        return objects.updateStatus(step.kind, step.object, writer);
+      case "delete":
+        return objects.delete(step.kind, step.name, step.options);
+      case "subresource":
+        return objects.writeSubresource(step.kind, step.name, step.subresource, step.body, writer);
+    }
+  }
+}
+
+function isNamespaceGoing({ details }: Status): boolean {
+  return details?.causes?.some(({ reason }) => reason === "NamespaceTerminating") ?? false;
+}
+
+function queueId(controller: Controller, key: string): string {
+  return `${controller.name} ${key}`;
+}

@@ -1,0 +1,104 @@
+import type { Stored } from "@oaas/kube-core";
+import type { Controller } from "../loop/controller.ts";
+import { decision, remove, SETTLED, tell, updateStatus, type Decision } from "../loop/decision.ts";
+import { conditionIn, withCondition } from "../objects/conditions.ts";
+import { typed } from "../objects/cluster-view.ts";
+import { isFinished } from "../objects/pods.ts";
+import { nameOfKey, NODES, objectKey, PODS } from "../objects/resources.ts";
+import { epochMs } from "../objects/time.ts";
+import type { Node, Pod, Taint } from "../objects/typed.ts";
+import { podsOn } from "./node-controller.ts";
+import { tolerates } from "./node-state.ts";
+
+/** How long a pod of a node that is gone is left alone: the pod garbage collector's quarantine. */
+const QUARANTINE_MS = 40_000;
+
+/** Taint eviction: when a pod must leave its node, or that it may stay. */
+export function evictionTime(pod: Pod, taints: readonly Taint[]): number | undefined {
+  const noExecute = taints.filter(({ effect }) => effect === "NoExecute");
+  const times = noExecute.map((taint) => {
+    const toleration = tolerates(pod.spec?.tolerations, taint);
+    if (!toleration) return 0;
+    if (toleration.tolerationSeconds === undefined) return undefined;
+    return (epochMs(taint.timeAdded) ?? 0) + Math.max(0, toleration.tolerationSeconds) * 1000;
+  });
+  const due = times.filter((time) => time !== undefined);
+  return due.length === 0 ? undefined : Math.min(...due);
+}
+
+/** Deletes pods whose node no longer bears them, or is no longer there. */
+export function evictionController(): Controller {
+  const orphanedSince = new Map<string, number>();
+  return {
+    name: "eviction",
+    reporter: "taint-eviction-controller",
+    writer: "kube-controller-manager",
+    follows: [
+      { kind: PODS, keys: (object) => keyOfBound(typed<Pod>(object)) },
+      {
+        kind: NODES,
+        isSecondary: true,
+        keys: (object, view) => podsOn(typed(object).metadata.name, view).flatMap(keyOfBound),
+      },
+    ],
+    decide(key, { view, now }) {
+      const { namespace, name } = nameOfKey(key);
+      const pod = view.get<Pod>(PODS, namespace, name);
+      const node = pod && view.get<Node>(NODES, "", pod.spec?.nodeName ?? "");
+      if (!pod || node) orphanedSince.delete(key);
+      if (!pod || pod.metadata.deletionTimestamp !== undefined) return pod && !node ? swept(pod, now, key) : SETTLED;
+      if (!node) return swept(pod, now, key);
+      return isFinished(pod) ? SETTLED : evicted(pod, node, now);
+    },
+  };
+
+  function swept(pod: Stored<Pod>, now: number, key: string): Decision {
+    const since = orphanedSince.get(key) ?? now;
+    orphanedSince.set(key, since);
+    const waitMs = since + QUARANTINE_MS - now;
+    if (waitMs > 0) return decision([], waitMs);
+    const message = "PodGC: node no longer exists";
+    return decision([
+      disrupted(
+        { ...pod, status: { ...pod.status, phase: isFinished(pod) ? (pod.status?.phase ?? "") : "Failed" } },
+        "DeletionByPodGC",
+        message,
+        now,
+      ),
+      remove(PODS, pod, { gracePeriodSeconds: 0 }),
+    ]);
+  }
+}
+
+function evicted(pod: Stored<Pod>, node: Node, now: number): Decision {
+  const at = evictionTime(pod, node.spec?.taints ?? []);
+  if (at === undefined) return SETTLED;
+  if (at > now) return decision([], at - now);
+  const { namespace = "", name } = pod.metadata;
+  return decision([
+    tell({
+      about: pod,
+      type: "Normal",
+      reason: "TaintManagerEviction",
+      message: `Marking for deletion Pod ${namespace}/${name}`,
+    }),
+    disrupted(pod, "DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint", now),
+    remove(PODS, pod),
+  ]);
+}
+
+function disrupted(
+  pod: Stored<Pod>,
+  reason: string,
+  message: string,
+  now: number,
+): ReturnType<typeof updateStatus> | undefined {
+  if (conditionIn(pod.status?.conditions, "DisruptionTarget")) return undefined;
+  const claim = { type: "DisruptionTarget", status: "True", reason, message } as const;
+  const conditions = withCondition(pod.status?.conditions ?? [], claim, now, { lastProbeTime: null });
+  return updateStatus(PODS, { ...pod, status: { ...pod.status, conditions } });
+}
+
+function keyOfBound({ metadata, spec }: Pod): string[] {
+  return spec?.nodeName === undefined ? [] : [objectKey(metadata.namespace, metadata.name)];
+}

@@ -1,0 +1,116 @@
+import { addQuantities, controllerOf, parseQuantity, ZERO_QUANTITY, type Quantity } from "@oaas/kube-core";
+import { conditionIn } from "./conditions.ts";
+import { epochMs } from "./time.ts";
+import type { Amounts, Container, Pod } from "./typed.ts";
+
+export function isReady(pod: Pod): boolean {
+  return conditionIn(pod.status?.conditions, "Ready")?.status === "True";
+}
+
+export function isFinished(pod: Pod): boolean {
+  return pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed";
+}
+
+export function isTerminating(pod: Pod): boolean {
+  return pod.metadata.deletionTimestamp !== undefined;
+}
+
+/** Whether it still counts as a replica. */
+export function isActive(pod: Pod): boolean {
+  return !isFinished(pod) && !isTerminating(pod);
+}
+
+/** When a ready pod counts as available: after it has been ready for `minReadySeconds`. Undefined while it is not ready. */
+export function availableAtMs(pod: Pod, minReadySeconds: number): number | undefined {
+  if (!isReady(pod)) return undefined;
+  const since = epochMs(conditionIn(pod.status?.conditions, "Ready")?.lastTransitionTime);
+  return minReadySeconds === 0 || since === undefined ? 0 : since + minReadySeconds * 1000;
+}
+
+export function isAvailable(pod: Pod, minReadySeconds: number, now: number): boolean {
+  const at = availableAtMs(pod, minReadySeconds);
+  return at !== undefined && at <= now;
+}
+
+/** When the next of these pods becomes available by time alone, from now. */
+export function nextAvailableInMs(pods: readonly Pod[], minReadySeconds: number, now: number): number | undefined {
+  const waits = pods
+    .map((pod) => availableAtMs(pod, minReadySeconds))
+    .filter((at) => at !== undefined && at > now)
+    .map((at) => (at ?? now) - now);
+  return waits.length === 0 ? undefined : Math.min(...waits);
+}
+
+export function isControlledByKind(pod: Pod, kind: string): boolean {
+  return controllerOf(pod)?.kind === kind;
+}
+
+export type Sums = Readonly<Record<string, Quantity>>;
+
+/** What a pod asks of its node: the sum of its containers, or its greediest init container where that is more. */
+export function podRequests(pod: Pod): Sums {
+  const { containers = [], initContainers = [] } = pod.spec ?? {};
+  const sidecars = initContainers.filter(({ restartPolicy }) => restartPolicy === "Always");
+  const sum = [...containers, ...sidecars].map(requestsOf).reduce(plus, {});
+  return initContainers
+    .filter(({ restartPolicy }) => restartPolicy !== "Always")
+    .map(requestsOf)
+    .reduce(larger, sum);
+}
+
+export function podLimits(pod: Pod): Sums {
+  return (pod.spec?.containers ?? []).map(({ resources }) => sumsOf(resources?.limits)).reduce(plus, {});
+}
+
+function requestsOf({ resources }: Container): Sums {
+  // The real server copies limits into requests that are not given.
+  return { ...sumsOf(resources?.limits), ...sumsOf(resources?.requests) };
+}
+
+export function sumsOf(amounts: Amounts | undefined): Sums {
+  return Object.fromEntries(Object.entries(amounts ?? {}).map(([name, amount]) => [name, quantity(amount)]));
+}
+
+/** An amount that passed the server's validation; anything else counts as nothing. */
+export function quantity(amount: string | number | undefined): Quantity {
+  if (amount === undefined) return ZERO_QUANTITY;
+  const parsed = parseQuantity(amount);
+  return parsed.ok ? parsed.value : ZERO_QUANTITY;
+}
+
+export function plus(a: Sums, b: Sums): Sums {
+  const sum: Record<string, Quantity> = { ...a };
+  for (const [name, amount] of Object.entries(b)) sum[name] = addQuantities(sum[name] ?? ZERO_QUANTITY, amount);
+  return sum;
+}
+
+function larger(a: Sums, b: Sums): Sums {
+  const most: Record<string, Quantity> = { ...a };
+  for (const [name, amount] of Object.entries(b)) {
+    const other = most[name];
+    if (other === undefined || other.nano < amount.nano) most[name] = amount;
+  }
+  return most;
+}
+
+/** `Guaranteed`, `Burstable` or `BestEffort`, by cpu and memory alone. */
+export function qosClass(pod: Pod): string {
+  const containers = [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])];
+  const amounts = containers.flatMap(({ resources }) => [
+    ...Object.entries(resources?.requests ?? {}),
+    ...Object.entries(resources?.limits ?? {}),
+  ]);
+  if (!amounts.some(([name]) => isCompute(name))) return "BestEffort";
+  const isGuaranteed = containers.every(({ resources }) =>
+    ["cpu", "memory"].every((name) => {
+      const limit = resources?.limits?.[name];
+      const request = resources?.requests?.[name] ?? limit;
+      return limit !== undefined && quantity(limit).nano === quantity(request).nano;
+    }),
+  );
+  return isGuaranteed ? "Guaranteed" : "Burstable";
+}
+
+function isCompute(name: string): boolean {
+  return name === "cpu" || name === "memory";
+}

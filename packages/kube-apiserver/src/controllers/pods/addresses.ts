@@ -1,0 +1,35 @@
+import type { Stored } from "@oaas/kube-core";
+import type { ClusterView } from "../objects/cluster-view.ts";
+import { PODS } from "../objects/resources.ts";
+import type { Node, Pod } from "../objects/typed.ts";
+
+/** Where pods of nodes without a range of their own get their addresses from. */
+const COMMON_RANGE = "10.250.0.0/16";
+
+/** The node's own address, which its pods with hostNetwork share. */
+export function hostAddress({ status }: Node): string {
+  return status?.addresses?.find(({ type }) => type === "InternalIP")?.address ?? "127.0.0.1";
+}
+
+/** The lowest address of the node's range that no pod has. */
+export function allotAddress(pod: Stored<Pod>, node: Stored<Node>, view: ClusterView): string {
+  if (pod.spec?.hostNetwork === true) return hostAddress(node);
+  const taken = new Set(view.list<Pod>(PODS).map(({ status }) => status?.podIP));
+  return firstFree(node.spec?.podCIDR ?? COMMON_RANGE, taken);
+}
+
+/** Network, gateway and broadcast addresses are nobody's. */
+export function firstFree(range: string, taken: ReadonlySet<string | undefined>): string {
+  const [base = "10.250.0.0", bits = "16"] = range.split("/");
+  const start = base.split(".").reduce((sum, part) => sum * 256 + Number(part), 0);
+  const size = 2 ** (32 - Number(bits));
+  for (let offset = 2; offset < size - 1; offset += 1) {
+    const address = text(start + offset);
+    if (!taken.has(address)) return address;
+  }
+  return text(start + 1);
+}
+
+function text(address: number): string {
+  return [24, 16, 8, 0].map((shift) => Math.floor(address / 2 ** shift) % 256).join(".");
+}

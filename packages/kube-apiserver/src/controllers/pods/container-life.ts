@@ -1,0 +1,226 @@
+import { wholeSeconds } from "../objects/time.ts";
+import type { Container, ContainerState, ContainerStatus } from "../objects/typed.ts";
+
+/** What a container is going to do. */
+export type ContainerFate =
+  | { readonly kind: "runs"; readonly isReady: boolean; readonly completesAfterMs?: number }
+  | { readonly kind: "crashes"; readonly afterMs: number; readonly exitCode: number; readonly restarts: number }
+  | { readonly kind: "image-pull"; readonly error: string };
+
+export interface ContainerEvent {
+  readonly type: "Normal" | "Warning";
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** One container, how long it has been in its state, and how often its image was asked for. */
+export interface ContainerMoment {
+  readonly container: Container;
+  readonly status: ContainerStatus;
+  readonly fate: ContainerFate;
+  readonly inStateMs: number;
+  readonly pulls: number;
+  readonly now: number;
+  /** `web-x_default(uid)`, as a kubelet names pods in messages. */
+  readonly podText: string;
+  readonly restartPolicy: string;
+}
+
+export interface ContainerStep {
+  readonly status: ContainerStatus;
+  readonly events: readonly ContainerEvent[];
+  /** Until the next step by time alone. */
+  readonly waitMs?: number;
+}
+
+/** From the first error to saying that it backs off. */
+const PULL_ERROR_SHOWN_MS = 10_000;
+const FIRST_BACKOFF_MS = 10_000;
+const LONGEST_BACKOFF_MS = 300_000;
+
+/** The next state of a container, or the same status when it is not time yet. */
+export function containerStep(moment: ContainerMoment): ContainerStep {
+  const { state } = moment.status;
+  if (state.terminated) return { status: moment.status, events: [] };
+  switch (moment.fate.kind) {
+    case "runs":
+      return running(moment, moment.fate);
+    case "image-pull":
+      return pulling(moment, moment.fate.error);
+    case "crashes":
+      return crashing(moment, moment.fate);
+  }
+}
+
+export function waitingStatus({ name, image = "" }: Container, reason: string): ContainerStatus {
+  return {
+    name,
+    image,
+    imageID: "",
+    lastState: {},
+    ready: false,
+    restartCount: 0,
+    started: false,
+    state: { waiting: { reason } },
+  };
+}
+
+function running(
+  { container, status, inStateMs, now }: ContainerMoment,
+  fate: ContainerFate & { kind: "runs" },
+): ContainerStep {
+  if (!status.state.running) {
+    const events = status.restartCount === 0 ? startEvents(container) : [];
+    const next = started(status, container, now, fate.isReady);
+    return { status: next, events, ...(fate.completesAfterMs === undefined ? {} : { waitMs: fate.completesAfterMs }) };
+  }
+  const { completesAfterMs } = fate;
+  if (completesAfterMs !== undefined) {
+    if (inStateMs < completesAfterMs) return { status, events: [], waitMs: completesAfterMs - inStateMs };
+    return { status: ended(status, 0, now), events: [] };
+  }
+  return { status: status.ready === fate.isReady ? status : { ...status, ready: fate.isReady }, events: [] };
+}
+
+/** Asked for at once, then after 10 s, 20 s … 5 min: the error, and then that it backs off. */
+function pulling({ container, status, inStateMs, pulls }: ContainerMoment, error: string): ContainerStep {
+  const image = container.image ?? "";
+  const { reason } = status.state.waiting ?? {};
+  const failed: ContainerStep = {
+    status: { ...status, ready: false, started: false, state: { waiting: { reason: "ErrImagePull", message: error } } },
+    events: [
+      normal("Pulling", `Pulling image "${image}"`),
+      warning("Failed", `Failed to pull image "${image}": ${error}`),
+      warning("Failed", "Error: ErrImagePull"),
+    ],
+    waitMs: PULL_ERROR_SHOWN_MS,
+  };
+  if (reason === "ErrImagePull") {
+    if (inStateMs < PULL_ERROR_SHOWN_MS) return { status, events: [], waitMs: PULL_ERROR_SHOWN_MS - inStateMs };
+    const message = `Back-off pulling image "${image}": ErrImagePull: ${error}`;
+    return {
+      status: { ...status, state: { waiting: { reason: "ImagePullBackOff", message } } },
+      events: [normal("BackOff", `Back-off pulling image "${image}"`), warning("Failed", "Error: ImagePullBackOff")],
+      waitMs: backoffMs(pulls),
+    };
+  }
+  if (reason !== "ImagePullBackOff") return failed;
+  const waitMs = backoffMs(pulls) - inStateMs;
+  return waitMs > 0 ? { status, events: [], waitMs } : failed;
+}
+
+function crashing(moment: ContainerMoment, fate: ContainerFate & { kind: "crashes" }): ContainerStep {
+  const { container, status, inStateMs, now, restartPolicy } = moment;
+  if (status.state.running) {
+    if (inStateMs < fate.afterMs) return { status, events: [], waitMs: fate.afterMs - inStateMs };
+    if (restartPolicy === "Never") return { status: ended(status, fate.exitCode, now), events: [] };
+    return afterCrash(moment, fate, ended(status, fate.exitCode, now).state);
+  }
+  if (status.state.waiting?.reason === "CrashLoopBackOff") {
+    const waitMs = backoffMs(status.restartCount) - inStateMs;
+    if (waitMs > 0) return { status, events: [], waitMs };
+    return restarted(moment, fate, status.lastState);
+  }
+  const fresh = started(status, container, now, false);
+  if (fate.restarts === 0) return { status: fresh, events: startEvents(container), waitMs: fate.afterMs };
+  const last = ended(fresh, fate.exitCode, now).state;
+  return backingOff(moment, { ...fresh, restartCount: fate.restarts }, last);
+}
+
+/** The first crash is forgiven: the container is started again at once. */
+function afterCrash(
+  moment: ContainerMoment,
+  fate: ContainerFate & { kind: "crashes" },
+  last: ContainerState,
+): ContainerStep {
+  if (moment.status.restartCount === 0) return restarted(moment, fate, last);
+  return backingOff(moment, moment.status, last);
+}
+
+function restarted(
+  { container, status, now }: ContainerMoment,
+  fate: ContainerFate & { kind: "crashes" },
+  last: ContainerState,
+): ContainerStep {
+  const again = started({ ...status, restartCount: status.restartCount + 1, lastState: last }, container, now, false);
+  return { status: again, events: startEvents(container), waitMs: fate.afterMs };
+}
+
+function backingOff(
+  { container, podText }: ContainerMoment,
+  status: ContainerStatus,
+  last: ContainerState,
+): ContainerStep {
+  const waitMs = backoffMs(status.restartCount);
+  const message = `back-off ${goDuration(waitMs)} restarting failed container=${container.name} pod=${podText}`;
+  return {
+    status: {
+      ...status,
+      ready: false,
+      started: false,
+      lastState: last,
+      state: { waiting: { reason: "CrashLoopBackOff", message } },
+    },
+    events: [warning("BackOff", `Back-off restarting failed container ${container.name} in pod ${podText}`)],
+    waitMs,
+  };
+}
+
+/** 10 s, doubled with each time, at most 5 min. */
+function backoffMs(times: number): number {
+  return Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.max(0, Math.min(times - 1, 20)));
+}
+
+function goDuration(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
+}
+
+function started(
+  status: ContainerStatus,
+  { name, image = "" }: Container,
+  now: number,
+  ready: boolean,
+): ContainerStatus {
+  return {
+    ...status,
+    imageID: `${image}@simulated`,
+    containerID: `simulated://${name}`,
+    ready,
+    started: true,
+    state: { running: { startedAt: wholeSeconds(now) } },
+  };
+}
+
+function ended(status: ContainerStatus, exitCode: number, now: number): ContainerStatus {
+  return {
+    ...status,
+    ready: false,
+    started: false,
+    state: {
+      terminated: {
+        exitCode,
+        reason: exitCode === 0 ? "Completed" : "Error",
+        startedAt: status.state.running?.startedAt ?? wholeSeconds(now),
+        finishedAt: wholeSeconds(now),
+        ...(status.containerID === undefined ? {} : { containerID: status.containerID }),
+      },
+    },
+  };
+}
+
+function startEvents({ image = "" }: Container): readonly ContainerEvent[] {
+  return [
+    normal("Pulled", `Container image "${image}" already present on machine and can be accessed by the pod`),
+    normal("Created", "Container created"),
+    normal("Started", "Container started"),
+  ];
+}
+
+function normal(reason: string, message: string): ContainerEvent {
+  return { type: "Normal", reason, message };
+}
+
+function warning(reason: string, message: string): ContainerEvent {
+  return { type: "Warning", reason, message };
+}

@@ -1,0 +1,131 @@
+import { canonicalJson, type Stored } from "@oaas/kube-core";
+import { failureOf, failuresOf, startDelayOf, type FailureRule } from "../failures/failure.ts";
+import type { Controller } from "../loop/controller.ts";
+import { SETTLED } from "../loop/decision.ts";
+import { typed, type ClusterView } from "../objects/cluster-view.ts";
+import { nameOfKey, NODES, objectKey, PODS } from "../objects/resources.ts";
+import { isNodeReachable } from "../nodes/node-state.ts";
+import type { Container, Node, Pod } from "../objects/typed.ts";
+import { allotAddress, hostAddress } from "./addresses.ts";
+import type { ContainerFate } from "./container-life.ts";
+import { completes, decidePod, type ContainerKnowledge } from "./kubelet.ts";
+
+export interface KubeletOptions {
+  readonly startDelayMs: number;
+  readonly stopDelayMs: number;
+  /** How long pods of Jobs run. */
+  readonly jobDurationMs: number;
+  readonly tellsOfContainers: boolean;
+  readonly rules: () => readonly FailureRule[];
+}
+
+/** Since when something has looked as it does; forgotten with the pod. */
+interface Memory {
+  readonly uid: string;
+  readonly marks: Map<string, { readonly mark: string; readonly sinceMs: number; readonly changes: number }>;
+}
+
+/** All kubelets at once. */
+export function kubeletController(options: KubeletOptions): Controller {
+  const memories = new Map<string, Memory>();
+  return {
+    name: "kubelet",
+    reporter: "kubelet",
+    writer: "kubelet",
+    follows: [
+      { kind: PODS, keys: (object) => keysOf(typed<Pod>(object)) },
+      { kind: NODES, isSecondary: true, keys: (object, view) => podsOn(typed(object), view) },
+    ],
+    decide(key, { view, now }) {
+      const { namespace, name } = nameOfKey(key);
+      const pod = view.get<Pod>(PODS, namespace, name);
+      const node = view.get<Node>(NODES, "", pod?.spec?.nodeName ?? "");
+      if (!pod || !node || !isNodeReachable(node)) {
+        if (!pod) memories.delete(key);
+        return SETTLED;
+      }
+      const memory = memoryOf(memories, key, pod);
+      return decidePod({
+        pod,
+        addresses: { hostIP: hostAddress(node), podIP: pod.status?.podIP ?? allotAddress(pod, node, view) },
+        startDelayMs: startDelayOf(pod, failuresOf(pod, options.rules()), options.startDelayMs),
+        stopDelayMs: options.stopDelayMs,
+        inStateMs: seenFor(memory, "", podMark(pod), now).ms,
+        containers: new Map(
+          (pod.spec?.containers ?? []).map((one) => [one.name, knowledge(pod, one, memory, now, options)]),
+        ),
+        now,
+        tellsOfContainers: options.tellsOfContainers,
+      });
+    },
+  };
+}
+
+function keysOf({ metadata, spec }: Pod): string[] {
+  return spec?.nodeName === undefined ? [] : [objectKey(metadata.namespace, metadata.name)];
+}
+
+/** A node that can be reached again finds out what its pods have missed. */
+function podsOn(node: Stored<Node>, view: ClusterView): string[] {
+  if (!isNodeReachable(node)) return [];
+  return view
+    .list<Pod>(PODS)
+    .filter(({ spec }) => spec?.nodeName === node.metadata.name)
+    .map(({ metadata }) => objectKey(metadata.namespace, metadata.name));
+}
+
+function knowledge(
+  pod: Pod,
+  container: Container,
+  memory: Memory,
+  now: number,
+  options: KubeletOptions,
+): ContainerKnowledge {
+  const status = pod.status?.containerStatuses?.find(({ name }) => name === container.name);
+  const seen = seenFor(memory, container.name, canonicalJson(status?.state ?? {}), now);
+  // A pull that fails shows two states, the error and the back-off: every other change is another attempt.
+  return { fate: fateOf(pod, container, options), inStateMs: seen.ms, pulls: Math.floor(seen.changes / 2) };
+}
+
+function fateOf(pod: Pod, container: Container, options: KubeletOptions): ContainerFate {
+  const failures = failuresOf(pod, options.rules(), container);
+  const pull = failureOf(failures, "image-pull");
+  if (pull) return { kind: "image-pull", error: pull.message ?? missingImage(container.image ?? "") };
+  const crash = failureOf(failures, "crash-loop");
+  if (crash) {
+    const { afterMs = 1000, exitCode = 1, restarts = 0 } = crash;
+    return { kind: "crashes", afterMs, exitCode, restarts };
+  }
+  const isReady = failureOf(failures, "never-ready") === undefined;
+  return { kind: "runs", isReady, ...(completes(pod) ? { completesAfterMs: options.jobDurationMs } : {}) };
+}
+
+function missingImage(image: string): string {
+  return `rpc error: code = NotFound desc = failed to pull and unpack image "${image}": failed to resolve reference "${image}": ${image}: not found`;
+}
+
+function podMark({ metadata, status }: Pod): string {
+  if (metadata.deletionTimestamp !== undefined) return "going";
+  return (status?.containerStatuses?.length ?? 0) === 0 ? "new" : "begun";
+}
+
+function memoryOf(memories: Map<string, Memory>, key: string, { metadata }: Stored<Pod>): Memory {
+  const before = memories.get(key);
+  if (before?.uid === metadata.uid) return before;
+  const fresh: Memory = { uid: metadata.uid, marks: new Map() };
+  memories.set(key, fresh);
+  return fresh;
+}
+
+function seenFor(
+  memory: Memory,
+  what: string,
+  mark: string,
+  now: number,
+): { readonly ms: number; readonly changes: number } {
+  const before = memory.marks.get(what);
+  if (before?.mark === mark) return { ms: now - before.sinceMs, changes: before.changes };
+  const changes = before === undefined ? 0 : before.changes + 1;
+  memory.marks.set(what, { mark, sinceMs: now, changes });
+  return { ms: 0, changes };
+}

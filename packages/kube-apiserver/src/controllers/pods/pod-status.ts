@@ -1,0 +1,92 @@
+import { conditionIn } from "../objects/conditions.ts";
+import { wholeSeconds } from "../objects/time.ts";
+import type { Condition, ContainerStatus, Pod, PodStatus } from "../objects/typed.ts";
+
+export interface PodAddresses {
+  readonly podIP: string;
+  readonly hostIP: string;
+}
+
+/** The status that follows from the containers', as a kubelet sums it up. */
+export function summedUp(pod: Pod, statuses: PodContainers, addresses: PodAddresses, now: number): PodStatus {
+  const phase = phaseOf(pod, statuses);
+  const before = pod.status?.conditions ?? [];
+  const conditions = claimsOf(pod, statuses, phase).map((claim) => timed(conditionIn(before, claim.type), claim, now));
+  const others = before.filter(({ type }) => !conditions.some((condition) => condition.type === type));
+  const hasAddress = phase !== "Pending" || statuses.containers.some(({ state }) => state.running ?? state.terminated);
+  const { podIP, hostIP } = addresses;
+  return {
+    ...pod.status,
+    phase,
+    conditions: [...conditions, ...others],
+    ...(statuses.inits.length === 0 ? {} : { initContainerStatuses: statuses.inits }),
+    containerStatuses: statuses.containers,
+    hostIP,
+    hostIPs: [{ ip: hostIP }],
+    ...(hasAddress ? { podIP, podIPs: [{ ip: podIP }] } : {}),
+    startTime: pod.status?.startTime ?? wholeSeconds(now),
+  };
+}
+
+export interface PodContainers {
+  readonly inits: readonly ContainerStatus[];
+  readonly containers: readonly ContainerStatus[];
+}
+
+function phaseOf(pod: Pod, { containers }: PodContainers): string {
+  const restartPolicy = pod.spec?.restartPolicy ?? "Always";
+  if (containers.some(({ state, restartCount }) => state.waiting && restartCount === 0)) return "Pending";
+  const isOver = containers.length > 0 && containers.every(({ state }) => state.terminated);
+  if (!isOver || restartPolicy === "Always") return "Running";
+  const isWell = containers.every(({ state }) => state.terminated?.exitCode === 0);
+  if (isWell) return "Succeeded";
+  return restartPolicy === "Never" ? "Failed" : "Running";
+}
+
+type PodClaim = Pick<Condition, "type" | "status"> & { readonly reason?: string; readonly message?: string };
+
+/** In the order in which a kubelet writes them. */
+function claimsOf(pod: Pod, { inits, containers }: PodContainers, phase: string): readonly PodClaim[] {
+  const isReadyToStart = containers.some(({ state }) => state.waiting?.reason !== "ContainerCreating");
+  const initialized = isInitialized(inits);
+  const done: PodClaim | undefined =
+    phase === "Succeeded" ? { type: "", status: "False", reason: "PodCompleted" } : undefined;
+  const unready = containers.filter(({ ready }) => !ready).map(({ name }) => name);
+  const notReady =
+    phase === "Failed"
+      ? { status: "False", reason: "PodFailed" }
+      : {
+          status: "False",
+          reason: "ContainersNotReady",
+          message: `containers with unready status: [${unready.join(" ")}]`,
+        };
+  const readiness = unready.length === 0 ? { status: "True" } : notReady;
+  const ready = done ? { status: "False", reason: "PodCompleted" } : readiness;
+  return [
+    { type: "PodReadyToStartContainers", status: isReadyToStart && !isDone(phase) ? "True" : "False" },
+    { type: "Initialized", status: initialized ? "True" : "False", ...(done ? { reason: "PodCompleted" } : {}) },
+    { type: "Ready", ...ready },
+    { type: "ContainersReady", ...ready },
+    { type: "PodScheduled", status: "True" },
+    ...(pod.spec?.readinessGates ?? []).map(({ conditionType }) => ({ type: conditionType, status: "True" })),
+  ];
+}
+
+function isDone(phase: string): boolean {
+  return phase === "Succeeded" || phase === "Failed";
+}
+
+function isInitialized(inits: readonly ContainerStatus[]): boolean {
+  return inits.every(({ state }) => state.running !== undefined || state.terminated?.exitCode === 0);
+}
+
+function timed(before: Condition | undefined, claim: PodClaim, now: number): Condition {
+  if (before?.status === claim.status && before.reason === claim.reason && before.message === claim.message)
+    return before;
+  const isSame = before?.status === claim.status;
+  return {
+    lastProbeTime: null,
+    lastTransitionTime: isSame ? (before.lastTransitionTime ?? wholeSeconds(now)) : wholeSeconds(now),
+    ...claim,
+  };
+}

@@ -1,0 +1,305 @@
+import { equalJson, type KubeObject, type Stored } from "@oaas/kube-core";
+import { decision, tell, update, updateStatus, type Decision, type Step } from "../loop/decision.ts";
+import { ANNOTATIONS } from "../failures/failure.ts";
+import { conditionIn, withCondition, type Claim } from "../objects/conditions.ts";
+import { AUTOSCALERS, type Resource } from "../objects/resources.ts";
+import { wholeSeconds } from "../objects/time.ts";
+import type { Condition, Workload } from "../objects/typed.ts";
+import { quantity } from "../objects/pods.ts";
+
+export interface MetricSpec {
+  readonly type: string;
+  readonly resource?: { readonly name: string; readonly target: MetricTarget };
+  readonly pods?: { readonly metric: { readonly name: string }; readonly target: MetricTarget };
+  readonly external?: { readonly metric: { readonly name: string }; readonly target: MetricTarget };
+}
+
+export interface MetricTarget {
+  readonly type?: string;
+  readonly averageUtilization?: number;
+  readonly averageValue?: string | number;
+  readonly value?: string | number;
+}
+
+export interface Autoscaler extends KubeObject {
+  readonly spec: {
+    readonly scaleTargetRef: { readonly apiVersion?: string; readonly kind: string; readonly name: string };
+    readonly minReplicas?: number;
+    readonly maxReplicas: number;
+    readonly metrics?: readonly MetricSpec[];
+    readonly behavior?: { readonly scaleDown?: { readonly stabilizationWindowSeconds?: number } };
+  };
+  readonly status?: AutoscalerStatus;
+}
+
+export interface AutoscalerStatus {
+  readonly currentReplicas?: number;
+  readonly desiredReplicas?: number;
+  readonly lastScaleTime?: string;
+  readonly currentMetrics?: readonly object[];
+  readonly conditions?: readonly Condition[];
+}
+
+/** What was recommended when: scaling down follows the highest of the window. */
+export interface Recommendation {
+  readonly atMs: number;
+  readonly replicas: number;
+}
+
+export interface AutoscalerState {
+  readonly autoscaler: Stored<Autoscaler>;
+  readonly target: { readonly kind: Resource; readonly object: Stored<Workload> } | undefined;
+  readonly recommendations: readonly Recommendation[];
+  readonly now: number;
+}
+
+export interface AutoscalerDecision {
+  readonly decision: Decision;
+  /** To be remembered. */
+  readonly recommended?: number;
+}
+
+const TOLERANCE = 0.1;
+const SYNC_MS = 15_000;
+const DOWN_WINDOW_SECONDS = 300;
+
+/** Follows the metric that its annotations give it, by the arithmetic of the real controller. */
+export function decideAutoscaler(state: AutoscalerState): AutoscalerDecision {
+  const { autoscaler, target } = state;
+  if (!target) return { decision: report(state, { conditions: [unableToGet(autoscaler)] }) };
+  const current = target.object.spec?.replicas ?? 1;
+  const { minReplicas = 1, maxReplicas } = autoscaler.spec;
+  if (current === 0 && minReplicas !== 0)
+    return { decision: report(state, { conditions: [ABLE, DISABLED], desired: 0 }) };
+  if (current > maxReplicas) return rescaled(state, maxReplicas, "Current number of replicas above Spec.MaxReplicas");
+  if (current < minReplicas) return rescaled(state, minReplicas, "Current number of replicas below Spec.MinReplicas");
+  return followed(state, current);
+}
+
+const ABLE: Claim = {
+  type: "AbleToScale",
+  status: "True",
+  reason: "SucceededGetScale",
+  message: "the HPA controller was able to get the target's current scale",
+};
+
+const DISABLED: Claim = {
+  type: "ScalingActive",
+  status: "False",
+  reason: "ScalingDisabled",
+  message: "scaling is disabled since the replica count of the target is zero",
+};
+
+function unableToGet({ spec }: Autoscaler): Claim {
+  const { kind, name } = spec.scaleTargetRef;
+  const plural = `${kind.toLowerCase()}s.apps`;
+  return {
+    type: "AbleToScale",
+    status: "False",
+    reason: "FailedGetScale",
+    message: `the HPA controller was unable to get the target's current scale: ${plural} "${name}" not found`,
+  };
+}
+
+function followed(state: AutoscalerState, current: number): AutoscalerDecision {
+  const { autoscaler } = state;
+  const metric = metricOf(autoscaler, current);
+  if (!metric) return { decision: report(state, { conditions: [ABLE, withoutMetric(autoscaler)], isFailed: true }) };
+  const ratio = metric.value / metric.target;
+  const recommended = Math.abs(ratio - 1) <= TOLERANCE ? current : Math.ceil(current * ratio);
+  const stable = stabilized(state, recommended);
+  const limited = bounded(autoscaler, current, stable);
+  const ready: Claim =
+    stable > recommended
+      ? able(
+          "ScaleDownStabilized",
+          "recent recommendations were higher than current one, applying the highest recent recommendation",
+        )
+      : able("ReadyForNewScale", "recommended size matches current size");
+  const active: Claim = {
+    type: "ScalingActive",
+    status: "True",
+    reason: "ValidMetricFound",
+    message: `the HPA was able to successfully calculate a replica count from ${metric.text}`,
+  };
+  const changes = { metrics: [metric.status], conditions: [ready, active, limited.claim] };
+  if (limited.replicas === current) {
+    const waitMs = stable > recommended ? windowEndsInMs(state) : undefined;
+    return { decision: report(state, { ...changes, desired: current }, waitMs), recommended };
+  }
+  const direction = limited.replicas > current ? `${metric.text} above target` : "All metrics below target";
+  return { ...rescaled(state, limited.replicas, direction, changes), recommended };
+}
+
+function able(reason: string, message: string): Claim {
+  return { type: "AbleToScale", status: "True", reason, message };
+}
+
+interface Metric {
+  readonly value: number;
+  readonly target: number;
+  readonly text: string;
+  readonly status: object;
+}
+
+/** The first metric of the spec, at the value that the annotations say. */
+function metricOf({ metadata, spec }: Autoscaler, replicas: number): Metric | undefined {
+  const told = numberOf(metadata.annotations?.[ANNOTATIONS.metric]);
+  const load = numberOf(metadata.annotations?.[ANNOTATIONS.load]);
+  const value = told ?? (load === undefined ? undefined : load / Math.max(1, replicas));
+  const [first] = spec.metrics ?? [];
+  if (value === undefined || !first) return undefined;
+  const { resource } = first;
+  const { name, target } = resource ?? {
+    name: first.pods?.metric.name ?? first.external?.metric.name ?? "",
+    target: targetOf(first),
+  };
+  const whole = Math.round(value);
+  if (target.averageUtilization !== undefined) {
+    const current = { averageUtilization: whole, averageValue: String(whole) };
+    return {
+      value,
+      target: target.averageUtilization,
+      text: `${name} resource utilization (percentage of request)`,
+      status: { type: "Resource", resource: { name, current } },
+    };
+  }
+  const wanted = Number(quantity(target.averageValue ?? target.value).nano) / 1e9;
+  if (wanted === 0) return undefined;
+  const current = { averageValue: String(whole) };
+  const status = resource
+    ? { type: "Resource", resource: { name, current } }
+    : { type: first.type, [first.type.toLowerCase()]: { metric: { name }, current } };
+  return {
+    value,
+    target: wanted,
+    text: resource ? `${name} resource` : `${first.type.toLowerCase()} metric ${name}`,
+    status,
+  };
+}
+
+function targetOf({ pods, external }: MetricSpec): MetricTarget {
+  return pods?.target ?? external?.target ?? {};
+}
+
+function numberOf(text: string | undefined): number | undefined {
+  const number = Number(text);
+  return text === undefined || text.trim() === "" || !Number.isFinite(number) || number < 0 ? undefined : number;
+}
+
+/** The words of a cluster without a metrics server. */
+function withoutMetric({ spec }: Autoscaler): Claim {
+  const [first] = spec.metrics ?? [];
+  const name = first?.resource?.name ?? "cpu";
+  const cause = `failed to get ${name} utilization: unable to get metrics for resource ${name}: unable to fetch metrics from resource metrics API: the server could not find the requested resource (get pods.metrics.k8s.io)`;
+  return {
+    type: "ScalingActive",
+    status: "False",
+    reason: "FailedGetResourceMetric",
+    message: `the HPA was unable to compute the replica count: ${cause}`,
+  };
+}
+
+function stabilized({ autoscaler, recommendations, now }: AutoscalerState, recommended: number): number {
+  const windowMs = (autoscaler.spec.behavior?.scaleDown?.stabilizationWindowSeconds ?? DOWN_WINDOW_SECONDS) * 1000;
+  const recent = recommendations.filter(({ atMs }) => now - atMs < windowMs).map(({ replicas }) => replicas);
+  return Math.max(recommended, ...recent);
+}
+
+function windowEndsInMs({ autoscaler, recommendations, now }: AutoscalerState): number | undefined {
+  const windowMs = (autoscaler.spec.behavior?.scaleDown?.stabilizationWindowSeconds ?? DOWN_WINDOW_SECONDS) * 1000;
+  const ends = recommendations.map(({ atMs }) => atMs + windowMs - now).filter((wait) => wait > 0);
+  return ends.length === 0 ? undefined : Math.min(...ends);
+}
+
+/** Up by no more than double or four at a time, and never beyond what the spec allows. */
+function bounded(
+  { spec }: Autoscaler,
+  current: number,
+  wanted: number,
+): { readonly replicas: number; readonly claim: Claim } {
+  const { minReplicas = 1, maxReplicas } = spec;
+  const rate = Math.max(current * 2, current + 4);
+  const limited = (reason: string, message: string): Claim => ({
+    type: "ScalingLimited",
+    status: "True",
+    reason,
+    message,
+  });
+  if (wanted > Math.min(rate, maxReplicas)) {
+    return rate < maxReplicas
+      ? {
+          replicas: rate,
+          claim: limited("ScaleUpLimit", "the desired replica count is increasing faster than the maximum scale rate"),
+        }
+      : {
+          replicas: maxReplicas,
+          claim: limited("TooManyReplicas", "the desired replica count is more than the maximum replica count"),
+        };
+  }
+  if (wanted < minReplicas) {
+    const claim = limited("TooFewReplicas", "the desired replica count is less than the minimum replica count");
+    return { replicas: minReplicas, claim };
+  }
+  const message = "the desired count is within the acceptable range";
+  return {
+    replicas: wanted,
+    claim: { type: "ScalingLimited", status: "False", reason: "DesiredWithinRange", message },
+  };
+}
+
+interface Changes {
+  readonly conditions: readonly Claim[];
+  readonly metrics?: readonly object[];
+  readonly desired?: number;
+  readonly isFailed?: boolean;
+  readonly isScaled?: boolean;
+}
+
+function rescaled(state: AutoscalerState, replicas: number, reason: string, changes?: Changes): AutoscalerDecision {
+  const { autoscaler, target } = state;
+  if (!target) return { decision: decision([]) };
+  const done = able("SucceededRescale", `the HPA controller was able to update the target scale to ${replicas}`);
+  const others = changes?.conditions.filter(({ type }) => type !== "AbleToScale") ?? [];
+  const message = `New size: ${replicas}; reason: ${reason}`;
+  const { steps } = report(state, { ...changes, conditions: [done, ...others], desired: replicas, isScaled: true });
+  const scale = update(target.kind, { ...target.object, spec: { ...target.object.spec, replicas } });
+  const event = tell({ about: autoscaler, type: "Normal", reason: "SuccessfulRescale", message });
+  return { decision: decision([scale, event, ...steps], SYNC_MS) };
+}
+
+function report(state: AutoscalerState, changes: Changes, waitMs?: number): Decision {
+  const { autoscaler, target, now } = state;
+  const before = autoscaler.status ?? {};
+  const conditions = changes.conditions.reduce<readonly Condition[]>(
+    (list, claim) => withCondition(list, claim, now),
+    before.conditions ?? [],
+  );
+  const status: AutoscalerStatus = {
+    ...before,
+    ...(target ? { currentReplicas: target.object.spec?.replicas ?? 1 } : {}),
+    desiredReplicas: changes.desired ?? before.desiredReplicas ?? 0,
+    ...(changes.metrics === undefined ? {} : { currentMetrics: changes.metrics }),
+    ...(conditions.length === 0 ? {} : { conditions }),
+    ...(changes.isScaled === true ? { lastScaleTime: wholeSeconds(now) } : {}),
+  };
+  if (equalJson(status, before)) return decision([], waitMs);
+  return decision(
+    [...failureEvents(autoscaler, changes), updateStatus(AUTOSCALERS, { ...autoscaler, status })],
+    waitMs,
+  );
+}
+
+/** Told when it begins, not at every look. */
+function failureEvents(autoscaler: Stored<Autoscaler>, { isFailed, conditions }: Changes): Step[] {
+  const failed = conditions.find(({ type, status }) => type === "ScalingActive" && status === "False");
+  const isKnown = conditionIn(autoscaler.status?.conditions, "ScalingActive")?.message === failed?.message;
+  if (isFailed !== true || !failed || isKnown) return [];
+  const cause = (failed.message ?? "").replace("the HPA was unable to compute the replica count: ", "");
+  const name = autoscaler.spec.metrics?.[0]?.resource?.name ?? "cpu";
+  const all = `invalid metrics (1 invalid out of 1), first error is: failed to get ${name} resource metric value: ${cause}`;
+  return [
+    tell({ about: autoscaler, type: "Warning", reason: "FailedGetResourceMetric", message: cause }),
+    tell({ about: autoscaler, type: "Warning", reason: "FailedComputeMetricsReplicas", message: all }),
+  ];
+}

@@ -1,0 +1,181 @@
+import {
+  controllerOf,
+  equalJson,
+  scaledCount,
+  selectsLabels,
+  type IntOrString,
+  type KubeObject,
+  type Status,
+  type Stored,
+} from "@oaas/kube-core";
+import type { Controller } from "../loop/controller.ts";
+import { decision, SETTLED, tell, updateStatus, type Decision } from "../loop/decision.ts";
+import { conditionIn } from "../objects/conditions.ts";
+import { typed, type ClusterView } from "../objects/cluster-view.ts";
+import { isFinished, isReady, isTerminating } from "../objects/pods.ts";
+import { BUDGETS, DEPLOYMENTS, nameOfKey, objectKey, PODS, REPLICA_SETS, STATEFUL_SETS } from "../objects/resources.ts";
+import { wholeSeconds } from "../objects/time.ts";
+import type { Budget, Condition, Pod, Workload } from "../objects/typed.ts";
+
+export interface BudgetState {
+  readonly budget: Stored<Budget>;
+  readonly pods: readonly Stored<Pod>[];
+  /** How many pods the controllers of these pods want, once for each controller. */
+  readonly wantedPods: () => number;
+  readonly now: number;
+}
+
+/** How many pods may be taken away at present. */
+export function decideBudget(state: BudgetState): Decision {
+  const { budget, now } = state;
+  const status = statusOf(state);
+  if (equalJson(status, budget.status ?? {})) return SETTLED;
+  const isEmpty = state.pods.length === 0;
+  return decision([
+    updateStatus(BUDGETS, { ...budget, status: { ...status, conditions: conditionsOf(budget, status, now) } }),
+    isEmpty ? tell({ about: budget, type: "Normal", reason: "NoPods", message: "No matching pods found" }) : undefined,
+  ]);
+}
+
+type BudgetStatus = NonNullable<Budget["status"]>;
+
+function statusOf({ budget, pods, wantedPods }: BudgetState): BudgetStatus {
+  const { minAvailable, maxUnavailable } = budget.spec ?? {};
+  const isByController = maxUnavailable !== undefined || typeof minAvailable === "string";
+  const expectedPods = isByController ? wantedPods() : pods.length;
+  const desired =
+    maxUnavailable === undefined
+      ? scaled(minAvailable ?? 0, expectedPods)
+      : Math.max(0, expectedPods - scaled(maxUnavailable, expectedPods));
+  const currentHealthy = pods.filter((pod) => isReady(pod) && !isTerminating(pod)).length;
+  const allowed = expectedPods <= 0 ? 0 : Math.max(0, currentHealthy - desired);
+  const conditions = budget.status?.conditions;
+  return {
+    ...(conditions === undefined ? {} : { conditions }),
+    currentHealthy,
+    desiredHealthy: desired,
+    disruptionsAllowed: allowed,
+    expectedPods,
+    observedGeneration: budget.metadata.generation ?? 1,
+  };
+}
+
+function scaled(value: IntOrString, total: number): number {
+  const count = scaledCount(value, total, "up");
+  return count.ok ? count.value : 0;
+}
+
+function conditionsOf(budget: Stored<Budget>, status: BudgetStatus, now: number): readonly Condition[] {
+  const before = conditionIn(budget.status?.conditions, "DisruptionAllowed");
+  const isAllowed = (status.disruptionsAllowed ?? 0) > 0;
+  const value = isAllowed ? "True" : "False";
+  const condition: Condition = {
+    type: "DisruptionAllowed",
+    status: value,
+    observedGeneration: budget.metadata.generation ?? 1,
+    lastTransitionTime: before?.status === value ? (before.lastTransitionTime ?? "") : wholeSeconds(now),
+    reason: isAllowed ? "SufficientPods" : "InsufficientPods",
+    message: "",
+  };
+  const others = budget.status?.conditions?.filter(({ type }) => type !== "DisruptionAllowed") ?? [];
+  return [...others, condition];
+}
+
+/**
+ * Whether a pod may be evicted: undefined when it may, the server's refusal when a budget forbids it. Pods that have ended or
+ * do not serve yet are nobody's loss.
+ */
+export function evictionRefusal(pod: Pod, budgets: readonly Budget[]): Status | undefined {
+  if (isFinished(pod) || pod.status?.phase === "Pending" || isTerminating(pod)) return undefined;
+  const concerned = budgets.filter(
+    ({ metadata, spec }) =>
+      metadata.namespace === pod.metadata.namespace && selectsLabels(spec?.selector, pod.metadata.labels),
+  );
+  if (concerned.length > 1) {
+    return failure(
+      500,
+      "InternalError",
+      "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.",
+    );
+  }
+  const [budget] = concerned;
+  if (!budget) return undefined;
+  const { disruptionsAllowed = 0, currentHealthy = 0, desiredHealthy = 0 } = budget.status ?? {};
+  // A pod that does not serve may go as long as enough others do.
+  const isUseless = !isReady(pod);
+  const isTolerant = budget.spec?.unhealthyPodEvictionPolicy === "AlwaysAllow";
+  if (isUseless && (isTolerant || (currentHealthy >= desiredHealthy && desiredHealthy > 0))) return undefined;
+  if (disruptionsAllowed > 0) return undefined;
+  const message = "Cannot evict pod as it would violate the pod's disruption budget.";
+  const cause = `The disruption budget ${budget.metadata.name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`;
+  return {
+    ...failure(429, "TooManyRequests", message),
+    details: { causes: [{ reason: "DisruptionBudget", message: cause }] },
+  };
+}
+
+function failure(code: number, reason: string, message: string): Status {
+  return { status: "Failure", code, reason, message };
+}
+
+export function budgetController(): Controller {
+  return {
+    name: "budgets",
+    reporter: "controllermanager",
+    writer: "kube-controller-manager",
+    follows: [
+      { kind: BUDGETS, keys: (object) => [keyOf(typed(object))] },
+      { kind: PODS, isSecondary: true, keys: (object, view) => budgetsOf(typed(object), view) },
+      { kind: DEPLOYMENTS, isSecondary: true, keys: (object, view) => budgetsIn(typed<Workload>(object), view) },
+      { kind: STATEFUL_SETS, isSecondary: true, keys: (object, view) => budgetsIn(typed<Workload>(object), view) },
+    ],
+    decide(key, { view, now }) {
+      const { namespace, name } = nameOfKey(key);
+      const budget = view.get<Budget>(BUDGETS, namespace, name);
+      if (!budget || budget.metadata.deletionTimestamp !== undefined) return SETTLED;
+      const pods = view
+        .list<Pod>(PODS, namespace)
+        .filter((pod) => selectsLabels(budget.spec?.selector, pod.metadata.labels) && !isFinished(pod));
+      return decideBudget({ budget, pods, wantedPods: () => wantedBy(pods, view), now });
+    },
+  };
+}
+
+function budgetsOf(pod: Pod, view: ClusterView): string[] {
+  return view
+    .list<Budget>(BUDGETS, pod.metadata.namespace)
+    .filter(({ spec }) => selectsLabels(spec?.selector, pod.metadata.labels))
+    .map(keyOf);
+}
+
+/** A workload that is scaled changes what a budget of percentages means. */
+function budgetsIn({ metadata, spec }: Workload, view: ClusterView): string[] {
+  const labels = spec?.template?.metadata?.labels;
+  return view
+    .list<Budget>(BUDGETS, metadata.namespace)
+    .filter((budget) => selectsLabels(budget.spec?.selector, labels))
+    .map(keyOf);
+}
+
+function wantedBy(pods: readonly Stored<Pod>[], view: ClusterView): number {
+  const wanted = new Map<string, number>();
+  for (const pod of pods) {
+    const scale = scaleOf(pod, view);
+    if (scale) wanted.set(scale.metadata.uid, scale.spec?.replicas ?? 1);
+  }
+  return [...wanted.values()].reduce((sum, one) => sum + one, 0);
+}
+
+function scaleOf(pod: Stored<Pod>, view: ClusterView): Stored<Workload> | undefined {
+  const owner = controllerOf(pod);
+  const namespace = pod.metadata.namespace ?? "";
+  if (owner?.kind === "StatefulSet") return view.get<Workload>(STATEFUL_SETS, namespace, owner.name);
+  if (owner?.kind !== "ReplicaSet") return undefined;
+  const set = view.get<Workload>(REPLICA_SETS, namespace, owner.name);
+  const above = set && controllerOf(set);
+  return above?.kind === "Deployment" ? view.get<Workload>(DEPLOYMENTS, namespace, above.name) : set;
+}
+
+function keyOf({ metadata }: Stored<KubeObject>): string {
+  return objectKey(metadata.namespace, metadata.name);
+}

@@ -1,0 +1,43 @@
+import { equalJson, formatQuantity, ZERO_QUANTITY, type KubeObject } from "@oaas/kube-core";
+import type { ObjectChange } from "../cluster-objects.ts";
+import { usageIn } from "../failures/quota.ts";
+import type { Controller } from "../loop/controller.ts";
+import { decision, SETTLED, updateStatus } from "../loop/decision.ts";
+import { typed, type ClusterView } from "../objects/cluster-view.ts";
+import { nameOfKey, objectKey, QUOTAS } from "../objects/resources.ts";
+import type { Quota } from "../objects/typed.ts";
+
+/** Keeps `status.used` of quotas: what there is of each thing that they bound. */
+export function quotaController(): Controller {
+  return {
+    name: "quotas",
+    reporter: "resourcequota-controller",
+    writer: "kube-controller-manager",
+    follows: [{ kind: QUOTAS, keys: (object) => [keyOf(typed(object))] }],
+    followsAll: { changed: quotasOf, found: () => [] },
+    decide(key, { view }) {
+      const { namespace, name } = nameOfKey(key);
+      const quota = view.get<Quota>(QUOTAS, namespace, name);
+      if (!quota || quota.metadata.deletionTimestamp !== undefined) return SETTLED;
+      const hard = quota.spec?.hard ?? {};
+      const usage = usageIn(namespace, Object.keys(hard), view);
+      const used = Object.fromEntries(
+        Object.keys(hard).map((resource) => [resource, formatQuantity(usage[resource] ?? ZERO_QUANTITY)]),
+      );
+      const status = { hard, used };
+      return equalJson(status, quota.status ?? {}) ? SETTLED : decision([updateStatus(QUOTAS, { ...quota, status })]);
+    },
+  };
+}
+
+/** Only what is made, goes, or is a pod (which uses less when it ends) changes what is used. */
+function quotasOf({ kind, object, previous }: ObjectChange, view: ClusterView): string[] {
+  const isOther = object === undefined || previous === undefined || kind.resource === "pods";
+  const { namespace } = typed<KubeObject>(object ?? previous ?? {}).metadata;
+  if (!isOther || namespace === undefined || kind.resource === "events") return [];
+  return view.list<Quota>(QUOTAS, namespace).map(keyOf);
+}
+
+function keyOf({ metadata }: KubeObject): string {
+  return objectKey(metadata.namespace, metadata.name);
+}

@@ -1,0 +1,154 @@
+import { notFound } from "@oaas/foundation";
+import type { KubeObject, Status } from "@oaas/kube-core";
+import type { ServerController } from "./cluster-objects.ts";
+import { ANNOTATIONS, DEFAULT_FAILURES, failureOf, failuresOf, type FailureRule } from "./failures/failure.ts";
+import { forbidden, quotaRefusalIn } from "./failures/quota.ts";
+import { knativeControllers } from "./knative/knative-controllers.ts";
+import { ControlLoop, type LoopPorts } from "./loop/control-loop.ts";
+import type { Controller } from "./loop/controller.ts";
+import { serviceController } from "./network/service-controller.ts";
+import { evictionController } from "./nodes/eviction.ts";
+import { nodeController } from "./nodes/node-controller.ts";
+import { registrationController, wantedNodes, type SimulatedNode } from "./nodes/simulated-nodes.ts";
+import { asJson, objectName, typed, type ClusterView } from "./objects/cluster-view.ts";
+import { AUTOSCALERS, NODES, objectKey, PODS, resourceKey, type Resource } from "./objects/resources.ts";
+import type { Pod } from "./objects/typed.ts";
+import { kubeletController } from "./pods/kubelet-controller.ts";
+import { autoscalerController } from "./scaling/autoscaler-controller.ts";
+import { budgetController } from "./scaling/budget.ts";
+import { quotaController } from "./scaling/quota-controller.ts";
+import { schedulerController } from "./scheduler/scheduler-controller.ts";
+import { claimController, volumeController } from "./volumes/claims.ts";
+import { deploymentController, replicaSetController } from "./workloads/replica-controllers.ts";
+import { daemonSetController, jobController, statefulSetController } from "./workloads/set-controllers.ts";
+
+export interface SimulationOptions {
+  /** How many nodes, or which. Default 1. More can be made at any time: every Node object is simulated. */
+  readonly nodes?: number | readonly SimulatedNode[];
+  /** How long a pod takes from its node to Ready. Default 100. */
+  readonly startDelayMs?: number;
+  /** How long a pod takes to end, at most its grace period. Default 0. */
+  readonly stopDelayMs?: number;
+  /** How long pods of Jobs run. Default 1,000. */
+  readonly jobDurationMs?: number;
+  /** After how long a silent node is lost. Default 50,000, as in Kubernetes. */
+  readonly nodeSilenceMs?: number;
+  /** Whether Events tell of pulled images, started and stopped containers. Default yes; KWOK does not. */
+  readonly containerEvents?: boolean;
+  /** What goes wrong from the beginning. Default: images tagged `missing` and `crashing`, as with the real components. */
+  readonly failures?: readonly FailureRule[];
+  /** The domain of Knative routes. Default svc.cluster.local, as Knative's own. */
+  readonly knativeDomain?: string;
+}
+
+/** The simulated workloads, and the levers of those who try out what happens when something breaks. */
+export interface WorkloadSimulation extends ServerController {
+  /** From now on this goes wrong, for pods that are there too; call what it gives back to end it. */
+  fail(rule: FailureRule): () => void;
+  /** The node's kubelet cannot be reached any more, or again: the annotation of the same meaning. */
+  loseNode(name: string): Promise<void>;
+  findNode(name: string): Promise<void>;
+  /** What an autoscaler's metric is in each pod; undefined takes it away. The annotation of the same meaning. */
+  setMetric(namespace: string, autoscaler: string, value: number | undefined): Promise<void>;
+}
+
+/**
+ * What the controller manager, the scheduler, kubelets, a volume provisioner and Knative do in a real cluster, as far as one sees it from
+ * outside. Idle when nothing happens: no heartbeats, no resyncs.
+ */
+export function workloadSimulation(ports: LoopPorts, options: SimulationOptions = {}): WorkloadSimulation {
+  const nodes = wantedNodes(options.nodes ?? 1);
+  let rules: readonly FailureRule[] = options.failures ?? DEFAULT_FAILURES;
+  const loop = new ControlLoop(
+    "workload-simulation",
+    controllers(options, nodes, () => rules),
+    ports,
+    {
+      admit: (kind, object, view) => refusal(kind, typed(object), view, rules),
+    },
+  );
+
+  const annotate = async (
+    kind: Resource,
+    namespace: string,
+    name: string,
+    key: string,
+    value?: string,
+  ): Promise<void> => {
+    const object = ports.objects.get(kind, objectName(namespace, name));
+    if (!object) throw notFound(kind.kind, objectKey(namespace, name).replace(/^\//, ""));
+    const { [key]: _, ...others } = typed<KubeObject>(object).metadata.annotations ?? {};
+    const { resourceVersion: __, ...metadata } = typed<KubeObject>(object).metadata;
+    const annotations = value === undefined ? others : { ...others, [key]: value };
+    await ports.objects.update(kind, asJson({ ...object, metadata: { ...metadata, annotations } }), "simulation");
+  };
+
+  return {
+    name: loop.name,
+    start() {
+      loop.start();
+      for (const { name } of nodes) loop.look("registration", objectKey("", name));
+    },
+    isIdle: () => loop.isIdle(),
+    stop: () => loop.stop(),
+    fail(rule) {
+      rules = [rule, ...rules];
+      loop.lookAtEverything();
+      return () => {
+        rules = rules.filter((one) => one !== rule);
+        loop.lookAtEverything();
+      };
+    },
+    loseNode: (name) => annotate(NODES, "", name, ANNOTATIONS.lost, "true"),
+    findNode: (name) => annotate(NODES, "", name, ANNOTATIONS.lost),
+    setMetric: (namespace, autoscaler, value) =>
+      annotate(AUTOSCALERS, namespace, autoscaler, ANNOTATIONS.metric, value === undefined ? undefined : String(value)),
+  };
+}
+
+function controllers(
+  options: SimulationOptions,
+  nodes: readonly SimulatedNode[],
+  rules: () => readonly FailureRule[],
+): readonly Controller[] {
+  return [
+    registrationController(nodes),
+    nodeController(options.nodeSilenceMs === undefined ? {} : { silenceMs: options.nodeSilenceMs }),
+    ...knativeControllers(options.knativeDomain ?? "svc.cluster.local"),
+    deploymentController(),
+    statefulSetController(),
+    daemonSetController(),
+    jobController(),
+    replicaSetController(),
+    claimController(),
+    volumeController(),
+    schedulerController(rules),
+    kubeletController({
+      startDelayMs: options.startDelayMs ?? 100,
+      stopDelayMs: options.stopDelayMs ?? 0,
+      jobDurationMs: options.jobDurationMs ?? 1000,
+      tellsOfContainers: options.containerEvents ?? true,
+      rules,
+    }),
+    evictionController(),
+    serviceController(),
+    budgetController(),
+    autoscalerController(),
+    quotaController(),
+  ];
+}
+
+/** Quotas bind what the simulation makes, whether or not the server itself looks at them. */
+function refusal(
+  kind: string,
+  object: KubeObject,
+  view: ClusterView,
+  rules: readonly FailureRule[],
+): Status | undefined {
+  if (kind !== resourceKey(PODS)) return undefined;
+  const pod = object as Pod;
+  if (failureOf(failuresOf(pod, rules), "quota")) {
+    return forbidden(PODS, pod, "exceeded quota: simulated, requested: pods=1, used: pods=0, limited: pods=0");
+  }
+  return quotaRefusalIn(view, PODS, pod);
+}

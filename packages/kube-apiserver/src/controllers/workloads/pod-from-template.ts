@@ -1,0 +1,59 @@
+import { ownerReferenceTo, type KubeObject, type ObjectMeta, type Stored } from "@oaas/kube-core";
+import type { Told } from "../loop/decision.ts";
+import { typed } from "../objects/cluster-view.ts";
+import type { Pod, PodTemplate } from "../objects/typed.ts";
+
+/** A pod of this template, controlled by its owner. Without a name the server makes one that begins with the owner's. */
+export function podFrom(owner: Stored<KubeObject>, template: PodTemplate, more: Partial<ObjectMeta> = {}): Pod {
+  const { labels, annotations, finalizers } = template.metadata ?? {};
+  const { namespace } = owner.metadata;
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      ...(more.name === undefined ? { generateName: `${owner.metadata.name}-` } : {}),
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(labels === undefined ? {} : { labels }),
+      ...(annotations === undefined ? {} : { annotations }),
+      ...(finalizers === undefined ? {} : { finalizers }),
+      ownerReferences: [ownerReferenceTo(owner)],
+      ...more,
+    },
+    spec: template.spec ?? {},
+  };
+}
+
+/** What ReplicaSets, DaemonSets and Jobs tell of a pod they wanted. */
+export function toldOfCreation(owner: KubeObject): Told {
+  return {
+    done: (pod) => ({
+      about: owner,
+      type: "Normal",
+      reason: "SuccessfulCreate",
+      message: `Created pod: ${typed(pod).metadata.name}`,
+    }),
+    refused: (status) => ({
+      about: owner,
+      type: "Warning",
+      reason: "FailedCreate",
+      message: `Error creating: ${status.message ?? ""}`,
+    }),
+  };
+}
+
+export function toldOfDeletion(owner: KubeObject, pod: KubeObject): Told {
+  return {
+    done: () => ({
+      about: owner,
+      type: "Normal",
+      reason: "SuccessfulDelete",
+      message: `Deleted pod: ${pod.metadata.name}`,
+    }),
+    refused: (status) => ({
+      about: owner,
+      type: "Warning",
+      reason: "FailedDelete",
+      message: `Error deleting: ${status.message ?? ""}`,
+    }),
+  };
+}

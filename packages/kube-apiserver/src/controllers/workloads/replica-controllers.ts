@@ -1,0 +1,90 @@
+import type { Controller } from "../loop/controller.ts";
+import { SETTLED, decision } from "../loop/decision.ts";
+import { typed, type ClusterView } from "../objects/cluster-view.ts";
+import { isFinished } from "../objects/pods.ts";
+import { DEPLOYMENTS, nameOfKey, objectKey, PODS, REPLICA_SETS } from "../objects/resources.ts";
+import type { Deployment, Pod, ReplicaSet } from "../objects/typed.ts";
+import { adoptions, ownerKeys } from "./adoption.ts";
+import { decideDeployment, newSetRefused, type DeploymentState } from "./deployment.ts";
+import { decideReplicaSet, replicaSetRefused, type ReplicaSetState } from "./replica-set.ts";
+
+export function replicaSetController(): Controller {
+  const stateOf = (key: string, view: ClusterView, now: number): ReplicaSetState | undefined => {
+    const { namespace, name } = nameOfKey(key);
+    const replicaSet = view.get<ReplicaSet>(REPLICA_SETS, namespace, name);
+    return replicaSet && { replicaSet, pods: view.controlled<Pod>(replicaSet, PODS), now };
+  };
+  return {
+    name: "replica-sets",
+    reporter: "replicaset-controller",
+    writer: "kube-controller-manager",
+    follows: [
+      { kind: REPLICA_SETS, keys: (object) => [keyOf(typed<ReplicaSet>(object))] },
+      { kind: PODS, isSecondary: true, keys: (object, view) => ownerKeys(typed(object), REPLICA_SETS, view) },
+    ],
+    decide(key, { view, now }) {
+      const state = stateOf(key, view, now);
+      if (!state) return SETTLED;
+      const adopted = adoptions(state.replicaSet, PODS, view);
+      return adopted.length > 0 ? decision(adopted) : decideReplicaSet(state);
+    },
+    afterRefusal(key, { step, status }, { view, now }) {
+      const state = stateOf(key, view, now);
+      const isAboutPods = (step.do === "create" || step.do === "delete") && step.kind.resource === "pods";
+      return state && isAboutPods ? replicaSetRefused(state, step.do, status) : SETTLED;
+    },
+  };
+}
+
+export function deploymentController(): Controller {
+  const stateOf = (key: string, view: ClusterView, now: number): DeploymentState | undefined => {
+    const { namespace, name } = nameOfKey(key);
+    const deployment = view.get<Deployment>(DEPLOYMENTS, namespace, name);
+    return (
+      deployment && {
+        deployment,
+        replicaSets: view.controlled<ReplicaSet>(deployment, REPLICA_SETS),
+        hasPods: (sets) => sets.some((set) => view.controlled<Pod>(set, PODS).some((pod) => !isFinished(pod))),
+        now,
+      }
+    );
+  };
+  return {
+    name: "deployments",
+    reporter: "deployment-controller",
+    writer: "kube-controller-manager",
+    follows: [
+      { kind: DEPLOYMENTS, keys: (object) => [keyOf(typed<Deployment>(object))] },
+      { kind: REPLICA_SETS, isSecondary: true, keys: (object, view) => ownerKeys(typed(object), DEPLOYMENTS, view) },
+      // Recreate waits for the last old pod to be gone, which its set's status may have told before.
+      {
+        kind: PODS,
+        isSecondary: true,
+        keys: (object, view, change) => (change?.object === undefined ? deploymentOf(typed(object), view) : []),
+      },
+    ],
+    decide(key, { view, now }) {
+      const state = stateOf(key, view, now);
+      if (!state) return SETTLED;
+      const adopted = adoptions(state.deployment, REPLICA_SETS, view);
+      return adopted.length > 0 ? decision(adopted) : decideDeployment(state);
+    },
+    afterRefusal(key, { step, status }, { view, now }) {
+      const state = stateOf(key, view, now);
+      if (!state || step.do !== "create") return SETTLED;
+      return newSetRefused(state, typed<ReplicaSet>(step.object).metadata.name, status);
+    },
+  };
+}
+
+function deploymentOf(pod: Pod, view: ClusterView): string[] {
+  return ownerKeys(pod, REPLICA_SETS, view).flatMap((key) => {
+    const { namespace, name } = nameOfKey(key);
+    const set = view.get<ReplicaSet>(REPLICA_SETS, namespace, name);
+    return set ? ownerKeys(set, DEPLOYMENTS, view) : [];
+  });
+}
+
+function keyOf({ metadata }: ReplicaSet | Deployment): string {
+  return objectKey(metadata.namespace, metadata.name);
+}

@@ -1,0 +1,65 @@
+import { equalJson, ownerReferenceTo, type KubeObject, type LabelSelector, type Stored } from "@oaas/kube-core";
+import { create, remove, update, type Step } from "../loop/decision.ts";
+import { REVISIONS } from "../objects/resources.ts";
+import type { ControllerRevision, PodTemplate, Texts } from "../objects/typed.ts";
+import { templateHash } from "./template-hash.ts";
+
+type Revisions = readonly Stored<ControllerRevision>[];
+
+export type Revised = Stored<KubeObject> & {
+  readonly spec: {
+    readonly template: PodTemplate;
+    readonly selector?: LabelSelector;
+    readonly revisionHistoryLimit?: number;
+  };
+};
+
+/** The revision of the present template, or the step that leads to it. */
+export type UpdateRevision = Stored<ControllerRevision> | Step;
+
+export function isStep(found: UpdateRevision): found is Step {
+  return "do" in found;
+}
+
+/** The history of a StatefulSet or DaemonSet: its newest revision has the present template. */
+export function updateRevision(owner: Revised, revisions: Revisions, hashLabel: string): UpdateRevision {
+  const sorted = byRevision(revisions);
+  const newest = sorted.at(-1);
+  const data = { spec: { template: { $patch: "replace", ...owner.spec.template } } };
+  const equal = sorted.findLast((one) => equalJson(one.data, data));
+  const next = (newest?.revision ?? 0) + 1;
+  if (equal) return equal === newest ? equal : update(REVISIONS, { ...equal, revision: next });
+  const hash = templateHash(owner.spec.template);
+  const { namespace, name, annotations } = owner.metadata;
+  const labels: Texts = { ...owner.spec.template.metadata?.labels, [hashLabel]: hash };
+  return create(REVISIONS, {
+    apiVersion: REVISIONS.apiVersion,
+    kind: REVISIONS.kind,
+    metadata: {
+      name: `${name}-${hash}`,
+      ...(namespace === undefined ? {} : { namespace }),
+      labels,
+      ...(annotations === undefined ? {} : { annotations }),
+      ownerReferences: [ownerReferenceTo(owner)],
+    },
+    data,
+    revision: next,
+  });
+}
+
+/** Without the marker for patches: what pods are made of. */
+export function templateOf({ data }: ControllerRevision): PodTemplate {
+  const { $patch: _, ...template } = { $patch: "", ...data?.spec?.template };
+  return template;
+}
+
+/** Revisions that neither a pod nor the owner needs, beyond the history that is kept. */
+export function truncation(owner: Revised, revisions: Revisions, live: ReadonlySet<string | undefined>): Step[] {
+  const spare = byRevision(revisions).filter(({ metadata }) => !live.has(metadata.name));
+  const surplus = spare.length - (owner.spec.revisionHistoryLimit ?? 10);
+  return surplus <= 0 ? [] : spare.slice(0, surplus).map((revision) => remove(REVISIONS, revision));
+}
+
+function byRevision(revisions: Revisions): Revisions {
+  return [...revisions].sort((a, b) => a.revision - b.revision);
+}

@@ -1,0 +1,107 @@
+import type { KubeObject } from "@oaas/kube-core";
+import type { Controller, Follow } from "../loop/controller.ts";
+import { decision, SETTLED } from "../loop/decision.ts";
+import { typed } from "../objects/cluster-view.ts";
+import {
+  CLAIMS,
+  DAEMON_SETS,
+  JOBS,
+  nameOfKey,
+  NODES,
+  objectKey,
+  PODS,
+  REVISIONS,
+  STATEFUL_SETS,
+  type Resource,
+} from "../objects/resources.ts";
+import type { ControllerRevision, DaemonSet, Job, Node, Pod, StatefulSet } from "../objects/typed.ts";
+import { adoptions, ownerKeys } from "./adoption.ts";
+import { decideDaemonSet } from "./daemon-set.ts";
+import { decideJob } from "./job.ts";
+import { decideStatefulSet } from "./stateful-set.ts";
+
+const WRITER = "kube-controller-manager";
+
+export function statefulSetController(): Controller {
+  return {
+    name: "stateful-sets",
+    reporter: "statefulset-controller",
+    writer: WRITER,
+    follows: [own(STATEFUL_SETS), owned(STATEFUL_SETS, PODS), owned(STATEFUL_SETS, REVISIONS)],
+    decide(key, { view, now }) {
+      const { namespace, name } = nameOfKey(key);
+      const set = view.get<StatefulSet>(STATEFUL_SETS, namespace, name);
+      if (!set) return SETTLED;
+      const adopted = adoptions(set, PODS, view);
+      if (adopted.length > 0) return decision(adopted);
+      return decideStatefulSet({
+        set,
+        pods: view.controlled<Pod>(set, PODS),
+        revisions: view.controlled<ControllerRevision>(set, REVISIONS),
+        hasClaim: (claim) => view.get(CLAIMS, namespace, claim) !== undefined,
+        now,
+      });
+    },
+  };
+}
+
+export function daemonSetController(): Controller {
+  return {
+    name: "daemon-sets",
+    reporter: "daemonset-controller",
+    writer: WRITER,
+    follows: [
+      own(DAEMON_SETS),
+      owned(DAEMON_SETS, PODS),
+      owned(DAEMON_SETS, REVISIONS),
+      {
+        kind: NODES,
+        isSecondary: true,
+        keys: (_, view) =>
+          view.list<DaemonSet>(DAEMON_SETS).map(({ metadata }) => objectKey(metadata.namespace, metadata.name)),
+      },
+    ],
+    decide(key, { view, now }) {
+      const { namespace, name } = nameOfKey(key);
+      const set = view.get<DaemonSet>(DAEMON_SETS, namespace, name);
+      if (!set) return SETTLED;
+      const adopted = adoptions(set, PODS, view);
+      if (adopted.length > 0) return decision(adopted);
+      return decideDaemonSet({
+        set,
+        pods: view.controlled<Pod>(set, PODS),
+        nodes: view.list<Node>(NODES),
+        revisions: view.controlled<ControllerRevision>(set, REVISIONS),
+        now,
+      });
+    },
+  };
+}
+
+export function jobController(): Controller {
+  return {
+    name: "jobs",
+    reporter: "job-controller",
+    writer: WRITER,
+    follows: [own(JOBS), owned(JOBS, PODS)],
+    decide(key, { view, now }) {
+      const { namespace, name } = nameOfKey(key);
+      const job = view.get<Job>(JOBS, namespace, name);
+      return job ? decideJob({ job, pods: view.controlled<Pod>(job, PODS), now }) : SETTLED;
+    },
+  };
+}
+
+function own(kind: Resource): Follow {
+  return {
+    kind,
+    keys: (object) => {
+      const { namespace, name } = typed<KubeObject>(object).metadata;
+      return [objectKey(namespace, name)];
+    },
+  };
+}
+
+function owned(owner: Resource, kind: Resource): Follow {
+  return { kind, isSecondary: true, keys: (object, view) => ownerKeys(typed(object), owner, view) };
+}

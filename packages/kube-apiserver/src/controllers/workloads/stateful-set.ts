@@ -1,0 +1,253 @@
+import { equalJson, ownerReferenceTo, type Stored } from "@oaas/kube-core";
+import { create, decision, remove, updateStatus, type Decision, type Step, type Told } from "../loop/decision.ts";
+import { isAvailable, isFinished, isReady, isTerminating, nextAvailableInMs } from "../objects/pods.ts";
+import { CLAIMS, PODS, STATEFUL_SETS } from "../objects/resources.ts";
+import type { Claim, ControllerRevision, Pod, PodTemplate, StatefulSet } from "../objects/typed.ts";
+import { podFrom } from "./pod-from-template.ts";
+import { count } from "./replica-set.ts";
+import { isStep, templateOf, truncation, updateRevision } from "./revisions.ts";
+
+export interface StatefulSetState {
+  readonly set: Stored<StatefulSet>;
+  readonly pods: readonly Stored<Pod>[];
+  readonly revisions: readonly Stored<ControllerRevision>[];
+  readonly hasClaim: (name: string) => boolean;
+  readonly now: number;
+}
+
+const REVISION_LABEL = "controller-revision-hash";
+
+interface Ordered extends StatefulSetState {
+  readonly current: Stored<ControllerRevision>;
+  readonly target: Stored<ControllerRevision>;
+  /** By ordinal; undefined where there is none yet. */
+  readonly replicas: readonly (Stored<Pod> | undefined)[];
+  /** Beyond the wanted number, the highest ordinal first. */
+  readonly condemned: readonly Stored<Pod>[];
+}
+
+/** Pods with names that last, one after the other unless told otherwise; then updates from the last to the first. */
+export function decideStatefulSet(state: StatefulSetState): Decision {
+  const { set, pods, revisions } = state;
+  const target = updateRevision(set, revisions, "controller.kubernetes.io/hash");
+  if (isStep(target)) return decision([target]);
+  const current = revisions.find(({ metadata }) => metadata.name === set.status?.currentRevision) ?? target;
+  const ordered = inOrder(state, current, target);
+  const isGoing = set.metadata.deletionTimestamp !== undefined;
+  const steps = isGoing ? [] : nextSteps(ordered);
+  if (steps.length > 0) return decision(steps);
+  const live = new Set([current.metadata.name, target.metadata.name, ...pods.map(revisionOf)]);
+  const status = statusOf(ordered);
+  const isSame = equalJson(status, set.status ?? {});
+  const waitMs = nextAvailableInMs(pods, set.spec.minReadySeconds ?? 0, state.now);
+  return decision(
+    [...truncation(set, revisions, live), isSame ? undefined : updateStatus(STATEFUL_SETS, { ...set, status })],
+    waitMs,
+  );
+}
+
+function inOrder(
+  state: StatefulSetState,
+  current: Stored<ControllerRevision>,
+  target: Stored<ControllerRevision>,
+): Ordered {
+  const { set, pods } = state;
+  const start = startOf(set);
+  const wanted = set.spec.replicas ?? 1;
+  const byOrdinal = new Map(pods.map((pod) => [ordinalOf(set, pod), pod]));
+  const replicas = Array.from({ length: wanted }, (_, index) => byOrdinal.get(start + index));
+  const condemned = [...byOrdinal]
+    .filter(([ordinal]) => ordinal !== undefined && (ordinal < start || ordinal >= start + wanted))
+    .sort(([a = 0], [b = 0]) => b - a)
+    .map(([, pod]) => pod);
+  return { ...state, current, target, replicas, condemned };
+}
+
+function ordinalOf(set: StatefulSet, pod: Pod): number | undefined {
+  const { name = "" } = pod.metadata;
+  const prefix = `${set.metadata.name}-`;
+  const ordinal = Number(name.startsWith(prefix) ? name.slice(prefix.length) : Number.NaN);
+  return Number.isInteger(ordinal) && ordinal >= 0 ? ordinal : undefined;
+}
+
+const startOf = ({ spec }: StatefulSet): number => spec.ordinals?.start ?? 0;
+const revisionOf = ({ metadata }: Pod): string | undefined => metadata.labels?.[REVISION_LABEL];
+const isParallel = ({ spec }: StatefulSet): boolean => spec.podManagementPolicy === "Parallel";
+
+function nextSteps(ordered: Ordered): readonly Step[] {
+  const { set, replicas } = ordered;
+  const steps: Step[] = [];
+  for (const [index, pod] of replicas.entries()) {
+    const own = replicaSteps(ordered, pod, startOf(set) + index);
+    steps.push(...own);
+    if (isParallel(set)) continue;
+    if (own.length > 0) return steps;
+    // One after the other: the next waits until this one serves.
+    if (!pod || isTerminating(pod) || !isServing(ordered, pod)) return [];
+  }
+  if (steps.length > 0) return steps;
+  const fewer = condemnedSteps(ordered);
+  return fewer === "wait" ? [] : fewer.length > 0 ? fewer : updateSteps(ordered);
+}
+
+function isServing({ set, now }: Ordered, pod: Pod): boolean {
+  return pod.status?.phase === "Running" && isAvailable(pod, set.spec.minReadySeconds ?? 0, now);
+}
+
+function replicaSteps(ordered: Ordered, pod: Stored<Pod> | undefined, ordinal: number): Step[] {
+  const { set } = ordered;
+  if (!pod)
+    return [
+      ...claimSteps(ordered, ordinal),
+      create(PODS, newPod(ordered, ordinal), toldOf("Create", set, `${set.metadata.name}-${ordinal}`)),
+    ];
+  if (isFinished(pod) && !isTerminating(pod)) return [deletion(set, pod)];
+  return pod.status?.phase === "Pending" ? claimSteps(ordered, ordinal) : [];
+}
+
+function claimSteps({ set, hasClaim }: Ordered, ordinal: number): Step[] {
+  return (set.spec.volumeClaimTemplates ?? [])
+    .map((template) => ({ template, name: claimName(set, template, ordinal) }))
+    .filter(({ name }) => !hasClaim(name))
+    .map(({ template, name }) => create(CLAIMS, claimOf(set, template, name), toldOfClaim(set, name, ordinal)));
+}
+
+function claimName({ metadata }: StatefulSet, template: Claim, ordinal: number): string {
+  return `${template.metadata.name}-${metadata.name}-${ordinal}`;
+}
+
+function claimOf(set: Stored<StatefulSet>, { metadata, spec }: Claim, name: string): object {
+  const { name: _, namespace: __, ...rest } = metadata;
+  const isOwned = set.spec.persistentVolumeClaimRetentionPolicy?.whenDeleted === "Delete";
+  return {
+    apiVersion: CLAIMS.apiVersion,
+    kind: CLAIMS.kind,
+    metadata: {
+      ...rest,
+      name,
+      namespace: set.metadata.namespace,
+      labels: { ...metadata.labels, ...set.spec.selector?.matchLabels },
+      ...(isOwned ? { ownerReferences: [ownerReferenceTo(set)] } : {}),
+    },
+    spec: spec ?? {},
+  };
+}
+
+function newPod(ordered: Ordered, ordinal: number): object {
+  const { set, current, target } = ordered;
+  const { updateStrategy, serviceName } = set.spec;
+  const partition = updateStrategy?.rollingUpdate?.partition ?? 0;
+  const isOld = updateStrategy?.type !== "OnDelete" && ordinal < startOf(set) + partition;
+  const revision = isOld ? current : target;
+  const template: PodTemplate = templateOf(revision);
+  const name = `${set.metadata.name}-${ordinal}`;
+  const claims = (set.spec.volumeClaimTemplates ?? []).map((claim) => ({
+    name: claim.metadata.name ?? "",
+    persistentVolumeClaim: { claimName: claimName(set, claim, ordinal) },
+  }));
+  const others = (template.spec?.volumes ?? []).filter((volume) => !claims.some((claim) => claim.name === volume.name));
+  const volumes = [...claims, ...others];
+  const pod = podFrom(set, template, {
+    name,
+    labels: {
+      ...template.metadata?.labels,
+      "apps.kubernetes.io/pod-index": String(ordinal),
+      [REVISION_LABEL]: revision.metadata.name,
+      "statefulset.kubernetes.io/pod-name": name,
+    },
+  });
+  return {
+    ...pod,
+    spec: {
+      ...pod.spec,
+      hostname: name,
+      ...(serviceName === undefined || serviceName === "" ? {} : { subdomain: serviceName }),
+      ...(volumes.length === 0 ? {} : { volumes }),
+    },
+  };
+}
+
+/** The last first; in order: only when all others serve, unless the one that does not is itself to go. */
+function condemnedSteps(ordered: Ordered): readonly Step[] | "wait" {
+  const { set, condemned } = ordered;
+  if (condemned.length === 0) return [];
+  const alive = condemned.filter((pod) => !isTerminating(pod));
+  if (isParallel(set)) return alive.map((pod) => deletion(set, pod));
+  const [last] = condemned;
+  return !last || isTerminating(last) ? "wait" : [deletion(set, last)];
+}
+
+/** From the last to the partition, one at a time. */
+function updateSteps(ordered: Ordered): readonly Step[] {
+  const { set, replicas, target } = ordered;
+  const { type, rollingUpdate } = set.spec.updateStrategy ?? {};
+  if (type === "OnDelete") return [];
+  for (let index = replicas.length - 1; index >= (rollingUpdate?.partition ?? 0); index -= 1) {
+    const pod = replicas[index];
+    if (!pod) return [];
+    if (revisionOf(pod) !== target.metadata.name && !isTerminating(pod)) return [deletion(set, pod)];
+    if (isTerminating(pod) || !isServing(ordered, pod)) return [];
+  }
+  return [];
+}
+
+function deletion(set: StatefulSet, pod: Stored<Pod>): Step {
+  return remove(PODS, pod, {}, toldOf("Delete", set, pod.metadata.name));
+}
+
+function toldOf(verb: "Create" | "Delete", set: StatefulSet, pod: string): Told {
+  const what = `${verb} Pod ${pod} in StatefulSet ${set.metadata.name}`;
+  return {
+    done: () => ({ about: set, type: "Normal", reason: `Successful${verb}`, message: `${what} successful` }),
+    refused: ({ message = "" }) => ({
+      about: set,
+      type: "Warning",
+      reason: `Failed${verb}`,
+      message: `${what} failed error: ${message}`,
+    }),
+  };
+}
+
+function toldOfClaim(set: StatefulSet, claim: string, ordinal: number): Told {
+  const { name } = set.metadata;
+  const pod = `Pod ${name}-${ordinal} in StatefulSet ${name}`;
+  return {
+    done: () => ({
+      about: set,
+      type: "Normal",
+      reason: "SuccessfulCreate",
+      message: `Create Claim ${claim} ${pod} success`,
+    }),
+    refused: ({ message = "" }) => ({
+      about: set,
+      type: "Warning",
+      reason: "FailedCreate",
+      message: `Create Claim ${claim} for ${pod} failed error: ${message}`,
+    }),
+  };
+}
+
+function statusOf({ set, pods, current, target, now }: Ordered): NonNullable<StatefulSet["status"]> {
+  const minReady = set.spec.minReadySeconds ?? 0;
+  const isRunning = (pod: Pod): boolean => pod.status?.phase === "Running" && isReady(pod);
+  const running = pods.filter(isRunning);
+  const alive = pods.filter((pod) => !isTerminating(pod));
+  const updated = alive.filter((pod) => revisionOf(pod) === target.metadata.name);
+  const isRolled =
+    set.spec.updateStrategy?.type !== "OnDelete" && updated.length === pods.length && running.length === pods.length;
+  const serving = isRolled ? target : current;
+  return {
+    observedGeneration: set.metadata.generation ?? 1,
+    replicas: pods.length,
+    ...count("readyReplicas", running),
+    availableReplicas: running.filter((pod) => isAvailable(pod, minReady, now)).length,
+    ...count(
+      "currentReplicas",
+      alive.filter((pod) => revisionOf(pod) === serving.metadata.name),
+    ),
+    ...count("updatedReplicas", updated),
+    currentRevision: serving.metadata.name,
+    updateRevision: target.metadata.name,
+    collisionCount: 0,
+  };
+}
