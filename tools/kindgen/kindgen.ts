@@ -2,12 +2,14 @@ import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { makeRunFolder, startCluster, type LocalCluster } from "@oaas/real-components";
 import type { JsonObject } from "@oaas/kube-core";
+import { kindAnswersText, recordKindAnswers } from "../../packages/kube-apiserver/test/recording/kind-answers.ts";
 import { kindDataText, readKindData, type GoFields } from "../../packages/kube-apiserver/test/recording/kind-data.ts";
+import { asking } from "../../packages/kube-apiserver/test/recording/real-server.ts";
 import { ensureComponents } from "../components.ts";
 import { capture } from "../tasks/command.ts";
 import { ROOT } from "../tasks/root.ts";
 
-const FOLDER = "packages/kube-apiserver/src/gen";
+const FOLDER = "packages/kube-apiserver";
 
 /** `npm run kindgen`: asks the real kube-apiserver what it knows of its kinds, and writes it down for the embedded one. */
 export async function kindgen(): Promise<number> {
@@ -16,7 +18,9 @@ export async function kindgen(): Promise<number> {
   const cluster = await startCluster({ name: "kindgen", folder: folder.path, fsync: false });
   try {
     const data = await readKindData(readerOf(cluster), await goFields());
-    write(`${FOLDER}/kinds.json`, kindDataText(data));
+    write(`${FOLDER}/src/gen/kinds.json`, kindDataText(data));
+    const answers = await recordKindAnswers(asking(cluster));
+    write(`${FOLDER}/testdata/recorded/kind-answers.json`, kindAnswersText(answers));
     return 0;
   } finally {
     await cluster.stop(0);

@@ -1,6 +1,6 @@
 // Says of the built-in kinds what their OpenAPI document cannot: which fields keep a zero that was given (pointers), which are written
 // as null when they are absent, which structs vanish when they are empty, and what texts with a name of their own are called in Go.
-// Printed as JSON: marks by type and field ("keep", "null", "drop"; "value" is a struct that writes itself, such as a time), and
+// Printed as JSON: marks by type and field ("keep", "null", "drop", "omit" for scalars that are left out when zero; "value" is a struct that writes itself, such as a time), and
 // names by type and field. Run by `npm run kindgen`; needs Go, as the real components do.
 package main
 
@@ -122,6 +122,9 @@ func writesItself(t reflect.Type) bool {
 
 func markOf(t reflect.Type, options string) string {
 	isLeftOut := strings.Contains(options, "omitempty")
+	if isLeftOut && isScalar(t) {
+		return "omit"
+	}
 	switch t.Kind() {
 	case reflect.Pointer:
 		if isScalar(t.Elem()) && isLeftOut {

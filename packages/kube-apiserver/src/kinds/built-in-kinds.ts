@@ -39,7 +39,7 @@ function kindOf(versions: readonly ResourceData[]): Kind {
     ...(storageVersionHash === undefined ? {} : { storageVersionHash }),
     ...(group === "events.k8s.io" ? { sameObjectsAs: { group: "", resource: "events" } } : {}),
     ...(QUESTIONS.has(group) || resource === "bindings" ? { isQuestion: true } : {}),
-    rules: builtInRules(first),
+    rules: builtInRules(versions),
   };
 }
 

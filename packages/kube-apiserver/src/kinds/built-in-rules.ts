@@ -1,12 +1,98 @@
+import { formatApiVersion, type JsonObject } from "@oaas/kube-core";
 import type { KindRules } from "./kind.ts";
 import type { ResourceData } from "./kind-data.ts";
 import { goDecoded } from "./go/go-decode.ts";
+import { goDefaulted } from "./go/go-defaults.ts";
+import { textAt, withMember } from "./json-access.ts";
+import { horizontalPodAutoscalers } from "./rules/autoscalers.ts";
+import type { BuiltInRule } from "./rules/built-in-rule.ts";
+import * as cluster from "./rules/cluster.ts";
+import { configMaps, namespaces, secrets, serviceAccounts } from "./rules/config.ts";
+import { events } from "./rules/events.ts";
+import { cronJobs, jobs } from "./rules/jobs.ts";
+import { pods } from "./rules/pods.ts";
+import * as policies from "./rules/policies.ts";
+import * as access from "./rules/roles.ts";
+import { services } from "./rules/services.ts";
+import * as storage from "./rules/storage.ts";
+import * as workloads from "./rules/workloads.ts";
 import { rulesOf } from "./rules-of.ts";
+import { metadataErrors } from "./validation/metadata.ts";
 
-/** What only code can say of a built-in kind. */
-export function builtInRules({ schema }: ResourceData): KindRules {
+/** The code of each kind by `group/resource`; a kind that is not here has no more rules than all have. */
+const RULES: Readonly<Record<string, BuiltInRule>> = {
+  "/configmaps": configMaps,
+  "/endpoints": cluster.endpoints,
+  "/events": events,
+  "/limitranges": cluster.limitRanges,
+  "/namespaces": namespaces,
+  "/nodes": cluster.nodes,
+  "/persistentvolumeclaims": storage.persistentVolumeClaims,
+  "/persistentvolumes": storage.persistentVolumes,
+  "/pods": pods,
+  "/podtemplates": workloads.podTemplates,
+  "/replicationcontrollers": workloads.replicationControllers,
+  "/resourcequotas": cluster.resourceQuotas,
+  "/secrets": secrets,
+  "/serviceaccounts": serviceAccounts,
+  "/services": services,
+  "apps/controllerrevisions": workloads.controllerRevisions,
+  "apps/daemonsets": workloads.daemonSets,
+  "apps/deployments": workloads.deployments,
+  "apps/replicasets": workloads.replicaSets,
+  "apps/statefulsets": workloads.statefulSets,
+  "autoscaling/horizontalpodautoscalers": horizontalPodAutoscalers,
+  "batch/cronjobs": cronJobs,
+  "batch/jobs": jobs,
+  "coordination.k8s.io/leases": cluster.leases,
+  "discovery.k8s.io/endpointslices": cluster.endpointSlices,
+  "events.k8s.io/events": events,
+  "networking.k8s.io/ingressclasses": policies.ingressClasses,
+  "networking.k8s.io/ingresses": policies.ingresses,
+  "networking.k8s.io/networkpolicies": policies.networkPolicies,
+  "policy/poddisruptionbudgets": policies.podDisruptionBudgets,
+  "rbac.authorization.k8s.io/clusterrolebindings": access.clusterRoleBindings,
+  "rbac.authorization.k8s.io/clusterroles": access.clusterRoles,
+  "rbac.authorization.k8s.io/rolebindings": access.roleBindings,
+  "rbac.authorization.k8s.io/roles": access.roles,
+  "scheduling.k8s.io/priorityclasses": cluster.priorityClasses,
+  "storage.k8s.io/storageclasses": storage.storageClasses,
+};
+
+/** What only code can say of a built-in kind, given all its versions. */
+export function builtInRules(versions: readonly ResourceData[]): KindRules {
+  const [first] = versions;
+  const rule = RULES[`${first?.group ?? ""}/${first?.resource ?? ""}`] ?? {};
+  const { name, keepsStatus = false, errors, prepareCreate, ...rest } = rule;
+  const schemas = new Map(versions.map((version) => [formatApiVersion(version), version.schema]));
+  // An object says itself in which version it is; what is asked for in another, the verbs have refused before.
+  const schemaOf = (object: JsonObject): string => schemas.get(textAt(object, "apiVersion")) ?? first?.schema ?? "";
+  const hasStatus = first?.subresources.some((subresource) => subresource.name === "status") === true;
+  const emptyStatus = once(() => statusOf(first?.schema ?? ""));
   return rulesOf({
+    ...rest,
     isValidatedBySchema: false,
-    decoded: (object) => goDecoded(object, schema),
+    decoded: (object) => goDecoded(object, schemaOf(object)),
+    defaulted: (object) => goDefaulted(object, schemaOf(object)),
+    prepareCreate(object, circumstances) {
+      const fresh = hasStatus && !keepsStatus ? withMember(object, "status", emptyStatus()) : object;
+      return prepareCreate === undefined ? fresh : prepareCreate(fresh, circumstances);
+    },
+    errors: (object) => [
+      ...metadataErrors(object, { isCore: true, ...(name === undefined ? {} : { name }) }),
+      ...(errors?.(object) ?? []),
+    ],
   });
+}
+
+/** The status that an object of this type has when nobody has written one. */
+function statusOf(schema: string): JsonObject | undefined {
+  const empty = goDecoded({}, schema);
+  const status = empty.ok ? empty.value["status"] : undefined;
+  return status as JsonObject | undefined;
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
 }

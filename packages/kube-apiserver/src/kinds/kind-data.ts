@@ -18,9 +18,9 @@ export interface KindData {
 
 /**
  * `keep`: a zero that was given is written (a pointer); `null`: written as null when absent; `drop`: a struct that vanishes when it is empty;
- * `value`: a struct that writes itself, such as a time.
+ * `value`: a struct that writes itself, such as a time; `omit`: left out when zero, whatever OpenAPI's default says.
  */
-export type GoMark = "keep" | "null" | "drop" | "value";
+export type GoMark = "keep" | "null" | "drop" | "value" | "omit";
 
 export interface ResourceData {
   readonly group: string;

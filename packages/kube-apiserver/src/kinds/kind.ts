@@ -78,8 +78,10 @@ export interface Column {
 
 /** What only code can say of a kind. Every member has a neutral default (`rulesOf({})`), which is that of kinds of definitions. */
 export interface KindRules {
-  /** Whether `metadata.generation` counts changes of everything but metadata and status (the real server does not for all kinds). */
+  /** Whether `metadata.generation` counts changes (the real server does not for all kinds). */
   readonly countsGenerations: boolean;
+  /** Which changes it counts; neutral: of everything but metadata and status. */
+  startsGeneration(next: JsonObject, live: JsonObject): boolean;
   /**
    * How a body is read. Built-in kinds are read as Go does it: a wrong type refuses the whole body with these words (400), unknown fields, nulls,
    * empty lists and zeros vanish, quantities are written canonically. Kinds of definitions: as it is.
@@ -96,11 +98,25 @@ export interface KindRules {
   /** What a new object looks like before validation: sets back what clients may not set, fills in what the server allots. */
   prepareCreate(object: JsonObject, circumstances: Circumstances): JsonObject;
   /** The same for an update of the main path. Status and metadata are taken care of before. */
-  prepareUpdate(next: JsonObject, live: JsonObject): JsonObject;
-  /** Beyond the schema: every error, in the real server's words where a case of the conformance list says so. */
+  prepareUpdate(next: JsonObject, live: JsonObject, circumstances: Circumstances): JsonObject;
+  /** Why an admission plugin refuses a new object, before it is validated: 403, `pods "a" is forbidden: …`. */
+  refused(object: JsonObject, circumstances: Circumstances): string | undefined;
+  /** Metadata, and all beyond the schema: every error, in the real server's words where a case of the conformance list says so. */
   errors(object: JsonObject): readonly FieldError[];
   /** What may not change. */
   updateErrors(next: JsonObject, live: JsonObject): readonly FieldError[];
+  /** Whether an update may leave out the version it is based on; kinds of definitions insist on one. */
+  readonly allowsUnconditionalUpdate: boolean;
+  /** Whether an update of what is not there makes it (leases, roles, services). */
+  readonly createsOnUpdate: boolean;
+  /** Whether a deletion is answered with the object that is gone, and not with a status. */
+  readonly answersDeletedObject: boolean;
+  /** How long an object may take to go when it is deleted: pods, as long as they asked for or the deletion says. Neutral: no time. */
+  graceSeconds(object: JsonObject, asked: number | undefined): number;
+  /** Whether something beside finalizers keeps an object that is to go: namespaces, until `spec.finalizers` are empty. */
+  isHeld(object: JsonObject): boolean;
+  /** What else an object shows when it is to go: namespaces are Terminating. */
+  markedForDeletion(object: JsonObject): JsonObject;
 }
 
 export interface Circumstances {
@@ -108,4 +124,6 @@ export interface Circumstances {
   readonly time: string;
   /** From the seeded or the real ids. */
   uuid(): string;
+  /** What is there of another kind, in a namespace or everywhere: for what is allotted once (addresses, ports) or taken from elsewhere (classes). */
+  objects(kind: { readonly group: string; readonly resource: string }, namespace?: string): readonly JsonObject[];
 }

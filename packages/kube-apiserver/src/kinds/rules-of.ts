@@ -1,6 +1,7 @@
 import { ok } from "@oaas/foundation";
-import { isJsonObject, type JsonObject, type JsonValue } from "@oaas/kube-core";
+import { equalJson, isJsonObject, type JsonObject, type JsonValue } from "@oaas/kube-core";
 import type { KindRules } from "./kind.ts";
+import { metadataErrors } from "./validation/metadata.ts";
 
 /** Rules with whatever is not said neutral, as it is for kinds of definitions. */
 export function rulesOf(said: Partial<KindRules>): KindRules {
@@ -9,6 +10,7 @@ export function rulesOf(said: Partial<KindRules>): KindRules {
 
 const NEUTRAL: KindRules = {
   countsGenerations: true,
+  startsGeneration: (next, live) => !equalJson(contentOf(next), contentOf(live)),
   isValidatedBySchema: true,
   decoded: (object) => ok(object),
   converted: (object, apiVersion) => (object["apiVersion"] === apiVersion ? object : { ...object, apiVersion }),
@@ -16,9 +18,21 @@ const NEUTRAL: KindRules = {
   defaulted: (object) => object,
   prepareCreate: (object) => object,
   prepareUpdate: (next) => next,
-  errors: () => [],
+  refused: () => undefined,
+  errors: (object) => metadataErrors(object),
   updateErrors: () => [],
+  allowsUnconditionalUpdate: false,
+  createsOnUpdate: false,
+  answersDeletedObject: false,
+  graceSeconds: () => 0,
+  isHeld: () => false,
+  markedForDeletion: (object) => object,
 };
+
+/** What an author writes: all but the metadata, and the status which others write. */
+function contentOf({ metadata: _metadata, status: _status, ...content }: JsonObject): JsonObject {
+  return content;
+}
 
 /** The value at a dotted path of plain names. */
 export function valueAtPath(object: JsonObject, path: string): JsonValue | undefined {

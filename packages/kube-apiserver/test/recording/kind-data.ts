@@ -40,9 +40,22 @@ export async function readKindData(read: ReadJson, goFields: GoFields): Promise<
     groups: await groupsOf(read),
     resources,
     schemas: Object.fromEntries(names.map((name) => [name, withoutProse(all[name] ?? {}, kinds.has(name))])),
-    goMarks: picked(goFields.marks, names),
+    goMarks: picked(worthSaying(goFields.marks, all), names),
     goNames: picked(goFields.names, names),
   } as KindData;
+}
+
+/** That a zero is left out is said only where OpenAPI says otherwise. */
+function worthSaying(marks: Table, schemas: Schemas): Table {
+  return Object.fromEntries(
+    Object.entries(marks).flatMap(([type, fields]) => {
+      const properties = schemas[type]?.["properties"] as Schemas | undefined;
+      const kept = Object.entries(fields).filter(
+        ([name, mark]) => mark !== "omit" || [0, "", false].includes(properties?.[name]?.["default"] as number),
+      );
+      return kept.length === 0 ? [] : [[type, Object.fromEntries(kept)]];
+    }),
+  );
 }
 
 function picked(table: Table, names: readonly string[]): Table {

@@ -1,9 +1,8 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "@oaas/kube-core";
 import { KIND_DATA, type GoMark } from "../kind-data.ts";
 import { refuseType, type GoPlace, type GoType } from "./go-type.ts";
+import { referenceOf } from "./open-api-type.ts";
 import { anything, bytes, flag, float, integer, intOrString, quantity, text, time } from "./scalars.ts";
-
-const REFERENCE = "#/components/schemas/";
 
 /** Types that read and write themselves. */
 const SELF_WRITTEN: Readonly<Record<string, GoType>> = {
@@ -92,7 +91,7 @@ function fieldOf(name: string, schema: JsonObject, mark: GoMark | undefined, goN
   const type = typeOf(schema, goName);
   // OpenAPI's default of a zero tells that Go always writes the field: it is neither a pointer nor left out when empty.
   const zero = schema["default"];
-  const isAlwaysWritten = zero === "" || zero === 0 || zero === false;
+  const isAlwaysWritten = mark !== "omit" && mark !== "keep" && (zero === "" || zero === 0 || zero === false);
   const isStruct = isJsonObject(zero) && Object.keys(zero).length === 0 && mark !== "drop";
   const isNull = mark === "null";
   return {
@@ -112,7 +111,7 @@ function typeOf(schema: JsonObject, goName?: string): GoType {
   const reference = referenceOf(schema);
   if (reference !== undefined) return goType(reference);
   const format = schema["format"];
-  switch (schema["type"]) {
+  switch (String(schema["type"])) {
     case "string":
       return format === "byte" ? bytes : text(goName);
     case "integer":
@@ -162,12 +161,6 @@ function map(item: GoType): GoType {
       return Object.fromEntries(members) as JsonObject;
     },
   };
-}
-
-function referenceOf(schema: JsonObject): string | undefined {
-  const only = isJsonArray(schema["allOf"]) ? schema["allOf"][0] : schema;
-  const reference = isJsonObject(only) ? only["$ref"] : undefined;
-  return typeof reference === "string" ? reference.slice(REFERENCE.length) : undefined;
 }
 
 function objectAt(object: JsonObject, name: string): JsonObject {

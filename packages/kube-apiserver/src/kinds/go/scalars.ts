@@ -2,7 +2,7 @@ import { formatQuantity, parseQuantity, type JsonValue } from "@oaas/kube-core";
 import { refuse, refuseType, type GoPlace, type GoType } from "./go-type.ts";
 
 const QUANTITY_FORM = "^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$";
-const RFC_3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
+const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 const BOUNDS: Readonly<Record<string, number>> = { int32: 2 ** 31, int64: 2 ** 63 };
 
 /** A text; `name` when it has a type of its own. */
@@ -100,15 +100,24 @@ export function time(fraction: boolean): GoType {
 }
 
 function timeText(value: string, fraction: boolean, at: GoPlace): JsonValue {
-  const [, , , , , , , decimals = "", zone] = RFC_3339.exec(value) ?? [];
+  const [, decimals = "", zone] = RFC_3339.exec(value) ?? [];
   const milliseconds = Date.parse(value);
-  if (zone === undefined || Number.isNaN(milliseconds)) {
-    const layout = fraction ? "2006-01-02T15:04:05.000000Z07:00" : "2006-01-02T15:04:05Z07:00";
-    refuse(at, `parsing time ${JSON.stringify(value)} as "${layout}": cannot parse ${JSON.stringify(value)} as "2006"`);
+  const isRead = zone !== undefined && !Number.isNaN(milliseconds);
+  if (!isRead || (fraction && decimals.length !== 7)) {
+    refuse(at, timeRefusal(value, fraction));
     return null;
   }
   const seconds = new Date(milliseconds).toISOString().slice(0, 19);
-  return fraction ? `${seconds}.${decimals.slice(1, 7).padEnd(6, "0")}Z` : `${seconds}Z`;
+  return fraction ? `${seconds}${decimals}Z` : `${seconds}Z`;
+}
+
+/** Go names the part of its pattern that it could not find, and what stands there. */
+function timeRefusal(value: string, fraction: boolean): string {
+  const layout = fraction ? "2006-01-02T15:04:05.000000Z07:00" : "2006-01-02T15:04:05Z07:00";
+  const seconds = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/.exec(value)?.[0];
+  const [rest, part] =
+    seconds === undefined ? [value, "2006"] : [value.slice(seconds.length), fraction ? ".000000" : "Z07:00"];
+  return `parsing time ${JSON.stringify(value)} as "${layout}": cannot parse ${JSON.stringify(rest)} as "${part}"`;
 }
 
 /** Anything at all, kept as it is. */

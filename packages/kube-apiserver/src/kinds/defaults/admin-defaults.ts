@@ -1,0 +1,88 @@
+import type { JsonObject, JsonValue } from "@oaas/kube-core";
+import { changedAt, filled, hasObject, member, objectsAt, textAt, withMember } from "../json-access.ts";
+import type { Defaulter } from "./type-defaults.ts";
+
+const RBAC = "rbac.authorization.k8s.io";
+const HPA = "io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerSpec";
+const EXTENSIONS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.";
+const HOOKS = "io.k8s.api.admissionregistration.v1.";
+
+/** Defaults of autoscalers, policies, access, classes and definitions. */
+export const adminDefaults: Readonly<Record<string, Defaulter>> = {
+  [HPA]: (spec) => changedBehavior(filled(spec, { minReplicas: 1, metrics: [AVERAGE_CPU] })),
+  "io.k8s.api.autoscaling.v1.HorizontalPodAutoscalerSpec": (spec) => filled(spec, { minReplicas: 1 }),
+  "io.k8s.api.networking.v1.NetworkPolicySpec": (spec) =>
+    filled(spec, { policyTypes: member(spec, "egress") === undefined ? ["Ingress"] : ["Ingress", "Egress"] }),
+  "io.k8s.api.networking.v1.NetworkPolicyPort": (port) => filled(port, { protocol: "TCP" }),
+  "io.k8s.api.networking.v1.IngressClassParametersReference": (parameters) => filled(parameters, { scope: "Cluster" }),
+  "io.k8s.api.rbac.v1.RoleRef": groupOf,
+  "io.k8s.api.rbac.v1.Subject": (subject) =>
+    textAt(subject, "kind") === "User" || textAt(subject, "kind") === "Group" ? groupOf(subject) : subject,
+  "io.k8s.api.storage.v1.StorageClass": (storage) =>
+    filled(storage, { reclaimPolicy: "Delete", volumeBindingMode: "Immediate" }),
+  "io.k8s.api.discovery.v1.EndpointPort": (port) => filled(port, { name: "", protocol: "TCP" }),
+  "io.k8s.api.scheduling.v1.PriorityClass": (priority) =>
+    filled(priority, { preemptionPolicy: "PreemptLowerPriority" }),
+  [`${HOOKS}ValidatingWebhook`]: webhookDefaults,
+  [`${HOOKS}MutatingWebhook`]: (hook) => filled(webhookDefaults(hook), { reinvocationPolicy: "Never" }),
+  [`${HOOKS}RuleWithOperations`]: (rule) => filled(rule, { scope: "*" }),
+  [`${HOOKS}ServiceReference`]: (service) => filled(service, { port: 443 }),
+  [`${EXTENSIONS}CustomResourceDefinition`]: definitionDefaults,
+  [`${EXTENSIONS}CustomResourceDefinitionSpec`]: (spec) => filled(spec, { conversion: { strategy: "None" } }),
+  [`${EXTENSIONS}CustomResourceDefinitionNames`]: (names) => {
+    const kind = textAt(names, "kind");
+    return kind === "" ? names : filled(names, { singular: kind.toLowerCase(), listKind: `${kind}List` });
+  },
+  [`${EXTENSIONS}ServiceReference`]: (service) => filled(service, { port: 443 }),
+};
+
+const AVERAGE_CPU: JsonObject = {
+  type: "Resource",
+  resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 80 } },
+};
+
+const SCALE_UP: JsonObject = {
+  stabilizationWindowSeconds: 0,
+  selectPolicy: "Max",
+  policies: [
+    { type: "Pods", value: 4, periodSeconds: 15 },
+    { type: "Percent", value: 100, periodSeconds: 15 },
+  ],
+};
+const SCALE_DOWN: JsonObject = {
+  selectPolicy: "Max",
+  policies: [{ type: "Percent", value: 100, periodSeconds: 15 }],
+};
+
+function changedBehavior(spec: JsonObject): JsonObject {
+  if (!hasObject(spec, "behavior")) return spec;
+  return changedAt(spec, "behavior", (behavior) =>
+    changedAt(
+      changedAt(behavior, "scaleUp", (rules) => filled(rules, SCALE_UP as Record<string, JsonValue>)),
+      "scaleDown",
+      (rules) => filled(rules, SCALE_DOWN as Record<string, JsonValue>),
+    ),
+  );
+}
+
+function groupOf(reference: JsonObject): JsonObject {
+  return textAt(reference, "apiGroup") === "" ? withMember(reference, "apiGroup", RBAC) : reference;
+}
+
+function webhookDefaults(hook: JsonObject): JsonObject {
+  return filled(hook, {
+    failurePolicy: "Fail",
+    matchPolicy: "Equivalent",
+    namespaceSelector: {},
+    objectSelector: {},
+    timeoutSeconds: 10,
+  });
+}
+
+/** A new definition keeps its objects in the version that says so. */
+function definitionDefaults(definition: JsonObject): JsonObject {
+  const versions = hasObject(definition, "spec") ? objectsAt(definition["spec"] as JsonObject, "versions") : [];
+  const stored = versions.find((version) => member(version, "storage") === true);
+  if (stored === undefined) return definition;
+  return changedAt(definition, "status", (status) => filled(status, { storedVersions: [textAt(stored, "name")] }));
+}

@@ -1,0 +1,117 @@
+import type { JsonObject } from "@oaas/kube-core";
+import {
+  changedAt,
+  filled,
+  hasObject,
+  member,
+  objectAt,
+  objectsAt,
+  textAt,
+  textEntries,
+  withMember,
+} from "../json-access.ts";
+import type { Defaulter } from "./type-defaults.ts";
+
+const CORE = "io.k8s.api.core.v1.";
+
+/** Defaults of the core's other kinds. */
+export const coreDefaults: Readonly<Record<string, Defaulter>> = {
+  [`${CORE}Service`]: (service) => changedAt(service, "spec", serviceDefaults),
+  [`${CORE}Secret`]: (secret) => filled(withTexts(secret), { type: "Opaque" }),
+  [`${CORE}Namespace`]: (namespace) => {
+    const name = textAt(objectAt(namespace, "metadata"), "name");
+    const labelled = name === "" ? namespace : labelledWith(namespace, "kubernetes.io/metadata.name", name);
+    return changedAt(labelled, "status", (status) => filled(status, { phase: "Active" }));
+  },
+  [`${CORE}NodeStatus`]: (status) =>
+    hasObject(status, "capacity") ? filled(status, { allocatable: objectAt(status, "capacity") }) : status,
+  [`${CORE}PersistentVolumeClaim`]: (claim) =>
+    changedAt(claim, "status", (status) => filled(status, { phase: "Pending" })),
+  [`${CORE}PersistentVolumeClaimSpec`]: (spec) => filled(spec, { volumeMode: "Filesystem" }),
+  [`${CORE}PersistentVolume`]: (volume) =>
+    changedAt(
+      changedAt(volume, "spec", (spec) =>
+        filled(spec, { persistentVolumeReclaimPolicy: "Retain", volumeMode: "Filesystem" }),
+      ),
+      "status",
+      (status) => filled(status, { phase: "Pending" }),
+    ),
+  [`${CORE}LimitRangeItem`]: limitDefaults,
+  [`${CORE}EndpointPort`]: (port) => filled(port, { protocol: "TCP" }),
+  [`${CORE}ReplicationController`]: controllerDefaults,
+};
+
+function labelledWith(object: JsonObject, key: string, value: string): JsonObject {
+  return changedAt(object, "metadata", (metadata) =>
+    changedAt(metadata, "labels", (labels) => (labels[key] === value ? labels : { ...labels, [key]: value })),
+  );
+}
+
+/** Texts are a way to write data; they are never kept. */
+function withTexts(secret: JsonObject): JsonObject {
+  if (!hasObject(secret, "stringData")) return secret;
+  const { stringData: _, ...rest } = secret;
+  const encoded = textEntries(secret, "stringData").map(([key, text]) => [key, Buffer.from(text).toString("base64")]);
+  return { ...rest, data: { ...objectAt(secret, "data"), ...(Object.fromEntries(encoded) as JsonObject) } };
+}
+
+const EXTERNAL: ReadonlySet<string> = new Set(["NodePort", "LoadBalancer"]);
+
+function serviceDefaults(given: JsonObject): JsonObject {
+  const spec = withMember(filled(given, { sessionAffinity: "None", type: "ClusterIP" }), "ports", portsOf(given));
+  const type = textAt(spec, "type");
+  const isExternal = EXTERNAL.has(type) || (type === "ClusterIP" && member(spec, "externalIPs") !== undefined);
+  return affinity(
+    filled(spec, {
+      externalTrafficPolicy: isExternal ? "Cluster" : undefined,
+      internalTrafficPolicy: type === "ExternalName" ? undefined : isKnown(type) ? "Cluster" : undefined,
+      allocateLoadBalancerNodePorts: type === "LoadBalancer" ? true : undefined,
+    }),
+  );
+}
+
+function isKnown(type: string): boolean {
+  return EXTERNAL.has(type) || type === "ClusterIP";
+}
+
+function portsOf(spec: JsonObject): readonly JsonObject[] | undefined {
+  if (member(spec, "ports") === undefined) return undefined;
+  return objectsAt(spec, "ports").map((port) => {
+    const target = member(port, "targetPort");
+    const isUnset = target === undefined || target === 0 || target === "";
+    return filled(isUnset ? withMember(port, "targetPort", port["port"] ?? 0) : port, { protocol: "TCP" });
+  });
+}
+
+function affinity(spec: JsonObject): JsonObject {
+  if (textAt(spec, "sessionAffinity") === "None") return withMember(spec, "sessionAffinityConfig", undefined);
+  if (textAt(spec, "sessionAffinity") !== "ClientIP") return spec;
+  return filled(spec, { sessionAffinityConfig: { clientIP: { timeoutSeconds: 10_800 } } });
+}
+
+/** The least and the most that is said of a container is also what it gets when it says nothing. */
+function limitDefaults(item: JsonObject): JsonObject {
+  if (textAt(item, "type") !== "Container") return item;
+  const limits = { ...objectAt(item, "max"), ...objectAt(item, "default") };
+  const requests = { ...objectAt(item, "min"), ...limits, ...objectAt(item, "defaultRequest") };
+  return {
+    ...item,
+    ...(Object.keys(limits).length === 0 ? {} : { default: limits }),
+    ...(Object.keys(requests).length === 0 ? {} : { defaultRequest: requests }),
+  };
+}
+
+function controllerDefaults(controller: JsonObject): JsonObject {
+  const labels = objectAt(controller, "spec", "template", "metadata", "labels");
+  const withReplicas = changedAt(controller, "spec", (spec) =>
+    filled(spec, { replicas: 1, selector: Object.keys(labels).length === 0 ? undefined : labels }),
+  );
+  return labelsFromTemplate(withReplicas, labels);
+}
+
+/** An object without labels takes those of its template. */
+export function labelsFromTemplate(object: JsonObject, labels: JsonObject): JsonObject {
+  const hasOwn = Object.keys(objectAt(object, "metadata", "labels")).length > 0;
+  if (hasOwn || Object.keys(labels).length === 0) return object;
+  return changedAt(object, "metadata", (metadata) => ({ ...metadata, labels }));
+}

@@ -1,0 +1,121 @@
+import type { JsonObject, JsonValue } from "@oaas/kube-core";
+import { formatQuantity, parseQuantity } from "@oaas/kube-core";
+import {
+  changedAt,
+  filled,
+  hasObject,
+  isSet,
+  member,
+  numberAt,
+  objectAt,
+  objectsAt,
+  textAt,
+  withMember,
+} from "../json-access.ts";
+import type { Defaulter } from "./type-defaults.ts";
+
+const CORE = "io.k8s.api.core.v1.";
+const MODE_420 = 420;
+
+/** Defaults of pods and of what they are made of. */
+export const podDefaults: Readonly<Record<string, Defaulter>> = {
+  [`${CORE}Pod`]: (pod) =>
+    changedAt(pod, "spec", (spec) => hostPorts(requestsFromLimits(filled(spec, { enableServiceLinks: true })))),
+  [`${CORE}PodSpec`]: (spec) =>
+    sameAccount(
+      filled(spec, {
+        restartPolicy: "Always",
+        dnsPolicy: "ClusterFirst",
+        securityContext: {},
+        terminationGracePeriodSeconds: 30,
+        schedulerName: "default-scheduler",
+      }),
+    ),
+  [`${CORE}Container`]: containerDefaults,
+  [`${CORE}EphemeralContainer`]: containerDefaults,
+  [`${CORE}Probe`]: (probe) =>
+    filled(probe, { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 }),
+  [`${CORE}HTTPGetAction`]: (action) => filled(action, { path: "/", scheme: "HTTP" }),
+  [`${CORE}GRPCAction`]: (action) => filled(action, { service: "" }),
+  [`${CORE}ObjectFieldSelector`]: (selector) => filled(selector, { apiVersion: "v1" }),
+  [`${CORE}ResourceRequirements`]: (resources) => roundedAt(roundedAt(resources, "limits"), "requests"),
+  [`${CORE}Volume`]: (volume) =>
+    Object.keys(volume).some((name) => name !== "name") ? volume : { ...volume, emptyDir: {} },
+  [`${CORE}ImageVolumeSource`]: (image) => filled(image, { pullPolicy: pullPolicyOf(textAt(image, "reference")) }),
+  [`${CORE}SecretVolumeSource`]: (source) => filled(source, { defaultMode: MODE_420 }),
+  [`${CORE}ConfigMapVolumeSource`]: (source) => filled(source, { defaultMode: MODE_420 }),
+  [`${CORE}DownwardAPIVolumeSource`]: (source) => filled(source, { defaultMode: MODE_420 }),
+  [`${CORE}ProjectedVolumeSource`]: (source) => filled(source, { defaultMode: MODE_420 }),
+  [`${CORE}ServiceAccountTokenProjection`]: (source) => filled(source, { expirationSeconds: 3600 }),
+  [`${CORE}HostPathVolumeSource`]: (source) => filled(source, { type: "" }),
+};
+
+function containerDefaults(container: JsonObject): JsonObject {
+  return filled(container, {
+    imagePullPolicy: pullPolicyOf(textAt(container, "image")),
+    terminationMessagePath: "/dev/termination-log",
+    terminationMessagePolicy: "File",
+  });
+}
+
+/** What may change under its name is pulled each time. */
+function pullPolicyOf(image: string): string {
+  const name = image.slice(image.lastIndexOf("/") + 1);
+  if (name.includes("@")) return "IfNotPresent";
+  const tag = name.includes(":") ? name.slice(name.indexOf(":") + 1) : "latest";
+  return tag === "latest" ? "Always" : "IfNotPresent";
+}
+
+/** The account has an old name and a new one, which say the same. */
+function sameAccount(spec: JsonObject): JsonObject {
+  const name = textAt(spec, "serviceAccountName") || textAt(spec, "serviceAccount");
+  return name === "" ? spec : { ...spec, serviceAccountName: name, serviceAccount: name };
+}
+
+/** A pod asks for what it may use at most, unless it says otherwise; only in pods, not in templates. */
+function requestsFromLimits(spec: JsonObject): JsonObject {
+  return changedContainers(spec, (container) => {
+    const resources = objectAt(container, "resources");
+    if (!hasObject(resources, "limits")) return container;
+    const requests = { ...objectAt(resources, "limits"), ...objectAt(resources, "requests") };
+    return withMember(container, "resources", { ...resources, requests });
+  });
+}
+
+/** On the host's network a container's port is the host's. */
+function hostPorts(spec: JsonObject): JsonObject {
+  if (!isSet(spec, "hostNetwork")) return spec;
+  return changedContainers(spec, (container) => {
+    if (member(container, "ports") === undefined) return container;
+    const ports = objectsAt(container, "ports").map((port) =>
+      filled(port, { hostPort: numberAt(port, "containerPort") }),
+    );
+    return withMember(container, "ports", ports);
+  });
+}
+
+function changedContainers(spec: JsonObject, change: Defaulter): JsonObject {
+  let result = spec;
+  for (const name of ["containers", "initContainers"]) {
+    if (member(result, name) !== undefined) result = withMember(result, name, objectsAt(result, name).map(change));
+  }
+  return result;
+}
+
+/** Amounts are no finer than a thousandth. */
+function roundedAt(resources: JsonObject, name: string): JsonObject {
+  if (!hasObject(resources, name)) return resources;
+  return changedAt(resources, name, (amounts) =>
+    Object.fromEntries(Object.entries(amounts).map(([key, amount]) => [key, rounded(amount)])),
+  );
+}
+
+const MILLI = 1_000_000n;
+
+function rounded(amount: JsonValue): JsonValue {
+  const parsed = parseQuantity(String(amount));
+  if (!parsed.ok || parsed.value.nano % MILLI === 0n) return amount;
+  const { nano, format } = parsed.value;
+  const up = (nano / MILLI + (nano > 0n ? 1n : 0n)) * MILLI;
+  return formatQuantity({ nano: up, format });
+}

@@ -1,0 +1,47 @@
+import { isJsonObject, type JsonObject } from "@oaas/kube-core";
+import { describe, expect, it } from "vitest";
+import { withoutNoise, type RecordedAnswer, type RecordedCase } from "../../test/recording/kind-answers.ts";
+import recorded from "../../testdata/recorded/kind-answers.json" with { type: "json" };
+import { admitCreate, admitUpdate } from "./testing/admit.ts";
+
+const CASES = recorded.cases as unknown as readonly RecordedCase[];
+
+describe("what the real server made of objects and said against them", () => {
+  for (const of of new Set(CASES.map((each) => each.of))) {
+    it(of, () => {
+      const cases = CASES.filter((each) => each.of === of);
+      const ours = cases.map(({ why, live, sent }) => ({
+        why,
+        ...shown(live === undefined ? admitCreate(of, sent) : admitUpdate(of, sent, live)),
+      }));
+      expect(ours).toEqual(cases.map(({ why, answer }) => ({ why, ...shown(answer) })));
+    });
+  }
+});
+
+/** Without what depends on the run, on the range of addresses, and on how Go shows a whole struct. */
+function shown(answer: RecordedAnswer): object {
+  if ("object" in answer) return { object: withoutTimes(withoutNoise(answer.object)) };
+  const { code, message, causes } = answer;
+  const told = (text: string): string =>
+    text
+      .split("\n")[0]!
+      .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "<uid>")
+      .replaceAll(/(Invalid|Unsupported|Duplicate) value: \{.*\}(: |$)/g, "$1 value: {…}$2")
+      .replaceAll(/10\.0\.0\.0\/\d+/g, "<range>");
+  const list = Array.isArray(causes) ? (causes as { field?: string; message: string; reason: string }[]) : undefined;
+  if (list === undefined) return { code, message: told(message) };
+  // The real server says some things twice.
+  const lines = new Set(list.map((cause) => `${cause.reason} ${cause.field}: ${told(cause.message)}`));
+  return { code, causes: [...lines].sort() };
+}
+
+function withoutTimes(object: JsonObject): JsonObject {
+  return JSON.parse(
+    JSON.stringify(object, (_, value: unknown) => {
+      if (!isJsonObject(value)) return value;
+      const { lastTransitionTime: _transition, lastPhaseTransitionTime: _phase, ...rest } = value as JsonObject;
+      return rest;
+    }),
+  ) as JsonObject;
+}

@@ -1,0 +1,117 @@
+import type { JsonObject } from "@oaas/kube-core";
+import { changedAt, member, objectAt, textAt, textEntries } from "../json-access.ts";
+import { IMMUTABLE, invalid, invalidFor, NONE, required, tooLong, type Errors } from "../validation/field-errors.ts";
+import { configMapKey, dnsLabel } from "../validation/names.ts";
+import { frozen, type BuiltInRule } from "./built-in-rule.ts";
+
+const MOST_BYTES = 1024 * 1024;
+const DOCKER_KEYS: Readonly<Record<string, string>> = {
+  "kubernetes.io/dockercfg": ".dockercfg",
+  "kubernetes.io/dockerconfigjson": ".dockerconfigjson",
+};
+
+export const configMaps: BuiltInRule = {
+  countsGenerations: false,
+  errors(map) {
+    const binary = objectAt(map, "binaryData");
+    const data = textEntries(map, "data");
+    const size = data.reduce((sum, [, value]) => sum + Buffer.byteLength(value), 0) + bytesOf(map, "binaryData");
+    return [
+      ...data.flatMap(([key]) => [
+        ...invalidFor(`data[${key}]`, key, configMapKey(key)),
+        ...(Object.hasOwn(binary, key)
+          ? [invalid(`data[${key}]`, key, "duplicate of key present in binaryData")]
+          : NONE),
+      ]),
+      ...Object.keys(binary).flatMap((key) => invalidFor(`binaryData[${key}]`, key, configMapKey(key))),
+      ...(size > MOST_BYTES ? [tooLong("", MOST_BYTES)] : NONE),
+    ];
+  },
+  updateErrors: (next, live) => frozen(next, live, ["data", "binaryData"]),
+};
+
+export const secrets: BuiltInRule = {
+  countsGenerations: false,
+  errors(secret) {
+    const data = objectAt(secret, "data");
+    return [
+      ...Object.keys(data).flatMap((key) => invalidFor(`data[${key}]`, key, configMapKey(key))),
+      ...(bytesOf(secret, "data") > MOST_BYTES ? [tooLong("data", MOST_BYTES)] : NONE),
+      ...typeErrors(secret, data),
+    ];
+  },
+  updateErrors: (next, live) => [
+    ...(textAt(next, "type") === textAt(live, "type") ? NONE : [invalid("type", textAt(next, "type"), IMMUTABLE)]),
+    ...frozen(next, live, ["data"]),
+  ],
+};
+
+/** How many bytes base64 texts stand for. */
+function bytesOf(object: JsonObject, name: string): number {
+  return textEntries(object, name).reduce((sum, [, value]) => sum + Buffer.byteLength(value, "base64"), 0);
+}
+
+function typeErrors(secret: JsonObject, data: JsonObject): Errors {
+  const type = textAt(secret, "type");
+  const has = (key: string): boolean => Object.hasOwn(data, key);
+  const need = (...keys: readonly string[]): Errors =>
+    keys.filter((key) => !has(key)).map((key) => required(`data[${key}]`));
+  switch (type) {
+    case "kubernetes.io/service-account-token": {
+      const account = objectAt(secret, "metadata", "annotations")["kubernetes.io/service-account.name"] ?? "";
+      return account === "" ? [required("metadata.annotations[kubernetes.io/service-account.name]")] : NONE;
+    }
+    case "kubernetes.io/dockercfg":
+    case "kubernetes.io/dockerconfigjson": {
+      const key = DOCKER_KEYS[type] ?? "";
+      return has(key) ? jsonErrors(textAt(data, key), `data[${key}]`) : need(key);
+    }
+    case "kubernetes.io/basic-auth":
+      return has("username") || has("password") ? NONE : need("username", "password");
+    case "kubernetes.io/ssh-auth":
+      return textAt(data, "ssh-privatekey") === "" ? [required("data[ssh-privatekey]")] : NONE;
+    case "kubernetes.io/tls":
+      return need("tls.crt", "tls.key");
+    default:
+      return NONE;
+  }
+}
+
+function jsonErrors(encoded: string, field: string): Errors {
+  const text = Buffer.from(encoded, "base64").toString();
+  try {
+    JSON.parse(text);
+    return NONE;
+  } catch {
+    // The first character is as far as our parser's position is told in the same words.
+    const detail =
+      text === ""
+        ? "unexpected end of JSON input"
+        : `invalid character '${text.trimStart()[0]}' looking for beginning of value`;
+    return [invalid(field, "<secret contents redacted>", detail)];
+  }
+}
+
+export const serviceAccounts: BuiltInRule = { countsGenerations: false };
+
+const KUBERNETES = "kubernetes";
+
+export const namespaces: BuiltInRule = {
+  name: dnsLabel,
+  countsGenerations: false,
+  keepsStatus: true,
+  prepareCreate: (namespace) => ({
+    ...changedAt(namespace, "spec", (spec) => {
+      const finalizers = Array.isArray(spec["finalizers"]) ? spec["finalizers"] : [];
+      return finalizers.includes(KUBERNETES) ? spec : { ...spec, finalizers: [...finalizers, KUBERNETES] };
+    }),
+    status: { phase: "Active" },
+  }),
+  // Only /finalize writes them.
+  prepareUpdate: (next, live) =>
+    changedAt(next, "spec", (spec) => {
+      const kept = member(objectAt(live, "spec"), "finalizers");
+      const { finalizers: _, ...rest } = spec;
+      return kept === undefined ? rest : { ...rest, finalizers: kept };
+    }),
+};

@@ -1,0 +1,79 @@
+import type { JsonObject } from "@oaas/kube-core";
+import type { Circumstances } from "../kind.ts";
+import { filled, member, numberAt, objectAt, objectsAt, textAt, textsAt, withMember } from "../json-access.ts";
+
+/** Addresses and ports that a cluster gives to services, each to one. */
+export const CLUSTER_RANGE = "10.0.0.0/16";
+const PREFIX = "10.0.";
+const HOSTS = { first: 1, count: 65_534 };
+const NODE_PORTS = { first: 30_000, count: 2_768 };
+const SERVICES = { group: "", resource: "services" };
+const EXTERNAL: ReadonlySet<string> = new Set(["NodePort", "LoadBalancer"]);
+
+/** Whether an address is one of the cluster's. */
+export function isInClusterRange(ip: string): boolean {
+  return ip.startsWith(PREFIX);
+}
+
+/** The spec with an address of the cluster, or with what says that it has none. */
+export function withAddresses(spec: JsonObject, circumstances: Circumstances): JsonObject {
+  if (textAt(spec, "type") === "ExternalName") return spec;
+  const given = textAt(spec, "clusterIP") || (textsAt(spec, "clusterIPs")[0] ?? "");
+  const ip = given === "" ? freeAddress(circumstances) : given;
+  const isWithoutPods = ip === "None" && Object.keys(objectAt(spec, "selector")).length === 0;
+  const families = isWithoutPods
+    ? { ipFamilies: ["IPv4", "IPv6"], ipFamilyPolicy: "RequireDualStack" }
+    : { ipFamilies: ["IPv4"], ipFamilyPolicy: "SingleStack" };
+  return filled({ ...spec, clusterIP: ip, clusterIPs: [ip] }, families);
+}
+
+/** The spec with a port of every node for each of its ports, when it is of a type that has them. */
+export function withNodePorts(spec: JsonObject, circumstances: Circumstances): JsonObject {
+  const isWanted = EXTERNAL.has(textAt(spec, "type")) && member(spec, "allocateLoadBalancerNodePorts") !== false;
+  if (!isWanted) return spec;
+  const taken = nodePorts(
+    circumstances.objects(SERVICES).flatMap((service) => objectsAt(objectAt(service, "spec"), "ports")),
+  );
+  for (const port of nodePorts(objectsAt(spec, "ports"))) taken.add(port);
+  const ports = objectsAt(spec, "ports").map((port) => {
+    if ((numberAt(port, "nodePort") ?? 0) > 0) return port;
+    const free = firstFree(circumstances, NODE_PORTS, (candidate) => taken.has(candidate));
+    taken.add(free);
+    return { ...port, nodePort: free };
+  });
+  const withPorts = withMember(spec, "ports", ports);
+  const isChecked = textAt(spec, "type") === "LoadBalancer" && textAt(spec, "externalTrafficPolicy") === "Local";
+  return isChecked
+    ? filled(withPorts, { healthCheckNodePort: firstFree(circumstances, NODE_PORTS, (port) => taken.has(port)) })
+    : withPorts;
+}
+
+function nodePorts(ports: readonly JsonObject[]): Set<number> {
+  return new Set(ports.map((port) => numberAt(port, "nodePort") ?? 0));
+}
+
+function freeAddress(circumstances: Circumstances): string {
+  const taken = new Set(
+    circumstances.objects(SERVICES).map((service) => textAt(objectAt(service, "spec"), "clusterIP")),
+  );
+  return address(firstFree(circumstances, HOSTS, (host) => taken.has(address(host))));
+}
+
+function address(host: number): string {
+  return `${PREFIX}${host >> 8}.${host & 255}`;
+}
+
+/** A free one from a place that the ids choose, as the real server draws them: names do not follow from order. */
+function firstFree(
+  { uuid }: Circumstances,
+  { first, count }: { first: number; count: number },
+  isTaken: (n: number) => boolean,
+): number {
+  const start = Number.parseInt(uuid().slice(0, 8), 16) % count;
+  for (let step = 0; step < count; step += 1) {
+    const candidate = first + ((start + step) % count);
+    if (!isTaken(candidate)) return candidate;
+  }
+  // The range is full; two services share one, which a server for trying out can live with.
+  return first + start;
+}

@@ -1,0 +1,156 @@
+import { equalJson, type JsonObject } from "@oaas/kube-core";
+import type { Circumstances } from "../kind.ts";
+import { changedAt, filled, hasObject, member, objectAt, textAt, textsAt, withMember } from "../json-access.ts";
+import {
+  forbidden,
+  invalid,
+  invalidFor,
+  NONE,
+  oneOf,
+  required,
+  unsupported,
+  type Errors,
+} from "../validation/field-errors.ts";
+import { dnsSubdomain } from "../validation/names.ts";
+import { amount } from "../validation/resources.ts";
+import { selectorErrors } from "../validation/selectors.ts";
+import { unchanged, type BuiltInRule } from "./built-in-rule.ts";
+
+const MODES = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
+const DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class";
+/** Of a volume's spec: what is not about where it is. */
+const NOT_A_SOURCE: ReadonlySet<string> = new Set([
+  "accessModes",
+  "capacity",
+  "claimRef",
+  "mountOptions",
+  "nodeAffinity",
+  "persistentVolumeReclaimPolicy",
+  "storageClassName",
+  "volumeMode",
+  "volumeAttributesClassName",
+]);
+
+export const persistentVolumeClaims: BuiltInRule = {
+  countsGenerations: false,
+  prepareCreate: (claim, circumstances) => ({
+    ...withFinalizer(
+      changedAt(claim, "spec", (spec) => withDefaultClass(spec, circumstances)),
+      "kubernetes.io/pvc-protection",
+    ),
+    status: { phase: "Pending" },
+  }),
+  errors: (claim) => claimSpecErrors(objectAt(claim, "spec")),
+  updateErrors(next, live) {
+    const [now, before] = [objectAt(next, "spec"), objectAt(live, "spec")];
+    const isBound = textAt(objectAt(live, "status"), "phase") === "Bound";
+    const fixed = (spec: JsonObject): JsonObject => {
+      if (!isBound) return withMember(spec, "volumeName", undefined);
+      const { resources: _, volumeAttributesClassName: _class, volumeName: _name, ...rest } = spec;
+      return rest;
+    };
+    if (!equalJson(fixed(now), fixed(before))) {
+      return [
+        forbidden(
+          "spec",
+          "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims",
+        ),
+      ];
+    }
+    const [size, old] = [now, before].map((spec) => amount(objectAt(spec, "resources", "requests")["storage"]));
+    const isLess = size !== undefined && old !== undefined && size.nano < old.nano;
+    return isLess ? [forbidden("spec.resources.requests.storage", "field can not be less than status.capacity")] : NONE;
+  },
+};
+
+function withFinalizer(object: JsonObject, finalizer: string): JsonObject {
+  return changedAt(object, "metadata", (metadata) => {
+    const own = textsAt(metadata, "finalizers");
+    return own.includes(finalizer) ? metadata : { ...metadata, finalizers: [...own, finalizer] };
+  });
+}
+
+/** A claim that names no class gets the cluster's, if it has one. */
+function withDefaultClass(spec: JsonObject, { objects }: Circumstances): JsonObject {
+  if (member(spec, "storageClassName") !== undefined) return spec;
+  const found = objects({ group: "storage.k8s.io", resource: "storageclasses" }).find(
+    (object) => objectAt(object, "metadata", "annotations")[DEFAULT_CLASS] === "true",
+  );
+  return found === undefined ? spec : filled(spec, { storageClassName: textAt(objectAt(found, "metadata"), "name") });
+}
+
+function claimSpecErrors(spec: JsonObject): Errors {
+  const modes = textsAt(spec, "accessModes");
+  const storage = amount(objectAt(spec, "resources", "requests")["storage"]);
+  const storageClass = textAt(spec, "storageClassName");
+  return [
+    ...(modes.length === 0 ? [required("spec.accessModes", "at least 1 access mode is required")] : NONE),
+    ...selectorErrors(objectAt(spec, "selector"), "spec.selector"),
+    ...modes.filter((mode) => !MODES.includes(mode)).map((mode) => unsupported("spec.accessModes", mode, MODES)),
+    ...(storage === undefined
+      ? [required("spec.resources[storage]")]
+      : storage.nano > 0n
+        ? NONE
+        : [
+            invalid(
+              "spec.resources[storage]",
+              textAt(objectAt(spec, "resources", "requests"), "storage"),
+              "must be greater than zero",
+            ),
+          ]),
+    ...(storageClass === ""
+      ? NONE
+      : invalidFor("spec.storageClassName", storageClass, dnsSubdomain(storageClass, false))),
+  ];
+}
+
+export const persistentVolumes: BuiltInRule = {
+  countsGenerations: false,
+  prepareCreate: (volume, { time }) => ({
+    ...withFinalizer(volume, "kubernetes.io/pv-protection"),
+    status: { phase: "Pending", lastPhaseTransitionTime: time },
+  }),
+  errors(volume) {
+    const spec = objectAt(volume, "spec");
+    const modes = textsAt(spec, "accessModes");
+    const hasCapacity = hasObject(spec, "capacity");
+    return [
+      ...(modes.length === 0 ? [required("spec.accessModes")] : NONE),
+      ...modes.filter((mode) => !MODES.includes(mode)).map((mode) => unsupported("spec.accessModes", mode, MODES)),
+      ...(hasCapacity ? NONE : [required("spec.capacity"), unsupported("spec.capacity", null, ["storage"])]),
+      ...(sourceOf(spec) === undefined ? [required("spec", "must specify a volume type")] : NONE),
+      ...oneOf("spec.persistentVolumeReclaimPolicy", textAt(spec, "persistentVolumeReclaimPolicy"), [
+        "Delete",
+        "Recycle",
+        "Retain",
+      ]),
+    ];
+  },
+  updateErrors(next, live) {
+    const [now, before] = [next, live].map(
+      (object) => objectAt(object, "spec")[sourceOf(objectAt(object, "spec")) ?? ""],
+    );
+    return equalJson(now ?? null, before ?? null)
+      ? NONE
+      : [forbidden("spec.persistentvolumesource", "spec.persistentvolumesource is immutable after creation")];
+  },
+};
+
+function sourceOf(spec: JsonObject): string | undefined {
+  return Object.keys(spec).find((name) => !NOT_A_SOURCE.has(name));
+}
+
+export const storageClasses: BuiltInRule = {
+  countsGenerations: false,
+  errors: (storage) => [
+    ...(textAt(storage, "provisioner") === "" ? [required("provisioner")] : NONE),
+    ...oneOf("reclaimPolicy", textAt(storage, "reclaimPolicy"), ["Delete", "Retain"]),
+    ...oneOf("volumeBindingMode", textAt(storage, "volumeBindingMode"), ["Immediate", "WaitForFirstConsumer"]),
+  ],
+  updateErrors: (next, live) => [
+    ...unchanged(next, live, "parameters", "parameters"),
+    ...unchanged(next, live, "provisioner", "provisioner"),
+    ...unchanged(next, live, "reclaimPolicy", "reclaimPolicy"),
+    ...unchanged(next, live, "volumeBindingMode", "volumeBindingMode"),
+  ],
+};

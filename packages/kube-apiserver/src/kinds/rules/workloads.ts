@@ -1,0 +1,273 @@
+import { equalJson, type JsonObject, type JsonValue } from "@oaas/kube-core";
+import { changedAt, hasObject, member, numberAt, objectAt, objectsAt, textAt, withMember } from "../json-access.ts";
+import {
+  forbidden,
+  IMMUTABLE,
+  invalid,
+  invalidFor,
+  NONE,
+  notNegative,
+  required,
+  unsupported,
+  type Errors,
+} from "../validation/field-errors.ts";
+import { dnsLabel, percent } from "../validation/names.ts";
+import { keptTemplateErrors, mismatch, podTemplateErrors } from "../validation/pod-spec.ts";
+import { isEmptySelector, selectorErrors, shownSelector } from "../validation/selectors.ts";
+import { unchanged, type BuiltInRule } from "./built-in-rule.ts";
+
+const TEMPLATE_GENERATION = "deprecated.daemonset.template.generation";
+
+export const deployments: BuiltInRule = {
+  countsGenerations: true,
+  startsGeneration: (next, live) =>
+    specChanged(next, live) ||
+    !equalJson(objectAt(next, "metadata", "annotations"), objectAt(live, "metadata", "annotations")),
+  errors(deployment) {
+    const spec = objectAt(deployment, "spec");
+    const deadline = numberAt(spec, "progressDeadlineSeconds");
+    const ready = numberAt(spec, "minReadySeconds") ?? 0;
+    return [
+      ...notNegative("spec.replicas", numberAt(spec, "replicas")),
+      ...ownSelectorErrors(spec, { what: "deployment", detail: "invalid label selector" }),
+      ...keptTemplateErrors(spec, selectorOf(spec), "ReplicaSet"),
+      ...strategyErrors(objectAt(spec, "strategy"), "spec.strategy"),
+      ...notNegative("spec.minReadySeconds", ready),
+      ...notNegative("spec.revisionHistoryLimit", numberAt(spec, "revisionHistoryLimit")),
+      ...notNegative("spec.progressDeadlineSeconds", deadline),
+      ...(deadline !== undefined && deadline <= ready
+        ? [invalid("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds")]
+        : NONE),
+    ];
+  },
+  updateErrors: selectorUnchanged,
+};
+
+export const replicaSets: BuiltInRule = {
+  countsGenerations: true,
+  startsGeneration: specChanged,
+  errors(set) {
+    const spec = objectAt(set, "spec");
+    return [
+      ...notNegative("spec.replicas", numberAt(spec, "replicas")),
+      ...notNegative("spec.minReadySeconds", numberAt(spec, "minReadySeconds")),
+      ...ownSelectorErrors(spec, { what: "deployment", detail: "invalid label selector" }),
+      ...keptTemplateErrors(spec, selectorOf(spec), "ReplicaSet"),
+    ];
+  },
+  updateErrors: selectorUnchanged,
+};
+
+export const statefulSets: BuiltInRule = {
+  name: dnsLabel,
+  countsGenerations: true,
+  startsGeneration: specChanged,
+  // The claims' own kind and status are filled in as in a claim that is made from them.
+  prepareCreate: withClaimTypes,
+  prepareUpdate: (next) => withClaimTypes(next),
+  errors(set) {
+    const spec = objectAt(set, "spec");
+    const policy = textAt(spec, "podManagementPolicy");
+    return [
+      ...(["OrderedReady", "Parallel", ""].includes(policy)
+        ? NONE
+        : [invalid("spec.podManagementPolicy", policy, "must be 'OrderedReady' or 'Parallel'")]),
+      ...statefulStrategyErrors(objectAt(spec, "updateStrategy")),
+      ...notNegative("spec.replicas", numberAt(spec, "replicas")),
+      ...notNegative("spec.minReadySeconds", numberAt(spec, "minReadySeconds")),
+      ...ownSelectorErrors(spec, { what: "statefulset", detail: "" }),
+      ...keptTemplateErrors(spec, selectorOf(spec), "StatefulSet"),
+    ];
+  },
+  updateErrors(next, live) {
+    const fixed = (object: JsonObject): JsonValue => {
+      const {
+        replicas: _r,
+        ordinals: _o,
+        template: _t,
+        updateStrategy: _u,
+        revisionHistoryLimit: _h,
+        ...rest
+      } = objectAt(object, "spec");
+      const { persistentVolumeClaimRetentionPolicy: _p, minReadySeconds: _m, ...kept } = rest;
+      return kept;
+    };
+    return equalJson(fixed(next), fixed(live)) ? NONE : [forbidden("spec", STATEFUL_FIXED)];
+  },
+};
+
+const STATEFUL_FIXED =
+  "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
+
+export const daemonSets: BuiltInRule = {
+  countsGenerations: true,
+  startsGeneration: specChanged,
+  prepareCreate: (set) => withTemplateGeneration(set, 1),
+  prepareUpdate(next, live) {
+    const before = Number(objectAt(live, "metadata", "annotations")[TEMPLATE_GENERATION] ?? 1);
+    const isSame = equalJson(objectAt(next, "spec", "template"), objectAt(live, "spec", "template"));
+    return withTemplateGeneration(next, isSame ? before : before + 1);
+  },
+  errors(set) {
+    const spec = objectAt(set, "spec");
+    const selector = selectorOf(spec);
+    return [
+      ...selectorErrors(selector ?? {}, "spec.selector"),
+      ...(selector !== undefined && isEmptySelector(selector)
+        ? [invalid("spec.selector", shownSelector(selector), "empty selector is invalid for daemonset")]
+        : NONE),
+      ...keptTemplateErrors(spec, selector, "DaemonSet"),
+      ...notNegative("spec.minReadySeconds", numberAt(spec, "minReadySeconds")),
+      ...daemonStrategyErrors(objectAt(spec, "updateStrategy")),
+      ...notNegative("spec.revisionHistoryLimit", numberAt(spec, "revisionHistoryLimit")),
+    ];
+  },
+  updateErrors: selectorUnchanged,
+};
+
+export const replicationControllers: BuiltInRule = {
+  countsGenerations: true,
+  startsGeneration: specChanged,
+  errors(controller) {
+    const spec = objectAt(controller, "spec");
+    const template = objectAt(spec, "template");
+    const selector = objectAt(spec, "selector");
+    const matches = Object.entries(selector).every(
+      ([key, value]) => objectAt(template, "metadata", "labels")[key] === value,
+    );
+    return [
+      ...notNegative("spec.minReadySeconds", numberAt(spec, "minReadySeconds")),
+      ...(Object.keys(selector).length === 0 && hasObject(spec, "template") ? [required("spec.selector")] : NONE),
+      ...notNegative("spec.replicas", numberAt(spec, "replicas")),
+      ...(hasObject(spec, "template") ? podTemplateErrors(template, "spec.template") : [required("spec.template")]),
+      ...(matches || !hasObject(spec, "template") ? NONE : [mismatch(template, "spec.template")]),
+    ];
+  },
+};
+
+export const podTemplates: BuiltInRule = {
+  countsGenerations: true,
+  errors: (template) => podTemplateErrors(objectAt(template, "template"), "template"),
+};
+
+export const controllerRevisions: BuiltInRule = {
+  countsGenerations: false,
+  errors: (revision) => notNegative("revision", numberAt(revision, "revision")),
+  updateErrors: (next, live) => unchanged(next, live, "data", "data"),
+};
+
+function specChanged(next: JsonObject, live: JsonObject): boolean {
+  return !equalJson(next["spec"] ?? {}, live["spec"] ?? {});
+}
+
+function selectorOf(spec: JsonObject): JsonObject | undefined {
+  return hasObject(spec, "selector") ? objectAt(spec, "selector") : undefined;
+}
+
+/** The selector of what an object keeps; when it is wrong, nothing more is said of what it picks. */
+function ownSelectorErrors(spec: JsonObject, words: { what: string; detail: string }): Errors {
+  const selector = selectorOf(spec);
+  if (selector === undefined) return [required("spec.selector")];
+  const wrong = selectorErrors(selector, "spec.selector");
+  if (wrong.length > 0) return [...wrong, invalid("spec.selector", shownSelector(selector), words.detail)];
+  return isEmptySelector(selector)
+    ? [invalid("spec.selector", shownSelector(selector), `empty selector is invalid for ${words.what}`)]
+    : NONE;
+}
+
+function selectorUnchanged(next: JsonObject, live: JsonObject): Errors {
+  const [now, before] = [next, live].map((object) => objectAt(object, "spec", "selector"));
+  return equalJson(now ?? {}, before ?? {}) ? NONE : [invalid("spec.selector", shownSelector(now ?? {}), IMMUTABLE)];
+}
+
+function strategyErrors(strategy: JsonObject, field: string): Errors {
+  const type = textAt(strategy, "type");
+  const update = objectAt(strategy, "rollingUpdate");
+  if (type === "Recreate") {
+    return hasObject(strategy, "rollingUpdate")
+      ? [forbidden(`${field}.rollingUpdate`, "may not be specified when strategy `type` is 'Recreate'")]
+      : NONE;
+  }
+  if (type !== "RollingUpdate") return [unsupported(field, strategy, ["Recreate", "RollingUpdate"])];
+  const at = `${field}.rollingUpdate`;
+  return [
+    ...countOrPercent(update["maxUnavailable"], `${at}.maxUnavailable`),
+    ...countOrPercent(update["maxSurge"], `${at}.maxSurge`),
+    ...(isNone(update["maxUnavailable"]) && isNone(update["maxSurge"])
+      ? [invalid(`${at}.maxUnavailable`, update["maxUnavailable"], "may not be 0 when `maxSurge` is 0")]
+      : atMostAll(update["maxUnavailable"], `${at}.maxUnavailable`)),
+  ];
+}
+
+/** A number of pods, or a part of them. */
+export function countOrPercent(value: JsonValue | undefined, field: string): Errors {
+  if (typeof value === "string") return invalidFor(field, value, percent(value));
+  return notNegative(field, typeof value === "number" ? value : undefined);
+}
+
+/** A part is no more than the whole. */
+export function atMostAll(value: JsonValue | undefined, field: string): Errors {
+  const isMore = typeof value === "string" && /^\d+%$/.test(value) && Number(value.slice(0, -1)) > 100;
+  return isMore ? [invalid(field, value, "must not be greater than 100%")] : NONE;
+}
+
+function isNone(value: JsonValue | undefined): boolean {
+  return value === undefined || value === 0 || value === "0%";
+}
+
+function statefulStrategyErrors(strategy: JsonObject): Errors {
+  const type = textAt(strategy, "type");
+  const field = "spec.updateStrategy";
+  if (type === "") return [required(field)];
+  if (type === "OnDelete") {
+    return hasObject(strategy, "rollingUpdate")
+      ? [
+          invalid(
+            `${field}.rollingUpdate`,
+            objectAt(strategy, "rollingUpdate"),
+            "only allowed for updateStrategy 'RollingUpdate'",
+          ),
+        ]
+      : NONE;
+  }
+  if (type !== "RollingUpdate") return [invalid(field, strategy, "must be 'RollingUpdate' or 'OnDelete'")];
+  return notNegative(`${field}.rollingUpdate.partition`, numberAt(objectAt(strategy, "rollingUpdate"), "partition"));
+}
+
+function daemonStrategyErrors(strategy: JsonObject): Errors {
+  const type = textAt(strategy, "type");
+  const field = "spec.updateStrategy";
+  if (type === "OnDelete") return NONE;
+  if (type !== "RollingUpdate") return [unsupported(field, strategy, ["RollingUpdate", "OnDelete"])];
+  const update = objectAt(strategy, "rollingUpdate");
+  const at = `${field}.rollingUpdate`;
+  const [missing, more] = [isNone(update["maxUnavailable"]), isNone(update["maxSurge"])];
+  return [
+    ...countOrPercent(update["maxUnavailable"], `${at}.maxUnavailable`),
+    ...countOrPercent(update["maxSurge"], `${at}.maxSurge`),
+    ...(missing && more ? [required(`${at}.maxUnavailable`, "cannot be 0 when maxSurge is 0")] : NONE),
+    ...(!missing && !more
+      ? [invalid(`${at}.maxSurge`, update["maxSurge"], "may not be set when maxUnavailable is non-zero")]
+      : NONE),
+  ];
+}
+
+function withTemplateGeneration(set: JsonObject, generation: number): JsonObject {
+  return changedAt(set, "metadata", (metadata) =>
+    changedAt(metadata, "annotations", (annotations) => ({
+      ...annotations,
+      [TEMPLATE_GENERATION]: String(generation),
+    })),
+  );
+}
+
+function withClaimTypes(set: JsonObject): JsonObject {
+  const spec = objectAt(set, "spec");
+  if (member(spec, "volumeClaimTemplates") === undefined) return set;
+  const claims = objectsAt(spec, "volumeClaimTemplates").map((claim) => ({
+    apiVersion: "v1",
+    kind: "PersistentVolumeClaim",
+    ...claim,
+  }));
+  return withMember(set, "spec", withMember(spec, "volumeClaimTemplates", claims));
+}

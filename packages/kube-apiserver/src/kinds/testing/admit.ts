@@ -1,0 +1,85 @@
+import { formatApiVersion, invalidStatus, type JsonObject } from "@oaas/kube-core";
+import type { RecordedAnswer } from "../../../test/recording/kind-answers.ts";
+import { builtInKinds } from "../built-in-kinds.ts";
+import type { Circumstances, Kind } from "../kind.ts";
+import { objectAt, textAt, withMember } from "../json-access.ts";
+
+/** What the verbs do with a kind's rules, in short: for tests of the rules alone. */
+
+const CIRCUMSTANCES: Circumstances = {
+  time: "2026-01-01T00:00:00Z",
+  uuid: () => "00000000-0000-4000-8000-000000000000",
+  objects: () => [],
+};
+
+/** A new object of `apiVersion/resource`. */
+export function admitCreate(of: string, sent: JsonObject): RecordedAnswer {
+  const kind = kindOf(of);
+  const read = kind.rules.decoded(sent);
+  if (!read.ok) return unreadable(sent, kind, read.error);
+  const named = kind.isNamespaced ? withMetadata(read.value, { namespace: "default" }) : read.value;
+  const withUid = withMetadata(named, { uid: CIRCUMSTANCES.uuid() });
+  const stored = kind.rules.converted(kind.rules.defaulted(withUid), storageOf(kind, of));
+  const refusal = kind.rules.refused(stored, CIRCUMSTANCES);
+  const name = textAt(objectAt(stored, "metadata"), "name");
+  if (refusal !== undefined) return { code: 403, message: `${kind.resource} "${name}" is forbidden: ${refusal}` };
+  const ready = kind.rules.prepareCreate(stored, CIRCUMSTANCES);
+  const counted = kind.rules.countsGenerations ? withMetadata(ready, { generation: 1 }) : ready;
+  return judged(kind, counted, kind.rules.errors(withRequestVersion(counted, of)), of);
+}
+
+/** An update of the main path. */
+export function admitUpdate(of: string, sent: JsonObject, before: JsonObject): RecordedAnswer {
+  const kind = kindOf(of);
+  const read = kind.rules.decoded(sent);
+  if (!read.ok) return unreadable(sent, kind, read.error);
+  const storage = storageOf(kind, of);
+  const live = kind.rules.converted(before, storage);
+  const stored = kind.rules.converted(kind.rules.defaulted(read.value), storage);
+  const withStatus = kind.versions[0]?.hasStatus === true ? withMember(stored, "status", live["status"]) : stored;
+  const ready = kind.rules.prepareUpdate(withStatus, live, CIRCUMSTANCES);
+  const generation = Number(objectAt(live, "metadata")["generation"] ?? 0);
+  const next = kind.rules.startsGeneration(ready, live) ? generation + 1 : generation;
+  const counted = kind.rules.countsGenerations ? withMetadata(ready, { generation: next }) : ready;
+  return judged(kind, counted, [...kind.rules.errors(counted), ...kind.rules.updateErrors(counted, live)], of);
+}
+
+function judged(
+  kind: Kind,
+  object: JsonObject,
+  errors: ReturnType<Kind["rules"]["errors"]>,
+  of: string,
+): RecordedAnswer {
+  if (errors.length === 0) return { object: kind.rules.converted(object, of.slice(0, of.lastIndexOf("/"))) };
+  const { code = 0, message = "", details } = invalidStatus(kind, textAt(objectAt(object, "metadata"), "name"), errors);
+  return { code, message, causes: details?.causes as never };
+}
+
+/** Events are judged by the version they were sent in. */
+function withRequestVersion(object: JsonObject, of: string): JsonObject {
+  return of.startsWith("events.k8s.io/") ? { ...object, apiVersion: of.slice(0, of.lastIndexOf("/")) } : object;
+}
+
+function unreadable(sent: JsonObject, { kind }: Kind, why: string): RecordedAnswer {
+  const version = textAt(sent, "apiVersion").split("/").at(-1) ?? "";
+  return { code: 400, message: `${kind} in version "${version}" cannot be handled as a ${kind}: ${why}` };
+}
+
+function withMetadata(object: JsonObject, members: JsonObject): JsonObject {
+  return { ...object, metadata: { ...objectAt(object, "metadata"), ...members } };
+}
+
+function kindOf(of: string): Kind {
+  const found = builtInKinds().find((kind) =>
+    kind.versions.some(
+      (version) => `${formatApiVersion({ group: kind.group, version: version.name })}/${kind.resource}` === of,
+    ),
+  );
+  if (found === undefined) throw new Error(`no kind is ${of}`);
+  return found;
+}
+
+function storageOf(kind: Kind, of: string): string {
+  if (of.startsWith("events.k8s.io/")) return of.slice(0, of.lastIndexOf("/"));
+  return formatApiVersion({ group: kind.group, version: kind.storageVersion });
+}

@@ -1,0 +1,70 @@
+import type { FieldError } from "@oaas/kube-core";
+
+/**
+ * Refusals in the words of the real server's code. Unlike those of schemas (kube-core) they show values in the order in which they stand, as Go
+ * shows its structs.
+ */
+export type Errors = readonly FieldError[];
+
+export const NONE: Errors = [];
+
+export const NOT_NEGATIVE = "must be greater than or equal to 0";
+export const IMMUTABLE = "field is immutable";
+
+export function invalid(field: string, value: unknown, detail: string): FieldError {
+  const text = `Invalid value: ${shown(value)}`;
+  return { reason: "FieldValueInvalid", field, message: detail === "" ? text : `${text}: ${detail}` };
+}
+
+export function required(field: string, detail = ""): FieldError {
+  return {
+    reason: "FieldValueRequired",
+    field,
+    message: detail === "" ? "Required value" : `Required value: ${detail}`,
+  };
+}
+
+export function forbidden(field: string, detail: string): FieldError {
+  return { reason: "FieldValueForbidden", field, message: `Forbidden: ${detail}` };
+}
+
+export function duplicate(field: string, value: unknown, detail = ""): FieldError {
+  const text = `Duplicate value: ${shown(value)}`;
+  return { reason: "FieldValueDuplicate", field, message: detail === "" ? text : `${text}: ${detail}` };
+}
+
+export function notFound(field: string, value: unknown): FieldError {
+  return { reason: "FieldValueNotFound", field, message: `Not found: ${shown(value)}` };
+}
+
+export function unsupported(field: string, value: unknown, supported: readonly string[]): FieldError {
+  const choices = supported.map((choice) => JSON.stringify(choice)).join(", ");
+  return {
+    reason: "FieldValueNotSupported",
+    field,
+    message: `Unsupported value: ${shown(value)}: supported values: ${choices}`,
+  };
+}
+
+export function tooLong(field: string, most: number): FieldError {
+  return { reason: "FieldValueTooLong", field, message: `Too long: may not be more than ${most} bytes` };
+}
+
+/** One refusal for each detail. */
+export function invalidFor(field: string, value: unknown, details: readonly string[]): Errors {
+  return details.map((detail) => invalid(field, value, detail));
+}
+
+/** A number that may be absent but not below zero. */
+export function notNegative(field: string, value: number | undefined): Errors {
+  return value === undefined || value >= 0 ? NONE : [invalid(field, value, NOT_NEGATIVE)];
+}
+
+/** A text that must be one of a few; empty ones are somebody else's business. */
+export function oneOf(field: string, value: string, supported: readonly string[]): Errors {
+  return value === "" || supported.includes(value) ? NONE : [unsupported(field, value, supported)];
+}
+
+function shown(value: unknown): string {
+  return JSON.stringify(value ?? null);
+}

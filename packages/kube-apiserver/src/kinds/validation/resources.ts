@@ -1,0 +1,122 @@
+import {
+  compareQuantities,
+  formatQuantity,
+  parseQuantity,
+  type JsonObject,
+  type JsonValue,
+  type Quantity,
+} from "@oaas/kube-core";
+import { objectAt } from "../json-access.ts";
+import { invalid, invalidFor, NOT_NEGATIVE, required, type Errors } from "./field-errors.ts";
+import { qualifiedName } from "./names.ts";
+
+const NANO_PER_ONE = 1_000_000_000n;
+const CONTAINER_RESOURCES: ReadonlySet<string> = new Set(["cpu", "memory", "ephemeral-storage"]);
+const STANDARD_RESOURCES: ReadonlySet<string> = new Set([
+  ...CONTAINER_RESOURCES,
+  "storage",
+  "pods",
+  "services",
+  "replicationcontrollers",
+  "resourcequotas",
+  "secrets",
+  "configmaps",
+  "persistentvolumeclaims",
+  "services.nodeports",
+  "services.loadbalancers",
+  "requests.cpu",
+  "requests.memory",
+  "requests.storage",
+  "requests.ephemeral-storage",
+  "limits.cpu",
+  "limits.memory",
+  "limits.ephemeral-storage",
+]);
+
+/** A quantity that was read before, or nothing. */
+export function amount(value: JsonValue | undefined): Quantity | undefined {
+  const parsed = typeof value === "string" || typeof value === "number" ? parseQuantity(value) : undefined;
+  return parsed?.ok === true ? parsed.value : undefined;
+}
+
+/** Amounts by resource. */
+export function amountsAt(object: JsonObject, name: string): readonly (readonly [string, Quantity])[] {
+  return Object.entries(objectAt(object, name)).flatMap(([key, value]) => {
+    const read = amount(value);
+    return read === undefined ? [] : [[key, read] as const];
+  });
+}
+
+/** An amount below zero. */
+export function negativeAmount(field: string, value: Quantity): Errors {
+  return value.nano < 0n ? [invalid(field, formatQuantity(value), NOT_NEGATIVE)] : [];
+}
+
+/** An amount of something that comes in pieces. */
+export function wholeAmount(field: string, value: Quantity): Errors {
+  return value.nano % NANO_PER_ONE === 0n ? [] : [invalid(field, formatQuantity(value), "must be an integer")];
+}
+
+/** A name of a resource: one of Kubernetes' own, or with a domain. */
+export function resourceNameErrors(name: string, field: string): Errors {
+  const wrong = invalidFor(field, name, qualifiedName(name));
+  if (wrong.length > 0 || name.includes("/") || isStandard(name)) return wrong;
+  return [invalid(field, name, "must be a standard resource type or fully qualified")];
+}
+
+function isStandard(name: string): boolean {
+  return STANDARD_RESOURCES.has(name) || isHugePage(name) || name.startsWith("count/");
+}
+
+function isHugePage(name: string): boolean {
+  return name.startsWith("hugepages-");
+}
+
+/** Whether a resource may be promised more than once. */
+function canOvercommit(name: string): boolean {
+  return isNative(name) && !isHugePage(name);
+}
+
+function isNative(name: string): boolean {
+  return !name.includes("/") || name.includes("kubernetes.io/");
+}
+
+/** What a container asks for and may use at most. */
+export function resourcesErrors(resources: JsonObject, field: string): Errors {
+  const limits = amountsAt(resources, "limits");
+  const requests = amountsAt(resources, "requests");
+  const limitOf = new Map(limits);
+  return [
+    ...limits.flatMap(([name, value]) => resourceErrors(name, value, `${field}.limits[${name}]`)),
+    ...requests.flatMap(([name, value]) => [
+      ...resourceErrors(name, value, `${field}.requests[${name}]`),
+      ...requestErrors(name, value, limitOf.get(name), field),
+    ]),
+  ];
+}
+
+function resourceErrors(name: string, value: Quantity, field: string): Errors {
+  const named = resourceNameErrors(name, field);
+  const isForContainers = name.includes("/") || CONTAINER_RESOURCES.has(name) || isHugePage(name);
+  return [
+    ...named,
+    ...(isForContainers ? [] : [invalid(field, name, "must be a standard resource for containers")]),
+    ...negativeAmount(field, value),
+    ...(isNative(name) ? [] : wholeAmount(field, value)),
+  ];
+}
+
+function requestErrors(name: string, value: Quantity, limit: Quantity | undefined, field: string): Errors {
+  if (limit === undefined) {
+    if (canOvercommit(name)) return [];
+    return [required(`${field}.limits`, "Limit must be set for non overcommitable resources")];
+  }
+  const order = compareQuantities(value, limit);
+  const shown = [`${field}.requests`, formatQuantity(value)] as const;
+  if (!canOvercommit(name) && order !== 0) {
+    return [invalid(...shown, `must be equal to ${name} limit of ${formatQuantity(limit)}`)];
+  }
+  return order > 0
+    ? [invalid(...shown, `must be less than or equal to ${name} limit of ${formatQuantity(limit)}`)]
+    : [];
+}

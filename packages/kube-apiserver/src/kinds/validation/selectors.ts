@@ -1,0 +1,73 @@
+import { matchesLabels, type JsonObject, type LabelOperator, type LabelRequirement } from "@oaas/kube-core";
+import { objectAt, objectsAt, textAt, textEntries, textsAt } from "../json-access.ts";
+import { forbidden, invalid, invalidFor, required, type Errors } from "./field-errors.ts";
+import { labelsErrors } from "./metadata.ts";
+import { labelValue, qualifiedName } from "./names.ts";
+
+const WITH_VALUES: ReadonlySet<string> = new Set(["In", "NotIn"]);
+const WITHOUT_VALUES: ReadonlySet<string> = new Set(["Exists", "DoesNotExist"]);
+
+/** What is wrong with a label selector. */
+export function selectorErrors(selector: JsonObject, field: string): Errors {
+  return [
+    ...labelsErrors(selector, `${field}.matchLabels`),
+    ...objectsAt(selector, "matchExpressions").flatMap((expression, index) =>
+      expressionErrors(expression, `${field}.matchExpressions[${index}]`),
+    ),
+  ];
+}
+
+function expressionErrors(expression: JsonObject, field: string): Errors {
+  const [key, operator] = [textAt(expression, "key"), textAt(expression, "operator")];
+  const values = textsAt(expression, "values");
+  return [
+    ...operatorErrors(operator, values.length, field),
+    ...invalidFor(`${field}.key`, key, qualifiedName(key)),
+    ...values.flatMap((value, index) => invalidFor(`${field}.values[${index}]`, value, labelValue(value))),
+  ];
+}
+
+function operatorErrors(operator: string, count: number, field: string): Errors {
+  if (WITH_VALUES.has(operator)) {
+    return count > 0 ? [] : [required(`${field}.values`, "must be specified when `operator` is 'In' or 'NotIn'")];
+  }
+  if (WITHOUT_VALUES.has(operator)) {
+    if (count === 0) return [];
+    return [forbidden(`${field}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")];
+  }
+  return [invalid(`${field}.operator`, operator, "not a valid selector operator")];
+}
+
+/** What a selector wants, as far as it can be understood. */
+export function requirementsOf(selector: JsonObject): readonly LabelRequirement[] {
+  return [
+    ...textEntries(selector, "matchLabels").map(([key, value]) => ({ key, operator: "In" as const, values: [value] })),
+    ...objectsAt(selector, "matchExpressions").map((expression) => ({
+      key: textAt(expression, "key"),
+      operator: textAt(expression, "operator") as LabelOperator,
+      values: textsAt(expression, "values"),
+    })),
+  ];
+}
+
+/** Whether a selector says nothing. */
+export function isEmptySelector(selector: JsonObject): boolean {
+  return requirementsOf(selector).length === 0;
+}
+
+/** Whether a selector picks objects with these labels; one that is not there picks none. */
+export function picks(selector: JsonObject | undefined, labels: JsonObject): boolean {
+  if (selector === undefined || isEmptySelector(selector)) return false;
+  return matchesLabels(requirementsOf(selector), labels as Readonly<Record<string, string>>);
+}
+
+/** A selector with its members in Go's order. */
+export function shownSelector(selector: JsonObject): JsonObject {
+  const expressions = objectsAt(selector, "matchExpressions");
+  return {
+    ...(Object.keys(objectAt(selector, "matchLabels")).length === 0
+      ? {}
+      : { matchLabels: objectAt(selector, "matchLabels") }),
+    ...(expressions.length === 0 ? {} : { matchExpressions: expressions }),
+  };
+}

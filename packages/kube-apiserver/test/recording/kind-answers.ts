@@ -1,0 +1,99 @@
+import { applyMergePatch, isJsonObject, type JsonObject, type JsonValue } from "@oaas/kube-core";
+import { KIND_DATA } from "../../src/kinds/kind-data.ts";
+import { KIND_CASES, type KindCase } from "./kind-cases.ts";
+import { MINIMAL } from "./minimal-objects.ts";
+import type { Answer, Ask } from "./real-server.ts";
+
+/** Stands for every id that the real server has drawn. */
+const SOME_UID = "00000000-0000-4000-8000-000000000000";
+
+/** A case with what the real server made of it. */
+export interface RecordedCase {
+  readonly of: string;
+  readonly why: string;
+  /** What was there before, for an update. */
+  readonly live?: JsonObject;
+  readonly sent: JsonObject;
+  readonly answer: RecordedAnswer;
+}
+
+/** The object as it came back, or the refusal. */
+export type RecordedAnswer =
+  | { readonly object: JsonObject }
+  | { readonly code: number; readonly message: string; readonly causes?: JsonValue };
+
+/** Asks the real server about every case. Nothing is left behind: creates are dry runs, and what an update needs is deleted. */
+export async function recordKindAnswers(ask: Ask, cases: readonly KindCase[] = KIND_CASES): Promise<RecordedCase[]> {
+  const recorded: RecordedCase[] = [];
+  for (const [index, kindCase] of cases.entries()) recorded.push(await recordCase(ask, kindCase, index));
+  return recorded;
+}
+
+async function recordCase(
+  ask: Ask,
+  { of, why, with: patch = {}, then }: KindCase,
+  index: number,
+): Promise<RecordedCase> {
+  const { path, typeMeta } = placeOf(of);
+  const name = then === undefined ? "a" : `case-${index}`;
+  const first = patched({ ...typeMeta, metadata: { name }, ...MINIMAL[of] }, patch);
+  if (then === undefined) {
+    return { of, why, sent: first, answer: comparable(await ask("POST", `${path}?dryRun=All`, { body: first })) };
+  }
+  const { code, body: live } = await ask("POST", path, { body: first });
+  if (code !== 201) throw new Error(`${of}, ${why}: what is to be updated could not be made: ${JSON.stringify(live)}`);
+  const sent = patched(live, then);
+  const answer = comparable(await ask("PUT", `${path}/${name}?dryRun=All`, { body: sent }));
+  await ask("DELETE", `${path}/${name}?gracePeriodSeconds=0`);
+  return { of, why, live: withoutIds(live), sent: withoutIds(sent), answer };
+}
+
+function patched(object: JsonObject, patch: JsonObject): JsonObject {
+  return applyMergePatch(object, patch) as JsonObject;
+}
+
+function placeOf(of: string): { path: string; typeMeta: JsonObject } {
+  const resource = of.slice(of.lastIndexOf("/") + 1);
+  const apiVersion = of.slice(0, of.lastIndexOf("/"));
+  const known = KIND_DATA.resources.find(
+    (each) =>
+      each.resource === resource && apiVersion === (each.group === "" ? each.version : `${each.group}/${each.version}`),
+  );
+  const base = apiVersion === "v1" ? "/api/v1" : `/apis/${apiVersion}`;
+  const path = `${base}${known?.namespaced === true ? "/namespaces/default" : ""}/${resource}`;
+  return { path, typeMeta: { apiVersion, kind: known?.kind ?? "" } };
+}
+
+/** An answer without what differs from one run to the next. */
+export function comparable({ code, body }: Answer): RecordedAnswer {
+  if (body["kind"] !== "Status") return { object: withoutNoise(body) };
+  const details = isJsonObject(body["details"]) ? body["details"] : {};
+  const { causes } = details;
+  return {
+    code,
+    message: String(body["message"]),
+    ...(causes === undefined ? {} : { causes }),
+  };
+}
+
+/** An object without times, ids and addresses that differ from one run to the next. */
+export function withoutNoise(object: JsonObject): JsonObject {
+  const text = JSON.stringify(withoutIds(object))
+    .replaceAll(/"10\.0\.\d+\.\d+"/g, '"<ip>"')
+    .replaceAll(/"(nodePort|healthCheckNodePort)":3\d{4}/g, '"$1":"<port>"');
+  return JSON.parse(text) as JsonObject;
+}
+
+function withoutIds(object: JsonObject): JsonObject {
+  const metadata = isJsonObject(object["metadata"]) ? object["metadata"] : undefined;
+  const uid = String(metadata?.["uid"] ?? SOME_UID);
+  const { managedFields: _, uid: _uid, creationTimestamp: _time, resourceVersion: _version, ...rest } = metadata ?? {};
+  const plain = metadata === undefined ? object : { ...object, metadata: rest };
+  return JSON.parse(JSON.stringify(plain).replaceAll(uid, SOME_UID)) as JsonObject;
+}
+
+/** The table as the text of its file: one line for each case. */
+export function kindAnswersText(cases: readonly RecordedCase[]): string {
+  const note = "Made from the real kube-apiserver by `npm run kindgen`; not edited by hand.";
+  return `{"note":${JSON.stringify(note)},\n"cases":[\n${cases.map((each) => JSON.stringify(each)).join(",\n")}\n]}\n`;
+}

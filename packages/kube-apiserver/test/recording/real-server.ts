@@ -1,0 +1,44 @@
+import { readFileSync } from "node:fs";
+import { Agent, request } from "node:https";
+import type { JsonObject } from "@oaas/kube-core";
+
+/** What the real server answered. */
+export interface Answer {
+  readonly code: number;
+  readonly body: JsonObject;
+}
+
+export interface Asked {
+  readonly body?: JsonObject;
+  readonly contentType?: string;
+  readonly accept?: string;
+  readonly token?: string;
+}
+
+/** Sends a request as it is and gives back the answer as it is: no client of ours between. */
+export type Ask = (method: string, path: string, asked?: Asked) => Promise<Answer>;
+
+/** The way to a real server; one connection for many requests, since most of the time would otherwise go into handshakes. */
+export function asking(cluster: { readonly url: string; readonly token: string; readonly caFile: string }): Ask {
+  const agent = new Agent({ keepAlive: true, ca: readFileSync(cluster.caFile) });
+  return (method, path, asked = {}) =>
+    new Promise((resolve, reject) => {
+      const headers = {
+        authorization: `Bearer ${asked.token ?? cluster.token}`,
+        "content-type": asked.contentType ?? "application/json",
+        accept: asked.accept ?? "application/json",
+      };
+      const call = request(cluster.url + path, { agent, method, headers }, (response) => {
+        const chunks: Buffer[] = [];
+        response.on("data", (chunk: Buffer) => chunks.push(chunk));
+        response.on("error", reject);
+        response.on("end", () => {
+          const text = Buffer.concat(chunks).toString();
+          const body = text.startsWith("{") ? (JSON.parse(text) as JsonObject) : { message: text };
+          resolve({ code: response.statusCode ?? 0, body });
+        });
+      });
+      call.on("error", reject);
+      call.end(asked.body === undefined ? undefined : JSON.stringify(asked.body));
+    });
+}
