@@ -139,7 +139,7 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
 
   const controllerOf = <T extends KubeObject>(subject: SubjectKind<T>): (() => Controller) => {
     const informer = informers.view(subject.type, namespaces, {}, { mayBeRefused: subject.mayBeRefused });
-    const deps = { ...shared, subject, informer, own: new OwnWrites(informer), sent: new SentChildren(informer) };
+    const deps = { ...shared, subject, informer, own: new OwnWrites(informer), sent: new SentChildren() };
     templateUsers.follow(subject.owner.kind, informer, (object) => subject.statusOf(object));
     quotas.follow(subject.name, informer, {
       environmentOf: (object) => environmentOf(object, deps),
@@ -213,7 +213,7 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
     subject: CLASS_RUNTIME_SUBJECT,
     informer: classRuntimes,
     own: new OwnWrites(classRuntimes),
-    sent: new SentChildren(classRuntimes),
+    sent: new SentChildren(),
   };
   const observe = (object: ClassRuntime, signal: AbortSignal): Promise<Observation> =>
     observeClass(object as Stored<ClassRuntime & KubeObject>, signal, observed);

@@ -1,5 +1,5 @@
 import { Fault, isFault } from "@oaas/foundation";
-import { hasFinalizer, keyOf, type KubeObject, type Stored } from "@oaas/kube-core";
+import { hasFinalizer, keyOf, type KubeObject, type ObjectKey, type Stored } from "@oaas/kube-core";
 import { checkAgain, settled, waitForChange, type Outcome, type ReconcileContext } from "@oaas/kube-runtime";
 import type { Problem } from "../lifecycle/observation.ts";
 import { problemFromFault } from "../lifecycle/problem.ts";
@@ -10,14 +10,15 @@ import type { ChildKind } from "./kinds.ts";
 import { isAbandoned, isOwnedBy } from "./ownership.ts";
 import type { ReconcileDeps } from "./reconcile-deps.ts";
 import { removeChildren } from "./remove-children.ts";
+import type { Sent } from "./sent-children.ts";
 import { settle } from "./settle.ts";
-import { strayChildren } from "./stray-children.ts";
+import { onServer, strayChildren } from "./stray-children.ts";
 
 /** Kept on every class until nothing of it is left. */
 export const FINALIZER = "oaas.io/class-runtime";
 
 /** How long until a deletion is tried again that the server refused. */
-const REFUSED_MS = 30_000;
+export const REFUSED_MS = 30_000;
 
 /** How long until the server is asked again about children that no watch shows. */
 const UNSEEN_MS = 1_000;
@@ -32,7 +33,8 @@ export async function finalize<T extends KubeObject>(
   const watched = deps.children.childrenOf(object.metadata.uid);
   // While children go one by one, status names more than there are: strays are looked for at the beginning and at the end.
   const isUnderWay = watched.length > 0 && deps.subject.statusOf(object)?.phase === "deleting";
-  const looked = { known: watched, sent: deps.sent.of(object.metadata.uid) };
+  const sent = deps.sent.of(object);
+  const looked = { known: watched, sent };
   const strays = isUnderWay ? [] : await strayChildren(object, looked, context.signal, deps);
   const present = [...watched, ...strays];
   const problems = await removeChildren(present, context.signal, deps);
@@ -43,6 +45,11 @@ export async function finalize<T extends KubeObject>(
     return watched.length > 0
       ? waitForChange("children are being deleted")
       : checkAgain(UNSEEN_MS, "strays are deleted");
+  }
+  if (sent.length > 0 && deps.subject.statusOf(object)?.phase !== "deleting") {
+    // Writes that we gave up waiting for may still be done. The store does them in order, so that after this one a list shows them.
+    await tell(object, present, [], context, deps);
+    return checkAgain(UNSEEN_MS, "what was sent may still come");
   }
   const { left, refused } = await childrenOnServer(object, context.signal, deps);
   if (refused.length > 0) {
@@ -55,16 +62,43 @@ export async function finalize<T extends KubeObject>(
     if (undeleted.length > 0) await tell(object, left, undeleted, context, deps);
     return checkAgain(undeleted.length > 0 ? REFUSED_MS : UNSEEN_MS, `${left.length} children are still there`);
   }
+  await letGo(object, context.signal, deps);
+  deps.sent.told(keyOf(object));
+  return settled();
+}
+
+/** Deletes what was made for a class that went away before its finalizer could hold it. What we may not delete comes back. */
+export async function removeFormer<T extends KubeObject>(
+  { name }: ObjectKey,
+  { uid, children }: Sent,
+  signal: AbortSignal,
+  deps: ReconcileDeps<T>,
+): Promise<readonly Problem[]> {
+  const found = children.map(async (child): Promise<PresentChild[]> => {
+    const kind = deps.children.kinds.find(
+      (known) => known.kind === child.kind && apiVersionOf(known) === child.apiVersion,
+    );
+    const there = kind && (await onServer(deps.client, kind, keyOf(child), signal));
+    const isOfIt = there && (isOwnedBy(there, uid) || isAbandoned(there, ownerLabelValue(name)));
+    return isOfIt ? [{ kind, object: there }] : [];
+  });
+  return removeChildren((await Promise.all(found)).flat(), signal, deps);
+}
+
+async function letGo<T extends KubeObject>(
+  object: Stored<T>,
+  signal: AbortSignal,
+  { client, subject }: ReconcileDeps<T>,
+): Promise<void> {
   const { resourceVersion, finalizers = [] } = object.metadata;
   const rest = finalizers.filter((name) => name !== FINALIZER);
   try {
-    await deps.client
-      .resource(deps.subject.type)
-      .patch(keyOf(object), "merge", { metadata: { resourceVersion, finalizers: rest } }, { signal: context.signal });
+    await client
+      .resource(subject.type)
+      .patch(keyOf(object), "merge", { metadata: { resourceVersion, finalizers: rest } }, { signal });
   } catch (thrown) {
     if (!isGone(thrown)) throw thrown;
   }
-  return settled();
 }
 
 async function tell<T extends KubeObject>(
@@ -77,13 +111,16 @@ async function tell<T extends KubeObject>(
   await settle(object, { wanted: { problems: [] }, problems, present, deleting: true }, context, deps);
 }
 
-/** What the server has. A kind that we may not list counts only when the class is known to have had something of it. */
+/** What the server has. A kind that we may not list counts only when the class is known to have had, or been sent, something of it. */
 async function childrenOnServer<T extends KubeObject>(
   object: Stored<T>,
   signal: AbortSignal,
   deps: ReconcileDeps<T>,
 ): Promise<{ readonly left: readonly PresentChild[]; readonly refused: readonly Problem[] }> {
-  const refs = deps.subject.statusOf(object)?.resource_refs ?? [];
+  const refs = [
+    ...(deps.subject.statusOf(object)?.resource_refs ?? []),
+    ...deps.sent.of(object).map(({ apiVersion, kind }) => ({ apiVersion, kind })),
+  ];
   const refused: Problem[] = [];
   const left = await Promise.all(
     deps.children.kinds.map(async (kind): Promise<PresentChild[]> => {

@@ -20,7 +20,7 @@ export interface ReconcileDeps<T extends KubeObject> {
   /** The same objects, no older than our own last writes. */
   readonly own: OwnWrites<T>;
   /** What passes sent that did not come to their end. */
-  readonly sent: SentChildren<T>;
+  readonly sent: SentChildren;
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly children: ChildCache;

@@ -7,7 +7,7 @@ import { problemFromFault } from "../lifecycle/problem.ts";
 import type { Reason } from "../lifecycle/reasons.ts";
 import type { Applied } from "./apply-children.ts";
 import { childId, type PresentChild } from "./child-cache.ts";
-import { FINALIZER, finalize } from "./finalize.ts";
+import { FINALIZER, finalize, REFUSED_MS, removeFormer } from "./finalize.ts";
 import type { ReconcileDeps } from "./reconcile-deps.ts";
 import { removeChildren } from "./remove-children.ts";
 import { without } from "./sent-children.ts";
@@ -27,6 +27,12 @@ export async function reconcile<T extends KubeObject>(
   deps: ReconcileDeps<T>,
 ): Promise<Outcome> {
   const object = deps.own.get(key);
+  const former = deps.sent.ofFormer(key, object);
+  if (former) {
+    const undeleted = await removeFormer(key, former, context.signal, deps);
+    if (undeleted.length > 0 && !object) return checkAgain(REFUSED_MS, "what a class left may not be deleted");
+    if (undeleted.length === 0) deps.sent.told(key);
+  }
   if (!object) return settled();
   if (isBeingDeleted(object)) return finalize(object, context, deps);
   const current = hasFinalizer(object, FINALIZER) ? object : await addFinalizer(object, context, deps);
@@ -37,7 +43,7 @@ export async function reconcile<T extends KubeObject>(
   const problems = [...wanted.problems, ...made.problems];
   const step = await settle(current, { wanted, problems, present: made.present, deleting: false }, context, deps);
   if (made.retry) throw made.retry;
-  deps.sent.told(current.metadata.uid);
+  deps.sent.told(key);
   return outcomeOf(step, problems, deps.clock);
 }
 
@@ -80,8 +86,8 @@ async function bringAbout<T extends KubeObject>(
   if (unkept !== undefined) return { present: await asItIs(object, signal, deps), problems: [unkept] };
   const turns = nameTurns(children, before, (kind, manifest) => deps.children.get(kind, keyOf(manifest)));
   const undeleted = await removeChildren(turns.inTheWay, signal, deps);
-  const unwanted = without(deps.sent.of(object.metadata.uid), children);
-  deps.sent.note(object.metadata.uid, turns.free);
+  const unwanted = without(deps.sent.of(object), children);
+  deps.sent.note(object, turns.free);
   const applied = await deps.applier.apply(turns.free, signal, namedUids(object, deps));
   const all = await withStrays(object, { known: withApplied(object, applied, deps), sent: unwanted }, signal, deps);
   const problems = [...turns.waiting, ...undeleted, ...applied.problems];
@@ -126,8 +132,8 @@ function asItIs<T extends KubeObject>(
   signal: AbortSignal,
   deps: ReconcileDeps<T>,
 ): Promise<readonly PresentChild[]> {
-  const { uid } = object.metadata;
-  return withStrays(object, { known: deps.children.childrenOf(uid), sent: deps.sent.of(uid) }, signal, deps);
+  const known = deps.children.childrenOf(object.metadata.uid);
+  return withStrays(object, { known, sent: deps.sent.of(object) }, signal, deps);
 }
 
 /** With those that no watch shows as ours. As long as the server has them they stay named, and the next pass that comes through prunes them. */

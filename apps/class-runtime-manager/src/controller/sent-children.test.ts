@@ -1,5 +1,4 @@
-import type { KubeObject } from "@oaas/kube-core";
-import type { Change } from "@oaas/kube-runtime";
+import type { KubeObject, Stored } from "@oaas/kube-core";
 import { expect, test } from "vitest";
 import { SentChildren, without } from "./sent-children.ts";
 
@@ -8,39 +7,37 @@ const child = (name: string, kind = "Service"): KubeObject => ({
   kind,
   metadata: { namespace: "shop", name },
 });
+const classOf = (name: string, uid: string): Stored<KubeObject> => ({
+  apiVersion: "oaas.io/v1alpha1",
+  kind: "ClassRuntime",
+  metadata: { namespace: "shop", name, uid, resourceVersion: "1" },
+});
+const names = (objects: readonly KubeObject[] = []): (string | undefined)[] =>
+  objects.map(({ metadata }) => metadata.name);
 
-function setUp() {
-  let tell = (_change: Change<KubeObject>): void => undefined;
-  const sent = new SentChildren<KubeObject>({
-    onChange: (listener) => {
-      tell = listener;
-      return () => undefined;
-    },
-  });
-  return { sent, tell: (change: Change<KubeObject>) => tell(change) };
-}
-
-const names = (objects: readonly KubeObject[]): (string | undefined)[] => objects.map(({ metadata }) => metadata.name);
+const ORDER = classOf("order", "first");
+const KEY = { namespace: "shop", name: "order" };
 
 test("what passes sent adds up until status tells of it, each child once", () => {
-  const { sent } = setUp();
-  expect(sent.of("class")).toEqual([]);
-  sent.note("class", [child("a"), child("b")]);
-  sent.note("class", [child("b"), child("c")]);
-  sent.note("other", [child("x")]);
-  expect(names(sent.of("class"))).toEqual(["a", "b", "c"]);
-  sent.told("class");
-  expect([sent.of("class"), names(sent.of("other"))]).toEqual([[], ["x"]]);
+  const sent = new SentChildren();
+  expect(sent.of(ORDER)).toEqual([]);
+  sent.note(ORDER, [child("a"), child("b")]);
+  sent.note(ORDER, [child("b"), child("c")]);
+  sent.note(classOf("other", "x"), [child("x")]);
+  expect(names(sent.of(ORDER))).toEqual(["a", "b", "c"]);
+  expect(sent.ofFormer(KEY, ORDER)).toBeUndefined();
+  sent.told(KEY);
+  expect([sent.of(ORDER), names(sent.of(classOf("other", "x")))]).toEqual([[], ["x"]]);
 });
 
-test("a class that is gone has nothing left", () => {
-  const { sent, tell } = setUp();
-  sent.note("class", [child("a")]);
-  const object = { ...child("order", "ClassRuntime"), metadata: { name: "order", uid: "class", resourceVersion: "1" } };
-  tell({ type: "added", object });
-  expect(names(sent.of("class"))).toEqual(["a"]);
-  tell({ type: "deleted", object });
-  expect(sent.of("class")).toEqual([]);
+test("a class that is gone leaves what was sent for it, also when its name is another's by now", () => {
+  const sent = new SentChildren();
+  sent.note(ORDER, [child("a")]);
+  for (const now of [undefined, classOf("order", "second")])
+    expect([sent.ofFormer(KEY, now)?.uid, names(sent.ofFormer(KEY, now)?.children)]).toEqual(["first", ["a"]]);
+  expect(sent.of(classOf("order", "second"))).toEqual([]);
+  sent.told(KEY);
+  expect(sent.ofFormer(KEY, undefined)).toBeUndefined();
 });
 
 test("without: by kind and name", () => {
