@@ -44,15 +44,10 @@ function loggableObject(value: object, depth: number, within: readonly object[])
     if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
     if (Array.isArray(value)) return loggableItems(value, deeper);
     if (value instanceof Set) return loggableItems([...value], deeper);
-    const entries = value instanceof Map ? mapEntries(value) : Object.entries(value);
-    return loggableEntries(entries, deeper);
+    return value instanceof Map ? loggableMap(value, deeper) : loggableMembers(value, deeper);
   } catch {
     return "[unreadable]";
   }
-}
-
-function mapEntries(map: ReadonlyMap<unknown, unknown>): [string, unknown][] {
-  return [...map].map(([key, part]) => [String(key), part]);
 }
 
 function loggableItems(items: readonly unknown[], deeper: (part: unknown) => unknown): unknown[] {
@@ -60,16 +55,27 @@ function loggableItems(items: readonly unknown[], deeper: (part: unknown) => unk
   return items.length > MAX_ITEMS ? [...shown, `[${items.length - MAX_ITEMS} more]`] : shown;
 }
 
-function loggableEntries(
-  entries: readonly (readonly [string, unknown])[],
-  deeper: (part: unknown) => unknown,
-): Record<string, unknown> {
-  const plain: [string, unknown][] = [];
-  for (const [key, part] of entries.slice(0, MAX_ITEMS)) {
-    if (part !== undefined) plain.push([key, isSecretKey(key) ? HIDDEN : deeper(part)]);
+function loggableMap(map: ReadonlyMap<unknown, unknown>, deeper: (part: unknown) => unknown): Record<string, unknown> {
+  return loggableMembers(Object.fromEntries([...map].map(([key, part]) => [String(key), part])), deeper);
+}
+
+function loggableMembers(members: object, deeper: (part: unknown) => unknown): Record<string, unknown> {
+  const plain: Record<string, unknown> = {};
+  const keys = Object.keys(members);
+  const shown = Math.min(keys.length, MAX_ITEMS);
+  for (let index = 0; index < shown; index += 1) {
+    const key = keys[index] as string;
+    const part = (members as Readonly<Record<string, unknown>>)[key];
+    if (part !== undefined) put(plain, key, isSecretKey(key) ? HIDDEN : deeper(part));
   }
-  if (entries.length > MAX_ITEMS) plain.push(["...", `[${entries.length - MAX_ITEMS} more]`]);
-  return Object.fromEntries(plain);
+  if (keys.length > MAX_ITEMS) plain["..."] = `[${keys.length - MAX_ITEMS} more]`;
+  return plain;
+}
+
+/** Assigned, this one name would become the prototype instead of a member. */
+function put(plain: Record<string, unknown>, key: string, value: unknown): void {
+  if (key === "__proto__") Object.defineProperty(plain, key, { value, enumerable: true, configurable: true });
+  else plain[key] = value;
 }
 
 function shortText(text: string): string {

@@ -26,6 +26,8 @@ export interface Logger extends Readonly<Record<LogLevel, LogMethod>> {
   isEnabled(level: LogLevel): boolean;
   /** A logger that puts these fields into every line. */
   child(fields: LogFields): Logger;
+  /** Lines that are logged by `work`, before it returns, are written as one piece when it has: many lines for the price of one. */
+  together(work: () => void): void;
 }
 
 /** A line before it becomes text: fields are plain JSON and hold no secrets. */
@@ -43,6 +45,8 @@ export interface LoggerOptions {
   readonly clock: Pick<Clock, "now">;
   readonly sink: LogSink;
   readonly level: LogThreshold;
+  /** Has what is handed to the sink by `work` written as one piece; by default each line is by itself. */
+  readonly together?: (work: () => void) => void;
   /** Supplies correlation id, deployment id and trace of the running work. */
   readonly context?: ContextStore;
   readonly fields?: LogFields;
@@ -70,6 +74,7 @@ export function createLogger(options: LoggerOptions): Logger {
       fatal: methodOf("fatal"),
       isEnabled,
       child: (fields) => withFields({ ...bound, ...fields }),
+      together: options.together ?? ((work) => work()),
     };
   };
   return withFields(options.fields ?? {});

@@ -27,6 +27,6 @@ const SHORTEST_CREDENTIAL = 14;
 /** Hides user info of URLs and bearer tokens that stand inside a text. */
 export function hideSecrets(text: string): string {
   const withoutUserInfo = text.includes("://") ? text.replaceAll(/:\/\/[^\s/?#]*@/g, `://${HIDDEN}@`) : text;
-  if (text.length < SHORTEST_CREDENTIAL) return withoutUserInfo;
+  if (text.length < SHORTEST_CREDENTIAL || !/\s/.test(text)) return withoutUserInfo;
   return withoutUserInfo.replaceAll(/\b(bearer|basic)\s+[\w.~+/=-]{8,}/gi, `$1 ${HIDDEN}`);
 }

@@ -3,6 +3,8 @@ import { writeSync } from "node:fs";
 /** Takes finished lines, newline included. Does not throw. */
 export interface LogDestination {
   write(line: string): void;
+  /** Writes the lines that `work` writes before it returns as one piece. Without it each is written by itself. */
+  together?(work: () => void): void;
 }
 
 /** How long a line waits, in all, for a reader that does not keep up. */
@@ -22,12 +24,28 @@ const pauseCell = new Int32Array(new SharedArrayBuffer(4));
 export function createFdDestination(fd: number): LogDestination {
   let isStalled = false;
   let isCut = false;
+  let gathered: string | undefined;
+  const write = (lines: string): void => {
+    const bytes = Buffer.from(isCut ? `\n${lines}` : lines);
+    const written = writeAll(fd, bytes, isStalled ? 0 : PATIENCE_MS);
+    isStalled = written < bytes.length;
+    if (written > 0) isCut = isStalled;
+  };
   return {
     write: (line) => {
-      const bytes = Buffer.from(isCut ? `\n${line}` : line);
-      const written = writeAll(fd, bytes, isStalled ? 0 : PATIENCE_MS);
-      isStalled = written < bytes.length;
-      if (written > 0) isCut = isStalled;
+      if (gathered === undefined) write(line);
+      else gathered += line;
+    },
+    together: (work) => {
+      if (gathered !== undefined) return work();
+      gathered = "";
+      try {
+        return work();
+      } finally {
+        const lines = gathered;
+        gathered = undefined;
+        if (lines !== "") write(lines);
+      }
     },
   };
 }

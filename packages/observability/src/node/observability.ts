@@ -44,11 +44,13 @@ export interface Observability {
 export async function createObservability(options: ObservabilityOptions): Promise<Observability> {
   const context = createAsyncContext();
   const { clock, timers, random } = options.ambient;
+  const destination = options.log.destination ?? createFdDestination(1);
   const log = createLogger({
     clock,
     context,
     level: options.log.level,
-    sink: sinkOf(options.log),
+    sink: sinkOf(options.log, destination),
+    together: (work) => (destination.together ? destination.together(work) : work()),
     fields: { [LOG_FIELDS.service]: options.service, [LOG_FIELDS.version]: options.version },
   });
   const tracing: TracerOptions = {
@@ -72,8 +74,7 @@ export async function createObservability(options: ObservabilityOptions): Promis
   };
 }
 
-function sinkOf(log: ObservabilityOptions["log"]): ReturnType<typeof createJsonSink> {
-  const destination = log.destination ?? createFdDestination(1);
+function sinkOf(log: ObservabilityOptions["log"], destination: LogDestination): ReturnType<typeof createJsonSink> {
   const isPlain = log.format === "plain" || (log.format === "auto" && log.isTerminal);
   return isPlain ? createHumanSink(destination, log.isTerminal && log.colors !== false) : createJsonSink(destination);
 }
