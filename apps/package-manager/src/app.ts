@@ -44,7 +44,10 @@ export interface RunningApp {
 export async function startApp(config: PmConfig, ports: AppPorts): Promise<RunningApp> {
   const platform = await startPlatform(config, ports);
   const authenticate = authenticatorOf(config, ports);
-  const audit = auditToLog(ports.logger);
+  const audit = auditToLog(ports.logger, (work) =>
+    // The lines of several requests: in the context of none of them.
+    ports.context.run({}, () => void setImmediate(work)),
+  );
   const warnings = warningsOf(config);
   const http = httpServer(config, ports, platform, { authenticate, audit, warnings });
   const host = listenHost(config);

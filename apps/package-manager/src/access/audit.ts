@@ -13,21 +13,37 @@ export interface AuditEntry {
 }
 
 export interface AuditTrail {
-  record(entry: AuditEntry): void;
+  /** Resolves when the entry is written, so that nobody is answered before. */
+  record(entry: AuditEntry): Promise<void>;
 }
 
-/** Writes each change as a log line that no level leaves out. */
-export function auditToLog(logger: Logger): AuditTrail {
+/**
+ * Writes each change as a log line that no level leaves out.
+ *
+ * *Guarantees*: a change that was answered has its line. Lines of changes that end in the same turn of the event loop are written
+ * together, at its end, which makes a line cheap exactly when there are many.
+ */
+export function auditToLog(logger: Logger, afterTurn: (work: () => void) => void): AuditTrail {
   const log = logger.child({ audit: true });
+  let waiting: AuditEntry[] = [];
+  let written: PromiseWithResolvers<void> | undefined;
+  const write = (): void => {
+    const [entries, whenWritten] = [waiting, written];
+    waiting = [];
+    written = undefined;
+    log.together(() => {
+      for (const { correlationId, ...entry } of entries) log.warn("audit", { ...entry, correlation_id: correlationId });
+    });
+    whenWritten?.resolve();
+  };
   return {
-    record: ({ caller, action, target, status, correlationId, refused }) =>
-      log.warn("audit", {
-        caller,
-        action,
-        target,
-        status,
-        correlation_id: correlationId,
-        ...(refused === undefined ? {} : { refused }),
-      }),
+    record: (entry) => {
+      waiting.push(entry);
+      if (written === undefined) {
+        written = Promise.withResolvers();
+        afterTurn(write);
+      }
+      return written.promise;
+    },
   };
 }

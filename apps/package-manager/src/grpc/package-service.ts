@@ -34,7 +34,7 @@ export function packageService(deps: PackageServiceDeps): BoundService {
     work: (by: Call) => Promise<T>,
   ): Promise<T> => {
     let caller = "unknown";
-    const told = (status: number, refused?: string): void =>
+    const told = (status: number, refused?: string): Promise<void> =>
       deps.audit.record({
         caller,
         action,
@@ -47,10 +47,10 @@ export function packageService(deps: PackageServiceDeps): BoundService {
       const by = await asked(call, "deployer", action);
       caller = by.caller;
       const result = await work(by);
-      told(200);
+      await told(200);
       return result;
     } catch (thrown) {
-      told(400, thrown instanceof Error ? thrown.message : "it failed");
+      await told(400, thrown instanceof Error ? thrown.message : "it failed");
       throw thrown;
     }
   };

@@ -122,7 +122,7 @@ export class Pipeline {
       ({ fault: failed, reply } = this.refuse(thrown, incoming.url, correlationId));
     }
     if (operation.changes)
-      this.#options.audit.record({
+      await this.#options.audit.record({
         caller: caller.name,
         action: id,
         target: incoming.url,
