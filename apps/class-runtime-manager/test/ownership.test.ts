@@ -107,6 +107,32 @@ describeWith(["kubernetes"], "whose an object is, on a real API server", () => {
       await eventually(async () => (await service(namespace, SECOND)) === undefined, { what: "the stray to go" });
     }));
 
+  test("what was made for a class that nothing held any more goes too, also when its name is another's by then", () =>
+    managed("unheld", async ({ transport }) => {
+      const namespace = "unheld";
+      const key = { namespace, name: "order" };
+      const classes = client.resource(CLASS_RUNTIMES);
+      transport.break(({ target }) => target === "classruntimes/order/status", {
+        do: "answer",
+        status: 500,
+        reason: "InternalError",
+      });
+      await ask(client, namespace, "order", TWO);
+      await eventually(async () => (await service(namespace, SECOND)) !== undefined);
+      // As when the server deletes it in the very moment in which it takes the finalizer.
+      const release = transport.holdWatches();
+      await classes.patch(key, "merge", { metadata: { finalizers: null } });
+      await classes.delete(key);
+      expect(await classes.find(key)).toBeUndefined();
+      await ask(client, namespace, "order", ONE);
+      release();
+      transport.mend();
+      await isTold(namespace, "order", 2);
+      await eventually(async () => (await service(namespace, SECOND)) === undefined, { what: "what was left to go" });
+      await classes.delete(key);
+      await eventually(async () => (await worldOf(client, namespace)).size === 0, { what: "nothing to be left" });
+    }));
+
   test("nobody else's children are sent over when a class is deleted", () =>
     managed("crowd", async (manager) => {
       const { transport } = manager;
