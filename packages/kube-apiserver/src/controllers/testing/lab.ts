@@ -1,9 +1,11 @@
 import { virtualAmbient } from "@oaas/foundation/virtual";
 import { isJsonObject, type JsonObject, type KubeObject } from "@oaas/kube-core";
-import type { ServedKind, ServerController } from "../cluster-objects.ts";
+import type { ClusterObjects, ObjectChange, ServedKind, ServerController } from "../cluster-objects.ts";
 import { typed } from "../objects/cluster-view.ts";
 import * as resources from "../objects/resources.ts";
 import type { Condition, Pod } from "../objects/typed.ts";
+import { ApiServer } from "../../server.ts";
+import { builtInKinds } from "../../kinds/built-in-kinds.ts";
 import { MemoryCluster } from "./memory-cluster.ts";
 
 const CLUSTER_SCOPED = new Set(["namespaces", "nodes", "persistentvolumes"]);
@@ -13,20 +15,60 @@ export const ALL_KINDS: readonly ServedKind[] = Object.values(resources)
   .filter((value): value is resources.Resource => typeof value === "object" && "resource" in value)
   .map(({ group, resource, kind }) => ({ group, resource, kind, isNamespaced: !CLUSTER_SCOPED.has(resource) }));
 
-/** A cluster in memory on virtual time, and the controllers one starts in it. */
+/** What the controllers stand on: a small stand-in, or the embedded server itself. */
+export const GROUNDS = ["memory", "server"] as const;
+export type Ground = (typeof GROUNDS)[number];
+
+/** A cluster on virtual time, and the controllers one starts in it. */
 export class Lab {
   readonly ambient = virtualAmbient(1);
   readonly time = this.ambient.time;
-  readonly cluster: MemoryCluster;
-  readonly #controllers: ServerController[] = [];
   readonly problems: unknown[] = [];
+  /** Every change, for timelines. */
+  readonly history: ObjectChange[] = [];
+  readonly #controllers: ServerController[] = [];
+  #cluster: ClusterObjects | undefined;
+  #counted = 0;
 
-  constructor(kinds: readonly ServedKind[] = ALL_KINDS) {
-    this.cluster = new MemoryCluster(this.time, this.ambient.ids, kinds);
+  static async on(ground: Ground): Promise<Lab> {
+    const lab = new Lab();
+    const { time, ambient } = lab;
+    if (ground === "memory") {
+      lab.#cluster = new MemoryCluster(time, ambient.ids, ALL_KINDS);
+    } else {
+      const server = new ApiServer({
+        clock: time,
+        timers: time,
+        ids: ambient.ids,
+        kinds: builtInKinds().map((k) =>
+          k.resource === "pods" && k.group === "" ? { ...k, rules: { ...k.rules, updateErrors: () => [] } } : k,
+        ),
+      });
+      await server.start();
+      lab.#cluster = server.objects;
+      lab.#controllers.push({
+        name: "server",
+        start: () => undefined,
+        stop: () => undefined,
+        isIdle: () => server.isIdle(),
+      });
+      for (const kind of ALL_KINDS.filter(({ group }) => group.includes("knative"))) {
+        const made = await server.objects.create(DEFINITIONS, definitionOf(kind), "tester");
+        if (!made.ok) throw new Error(made.error.message);
+        await lab.settle();
+      }
+    }
+    lab.cluster.onChange((change) => void lab.history.push(change));
+    return lab;
+  }
+
+  get cluster(): ClusterObjects {
+    if (!this.#cluster) throw new Error("use Lab.on");
+    return this.#cluster;
   }
 
   get ports(): {
-    readonly objects: MemoryCluster;
+    readonly objects: ClusterObjects;
     readonly clock: Lab["time"];
     readonly timers: Lab["time"];
     readonly onProblem: (problem: unknown) => void;
@@ -66,11 +108,15 @@ export class Lab {
   }
 
   async create(kind: resources.Resource, object: object): Promise<JsonObject> {
-    const made = await this.cluster.create(kind, {
-      apiVersion: kind.apiVersion,
-      kind: kind.kind,
-      ...object,
-    });
+    const made = await this.cluster.create(
+      kind,
+      {
+        apiVersion: kind.apiVersion,
+        kind: kind.kind,
+        ...object,
+      },
+      "tester",
+    );
     if (!made.ok) throw new Error(made.error.message ?? "refused");
     await this.settle();
     return made.value;
@@ -78,7 +124,7 @@ export class Lab {
 
   async change(kind: resources.Resource, name: string, change: (object: JsonObject) => object): Promise<void> {
     const object = this.object(kind, name);
-    const result = await this.cluster.update(kind, change(object) as JsonObject);
+    const result = await this.cluster.update(kind, change(object) as JsonObject, "tester");
     if (!result.ok) throw new Error(result.error.message ?? "refused");
     await this.settle();
   }
@@ -108,14 +154,28 @@ export class Lab {
 
   /** Writes since the last call. */
   written(): number {
-    const { create, update, status, delete: deleted } = this.cluster.writes;
-    const sum = create + update + status + deleted;
-    const since = sum - this.#counted;
-    this.#counted = sum;
+    const since = this.history.length - this.#counted;
+    this.#counted = this.history.length;
     return since;
   }
+}
 
-  #counted = 0;
+const DEFINITIONS = { group: "apiextensions.k8s.io", resource: "customresourcedefinitions" };
+
+/** As loose as Knative's own definitions are. */
+function definitionOf({ group, resource, kind }: ServedKind): JsonObject {
+  const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
+  return {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `${resource}.${group}` },
+    spec: {
+      group,
+      names: { kind, plural: resource, singular: kind.toLowerCase(), listKind: `${kind}List` },
+      scope: "Namespaced",
+      versions: [{ name: "v1", served: true, storage: true, schema, subresources: { status: {} } }],
+    },
+  };
 }
 
 export interface EventObject extends KubeObject {

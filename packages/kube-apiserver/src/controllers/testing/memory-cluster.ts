@@ -22,14 +22,6 @@ import { wholeSeconds } from "../objects/time.ts";
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** How often each verb changed something: quiet rows count these. */
-export interface WriteCounts {
-  create: number;
-  update: number;
-  status: number;
-  delete: number;
-}
-
 /**
  * A small working server for tests of controllers: names, versions, generations, finalizers, owners and graceful deletion, and nothing
  * of schemas. Suites that need the truth run on the embedded server itself.
@@ -41,9 +33,6 @@ export class MemoryCluster implements ClusterObjects {
   readonly #clock: Clock;
   readonly #ids: Ids;
   #revision = 0;
-  /** Every change, for timelines. */
-  readonly history: { readonly at: number; readonly change: ObjectChange }[] = [];
-  readonly writes: WriteCounts = { create: 0, update: 0, status: 0, delete: 0 };
   /** Asked before each write; what it gives back is the refusal. */
   refuse: (verb: string, kind: ResourceName, object: JsonObject | ObjectName) => Status | undefined = () => undefined;
 
@@ -109,7 +98,6 @@ export class MemoryCluster implements ClusterObjects {
         generation: 1,
       },
     };
-    this.writes.create += 1;
     return ok(this.#commit(kind, target, asJson(made)));
   }
 
@@ -123,7 +111,13 @@ export class MemoryCluster implements ClusterObjects {
   }
 
   async updateStatus(kind: ResourceName, object: JsonObject): Promise<Result<JsonObject, Status>> {
-    return this.#change("status", kind, object, (live) => ({ ...live, status: object["status"] ?? {} }));
+    return this.#change("status", kind, object, (live) =>
+      asJson({
+        ...live,
+        metadata: { ...typed(object).metadata, generation: typed(live).metadata.generation },
+        status: object["status"] ?? {},
+      }),
+    );
   }
 
   async writeSubresource(
@@ -150,7 +144,6 @@ export class MemoryCluster implements ClusterObjects {
       lastTransitionTime: wholeSeconds(this.#clock.now()),
     };
     const conditions = [...before.filter((condition) => condition["type"] !== "PodScheduled"), scheduled];
-    this.writes.update += 1;
     return ok(
       this.#commit(kind, name, {
         ...live,
@@ -170,7 +163,6 @@ export class MemoryCluster implements ClusterObjects {
     if (options.resourceVersion !== undefined && options.resourceVersion !== metadata.resourceVersion) {
       return err(failure("Conflict", "another version"));
     }
-    this.writes.delete += 1;
     return ok(this.#delete(kind, name, live, options));
   }
 
@@ -220,9 +212,9 @@ export class MemoryCluster implements ClusterObjects {
     }
     const next = merge(live);
     if (equalJson(strip(next), strip(live))) return ok(live);
-    this.writes[verb] += 1;
     const { metadata } = typed<KubeObject>(next);
-    const isFree = metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).length === 0;
+    const isHeld = kind.resource === "namespaces" || (metadata.finalizers ?? []).length > 0;
+    const isFree = metadata.deletionTimestamp !== undefined && !isHeld;
     if (isFree && metadata.deletionGracePeriodSeconds === 0) return ok(this.#remove(kind, target));
     return ok(this.#commit(kind, target, next));
   }
@@ -245,7 +237,6 @@ export class MemoryCluster implements ClusterObjects {
   }
 
   #notify(change: ObjectChange): void {
-    this.history.push({ at: this.#clock.now(), change });
     for (const listener of this.#listeners) listener(change);
   }
 

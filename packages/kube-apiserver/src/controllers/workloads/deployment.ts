@@ -84,33 +84,24 @@ function named(rollout: Rollout): Decision | undefined {
   const { deployment, newSet, old, now } = rollout;
   if (!newSet) return undefined;
   const revision = Math.max(revisionOf(newSet), Math.max(0, ...old.map(revisionOf)) + 1);
-  const annotations = setAnnotations(deployment, newSet, revision);
+  const copied = setAnnotations(deployment, newSet, revision);
   const minReadySeconds = deployment.spec.minReadySeconds ?? 0;
-  if (
-    !equalJson(annotations, newSet.metadata.annotations ?? {}) ||
-    (newSet.spec.minReadySeconds ?? 0) !== minReadySeconds
-  ) {
+  if (!equalJson(copied, newSet.metadata.annotations ?? {}) || (newSet.spec.minReadySeconds ?? 0) !== minReadySeconds) {
     const spec = minReadySeconds === 0 ? withoutMinReady(newSet.spec) : { ...newSet.spec, minReadySeconds };
-    return decision([update(REPLICA_SETS, { ...newSet, metadata: { ...newSet.metadata, annotations }, spec })]);
+    return decision([update(REPLICA_SETS, { ...newSet, metadata: { ...newSet.metadata, annotations: copied }, spec })]);
   }
   if (deployment.metadata.annotations?.[REVISION] === String(revision)) return undefined;
   const isFresh = newSet.status?.observedGeneration === undefined;
-  const created = claim(
-    "Progressing",
-    "True",
-    "NewReplicaSetCreated",
-    `Created new replica set "${newSet.metadata.name}"`,
-  );
-  const current = conditionIn(deployment.status?.conditions, "Progressing");
-  if (hasDeadline(deployment) && isFresh && current?.message !== created.message) {
-    const conditions = withDeploymentCondition(deployment.status?.conditions ?? [], created, now);
-    return decision([updateStatus(DEPLOYMENTS, { ...deployment, status: { ...deployment.status, conditions } })]);
-  }
-  const metadata = {
-    ...deployment.metadata,
-    annotations: { ...deployment.metadata.annotations, [REVISION]: String(revision) },
-  };
-  return decision([update(DEPLOYMENTS, { ...deployment, metadata })]);
+  const message = `Created new replica set "${newSet.metadata.name}"`;
+  const created = claim("Progressing", "True", "NewReplicaSetCreated", message);
+  const before = deployment.status?.conditions ?? [];
+  const conditions = hasDeadline(deployment) && isFresh ? withDeploymentCondition(before, created, now) : before;
+  // By the status, whose writes may change annotations, as the real controller does: it is not a change of the wish.
+  const annotations = { ...deployment.metadata.annotations, [REVISION]: String(revision) };
+  const metadata = { ...deployment.metadata, annotations };
+  return decision([
+    updateStatus(DEPLOYMENTS, { ...deployment, metadata, status: { ...deployment.status, conditions } }),
+  ]);
 }
 
 function withoutMinReady(spec: ReplicaSet["spec"]): ReplicaSet["spec"] {

@@ -1,0 +1,243 @@
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "@oaas/kube-core";
+import type { DeleteOptions } from "../cluster-objects.ts";
+import { garbageCollector, namespaceController } from "../index.ts";
+import { typed } from "../objects/cluster-view.ts";
+import {
+  CONFIG_MAPS,
+  DEPLOYMENTS,
+  EVENTS,
+  KNATIVE_SERVICES,
+  NAMESPACES,
+  NODES,
+  PODS,
+  REPLICA_SETS,
+  SERVICE_ACCOUNTS,
+  type Resource,
+} from "../objects/resources.ts";
+import { workloadSimulation } from "../simulation.ts";
+import { conditionsText, deployment, GROUNDS, Lab } from "../testing/lab.ts";
+
+describe.each(GROUNDS)("on %s:", (ground) => {
+  async function started(): Promise<Lab> {
+    const lab = await Lab.on(ground);
+    await lab.start(garbageCollector(lab.ports), namespaceController(lab.ports));
+    return lab;
+  }
+
+  /** An object that these own. */
+  async function owned(
+    lab: Lab,
+    name: string,
+    owners: readonly JsonObject[] = [],
+    more: object = {},
+    kind: Resource = CONFIG_MAPS,
+  ): Promise<JsonObject> {
+    const ownerReferences = owners.map((owner) => {
+      const { apiVersion, kind: ownerKind, metadata } = typed(owner);
+      return { apiVersion, kind: ownerKind, name: metadata.name, uid: metadata.uid, blockOwnerDeletion: true };
+    });
+    return lab.create(kind, {
+      metadata: { name, namespace: "default", ...(owners.length === 0 ? {} : { ownerReferences }), ...more },
+    });
+  }
+
+  async function removed(lab: Lab, name: string, options: DeleteOptions = {}): Promise<void> {
+    await lab.cluster.delete(CONFIG_MAPS, { namespace: "default", name }, options);
+    await lab.settle();
+  }
+
+  const left = (lab: Lab): string[] =>
+    lab.cluster
+      .list(CONFIG_MAPS, "default")
+      .map((object) => typed(object).metadata.name)
+      .filter((name) => name !== "kube-root-ca.crt");
+
+  async function change(lab: Lab, name: string, metadata: (before: object) => object): Promise<void> {
+    await lab.change(CONFIG_MAPS, name, (object) => ({ ...object, metadata: metadata(typed(object).metadata) }));
+  }
+
+  describe("garbage", () => {
+    test("in the background: what an owner leaves behind goes, and what that leaves behind", async () => {
+      const lab = await started();
+      const owner = await owned(lab, "a");
+      const child = await owned(lab, "b", [owner]);
+      await owned(lab, "c", [child]);
+      await owned(lab, "d");
+      await removed(lab, "a", { propagation: "Background" });
+      expect(left(lab)).toEqual(["d"]);
+    });
+
+    test("in the foreground: the owner goes last", async () => {
+      const lab = await started();
+      const owner = await owned(lab, "a");
+      await owned(lab, "b", [owner], { finalizers: ["example.test/hold"] });
+      await owned(lab, "c", [owner]);
+      await removed(lab, "a", { propagation: "Foreground" });
+      expect(left(lab)).toEqual(["a", "b"]);
+      expect(typed(lab.object(CONFIG_MAPS, "a")).metadata).toMatchObject({ finalizers: ["foregroundDeletion"] });
+      await change(lab, "b", (metadata) => ({ ...metadata, finalizers: [] }));
+      expect(left(lab)).toEqual([]);
+    });
+
+    test("in the foreground: who does not block is not waited for", async () => {
+      const lab = await started();
+      const owner = typed(await owned(lab, "a"));
+      const ownerReferences = [
+        { apiVersion: "v1", kind: "ConfigMap", name: "a", uid: owner.metadata.uid, blockOwnerDeletion: false },
+      ];
+      await owned(lab, "b", [], { ownerReferences, finalizers: ["example.test/hold"] });
+      await removed(lab, "a", { propagation: "Foreground" });
+      expect(left(lab)).toEqual(["b"]);
+    });
+
+    test("orphaned: the dependents stay, without their owner", async () => {
+      const lab = await started();
+      const owner = await owned(lab, "a");
+      await owned(lab, "b", [owner]);
+      await removed(lab, "a", { propagation: "Orphan" });
+      expect(left(lab)).toEqual(["b"]);
+      expect(typed(lab.object(CONFIG_MAPS, "b")).metadata.ownerReferences).toBeUndefined();
+    });
+
+    test("with two owners it stays until both are gone, and forgets the one that is", async () => {
+      const lab = await started();
+      const owners = [await owned(lab, "a"), await owned(lab, "b")];
+      await owned(lab, "c", owners);
+      await removed(lab, "a");
+      expect(left(lab)).toEqual(["b", "c"]);
+      expect(typed(lab.object(CONFIG_MAPS, "c")).metadata.ownerReferences).toMatchObject([{ name: "b" }]);
+      await removed(lab, "b");
+      expect(left(lab)).toEqual([]);
+    });
+
+    test("two owners, one deleted in the foreground: it lets go of that one and stays", async () => {
+      const lab = await started();
+      const owners = [await owned(lab, "a"), await owned(lab, "b")];
+      await owned(lab, "c", owners);
+      await removed(lab, "a", { propagation: "Foreground" });
+      expect(left(lab)).toEqual(["b", "c"]);
+    });
+
+    test("an owner that never was, one of another uid, one in another namespace: it goes", async () => {
+      const lab = await started();
+      const reference = {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        name: "gone",
+        uid: "00000000-0000-4000-8000-000000000000",
+      };
+      await owned(lab, "a", [], { ownerReferences: [reference] });
+      await owned(lab, "owner");
+      await owned(lab, "b", [], { ownerReferences: [{ ...reference, name: "owner" }] });
+      await lab.create(NAMESPACES, { metadata: { name: "other" } });
+      const far = typed(await lab.create(CONFIG_MAPS, { metadata: { name: "far", namespace: "other" } }));
+      await owned(lab, "c", [], { ownerReferences: [{ ...reference, name: "far", uid: far.metadata.uid }] });
+      expect(left(lab)).toEqual(["owner"]);
+    });
+
+    test("a cluster-scoped owner counts; one of a kind that is not served leaves things as they are", async () => {
+      const lab = await started();
+      const node = await lab.create(NODES, { metadata: { name: "n" } });
+      await owned(lab, "a", [node]);
+      const unknown = {
+        apiVersion: "example.test/v1",
+        kind: "Ghost",
+        name: "g",
+        uid: "00000000-0000-4000-8000-000000000001",
+      };
+      await owned(lab, "b", [], { ownerReferences: [unknown] });
+      expect(left(lab)).toEqual(["a", "b"]);
+      await lab.cluster.delete(NODES, { name: "n" }, {});
+      await lab.settle();
+      expect(left(lab)).toEqual(["b"]);
+    });
+
+    test("owners of kinds that definitions brought count too", async () => {
+      const lab = await started();
+      const owner = await owned(lab, "a", [], {}, KNATIVE_SERVICES);
+      await owned(lab, "b", [owner]);
+      await lab.cluster.delete(KNATIVE_SERVICES, { namespace: "default", name: "a" }, {});
+      await lab.settle();
+      expect(left(lab)).toEqual([]);
+    });
+
+    test("a Deployment takes its sets and pods along, and adopts them back when it is orphaned and made anew", async () => {
+      const lab = await Lab.on(ground);
+      await lab.start(garbageCollector(lab.ports), workloadSimulation(lab.ports, { containerEvents: false }));
+      await lab.create(DEPLOYMENTS, deployment());
+      await lab.pass(1000);
+      const pods = lab.pods().map(({ metadata }) => metadata.name);
+      await lab.cluster.delete(DEPLOYMENTS, { namespace: "default", name: "web" }, { propagation: "Orphan" });
+      await lab.pass(1000);
+      expect(lab.pods().map(({ metadata }) => metadata.name)).toEqual(pods);
+      await lab.create(DEPLOYMENTS, deployment());
+      await lab.pass(1000);
+      expect(lab.pods().map(({ metadata }) => metadata.name)).toEqual(pods);
+      await lab.cluster.delete(DEPLOYMENTS, { namespace: "default", name: "web" }, { propagation: "Foreground" });
+      await lab.pass(1000);
+      expect([DEPLOYMENTS, REPLICA_SETS, PODS].flatMap((kind) => lab.cluster.list(kind))).toEqual([]);
+    });
+  });
+
+  describe("a namespace", () => {
+    test("has a service account and the root certificates, also when they are deleted", async () => {
+      const lab = await started();
+      await lab.create(NAMESPACES, { metadata: { name: "n" }, spec: { finalizers: ["kubernetes"] } });
+      expect(lab.cluster.get(SERVICE_ACCOUNTS, { namespace: "n", name: "default" })).toBeDefined();
+      await lab.cluster.delete(CONFIG_MAPS, { namespace: "n", name: "kube-root-ca.crt" }, {});
+      await lab.settle();
+      expect(lab.cluster.get(CONFIG_MAPS, { namespace: "n", name: "kube-root-ca.crt" })).toMatchObject({
+        data: { "ca.crt": "" },
+      });
+      lab.written();
+      await lab.pass(3_600_000);
+      expect(lab.written()).toBe(0);
+    });
+
+    test("goes with all that is in it", async () => {
+      const lab = await started();
+      await lab.create(NAMESPACES, { metadata: { name: "n" }, spec: { finalizers: ["kubernetes"] } });
+      await lab.create(CONFIG_MAPS, { metadata: { name: "c", namespace: "n" } });
+      await lab.create(KNATIVE_SERVICES, { metadata: { name: "k", namespace: "n" } });
+      await lab.cluster.delete(NAMESPACES, { name: "n" }, {});
+      await lab.settle();
+      expect(lab.cluster.get(NAMESPACES, { name: "n" })).toBeUndefined();
+      expect(
+        [CONFIG_MAPS, KNATIVE_SERVICES, SERVICE_ACCOUNTS, EVENTS].flatMap((kind) => lab.cluster.list(kind, "n")),
+      ).toEqual([]);
+    });
+
+    test("waits for finalizers, and says for which", async () => {
+      const lab = await started();
+      await lab.create(NAMESPACES, { metadata: { name: "n" }, spec: { finalizers: ["kubernetes"] } });
+      await lab.create(CONFIG_MAPS, { metadata: { name: "c", namespace: "n", finalizers: ["example.test/hold"] } });
+      await lab.cluster.delete(NAMESPACES, { name: "n" }, {});
+      await lab.settle();
+      expect(conditionsText(lab.object(NAMESPACES, "n"))).toBe(
+        "NamespaceDeletionDiscoveryFailure=False(ResourcesDiscovered) NamespaceDeletionGroupVersionParsingFailure=False(ParsedGroupVersions) NamespaceDeletionContentFailure=False(ContentDeleted) NamespaceContentRemaining=True(SomeResourcesRemain) NamespaceFinalizersRemaining=True(SomeFinalizersRemain)",
+      );
+      expect(lab.object(NAMESPACES, "n")["status"]).toMatchObject({
+        phase: "Terminating",
+        conditions: [
+          {},
+          {},
+          {},
+          { message: "Some resources are remaining: configmaps. has 1 resource instances" },
+          {
+            message:
+              "Some content in the namespace has finalizers remaining: example.test/hold in 1 resource instances",
+          },
+        ],
+      });
+      const held = lab.cluster.get(CONFIG_MAPS, { namespace: "n", name: "c" }) ?? {};
+      await lab.cluster.update(
+        CONFIG_MAPS,
+        { ...held, metadata: { ...(held["metadata"] as JsonObject), finalizers: [] } },
+        "tester",
+      );
+      await lab.settle();
+      expect(lab.cluster.get(NAMESPACES, { name: "n" })).toBeUndefined();
+    });
+  });
+});
