@@ -4,6 +4,7 @@ import { serverSideApply } from "../cases/apply.ts";
 import { deletion } from "../cases/deletion.ts";
 import { discovery, tables } from "../cases/discovery.ts";
 import { garbage } from "../cases/garbage.ts";
+import { kubectlCases, kubectlWorkloads } from "../cases/kubectl.ts";
 import { metadata } from "../cases/metadata.ts";
 import { paging } from "../cases/paging.ts";
 import { patches } from "../cases/patches.ts";
@@ -33,4 +34,6 @@ export const SUBJECTS: readonly Subject[] = [
   garbage,
   quota,
   workloads,
+  kubectlCases,
+  kubectlWorkloads,
 ];
