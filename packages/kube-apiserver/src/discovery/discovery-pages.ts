@@ -1,0 +1,87 @@
+import { createHash } from "node:crypto";
+import type { JsonObject } from "@oaas/kube-core";
+import type { ApiRequest, ApiResponse } from "../api.ts";
+import type { KindRegistry } from "../kinds/kind-registry.ts";
+import type { Page } from "../request/router.ts";
+import { groupsOf, type Group } from "./group-versions.ts";
+import { aggregated, groupInfo, resourceList } from "./resource-lists.ts";
+
+const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+const NO_CACHE = { "cache-control": "no-cache, private", vary: "Accept" };
+
+/** How clients learn what is there: `/api`, `/apis` and what is below them, plain or aggregated. */
+export function discoveryPages(kinds: KindRegistry): Page {
+  let known: { readonly edition: number; readonly groups: readonly Group[] } | undefined;
+  const groups = (): readonly Group[] => {
+    if (known?.edition !== kinds.edition) known = { edition: kinds.edition, groups: groupsOf(kinds.all()) };
+    return known.groups;
+  };
+  return {
+    answer: (request, path) =>
+      request.method === "GET" ? discovered(request, path.replace(/\/$/, ""), groups()) : undefined,
+  };
+}
+
+function discovered(request: ApiRequest, path: string, groups: readonly Group[]): ApiResponse | undefined {
+  const [, root, name, version, ...more] = path.split("/");
+  if (more.length > 0) return undefined;
+  if (root === "api") return version === undefined ? core(request, name, groups) : undefined;
+  if (root !== "apis") return undefined;
+  const others = groups.filter((group) => group.name !== "");
+  if (name === undefined) return listed(request, others);
+  const group = others.find((each) => each.name === name);
+  if (group === undefined) return undefined;
+  if (version === undefined) return json(groupInfo(group, true));
+  const found = group.versions.find((each) => each.version === version);
+  return found === undefined ? undefined : json(resourceList(name, found));
+}
+
+function core(request: ApiRequest, version: string | undefined, groups: readonly Group[]): ApiResponse | undefined {
+  const group = groups.find((each) => each.name === "");
+  if (version === undefined) {
+    if (wantsAggregated(request)) return aggregatedAnswer(request, group === undefined ? [] : [group]);
+    const serverAddress = request.headers["host"] ?? "";
+    return json({
+      kind: "APIVersions",
+      versions: (group?.versions ?? []).map((each) => each.version),
+      serverAddressByClientCIDRs: [{ clientCIDR: "0.0.0.0/0", serverAddress }],
+    });
+  }
+  const found = group?.versions.find((each) => each.version === version);
+  return found === undefined ? undefined : json(resourceList("", found));
+}
+
+function listed(request: ApiRequest, groups: readonly Group[]): ApiResponse {
+  if (wantsAggregated(request)) return aggregatedAnswer(request, groups);
+  return json({ kind: "APIGroupList", apiVersion: "v1", groups: groups.map((group) => groupInfo(group, false)) });
+}
+
+/** Whether the first form that the client takes and we know is the aggregated one. */
+function wantsAggregated({ headers }: ApiRequest): boolean {
+  for (const entry of (headers["accept"] ?? "").split(",")) {
+    const [type = "", ...parameters] = entry.split(";").map((part) => part.trim());
+    if (parameters.includes("as=APIGroupDiscoveryList")) {
+      if (type === "application/json" && parameters.includes("v=v2") && parameters.includes("g=apidiscovery.k8s.io"))
+        return true;
+      continue;
+    }
+    if (type === "application/json" || type === "*/*") return false;
+  }
+  return false;
+}
+
+function aggregatedAnswer(request: ApiRequest, groups: readonly Group[]): ApiResponse {
+  const body = JSON.stringify(aggregated(groups));
+  const etag = `"${createHash("sha512").update(body).digest("hex").toUpperCase()}"`;
+  const headers = { ...NO_CACHE, etag, "content-type": AGGREGATED };
+  if (request.headers["if-none-match"] === etag) return { status: 304, headers, body: "" };
+  return { status: 200, headers, body };
+}
+
+function json(object: JsonObject): ApiResponse {
+  return {
+    status: 200,
+    headers: { ...NO_CACHE, "content-type": "application/json" },
+    body: `${JSON.stringify(object)}\n`,
+  };
+}

@@ -1,0 +1,87 @@
+import type { JsonObject, JsonValue } from "@oaas/kube-core";
+import type { ServedKind } from "../discovery/group-versions.ts";
+import { KIND_DATA, type ResourceData } from "../kinds/kind-data.ts";
+
+const META = "io.k8s.apimachinery.pkg.apis.meta.v1.";
+const WITHOUT_PROSE =
+  "This server knows the fields of its built-in kinds, not their descriptions: see https://kubernetes.io/docs/reference/kubernetes-api/";
+
+/** The schemas of a kind and of its list, by name; other names are found in the server's own types. */
+export interface KindSchemas {
+  readonly name: string;
+  readonly listName?: string;
+  readonly schemas: Readonly<Record<string, JsonObject>>;
+}
+
+/** What OpenAPI says of a kind in one version. */
+export function kindSchemas({ kind, version }: ServedKind): KindSchemas {
+  const own = KIND_DATA.resources.find(
+    (each) => each.group === kind.group && each.version === version.name && each.resource === kind.resource,
+  );
+  return own === undefined ? definedSchemas({ kind, version }) : builtInSchemas(own);
+}
+
+function builtInSchemas({ schema, listSchema }: ResourceData): KindSchemas {
+  const described = { description: WITHOUT_PROSE, ...KIND_DATA.schemas[schema] };
+  return {
+    name: schema,
+    ...(listSchema === undefined ? {} : { listName: listSchema }),
+    schemas: { [schema]: described },
+  };
+}
+
+function definedSchemas({ kind, version }: ServedKind): KindSchemas {
+  const prefix = [...kind.group.split(".").toReversed(), version.name].join(".");
+  const [name, listName] = [`${prefix}.${kind.kind}`, `${prefix}.${kind.listKind}`];
+  const of = { group: kind.group, kind: kind.kind, version: version.name };
+  const shape = version.schema as unknown as JsonObject;
+  const properties = (shape["properties"] ?? {}) as JsonObject;
+  const text = { type: "string" };
+  const own: JsonObject = {
+    ...shown(shape),
+    type: "object",
+    properties: {
+      apiVersion: text,
+      kind: text,
+      metadata: { allOf: [reference(`${META}ObjectMeta`)] },
+      ...Object.fromEntries(
+        Object.entries(properties)
+          .filter(([member]) => !["apiVersion", "kind", "metadata"].includes(member))
+          .map(([member, schema]) => [member, shown(schema)]),
+      ),
+    },
+    "x-kubernetes-group-version-kind": [of],
+  };
+  const list: JsonObject = {
+    type: "object",
+    required: ["items"],
+    properties: {
+      apiVersion: text,
+      kind: text,
+      items: { type: "array", items: reference(name) },
+      metadata: { allOf: [reference(`${META}ListMeta`)] },
+    },
+    "x-kubernetes-group-version-kind": [{ ...of, kind: kind.listKind }],
+  };
+  return { name, listName, schemas: { [name]: own, [listName]: list } };
+}
+
+/** A definition's schema as OpenAPI shows it: a number or text says so in words that every reader knows. */
+function shown(schema: JsonValue): JsonObject {
+  if (typeof schema !== "object" || schema === null || Array.isArray(schema)) return {};
+  const object = schema as JsonObject;
+  const members = Object.entries(object).map(([name, value]): [string, JsonValue] => {
+    if (name === "properties" && typeof value === "object" && value !== null) {
+      return [name, Object.fromEntries(Object.entries(value).map(([key, each]) => [key, shown(each as JsonValue)]))];
+    }
+    const isSchema = name === "items" || (name === "additionalProperties" && typeof value === "object");
+    return [name, isSchema ? shown(value) : value];
+  });
+  const isEither = object["x-kubernetes-int-or-string"] === true && object["anyOf"] === undefined;
+  return { ...(isEither ? { anyOf: [{ type: "integer" }, { type: "string" }] } : {}), ...Object.fromEntries(members) };
+}
+
+/** A reference to a type. */
+export function reference(name: string): JsonObject {
+  return { $ref: `#/components/schemas/${name}` };
+}
