@@ -26,6 +26,7 @@ import type { ClusterDirectory } from "./ports.ts";
 import { PackageRegistry } from "./registry/package-registry.ts";
 import { CrmWatcher } from "./status/crm-watcher.ts";
 import { InboundReports } from "./status/inbound-reports.ts";
+import { patientGateway } from "./status/patient-gateway.ts";
 import { recommendedReplicas } from "./status/recommended-replicas.ts";
 import { RuntimeView } from "./status/runtime-view.ts";
 import { ClusterStatusReader } from "./status/status-reader.ts";
@@ -162,7 +163,7 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
       all: () => deployments.records(),
     },
     clusters,
-    gateway,
+    gateway: patientGateway(gateway, ambient),
     view,
     clock: ambient.clock,
   });

@@ -105,6 +105,21 @@ describe("the directory of clusters", () => {
     expect(await hung).toMatchObject({ health: { status: "unknown" } });
   });
 
+  it("waits once for a cluster that never answered, not for every reader again", async () => {
+    const { directory, script, time } = directoryOf();
+    const answer = Promise.withResolvers<ClusterHealth>();
+    script.answer = () => answer.promise;
+    const first = directory.reading(edge);
+    await time.advance(2_000);
+    expect(await first).toMatchObject({ health: { status: "unknown" }, error: "it has not answered yet" });
+    expect(await directory.reading(edge)).toMatchObject({ error: "it has not answered yet" });
+    expect(script.asked).toBe(1);
+    answer.resolve(well);
+    await time.advance(0);
+    const { health, error } = await directory.reading(edge);
+    expect([health, error]).toEqual([well, undefined]);
+  });
+
   it("says unknown for a cluster that never answered, and for one that is not there", async () => {
     const { directory, script } = directoryOf();
     script.answer = fail;

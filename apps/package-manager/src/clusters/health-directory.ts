@@ -94,7 +94,9 @@ export class HealthDirectory implements ClusterDirectory {
     try {
       return await orAbort(this.#ask(name, kept), patience.signal);
     } catch (thrown) {
-      return this.#now(reading ?? unread(name, "closed", Fault.from(thrown).message));
+      // It was waited for once; whoever comes next is not to wait for it again.
+      if (options.signal?.aborted !== true) kept.reading ??= unread(name, "closed", "it has not answered yet");
+      return this.#now(kept.reading ?? unread(name, "closed", Fault.from(thrown).message));
     }
   }
 

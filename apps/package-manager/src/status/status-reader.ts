@@ -2,7 +2,7 @@ import { Fault, isFault, notFound, orAbort, timestamp, unavailable, type Clock }
 import type { ClassRuntime, ClusterName, DeploymentKey, Topology, UnitId } from "@oaas/models";
 import { pageOf } from "@oaas/storage";
 import { placementsIn, type DeploymentRecord, type Placement } from "../deployments/deployment-record.ts";
-import type { ClusterDirectory, CrmGateway, RuntimeQuery, UnitReport } from "../ports.ts";
+import type { ClusterDirectory, RuntimeQuery, UnitReport } from "../ports.ts";
 import { pageRequest } from "../registry/package-queries.ts";
 import { faultOf } from "../saga-engine/stored-fault.ts";
 import type {
@@ -17,6 +17,7 @@ import type {
 import { aggregateStatus, type UnitObservation } from "./aggregate-status.ts";
 import { deploymentTopology, mergedTopology } from "./deployment-topology.ts";
 import { explainDeployment, findingFromReport, plainFinding, type ClusterFinding } from "./explain-deployment.ts";
+import type { ReadingGateway } from "./patient-gateway.ts";
 import { matchesQuery } from "./runtime-query.ts";
 import type { RuntimeView } from "./runtime-view.ts";
 
@@ -31,7 +32,7 @@ export interface DeploymentSource {
 export interface StatusReaderDeps {
   readonly deployments: DeploymentSource;
   readonly clusters: ClusterDirectory;
-  readonly gateway: CrmGateway;
+  readonly gateway: ReadingGateway;
   readonly view: RuntimeView;
   readonly clock: Clock;
 }

@@ -42,6 +42,8 @@ export interface CrmGatewayOptions {
 /** How long calls may take in clusters that say nothing of it. */
 const READ_MS = 5_000;
 const WRITE_MS = 15_000;
+/** A question about health is given up after this long, whatever else a cluster may take its time for. */
+const HEALTH_MS = 30_000;
 
 /** Everything kept of one cluster. */
 interface Known {
@@ -142,7 +144,7 @@ export class GrpcCrmGateway implements CrmGateway {
   }
 
   async health(cluster: ClusterName, options?: CallOptions): Promise<ClusterHealth> {
-    const ask = { ms: READ_MS, probe: true, ...options };
+    const ask = { ms: READ_MS, mostMs: HEALTH_MS, probe: true, ...options };
     return this.#call(cluster, "GetEnvHealth", ask, async (services, call, known) => {
       const { health, features } = await askHealth(cluster, services, call, this.#options.ambient.clock);
       if (features !== undefined) known.createOnly = !features.includes("upsert");
@@ -160,7 +162,7 @@ export class GrpcCrmGateway implements CrmGateway {
   async #call<T>(
     cluster: ClusterName,
     method: string,
-    how: CallOptions & { readonly ms: number; readonly probe?: boolean },
+    how: CallOptions & { readonly ms: number; readonly mostMs?: number; readonly probe?: boolean },
     work: (services: CrmServices, call: RpcCallOptions, known: Known) => Promise<T>,
   ): Promise<T> {
     const known = this.#of(cluster);
@@ -174,7 +176,7 @@ export class GrpcCrmGateway implements CrmGateway {
         (attempt) =>
           work(known.link.services(), { signal: attempt.signal, deadlineMs: attempt.remainingMs(), headers }, known),
         {
-          deadlineMs: timeoutSeconds ? timeoutSeconds * 1000 : how.ms,
+          deadlineMs: Math.min(timeoutSeconds ? timeoutSeconds * 1000 : how.ms, how.mostMs ?? Number.POSITIVE_INFINITY),
           signal: how.signal,
           ...(how.probe ? { probe: true } : {}),
         },
