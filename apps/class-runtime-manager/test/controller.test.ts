@@ -195,7 +195,7 @@ describeWith(["kubernetes", "kwok"], "the controller on a real cluster", () => {
       });
       await apply(classOf("greedy", ["f"]));
       await becomes("greedy", "available");
-      await kubectl(["delete", "crt", "greedy", "-n", "classes", "--wait=true", "--timeout=60s"]);
+      await kubectl(["delete", "crt", "greedy", "-n", "classes", "--wait=true", "--timeout=150s"]);
     });
   });
 
@@ -225,7 +225,7 @@ describeWith(["kubernetes", "kwok"], "the controller on a real cluster", () => {
   });
 
   test("a class that is deleted is gone without a trace", async () => {
-    await kubectl(["delete", "crt", "order", "odd", "-n", "classes", "--wait=true", "--timeout=60s"]);
+    await kubectl(["delete", "crt", "order", "odd", "-n", "classes", "--wait=true", "--timeout=150s"]);
     expect(
       await kubectl(["get", "deploy,svc,cm,hpa,pdb", "-n", "classes", "-l", "oaas.io/owner=order", "-o", "name"]),
     ).toBe("");

@@ -275,7 +275,7 @@ describeWith(["kubernetes"], "any order of wishes, meddling and faults, on a rea
           await crm.look(namespace, "order");
           if (crm.transport.writes.length > 0) throw new Error(`not quiet: ${crm.transport.writes.join(", ")}`);
         },
-        { timeoutMs: 30_000, what: "quiet" },
+        { timeoutMs: 60_000, what: "quiet" },
       );
     } finally {
       await crm.close();

@@ -131,7 +131,7 @@ describeWith(["kubernetes", "kwok"], "the journey of a class, with kubectl, on a
     const story = await kubectl("describe crt order -n shop");
     expect(story).toMatch(/Normal\s+Available/);
 
-    await kubectl("delete crt order -n shop --timeout=60s");
+    await kubectl("delete crt order -n shop --timeout=150s");
     await eventually(async () => expect(await everything("shop")).toEqual(before), { what: "no trace" });
   });
 
@@ -155,7 +155,7 @@ describeWith(["kubernetes", "kwok"], "the journey of a class, with kubectl, on a
     await kubectl("apply -n hello -f -", yaml);
     await becomes("hello", name, "available");
 
-    await kubectl(`delete ${name} -n hello --timeout=60s`);
+    await kubectl(`delete ${name} -n hello --timeout=150s`);
     await eventually(async () => expect(await everything("hello")).toEqual(before), { what: "no trace" });
   });
 });

@@ -111,7 +111,7 @@ describeWith(["kubernetes", "kwok", "knative-manifests", "knative"], "classes on
       metadata: { generation: 3 },
       spec: { template: { spec: { containers: [{ image: "dev.local/fn:1" }] } } },
     });
-    await lab.kubectl(`delete crt other -n ${NAMESPACE} --wait=true --timeout=100s`);
+    await lab.kubectl(`delete crt other -n ${NAMESPACE} --wait=true --timeout=150s`);
   });
 
   test("an update is a new revision that takes the traffic over", async () => {
@@ -163,7 +163,7 @@ describeWith(["kubernetes", "kwok", "knative-manifests", "knative"], "classes on
   });
 
   test("deleted: nothing is left, of ours or of Knative's", async () => {
-    await lab.kubectl(`delete crt order -n ${NAMESPACE} --wait=true --timeout=100s`);
+    await lab.kubectl(`delete crt order -n ${NAMESPACE} --wait=true --timeout=150s`);
     await eventually(async () => expect(await namesOf(["crt", ...EVERYTHING])).toEqual([]), {
       timeoutMs: 90_000,
       what: "an empty namespace",
@@ -179,7 +179,7 @@ describeWith(["kubernetes", "kwok", "knative-manifests", "knative"], "classes on
     knative = await startKnative(lab.cluster);
     await available("late");
     expect(await ksvc("late")).toBeDefined();
-    await lab.kubectl(`delete crt late -n ${NAMESPACE} --wait=true --timeout=100s`);
+    await lab.kubectl(`delete crt late -n ${NAMESPACE} --wait=true --timeout=150s`);
     await eventually(async () => expect(await namesOf(["crt", ...EVERYTHING])).toEqual([]), {
       timeoutMs: 90_000,
       what: "an empty namespace",

@@ -136,7 +136,7 @@ describeWith(["kubernetes", "kwok", "knative-manifests"], "Knative beside the ot
     expect(message).toContain("knative");
     await asks("dev");
     await lab.becomes(NAMESPACE, "order", "available");
-    await lab.kubectl(`delete crt order -n ${NAMESPACE} --wait=true --timeout=60s`);
+    await lab.kubectl(`delete crt order -n ${NAMESPACE} --wait=true --timeout=150s`);
     expect(await lab.owned(NAMESPACE, "deploy,svc", "order")).toEqual([]);
   });
 });

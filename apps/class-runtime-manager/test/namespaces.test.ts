@@ -80,7 +80,7 @@ describeWith(["kubernetes", "kwok"], "several namespaces, without a right over t
     expect(message).toMatch(/cannot list resource "networkpolicies".*in the namespace "left"/);
     await lab.becomes("left", "open", "available");
     // It goes without a trace all the same: it never had what we may not look for.
-    await lab.kubectl("delete crt open -n left --wait=true --timeout=60s");
+    await lab.kubectl("delete crt open -n left --wait=true --timeout=150s");
     expect(await lab.owned("left", "deploy,svc", "open")).toEqual([]);
   });
 

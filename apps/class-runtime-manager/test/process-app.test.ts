@@ -157,7 +157,7 @@ describeWith(["kubernetes", "kwok"], "the whole manager, its surroundings script
     await eventually(() => reported("told") === "RUNNING", { timeoutMs: 60_000 });
     expect(pm.reports.at(-1)?.origin?.cluster).toBe("edge-7");
     await eventually(() => pm.numbers.some(({ samples }) => samples.some(({ metric }) => metric === "replicas")), {
-      timeoutMs: 30_000,
+      timeoutMs: 60_000,
     });
     await deployments().deleteDeployment({ deploymentId: "told" });
     await eventually(() => reported("told") === "DELETED", { timeoutMs: 60_000 });
@@ -215,7 +215,7 @@ describeWith(["kubernetes", "kwok"], "the whole manager, its surroundings script
     await eventually(async () => (await condition()) === DeploymentCondition.RUNNING, { timeoutMs: 60_000 });
     const { items } = await deployments().listClassRuntimes({});
     expect(items.map(({ name }) => name)).toContain("noted");
-    await eventually(() => reported("noted") === "RUNNING", { timeoutMs: 30_000 });
+    await eventually(() => reported("noted") === "RUNNING", { timeoutMs: 60_000 });
     const explained = await deployments().explainClassRuntime({ deploymentId: "noted" });
     expect(explained.explanation?.deploymentId).toBe("noted");
     const refusals = await Promise.all(

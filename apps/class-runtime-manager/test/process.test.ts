@@ -147,7 +147,7 @@ describeWith(["kubernetes", "kwok"], "the manager as a process, on a real cluste
     await eventually(
       async () =>
         (await deploymentsOf(second).deploy({ deploymentUnit: { ...unit, id: "two-2" } })).deploymentId === "two-2",
-      { timeoutMs: 30_000, what: "the second to lead" },
+      { timeoutMs: 60_000, what: "the second to lead" },
     );
     await eventually(async () => (await conditionOf(second, "two-2")) === DeploymentCondition.RUNNING, {
       timeoutMs: 60_000,
@@ -201,7 +201,7 @@ describeWith(["kubernetes", "kwok"], "the manager as a process, on a real cluste
       channel.close();
       return answered;
     };
-    const deadline = { deadlineMs: 3_000 };
+    const deadline = { deadlineMs: 15_000 };
     const list = (channel: RpcChannel) => channel.client(DeploymentService).listClassRuntimes({}, deadline);
     const check = (channel: RpcChannel) => channel.client(grpcHealth.Health).check({ service: "" }, deadline);
     const identity = { certificate: pm.certificate, key: pm.key };
@@ -214,7 +214,7 @@ describeWith(["kubernetes", "kwok"], "the manager as a process, on a real cluste
     expect(await statusWithoutCertificate(crm.port, oldCa, "/metrics")).toBe(403);
     const newCa = renew();
     await eventually(() => trying({ ca: newCa, ...identity }, list), {
-      timeoutMs: 30_000,
+      timeoutMs: 60_000,
       what: "the new certificate to be used",
     });
     expect(await crm.stop()).toBe(0);
@@ -236,7 +236,7 @@ describeWith(["kubernetes", "kwok"], "the manager as a process, on a real cluste
     };
     expect(await accepts("first")).toBe(true);
     writeFileSync(file, "second\n");
-    await eventually(() => accepts("second"), { timeoutMs: 30_000, what: "the second token to count" });
+    await eventually(() => accepts("second"), { timeoutMs: 60_000, what: "the second token to count" });
     expect(await accepts("first")).toBe(false);
     expect(await crm.stop()).toBe(0);
   });

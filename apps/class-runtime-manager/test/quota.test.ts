@@ -57,7 +57,7 @@ describeWith(["kubernetes", "kwok"], "quotas over all classes of an environment"
     await asks("third", "2");
     await lab.becomes(NAMESPACE, "third", "available");
     expect((await lab.status(NAMESPACE, "first"))?.phase).toBe("available");
-    await lab.kubectl(`delete crt another -n ${NAMESPACE} --wait=true --timeout=60s`);
+    await lab.kubectl(`delete crt another -n ${NAMESPACE} --wait=true --timeout=150s`);
   });
 
   test("a class that grows too large keeps what it has and goes on serving", async () => {
@@ -71,7 +71,7 @@ describeWith(["kubernetes", "kwok"], "quotas over all classes of an environment"
 
   test("when another class goes, the refused one goes on by itself", async () => {
     const generation = (await lab.get<KubeObject>(NAMESPACE, "crt", "second"))?.metadata.generation;
-    await lab.kubectl(`delete crt first -n ${NAMESPACE} --wait=true --timeout=60s`);
+    await lab.kubectl(`delete crt first -n ${NAMESPACE} --wait=true --timeout=150s`);
     await lab.becomes(NAMESPACE, "second", "available");
     expect((await lab.get<KubeObject>(NAMESPACE, "crt", "second"))?.metadata.generation).toBe(generation);
   });

@@ -74,7 +74,7 @@ test("states with their origin and correlation id, and numbers", async () => {
   expect(pm.reports[0]?.origin).toMatchObject({ cluster: "here", sequence: 1n });
   expect(pm.reports[0]?.status?.classRuntime?.namespace).toBe("shop");
   expect(pm.calls[0]?.correlationId).toBe("call-a");
-  await eventually(() => pm.numbers.length > 0, { timeoutMs: 30_000 });
+  await eventually(() => pm.numbers.length > 0, { timeoutMs: 60_000 });
   expect(pm.numbers[0]).toMatchObject({
     deploymentId: "a",
     samples: [{ component: "odgm", metric: "replicas", value: 1 }],
@@ -88,13 +88,13 @@ test("a package manager that is not there yet is told everything when it comes, 
   put("b", "available");
   put("a", "degraded");
   const first = await startScriptedPm({ port });
-  await eventually(() => last(first, "a") === "DOWN" && last(first, "b") === "RUNNING", { timeoutMs: 30_000 });
+  await eventually(() => last(first, "a") === "DOWN" && last(first, "b") === "RUNNING", { timeoutMs: 60_000 });
   expect(first.reports.filter(({ deploymentId }) => deploymentId === "a")).toHaveLength(1);
   await first.close();
   put("b", "degraded");
   put("a", "available");
   const second = await scriptedPm({ port });
-  await eventually(() => last(second, "a") === "RUNNING" && last(second, "b") === "DOWN", { timeoutMs: 30_000 });
+  await eventually(() => last(second, "a") === "RUNNING" && last(second, "b") === "DOWN", { timeoutMs: 60_000 });
 });
 
 test.each(["fails", "hangs"] as const)(
@@ -104,10 +104,10 @@ test.each(["fails", "hangs"] as const)(
     pm.mood = mood;
     const { put } = reporting({ OPRC_CRM_PM_URL: `http://127.0.0.1:${pm.port}` });
     put("a", "degraded");
-    await eventually(() => pm.calls.length >= 2, { timeoutMs: 30_000 });
+    await eventually(() => pm.calls.length >= 2, { timeoutMs: 60_000 });
     put("a", "available");
     pm.mood = "well";
-    await eventually(() => last(pm, "a") === "RUNNING", { timeoutMs: 30_000 });
+    await eventually(() => last(pm, "a") === "RUNNING", { timeoutMs: 60_000 });
     const sequence = pm.reports.map(({ origin }) => origin?.sequence ?? 0n);
     expect(sequence).toEqual(sequence.toSorted((a, b) => Number(a - b)));
   },
@@ -119,10 +119,10 @@ test("a token that is replaced counts for the next try", async () => {
   let token = "old";
   const { put } = reporting({ OPRC_CRM_PM_URL: `http://127.0.0.1:${pm.port}` }, () => token);
   put("a", "available");
-  await eventually(() => pm.calls.length >= 2, { timeoutMs: 30_000 });
+  await eventually(() => pm.calls.length >= 2, { timeoutMs: 60_000 });
   expect(pm.reports).toEqual([]);
   token = "new";
-  await eventually(() => last(pm, "a") === "RUNNING", { timeoutMs: 30_000 });
+  await eventually(() => last(pm, "a") === "RUNNING", { timeoutMs: 60_000 });
 });
 
 test("by TLS, showing a certificate that is renewed while the package manager refuses the old one", async () => {

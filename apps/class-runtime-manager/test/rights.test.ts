@@ -175,7 +175,7 @@ describeWith(["kubernetes", "kwok"], "the manager as the account of deploy/", ()
   });
 
   test("the pods of overlay full pass the restricted pod standard that their namespace enforces", async () => {
-    await kubectl("wait --for=condition=Available deployment/oprc-crm -n oaas-system --timeout=60s");
+    await kubectl("wait --for=condition=Available deployment/oprc-crm -n oaas-system --timeout=150s");
   });
 
   test("whoever may edit a namespace may edit its classes", async () => {
@@ -263,7 +263,7 @@ describeWith(["kubernetes", "kwok"], "the manager as the account of deploy/", ()
     expect(await crm.channel.client(CrmInfoService).getEnvHealth({ env: "" })).toMatchObject({ nodeCount: 2 });
 
     await deployments.deleteDeployment({ deploymentId: "by-grpc", namespace: "shop" });
-    await kubectl("delete crt,deploymentrecords --all -n shop --timeout=60s");
+    await kubectl("delete crt,deploymentrecords --all -n shop --timeout=150s");
     expect(await crm.stop()).toBe(0);
 
     const requests = await ofAccount();
@@ -291,7 +291,7 @@ describeWith(["kubernetes", "kwok"], "the manager as the account of deploy/", ()
       for (const namespace of ["left", "right"]) await apply(namespace, classOf("plain", { state_spec: {} }));
       for (const namespace of ["left", "right"]) await lab.becomes(namespace, "plain", "available");
       expect(await crm.channel.client(CrmInfoService).getEnvHealth({ env: "" })).toMatchObject({ nodeCount: 2 });
-      await kubectl("delete crt --all -n left --timeout=60s");
+      await kubectl("delete crt --all -n left --timeout=150s");
       const refused = (await ofAccount()).slice(before).filter(({ status }) => status === 403);
       expect(
         new Set(refused.map(({ verb, resource, namespace }) => `${verb} ${resource} ${namespace}`.trim())),

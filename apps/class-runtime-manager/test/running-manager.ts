@@ -64,7 +64,7 @@ export async function runManager(
     log,
     stop: async () => {
       channel.close();
-      return (await manager.stop(20_000)).code;
+      return (await manager.stop(60_000)).code;
     },
   };
 }

@@ -285,7 +285,7 @@ describeWith(["kubernetes", "kwok"], "whatever kubectl applies, beside a manager
     });
 
     test("they go without a trace", async () => {
-      await lab.kubectl(`delete crt,deploymentrecords --all -n ${HERE} --timeout=90s`);
+      await lab.kubectl(`delete crt,deploymentrecords --all -n ${HERE} --timeout=150s`);
       await eventually(async () =>
         expect(await lab.kubectl(`get deploy,svc,cm,sts,pods -n ${HERE} -l oaas.io/owner -o name`)).toBe(""),
       );

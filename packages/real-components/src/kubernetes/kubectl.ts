@@ -9,11 +9,19 @@ export type Kubectl = (
   options?: Pick<CommandOptions, "stdin" | "timeoutMs">,
 ) => Promise<CommandResult>;
 
+/** Longer than any `--timeout` it is given; it waits for others, and machines that test may be slow. */
+const TIMEOUT_MS = 180_000;
+
 /** A kubectl bound to one cluster; its caches stay in the cluster's folder. */
 export function kubectlFor(kubeconfig: string, folder: string): Kubectl {
   const command = componentFile("kubectl");
   return (args, options = {}) =>
-    runCommand(command, args, { ...options, cwd: folder, env: { KUBECONFIG: kubeconfig, HOME: folder } });
+    runCommand(command, args, {
+      timeoutMs: TIMEOUT_MS,
+      ...options,
+      cwd: folder,
+      env: { KUBECONFIG: kubeconfig, HOME: folder },
+    });
 }
 
 /** Applies CRD files and waits until each is served. */

@@ -11,14 +11,14 @@ const POLL_MS = 20;
 /**
  * Waits until `probe` neither throws nor answers `false`, and returns its answer.
  *
- * Guarantees: tries at least once, and ends after `timeoutMs` (30 s) with a fault that says what was awaited and carries
+ * Guarantees: tries at least once, and ends after `timeoutMs` (60 s) with a fault that says what was awaited and carries
  * the last thing the probe threw.
  */
 export async function eventually<T>(
   probe: () => T | Promise<T>,
   options: EventuallyOptions = {},
 ): Promise<Exclude<T, false>> {
-  const { timeoutMs = 30_000, what = "the awaited state" } = options;
+  const { timeoutMs = 60_000, what = "the awaited state" } = options;
   const endsAt = performance.now() + timeoutMs;
   for (;;) {
     const answer = await attempt(probe);

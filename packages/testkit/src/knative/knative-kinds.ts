@@ -23,9 +23,8 @@ export async function addKnativeKinds(kubectl: Kubectl): Promise<void> {
 
 /** Takes Knative's kinds away again, and with them every object of theirs. */
 export async function removeKnativeKinds(kubectl: Kubectl): Promise<void> {
-  const args = ["delete", "--ignore-not-found", "--timeout=150s", ...fileArgs(knativeCrdFiles())];
   // The server looks every five seconds whether the objects of a kind are gone, and takes few kinds at once.
-  await mustDo(kubectl, args, { timeoutMs: 160_000 });
+  await mustDo(kubectl, ["delete", "--ignore-not-found", "--timeout=150s", ...fileArgs(knativeCrdFiles())]);
 }
 
 /** How kubectl is given files. */
