@@ -5,10 +5,12 @@ import type { ClusterObjects, ServerController } from "./controllers/cluster-obj
 import { DefinitionController } from "./kinds/definition-controller.ts";
 import { withDefinitionRules } from "./kinds/definition-rules.ts";
 import type { Kind } from "./kinds/kind.ts";
+import { withLifeCycleRules } from "./kinds/life-cycle-rules.ts";
 import { KindRegistry } from "./kinds/kind-registry.ts";
 import { statusAnswer } from "./request/answers.ts";
+import { serverPages } from "./request/server-pages.ts";
 import { internalError } from "./request/refusals.ts";
-import { Router, type Gate, type Page } from "./request/router.ts";
+import { Router, type Gate, type Page, type Questions } from "./request/router.ts";
 import type { Journal } from "./store/journal.ts";
 import { ObjectStore } from "./store/object-store.ts";
 import { columnTables } from "./verbs/column-table.ts";
@@ -32,6 +34,8 @@ export interface ApiServerOptions {
   readonly historyLimit?: number;
   /** Who may do what; everyone everything without it. */
   readonly gate?: Gate;
+  /** Answers what is never kept: reviews, tokens. */
+  readonly questions?: (objects: ClusterObjects) => Questions;
   /** Discovery, schemas and whatever else is no object; asked in order, before objects are looked for. */
   readonly pages?: (kinds: KindRegistry) => readonly Page[];
   /** What acts by itself, made when the server starts. */
@@ -61,7 +65,7 @@ export class ApiServer implements Api {
       ...(historyLimit === undefined ? {} : { historyLimit }),
     });
     const world: World = { store: this.store, clock, timers, ids };
-    this.kinds = new KindRegistry(withDefinitionRules(options.kinds));
+    this.kinds = new KindRegistry(withDefinitionRules(withLifeCycleRules(options.kinds)));
     this.objects = new ServerObjects(world, this.kinds);
     this.#definitions = new DefinitionController(world, this.kinds, this.objects);
     this.#makeControllers = controllers ?? ((): readonly ServerController[] => []);
@@ -69,12 +73,13 @@ export class ApiServer implements Api {
       world,
       presenter: new Presenter(options.tables ?? columnTables(clock)),
       closing: this.#closing.signal,
+      ...(options.questions === undefined ? {} : { questions: options.questions(this.objects) }),
       isServed: ({ kind, version }) => this.kinds.find(kind.group, version.name, kind.resource) !== undefined,
     });
     this.#router = new Router({
       kinds: this.kinds,
       endpoint,
-      pages: pages?.(this.kinds) ?? [],
+      pages: [serverPages, ...(pages?.(this.kinds) ?? [])],
       ...(gate === undefined ? {} : { gate }),
     });
     // A watch of a kind that is no longer served must notice.

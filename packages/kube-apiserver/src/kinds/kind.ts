@@ -111,6 +111,12 @@ export interface KindRules {
   readonly createsOnUpdate: boolean;
   /** Whether a deletion is answered with the object that is gone, and not with a status. */
   readonly answersDeletedObject: boolean;
+  /** Whether dependents stay when a deletion does not say what becomes of them (jobs). */
+  readonly orphansByDefault: boolean;
+  /** Whether a new object keeps the status it brings (nodes, whose kubelets make them). */
+  readonly keepsNewStatus: boolean;
+  /** Whether objects are given time to go (pods): then also one that goes at once is marked first. */
+  readonly isGraceful: boolean;
   /** How long an object may take to go when it is deleted: pods, as long as they asked for or the deletion says. Neutral: no time. */
   graceSeconds(object: JsonObject, asked: number | undefined): number;
   /** Whether something beside finalizers keeps an object that is to go: namespaces, until `spec.finalizers` are empty. */

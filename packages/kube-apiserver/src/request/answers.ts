@@ -5,6 +5,8 @@ import type { Representation } from "./media-types.ts";
 import { statusObject } from "./refusals.ts";
 
 const JSON_TYPE = "application/json";
+/** As Go writes it: sorted, lists not indented, quotes where YAML 1.1 would see something else than a text. */
+const YAML_STYLE = { sortMapEntries: true, lineWidth: 0, indentSeq: false, version: "1.1" } as const;
 const NO_CACHE = { "cache-control": "no-cache, private" };
 
 /** A body that is JSON already, in the form that was asked for. */
@@ -15,7 +17,7 @@ export function jsonAnswer(
   warnings: readonly string[] = [],
 ): ApiResponse {
   const isYaml = form.syntax === "yaml";
-  const body = isYaml ? yamlText(JSON.parse(text), { sortMapEntries: true, lineWidth: 0 }) : prettyOr(text, form);
+  const body = isYaml ? yamlText(JSON.parse(text), YAML_STYLE) : prettyOr(text, form);
   return {
     status: code,
     headers: {

@@ -60,7 +60,7 @@ export function listOptions(target: Target, query: URLSearchParams, isOldWatch: 
 }
 
 /** Go's conversion of queries: anything but these is yes. */
-function isTrue(value: string | null): boolean {
+export function isTrue(value: string | null): boolean {
   return value !== null && value !== "false" && value !== "0";
 }
 

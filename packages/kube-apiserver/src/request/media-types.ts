@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "@oaas/foundation";
 import type { Status } from "@oaas/kube-core";
-import { notAcceptable } from "./refusals.ts";
+import { formNotAccepted, notAcceptable } from "./refusals.ts";
 
 /** In which form an answer is wanted. */
 export interface Representation {
@@ -28,15 +28,20 @@ const STAND_INS: readonly string[] = ["Table", "PartialObjectMetadata", "Partial
 export function representationOf(
   headers: Readonly<Record<string, string>>,
   query: URLSearchParams,
+  isWatch = false,
 ): Result<Representation, Status> {
   const accept = headers["accept"] ?? "";
+  let isKnownType = false;
   for (const range of mediaRanges(accept === "" ? "*/*" : accept)) {
     const syntax = Object.hasOwn(SYNTAXES, range.type) ? SYNTAXES[range.type] : undefined;
+    isKnownType ||= syntax !== undefined || range.type === "application/vnd.kubernetes.protobuf";
     const { as, g, v } = range.parameters;
     if (syntax === undefined || (as !== undefined && !isStandIn(as, g, v))) continue;
+    // Lines of YAML are no stream.
+    if (isWatch && syntax === "yaml") continue;
     return ok({ syntax, isPretty: isPretty(headers, query), ...(isKnown(as) ? { as } : {}) });
   }
-  return err(notAcceptable());
+  return err(isKnownType ? formNotAccepted(isWatch) : notAcceptable(isWatch));
 }
 
 function isKnown(as: string | undefined): as is NonNullable<Representation["as"]> {

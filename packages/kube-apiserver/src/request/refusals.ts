@@ -23,6 +23,12 @@ export function methodNotAllowed(): Status {
   return failure(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {});
 }
 
+/** What kinds of definitions say of a verb that a subresource does not have. */
+export function verbNotSupported(verb: string, of: ResourceText): Status {
+  const message = `${verb} is not supported on resources of kind ${JSON.stringify(groupResourceText(of))}`;
+  return failure(405, "MethodNotAllowed", message, { group: of.group, kind: of.resource });
+}
+
 export function notFound(of: ResourceText, name: string): Status {
   return failure(404, "NotFound", `${groupResourceText(of)} ${JSON.stringify(name)} not found`, detailsOf(of, name));
 }
@@ -75,9 +81,18 @@ export function unknownPatchType(): Status {
   return failure(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
 }
 
-export function notAcceptable(available = BODY_TYPES): Status {
-  const message = `406: Not Acceptable\n\nAvailable representations: ${available}`;
-  return failure(406, "NotAcceptable", message, {});
+const WATCH_TYPES = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
+
+/** No form of an answer that the client would take is one that we have. */
+export function notAcceptable(isWatch = false): Status {
+  const available = isWatch ? `${BODY_TYPES}, ${WATCH_TYPES}` : BODY_TYPES;
+  return failure(406, "NotAcceptable", `406: Not Acceptable\n\nAvailable representations: ${available}`, {});
+}
+
+/** The same of a form that is known, but not for this. */
+export function formNotAccepted(isWatch = false): Status {
+  const accepted = isWatch ? WATCH_TYPES : BODY_TYPES;
+  return failure(406, "NotAcceptable", `only the following media types are accepted: ${accepted}`);
 }
 
 export function tooLarge(limit: number): Status {
@@ -96,7 +111,8 @@ export function invalid(
   errors: readonly FieldError[],
 ): Status {
   const what = group === "" ? kind : `${kind}.${group}`;
-  const [only, ...more] = errors.map(({ field, message }) => `${field}: ${message}`);
+  // What is found twice is a cause twice, but said once.
+  const [only, ...more] = new Set(errors.map(({ field, message }) => `${field}: ${message}`));
   const list = more.length === 0 ? (only ?? "") : `[${[only, ...more].join(", ")}]`;
   return failure(422, "Invalid", `${what} ${JSON.stringify(name)} is invalid: ${list}`, {
     ...(name === "" ? {} : { name }),

@@ -1,11 +1,12 @@
-import type { Status } from "@oaas/kube-core";
+import type { Result } from "@oaas/foundation";
+import type { JsonObject, Status } from "@oaas/kube-core";
 import type { ApiRequest, ApiResponse } from "../api.ts";
 import type { FoundKind, KindRegistry } from "../kinds/kind-registry.ts";
 import type { Kind, KindVersion } from "../kinds/kind.ts";
 import type { ResourceEndpoint } from "../verbs/resource-endpoint.ts";
 import { isBuiltIn } from "../verbs/world.ts";
 import { noSuchPage, statusAnswer } from "./answers.ts";
-import { badRequest, methodNotAllowed, unknownPath } from "./refusals.ts";
+import { badRequest, methodNotAllowed, notFound, unknownPath, verbNotSupported } from "./refusals.ts";
 import { parseResourcePath, type ResourcePath } from "./resource-path.ts";
 
 /** Something that is no object: answers when the path is its own. */
@@ -24,6 +25,22 @@ export interface Attempt {
   readonly subresource?: string;
   readonly namespace?: string;
   readonly name?: string;
+}
+
+/** Something that is posted to be answered, and never kept. */
+export interface Question {
+  readonly request: ApiRequest;
+  readonly kind: Kind;
+  readonly namespace: string;
+  /** Of the object it is asked of, when there is one: `serviceaccounts/default/token`. */
+  readonly name?: string;
+  readonly subresource?: string;
+  readonly body: JsonObject;
+}
+
+/** Answers questions: reviews of access, tokens. Undefined when it has no answer to such a one. */
+export interface Questions {
+  answer(question: Question): Result<JsonObject, Status> | undefined;
 }
 
 /** Who may do what: the refusal (401 or 403), or nothing. */
@@ -103,7 +120,7 @@ function isRightScope(kind: Kind, { namespace, name }: ResourcePath, method: str
 
 function verbRefusal({ kind, version }: FoundKind, method: string, place: ResourcePath): ApiResponse | undefined {
   const { name, subresource, namespace } = place;
-  if (subresource !== undefined) return subresourceRefusal(kind, version, method, subresource);
+  if (subresource !== undefined) return subresourceRefusal(kind, version, method, { name: name ?? "", subresource });
   const isEverywhere = kind.isNamespaced && namespace === undefined;
   const verb = verbOf(method, name !== undefined);
   if (method === "PUT" && name === undefined && !isBuiltIn(kind))
@@ -116,12 +133,13 @@ function subresourceRefusal(
   kind: Kind,
   version: KindVersion,
   method: string,
-  subresource: string,
+  { name, subresource }: { readonly name: string; readonly subresource: string },
 ): ApiResponse | undefined {
   const verbs = subresourceVerbs(version, subresource);
-  if (verbs === undefined) return isBuiltIn(kind) ? statusAnswer(unknownPath()) : noSuchPage();
+  if (verbs === undefined) return statusAnswer(isBuiltIn(kind) ? unknownPath() : notFound(kind, name));
   const verb = method === "POST" ? "create" : verbOf(method, true);
-  return verb !== undefined && verbs.includes(verb) ? undefined : statusAnswer(methodNotAllowed());
+  if (verb !== undefined && verbs.includes(verb)) return undefined;
+  return statusAnswer(isBuiltIn(kind) ? methodNotAllowed() : verbNotSupported(verb ?? method.toLowerCase(), kind));
 }
 
 function subresourceVerbs(version: KindVersion, subresource: string): readonly string[] | undefined {

@@ -17,8 +17,12 @@ export interface ObjectChange {
   readonly subresource?: string;
   /** What the object should be, out of what it is, in the version that was asked for; the live one is empty when there is none. */
   next(live: JsonObject): Result<JsonObject, Status>;
-  /** Whether `next` has named the managers of fields already. */
-  readonly isApply?: boolean;
+  /** Whether `next` has named the managers of fields already, or they are to stay as they are. */
+  readonly keepsManagers?: boolean;
+  /** Whether the whole object is written, by rules of its own: the server's own ways (binding). */
+  readonly writesWhole?: boolean;
+  /** What counts for ownership when that is not the object as it is: a field that is left out here is owned by nobody. */
+  owned?(next: JsonObject): JsonObject;
   /** Whether an object that is not there is made. */
   readonly createsMissing?: boolean;
   /** Whether the version must be named, unless the kind lets it be left out: for updates, not for patches. */
@@ -47,7 +51,13 @@ function made(world: World, target: Target, change: ObjectChange, options: Write
   if (!next.ok) return next;
   const named = nameRefusal(next.value, change.name);
   if (named !== undefined) return err(named);
-  const object = newObject(world, target, withMetadata(next.value, { name: change.name }), options, change.isApply);
+  const object = newObject(
+    world,
+    target,
+    withMetadata(next.value, { name: change.name }),
+    options,
+    change.keepsManagers,
+  );
   if (!object.ok) return object;
   return ok(options.isDryRun ? { keep: true, answer: object.value } : { put: object.value });
 }
@@ -63,13 +73,18 @@ function changed(
   const live = presented(target, stored.object);
   const wanted = change.next(live);
   if (!wanted.ok) return wanted;
-  const refusal = nameRefusal(wanted.value, change.name) ?? versionRefusal(target, change, wanted.value, live);
+  const refusal =
+    nameRefusal(wanted.value, change.name) ??
+    namespaceMismatch(target, wanted.value) ??
+    versionRefusal(target, change, wanted.value, live);
   if (refusal !== undefined) return err(refusal);
   const next = nextState(world, target, change, options, live, wanted.value);
   const errors = [
+    // Two parts of the real server find these.
+    ...metadataChangeErrors(wanted.value, live),
     ...metadataChangeErrors(wanted.value, live),
     ...objectErrors(target, next),
-    ...kind.rules.updateErrors(next, live),
+    ...(change.writesWhole === true ? [] : kind.rules.updateErrors(next, live)),
   ];
   if (errors.length > 0) return err(invalid(kind, change.name, errors));
   if (equalJson(next, live)) return ok({ keep: true });
@@ -90,7 +105,8 @@ function nextState(
   const { kind, version } = target;
   const kept = withServersMetadata(ownPart(target, change, wanted, live), live);
   const writer = writerOf(world, target, options.manager, change.subresource);
-  const owned = change.isApply === true ? kept : updated({ live, schema: version.schema, writer }, kept);
+  const context = { live, schema: version.schema, writer };
+  const owned = change.keepsManagers === true ? kept : withOwners(kept, updated(context, change.owned?.(kept) ?? kept));
   const isMain = change.subresource === undefined;
   const prepared = isMain ? kind.rules.prepareUpdate(owned, live, circumstancesOf(world)) : owned;
   const isCounted = kind.rules.countsGenerations && change.subresource !== "status";
@@ -98,7 +114,12 @@ function nextState(
   return withMetadata(prepared, { generation: Number(metadataOf(live)["generation"] ?? 0) + 1 });
 }
 
+function withOwners(object: JsonObject, owned: JsonObject): JsonObject {
+  return withMetadata(object, { managedFields: metadataOf(owned)["managedFields"] });
+}
+
 function ownPart({ kind, version }: Target, change: ObjectChange, wanted: JsonObject, live: JsonObject): JsonObject {
+  if (change.writesWhole === true) return wanted;
   if (change.subresource === "status") {
     const metadata = isBuiltIn(kind) ? metadataOf(wanted) : withManagersOf(live, wanted);
     return withMember({ ...live, metadata }, "status", wanted["status"]);
@@ -136,7 +157,14 @@ function withServersMetadata(next: JsonObject, live: JsonObject): JsonObject {
   return withMetadata(next, { ...own, name: before["name"] });
 }
 
-function nameRefusal(next: JsonObject, name: string): Status | undefined {
+function namespaceMismatch({ kind, namespace }: Target, next: JsonObject): Status | undefined {
+  const said = metadataOf(next)["namespace"];
+  if (!kind.isNamespaced || typeof said !== "string" || said === "" || said === namespace) return undefined;
+  return badRequest("the namespace of the provided object does not match the namespace sent on the request");
+}
+
+/** Why an object cannot be the one that the path names. */
+export function nameRefusal(next: JsonObject, name: string): Status | undefined {
   const said = nameOf(next);
   if (said === name) return undefined;
   if (said === "")
@@ -153,14 +181,16 @@ function versionRefusal(
   const [said, before] = [metadataOf(next), metadataOf(live)];
   const version = typeof said["resourceVersion"] === "string" ? said["resourceVersion"] : "";
   if (version === "" || version === "0") {
-    if (change.needsVersion !== true || kind.rules.allowsUnconditionalUpdate) return uidRefusal(kind, said, before);
+    if (change.needsVersion !== true || kind.rules.allowsUnconditionalUpdate) {
+      return change.needsVersion === true ? uidRefusal(kind, said, before) : undefined;
+    }
     const message = "Invalid value: 0: must be specified for an update";
     const error = { reason: "FieldValueInvalid", field: "metadata.resourceVersion", message };
     return invalid({ group: kind.group, kind: kind.resource }, change.name, [error]);
   }
   if (!isGoInteger(version)) return internalError(notInteger("ParseUint", version));
   if (version !== before["resourceVersion"]) return conflict(kind, change.name, MODIFIED);
-  return uidRefusal(kind, said, before);
+  return change.needsVersion === true ? uidRefusal(kind, said, before) : undefined;
 }
 
 function uidRefusal(kind: Target["kind"], said: JsonObject, live: JsonObject): Status | undefined {
@@ -175,18 +205,22 @@ function uidRefusal(kind: Target["kind"], said: JsonObject, live: JsonObject): S
 
 function metadataChangeErrors(wanted: JsonObject, live: JsonObject): readonly FieldError[] {
   const [said, before] = [metadataOf(wanted), metadataOf(live)];
+  const uidErrors =
+    typeof said["uid"] === "string" && said["uid"] !== before["uid"] ? [immutableError("uid", said)] : [];
   const immutable = ["creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"]
     .filter((name) => said[name] !== undefined && said[name] !== null && said[name] !== before[name])
-    .map((name) => ({
-      reason: "FieldValueInvalid",
-      field: `metadata.${name}`,
-      message: `Invalid value: ${JSON.stringify(said[name])}: field is immutable`,
-    }));
+    .map((name) => immutableError(name, said))
+    .concat(uidErrors);
   const added = finalizersOf(wanted).filter((finalizer) => !finalizersOf(live).includes(finalizer));
   if (!isBeingDeleted(live) || added.length === 0) return immutable;
   const list = `[]string{${added.map((finalizer) => JSON.stringify(finalizer)).join(", ")}}`;
   const why = `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`;
   return [...immutable, { reason: "FieldValueForbidden", field: "metadata.finalizers", message: `Forbidden: ${why}` }];
+}
+
+function immutableError(name: string, said: JsonObject): FieldError {
+  const message = `Invalid value: ${JSON.stringify(said[name])}: field is immutable`;
+  return { reason: "FieldValueInvalid", field: `metadata.${name}`, message };
 }
 
 /** Whether nothing keeps an object that is to go any longer. */

@@ -36,19 +36,25 @@ export async function deleteObject(
 
 function deletion(world: World, { kind }: Target, live: JsonObject, options: DeletionOptions): Decision {
   const { rules } = kind;
-  const finalizers = finalizersAfter(finalizersOf(live), options.propagation);
+  const propagation = options.propagation ?? (rules.orphansByDefault && !isBeingDeleted(live) ? "Orphan" : undefined);
+  const finalizers = finalizersAfter(finalizersOf(live), propagation);
   const asked = rules.graceSeconds(live, options.gracePeriodSeconds);
   const isKept = finalizers.length > 0 || rules.isHeld(live);
   const isMarked = isBeingDeleted(live);
   const before = Number(metadataOf(live)["deletionGracePeriodSeconds"] ?? 0);
   // A second deletion may only shorten the time of the first.
   const grace = isMarked ? Math.min(asked, before) : asked;
-  if (grace === 0 && !isKept) return options.isDryRun ? { keep: true, answer: live } : { remove: true };
-  const isSame = isMarked && grace === before && finalizers.length === finalizersOf(live).length;
+  if (grace === 0 && !isKept) {
+    const answer = rules.isGraceful ? withMetadata(live, deletionTime(world, live, 0)) : live;
+    return options.isDryRun ? { keep: true, answer } : { remove: true, ...(rules.isGraceful ? { answer } : {}) };
+  }
+  const isSame = isMarked && grace === before && finalizers.join() === finalizersOf(live).join();
   if (isSame) return { keep: true };
   const marked = rules.markedForDeletion(
     withMetadata(live, {
       ...(isMarked && grace === before ? {} : deletionTime(world, live, grace)),
+      // What is held by more than finalizers has no period after which it goes.
+      ...(rules.isHeld(live) ? { deletionGracePeriodSeconds: undefined } : {}),
       finalizers: finalizers.length === 0 ? undefined : finalizers,
     }),
   );

@@ -15,7 +15,7 @@ import { badRequest, forbidden, internalError, invalid, notFound } from "../requ
 import type { WriteOptions } from "../request/options.ts";
 import { objectKey } from "../store/stored-object.ts";
 import { circumstancesOf } from "./circumstances.ts";
-import { apiVersionOf, storageApiVersionOf, wholeSeconds, type Target, type World } from "./world.ts";
+import { apiVersionOf, isBuiltIn, storageApiVersionOf, wholeSeconds, type Target, type World } from "./world.ts";
 
 const NAMESPACES = { group: "", resource: "namespaces" };
 const NAME_LIMIT = 63;
@@ -52,9 +52,9 @@ export function newObject(
   const circumstances = circumstancesOf(world);
   const refusal = namespaceRefusal(world, target, admitted);
   if (refusal !== undefined) return err(refusal);
-  const bare = version.hasStatus ? withoutStatus(admitted) : admitted;
+  const bare = version.hasStatus && !kind.rules.keepsNewStatus ? withoutStatus(admitted) : admitted;
   const named = withMetadata(bare, newMetadata(world, target, bare));
-  const context = { live: {}, schema: version.schema, writer: writerOf(world, target, manager) };
+  const context = { live: {}, blank: blankOf(kind), schema: version.schema, writer: writerOf(world, target, manager) };
   const owned = hasManagers ? named : updated(context, named);
   const why = kind.rules.refused(owned, circumstances);
   if (why !== undefined) return err(forbidden(kind, nameOf(owned), why));
@@ -66,6 +66,12 @@ export function newObject(
     return err(internalError("resourceVersion should not be set on objects to be created"));
   }
   return ok(kind.rules.converted(prepared, storageApiVersionOf(kind)));
+}
+
+/** What an object of a kind has when nothing was written: Go's types always have some fields. */
+function blankOf(kind: Target["kind"]): JsonObject {
+  const blank = isBuiltIn(kind) ? kind.rules.decoded({}) : ok({});
+  return blank.ok ? blank.value : {};
 }
 
 function withoutStatus({ status: _status, ...rest }: JsonObject): JsonObject {

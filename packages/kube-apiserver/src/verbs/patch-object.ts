@@ -13,7 +13,7 @@ import {
 } from "@oaas/kube-core";
 import { completed, readAsKind } from "../admission/admitted-body.ts";
 import { typedBody } from "../admission/body-type.ts";
-import { metadataOf } from "../admission/metadata.ts";
+import { metadataOf, withMetadata } from "../admission/metadata.ts";
 import { goTypeName, jsonValue, yamlValue } from "../request/body.ts";
 import { mediaRange } from "../request/media-types.ts";
 import type { WriteOptions } from "../request/options.ts";
@@ -132,15 +132,14 @@ export function applyChange(
   const refusal = applyRefusal(target, place.name, config);
   if (refusal !== undefined) return err(refusal);
   const writer = writerOf(world, target, options.manager, place.subresource);
-  const named = { ...config, metadata: { ...metadataOf(config), name: place.name } };
   return ok({
     ...place,
-    isApply: true,
+    keepsManagers: true,
     createsMissing: place.subresource === undefined,
     next: (live) => {
-      const result = applied({ live, schema: target.version.schema, writer }, named, options.isForced);
+      const result = applied({ live, schema: target.version.schema, writer }, config, options.isForced);
       if (!result.ok) return result;
-      const read = readAsKind(target, result.value);
+      const read = readAsKind(target, withMetadata(result.value, { name: place.name }));
       return read.ok ? ok(completed(target, read.value)) : read;
     },
   });
@@ -156,10 +155,6 @@ function applyRefusal(target: Target, name: string, config: JsonObject): Status 
   const said = textOf(metadata["name"]);
   if (said !== "" && said !== name) {
     return badRequest(`the name of the object (${said}) does not match the name on the URL (${name})`);
-  }
-  const namespace = textOf(metadata["namespace"]);
-  if (namespace !== "" && target.kind.isNamespaced && namespace !== target.namespace) {
-    return badRequest("the namespace of the provided object does not match the namespace sent on the request");
   }
   const managers = metadata["managedFields"];
   return isJsonArray(managers) && managers.length > 0 ? badRequest("metadata.managedFields must be nil") : undefined;

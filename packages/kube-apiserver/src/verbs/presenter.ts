@@ -4,7 +4,7 @@ import type { Representation } from "../request/media-types.ts";
 import { StoredObject } from "../store/stored-object.ts";
 import type { ListedObjects } from "./list-objects.ts";
 import type { EventText } from "./watch-objects.ts";
-import { apiVersionOf, presented, presentedText, type Target } from "./world.ts";
+import { apiVersionOf, isBuiltIn, presented, presentedText, type Target } from "./world.ts";
 
 /** Rows for people, which a client may ask for instead of objects. */
 export interface TableMaker {
@@ -16,6 +16,12 @@ export interface TableMaker {
     readonly includeObject: string;
     readonly withColumns: boolean;
   }): JsonObject;
+}
+
+/** Lists of the server's own kinds leave out an empty token; those of definitions do not. */
+function continueOf({ continueToken }: ListedObjects, showsEmpty: boolean): { readonly continue?: string } {
+  if (continueToken !== undefined) return { continue: continueToken };
+  return showsEmpty ? { continue: "" } : {};
 }
 
 interface Shown extends Target {
@@ -46,7 +52,7 @@ export class Presenter {
   list(asked: Shown, listed: ListedObjects, { as }: Representation): string {
     const metadata = {
       resourceVersion: String(listed.revision),
-      ...(listed.continueToken === undefined ? {} : { continue: listed.continueToken }),
+      ...continueOf(listed, as === undefined && !isBuiltIn(asked.kind)),
       ...(listed.remaining === undefined ? {} : { remainingItemCount: listed.remaining }),
     };
     if (as === "Table") {

@@ -6,18 +6,21 @@ import { typedBody } from "../admission/body-type.ts";
 import { strictnessErrors } from "../admission/strictness.ts";
 import { jsonAnswer, statusAnswer, streamAnswer } from "../request/answers.ts";
 import { jsonValue, readObject, yamlValue } from "../request/body.ts";
-import { listOptions, type ListOptions } from "../request/list-options.ts";
+import { isTrue, listOptions, type ListOptions } from "../request/list-options.ts";
 import { mediaRange, representationOf, type Representation } from "../request/media-types.ts";
-import { deletionOptions, writeOptions, type FieldValidation } from "../request/options.ts";
+import { deletionOptions, writeOptions, type FieldValidation, type WriteOptions } from "../request/options.ts";
+import type { Questions } from "../request/router.ts";
 import { badRequest, methodNotAllowed, notFound, tooLargeVersion, unknownBodyType } from "../request/refusals.ts";
 import { objectKey, type StoredObject } from "../store/stored-object.ts";
-import { changeObject, type ObjectChange } from "./change-object.ts";
+import { changeObject, nameRefusal, type ObjectChange } from "./change-object.ts";
 import { createObject } from "./create-object.ts";
 import { deleteObject } from "./delete-object.ts";
 import { listObjects, versionOf } from "./list-objects.ts";
 import { applyChange, patchChange, patched, patchTypeOf, readPatch } from "./patch-object.ts";
 import type { Presenter } from "./presenter.ts";
-import { scaleOf, withScale } from "./scale.ts";
+import { scaleOf, withoutZero, withScale } from "./scale.ts";
+import { evictPod } from "./eviction.ts";
+import { bindPod, finalizeNamespace } from "./special-subresources.ts";
 import { watchObjects } from "./watch-objects.ts";
 import { isBuiltIn, presented, storeKindOf, type Target, type World } from "./world.ts";
 
@@ -30,9 +33,12 @@ export interface ResourceRequest extends Target {
   readonly isOldWatch: boolean;
 }
 
+type Named = ResourceRequest & { readonly name: string };
+
 export interface EndpointDeps {
   readonly world: World;
   readonly presenter: Presenter;
+  readonly questions?: Questions;
   /** Aborts when the server closes. */
   readonly closing: AbortSignal;
   isServed(target: Target): boolean;
@@ -51,7 +57,8 @@ export class ResourceEndpoint {
 
   async answer(asked: ResourceRequest): Promise<ApiResponse> {
     const { request, query } = asked;
-    const form = representationOf(request.headers, query);
+    const isWatch = request.method === "GET" && (asked.isOldWatch || isTrue(query.get("watch")));
+    const form = representationOf(request.headers, query, isWatch);
     if (!form.ok) return statusAnswer(form.error, { syntax: "json", isPretty: true });
     const answered = await this.#verb(asked, form.value);
     return answered.ok ? answered.value : statusAnswer(answered.error, form.value);
@@ -72,6 +79,8 @@ export class ResourceEndpoint {
         return this.#update(place, form);
       case "PATCH":
         return this.#patch(place, form);
+      case "POST":
+        return this.#createSubresource(place, form);
       case "DELETE":
         return asked.subresource === undefined ? this.#delete(place, form) : err(methodNotAllowed());
       default:
@@ -79,7 +88,7 @@ export class ResourceEndpoint {
     }
   }
 
-  #get(asked: ResourceRequest & { readonly name: string }, form: Representation): Answered {
+  #get(asked: Named, form: Representation): Answered {
     const { world, presenter } = this.#deps;
     const options = listOptions(asked, asked.query, asked.isOldWatch);
     if (!options.ok) return options;
@@ -92,10 +101,14 @@ export class ResourceEndpoint {
     if (version.value > world.store.revision) {
       return err(tooLargeVersion(options.value.resourceVersion, world.store.revision));
     }
-    const stored = world.store.get(storeKindOf(asked.kind), objectKey(asked.namespace, asked.name));
+    const stored = this.#stored(asked);
     if (stored === undefined) return err(notFound(asked.kind, asked.name));
     if (asked.subresource === "scale") return this.#scaleAnswer(asked, stored.object, 200, form);
     return ok(jsonAnswer(200, presenter.one(asked, stored, form), form));
+  }
+
+  #stored({ kind, namespace, name }: ResourceRequest & { readonly name: string }): StoredObject | undefined {
+    return this.#deps.world.store.get(storeKindOf(kind), objectKey(namespace, name));
   }
 
   #list(asked: ResourceRequest, form: Representation): Answered {
@@ -128,6 +141,7 @@ export class ResourceEndpoint {
     if (!options.ok) return options;
     const body = this.#body(asked, options.value.fieldValidation);
     if (!body.ok) return body;
+    if (asked.kind.isQuestion === true) return this.#question(asked, body.value.object, form);
     const admitted = admittedBody(asked, body.value.object);
     if (!admitted.ok) return admitted;
     const written = await createObject(this.#deps.world, asked, admitted.value, options.value);
@@ -136,15 +150,54 @@ export class ResourceEndpoint {
     return ok(jsonAnswer(201, this.#text(asked, written.value, form), form, warnings));
   }
 
-  async #update(asked: ResourceRequest & { readonly name: string }, form: Representation): Promise<Answered> {
+  /** What is done by posting to an object: a pod gets a node, or is evicted. */
+  async #createSubresource(asked: Named, form: Representation): Promise<Answered> {
+    const { request, query, kind, name, subresource } = asked;
+    const options = writeOptions("CreateOptions", query, request.headers);
+    if (!options.ok) return options;
+    const body = readObject(
+      request.body,
+      request.headers["content-type"],
+      subresource === "eviction" ? "Eviction" : "Binding",
+    );
+    if (!body.ok) return body;
+    const { world } = this.#deps;
+    const said = nameIn(body.value.object);
+    if (subresource === "binding" && kind.resource === "pods") {
+      if (said !== name) return err(badRequest("name in URL does not match name in Binding object"));
+      const bound = await bindPod(world, asked, name, body.value.object, options.value);
+      return bound.ok ? ok(statusAnswer({ status: "Success", code: 201 }, form)) : bound;
+    }
+    if (subresource === "eviction" && kind.resource === "pods") {
+      if (said !== name) return err(badRequest("name in URL does not match name in Eviction object"));
+      const evicted = await evictPod(world, asked, name, body.value.object, options.value.isDryRun);
+      return evicted.ok ? ok(statusAnswer({ status: "Success", code: 201 }, form)) : evicted;
+    }
+    if (this.#stored(asked) === undefined) return err(notFound(kind, name));
+    return this.#question(asked, body.value.object, form);
+  }
+
+  /** What is never kept is answered by those who know. */
+  #question(asked: ResourceRequest, body: JsonObject, form: Representation): Answered {
+    const { request, kind, namespace, name, subresource } = asked;
+    const place = { ...(name === undefined ? {} : { name }), ...(subresource === undefined ? {} : { subresource }) };
+    const answer = this.#deps.questions?.answer({ request, kind, namespace, body, ...place });
+    if (answer === undefined) return err(methodNotAllowed());
+    return answer.ok ? ok(jsonAnswer(201, JSON.stringify(answer.value), form)) : answer;
+  }
+
+  async #update(asked: Named, form: Representation): Promise<Answered> {
     const { request, query, kind } = asked;
     const options = writeOptions("UpdateOptions", query, request.headers);
     if (!options.ok) return options;
     if (asked.subresource === "scale") return this.#updateScale(asked, form);
+    if (asked.subresource === "finalize") return this.#finalize(asked, options.value, form);
     const body = this.#body(asked, options.value.fieldValidation);
     if (!body.ok) return body;
     const admitted = admittedBody(asked, body.value.object);
     if (!admitted.ok) return admitted;
+    const refusal = nameRefusal(admitted.value, asked.name);
+    if (refusal !== undefined) return err(refusal);
     const change: ObjectChange = {
       ...placeOf(asked),
       next: () => admitted,
@@ -154,12 +207,20 @@ export class ResourceEndpoint {
     return this.#changed(asked, change, options.value, form, body.value.warnings);
   }
 
-  async #patch(asked: ResourceRequest & { readonly name: string }, form: Representation): Promise<Answered> {
+  async #finalize(asked: Named, options: WriteOptions, form: Representation): Promise<Answered> {
+    const body = this.#body(asked, options.fieldValidation);
+    if (!body.ok) return body;
+    const written = await finalizeNamespace(this.#deps.world, asked, asked.name, body.value.object, options);
+    return written.ok ? ok(jsonAnswer(200, this.#text(asked, written.value, form), form)) : written;
+  }
+
+  async #patch(asked: Named, form: Representation): Promise<Answered> {
     const { request, query, kind } = asked;
     const type = patchTypeOf(request.headers["content-type"], isBuiltIn(kind));
     if (!type.ok) return type;
     const options = writeOptions("PatchOptions", query, request.headers, type.value === "apply");
     if (!options.ok) return options;
+    if (type.value !== "apply" && this.#stored(asked) === undefined) return err(notFound(kind, asked.name));
     const patch = readPatch(type.value, request.body);
     if (!patch.ok) return patch;
     if (asked.subresource === "scale") {
@@ -181,7 +242,7 @@ export class ResourceEndpoint {
   }
 
   async #changed(
-    asked: ResourceRequest & { readonly name: string },
+    asked: Named,
     change: ObjectChange,
     options: Parameters<typeof changeObject>[3],
     form: Representation,
@@ -193,7 +254,7 @@ export class ResourceEndpoint {
     return ok(jsonAnswer(written.value.isNew ? 201 : 200, this.#text(asked, written.value, form), form, told));
   }
 
-  async #updateScale(asked: ResourceRequest & { readonly name: string }, form: Representation): Promise<Answered> {
+  async #updateScale(asked: Named, form: Representation): Promise<Answered> {
     const options = writeOptions("UpdateOptions", asked.query, asked.request.headers);
     if (!options.ok) return options;
     const body = readObject(asked.request.body, asked.request.headers["content-type"], "Scale");
@@ -202,7 +263,7 @@ export class ResourceEndpoint {
   }
 
   async #patchScale(
-    asked: ResourceRequest & { readonly name: string },
+    asked: Named,
     type: "json" | "merge" | "strategic" | "apply",
     patch: JsonObject,
     form: Representation,
@@ -215,7 +276,7 @@ export class ResourceEndpoint {
   }
 
   async #scaled(
-    asked: ResourceRequest & { readonly name: string },
+    asked: Named,
     next: (scale: JsonObject) => Result<JsonObject, Status>,
     options: Parameters<typeof changeObject>[3],
     form: Representation,
@@ -225,6 +286,9 @@ export class ResourceEndpoint {
     const change: ObjectChange = {
       name: asked.name,
       subresource: "scale",
+      // Scaling an object of a definition leaves no trace of who did it, on the real server too.
+      keepsManagers: !isBuiltIn(asked.kind),
+      owned: (object) => withoutZero(paths, object),
       next: (live) => {
         const scale = scaleOf(asked, paths, live);
         const wanted = next(scale.ok ? scale.value : {});
@@ -242,19 +306,21 @@ export class ResourceEndpoint {
     return scale.ok ? ok(jsonAnswer(code, JSON.stringify(scale.value), form)) : scale;
   }
 
-  async #delete(asked: ResourceRequest & { readonly name: string }, form: Representation): Promise<Answered> {
+  async #delete(asked: Named, form: Representation): Promise<Answered> {
     const { kind, name } = asked;
     const options = this.#deletionOptions(asked);
     if (!options.ok) return options;
+    const isSilent = options.value.propagation === undefined && kind.group === "batch" && kind.rules.orphansByDefault;
+    const warnings = [...this.#kindWarnings(asked), ...(isSilent ? [JOBS_KEEP_PODS] : [])];
     const deleted = await deleteObject(this.#deps.world, asked, name, options.value);
     if (!deleted.ok) return deleted;
     const isGone = deleted.value.isGone || (options.value.isDryRun && deleted.value.stored === undefined);
     if (!isGone || kind.rules.answersDeletedObject) {
-      return ok(jsonAnswer(200, this.#text(asked, deleted.value, form), form, this.#kindWarnings(asked)));
+      return ok(jsonAnswer(200, this.#text(asked, deleted.value, form), form, warnings));
     }
     const { uid } = deleted.value;
     const details = { name, ...(kind.group === "" ? {} : { group: kind.group }), kind: kind.resource, uid };
-    return ok(statusAnswer({ status: "Success", details }, form, this.#kindWarnings(asked)));
+    return ok(statusAnswer({ status: "Success", details }, form, warnings));
   }
 
   /** Each one by itself, as the real server does: a list that is being emptied may still grow. */
@@ -338,6 +404,14 @@ export class ResourceEndpoint {
   #kindWarnings({ version }: ResourceRequest): readonly string[] {
     return version.deprecationWarning === undefined ? [] : [version.deprecationWarning];
   }
+}
+
+const JOBS_KEEP_PODS =
+  "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning";
+
+function nameIn(object: JsonObject): unknown {
+  const { metadata } = object;
+  return isJsonObject(metadata) ? metadata["name"] : undefined;
 }
 
 function placeOf({

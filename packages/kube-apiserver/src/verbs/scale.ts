@@ -64,6 +64,13 @@ export function withScale(
   return ok({ ...changed, metadata });
 }
 
+/** The object less a count of zero, which a Scale does not show and so nobody owns. */
+export function withoutZero(paths: ScalePaths, object: JsonObject): JsonObject {
+  return valueAt(object, paths.specReplicas) === 0
+    ? withValueAt(object, segments(paths.specReplicas), undefined)
+    : object;
+}
+
 function segments(path: string): readonly string[] {
   return path.split(".").filter((part) => part !== "");
 }
@@ -74,8 +81,13 @@ function valueAt(object: JsonObject, path: string): JsonValue | undefined {
   return value;
 }
 
-function withValueAt(object: JsonObject, [first = "", ...rest]: readonly string[], value: JsonValue): JsonObject {
-  if (rest.length === 0) return { ...object, [first]: value };
+function withValueAt(
+  object: JsonObject,
+  [first = "", ...rest]: readonly string[],
+  value: JsonValue | undefined,
+): JsonObject {
+  if (rest.length === 0)
+    return value === undefined ? defined({ ...object, [first]: value }) : { ...object, [first]: value };
   const inner = object[first];
   return { ...object, [first]: withValueAt(isJsonObject(inner) ? inner : {}, rest, value) };
 }

@@ -37,7 +37,12 @@ export async function bindPod(
       status: scheduled(world, objectAt(live, "status")),
     });
   };
-  return changeObject(world, target, { name, subresource: "binding", next }, options);
+  return changeObject(
+    world,
+    target,
+    { name, subresource: "binding", writesWhole: true, keepsManagers: true, next },
+    options,
+  );
 }
 
 /** The status of a pod that has found its node. */
@@ -69,7 +74,7 @@ export async function finalizeNamespace(
     const metadata = { ...metadataOf(live), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
     return ok({ ...live, metadata, spec: isEmpty ? spec : { ...spec, finalizers } });
   };
-  return changeObject(world, target, { name, subresource: "finalize", next }, options);
+  return changeObject(world, target, { name, subresource: "finalize", writesWhole: true, next }, options);
 }
 
 function objectAt(object: JsonObject, name: string): JsonObject {

@@ -47,6 +47,8 @@ export interface FieldWriter {
 export interface WriteContext {
   /** Empty when the object is being made. */
   readonly live: JsonObject;
+  /** What an object of the kind has before anyone writes anything, and so nobody owns for being there; by default nothing. */
+  readonly blank?: JsonObject;
   readonly schema: StructuralSchema;
   readonly writer: FieldWriter;
 }
@@ -87,8 +89,8 @@ export function applied(
   force: boolean,
 ): Result<JsonObject, Status> {
   const shape = objectSchema(schema);
-  const [firstError] = configErrors(config, shape);
-  if (firstError !== undefined) return err(unreadable(config, firstError));
+  const errors = configErrors(config, shape);
+  if (errors.length > 0) return err(unreadable(config, errors));
 
   const before = managersBeforeApply(live, shape, writer);
   const bare = withoutManagers(live);
@@ -117,11 +119,12 @@ export function applied(
  * The next state of an object that was updated or patched, with ownership brought up to date: what the write changed
  * becomes the writer's own, and others lose it. An object may bring its own list of managers, or ask to forget them.
  */
-export function updated({ live, schema, writer }: WriteContext, next: JsonObject): JsonObject {
+export function updated({ live, blank = {}, schema, writer }: WriteContext, next: JsonObject): JsonObject {
   const before = managersBeforeUpdate(live, next, writer);
   const isNew = Object.keys(live).length === 0;
   if (before.size === 0 && !isNew) return withManagers(next, before);
-  const after = tracked(withoutManagers(live), withoutManagers(next), objectSchema(schema), before, writer);
+  const bare = isNew ? blank : withoutManagers(live);
+  const after = tracked(bare, withoutManagers(next), objectSchema(schema), before, writer);
   return withManagers(next, withBoundedUpdaters(after));
 }
 
@@ -216,7 +219,7 @@ function timed(managers: FieldManagers, key: string, time: string | undefined): 
   return manager === undefined || time === undefined ? managers : new Map([...managers, [key, { ...manager, time }]]);
 }
 
-function unreadable(config: JsonObject, error: string): Status {
+function unreadable(config: JsonObject, errors: readonly string[]): Status {
   const {
     apiVersion = "",
     kind = "",
@@ -226,6 +229,9 @@ function unreadable(config: JsonObject, error: string): Status {
     readonly kind?: string;
     readonly metadata?: { readonly namespace?: string; readonly name?: string };
   };
-  const what = `${metadata.namespace ?? ""}/${metadata.name ?? ""}; ${apiVersion}, Kind=${kind}`;
+  const groupVersion = apiVersion.includes("/") ? apiVersion : `/${apiVersion}`;
+  const what = `${metadata.namespace ?? ""}/${metadata.name ?? ""}; ${groupVersion}, Kind=${kind}`;
+  const [only = "", ...more] = errors;
+  const error = more.length === 0 ? only : `errors:${errors.map((one) => `\n  ${one}`).join("")}`;
   return { status: "Failure", code: 500, message: `failed to create typed patch object (${what}): ${error}` };
 }

@@ -1,0 +1,39 @@
+import type { ApiRequest, ApiResponse } from "../api.ts";
+import { textAnswer } from "./answers.ts";
+import type { Page } from "./router.ts";
+
+/** The release whose behaviour this server is held to; its build says that it is not that release itself. */
+const RELEASE = { major: "1", minor: "36", patch: "3" };
+
+const VERSION = {
+  major: RELEASE.major,
+  minor: RELEASE.minor,
+  emulationMajor: RELEASE.major,
+  emulationMinor: RELEASE.minor,
+  minCompatibilityMajor: RELEASE.major,
+  minCompatibilityMinor: String(Number(RELEASE.minor) - 1),
+  gitVersion: `v${RELEASE.major}.${RELEASE.minor}.${RELEASE.patch}+embedded`,
+  gitCommit: "",
+  gitTreeState: "",
+  buildDate: "1970-01-01T00:00:00Z",
+  goVersion: "none",
+  compiler: "none",
+  platform: "node",
+};
+
+const HEALTH = /^\/(healthz|livez|readyz)(?:\/(ping|log|etcd))?\/?$/;
+
+/** What the server says of itself: its version, and that it is well. */
+export const serverPages: Page = {
+  answer: (request: ApiRequest, path: string, query: URLSearchParams): ApiResponse | undefined => {
+    if (request.method !== "GET") return undefined;
+    if (path === "/version" || path === "/version/") {
+      const headers = { "content-type": "application/json", "cache-control": "no-cache, private" };
+      return { status: 200, headers, body: JSON.stringify(VERSION, undefined, 2) };
+    }
+    const [, check, part] = HEALTH.exec(path) ?? [];
+    if (check === undefined) return undefined;
+    if (part !== undefined || !query.has("verbose")) return textAnswer(200, "ok");
+    return textAnswer(200, `[+]ping ok\n[+]log ok\n[+]etcd ok\n${check} check passed\n`);
+  },
+};
