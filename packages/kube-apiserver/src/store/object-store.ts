@@ -51,6 +51,8 @@ interface PendingWrite {
 
 const DEFAULT_HISTORY = 2048;
 const BATCH_LIMIT = 100;
+/** Characters: in the worst case three bytes each, and a transaction of the port has 1.25 MiB. */
+const BATCH_LENGTH = 400_000;
 
 /**
  * Every object, by kind and key, under one counter of revisions.
@@ -178,15 +180,13 @@ export class ObjectStore {
     // One turn, so that writes that were asked for together are written together.
     await Promise.resolve();
     while (this.#queue.length > 0) {
-      const batch = this.#queue.slice(0, BATCH_LIMIT);
-      this.#queue = this.#queue.slice(BATCH_LIMIT);
-      const made = batch.map((write, index) => ({ write, next: this.#made(write, this.#revision + 1 + index) }));
+      const made = this.#nextBatch();
       const failure = await journal
         .persist(
           made.map(({ write: { kind, key, decision }, next }) =>
             "put" in decision ? { kind, key, stored: next } : { kind, key },
           ),
-          this.#revision + batch.length,
+          this.#revision + made.length,
         )
         .then(
           () => undefined,
@@ -197,6 +197,20 @@ export class ObjectStore {
       }
     }
     this.#isFlushing = false;
+  }
+
+  /** As many writes as one transaction holds; at least one, however large. */
+  #nextBatch(): readonly { readonly write: PendingWrite; readonly next: StoredObject }[] {
+    const batch: { readonly write: PendingWrite; readonly next: StoredObject }[] = [];
+    let length = 0;
+    for (const write of this.#queue) {
+      const next = this.#made(write, this.#revision + 1 + batch.length);
+      length += "put" in write.decision ? next.tail.length : 0;
+      if (batch.length > 0 && (batch.length === BATCH_LIMIT || length > BATCH_LENGTH)) break;
+      batch.push({ write, next });
+    }
+    this.#queue = this.#queue.slice(batch.length);
+    return batch;
   }
 
   #made({ key, before, decision }: Omit<PendingWrite, "settle">, revision: number): StoredObject {

@@ -1,0 +1,114 @@
+import { unavailable, type Result } from "@oaas/foundation";
+import { virtualAmbient } from "@oaas/foundation/virtual";
+import { ok } from "@oaas/foundation";
+import type { JsonObject, Status } from "@oaas/kube-core";
+import type { KeyValueStore } from "@oaas/storage";
+import { openMemoryStore } from "@oaas/storage/memory";
+import { describe, expect, test } from "vitest";
+import { KeyValueJournal } from "./key-value-journal.ts";
+import { ObjectStore, type Written } from "./object-store.ts";
+
+const KIND = "configmaps";
+
+function object(name: string, data: number): JsonObject {
+  return { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: "default" }, data: { x: String(data) } };
+}
+
+function put(store: ObjectStore, name: string, data: number): Promise<Result<Written, Status>> {
+  return store.write(KIND, `default/${name}`, () => ok({ put: object(name, data) }));
+}
+
+async function opened(store: KeyValueStore, seed = 1) {
+  const { timers } = virtualAmbient(seed);
+  const objects = new ObjectStore({ journal: new KeyValueJournal({ store, timers }) });
+  await objects.load();
+  return objects;
+}
+
+function contents(store: ObjectStore): readonly string[] {
+  return [...store.objects(KIND).from("")].map(
+    ({ key, object: one }) =>
+      `${key}=${JSON.stringify(one["data"])}@${String((one["metadata"] as JsonObject)["resourceVersion"])}`,
+  );
+}
+
+/** A store whose commits can be made to fail: before they are applied, or after, with the answer lost. */
+function flaky(store: KeyValueStore, fate: () => "fine" | "refused" | "lost"): KeyValueStore {
+  return new Proxy(store, {
+    get: (target, name) => {
+      if (name !== "commit") return Reflect.get(target, name).bind(target);
+      return async (...args: Parameters<KeyValueStore["commit"]>) => {
+        const what = fate();
+        if (what === "refused") throw unavailable("the store", "it is away");
+        const result = await target.commit(...args);
+        if (what === "lost") throw unavailable("the store", "no answer", { context: { outcomeUnknown: true } });
+        return result;
+      };
+    },
+  });
+}
+
+describe("objects on the key-value port", () => {
+  test("are all there after a restart, and versions go on from where they were, also after a deletion", async () => {
+    const { ...ambient } = virtualAmbient(1);
+    const store = openMemoryStore({ ambient });
+    const before = await opened(store);
+    await Promise.all(["a", "b", "c"].map((name, index) => put(before, name, index)));
+    await before.write(KIND, "default/b", () => ok({ remove: true }));
+    const after = await opened(store);
+    expect(contents(after)).toEqual(contents(before));
+    expect(after.revision).toBe(before.revision);
+    const written = await put(after, "d", 4);
+    expect(written.ok && written.value.stored?.revision).toBe(before.revision + 1);
+  });
+
+  test("writes that arrive together share a transaction, and are seen only when it is durable", async () => {
+    const ambient = virtualAmbient(1);
+    let commits = 0;
+    const store = flaky(openMemoryStore({ ambient }), () => {
+      commits += 1;
+      return "fine";
+    });
+    const objects = await opened(store);
+    const writes = Array.from({ length: 50 }, (_, index) => put(objects, `n${index}`, index));
+    expect(contents(objects), "nothing is seen yet").toEqual([]);
+    await Promise.all(writes);
+    expect(objects.objects(KIND).size).toBe(50);
+    expect(commits).toBe(1);
+  });
+
+  test("a write that the store refused is answered as such and leaves no trace; one whose answer got lost is found again", async () => {
+    const ambient = virtualAmbient(1);
+    const inner = openMemoryStore({ ambient });
+    let fate: "fine" | "refused" | "lost" = "fine";
+    const objects = await opened(flaky(inner, () => fate));
+    await put(objects, "a", 1);
+    fate = "refused";
+    expect(await put(objects, "a", 2)).toMatchObject({ ok: false, error: { code: 500 } });
+    fate = "lost";
+    expect(await put(objects, "a", 3)).toMatchObject({ ok: true });
+    fate = "fine";
+    expect(await put(objects, "b", 4)).toMatchObject({ ok: true });
+    expect(contents(await opened(inner))).toEqual(contents(objects));
+  });
+
+  test("two writes of one key come one after the other, each seeing what the other left", async () => {
+    const ambient = virtualAmbient(1);
+    const objects = await opened(openMemoryStore({ ambient }));
+    const add = (): Promise<Result<Written, Status>> =>
+      objects.write(KIND, "default/a", (live) => {
+        const before = Number(((live?.object["data"] ?? {}) as JsonObject)["x"] ?? 0);
+        return ok({ put: object("a", before + 1) });
+      });
+    await Promise.all(Array.from({ length: 20 }, add));
+    expect(contents(objects)[0]).toMatch(/"x":"20"/);
+  });
+
+  test("a second server on the same prefix cannot write unseen", async () => {
+    const ambient = virtualAmbient(1);
+    const store = openMemoryStore({ ambient });
+    const [first, second] = [await opened(store), await opened(store)];
+    expect(await put(first, "a", 1)).toMatchObject({ ok: true });
+    expect(await put(second, "b", 1)).toMatchObject({ ok: false, error: { code: 500 } });
+  });
+});
