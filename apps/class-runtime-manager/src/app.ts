@@ -30,6 +30,8 @@ import { VERSION } from "./version.ts";
 export interface AppPorts {
   readonly ambient: Ambient;
   readonly transport: Transport;
+  /** To the same server, for the Lease alone: it must be renewed in time however much else is sent. Without it: the other one. */
+  readonly leaseTransport?: Transport;
   /** The namespace of the pod or of the kubeconfig's context. */
   readonly ownNamespace: string;
   /** Differs between processes. */
@@ -56,7 +58,7 @@ export interface RunningApp {
 
 /** Starts the class runtime manager: listens at once, so that probes are answered, and works as soon as it may. */
 export async function startApp(config: CrmConfig, ports: AppPorts): Promise<RunningApp> {
-  const { ambient, logger, meter, transport } = ports;
+  const { ambient, logger, meter, transport, leaseTransport } = ports;
   const namespaces = namespaceRules(config.k8s.namespaces, ports.ownNamespace);
   const served = namespaces.served === "all" ? undefined : namespaces.served;
   const client = new KubeClient({
@@ -66,10 +68,13 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
     userAgent: `oprc-crm/${VERSION}`,
     onWarning: (text) => logger.warn("the API server warns", { text }),
   });
+  const leaseClient =
+    leaseTransport && new KubeClient({ transport: leaseTransport, ambient, meter, userAgent: `oprc-crm/${VERSION}` });
   // `reporting` is made below: what it tells comes from the manager's own caches.
   const reports: LedTask = { name: "reports", run: async (signal) => reporting?.reporter.run(signal) };
   const crm = createClassManager({
     client,
+    ...(leaseClient ? { leaseClient } : {}),
     fencedClient: (mayWrite) =>
       new KubeClient({ transport: fenced(transport, mayWrite), ambient, meter, userAgent: `oprc-crm/${VERSION}` }),
     ambient,
@@ -166,6 +171,7 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
         reporting?.close();
         await crm.events.flush();
         await client.close();
+        await leaseClient?.close();
       })()),
   };
 }

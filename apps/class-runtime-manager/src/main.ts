@@ -22,6 +22,7 @@ await runService({
     const app = await startApp(config, {
       ambient,
       transport: createUndiciTransport(access, ambient),
+      leaseTransport: createUndiciTransport(access, { ...ambient, connections: 1 }),
       ownNamespace: access.namespace,
       identity: identity ?? podName ?? `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
       logger: log,

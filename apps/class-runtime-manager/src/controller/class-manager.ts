@@ -35,6 +35,7 @@ import { reconcile } from "./reconcile.ts";
 import { SentChildren } from "./sent-children.ts";
 import { ServedKinds } from "./served-kinds.ts";
 import { observeClass } from "./settle.ts";
+import { StatusTurns } from "./status-turns.ts";
 import { CLASS_RUNTIME_SUBJECT, DEPLOYMENT_RECORD_SUBJECT, type SubjectKind } from "./subject.ts";
 import { environmentStatusController, templateStatusController } from "./status-controllers.ts";
 import { Surroundings } from "./surroundings.ts";
@@ -45,6 +46,8 @@ import { demandFor, environmentOf } from "./want.ts";
 
 export interface ClassManagerOptions {
   readonly client: KubeClient;
+  /** The same over connections of its own, for the Lease: renewing must not stand in line behind our own work. By default the client. */
+  readonly leaseClient?: KubeClient;
   /** The same, but its writes pass only while this holds: what the controllers act with. */
   readonly fencedClient?: (mayWrite: () => boolean) => KubeClient;
   readonly ambient: Ambient;
@@ -126,6 +129,7 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
   const shared = {
     templates: new UserTemplates(surroundings, revisions, templateUsers),
     quotas,
+    statusTurns: new StatusTurns(),
     client: acting,
     clock: ambient.clock,
     children,
@@ -224,7 +228,7 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
 function electorOf(election: NonNullable<ClassManagerOptions["election"]>, options: ClassManagerOptions): LeaseElector {
   const { leaseMs, ...lease } = election;
   return new LeaseElector({
-    client: options.client,
+    client: options.leaseClient ?? options.client,
     ambient: options.ambient,
     lease,
     identity: options.identity,

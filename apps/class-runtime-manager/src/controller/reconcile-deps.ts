@@ -9,6 +9,7 @@ import type { PodView } from "./cluster-view.ts";
 import type { OwnWrites } from "./own-writes.ts";
 import type { Quotas } from "./quotas.ts";
 import type { SentChildren } from "./sent-children.ts";
+import type { StatusTurns } from "./status-turns.ts";
 import type { SubjectKind } from "./subject.ts";
 import type { Surroundings } from "./surroundings.ts";
 import type { UserTemplates } from "./user-templates.ts";
@@ -21,6 +22,7 @@ export interface ReconcileDeps<T extends KubeObject> {
   readonly own: OwnWrites<T>;
   /** What passes sent that did not come to their end. */
   readonly sent: SentChildren;
+  readonly statusTurns: StatusTurns;
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly children: ChildCache;

@@ -19,7 +19,8 @@ import { want, type Wanted } from "./want.ts";
 /**
  * Brings the cluster to what one class asks for, and its status to the truth.
  *
- * finalizer → template → children applied → surplus pruned → everything observed → status, also when a step before it failed.
+ * finalizer → template → children applied → surplus pruned → everything observed → status, also when a step before it failed. A pass that wrote
+ * children and met no problem leaves the rest to the next one, which comes at once unless users' changes wait.
  */
 export async function reconcile<T extends KubeObject>(
   key: ObjectKey,
@@ -39,8 +40,10 @@ export async function reconcile<T extends KubeObject>(
   const wanted = want(current, deps, "settle");
   const made: Made = wanted.expected
     ? await bringAbout(current, wanted.expected, context.signal, deps)
-    : { present: await asItIs(current, context.signal, deps), problems: [] };
+    : { present: await asItIs(current, context.signal, deps), problems: [], written: 0 };
   const problems = [...wanted.problems, ...made.problems];
+  if (made.written > 0 && problems.length === 0 && deps.statusTurns.mayWait(current))
+    return checkAgain(1, STATUS_WAITS);
   const step = await settle(current, { wanted, problems, present: made.present, deleting: false }, context, deps);
   if (made.retry) throw made.retry;
   deps.sent.told(key);
@@ -69,6 +72,8 @@ interface Made {
   /** Children as they are after the pass. */
   readonly present: readonly PresentChild[];
   readonly problems: readonly Problem[];
+  /** Children that had to be written. */
+  readonly written: number;
   /** A fault that trying again may mend. */
   readonly retry?: Fault | undefined;
 }
@@ -83,7 +88,7 @@ async function bringAbout<T extends KubeObject>(
   const before = deps.children.childrenOf(object.metadata.uid);
   // Before anything is made with it: a revision that is lost could not be kept to.
   const unkept = await refusalIn(deps.templates.keep(object.metadata.namespace ?? "", template, deps.client, signal));
-  if (unkept !== undefined) return { present: await asItIs(object, signal, deps), problems: [unkept] };
+  if (unkept !== undefined) return { present: await asItIs(object, signal, deps), problems: [unkept], written: 0 };
   const turns = nameTurns(children, before, (kind, manifest) => deps.children.get(kind, keyOf(manifest)));
   const undeleted = await removeChildren(turns.inTheWay, signal, deps);
   const unwanted = without(deps.sent.of(object), children);
@@ -91,12 +96,14 @@ async function bringAbout<T extends KubeObject>(
   const applied = await deps.applier.apply(turns.free, signal, namedUids(object, deps));
   const all = await withStrays(object, { known: withApplied(object, applied, deps), sent: unwanted }, signal, deps);
   const problems = [...turns.waiting, ...undeleted, ...applied.problems];
+  const { written } = applied;
   // What could not be written may still be wanted: nothing is pruned by a pass that did not come through.
-  if (problems.length > 0) return { present: all, problems, retry: applied.retry };
+  if (problems.length > 0) return { present: all, problems, written, retry: applied.retry };
   const surplus = new Set(all.filter((child) => !applied.present.has(childId(child.kind, child.object))));
   return {
     problems: await removeChildren([...surplus], signal, deps),
     present: all.filter((child) => !surplus.has(child)),
+    written,
   };
 }
 
@@ -150,6 +157,8 @@ async function withStrays<T extends KubeObject>(
 function namedUids<T extends KubeObject>(object: Stored<T>, { subject }: ReconcileDeps<T>): ReadonlySet<string> {
   return new Set((subject.statusOf(object)?.resource_refs ?? []).flatMap(({ uid }) => uid ?? []));
 }
+
+const STATUS_WAITS = "the children of others go before the news of these";
 
 /** What may be mended without our hearing of it: rights, quotas, policies, objects that are not ours. */
 const LOOK_AGAIN_MS: Readonly<Partial<Record<Reason, number>>> = {
