@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { realAmbient } from "@oaas/foundation/real";
 import type { KubeObject } from "@oaas/kube-core";
@@ -23,6 +23,8 @@ export interface CrmLab extends AsyncDisposable {
   /** As fast as the server lets it. */
   readonly client: KubeClient;
   makeNamespace(name: string): Promise<void>;
+  /** Processor time of the API server and its etcd so far; 0 where the system does not tell. */
+  serverCpuMs(): number;
 }
 
 /** Starts it; with controllers and simulated nodes when classes shall become Available. */
@@ -45,12 +47,41 @@ export async function startLab(parts: ClusterParts = {}): Promise<CrmLab> {
     client,
     makeNamespace: async (name) =>
       void (await client.resource(NAMESPACES).create({ apiVersion: "v1", kind: "Namespace", metadata: { name } })),
+    serverCpuMs: () => cpuOfDescendants(["kube-apiserver", "etcd"]),
     [Symbol.asyncDispose]: async () => {
       await client.close();
       await cluster.stop(0);
       await folder.remove();
     },
   };
+}
+
+/** Linux counts processor time in hundredths of a second, whatever the kernel's own clock. */
+const TICK_MS = 10;
+
+/** Processor time of those who were started by this process, or by one that it started, and are called so. */
+function cpuOfDescendants(names: readonly string[]): number {
+  if (process.platform !== "linux") return 0;
+  const all = new Map(readdirSync("/proc").flatMap((pid) => statOf(pid) ?? []));
+  const isOurs = (pid: number): boolean => pid === process.pid || (all.has(pid) && isOurs(all.get(pid)?.parent ?? 0));
+  return [...all].reduce((sum, [pid, { name, cpuMs }]) => sum + (names.includes(name) && isOurs(pid) ? cpuMs : 0), 0);
+}
+
+interface ProcessStat {
+  readonly name: string;
+  readonly parent: number;
+  readonly cpuMs: number;
+}
+
+function statOf(pid: string): [number, ProcessStat][] | undefined {
+  if (!/^\d+$/.test(pid)) return undefined;
+  try {
+    const [, name = "", rest = ""] = /\((.*)\) (.*)/s.exec(readFileSync(`/proc/${pid}/stat`, "utf8")) ?? [];
+    const [, parent, , , , , , , , , , user, system] = rest.split(" ").map(Number);
+    return [[Number(pid), { name, parent: parent ?? 0, cpuMs: ((user ?? 0) + (system ?? 0)) * TICK_MS }]];
+  } catch {
+    return undefined; // It has ended.
+  }
 }
 
 /** A client whom nothing but the server holds back. */

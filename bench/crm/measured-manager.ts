@@ -133,7 +133,12 @@ function asking(child: ChildProcess): MeasuredManager["figures"] {
   return ({ heap } = { heap: false }) =>
     new Promise((resolve, reject) => {
       const question: Question = { id: (last += 1), heap };
-      waiting.set(question.id, resolve);
+      const onExit = (code: number | null): void => reject(new Error(`the manager ended with ${code}`));
+      child.once("exit", onExit);
+      waiting.set(question.id, (figures) => {
+        child.off("exit", onExit);
+        resolve(figures);
+      });
       child.send(question, (error) => error && reject(error));
     });
 }
