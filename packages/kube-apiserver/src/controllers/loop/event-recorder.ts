@@ -7,7 +7,7 @@ import { microTime, wholeSeconds } from "../objects/time.ts";
 import type { Controller } from "./controller.ts";
 import type { EventDraft } from "./decision.ts";
 
-/** From this many different messages of one reason on one object on, they become one Event: the real recorder's limit. */
+/** The tenth different message of one reason on one object, and all after it, become one Event: the real recorder's limit. */
 const SIMILAR_LIMIT = 10;
 /** How long similar ones count together. */
 const SIMILAR_WINDOW_MS = 600_000;
@@ -25,8 +25,8 @@ interface Similar {
 }
 
 /**
- * Writes Events as the real recorders do: a repetition counts up the Event that is there; more than ten different messages of
- * one reason within ten minutes are combined into one.
+ * Writes Events as the real recorders do: a repetition counts up the Event that is there; from the tenth different message of
+ * one reason within ten minutes on they are combined into one.
  */
 export class EventRecorder {
   readonly #objects: ClusterObjects;
@@ -76,7 +76,7 @@ export class EventRecorder {
     }
     similar.messages.add(draft.message);
     similar.sinceMs = now;
-    if (similar.messages.size <= SIMILAR_LIMIT) return draft;
+    if (similar.messages.size < SIMILAR_LIMIT) return draft;
     // The set has said all it can: it need not grow any further.
     similar.messages.delete(draft.message);
     return { ...draft, message: `${COMBINED}${draft.message}` };
@@ -133,7 +133,8 @@ function newEvent(controller: Controller, draft: EventDraft, now: number, count:
     type,
     reason,
     message,
-    reportingComponent: controller.reporter,
+    // Combined Events lose it on the way in the real recorder; their source is the same.
+    reportingComponent: message.startsWith(COMBINED) ? "" : controller.reporter,
   };
   if (controller.newStyleEvents === true) {
     return {

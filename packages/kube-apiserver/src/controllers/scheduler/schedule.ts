@@ -141,7 +141,7 @@ function refused(pod: Stored<Pod>, message: string, now: number): Step[] {
     pod.status?.conditions ?? [],
     { type: "PodScheduled", status: "False", reason, message },
     now,
-    { lastProbeTime: null },
+    { lastProbeTime: null, observedGeneration: pod.metadata.generation ?? 1 },
   );
   return [
     ...(isGated

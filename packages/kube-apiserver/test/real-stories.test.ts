@@ -1,0 +1,80 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isJsonArray, isJsonObject, type JsonObject } from "@oaas/kube-core";
+import { describeWith, eventually, startKubernetes, type KubernetesUnderTest } from "@oaas/testkit";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Resource } from "../src/controllers/objects/resources.ts";
+import { STORIES } from "../src/controllers/testing/all-stories.ts";
+import { told, type Stage } from "../src/controllers/testing/story.ts";
+
+const NAMESPACE = "stories";
+const FOLDER = join(import.meta.dirname, "..", "src", "controllers", "testing", "stories");
+/** `RECORD_STORIES=1` writes down what is seen instead of comparing it. */
+const isRecording = process.env["RECORD_STORIES"] === "1";
+
+/** How long nothing may change for things to count as settled. */
+const QUIET_MS = 2500;
+
+describeWith(["kubernetes", "etcd", "kwok"], "stories of workloads on the real controllers", () => {
+  let cluster: KubernetesUnderTest;
+
+  beforeAll(async () => {
+    cluster = await startKubernetes({ controllerManager: true, scheduler: true, kwokNodes: 3 });
+  });
+  afterAll(async () => {
+    await cluster.close();
+  });
+
+  const kubectl = async (args: readonly string[], stdin?: string): Promise<string> => {
+    const result = await cluster.kubectl([...args], stdin === undefined ? {} : { stdin });
+    if (result.exitCode !== 0) throw new Error(`kubectl ${args.join(" ")}: ${result.stderr}`);
+    return result.stdout;
+  };
+  const resource = ({ group, resource: name }: Resource): string => (group === "" ? name : `${name}.${group}`);
+
+  const list = async (kind: Resource): Promise<readonly JsonObject[]> => {
+    const parsed: unknown = JSON.parse(await kubectl(["get", resource(kind), "-n", NAMESPACE, "-o", "json"]));
+    const items = isJsonObject(parsed) ? parsed["items"] : undefined;
+    return isJsonArray(items) ? items.filter(isJsonObject) : [];
+  };
+
+  const stage: Stage = {
+    async apply({ apiVersion, kind }, object) {
+      await kubectl(["create", "-n", NAMESPACE, "-f", "-"], JSON.stringify({ apiVersion, kind, ...object }));
+    },
+    async patch(kind, name, patch) {
+      await kubectl(["patch", resource(kind), name, "-n", NAMESPACE, "--type=merge", "-p", JSON.stringify(patch)]);
+    },
+    async remove(kind, name) {
+      await kubectl(["delete", resource(kind), name, "-n", NAMESPACE]);
+    },
+    async settle() {
+      let [seen, since] = ["", Date.now()];
+      await eventually(
+        async () => {
+          const now = await kubectl([
+            "get",
+            "pods,deployments,replicasets,statefulsets,daemonsets,jobs,endpointslices,poddisruptionbudgets,resourcequotas",
+            "-n",
+            NAMESPACE,
+            "-o",
+            "jsonpath={.items[*].metadata.resourceVersion}",
+          ]);
+          if (now !== seen) [seen, since] = [now, Date.now()];
+          expect(Date.now() - since).toBeGreaterThan(QUIET_MS);
+        },
+        { timeoutMs: 60_000, what: "nothing to happen any more" },
+      );
+    },
+    list,
+  };
+
+  test.each(STORIES)("$name", async (story) => {
+    await kubectl(["create", "namespace", NAMESPACE]);
+    const seen = await told(story, stage);
+    await kubectl(["delete", "namespace", NAMESPACE, "--wait=true"]);
+    const file = join(FOLDER, `${story.name}.txt`);
+    if (isRecording) await writeFile(file, seen);
+    expect(seen).toBe(await readFile(file, "utf8"));
+  });
+});
