@@ -1,9 +1,11 @@
 /** An embedded Kubernetes API server, for trying out and for fast tests; never for production. See README.md for the tour. */
 export type { Api, ApiRequest, ApiResponse } from "./api.ts";
 export { ApiServer, type ApiServerOptions } from "./server.ts";
+export { embeddedServer, type EmbeddedOptions, type EmbeddedServer } from "./embedded.ts";
+export { KeyValueJournal } from "./store/key-value-journal.ts";
 export { builtInKinds } from "./kinds/built-in-kinds.ts";
 export type { Kind, KindRules, KindVersion } from "./kinds/kind.ts";
 export type { KindRegistry } from "./kinds/kind-registry.ts";
-export type { Attempt, Gate, Page } from "./request/router.ts";
+export type { Attempt, Gate, Page, Question, Questions } from "./request/router.ts";
 export type { ClusterObjects, ObjectName, ResourceName, ServerController } from "./controllers/cluster-objects.ts";
 export { MemoryTransport } from "./memory-transport.ts";

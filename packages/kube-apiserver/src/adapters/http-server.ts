@@ -1,38 +1,71 @@
-import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import { createServer as createHttp1, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import {
+  createSecureServer,
+  createServer as createHttp2,
+  type Http2SecureServer,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+} from "node:http2";
+import { createServer as createTcp, type AddressInfo, type Server as TcpServer, type Socket } from "node:net";
 import { Fault } from "@oaas/foundation";
-import type { Api, ApiResponse } from "../api.ts";
-import { statusAnswer } from "../request/answers.ts";
-import { tooLarge } from "../request/refusals.ts";
-
-/** As the real server has it: what is larger is refused unread. */
-const BODY_LIMIT = 3 * 1024 * 1024;
+import type { Api } from "../api.ts";
+import { serveRequest } from "./serve-request.ts";
 
 export interface HttpOptions {
   /** 0 for any that is free. */
   readonly port?: number;
   readonly host?: string;
+  readonly tls?: TlsOptions;
+}
+
+/** A certificate for the host, its key, and who vouches for it; all in PEM. */
+export interface TlsOptions {
+  readonly key: string;
+  readonly certificate: string;
+  readonly authority: string;
 }
 
 /** A server that listens. */
 export interface HttpListener {
-  /** `http://127.0.0.1:port`. */
+  /** `http://127.0.0.1:port`, or `https://…`. */
   readonly url: string;
-  /** Takes no more connections, ends what is under way. Repeatable. */
+  /** Takes no more connections, ends those it has. Repeatable. */
   close(): Promise<void>;
 }
 
-/** Lets clients reach an API by HTTP/1.1, on loopback unless told otherwise. */
-export async function listenHttp(api: Api, { port = 0, host = "127.0.0.1" }: HttpOptions = {}): Promise<HttpListener> {
+type Serve = (request: IncomingMessage | Http2ServerRequest, response: ServerResponse | Http2ServerResponse) => void;
+
+/** How a client of HTTP/2 without TLS begins. */
+const PREFACE = "PRI * HTTP/2";
+const KEEP_ALIVE_MS = 120_000;
+
+/** Lets clients reach an API by HTTP/1.1 and HTTP/2, on loopback unless told otherwise. */
+export async function listenHttp(api: Api, options: HttpOptions = {}): Promise<HttpListener> {
+  const { port = 0, host = "127.0.0.1", tls } = options;
+  const serve: Serve = (request, response) => void serveRequest(api, request, response);
+  const server = tls === undefined ? plainServer(serve) : secureServer(tls, serve);
   const sockets = new Set<Socket>();
-  const server = createHttpServer({ keepAliveTimeout: 120_000 }, (request, response) => {
-    void serve(api, request, response);
-  });
   server.on("connection", (socket: Socket) => {
     socket.setNoDelay(true);
+    // A client that breaks off says so by an error, which is no concern of ours.
+    socket.on("error", () => socket.destroy());
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
   });
+  await listening(server, port, host);
+  const { port: bound } = server.address() as AddressInfo;
+  const scheme = tls === undefined ? "http" : "https";
+  return {
+    url: `${scheme}://${host.includes(":") ? `[${host}]` : host}:${bound}`,
+    close: async () => {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+async function listening(server: TcpServer | Http2SecureServer, port: number, host: string): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, () => {
@@ -43,92 +76,26 @@ export async function listenHttp(api: Api, { port = 0, host = "127.0.0.1" }: Htt
     const why = `cannot listen on ${host}:${port}; choose another port`;
     throw new Fault({ kind: "unavailable", dependency: `${host}:${port}` }, why, { cause: error });
   });
-  const { port: bound } = server.address() as AddressInfo;
-  return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}`,
-    close: async () => {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      for (const socket of sockets) socket.destroy();
-      await closed;
-    },
-  };
 }
 
-async function serve(api: Api, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const leaving = new AbortController();
-  response.on("close", () => leaving.abort());
-  try {
-    const body = await bodyOf(request);
-    const answer =
-      body === undefined
-        ? statusAnswer(tooLarge(BODY_LIMIT))
-        : await api.handle({
-            method: request.method ?? "GET",
-            target: request.url ?? "/",
-            headers: headersOf(request),
-            body,
-            signal: leaving.signal,
-          });
-    await send(answer, request, response);
-  } catch {
-    // The client has gone, or is to see its connection break: there is nobody to tell.
-    response.destroy();
-  }
+function secureServer({ key, certificate }: TlsOptions, serve: Serve): Http2SecureServer {
+  const server = createSecureServer({ key, cert: certificate, allowHTTP1: true }, serve);
+  // Handshakes that fail are the client's business.
+  server.on("tlsClientError", () => undefined);
+  return server;
 }
 
-/** The body as text; undefined when it is too large. */
-async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > BODY_LIMIT) {
-      request.resume();
-      return undefined;
-    }
-    chunks.push(chunk);
-  }
-  return chunks.length === 1 ? (chunks[0] as Buffer).toString() : Buffer.concat(chunks).toString();
-}
-
-function headersOf(request: IncomingMessage): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(request.headers).map(([name, value]) => [
-      name,
-      Array.isArray(value) ? value.join(", ") : (value ?? ""),
-    ]),
-  );
-}
-
-async function send(
-  { status, headers, body }: ApiResponse,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  if (typeof body === "string") {
-    const bytes = Buffer.from(body);
-    response.writeHead(status, { ...headers, "content-length": bytes.length });
-    response.end(request.method === "HEAD" ? undefined : bytes);
-    return;
-  }
-  response.writeHead(status, headers);
-  response.flushHeaders();
-  for await (const chunk of body) {
-    if (response.destroyed) break;
-    // A slow client is waited for; its place in history is its own.
-    if (!response.write(chunk)) await drained(response);
-  }
-  response.end();
-}
-
-async function drained(response: ServerResponse): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const done = (): void => {
-      response.off("drain", done);
-      response.off("close", done);
-      resolve();
-    };
-    response.on("drain", done);
-    response.on("close", done);
+/** One port for both: how a connection begins says which it is. */
+function plainServer(serve: Serve): TcpServer {
+  const http1: Server = createHttp1({ keepAliveTimeout: KEEP_ALIVE_MS }, serve);
+  const http2 = createHttp2(serve);
+  return createTcp((socket) => {
+    socket.once("data", (first: Buffer) => {
+      socket.pause();
+      socket.unshift(first);
+      const isHttp2 = first.subarray(0, PREFACE.length).toString("latin1") === PREFACE;
+      (isHttp2 ? http2 : http1).emit("connection", socket);
+      socket.resume();
+    });
   });
 }

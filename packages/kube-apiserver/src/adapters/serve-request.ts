@@ -1,0 +1,91 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import type { Api, ApiResponse } from "../api.ts";
+import { statusAnswer } from "../request/answers.ts";
+import { tooLarge } from "../request/refusals.ts";
+
+type Incoming = IncomingMessage | Http2ServerRequest;
+type Outgoing = ServerResponse | Http2ServerResponse;
+
+/** As the real server has it: what is larger is refused. */
+const BODY_LIMIT = 3 * 1024 * 1024;
+
+/** Reads one request, lets the API answer it, and writes the answer. */
+export async function serveRequest(api: Api, request: Incoming, response: Outgoing): Promise<void> {
+  const leaving = new AbortController();
+  response.on("close", () => leaving.abort());
+  // Writing to a client that has left is no error worth telling.
+  response.on("error", () => leaving.abort());
+  try {
+    const body = await bodyOf(request);
+    const { method = "GET", url = "/" } = request;
+    const answer =
+      body === undefined
+        ? statusAnswer(tooLarge(BODY_LIMIT))
+        : await api.handle({ method, target: url, headers: headersOf(request), body, signal: leaving.signal });
+    await send(answer, method, response);
+  } catch {
+    // The client has gone, or is to see its connection break (faults/): there is nobody to tell.
+    breakOff(response);
+  }
+}
+
+function breakOff(response: Outgoing): void {
+  if ("stream" in response) response.stream.destroy();
+  else response.destroy();
+}
+
+/** The body as text; undefined when it is too large. */
+async function bodyOf(request: Incoming): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    // Read to the end all the same: a client that is still writing does not see an answer.
+    if (size <= BODY_LIMIT) chunks.push(chunk);
+  }
+  if (size > BODY_LIMIT) return undefined;
+  return chunks.length === 1 ? (chunks[0] as Buffer).toString() : Buffer.concat(chunks).toString();
+}
+
+function headersOf(request: Incoming): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (!name.startsWith(":")) headers[name] = Array.isArray(value) ? value.join(", ") : (value ?? "");
+  }
+  return headers;
+}
+
+async function send({ status, headers, body }: ApiResponse, method: string, response: Outgoing): Promise<void> {
+  if (typeof body === "string") {
+    const bytes = Buffer.from(body);
+    response.writeHead(status, { ...headers, "content-length": bytes.length });
+    if (method === "HEAD") response.end();
+    else response.end(bytes);
+    return;
+  }
+  response.writeHead(status, { ...headers });
+  if ("flushHeaders" in response) response.flushHeaders();
+  for await (const chunk of body) {
+    if (response.destroyed) break;
+    // A slow client is waited for; its place in history is its own.
+    if (!writeTo(response, chunk)) await drained(response);
+  }
+  response.end();
+}
+
+function writeTo(response: Outgoing, chunk: string): boolean {
+  return (response as ServerResponse).write(chunk);
+}
+
+async function drained(response: Outgoing): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const done = (): void => {
+      response.off("drain", done);
+      response.off("close", done);
+      resolve();
+    };
+    response.on("drain", done);
+    response.on("close", done);
+  });
+}

@@ -1,0 +1,80 @@
+import { realClock, realIds, realTimers } from "@oaas/foundation/real";
+import type { KeyValueStore } from "@oaas/storage";
+import { stringify } from "yaml";
+import type { LoopProblem, SimulationOptions, WorkloadSimulation } from "../controllers/index.ts";
+import { embeddedServer } from "../embedded.ts";
+import { tokenGate } from "../request/token-gate.ts";
+import type { ApiServer } from "../server.ts";
+import { KeyValueJournal } from "../store/key-value-journal.ts";
+import { listenHttp, type HttpOptions } from "./http-server.ts";
+
+export interface StartOptions extends HttpOptions {
+  /** As contexts of a kubeconfig call the cluster. */
+  readonly name?: string;
+  /**
+   * What clients must show. By default nothing: whoever reaches loopback may do everything. Needs `tls` to be of use to `kubectl`, which shows no
+   * token to a server without it.
+   */
+  readonly token?: string;
+  /** Keeps objects beyond the process; not closed with the server. */
+  readonly store?: KeyValueStore;
+  readonly collectsGarbage?: boolean;
+  readonly simulation?: SimulationOptions;
+  readonly onProblem?: (problem: LoopProblem) => void;
+}
+
+/** A cluster in this process that listens on loopback. */
+export interface EmbeddedCluster {
+  readonly server: ApiServer;
+  readonly url: string;
+  /** The text of a kubeconfig with which `kubectl` finds it. */
+  readonly kubeconfig: string;
+  readonly simulation: WorkloadSimulation | undefined;
+  close(): Promise<void>;
+}
+
+/** Starts a cluster of one process on a free port of loopback. */
+export async function startEmbedded(options: StartOptions = {}): Promise<EmbeddedCluster> {
+  const { name = "embedded", token, store, simulation, tls } = options;
+  const { server, simulation: levers } = embeddedServer({
+    clock: realClock,
+    timers: realTimers,
+    ids: realIds,
+    ...(token === undefined ? {} : { gate: tokenGate(token) }),
+    ...(store === undefined ? {} : { journal: new KeyValueJournal({ store, timers: realTimers }) }),
+    ...(options.collectsGarbage === undefined ? {} : { collectsGarbage: options.collectsGarbage }),
+    ...(simulation === undefined ? {} : { simulation }),
+    ...(options.onProblem === undefined ? {} : { onProblem: options.onProblem }),
+  });
+  await server.start();
+  const listener = await listenHttp(server, options);
+  return {
+    server,
+    url: listener.url,
+    kubeconfig: kubeconfigText(name, listener.url, { token, authority: tls?.authority }),
+    simulation: levers(),
+    close: async () => {
+      await server.close();
+      await listener.close();
+    },
+  };
+}
+
+interface Credentials {
+  readonly token: string | undefined;
+  /** The certificates to trust, in PEM. */
+  readonly authority: string | undefined;
+}
+
+function kubeconfigText(name: string, server: string, { token, authority }: Credentials): string {
+  const trust =
+    authority === undefined ? {} : { "certificate-authority-data": Buffer.from(authority).toString("base64") };
+  return stringify({
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [{ name, cluster: { server, ...trust } }],
+    users: [{ name, user: token === undefined ? {} : { token } }],
+    contexts: [{ name, context: { cluster: name, user: name } }],
+    "current-context": name,
+  });
+}

@@ -1,0 +1,66 @@
+import type { Clock, Ids, Timers } from "@oaas/foundation";
+import {
+  garbageCollector,
+  namespaceController,
+  workloadSimulation,
+  type LoopProblem,
+  type SimulationOptions,
+  type WorkloadSimulation,
+} from "./controllers/index.ts";
+import type { ClusterObjects, ServerController } from "./controllers/cluster-objects.ts";
+import { discoveryPages } from "./discovery/discovery-pages.ts";
+import { builtInKinds } from "./kinds/built-in-kinds.ts";
+import { openApiPages } from "./openapi/openapi-pages.ts";
+import type { Gate, Questions } from "./request/router.ts";
+import { ApiServer } from "./server.ts";
+import type { Journal } from "./store/journal.ts";
+
+/** What a whole cluster of one process is made of. */
+export interface EmbeddedOptions {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly ids: Ids;
+  /** Keeps objects beyond the process. */
+  readonly journal?: Journal;
+  readonly historyLimit?: number;
+  readonly gate?: Gate;
+  readonly questions?: (objects: ClusterObjects) => Questions;
+  /** Whether what nobody owns is deleted and namespaces are emptied; as with a controller manager. Default yes. */
+  readonly collectsGarbage?: boolean;
+  /** Simulated nodes and workloads; none without it. */
+  readonly simulation?: SimulationOptions;
+  readonly onProblem?: (problem: LoopProblem) => void;
+}
+
+export interface EmbeddedServer {
+  readonly server: ApiServer;
+  /** The levers of the simulation, when there is one; from `server.start()` on. */
+  simulation(): WorkloadSimulation | undefined;
+}
+
+/** A server with every built-in kind, discovery, schemas, and as many of the usual controllers as are asked for. Not started yet. */
+export function embeddedServer(options: EmbeddedOptions): EmbeddedServer {
+  const { clock, timers, ids, journal, historyLimit, gate, questions, onProblem } = options;
+  let simulation: WorkloadSimulation | undefined;
+  const controllers = (objects: ClusterObjects): readonly ServerController[] => {
+    const ports = { objects, clock, timers, ...(onProblem === undefined ? {} : { onProblem }) };
+    if (options.simulation !== undefined) simulation = workloadSimulation(ports, options.simulation);
+    return [
+      ...(options.collectsGarbage === false ? [] : [garbageCollector(ports), namespaceController(ports)]),
+      ...(simulation === undefined ? [] : [simulation]),
+    ];
+  };
+  const server = new ApiServer({
+    clock,
+    timers,
+    ids,
+    kinds: builtInKinds(),
+    pages: (kinds) => [discoveryPages(kinds), openApiPages(kinds)],
+    controllers,
+    ...(journal === undefined ? {} : { journal }),
+    ...(historyLimit === undefined ? {} : { historyLimit }),
+    ...(gate === undefined ? {} : { gate }),
+    ...(questions === undefined ? {} : { questions }),
+  });
+  return { server, simulation: () => simulation };
+}
