@@ -121,6 +121,12 @@ const variables = {
       .int({ min: 1, max: 1000 })
       .default(128)
       .doc("Clusters that are changed at the same time, where the roll-out allows it."),
+    leaseMs: env("DEPLOY_LEASE")
+      .duration({ bare: "s", min: "2s", max: "5m" })
+      .default("10s")
+      .doc(
+        "How long after a process died, or lost the store, another one goes on with what it was doing. Shorter is sooner, and less patient with a store that is slow.",
+      ),
     keepIntervalMs: env("DEPLOY_RECONCILE_INTERVAL")
       .duration({ bare: "s", min: "1s" })
       .default("60s")

@@ -123,6 +123,7 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     waitMs: config.deploy.waitMs,
     gateTimeoutMs: config.deploy.gateTimeoutMs,
     fanOut: config.deploy.fanOut,
+    engine: { leaseMs: config.deploy.leaseMs },
   });
   const watcher = new CrmWatcher({
     clusters: { list: () => clusters.list(), onChange: (listener) => roster.onChange(listener) },
@@ -141,6 +142,7 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     logger,
     heard: (cluster, unitId) => view.get(cluster, unitId)?.report,
     intervalMs: config.deploy.keepIntervalMs,
+    leaseMs: config.deploy.leaseMs,
   });
   const reports = new InboundReports({
     view,

@@ -1,5 +1,5 @@
 import path from "node:path";
-import { describeWith, eventually, startEtcd, type EtcdUnderTest } from "@oaas/testkit";
+import { describeWith, eventually, startEtcd, sweepSize, type EtcdUnderTest } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTwoClusters, type TwoClusters } from "./e2e-world.ts";
 import { runPm, type PmProcess } from "./pm-process.ts";
@@ -40,6 +40,7 @@ describeWith(["kubernetes", "kwok", "etcd"], "a class over two clusters, from en
         CRM_HEALTH_CACHE_TTL: "500ms",
         CRM_CIRCUIT_BREAKER_TIMEOUT: "500ms",
         DEPLOY_WAIT: "5s",
+        DEPLOY_LEASE: "3s",
       },
     });
   };
@@ -89,11 +90,16 @@ describeWith(["kubernetes", "kwok", "etcd"], "a class over two clusters, from en
     (await pm.call("PUT", `/api/v1/deployments/${key}`, { body: wish(key, tag) })).status;
   const both = (tag: string): readonly string[] => [`example.test/place:${tag}`, `example.test/place:${tag}`];
 
+  // Both on both in a sweep; otherwise each store sees one of the two: that a store keeps its promises is proved where stores are.
+  const isSweep = sweepSize(1, 2) === 2;
   describe.each(["sqlite", "etcd"])("kept in %s", (store) => {
     beforeAll(() => startOn(store), TEST_MS);
     afterAll(() => pm?.[Symbol.asyncDispose]());
 
-    test(
+    const testOn = (wanted: string): ((name: string, body: () => Promise<void>, ms: number) => void) =>
+      isSweep || store === wanted ? test : () => undefined;
+
+    testOn("sqlite")(
       "planned, deployed, updated, broken and explained, mended, rolled back, deleted without a trace",
       async () => {
         const key = `order-${store}`;
@@ -147,7 +153,7 @@ describeWith(["kubernetes", "kwok", "etcd"], "a class over two clusters, from en
       TEST_MS,
     );
 
-    test(
+    testOn("etcd")(
       "a manager killed while its class changes, and the package manager killed while it deploys: all converges, nothing twice, nothing left",
       async () => {
         const key = `killed-${store}`;

@@ -212,9 +212,10 @@ describeWith(["etcd"], "killed by SIGKILL, on etcd", () => {
     etcd = await startEtcd();
   });
   afterAll(() => etcd?.close());
-  // A dead owner's lease has to run out each time.
   describeKills(sweepSize(1, 2) === 2 ? SCENARIOS : SCENARIOS.slice(2, 3), () => ({
     STORAGE_TYPE: "etcd",
     ETCD_ENDPOINTS: etcd.endpoints.join(","),
+    // That of a dead owner has to run out each time.
+    DEPLOY_LEASE: "2s",
   }));
 });
