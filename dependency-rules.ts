@@ -60,6 +60,7 @@ export const PACKAGES: Readonly<Record<string, PackageRule>> = {
     folder: "apps/package-manager",
     mayImport: ["config", "contracts", "foundation", "models", "observability", "rpc", "service-shell", "storage"],
   },
+  cli: { rank: 4, folder: "apps/cli", mayImport: ["contracts", "foundation"] },
   "dev-stack": {
     rank: 5,
     folder: "apps/dev-stack",

@@ -1,3 +1,4 @@
+import { generator as cli } from "./cli-reference.ts";
 import { generator as configuration } from "./configuration.ts";
 import { generator as crdReference } from "./crd-reference.ts";
 import { generator as crds } from "./crds.ts";
@@ -8,4 +9,13 @@ import { generator as protos } from "./protos.ts";
 import { generator as reasons } from "./reasons-reference.ts";
 
 /** Every generator, in the order they run. */
-export const GENERATORS: readonly Generator[] = [protos, openapi, crds, crdReference, errors, configuration, reasons];
+export const GENERATORS: readonly Generator[] = [
+  protos,
+  openapi,
+  crds,
+  crdReference,
+  errors,
+  configuration,
+  reasons,
+  cli,
+];

@@ -1,0 +1,100 @@
+import { chmod, mkdir, readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import path from "node:path";
+import { createInterface } from "node:readline/promises";
+import { Writable } from "node:stream";
+import { Fault, unavailable } from "@oaas/foundation";
+import { realClock, realTimers } from "@oaas/foundation/real";
+import type { Files, Terminal, World } from "../world.ts";
+
+const PRIVATE_FILE = 0o600;
+const PRIVATE_FOLDER = 0o700;
+
+/** The person's terminal, files and network. */
+export function realWorld(signal: AbortSignal): World {
+  return {
+    terminal: realTerminal(signal),
+    files: realFiles,
+    env: process.env,
+    home: homedir(),
+    fetch: (url, init) => fetch(url, init),
+    stream,
+    clock: realClock,
+    timers: realTimers,
+    signal,
+  };
+}
+
+function realTerminal(signal: AbortSignal): Terminal {
+  const { stdin, stdout, stderr } = process;
+  return {
+    out: (text) => void stdout.write(text),
+    err: (text) => void stderr.write(text),
+    isLive: stderr.isTTY && stdout.isTTY,
+    canAsk: stdin.isTTY && stderr.isTTY,
+    columns: stdout.columns || 80,
+    ask: async (question, { isSecret = false } = {}) => {
+      stderr.write(question);
+      // What is typed is shown by the interface, not by the terminal: a secret gets one that shows nothing.
+      const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+      const reader = createInterface({ input: stdin, output: isSecret ? nowhere : stderr, terminal: true });
+      try {
+        return await reader.question("", { signal });
+      } finally {
+        reader.close();
+        if (isSecret) stderr.write("\n");
+      }
+    },
+    input: async () => {
+      const parts: Buffer[] = [];
+      for await (const part of stdin) parts.push(part as Buffer);
+      return Buffer.concat(parts).toString("utf8");
+    },
+  };
+}
+
+const realFiles: Files = {
+  read: async (file) => {
+    try {
+      return await readFile(file, "utf8");
+    } catch (thrown) {
+      if ((thrown as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+      throw new Fault(
+        { kind: "failed-precondition", subject: file },
+        `${file} cannot be read: ${(thrown as Error).message}`,
+      );
+    }
+  },
+  writePrivate: async (file, text) => {
+    await mkdir(path.dirname(file), { recursive: true, mode: PRIVATE_FOLDER });
+    const next = `${file}.${process.pid}`;
+    await writeFile(next, text, { mode: PRIVATE_FILE });
+    await chmod(next, PRIVATE_FILE);
+    await rename(next, file);
+  },
+  list: async (folder) => {
+    const found = await stat(folder).catch(() => undefined);
+    if (!found?.isDirectory()) return undefined;
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+    return entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => path.join(entry.parentPath, entry.name))
+      .sort();
+  },
+};
+
+async function* stream(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  const { faultFromAnswer } = await import("@oaas/contracts/rest");
+  const answer = await fetch(url, { headers, signal }).catch((cause: unknown) => {
+    throw unavailable("package-manager", `the package manager did not answer at ${url}`, { cause });
+  });
+  if (answer.status !== 200) {
+    throw faultFromAnswer({ status: answer.status, body: await answer.text(), nowMs: realClock.now() });
+  }
+  const decoder = new TextDecoder();
+  for await (const part of answer.body ?? []) yield decoder.decode(part as Uint8Array, { stream: true });
+}

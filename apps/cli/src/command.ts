@@ -1,0 +1,148 @@
+import { Fault } from "@oaas/foundation";
+import { buildCommand, type Command, type CommandContext, type FlagParametersForType } from "@stricli/core";
+import { EXIT, exitCodeOf, UsageError, type ExitCode } from "./exit-code.ts";
+import { coloursFor } from "./output/colours.ts";
+import { faultText } from "./output/fault-text.ts";
+import { Session, type CommonFlags } from "./session/session.ts";
+import type { World } from "./world.ts";
+
+/** What commands are run with. */
+export interface CliContext extends CommandContext {
+  readonly world: World;
+  /** Set when the command has ended. */
+  readonly ended: (code: ExitCode) => void;
+}
+
+/** What a command does. It answers an exit code when it did not simply succeed. */
+export type Run<F, A extends readonly (string | undefined)[]> = (
+  session: Session,
+  flags: F,
+  ...args: A
+) => Promise<ExitCode | undefined | void>;
+
+interface Argument {
+  readonly brief: string;
+  readonly placeholder: string;
+  readonly parse: (text: string) => string;
+  readonly optional?: true;
+}
+
+/** Arguments without a name: a few, or as many as there are. The library's own type infers no optional one. */
+type Positional<A extends readonly (string | undefined)[]> = (
+  | { readonly kind: "tuple"; readonly parameters: readonly Argument[] }
+  | { readonly kind: "array"; readonly parameter: Argument }
+) & {
+  /** Never there: it tells the types of the arguments. */
+  readonly types?: A;
+};
+
+interface CommandSpec<F extends object, A extends readonly (string | undefined)[]> {
+  readonly brief: string;
+  readonly examples: readonly string[];
+  readonly flags: FlagParametersForType<F>;
+  readonly aliases?: Readonly<Record<string, keyof F & string>>;
+  readonly positional?: Positional<A>;
+  /** Loaded when the command is called, so that help is quick. */
+  readonly load: () => Promise<Run<F & CommonFlags, A>>;
+}
+
+const commonFlags = {
+  context: {
+    kind: "parsed",
+    parse: String,
+    optional: true,
+    brief: "which platform to talk to; see oaas context list",
+    placeholder: "name",
+  },
+  output: {
+    kind: "parsed",
+    parse: String,
+    optional: true,
+    brief: "table, wide, json, yaml, name or jsonpath=TEMPLATE",
+    placeholder: "format",
+  },
+} as const;
+
+/** A command with the flags that all have, its examples in the help, and faults told in one way. */
+export function command<F extends object = object, A extends readonly (string | undefined)[] = []>(
+  spec: CommandSpec<F, A>,
+): Command<CliContext> {
+  const { brief, examples, flags, aliases = {}, positional, load } = spec;
+  const built = {
+    docs: { brief, fullDescription: `${brief}\n\nExamples:\n${examples.map((line) => `  ${line}`).join("\n")}` },
+    parameters: {
+      flags: { ...flags, ...commonFlags },
+      aliases: { o: "output", ...aliases },
+      ...(positional === undefined ? {} : { positional }),
+    },
+    loader: async () => {
+      const run = await load();
+      return async function (this: CliContext, given: F & CommonFlags, ...args: A): Promise<void> {
+        this.ended(await told(this.world, () => run(new Session(this.world, given), given, ...args)));
+      };
+    },
+  };
+  // The library's own types do not follow flags that are put together from two parts.
+  return buildCommand(built as never);
+}
+
+/** Runs it and tells whatever goes wrong; nothing a command does ends in a stack trace. */
+export async function told(world: World, run: () => Promise<ExitCode | undefined | void>): Promise<ExitCode> {
+  const { terminal, env, signal } = world;
+  const colours = coloursFor(terminal.isLive, env);
+  try {
+    return (await run()) ?? EXIT.done;
+  } catch (thrown) {
+    if (signal.aborted) return EXIT.interrupted;
+    if (thrown instanceof UsageError) {
+      terminal.err(`${colours.bad("error:")} ${thrown.message}\n`);
+      if (thrown.fix !== undefined) terminal.err(colours.dim(`  try: ${thrown.fix}\n`));
+      return EXIT.usage;
+    }
+    const fault = Fault.from(thrown);
+    terminal.err(faultText(fault, colours));
+    return exitCodeOf(fault);
+  }
+}
+
+/** Frequent parts of commands. */
+export const yes = { kind: "boolean", brief: "do not ask", default: false, withNegated: false } as const;
+export const reason = {
+  kind: "parsed",
+  parse: String,
+  optional: true,
+  brief: "why; kept in the history",
+  placeholder: "text",
+} as const;
+export const files = {
+  kind: "parsed",
+  parse: String,
+  variadic: true,
+  brief: "a file, a folder, or - for standard input; may be repeated",
+  placeholder: "path",
+} as const;
+export const cluster = {
+  kind: "parsed",
+  parse: String,
+  optional: true,
+  brief: "in this cluster only",
+  placeholder: "name",
+} as const;
+
+/** One argument that must be there. */
+export function one(brief: string, placeholder: string): Positional<[string]> {
+  return { kind: "tuple", parameters: [{ brief, placeholder, parse: String }] };
+}
+
+/** One argument that may be there. */
+export function maybe(brief: string, placeholder: string): Positional<[string?]> {
+  return { kind: "tuple", parameters: [{ brief, placeholder, parse: String, optional: true }] };
+}
+
+/** Reads `90s`, `5m`, `2h` or a plain number of seconds. */
+export function duration(text: string): number {
+  const { count = "", unit = "s" } = /^(?<count>\d+)(?<unit>ms|s|m|h)?$/.exec(text)?.groups ?? {};
+  const size = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }[unit];
+  if (count === "" || size === undefined) throw new Error(`"${text}" is no time: write it like 90s, 5m or 2h`);
+  return Number(count) * size;
+}

@@ -1,0 +1,30 @@
+import { isFault } from "@oaas/foundation";
+import { inOrder, readDocuments } from "../documents/read-documents.ts";
+import { EXIT, type ExitCode } from "../exit-code.ts";
+import { confirmed } from "../session/confirm.ts";
+import type { Session } from "../session/session.ts";
+
+/** Deletes what files name, deployments before their packages; what is gone already is no mistake. */
+export async function deleteFiles(
+  session: Session,
+  flags: { readonly filename: readonly string[]; readonly cascade: boolean; readonly yes: boolean },
+): Promise<ExitCode> {
+  const documents = [...inOrder(await readDocuments(session.world, flags.filename))].reverse();
+  const names = documents.map(({ kind, name }) => `${kind}/${name}`);
+  if (!(await confirmed(session, `Delete ${names.join(", ")}`, flags.yes))) return EXIT.failed;
+  for (const { kind, name } of documents) {
+    try {
+      if (kind === "deployment") await session.call("deleteDeployment", { parameters: { key: name } });
+      else
+        await session.call("deletePackage", {
+          parameters: { name },
+          query: { cascade: flags.cascade ? true : undefined },
+        });
+      session.out(`${kind}/${name} deleted\n`);
+    } catch (thrown) {
+      if (!isFault(thrown, "not-found")) throw thrown;
+      session.out(`${kind}/${name} was not there\n`);
+    }
+  }
+  return EXIT.done;
+}

@@ -1,0 +1,59 @@
+import type { streamEventView } from "@oaas/contracts/rest";
+import type { z } from "zod";
+import { stringify } from "yaml";
+import { jsonPathText } from "../output/jsonpath.ts";
+import { EXIT, type ExitCode } from "../exit-code.ts";
+import type { Session } from "../session/session.ts";
+
+type StreamEvent = z.output<typeof streamEventView>;
+
+/** Follows what happens, until Ctrl-C or as many events as asked for. */
+export async function followEvents(
+  session: Session,
+  flags: { readonly topic?: string; readonly count?: number },
+  key?: string,
+): Promise<ExitCode> {
+  const { pmUrl, token } = await session.context();
+  const query = new URLSearchParams({
+    ...(flags.topic === undefined ? {} : { topic: flags.topic }),
+    ...(key === undefined ? {} : { key }),
+  });
+  const url = `${pmUrl}/api/v1/events${query.size === 0 ? "" : `?${query.toString()}`}`;
+  const headers = { accept: "text/event-stream", ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
+  let seen = 0;
+  let rest = "";
+  for await (const text of session.world.stream(url, headers, session.world.signal)) {
+    const blocks = (rest + text).split("\n\n");
+    rest = blocks.pop() ?? "";
+    for (const block of blocks) {
+      const data = dataOf(block);
+      if (data === undefined) continue;
+      session.out(eventText(JSON.parse(data) as StreamEvent, session));
+      seen += 1;
+      if (seen === flags.count) return EXIT.done;
+    }
+  }
+  return EXIT.done;
+}
+
+/** The data of one event; comments that keep the line open have none. */
+function dataOf(block: string): string | undefined {
+  const lines = block.split("\n").filter((line) => line.startsWith("data:"));
+  return lines.length === 0 ? undefined : lines.map((line) => line.slice("data:".length).trimStart()).join("\n");
+}
+
+function eventText(event: StreamEvent, { format, colours }: Session): string {
+  switch (format.as) {
+    case "json":
+      return `${JSON.stringify(event)}\n`;
+    case "yaml":
+      return `---\n${stringify(event)}`;
+    case "name":
+      return `${event.topic}/${event.key}\n`;
+    case "jsonpath":
+      return `${jsonPathText(format.template, event)}\n`;
+    case "table":
+    case "wide":
+      return `${colours.dim(event.at)}  ${event.topic}/${event.key}  ${event.type}\n`;
+  }
+}

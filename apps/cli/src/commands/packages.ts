@@ -1,0 +1,78 @@
+import { changesText } from "../documents/changes.ts";
+import { readDocuments } from "../documents/read-documents.ts";
+import { checkDocuments } from "../apply.ts";
+import { EXIT, type ExitCode } from "../exit-code.ts";
+import { confirmed } from "../session/confirm.ts";
+import type { Session } from "../session/session.ts";
+import { packageRevisionView, packageView } from "../views.ts";
+
+const look = (session: Session) => ({ now: session.world.clock.now(), colours: session.colours });
+
+export async function listPackages(
+  session: Session,
+  flags: { readonly pattern?: string; readonly tag?: readonly string[] },
+): Promise<void> {
+  const items = await session.all("listPackages", {
+    query: { name_pattern: flags.pattern, tags: flags.tag?.join(",") },
+  });
+  session.list(items, packageView(look(session)));
+}
+
+export async function getPackage(session: Session, _flags: object, name: string): Promise<void> {
+  const { value } = await session.call("getPackage", { parameters: { name } });
+  session.item(value, packageView(look(session)));
+}
+
+export async function deletePackage(
+  session: Session,
+  flags: { readonly cascade: boolean; readonly yes: boolean },
+  name: string,
+): Promise<ExitCode> {
+  const what = flags.cascade ? `Delete package ${name} and all its deployments` : `Delete package ${name}`;
+  if (!(await confirmed(session, what, flags.yes))) return EXIT.failed;
+  const { status } = await session.call("deletePackage", {
+    parameters: { name },
+    query: { cascade: flags.cascade ? true : undefined },
+  });
+  session.out(status === 202 ? `package/${name} is being deleted with its deployments\n` : `package/${name} deleted\n`);
+  return EXIT.done;
+}
+
+export async function packageHistory(session: Session, _flags: object, name: string): Promise<void> {
+  session.list(await session.all("listPackageRevisions", { parameters: { name } }), packageRevisionView(look(session)));
+}
+
+export async function diffPackage(
+  session: Session,
+  flags: { readonly from?: number; readonly to?: number },
+  name: string,
+): Promise<void> {
+  const { value } = await session.call("diffPackage", { parameters: { name }, query: flagsOf(flags) });
+  const text = (): string => `revision ${value.from} → ${value.to}\n${changesText(value.changes, session.colours)}`;
+  session.item(value, { kind: "diff", nameOf: () => name, columns: [] }, text);
+}
+
+export async function rollBackPackage(
+  session: Session,
+  flags: { readonly to: number; readonly reason?: string },
+  name: string,
+): Promise<void> {
+  const { to: revision, reason } = flags;
+  const { value } = await session.call("rollBackPackage", { parameters: { name }, body: { revision, reason } });
+  session.out(`package/${name} ${value.status}, as in revision ${revision}\n`);
+}
+
+export async function validatePackages(
+  session: Session,
+  flags: { readonly filename: readonly string[] },
+): Promise<ExitCode> {
+  const documents = await readDocuments(session.world, flags.filename);
+  if (!(await checkDocuments(session, documents))) return EXIT.usage;
+  for (const { kind, name } of documents) session.out(`${kind}/${name} is valid\n`);
+  return EXIT.done;
+}
+
+/** `--from` and `--to` as the route takes them; without them it compares the last two. */
+export function flagsOf({ from, to }: { readonly from?: number; readonly to?: number }): Record<string, number> {
+  return { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
+}

@@ -1,0 +1,69 @@
+import { checkDocuments } from "../apply.ts";
+import { readDocuments } from "../documents/read-documents.ts";
+import { EXIT, UsageError, type ExitCode } from "../exit-code.ts";
+import { percentText, tableText } from "../output/table.ts";
+import type { Session } from "../session/session.ts";
+import type { Reply } from "@oaas/contracts/rest";
+
+export interface PlanFlags {
+  readonly filename: readonly string[];
+  readonly clusterDown?: readonly string[];
+  readonly availability?: number;
+  readonly revision?: number;
+}
+
+/** What deploying would do and why, also under assumptions; nothing is changed. */
+export async function plan(session: Session, flags: PlanFlags): Promise<ExitCode> {
+  const documents = (await readDocuments(session.world, flags.filename)).filter(({ kind }) => kind === "deployment");
+  if (documents.length === 0)
+    throw new UsageError("there is no deployment in these files", "a deployment has key and class_key");
+  if (!(await checkDocuments(session, documents))) return EXIT.usage;
+  for (const { content, name } of documents) {
+    const { value } = await session.call("createPlan", { body: { deployment: content, ...whatIf(flags) } });
+    session.item(value, { kind: "plan", nameOf: () => name, columns: [] }, () => planText(value, session));
+  }
+  return EXIT.done;
+}
+
+function whatIf({ clusterDown = [], availability, revision }: PlanFlags): object {
+  const assumed = {
+    ...(clusterDown.length === 0 ? {} : { clusters_down: clusterDown }),
+    ...(availability === undefined ? {} : { availability }),
+    ...(revision === undefined ? {} : { package_revision: revision }),
+  };
+  return Object.keys(assumed).length === 0 ? {} : { what_if: assumed };
+}
+
+function planText(value: Reply<"createPlan">["value"], { colours, format }: Session): string {
+  const isWide = format.as === "wide";
+  const head = [
+    `${colours.bold(value.deployment_key)}: ${value.package_name}.${value.class_key}, revision ${value.package_revision}`,
+    `availability: asked ${percentText(value.target_availability)}, planned ${percentText(value.achieved_availability)} with ${value.replicas} ${value.replicas === 1 ? "replica" : "replicas"} (${value.algorithm})${value.best_effort ? colours.warn(", best effort") : ""}`,
+    `digest: ${value.digest}`,
+    "",
+  ];
+  const clusters = tableText(
+    [...value.clusters],
+    [
+      { header: "CLUSTER", cell: ({ cluster }) => cluster },
+      { header: "CHOSEN", cell: ({ chosen }) => (chosen ? colours.good("yes") : colours.dim("no")) },
+      { header: "AVAILABILITY", cell: ({ availability }) => percentText(availability) },
+      {
+        header: "WHY",
+        cell: ({ chosen, reasons_for, reasons_against }) => (chosen ? reasons_for : reasons_against).join("; "),
+      },
+    ],
+    isWide,
+  );
+  const functions = tableText(
+    value.units.flatMap(({ cluster, functions: all }) => all.map((each) => ({ cluster, ...each }))),
+    [
+      { header: "CLUSTER", cell: ({ cluster }) => cluster },
+      { header: "FUNCTION", cell: ({ function_key }) => function_key },
+      { header: "SCALE", cell: ({ min_scale, max_scale }) => `${min_scale}–${max_scale ?? "∞"}` },
+      { header: "WHY", cell: ({ reason }) => reason },
+    ],
+    isWide,
+  );
+  return `${head.join("\n")}\n${clusters}\n${functions}\n${value.explanation.trimEnd()}\n`;
+}

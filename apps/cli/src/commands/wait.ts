@@ -1,0 +1,48 @@
+import { UsageError, type ExitCode } from "../exit-code.ts";
+import { followDeployment, type DeploymentState } from "../session/roll-out.ts";
+import type { Session } from "../session/session.ts";
+
+/** Whether every function of every cluster is there and nothing is under way. */
+export function isRunning({ condition, operation }: DeploymentState): boolean {
+  return condition === "Running" && operation?.state !== "running";
+}
+
+const CONDITIONS = ["Running", "Pending", "Deploying", "Down", "Deleted"] as const;
+
+/** Waits until a deployment is as wanted: `--for=condition=Running`, or `--for=delete`. */
+export async function waitFor(
+  session: Session,
+  flags: { readonly for: string; readonly timeout: number },
+  key: string,
+): Promise<ExitCode> {
+  const asked = flags.for.replace(/^condition=/, "");
+  const condition = CONDITIONS.find(
+    (known) =>
+      known.toLowerCase() === asked.toLowerCase() || (asked.toLowerCase() === "available" && known === "Running"),
+  );
+  if (flags.for === "delete") return waitForEnd(session, key, flags.timeout);
+  if (!condition)
+    throw new UsageError(
+      `"${flags.for}" cannot be waited for`,
+      `use --for=condition=${CONDITIONS[0]} or another of ${CONDITIONS.join(", ")}, or --for=delete`,
+    );
+  const holds =
+    condition === "Running" ? isRunning : (state: DeploymentState): boolean => state.condition === condition;
+  return followDeployment(session, key, { holds, what: condition.toLowerCase(), timeoutMs: flags.timeout });
+}
+
+async function waitForEnd(session: Session, key: string, timeoutMs: number): Promise<ExitCode> {
+  const { sleep, isFault, deadlineExceeded } = await import("@oaas/foundation");
+  const { clock, timers, signal } = session.world;
+  const endsAt = clock.monotonic() + timeoutMs;
+  while (clock.monotonic() < endsAt) {
+    try {
+      await session.call("getDeployment", { parameters: { key } });
+    } catch (thrown) {
+      if (isFault(thrown, "not-found")) return 0;
+      throw thrown;
+    }
+    await sleep(timers, 300, signal);
+  }
+  throw deadlineExceeded(timeoutMs);
+}

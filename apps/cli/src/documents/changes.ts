@@ -1,0 +1,49 @@
+import { equalJson, pathOf, ROOT_PATH } from "@oaas/foundation";
+import type { Colours } from "../output/colours.ts";
+
+/** One difference between two documents. */
+export interface Change {
+  readonly path: string;
+  readonly before?: unknown;
+  readonly after?: unknown;
+}
+
+/** What differs, down to the smallest part; lists of things with a key are compared by it. */
+export function changesBetween(before: unknown, after: unknown, path = ROOT_PATH): readonly Change[] {
+  if (equalJson(before, after)) return [];
+  const [left, right] = [membersOf(before), membersOf(after)];
+  if (!left || !right || Array.isArray(before) !== Array.isArray(after)) {
+    return [{ path, ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) }];
+  }
+  return [...new Set([...left.keys(), ...right.keys()])].flatMap((key) =>
+    changesBetween(left.get(key), right.get(key), pathOf(path, key)),
+  );
+}
+
+/** Members by name, items by their key or else by their place; undefined for what has neither. */
+function membersOf(value: unknown): ReadonlyMap<string | number, unknown> | undefined {
+  if (Array.isArray(value)) {
+    const items = value as readonly unknown[];
+    return new Map(items.map((item, index) => [keyOf(item) ?? index, item]));
+  }
+  return typeof value === "object" && value !== null ? new Map(Object.entries(value)) : undefined;
+}
+
+function keyOf(item: unknown): string | undefined {
+  if (typeof item !== "object" || item === null) return undefined;
+  const { key, name } = item as { readonly key?: unknown; readonly name?: unknown };
+  const found = key ?? name;
+  return typeof found === "string" ? found : undefined;
+}
+
+/** Changes as lines: what goes in red, what comes in green. */
+export function changesText(changes: readonly Change[], colours: Colours): string {
+  const shown = (value: unknown): string => JSON.stringify(value);
+  return changes
+    .flatMap(({ path, before, after }) => [
+      ...(before === undefined ? [] : [colours.bad(`- ${path}: ${shown(before)}`)]),
+      ...(after === undefined ? [] : [colours.good(`+ ${path}: ${shown(after)}`)]),
+    ])
+    .map((line) => `  ${line}\n`)
+    .join("");
+}

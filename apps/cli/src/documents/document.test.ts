@@ -1,0 +1,71 @@
+import { describe, expect, it } from "vitest";
+import { UsageError } from "../exit-code.ts";
+import { changesBetween } from "./changes.ts";
+import { documentsIn } from "./document.ts";
+import { inOrder } from "./read-documents.ts";
+
+const TWO = `name: shop
+version: 1.0.0
+classes:
+  - key: Order
+    description: x
+functions: []
+---
+# a deployment
+key: shop-order
+package_name: shop
+class_key: Order
+`;
+
+describe("documents of a text", () => {
+  it("are told apart by their fields, and skip what is empty", () => {
+    const found = documentsIn(`---\n${TWO}---\n`, "f.yaml");
+    expect(found.map(({ kind, name }) => `${kind}/${name}`)).toEqual(["package/shop", "deployment/shop-order"]);
+  });
+
+  it.each([
+    ["$", "f.yaml:1:1"],
+    ["$.version", "f.yaml:2:10"],
+    ["$.classes[0].key", "f.yaml:4:10"],
+    ["$.classes[0].nope", "f.yaml:4:5"],
+    ["$.classes[7]", "f.yaml:4:3"],
+  ])("know where %s stands", (path, place) => {
+    expect(documentsIn(TWO, "f.yaml")[0]?.placeOf(path)).toBe(place);
+  });
+
+  it("count lines from the beginning of the file", () => {
+    expect(documentsIn(TWO, "f.yaml")[1]?.placeOf("$.class_key")).toBe("f.yaml:11:12");
+  });
+
+  it.each([
+    ["a list", "- a\n", /must be a map/],
+    ["something else", "apiVersion: v1\nkind: Pod\n", /neither a package nor a deployment/],
+    ["a name that is no text", "name: 5\nclasses: []\n", /neither/],
+    ["no YAML", "a: [\n", /not valid YAML\n {2}f\.yaml:\d+:\d+/],
+    ["a key twice", "name: a\nname: b\nclasses: []\n", /unique/],
+  ])("refuse %s", (_, text, words) => {
+    expect(() => documentsIn(text, "f.yaml")).toThrow(UsageError);
+    expect(() => documentsIn(text, "f.yaml")).toThrow(words);
+  });
+});
+
+it("packages come before what needs them, also in a circle", () => {
+  const text = [
+    "{key: d, class_key: C}",
+    "{name: a, classes: [], dependencies: [b]}",
+    "{name: b, classes: [], dependencies: [c]}",
+    "{name: c, classes: [], dependencies: [a]}",
+  ].join("\n---\n");
+  expect(inOrder(documentsIn(text, "f")).map(({ name }) => name)).toEqual(["c", "b", "a", "d"]);
+});
+
+it("changes are told down to the smallest part; things with a key are compared by it", () => {
+  const before = { name: "a", list: [1, 2], functions: [{ key: "f", image: "1" }, { key: "g" }] };
+  const after = { name: "a", list: [1, 3], functions: [{ key: "g" }, { key: "f", image: "2" }], more: true };
+  expect(changesBetween(before, after)).toEqual([
+    { path: "$.list[1]", before: 2, after: 3 },
+    { path: "$.functions.f.image", before: "1", after: "2" },
+    { path: "$.more", after: true },
+  ]);
+  expect(changesBetween(before, before)).toEqual([]);
+});

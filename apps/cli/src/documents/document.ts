@@ -1,0 +1,84 @@
+import {
+  isCollection,
+  isMap,
+  isNode,
+  isScalar,
+  LineCounter,
+  parseAllDocuments,
+  type Document,
+  type ParsedNode,
+} from "yaml";
+import { UsageError } from "../exit-code.ts";
+
+export type DocumentKind = "package" | "deployment";
+
+/** One document of a file: what it is about, its content, and where each part of it stands. */
+export interface WishDocument {
+  readonly kind: DocumentKind;
+  /** The package's name or the deployment's key. */
+  readonly name: string;
+  readonly content: Readonly<Record<string, unknown>>;
+  readonly source: string;
+  /** `file:line:column` of a JSONPath, or of the nearest part that is there. */
+  placeOf(path: string): string;
+}
+
+/** Every document of a text; empty ones are skipped. All mistakes of form are told at once, with their places. */
+export function documentsIn(text: string, source: string): readonly WishDocument[] {
+  const lines = new LineCounter();
+  const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false }) as readonly Document.Parsed[];
+  const mistakes = documents.flatMap(({ errors }) => errors);
+  if (mistakes.length > 0) {
+    const told = mistakes.map(({ pos, message }) => `${placeText(source, lines, pos[0])}: ${message}`);
+    throw new UsageError(`not valid YAML\n${told.map((line) => `  ${line}`).join("\n")}`);
+  }
+  return documents.filter(isFull).map((document) => wishOf(document, lines, source));
+}
+
+/** Whether there is more than a separator or a comment. */
+function isFull({ contents }: Document.Parsed): boolean {
+  return contents !== null && !(isScalar(contents) && contents.value === null);
+}
+
+function wishOf(document: Document.Parsed, lines: LineCounter, source: string): WishDocument {
+  const { contents } = document;
+  const at = (offset: number): string => placeText(source, lines, offset);
+  if (!isMap(contents)) throw new UsageError(`${at(contents?.range[0] ?? 0)}: a document must be a map`, FORMS);
+  const content = document.toJS({ maxAliasCount: 100 }) as Record<string, unknown>;
+  const kind = kindOf(content);
+  const name = content[kind === "package" ? "name" : "key"];
+  if (kind === undefined || typeof name !== "string" || name === "") {
+    throw new UsageError(`${at(contents.range[0])}: this is neither a package nor a deployment`, FORMS);
+  }
+  return { kind, name, content, source, placeOf: (path) => at(offsetOf(contents, path)) };
+}
+
+const FORMS = "a package has name and classes or functions; a deployment has key and class_key";
+
+function kindOf(content: Readonly<Record<string, unknown>>): DocumentKind | undefined {
+  if ("class_key" in content) return "deployment";
+  return "name" in content && ("classes" in content || "functions" in content || "version" in content)
+    ? "package"
+    : undefined;
+}
+
+function placeText(source: string, lines: LineCounter, offset: number): string {
+  const { line, col } = lines.linePos(offset);
+  return `${source}:${line}:${col}`;
+}
+
+const STEPS = /\.([A-Za-z_]\w*)|\['((?:[^'\\]|\\.)*)'\]|\[(\d+)\]/g;
+
+/** Where a JSONPath leads; what is not there is told at the place of what holds it. */
+function offsetOf(root: ParsedNode, path: string): number {
+  let node: unknown = root;
+  let offset = root.range[0];
+  for (const [, name, quoted, index] of path.matchAll(STEPS)) {
+    const key = name ?? quoted?.replaceAll(/\\(.)/g, "$1") ?? Number(index);
+    const next: unknown = isCollection(node) ? node.get(key, true) : undefined;
+    if (!isNode(next) || !next.range) return offset;
+    node = next;
+    [offset] = next.range;
+  }
+  return offset;
+}

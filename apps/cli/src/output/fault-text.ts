@@ -1,0 +1,27 @@
+import type { Fault } from "@oaas/foundation";
+import type { Colours } from "./colours.ts";
+
+/** What to do about a fault when the fault itself does not say. */
+const REMEDIES: Readonly<Partial<Record<Fault["kind"], string>>> = {
+  unauthenticated: "log in with: oaas login",
+  "permission-denied": "ask for a token with a higher role, and log in with it",
+  unavailable: "check that the package manager runs and that the context is right: oaas doctor",
+  "deadline-exceeded": "it may still be going on; look with: oaas deployment status KEY",
+  conflict: "read it again and repeat the command",
+};
+
+/** A fault for a person: what, where exactly, what to do, and by which id the log knows it. */
+export function faultText(fault: Fault, colours: Colours, placed: (path: string) => string = (path) => path): string {
+  const lines = [`${colours.bad("error:")} ${fault.message}`];
+  for (const { path, message, fix } of fault.violations) {
+    lines.push(`  ${placed(path)}: ${message}${fix === undefined ? "" : `; ${fix}`}`);
+  }
+  if (fault.detail.kind === "partial-failure") {
+    for (const { name, fault: part } of fault.detail.parts) lines.push(`  ${name}: ${part.message}`);
+  }
+  const remedy = REMEDIES[fault.kind];
+  if (remedy !== undefined) lines.push(colours.dim(`  try: ${remedy}`));
+  const id = fault.correlationId === undefined ? "" : `, request ${fault.correlationId}`;
+  lines.push(colours.dim(`  ${fault.code}${id}`));
+  return lines.map((line) => `${line}\n`).join("");
+}

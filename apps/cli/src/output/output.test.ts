@@ -1,0 +1,93 @@
+import { notFound, unavailable } from "@oaas/foundation";
+import { describe, expect, it } from "vitest";
+import { duration } from "../command.ts";
+import { coloursFor } from "./colours.ts";
+import { faultText } from "./fault-text.ts";
+import { formatOf } from "./format.ts";
+import { jsonPathText } from "./jsonpath.ts";
+import { ageText, percentText, tableText } from "./table.ts";
+
+const NOW = Date.parse("2026-01-10T00:00:00Z");
+
+describe("tables", () => {
+  it("are as wide as their widest cell, whatever its colour", () => {
+    const { good } = coloursFor(true, {});
+    const rows = [
+      { name: "a", state: good("ok") },
+      { name: "longer", state: "x\ny" },
+    ];
+    const text = tableText(rows, [
+      { header: "NAME", cell: ({ name }) => name },
+      { header: "STATE", cell: ({ state }) => state },
+      { header: "MORE", isWide: true, cell: () => "-" },
+    ]);
+    expect(text).toBe(`NAME     STATE\na        ${good("ok")}\nlonger   x y\n`);
+  });
+
+  it.each([
+    ["2026-01-09T23:59:48Z", "12s"],
+    ["2026-01-09T23:59:00Z", "60s"],
+    ["2026-01-09T23:55:00Z", "5m"],
+    ["2026-01-09T21:00:00Z", "3h"],
+    ["2026-01-01T00:00:00Z", "9d"],
+    ["2026-02-01T00:00:00Z", "0s"],
+    [undefined, "-"],
+  ])("the age of %s is %s", (time, age) => {
+    expect(ageText(time, NOW)).toBe(age);
+  });
+
+  it.each([
+    [0.9995, "99.95 %"],
+    [1, "100 %"],
+    [null, "-"],
+  ])("the share %s is %s", (share, text) => {
+    expect(percentText(share)).toBe(text);
+  });
+});
+
+describe("JSONPath", () => {
+  const document = { name: "a", items: [{ key: "x", "dotted.name": 1 }, { key: "y" }], nested: { list: [1, 2] } };
+  it.each([
+    ["{.name}", "a"],
+    ["name", "a"],
+    [".name", "a"],
+    ["{.items[*].key}", "x y"],
+    ["{.items[0]['dotted.name']}", "1"],
+    ['{.items[-1].key}{"\\n"}', "y\n"],
+    ["{.nested.list}", "[1,2]"],
+    ["{.missing.deep}", ""],
+    ["<{$.name}>", "<a>"],
+  ])("%s gives %s", (template, text) => {
+    expect(jsonPathText(template, document)).toBe(text);
+  });
+
+  it("says where it cannot be read", () => {
+    expect(() => jsonPathText("{.a[?(@.b)]}", document)).toThrow(/cannot be read at "\[\?/);
+  });
+});
+
+it("formats are read by name", () => {
+  expect(formatOf("jsonpath={.a}")).toEqual({ as: "jsonpath", template: "{.a}" });
+  expect(() => formatOf("xml")).toThrow(/"xml" is not known/);
+});
+
+it.each([
+  ["90s", 90_000],
+  ["5m", 300_000],
+  ["250ms", 250],
+  ["7", 7000],
+])("%s are %i ms", (text, ms) => {
+  expect(duration(text)).toBe(ms);
+});
+
+it("faults are told with their code and what to do", () => {
+  const plain = coloursFor(false, {});
+  expect(faultText(notFound("package", "a"), plain)).toBe('error: package "a" was not found\n  OAAS_NOT_FOUND\n');
+  expect(faultText(unavailable("pm", "nobody is there"), plain)).toContain("try: check that the package manager runs");
+});
+
+it("colours are for terminals, and NO_COLOR is obeyed", () => {
+  expect(coloursFor(false, {}).good("x")).toBe("x");
+  expect(coloursFor(true, { NO_COLOR: "1" }).good("x")).toBe("x");
+  expect(coloursFor(true, {}).good("x")).not.toBe("x");
+});

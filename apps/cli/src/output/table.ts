@@ -1,0 +1,48 @@
+/** A column of a table: what stands above it and what is made of each row. */
+export interface Column<T> {
+  readonly header: string;
+  /** Shown with `-o wide` only. */
+  readonly isWide?: boolean;
+  cell(row: T): string;
+}
+
+const GAP = "   ";
+// Colours have no width.
+const ESCAPES = new RegExp(`${String.fromCodePoint(0x1b)}\\[\\d+m`, "g");
+
+function widthOf(text: string): number {
+  return Array.from(text.replaceAll(ESCAPES, "")).length;
+}
+
+/** Rows below headers, each column as wide as its widest cell; line breaks in cells become spaces. */
+export function tableText<T>(rows: readonly T[], columns: readonly Column<T>[], isWide = false): string {
+  const shown = columns.filter((column) => isWide || column.isWide !== true);
+  const lines = [
+    shown.map(({ header }) => header),
+    ...rows.map((row) => shown.map((column) => column.cell(row).replaceAll(/\s*\n\s*/g, " "))),
+  ];
+  const widths = shown.map((_, index) => Math.max(...lines.map((line) => widthOf(line[index] ?? ""))));
+  const padded = (cell: string, index: number): string =>
+    index === shown.length - 1 ? cell : cell + " ".repeat((widths[index] ?? 0) - widthOf(cell));
+  return lines.map((line) => `${line.map(padded).join(GAP).trimEnd()}\n`).join("");
+}
+
+const UNITS = [
+  ["d", 86_400_000],
+  ["h", 3_600_000],
+  ["m", 60_000],
+] as const;
+
+/** How long ago, in the largest unit that fits: `3d`, `5h`, `2m`, `12s`; `-` for what is no time. */
+export function ageText(time: string | null | undefined, now: number): string {
+  const ms = now - Date.parse(time ?? "");
+  if (Number.isNaN(ms)) return "-";
+  const [unit, size] = UNITS.find(([, least]) => ms >= 2 * least) ?? ["s", 1000];
+  return `${Math.max(0, Math.floor(ms / size))}${unit}`;
+}
+
+/** A share as a percentage with as many nines as it has: 0.99950 is 99.95 %. */
+export function percentText(share: number | null | undefined): string {
+  if (share === null || share === undefined) return "-";
+  return `${Number((share * 100).toFixed(6))} %`;
+}

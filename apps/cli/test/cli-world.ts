@@ -1,0 +1,50 @@
+import { readFile } from "node:fs/promises";
+import { realWorld } from "../src/adapters/real-world.ts";
+import { runCli } from "../src/run-cli.ts";
+import type { World } from "../src/world.ts";
+
+/** What a person saw, and how it ended. */
+export interface Seen {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface CliOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly input?: string;
+  /** What the person types, question by question; without answers there is nobody to ask. */
+  readonly answers?: readonly string[];
+}
+
+/** The command line in this process: the real files and network, a terminal that keeps what is written. */
+export function cliIn(home: string, env: Readonly<Record<string, string>> = {}) {
+  return async (line: string | readonly string[], options: CliOptions = {}): Promise<Seen> => {
+    const argv = typeof line === "string" ? line.split(" ").filter((word) => word !== "") : line;
+    const written = { out: "", err: "" };
+    const answers = [...(options.answers ?? [])];
+    const stop = new AbortController();
+    const world: World = {
+      ...realWorld(stop.signal),
+      home,
+      env: { ...env, ...options.env },
+      terminal: {
+        out: (text) => void (written.out += text),
+        err: (text) => void (written.err += text),
+        isLive: false,
+        canAsk: options.answers !== undefined,
+        columns: 120,
+        ask: async (question) => {
+          written.err += question;
+          return answers.shift() ?? "";
+        },
+        input: async () => options.input ?? "",
+      },
+    };
+    return { code: await runCli(argv, world, "0.0.0-test"), ...written };
+  };
+}
+
+export async function textOf(file: string): Promise<string> {
+  return readFile(file, "utf8");
+}

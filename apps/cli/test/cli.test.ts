@@ -1,0 +1,218 @@
+import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { eventually, startProcess, type ProcessUnderTest } from "@oaas/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { cliIn, textOf, type Seen } from "./cli-world.ts";
+
+const ROOT = path.resolve(import.meta.dirname, "..", "..", "..");
+const SHOP = path.join(ROOT, "examples", "packages", "shop.yaml");
+const ORDER = path.join(ROOT, "examples", "deployments", "shop-order.yaml");
+
+describe("the command line against a package manager", () => {
+  let home: string;
+  let pm: ProcessUnderTest;
+  let oaas: ReturnType<typeof cliIn>;
+  let url: string;
+
+  beforeAll(async () => {
+    home = await mkdtemp(path.join(tmpdir(), "oaas-cli-"));
+    const logFile = path.join(home, "pm.log");
+    pm = await startProcess({
+      name: "pm",
+      command: process.execPath,
+      args: [path.join(ROOT, "apps", "package-manager", "src", "main.ts")],
+      cwd: home,
+      logFile,
+      env: { SERVER_PORT: "0", SERVER_RATE_LIMIT: "100000", LOG_LEVEL: "info" },
+    });
+    await eventually(
+      async () => {
+        const port = /the package manager listens.*"port":(?<port>\d+)|"port":(?<before>\d+).*listens/.exec(
+          await textOf(logFile),
+        )?.groups;
+        url = `http://127.0.0.1:${port?.["port"] ?? port?.["before"] ?? ""}`;
+        return port !== undefined;
+      },
+      { timeoutMs: 60_000, what: "the package manager" },
+    );
+    oaas = cliIn(home, { OAAS_PM_URL: url });
+  });
+  afterAll(async () => {
+    await pm?.stop(0);
+    await rm(home, { recursive: true, force: true });
+  });
+
+  const file = async (name: string, text: string): Promise<string> => {
+    const at = path.join(home, name);
+    await writeFile(at, text);
+    return at;
+  };
+
+  test("help names every command; a misspelt one is answered with the nearest", async () => {
+    const help = await oaas("--help");
+    expect(help.code).toBe(0);
+    for (const word of ["apply", "plan", "deployment", "cluster", "doctor", "completion"])
+      expect(help.out).toContain(word);
+    const wrong = await oaas("pakage list");
+    expect(wrong).toMatchObject({ code: 2 });
+    expect(wrong.err).toContain("package");
+    expect(await oaas("package list --nope")).toMatchObject({ code: 2 });
+  });
+
+  test("a package is applied, shown in every form, changed, compared, rolled back, deleted", async () => {
+    expect(await oaas(`apply -f ${SHOP} --reason first`)).toEqual({ code: 0, out: "package/shop created\n", err: "" });
+    expect(await oaas(`diff -f ${SHOP}`)).toEqual({ code: 0, out: "", err: "" });
+    expect((await oaas(`apply -f ${SHOP}`)).out).toBe("package/shop unchanged\n");
+
+    const list = await oaas("package list");
+    expect(list.out).toMatch(/^NAME\s+VERSION\s+CLASSES\s+FUNCTIONS\s+AGE\nshop\s+1\.0\.0\s+1\s+3\s+\d+s\n$/);
+    expect((await oaas("pkg ls -o name")).out).toBe("package/shop\n");
+    expect((await oaas(["package", "get", "shop", "-o", "jsonpath={.classes[*].key} {.functions[0].key}"])).out).toBe(
+      "Order Order.place\n",
+    );
+    expect(JSON.parse((await oaas("package get shop -o json")).out)).toMatchObject({ name: "shop" });
+    expect((await oaas("package get shop -o yaml")).out).toContain("name: shop\n");
+    expect((await oaas("class list")).out).toContain("shop.Order");
+    expect((await oaas("fn list Order.total -o name")).out).toMatch(/^function\/.*Order\.total\n$/);
+
+    const second = await file("second.yaml", (await textOf(SHOP)).replace("order-total:1.0.0", "order-total:2.0.0"));
+    const diff = await oaas(`diff -f ${second}`);
+    expect(diff.code).toBe(1);
+    expect(diff.out).toContain(
+      "- $.functions['Order.total'].provision_config.container_image: \"example.test/order-total:1.0.0\"",
+    );
+    expect(diff.out).toContain(
+      "+ $.functions['Order.total'].provision_config.container_image: \"example.test/order-total:2.0.0\"",
+    );
+    const dry = await oaas(`apply -f ${second} --dry-run`);
+    expect(dry.out).toContain("package/shop: would update");
+    expect((await oaas(`diff -f ${second}`)).code, "a dry run changes nothing").toBe(1);
+    expect((await oaas(`apply -f ${second}`)).out).toBe("package/shop updated\n");
+
+    expect((await oaas("package diff shop")).out).toContain("order-total:2.0.0");
+    expect((await oaas("package rollback shop --to 1 --reason back")).out).toContain("as in revision 1");
+    const history = await oaas("package history shop");
+    expect(
+      history.out
+        .split("\n")
+        .slice(1, 4)
+        .map((line) => line.split(/\s{2,}/)[0]),
+    ).toEqual(["3", "2", "1"]);
+    expect(history.out).toContain("back");
+
+    expect(await oaas("package delete shop")).toMatchObject({ code: 2, out: "" });
+    expect(await oaas("package delete shop", { answers: ["n"] })).toMatchObject({ code: 1 });
+    expect(await oaas("package delete shop", { answers: ["yes"] })).toMatchObject({
+      code: 0,
+      out: "package/shop deleted\n",
+    });
+    expect(await oaas("package get shop")).toMatchObject({ code: 3 });
+  });
+
+  test("several documents: a bad one is told with line and column, and nothing is applied unless asked", async () => {
+    const mixed = await file(
+      "mixed.yaml",
+      `${await textOf(SHOP)}---\nname: broken\nversion: 1.0.0\nclasses:\n  - key: Bad\n    function_bindings:\n      - { name: go, function_key: go, acess_modifier: PUBLIC }\nfunctions: []\n`,
+    );
+    const refused = await oaas(`apply -f ${mixed}`);
+    expect(refused.code).toBe(2);
+    expect(refused.out).toBe("");
+    expect(refused.err).toMatch(/mixed\.yaml:\d+:\d+ \$\.classes\[0\]/);
+    expect(refused.err).toContain("access_modifier");
+    expect((await oaas("package list")).out).toBe("No packages.\n");
+
+    expect(await oaas(`apply -f ${mixed} --keep-going`)).not.toMatchObject({ code: 0 });
+    expect((await oaas("package list -o name")).out).toBe("package/shop\n");
+    expect((await oaas(`delete -f ${SHOP} --yes`)).out).toBe("package/shop deleted\n");
+    expect((await oaas(`delete -f ${SHOP} --yes`)).out).toBe("package/shop was not there\n");
+  });
+
+  test("standard input and folders; the same thing twice is refused", async () => {
+    expect((await oaas("apply -f -", { input: await textOf(SHOP) })).out).toBe("package/shop created\n");
+    const folder = path.dirname(SHOP);
+    expect((await oaas(`apply ${folder}`)).out).toContain("package/counter created\n");
+    const twice = await oaas(`apply -f ${SHOP} -f ${SHOP}`);
+    expect(twice).toMatchObject({ code: 2, out: "" });
+    expect(twice.err).toContain("keep one of them");
+  });
+
+  test.each<[string, string, number, RegExp]>([
+    ["a file that is not there", "apply -f nowhere.yaml", 2, /no file nowhere\.yaml.*check the path/s],
+    ["no file at all", "apply", 2, /no file is named/],
+    ["an output nobody knows", "package list -o xml", 2, /"xml" is not known.*jsonpath/s],
+    ["a context nobody knows", "package list --context nowhere", 2, /no context "nowhere"/],
+    ["a deployment nobody knows", "deployment status nobody", 3, /nobody.*not found/s],
+    ["a wait for nothing", "wait --for=rain nobody", 2, /cannot be waited for/],
+    ["a time that is none", "wait nobody --timeout soon", 2, /soon/],
+    ["a shell nobody knows", "completion tcsh", 2, /bash, zsh, fish/],
+  ])("%s", async (_, line, code, words) => {
+    const seen = await oaas(line);
+    expect({ code: seen.code, out: seen.out }).toEqual({ code, out: "" });
+    expect(seen.err).toMatch(words);
+  });
+
+  test("YAML that is none is told with its place", async () => {
+    const seen = await oaas(`apply -f ${await file("bad.yaml", "name: x\nclasses: [\n")}`);
+    expect(seen.code).toBe(2);
+    expect(seen.err).toMatch(/bad\.yaml:\d+:\d+: /);
+  });
+
+  test("a plan that cannot be made says why, and a deployment without clusters is refused", async () => {
+    const plan = await oaas(`plan -f ${ORDER}`);
+    expect(plan.code).not.toBe(0);
+    expect(plan.err).toMatch(/error: .*\n/);
+    expect((await oaas("cluster list")).out).toBe("No clusters.\n");
+  });
+
+  test("nobody answers: the exit code and the remedy say so", async () => {
+    const seen = await oaas("package list", { env: { OAAS_PM_URL: "http://127.0.0.1:1" } });
+    expect(seen.code).toBe(6);
+    expect(seen.err).toContain("oaas doctor");
+    const doctor = await oaas("doctor", { env: { OAAS_PM_URL: "http://127.0.0.1:1" } });
+    expect(doctor.code).toBe(1);
+    expect(doctor.out).toMatch(/package manager\s+failed/);
+    const here = await oaas("doctor");
+    expect(here.out).toMatch(/access\s+ok/);
+    expect(here.out).toMatch(/clusters\s+failed\s+none is known/);
+  });
+
+  test("contexts are kept where only their owner reads them", async () => {
+    const alone = cliIn(path.join(home, "person"));
+    expect((await alone("context list")).out).toContain("http://127.0.0.1:8080");
+    const login = await alone(`login --name here --token secret ${url}`);
+    expect(login.code).toBe(0);
+    const kept = path.join(home, "person", ".oaas", "config.yaml");
+    expect((await stat(kept)).mode & 0o777).toBe(0o600);
+    expect((await alone("context list")).out).toMatch(/\*\s+here\s+http.*kept/);
+    expect((await alone("context list")).out).not.toContain("secret");
+    expect((await alone("package list")).code).toBe(0);
+    expect((await alone("context remove here")).err).toContain("current context");
+    expect((await alone("ctx use local")).code).toBe(0);
+    expect((await alone("context rm here")).code).toBe(0);
+    await writeFile(kept, "contexts: 5\n");
+    const broken: Seen = await alone("package list");
+    expect(broken.code).toBe(2);
+    expect(broken.err).toContain("oaas login");
+  });
+
+  test("completion proposes commands and flags", async () => {
+    expect((await oaas(["__complete", "dep"])).out).toContain("deployment");
+    expect((await oaas(["__complete", "package", ""])).out.split("\n")).toContain("rollback");
+    for (const shell of ["bash", "zsh", "fish"])
+      expect((await oaas(`completion ${shell}`)).out).toContain("oaas __complete");
+  });
+
+  test("events are followed as they come", async () => {
+    const following = oaas("events --topic package --count 1 -o name");
+    await eventually(async () => {
+      await oaas(`apply -f ${SHOP}`);
+      await oaas("package delete shop --yes");
+      return Promise.race([
+        following.then(() => true),
+        new Promise<boolean>((resolve) => setTimeout(() => resolve(false), 200)),
+      ]);
+    });
+    expect((await following).out).toBe("package/shop\n");
+  });
+});
