@@ -9,3 +9,4 @@ export type { KindRegistry } from "./kinds/kind-registry.ts";
 export type { Attempt, Gate, Page, Question, Questions } from "./request/router.ts";
 export type { ClusterObjects, ObjectName, ResourceName, ServerController } from "./controllers/cluster-objects.ts";
 export { MemoryTransport } from "./memory-transport.ts";
+export { faultyApi, type Fate, type FateOf } from "./faults/faulty-api.ts";

@@ -1,0 +1,87 @@
+import { Fault } from "@oaas/foundation";
+import { virtualAmbient } from "@oaas/foundation/virtual";
+import { describe, expect, test } from "vitest";
+import { builtInKinds } from "../kinds/built-in-kinds.ts";
+import { MemoryTransport } from "../memory-transport.ts";
+import { ApiServer } from "../server.ts";
+import { faultyApi, type Fate } from "./faulty-api.ts";
+
+const MAPS = "/api/v1/namespaces/default/configmaps";
+
+async function lab() {
+  const { time, ...ambient } = virtualAmbient(1);
+  const server = new ApiServer({ ...ambient, kinds: builtInKinds() });
+  await server.start();
+  let fate: Fate | undefined;
+  const transport = new MemoryTransport(faultyApi(server, ambient.timers, () => fate));
+  const send = (method: string, path: string, body?: object) =>
+    transport.send({
+      method,
+      path,
+      headers: { "content-type": "application/json" },
+      signal: new AbortController().signal,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  const read = async (path: string): Promise<unknown> => JSON.parse(await (await send("GET", path)).text());
+  const suffer = (next: Fate | undefined): void => void (fate = next);
+  return { time, send, read, suffer };
+}
+
+describe("faults", () => {
+  test("a delayed request is answered when its time has come", async () => {
+    const { time, send, suffer } = await lab();
+    suffer({ kind: "delay", ms: 500 });
+    let status = 0;
+    void send("GET", MAPS).then((response) => (status = response.status));
+    await time.advance(499);
+    expect(status).toBe(0);
+    await time.advance(1);
+    expect(status).toBe(200);
+  });
+
+  test("a dropped request is a lost connection, and says nothing of whether it was carried out", async () => {
+    const { send, read, suffer } = await lab();
+    for (const when of ["before", "after"] as const) {
+      suffer({ kind: "drop", when });
+      const lost = await send("POST", MAPS, { metadata: { name: when } }).catch((error: unknown) => error);
+      expect(lost).toBeInstanceOf(Fault);
+      expect(lost).toMatchObject({ kind: "unavailable" });
+    }
+    suffer(undefined);
+    expect(await read(MAPS)).toMatchObject({ items: [{ metadata: { name: "after" } }] });
+  });
+
+  test("a stale read shows the past, of lists and of single objects", async () => {
+    const { send, read, suffer } = await lab();
+    await send("POST", MAPS, { metadata: { name: "a" }, data: { x: "1" } });
+    await send("PUT", `${MAPS}/a`, { metadata: { name: "a" }, data: { x: "2" } });
+    suffer({ kind: "stale", revisionsBack: 1 });
+    expect(await read(`${MAPS}/a`)).toMatchObject({ kind: "ConfigMap", data: { x: "1" } });
+    expect(await read(MAPS)).toMatchObject({ items: [{ data: { x: "1" } }] });
+    suffer({ kind: "stale", revisionsBack: 2 });
+    expect(await read(`${MAPS}/a`)).toMatchObject({ code: 404 });
+  });
+
+  test("a refused request is not carried out, and an expired one is told so", async () => {
+    const { send, read, suffer } = await lab();
+    suffer({ kind: "error", status: { status: "Failure", code: 503, reason: "ServiceUnavailable", message: "later" } });
+    expect((await send("POST", MAPS, { metadata: { name: "a" } })).status).toBe(503);
+    suffer({ kind: "expired" });
+    expect((await send("GET", `${MAPS}?watch=true&resourceVersion=1`)).status).toBe(410);
+    suffer(undefined);
+    expect(await read(MAPS)).toMatchObject({ items: [] });
+  });
+
+  test("a watch is cut where it was told to be", async () => {
+    const { send, suffer, time } = await lab();
+    await send("POST", MAPS, { metadata: { name: "a" } });
+    suffer({ kind: "cut", afterChunks: 1, as: "expired" });
+    const told = (await send("GET", `${MAPS}?watch=true`)).text();
+    await time.advance(1);
+    expect(
+      (await told).split("\n").map((line) => (line === "" ? "" : (JSON.parse(line) as { type: string }).type)),
+    ).toEqual(["ADDED", "ERROR", ""]);
+    suffer({ kind: "cut", afterChunks: 1, as: "lost" });
+    await expect((await send("GET", `${MAPS}?watch=true`)).text()).rejects.toMatchObject({ kind: "unavailable" });
+  });
+});

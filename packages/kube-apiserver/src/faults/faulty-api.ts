@@ -1,0 +1,73 @@
+import { sleep, type Timers } from "@oaas/foundation";
+import type { Status } from "@oaas/kube-core";
+import type { Api, ApiRequest, ApiResponse } from "../api.ts";
+import { ConnectionLost } from "../memory-transport.ts";
+import { statusAnswer } from "../request/answers.ts";
+import { expired, statusObject } from "../request/refusals.ts";
+import { staleAnswer } from "./stale-read.ts";
+
+/** What befalls a request. */
+export type Fate =
+  /** It takes this long before it is looked at. */
+  | { readonly kind: "delay"; readonly ms: number }
+  /** It is refused, and not carried out. */
+  | { readonly kind: "error"; readonly status: Status }
+  /** The connection breaks: before the request is carried out, or after it, so that only the answer is lost. */
+  | { readonly kind: "drop"; readonly when: "before" | "after" }
+  /** A read is answered as if nothing had happened lately. */
+  | { readonly kind: "stale"; readonly revisionsBack: number }
+  /** A watch breaks off after so many pieces of it; with an ERROR event that its version has expired, or as a lost connection. */
+  | { readonly kind: "cut"; readonly afterChunks: number; readonly as: "expired" | "lost" }
+  /** Its version is too old, whatever it is. */
+  | { readonly kind: "expired" };
+
+/** Decides what befalls each request; undefined lets it pass. From a seed when it must be repeatable. */
+export type FateOf = (request: ApiRequest) => Fate | undefined;
+
+/** An API to which things happen that happen to real ones: for tests of clients. */
+export function faultyApi(api: Api, timers: Timers, fateOf: FateOf): Api {
+  return {
+    handle: async (request) => {
+      const fate = fateOf(request);
+      return fate === undefined ? api.handle(request) : suffered(api, timers, request, fate);
+    },
+  };
+}
+
+async function suffered(api: Api, timers: Timers, request: ApiRequest, fate: Fate): Promise<ApiResponse> {
+  switch (fate.kind) {
+    case "delay":
+      await sleep(timers, fate.ms, request.signal);
+      return api.handle(request);
+    case "error":
+      return statusAnswer(fate.status);
+    case "drop":
+      if (fate.when === "after") await api.handle(request);
+      throw new ConnectionLost("the connection was dropped on purpose");
+    case "stale":
+      return staleAnswer(api, request, fate.revisionsBack);
+    case "cut": {
+      const answer = await api.handle(request);
+      return typeof answer.body === "string" ? answer : { ...answer, body: cut(answer.body, fate) };
+    }
+    case "expired":
+      return statusAnswer(expired("The resourceVersion for the provided watch is too old."));
+  }
+}
+
+async function* cut(
+  chunks: AsyncIterable<string>,
+  { afterChunks, as }: Extract<Fate, { readonly kind: "cut" }>,
+): AsyncGenerator<string> {
+  let seen = 0;
+  if (seen < afterChunks) {
+    for await (const chunk of chunks) {
+      yield chunk;
+      seen += 1;
+      if (seen >= afterChunks) break;
+    }
+  }
+  if (as === "lost") throw new ConnectionLost("the watch was cut on purpose");
+  const status = statusObject(expired("The resourceVersion for the provided watch is too old."));
+  yield `${JSON.stringify({ type: "ERROR", object: status })}\n`;
+}

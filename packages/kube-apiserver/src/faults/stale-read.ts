@@ -1,0 +1,43 @@
+import { isJsonArray, isJsonObject, type JsonObject } from "@oaas/kube-core";
+import type { Api, ApiRequest, ApiResponse } from "../api.ts";
+import { objectAnswer, statusAnswer } from "../request/answers.ts";
+import { notFound } from "../request/refusals.ts";
+import { parseResourcePath } from "../request/resource-path.ts";
+
+const PLAIN = { syntax: "json", isPretty: false } as const;
+
+/** A read as it would have been answered some revisions ago, as far as history reaches; anything else as it is. */
+export async function staleAnswer(api: Api, request: ApiRequest, revisionsBack: number): Promise<ApiResponse> {
+  const [path = "", search = ""] = request.target.split("?", 2);
+  const place = parseResourcePath(path);
+  const query = new URLSearchParams(search);
+  const isRead = request.method === "GET" && place?.resource !== undefined && place.subresource === undefined;
+  if (!isRead || query.has("watch") || query.has("continue")) return api.handle(request);
+  const { name, resource = "", group } = place;
+  const collection = name === undefined ? path : path.slice(0, path.lastIndexOf("/"));
+  const ask = (extra: Record<string, string>): Promise<ApiResponse> =>
+    api.handle({
+      ...request,
+      target: `${collection}?${new URLSearchParams({ ...Object.fromEntries(query), ...extra }).toString()}`,
+    });
+  const present = bodyOf(await ask({ limit: "1" }));
+  const revision = Number(metadataOf(present)["resourceVersion"] ?? 0) - revisionsBack;
+  const selected = name === undefined ? {} : { fieldSelector: `metadata.name=${name}` };
+  const answer = await ask({ resourceVersion: String(revision), resourceVersionMatch: "Exact", ...selected });
+  if (revision < 1 || answer.status !== 200) return api.handle(request);
+  if (name === undefined) return answer;
+  const list = bodyOf(answer);
+  const [found] = isJsonArray(list["items"]) ? list["items"] : [];
+  if (!isJsonObject(found)) return statusAnswer(notFound({ group, resource }, name));
+  const kind = String(list["kind"]).replace(/List$/, "");
+  return objectAnswer(200, { kind, apiVersion: list["apiVersion"] ?? "", ...found }, PLAIN);
+}
+
+function bodyOf({ body }: ApiResponse): JsonObject {
+  const value: unknown = typeof body === "string" ? JSON.parse(body) : {};
+  return isJsonObject(value) ? value : {};
+}
+
+function metadataOf(object: JsonObject): JsonObject {
+  return isJsonObject(object["metadata"]) ? object["metadata"] : {};
+}
