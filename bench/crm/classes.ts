@@ -1,7 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { loadConfig } from "@oaas/config";
 import { DeploymentUnitSchema, type DeploymentUnit } from "@oaas/contracts/grpc";
-import { hashJson, type KubeObject } from "@oaas/kube-core";
+import { hashJson } from "@oaas/foundation";
+import type { KubeObject } from "@oaas/kube-core";
 import { crmConfig } from "../../apps/class-runtime-manager/src/config.ts";
 import { HASH_ANNOTATION } from "../../apps/class-runtime-manager/src/controller/apply-children.ts";
 import { configuredFacts } from "../../apps/class-runtime-manager/src/controller/configured-facts.ts";

@@ -1,15 +1,12 @@
-import { readdirSync } from "node:fs";
-import path from "node:path";
 import type { ClassRuntime } from "@oaas/contracts/crd";
 import { realAmbient } from "@oaas/foundation/real";
 import type { KubeObject } from "@oaas/kube-core";
 import { KubeClient } from "@oaas/kube-runtime";
 import { createUndiciTransport, loadAccess } from "@oaas/kube-runtime/node";
-import { eventually, startKubeTarget, type KubernetesOptions, type KubernetesUnderTest } from "@oaas/testkit";
+import { eventually, type KubernetesOptions, type KubernetesUnderTest } from "@oaas/testkit";
 import { createClassManager, type ClassManager, type ClassManagerOptions } from "../src/controller/class-manager.ts";
 import type { ConfiguredFacts } from "../src/controller/cluster-facts.ts";
-
-const CRDS = path.resolve(import.meta.dirname, "..", "..", "..", "deploy", "crds");
+import { startClassCluster } from "./class-cluster.ts";
 
 /** What the operator settled, for tests. */
 export const FACTS: ConfiguredFacts = {
@@ -43,9 +40,8 @@ export class ClassLab {
   }
 
   static async start(options: KubernetesOptions = {}): Promise<ClassLab> {
-    const crdFiles = readdirSync(CRDS).map((file) => path.join(CRDS, file));
-    const parts = { controllerManager: true, scheduler: true, kwokNodes: 2, crdFiles };
-    return new ClassLab(await startKubeTarget({ ...parts, ...options }));
+    const parts = { controllerManager: true, scheduler: true, kwokNodes: 2 };
+    return new ClassLab(await startClassCluster({ ...parts, ...options }));
   }
 
   async close(): Promise<void> {

@@ -1,14 +1,11 @@
-import { readdirSync } from "node:fs";
-import path from "node:path";
 import { EVENTS, type KubeClient } from "@oaas/kube-runtime";
-import { describeWith, eventually, startKubeTarget, sweepSize, type KubernetesUnderTest } from "@oaas/testkit";
+import { describeWith, eventually, sweepSize, type KubernetesUnderTest } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CLASS_RUNTIMES } from "../src/controller/kinds.ts";
+import { startClassCluster } from "./class-cluster.ts";
 import { disturbedManager, type DisturbedManager } from "./disturbed-manager.ts";
 import type { Call, CallFault } from "./faulty-transport.ts";
 import { ask, makeNamespace, mustEqual, straightClient, worldOf, type Wish, type World } from "./world.ts";
-
-const CRDS = path.resolve(import.meta.dirname, "..", "..", "..", "deploy", "crds");
 
 const BOTH: Wish = { functions: { "Order.create": "1", "Order.cancel": "1" }, template: "dev" };
 const ONE: Wish = { functions: { "Order.create": "1" }, template: "dev" };
@@ -128,7 +125,7 @@ describeWith(["kubernetes"], "calls that fail, on a real API server", () => {
   };
 
   beforeAll(async () => {
-    cluster = await startKubeTarget({ crdFiles: readdirSync(CRDS).map((file) => path.join(CRDS, file)) });
+    cluster = await startClassCluster();
     client = straightClient(cluster);
     for (const stage of Object.keys(STAGES) as Stage[]) {
       const namespace = `${stage}-alone`;

@@ -1,21 +1,18 @@
-import { readdirSync } from "node:fs";
-import path from "node:path";
 import { LEASES, type KubeClient } from "@oaas/kube-runtime";
 import {
   describeWith,
   eventually,
   makeRunFolder,
-  startKubeTarget,
   sweepSize,
   type KubernetesUnderTest,
   type RunFolder,
 } from "@oaas/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { CLASS_RUNTIMES } from "../src/controller/kinds.ts";
+import { startClassCluster } from "./class-cluster.ts";
 import { runManager, type RunningManager } from "./running-manager.ts";
 import { ask, makeNamespace, straightClient } from "./world.ts";
 
-const CRDS = path.resolve(import.meta.dirname, "..", "..", "..", "deploy", "crds");
 const NAMESPACE = "classes";
 
 describeWith(["kubernetes"], "two managers, one of them frozen again and again", () => {
@@ -25,7 +22,7 @@ describeWith(["kubernetes"], "two managers, one of them frozen again and again",
   const managers = new Map<string, RunningManager>();
 
   beforeAll(async () => {
-    cluster = await startKubeTarget({ crdFiles: readdirSync(CRDS).map((file) => path.join(CRDS, file)) });
+    cluster = await startClassCluster();
     folder = await makeRunFolder("frozen-leader");
     client = straightClient(cluster);
     await makeNamespace(client, NAMESPACE);

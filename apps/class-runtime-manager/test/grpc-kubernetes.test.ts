@@ -1,5 +1,3 @@
-import { readdirSync } from "node:fs";
-import path from "node:path";
 import type { ClassRuntime } from "@oaas/contracts/crd";
 import { ClassRuntimeEventType, DeploymentCondition, DeployOutcome } from "@oaas/contracts/grpc";
 import { Fault } from "@oaas/foundation";
@@ -7,14 +5,13 @@ import { realAmbient } from "@oaas/foundation/real";
 import type { KubeObject } from "@oaas/kube-core";
 import { Informer, KubeClient } from "@oaas/kube-runtime";
 import { createUndiciTransport, loadAccess } from "@oaas/kube-runtime/node";
-import { describeWith, eventually, startKubernetes, type KubernetesUnderTest } from "@oaas/testkit";
+import { describeWith, eventually, type KubernetesUnderTest } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CLASS_RUNTIMES } from "../src/controller/kinds.ts";
 import { kubeClasses, kubeClusterReader } from "../src/grpc/kube-ports.ts";
 import type { NodeFacts } from "../src/availability/capacity.ts";
+import { startClassCluster } from "./class-cluster.ts";
 import { node, serve, unit, WRONG_REQUESTS, type Serving } from "./grpc-serving.ts";
-
-const CRDS = path.resolve(import.meta.dirname, "..", "..", "..", "deploy", "crds");
 
 describeWith(["kube-apiserver", "etcd", "kubectl"], "the gRPC services on a real API server", () => {
   let cluster: KubernetesUnderTest;
@@ -24,8 +21,7 @@ describeWith(["kube-apiserver", "etcd", "kubectl"], "the gRPC services on a real
   let nodes: NodeFacts[] = [];
 
   beforeAll(async () => {
-    const crdFiles = readdirSync(CRDS).map((file) => path.join(CRDS, file));
-    cluster = await startKubernetes({ crdFiles, users: [{ name: "nobody", token: "nobody-token" }] });
+    cluster = await startClassCluster({ users: [{ name: "nobody", token: "nobody-token" }] });
     const access = loadAccess({ env: {}, kubeconfig: cluster.kubeconfig });
     client = new KubeClient({ transport: createUndiciTransport(access, realAmbient), ambient: realAmbient });
     const source = client.resource(CLASS_RUNTIMES).source();

@@ -1,17 +1,15 @@
-import { readdirSync } from "node:fs";
-import path from "node:path";
 import type { KubeClient } from "@oaas/kube-runtime";
 import {
   describeWith,
   eventually,
   makeRunFolder,
-  startKubeTarget,
   sweepSize,
   type KubernetesUnderTest,
   type RunFolder,
 } from "@oaas/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { CLASS_RUNTIMES } from "../src/controller/kinds.ts";
+import { startClassCluster } from "./class-cluster.ts";
 import { startMortalManager, type Moment, type MortalManager } from "./mortal-manager.ts";
 import {
   ask,
@@ -24,8 +22,6 @@ import {
   type Wish,
   type World,
 } from "./world.ts";
-
-const CRDS = path.resolve(import.meta.dirname, "..", "..", "..", "deploy", "crds");
 
 /** What is asked of a class that is as `from` says, or not there. */
 interface Scenario {
@@ -70,11 +66,10 @@ describeWith(
     let kills = 0;
 
     beforeAll(async () => {
-      cluster = await startKubeTarget({
+      cluster = await startClassCluster({
         controllerManager: true,
         scheduler: true,
         kwokNodes: 2,
-        crdFiles: readdirSync(CRDS).map((file) => path.join(CRDS, file)),
       });
       folder = await makeRunFolder("kill-points");
       client = straightClient(cluster);

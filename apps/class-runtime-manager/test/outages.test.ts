@@ -1,12 +1,9 @@
-import { readdirSync } from "node:fs";
-import path from "node:path";
 import { CrmInfoService } from "@oaas/contracts/grpc";
 import type { KubeClient } from "@oaas/kube-runtime";
 import {
   describeWith,
   eventually,
   makeRunFolder,
-  startKubeTarget,
   startTcpProxy,
   type KubernetesUnderTest,
   type RunFolder,
@@ -15,11 +12,11 @@ import {
 } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CLASS_RUNTIMES, CORE_CHILD_KINDS, NODES } from "../src/controller/kinds.ts";
+import { startClassCluster } from "./class-cluster.ts";
 import { disturbedManager, type DisturbedManager } from "./disturbed-manager.ts";
 import { runManager, type RunningManager } from "./running-manager.ts";
 import { ask, makeNamespace, mustEqual, straightClient, worldOf, type Wish, type World } from "./world.ts";
 
-const CRDS = path.resolve(import.meta.dirname, "..", "..", "..", "deploy", "crds");
 const BEFORE: Wish = { functions: { a: "1", b: "1" }, template: "dev" };
 const AFTER: Wish = { functions: { a: "2", b: "1", c: "1" }, template: "statefulset" };
 const SERVICES = CORE_CHILD_KINDS.find(({ kind }) => kind === "Service");
@@ -94,7 +91,7 @@ describeWith(["kubernetes"], "outages between the controller and a real API serv
     );
 
   beforeAll(async () => {
-    cluster = await startKubeTarget({ crdFiles: readdirSync(CRDS).map((file) => path.join(CRDS, file)) });
+    cluster = await startClassCluster();
     client = straightClient(cluster);
     tcp = await startTcpProxy(Number(new URL(cluster.url).port));
     const crm = await settled("undisturbed");

@@ -1,15 +1,13 @@
-import { readdirSync } from "node:fs";
-import path from "node:path";
 import type { KubeObject, Stored } from "@oaas/kube-core";
 import type { KubeClient } from "@oaas/kube-runtime";
-import { describeWith, eventually, startKubeTarget, type KubernetesUnderTest } from "@oaas/testkit";
+import { describeWith, eventually, type KubernetesUnderTest } from "@oaas/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { CLASS_RUNTIMES, CORE_CHILD_KINDS, type ChildKind } from "../src/controller/kinds.ts";
 import { FIELD_MANAGER } from "../src/controller/ownership.ts";
+import { startClassCluster } from "./class-cluster.ts";
 import { disturbedManager, type DisturbedManager } from "./disturbed-manager.ts";
 import { ask, makeNamespace, straightClient, worldOf, type Wish } from "./world.ts";
 
-const CRDS = path.resolve(import.meta.dirname, "..", "..", "..", "deploy", "crds");
 const TWO: Wish = { functions: { a: "1", b: "1" }, template: "dev" };
 const ONE: Wish = { functions: { a: "1" }, template: "dev" };
 /** The service of TWO's second function. */
@@ -23,7 +21,7 @@ describeWith(["kubernetes"], "whose an object is, on a real API server", () => {
   let client: KubeClient;
 
   beforeAll(async () => {
-    cluster = await startKubeTarget({ crdFiles: readdirSync(CRDS).map((file) => path.join(CRDS, file)) });
+    cluster = await startClassCluster();
     client = straightClient(cluster);
   });
   afterAll(async () => {

@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { request as requestHttps } from "node:https";
 import path from "node:path";
 import { CrmInfoService, DeploymentCondition, DeploymentService, grpcHealth } from "@oaas/contracts/grpc";
@@ -11,14 +11,12 @@ import {
   makeAuthority,
   makeRunFolder,
   runCommand,
-  startKubeTarget,
   type KubernetesUnderTest,
   type RunFolder,
 } from "@oaas/testkit";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { startClassCluster } from "./class-cluster.ts";
 import { MAIN, runManager, type RunningManager } from "./running-manager.ts";
-
-const CRDS = path.resolve(import.meta.dirname, "..", "..", "..", "deploy", "crds");
 
 function statusWithoutCertificate(port: number, ca: string, asked: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
@@ -64,11 +62,10 @@ describeWith(["kubernetes", "kwok"], "the manager as a process, on a real cluste
   };
 
   beforeAll(async () => {
-    cluster = await startKubeTarget({
+    cluster = await startClassCluster({
       controllerManager: true,
       scheduler: true,
       kwokNodes: 2,
-      crdFiles: readdirSync(CRDS).map((file) => path.join(CRDS, file)),
     });
     folder = await makeRunFolder("crm-process");
     await kubectl("create", "namespace", "classes");

@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { get } from "node:https";
 import path from "node:path";
 import { loadConfig } from "@oaas/config";
@@ -14,12 +14,12 @@ import {
 } from "@oaas/testkit";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { crmConfig } from "../src/config.ts";
+import { crdFiles } from "./class-cluster.ts";
 import { ClassLab, classOf } from "./class-lab.ts";
 import { runManager, type RunningManager } from "./running-manager.ts";
 
 const DEPLOY = path.resolve(import.meta.dirname, "..", "..", "..", "deploy");
 const MANAGER = path.join(DEPLOY, "class-runtime-manager");
-const CRDS = path.join(DEPLOY, "crds");
 const ACCOUNT = "system:serviceaccount:oaas-system:oprc-crm";
 
 /** Rights that no request of the journey shows, each with who asks for it. */
@@ -147,10 +147,7 @@ describeWith(["kubernetes", "kwok"], "the manager as the account of deploy/", ()
   beforeAll(async () => {
     lab = await ClassLab.start({
       audit: true,
-      crdFiles: [
-        ...readdirSync(CRDS).map((file) => path.join(CRDS, file)),
-        path.join(import.meta.dirname, "manifests", "other-projects.crds.yaml"),
-      ],
+      crdFiles: [...crdFiles(), path.join(import.meta.dirname, "manifests", "other-projects.crds.yaml")],
     });
     folder = await makeRunFolder("crm-rights");
     await kubectl(`apply --server-side -k ${path.join(MANAGER, "overlays", "full")}`);

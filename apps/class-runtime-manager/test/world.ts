@@ -1,6 +1,7 @@
 import type { ClassRuntime, ClassRuntimeInput } from "@oaas/contracts/crd";
+import { canonicalJson } from "@oaas/foundation";
 import { realAmbient } from "@oaas/foundation/real";
-import { canonicalJson, type KubeObject, type Stored } from "@oaas/kube-core";
+import type { KubeObject, Stored } from "@oaas/kube-core";
 import { KubeClient, resourceType } from "@oaas/kube-runtime";
 import { createUndiciTransport, loadAccess } from "@oaas/kube-runtime/node";
 import { HASH_ANNOTATION } from "../src/controller/apply-children.ts";

@@ -1,10 +1,9 @@
-import { Fault, isFault, unavailable, type Violation } from "@oaas/foundation";
+import { Fault, hashJson, isFault, unavailable, type Violation } from "@oaas/foundation";
 import {
   annotationOf,
   controllerOf,
   fieldConflictsOf,
   gvkOf,
-  hashJson,
   keyOf,
   refOf,
   type KubeObject,

@@ -1,6 +1,5 @@
 import type { EnvironmentConfigSpec } from "@oaas/contracts/crd";
-import type { Violation } from "@oaas/foundation";
-import { equalJson } from "@oaas/kube-core";
+import { equalJson, type Violation } from "@oaas/foundation";
 import {
   addDemand,
   checkQuotas,

@@ -9,7 +9,7 @@ import { isFaultReason } from "../lifecycle/reasons.ts";
 import { causeText, counted } from "../lifecycle/wording.ts";
 import { explainTemplate } from "./explain-template.ts";
 import type { Explanation, ExplanationPart } from "./explanation.ts";
-import { findingParts } from "./finding-parts.ts";
+import { findingParts, partOf } from "./finding-parts.ts";
 
 /** What is to be explained. */
 export interface Question {
@@ -138,23 +138,4 @@ function workloadPart(
 
 function uidOf(ref: ObjectRef, uid: string | undefined): ObjectRef {
   return uid === undefined ? ref : { ...ref, uid };
-}
-
-function partOf(
-  level: ExplanationPart["level"],
-  resource: ObjectRef,
-  finding: Finding,
-): Omit<ExplanationPart, "causes"> {
-  const { verdict, reason, message, action, since, count } = finding;
-  return {
-    level,
-    name: resource.name,
-    resource,
-    verdict,
-    reason,
-    message,
-    action,
-    ...(since === undefined ? {} : { since }),
-    ...(count === undefined ? {} : { count }),
-  };
 }

@@ -18,20 +18,29 @@ export function findingParts(findings: readonly Finding[], workload: ObjectRef):
   ];
 }
 
-function podPart(finding: Finding): ExplanationPart {
-  const { object, verdict, reason, message, action, since, count, events } = finding;
+/** A finding as a part of the chain, at this object. */
+export function partOf(
+  level: ExplanationPart["level"],
+  resource: ObjectRef,
+  finding: Finding,
+): Omit<ExplanationPart, "causes"> {
+  const { verdict, reason, message, action, since, count } = finding;
   return {
-    level: "pod",
-    name: object.name,
-    resource: object,
+    level,
+    name: resource.name,
+    resource,
     verdict,
     reason,
     message,
     action,
     ...(since === undefined ? {} : { since }),
     ...(count === undefined ? {} : { count }),
-    causes: [...nodeParts(finding), ...eventParts(events, verdict)],
   };
+}
+
+function podPart(finding: Finding): ExplanationPart {
+  const { object, verdict, events } = finding;
+  return { ...partOf("pod", object, finding), causes: [...nodeParts(finding), ...eventParts(events, verdict)] };
 }
 
 function restPart(rest: readonly Finding[]): ExplanationPart {

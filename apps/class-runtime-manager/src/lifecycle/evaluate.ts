@@ -1,6 +1,5 @@
 import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
-import { timestamp } from "@oaas/foundation";
-import { equalJson } from "@oaas/kube-core";
+import { equalJson, timestamp } from "@oaas/foundation";
 import type { LifecyclePhase } from "@oaas/models";
 import { assess, type Assessment, type Cause } from "./assess.ts";
 import { claimsOf } from "./claims.ts";

@@ -1,5 +1,4 @@
-import { timestamp, violationText, type Violation } from "@oaas/foundation";
-import { equalJson } from "@oaas/kube-core";
+import { equalJson, timestamp, violationText, type Violation } from "@oaas/foundation";
 import type { StatusCondition } from "./conditions.ts";
 import type { Reason } from "./reasons.ts";
 

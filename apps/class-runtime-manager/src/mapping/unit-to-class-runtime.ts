@@ -1,7 +1,6 @@
 import { API_VERSION, classRuntime, type ClassRuntime, type ClassRuntimeInput } from "@oaas/contracts/crd";
 import { enforcementDimensionWords, enforcementModeWords, type DeploymentUnit } from "@oaas/contracts/grpc";
-import { err, ok, pathOf, type Result, type Violation } from "@oaas/foundation";
-import { equalJson } from "@oaas/kube-core";
+import { equalJson, err, ok, pathOf, type Result, type Violation } from "@oaas/foundation";
 import { checkText, CLASS_KEY, CONFIG_KEY, PACKAGE_NAME } from "@oaas/models";
 import { bindingFromWire, functionFromWire, nfrFromWire } from "./function-wire.ts";
 import { ANNOTATIONS, checkDeploymentId, DEPLOYMENT_ID_LABEL, objectName } from "./object-identity.ts";

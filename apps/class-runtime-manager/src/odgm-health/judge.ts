@@ -1,5 +1,4 @@
-import { timestamp } from "@oaas/foundation";
-import { equalJson } from "@oaas/kube-core";
+import { equalJson, timestamp } from "@oaas/foundation";
 import type { OdgmReading } from "../lifecycle/observation.ts";
 import type { Grid } from "./grid.ts";
 import { verdict } from "./verdict.ts";

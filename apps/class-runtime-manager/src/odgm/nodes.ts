@@ -1,5 +1,5 @@
+import { hashJson } from "@oaas/foundation";
 import type { ClassRuntimeSpec } from "@oaas/contracts/crd";
-import { hashJson } from "@oaas/kube-core";
 import type { RenderInput } from "../templates/template.ts";
 
 type OdgmConfig = NonNullable<ClassRuntimeSpec["odgm_config"]>;

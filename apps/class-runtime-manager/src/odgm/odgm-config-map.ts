@@ -1,4 +1,4 @@
-import { canonicalJson } from "@oaas/kube-core";
+import { canonicalJson } from "@oaas/foundation";
 import { manifest } from "../templates/parts/manifest.ts";
 import type { Labels } from "../templates/parts/labels.ts";
 import type { Manifest } from "../templates/template.ts";

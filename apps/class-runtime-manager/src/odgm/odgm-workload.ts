@@ -1,5 +1,4 @@
-import { err, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
-import { hashJson } from "@oaas/kube-core";
+import { err, hashJson, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
 import { pulledImage, pullPolicy } from "../templates/parts/images.ts";
 import type { Labels } from "../templates/parts/labels.ts";
 import { manifest } from "../templates/parts/manifest.ts";

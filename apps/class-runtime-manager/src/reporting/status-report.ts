@@ -1,5 +1,5 @@
+import { equalJson } from "@oaas/foundation";
 import { conditionWords, DeploymentCondition } from "@oaas/contracts/grpc";
-import { equalJson } from "@oaas/kube-core";
 import type { ClassChange } from "../grpc/ports.ts";
 import { classRuntimeToSummary, summaryText } from "../mapping/class-runtime-to-wire.ts";
 import { deploymentIdOf } from "../mapping/object-identity.ts";

@@ -1,4 +1,5 @@
-import { canonicalJson, type KubeObject } from "@oaas/kube-core";
+import { canonicalJson } from "@oaas/foundation";
+import type { KubeObject } from "@oaas/kube-core";
 import type { Change } from "../cache/store.ts";
 
 /** Whether a change matters. */

@@ -1,5 +1,5 @@
+import { equalJson } from "@oaas/foundation";
 import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
-import { equalJson } from "@oaas/kube-core";
 import { evaluate, type Step } from "../evaluate.ts";
 import { problem } from "../problem.ts";
 import type { Pod, Workload, WorkloadStatus } from "../observed-objects.ts";

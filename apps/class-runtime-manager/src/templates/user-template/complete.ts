@@ -1,6 +1,6 @@
 import type { EnvironmentConfigSpec } from "@oaas/contracts/crd";
-import { err, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
-import { hashJson, isJsonObject } from "@oaas/kube-core";
+import { err, hashJson, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
+import { isJsonObject } from "@oaas/kube-core";
 import type { ClassPlan } from "../class-plan.ts";
 import { componentLabels, FUNCTION_KEY_ANNOTATION, selectorLabels, TEMPLATE_ANNOTATION } from "../parts/labels.ts";
 import { pulledImage } from "../parts/images.ts";

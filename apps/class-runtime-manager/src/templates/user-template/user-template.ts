@@ -1,6 +1,5 @@
 import type { DeploymentTemplateSpec } from "@oaas/contracts/crd";
-import { err, ok, pathOf, ROOT_PATH, violationsUnder, type Result, type Violation } from "@oaas/foundation";
-import { hashJson } from "@oaas/kube-core";
+import { err, hashJson, ok, pathOf, ROOT_PATH, violationsUnder, type Result, type Violation } from "@oaas/foundation";
 import { awakeReplicas } from "../parts/scale.ts";
 import { STANDARD_POLICY } from "../policy.ts";
 import { assemble, prepareClass } from "../render.ts";

@@ -1,9 +1,9 @@
-import { autoscaler, isAutoscaled } from "../parts/autoscaler.ts";
+import { isAutoscaled } from "../parts/autoscaler.ts";
 import { selectorLabels } from "../parts/labels.ts";
 import { awakeReplicas } from "../parts/scale.ts";
 import type { WorkloadMaker } from "../workload.ts";
-import { functionWorkload, guards, podTemplate, refTo, servedFunction } from "./function-children.ts";
-import { functionService } from "./function-service.ts";
+import { functionWorkload, podTemplate } from "./function-children.ts";
+import { scaledFunction } from "./scaled-function.ts";
 
 /** Functions as Deployments. Where an autoscaler decides, the Deployment says nothing about replicas. */
 export const deploymentMaker: WorkloadMaker = {
@@ -26,18 +26,6 @@ export const deploymentMaker: WorkloadMaker = {
         template: podTemplate(context, "pod-template-hash"),
       },
     });
-    return {
-      children: [
-        functionService(plan, fn),
-        workload,
-        ...(scaled ? [autoscaler(plan, fn, refTo(workload))] : []),
-        ...guards(plan, fn, replicas),
-      ],
-      rendered: servedFunction(fn, workload, {
-        replicas,
-        ...(scaled && fn.scale.max !== undefined ? { maxReplicas: fn.scale.max } : {}),
-        replicasOwner: scaled ? "autoscaler" : "template",
-      }),
-    };
+    return scaledFunction(context, workload, replicas);
   },
 };

@@ -1,4 +1,4 @@
-import { hashJson } from "@oaas/kube-core";
+import { hashJson } from "@oaas/foundation";
 import { withoutUndefined } from "../parts/manifest.ts";
 import { jobName } from "../parts/names.ts";
 import { awakeReplicas } from "../parts/scale.ts";

@@ -1,12 +1,12 @@
-import { autoscaler, isAutoscaled } from "../parts/autoscaler.ts";
+import { isAutoscaled } from "../parts/autoscaler.ts";
 import { componentLabels, selectorLabels } from "../parts/labels.ts";
 import { manifest } from "../parts/manifest.ts";
 import { podsServiceName, statefulSetName } from "../parts/names.ts";
 import { awakeReplicas } from "../parts/scale.ts";
 import type { Manifest } from "../template.ts";
 import type { WorkloadContext, WorkloadMaker } from "../workload.ts";
-import { functionWorkload, guards, podTemplate, refTo, servedFunction } from "./function-children.ts";
-import { functionService } from "./function-service.ts";
+import { functionWorkload, podTemplate } from "./function-children.ts";
+import { scaledFunction } from "./scaled-function.ts";
 
 /** Name of the volume that each replica has for itself, and where it appears. */
 const DATA = { name: "data", mountPath: "/data" };
@@ -37,20 +37,8 @@ export const statefulSetMaker: WorkloadMaker = {
         volumeClaimTemplates: claims,
       },
     });
-    return {
-      children: [
-        podsService(context),
-        functionService(plan, fn),
-        workload,
-        ...(scaled ? [autoscaler(plan, fn, refTo(workload))] : []),
-        ...guards(plan, fn, replicas),
-      ],
-      rendered: servedFunction(fn, workload, {
-        replicas,
-        ...(scaled && fn.scale.max !== undefined ? { maxReplicas: fn.scale.max } : {}),
-        replicasOwner: scaled ? "autoscaler" : "template",
-      }),
-    };
+    const { children, rendered } = scaledFunction(context, workload, replicas);
+    return { children: [podsService(context), ...children], rendered };
   },
 };
 
