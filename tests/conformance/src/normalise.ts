@@ -1,4 +1,4 @@
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "@oaas/kube-core";
+import { canonicalJson, isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "@oaas/kube-core";
 
 const UUID = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g;
 const TIME = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)/g;
@@ -68,7 +68,9 @@ export class Normaliser {
     if (!isJsonObject(value)) return value;
     const isList = isListLike(value);
     const normal: Record<string, JsonValue> = {};
-    for (const [name, member] of Object.entries(value)) {
+    // In the order of names, since numbers are given in the order of appearance.
+    for (const name of Object.keys(value).sort()) {
+      const member = value[name] as JsonValue;
       normal[name] =
         name === "metadata" && isList && isJsonObject(member)
           ? this.#normal(listMetadata(member), name)
@@ -120,5 +122,5 @@ function listMetadata(metadata: JsonObject): JsonObject {
 }
 
 function sorted(items: readonly JsonValue[]): readonly JsonValue[] {
-  return [...items].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+  return [...items].sort((a, b) => (canonicalJson(a) < canonicalJson(b) ? -1 : 1));
 }

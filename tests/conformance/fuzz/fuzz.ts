@@ -1,0 +1,69 @@
+import fc from "fast-check";
+import { equalJson, type JsonValue } from "@oaas/kube-core";
+import { differencesOf } from "../src/judge.ts";
+import type { Target } from "../src/target.ts";
+import { defineMix } from "./fuzz-kind.ts";
+import { sequences, type Sequence } from "./operations.ts";
+import { explanationOf } from "./explained.ts";
+import { runSequence } from "./run-sequence.ts";
+
+export interface FuzzOutcome {
+  readonly sequences: number;
+  /** The smallest sequences that show a difference nobody listed, in words. */
+  readonly found: readonly string[];
+  /** Ids of listed differences that showed. */
+  readonly differences: ReadonlySet<string>;
+}
+
+/** So many at a time: a server has more than one client, and one sequence alone would mostly wait. */
+const WORKERS = 8;
+
+/**
+ * Runs random sequences on both servers and compares all they show. What differs is shrunk by fast-check to the least that still does. The same
+ * seed draws the same sequences.
+ */
+export async function fuzz(real: Target, embedded: Target, count: number, seed: number): Promise<FuzzOutcome> {
+  await Promise.all([real, embedded].map(defineMix));
+  const differences = new Set<string>();
+  let runs = 0;
+  const property = fc.asyncProperty(sequences, async (sequence) => {
+    runs += 1;
+    const namespace = `fuzz-${runs}`;
+    const [theirs, ours] = await Promise.all([
+      runSequence(real, namespace, sequence),
+      runSequence(embedded, namespace, sequence),
+    ]);
+    compare(sequence, theirs, ours, differences);
+  });
+  const details = await Promise.all(
+    Array.from({ length: WORKERS }, (_, worker) =>
+      fc.check(property, { numRuns: Math.ceil(count / WORKERS), seed: seed + worker, endOnFailure: false }),
+    ),
+  );
+  const found = details.filter(({ failed }) => failed).map((detail) => String(detail.errorInstance));
+  return { sequences: runs, found, differences };
+}
+
+/** Throws at the first difference that no listed one explains. */
+function compare(
+  { operations, watched }: Sequence,
+  theirs: readonly JsonValue[],
+  ours: readonly JsonValue[],
+  differences: Set<string>,
+): void {
+  for (const [index, real] of theirs.entries()) {
+    const embedded = ours[index] ?? null;
+    if (equalJson(real, embedded)) continue;
+    const listed = explanationOf(operations[index], real, embedded);
+    if (listed !== undefined) {
+      // What follows may differ for the same reason.
+      differences.add(listed);
+      return;
+    }
+    const lines = operations.slice(0, index + 1).map((operation) => `  ${JSON.stringify(operation)}`);
+    const what = index < operations.length ? "" : ` (objects at the end, or events of ${watched ?? "none"})`;
+    throw new Error(
+      `${lines.join("\n")}\n  → step ${index + 1}${what}\n    ${differencesOf(real, embedded).slice(0, 12).join("\n    ")}`,
+    );
+  }
+}
