@@ -1,4 +1,5 @@
-import { isFault } from "@oaas/foundation";
+import { readFileSync } from "node:fs";
+import { probe } from "@oaas/real-components";
 import { describe, expect, it } from "vitest";
 import { kubeTarget, startKubeTarget } from "./kube-target.ts";
 
@@ -15,8 +16,12 @@ describe("KUBE_TARGET", () => {
     expect(() => kubeTarget("minikube")).toThrow(/KUBE_TARGET.*minikube/);
   });
 
-  it("says that the embedded server is not part of this build", async () => {
-    const thrown = await startKubeTarget({}, "embedded").catch((error: unknown) => error);
-    expect(isFault(thrown, "unimplemented")).toBe(true);
+  it("embedded is a server in this process that answers by its token", async () => {
+    await using cluster = await startKubeTarget({}, "embedded");
+    const ca = readFileSync(cluster.caFile, "utf8");
+    const path = `${cluster.url}/api/v1/namespaces/default`;
+    const known = await probe(path, { ca, headers: { authorization: `Bearer ${cluster.token}` } });
+    expect(known.status).toBe(200);
+    expect((await probe(path, { ca })).status).toBe(401);
   });
 });

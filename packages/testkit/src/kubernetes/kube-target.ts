@@ -1,4 +1,5 @@
-import { Fault, invalidArgument } from "@oaas/foundation";
+import { invalidArgument } from "@oaas/foundation";
+import { startEmbeddedKubernetes } from "./start-embedded.ts";
 import { startKubernetes, type KubernetesOptions, type KubernetesUnderTest } from "./start-kubernetes.ts";
 
 export type KubeTarget = "real" | "embedded";
@@ -15,9 +16,5 @@ export async function startKubeTarget(
   options: KubernetesOptions = {},
   target: KubeTarget = kubeTarget(),
 ): Promise<KubernetesUnderTest> {
-  if (target === "real") return startKubernetes(options);
-  throw new Fault(
-    { kind: "unimplemented", feature: "KUBE_TARGET=embedded" },
-    "the embedded API server is not part of this build yet; use KUBE_TARGET=real",
-  );
+  return target === "real" ? startKubernetes(options) : startEmbeddedKubernetes(options);
 }

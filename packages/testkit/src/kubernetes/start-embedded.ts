@@ -1,0 +1,138 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { internal } from "@oaas/foundation";
+import { realClock, realIds, realTimers } from "@oaas/foundation/real";
+import { embeddedServer, type Api, type ApiServer } from "@oaas/kube-apiserver";
+import { listenHttp, type HttpListener, type TlsOptions } from "@oaas/kube-apiserver/node";
+import {
+  componentFile,
+  eventually,
+  makeAuthority,
+  makeRunFolder,
+  runCommand,
+  type Kubectl,
+  type TokenUser,
+} from "@oaas/real-components";
+import { parseAllDocuments } from "yaml";
+import { auditedApi } from "./audited-api.ts";
+import { embeddedAccess } from "./embedded-access.ts";
+import type { MortalProcess } from "./mortal-process.ts";
+import type { KubernetesOptions, KubernetesUnderTest } from "./start-kubernetes.ts";
+import { Stoppable } from "./stoppable-api.ts";
+
+const KUBECTL_TIMEOUT_MS = 180_000;
+
+/**
+ * Starts the embedded API server in this process, behind the same face as the real one: TLS, tokens, kubeconfig, kubectl, audit, and parts that can be
+ * killed and frozen. Where the real one has a controller manager it collects garbage; where that has KWOK it simulates nodes and workloads.
+ */
+export async function startEmbeddedKubernetes(options: KubernetesOptions = {}): Promise<KubernetesUnderTest> {
+  const folder = await makeRunFolder("embedded-kubernetes");
+  const token = randomBytes(16).toString("hex");
+  const users: readonly TokenUser[] = [{ name: "admin", token, groups: ["system:masters"] }, ...(options.users ?? [])];
+  const { kwokNodes = 0, controllerManager = false, audit = false } = options;
+  const { server } = embeddedServer({
+    clock: realClock,
+    timers: realTimers,
+    ids: realIds,
+    collectsGarbage: controllerManager,
+    ...embeddedAccess(users),
+    ...(kwokNodes === 0 ? {} : { simulation: { nodes: kwokNodes, startDelayMs: 0, containerEvents: false } }),
+  });
+  await server.start();
+  const audited = auditedApi(server, users);
+  const stoppable = new Stoppable(audited.api);
+  const authority = makeAuthority("embedded");
+  const issued = authority.issue({ commonName: "kube-apiserver", hosts: ["127.0.0.1", "localhost"] });
+  const tls: TlsOptions = { ...issued, authority: authority.certificate };
+  const apiServer = await mortalListener(stoppable, tls);
+  const caFile = join(folder.path, "ca.crt");
+  const kubeconfig = join(folder.path, "kubeconfig");
+  await writeFile(caFile, authority.certificate);
+  await writeFile(kubeconfig, kubeconfigText(apiServer.url, authority.certificate, users));
+  await installDefinitions(server, options.crdFiles ?? []);
+  const close = async (): Promise<void> => {
+    await server.close();
+    await apiServer.kill();
+    await folder.remove();
+  };
+  return {
+    url: apiServer.url,
+    token,
+    caFile,
+    kubeconfig,
+    kubectl: kubectlIn(kubeconfig, folder.path),
+    auditTrail: async () => (audit ? audited.trail() : []),
+    etcd: stoppable.store,
+    apiServer,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** A listener that can be killed and started again on its port; what it serves is not lost, as an API server's is not with its etcd. */
+async function mortalListener(
+  stoppable: Stoppable,
+  tls: TlsOptions,
+): Promise<MortalProcess & { readonly url: string }> {
+  let listener: HttpListener | undefined = await listenHttp(stoppable, { tls });
+  const { url } = listener;
+  return {
+    url,
+    kill: async () => {
+      const running = listener;
+      listener = undefined;
+      await running?.close();
+    },
+    start: async () => {
+      listener ??= await listenHttp(stoppable, { tls, port: Number(new URL(url).port) });
+    },
+    freeze: () => stoppable.freeze(),
+    thaw: () => stoppable.thaw(),
+  };
+}
+
+function kubeconfigText(server: string, ca: string, users: readonly TokenUser[]): string {
+  const trust = { "certificate-authority-data": Buffer.from(ca).toString("base64") };
+  return JSON.stringify({
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [{ name: "test", cluster: { server, ...trust } }],
+    users: users.map((user) => ({ name: user.name, user: { token: user.token } })),
+    contexts: [{ name: "test", context: { cluster: "test", user: users[0]?.name ?? "" } }],
+    "current-context": "test",
+  });
+}
+
+function kubectlIn(kubeconfig: string, folder: string): Kubectl {
+  const env = { KUBECONFIG: kubeconfig, HOME: folder };
+  return (args, options = {}) =>
+    runCommand(componentFile("kubectl"), args, { timeoutMs: KUBECTL_TIMEOUT_MS, ...options, cwd: folder, env });
+}
+
+/** Installs definitions and waits until each is served; without kubectl, so that a suite that needs none needs no components. */
+async function installDefinitions(server: ApiServer, files: readonly string[]): Promise<void> {
+  for (const file of files) {
+    for (const document of parseAllDocuments(await readFile(file, "utf8"))) {
+      const body = JSON.stringify(document.toJS());
+      if (body === "null") continue;
+      await install(server, body, file);
+    }
+  }
+}
+
+async function install(server: Api, body: string, file: string): Promise<void> {
+  const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+  const { name } = (JSON.parse(body) as { readonly metadata: { readonly name: string } }).metadata;
+  const headers = { "content-type": "application/apply-patch+yaml" };
+  const { signal } = new AbortController();
+  const target = `${path}/${name}?fieldManager=kubectl`;
+  const answer = await server.handle({ method: "PATCH", target, headers, body, signal });
+  if (answer.status > 201) throw internal(`${file} was refused: ${String(answer.body)}`);
+  const isServed = async (): Promise<boolean> => {
+    const read = await server.handle({ method: "GET", target: `${path}/${name}`, headers: {}, body: "", signal });
+    return /"type":"Established","status":"True"|"status":"True"[^}]*"type":"Established"/.test(String(read.body));
+  };
+  await eventually(isServed, { what: `${name} being served` });
+}

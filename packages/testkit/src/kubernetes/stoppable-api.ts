@@ -1,0 +1,59 @@
+import type { Api, ApiRequest, ApiResponse } from "@oaas/kube-apiserver";
+import type { MortalProcess } from "./mortal-process.ts";
+
+/** An API that can be made to stand still, with connections open and nothing answered, or to have lost its store. */
+export class Stoppable implements Api {
+  readonly #api: Api;
+  #thawed: Promise<void> = Promise.resolve();
+  #thaw: (() => void) | undefined;
+  #isStoreGone = false;
+
+  constructor(api: Api) {
+    this.#api = api;
+  }
+
+  /** The store behind the API: without it everything is refused, with it frozen everything waits. */
+  readonly store: MortalProcess = {
+    kill: async () => void (this.#isStoreGone = true),
+    start: async () => void (this.#isStoreGone = false),
+    freeze: () => this.freeze(),
+    thaw: () => this.thaw(),
+  };
+
+  freeze(): void {
+    if (this.#thaw !== undefined) return;
+    this.#thawed = new Promise((resolve) => (this.#thaw = resolve));
+  }
+
+  thaw(): void {
+    this.#thaw?.();
+    this.#thaw = undefined;
+  }
+
+  async handle(request: ApiRequest): Promise<ApiResponse> {
+    await this.#thawed;
+    if (this.#isStoreGone) return storeless();
+    const response = await this.#api.handle(request);
+    if (typeof response.body === "string") return response;
+    return { ...response, body: this.#flowing(response.body) };
+  }
+
+  async *#flowing(chunks: AsyncIterable<string>): AsyncGenerator<string> {
+    for await (const chunk of chunks) {
+      await this.#thawed;
+      yield chunk;
+    }
+  }
+}
+
+function storeless(): ApiResponse {
+  const status = {
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    message: "etcdserver: request timed out",
+    code: 500,
+  };
+  return { status: 500, headers: { "content-type": "application/json" }, body: JSON.stringify(status) };
+}
