@@ -4,6 +4,7 @@ import { makeRunFolder, startCluster, type LocalCluster } from "@oaas/real-compo
 import type { JsonObject } from "@oaas/kube-core";
 import { kindAnswersText, recordKindAnswers } from "../../packages/kube-apiserver/test/recording/kind-answers.ts";
 import { kindDataText, readKindData, type GoFields } from "../../packages/kube-apiserver/test/recording/kind-data.ts";
+import { recordTables, tablesText } from "../../packages/kube-apiserver/test/recording/table-answers.ts";
 import { asking } from "../../packages/kube-apiserver/test/recording/real-server.ts";
 import { ensureComponents } from "../components.ts";
 import { capture } from "../tasks/command.ts";
@@ -21,6 +22,7 @@ export async function kindgen(): Promise<number> {
     write(`${FOLDER}/src/gen/kinds.json`, kindDataText(data));
     const answers = await recordKindAnswers(asking(cluster));
     write(`${FOLDER}/testdata/recorded/kind-answers.json`, kindAnswersText(answers));
+    write(`${FOLDER}/testdata/recorded/tables.json`, tablesText(await recordTables(asking(cluster))));
     return 0;
   } finally {
     await cluster.stop(0);

@@ -1,11 +1,19 @@
 import type { Kind, KindVersion, ScalePaths } from "./kind.ts";
 import { builtInSchema } from "./built-in-schemas.ts";
 import { KIND_DATA, type ResourceData } from "./kind-data.ts";
+import { builtInColumns } from "../tables/built-in-columns.ts";
 import { builtInRules } from "./built-in-rules.ts";
 import { SELECTABLE_FIELDS } from "./selectable-fields.ts";
 
 /** Kinds that are asked and answered, never kept. */
 const QUESTIONS: ReadonlySet<string> = new Set(["authentication.k8s.io", "authorization.k8s.io"]);
+
+/** Where all built-in kinds keep what `/scale` is about. */
+const SCALE: ScalePaths = {
+  specReplicas: ".spec.replicas",
+  statusReplicas: ".status.replicas",
+  labelSelector: ".spec.selector",
+};
 
 let kinds: readonly Kind[] | undefined;
 
@@ -53,13 +61,9 @@ function versionOf(data: ResourceData): KindVersion {
       return builtInSchema(data.schema);
     },
     hasStatus: has("status"),
-    ...(has("scale") ? { scale: scalePathsOf(resource) } : {}),
+    ...(has("scale") ? { scale: SCALE } : {}),
     subresources: subresources.map((subresource) => ({ group, version, ...subresource })),
     selectableFields: SELECTABLE_FIELDS[`${group}/${resource}`] ?? [],
-    columns: [],
+    columns: builtInColumns({ group, resource }),
   };
-}
-
-function scalePathsOf(_resource: string): ScalePaths {
-  return { specReplicas: ".spec.replicas", statusReplicas: ".status.replicas", labelSelector: ".spec.selector" };
 }

@@ -17,6 +17,7 @@ import { services } from "./rules/services.ts";
 import * as storage from "./rules/storage.ts";
 import * as workloads from "./rules/workloads.ts";
 import { rulesOf } from "./rules-of.ts";
+import { writeHabits } from "./write-habits.ts";
 import { metadataErrors } from "./validation/metadata.ts";
 
 /** The code of each kind by `group/resource`; a kind that is not here has no more rules than all have. */
@@ -62,7 +63,8 @@ const RULES: Readonly<Record<string, BuiltInRule>> = {
 /** What only code can say of a built-in kind, given all its versions. */
 export function builtInRules(versions: readonly ResourceData[]): KindRules {
   const [first] = versions;
-  const rule = RULES[`${first?.group ?? ""}/${first?.resource ?? ""}`] ?? {};
+  const key = `${first?.group ?? ""}/${first?.resource ?? ""}`;
+  const rule = RULES[key] ?? {};
   const { name, keepsStatus = false, errors, prepareCreate, ...rest } = rule;
   const schemas = new Map(versions.map((version) => [formatApiVersion(version), version.schema]));
   // An object says itself in which version it is; what is asked for in another, the verbs have refused before.
@@ -70,6 +72,7 @@ export function builtInRules(versions: readonly ResourceData[]): KindRules {
   const hasStatus = first?.subresources.some((subresource) => subresource.name === "status") === true;
   const emptyStatus = once(() => statusOf(first?.schema ?? ""));
   return rulesOf({
+    ...writeHabits(key),
     ...rest,
     isValidatedBySchema: false,
     decoded: (object) => goDecoded(object, schemaOf(object)),

@@ -52,7 +52,8 @@ function patched(object: JsonObject, patch: JsonObject): JsonObject {
   return applyMergePatch(object, patch) as JsonObject;
 }
 
-function placeOf(of: string): { path: string; typeMeta: JsonObject } {
+/** Where objects of `apiVersion/resource` are, and what they say they are. */
+export function placeOf(of: string): { path: string; typeMeta: JsonObject } {
   const resource = of.slice(of.lastIndexOf("/") + 1);
   const apiVersion = of.slice(0, of.lastIndexOf("/"));
   const known = KIND_DATA.resources.find(

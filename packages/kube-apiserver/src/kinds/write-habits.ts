@@ -1,0 +1,65 @@
+import type { JsonObject } from "@oaas/kube-core";
+import { numberAt, objectAt, textAt, textsAt } from "./json-access.ts";
+import type { KindRules } from "./kind.ts";
+
+/** How the verbs treat built-in kinds, where the real server differs from one to the next; by `group/resource`. */
+const CREATED_ON_UPDATE: ReadonlySet<string> = new Set([
+  "/endpoints",
+  "/events",
+  "/limitranges",
+  "/services",
+  "coordination.k8s.io/leases",
+  "events.k8s.io/events",
+  "rbac.authorization.k8s.io/clusterrolebindings",
+  "rbac.authorization.k8s.io/clusterroles",
+  "rbac.authorization.k8s.io/rolebindings",
+  "rbac.authorization.k8s.io/roles",
+]);
+const NEVER_UNCONDITIONAL: ReadonlySet<string> = new Set([
+  "admissionregistration.k8s.io/mutatingwebhookconfigurations",
+  "admissionregistration.k8s.io/validatingwebhookconfigurations",
+  "apiextensions.k8s.io/customresourcedefinitions",
+  "coordination.k8s.io/leases",
+  "policy/poddisruptionbudgets",
+]);
+const SHOWN_WHEN_DELETED: ReadonlySet<string> = new Set([
+  "/namespaces",
+  "/persistentvolumeclaims",
+  "/persistentvolumes",
+  "/pods",
+  "/podtemplates",
+  "/resourcequotas",
+  "/serviceaccounts",
+  "/services",
+  "storage.k8s.io/storageclasses",
+]);
+
+type Habits = Pick<KindRules, "allowsUnconditionalUpdate" | "createsOnUpdate" | "answersDeletedObject"> &
+  Partial<Pick<KindRules, "graceSeconds" | "isHeld" | "markedForDeletion">>;
+
+/** How a built-in kind is written and deleted. */
+export function writeHabits(kind: string): Habits {
+  return {
+    allowsUnconditionalUpdate: !NEVER_UNCONDITIONAL.has(kind),
+    createsOnUpdate: CREATED_ON_UPDATE.has(kind),
+    answersDeletedObject: SHOWN_WHEN_DELETED.has(kind),
+    ...(kind === "/pods" ? { graceSeconds: podGrace } : {}),
+    ...(kind === "/namespaces" ? { isHeld: hasFinalizers, markedForDeletion: terminating } : {}),
+  };
+}
+
+/** A pod that runs nowhere, or runs no more, goes at once. */
+function podGrace(pod: JsonObject, asked: number | undefined): number {
+  const spec = objectAt(pod, "spec");
+  const isOver = ["Succeeded", "Failed"].includes(textAt(objectAt(pod, "status"), "phase"));
+  if (textAt(spec, "nodeName") === "" || isOver) return 0;
+  return Math.max(asked ?? numberAt(spec, "terminationGracePeriodSeconds") ?? 0, 0);
+}
+
+function hasFinalizers(namespace: JsonObject): boolean {
+  return textsAt(objectAt(namespace, "spec"), "finalizers").length > 0;
+}
+
+function terminating(namespace: JsonObject): JsonObject {
+  return { ...namespace, status: { ...objectAt(namespace, "status"), phase: "Terminating" } };
+}

@@ -1,0 +1,45 @@
+import { formatApiVersion, type JsonValue } from "@oaas/kube-core";
+import { describe, expect, it } from "vitest";
+import type { RecordedRow } from "../../test/recording/table-answers.ts";
+import recorded from "../../testdata/recorded/tables.json" with { type: "json" };
+import { builtInKinds } from "../kinds/built-in-kinds.ts";
+import type { Column } from "../kinds/kind.ts";
+
+const ROWS = recorded.rows as unknown as readonly RecordedRow[];
+
+describe("what the real server shows in tables", () => {
+  for (const of of new Set(ROWS.map((row) => row.of))) {
+    it(of, () => {
+      const rows = ROWS.filter((row) => row.of === of);
+      const columns = columnsOf(of);
+      expect(columns.map(({ name, type, format, priority }) => [name, type, format, priority])).toEqual(
+        rows[0]?.columns,
+      );
+      const ours = rows.map(({ why, object }) => ({
+        why,
+        cells: columns.map((column) => shown(column.cell(object, now(object)))),
+      }));
+      expect(ours).toEqual(rows.map(({ why, cells }) => ({ why, cells: cells.map(shown) })));
+    });
+  }
+});
+
+function columnsOf(of: string): readonly Column[] {
+  for (const kind of builtInKinds()) {
+    for (const version of kind.versions) {
+      if (`${formatApiVersion({ group: kind.group, version: version.name })}/${kind.resource}` === of)
+        return version.columns;
+    }
+  }
+  throw new Error(`no kind is ${of}`);
+}
+
+/** When the row was shown: the objects were a moment old, the rest of their times months. */
+function now(object: RecordedRow["object"]): number {
+  return Date.parse(String((object["metadata"] as { creationTimestamp: string }).creationTimestamp)) + 500;
+}
+
+/** Ages depend on the moment of the recording. */
+function shown(cell: JsonValue): JsonValue {
+  return typeof cell === "string" ? cell.replaceAll(/\b\d+[ydhms](?:\d+[dhms])?\b/g, "<age>") : cell;
+}
