@@ -45,10 +45,10 @@ export class KubeClassStore implements ClassStore {
     const wanted = { ...manifest, metadata: { ...manifest.metadata, finalizers: [FINALIZER], resourceVersion } };
     const options = { fieldManager: GRPC_FIELD_MANAGER, signal };
     const applied = await asOurOwn(this.#classes.apply(wanted as ClassObject, { ...options, force: true }));
-    const written = saysTheSame(withDefaults(applied), desired)
-      ? applied
-      : await asOurOwn(this.#classes.update({ ...applied, spec: manifest.spec } as ClassObject, options));
-    const stored = withDefaults(written);
+    const read = withDefaults(applied);
+    const stored = saysTheSame(read, desired)
+      ? read
+      : withDefaults(await asOurOwn(this.#classes.update({ ...applied, spec: manifest.spec } as ClassObject, options)));
     this.#onWritten(stored);
     return stored;
   }
