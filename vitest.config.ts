@@ -16,6 +16,7 @@ export default defineConfig({
             "packages/*/src/**/*.test.ts",
             "apps/*/src/**/*.test.ts",
             "tests/architecture/**/*.test.ts",
+            "tests/*/src/**/*.test.ts",
             "tools/**/*.test.ts",
           ],
           isolate: false,
@@ -27,7 +28,7 @@ export default defineConfig({
         test: {
           name: "integration",
           sequence: { groupOrder: 1 },
-          include: ["packages/*/test/**/*.test.ts", "apps/*/test/**/*.test.ts", "tests/integration/**/*.test.ts"],
+          include: ["packages/*/test/**/*.test.ts", "apps/*/test/**/*.test.ts", "tests/*/test/**/*.test.ts"],
           exclude: ["**/*.full.test.ts"],
           pool: "forks",
           setupFiles: ["tests/setup/property-seed.ts"],

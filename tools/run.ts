@@ -27,6 +27,10 @@ const TASKS: Record<string, { readonly help: string; readonly run: Task }> = {
   "test:full": { help: "also the heavy components", run: runTests("full") },
   "test:api-fuzz": { help: "Schemathesis against the package manager's OpenAPI document", run: apiFuzz },
   sweep: { help: "fuzzing, kill points and soaks at full size", run: runTests("sweep") },
+  conformance: {
+    help: "the embedded API server against the real one, case by case (--record, --subject, --sequences, --recorded)",
+    run: passThrough("tests/conformance/main.ts"),
+  },
   check: { help: "format, lint, types, unused code, generated files, commits, unit tests", run: check },
   fix: { help: "format and mend what can be mended", run: fix },
   generate: { help: "write every generated file (name some to write only those)", run: generate },

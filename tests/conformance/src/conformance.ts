@@ -1,0 +1,145 @@
+import { equalJson } from "@oaas/kube-core";
+import { fuzz } from "../fuzz/fuzz.ts";
+import type { Subject } from "./case.ts";
+import { disagreements, listedDifferences } from "./differences.ts";
+import { startEmbeddedTarget } from "./embedded-target.ts";
+import { differencesOf, judge } from "./judge.ts";
+import { startRealTarget } from "./real-target.ts";
+import { record, recordedRuns } from "./recorded.ts";
+import { runSubjects, type SubjectRuns } from "./run-all.ts";
+import { SUBJECTS } from "./subjects.ts";
+
+/** One line of the table. */
+export interface SubjectReport {
+  readonly subject: string;
+  readonly cases: number;
+  /** Cases whose expectations hold on the real server, and those that show the same on the embedded one. */
+  readonly real: number;
+  readonly embedded: number;
+  /** Cases that show a listed difference. */
+  readonly listed: number;
+}
+
+export interface ConformanceReport {
+  readonly subjects: readonly SubjectReport[];
+  /** What nobody expected, each in words; empty when both servers are alike but for what is listed. */
+  readonly problems: readonly string[];
+}
+
+export interface ConformanceOptions {
+  /** Which run on the real server; the others are held to what is recorded of it. */
+  readonly isReal: (subject: Subject) => boolean;
+  /** Whether what the real server shows is written down anew; otherwise it must be what is written down. */
+  readonly isRecording?: boolean;
+  /** How many random sequences run on both, and from which seed. */
+  readonly sequences: number;
+  readonly seed: number;
+  readonly isWanted?: (subject: Subject) => boolean;
+}
+
+const NEEDS = ["api", "controllers"] as const;
+
+/** Runs the cases on both servers and compares, then random sequences, then what showed with what is listed. */
+export async function runConformance(options: ConformanceOptions): Promise<ConformanceReport> {
+  const wanted = SUBJECTS.filter(options.isWanted ?? (() => true));
+  const seen = new Set<string>();
+  const subjects: SubjectReport[] = [];
+  const problems: string[] = [];
+  for (const needs of NEEDS) {
+    const these = wanted.filter((subject) => subject.needs === needs);
+    if (these.length === 0) continue;
+    const part = await runPart(needs, these, options);
+    subjects.push(...part.subjects);
+    problems.push(...part.problems);
+    for (const id of part.seen) seen.add(id);
+  }
+  const isWhole = wanted.length === SUBJECTS.length && options.sequences > 0;
+  return { subjects, problems: isWhole ? [...problems, ...disagreements(listedDifferences(), seen)] : problems };
+}
+
+interface Part {
+  readonly subjects: readonly SubjectReport[];
+  readonly problems: readonly string[];
+  readonly seen: ReadonlySet<string>;
+}
+
+async function runPart(
+  needs: Subject["needs"],
+  subjects: readonly Subject[],
+  options: ConformanceOptions,
+): Promise<Part> {
+  const onReal = subjects.filter(options.isReal);
+  const isFuzzed = needs === "api" && options.sequences > 0;
+  await using embedded = await startEmbeddedTarget(needs);
+  await using real = onReal.length > 0 || isFuzzed ? await startRealTarget(needs) : undefined;
+  const [ours, theirs] = await Promise.all([
+    runSubjects(embedded, subjects),
+    real === undefined ? new Map() : runSubjects(real, onReal),
+  ]);
+  const recorded = recordedRuns(subjects);
+  const problems: string[] = [];
+  const seen = new Set<string>();
+  const reports: SubjectReport[] = [];
+  for (const subject of subjects) {
+    const fresh = theirs.get(subject.subject);
+    if (fresh !== undefined && options.isRecording === true) record(subject, fresh);
+    if (fresh !== undefined && options.isRecording !== true) problems.push(...staleRecords(subject, recorded, theirs));
+    const report = judgeSubject(subject, fresh === undefined ? recorded : theirs, ours);
+    reports.push(report.report);
+    problems.push(...report.problems);
+    for (const id of report.differences) seen.add(id);
+  }
+  if (real !== undefined && isFuzzed) {
+    const outcome = await fuzz(real, embedded, options.sequences, options.seed);
+    problems.push(...outcome.found.map((text) => `fuzz (seed ${options.seed}):\n${text}`));
+    for (const id of outcome.differences) seen.add(id);
+    const { sequences: cases, found } = outcome;
+    reports.push({
+      subject: "random sequences",
+      cases,
+      real: cases,
+      embedded: cases - found.length,
+      listed: outcome.differences.size,
+    });
+  }
+  return { subjects: reports, problems, seen };
+}
+
+function judgeSubject(
+  { subject, cases }: Subject,
+  real: SubjectRuns,
+  embedded: SubjectRuns,
+): { readonly report: SubjectReport; readonly problems: readonly string[]; readonly differences: readonly string[] } {
+  const verdicts = cases.map((told, index) => {
+    const nothing = { shown: [], broken: ["was not run"] };
+    const theirs = real.get(subject)?.[index] ?? nothing;
+    const verdict = judge(told, theirs, embedded.get(subject)?.[index] ?? nothing);
+    return { name: told.name, isTrue: theirs.broken.length === 0, ...verdict };
+  });
+  return {
+    report: {
+      subject,
+      cases: cases.length,
+      real: verdicts.filter(({ isTrue }) => isTrue).length,
+      embedded: verdicts.filter(({ problems, differences }) => problems.length === 0 && differences.length === 0)
+        .length,
+      listed: verdicts.filter(({ problems, differences }) => problems.length === 0 && differences.length > 0).length,
+    },
+    problems: verdicts.flatMap(({ name, problems }) => problems.map((text) => `${subject} / ${name}: ${text}`)),
+    differences: verdicts.flatMap(({ differences }) => differences),
+  };
+}
+
+/** Records must be what the real server shows today. */
+function staleRecords({ subject, cases }: Subject, recorded: SubjectRuns, fresh: SubjectRuns): readonly string[] {
+  return cases.flatMap(({ name }, index) => {
+    const [old, now] = [recorded.get(subject)?.[index]?.shown ?? [], fresh.get(subject)?.[index]?.shown ?? []];
+    if (equalJson(old, now)) return [];
+    const where = differencesOf(old, now)
+      .slice(0, 4)
+      .join("\n    ")
+      .replaceAll(": real ", ": recorded ")
+      .replaceAll(" embedded ", " now ");
+    return [`${subject} / ${name}: the record is stale (npm run conformance -- --record)\n    ${where}`];
+  });
+}
