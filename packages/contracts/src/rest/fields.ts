@@ -1,6 +1,7 @@
 import type { Violation } from "@oaas/foundation";
 import type { TextRule, WholeRange } from "@oaas/models";
 import { z } from "zod";
+import { quickReaderOf, readQuickly, REFUSED } from "./quick-reader.ts";
 import { asText, asValue, asWritten } from "./wire-scalar.ts";
 
 /**
@@ -17,7 +18,7 @@ export function text() {
 
 /** Text that keeps a rule of the domain, as the domain's own type. */
 export function textOf<T extends string = string>(rule: TextRule) {
-  const form = ruled(rule).meta(described(rule));
+  const form = ruled(rule);
   return z.preprocess(
     asWritten,
     form.transform((value) => value as T),
@@ -25,10 +26,13 @@ export function textOf<T extends string = string>(rule: TextRule) {
 }
 
 function ruled(rule: TextRule) {
-  return z.string().superRefine((value, context) => {
+  const schema = z.string().superRefine((value, context) => {
     const objection = rule.objectionTo(value);
     if (objection) context.addIssue({ code: "custom", message: objection.message, params: { fix: objection.fix } });
   });
+  return readQuickly(schema.meta(described(rule)), (value) =>
+    typeof value === "string" && rule.objectionTo(value) === undefined ? value : REFUSED,
+  );
 }
 
 function described(rule: TextRule) {
@@ -98,19 +102,22 @@ export function object<Shape extends z.ZodRawShape>(
 ) {
   const members = z.object(shape);
   if (violationsOf === undefined) return z.preprocess(asValue, members);
-  return z.preprocess(
-    asValue,
-    members.superRefine(
-      (value, context) => {
-        if (typeof value !== "object" || value === null) return;
-        for (const violation of violationsOf(value)) {
-          context.addIssue({ code: "custom", message: violation.message, params: { violation } });
-        }
-      },
-      // Also when a member was refused: whoever corrects a document wants to hear everything at once.
-      { when: () => true },
-    ),
+  const judged = members.superRefine(
+    (value, context) => {
+      if (typeof value !== "object" || value === null) return;
+      for (const violation of violationsOf(value)) {
+        context.addIssue({ code: "custom", message: violation.message, params: { violation } });
+      }
+    },
+    // Also when a member was refused: whoever corrects a document wants to hear everything at once.
+    { when: () => true },
   );
+  const readMembers = quickReaderOf(members);
+  readQuickly(judged, (value) => {
+    const read = readMembers(value);
+    return read === REFUSED || violationsOf(read as Readonly<Record<string, unknown>>).length > 0 ? REFUSED : read;
+  });
+  return z.preprocess(asValue, judged);
 }
 
 /** Absent, null, or what the schema reads. */
@@ -130,7 +137,7 @@ export function listOf<Item extends z.ZodType>(item: Item) {
 
 /** A map; absent is empty. */
 export function mapOf<Value extends z.ZodType>(value: Value, keyRule?: TextRule) {
-  const key = keyRule === undefined ? z.string() : ruled(keyRule).meta(described(keyRule));
+  const key = keyRule === undefined ? z.string() : ruled(keyRule);
   return withDefault(z.preprocess(withoutPrototype, z.record(key, value)), {});
 }
 
@@ -146,14 +153,19 @@ type Present<T> = {
   [Key in keyof T as undefined extends T[Key] ? never : Key]: T[Key];
 } & { [Key in keyof T as undefined extends T[Key] ? Key : never]?: Exclude<T[Key], undefined> };
 
-/** The object without its undefined members, so that absent means absent. */
+/** The object without its undefined members, so that absent means absent; the very object when it has none. */
 export function present<T extends object>(members: T): Present<T> {
+  for (const name in members) if (members[name] === undefined) return withoutUndefined(members) as Present<T>;
+  return members as Present<T>;
+}
+
+function withoutUndefined(members: object): object {
   const present: Record<string, unknown> = {};
   for (const name of Object.keys(members)) {
     const value = (members as Readonly<Record<string, unknown>>)[name];
     if (value !== undefined) present[name] = value;
   }
-  return present as Present<T>;
+  return present;
 }
 
 /** The shape of what is sent: members we know are typed, and a reader keeps those that a later version adds. */

@@ -1,7 +1,16 @@
 /** `read-your-write` as the contract's enums spell it: `READ_YOUR_WRITE`. */
 export function screaming(word: string): string {
-  return word.replaceAll("-", "_").toUpperCase();
+  let spelled = SCREAMED.get(word);
+  if (spelled === undefined) {
+    spelled = word.replaceAll("-", "_").toUpperCase();
+    if (SCREAMED.size < MAX_WORDS) SCREAMED.set(word, spelled);
+  }
+  return spelled;
 }
+
+/** The words of our enums are few, and written with every document. */
+const SCREAMED = new Map<string, string>();
+const MAX_WORDS = 256;
 
 /** `resource-provisioning` as class runtimes and gRPC spell it: `ResourceProvisioning`. */
 export function pascal(word: string): string {
