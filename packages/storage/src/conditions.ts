@@ -1,6 +1,6 @@
 import { unreachable } from "@oaas/foundation";
 import { conflictFault } from "./kv-faults.ts";
-import type { Condition, Entry, Transaction } from "./kv.ts";
+import type { Condition, Entry, Transaction, Write } from "./kv.ts";
 
 /** The key must not exist. */
 export function absent(key: string): Condition {
@@ -54,8 +54,11 @@ export function assertConditions(conditions: readonly Condition[], entryOf: (key
 
 /** One transaction of several parts; whether they fit together is judged by the commit. */
 export function together(...parts: readonly Transaction[]): Transaction {
-  return {
-    conditions: parts.flatMap((part) => part.conditions ?? []),
-    writes: parts.flatMap((part) => part.writes),
-  };
+  const conditions: Condition[] = [];
+  const writes: Write[] = [];
+  for (const part of parts) {
+    if (part.conditions) conditions.push(...part.conditions);
+    writes.push(...part.writes);
+  }
+  return { conditions, writes };
 }
