@@ -21,8 +21,12 @@ export interface Timers {
 
 /** RFC 3339 in UTC with milliseconds: the one form of a timestamp in JSON. */
 export function timestamp(epochMs: number): string {
-  return new Date(epochMs).toISOString();
+  if (epochMs !== last.epochMs) last = { epochMs, text: new Date(epochMs).toISOString() };
+  return last.text;
 }
+
+/** What happens at once is stamped in several places: a log line, a record, an event. */
+let last = { epochMs: 0, text: new Date(0).toISOString() };
 
 /** Resolves after `delayMs`; rejects with the signal's reason as soon as it aborts. */
 export function sleep(timers: Timers, delayMs: number, signal?: AbortSignal): Promise<void> {
