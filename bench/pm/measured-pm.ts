@@ -1,6 +1,8 @@
 import { fork, type ChildProcess } from "node:child_process";
+import { mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
-import { createInterface } from "node:readline";
+import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { ask, type Answer, type CallOptions } from "../../apps/package-manager/test/running-pm.ts";
 import { asking, ended } from "./helper.ts";
@@ -31,6 +33,9 @@ export interface MeasuredPmOptions {
 /** Starts it on a free port of loopback; it listens, with all its workers, when this returns. */
 export async function startMeasuredPm(options: MeasuredPmOptions = {}): Promise<MeasuredPm> {
   const { clusters = {}, workers = 1, program = MAIN } = options;
+  // Into a file, as a service manager has it: a pipe would measure how fast we read it.
+  const folder = mkdtempSync(path.join(tmpdir(), "oaas-bench-pm-"));
+  const log = path.join(folder, "log");
   const child = fork(program, [], {
     execArgv: ["--expose-gc", "--import", PROBE, ...profiling()],
     env: {
@@ -45,9 +50,9 @@ export async function startMeasuredPm(options: MeasuredPmOptions = {}): Promise<
       LOG_LEVEL: "info",
       ...options.env,
     },
-    stdio: ["ignore", "pipe", "inherit", "ipc"],
+    stdio: ["ignore", openSync(log, "w"), "inherit", "ipc"],
   });
-  const port = await listening(child, workers);
+  const port = await listening(child, log, workers);
   const url = `http://127.0.0.1:${port}`;
   const asked = asking(child);
   return {
@@ -55,7 +60,11 @@ export async function startMeasuredPm(options: MeasuredPmOptions = {}): Promise<
     port,
     figures: ({ heap } = { heap: false }) => asked<ProcessFigures>({ heap }),
     call: (method, at, how) => ask(url, method, at, how),
-    [Symbol.asyncDispose]: () => ended(child, "SIGTERM"),
+    [Symbol.asyncDispose]: async () => {
+      await ended(child, "SIGTERM");
+      if (process.env["OAAS_BENCH_VERBOSE"]) console.log(troublesIn(readFileSync(log, "utf8")));
+      rmSync(folder, { recursive: true });
+    },
   };
 }
 
@@ -65,17 +74,22 @@ function profiling(): readonly string[] {
   return folder === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${folder}`];
 }
 
-function listening(child: ChildProcess, workers: number): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  const timer = setTimeout(() => reject(new Error("the package manager does not listen")), START_MS);
-  child.once("exit", (code) => reject(new Error(`the package manager ended with ${code}`)));
-  if (child.stdout === null) throw new Error("no output");
-  let listens = 0;
-  createInterface({ input: child.stdout }).on("line", (line) => {
-    if (process.env["OAAS_BENCH_VERBOSE"] && /"level":"(warn|error)"/.test(line)) console.log(line);
-    if (!line.includes('"the package manager listens"')) return;
-    listens += 1;
-    if (listens === workers) resolve((JSON.parse(line) as { readonly port: number }).port);
-  });
-  return promise.finally(() => clearTimeout(timer));
+/** What it warned of, apart from the audit trail. */
+function troublesIn(log: string): string {
+  const lines = log.split("\n").filter((line) => /"level":"(warn|error)"/.test(line) && !line.includes('"audit":true'));
+  return lines.join("\n");
+}
+
+/** Waits until all of its workers say in their log that they listen; answers the port. */
+async function listening(child: ChildProcess, log: string, workers: number): Promise<number> {
+  const until = performance.now() + START_MS;
+  for (;;) {
+    const said = readFileSync(log, "utf8")
+      .split("\n")
+      .filter((line) => line.includes('"the package manager listens"'));
+    if (said.length >= workers) return (JSON.parse(said[0] as string) as { readonly port: number }).port;
+    if (child.exitCode !== null) throw new Error(`the package manager ended with ${child.exitCode}`);
+    if (performance.now() > until) throw new Error("the package manager does not listen");
+    await setTimeout(20);
+  }
 }

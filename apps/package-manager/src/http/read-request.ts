@@ -14,7 +14,8 @@ export class RefusedRequest extends Error {
   }
 }
 
-const JSON_TYPES = new Set(["application/json", "text/json"]);
+const JSON_TYPE = "application/json";
+const JSON_TYPES = new Set([JSON_TYPE, "text/json"]);
 const YAML_TYPES = new Set(["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"]);
 
 /** Reads the body of a request into what the schema says; throws everything that is wrong with it. */
@@ -24,9 +25,14 @@ export function readBody(schema: z.ZodType, contentType: string | undefined, byt
   return read.value;
 }
 
+function mediaTypeOf(contentType: string): string {
+  if (contentType === JSON_TYPE) return JSON_TYPE;
+  const [mediaType = ""] = contentType.split(";", 1);
+  return mediaType.trim().toLowerCase();
+}
+
 function document(contentType: string | undefined, bytes: Uint8Array): unknown {
-  const [mediaType = ""] = (contentType ?? "application/json").split(";", 1);
-  const type = mediaType.trim().toLowerCase();
+  const type = mediaTypeOf(contentType ?? JSON_TYPE);
   const isYaml = YAML_TYPES.has(type);
   if (!isYaml && !JSON_TYPES.has(type) && !type.endsWith("+json"))
     throw new RefusedRequest(
@@ -48,9 +54,11 @@ function document(contentType: string | undefined, bytes: Uint8Array): unknown {
   }
 }
 
+const UTF8 = new TextDecoder("utf-8", { fatal: true });
+
 function utf8(bytes: Uint8Array): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return UTF8.decode(bytes);
   } catch {
     throw invalidArgument("the body", [{ path: "$", message: "is not UTF-8", fix: "send the text in UTF-8" }]);
   }

@@ -62,6 +62,7 @@ export interface PackageRegistryOptions {
 
 /** How long a writer waits for its own lists to show what it wrote; it is written either way. */
 const SHOWN_WITHIN_MS = 2_000;
+const NOTHING_NEEDED = { packages: [], violations: [] };
 /** With all that they need in turn; each is a condition of the transaction. */
 const MAX_DEPENDENCIES = 50;
 
@@ -272,6 +273,7 @@ export class PackageRegistry implements Registry {
     readonly packages: readonly Stored<PackageRecord>[];
     readonly violations: readonly Violation[];
   }> {
+    if (dependencies.length === 0) return NOTHING_NEEDED;
     const known = new Map<PackageName, Stored<PackageRecord> | undefined>();
     let ask = [...new Set(dependencies)].filter((each) => each !== name);
     while (ask.length > 0 && known.size <= MAX_DEPENDENCIES) {
