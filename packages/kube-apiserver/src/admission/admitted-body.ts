@@ -42,10 +42,10 @@ export function completed({ kind, version }: OfKind, object: JsonObject): JsonOb
   return kind.rules.defaulted(whole);
 }
 
-/** Everything that is wrong with an object that was taken in. */
-export function objectErrors({ kind, version }: OfKind, object: JsonObject): readonly FieldError[] {
+/** Everything that is wrong with an object that was taken in; `live` is what it replaces, for rules that compare. */
+export function objectErrors({ kind, version }: OfKind, object: JsonObject, live?: JsonObject): readonly FieldError[] {
   return [
     ...kind.rules.errors(object),
-    ...(kind.rules.isValidatedBySchema ? customResourceErrors(object, version.schema) : []),
+    ...(kind.rules.isValidatedBySchema ? customResourceErrors(object, version.schema, live) : []),
   ];
 }

@@ -10,7 +10,6 @@ import {
 } from "@oaas/kube-core";
 import { equalJson } from "@oaas/kube-core";
 import { parseJsonPath } from "./json-path.ts";
-import { validationRuleErrors } from "./validation-rules.ts";
 
 type Errors = readonly FieldError[];
 
@@ -164,7 +163,7 @@ function schemaErrors({ schema }: CrdVersion, required: string, place: string | 
   if (!isJsonObject(found)) return [{ reason: "FieldValueRequired", field: required, message: "Required value" }];
   if (place === undefined) return [];
   const structural = found as StructuralSchema;
-  return [...structuralityErrors(structural, place), ...validationRuleErrors(structural, place)];
+  return structuralityErrors(structural, place);
 }
 
 function scaleErrors({ subresources }: CrdVersion, field: string): Errors {

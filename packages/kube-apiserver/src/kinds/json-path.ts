@@ -19,8 +19,9 @@ export function parseJsonPath(text: string): readonly Step[] | undefined {
     STEP.lastIndex = at;
     const match = STEP.exec(path);
     if (match === null) return undefined;
-    steps.push(stepOf(match));
+    // Before the step is read: a condition inside it is read by the same pattern.
     at = STEP.lastIndex;
+    steps.push(stepOf(match));
   }
   return steps.length === 0 ? undefined : steps;
 }

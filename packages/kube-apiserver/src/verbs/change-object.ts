@@ -83,7 +83,7 @@ function changed(
     // Two parts of the real server find these.
     ...metadataChangeErrors(wanted.value, live),
     ...metadataChangeErrors(wanted.value, live),
-    ...objectErrors(target, next),
+    ...objectErrors(target, next, live),
     ...(change.writesWhole === true ? [] : kind.rules.updateErrors(next, live)),
   ];
   if (errors.length > 0) return err(invalid(kind, change.name, errors));

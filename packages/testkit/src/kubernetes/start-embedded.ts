@@ -51,7 +51,7 @@ export async function startEmbeddedKubernetes(options: KubernetesOptions = {}): 
   const kubeconfig = join(folder.path, "kubeconfig");
   await writeFile(caFile, authority.certificate);
   await writeFile(kubeconfig, kubeconfigText(apiServer.url, authority.certificate, users));
-  await installDefinitions(server, options.crdFiles ?? []);
+  await installDefinitions(server, token, options.crdFiles ?? []);
   const close = async (): Promise<void> => {
     await server.close();
     await apiServer.kill();
@@ -112,26 +112,26 @@ function kubectlIn(kubeconfig: string, folder: string): Kubectl {
 }
 
 /** Installs definitions and waits until each is served; without kubectl, so that a suite that needs none needs no components. */
-async function installDefinitions(server: ApiServer, files: readonly string[]): Promise<void> {
+async function installDefinitions(server: ApiServer, token: string, files: readonly string[]): Promise<void> {
   for (const file of files) {
     for (const document of parseAllDocuments(await readFile(file, "utf8"))) {
       const body = JSON.stringify(document.toJS());
       if (body === "null") continue;
-      await install(server, body, file);
+      await install(server, token, body, file);
     }
   }
 }
 
-async function install(server: Api, body: string, file: string): Promise<void> {
+async function install(server: Api, token: string, body: string, file: string): Promise<void> {
   const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
   const { name } = (JSON.parse(body) as { readonly metadata: { readonly name: string } }).metadata;
-  const headers = { "content-type": "application/apply-patch+yaml" };
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/apply-patch+yaml" };
   const { signal } = new AbortController();
   const target = `${path}/${name}?fieldManager=kubectl`;
   const answer = await server.handle({ method: "PATCH", target, headers, body, signal });
   if (answer.status > 201) throw internal(`${file} was refused: ${String(answer.body)}`);
   const isServed = async (): Promise<boolean> => {
-    const read = await server.handle({ method: "GET", target: `${path}/${name}`, headers: {}, body: "", signal });
+    const read = await server.handle({ method: "GET", target: `${path}/${name}`, headers, body: "", signal });
     return /"type":"Established","status":"True"|"status":"True"[^}]*"type":"Established"/.test(String(read.body));
   };
   await eventually(isServed, { what: `${name} being served` });
