@@ -168,6 +168,7 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     gateway: patientGateway(gateway, ambient),
     view,
     clock: ambient.clock,
+    ...(configured.value.defaultCluster === undefined ? {} : { defaultCluster: configured.value.defaultCluster }),
   });
 
   const log = new EventLog(ambient.ids.uuid());

@@ -66,7 +66,7 @@ export const clusterVariables = {
     .alias("OPRC_PM_CRM_DEFAULT_CLUSTER")
     .optional()
     .doc(
-      "The cluster that is asked first when a request names none. Without it: the one named default, if there is one.",
+      "The cluster whose answer counts when a request for a unit names none and several have one of that id. Without it: the one named default, if there is one.",
     ),
   secretsDir: env("CRM_SECRETS_DIR")
     .path()

@@ -11,7 +11,11 @@ import { ClusterStatusReader } from "./status-reader.ts";
 import { recordOf, reportOf } from "./testing/reports.ts";
 
 /** Clusters in memory; dead ones refuse, live ones are also in the view. */
-function readerOver(clusters: Readonly<Record<string, readonly UnitReport[]>>, record?: DeploymentRecord) {
+function readerOver(
+  clusters: Readonly<Record<string, readonly UnitReport[]>>,
+  record?: DeploymentRecord,
+  defaultCluster?: string,
+) {
   const { clock } = virtualAmbient(1);
   const view = new RuntimeView(clock);
   const world = new Map(Object.entries(clusters));
@@ -43,6 +47,7 @@ function readerOver(clusters: Readonly<Record<string, readonly UnitReport[]>>, r
     clock,
     view,
     gateway,
+    ...(defaultCluster === undefined ? {} : { defaultCluster: defaultCluster as ClusterName }),
     clusters: {
       list: () => [...world.keys()].map(entry),
       get: (name) => (world.has(name) ? entry(name) : undefined),
@@ -152,6 +157,12 @@ describe("one unit", () => {
     await expect(over.reader.unit("x" as UnitId, "a" as ClusterName)).rejects.toMatchObject({
       detail: { kind: "not-found" },
     });
+  });
+
+  it("is that of the default cluster when several have one", async () => {
+    const over = readerOver({ a: [reportOf("a", "x")], b: [reportOf("b", "x")] }, undefined, "b");
+    expect(await over.reader.unit("x" as UnitId)).toMatchObject({ cluster: "b" });
+    expect(await over.reader.unit("x" as UnitId, "a" as ClusterName)).toMatchObject({ cluster: "a" });
   });
 
   it("cannot be called missing while a cluster is out of reach", async () => {

@@ -35,6 +35,8 @@ export interface StatusReaderDeps {
   readonly gateway: ReadingGateway;
   readonly view: RuntimeView;
   readonly clock: Clock;
+  /** Whose answer counts when several have one. */
+  readonly defaultCluster?: ClusterName;
 }
 
 /**
@@ -63,7 +65,7 @@ export class ClusterStatusReader implements StatusReader {
   async unit(id: UnitId, cluster?: ClusterName): Promise<ClassRuntime> {
     const { clusters } = this.#deps;
     if (cluster !== undefined && clusters.get(cluster) === undefined) throw notFound("cluster", cluster);
-    const names = cluster === undefined ? clusters.list().map(({ name }) => name) : [cluster];
+    const names = cluster === undefined ? this.#defaultFirst() : [cluster];
     const known = names.map((name) => this.#live(name, id)).find((report) => report !== undefined);
     if (known !== undefined) return known.runtime;
     const asked = await Promise.all(names.map((name) => this.#ask(name, id)));
@@ -119,6 +121,15 @@ export class ClusterStatusReader implements StatusReader {
       throw unavailable("every cluster", `no cluster could be asked: ${errors.join("; ")}`);
     }
     return mergedTopology(parts, at);
+  }
+
+  #defaultFirst(): readonly ClusterName[] {
+    const { clusters, defaultCluster } = this.#deps;
+    const isDefault = (name: ClusterName): number => (name === defaultCluster ? 0 : 1);
+    return clusters
+      .list()
+      .map(({ name }) => name)
+      .toSorted((a, b) => isDefault(a) - isDefault(b));
   }
 
   async #record(key: DeploymentKey): Promise<DeploymentRecord> {
