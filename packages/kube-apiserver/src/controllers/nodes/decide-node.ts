@@ -52,7 +52,8 @@ function well({ node, now }: NodeMoment): Decision {
       { type: "Hostname", address: node.metadata.name },
     ],
     conditions,
-    nodeInfo: "nodeInfo" in before ? before.nodeInfo : nodeInfo(),
+    // The server fills in an empty one.
+    nodeInfo: (before.nodeInfo?.kubeletVersion ?? "") === "" ? nodeInfo() : before.nodeInfo,
   };
   if (equalJson(status, before)) return decision([]);
   const isBack = conditionIn(before.conditions, "Ready")?.status !== "True";

@@ -45,6 +45,7 @@ export interface Node extends KubeObject {
     readonly allocatable?: Amounts;
     readonly conditions?: readonly Condition[];
     readonly addresses?: readonly { readonly type: string; readonly address: string }[];
+    readonly nodeInfo?: { readonly kubeletVersion?: string };
   };
 }
 

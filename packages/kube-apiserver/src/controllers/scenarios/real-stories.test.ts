@@ -14,7 +14,7 @@ const NAMESPACE = "stories";
 function stageOf(lab: Lab): Stage {
   const named = (object: object): JsonObject => {
     const { metadata } = object as { metadata: object };
-    return { ...object, metadata: { ...metadata, namespace: NAMESPACE } } as JsonObject;
+    return { ...object, metadata: { ...metadata, namespace: NAMESPACE } };
   };
   return {
     apply: async (kind: Resource, object: object) => void (await lab.create(kind, named(object))),

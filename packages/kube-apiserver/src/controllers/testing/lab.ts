@@ -36,14 +36,7 @@ export class Lab {
     if (ground === "memory") {
       lab.#cluster = new MemoryCluster(time, ambient.ids, ALL_KINDS);
     } else {
-      const server = new ApiServer({
-        clock: time,
-        timers: time,
-        ids: ambient.ids,
-        kinds: builtInKinds().map((k) =>
-          k.resource === "pods" && k.group === "" ? { ...k, rules: { ...k.rules, updateErrors: () => [] } } : k,
-        ),
-      });
+      const server = new ApiServer({ clock: time, timers: time, ids: ambient.ids, kinds: builtInKinds() });
       await server.start();
       lab.#cluster = server.objects;
       lab.#controllers.push({

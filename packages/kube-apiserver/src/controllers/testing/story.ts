@@ -37,8 +37,8 @@ export async function told(story: Story, stage: Stage): Promise<string> {
 
 /** What kubelets tell is KWOK's in the one and ours in the other. */
 function isOfController(event: JsonObject): boolean {
-  const component = String(event["reportingComponent"] ?? "");
-  const source = isJsonObject(event["source"]) ? String(event["source"]["component"] ?? "") : "";
+  const component = textOf(event["reportingComponent"]);
+  const source = isJsonObject(event["source"]) ? textOf(event["source"]["component"]) : "";
   const { kind } = event["involvedObject"] as JsonObject;
   return (
     ![component, source].some((name) => /kwok|kubelet/.test(name)) &&
@@ -49,11 +49,15 @@ function isOfController(event: JsonObject): boolean {
 
 function eventText(event: JsonObject): string {
   const about = event["involvedObject"] as JsonObject;
-  const form = event["eventTime"] ? `action=${String(event["action"])}` : "counted";
-  const who = String(event["reportingComponent"] ?? "");
+  const form = event["eventTime"] ? `action=${textOf(event["action"])}` : "counted";
+  const who = textOf(event["reportingComponent"]);
   return neutral(
-    `${String(about["kind"])} ${String(about["name"])} ${String(event["type"])} ${String(event["reason"])}: ${String(event["message"])} [${who} ${form}]`,
+    `${textOf(about["kind"])} ${textOf(about["name"])} ${textOf(event["type"])} ${textOf(event["reason"])}: ${textOf(event["message"])} [${who} ${form}]`,
   );
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === "string" ? value : "";
 }
 
 /** Equal lines once, with how many there are. */
@@ -69,7 +73,7 @@ const UNCOUNTED = new Set(["Pod", "EndpointSlice"]);
 function objectText({ kind }: Resource, object: JsonObject): string {
   const metadata = object["metadata"] as JsonObject;
   const parts = [
-    `${kind} ${String(metadata["name"])}`,
+    `${kind} ${textOf(metadata["name"])}`,
     ...facts("annotations", metadata["annotations"], /^(deployment\.kubernetes\.io|deprecated\.daemonset)/),
     ...facts("labels", metadata["labels"], /./),
     ...(metadata["generation"] === undefined || UNCOUNTED.has(kind)
@@ -89,7 +93,9 @@ function objectText({ kind }: Resource, object: JsonObject): string {
 
 function facts(name: string, values: JsonValue | undefined, wanted: RegExp): string[] {
   const entries = Object.entries(isJsonObject(values) ? values : {}).filter(([key]) => wanted.test(key));
-  return entries.length === 0 ? [] : [`${name}=${JSON.stringify(Object.fromEntries(entries.sort()))}`];
+  return entries.length === 0
+    ? []
+    : [`${name}=${JSON.stringify(Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1))))}`];
 }
 
 /** Times, addresses and ids are different each time; members in the order of their names, conditions in that of their types. */
