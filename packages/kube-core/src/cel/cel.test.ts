@@ -73,6 +73,16 @@ describe("expressions that the real server was asked", () => {
   });
 });
 
+it.each([
+  ["in", [false, true]],
+  ["function", [true, true]],
+  ["plain", [true, false]],
+])("a property called %s is known by itself, with underscores: %j", (property, known) => {
+  const of: StructuralSchema = { type: "object", properties: { [property]: { type: "string" } } };
+  const isKnown = (name: string): boolean => compileRule({ rule: `has(self.${name})` }, of, false).ok;
+  expect([isKnown(property), isKnown(`__${property}__`)]).toEqual(known);
+});
+
 describe("rules in definitions", () => {
   it.each(recorded.definitions)("$why", ({ why, schema: spec, causes }) => {
     const root = { type: "object", properties: { spec } } as unknown as StructuralSchema;

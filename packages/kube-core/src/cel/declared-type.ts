@@ -15,10 +15,10 @@ import {
 } from "./types.ts";
 
 /** Words of the language; a property of that name is reached with underscores around it. */
+const KEYWORDS = new Set(["true", "false", "null", "in"]);
+/** Words that the language keeps for later; properties of that name are reached in both ways. */
 const RESERVED = new Set(
-  "true false null in as break const continue else for function if import let loop package namespace return var void while".split(
-    " ",
-  ),
+  "as break const continue else for function if import let loop package namespace return var void while".split(" "),
 );
 
 const known = new WeakMap<StructuralSchema, CelType | undefined>();
@@ -74,9 +74,8 @@ function objectType(schema: StructuralSchema, properties: Readonly<Record<string
   if (before) return before;
   const fields = new Map<string, CelField>();
   for (const [property, of] of Object.entries(properties)) {
-    const name = fieldName(property);
     const type = declaredType(of);
-    if (name !== undefined && type) fields.set(name, { property, type, schema: of });
+    for (const name of type ? fieldNames(property) : []) fields.set(name, { property, type: type ?? DYN, schema: of });
   }
   const type = { name: "object", fields };
   objects.set(schema, type);
@@ -91,13 +90,15 @@ function withImplied({ properties = {} }: StructuralSchema): Readonly<Record<str
   return { ...properties, apiVersion: TEXT, kind: TEXT, metadata: NAME_ONLY };
 }
 
-/** The name by which an expression knows a property; undefined for those that no expression can name. */
-function fieldName(property: string): string | undefined {
-  if (RESERVED.has(property)) return `__${property}__`;
-  if (!/^[a-zA-Z_.\-/][a-zA-Z0-9_.\-/]*$/.test(property)) return undefined;
-  return property
+/** The names by which expressions know a property; none for those that no expression can name. */
+function fieldNames(property: string): readonly string[] {
+  if (KEYWORDS.has(property)) return [`__${property}__`];
+  if (RESERVED.has(property)) return [property, `__${property}__`];
+  if (!/^[a-zA-Z_.\-/][a-zA-Z0-9_.\-/]*$/.test(property)) return [];
+  const escaped = property
     .replaceAll("__", "__underscores__")
     .replaceAll(".", "__dot__")
     .replaceAll("-", "__dash__")
     .replaceAll("/", "__slash__");
+  return [escaped];
 }
