@@ -13,7 +13,7 @@ export interface ApiRequest {
   readonly target: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Empty when there is none. */
+  /** Empty when there is none. Text, but for protobuf, of which each character is a byte. */
   readonly body: string;
   /** Aborts when the client has gone away. */
   readonly signal: AbortSignal;

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { Api, ApiResponse } from "../api.ts";
+import { PROTOBUF } from "../request/body.ts";
 import { statusAnswer } from "../request/answers.ts";
 import { tooLarge } from "../request/refusals.ts";
 
@@ -45,7 +46,8 @@ async function bodyOf(request: Incoming): Promise<string | undefined> {
     if (size <= BODY_LIMIT) chunks.push(chunk);
   }
   if (size > BODY_LIMIT) return undefined;
-  return chunks.length === 1 ? (chunks[0] as Buffer).toString() : Buffer.concat(chunks).toString();
+  const isBinary = request.headers["content-type"]?.startsWith(PROTOBUF) ?? false;
+  return Buffer.concat(chunks).toString(isBinary ? "latin1" : "utf8");
 }
 
 function headersOf(request: Incoming): Record<string, string> {

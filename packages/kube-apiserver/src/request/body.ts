@@ -4,6 +4,7 @@ import { parse as parseYaml } from "yaml";
 import { duplicateFields } from "./duplicate-fields.ts";
 import { goSyntaxError, type GoSyntaxError } from "./go-json-error.ts";
 import { mediaRange } from "./media-types.ts";
+import { readProtobuf } from "./protobuf/protobuf-body.ts";
 import { badRequest, unknownBodyType } from "./refusals.ts";
 
 /** A body as it was sent, read. */
@@ -17,10 +18,20 @@ export interface ReadBody {
 export function readObject(body: string, contentType: string | undefined, kind: string): Result<ReadBody, Status> {
   const { type } = mediaRange(contentType ?? "application/json");
   if (type === "application/json" || type === "") return readJsonObject(body, kind);
+  if (type === PROTOBUF) return readProtobufObject(body, kind);
   if (type !== "application/yaml") return err(unknownBodyType());
   const value = yamlValue(body);
   if (!value.ok) return err(badRequest(unrecognized(kind, `yaml: ${value.error}`, body)));
   return objectOr(value.value, kind, body);
+}
+
+/** What typed clients write; bodies of it have one character for each byte. */
+export const PROTOBUF = "application/vnd.kubernetes.protobuf";
+
+function readProtobufObject(body: string, kind: string): Result<ReadBody, Status> {
+  const read = readProtobuf(body);
+  if (read.ok) return ok({ object: read.value, duplicates: [] });
+  return err(badRequest(unrecognized(kind, read.error, Buffer.from(body, "latin1").toString("hex"))));
 }
 
 function readJsonObject(body: string, kind: string): Result<ReadBody, Status> {

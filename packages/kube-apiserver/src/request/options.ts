@@ -29,6 +29,14 @@ const FIELD_VALIDATIONS: readonly string[] = ["", "Ignore", "Strict", "Warn"];
 const POLICIES: readonly string[] = ["Foreground", "Background", "Orphan"];
 const MANAGER_LIMIT = 128;
 
+/** A text with a character that cannot be printed, and which one it is: as Go quotes it. */
+function unprintable(text: string): string {
+  const position = text.search(/\p{C}/u);
+  const code = (text.codePointAt(position) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+  const quoted = JSON.stringify(text).replaceAll(/\\u00([0-9a-f]{2})/g, String.raw`\x$1`);
+  return `${quoted}: invalid character U+${code} (at position ${Buffer.byteLength(text.slice(0, position))})`;
+}
+
 /** Reads the options of a write; `kind` names them in refusals (`CreateOptions`). */
 export function writeOptions(
   kind: "CreateOptions" | "UpdateOptions" | "PatchOptions",
@@ -51,14 +59,7 @@ export function writeOptions(
       fieldError("FieldValueTooLong", "fieldManager", `Too long: may not be more than ${MANAGER_LIMIT} bytes`),
     );
   } else if (/\p{C}/u.test(manager)) {
-    const shown = JSON.stringify(manager);
-    errors.push(
-      fieldError(
-        "FieldValueInvalid",
-        "fieldManager",
-        `Invalid value: ${shown}: should only contain printable characters`,
-      ),
-    );
+    errors.push(fieldError("FieldValueInvalid", "fieldManager", `Invalid value: ${unprintable(manager)}`));
   }
   const dryRun = dryRunErrors(query.getAll("dryRun"));
   errors.push(...dryRun);

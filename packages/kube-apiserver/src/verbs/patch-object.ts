@@ -103,9 +103,23 @@ export function patched(
 ): Result<JsonObject, Status> {
   if (type === "strategic") return applyStrategicMergePatch(live, patch as JsonObject, schema);
   if (type === "merge") return ok(applyMergePatch(live, patch) as JsonObject);
-  const result = applyJsonPatch(live, patch as readonly unknown[]);
-  if (!result.ok) return err(rejected());
-  return isJsonObject(result.value) ? ok(result.value) : err(rejected());
+  const result = jsonPatched(live, patch as readonly JsonObject[]);
+  return isJsonObject(result) ? ok(result) : err(rejected());
+}
+
+/** The real server's library adds a member that is to be replaced and is not there; undefined when the patch does not fit. */
+function jsonPatched(live: JsonObject, patch: readonly JsonObject[]): JsonValue | undefined {
+  let current: JsonValue = live;
+  for (const step of patch) {
+    let result = applyJsonPatch(current, [step]);
+    const isMember = !/\/(?:\d+|-)$/.test(textOf(step["path"]));
+    if (!result.ok && result.error.reason === "missing" && step["op"] === "replace" && isMember) {
+      result = applyJsonPatch(current, [{ ...step, op: "add" }]);
+    }
+    if (!result.ok) return undefined;
+    current = result.value;
+  }
+  return current;
 }
 
 /** What the real server says of a patch that does not fit, whatever the reason. */

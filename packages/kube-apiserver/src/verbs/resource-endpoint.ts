@@ -5,7 +5,7 @@ import { admittedBody } from "../admission/admitted-body.ts";
 import { typedBody } from "../admission/body-type.ts";
 import { strictnessErrors } from "../admission/strictness.ts";
 import { jsonAnswer, statusAnswer, streamAnswer } from "../request/answers.ts";
-import { jsonValue, readObject, yamlValue } from "../request/body.ts";
+import { jsonValue, PROTOBUF, readObject, yamlValue } from "../request/body.ts";
 import { isTrue, listOptions, type ListOptions } from "../request/list-options.ts";
 import { mediaRange, representationOf, type Representation } from "../request/media-types.ts";
 import { deletionOptions, writeOptions, type FieldValidation, type WriteOptions } from "../request/options.ts";
@@ -31,6 +31,8 @@ export interface ResourceRequest extends Target {
   readonly name?: string;
   readonly subresource?: string;
   readonly isOldWatch: boolean;
+  /** Told to the client whatever becomes of the request. */
+  readonly warnings?: string[];
 }
 
 type Named = ResourceRequest & { readonly name: string };
@@ -60,8 +62,9 @@ export class ResourceEndpoint {
     const isWatch = request.method === "GET" && (asked.isOldWatch || isTrue(query.get("watch")));
     const form = representationOf(request.headers, query, isWatch);
     if (!form.ok) return statusAnswer(form.error, { syntax: "json", isPretty: true });
-    const answered = await this.#verb(asked, form.value);
-    return answered.ok ? answered.value : statusAnswer(answered.error, form.value);
+    const warnings: string[] = [];
+    const answered = await this.#verb({ ...asked, warnings }, form.value);
+    return answered.ok ? answered.value : statusAnswer(answered.error, form.value, warnings);
   }
 
   async #verb(asked: ResourceRequest, form: Representation): Promise<Answered> {
@@ -236,6 +239,7 @@ export class ResourceEndpoint {
       const strict = this.#strict(asked, object, [], options.value.fieldValidation);
       if (!strict.ok) return strict.error;
       warnings.push(...strict.value);
+      asked.warnings?.push(...strict.value);
       return undefined;
     });
     return this.#changed(asked, change, options.value, form, warnings);
@@ -346,6 +350,10 @@ export class ResourceEndpoint {
   #deletionOptions({ request, query }: ResourceRequest): ReturnType<typeof deletionOptions> {
     if (request.body === "") return deletionOptions(query, undefined);
     const { type } = mediaRange(request.headers["content-type"] ?? "application/json");
+    if (type === PROTOBUF) {
+      const read = readObject(request.body, type, "DeleteOptions");
+      return read.ok ? deletionOptions(query, read.value.object) : read;
+    }
     if (type !== "application/json" && type !== "application/yaml") return err(unknownBodyType());
     const value = type === "application/yaml" ? yamlValue(request.body) : jsonValue(request.body);
     if (!value.ok) {
@@ -370,12 +378,16 @@ export class ResourceEndpoint {
     validation: FieldValidation,
   ): Result<{ readonly object: JsonObject; readonly warnings: readonly string[] }, Status> {
     const { request, kind } = asked;
-    const read = readObject(request.body, request.headers["content-type"], kind.kind);
+    const contentType = request.headers["content-type"];
+    if (!isBuiltIn(kind) && mediaRange(contentType ?? "").type === PROTOBUF) return err(unknownBodyType());
+    const read = readObject(request.body, contentType, kind.kind);
     if (!read.ok) return read;
     const typed = typedBody(asked, read.value.object);
     if (!typed.ok) return typed;
     const strict = this.#strict(asked, typed.value, read.value.duplicates, validation);
-    return strict.ok ? ok({ object: typed.value, warnings: strict.value }) : strict;
+    if (!strict.ok) return strict;
+    asked.warnings?.push(...strict.value);
+    return ok({ object: typed.value, warnings: strict.value });
   }
 
   /** Warnings about fields that mean nothing, or the refusal when they are not to be let pass. */

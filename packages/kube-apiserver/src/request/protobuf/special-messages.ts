@@ -1,0 +1,36 @@
+import type { JsonObject, JsonValue } from "@oaas/kube-core";
+
+/** Messages that are no objects in JSON: what they are instead, out of their fields. */
+export const SPECIAL: Readonly<Record<string, (fields: JsonObject) => JsonValue>> = {
+  "k8s.io.apimachinery.pkg.apis.meta.v1.Time": (fields) => timeText(fields, 0),
+  "k8s.io.apimachinery.pkg.apis.meta.v1.MicroTime": (fields) => timeText(fields, 6),
+  "k8s.io.apimachinery.pkg.apis.meta.v1.Timestamp": (fields) => timeText(fields, 0),
+  "k8s.io.apimachinery.pkg.apis.meta.v1.Duration": ({ duration = 0 }) => `${Number(duration) / 1e9}s`,
+  "k8s.io.apimachinery.pkg.apis.meta.v1.FieldsV1": rawJson,
+  "k8s.io.apimachinery.pkg.runtime.RawExtension": rawJson,
+  "k8s.io.apiextensions_apiserver.pkg.apis.apiextensions.v1.JSON": rawJson,
+  "k8s.io.apimachinery.pkg.api.resource.Quantity": ({ string = "0" }) => string,
+  "k8s.io.apimachinery.pkg.util.intstr.IntOrString": ({ type = 0, intVal = 0, strVal = "" }) =>
+    type === 0 ? intVal : strVal,
+  "k8s.io.apiextensions_apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrBool": ({ allows = false, schema }) =>
+    schema ?? allows,
+  "k8s.io.apiextensions_apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrArray": ({ schema, jSONSchemas = [] }) =>
+    schema ?? jSONSchemas,
+  "k8s.io.apiextensions_apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrStringArray": ({
+    schema,
+    property = [],
+  }) => schema ?? property,
+};
+
+/** Bytes that are JSON already; under the name that stands for what has none. */
+function rawJson({ "-": raw }: JsonObject): JsonValue {
+  const text = typeof raw === "string" ? Buffer.from(raw, "base64").toString() : "";
+  return text === "" ? null : (JSON.parse(text) as JsonValue);
+}
+
+function timeText({ seconds, nanos = 0 }: JsonObject, digits: number): JsonValue {
+  if (seconds === undefined) return null;
+  const whole = new Date(Number(seconds) * 1000).toISOString().slice(0, 19);
+  const fraction = String(Math.floor(Number(nanos) / 1000)).padStart(6, "0");
+  return digits === 0 ? `${whole}Z` : `${whole}.${fraction}Z`;
+}
