@@ -54,21 +54,21 @@ export class Answers {
   }
 
   #whole(request: IncomingMessage, response: ServerResponse, head: string[], reply: HttpReply): void {
-    const text = reply.json ?? reply.content?.text;
-    if (text === undefined) {
+    const body = reply.json ?? reply.content?.text;
+    if (body === undefined) {
       // A 204 has no length; every other answer says that it is empty, or the client would wait for chunks.
       if (reply.status !== 204) head.push("content-length", "0");
       this.#write(response, reply.status, head);
       return;
     }
     head.push("content-type", reply.content?.type ?? JSON_TYPE);
-    const encoding = worthCompressing(text) ? encodingFor(request.headers["accept-encoding"]) : undefined;
+    const encoding = worthCompressing(body) ? encodingFor(request.headers["accept-encoding"]) : undefined;
     if (encoding === undefined) {
-      head.push("content-length", String(Buffer.byteLength(text)));
-      this.#write(response, reply.status, head, text);
+      head.push("content-length", String(typeof body === "string" ? Buffer.byteLength(body) : body.length));
+      this.#write(response, reply.status, head, body);
       return;
     }
-    void compressed(text, encoding).then(
+    void compressed(body, encoding).then(
       (bytes) => {
         head.push("content-encoding", encoding, "vary", "accept-encoding", "content-length", String(bytes.length));
         this.#write(response, reply.status, head, bytes);

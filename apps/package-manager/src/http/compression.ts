@@ -9,9 +9,9 @@ const WORTH_BYTES = 4096;
 
 export type Encoding = "br" | "gzip";
 
-/** Whether compressing a text is worth the work. */
-export function worthCompressing(text: string): boolean {
-  return text.length >= WORTH_BYTES;
+/** Whether compressing a body is worth the work. */
+export function worthCompressing(body: string | Buffer): boolean {
+  return body.length >= WORTH_BYTES;
 }
 
 /** The best encoding that the client takes; undefined when it takes none of ours. */
@@ -28,7 +28,7 @@ export function encodingFor(acceptEncoding: string | undefined): Encoding | unde
   return accepted.has("gzip") || accepted.has("*") ? "gzip" : undefined;
 }
 
-/** A text in an encoding. */
-export function compressed(text: string, encoding: Encoding): Promise<Buffer> {
-  return encoding === "br" ? asBrotli(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }) : asGzip(text);
+/** A body in an encoding. */
+export function compressed(body: string | Buffer, encoding: Encoding): Promise<Buffer> {
+  return encoding === "br" ? asBrotli(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }) : asGzip(body);
 }

@@ -31,8 +31,8 @@ export interface HttpRequest<Id extends OperationId = OperationId> {
 export interface HttpReply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** JSON text, already written. */
-  readonly json?: string;
+  /** JSON, already written: a text, or its bytes in UTF-8. */
+  readonly json?: string | Buffer;
   /** Anything else, with its media type. */
   readonly content?: { readonly type: string; readonly text: string };
   /** Server-sent events, one text each. Ends when the reader goes. */

@@ -5,6 +5,7 @@ import type { Acknowledgement, Deployments, StatusReader } from "../../use-cases
 import { json, type Handlers, type HttpReply } from "../handler.ts";
 import { accepted, acknowledged } from "../presenters/acknowledgement.ts";
 import { deploymentJson } from "../presenters/deployment.ts";
+import { KeptPages } from "../presenters/kept-pages.ts";
 import { deploymentStatusToWire, explanationToWire } from "../presenters/deployment-status.ts";
 import { deploymentRevisionToWire, diffToWire } from "../presenters/revision.ts";
 import { etagOf } from "../read-request.ts";
@@ -29,6 +30,7 @@ type DeploymentOperation =
 /** Plans, and deployments with their state and history. */
 export function deploymentHandlers(deployments: Deployments, status: StatusReader): Handlers<DeploymentOperation> {
   const keyIn = (parameters: Readonly<Record<string, string>>): DeploymentKey => parameters["key"] as DeploymentKey;
+  const pages = new KeptPages(deploymentJson);
   return {
     createPlan: async ({ body, call }) => {
       const { deployment, what_if: whatIf } = body;
@@ -109,7 +111,7 @@ export function deploymentHandlers(deployments: Deployments, status: StatusReade
         ...(query.condition === undefined ? {} : { condition: query.condition }),
         ...(query.sort === undefined ? {} : { sort: query.sort }),
       });
-      return { status: 200, headers: pageHeaders(page), json: `[${page.items.map(deploymentJson).join(",")}]` };
+      return { status: 200, headers: pageHeaders(page), json: pages.json(page.items) };
     },
     getEnvMappings: async ({ parameters }) => {
       const key = keyIn(parameters);
