@@ -156,7 +156,7 @@ type Present<T> = {
 /** The object without its undefined members, so that absent means absent; the very object when it has none. */
 export function present<T extends object>(members: T): Present<T> {
   for (const name in members) if (members[name] === undefined) return withoutUndefined(members) as Present<T>;
-  return members as Present<T>;
+  return members;
 }
 
 function withoutUndefined(members: object): object {
