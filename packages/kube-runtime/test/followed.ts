@@ -58,7 +58,7 @@ export function follow(
       ["broken", "silent", "expired"]
         .map((reason) => meter.value("kube_informer_restarts_total", { informer: "followed", reason }) ?? 0)
         .reduce((sum, count) => sum + count),
-    caughtUp: async (straight, timeoutMs = 30_000) => {
+    caughtUp: async (straight, timeoutMs = 60_000) => {
       const { items } = await straight.list({ namespace });
       const wanted = versions(items);
       await eventually(
