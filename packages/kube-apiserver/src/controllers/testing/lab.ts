@@ -21,8 +21,8 @@ export type Ground = (typeof GROUNDS)[number];
 
 /** A cluster on virtual time, and the controllers one starts in it. */
 export class Lab {
-  readonly ambient = virtualAmbient(1);
-  readonly time = this.ambient.time;
+  readonly ambient: ReturnType<typeof virtualAmbient>;
+  readonly time: Lab["ambient"]["time"];
   readonly problems: unknown[] = [];
   /** Every change, for timelines. */
   readonly history: ObjectChange[] = [];
@@ -30,8 +30,13 @@ export class Lab {
   #cluster: ClusterObjects | undefined;
   #counted = 0;
 
-  static async on(ground: Ground): Promise<Lab> {
-    const lab = new Lab();
+  private constructor(seed: number) {
+    this.ambient = virtualAmbient(seed);
+    this.time = this.ambient.time;
+  }
+
+  static async on(ground: Ground, seed = 1): Promise<Lab> {
+    const lab = new Lab(seed);
     const { time, ambient } = lab;
     if (ground === "memory") {
       lab.#cluster = new MemoryCluster(time, ambient.ids, ALL_KINDS);

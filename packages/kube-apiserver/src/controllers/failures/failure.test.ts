@@ -1,0 +1,108 @@
+import { describe, expect, test } from "vitest";
+import { PODS, SERVICES } from "../objects/resources.ts";
+import type { Pod, Quota } from "../objects/typed.ts";
+import { failuresOf, matchesImage, startDelayOf, type FailureRule } from "./failure.ts";
+import { quotaRefusal } from "./quota.ts";
+
+test.each([
+  { pattern: "example.test/web:1", image: "example.test/web:1", is: true },
+  { pattern: "example.test/web", image: "example.test/web:1", is: false },
+  { pattern: "*:missing", image: "example.test/web:missing", is: true },
+  { pattern: "*:missing", image: "missing", is: false },
+  { pattern: "example.test/*", image: "example.test/a/b:1", is: true },
+  { pattern: "*web*", image: "example.test/web:1", is: true },
+  { pattern: "a*b*c", image: "a-b-c", is: true },
+  { pattern: "a*b*c", image: "a-c", is: false },
+  { pattern: "ab*bc", image: "abc", is: false },
+  { pattern: "*", image: "", is: true },
+  { pattern: "", image: "x", is: false },
+])("$pattern and $image: $is", ({ pattern, image, is }) => {
+  expect(matchesImage(pattern, image)).toBe(is);
+});
+
+const pod = (metadata: object = {}, image = "example.test/web:1"): Pod => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name: "p", namespace: "default", labels: { app: "web" }, ...metadata },
+  spec: { containers: [{ name: "c", image, resources: { requests: { cpu: "600m" } } }] },
+});
+
+describe("whom a rule befalls", () => {
+  const kinds = (rules: readonly FailureRule[], of: Pod = pod()): string[] =>
+    failuresOf(of, rules).map(({ kind }) => kind);
+
+  test.each([
+    { why: "everyone", rule: {}, is: true },
+    { why: "its namespace", rule: { namespace: "default" }, is: true },
+    { why: "another namespace", rule: { namespace: "other" }, is: false },
+    { why: "its labels", rule: { selector: { matchLabels: { app: "web" } } }, is: true },
+    { why: "other labels", rule: { selector: { matchLabels: { app: "db" } } }, is: false },
+    { why: "its image and its namespace", rule: { image: "*/web:*", namespace: "default" }, is: true },
+    { why: "its image, but another namespace", rule: { image: "*/web:*", namespace: "other" }, is: false },
+  ])("$why: $is", ({ rule, is }) => {
+    expect(kinds([{ ...rule, failure: { kind: "never-ready" } }])).toEqual(is ? ["never-ready"] : []);
+  });
+
+  test("the annotation comes before the rules; one that is not known says nothing", () => {
+    const rules: readonly FailureRule[] = [{ failure: { kind: "never-ready" } }];
+    expect(kinds(rules, pod({ annotations: { "simulation.kube.local/failure": "crash-loop" } }))).toEqual([
+      "crash-loop",
+      "never-ready",
+    ]);
+    expect(kinds(rules, pod({ annotations: { "simulation.kube.local/failure": "bogus" } }))).toEqual(["never-ready"]);
+  });
+
+  test("how long it takes to start: its annotation, a rule, the usual", () => {
+    const slow = [{ kind: "slow-start", delayMs: 5000 }] as const;
+    expect(startDelayOf(pod({ annotations: { "simulation.kube.local/start-delay-ms": "7" } }), slow, 1)).toBe(7);
+    expect(startDelayOf(pod({ annotations: { "simulation.kube.local/start-delay-ms": "soon" } }), slow, 1)).toBe(5000);
+    expect(startDelayOf(pod(), [], 1)).toBe(1);
+  });
+});
+
+describe("a quota", () => {
+  const quota = (hard: Record<string, string>, used: Record<string, string> = {}): Quota => ({
+    apiVersion: "v1",
+    kind: "ResourceQuota",
+    metadata: { name: "q" },
+    spec: { hard },
+    status: { hard, used },
+  });
+
+  test.each([
+    { why: "there is room", hard: { pods: "2" }, used: { pods: "1" }, text: undefined },
+    {
+      why: "no pod more",
+      hard: { pods: "2" },
+      used: { pods: "2" },
+      text: 'pods "p" is forbidden: exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2',
+    },
+    {
+      why: "not that much cpu",
+      hard: { "requests.cpu": "1" },
+      used: { "requests.cpu": "500m" },
+      text: 'pods "p" is forbidden: exceeded quota: q, requested: requests.cpu=600m, used: requests.cpu=500m, limited: requests.cpu=1',
+    },
+    {
+      why: "both",
+      hard: { pods: "0", cpu: "500m" },
+      used: {},
+      text: 'pods "p" is forbidden: exceeded quota: q, requested: cpu=600m,pods=1, used: cpu=0,pods=0, limited: cpu=500m,pods=0',
+    },
+    {
+      why: "other things are not its business",
+      hard: { services: "0", "count/deployments.apps": "0" },
+      used: {},
+      text: undefined,
+    },
+  ])("$why", ({ hard, used, text }) => {
+    expect(quotaRefusal(PODS, pod(), [quota(hard, used as Record<string, string>)])?.message).toBe(text);
+  });
+
+  test("counts services by their kind", () => {
+    const service = { apiVersion: "v1", kind: "Service", metadata: { name: "s" }, spec: { type: "LoadBalancer" } };
+    expect(quotaRefusal(SERVICES, service, [quota({ "services.loadbalancers": "0" })])?.message).toContain(
+      "services.loadbalancers=1",
+    );
+  });
+});

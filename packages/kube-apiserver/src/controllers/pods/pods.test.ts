@@ -1,0 +1,262 @@
+import { describe, expect, test } from "vitest";
+import type { Stored } from "@oaas/kube-core";
+import { dispensable } from "../workloads/replica-set.ts";
+import type { Container, ContainerStatus, Node, Pod } from "../objects/typed.ts";
+import { podRequests, qosClass } from "../objects/pods.ts";
+import { evictionTime } from "../nodes/eviction.ts";
+import { tolerates } from "../nodes/node-state.ts";
+import { firstFree } from "./addresses.ts";
+import { containerStep, waitingStatus, type ContainerFate } from "./container-life.ts";
+import { summedUp } from "./pod-status.ts";
+
+const container: Container = { name: "web", image: "example.test/web:1" };
+const creating = waitingStatus(container, "ContainerCreating");
+
+/** Lets a container live by its fate for so long, and tells each state with the time it began. */
+function life(fate: ContainerFate, forMs: number, restartPolicy = "Always"): string[] {
+  let status: ContainerStatus = creating;
+  let [now, since, pulls] = [0, 0, 0];
+  const seen: string[] = [];
+  while (now <= forMs) {
+    const step = containerStep({
+      container,
+      status,
+      fate,
+      inStateMs: now - since,
+      pulls,
+      now,
+      podText: "p_default(uid)",
+      restartPolicy,
+    });
+    if (step.status !== status) {
+      const { waiting, running, terminated } = step.status.state;
+      if (waiting?.reason === "ErrImagePull") pulls += 1;
+      seen.push(
+        `${now / 1000}s ${waiting?.reason ?? (running ? "running" : `${terminated?.reason}(${terminated?.exitCode})`)} ×${step.status.restartCount}${step.status.ready ? " ready" : ""}`,
+      );
+      [status, since] = [step.status, now];
+    }
+    if (step.waitMs === undefined) break;
+    now += Math.max(step.waitMs - (now - since), 1);
+  }
+  return seen;
+}
+
+describe("the life of a container", () => {
+  test.each<{ why: string; fate: ContainerFate; policy?: string; ms: number; seen: string[] }>([
+    { why: "it runs", fate: { kind: "runs", isReady: true }, ms: 1000, seen: ["0s running ×0 ready"] },
+    {
+      why: "it runs without ever being ready",
+      fate: { kind: "runs", isReady: false },
+      ms: 1000,
+      seen: ["0s running ×0"],
+    },
+    {
+      why: "it does its work",
+      fate: { kind: "runs", isReady: true, completesAfterMs: 2000 },
+      ms: 9000,
+      seen: ["0s running ×0 ready", "2s Completed(0) ×0"],
+    },
+    {
+      why: "it crashes once and for all",
+      fate: { kind: "crashes", afterMs: 1000, exitCode: 2, restarts: 0 },
+      policy: "Never",
+      ms: 9000,
+      seen: ["0s running ×0", "1s Error(2) ×0"],
+    },
+    {
+      why: "it crashes again and again",
+      fate: { kind: "crashes", afterMs: 1000, exitCode: 1, restarts: 0 },
+      ms: 40_000,
+      seen: [
+        "0s running ×0",
+        "1s running ×1",
+        "2s CrashLoopBackOff ×1",
+        "12s running ×2",
+        "13s CrashLoopBackOff ×2",
+        "33s running ×3",
+        "34s CrashLoopBackOff ×3",
+      ],
+    },
+    {
+      why: "it has crashed often before",
+      fate: { kind: "crashes", afterMs: 1000, exitCode: 1, restarts: 9 },
+      ms: 301_500,
+      seen: ["0s CrashLoopBackOff ×9", "300s running ×10", "301s CrashLoopBackOff ×10"],
+    },
+  ])("$why", ({ fate, policy, ms, seen }) => {
+    expect(life(fate, ms, policy)).toEqual(seen);
+  });
+});
+
+describe("what a pod says of itself", () => {
+  const pod = (spec: object = {}): Pod => ({
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "p" },
+    spec: { containers: [container], ...spec },
+  });
+  const state = (of: object, restartCount = 0): ContainerStatus => ({ ...creating, restartCount, ...of });
+  const RUNNING = state({ ready: true, state: { running: { startedAt: "" } } });
+  const DONE = state({ state: { terminated: { exitCode: 0, reason: "Completed" } } });
+  const ERROR = state({ state: { terminated: { exitCode: 1, reason: "Error" } } });
+  const LOOP = state({ state: { waiting: { reason: "CrashLoopBackOff" } } }, 3);
+
+  test.each([
+    { why: "starting", statuses: [creating], policy: "Always", phase: "Pending", ready: "False ContainersNotReady" },
+    { why: "up", statuses: [RUNNING], policy: "Always", phase: "Running", ready: "True" },
+    {
+      why: "half up",
+      statuses: [RUNNING, LOOP],
+      policy: "Always",
+      phase: "Running",
+      ready: "False ContainersNotReady",
+    },
+    { why: "done", statuses: [DONE], policy: "Never", phase: "Succeeded", ready: "False PodCompleted" },
+    { why: "failed", statuses: [DONE, ERROR], policy: "Never", phase: "Failed", ready: "False PodFailed" },
+    {
+      why: "to be tried again",
+      statuses: [ERROR],
+      policy: "OnFailure",
+      phase: "Running",
+      ready: "False ContainersNotReady",
+    },
+  ])("$why", ({ statuses, policy, phase, ready }) => {
+    const status = summedUp(
+      pod({ restartPolicy: policy }),
+      { inits: [], containers: statuses },
+      { podIP: "10.0.0.2", hostIP: "127.0.0.1" },
+      0,
+    );
+    const condition = status.conditions?.find(({ type }) => type === "Ready");
+    expect(status.phase).toBe(phase);
+    expect([condition?.status, condition?.reason].filter((one) => one !== undefined).join(" ")).toBe(ready);
+    expect(status.podIP).toBe(phase === "Pending" ? undefined : "10.0.0.2");
+  });
+
+  test.each([
+    { why: "nothing asked for", containers: [{ name: "a" }], qos: "BestEffort", cpu: undefined },
+    {
+      why: "limits are requests too",
+      containers: [{ name: "a", resources: { limits: { cpu: "1", memory: "1Gi" } } }],
+      qos: "Guaranteed",
+      cpu: 1_000_000_000n,
+    },
+    {
+      why: "some asked for",
+      containers: [{ name: "a", resources: { requests: { cpu: "100m" } } }, { name: "b" }],
+      qos: "Burstable",
+      cpu: 100_000_000n,
+    },
+    {
+      why: "less than the limit",
+      containers: [
+        { name: "a", resources: { requests: { cpu: "1", memory: "1Gi" }, limits: { cpu: "2", memory: "1Gi" } } },
+      ],
+      qos: "Burstable",
+      cpu: 1_000_000_000n,
+    },
+  ])("$why", ({ containers, qos, cpu }) => {
+    expect(qosClass(pod({ containers }))).toBe(qos);
+    expect(podRequests(pod({ containers }))["cpu"]?.nano).toBe(cpu);
+  });
+
+  test("the greediest init container counts where it asks for more than all others together", () => {
+    const initContainers = [{ name: "i", resources: { requests: { cpu: "2" } } }];
+    const containers = [{ name: "a", resources: { requests: { cpu: "1", memory: "1Gi" } } }];
+    const sums = podRequests(pod({ initContainers, containers }));
+    expect([sums["cpu"]?.nano, sums["memory"]?.nano]).toEqual([2_000_000_000n, 1_073_741_824_000_000_000n]);
+  });
+});
+
+test("addresses: the lowest that nobody has, never the network's own", () => {
+  expect(firstFree("10.244.3.0/24", new Set())).toBe("10.244.3.2");
+  expect(firstFree("10.244.3.0/24", new Set(["10.244.3.2", "10.244.3.4"]))).toBe("10.244.3.3");
+  expect(
+    firstFree(
+      "10.250.0.0/16",
+      new Set(
+        Array.from({ length: 300 }, (_, index) => `10.250.${Math.floor((index + 2) / 256)}.${(index + 2) % 256}`),
+      ),
+    ),
+  ).toBe("10.250.1.46");
+});
+
+test.each([
+  { why: "no toleration", tolerations: [], is: false },
+  { why: "of this key", tolerations: [{ key: "k", operator: "Exists" as const }], is: true },
+  { why: "of another value", tolerations: [{ key: "k", value: "w" }], is: false },
+  { why: "of this value", tolerations: [{ key: "k", value: "v" }], is: true },
+  {
+    why: "of another effect",
+    tolerations: [{ key: "k", operator: "Exists" as const, effect: "NoSchedule" }],
+    is: false,
+  },
+  { why: "of everything", tolerations: [{ operator: "Exists" as const }], is: true },
+  { why: "of nothing in particular", tolerations: [{}], is: false },
+])("a taint meets a toleration $why", ({ tolerations, is }) => {
+  expect(tolerates(tolerations, { key: "k", value: "v", effect: "NoExecute" }) !== undefined).toBe(is);
+});
+
+test.each([
+  { why: "no taint", taints: [], at: undefined },
+  { why: "not tolerated: at once", taints: [{ key: "x", effect: "NoExecute" as const }], at: 0 },
+  { why: "only not to be scheduled", taints: [{ key: "x", effect: "NoSchedule" as const }], at: undefined },
+  {
+    why: "tolerated for a while",
+    taints: [{ key: "k", effect: "NoExecute" as const, timeAdded: "1970-01-01T00:01:00Z" }],
+    at: 360_000,
+  },
+  { why: "tolerated for ever", taints: [{ key: "l", effect: "NoExecute" as const }], at: undefined },
+])("a pod must leave its node: $why", ({ taints, at }) => {
+  const tolerations = [
+    { key: "k", operator: "Exists" as const, tolerationSeconds: 300 },
+    { key: "l", operator: "Exists" as const },
+  ];
+  const pod: Pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "p" }, spec: { tolerations } };
+  const node: Node = { apiVersion: "v1", kind: "Node", metadata: { name: "n" }, spec: { taints } };
+  expect(evictionTime(pod, node.spec?.taints ?? [])).toBe(at);
+});
+
+test("which pods are missed least", () => {
+  const pod = (
+    name: string,
+    more: { node?: string; phase?: string; ready?: string; cost?: string; born?: string } = {},
+  ): Stored<Pod> => ({
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      name,
+      uid: name,
+      resourceVersion: "1",
+      creationTimestamp: more.born ?? "2026-01-01T00:00:00Z",
+      ...(more.cost === undefined ? {} : { annotations: { "controller.kubernetes.io/pod-deletion-cost": more.cost } }),
+    },
+    spec: more.node === undefined ? {} : { nodeName: more.node },
+    status: {
+      phase: more.phase ?? "Running",
+      ...(more.ready === undefined
+        ? {}
+        : { conditions: [{ type: "Ready", status: "True", lastTransitionTime: more.ready }] }),
+    },
+  });
+  const READY = "2026-01-01T00:00:10Z";
+  const pods = [
+    pod("dear", { node: "a", ready: READY, cost: "10" }),
+    pod("alone", { node: "b", ready: READY }),
+    pod("crowded", { node: "a", ready: READY }),
+    pod("young", { node: "a", ready: READY, born: "2026-01-01T00:00:09Z" }),
+    pod("unready", { node: "b" }),
+    pod("pending", { node: "c", phase: "Pending" }),
+    pod("homeless", { phase: "Pending" }),
+  ];
+  expect(dispensable(pods).map(({ metadata }) => metadata.name)).toEqual([
+    "homeless",
+    "pending",
+    "unready",
+    "young",
+    "crowded",
+    "alone",
+    "dear",
+  ]);
+});

@@ -1,0 +1,171 @@
+import { describe, expect, test } from "vitest";
+import type { Stored } from "@oaas/kube-core";
+import { DEPLOYMENTS } from "../objects/resources.ts";
+import type { Budget, Pod, Workload } from "../objects/typed.ts";
+import { decideAutoscaler, type Autoscaler, type Recommendation } from "./autoscaler.ts";
+import { evictionRefusal } from "./budget.ts";
+
+const CPU = [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 50 } } }];
+
+function decided(
+  current: number,
+  metric: string | undefined,
+  more: { min?: number; max?: number; recent?: readonly Recommendation[]; load?: boolean } = {},
+): string {
+  const annotations: Record<string, string> =
+    metric === undefined ? {} : { [`simulation.kube.local/${more.load ? "load" : "metric"}`]: metric };
+  const autoscaler: Stored<Autoscaler> = {
+    apiVersion: "autoscaling/v2",
+    kind: "HorizontalPodAutoscaler",
+    metadata: { name: "web", namespace: "default", uid: "h", resourceVersion: "1", annotations },
+    spec: {
+      scaleTargetRef: { kind: "Deployment", name: "web" },
+      minReplicas: more.min ?? 1,
+      maxReplicas: more.max ?? 10,
+      metrics: CPU,
+    },
+  };
+  const object: Stored<Workload> = {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: "web", uid: "d", resourceVersion: "1" },
+    spec: { replicas: current },
+  };
+  const { decision } = decideAutoscaler({
+    autoscaler,
+    target: { kind: DEPLOYMENTS, object },
+    recommendations: more.recent ?? [],
+    now: 1_000_000,
+  });
+  const scaled = decision.steps.find((step) => step.do === "update");
+  const status = decision.steps.find((step) => step.do === "status");
+  const conditions = (status as unknown as { object: Autoscaler } | undefined)?.object.status?.conditions ?? [];
+  const size = scaled && (scaled.object as unknown as Workload).spec?.replicas;
+  return [
+    size === undefined ? `stays ${current}` : `${current} → ${size}`,
+    ...conditions.map(({ reason }) => reason),
+  ].join(" ");
+}
+
+describe("an autoscaler", () => {
+  test.each([
+    {
+      why: "double the target: double the pods",
+      is: decided(2, "100"),
+      want: "2 → 4 SucceededRescale ValidMetricFound DesiredWithinRange",
+    },
+    {
+      why: "within a tenth of the target: as it is",
+      is: decided(4, "54"),
+      want: "stays 4 ReadyForNewScale ValidMetricFound DesiredWithinRange",
+    },
+    {
+      why: "half the target: half the pods",
+      is: decided(4, "25"),
+      want: "4 → 2 SucceededRescale ValidMetricFound DesiredWithinRange",
+    },
+    {
+      why: "not while it was higher a moment ago",
+      is: decided(4, "25", { recent: [{ atMs: 900_000, replicas: 4 }] }),
+      want: "stays 4 ScaleDownStabilized ValidMetricFound DesiredWithinRange",
+    },
+    {
+      why: "what was long ago does not count",
+      is: decided(4, "25", { recent: [{ atMs: 100_000, replicas: 4 }] }),
+      want: "4 → 2 SucceededRescale ValidMetricFound DesiredWithinRange",
+    },
+    {
+      why: "no further than the most",
+      is: decided(4, "500", { max: 6 }),
+      want: "4 → 6 SucceededRescale ValidMetricFound TooManyReplicas",
+    },
+    {
+      why: "no faster than double or four more",
+      is: decided(2, "5000", { max: 100 }),
+      want: "2 → 6 SucceededRescale ValidMetricFound ScaleUpLimit",
+    },
+    {
+      why: "no further than the least",
+      is: decided(4, "1", { min: 3 }),
+      want: "4 → 3 SucceededRescale ValidMetricFound TooFewReplicas",
+    },
+    {
+      why: "a load is shared by all",
+      is: decided(2, "300", { load: true }),
+      want: "2 → 6 SucceededRescale ValidMetricFound DesiredWithinRange",
+    },
+    {
+      why: "a load that fits",
+      is: decided(6, "300", { load: true }),
+      want: "stays 6 ReadyForNewScale ValidMetricFound DesiredWithinRange",
+    },
+    { why: "too few, without a metric", is: decided(1, undefined, { min: 3 }), want: "1 → 3 SucceededRescale" },
+    { why: "too many, without a metric", is: decided(9, undefined, { max: 3 }), want: "9 → 3 SucceededRescale" },
+    { why: "nothing to scale", is: decided(0, "100"), want: "stays 0 SucceededGetScale ScalingDisabled" },
+    { why: "no metric", is: decided(2, undefined), want: "stays 2 SucceededGetScale FailedGetResourceMetric" },
+    {
+      why: "a metric that is no number",
+      is: decided(2, "lots"),
+      want: "stays 2 SucceededGetScale FailedGetResourceMetric",
+    },
+  ])("$why", ({ is, want }) => {
+    expect(is).toBe(want);
+  });
+});
+
+describe("whether a pod may be evicted", () => {
+  const pod = (ready: boolean, phase = "Running", labels = { app: "web" }): Pod => ({
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "p", namespace: "default", labels },
+    status: { phase, conditions: [{ type: "Ready", status: ready ? "True" : "False" }] },
+  });
+  const budget = (status: Budget["status"], spec: Budget["spec"] = {}): Budget => ({
+    apiVersion: "policy/v1",
+    kind: "PodDisruptionBudget",
+    metadata: { name: "web", namespace: "default" },
+    spec: { selector: { matchLabels: { app: "web" } }, ...spec },
+    ...(status === undefined ? {} : { status }),
+  });
+  const TIGHT = { disruptionsAllowed: 0, currentHealthy: 2, desiredHealthy: 2 };
+  const SHORT = { disruptionsAllowed: 0, currentHealthy: 1, desiredHealthy: 2 };
+
+  test.each([
+    { why: "no budget speaks of it", of: pod(true), budgets: [], code: undefined },
+    {
+      why: "the budget is of others",
+      of: pod(true, "Running", { app: "db" }),
+      budgets: [budget(TIGHT)],
+      code: undefined,
+    },
+    { why: "there is room", of: pod(true), budgets: [budget({ disruptionsAllowed: 1 })], code: undefined },
+    { why: "there is none", of: pod(true), budgets: [budget(TIGHT)], code: 429 },
+    { why: "it has ended anyway", of: pod(false, "Succeeded"), budgets: [budget(TIGHT)], code: undefined },
+    { why: "it has not begun", of: pod(false, "Pending"), budgets: [budget(TIGHT)], code: undefined },
+    { why: "it does not serve, enough others do", of: pod(false), budgets: [budget(TIGHT)], code: undefined },
+    { why: "it does not serve, too few others do", of: pod(false), budgets: [budget(SHORT)], code: 429 },
+    {
+      why: "it does not serve, and such may always go",
+      of: pod(false),
+      budgets: [budget(SHORT, { unhealthyPodEvictionPolicy: "AlwaysAllow" })],
+      code: undefined,
+    },
+    { why: "two budgets", of: pod(true), budgets: [budget(TIGHT), budget(TIGHT)], code: 500 },
+  ])("$why", ({ of, budgets, code }) => {
+    expect(evictionRefusal(of, budgets)?.code).toBe(code);
+  });
+
+  test("in the server's words", () => {
+    expect(evictionRefusal(pod(true), [budget(TIGHT)])).toEqual({
+      status: "Failure",
+      code: 429,
+      reason: "TooManyRequests",
+      message: "Cannot evict pod as it would violate the pod's disruption budget.",
+      details: {
+        causes: [
+          { reason: "DisruptionBudget", message: "The disruption budget web needs 2 healthy pods and has 2 currently" },
+        ],
+      },
+    });
+  });
+});
