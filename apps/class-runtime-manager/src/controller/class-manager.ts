@@ -235,6 +235,7 @@ function electorOf(election: NonNullable<ClassManagerOptions["election"]>, optio
     leaseMs,
     renewWithinMs: (leaseMs * 2) / 3,
     everyMs: leaseMs / 7,
+    lookEveryMs: leaseMs / 30,
     ...(options.logger ? { logger: options.logger } : {}),
     ...(options.meter ? { meter: options.meter } : {}),
   });

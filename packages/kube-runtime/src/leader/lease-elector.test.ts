@@ -7,7 +7,7 @@ import { fenced } from "../client/fence.ts";
 import type { HttpRequest } from "../client/transport.ts";
 import { memoryApi, type MemoryApi } from "../testing/memory-api.ts";
 import { scriptedTransport } from "../testing/scripted-transport.ts";
-import { LeaseElector } from "./lease-elector.ts";
+import { LeaseElector, type ElectorOptions } from "./lease-elector.ts";
 import type { Lease } from "./lease.ts";
 
 const LEASE = { namespace: "ns", name: "lock" };
@@ -15,7 +15,7 @@ const LEASE = { namespace: "ns", name: "lock" };
 interface World {
   readonly api: MemoryApi;
   readonly time: VirtualTime;
-  elector(identity: string): LeaseElector;
+  elector(identity: string, options?: Pick<ElectorOptions, "lookEveryMs">): LeaseElector;
   lease(): Lease["spec"];
 }
 
@@ -25,9 +25,9 @@ function setUp(seed = 1): World {
   return {
     api,
     time: ambient.time,
-    elector: (identity) => {
+    elector: (identity, options = {}) => {
       const client = new KubeClient({ transport: api.transport, ambient, userAgent: identity });
-      return new LeaseElector({ client, ambient, lease: LEASE, identity });
+      return new LeaseElector({ client, ambient, lease: LEASE, identity, ...options });
     },
     lease: () => api.ofKind<Lease>("Lease")[0]?.spec,
   };
@@ -82,6 +82,37 @@ describe("taking over", () => {
     await world.time.advance(2_000);
     expect(two.isLeading).toBe(true);
     expect(world.lease()).toMatchObject({ holderIdentity: "two", leaseTransitions: 1 });
+    await two.stop();
+  });
+
+  test("who looks more often takes it sooner, renews no more often, and asks a server that fails no more often", async () => {
+    const world = setUp();
+    const [one, two] = [world.elector("one"), world.elector("two", { lookEveryMs: 500 })];
+    const asked = { looks: 0, renewals: 0 };
+    let fails = false;
+    world.api.intercept = (request) => {
+      if (from("two")(request)) asked[request.method === "GET" ? "looks" : "renewals"] += 1;
+      if (fails) throw unavailable("API server", "down");
+      return undefined;
+    };
+    one.start();
+    await world.time.advance(100);
+    two.start();
+    await world.time.advance(10_000);
+    expect(asked.looks).toBeGreaterThanOrEqual(20);
+    await one.stop();
+    await world.time.advance(600);
+    expect(two.isLeading).toBe(true);
+    asked.renewals = 0;
+    await world.time.advance(9_000);
+    expect(asked.renewals).toBeLessThanOrEqual(5);
+    fails = true;
+    await world.time.advance(20_000);
+    expect(two.isLeading).toBe(false);
+    asked.looks = 0;
+    await world.time.advance(10_000);
+    expect(asked.looks).toBeLessThanOrEqual(20);
+    fails = false;
     await two.stop();
   });
 

@@ -16,8 +16,10 @@ export interface ElectorOptions {
   readonly leaseMs?: number;
   /** We stop leading when we could not renew for this long; must leave a margin below `leaseMs`. Default two thirds of it. */
   readonly renewWithinMs?: number;
-  /** How often we renew, or look whether the lease is free. Default 2 s. */
+  /** How often we renew. Default 2 s. */
   readonly everyMs?: number;
+  /** How often we look whether the lease of another is free: how long nobody leads when it is given back. By default `everyMs`. */
+  readonly lookEveryMs?: number;
   readonly logger?: Logger;
   readonly meter?: Meter;
 }
@@ -28,7 +30,7 @@ type Try = { readonly held: Stored<Lease> } | "raced" | "another's";
 /**
  * Leadership by a Lease.
  *
- * *Flow*: follow (look at the lease every `everyMs`) → take it when it is free or has not changed for its duration → lead, renewing → lose it when
+ * *Flow*: follow (look at the lease every `lookEveryMs`) → take it when it is free or has not changed for its duration → lead, renewing → lose it when
  * it cannot be renewed in time or someone else has it → follow again. `stop` gives it back, so that another takes over at once.
  *
  * *Guarantees*: time is measured on our own monotonic clock only, so that jumps and differences of wall clocks do not matter; leadership counts from
@@ -114,26 +116,30 @@ export class LeaseElector {
 
   async #run(): Promise<void> {
     const { timers, random } = this.#options.ambient;
-    const everyMs = this.#options.everyMs ?? 2_000;
+    const { everyMs = 2_000, lookEveryMs = everyMs } = this.#options;
     while (!this.#stopping.signal.aborted) {
-      await this.#turn();
-      // Followers are spread apart, and never slower than a leader that must be replaced.
-      const waitMs = this.isLeading ? everyMs : everyMs * (1 - 0.2 * random.next());
+      const isKnown = await this.#turn();
+      // Followers are spread apart, and never slower than a leader that must be replaced; a server that does not answer is not asked more often.
+      const waitMs = this.isLeading ? everyMs : (isKnown ? lookEveryMs : everyMs) * (1 - 0.2 * random.next());
       await sleep(timers, waitMs, this.#stopping.signal).catch(() => undefined);
     }
   }
 
-  async #turn(): Promise<void> {
+  /** One look and, where it is ours to hold, one write; answers whether the server told whose the lease is. */
+  async #turn(): Promise<boolean> {
+    let isKnown = true;
     try {
       let result = await this.#tryHold();
       // Someone touched the lease between our look and our write: look again to see whose it is.
       if (result === "raced") result = await this.#tryHold();
       if (result === "another's") this.#lose("another process holds the lease");
     } catch (thrown) {
-      if (this.#stopping.signal.aborted) return;
+      if (this.#stopping.signal.aborted) return false;
       this.#logger.warn("the lease could not be read or renewed", { fault: Fault.from(thrown) });
+      isKnown = false;
     }
     if (!this.isLeading) this.#lose("the lease could not be renewed in time");
+    return isKnown;
   }
 
   /** Creates, takes or renews the lease. */
