@@ -83,6 +83,9 @@ export function jsonValue(text: string): Result<JsonValue, GoSyntaxError> {
 
 /** A YAML text as a value of JSON, or why it is none. */
 export function yamlValue(text: string): Result<JsonValue, string> {
+  // Most of what is sent as YAML is JSON, which is YAML too, and read many times faster.
+  const json = text.startsWith("{") ? jsonValue(text) : undefined;
+  if (json?.ok === true) return json;
   try {
     const value: unknown = parseYaml(text, { uniqueKeys: false, maxAliasCount: 1000, schema: "yaml-1.1", merge: true });
     // Through JSON, so that nothing is left that JSON cannot say: dates, maps, undefined.

@@ -27,14 +27,32 @@ export function below(set: FieldSet, element: PathElement): FieldSet {
 
 /** The set of these fields. The object itself (the empty path) is no field. */
 export function fieldSetOf(paths: Iterable<FieldPath>): FieldSet {
-  const members = new Set<PathElement>();
-  const deeper = new Map<PathElement, FieldPath[]>();
-  for (const [first, ...rest] of paths) {
-    if (first === undefined) continue;
-    if (rest.length === 0) members.add(first);
-    else deeper.set(first, [...(deeper.get(first) ?? []), rest]);
+  const root = growingSet();
+  for (const path of paths) {
+    let at = root;
+    const last = path.length - 1;
+    for (let step = 0; step < last; step += 1) at = childOf(at, path[step] as PathElement);
+    if (last >= 0) at.members.add(path[last] as PathElement);
   }
-  return { members, children: new Map([...deeper].map(([element, rest]) => [element, fieldSetOf(rest)])) };
+  return root;
+}
+
+/** A set while it is being made; nobody else has seen it yet. */
+export interface GrowingSet extends FieldSet {
+  readonly members: Set<PathElement>;
+  readonly children: Map<PathElement, GrowingSet>;
+}
+
+export function growingSet(): GrowingSet {
+  return { members: new Set(), children: new Map() };
+}
+
+function childOf({ children }: GrowingSet, element: PathElement): GrowingSet {
+  const known = children.get(element);
+  if (known !== undefined) return known;
+  const child = growingSet();
+  children.set(element, child);
+  return child;
 }
 
 /** The fields in the server's order: on each level first the members, then what is below them. */
@@ -52,7 +70,7 @@ export function pathText(path: FieldPath): string {
 
 /** The fields of either. */
 export function union(a: FieldSet, b: FieldSet): FieldSet {
-  if (isEmptySet(a)) return b;
+  if (isEmptySet(a) || a === b) return b;
   if (isEmptySet(b)) return a;
   return {
     members: new Set([...a.members, ...b.members]),
@@ -62,6 +80,7 @@ export function union(a: FieldSet, b: FieldSet): FieldSet {
 
 /** The fields of both. */
 export function intersection(a: FieldSet, b: FieldSet): FieldSet {
+  if (isEmptySet(a) || isEmptySet(b)) return NO_FIELDS;
   return setOf(
     kept(a, (member) => b.members.has(member)),
     a,
@@ -71,6 +90,7 @@ export function intersection(a: FieldSet, b: FieldSet): FieldSet {
 
 /** The fields of the first that the second does not have; one below a field of the second stays. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
+  if (isEmptySet(a) || isEmptySet(b)) return a;
   return setOf(
     kept(a, (member) => !b.members.has(member)),
     a,
@@ -80,6 +100,7 @@ export function difference(a: FieldSet, b: FieldSet): FieldSet {
 
 /** The fields of the first that are neither in the second nor below one of its. */
 export function differenceBelow(a: FieldSet, b: FieldSet): FieldSet {
+  if (isEmptySet(a) || isEmptySet(b)) return a;
   return setOf(
     kept(a, (member) => !b.members.has(member)),
     a,
@@ -93,7 +114,10 @@ export function equalSets(a: FieldSet, b: FieldSet): boolean {
 }
 
 function kept({ members }: FieldSet, isKept: (member: PathElement) => boolean): ReadonlySet<PathElement> {
-  return new Set([...members].filter(isKept));
+  const left = new Set<PathElement>();
+  for (const member of members) if (isKept(member)) left.add(member);
+  // Most often all stay: then there is no need for a second set.
+  return left.size === members.size ? members : left;
 }
 
 function keysOfBoth(a: FieldSet, b: FieldSet): readonly PathElement[] {
@@ -106,6 +130,10 @@ function setOf(
   { children }: FieldSet,
   change: (child: FieldSet, element: PathElement) => FieldSet,
 ): FieldSet {
-  const changed = [...children].map(([element, child]) => [element, change(child, element)] as const);
-  return { members, children: new Map(changed.filter(([, child]) => !isEmptySet(child))) };
+  const changed = new Map<PathElement, FieldSet>();
+  for (const [element, child] of children) {
+    const next = change(child, element);
+    if (!isEmptySet(next)) changed.set(element, next);
+  }
+  return { members, children: changed };
 }

@@ -1,6 +1,6 @@
 import type { ManagedFieldsEntry } from "../object-meta.ts";
 import { isJsonArray, isJsonObject, memberOf, type JsonObject, type JsonValue } from "../json-value.ts";
-import { equalSets, isEmptySet, type FieldSet } from "./field-set.ts";
+import { isEmptySet, type FieldSet } from "./field-set.ts";
 import { decodeFields, encodeFields } from "./fields-v1.ts";
 
 /** One manager of fields: who, by which kind of write, and what it owns. */
@@ -84,17 +84,6 @@ function entryOf({ manager, operation, apiVersion, subresource, time, fields }: 
     fieldsV1: encodeFields(fields),
     ...(subresource === "" ? {} : { subresource }),
   };
-}
-
-/** Whether the same managers own the same fields, whenever they wrote. */
-export function sameManagers(a: FieldManagers, b: FieldManagers): boolean {
-  return (
-    a.size === b.size &&
-    [...a].every(([key, { fields, apiVersion }]) => {
-      const other = b.get(key);
-      return other !== undefined && other.apiVersion === apiVersion && equalSets(fields, other.fields);
-    })
-  );
 }
 
 function compareManagers(a: FieldManager, b: FieldManager): number {

@@ -1,34 +1,48 @@
 import { isJsonArray, isJsonObject, type JsonValue } from "../json-value.ts";
-import { below, fieldSetOf, type FieldPath, type FieldSet } from "./field-set.ts";
+import { below, growingSet, isEmptySet, type FieldSet, type GrowingSet } from "./field-set.ts";
 import { declaredMember, itemElement, mergeSchemaOf, shapeOf, type MaybeSchema } from "./merge-shape.ts";
-import { memberElement, memberNameOf } from "./path-element.ts";
+import { memberElement, memberNameOf, type PathElement } from "./path-element.ts";
 
 /**
  * The fields a value sets: its leaves, and those entries of maps and lists that are there only because it says so. A
  * declared field that holds others is not among them, unless it is empty or null.
  */
 export function ownedFields(value: JsonValue, schema: MaybeSchema): FieldSet {
-  return fieldSetOf(ownedPaths(value, schema, []));
+  const root = growingSet();
+  collect(value, schema, root);
+  return root;
 }
 
-function* ownedPaths(value: JsonValue, schema: MaybeSchema, path: FieldPath): Generator<FieldPath> {
+/** Adds what a value sets below itself; tells whether it is a leaf, and so itself is set. */
+function collect(value: JsonValue, schema: MaybeSchema, into: GrowingSet): boolean {
   const shape = shapeOf(schema, value);
-  if (shape.kind === "leaf") yield path;
-  else if (shape.kind === "list") {
+  if (shape.kind === "leaf") return true;
+  if (shape.kind === "list") {
     for (const item of isJsonArray(value) ? value : []) {
       const element = itemElement(shape, item);
       if (element === undefined) continue;
-      yield [...path, element];
-      yield* ownedPaths(item, shape.items, [...path, element]);
+      into.members.add(element);
+      collectBelow(item, shape.items, into, element);
     }
   } else if (isJsonObject(value)) {
-    for (const [name, member] of Object.entries(value)) {
-      const inside = [...path, memberElement(name)];
+    for (const name of Object.keys(value)) {
+      const member = value[name] as JsonValue;
+      const element = memberElement(name);
       const isEmpty = member === null || (isJsonObject(member) && Object.keys(member).length === 0);
-      if (isEmpty || declaredMember(schema, name) === undefined) yield inside;
-      yield* ownedPaths(member, mergeSchemaOf(schema, name), inside);
+      const isLeaf = collectBelow(member, mergeSchemaOf(schema, name), into, element);
+      if (isLeaf || isEmpty || declaredMember(schema, name) === undefined) into.members.add(element);
     }
   }
+  return false;
+}
+
+function collectBelow(value: JsonValue, schema: MaybeSchema, into: GrowingSet, element: PathElement): boolean {
+  // Two items of one key are one place.
+  const known = into.children.get(element);
+  const child = known ?? growingSet();
+  const isLeaf = collect(value, schema, child);
+  if (known === undefined && !isEmptySet(child)) into.children.set(element, child);
+  return isLeaf;
 }
 
 /** The set with every declared field in it that it has something below of: who owns the last of it owns the field. */

@@ -21,7 +21,6 @@ import {
   forgetsManagers,
   managerKey,
   managersOf,
-  sameManagers,
   withManagers,
   withoutManagers,
   type FieldManager,
@@ -109,8 +108,8 @@ export function applied(
 
   const mine = { ...own, fields: difference(own.fields, UNOWNED) };
   const after = withoutEmpty(new Map([...yielded(managers, key, change), [key, mine]]));
-  const isChanged = !equalJson(bare, next) || !sameManagers(before, after);
-  const time = isChanged ? writer.time : before.get(key)?.time;
+  // As the server has it: who only joins in owning what is there already gets no time.
+  const time = equalJson(bare, next) ? before.get(key)?.time : writer.time;
   const known = withMember(next, "metadata", knownMetadata(memberOf(next, "metadata") ?? {}));
   return ok(withManagers(known, timed(after, key, time)));
 }
