@@ -109,6 +109,7 @@ describeWith(["kubernetes", "kwok"], "the whole manager, its surroundings script
     const config = loadConfig(crmConfig, {
       env: {
         HTTP_PORT: "0",
+        GRPC_PORT: "0",
         OPRC_CRM_HTTP_HOST: "127.0.0.1",
         OPRC_CRM_K8S_NAMESPACE: "classes",
         OPRC_CRM_CLUSTER_NAME: "edge-7",
@@ -228,6 +229,17 @@ describeWith(["kubernetes", "kwok"], "the whole manager, its surroundings script
       "failed-precondition",
       "already-exists",
     ]);
+  });
+
+  test("GRPC_PORT opens another door to the same services", async () => {
+    expect(app.grpcPort).not.toBe(app.port);
+    const second = new RpcChannel({ name: "crm", address: `127.0.0.1:${app.grpcPort}`, clock: realAmbient.clock });
+    const [here, there] = await Promise.all(
+      [channel, second].map((door) => door.client(DeploymentService).listClassRuntimes({})),
+    );
+    second.close();
+    expect(there?.items.map(({ id }) => id)).toEqual(here?.items.map(({ id }) => id));
+    expect((await fetch(`http://127.0.0.1:${app.grpcPort}/healthz`)).status).toBe(200);
   });
 
   describe("deadlines and cancelling hold down to the call to Kubernetes", () => {
