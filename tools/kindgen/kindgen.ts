@@ -2,8 +2,14 @@ import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { makeRunFolder, startCluster, type LocalCluster } from "@oaas/real-components";
 import type { JsonObject } from "@oaas/kube-core";
+import { accessText, recordAccess } from "../../packages/kube-apiserver/test/recording/access-answers.ts";
+import {
+  bootstrapRolesText,
+  readBootstrapRoles,
+} from "../../packages/kube-apiserver/test/recording/bootstrap-roles.ts";
 import { kindAnswersText, recordKindAnswers } from "../../packages/kube-apiserver/test/recording/kind-answers.ts";
 import { kindDataText, readKindData, type GoFields } from "../../packages/kube-apiserver/test/recording/kind-data.ts";
+import { limitsText, recordLimits } from "../../packages/kube-apiserver/test/recording/limit-answers.ts";
 import { recordTables, tablesText } from "../../packages/kube-apiserver/test/recording/table-answers.ts";
 import { asking } from "../../packages/kube-apiserver/test/recording/real-server.ts";
 import { ensureComponents } from "../components.ts";
@@ -20,9 +26,12 @@ export async function kindgen(): Promise<number> {
   try {
     const data = await readKindData(readerOf(cluster), await goFields());
     write(`${FOLDER}/src/gen/kinds.json`, kindDataText(data));
+    write(`${FOLDER}/src/gen/bootstrap-roles.json`, bootstrapRolesText(await readBootstrapRoles(asking(cluster))));
     const answers = await recordKindAnswers(asking(cluster));
     write(`${FOLDER}/testdata/recorded/kind-answers.json`, kindAnswersText(answers));
     write(`${FOLDER}/testdata/recorded/tables.json`, tablesText(await recordTables(asking(cluster))));
+    write(`${FOLDER}/testdata/recorded/access.json`, accessText(await recordAccess(asking(cluster))));
+    write(`${FOLDER}/testdata/recorded/limits.json`, limitsText(await recordLimits(asking(cluster))));
     return 0;
   } finally {
     await cluster.stop(0);

@@ -13,6 +13,7 @@ import { cronJobs, jobs } from "./rules/jobs.ts";
 import { pods } from "./rules/pods.ts";
 import * as policies from "./rules/policies.ts";
 import * as access from "./rules/roles.ts";
+import { quotaRefused } from "./rules/quotas.ts";
 import { services } from "./rules/services.ts";
 import * as storage from "./rules/storage.ts";
 import * as workloads from "./rules/workloads.ts";
@@ -65,7 +66,7 @@ export function builtInRules(versions: readonly ResourceData[]): KindRules {
   const [first] = versions;
   const key = `${first?.group ?? ""}/${first?.resource ?? ""}`;
   const rule = RULES[key] ?? {};
-  const { name, keepsStatus = false, errors, prepareCreate, ...rest } = rule;
+  const { name, keepsStatus = false, errors, prepareCreate, refused, ...rest } = rule;
   const schemas = new Map(versions.map((version) => [formatApiVersion(version), version.schema]));
   // An object says itself in which version it is; what is asked for in another, the verbs have refused before.
   const schemaOf = (object: JsonObject): string => schemas.get(textAt(object, "apiVersion")) ?? first?.schema ?? "";
@@ -81,6 +82,9 @@ export function builtInRules(versions: readonly ResourceData[]): KindRules {
       const fresh = hasStatus && !keepsStatus ? withMember(object, "status", emptyStatus()) : object;
       return prepareCreate === undefined ? fresh : prepareCreate(fresh, circumstances);
     },
+    refused: (object, circumstances) =>
+      refused?.(object, circumstances) ??
+      (first === undefined ? undefined : quotaRefused(first, object, circumstances)),
     errors: (object) => [
       ...metadataErrors(object, { isCore: true, ...(name === undefined ? {} : { name }) }),
       ...(errors?.(object) ?? []),

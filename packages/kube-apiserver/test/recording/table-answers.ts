@@ -16,6 +16,9 @@ export interface RecordedRow {
 
 const TABLE = "application/json;as=Table;g=meta.k8s.io;v=v1";
 
+/** Stands for the time of the recording. */
+const MADE = "2026-01-01T00:00:00Z";
+
 interface Table {
   readonly columnDefinitions: readonly { name: string; type: string; format: string; priority: number }[];
   readonly rows: readonly { cells: readonly JsonValue[]; object: JsonObject }[];
@@ -46,12 +49,12 @@ async function recordRow(
   await ask("DELETE", `${path}/${name}?gracePeriodSeconds=0`);
   const { columnDefinitions, rows } = answer as unknown as Table;
   const { cells = [], object = {} } = rows[0] ?? {};
-  const { managedFields: _, ...metadata } = object["metadata"] as JsonObject;
+  const { managedFields: _, uid: _uid, resourceVersion: _version, ...metadata } = object["metadata"] as JsonObject;
   return {
     of,
     why,
-    object: { ...object, metadata },
-    cells,
+    object: { ...object, metadata: { ...metadata, creationTimestamp: MADE } },
+    cells: cells.map((cell) => (cell === metadata["creationTimestamp"] ? MADE : cell)),
     columns: columnDefinitions.map(({ name: column, type, format, priority }) => [column, type, format, priority]),
   };
 }

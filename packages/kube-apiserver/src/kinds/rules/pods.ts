@@ -16,6 +16,7 @@ import { forbidden, invalid, NONE, type Errors } from "../validation/field-error
 import { podSpecErrors } from "../validation/pod-spec.ts";
 import { amount } from "../validation/resources.ts";
 import type { BuiltInRule } from "./built-in-rule.ts";
+import { limitsFor, podLimitRefusal, withDefaultLimits } from "./limit-ranges.ts";
 
 const PRIORITY_CLASSES = { group: "scheduling.k8s.io", resource: "priorityclasses" };
 const COUNTED = ["cpu", "memory"] as const;
@@ -23,16 +24,20 @@ const COUNTED = ["cpu", "memory"] as const;
 export const pods: BuiltInRule = {
   countsGenerations: true,
   startsGeneration: (next, live) => !equalJson(next["spec"] ?? {}, live["spec"] ?? {}),
-  prepareCreate: (pod, circumstances) =>
-    withMember(
+  prepareCreate: (sent, circumstances) => {
+    const pod = withDefaultLimits(sent, limitsFor(sent, circumstances));
+    return withMember(
       changedAt(pod, "spec", (spec) => withGrace(withTolerations(withPriority(spec, circumstances)))),
       "status",
       newStatus(objectAt(pod, "spec"), circumstances),
-    ),
+    );
+  },
   refused(pod, circumstances) {
     const name = textAt(objectAt(pod, "spec"), "priorityClassName");
     const isKnown = name === "" || priorityClass(name, circumstances) !== undefined;
-    return isKnown ? undefined : `no PriorityClass with name ${name} was found`;
+    if (!isKnown) return `no PriorityClass with name ${name} was found`;
+    const limits = limitsFor(pod, circumstances);
+    return podLimitRefusal(withDefaultLimits(pod, limits), limits);
   },
   errors: (pod) => podSpecErrors(objectAt(pod, "spec"), "spec"),
   updateErrors,

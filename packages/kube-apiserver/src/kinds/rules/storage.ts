@@ -15,6 +15,7 @@ import { dnsSubdomain } from "../validation/names.ts";
 import { amount } from "../validation/resources.ts";
 import { selectorErrors } from "../validation/selectors.ts";
 import { unchanged, type BuiltInRule } from "./built-in-rule.ts";
+import { claimLimitRefusal, limitsFor } from "./limit-ranges.ts";
 
 const MODES = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
 const DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class";
@@ -40,6 +41,7 @@ export const persistentVolumeClaims: BuiltInRule = {
     ),
     status: { phase: "Pending" },
   }),
+  refused: (claim, circumstances) => claimLimitRefusal(claim, limitsFor(claim, circumstances)),
   errors: (claim) => claimSpecErrors(objectAt(claim, "spec")),
   updateErrors(next, live) {
     const [now, before] = [objectAt(next, "spec"), objectAt(live, "spec")];

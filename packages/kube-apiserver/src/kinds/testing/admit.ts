@@ -13,17 +13,18 @@ const CIRCUMSTANCES: Circumstances = {
 };
 
 /** A new object of `apiVersion/resource`. */
-export function admitCreate(of: string, sent: JsonObject): RecordedAnswer {
+export function admitCreate(of: string, sent: JsonObject, around: Partial<Circumstances> = {}): RecordedAnswer {
+  const circumstances = { ...CIRCUMSTANCES, ...around };
   const kind = kindOf(of);
   const read = kind.rules.decoded(sent);
   if (!read.ok) return unreadable(sent, kind, read.error);
   const named = kind.isNamespaced ? withMetadata(read.value, { namespace: "default" }) : read.value;
   const withUid = withMetadata(named, { uid: CIRCUMSTANCES.uuid() });
   const stored = kind.rules.converted(kind.rules.defaulted(withUid), storageOf(kind, of));
-  const refusal = kind.rules.refused(stored, CIRCUMSTANCES);
+  const refusal = kind.rules.refused(stored, circumstances);
   const name = textAt(objectAt(stored, "metadata"), "name");
   if (refusal !== undefined) return { code: 403, message: `${kind.resource} "${name}" is forbidden: ${refusal}` };
-  const ready = kind.rules.prepareCreate(stored, CIRCUMSTANCES);
+  const ready = kind.rules.prepareCreate(stored, circumstances);
   const counted = kind.rules.countsGenerations ? withMetadata(ready, { generation: 1 }) : ready;
   return judged(kind, counted, kind.rules.errors(withRequestVersion(counted, of)), of);
 }

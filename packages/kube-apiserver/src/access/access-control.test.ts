@@ -1,0 +1,151 @@
+import { virtualAmbient } from "@oaas/foundation/virtual";
+import type { JsonObject } from "@oaas/kube-core";
+import { describe, expect, it } from "vitest";
+import type { ApiRequest } from "../api.ts";
+import { builtInKinds } from "../kinds/built-in-kinds.ts";
+import type { Attempt, Question } from "../request/router.ts";
+import { accessControl, ADMINISTRATOR, type AccessControl } from "./access-control.ts";
+import { bootstrapRoles } from "./bootstrap-roles.ts";
+import { fakeAccessObjects } from "./testing/fake-access-objects.ts";
+
+const LIST_PODS: Attempt = {
+  verb: "list",
+  path: "/api/v1/namespaces/default/pods",
+  group: "",
+  resource: "pods",
+  namespace: "default",
+};
+const ACCOUNT = {
+  apiVersion: "v1",
+  kind: "ServiceAccount",
+  metadata: { namespace: "default", name: "robot", uid: "u-1" },
+};
+
+function setUp(): {
+  access: AccessControl;
+  objects: ReturnType<typeof fakeAccessObjects>;
+  time: ReturnType<typeof virtualAmbient>["time"];
+} {
+  const { clock, ids, time } = virtualAmbient(1);
+  const objects = fakeAccessObjects([...bootstrapRoles(), ACCOUNT]);
+  const users = new Map([
+    ["root", ADMINISTRATOR],
+    ["ann", { name: "ann", groups: [] }],
+  ]);
+  return { access: accessControl({ clock, ids, key: "k", users, objects: () => objects }), objects, time };
+}
+
+function request(token?: string, more: Record<string, string> = {}): ApiRequest {
+  const headers = { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...more };
+  return { method: "GET", target: "/", headers, body: "", signal: new AbortController().signal };
+}
+
+function ask(
+  access: AccessControl,
+  resource: string,
+  body: JsonObject,
+  token: string,
+  more: Partial<Question> = {},
+): JsonObject {
+  const kind = builtInKinds().find((each) => each.resource === resource)!;
+  const answer = access.questions.answer({ request: request(token), kind, namespace: "default", body, ...more });
+  return answer?.ok === true ? answer.value : ({ refusal: answer?.error } as unknown as JsonObject);
+}
+
+const bindRobot = {
+  apiVersion: "rbac.authorization.k8s.io/v1",
+  kind: "RoleBinding",
+  metadata: { namespace: "default", name: "b" },
+  roleRef: { kind: "ClusterRole", name: "view" },
+  subjects: [{ kind: "ServiceAccount", name: "robot" }],
+};
+
+describe("access", () => {
+  it("is the administrator's, not anybody's", () => {
+    const { access } = setUp();
+    expect(access.gate.refusal(request("root"), LIST_PODS)).toBeUndefined();
+    expect(access.gate.refusal(request("nonsense"), LIST_PODS)).toMatchObject({ code: 401, message: "Unauthorized" });
+    expect(access.gate.refusal(request(), LIST_PODS)?.message).toBe(
+      'pods is forbidden: User "system:anonymous" cannot list resource "pods" in API group "" in the namespace "default"',
+    );
+    expect(access.gate.refusal(request("ann"), { verb: "get", path: "/metrics" })?.message).toBe(
+      'forbidden: User "ann" cannot get path "/metrics"',
+    );
+    expect(access.gate.refusal(request("ann"), { verb: "get", path: "/apis" })).toBeUndefined();
+  });
+
+  it("names the subresource, the group and the object it refuses", () => {
+    const scale = {
+      verb: "get",
+      path: "/x",
+      group: "apps",
+      resource: "deployments",
+      subresource: "scale",
+      name: "d",
+      namespace: "n",
+    };
+    expect(setUp().access.gate.refusal(request("ann"), scale)).toEqual({
+      status: "Failure",
+      message:
+        'deployments.apps "d" is forbidden: User "ann" cannot get resource "deployments/scale" in API group "apps" in the namespace "n"',
+      reason: "Forbidden",
+      details: { name: "d", group: "apps", kind: "deployments" },
+      code: 403,
+    });
+  });
+
+  it("follows a token of a service account until it is over, and the roles that are gathered for it", async () => {
+    const { access, objects, time } = setUp();
+    const made = ask(access, "serviceaccounts", { spec: { expirationSeconds: 600 } }, "root", {
+      name: "robot",
+      subresource: "token",
+    });
+    const { token } = made["status"] as { token: string };
+    expect(access.gate.refusal(request(token), LIST_PODS)?.message).toContain("system:serviceaccount:default:robot");
+    objects.add(bindRobot);
+    expect(access.gate.refusal(request(token), LIST_PODS)).toBeUndefined();
+    expect(access.gate.refusal(request(token), { ...LIST_PODS, resource: "secrets" })?.code).toBe(403);
+    expect(access.gate.refusal(request(`${token}x`), LIST_PODS)?.code).toBe(401);
+    await time.advance(600_000);
+    expect(access.gate.refusal(request(token), LIST_PODS)?.code).toBe(401);
+  });
+
+  it("refuses tokens that are too short or of nobody", () => {
+    const { access } = setUp();
+    const short = ask(access, "serviceaccounts", { spec: { expirationSeconds: 6 } }, "root", {
+      name: "robot",
+      subresource: "token",
+    });
+    expect(JSON.stringify(short)).toContain("may not specify a duration less than 10 minutes");
+    const nobody = ask(access, "serviceaccounts", { spec: {} }, "root", { name: "nope", subresource: "token" });
+    expect(JSON.stringify(nobody)).toContain("not found");
+  });
+
+  it("answers kubectl auth can-i and whoami", () => {
+    const { access } = setUp();
+    const wants = { spec: { resourceAttributes: { verb: "list", resource: "pods", namespace: "default" } } };
+    expect(ask(access, "selfsubjectaccessreviews", wants, "ann")).toMatchObject({ status: { allowed: false } });
+    expect(ask(access, "selfsubjectaccessreviews", wants, "root")).toMatchObject({ status: { allowed: true } });
+    expect(ask(access, "selfsubjectreviews", {}, "ann")).toMatchObject({
+      status: { userInfo: { username: "ann", groups: ["system:authenticated"] } },
+    });
+    const rules = ask(access, "selfsubjectrulesreviews", { spec: { namespace: "default" } }, "ann");
+    expect(JSON.stringify(rules)).toContain('"selfsubjectaccessreviews"');
+    expect(JSON.stringify(ask(access, "subjectaccessreviews", { spec: {} }, "root"))).toContain("exactly one of");
+    expect(ask(access, "tokenreviews", { spec: { token: "nope" } }, "root")).toMatchObject({
+      status: { error: "invalid bearer token" },
+    });
+  });
+
+  it("lets one speak for another only who may", () => {
+    const { access } = setUp();
+    const asBen = { "impersonate-user": "ben", "impersonate-group": "system:masters" };
+    expect(access.gate.refusal(request("root", asBen), LIST_PODS)).toBeUndefined();
+    expect(access.gate.refusal(request("root", { "impersonate-user": "ben" }), LIST_PODS)?.message).toContain(
+      'User "ben"',
+    );
+    expect(access.gate.refusal(request("ann", asBen), LIST_PODS)?.message).toBe(
+      'users "ben" is forbidden: User "ann" cannot impersonate resource "users" in API group "" at the cluster scope',
+    );
+  });
+});

@@ -1,0 +1,38 @@
+import type { JsonObject } from "@oaas/kube-core";
+import type { Ask } from "./real-server.ts";
+
+const BASE = "/apis/rbac.authorization.k8s.io/v1/";
+const KINDS = [
+  ["clusterroles", "ClusterRole"],
+  ["clusterrolebindings", "ClusterRoleBinding"],
+] as const;
+
+/** The roles and bindings that the real server has from the beginning, but for those of its own controllers. */
+export async function readBootstrapRoles(ask: Ask): Promise<readonly JsonObject[]> {
+  const objects: JsonObject[] = [];
+  for (const [resource, kind] of KINDS) {
+    const { body } = await ask("GET", `${BASE}${resource}?labelSelector=kubernetes.io/bootstrapping=rbac-defaults`);
+    for (const item of body["items"] as unknown as readonly JsonObject[]) {
+      const { name, labels, annotations } = item["metadata"] as {
+        name: string;
+        labels: JsonObject;
+        annotations: JsonObject;
+      };
+      if (name.startsWith("system:controller:")) continue;
+      const { metadata: _metadata, apiVersion: _version, kind: _kind, ...rest } = item;
+      objects.push({
+        apiVersion: "rbac.authorization.k8s.io/v1",
+        kind,
+        metadata: { name, labels, annotations },
+        ...rest,
+      });
+    }
+  }
+  return objects;
+}
+
+/** The roles as the text of their file: one line for each. */
+export function bootstrapRolesText(objects: readonly JsonObject[]): string {
+  const note = "Made from the real kube-apiserver by `npm run kindgen`; not edited by hand.";
+  return `{"note":${JSON.stringify(note)},\n"objects":[\n${objects.map((each) => JSON.stringify(each)).join(",\n")}\n]}\n`;
+}
