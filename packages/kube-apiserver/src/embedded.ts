@@ -1,4 +1,7 @@
 import type { Clock, Ids, Timers } from "@oaas/foundation";
+import { accessControl, ADMINISTRATOR } from "./access/access-control.ts";
+import { ensureBootstrapRoles } from "./access/bootstrap-roles.ts";
+import type { User } from "./access/user.ts";
 import {
   garbageCollector,
   namespaceController,
@@ -11,7 +14,6 @@ import type { ClusterObjects, ServerController } from "./controllers/cluster-obj
 import { discoveryPages } from "./discovery/discovery-pages.ts";
 import { builtInKinds } from "./kinds/built-in-kinds.ts";
 import { openApiPages } from "./openapi/openapi-pages.ts";
-import type { Gate, Questions } from "./request/router.ts";
 import { ApiServer } from "./server.ts";
 import type { Journal } from "./store/journal.ts";
 
@@ -23,8 +25,8 @@ export interface EmbeddedOptions {
   /** Keeps objects beyond the process. */
   readonly journal?: Journal;
   readonly historyLimit?: number;
-  readonly gate?: Gate;
-  readonly questions?: (objects: ClusterObjects) => Questions;
+  /** Who is known by which token, and may do what their roles say. Without it the server is open: everybody is the administrator. */
+  readonly users?: ReadonlyMap<string, User>;
   /** Whether what nobody owns is deleted and namespaces are emptied; as with a controller manager. Default yes. */
   readonly collectsGarbage?: boolean;
   /** Simulated nodes and workloads; none without it. */
@@ -40,7 +42,14 @@ export interface EmbeddedServer {
 
 /** A server with every built-in kind, discovery, schemas, and as many of the usual controllers as are asked for. Not started yet. */
 export function embeddedServer(options: EmbeddedOptions): EmbeddedServer {
-  const { clock, timers, ids, journal, historyLimit, gate, questions, onProblem } = options;
+  const { clock, timers, ids, journal, historyLimit, users, onProblem } = options;
+  const access = accessControl({
+    clock,
+    ids,
+    key: ids.uuid(),
+    objects: () => server.objects,
+    ...(users === undefined ? { withoutCredentials: ADMINISTRATOR } : { users }),
+  });
   let simulation: WorkloadSimulation | undefined;
   const controllers = (objects: ClusterObjects): readonly ServerController[] => {
     const ports = { objects, clock, timers, ...(onProblem === undefined ? {} : { onProblem }) };
@@ -50,17 +59,19 @@ export function embeddedServer(options: EmbeddedOptions): EmbeddedServer {
       ...(simulation === undefined ? [] : [simulation]),
     ];
   };
-  const server = new ApiServer({
+  const server: ApiServer = new ApiServer({
     clock,
     timers,
     ids,
     kinds: builtInKinds(),
     pages: (kinds) => [discoveryPages(kinds), openApiPages(kinds)],
     controllers,
+    questions: () => access.questions,
+    prepare: ensureBootstrapRoles,
+    // An open server refuses nobody, and so need not ask.
+    ...(users === undefined ? {} : { gate: access.gate }),
     ...(journal === undefined ? {} : { journal }),
     ...(historyLimit === undefined ? {} : { historyLimit }),
-    ...(gate === undefined ? {} : { gate }),
-    ...(questions === undefined ? {} : { questions }),
   });
   return { server, simulation: () => simulation };
 }

@@ -4,6 +4,7 @@ export { ApiServer, type ApiServerOptions } from "./server.ts";
 export { embeddedServer, type EmbeddedOptions, type EmbeddedServer } from "./embedded.ts";
 export { KeyValueJournal } from "./store/key-value-journal.ts";
 export { builtInKinds } from "./kinds/built-in-kinds.ts";
+export type { User } from "./access/user.ts";
 export type { Kind, KindRules, KindVersion } from "./kinds/kind.ts";
 export type { KindRegistry } from "./kinds/kind-registry.ts";
 export type { Attempt, Gate, Page, Question, Questions } from "./request/router.ts";

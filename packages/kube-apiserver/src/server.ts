@@ -38,6 +38,8 @@ export interface ApiServerOptions {
   readonly questions?: (objects: ClusterObjects) => Questions;
   /** Discovery, schemas and whatever else is no object; asked in order, before objects are looked for. */
   readonly pages?: (kinds: KindRegistry) => readonly Page[];
+  /** Makes what every cluster has beside namespaces, before anyone else writes. */
+  readonly prepare?: (objects: ClusterObjects) => Promise<void>;
   /** What acts by itself, made when the server starts. */
   readonly controllers?: (objects: ClusterObjects) => readonly ServerController[];
 }
@@ -55,6 +57,7 @@ export class ApiServer implements Api {
   readonly #closing = new AbortController();
   readonly #router: Router;
   readonly #definitions: DefinitionController;
+  readonly #prepare: ApiServerOptions["prepare"];
   readonly #makeControllers: (objects: ClusterObjects) => readonly ServerController[];
   #controllers: readonly ServerController[] = [];
 
@@ -68,6 +71,7 @@ export class ApiServer implements Api {
     this.kinds = new KindRegistry(withDefinitionRules(withLifeCycleRules(options.kinds)));
     this.objects = new ServerObjects(world, this.kinds);
     this.#definitions = new DefinitionController(world, this.kinds, this.objects);
+    this.#prepare = options.prepare;
     this.#makeControllers = controllers ?? ((): readonly ServerController[] => []);
     const endpoint = new ResourceEndpoint({
       world,
@@ -91,6 +95,7 @@ export class ApiServer implements Api {
     await this.store.load();
     await this.#definitions.start();
     await this.#makeNamespaces();
+    await this.#prepare?.(this.objects);
     this.#controllers = this.#makeControllers(this.objects);
     for (const controller of this.#controllers) controller.start();
   }

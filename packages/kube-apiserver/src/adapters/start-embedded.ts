@@ -2,8 +2,8 @@ import { realClock, realIds, realTimers } from "@oaas/foundation/real";
 import type { KeyValueStore } from "@oaas/storage";
 import { stringify } from "yaml";
 import type { LoopProblem, SimulationOptions, WorkloadSimulation } from "../controllers/index.ts";
+import { ADMINISTRATOR } from "../access/access-control.ts";
 import { embeddedServer } from "../embedded.ts";
-import { tokenGate } from "../request/token-gate.ts";
 import type { ApiServer } from "../server.ts";
 import { KeyValueJournal } from "../store/key-value-journal.ts";
 import { listenHttp, type HttpOptions } from "./http-server.ts";
@@ -40,7 +40,7 @@ export async function startEmbedded(options: StartOptions = {}): Promise<Embedde
     clock: realClock,
     timers: realTimers,
     ids: realIds,
-    ...(token === undefined ? {} : { gate: tokenGate(token) }),
+    ...(token === undefined ? {} : { users: new Map([[token, ADMINISTRATOR]]) }),
     ...(store === undefined ? {} : { journal: new KeyValueJournal({ store, timers: realTimers }) }),
     ...(options.collectsGarbage === undefined ? {} : { collectsGarbage: options.collectsGarbage }),
     ...(simulation === undefined ? {} : { simulation }),

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { internal } from "@oaas/foundation";
 import { realClock, realIds, realTimers } from "@oaas/foundation/real";
-import { embeddedServer, type Api, type ApiServer } from "@oaas/kube-apiserver";
+import { embeddedServer, type Api, type ApiServer, type User } from "@oaas/kube-apiserver";
 import { listenHttp, type HttpListener, type TlsOptions } from "@oaas/kube-apiserver/node";
 import {
   componentFile,
@@ -16,7 +16,6 @@ import {
 } from "@oaas/real-components";
 import { parseAllDocuments } from "yaml";
 import { auditedApi } from "./audited-api.ts";
-import { embeddedAccess } from "./embedded-access.ts";
 import type { MortalProcess } from "./mortal-process.ts";
 import type { KubernetesOptions, KubernetesUnderTest } from "./start-kubernetes.ts";
 import { Stoppable } from "./stoppable-api.ts";
@@ -37,7 +36,7 @@ export async function startEmbeddedKubernetes(options: KubernetesOptions = {}): 
     timers: realTimers,
     ids: realIds,
     collectsGarbage: controllerManager,
-    ...embeddedAccess(users),
+    users: new Map(users.map((user) => [user.token, userOf(user)])),
     ...(kwokNodes === 0 ? {} : { simulation: { nodes: kwokNodes, startDelayMs: 0, containerEvents: false } }),
   });
   await server.start();
@@ -69,6 +68,11 @@ export async function startEmbeddedKubernetes(options: KubernetesOptions = {}): 
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** A user as the server knows it: whoever has a token is authenticated. */
+function userOf({ name, groups = [] }: TokenUser): User {
+  return { name, uid: name, groups: [...groups, "system:authenticated"] };
 }
 
 /** A listener that can be killed and started again on its port; what it serves is not lost, as an API server's is not with its etcd. */
