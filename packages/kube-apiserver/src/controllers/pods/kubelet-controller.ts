@@ -47,7 +47,10 @@ export function kubeletController(options: KubeletOptions): Controller {
       const memory = memoryOf(memories, key, pod);
       return decidePod({
         pod,
-        addresses: { hostIP: hostAddress(node), podIP: pod.status?.podIP ?? allotAddress(pod, node, view) },
+        addresses: {
+          hostIP: hostAddress(node),
+          podIP: () => pod.status?.podIP ?? allotAddress(pod, node, view),
+        },
         startDelayMs: startDelayOf(pod, failuresOf(pod, options.rules()), options.startDelayMs),
         stopDelayMs: options.stopDelayMs,
         inStateMs: seenFor(memory, "", podMark(pod), now).ms,

@@ -3,8 +3,9 @@ import { wholeSeconds } from "../objects/time.ts";
 import type { Condition, ContainerStatus, Pod, PodStatus } from "../objects/typed.ts";
 
 export interface PodAddresses {
-  readonly podIP: string;
   readonly hostIP: string;
+  /** Asked for once the pod has begun: to find a free one is work. */
+  podIP(): string;
 }
 
 /** The status that follows from the containers', as a kubelet sums it up. */
@@ -14,7 +15,7 @@ export function summedUp(pod: Pod, statuses: PodContainers, addresses: PodAddres
   const conditions = claimsOf(pod, statuses, phase).map((claim) => timed(conditionIn(before, claim.type), claim, now));
   const others = before.filter(({ type }) => !conditions.some((condition) => condition.type === type));
   const hasAddress = phase !== "Pending" || statuses.containers.some(({ state }) => state.running ?? state.terminated);
-  const { podIP, hostIP } = addresses;
+  const { hostIP } = addresses;
   return {
     ...pod.status,
     phase,
@@ -23,9 +24,13 @@ export function summedUp(pod: Pod, statuses: PodContainers, addresses: PodAddres
     containerStatuses: statuses.containers,
     hostIP,
     hostIPs: [{ ip: hostIP }],
-    ...(hasAddress ? { podIP, podIPs: [{ ip: podIP }] } : {}),
+    ...(hasAddress ? addressOf(addresses.podIP()) : {}),
     startTime: pod.status?.startTime ?? wholeSeconds(now),
   };
+}
+
+function addressOf(podIP: string): Pick<PodStatus, "podIP" | "podIPs"> {
+  return { podIP, podIPs: [{ ip: podIP }] };
 }
 
 export interface PodContainers {

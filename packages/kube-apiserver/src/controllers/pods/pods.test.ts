@@ -125,7 +125,7 @@ describe("what a pod says of itself", () => {
     const status = summedUp(
       pod({ restartPolicy: policy }),
       { inits: [], containers: statuses },
-      { podIP: "10.0.0.2", hostIP: "127.0.0.1" },
+      { podIP: () => "10.0.0.2", hostIP: "127.0.0.1" },
       0,
     );
     const condition = status.conditions?.find(({ type }) => type === "Ready");

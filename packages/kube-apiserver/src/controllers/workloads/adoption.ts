@@ -2,34 +2,68 @@ import {
   controllerOf,
   ownerReferenceTo,
   selectsLabels,
+  type JsonObject,
   type KubeObject,
   type LabelSelector,
   type Stored,
 } from "@oaas/kube-core";
 import type { ResourceName } from "../cluster-objects.ts";
+import type { Follow } from "../loop/controller.ts";
 import { update, type WriteStep } from "../loop/decision.ts";
-import type { ClusterView } from "../objects/cluster-view.ts";
+import { typed, type ClusterView } from "../objects/cluster-view.ts";
+import { objectKey, type Resource } from "../objects/resources.ts";
 
 type Owner = Stored<KubeObject> & { readonly spec: { readonly selector?: LabelSelector } };
 
-/** What nobody controls and the owner's selector selects becomes the owner's; what it controls and no longer selects is let go. */
-export function adoptions(owner: Owner, kind: ResourceName, view: ClusterView): readonly WriteStep[] {
-  if (owner.metadata.deletionTimestamp !== undefined) return [];
-  const { selector } = owner.spec;
-  const released = view
+/**
+ * What nobody controls and an owner's selector selects becomes the owner's; what it controls and no longer selects is let go.
+ *
+ * To look for orphans is to look at everything in a namespace, so that it is done only when there may be one: when the owner is new
+ * or has another selector, and after a change of an object that nobody controls.
+ */
+export class Adoption {
+  readonly #owners: Resource;
+  readonly #kind: Resource;
+  /** Owners that may find an orphan: their state when they last looked, or none. */
+  readonly #looked = new Map<string, string>();
+
+  constructor(owners: Resource, kind: Resource) {
+    this.#owners = owners;
+    this.#kind = kind;
+  }
+
+  /** Follows the objects: their controller is concerned, or for an orphan those whose selector selects it. */
+  follow(): Follow {
+    return { kind: this.#kind, isSecondary: true, keys: (object, view) => this.#keys(object, view) };
+  }
+
+  /** What is to be adopted and let go. */
+  steps(owner: Owner, view: ClusterView): readonly WriteStep[] {
+    const key = objectKey(owner.metadata.namespace, owner.metadata.name);
+    const state = `${owner.metadata.uid} ${owner.metadata.generation ?? 0}`;
+    if (owner.metadata.deletionTimestamp !== undefined) {
+      this.#looked.delete(key);
+      return [];
+    }
+    const found = this.#looked.get(key) === state ? [] : orphans(owner, this.#kind, view);
+    if (found.length === 0) this.#looked.set(key, state);
+    return [...released(owner, this.#kind, view), ...found.map((object) => update(this.#kind, adopted(object, owner)))];
+  }
+
+  #keys(json: JsonObject, view: ClusterView): string[] {
+    const object = typed<KubeObject>(json);
+    const keys = ownerKeys(object, this.#owners, view);
+    if (controllerOf(object) === undefined) for (const key of keys) this.#looked.delete(key);
+    return keys;
+  }
+}
+
+function released(owner: Owner, kind: ResourceName, view: ClusterView): readonly WriteStep[] {
+  return view
     .controlled<KubeObject>(owner, kind)
-    .filter(({ metadata }) => metadata.deletionTimestamp === undefined && !selectsLabels(selector, metadata.labels))
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    .filter(({ metadata }) => !selectsLabels(owner.spec.selector, metadata.labels))
     .map((object) => update(kind, { ...object, metadata: withoutOwner(object, owner.metadata.uid) }));
-  const adopted = orphans(owner, kind, view).map((object) =>
-    update(kind, {
-      ...object,
-      metadata: {
-        ...object.metadata,
-        ownerReferences: [...(object.metadata.ownerReferences ?? []), ownerReferenceTo(owner)],
-      },
-    }),
-  );
-  return [...released, ...adopted];
 }
 
 function orphans(owner: Owner, kind: ResourceName, view: ClusterView): readonly Stored<KubeObject>[] {
@@ -43,23 +77,24 @@ function orphans(owner: Owner, kind: ResourceName, view: ClusterView): readonly 
     );
 }
 
+function adopted(object: Stored<KubeObject>, owner: Owner): KubeObject {
+  const ownerReferences = [...(object.metadata.ownerReferences ?? []), ownerReferenceTo(owner)];
+  return { ...object, metadata: { ...object.metadata, ownerReferences } };
+}
+
 function withoutOwner({ metadata }: KubeObject, uid: string): KubeObject["metadata"] {
   const { ownerReferences = [], ...rest } = metadata;
   const kept = ownerReferences.filter((owner) => owner.uid !== uid);
   return kept.length === 0 ? rest : { ...rest, ownerReferences: kept };
 }
 
-/** The key of the owner in this kind that controls the object; for an orphan those whose selector selects it. */
-export function ownerKeys(
-  object: KubeObject,
-  ownerKind: ResourceName & { readonly kind: string },
-  view: ClusterView,
-): string[] {
+/** The key of the owner of this kind that controls the object; for an orphan those whose selector selects it. */
+export function ownerKeys(object: KubeObject, ownerKind: Resource, view: ClusterView): string[] {
   const { namespace = "", labels } = object.metadata;
   const owner = controllerOf(object);
-  if (owner) return owner.kind === ownerKind.kind ? [`${namespace}/${owner.name}`] : [];
+  if (owner) return owner.kind === ownerKind.kind ? [objectKey(namespace, owner.name)] : [];
   return view
     .list<Owner>(ownerKind, namespace)
     .filter(({ spec }) => selectsLabels(spec.selector, labels))
-    .map(({ metadata }) => `${namespace}/${metadata.name}`);
+    .map(({ metadata }) => objectKey(namespace, metadata.name));
 }

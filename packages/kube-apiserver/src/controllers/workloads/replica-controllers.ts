@@ -4,11 +4,12 @@ import { typed, type ClusterView } from "../objects/cluster-view.ts";
 import { isFinished } from "../objects/pods.ts";
 import { DEPLOYMENTS, nameOfKey, objectKey, PODS, REPLICA_SETS } from "../objects/resources.ts";
 import type { Deployment, Pod, ReplicaSet } from "../objects/typed.ts";
-import { adoptions, ownerKeys } from "./adoption.ts";
+import { Adoption, ownerKeys } from "./adoption.ts";
 import { decideDeployment, newSetRefused, type DeploymentState } from "./deployment.ts";
 import { decideReplicaSet, replicaSetRefused, type ReplicaSetState } from "./replica-set.ts";
 
 export function replicaSetController(): Controller {
+  const adoption = new Adoption(REPLICA_SETS, PODS);
   const stateOf = (key: string, view: ClusterView, now: number): ReplicaSetState | undefined => {
     const { namespace, name } = nameOfKey(key);
     const replicaSet = view.get<ReplicaSet>(REPLICA_SETS, namespace, name);
@@ -18,14 +19,11 @@ export function replicaSetController(): Controller {
     name: "replica-sets",
     reporter: "replicaset-controller",
     writer: "kube-controller-manager",
-    follows: [
-      { kind: REPLICA_SETS, keys: (object) => [keyOf(typed<ReplicaSet>(object))] },
-      { kind: PODS, isSecondary: true, keys: (object, view) => ownerKeys(typed(object), REPLICA_SETS, view) },
-    ],
+    follows: [{ kind: REPLICA_SETS, keys: (object) => [keyOf(typed<ReplicaSet>(object))] }, adoption.follow()],
     decide(key, { view, now }) {
       const state = stateOf(key, view, now);
       if (!state) return SETTLED;
-      const adopted = adoptions(state.replicaSet, PODS, view);
+      const adopted = adoption.steps(state.replicaSet, view);
       return adopted.length > 0 ? decision(adopted) : decideReplicaSet(state);
     },
     afterRefusal(key, { step, status }, { view, now }) {
@@ -37,6 +35,7 @@ export function replicaSetController(): Controller {
 }
 
 export function deploymentController(): Controller {
+  const adoption = new Adoption(DEPLOYMENTS, REPLICA_SETS);
   const stateOf = (key: string, view: ClusterView, now: number): DeploymentState | undefined => {
     const { namespace, name } = nameOfKey(key);
     const deployment = view.get<Deployment>(DEPLOYMENTS, namespace, name);
@@ -55,7 +54,7 @@ export function deploymentController(): Controller {
     writer: "kube-controller-manager",
     follows: [
       { kind: DEPLOYMENTS, keys: (object) => [keyOf(typed<Deployment>(object))] },
-      { kind: REPLICA_SETS, isSecondary: true, keys: (object, view) => ownerKeys(typed(object), DEPLOYMENTS, view) },
+      adoption.follow(),
       // Recreate waits for the last old pod to be gone, which its set's status may have told before.
       {
         kind: PODS,
@@ -66,7 +65,7 @@ export function deploymentController(): Controller {
     decide(key, { view, now }) {
       const state = stateOf(key, view, now);
       if (!state) return SETTLED;
-      const adopted = adoptions(state.deployment, REPLICA_SETS, view);
+      const adopted = adoption.steps(state.deployment, view);
       return adopted.length > 0 ? decision(adopted) : decideDeployment(state);
     },
     afterRefusal(key, { step, status }, { view, now }) {

@@ -15,7 +15,7 @@ import {
   type Resource,
 } from "../objects/resources.ts";
 import type { ControllerRevision, DaemonSet, Job, Node, Pod, StatefulSet } from "../objects/typed.ts";
-import { adoptions, ownerKeys } from "./adoption.ts";
+import { Adoption, ownerKeys } from "./adoption.ts";
 import { decideDaemonSet } from "./daemon-set.ts";
 import { decideJob } from "./job.ts";
 import { decideStatefulSet } from "./stateful-set.ts";
@@ -23,16 +23,17 @@ import { decideStatefulSet } from "./stateful-set.ts";
 const WRITER = "kube-controller-manager";
 
 export function statefulSetController(): Controller {
+  const adoption = new Adoption(STATEFUL_SETS, PODS);
   return {
     name: "stateful-sets",
     reporter: "statefulset-controller",
     writer: WRITER,
-    follows: [own(STATEFUL_SETS), owned(STATEFUL_SETS, PODS), owned(STATEFUL_SETS, REVISIONS)],
+    follows: [own(STATEFUL_SETS), adoption.follow(), owned(STATEFUL_SETS, REVISIONS)],
     decide(key, { view, now }) {
       const { namespace, name } = nameOfKey(key);
       const set = view.get<StatefulSet>(STATEFUL_SETS, namespace, name);
       if (!set) return SETTLED;
-      const adopted = adoptions(set, PODS, view);
+      const adopted = adoption.steps(set, view);
       if (adopted.length > 0) return decision(adopted);
       return decideStatefulSet({
         set,
@@ -46,13 +47,14 @@ export function statefulSetController(): Controller {
 }
 
 export function daemonSetController(): Controller {
+  const adoption = new Adoption(DAEMON_SETS, PODS);
   return {
     name: "daemon-sets",
     reporter: "daemonset-controller",
     writer: WRITER,
     follows: [
       own(DAEMON_SETS),
-      owned(DAEMON_SETS, PODS),
+      adoption.follow(),
       owned(DAEMON_SETS, REVISIONS),
       {
         kind: NODES,
@@ -65,7 +67,7 @@ export function daemonSetController(): Controller {
       const { namespace, name } = nameOfKey(key);
       const set = view.get<DaemonSet>(DAEMON_SETS, namespace, name);
       if (!set) return SETTLED;
-      const adopted = adoptions(set, PODS, view);
+      const adopted = adoption.steps(set, view);
       if (adopted.length > 0) return decision(adopted);
       return decideDaemonSet({
         set,
