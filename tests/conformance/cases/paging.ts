@@ -121,21 +121,5 @@ export const paging: Subject = {
         get("configmaps?limit=-1", { show: ["items[*].metadata.name"] }),
       ],
     },
-    {
-      name: "pages over all namespaces",
-      given: FIVE,
-      steps: [
-        {
-          ...get("/api/v1/configmaps?limit=1&fieldSelector=metadata.namespace%3D{ns}", {
-            save: { next: "metadata.continue" },
-          }),
-          show: ["items[*].metadata.name"],
-        },
-        {
-          ...get("/api/v1/configmaps?fieldSelector=metadata.namespace%3D{ns}&continue={next}"),
-          show: ["items[*].metadata.name"],
-        },
-      ],
-    },
   ],
 };

@@ -92,7 +92,11 @@ export const workloads: Subject = {
     },
     {
       name: "events of a Deployment that comes up",
-      given: [create("deployments", deployment("web")), until("deployments/web", { status: { availableReplicas: 1 } })],
+      given: [
+        create("deployments", deployment("web")),
+        until("deployments/web", { status: { availableReplicas: 1 } }),
+        until("pods", { items: [{ status: { phase: "Running" } }] }),
+      ],
       steps: [
         events("Deployment", ["ScalingReplicaSet"]),
         events("ReplicaSet", ["SuccessfulCreate"]),
@@ -204,7 +208,19 @@ export const workloads: Subject = {
             ],
           },
         ),
-        condition("deployments/web", "Available", "False"),
+        until(
+          "deployments/web",
+          {
+            status: {
+              updatedReplicas: 1,
+              conditions: [
+                { type: "Available", status: "False" },
+                { type: "Progressing", reason: "ReplicaSetUpdated" },
+              ],
+            },
+          },
+          { show: [...CONDITIONS, ...COUNTS], unordered: true },
+        ),
       ],
     },
     {
@@ -222,7 +238,19 @@ export const workloads: Subject = {
             ],
           },
         ),
-        condition("deployments/web", "Available", "False"),
+        until(
+          "deployments/web",
+          {
+            status: {
+              updatedReplicas: 1,
+              conditions: [
+                { type: "Available", status: "False" },
+                { type: "Progressing", reason: "ReplicaSetUpdated" },
+              ],
+            },
+          },
+          { show: [...CONDITIONS, ...COUNTS], unordered: true },
+        ),
       ],
     },
     {

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { realAmbient } from "@oaas/foundation/real";
-import { ApiServer, builtInKinds } from "@oaas/kube-apiserver";
+import { embeddedServer } from "@oaas/kube-apiserver";
 import { listenHttp } from "@oaas/kube-apiserver/node";
-import { componentFile, runCommand } from "@oaas/testkit";
+import { componentFile, makeAuthority, runCommand } from "@oaas/testkit";
 import type { Subject } from "./case.ts";
 import { socketWire } from "./http.ts";
 import { USERS, type Target } from "./target.ts";
@@ -13,14 +13,23 @@ const ADMIN = { name: "admin", token: "admin-token", groups: ["system:masters"] 
 
 /** The embedded server on a socket of loopback, as a person would reach it. */
 export async function startEmbeddedTarget(needs: Subject["needs"]): Promise<Target> {
-  void needs;
-  const server = new ApiServer({ ...realAmbient, kinds: builtInKinds() });
+  const hasControllers = needs === "controllers";
+  const { server } = embeddedServer({
+    ...realAmbient,
+    collectsGarbage: hasControllers,
+    // As KWOK does it: two nodes, and no events of kubelets.
+    ...(hasControllers ? { simulation: { nodes: 2, containerEvents: false } } : {}),
+  });
   await server.start();
-  const listener = await listenHttp(server);
+  const authority = makeAuthority("conformance-ca", 2);
+  const certificate = authority.issue({ commonName: "embedded", hosts: ["127.0.0.1"] });
+  const listener = await listenHttp(server, {
+    tls: { certificate: certificate.certificate, key: certificate.key, authority: authority.certificate },
+  });
   const folder = mkdtempSync(join(tmpdir(), "oaas-conformance-"));
   const kubeconfig = join(folder, "kubeconfig");
-  writeFileSync(kubeconfig, JSON.stringify(configOf(listener.url)), { mode: 0o600 });
-  const wire = socketWire(listener.url, undefined);
+  writeFileSync(kubeconfig, JSON.stringify(configOf(listener.url, authority.certificate)), { mode: 0o600 });
+  const wire = socketWire(listener.url, authority.certificate);
   return {
     name: "embedded",
     wire,
@@ -41,11 +50,16 @@ export async function startEmbeddedTarget(needs: Subject["needs"]): Promise<Targ
   };
 }
 
-function configOf(url: string): object {
+function configOf(url: string, authority: string): object {
   return {
     apiVersion: "v1",
     kind: "Config",
-    clusters: [{ name: "test", cluster: { server: url } }],
+    clusters: [
+      {
+        name: "test",
+        cluster: { server: url, "certificate-authority-data": Buffer.from(authority).toString("base64") },
+      },
+    ],
     users: [ADMIN, ...USERS].map(({ name, token }) => ({ name, user: { token } })),
     contexts: [{ name: "test", context: { cluster: "test", user: ADMIN.name } }],
     "current-context": "test",

@@ -8,6 +8,9 @@ const TOKEN = /\beyJ[\w-]+\.[\w-]+\.[\w-]+/g;
 const LISTED = /(is invalid: )\[.*\]$/s;
 const HASH_LABELS = ["pod-template-hash", "controller-revision-hash"];
 
+/** How much the server adds to a name that it is to make up. */
+const MADE_LENGTH = 5;
+
 /**
  * Makes what a server answered comparable with what another did: times go, ids and versions become numbers in the order in which they appear, so
  * that equal ones stay equal and different ones different. One for a whole case and server.
@@ -43,7 +46,9 @@ export class Normaliser {
     if (!isJsonObject(value)) return;
     const { generateName, name, labels } = value;
     if (typeof generateName === "string" && typeof name === "string" && name.startsWith(generateName)) {
-      this.#learnMade(name.slice(generateName.length), "made");
+      const made = name.slice(generateName.length);
+      // Pods of a StatefulSet have such a beginning too, and end with a number.
+      if (made.length === MADE_LENGTH) this.#learnMade(made, "made");
     }
     if (labels !== undefined && isJsonObject(labels)) {
       for (const label of HASH_LABELS) {
