@@ -2,13 +2,22 @@ import path from "node:path";
 import { echoPackage } from "../apps/package-manager/test/running-pm.ts";
 import type { Bench, Ratio } from "./harness.ts";
 import { scaled } from "./kube/scale.ts";
-import { contest, measurementsOf, requestText, startArena, withConstants, type Standing } from "./pm/contest.ts";
+import {
+  contest,
+  measurementsOf,
+  oursOf,
+  requestText,
+  startArena,
+  withConstants,
+  type Contender,
+  type Standing,
+} from "./pm/contest.ts";
 import { startMeasuredPm } from "./pm/measured-pm.ts";
 import { shopPackage } from "./pm/seed.ts";
 
 const DEPLOYMENTS = scaled(10_000);
 const PACKAGES = 100;
-const LOAD = { rounds: 7, roundMs: scaled(2_000), connections: 32 };
+const LOAD = { rounds: 7, roundMs: scaled(1_000), connections: 32 };
 const MAIN = path.join(import.meta.dirname, "pm", "seeded-main.ts");
 const MIB = 1024 * 1024;
 /** The earlier implementation: lists of 250 deployments per second, a page of 20 of them being as dear. */
@@ -18,13 +27,18 @@ const EARLIER_LISTS = 8;
 const SMALL = JSON.stringify(echoPackage("shop-@@", { metadata: { description: "change ########" } }));
 const LARGE = JSON.stringify(shopPackage("shop-@@", "change ########"));
 
-const REQUESTS = {
+/** Put beside servers that answer the same bytes. */
+const CONTESTED = {
   "GET package": requestText("GET", "/api/v1/packages/shop-07"),
   "GET deployment": requestText("GET", "/api/v1/deployments/order-00007"),
   "POST package": requestText("POST", "/api/v1/packages/shop-@@", SMALL),
   "POST package of five functions": requestText("POST", "/api/v1/packages/shop-@@", LARGE),
-  "page of 20": requestText("GET", "/api/v1/deployments?limit=20"),
   "page of 100": requestText("GET", "/api/v1/deployments?limit=100"),
+};
+
+/** Put beside each other. */
+const ALONE = {
+  "page of 20": requestText("GET", "/api/v1/deployments?limit=20"),
   "page of 250": requestText("GET", "/api/v1/deployments?limit=250"),
 };
 
@@ -39,10 +53,13 @@ export const bench: Bench = {
     });
     const { heapBytes = Number.NaN, rssBytes } = await pm.figures({ heap: true });
     const standings = new Map<string, readonly Standing[]>();
-    for (const [what, request] of Object.entries(REQUESTS)) {
+    const compete = async (what: string, contenders: readonly Contender[]): Promise<void> => {
       log(`${what}: ${LOAD.rounds} rounds of ${LOAD.roundMs} ms each`);
-      standings.set(what, await contest(arena.loader, await withConstants(pm, request, arena.constants), LOAD));
-    }
+      standings.set(what, await contest(arena.loader, contenders, LOAD));
+    };
+    for (const [what, request] of Object.entries(CONTESTED))
+      await compete(what, await withConstants(pm, request, arena.constants));
+    for (const [what, request] of Object.entries(ALONE)) await compete(what, [oursOf(pm, request)]);
     const of = (what: string, name: string): Standing =>
       standings.get(what)?.find((each) => each.name === name) as Standing;
     const against = (what: string, name: string, floor: number, explains: string): Ratio => ({

@@ -7,13 +7,13 @@ import { openSqliteStore } from "@oaas/storage/sqlite";
 import { startEtcd } from "@oaas/testkit";
 import type { Bench } from "./harness.ts";
 import { scaled } from "./kube/scale.ts";
-import { contest, measurementsOf, requestText, startArena, type Contender, type Standing } from "./pm/contest.ts";
-import { startMeasuredPm, type MeasuredPm } from "./pm/measured-pm.ts";
+import { contest, measurementsOf, oursOf, requestText, startArena, type Standing } from "./pm/contest.ts";
+import { startMeasuredPm } from "./pm/measured-pm.ts";
 import { seed, shopPackage } from "./pm/seed.ts";
 
 const DEPLOYMENTS = scaled(10_000);
 const PACKAGES = 100;
-const LOAD = { rounds: 5, roundMs: scaled(2_000), connections: 32 };
+const LOAD = { rounds: 5, roundMs: scaled(1_000), connections: 32 };
 const MEMORY_MAIN = path.join(import.meta.dirname, "pm", "seeded-main.ts");
 const PREFIX = "/oaas/pm/";
 const MIB = 1024 * 1024;
@@ -54,7 +54,7 @@ export const bench: Bench = {
       const standings = new Map<string, readonly Standing[]>();
       for (const [what, request] of Object.entries(REQUESTS)) {
         log(`${what}: ${LOAD.rounds} rounds of ${LOAD.roundMs} ms each`);
-        const contenders = Object.entries(managers).map(([name, pm]) => contender(name, pm, request));
+        const contenders = Object.entries(managers).map(([name, pm]) => oursOf(pm, request, name));
         standings.set(what, await contest(arena.loader, contenders, LOAD));
       }
       const rateOf = (what: string, name: string): number =>
@@ -103,7 +103,3 @@ export const bench: Bench = {
     }
   },
 };
-
-function contender(name: string, pm: MeasuredPm, request: string): Contender {
-  return { name, port: pm.port, request, cpuMs: async () => (await pm.figures()).cpuMs };
-}

@@ -73,6 +73,11 @@ export function measurementsOf(what: string, standings: readonly Standing[]): Me
   ]);
 }
 
+/** Ours. */
+export function oursOf(pm: MeasuredPm, request: string, name = "ours"): Contender {
+  return { name, port: pm.port, request, cpuMs: async () => (await pm.figures()).cpuMs };
+}
+
 /** Ours, and the two servers that answer any request with the very answer that ours gave to this one. */
 export async function withConstants(pm: MeasuredPm, request: string, constants: Helper): Promise<readonly Contender[]> {
   const [head = "", body = ""] = request.replaceAll("########", "00000000").replaceAll("@@", "00").split("\r\n\r\n");
@@ -90,11 +95,7 @@ export async function withConstants(pm: MeasuredPm, request: string, constants: 
     const asked: Constant = { by, status: answer.status, headers, body: answer.text };
     return { name: by, port: await constants.ask<number>(asked), request, cpuMs };
   };
-  return [
-    { name: "ours", port: pm.port, request, cpuMs: async () => (await pm.figures()).cpuMs },
-    await constant("node:http"),
-    await constant("fastify"),
-  ];
+  return [oursOf(pm, request), await constant("node:http"), await constant("fastify")];
 }
 
 /** A request as it goes over the wire. */
