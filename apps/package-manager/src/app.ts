@@ -1,4 +1,5 @@
 import { FILE_DESCRIPTORS } from "@oaas/contracts/grpc";
+import { Fault } from "@oaas/foundation";
 import { ensureCorrelationId } from "@oaas/observability";
 import { cannotListen, HealthBoard, listenOnePort, reflectionServices, RpcServer, type OnePort } from "@oaas/rpc";
 import { auditToLog, type AuditTrail } from "./access/audit.ts";
@@ -8,7 +9,8 @@ import { OidcCallers } from "./access/oidc.ts";
 import { RateLimiter } from "./access/rate-limit.ts";
 import type { TokenTable } from "./access/token-file.ts";
 import { grpcOnly } from "./adapters/grpc-only.ts";
-import { isOpen, listenHost, type PmConfig } from "./config.ts";
+import { openMetricsDoor, type MetricsDoor } from "./adapters/metrics-door.ts";
+import { isOpen, listenHost, servesMetrics, unusedSettings, type PmConfig } from "./config.ts";
 import { packageService } from "./grpc/package-service.ts";
 import { Idempotency } from "./http/idempotency.ts";
 import { Pipeline } from "./http/pipeline.ts";
@@ -34,6 +36,7 @@ export interface RunningApp {
   readonly host: string;
   readonly port: number;
   readonly grpcPort: number | undefined;
+  readonly metricsPort: number | undefined;
   /** What is not fit for production, in sentences. */
   readonly warnings: readonly string[];
   /** Stops in order and in bounded time: no new requests, running ones end or are let go, sagas are left to their journal, connections close. Repeatable. */
@@ -42,6 +45,7 @@ export interface RunningApp {
 
 /** Starts the package manager: everything it can do, and the ways in. */
 export async function startApp(config: PmConfig, ports: AppPorts): Promise<RunningApp> {
+  for (const note of unusedSettings(config)) ports.logger.warn(note);
   const platform = await startPlatform(config, ports);
   const authenticate = authenticatorOf(config, ports);
   const audit = auditToLog(ports.logger, (work) =>
@@ -51,27 +55,31 @@ export async function startApp(config: PmConfig, ports: AppPorts): Promise<Runni
   const warnings = warningsOf(config);
   const http = httpServer(config, ports, platform, { authenticate, audit, warnings });
   const host = listenHost(config);
+  let metrics: MetricsDoor | undefined;
   try {
     const port = await http.listen(host, config.server.port).catch((thrown: Error) => {
       throw cannotListen(host, config.server.port, thrown);
     });
+    metrics = await metricsDoor(config, ports);
     const grpc = await grpcDoor(config, ports, platform, { authenticate, audit });
     let closing: Promise<void> | undefined;
     return {
       host,
       port,
       grpcPort: grpc?.port,
+      metricsPort: metrics?.port,
       warnings,
       close: () =>
         (closing ??= (async () => {
           const { graceMs } = config.server;
           const late = ports.ambient.timers.after(graceMs, () => http.closeAllConnections());
-          await Promise.all([http.close(), grpc?.close(graceMs)]);
+          await Promise.all([http.close(), grpc?.close(graceMs), metrics?.close()]);
           late.cancel();
           await platform.close(graceMs);
         })()),
     };
   } catch (thrown) {
+    await metrics?.close();
     await http.close();
     await platform.close(0);
     throw thrown;
@@ -114,7 +122,7 @@ function httpServer(
         warnings: () => edge.warnings,
         checks: () =>
           Object.fromEntries(Object.entries(platform.troubles()).map(([name, fault]) => [name, fault?.message])),
-        metrics: ports.metricsText,
+        metrics: servesMetrics(config) ? ports.metricsText : noMetrics,
         metricsType: ports.metricsType,
       }),
     },
@@ -145,6 +153,17 @@ async function grpcDoor(
     http: grpcOnly(),
     timers: ports.ambient.timers,
   });
+}
+
+async function metricsDoor(config: PmConfig, ports: AppPorts): Promise<MetricsDoor | undefined> {
+  const { port } = config.metrics;
+  if (port === undefined || !servesMetrics(config)) return undefined;
+  return openMetricsDoor({ host: listenHost(config), port, text: ports.metricsText, type: ports.metricsType });
+}
+
+async function noMetrics(): Promise<never> {
+  const off = "metrics are switched off (METRICS_ENABLED, OBSERVABILITY_ENABLED)";
+  throw new Fault({ kind: "not-found", resource: "path", name: "/metrics" }, off);
 }
 
 function authenticatorOf(config: PmConfig, ports: AppPorts): Authenticator {

@@ -1,6 +1,6 @@
 import { parseConfig } from "@oaas/config";
 import { describe, expect, it } from "vitest";
-import { isOpen, listenHost, pmConfig } from "./config.ts";
+import { isOpen, listenHost, pmConfig, servesMetrics, unusedSettings } from "./config.ts";
 
 const read = (env: Readonly<Record<string, string>>) => parseConfig(pmConfig, { env });
 
@@ -43,5 +43,34 @@ describe("who is let in from where", () => {
     const parsed = read(env);
     if (!parsed.ok) return expect.unreachable(JSON.stringify(parsed.error));
     return expect([listenHost(parsed.value), isOpen(parsed.value)]).toEqual([host, open]);
+  });
+});
+
+describe("what it tells of itself", () => {
+  const told = (env: Readonly<Record<string, string>>) => {
+    const parsed = read(env);
+    if (!parsed.ok) return expect.unreachable(JSON.stringify(parsed.error));
+    return parsed.value;
+  };
+
+  it("serves metrics unless one of the two switches is off", () => {
+    expect(servesMetrics(told({}))).toBe(true);
+    expect(servesMetrics(told({ METRICS_ENABLED: "false" }))).toBe(false);
+    expect(servesMetrics(told({ OBSERVABILITY_ENABLED: "false" }))).toBe(false);
+  });
+
+  it("takes the older name of the collector", () => {
+    expect(told({ TRACING_ENDPOINT: "http://otel:4318" }).tracing).toMatchObject({
+      enabled: true,
+      endpoint: "http://otel:4318",
+    });
+  });
+
+  it("says which settings of earlier releases have no effect", () => {
+    expect(unusedSettings(told({ GATEWAY_URL: "http://g", STATIC_DIR: "static" }))).toEqual([
+      "STATIC_DIR is set and not used",
+      "GATEWAY_URL is set and not used",
+    ]);
+    expect(unusedSettings(told({}))).toEqual([]);
   });
 });

@@ -3,6 +3,21 @@ import type { Violation } from "@oaas/foundation";
 import { checkClusters } from "./clusters/cluster-config.ts";
 import { clusterVariables } from "./clusters/cluster-variables.ts";
 
+/** What earlier releases knew and this one has no use for; set, it is said so in the log. */
+const unused = (name: string, what: string) =>
+  env(name).string().optional().doc(`Known from earlier releases and not used: ${what}.`);
+
+const notOffered = {
+  staticDir: unused("STATIC_DIR", "no static files are served"),
+  gatewayUrl: unused("GATEWAY_URL", "/api/gateway answers 501"),
+  gatewayTimeout: unused("GATEWAY_TIMEOUT", "/api/gateway answers 501"),
+  compilerUrl: unused("OPRC_COMPILER_URL", "/api/v1/scripts answers 501"),
+  compilerTimeout: unused("OPRC_COMPILER_TIMEOUT", "/api/v1/scripts answers 501"),
+  compilerMaxRetries: unused("OPRC_COMPILER_MAX_RETRIES", "/api/v1/scripts answers 501"),
+  artifactDir: unused("OPRC_ARTIFACT_DIR", "/api/v1/artifacts answers 501"),
+  artifactBaseUrl: unused("OPRC_ARTIFACT_BASE_URL", "/api/v1/artifacts answers 501"),
+};
+
 const variables = {
   server: {
     host: env("SERVER_HOST")
@@ -164,8 +179,22 @@ const variables = {
       .default("env")
       .doc("Label of clusters that target_env is compared with."),
   },
+  metrics: {
+    enabled: env("METRICS_ENABLED").bool().default(true).doc("false serves no metrics: /metrics answers 404."),
+    port: env("METRICS_PORT")
+      .port()
+      .optional()
+      .doc("Serves /metrics here as well, to everybody who reaches it; on SERVER_PORT it asks for a viewer."),
+  },
   log: loggingVariables(),
-  tracing: tracingVariables("oprc-pm"),
+  tracing: {
+    ...tracingVariables("oprc-pm"),
+    observability: env("OBSERVABILITY_ENABLED")
+      .bool()
+      .default(true)
+      .doc("false serves no metrics and sends no traces, whatever else is set."),
+  },
+  notOffered,
 };
 
 /** Everything that can be set about the package manager. */
@@ -177,6 +206,18 @@ export const pmConfig = defineConfig({
 });
 
 export type PmConfig = ConfigOf<typeof variables>;
+
+/** What is set and has no effect, in sentences for the log. */
+export function unusedSettings({ notOffered: set }: PmConfig): readonly string[] {
+  return Object.entries(notOffered)
+    .filter(([key]) => set[key as keyof typeof set] !== undefined)
+    .map(([, { spec }]) => `${spec.name} is set and not used`);
+}
+
+/** Whether metrics are served at all. */
+export function servesMetrics({ metrics, tracing }: PmConfig): boolean {
+  return metrics.enabled && tracing.observability;
+}
 
 /** Whether somebody can prove who they are. */
 export function hasCredentials({ auth }: PmConfig): boolean {

@@ -46,7 +46,8 @@ export function packageManager(open: typeof openStore) {
       throw thrown;
     });
     for (const warning of app.warnings) log.warn(warning);
-    log.info("the package manager listens", { host: app.host, port: app.port, grpc_port: app.grpcPort });
+    const { host, port, grpcPort, metricsPort } = app;
+    log.info("the package manager listens", { host, port, grpc_port: grpcPort, metrics_port: metricsPort });
     return {
       close: async () => {
         await app.close();

@@ -221,6 +221,20 @@ describe("the edge", () => {
     expect((await pm.call("HEAD", "/health")).status).toBe(200);
   });
 
+  test("metrics have a port of their own when asked for, and none when switched off", async () => {
+    await using own = await startPm({ env: { METRICS_PORT: "0" } });
+    const door = `http://127.0.0.1:${own.app.metricsPort}`;
+    expect((await fetch(`${door}/metrics`)).status).toBe(200);
+    expect((await fetch(`${door}/api/v1/packages`)).status).toBe(404);
+    expect((await fetch(`${door}/metrics`, { method: "POST" })).status).toBe(404);
+    await using off = await startPm({ env: { METRICS_ENABLED: "false", METRICS_PORT: "0" } });
+    expect(off.app.metricsPort).toBeUndefined();
+    expect(await off.call("GET", "/metrics")).toMatchObject({
+      status: 404,
+      json: { error: expect.stringContaining("METRICS_ENABLED") as string },
+    });
+  });
+
   test("large answers are compressed for who takes it", async () => {
     const plain = await pm.call("GET", "/openapi.json", { headers: { "accept-encoding": "identity" } });
     const { port } = new URL(pm.url);

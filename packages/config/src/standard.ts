@@ -48,8 +48,10 @@ export function loggingVariables(...aliases: readonly string[]) {
 /** Export of traces, the same for every service; off while no endpoint is set. */
 export function tracingVariables(service: string) {
   return {
+    enabled: env("TRACING_ENABLED").bool().default(true).doc("false sends no traces, also when a collector is named."),
     endpoint: env("OTEL_EXPORTER_OTLP_ENDPOINT")
       .url()
+      .alias("TRACING_ENDPOINT")
       .optional()
       .doc("Collector that traces are sent to, by OTLP over HTTP. Tracing is off without it.")
       .example("http://otel-collector:4318"),

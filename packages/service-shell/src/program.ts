@@ -6,6 +6,9 @@ import type { Observability } from "@oaas/observability/node";
 export interface ServiceConfig {
   readonly log: { readonly level: LogLevelSetting; readonly format: "json" | "plain" | "auto" };
   readonly tracing: {
+    readonly enabled: boolean;
+    /** False where the service can be told to tell nothing of itself at all. */
+    readonly observability?: boolean;
     readonly endpoint: string | undefined;
     readonly serviceName: string;
     readonly sampleRatio: number;

@@ -37,7 +37,8 @@ function startFailure(thrown: unknown): string {
 
 async function serve<C extends ServiceConfig>(program: ServiceProgram<C>, reread: () => C): Promise<void> {
   const config = reread();
-  const { endpoint, serviceName, sampleRatio } = config.tracing;
+  const { enabled, observability: isObserved = true, endpoint, serviceName, sampleRatio } = config.tracing;
+  const isTraced = enabled && isObserved;
   const isTerminal = process.stdout.isTTY;
   const observability = await createObservability({
     service: program.service,
@@ -45,7 +46,7 @@ async function serve<C extends ServiceConfig>(program: ServiceProgram<C>, reread
     ambient: realAmbient,
     log: { ...config.log, isTerminal, colors: !process.env["NO_COLOR"] },
     metrics: { processMetrics: true },
-    tracing: { serviceName, sampleRatio, ...(endpoint === undefined ? {} : { endpoint }) },
+    tracing: { serviceName, sampleRatio, ...(isTraced && endpoint !== undefined ? { endpoint } : {}) },
   });
   const stopper = stopOnSignal(program.signals ?? ["SIGINT", "SIGTERM"], observability);
   try {
