@@ -5,7 +5,7 @@ import { startPm, type PmUnderTest } from "./running-pm.ts";
 
 let pm: PmUnderTest;
 beforeAll(async () => {
-  pm = await startPm({ env: { SERVER_REQUEST_TIMEOUT: "1s" } });
+  pm = await startPm({ env: { SERVER_REQUEST_TIMEOUT: "1s", SERVER_MAX_BODY_BYTES: "65536" } });
 });
 afterAll(() => pm.close());
 
@@ -16,8 +16,8 @@ interface Conversation {
   readonly closed: Promise<void>;
 }
 
-async function open(text = ""): Promise<Conversation> {
-  const socket = connect(Number(new URL(pm.url).port), "127.0.0.1");
+async function open(text = "", port = Number(new URL(pm.url).port)): Promise<Conversation> {
+  const socket = connect(port, "127.0.0.1");
   let said = "";
   socket.on("data", (bytes) => (said += bytes.toString("latin1")));
   socket.on("error", () => undefined);
@@ -49,6 +49,16 @@ describe("clients that are no good", () => {
       text: "GET /health HTTP/1.1\r\nhost: x\r\n\r\n\u0000\u0001\u0002 nonsense\r\n\r\n",
       status: 400,
     },
+    {
+      why: "a body that says it is too long",
+      text: "POST /api/v1/packages HTTP/1.1\r\nhost: x\r\ncontent-length: 65537\r\n\r\n{",
+      status: 413,
+    },
+    {
+      why: "a body in pieces that grows too long",
+      text: `POST /api/v1/packages HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n${`8000\r\n${"x".repeat(0x80_00)}\r\n`.repeat(3)}`,
+      status: 413,
+    },
     { why: "half a request, and then nothing", text: "GET /health HTTP/1.1\r\nhost: x\r\n", status: 408 },
     {
       why: "half a body, and then nothing",
@@ -72,6 +82,42 @@ describe("clients that are no good", () => {
     await eventually(() => ids().length === 50);
     expect(ids()).toEqual(Array.from({ length: 50 }, (_, id) => id));
     socket.destroy();
+  });
+
+  test("HEAD tells what GET would, without the body; a slash at the end makes no difference", async () => {
+    const { socket, said } = await open("HEAD /openapi.json/ HTTP/1.1\r\nhost: x\r\n\r\n");
+    await eventually(() => said().includes("\r\n\r\n"));
+    const { text } = await pm.call("GET", "/openapi.json");
+    expect(said()).toMatch(/^HTTP\/1.1 200 /);
+    expect(said()).toContain(`content-length: ${Buffer.byteLength(text)}\r\n`);
+    expect(said().split("\r\n\r\n")[1]).toBe("");
+    socket.destroy();
+  });
+
+  test("HEAD of a stream of events ends at once", async () => {
+    const { socket, said } = await open(
+      "HEAD /api/v1/events HTTP/1.1\r\nhost: x\r\n\r\nGET /health HTTP/1.1\r\nhost: x\r\n\r\n",
+    );
+    await eventually(() => said().includes('"healthy"'));
+    expect(said()).toMatch(/^HTTP\/1.1 200 [^]*content-type: text\/event-stream/);
+    socket.destroy();
+  });
+
+  test("who is served while it stops is told that this was the last answer; readers of streams are let go", async () => {
+    const stopping = await startPm();
+    const port = Number(new URL(stopping.url).port);
+    const idle = await open("GET /health HTTP/1.1\r\nhost: x\r\n\r\n", port);
+    await eventually(() => idle.said().includes('"healthy"'));
+    const reader = await open("GET /api/v1/events HTTP/1.1\r\nhost: x\r\n\r\n", port);
+    await eventually(() => reader.said().includes(": connected"));
+    const sender = await open("POST /api/v1/plans HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{", port);
+    await eventually(async () => (await stopping.call("GET", "/readyz")).status === 200);
+    const closed = stopping.close();
+    await Promise.all([idle.closed, reader.closed]);
+    sender.socket.write("}");
+    await sender.closed;
+    expect(sender.said()).toMatch(/^HTTP\/1.1 400 [^]*connection: close/i);
+    await closed;
   });
 
   test("many idle connections: others are served meanwhile", async () => {
