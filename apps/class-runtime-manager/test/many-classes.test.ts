@@ -1,0 +1,68 @@
+import { realAmbient } from "@oaas/foundation/real";
+import { KubeClient } from "@oaas/kube-runtime";
+import { createUndiciTransport, loadAccess } from "@oaas/kube-runtime/node";
+import { describeWith, eventually, type KubernetesUnderTest } from "@oaas/testkit";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createClassManager } from "../src/controller/class-manager.ts";
+import { CLASS_RUNTIMES } from "../src/controller/kinds.ts";
+import { startClassCluster } from "./class-cluster.ts";
+import { FACTS } from "./class-lab.ts";
+import { faultyTransport } from "./faulty-transport.ts";
+import { ask, makeNamespace, straightClient, type Wish } from "./world.ts";
+
+const WISH: Wish = { functions: { a: "1", b: "1" }, template: "dev" };
+const CLASSES = 24;
+/** A Deployment and a Service for each function. */
+const CHILDREN = 4;
+/** Classes that are worked on at once. */
+const AT_ONCE = 4;
+
+describeWith(["kubernetes"], "many classes at once, on a real API server", () => {
+  let cluster: KubernetesUnderTest;
+  let client: KubeClient;
+
+  beforeAll(async () => {
+    cluster = await startClassCluster();
+    client = straightClient(cluster);
+  });
+  afterAll(async () => {
+    await client.close();
+    await cluster.close();
+  });
+
+  test("children come before news", async () => {
+    const namespace = "many";
+    await makeNamespace(client, namespace);
+    const names = Array.from({ length: CLASSES }, (_, index) => `order-${index}`);
+    for (const name of names) await ask(client, namespace, name, WISH);
+    const access = loadAccess({ env: {}, kubeconfig: cluster.kubeconfig });
+    const transport = faultyTransport(createUndiciTransport(access, realAmbient));
+    const { manager } = createClassManager({
+      client: new KubeClient({ transport, ambient: realAmbient }),
+      ambient: realAmbient,
+      namespaces: [namespace],
+      facts: FACTS,
+      identity: "test",
+      concurrency: AT_ONCE,
+    });
+    try {
+      manager.start();
+      const untold = async (): Promise<number> => {
+        const { items } = await client.resource(CLASS_RUNTIMES).list({ namespace });
+        return items.filter(({ status }) => status?.resource_refs?.length !== CHILDREN).length;
+      };
+      await eventually(async () => (await untold()) === 0, { timeoutMs: 120_000, what: "news of all classes" });
+      const { writes } = transport;
+      const isNews = (write: string): boolean => write.endsWith("/status");
+      const childrenIn = (some: readonly string[]): string[] =>
+        some.filter((write) => /^PATCH (deployments|services)\//.test(write));
+      expect(childrenIn(writes)).toHaveLength(CLASSES * CHILDREN);
+      // When the last classes are begun, workers that have nothing else to do begin with the news of the first.
+      const before = childrenIn(writes.slice(0, writes.findIndex(isNews)));
+      expect(before.length).toBeGreaterThanOrEqual((CLASSES - AT_ONCE) * CHILDREN);
+    } finally {
+      await manager.stop();
+      await transport.close();
+    }
+  });
+});
