@@ -21,15 +21,23 @@ const VERSION = {
   platform: "node",
 };
 
+/** What kubectl takes the second version of OpenAPI as, and nothing else. */
+const OPENAPI_V2_PROTOBUF = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+/** A document of that version that describes nothing, in protobuf: `swagger: "2.0"`. Clients then leave validation to the server. */
+const NOTHING_DESCRIBED = "\n\u00032.0";
+
 const HEALTH = /^\/(healthz|livez|readyz)(?:\/(ping|log|etcd))?\/?$/;
 
-/** What the server says of itself: its version, and that it is well. */
+/** What the server says of itself: its version, that it is well, and that old clients need not validate for it. */
 export const serverPages: Page = {
   answer: (request: ApiRequest, path: string, query: URLSearchParams): ApiResponse | undefined => {
     if (request.method !== "GET") return undefined;
     if (path === "/version" || path === "/version/") {
       const headers = { "content-type": "application/json", "cache-control": "no-cache, private" };
       return { status: 200, headers, body: JSON.stringify(VERSION, undefined, 2) };
+    }
+    if (path === "/openapi/v2" && request.headers["accept"]?.startsWith(OPENAPI_V2_PROTOBUF) === true) {
+      return { status: 200, headers: { "content-type": OPENAPI_V2_PROTOBUF }, body: NOTHING_DESCRIBED };
     }
     const [, check, part] = HEALTH.exec(path) ?? [];
     if (check === undefined) return undefined;
