@@ -35,7 +35,7 @@ export type Trace = string;
  * A server with simulated workloads, a client and informers in one process on virtual time, without sockets; some requests are delayed, lost or find
  * their watch cut, all by the seed.
  */
-export async function runSeed(seed: number, steps = 30): Promise<Trace> {
+export async function runSeed(seed: number, steps = 12): Promise<Trace> {
   const ambient = virtualAmbient(seed);
   const { time, random } = ambient;
   const lines: string[] = [];
@@ -52,7 +52,7 @@ export async function runSeed(seed: number, steps = 30): Promise<Trace> {
     void act(random, maps, deployments).catch((error: unknown) => tell(`refused: ${String(error)}`));
     await time.advance(randomInt(random, 2000));
   }
-  await time.advance(120_000);
+  await time.advance(30_000);
   tell(`at last ${informers.map((informer) => [...informer.cache.list()].length).join()} of ${server.store.revision}`);
   for (const informer of informers) await informer.stop();
   await client.close();
