@@ -2,7 +2,7 @@ import { notFound } from "@oaas/foundation";
 import type { KubeObject, Status } from "@oaas/kube-core";
 import type { ServerController } from "./cluster-objects.ts";
 import { ANNOTATIONS, DEFAULT_FAILURES, failureOf, failuresOf, type FailureRule } from "./failures/failure.ts";
-import { forbidden, quotaRefusalIn } from "./failures/quota.ts";
+import { forbidden } from "./failures/quota.ts";
 import { knativeControllers } from "./knative/knative-controllers.ts";
 import { ControlLoop, type LoopPorts } from "./loop/control-loop.ts";
 import type { Controller } from "./loop/controller.ts";
@@ -10,7 +10,7 @@ import { serviceController } from "./network/service-controller.ts";
 import { evictionController } from "./nodes/eviction.ts";
 import { nodeController } from "./nodes/node-controller.ts";
 import { registrationController, wantedNodes, type SimulatedNode } from "./nodes/simulated-nodes.ts";
-import { asJson, objectName, typed, type ClusterView } from "./objects/cluster-view.ts";
+import { asJson, objectName, typed } from "./objects/cluster-view.ts";
 import { AUTOSCALERS, NODES, objectKey, PODS, resourceKey, type Resource } from "./objects/resources.ts";
 import type { Pod } from "./objects/typed.ts";
 import { kubeletController } from "./pods/kubelet-controller.ts";
@@ -64,7 +64,7 @@ export function workloadSimulation(ports: LoopPorts, options: SimulationOptions 
     controllers(options, nodes, () => rules),
     ports,
     {
-      admit: (kind, object, view) => refusal(kind, typed(object), view, rules),
+      admit: (kind, object) => refusal(kind, typed(object), rules),
     },
   );
 
@@ -138,17 +138,8 @@ function controllers(
   ];
 }
 
-/** Quotas bind what the simulation makes, whether or not the server itself looks at them. */
-function refusal(
-  kind: string,
-  object: KubeObject,
-  view: ClusterView,
-  rules: readonly FailureRule[],
-): Status | undefined {
-  if (kind !== resourceKey(PODS)) return undefined;
-  const pod = object as Pod;
-  if (failureOf(failuresOf(pod, rules), "quota")) {
-    return forbidden(PODS, pod, "exceeded quota: simulated, requested: pods=1, used: pods=0, limited: pods=0");
-  }
-  return quotaRefusalIn(view, PODS, pod);
+/** A quota that is used up on command; real ones are the server's to hold. */
+function refusal(kind: string, object: KubeObject, rules: readonly FailureRule[]): Status | undefined {
+  if (kind !== resourceKey(PODS) || !failureOf(failuresOf(object as Pod, rules), "quota")) return undefined;
+  return forbidden(PODS, object, "exceeded quota: simulated, requested: pods=1, used: pods=0, limited: pods=0");
 }

@@ -1,9 +1,9 @@
 import { addQuantities, formatQuantity, type KubeObject, type Quantity, type Status } from "@oaas/kube-core";
 import { isFinished, plus, podLimits, podRequests, quantity, type Sums } from "../objects/pods.ts";
-import { QUOTAS, resourceKey, type Resource } from "../objects/resources.ts";
+import { resourceKey, type Resource } from "../objects/resources.ts";
 import type { ClusterView } from "../objects/cluster-view.ts";
 import type { ServedKind } from "../cluster-objects.ts";
-import type { Amounts, Claim, Pod, Quota, Service } from "../objects/typed.ts";
+import type { Claim, Pod, Quota, Service } from "../objects/typed.ts";
 
 /** What a quota counts of one object: `pods`, `requests.cpu`, `count/deployments.apps`, and so on. */
 export function quotaUsage(kind: Pick<Resource, "group" | "resource">, object: KubeObject): Sums {
@@ -86,24 +86,6 @@ export function forbidden(kind: Pick<Resource, "group" | "resource">, object: Ku
     message: `${plural} "${name}" is forbidden: ${why}`,
     details: { name, kind: kind.resource, ...(kind.group === "" ? {} : { group: kind.group }) },
   };
-}
-
-/** The same for an object that is to be made: quotas are held against what there is now, not against what their status last said. */
-export function quotaRefusalIn(
-  view: ClusterView,
-  kind: Pick<Resource, "group" | "resource">,
-  object: KubeObject,
-): Status | undefined {
-  const { namespace = "" } = object.metadata;
-  const quotas = view.list<Quota>(QUOTAS, namespace).map((quota) => {
-    const hard = quota.spec?.hard ?? {};
-    return { ...quota, status: { hard, used: written(usageIn(namespace, Object.keys(hard), view)) } };
-  });
-  return quotaRefusal(kind, object, quotas);
-}
-
-function written(sums: Sums): Amounts {
-  return Object.fromEntries(Object.entries(sums).map(([name, amount]) => [name, formatQuantity(amount)]));
 }
 
 /** What there is in a namespace of the things that these names speak of. */

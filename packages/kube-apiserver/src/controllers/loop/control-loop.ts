@@ -23,7 +23,7 @@ export interface LoopProblem {
 
 export interface LoopOptions {
   /** Refuses a creation before the server is asked, as an admission plugin would. */
-  readonly admit?: (kind: string, object: JsonObject, view: ClusterView) => Status | undefined;
+  readonly admit?: (kind: string, object: JsonObject) => Status | undefined;
 }
 
 /** Retries of one key: 5 ms doubling to 1,000 s, as the rate limiter of the real controllers. */
@@ -244,7 +244,7 @@ export class ControlLoop implements ServerController {
     const { objects } = this.#ports;
     switch (step.do) {
       case "create": {
-        const refusal = this.#options.admit?.(resourceKey(step.kind), step.object, this.#view);
+        const refusal = this.#options.admit?.(resourceKey(step.kind), step.object);
         return refusal === undefined ? objects.create(step.kind, step.object, writer) : err(refusal);
       }
       case "update":
