@@ -69,6 +69,7 @@ export const PACKAGES: Readonly<Record<string, PackageRule>> = {
       "config",
       "contracts",
       "foundation",
+      "kube-apiserver",
       "kube-core",
       "kube-runtime",
       "observability",

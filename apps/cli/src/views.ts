@@ -96,7 +96,8 @@ export function runtimeView({ now, colours }: Look): View<ItemOf<"listClassRunti
     nameOf: ({ id }) => id,
     columns: [
       { header: "ID", cell: ({ id }) => id },
-      { header: "CLASS", cell: ({ package_name, class_key }) => `${package_name}.${class_key}` },
+      // Clusters tell the whole key.
+      { header: "CLASS", cell: ({ class_key }) => class_key },
       { header: "CLUSTER", cell: ({ cluster_name, target_environment }) => cluster_name ?? target_environment },
       { header: "PHASE", cell: ({ status }) => stateText(status?.condition ?? "Unknown", colours) },
       { header: "AGE", cell: ({ created_at }) => ageText(created_at, now) },

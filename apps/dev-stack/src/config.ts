@@ -22,11 +22,18 @@ const variables = {
     .alias("NO_CLUSTER")
     .doc("Starts the package manager alone, without Kubernetes clusters. As a flag: --no-cluster."),
   clusters: {
+    real: env("OAAS_STACK_REAL")
+      .bool()
+      .default(false)
+      .alias("REAL")
+      .doc(
+        "Starts real Kubernetes (API server, controller manager, scheduler, etcd, with KWOK's nodes) in place of the simulated clusters. It is built from source once. As a flag: --real.",
+      ),
     count: env("OAAS_STACK_CLUSTERS")
       .int({ min: 1, max: 3 })
-      .default(2)
+      .default(3)
       .alias("CLUSTERS")
-      .doc("How many clusters, each with a class runtime manager: edge, cloud, far-edge. As a flag: --clusters=3."),
+      .doc("How many clusters, each with a class runtime manager: edge, cloud, far-edge. As a flag: --clusters=2."),
     apiPort: env("OAAS_STACK_API_PORT")
       .port()
       .default(0)

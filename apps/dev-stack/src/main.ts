@@ -32,13 +32,14 @@ await runService({
       return createObservability({ service, version: VERSION, ambient, log });
     };
     // Loaded on demand: help and a wrong flag are told at once, and without clusters the stack is there at once.
-    const [{ startApp }, { packageManagerOf }, { StackPlatform }, real] = await Promise.all([
+    const [{ startApp }, { packageManagerOf }, { StackPlatform }, stack] = await Promise.all([
       import("./app.ts"),
       import("./adapters/package-manager.ts"),
       import("./platform/stack-platform.ts"),
-      config.noCluster ? undefined : import("./adapters/real-clusters.ts"),
+      config.noCluster ? undefined : import("./adapters/stack-clusters.ts"),
     ]);
-    const clusters = real?.realClusters({ config: config.clusters, dataDir, logger, env, ambient, observe }) ?? [];
+    const parts = { config: config.clusters, dataDir, logger, env, ambient, observe };
+    const clusters = (await stack?.stackClusters(parts)) ?? [];
     const store = openSqliteStore({ ambient, file: path.join(dataDir, "store.sqlite") });
     const start = async (): Promise<RunningApp> => {
       const { server } = config;
@@ -56,7 +57,7 @@ await runService({
     const { url, pageUrl, starts } = app;
     const state = await app.look();
     if (isTerminal) {
-      const kubectl = real?.kubectlCommand() ?? "kubectl";
+      const kubectl = (await stack?.kubectlCommand(config.clusters.real)) ?? "kubectl";
       process.stdout.write(readyScreen({ url, pageUrl, dataDir, starts, state, kubectl }));
     } else logger.info("the local stack is up", { url, page_url: pageUrl, start: starts.count, ...state });
     return app;

@@ -38,8 +38,7 @@ export function partsOf({ packageManager, clusters }: StackState): readonly Part
     { name: "Package manager", what: (state === "running" ? url : detail) ?? "", state },
     ...deployments.map(deploymentPart),
     ...(clusters.length === 0 ? OFF : clusters.flatMap(clusterParts)),
-    { name: "Simulated clusters", what: "embedded Kubernetes API servers", state: "absent" },
-    { name: "Console and command line", what: "the browser's and the terminal's view", state: "absent" },
+    { name: "Console", what: "the browser's view", state: "absent" },
   ];
 }
 

@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
-import { commandLine, componentFile, describeWith, eventually, processesWith, runCommand } from "@oaas/testkit";
+import { commandLine, describeWith, eventually, processesWith, runCommand } from "@oaas/testkit";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 
 const MAIN = path.resolve(import.meta.dirname, "..", "src", "main.ts");
@@ -136,32 +136,37 @@ describe("npm start", () => {
   });
 });
 
-describeWith(["kubernetes", "etcd", "kwok"], "npm start with its clusters", () => {
-  const kubectl = async (stack: Stack, cluster: number, ...args: string[]): Promise<string> => {
-    const env = { KUBECONFIG: stack.clusters[cluster]?.kubeconfig ?? "", HOME: folder };
-    const result = await runCommand(componentFile("kubectl"), args, { env });
-    if (result.exitCode !== 0) throw new Error(result.stderr);
-    return result.stdout;
-  };
-  const classesIn = (stack: Stack, cluster: number): Promise<string> =>
-    kubectl(stack, cluster, "get", "crt", "-o", "jsonpath={range .items[*]}{.metadata.name}={.status.phase} {end}");
-  const healthOf = async (stack: Stack) => {
-    const response = await fetch(`${stack.page_url}/health`);
-    return { code: response.status, text: await response.text() };
-  };
-  /** The lines of the README that a person copies, on this stack. */
-  const walk = async (stack: Stack): Promise<{ exitCode: number | null; stdout: string; stderr: string }> => {
-    const blocks = [...readFileSync(README, "utf8").matchAll(/```sh walk\n([^]*?)```/g)].map(([, lines]) => lines);
-    const script = ["set -eu", ...blocks].join("\n").replaceAll("127.0.0.1:8080", new URL(stack.url).host);
-    return runCommand("bash", ["-c", script], {
-      cwd: path.dirname(README),
-      env: { PATH: `${path.dirname(process.execPath)}:${process.env["PATH"] ?? ""}` },
-      timeoutMs: 150_000,
-    });
-  };
+const healthOf = async (stack: Stack) => {
+  const response = await fetch(`${stack.page_url}/health`);
+  return { code: response.status, text: await response.text() };
+};
 
-  test("an example runs in two clusters; the walk of the README; kill -9 leaves no process; the next start finds all; a loss is told; the stop is whole", async () => {
-    const dataDir = path.join(folder, "clusters");
+/** The classes of a cluster as its API server has them: `name=phase`, in order. */
+const classesIn = async (stack: Stack, cluster: number): Promise<string> => {
+  const { items } = (await (
+    await fetch(`${stack.clusters[cluster]?.apiUrl}/apis/oaas.io/v1alpha1/classruntimes`)
+  ).json()) as { items: readonly { metadata: { name: string }; status?: { phase?: string } }[] };
+  return items.map(({ metadata, status }) => `${metadata.name}=${status?.phase ?? ""} `).join("");
+};
+
+/** The lines of the README that a person copies, on this stack. */
+const walk = async (stack: Stack): Promise<{ exitCode: number | null; stdout: string; stderr: string }> => {
+  const blocks = [...readFileSync(README, "utf8").matchAll(/```sh walk\n([^]*?)```/g)].map(([, lines]) => lines);
+  const script = ["set -eu", ...blocks].join("\n").replaceAll("127.0.0.1:8080", new URL(stack.url).host);
+  return runCommand("bash", ["-c", script], {
+    cwd: path.dirname(README),
+    env: {
+      PATH: `${path.dirname(process.execPath)}:${process.env["PATH"] ?? ""}`,
+      HOME: folder,
+      OAAS_PM_URL: stack.url,
+    },
+    timeoutMs: 200_000,
+  });
+};
+
+describe("npm start with its simulated clusters", () => {
+  test("an example runs in three clusters; the walk of the README; a kill -9 loses nothing; the next start finds all", async () => {
+    const dataDir = path.join(folder, "simulated");
     const first = await start(dataDir, { flags: [] });
     const health = await healthOf(first);
     expect(health.code).toBe(200);
@@ -173,16 +178,14 @@ describeWith(["kubernetes", "etcd", "kwok"], "npm start with its clusters", () =
           {
             key: "shop-order",
             condition: "Running",
-            clusters: [
-              { name: "cloud", condition: "Running" },
-              { name: "edge", condition: "Running" },
-            ],
+            clusters: ["cloud", "edge", "far-edge"].map((name) => ({ name, condition: "Running" })),
           },
         ],
       },
       clusters: [
         { name: "edge", state: "running", nodes: 2, classes: [{ phase: "available" }] },
         { name: "cloud", state: "running", nodes: 3, classes: [{ phase: "available" }] },
+        { name: "far-edge", state: "running", nodes: 1, classes: [{ phase: "available" }] },
       ],
     });
     expect(await classesIn(first, 0)).toMatch(/^shop-order-edge-\S+=available $/);
@@ -192,12 +195,18 @@ describeWith(["kubernetes", "etcd", "kwok"], "npm start with its clusters", () =
     expect(walked, walked.stderr).toMatchObject({ exitCode: 0 });
     expect(walked.stdout).toContain("5 replicas over 2 clusters");
     expect(walked.stdout).toContain("event: deployment");
-    expect(walked.stdout).toMatch(/"deleted_envs":\["cloud","edge"\]}\[\]\n$/);
+    expect(walked.stdout).toMatch(/"deleted_envs":\["cloud","edge"\]}\[\]\n/);
+    expect(walked.stdout).toContain("package/counter deleted\n");
     expect(await classesIn(first, 0)).not.toContain("counter");
 
-    await kubectl(first, 0, "apply", "-f", path.resolve(README, "..", "examples", "order-class", "class-runtime.yaml"));
+    const order = path.resolve(README, "..", "examples", "order-class", "class-runtime.yaml");
+    const applied = await fetch(
+      `${first.clusters[0]?.apiUrl}/apis/oaas.io/v1alpha1/namespaces/default/classruntimes/order?fieldManager=test`,
+      { method: "PATCH", headers: { "content-type": "application/apply-patch+yaml" }, body: readFileSync(order) },
+    );
+    expect(applied.status, await applied.text()).toBe(201);
     first.child.kill("SIGKILL");
-    await eventually(() => processesWith(dataDir).length === 0, { what: "everything to end" });
+    await once(first.child, "exit");
 
     const second = await start(dataDir, { flags: [] });
     expect(second.start).toBe(2);
@@ -207,7 +216,26 @@ describeWith(["kubernetes", "etcd", "kwok"], "npm start with its clusters", () =
       { timeoutMs: 60_000 },
     );
     expect(await (await fetch(`${second.url}/api/v1/deployments/shop-order/revisions`)).json()).toHaveLength(1);
+    expect(await second.stop()).toBe(0);
+    expect(processesWith(dataDir)).toEqual([]);
+  }, 300_000);
+});
 
+describeWith(["kubernetes", "etcd", "kwok"], "npm start with real clusters", () => {
+  test("an example runs; kill -9 leaves no process; the next start finds all; a loss is told; the stop is whole", async () => {
+    const dataDir = path.join(folder, "real");
+    const flags = ["--real", "--clusters=1"];
+    const first = await start(dataDir, { flags });
+    expect(JSON.parse((await healthOf(first)).text)).toMatchObject({
+      status: "healthy",
+      clusters: [{ name: "edge", state: "running", nodes: 2, classes: [{ phase: "available" }] }],
+    });
+    first.child.kill("SIGKILL");
+    await eventually(() => processesWith(dataDir).length === 0, { what: "everything to end" });
+
+    const second = await start(dataDir, { flags });
+    expect(second.clusters.map(({ apiUrl }) => apiUrl)).toEqual(first.clusters.map(({ apiUrl }) => apiUrl));
+    expect(await (await fetch(`${second.url}/api/v1/deployments/shop-order/revisions`)).json()).toHaveLength(1);
     const scheduler = processesWith(dataDir).find((pid) => commandLine(pid).includes("/kube-scheduler "));
     process.kill(scheduler!, "SIGKILL");
     await eventually(async () => {
@@ -248,13 +276,13 @@ describe("a start that cannot be", () => {
 
   test("what a cluster needs cannot be had: why, and how to go on without", async () => {
     const { code, stderr, stdout } = await runToEnd(
-      [...FREE_PORTS, "--log-format=json", `--oaas-stack-data-dir=${path.join(folder, "offline")}`],
+      [...FREE_PORTS, "--real", "--log-format=json", `--oaas-stack-data-dir=${path.join(folder, "offline")}`],
       { env: { OAAS_CACHE_DIR: path.join(folder, "empty-cache"), PATH: "/nowhere" } },
     );
     expect(code).toBe(1);
     expect(stdout).toContain("about ten minutes");
     expect(stderr).toMatch(/etcd .* could not be had: Go is not installed\nRemedy: .*Go 1\.26/);
-    expect(stderr).toContain("npm start -- --no-cluster");
+    expect(stderr).toContain("simulated clusters, which need nothing but Node");
   });
 
   test.each(["api", "crm"])("a taken port for the cluster (%s) is known before anything starts", async (which) => {
@@ -315,8 +343,10 @@ describe("the bundle", () => {
     expect(await stack.stop()).toBe(0);
   });
 
-  test("says that it brings no cluster by itself", async () => {
-    const { code, stderr } = await runToEnd([...FREE_PORTS, `--oaas-stack-data-dir=${folder}/alone`], { file });
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("--no-cluster") as string });
+  test("says that it brings no real cluster by itself", async () => {
+    const { code, stderr } = await runToEnd([...FREE_PORTS, "--real", `--oaas-stack-data-dir=${folder}/alone`], {
+      file,
+    });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("without --real") as string });
   });
 });

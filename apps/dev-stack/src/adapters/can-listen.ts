@@ -10,6 +10,14 @@ export async function assertCanListen(host: string, port: number): Promise<void>
   });
 }
 
+/** Whether this address can be listened on now. */
+export function canListen(host: string, port: number): Promise<boolean> {
+  return assertCanListen(host, port).then(
+    () => true,
+    () => false,
+  );
+}
+
 /** Why an address could not be listened on, and which flag chooses another port. */
 export function listenFault(error: NodeJS.ErrnoException, host: string, port: number, flag: string): Fault {
   const where = `${host}:${port}`;

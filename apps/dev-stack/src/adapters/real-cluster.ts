@@ -1,11 +1,11 @@
 import { failedPrecondition } from "@oaas/foundation";
 import { realAmbient } from "@oaas/foundation/real";
 import { createUndiciTransport, loadAccess } from "@oaas/kube-runtime/node";
-import { canBind, componentOf, exitText, isPresent, obtain, startCluster } from "@oaas/real-components";
+import { componentOf, exitText, isPresent, obtain, startCluster } from "@oaas/real-components";
 import type { ClusterPlan, Progress, RunningCluster, StartCluster } from "../clusters/ports.ts";
 import { isCheckout } from "./examples.ts";
 
-const WITHOUT = "Or start without a cluster: npm start -- --no-cluster";
+const WITHOUT = "Or start with simulated clusters, which need nothing but Node: npm start";
 const STOP_GRACE_MS = 5_000;
 
 /** Starts real Kubernetes clusters (API server, controller manager, scheduler, etcd) with KWOK's nodes; what is missing is built once for all. */
@@ -51,25 +51,11 @@ async function startRealCluster(
   };
 }
 
-/** Refuses chosen ports that are taken, before anything was started for them. */
-export async function checkPorts({ name, apiPort, managerPort }: ClusterPlan): Promise<void> {
-  await checkPort(apiPort, `the API server of ${name}`, "--oaas-stack-api-port");
-  await checkPort(managerPort, `the class runtime manager of ${name}`, "--oaas-stack-crm-port");
-}
-
-async function checkPort(port: number, whose: string, flag: string): Promise<void> {
-  if (port === 0 || (await canBind(port))) return;
-  throw failedPrecondition(
-    `127.0.0.1:${port}`,
-    `something else listens on 127.0.0.1:${port}, which is to be the port of ${whose}. Stop it, or choose another: npm start -- ${flag}=0 takes a free one`,
-  );
-}
-
 async function obtainKubernetes(progress: Progress): Promise<void> {
   if (!isCheckout()) {
     throw failedPrecondition(
       "cluster",
-      "one bundled file cannot bring a cluster: start it with --no-cluster, or npm start in a clone",
+      "one bundled file cannot bring a real cluster: start it without --real, or npm start -- --real in a clone",
     );
   }
   const components = (["etcd", "kubernetes", "kwok"] as const).map((name) => componentOf(name));

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { planClusters } from "./plan-clusters.ts";
 import { sideBySide } from "./side-by-side.ts";
 
-const settings = { count: 2, apiPort: 0, managerPort: 0, nodes: undefined };
+const settings = { real: false, count: 2, apiPort: 0, managerPort: 0, nodes: undefined };
 
 test("clusters differ in name, kind, place, size and folder", () => {
   expect(planClusters(settings, "/data")).toEqual([
@@ -26,7 +26,7 @@ test("clusters differ in name, kind, place, size and folder", () => {
 });
 
 test("chosen ports are counted up, and chosen nodes are those of each", () => {
-  const plans = planClusters({ count: 3, apiPort: 6443, managerPort: 8088, nodes: 7 }, "/data");
+  const plans = planClusters({ real: false, count: 3, apiPort: 6443, managerPort: 8088, nodes: 7 }, "/data");
   expect(plans.map(({ apiPort, managerPort, nodes }) => [apiPort, managerPort, nodes])).toEqual([
     [6443, 8088, 7],
     [6444, 8089, 7],
