@@ -40,7 +40,7 @@ function withoutTimes(object: JsonObject): JsonObject {
   return JSON.parse(
     JSON.stringify(object, (_, value: unknown) => {
       if (!isJsonObject(value)) return value;
-      const { lastTransitionTime: _transition, lastPhaseTransitionTime: _phase, ...rest } = value as JsonObject;
+      const { lastTransitionTime: _transition, lastPhaseTransitionTime: _phase, ...rest } = value;
       return rest;
     }),
   ) as JsonObject;

@@ -72,7 +72,7 @@ function shown(schema: JsonValue): JsonObject {
   const object = schema as JsonObject;
   const members = Object.entries(object).map(([name, value]): [string, JsonValue] => {
     if (name === "properties" && typeof value === "object" && value !== null) {
-      return [name, Object.fromEntries(Object.entries(value).map(([key, each]) => [key, shown(each as JsonValue)]))];
+      return [name, Object.fromEntries(Object.entries(value).map(([key, each]) => [key, shown(each)]))];
     }
     const isSchema = name === "items" || (name === "additionalProperties" && typeof value === "object");
     return [name, isSchema ? shown(value) : value];

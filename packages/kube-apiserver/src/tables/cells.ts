@@ -48,7 +48,7 @@ export function orElse(text: string, other: string): string {
 
 /** Labels as `a=b,c=d`. */
 export function labelsText(labels: JsonObject): string {
-  const pairs = Object.entries(labels).map(([key, value]) => `${key}=${String(value)}`);
+  const pairs = Object.keys(labels).map((key) => `${key}=${textAt(labels, key)}`);
   return orElse(pairs.toSorted().join(","), "<none>");
 }
 

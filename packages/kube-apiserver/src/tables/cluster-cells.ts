@@ -84,9 +84,9 @@ function nodeStatus(node: JsonObject): string {
 const ROLE = "node-role.kubernetes.io/";
 
 function rolesOf(labels: JsonObject): readonly string[] {
-  const roles = Object.entries(labels).flatMap(([key, value]) => {
+  const roles = Object.keys(labels).flatMap((key) => {
     if (key.startsWith(ROLE)) return [key.slice(ROLE.length)];
-    return key === "kubernetes.io/role" ? [String(value)] : [];
+    return key === "kubernetes.io/role" ? [textAt(labels, key)] : [];
   });
   return [...new Set(roles.filter((role) => role !== ""))].toSorted();
 }

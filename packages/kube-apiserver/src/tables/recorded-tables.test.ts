@@ -36,7 +36,7 @@ function columnsOf(of: string): readonly Column[] {
 
 /** When the row was shown: the objects were a moment old, the rest of their times months. */
 function now(object: RecordedRow["object"]): number {
-  return Date.parse(String((object["metadata"] as { creationTimestamp: string }).creationTimestamp)) + 500;
+  return Date.parse((object["metadata"] as { creationTimestamp: string }).creationTimestamp) + 500;
 }
 
 /** Ages depend on the moment of the recording. */

@@ -1,4 +1,5 @@
 import type { JsonObject } from "@oaas/kube-core";
+import { textAt } from "../../src/kinds/json-access.ts";
 import { ACCESS_CASES, ACCESS_OBJECTS } from "./access-cases.ts";
 import type { Ask } from "./real-server.ts";
 
@@ -17,7 +18,7 @@ const REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 export async function recordAccess(ask: Ask): Promise<RecordedAccess[]> {
   for (const object of ACCESS_OBJECTS) {
     const { namespace } = object["metadata"] as { namespace?: string };
-    const resource = `${String(object["kind"]).toLowerCase()}s`;
+    const resource = `${textAt(object, "kind").toLowerCase()}s`;
     const path = `${BASE}${namespace === undefined ? "" : `namespaces/${namespace}/`}${resource}`;
     const { code, body } = await ask("POST", path, { body: object });
     if (code !== 201 && code !== 409) throw new Error(JSON.stringify(body));

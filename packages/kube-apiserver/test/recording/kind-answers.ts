@@ -1,4 +1,5 @@
 import { applyMergePatch, isJsonObject, type JsonObject, type JsonValue } from "@oaas/kube-core";
+import { textAt } from "../../src/kinds/json-access.ts";
 import { KIND_DATA } from "../../src/kinds/kind-data.ts";
 import { KIND_CASES, type KindCase } from "./kind-cases.ts";
 import { MINIMAL } from "./minimal-objects.ts";
@@ -31,18 +32,18 @@ export async function recordKindAnswers(ask: Ask, cases: readonly KindCase[] = K
 
 async function recordCase(
   ask: Ask,
-  { of, why, with: patch = {}, then }: KindCase,
+  { of, why, with: patch = {}, next }: KindCase,
   index: number,
 ): Promise<RecordedCase> {
   const { path, typeMeta } = placeOf(of);
-  const name = then === undefined ? "a" : `case-${index}`;
+  const name = next === undefined ? "a" : `case-${index}`;
   const first = patched({ ...typeMeta, metadata: { name }, ...MINIMAL[of] }, patch);
-  if (then === undefined) {
+  if (next === undefined) {
     return { of, why, sent: first, answer: comparable(await ask("POST", `${path}?dryRun=All`, { body: first })) };
   }
   const { code, body: live } = await ask("POST", path, { body: first });
   if (code !== 201) throw new Error(`${of}, ${why}: what is to be updated could not be made: ${JSON.stringify(live)}`);
-  const sent = patched(live, then);
+  const sent = patched(live, next);
   const answer = comparable(await ask("PUT", `${path}/${name}?dryRun=All`, { body: sent }));
   await ask("DELETE", `${path}/${name}?gracePeriodSeconds=0`);
   return { of, why, live: withoutIds(live), sent: withoutIds(sent), answer };
@@ -72,7 +73,7 @@ export function comparable({ code, body }: Answer): RecordedAnswer {
   const { causes } = details;
   return {
     code,
-    message: String(body["message"]),
+    message: textAt(body, "message"),
     ...(causes === undefined ? {} : { causes }),
   };
 }
@@ -87,7 +88,7 @@ export function withoutNoise(object: JsonObject): JsonObject {
 
 function withoutIds(object: JsonObject): JsonObject {
   const metadata = isJsonObject(object["metadata"]) ? object["metadata"] : undefined;
-  const uid = String(metadata?.["uid"] ?? SOME_UID);
+  const uid = textAt(metadata ?? {}, "uid") || SOME_UID;
   const { managedFields: _, uid: _uid, creationTimestamp: _time, resourceVersion: _version, ...rest } = metadata ?? {};
   const plain = metadata === undefined ? object : { ...object, metadata: rest };
   return JSON.parse(JSON.stringify(plain).replaceAll(uid, SOME_UID)) as JsonObject;

@@ -7,7 +7,7 @@ export interface KindCase {
   readonly why: string;
   readonly with?: JsonObject;
   /** For an update: a merge patch that makes the sent object out of the live one. */
-  readonly then?: JsonObject;
+  readonly next?: JsonObject;
 }
 
 const A63 = "a".repeat(63);
@@ -78,7 +78,7 @@ const METADATA: readonly KindCase[] = [
   { of: "rbac.authorization.k8s.io/v1/clusterroles", why: "name is a dot", with: { metadata: { name: ".." } } },
   { of: "apps/v1/statefulsets", why: "name with a dot", with: { metadata: { name: "a.b" } } },
   { of: "batch/v1/cronjobs", why: "name of 53 characters", with: { metadata: { name: "a".repeat(53) } } },
-  { of: "v1/configmaps", why: "labels change", then: { metadata: { labels: { a: "b" } } } },
+  { of: "v1/configmaps", why: "labels change", next: { metadata: { labels: { a: "b" } } } },
 ];
 
 const PODS: readonly KindCase[] = [
@@ -412,16 +412,16 @@ const PODS: readonly KindCase[] = [
   { of: "v1/pods", why: "priority class that is not there", with: { spec: { priorityClassName: "nope" } } },
   { of: "v1/pods", why: "priority class of the system", with: { spec: { priorityClassName: "system-node-critical" } } },
   { of: "v1/pods", why: "status is not the client's", with: { status: { phase: "Running", podIP: "1.1.1.1" } } },
-  { of: "v1/pods", why: "image may change", then: containers({ name: "c", image: "j" }) },
-  { of: "v1/pods", why: "command may not change", then: containers({ name: "c", image: "i", command: ["x"] }) },
+  { of: "v1/pods", why: "image may change", next: containers({ name: "c", image: "j" }) },
+  { of: "v1/pods", why: "command may not change", next: containers({ name: "c", image: "i", command: ["x"] }) },
   {
     of: "v1/pods",
     why: "containers may not come",
-    then: containers({ name: "c", image: "i" }, { name: "d", image: "i" }),
+    next: containers({ name: "c", image: "i" }, { name: "d", image: "i" }),
   },
-  { of: "v1/pods", why: "labels may change", then: { metadata: { labels: { a: "b" } } } },
-  { of: "v1/pods", why: "node may not change", then: { spec: { nodeName: "n" } } },
-  { of: "v1/pods", why: "deadline may come", then: { spec: { activeDeadlineSeconds: 5 } } },
+  { of: "v1/pods", why: "labels may change", next: { metadata: { labels: { a: "b" } } } },
+  { of: "v1/pods", why: "node may not change", next: { spec: { nodeName: "n" } } },
+  { of: "v1/pods", why: "deadline may come", next: { spec: { activeDeadlineSeconds: 5 } } },
 ];
 
 const TEMPLATE = { metadata: { labels: { app: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };
@@ -446,7 +446,7 @@ const WORKLOADS: readonly KindCase[] = [
       {
         of,
         why: "selector does not change",
-        then: { spec: { selector: { matchLabels: { x: "y" } }, template: { metadata: { labels: { x: "y" } } } } },
+        next: { spec: { selector: { matchLabels: { x: "y" } }, template: { metadata: { labels: { x: "y" } } } } },
       },
       { of, why: "no template", with: { spec: { template: null } } },
       { of, why: "template does not restart", with: inTemplate({ restartPolicy: "Never" }) },
@@ -455,15 +455,15 @@ const WORKLOADS: readonly KindCase[] = [
       { of, why: "template label with a space", with: { spec: { template: { metadata: { labels: { b: "c d" } } } } } },
       { of, why: "seconds below zero", with: { spec: { minReadySeconds: -1 } } },
       { of, why: "history below zero", with: { spec: { revisionHistoryLimit: -1 } } },
-      { of, why: "the template changes", then: inTemplate({ containers: [{ name: "c", image: "j" }] }) },
-      { of, why: "status is not the client's", then: { status: { replicas: 5, numberReady: 4 } } },
-      { of, why: "an annotation comes", then: { metadata: { annotations: { a: "b" } } } },
+      { of, why: "the template changes", next: inTemplate({ containers: [{ name: "c", image: "j" }] }) },
+      { of, why: "status is not the client's", next: { status: { replicas: 5, numberReady: 4 } } },
+      { of, why: "an annotation comes", next: { metadata: { annotations: { a: "b" } } } },
     ],
   ),
   ...["apps/v1/deployments", "apps/v1/replicasets", "apps/v1/statefulsets"].flatMap((of): KindCase[] => [
     { of, why: "replicas below zero", with: { spec: { replicas: -1 } } },
     { of, why: "replicas zero", with: { spec: { replicas: 0 } } },
-    { of, why: "replicas change", then: { spec: { replicas: 3 } } },
+    { of, why: "replicas change", next: { spec: { replicas: 3 } } },
   ]),
   { of: "apps/v1/deployments", why: "unknown strategy", with: { spec: { strategy: { type: "Fast" } } } },
   { of: "apps/v1/deployments", why: "recreate", with: { spec: { strategy: { type: "Recreate" } } } },
@@ -519,11 +519,11 @@ const WORKLOADS: readonly KindCase[] = [
       },
     },
   },
-  { of: "apps/v1/statefulsets", why: "service name does not change", then: { spec: { serviceName: "t" } } },
+  { of: "apps/v1/statefulsets", why: "service name does not change", next: { spec: { serviceName: "t" } } },
   {
     of: "apps/v1/statefulsets",
     why: "pod management does not change",
-    then: { spec: { podManagementPolicy: "Parallel" } },
+    next: { spec: { podManagementPolicy: "Parallel" } },
   },
   { of: "apps/v1/daemonsets", why: "on delete", with: { spec: { updateStrategy: { type: "OnDelete" } } } },
   {
@@ -533,7 +533,7 @@ const WORKLOADS: readonly KindCase[] = [
   },
   { of: "apps/v1/daemonsets", why: "unknown strategy", with: { spec: { updateStrategy: { type: "Fast" } } } },
   { of: "apps/v1/controllerrevisions", why: "negative revision", with: { revision: -1 } },
-  { of: "apps/v1/controllerrevisions", why: "data does not change", then: { data: { a: 2 } } },
+  { of: "apps/v1/controllerrevisions", why: "data does not change", next: { data: { a: 2 } } },
   { of: "v1/replicationcontrollers", why: "selector from the template", with: { spec: { selector: null } } },
   { of: "v1/replicationcontrollers", why: "no template", with: { spec: { template: null } } },
   { of: "batch/v1/jobs", why: "restarts always", with: inTemplate({ restartPolicy: "Always" }) },
@@ -570,11 +570,11 @@ const WORKLOADS: readonly KindCase[] = [
   {
     of: "batch/v1/jobs",
     why: "template does not change",
-    then: inTemplate({ containers: [{ name: "c", image: "j" }] }),
+    next: inTemplate({ containers: [{ name: "c", image: "j" }] }),
   },
-  { of: "batch/v1/jobs", why: "completions do not change", then: { spec: { completions: 3 } } },
-  { of: "batch/v1/jobs", why: "parallelism changes", then: { spec: { parallelism: 3 } } },
-  { of: "batch/v1/jobs", why: "suspended", then: { spec: { suspend: true } } },
+  { of: "batch/v1/jobs", why: "completions do not change", next: { spec: { completions: 3 } } },
+  { of: "batch/v1/jobs", why: "parallelism changes", next: { spec: { parallelism: 3 } } },
+  { of: "batch/v1/jobs", why: "suspended", next: { spec: { suspend: true } } },
   { of: "batch/v1/cronjobs", why: "no schedule", with: { spec: { schedule: "" } } },
   { of: "batch/v1/cronjobs", why: "bad schedule", with: { spec: { schedule: "every day" } } },
   { of: "batch/v1/cronjobs", why: "schedule by name", with: { spec: { schedule: "@hourly" } } },
@@ -583,7 +583,7 @@ const WORKLOADS: readonly KindCase[] = [
   { of: "batch/v1/cronjobs", why: "unknown zone", with: { spec: { timeZone: "Mars/Olympus" } } },
   { of: "batch/v1/cronjobs", why: "zone in the schedule", with: { spec: { schedule: "TZ=UTC 0 * * * *" } } },
   { of: "batch/v1/cronjobs", why: "negative history", with: { spec: { successfulJobsHistoryLimit: -1 } } },
-  { of: "batch/v1/cronjobs", why: "schedule changes", then: { spec: { schedule: "0 * * * *" } } },
+  { of: "batch/v1/cronjobs", why: "schedule changes", next: { spec: { schedule: "0 * * * *" } } },
 ];
 
 const SERVICES: readonly KindCase[] = [
@@ -668,20 +668,20 @@ const SERVICES: readonly KindCase[] = [
   },
   { of: "v1/services", why: "two families", with: { spec: { ipFamilyPolicy: "PreferDualStack" } } },
   { of: "v1/services", why: "external address", with: { spec: { externalIPs: ["1.2.3.4", "x"] } } },
-  { of: "v1/services", why: "ports change", then: { spec: { ports: [{ port: 81 }] } } },
-  { of: "v1/services", why: "address does not change", then: { spec: { clusterIP: "10.0.0.200" } } },
-  { of: "v1/services", why: "address may be left out", then: { spec: { clusterIP: null, clusterIPs: null } } },
-  { of: "v1/services", why: "becomes a node port", then: { spec: { type: "NodePort" } } },
+  { of: "v1/services", why: "ports change", next: { spec: { ports: [{ port: 81 }] } } },
+  { of: "v1/services", why: "address does not change", next: { spec: { clusterIP: "10.0.0.200" } } },
+  { of: "v1/services", why: "address may be left out", next: { spec: { clusterIP: null, clusterIPs: null } } },
+  { of: "v1/services", why: "becomes a node port", next: { spec: { type: "NodePort" } } },
   {
     of: "v1/services",
     why: "becomes an external name",
-    then: { spec: { type: "ExternalName", externalName: "a.b", clusterIP: null, clusterIPs: null, ports: null } },
+    next: { spec: { type: "ExternalName", externalName: "a.b", clusterIP: null, clusterIPs: null, ports: null } },
   },
   {
     of: "v1/services",
     why: "is no longer a node port",
     with: { spec: { type: "NodePort" } },
-    then: { spec: { type: "ClusterIP" } },
+    next: { spec: { type: "ClusterIP" } },
   },
 ];
 
@@ -694,9 +694,9 @@ const STORED: readonly KindCase[] = [
     of: "v1/configmaps",
     why: "immutable data",
     with: { immutable: true, data: { a: "b" } },
-    then: { data: { a: "c" } },
+    next: { data: { a: "c" } },
   },
-  { of: "v1/configmaps", why: "immutable for ever", with: { immutable: true }, then: { immutable: false } },
+  { of: "v1/configmaps", why: "immutable for ever", with: { immutable: true }, next: { immutable: false } },
   { of: "v1/secrets", why: "texts", with: { stringData: { a: "text" }, data: { b: "ZGF0YQ==" } } },
   { of: "v1/secrets", why: "bad key", with: { data: { "a b": "ZGF0YQ==" } } },
   { of: "v1/secrets", why: "tls without keys", with: { type: "kubernetes.io/tls" } },
@@ -710,15 +710,15 @@ const STORED: readonly KindCase[] = [
   { of: "v1/secrets", why: "basic auth without anything", with: { type: "kubernetes.io/basic-auth" } },
   { of: "v1/secrets", why: "ssh auth without key", with: { type: "kubernetes.io/ssh-auth" } },
   { of: "v1/secrets", why: "token without account", with: { type: "kubernetes.io/service-account-token" } },
-  { of: "v1/secrets", why: "type does not change", then: { type: "other" } },
+  { of: "v1/secrets", why: "type does not change", next: { type: "other" } },
   {
     of: "v1/secrets",
     why: "immutable data",
     with: { immutable: true, data: { a: "ZGF0YQ==" } },
-    then: { data: { a: "YQ==" } },
+    next: { data: { a: "YQ==" } },
   },
-  { of: "v1/secrets", why: "immutable for ever", with: { immutable: true }, then: { immutable: false } },
-  { of: "v1/secrets", why: "type may be left out", with: { type: "other" }, then: { type: null } },
+  { of: "v1/secrets", why: "immutable for ever", with: { immutable: true }, next: { immutable: false } },
+  { of: "v1/secrets", why: "type may be left out", with: { type: "other" }, next: { type: null } },
   { of: "v1/persistentvolumeclaims", why: "no modes", with: { spec: { accessModes: null } } },
   { of: "v1/persistentvolumeclaims", why: "unknown mode", with: { spec: { accessModes: ["x"] } } },
   { of: "v1/persistentvolumeclaims", why: "no storage", with: { spec: { resources: null } } },
@@ -728,16 +728,16 @@ const STORED: readonly KindCase[] = [
     with: { spec: { resources: { requests: { storage: "0" } } } },
   },
   { of: "v1/persistentvolumeclaims", why: "class in capitals", with: { spec: { storageClassName: "A_" } } },
-  { of: "v1/persistentvolumeclaims", why: "does not change", then: { spec: { accessModes: ["ReadWriteMany"] } } },
+  { of: "v1/persistentvolumeclaims", why: "does not change", next: { spec: { accessModes: ["ReadWriteMany"] } } },
   {
     of: "v1/persistentvolumeclaims",
     why: "does not shrink",
-    then: { spec: { resources: { requests: { storage: "1Mi" } } } },
+    next: { spec: { resources: { requests: { storage: "1Mi" } } } },
   },
   { of: "v1/persistentvolumes", why: "no capacity", with: { spec: { capacity: null } } },
   { of: "v1/persistentvolumes", why: "no source", with: { spec: { hostPath: null } } },
   { of: "v1/persistentvolumes", why: "unknown policy", with: { spec: { persistentVolumeReclaimPolicy: "x" } } },
-  { of: "v1/persistentvolumes", why: "source does not change", then: { spec: { hostPath: { path: "/other" } } } },
+  { of: "v1/persistentvolumes", why: "source does not change", next: { spec: { hostPath: { path: "/other" } } } },
   { of: "v1/resourcequotas", why: "unknown resource", with: { spec: { hard: { foo: "1" } } } },
   { of: "v1/resourcequotas", why: "negative", with: { spec: { hard: { pods: "-1" } } } },
   { of: "v1/resourcequotas", why: "half a pod", with: { spec: { hard: { pods: "0.5" } } } },
@@ -790,16 +790,16 @@ const STORED: readonly KindCase[] = [
       },
     },
   },
-  { of: "v1/nodes", why: "unschedulable", then: { spec: { unschedulable: true } } },
+  { of: "v1/nodes", why: "unschedulable", next: { spec: { unschedulable: true } } },
   {
     of: "v1/nodes",
     why: "provider does not change",
     with: { spec: { providerID: "a" } },
-    then: { spec: { providerID: "b" } },
+    next: { spec: { providerID: "b" } },
   },
   { of: "v1/namespaces", why: "labels", with: { metadata: { labels: { a: "b" } } } },
   { of: "v1/namespaces", why: "own finalizer", with: { spec: { finalizers: ["kubernetes", "a.b/c"] } } },
-  { of: "v1/namespaces", why: "finalizers are not the client's", then: { spec: { finalizers: ["a.b/c"] } } },
+  { of: "v1/namespaces", why: "finalizers are not the client's", next: { spec: { finalizers: ["a.b/c"] } } },
   {
     of: "v1/serviceaccounts",
     why: "with secrets",
@@ -839,7 +839,7 @@ const STORED: readonly KindCase[] = [
   { of: "discovery.k8s.io/v1/endpointslices", why: "no type", with: { addressType: null } },
   { of: "discovery.k8s.io/v1/endpointslices", why: "no address", with: { endpoints: [{ addresses: ["x"] }] } },
   { of: "discovery.k8s.io/v1/endpointslices", why: "no addresses", with: { endpoints: [{ addresses: [] }] } },
-  { of: "discovery.k8s.io/v1/endpointslices", why: "type does not change", then: { addressType: "IPv6" } },
+  { of: "discovery.k8s.io/v1/endpointslices", why: "type does not change", next: { addressType: "IPv6" } },
   {
     of: "coordination.k8s.io/v1/leases",
     why: "held",
@@ -853,12 +853,12 @@ const STORED: readonly KindCase[] = [
     with: { spec: { renewTime: "2026-01-01T00:00:00Z" } },
   },
   { of: "scheduling.k8s.io/v1/priorityclasses", why: "too high", with: { value: 1000000001 } },
-  { of: "scheduling.k8s.io/v1/priorityclasses", why: "value does not change", then: { value: 6 } },
+  { of: "scheduling.k8s.io/v1/priorityclasses", why: "value does not change", next: { value: 6 } },
   { of: "scheduling.k8s.io/v1/priorityclasses", why: "unknown preemption", with: { preemptionPolicy: "x" } },
   { of: "storage.k8s.io/v1/storageclasses", why: "no provisioner", with: { provisioner: "" } },
   { of: "storage.k8s.io/v1/storageclasses", why: "unknown mode", with: { volumeBindingMode: "x" } },
-  { of: "storage.k8s.io/v1/storageclasses", why: "provisioner does not change", then: { provisioner: "b.c/d" } },
-  { of: "storage.k8s.io/v1/storageclasses", why: "parameters do not change", then: { parameters: { a: "b" } } },
+  { of: "storage.k8s.io/v1/storageclasses", why: "provisioner does not change", next: { provisioner: "b.c/d" } },
+  { of: "storage.k8s.io/v1/storageclasses", why: "parameters do not change", next: { parameters: { a: "b" } } },
 ];
 
 const POLICIES: readonly KindCase[] = [
@@ -907,9 +907,9 @@ const POLICIES: readonly KindCase[] = [
   {
     of: "autoscaling/v2/horizontalpodautoscalers",
     why: "status is not the client's",
-    then: { status: { desiredReplicas: 3 } },
+    next: { status: { desiredReplicas: 3 } },
   },
-  { of: "autoscaling/v2/horizontalpodautoscalers", why: "maximum changes", then: { spec: { maxReplicas: 4 } } },
+  { of: "autoscaling/v2/horizontalpodautoscalers", why: "maximum changes", next: { spec: { maxReplicas: 4 } } },
   {
     of: "autoscaling/v1/horizontalpodautoscalers",
     why: "by cpu",
@@ -926,7 +926,7 @@ const POLICIES: readonly KindCase[] = [
     why: "selector with a bad value",
     with: { spec: { selector: { matchLabels: { a: "b c" } } } },
   },
-  { of: "policy/v1/poddisruptionbudgets", why: "changes", then: { spec: { minAvailable: 2 } } },
+  { of: "policy/v1/poddisruptionbudgets", why: "changes", next: { spec: { minAvailable: 2 } } },
   { of: "networking.k8s.io/v1/networkpolicies", why: "egress", with: { spec: { egress: [{ ports: [{ port: 5 }] }] } } },
   { of: "networking.k8s.io/v1/networkpolicies", why: "unknown type", with: { spec: { policyTypes: ["x"] } } },
   {
@@ -1007,7 +1007,7 @@ const POLICIES: readonly KindCase[] = [
   {
     of: "networking.k8s.io/v1/ingressclasses",
     why: "controller does not change",
-    then: { spec: { controller: "b.c/d" } },
+    next: { spec: { controller: "b.c/d" } },
   },
   {
     of: "rbac.authorization.k8s.io/v1/roles",
@@ -1069,7 +1069,7 @@ const POLICIES: readonly KindCase[] = [
   {
     of: "rbac.authorization.k8s.io/v1/rolebindings",
     why: "role does not change",
-    then: { roleRef: { kind: "Role", name: "other" } },
+    next: { roleRef: { kind: "Role", name: "other" } },
   },
   {
     of: "rbac.authorization.k8s.io/v1/clusterrolebindings",
@@ -1079,9 +1079,9 @@ const POLICIES: readonly KindCase[] = [
   {
     of: "rbac.authorization.k8s.io/v1/clusterrolebindings",
     why: "subjects change",
-    then: { subjects: [{ kind: "Group", name: "g" }] },
+    next: { subjects: [{ kind: "Group", name: "g" }] },
   },
-  { of: "admissionregistration.k8s.io/v1/validatingwebhookconfigurations", why: "changes", then: { webhooks: [] } },
+  { of: "admissionregistration.k8s.io/v1/validatingwebhookconfigurations", why: "changes", next: { webhooks: [] } },
 ];
 
 /** Bodies whose values have the wrong type; the whole body is refused. */

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "@oaas/kube-core";
+import type { JsonObject } from "@oaas/kube-core";
 import { changedAt, filled, hasObject, member, objectsAt, textAt, withMember } from "../json-access.ts";
 import type { Defaulter } from "./type-defaults.ts";
 
@@ -58,9 +58,9 @@ function changedBehavior(spec: JsonObject): JsonObject {
   if (!hasObject(spec, "behavior")) return spec;
   return changedAt(spec, "behavior", (behavior) =>
     changedAt(
-      changedAt(behavior, "scaleUp", (rules) => filled(rules, SCALE_UP as Record<string, JsonValue>)),
+      changedAt(behavior, "scaleUp", (rules) => filled(rules, SCALE_UP)),
       "scaleDown",
-      (rules) => filled(rules, SCALE_DOWN as Record<string, JsonValue>),
+      (rules) => filled(rules, SCALE_DOWN),
     ),
   );
 }

@@ -113,7 +113,7 @@ function roundedAt(resources: JsonObject, name: string): JsonObject {
 const MILLI = 1_000_000n;
 
 function rounded(amount: JsonValue): JsonValue {
-  const parsed = parseQuantity(String(amount));
+  const parsed = parseQuantity(typeof amount === "string" ? amount : "");
   if (!parsed.ok || parsed.value.nano % MILLI === 0n) return amount;
   const { nano, format } = parsed.value;
   const up = (nano / MILLI + (nano > 0n ? 1n : 0n)) * MILLI;

@@ -111,7 +111,8 @@ function typeOf(schema: JsonObject, goName?: string): GoType {
   const reference = referenceOf(schema);
   if (reference !== undefined) return goType(reference);
   const format = schema["format"];
-  switch (String(schema["type"])) {
+  const { type } = schema;
+  switch (typeof type === "string" ? type : "") {
     case "string":
       return format === "byte" ? bytes : text(goName);
     case "integer":

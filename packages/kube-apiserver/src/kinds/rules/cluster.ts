@@ -81,7 +81,7 @@ const QUOTA_AMOUNTS: ReadonlySet<string> = new Set([
   "limits.memory",
   "limits.ephemeral-storage",
 ]);
-const SCOPES = [
+const SCOPES: ReadonlySet<string> = new Set([
   "BestEffort",
   "CrossNamespacePodAffinity",
   "NotBestEffort",
@@ -89,7 +89,7 @@ const SCOPES = [
   "PriorityClass",
   "Terminating",
   "VolumeAttributesClass",
-];
+]);
 
 export const resourceQuotas: BuiltInRule = {
   countsGenerations: false,
@@ -122,7 +122,7 @@ export const resourceQuotas: BuiltInRule = {
 function scopeErrors(scopes: readonly string[], names: readonly string[]): Errors {
   const field = "spec.scopes";
   return scopes.flatMap((scope) => [
-    ...(SCOPES.includes(scope) ? NONE : [invalid(field, scopes, "unsupported scope")]),
+    ...(SCOPES.has(scope) ? NONE : [invalid(field, scopes, "unsupported scope")]),
     ...names
       .filter((name) => !isScoped(scope, name))
       .map(() => invalid(field, scopes, "unsupported scope applied to resource")),

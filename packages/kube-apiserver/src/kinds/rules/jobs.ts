@@ -54,9 +54,9 @@ export const cronJobs: BuiltInRule = {
 };
 
 /** A job finds its pods by its own uid, which it writes on its template. */
-function withOwnSelector(job: JsonObject, { uuid }: Circumstances): JsonObject {
+function withOwnSelector(job: JsonObject, circumstances: Circumstances): JsonObject {
   const metadata = objectAt(job, "metadata");
-  const uid = textAt(metadata, "uid") || uuid();
+  const uid = textAt(metadata, "uid") || circumstances.uuid();
   const name = textAt(metadata, "name");
   const labels = { [UID]: uid, [NAME]: name, "controller-uid": uid, "job-name": name };
   const labelled = (object: JsonObject): JsonObject =>

@@ -87,12 +87,11 @@ export function podLimitRefusal(pod: JsonObject, limits: readonly JsonObject[]):
 /** The same for a claim: only what it asks for counts. */
 export function claimLimitRefusal(claim: JsonObject, limits: readonly JsonObject[]): string | undefined {
   const requests = new Map(amountsAt(objectAt(claim, "spec", "resources"), "requests"));
-  const problems = limits
-    .filter((limit) => textAt(limit, "type") === "PersistentVolumeClaim")
-    .flatMap((limit) => [
-      ...minimumProblems(limit, requests, new Map()),
-      ...maximumProblems(limit, requests, requests),
-    ]);
+  const problems = limits.flatMap((limit) =>
+    textAt(limit, "type") === "PersistentVolumeClaim"
+      ? [...minimumProblems(limit, requests, new Map()), ...maximumProblems(limit, requests, requests)]
+      : [],
+  );
   return together(
     problems.map((problem) => problem.replace("but limit is", "but request is").replace("No limit", "No request")),
   );

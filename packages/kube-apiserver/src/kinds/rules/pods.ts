@@ -94,9 +94,11 @@ function isAsked(resources: JsonObject, part: string, name: string): boolean {
   return (amount(objectAt(resources, part)[name])?.nano ?? 0n) > 0n;
 }
 
-function priorityClass(name: string, { objects }: Circumstances): JsonObject | undefined {
+function priorityClass(name: string, circumstances: Circumstances): JsonObject | undefined {
   const system = { "system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000 }[name];
-  const found = objects(PRIORITY_CLASSES).find((object) => textAt(objectAt(object, "metadata"), "name") === name);
+  const found = circumstances
+    .objects(PRIORITY_CLASSES)
+    .find((object) => textAt(objectAt(object, "metadata"), "name") === name);
   return found ?? (system === undefined ? undefined : { value: system });
 }
 

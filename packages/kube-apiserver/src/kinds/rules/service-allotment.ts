@@ -65,11 +65,11 @@ function address(host: number): string {
 
 /** A free one from a place that the ids choose, as the real server draws them: names do not follow from order. */
 function firstFree(
-  { uuid }: Circumstances,
+  circumstances: Circumstances,
   { first, count }: { first: number; count: number },
   isTaken: (n: number) => boolean,
 ): number {
-  const start = Number.parseInt(uuid().slice(0, 8), 16) % count;
+  const start = Number.parseInt(circumstances.uuid().slice(0, 8), 16) % count;
   for (let step = 0; step < count; step += 1) {
     const candidate = first + ((start + step) % count);
     if (!isTaken(candidate)) return candidate;

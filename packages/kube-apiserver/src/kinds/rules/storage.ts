@@ -73,11 +73,11 @@ function withFinalizer(object: JsonObject, finalizer: string): JsonObject {
 }
 
 /** A claim that names no class gets the cluster's, if it has one. */
-function withDefaultClass(spec: JsonObject, { objects }: Circumstances): JsonObject {
+function withDefaultClass(spec: JsonObject, circumstances: Circumstances): JsonObject {
   if (member(spec, "storageClassName") !== undefined) return spec;
-  const found = objects({ group: "storage.k8s.io", resource: "storageclasses" }).find(
-    (object) => objectAt(object, "metadata", "annotations")[DEFAULT_CLASS] === "true",
-  );
+  const found = circumstances
+    .objects({ group: "storage.k8s.io", resource: "storageclasses" })
+    .find((object) => objectAt(object, "metadata", "annotations")[DEFAULT_CLASS] === "true");
   return found === undefined ? spec : filled(spec, { storageClassName: textAt(objectAt(found, "metadata"), "name") });
 }
 

@@ -96,17 +96,15 @@ function probesErrors(container: JsonObject, field: string): Errors {
       : [invalid(`${field}.${name}.successThreshold`, threshold, "must be 1")];
   };
   return [
-    ...["postStart", "preStop"]
-      .filter((name) => hasObject(objectAt(container, "lifecycle"), name))
-      .flatMap((name) =>
-        handlerErrors(objectAt(container, "lifecycle", name), `${field}.lifecycle.${name}`, HOOK_HANDLERS),
-      ),
-    ...["livenessProbe", "readinessProbe", "startupProbe"]
-      .filter((name) => hasObject(container, name))
-      .flatMap((name) => [
-        ...probeErrors(objectAt(container, name), `${field}.${name}`),
-        ...(name === "readinessProbe" ? NONE : mustBeOne(name)),
-      ]),
+    ...["postStart", "preStop"].flatMap((name) =>
+      hasObject(objectAt(container, "lifecycle"), name)
+        ? handlerErrors(objectAt(container, "lifecycle", name), `${field}.lifecycle.${name}`, HOOK_HANDLERS)
+        : NONE,
+    ),
+    ...["livenessProbe", "readinessProbe", "startupProbe"].flatMap((name) => [
+      ...(hasObject(container, name) ? probeErrors(objectAt(container, name), `${field}.${name}`) : NONE),
+      ...(name === "readinessProbe" ? NONE : mustBeOne(name)),
+    ]),
   ];
 }
 
