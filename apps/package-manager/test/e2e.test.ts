@@ -162,10 +162,14 @@ describeWith(["kubernetes", "kwok", "etcd"], "a class over two clusters, from en
         const before = await contents();
 
         await west.signal("SIGSTOP");
-        const lost = pm.call("POST", "/api/v1/deployments", { body: wish(key) }).catch(() => "lost");
+        const asked = pm.call("POST", "/api/v1/deployments", { body: wish(key) }).then(
+          ({ status }) => status,
+          () => "lost",
+        );
         await eventually(async () => expect((await world.contents("east")).join()).toContain("classruntime"), PATIENCE);
         pm.process.signal("SIGKILL");
-        expect(await lost).toBe("lost");
+        // On a slow machine it was told in time that work goes on.
+        expect(["lost", 202]).toContain(await asked);
         await pm.process.exited;
         await west.signal("SIGCONT");
         await startOn(store);
