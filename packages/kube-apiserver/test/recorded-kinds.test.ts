@@ -1,0 +1,104 @@
+import { virtualAmbient } from "@oaas/foundation/virtual";
+import type { JsonObject } from "@oaas/kube-core";
+import { describeWith, startKubernetes, type KubernetesUnderTest } from "@oaas/testkit";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { bootstrapRoles } from "../src/access/bootstrap-roles.ts";
+import { embeddedServer } from "../src/embedded.ts";
+import { KIND_DATA } from "../src/kinds/kind-data.ts";
+import access from "../testdata/recorded/access.json" with { type: "json" };
+import answers from "../testdata/recorded/kind-answers.json" with { type: "json" };
+import limits from "../testdata/recorded/limits.json" with { type: "json" };
+import tables from "../testdata/recorded/tables.json" with { type: "json" };
+import { recordAccess } from "./recording/access-answers.ts";
+import { readBootstrapRoles } from "./recording/bootstrap-roles.ts";
+import { CATALOGUE } from "./recording/catalogue.ts";
+import { recordKindAnswers } from "./recording/kind-answers.ts";
+import { readKindData } from "./recording/kind-data.ts";
+import { recordLimits } from "./recording/limit-answers.ts";
+import { asking, type Ask } from "./recording/real-server.ts";
+import { recordTables } from "./recording/table-answers.ts";
+
+const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+
+describeWith(["kubernetes", "etcd"], "what is recorded of the real server's kinds", () => {
+  let cluster: KubernetesUnderTest;
+  let ask: Ask;
+  beforeAll(async () => {
+    cluster = await startKubernetes();
+    ask = asking(cluster);
+  });
+  afterAll(() => cluster?.close());
+
+  it("is what it says of them: schemas and discovery", async () => {
+    const read = async (path: string): Promise<JsonObject> => (await ask("GET", path)).body;
+    // What Go alone can say is taken as recorded: the cases below would show a change of it.
+    const { goMarks: marks, goNames: names } = KIND_DATA;
+    expect(await readKindData(read, { marks, names })).toEqual(KIND_DATA);
+  });
+
+  it("is what it makes of objects and says against them", async () => {
+    const told = (cases: readonly { of: string; why: string; answer: unknown }[]): unknown =>
+      cases.map(({ of, why, answer }) => ({ of, why, answer: withoutRun(answer) }));
+    expect(told(await recordKindAnswers(ask))).toEqual(told(answers.cases));
+  });
+
+  it("is what it shows in tables", async () => {
+    const shown = (
+      rows: readonly { of: string; why: string; cells: readonly unknown[]; columns: unknown }[],
+    ): unknown => rows.map(({ of, why, cells, columns }) => ({ of, why, columns, cells: withoutRun(cells) }));
+    expect(shown(await recordTables(ask))).toEqual(shown(tables.rows));
+  });
+
+  it("is what it allows, by the roles it has from the beginning", async () => {
+    expect(await readBootstrapRoles(ask)).toEqual(bootstrapRoles());
+    expect(await recordAccess(ask)).toEqual(access.cases);
+  });
+
+  it("is what limit ranges do", async () => {
+    expect(withoutRun(await recordLimits(ask))).toEqual(withoutRun(limits.cases));
+  });
+
+  it("is how the embedded server is discovered", async () => {
+    const { clock, timers, ids } = virtualAmbient(1);
+    const { server } = embeddedServer({ clock, timers, ids });
+    await server.start();
+    const ours = async (target: string, accept = "application/json"): Promise<JsonObject> => {
+      const request = { method: "GET", target, headers: { accept }, body: "", signal: new AbortController().signal };
+      return JSON.parse((await server.handle(request)).body as string) as JsonObject;
+    };
+    for (const groupVersion of Object.keys(CATALOGUE)) {
+      const path = groupVersion === "v1" ? "/api/v1" : `/apis/${groupVersion}`;
+      const { resources } = await ours(path);
+      const names = new Set((resources as unknown as readonly { name: string }[]).map(({ name }) => name));
+      const { body } = await ask("GET", path);
+      const theirs = (body["resources"] as unknown as readonly { name: string }[]).filter(({ name }) =>
+        names.has(name),
+      );
+      expect({ path, resources }).toEqual({ path, resources: theirs });
+    }
+    const theirs = (await ask("GET", "/apis", { accept: AGGREGATED })).body["items"];
+    const known = (await ours("/apis", AGGREGATED))["items"] as unknown as readonly { metadata: { name: string } }[];
+    const order = (theirs as unknown as typeof known).map(({ metadata }) => metadata.name);
+    expect(known.map(({ metadata }) => metadata.name)).toEqual(
+      order.filter((name) => known.some((each) => each.metadata.name === name)),
+    );
+    await server.close();
+  });
+});
+
+/** What depends on the run: times, ids, addresses, and what Go prints of whole structs. */
+function withoutRun(value: unknown): unknown {
+  const text = JSON.stringify(value)
+    .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, "<time>")
+    .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "<uid>")
+    .replaceAll(/10\.0\.0\.\d+/g, "<ip>")
+    .replaceAll(/\b\d+[ydhms](?:\d+[dhms])?\b/g, "<age>");
+  // Go tells several problems in no order.
+  return JSON.parse(text, (name, each: unknown) =>
+    name === "causes" && Array.isArray(each)
+      ? each.map((cause) => JSON.stringify(cause)).toSorted()
+      : name === "message" && typeof each === "string"
+        ? each.split(/, |\[|\]/).toSorted()
+        : each,
+  );
+}
