@@ -90,6 +90,12 @@ describe("a quota", () => {
       text: 'pods "p" is forbidden: exceeded quota: q, requested: cpu=600m,pods=1, used: cpu=0,pods=0, limited: cpu=500m,pods=0',
     },
     {
+      why: "it does not say how much",
+      hard: { "limits.cpu": "1", "requests.memory": "1Gi" },
+      used: {},
+      text: 'pods "p" is forbidden: failed quota: q: must specify limits.cpu for: c; requests.memory for: c',
+    },
+    {
       why: "other things are not its business",
       hard: { services: "0", "count/deployments.apps": "0" },
       used: {},

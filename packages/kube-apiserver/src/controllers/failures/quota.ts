@@ -3,7 +3,7 @@ import { isFinished, plus, podLimits, podRequests, quantity, type Sums } from ".
 import { resourceKey, type Resource } from "../objects/resources.ts";
 import type { ClusterView } from "../objects/cluster-view.ts";
 import type { ServedKind } from "../cluster-objects.ts";
-import type { Claim, Pod, Quota, Service } from "../objects/typed.ts";
+import type { Claim, Container, Pod, Quota, Service } from "../objects/typed.ts";
 
 /** What a quota counts of one object: `pods`, `requests.cpu`, `count/deployments.apps`, and so on. */
 export function quotaUsage(kind: Pick<Resource, "group" | "resource">, object: KubeObject): Sums {
@@ -59,6 +59,10 @@ export function quotaRefusal(
   const requested = quotaUsage(kind, object);
   for (const quota of quotas) {
     const hard = quota.status?.hard ?? quota.spec?.hard ?? {};
+    const missing = resourceKey(kind) === "/pods" ? unspecified(object as Pod, Object.keys(hard)) : [];
+    if (missing.length > 0) {
+      return forbidden(kind, object, `failed quota: ${quota.metadata.name}: must specify ${missing.join("; ")}`);
+    }
     const over = Object.keys(hard).filter((name) => {
       const wanted = requested[name];
       const used = quantity(quota.status?.used?.[name]);
@@ -74,6 +78,22 @@ export function quotaRefusal(
     return forbidden(kind, object, text);
   }
   return undefined;
+}
+
+/** Of what a quota bounds, every container must say how much it wants. */
+function unspecified({ spec }: Pod, bounded: readonly string[]): readonly string[] {
+  const containers = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])];
+  return bounded
+    .filter((name) => /^((requests|limits)\.)?(cpu|memory)$/.test(name))
+    .sort()
+    .flatMap((name) => {
+      const amount = name.split(".").at(-1) ?? name;
+      const isLacking = ({ resources }: Container): boolean =>
+        resources?.limits?.[amount] === undefined &&
+        (name.startsWith("limits.") || resources?.requests?.[amount] === undefined);
+      const lacking = containers.filter(isLacking).map((container) => container.name);
+      return lacking.length === 0 ? [] : [`${name} for: ${lacking.sort().join(",")}`];
+    });
 }
 
 export function forbidden(kind: Pick<Resource, "group" | "resource">, object: KubeObject, why: string): Status {

@@ -73,7 +73,8 @@ function concernedBy({ kind, object, previous }: ObjectChange, view: ClusterView
   const isOther = isNew || !equalJson(ownersOf(before), ownersOf(after)) || isGoingOtherwise(before, after);
   if (!isOther || !isConcerned(after.metadata)) return owners;
   const waits = after.metadata.deletionTimestamp !== undefined && after.metadata.finalizers?.includes(FOREGROUND);
-  return [...owners, keyFor(kind, after), ...(waits ? dependentKeys(after, view) : [])];
+  // Dependents first: one that does not block would find its owner no longer waiting.
+  return [...owners, ...(waits ? dependentKeys(after, view) : []), keyFor(kind, after)];
 }
 
 function isGoingOtherwise(before: KubeObject, after: KubeObject): boolean {

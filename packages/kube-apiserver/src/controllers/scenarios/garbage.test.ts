@@ -91,6 +91,17 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       expect(left(lab)).toEqual(["b"]);
     });
 
+    test("in the foreground after all: who does not block goes too", async () => {
+      const lab = await started();
+      const owner = typed(await owned(lab, "a", [], { finalizers: ["example.test/hold"] }));
+      const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "a", uid: owner.metadata.uid }];
+      await owned(lab, "b", [], { ownerReferences });
+      await removed(lab, "a", { propagation: "Background" });
+      expect(left(lab)).toEqual(["a", "b"]);
+      await removed(lab, "a", { propagation: "Foreground" });
+      expect(left(lab)).toEqual(["a"]);
+    });
+
     test("orphaned: the dependents stay, without their owner", async () => {
       const lab = await started();
       const owner = await owned(lab, "a");

@@ -271,6 +271,18 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       );
     });
 
+    test("past its deadline it fails, and what is stopped counts as failed", async () => {
+      const { lab } = await started({ jobDurationMs: 60_000 });
+      await lab.create(JOBS, job({ activeDeadlineSeconds: 5 }));
+      await lab.pass(10_000);
+      expect(lab.object(JOBS, "j")["status"]).toMatchObject({ failed: 2 });
+      expect(conditionsText(lab.object(JOBS, "j"))).toBe(
+        "FailureTarget=True(DeadlineExceeded) Failed=True(DeadlineExceeded)",
+      );
+      expect(lab.pods()).toEqual([]);
+      await idle(lab);
+    });
+
     test("goes after its time to live, with its pods", async () => {
       const { lab } = await started();
       await lab.create(JOBS, job({ ttlSecondsAfterFinished: 10 }));

@@ -77,6 +77,9 @@ function countsOf({ job, pods }: JobState): Counts {
 
 function verdictOf({ spec, status }: Job, counted: Counts, now: number): Verdict | undefined {
   const startMs = epochMs(status?.startTime);
+  // Once it is said, it stays: what is stopped for it counts as failed, which could be a reason of its own.
+  const said = conditionIn(status?.conditions, "FailureTarget");
+  if (said) return { type: "Failed", reason: said.reason ?? "", message: said.message ?? "" };
   if (counted.failed + counted.restarts > (spec.backoffLimit ?? 6)) {
     return { type: "Failed", reason: "BackoffLimitExceeded", message: "Job has reached the specified backoff limit" };
   }
@@ -103,7 +106,9 @@ function concluded(state: JobState, counted: Counts, verdict: Verdict): Decision
   const met = conditionIn(before, criterion) ? before : [...before, condition(criterion, why, now)];
   if (active.length > 0 || counted.terminating > 0) {
     const stopping = active.map((pod) => remove(PODS, pod, {}, toldOfDeletion(job, pod)));
-    const status = { ...running(job, counted, now), conditions: met };
+    const failed = type === "Failed" && met !== before ? counted.failed + active.length : counted.failed;
+    const status = { ...running(job, { ...counted, failed }, now), conditions: met };
+    if (met !== before) return decision([statusStep(job, status)]);
     return stopping.length > 0 ? decision(stopping) : decision([statusStep(job, status)]);
   }
   const status: JobStatus = {
