@@ -68,6 +68,11 @@ export const bench: Bench = {
       floor,
       explains,
     });
+    const byProcessor = (what: string, name: string): Ratio => ({
+      name: `${what} / ${name}, by processor time`,
+      value: of(what, name).processorShare(),
+      explains: "for reading on a machine that does other things meanwhile",
+    });
     const pageOf = (size: number): number => of(`page of ${size}`, "ours").perSecond;
     return {
       title: `The package manager over HTTP: ${PACKAGES} packages, ${DEPLOYMENTS} deployments, in memory`,
@@ -92,6 +97,10 @@ export const bench: Bench = {
           "one class, one function; a bare server that reads as much and answers the same bytes",
         ),
         against("page of 100", "fastify", 0.5, "the same framework answering a constant of the same size"),
+        byProcessor("GET package", "node:http"),
+        byProcessor("GET deployment", "node:http"),
+        byProcessor("POST package", "node:http"),
+        byProcessor("page of 100", "fastify"),
         {
           name: "page of 20 / page of 250",
           value: pageOf(20) / pageOf(250),

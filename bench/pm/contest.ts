@@ -19,8 +19,10 @@ export interface Standing {
   readonly perSecond: number;
   readonly p99Ms: number;
   readonly cpuMicros: number;
-  /** Its requests per second divided by ours, in the same round. */
+  /** Our requests per second divided by its, in the same round. */
   share(): number;
+  /** The same by processor time per request, which a busy machine disturbs less. */
+  processorShare(): number;
 }
 
 export interface ContestOptions {
@@ -29,8 +31,8 @@ export interface ContestOptions {
   readonly connections: number;
 }
 
-/** Rounds that do not count: code is compiled while it runs, and ours is more of it. */
-const WARM_UP = 3;
+/** Rounds that do not count: code is compiled while it runs, and ours is more of it. On a busy machine it takes more rounds until all of it is. */
+const WARM_UP = { rounds: 3, answers: 20_000, mostRounds: 10 };
 
 /** Puts the same load on each server by turns. The first one is ours. */
 export async function contest(
@@ -41,15 +43,23 @@ export async function contest(
   const results = new Map<string, (Loaded & { readonly cpuMicros: number })[]>(
     contenders.map(({ name }) => [name, []]),
   );
-  for (let round = 0; round < WARM_UP + rounds; round += 1) {
-    for (const contender of inTurn(contenders, round)) {
-      const before = await contender.cpuMs();
-      const load: Load = { port: contender.port, request: contender.request, connections, durationMs: roundMs };
-      const loaded = await loader.ask<Loaded>(load);
-      const cpuMicros = ((await contender.cpuMs()) - before) * (1000 / loaded.answers);
-      if (loaded.refused > 0) throw new Error(`${contender.name} refused ${loaded.refused} of ${loaded.answers}`);
-      if (round >= WARM_UP) results.get(contender.name)?.push({ ...loaded, cpuMicros });
+  const ask = async (contender: Contender): Promise<Loaded & { readonly cpuMicros: number }> => {
+    const before = await contender.cpuMs();
+    const load: Load = { port: contender.port, request: contender.request, connections, durationMs: roundMs };
+    const loaded = await loader.ask<Loaded>(load);
+    const cpuMicros = ((await contender.cpuMs()) - before) * (1000 / loaded.answers);
+    if (loaded.refused > 0) throw new Error(`${contender.name} refused ${loaded.refused} of ${loaded.answers}`);
+    return { ...loaded, cpuMicros };
+  };
+  for (const contender of contenders) {
+    let answers = 0;
+    for (let round = 0; round < WARM_UP.mostRounds; round += 1) {
+      if (round >= WARM_UP.rounds && answers >= WARM_UP.answers) break;
+      answers += (await ask(contender)).answers;
     }
+  }
+  for (let round = 0; round < rounds; round += 1) {
+    for (const contender of inTurn(contenders, round)) results.get(contender.name)?.push(await ask(contender));
   }
   const ours = results.get(contenders[0]?.name ?? "") ?? [];
   return [...results].map(([name, all]) => ({
@@ -58,6 +68,7 @@ export async function contest(
     p99Ms: median(all.map(({ p99Ms }) => p99Ms)),
     cpuMicros: median(all.map(({ cpuMicros }) => cpuMicros)),
     share: () => median(all.map(({ perSecond }, round) => (ours[round]?.perSecond ?? Number.NaN) / perSecond)),
+    processorShare: () => median(all.map(({ cpuMicros }, round) => cpuMicros / (ours[round]?.cpuMicros ?? Number.NaN))),
   }));
 }
 
