@@ -37,7 +37,7 @@ export interface EmbeddedOptions {
 export interface EmbeddedServer {
   readonly server: ApiServer;
   /** The levers of the simulation, when there is one; from `server.start()` on. */
-  simulation(): WorkloadSimulation | undefined;
+  readonly simulation: () => WorkloadSimulation | undefined;
 }
 
 /** A server with every built-in kind, discovery, schemas, and as many of the usual controllers as are asked for. Not started yet. */

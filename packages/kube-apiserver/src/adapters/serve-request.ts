@@ -6,13 +6,19 @@ import { statusAnswer } from "../request/answers.ts";
 import { tooLarge } from "../request/refusals.ts";
 
 type Incoming = IncomingMessage | Http2ServerRequest;
-type Outgoing = ServerResponse | Http2ServerResponse;
+/** Node makes the answers of HTTP/2 look like those of HTTP/1.1; their types do not say so. */
+type Outgoing = ServerResponse;
 
 /** As the real server has it: what is larger is refused. */
 const BODY_LIMIT = 3 * 1024 * 1024;
 
 /** Reads one request, lets the API answer it, and writes the answer. */
-export async function serveRequest(api: Api, request: Incoming, response: Outgoing): Promise<void> {
+export async function serveRequest(
+  api: Api,
+  request: Incoming,
+  answerTo: ServerResponse | Http2ServerResponse,
+): Promise<void> {
+  const response = answerTo as Outgoing;
   const leaving = new AbortController();
   response.on("close", () => leaving.abort());
   // Writing to a client that has left is no error worth telling.
@@ -27,11 +33,11 @@ export async function serveRequest(api: Api, request: Incoming, response: Outgoi
     await send(answer, method, response);
   } catch {
     // The client has gone, or is to see its connection break (faults/): there is nobody to tell.
-    breakOff(response);
+    breakOff(answerTo);
   }
 }
 
-function breakOff(response: Outgoing): void {
+function breakOff(response: ServerResponse | Http2ServerResponse): void {
   if ("stream" in response) response.stream.destroy();
   else response.destroy();
 }
@@ -67,17 +73,13 @@ async function send({ status, headers, body }: ApiResponse, method: string, resp
     return;
   }
   response.writeHead(status, { ...headers });
-  if ("flushHeaders" in response) response.flushHeaders();
+  response.flushHeaders();
   for await (const chunk of body) {
     if (response.destroyed) break;
     // A slow client is waited for; its place in history is its own.
-    if (!writeTo(response, chunk)) await drained(response);
+    if (!response.write(chunk)) await drained(response);
   }
   response.end();
-}
-
-function writeTo(response: Outgoing, chunk: string): boolean {
-  return (response as ServerResponse).write(chunk);
 }
 
 async function drained(response: Outgoing): Promise<void> {

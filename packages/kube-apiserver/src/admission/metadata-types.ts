@@ -2,10 +2,10 @@ import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "@oaa
 import { goTypeName } from "../request/body.ts";
 
 /** Go's types of the fields of metadata. */
-const TEXTS: readonly string[] = ["name", "generateName", "namespace", "selfLink", "uid", "resourceVersion"];
-const NUMBERS: readonly string[] = ["generation", "deletionGracePeriodSeconds"];
-const TIMES: readonly string[] = ["creationTimestamp", "deletionTimestamp"];
-const MAPS: readonly string[] = ["labels", "annotations"];
+const TEXTS: ReadonlySet<string> = new Set(["name", "generateName", "namespace", "selfLink", "uid", "resourceVersion"]);
+const NUMBERS: ReadonlySet<string> = new Set(["generation", "deletionGracePeriodSeconds"]);
+const TIMES: ReadonlySet<string> = new Set(["creationTimestamp", "deletionTimestamp"]);
+const MAPS: ReadonlySet<string> = new Set(["labels", "annotations"]);
 
 /** Why the metadata of an object cannot be read, in the server's words; undefined when it can. Built-in kinds are read as a whole elsewhere. */
 export function metadataTypeError(object: JsonObject): string | undefined {
@@ -21,10 +21,10 @@ export function metadataTypeError(object: JsonObject): string | undefined {
 }
 
 function fieldError(name: string, value: JsonValue): string | undefined {
-  if (TEXTS.includes(name)) return typeof value === "string" ? undefined : mistyped(value, name, "string");
-  if (NUMBERS.includes(name)) return Number.isInteger(value) ? undefined : mistyped(value, name, "int64");
-  if (TIMES.includes(name)) return timeError(value, name);
-  if (MAPS.includes(name)) return mapError(value, name);
+  if (TEXTS.has(name)) return typeof value === "string" ? undefined : mistyped(value, name, "string");
+  if (NUMBERS.has(name)) return Number.isInteger(value) ? undefined : mistyped(value, name, "int64");
+  if (TIMES.has(name)) return timeError(value, name);
+  if (MAPS.has(name)) return mapError(value, name);
   if (name === "finalizers") return listError(value, name, "[]string", "string", (item) => typeof item === "string");
   if (name === "ownerReferences")
     return listError(value, name, "[]v1.OwnerReference", "v1.OwnerReference", isJsonObject);

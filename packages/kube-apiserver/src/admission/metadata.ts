@@ -1,14 +1,9 @@
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, type ObjectMeta } from "@oaas/kube-core";
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "@oaas/kube-core";
 
 /** The metadata of an object, empty when it has none. */
 export function metadataOf(object: JsonObject): JsonObject {
   const metadata = object["metadata"];
   return isJsonObject(metadata) ? metadata : {};
-}
-
-/** The same with its types; for what the server itself has checked. */
-export function checkedMetadataOf(object: JsonObject): ObjectMeta {
-  return metadataOf(object) as ObjectMeta;
 }
 
 /** A copy with some of its metadata changed; undefined takes a field away. */
@@ -19,8 +14,13 @@ export function withMetadata(object: JsonObject, changes: Readonly<Record<string
 }
 
 export function nameOf(object: JsonObject): string {
-  const { name } = metadataOf(object);
-  return typeof name === "string" ? name : "";
+  return metadataText(object, "name");
+}
+
+/** A text in the metadata, empty when there is none. */
+export function metadataText(object: JsonObject, field: string): string {
+  const value = metadataOf(object)[field];
+  return typeof value === "string" ? value : "";
 }
 
 export function finalizersOf(object: JsonObject): readonly string[] {

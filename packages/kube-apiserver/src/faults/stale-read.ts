@@ -29,7 +29,7 @@ export async function staleAnswer(api: Api, request: ApiRequest, revisionsBack: 
   const list = bodyOf(answer);
   const [found] = isJsonArray(list["items"]) ? list["items"] : [];
   if (!isJsonObject(found)) return statusAnswer(notFound({ group, resource }, name));
-  const kind = String(list["kind"]).replace(/List$/, "");
+  const kind = typeof list["kind"] === "string" ? list["kind"].replace(/List$/, "") : "";
   return objectAnswer(200, { kind, apiVersion: list["apiVersion"] ?? "", ...found }, PLAIN);
 }
 

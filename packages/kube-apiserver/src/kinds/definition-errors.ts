@@ -204,7 +204,7 @@ function columnErrors({ additionalPrinterColumns = [] }: CrdVersion, field: stri
 
 function selectableErrors({ selectableFields = [], schema }: CrdVersion, field: string): Errors {
   return selectableFields.flatMap(({ jsonPath }, index) => {
-    const of = fieldSchema(schema?.openAPIV3Schema as StructuralSchema | undefined, jsonPath);
+    const of = fieldSchema(schema?.openAPIV3Schema, jsonPath);
     const isPlain = of !== undefined && ["string", "integer", "boolean"].includes(of.type ?? "");
     const at = `${field}[${index}].jsonPath`;
     if (of === undefined) return [invalidField(at, jsonPath, "is an invalid path: does not refer to a valid field")];

@@ -82,7 +82,7 @@ function storageVersions(object: JsonObject): readonly string[] {
   return versions
     .filter(isJsonObject)
     .filter((version) => version["storage"] === true)
-    .map((version) => String(version["name"]));
+    .flatMap((version) => (typeof version["name"] === "string" ? [version["name"]] : []));
 }
 
 /** Objects may be there in every version that was ever the one to store. */
@@ -97,7 +97,7 @@ function withCleanup(object: JsonObject): JsonObject {
   const metadata = metadataOf(object);
   const finalizers = isJsonArray(metadata["finalizers"]) ? metadata["finalizers"] : [];
   if (finalizers.includes(CLEANUP_FINALIZER)) return object;
-  const time = String(metadata["deletionTimestamp"] ?? "");
+  const time = metadata["deletionTimestamp"] ?? "";
   const status = objectAt(object, "status");
   const conditions = isJsonArray(status["conditions"]) ? status["conditions"] : [];
   const terminating = {

@@ -67,12 +67,12 @@ export function isTrue(value: string | null): boolean {
 function selectedFields({ kind, version }: Target, text: string): Result<FieldRequirements, Status> {
   const parsed = parseFieldSelector(text);
   if (!parsed.ok) return err(badRequest(`invalid selector: '${text}'; can't understand '${text}'`));
-  const known = [
+  const known = new Set([
     "metadata.name",
     ...(kind.isNamespaced || isBuiltIn(kind) ? ["metadata.namespace"] : []),
     ...version.selectableFields,
-  ];
-  const unknown = parsed.value.find(({ field }) => !known.includes(field));
+  ]);
+  const unknown = parsed.value.find(({ field }) => !known.has(field));
   if (unknown === undefined) return parsed;
   const { field } = unknown;
   if (!isBuiltIn(kind) || version.selectableFields.length > 0)

@@ -22,7 +22,7 @@ const SYNTAXES: Readonly<Record<string, Representation["syntax"]>> = {
   "application/yaml": "yaml",
 };
 
-const STAND_INS: readonly string[] = ["Table", "PartialObjectMetadata", "PartialObjectMetadataList"];
+const STAND_INS: ReadonlySet<string> = new Set(["Table", "PartialObjectMetadata", "PartialObjectMetadataList"]);
 
 /** The form an Accept header asks for: the first of its list that can be had. */
 export function representationOf(
@@ -45,11 +45,11 @@ export function representationOf(
 }
 
 function isKnown(as: string | undefined): as is NonNullable<Representation["as"]> {
-  return as !== undefined && STAND_INS.includes(as);
+  return as !== undefined && STAND_INS.has(as);
 }
 
 function isStandIn(as: string, group: string | undefined, version: string | undefined): boolean {
-  return STAND_INS.includes(as) && group === "meta.k8s.io" && (version === "v1" || version === "v1beta1");
+  return STAND_INS.has(as) && group === "meta.k8s.io" && (version === "v1" || version === "v1beta1");
 }
 
 /** Browsers and curl get lines that people can read, as from the real server. */

@@ -103,7 +103,7 @@ export function deletionOptions(query: URLSearchParams, body: JsonObject | undef
       ),
     );
   }
-  if (propagationPolicy !== undefined && !POLICIES.includes(String(propagationPolicy))) {
+  if (propagationPolicy !== undefined && !POLICIES.some((policy) => policy === propagationPolicy)) {
     errors.push(unsupported("propagationPolicy", JSON.stringify(propagationPolicy), [...POLICIES, "nil"]));
   }
   const dryRuns = Array.isArray(dryRun) ? dryRun.map(String) : [];

@@ -37,7 +37,11 @@ export const serverPages: Page = {
       return { status: 200, headers, body: JSON.stringify(VERSION, undefined, 2) };
     }
     if (path === "/openapi/v2" && request.headers["accept"]?.startsWith(OPENAPI_V2_PROTOBUF) === true) {
-      return { status: 200, headers: { "content-type": OPENAPI_V2_PROTOBUF }, body: NOTHING_DESCRIBED };
+      return {
+        status: 200,
+        headers: { "content-type": OPENAPI_V2_PROTOBUF.replace("@", ".") },
+        body: NOTHING_DESCRIBED,
+      };
     }
     const [, check, part] = HEALTH.exec(path) ?? [];
     if (check === undefined) return undefined;

@@ -28,7 +28,7 @@ async function opened(store: KeyValueStore, seed = 1) {
 function contents(store: ObjectStore): readonly string[] {
   return [...store.objects(KIND).from("")].map(
     ({ key, object: one }) =>
-      `${key}=${JSON.stringify(one["data"])}@${String((one["metadata"] as JsonObject)["resourceVersion"])}`,
+      `${key}=${JSON.stringify(one["data"])}@${(one["metadata"] as { readonly resourceVersion: string }).resourceVersion}`,
   );
 }
 

@@ -195,12 +195,13 @@ function versionRefusal(
 
 function uidRefusal(kind: Target["kind"], said: JsonObject, live: JsonObject): Status | undefined {
   const uid = said["uid"];
-  if (typeof uid !== "string" || uid === "" || uid === live["uid"]) return undefined;
-  const path = [live["namespace"], live["name"]].filter((part) => part !== undefined).join("/");
+  const { uid: found, name, namespace } = live as { readonly [field: string]: string };
+  if (typeof uid !== "string" || uid === "" || uid === found) return undefined;
+  const path = namespace === undefined ? name : `${namespace}/${name}`;
   const key = `/registry/${kind.group === "" ? "" : `${kind.group}/`}${kind.resource}/${path}`;
-  const found = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${String(live["uid"])}`;
-  const why = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${found}`;
-  return conflict(kind, String(live["name"]), why);
+  const failed = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${found}`;
+  const why = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${failed}`;
+  return conflict(kind, name ?? "", why);
 }
 
 function metadataChangeErrors(wanted: JsonObject, live: JsonObject): readonly FieldError[] {

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "@oaas/foundation";
 import type { JsonObject, Status } from "@oaas/kube-core";
-import { finalizersOf, isBeingDeleted, metadataOf, nameOf, withMetadata } from "../admission/metadata.ts";
+import { finalizersOf, isBeingDeleted, metadataOf, metadataText, nameOf, withMetadata } from "../admission/metadata.ts";
 import type { DeletionOptions } from "../request/options.ts";
 import { conflict, notFound } from "../request/refusals.ts";
 import type { Decision, Written } from "../store/object-store.ts";
@@ -26,7 +26,7 @@ export async function deleteObject(
   let uid = "";
   const written = await world.store.write(storeKindOf(target.kind), key, (live) => {
     if (live === undefined) return err(notFound(target.kind, name));
-    uid = String(metadataOf(live.object)["uid"] ?? "");
+    uid = metadataText(live.object, "uid");
     const refusal = preconditionRefusal(target, live.object, options);
     if (refusal !== undefined) return err(refusal);
     return ok(deletion(world, target, live.object, options));
@@ -80,14 +80,14 @@ function finalizersAfter(before: readonly string[], propagation: DeletionOptions
 }
 
 function preconditionRefusal({ kind }: Target, live: JsonObject, options: DeletionOptions): Status | undefined {
-  const { uid, resourceVersion } = metadataOf(live);
+  const [uid, resourceVersion] = [metadataText(live, "uid"), metadataText(live, "resourceVersion")];
   const of = { group: kind.group, resource: kind.kind };
   if (options.uid !== undefined && options.uid !== uid) {
-    const why = `the UID in the precondition (${options.uid}) does not match the UID in record (${String(uid)}). The object might have been deleted and then recreated`;
+    const why = `the UID in the precondition (${options.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`;
     return conflict(of, nameOf(live), why);
   }
   if (options.resourceVersion !== undefined && options.resourceVersion !== resourceVersion) {
-    const why = `the ResourceVersion in the precondition (${options.resourceVersion}) does not match the ResourceVersion in record (${String(resourceVersion)}). The object might have been modified`;
+    const why = `the ResourceVersion in the precondition (${options.resourceVersion}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`;
     return conflict(of, nameOf(live), why);
   }
   return undefined;

@@ -7,7 +7,7 @@ import {
   type LabelSelector,
   type Status,
 } from "@oaas/kube-core";
-import { metadataOf } from "../admission/metadata.ts";
+import { metadataOf, nameOf } from "../admission/metadata.ts";
 import { deletionOptions } from "../request/options.ts";
 import { notFound } from "../request/refusals.ts";
 import type { Written } from "../store/object-store.ts";
@@ -66,7 +66,7 @@ function budgetRefusal(world: World, { namespace }: Target, pod: JsonObject): St
   const status = objectAt(first, "status");
   const allowed = Number(status["disruptionsAllowed"] ?? 0);
   if (allowed > 0) return undefined;
-  const budget = String(metadataOf(first)["name"]);
+  const budget = nameOf(first);
   const needs = `The disruption budget ${budget} needs ${Number(status["desiredHealthy"] ?? 0)} healthy pods and has ${Number(status["currentHealthy"] ?? 0)} currently`;
   return {
     status: "Failure",

@@ -5,10 +5,9 @@ import {
   selectorRequirements,
   type JsonObject,
   type JsonValue,
-  type LabelSelector,
   type Status,
 } from "@oaas/kube-core";
-import { metadataOf } from "../admission/metadata.ts";
+import { metadataOf, nameOf } from "../admission/metadata.ts";
 import type { ScalePaths } from "../kinds/kind.ts";
 import { invalid } from "../request/refusals.ts";
 import { isBuiltIn, type Target } from "./world.ts";
@@ -47,7 +46,7 @@ export function withScale(
 ): Result<JsonObject, Status> {
   const spec = scale["spec"];
   const replicas = isJsonObject(spec) ? numberOf(spec["replicas"]) : 0;
-  const name = String(metadataOf(live)["name"] ?? "");
+  const name = nameOf(live);
   if (replicas < 0) {
     const field = isBuiltIn(kind) ? "spec.replicas" : paths.specReplicas;
     const why = isBuiltIn(kind) ? "must be greater than or equal to 0" : "should be a non-negative integer";
@@ -95,7 +94,7 @@ function withValueAt(
 function selectorText(selector: JsonValue | undefined): string | undefined {
   if (typeof selector === "string") return selector;
   if (!isJsonObject(selector)) return undefined;
-  const requirements = selectorRequirements(selector as LabelSelector);
+  const requirements = selectorRequirements(selector);
   return requirements.ok ? formatLabelSelector(requirements.value) : undefined;
 }
 

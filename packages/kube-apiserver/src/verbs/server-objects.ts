@@ -69,7 +69,7 @@ export class ServerObjects implements ClusterObjects {
   }
 
   async delete(kind: ResourceName, { namespace, name }: ObjectName, options: DeleteOptions): Outcome {
-    const target = this.#target(kind, { metadata: { ...(namespace === undefined ? {} : { namespace }) } });
+    const target = this.#target(kind, { metadata: namespace === undefined ? {} : { namespace } });
     if (target === undefined) return err(unknownPath());
     return objectOf(await deleteObject(this.#world, target, name, { ...options, isDryRun: false }));
   }

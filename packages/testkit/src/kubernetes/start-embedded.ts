@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { internal } from "@oaas/foundation";
 import { realClock, realIds, realTimers } from "@oaas/foundation/real";
-import { embeddedServer, type Api, type ApiServer, type User } from "@oaas/kube-apiserver";
+import { embeddedServer, type Api, type ApiResponse, type ApiServer, type User } from "@oaas/kube-apiserver";
 import { listenHttp, type HttpListener, type TlsOptions } from "@oaas/kube-apiserver/node";
 import {
   componentFile,
@@ -133,10 +133,14 @@ async function install(server: Api, token: string, body: string, file: string): 
   const { signal } = new AbortController();
   const target = `${path}/${name}?fieldManager=kubectl`;
   const answer = await server.handle({ method: "PATCH", target, headers, body, signal });
-  if (answer.status > 201) throw internal(`${file} was refused: ${String(answer.body)}`);
+  if (answer.status > 201) throw internal(`${file} was refused: ${textOf(answer)}`);
   const isServed = async (): Promise<boolean> => {
     const read = await server.handle({ method: "GET", target: `${path}/${name}`, headers, body: "", signal });
-    return /"type":"Established","status":"True"|"status":"True"[^}]*"type":"Established"/.test(String(read.body));
+    return /"type":"Established","status":"True"|"status":"True"[^}]*"type":"Established"/.test(textOf(read));
   };
   await eventually(isServed, { what: `${name} being served` });
+}
+
+function textOf({ body }: ApiResponse): string {
+  return typeof body === "string" ? body : "";
 }
