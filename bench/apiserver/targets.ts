@@ -1,0 +1,68 @@
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { processesWith, startKubernetes } from "@oaas/testkit";
+
+/** An API server to be measured, with the processes it consists of. */
+export interface MeasuredServer extends AsyncDisposable {
+  readonly name: string;
+  readonly url: string;
+  readonly token: string;
+  readonly ca: string;
+  /** Resident memory of all its processes. */
+  memoryBytes(): number;
+  /** Missing where a start is not comparable. */
+  readonly readyMs?: number;
+}
+
+/** The real kube-apiserver with its etcd, which does not wait for the disk. */
+export async function realServer(): Promise<MeasuredServer> {
+  const cluster = await startKubernetes();
+  const folder = cluster.caFile.slice(0, cluster.caFile.lastIndexOf("/"));
+  const pids = processesWith(folder).filter((pid) => pid !== process.pid);
+  return {
+    name: "kube-apiserver with etcd",
+    url: cluster.url,
+    token: cluster.token,
+    ca: readFileSync(cluster.caFile, "utf8"),
+    memoryBytes: () => pids.reduce((sum, pid) => sum + residentBytes(pid), 0),
+    [Symbol.asyncDispose]: () => cluster.close(),
+  };
+}
+
+interface Told {
+  readonly url: string;
+  readonly token: string;
+  readonly ca: string;
+  readonly readyMs: number;
+}
+
+/** The embedded server in a process of its own. */
+export async function embeddedServerProcess(): Promise<MeasuredServer> {
+  const program = join(import.meta.dirname, "embedded-program.ts");
+  const child = spawn(process.execPath, ["--expose-gc", program], { stdio: ["pipe", "pipe", "inherit"] });
+  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  const line = await createInterface({ input: child.stdout })[Symbol.asyncIterator]().next();
+  if (line.done) throw new Error("the embedded server ended before it was ready");
+  const told = JSON.parse(line.value) as Told;
+  return {
+    name: "embedded",
+    ...told,
+    memoryBytes: () => residentBytes(child.pid ?? 0),
+    [Symbol.asyncDispose]: async () => {
+      child.stdin.end();
+      await ended;
+    },
+  };
+}
+
+function residentBytes(pid: number): number {
+  try {
+    const [, kilobytes = "0"] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+    return Number(kilobytes) * 1024;
+  } catch {
+    // A helper of the start that has ended since.
+    return 0;
+  }
+}
