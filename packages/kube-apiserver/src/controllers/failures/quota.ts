@@ -59,7 +59,7 @@ export function quotaRefusal(
   const requested = quotaUsage(kind, object);
   for (const quota of quotas) {
     const hard = quota.status?.hard ?? quota.spec?.hard ?? {};
-    const missing = resourceKey(kind) === "/pods" ? unspecified(object as Pod, Object.keys(hard)) : [];
+    const missing = resourceKey(kind) === "/pods" ? unspecified(object, Object.keys(hard)) : [];
     if (missing.length > 0) {
       return forbidden(kind, object, `failed quota: ${quota.metadata.name}: must specify ${missing.join("; ")}`);
     }

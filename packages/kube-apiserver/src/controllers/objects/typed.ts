@@ -64,6 +64,7 @@ export interface Container {
   readonly ports?: readonly ContainerPort[];
   readonly resources?: { readonly requests?: Amounts; readonly limits?: Amounts };
   readonly readinessProbe?: object;
+  readonly env?: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: object }[];
 }
 
 export interface NodeSelectorRequirement {
@@ -304,6 +305,7 @@ export interface Job extends KubeObject {
     readonly completions?: number;
     readonly parallelism?: number;
     readonly backoffLimit?: number;
+    readonly completionMode?: string;
     readonly activeDeadlineSeconds?: number;
     readonly ttlSecondsAfterFinished?: number;
     readonly suspend?: boolean;
@@ -322,6 +324,7 @@ export interface JobStatus {
   readonly startTime?: string;
   readonly completionTime?: string;
   readonly conditions?: readonly Condition[];
+  readonly completedIndexes?: string;
   readonly uncountedTerminatedPods?: object;
 }
 

@@ -271,6 +271,27 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       );
     });
 
+    test("with indexes: each once, tried again under its own number", async () => {
+      const { lab, simulation } = await started();
+      const mend = simulation.fail({
+        selector: { matchLabels: { "batch.kubernetes.io/job-completion-index": "1" } },
+        failure: { kind: "crash-loop", afterMs: 100 },
+      });
+      await lab.create(JOBS, job({ completionMode: "Indexed", completions: 4, parallelism: 4, backoffLimit: 3 }));
+      await lab.pass(5000);
+      expect(lab.object(JOBS, "j")["status"]).toMatchObject({ succeeded: 3, failed: 1, completedIndexes: "0,2,3" });
+      mend();
+      await lab.pass(20_000);
+      expect(lab.object(JOBS, "j")["status"]).toMatchObject({ succeeded: 4, failed: 1, completedIndexes: "0-3" });
+      expect(
+        lab
+          .pods()
+          .map(({ metadata }) => metadata.name?.slice(0, 4))
+          .join(" "),
+      ).toBe("j-0- j-1- j-1- j-2- j-3-");
+      await idle(lab);
+    });
+
     test("past its deadline it fails, and what is stopped counts as failed", async () => {
       const { lab } = await started({ jobDurationMs: 60_000 });
       await lab.create(JOBS, job({ activeDeadlineSeconds: 5 }));

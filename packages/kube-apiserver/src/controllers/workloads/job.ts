@@ -5,6 +5,7 @@ import { isActive, isReady, isTerminating } from "../objects/pods.ts";
 import { JOBS, PODS } from "../objects/resources.ts";
 import { epochMs, wholeSeconds } from "../objects/time.ts";
 import type { Condition, Job, JobStatus, Pod } from "../objects/typed.ts";
+import { completedIndexes, indexedPods, indexesText, isIndexed } from "./job-index.ts";
 import { podFrom, toldOfCreation, toldOfDeletion } from "./pod-from-template.ts";
 
 export interface JobState {
@@ -48,6 +49,8 @@ interface Counts {
   readonly ready: number;
   readonly terminating: number;
   readonly succeeded: number;
+  /** Which, where they are numbered. */
+  readonly indexes: string;
   readonly failed: number;
   /** Of containers that are started anew in the same pod: failures too, but not of pods. */
   readonly restarts: number;
@@ -68,11 +71,21 @@ function countsOf({ job, pods }: JobState): Counts {
     active: active.length,
     ready: active.filter(isReady).length,
     terminating: pods.filter(isTerminating).length,
-    succeeded: Math.max(job.status?.succeeded ?? 0, pods.filter(({ status }) => status?.phase === "Succeeded").length),
+    ...successOf(job, pods),
     failed: Math.max(job.status?.failed ?? 0, failedPods.length),
     restarts: isRestarting ? restarts : 0,
     lastFailureMs: Math.max(0, ...ends),
   };
+}
+
+/** An index that has succeeded twice has succeeded once. */
+function successOf(job: Job, pods: readonly Pod[]): Pick<Counts, "succeeded" | "indexes"> {
+  if (isIndexed(job)) {
+    const indexes = completedIndexes(job, pods);
+    return { succeeded: indexes.length, indexes: indexesText(indexes) };
+  }
+  const done = pods.filter(({ status }) => status?.phase === "Succeeded").length;
+  return { succeeded: Math.max(job.status?.succeeded ?? 0, done), indexes: "" };
 }
 
 function verdictOf({ spec, status }: Job, counted: Counts, now: number): Verdict | undefined {
@@ -129,7 +142,7 @@ function condition(type: string, why: { readonly reason: string; readonly messag
 }
 
 function podSteps(
-  { job, now }: JobState,
+  { job, pods, now }: JobState,
   counted: Counts,
   active: readonly Stored<Pod>[],
 ): { readonly steps: readonly Step[]; readonly waitMs?: number } {
@@ -143,8 +156,11 @@ function podSteps(
   if (active.length === wanted) return { steps: [] };
   const waitMs = counted.failed === 0 ? 0 : counted.lastFailureMs + backoffMs(counted.failed) - now;
   if (waitMs > 0) return { steps: [], waitMs };
-  const pod = podFrom(job, job.spec.template);
-  return { steps: Array.from({ length: wanted - active.length }, () => create(PODS, pod, toldOfCreation(job))) };
+  const missing = wanted - active.length;
+  const made = isIndexed(job)
+    ? indexedPods(job, pods, missing)
+    : Array.from({ length: missing }, () => podFrom(job, job.spec.template));
+  return { steps: made.map((pod) => create(PODS, pod, toldOfCreation(job))) };
 }
 
 function backoffMs(failures: number): number {
@@ -158,6 +174,7 @@ function running(job: Job, counted: Counts, now: number): JobStatus {
     ready: counted.ready,
     ...(counted.succeeded === 0 ? {} : { succeeded: counted.succeeded }),
     ...(counted.failed === 0 ? {} : { failed: counted.failed }),
+    ...(counted.indexes === "" ? {} : { completedIndexes: counted.indexes }),
     terminating: counted.terminating,
     startTime: job.status?.startTime ?? wholeSeconds(now),
     ...(conditions.length === 0 ? {} : { conditions }),
