@@ -23,6 +23,7 @@ const B = create("configmaps", configMap("b", { y: "2", z: "3" }));
 const WEB: readonly Step[] = [
   create("deployments", deployment("web", { replicas: 2 })),
   until("deployments/web", { status: { availableReplicas: 2, observedGeneration: 1 } }),
+  until("pods", { items: [{ status: { phase: "Running" } }] }),
 ];
 const MANIFEST = configMap("a", { x: "1", y: "1" });
 

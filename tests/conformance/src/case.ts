@@ -32,8 +32,6 @@ interface Compared {
   readonly show?: readonly string[];
   /** Whether lists that are shown have no order worth comparing. */
   readonly unordered?: boolean;
-  /** The id in docs/apiserver-differences.md of the difference that this step shows. It must show. */
-  readonly differs?: string;
 }
 
 /** One request. Without `want` it must succeed. */

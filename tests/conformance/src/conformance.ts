@@ -4,6 +4,7 @@ import type { Subject } from "./case.ts";
 import { disagreements, listedDifferences } from "./differences.ts";
 import { startEmbeddedTarget } from "./embedded-target.ts";
 import { differencesOf, judge } from "./judge.ts";
+import { knownDifferences } from "./known-differences.ts";
 import { startRealTarget } from "./real-target.ts";
 import { record, recordedRuns } from "./recorded.ts";
 import { runSubjects, type SubjectRuns } from "./run-all.ts";
@@ -113,7 +114,12 @@ function judgeSubject(
   const verdicts = cases.map((told, index) => {
     const nothing = { shown: [], broken: ["was not run"] };
     const theirs = real.get(subject)?.[index] ?? nothing;
-    const verdict = judge(told, theirs, embedded.get(subject)?.[index] ?? nothing);
+    const verdict = judge(
+      told,
+      theirs,
+      embedded.get(subject)?.[index] ?? nothing,
+      knownDifferences(subject, told.name),
+    );
     return { name: told.name, isTrue: theirs.broken.length === 0, ...verdict };
   });
   return {

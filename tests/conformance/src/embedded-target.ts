@@ -16,6 +16,7 @@ export async function startEmbeddedTarget(needs: Subject["needs"]): Promise<Targ
   const hasControllers = needs === "controllers";
   const { server } = embeddedServer({
     ...realAmbient,
+    users: new Map([ADMIN, ...USERS].map(({ name, token, groups }) => [token, { name, uid: name, groups }])),
     collectsGarbage: hasControllers,
     // As KWOK does it: two nodes, and no events of kubelets.
     ...(hasControllers ? { simulation: { nodes: 2, containerEvents: false } } : {}),

@@ -10,21 +10,27 @@ export interface Verdict {
   readonly differences: readonly string[];
 }
 
-/** Compares what both servers showed. A listed difference must show where a step names it, and nothing else may. */
-export function judge({ steps }: Case, real: CaseRun, embedded: CaseRun): Verdict {
+/** Compares what both servers showed. A listed difference must show in the steps that `differs` names by their number, and nothing else may. */
+export function judge(
+  { steps }: Case,
+  real: CaseRun,
+  embedded: CaseRun,
+  differs: ReadonlyMap<number, string>,
+): Verdict {
   const problems = real.broken.map((text) => `real: ${text}`);
   const differences: string[] = [];
   let isExplained = false;
-  for (const [index, { differs }] of steps.entries()) {
+  for (const index of steps.keys()) {
+    const id = differs.get(index + 1);
     const [theirs, ours] = [real.shown[index], embedded.shown[index]];
     if (theirs === undefined && ours === undefined) continue;
     const isEqual = theirs !== undefined && ours !== undefined && equalJson(theirs, ours);
-    if (isEqual && differs !== undefined) problems.push(`step ${index + 1}: difference ${differs} no longer shows`);
+    if (isEqual && id !== undefined) problems.push(`step ${index + 1}: difference ${id} no longer shows`);
     if (isEqual) continue;
-    if (differs === undefined) {
+    if (id === undefined) {
       problems.push(`step ${index + 1}: ${differencesOf(theirs, ours).slice(0, 8).join("\n      ")}`);
     } else {
-      differences.push(differs);
+      differences.push(id);
       isExplained = true;
     }
   }

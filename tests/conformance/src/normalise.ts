@@ -3,6 +3,8 @@ import { canonicalJson, isJsonArray, isJsonObject, type JsonObject, type JsonVal
 const UUID = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g;
 const TIME = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)/g;
 const ADDRESS = /\b10\.\d{1,3}\.\d{1,3}\.\d{1,3}\b/g;
+/** Which of the simulated nodes a pod comes to is the scheduler's own affair. */
+const NODE = /\bnode-[01]\b/g;
 const TOKEN = /\beyJ[\w-]+\.[\w-]+\.[\w-]+/g;
 /** `X is invalid: [a, b]`: the server visits members in no order; the causes say the same and are sorted. */
 const LISTED = /(is invalid: )\[.*\]$/s;
@@ -28,13 +30,16 @@ export class Normaliser {
 
   /** What a command printed. */
   text(text: string): string {
-    return this.#string(text)
-      .replaceAll(/(resourceVersion:? "?)\d+/g, "$1<rv>")
-      .replaceAll(/\b(\d+d)?(\d+h)?(\d+m)?\d+(\.\d+)?(s|ms)\b( ago)?/g, "<age>")
-      .replaceAll(/(CreationTimestamp|Start Time|Started|Finished):(\s+)\w{3}, \d.*$/gm, "$1:$2<time>")
-      .replaceAll(/<age>( +)/g, "<age> ")
-      .replaceAll(/:3\d{4}\b/g, ":<port>")
-      .replaceAll(/https?:\/\/127\.0\.0\.1:\d+/g, "<url>");
+    return (
+      this.#string(text)
+        .replaceAll(/(resourceVersion:? "?)\d+/g, "$1<rv>")
+        .replaceAll(/\b(\d+d)?(\d+h)?(\d+m)?\d+(\.\d+)?(s|ms)\b( ago)?/g, "<age>")
+        .replaceAll(/(CreationTimestamp|Start Time|Started|Finished):(\s+)\w{3}, \d.*$/gm, "$1:$2<time>")
+        // Columns are as wide as what is in them.
+        .replaceAll(/(\S) {2,}/g, "$1  ")
+        .replaceAll(/:3\d{4}\b/g, ":<port>")
+        .replaceAll(/https?:\/\/127\.0\.0\.1:\d+/g, "<url>")
+    );
   }
 
   /** Learns the names that the server made up, before anything is replaced. */
@@ -95,7 +100,8 @@ export class Normaliser {
       .replaceAll(UUID, (uid) => this.#numbered(this.#uids, uid, "uid"))
       .replaceAll(TIME, (_, fraction: string | undefined) => (fraction === undefined ? "<time>" : "<microtime>"))
       .replaceAll(TOKEN, "<token>")
-      .replaceAll(ADDRESS, "<ip>");
+      .replaceAll(ADDRESS, "<ip>")
+      .replaceAll(NODE, "<node>");
     for (const [made, word] of this.#made) if (result.includes(made)) result = result.replaceAll(made, word);
     return result;
   }
