@@ -262,7 +262,7 @@ function reportOf(raws: readonly Raw[], mades: readonly Made[], idle: ProcessFig
         name: "rate of children, classes / raw",
         value: madeRate / rawRate,
         floor: 0.8,
-        explains: `the manager writes ${writes.toFixed(2)} objects for ${perClass} children, so that it cannot be above ${(perClass / writes).toFixed(2)} where the server is the limit`,
+        explains: `until the last child the manager writes ${perClass + 1} objects for ${perClass} children, so that it cannot be above ${(perClass / (perClass + 1)).toFixed(2)} where the server is the limit`,
       },
       {
         name: "processor time of server and client, raw / classes",
