@@ -28,7 +28,10 @@ export function schemaErrors(value: unknown, schema: StructuralSchema, field = "
 }
 
 function errorsOf(value: JsonValue, schema: StructuralSchema, field: string): Errors {
-  if (value === null && schema.nullable === true) return enumErrors(value, schema, field);
+  // Of nothing the server asks only whether it may stand there.
+  if (value === null) {
+    return [...(schema.nullable === true ? [] : typeErrors(value, schema, field)), ...enumErrors(value, schema, field)];
+  }
   return [
     ...typeErrors(value, schema, field),
     ...junctionErrors(value, schema, field),
