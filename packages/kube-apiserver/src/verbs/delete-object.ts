@@ -53,8 +53,10 @@ function deletion(world: World, { kind }: Target, live: JsonObject, options: Del
   const marked = rules.markedForDeletion(
     withMetadata(live, {
       ...(isMarked && grace === before ? {} : deletionTime(world, live, grace)),
-      // What is held by more than finalizers has no period after which it goes.
-      ...(rules.isHeld(live) ? { deletionGracePeriodSeconds: undefined } : {}),
+      // What is held by more than finalizers has no period after which it goes, and is no new generation.
+      ...(rules.isHeld(live)
+        ? { deletionGracePeriodSeconds: undefined, generation: metadataOf(live)["generation"] }
+        : {}),
       finalizers: finalizers.length === 0 ? undefined : finalizers,
     }),
   );
