@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isJsonArray, isJsonObject, type JsonObject } from "@oaas/kube-core";
-import { describeWith, eventually, startKubernetes, type KubernetesUnderTest } from "@oaas/testkit";
+import { describeWith, eventually, startKubernetes, sweepSize, type KubernetesUnderTest } from "@oaas/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Resource } from "../src/controllers/objects/resources.ts";
 import { STORIES } from "../src/controllers/testing/all-stories.ts";
@@ -69,7 +69,10 @@ describeWith(["kubernetes", "etcd", "kwok"], "stories of workloads on the real c
     list,
   };
 
-  test.each(STORIES)("$name", async (story) => {
+  // What is recorded changes with the version of Kubernetes alone: one story shows that the recording still holds, a sweep all.
+  const played = isRecording ? STORIES : STORIES.slice(0, sweepSize(1, STORIES.length));
+
+  test.each(played)("$name", async (story) => {
     await kubectl(["create", "namespace", NAMESPACE]);
     const seen = await told(story, stage);
     await kubectl(["delete", "namespace", NAMESPACE, "--wait=true"]);
