@@ -1,4 +1,5 @@
-import type { JsonValue } from "@oaas/kube-core";
+import { equalJson, isJsonObject, type JsonValue } from "@oaas/kube-core";
+import { at } from "../src/json-path.ts";
 import type { Operation } from "./operations.ts";
 
 /** A difference of docs/apiserver-differences.md that random sequences come upon, and how it is told from any other. */
@@ -7,7 +8,31 @@ interface Explanation {
   explains(operation: Operation | undefined, real: JsonValue, embedded: JsonValue): boolean;
 }
 
-export const EXPLANATIONS: readonly Explanation[] = [];
+const EXPLANATIONS: readonly Explanation[] = [
+  {
+    id: "apply-schema-words",
+    explains: (_, real, embedded) =>
+      sameCode(real, embedded) &&
+      both(real, embedded, "body.message", (text) => text.startsWith("failed to create typed patch object")),
+  },
+  {
+    id: "decoder-words",
+    explains: (_, real, embedded) =>
+      sameCode(real, embedded) && both(real, embedded, "body.details.causes[0].field", (text) => text === "patch"),
+  },
+  {
+    id: "strict-patch",
+    explains: (operation, real, embedded) =>
+      operation?.validation === "Strict" &&
+      at(real, "code") === 422 &&
+      at(embedded, "code") === 400 &&
+      at(real, "body.details.causes[0].field") === "patch",
+  },
+  {
+    id: "pod-warnings",
+    explains: (_, real, embedded) => equalJson(withoutWarnings(real), withoutWarnings(embedded)),
+  },
+];
 
 /** The listed difference that this is, if it is one. */
 export function explanationOf(
@@ -16,4 +41,18 @@ export function explanationOf(
   embedded: JsonValue,
 ): string | undefined {
   return EXPLANATIONS.find(({ explains }) => explains(operation, real, embedded))?.id;
+}
+
+function sameCode(real: JsonValue, embedded: JsonValue): boolean {
+  return at(real, "code") === at(embedded, "code");
+}
+
+function both(real: JsonValue, embedded: JsonValue, path: string, is: (text: string) => boolean): boolean {
+  return [real, embedded].every((answer) => is(String(at(answer, path))));
+}
+
+function withoutWarnings(answer: JsonValue): JsonValue {
+  if (!isJsonObject(answer)) return answer;
+  const { warnings: _warnings, ...rest } = answer;
+  return rest;
 }

@@ -100,6 +100,7 @@ export class Normaliser {
       .replaceAll(UUID, (uid) => this.#numbered(this.#uids, uid, "uid"))
       .replaceAll(TIME, (_, fraction: string | undefined) => (fraction === undefined ? "<time>" : "<microtime>"))
       .replaceAll(TOKEN, "<token>")
+      .replaceAll(/(in the precondition|in record) \(\d+\)/g, "$1 (<rv>)")
       .replaceAll(ADDRESS, "<ip>")
       .replaceAll(NODE, "<node>");
     for (const [made, word] of this.#made) if (result.includes(made)) result = result.replaceAll(made, word);
