@@ -146,9 +146,11 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       async () => {
         const { lab } = await started();
         await lab.create(QUOTAS, { metadata: { name: "q", namespace: "default" }, spec: { hard } });
-        await lab.create(DEPLOYMENTS, deployment());
+        const containers = [{ name: "web", image: "example.test/web:1", resources: { requests: { cpu: "100m" } } }];
+        const asking = { metadata: { labels: { app: "web" } }, spec: { containers } };
+        await lab.create(DEPLOYMENTS, deployment("web", { template: asking }));
         await lab.pass(1000);
-        expect(lab.object(QUOTAS, "q")["status"]).toEqual({ hard, used: { pods: "2", "requests.cpu": "0" } });
+        expect(lab.object(QUOTAS, "q")["status"]).toEqual({ hard, used: { pods: "2", "requests.cpu": "200m" } });
         const [set] = lab.cluster.list(REPLICA_SETS);
         expect(conditionsText(set ?? {})).toBe("ReplicaFailure=True(FailedCreate)");
         expect(conditionsText(lab.object(DEPLOYMENTS, "web"))).toContain("ReplicaFailure=True(FailedCreate)");
