@@ -69,12 +69,21 @@ export async function* watchObjects(world: World, request: WatchRequest): AsyncG
   }
 }
 
+/** The last line that was made of an object: most often the next watcher is to be told the very same. */
+const lines = new WeakMap<StoredObject, { readonly name: string; readonly text: string }>();
+
+function lineOf(type: string, text: string): string {
+  return `{"type":"${type}","object":${text}}\n`;
+}
+
 /** What a watcher has been told, and what comes next. */
 class EventStream {
   readonly #world: World;
   readonly #target: Target;
   readonly #options: ListOptions;
   readonly #text: EventText;
+  /** Whether objects are told as they are, and so to all alike. */
+  readonly #isPlain: boolean;
   readonly #isSelected: ((object: JsonObject) => boolean) | undefined;
   readonly #prefix: string;
   #place = 0;
@@ -86,6 +95,7 @@ class EventStream {
     this.#world = world;
     this.#target = target;
     this.#options = options;
+    this.#isPlain = text === undefined;
     this.#text = text ?? ((stored) => presentedText(target, stored, false));
     this.#isSelected = selectionOf(target, options);
     this.#prefix = target.namespace === "" ? "" : `${target.namespace}/`;
@@ -160,7 +170,13 @@ class EventStream {
   }
 
   #line(type: string, stored: StoredObject): string {
-    return `{"type":"${type}","object":${this.#text(stored)}}\n`;
+    if (!this.#isPlain) return lineOf(type, this.#text(stored));
+    const name = `${type} ${apiVersionOf(this.#target)}`;
+    const known = lines.get(stored);
+    if (known?.name === name) return known.text;
+    const text = lineOf(type, this.#text(stored));
+    lines.set(stored, { name, text });
+    return text;
   }
 
   #bookmark(isInitialEnd: boolean): string {
