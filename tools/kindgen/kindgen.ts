@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
+import { fileURLToPath } from "node:url";
 import { makeRunFolder, startCluster, type LocalCluster } from "@oaas/real-components";
 import type { JsonObject } from "@oaas/kube-core";
 import { accessText, recordAccess } from "../../packages/kube-apiserver/test/recording/access-answers.ts";
@@ -17,6 +18,8 @@ import { capture } from "../tasks/command.ts";
 import { ROOT } from "../tasks/root.ts";
 
 const FOLDER = "packages/kube-apiserver";
+const TYPES = "tools/kindgen/go-fields";
+const PROTOBUF = fileURLToPath(import.meta.resolve("./protobuf-messages.ts"));
 
 /** `npm run kindgen`: asks the real kube-apiserver what it knows of its kinds, and writes it down for the embedded one. */
 export async function kindgen(): Promise<number> {
@@ -32,6 +35,7 @@ export async function kindgen(): Promise<number> {
     write(`${FOLDER}/testdata/recorded/tables.json`, tablesText(await recordTables(asking(cluster))));
     write(`${FOLDER}/testdata/recorded/access.json`, accessText(await recordAccess(asking(cluster))));
     write(`${FOLDER}/testdata/recorded/limits.json`, limitsText(await recordLimits(asking(cluster))));
+    await writeProtobufMessages();
     return 0;
   } finally {
     await cluster.stop(0);
@@ -49,9 +53,21 @@ function readerOf({ kubectl }: LocalCluster): (path: string) => Promise<JsonObje
 
 /** How Go writes each field, from the types themselves. */
 async function goFields(): Promise<GoFields> {
-  const { exitCode, output } = await capture("go", ["run", "-C", "tools/kindgen/go-fields", "."]);
-  if (exitCode !== 0) throw new Error(`Go could not say how it writes the kinds:\n${output}`);
+  const output = await mustRun("go", ["run", "-C", TYPES, "."]);
   return JSON.parse(output.slice(output.indexOf("{"))) as GoFields;
+}
+
+/** How typed clients write the kinds in protobuf, from the sources of the very release whose types were read above. */
+async function writeProtobufMessages(): Promise<void> {
+  const modules = (await mustRun("go", ["env", "GOMODCACHE"])).trim();
+  const release = (await mustRun("go", ["list", "-C", TYPES, "-m", "-f", "{{.Version}}", "k8s.io/api"])).trim();
+  console.log((await mustRun(process.execPath, [PROTOBUF, path.join(modules, "k8s.io"), release])).trim());
+}
+
+async function mustRun(command: string, args: readonly string[]): Promise<string> {
+  const { exitCode, output } = await capture(command, args);
+  if (exitCode !== 0) throw new Error(`${command} ${args.join(" ")}:\n${output}`);
+  return output;
 }
 
 function write(file: string, text: string): void {
