@@ -37,6 +37,8 @@ export interface SimulationOptions {
   readonly containerEvents?: boolean;
   /** What goes wrong from the beginning. Default: images tagged `missing` and `crashing`, as with the real components. */
   readonly failures?: readonly FailureRule[];
+  /** Whether Knative Services come to life where their kinds are installed. Default yes. */
+  readonly knative?: boolean;
   /** The domain of Knative routes. Default svc.cluster.local, as Knative's own. */
   readonly knativeDomain?: string;
 }
@@ -114,7 +116,7 @@ function controllers(
   return [
     registrationController(nodes),
     nodeController(options.nodeSilenceMs === undefined ? {} : { silenceMs: options.nodeSilenceMs }),
-    ...knativeControllers(options.knativeDomain ?? "svc.cluster.local"),
+    ...(options.knative === false ? [] : knativeControllers(options.knativeDomain ?? "svc.cluster.local")),
     deploymentController(),
     statefulSetController(),
     daemonSetController(),

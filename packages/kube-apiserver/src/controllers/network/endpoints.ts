@@ -22,6 +22,8 @@ export interface EndpointSlice extends KubeObject {
 
 export const MANAGED_BY = "endpointslice.kubernetes.io/managed-by";
 export const SERVICE_NAME = "kubernetes.io/service-name";
+export const ENDPOINTS_MANAGED_BY = "endpoints.kubernetes.io/managed-by";
+export const ENDPOINTS_CONTROLLER = "endpoint-controller";
 const CONTROLLER = "endpointslice-controller.k8s.io";
 const TRIGGER = "endpoints.kubernetes.io/last-change-trigger-time";
 const HEADLESS = "service.kubernetes.io/headless";
@@ -157,7 +159,7 @@ function endpointsSteps({ service, endpoints, now }: ServiceState, pods: readonl
   const subsets = alive.length === 0 ? [] : [subset];
   const labels = {
     ...service.metadata.labels,
-    "endpoints.kubernetes.io/managed-by": "endpoint-controller",
+    [ENDPOINTS_MANAGED_BY]: ENDPOINTS_CONTROLLER,
     ...headless(service),
   };
   const { namespace, name } = service.metadata;

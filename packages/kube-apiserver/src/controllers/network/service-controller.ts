@@ -1,10 +1,18 @@
-import type { KubeObject } from "@oaas/kube-core";
+import type { KubeObject, Stored } from "@oaas/kube-core";
 import type { Controller } from "../loop/controller.ts";
-import { SETTLED } from "../loop/decision.ts";
+import { decision, remove, SETTLED, type Decision } from "../loop/decision.ts";
 import { typed, type ClusterView } from "../objects/cluster-view.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, nameOfKey, objectKey, PODS, SERVICES } from "../objects/resources.ts";
 import type { Pod, Service } from "../objects/typed.ts";
-import { decideService, MANAGED_BY, selectsPod, SERVICE_NAME, type EndpointSlice } from "./endpoints.ts";
+import {
+  decideService,
+  ENDPOINTS_CONTROLLER,
+  ENDPOINTS_MANAGED_BY,
+  MANAGED_BY,
+  selectsPod,
+  SERVICE_NAME,
+  type EndpointSlice,
+} from "./endpoints.ts";
 
 export function serviceController(): Controller {
   return {
@@ -20,7 +28,7 @@ export function serviceController(): Controller {
     decide(key, { view, now }) {
       const { namespace, name } = nameOfKey(key);
       const service = view.get<Service>(SERVICES, namespace, name);
-      if (!service) return SETTLED;
+      if (!service) return leftover(view.get(ENDPOINTS, namespace, name));
       return decideService({
         service,
         pods: view.list<Pod>(PODS, namespace).filter((pod) => selectsPod(service, pod)),
@@ -34,6 +42,12 @@ export function serviceController(): Controller {
       });
     },
   };
+}
+
+/** Slices are owned by their Service, Endpoints are not: they must be taken away. Those that someone else made stay. */
+function leftover(endpoints: Stored<KubeObject> | undefined): Decision {
+  const isOurs = endpoints?.metadata.labels?.[ENDPOINTS_MANAGED_BY] === ENDPOINTS_CONTROLLER;
+  return endpoints && isOurs ? decision([remove(ENDPOINTS, endpoints)]) : SETTLED;
 }
 
 function servicesOf(pod: Pod, view: ClusterView): string[] {

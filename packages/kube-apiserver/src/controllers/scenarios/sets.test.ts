@@ -348,6 +348,9 @@ describe.each(GROUNDS)("on %s:", (ground) => {
       await lab.change(DEPLOYMENTS, "web", withSpec({ replicas: 0 }));
       await lab.pass(1000);
       expect(ready()).toEqual([]);
+      await lab.cluster.delete(SERVICES, { namespace: "default", name: "web" }, {});
+      await lab.pass(1000);
+      expect([ENDPOINTS, ENDPOINT_SLICES].flatMap((kind) => lab.cluster.list(kind))).toEqual([]);
       await idle(lab);
     });
 
