@@ -95,10 +95,6 @@ const KNOWN: readonly KnownDifference[] = [
     shows: [{ subject: "watches", name: "events can come as rows of a table", steps: [4] }],
   },
   {
-    id: "being-deleted-words",
-    shows: [{ subject: "deletion", name: "the name is free once it is gone, and not before", steps: [1] }],
-  },
-  {
     id: "pod-deletion-version",
     shows: [
       { subject: "deletion", name: "a pod on no node goes at once, one on a node gets its grace", steps: [2, 3] },
@@ -200,16 +196,8 @@ const KNOWN: readonly KnownDifference[] = [
     shows: [{ subject: "kubectl", name: "describe an object of a definition", steps: [1] }],
   },
   {
-    id: "kubectl-unknown-kind",
-    shows: [{ subject: "kubectl", name: "apply of what is wrong", steps: [4] }],
-  },
-  {
     id: "kubectl-takes-over",
     shows: [{ subject: "kubectl", name: "apply on the server's side after apply on the client's", steps: [2, 3] }],
-  },
-  {
-    id: "kubectl-watch-words",
-    shows: [{ subject: "kubectl", name: "delete without waiting, with a finalizer", steps: [3] }],
   },
   {
     id: "explain-prose",
@@ -223,14 +211,6 @@ const KNOWN: readonly KnownDifference[] = [
     shows: [{ subject: "garbage", name: "the namespaces of the system stay", steps: [1, 2] }],
   },
   {
-    id: "second-deletion",
-    shows: [{ subject: "garbage", name: "deleting the same twice is the same", steps: [3, 4, 5] }],
-  },
-  {
-    id: "quota-of-resources",
-    shows: [{ subject: "quota", name: "a quota counts, and refuses what would exceed it", steps: [5, 6] }],
-  },
-  {
     id: "pod-conditions",
     shows: [
       { subject: "workloads", name: "a Deployment becomes available", steps: [3] },
@@ -242,12 +222,8 @@ const KNOWN: readonly KnownDifference[] = [
     shows: [{ subject: "workloads", name: "a StatefulSet keeps claims by number", steps: [1] }],
   },
   {
-    id: "indexed-jobs",
-    shows: [{ subject: "workloads", name: "an indexed Job numbers its pods", steps: [1, 2] }],
-  },
-  {
-    id: "job-deadline",
-    shows: [{ subject: "workloads", name: "a Job past its deadline fails", steps: [1] }],
+    id: "kubectl-create-job",
+    shows: [{ subject: "kubectl workloads", name: "a Job that is waited for", steps: [2, 3] }],
   },
 ];
 
