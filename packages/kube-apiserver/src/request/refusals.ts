@@ -33,8 +33,8 @@ export function notFound(of: ResourceText, name: string): Status {
   return failure(404, "NotFound", `${groupResourceText(of)} ${JSON.stringify(name)} not found`, detailsOf(of, name));
 }
 
-export function alreadyExists(of: ResourceText, name: string): Status {
-  const message = `${groupResourceText(of)} ${JSON.stringify(name)} already exists`;
+export function alreadyExists(of: ResourceText, name: string, isGoing = false): Status {
+  const message = `${isGoing ? "object is being deleted: " : ""}${groupResourceText(of)} ${JSON.stringify(name)} already exists`;
   return failure(409, "AlreadyExists", message, detailsOf(of, name));
 }
 

@@ -1,5 +1,14 @@
 import { err, ok, type Result } from "@oaas/foundation";
-import { equalJson, updated, type FieldError, type JsonObject, type JsonValue, type Status } from "@oaas/kube-core";
+import {
+  equalJson,
+  isJsonArray,
+  isJsonObject,
+  updated,
+  type FieldError,
+  type JsonObject,
+  type JsonValue,
+  type Status,
+} from "@oaas/kube-core";
 import { objectErrors } from "../admission/admitted-body.ts";
 import { finalizersOf, isBeingDeleted, metadataOf, nameOf, withMetadata } from "../admission/metadata.ts";
 import { isGoInteger, notInteger, type WriteOptions } from "../request/options.ts";
@@ -87,7 +96,8 @@ function changed(
     ...(change.writesWhole === true ? [] : kind.rules.updateErrors(next, live)),
   ];
   if (errors.length > 0) return err(invalid(kind, change.name, errors));
-  if (equalJson(next, live)) return ok({ keep: true });
+  // When somebody last wrote is no change by itself.
+  if (equalJson(withoutTimes(next), withoutTimes(live))) return ok({ keep: true });
   const kept = kind.rules.converted(next, storageApiVersionOf(kind));
   if (options.isDryRun) return ok({ keep: true, answer: kept });
   return ok(isReleased(target, next) ? { remove: true, answer: kept } : { put: kept });
@@ -112,6 +122,13 @@ function nextState(
   const isCounted = kind.rules.countsGenerations && change.subresource !== "status";
   if (!isCounted || !kind.rules.startsGeneration(prepared, live)) return prepared;
   return withMetadata(prepared, { generation: Number(metadataOf(live)["generation"] ?? 0) + 1 });
+}
+
+function withoutTimes(object: JsonObject): JsonObject {
+  const { managedFields } = metadataOf(object);
+  if (!isJsonArray(managedFields)) return object;
+  const entries = managedFields.map((entry) => (isJsonObject(entry) ? { ...entry, time: null } : entry));
+  return withMetadata(object, { managedFields: entries });
 }
 
 function withOwners(object: JsonObject, owned: JsonObject): JsonObject {
@@ -212,7 +229,9 @@ function metadataChangeErrors(wanted: JsonObject, live: JsonObject): readonly Fi
     .filter((name) => said[name] !== undefined && said[name] !== null && said[name] !== before[name])
     .map((name) => immutableError(name, said))
     .concat(uidErrors);
-  const added = finalizersOf(wanted).filter((finalizer) => !finalizersOf(live).includes(finalizer));
+  const added = finalizersOf(wanted)
+    .filter((finalizer) => !finalizersOf(live).includes(finalizer))
+    .sort();
   if (!isBeingDeleted(live) || added.length === 0) return immutable;
   const list = `[]string{${added.map((finalizer) => JSON.stringify(finalizer)).join(", ")}}`;
   const why = `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`;

@@ -24,7 +24,8 @@ export async function createObject(
     if (!made.ok) return made;
     const name = nameOf(made.value);
     const written = await world.store.write(storeKindOf(target.kind), objectKey(target.namespace, name), (live) => {
-      if (live !== undefined) return err(alreadyExists(target.kind, name));
+      if (live !== undefined)
+        return err(alreadyExists(target.kind, name, metadataOf(live.object)["deletionTimestamp"] !== undefined));
       return ok(options.isDryRun ? { keep: true, answer: made.value } : { put: made.value });
     });
     if (written.ok || !isGenerated || written.error.reason !== "AlreadyExists" || attempt === NAME_ATTEMPTS)

@@ -116,6 +116,10 @@ function jsonPatched(live: JsonObject, patch: readonly JsonObject[]): JsonValue 
     if (!result.ok && result.error.reason === "missing" && step["op"] === "replace" && isMember) {
       result = applyJsonPatch(current, [{ ...step, op: "add" }]);
     }
+    // A copy of what is not there is a copy of null.
+    if (!result.ok && result.error.reason === "missing" && step["op"] === "copy") {
+      result = applyJsonPatch(current, [{ op: "add", path: step["path"], value: null }]);
+    }
     if (!result.ok) return undefined;
     current = result.value;
   }
