@@ -50,7 +50,7 @@ export async function startApp(config: PmConfig, ports: AppPorts): Promise<Runni
   const authenticate = authenticatorOf(config, ports);
   const audit = auditToLog(ports.logger, (work) =>
     // The lines of several requests: in the context of none of them.
-    ports.context.run({}, () => void setImmediate(work)),
+    ports.context.run({}, () => void ports.ambient.timers.after(0, work)),
   );
   const warnings = warningsOf(config);
   const http = httpServer(config, ports, platform, { authenticate, audit, warnings });

@@ -6,9 +6,13 @@ import type { Clock, Timers } from "../time.ts";
 /** The machine's clock. */
 export const realClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
-/** Node's timers. */
+/** Node's timers. Without a delay it is the end of this turn of the event loop, not the next millisecond. */
 export const realTimers: Timers = {
   after: (delayMs, callback) => {
+    if (delayMs <= 0) {
+      const turn = setImmediate(callback);
+      return { cancel: () => clearImmediate(turn) };
+    }
     const handle = setTimeout(callback, delayMs);
     return { cancel: () => clearTimeout(handle) };
   },
