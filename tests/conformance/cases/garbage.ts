@@ -21,7 +21,7 @@ export const garbage: Subject = {
       name: "what an owner leaves goes after it, and what that leaves too",
       given: [
         OWNER,
-        { ...owned("child"), save: { child: "metadata.uid" } } as Step,
+        { ...owned("child"), save: { child: "metadata.uid" } },
         create("secrets", {
           apiVersion: "v1",
           kind: "Secret",

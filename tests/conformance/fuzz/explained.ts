@@ -40,7 +40,7 @@ export function explanationOf(
   real: JsonValue,
   embedded: JsonValue,
 ): string | undefined {
-  return EXPLANATIONS.find(({ explains }) => explains(operation, real, embedded))?.id;
+  return EXPLANATIONS.find((candidate) => candidate.explains(operation, real, embedded))?.id;
 }
 
 function sameCode(real: JsonValue, embedded: JsonValue): boolean {
@@ -48,7 +48,10 @@ function sameCode(real: JsonValue, embedded: JsonValue): boolean {
 }
 
 function both(real: JsonValue, embedded: JsonValue, path: string, is: (text: string) => boolean): boolean {
-  return [real, embedded].every((answer) => is(String(at(answer, path))));
+  return [real, embedded].every((answer) => {
+    const text = at(answer, path);
+    return typeof text === "string" && is(text);
+  });
 }
 
 function withoutWarnings(answer: JsonValue): JsonValue {

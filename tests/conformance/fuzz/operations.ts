@@ -127,16 +127,16 @@ const statuses = {
 };
 
 const contents: Readonly<Record<FuzzKind, fc.Arbitrary<JsonObject>>> = {
-  configmaps: maps as fc.Arbitrary<JsonObject>,
-  deployments: deployments as fc.Arbitrary<JsonObject>,
-  mixes: mixes as fc.Arbitrary<JsonObject>,
+  configmaps: maps,
+  deployments: deployments,
+  mixes: mixes,
 };
 
 /** A body without name: content, and sometimes metadata. */
 function bodies(kind: FuzzKind): fc.Arbitrary<JsonObject> {
   return fc
     .tuple(contents[kind], fc.option(metadata, { freq: 2 }))
-    .map(([content, meta]) => ({ ...content, ...(meta === null ? {} : { metadata: meta as JsonObject }) }));
+    .map(([content, meta]) => ({ ...content, ...(meta === null ? {} : { metadata: meta }) }));
 }
 
 const paths: Readonly<Record<FuzzKind, readonly string[]>> = {
@@ -155,7 +155,7 @@ function jsonPatches(kind: FuzzKind): fc.Arbitrary<JsonValue> {
       fc.record({ op: fc.constantFrom("copy", "move"), from: path, path }),
     ),
     { minLength: 1, maxLength: 3 },
-  ) as fc.Arbitrary<JsonValue>;
+  );
 }
 
 const who = {

@@ -110,28 +110,38 @@ class SequenceRun {
     const one = `${this.path(kind, name)}${subresource === undefined ? "" : `/${subresource}`}`;
     switch (op) {
       case "create":
-        return this.send("POST", `${this.path(kind)}?${query}`, this.#whole(operation));
+        return this.send("POST", `${this.path(kind)}?${query.toString()}`, this.#whole(operation));
       case "update":
-        return this.send("PUT", `${one}?${query}`, this.#whole(operation));
+        return this.send("PUT", `${one}?${query.toString()}`, this.#whole(operation));
       case "merge":
-        return this.send("PATCH", `${one}?${query}`, this.#versioned(operation), "application/merge-patch+json");
+        return this.send(
+          "PATCH",
+          `${one}?${query.toString()}`,
+          this.#versioned(operation),
+          "application/merge-patch+json",
+        );
       case "strategic":
-        return this.send("PATCH", `${one}?${query}`, operation.body, "application/strategic-merge-patch+json");
+        return this.send(
+          "PATCH",
+          `${one}?${query.toString()}`,
+          operation.body,
+          "application/strategic-merge-patch+json",
+        );
       case "json":
-        return this.send("PATCH", `${one}?${query}`, operation.body, "application/json-patch+json");
+        return this.send("PATCH", `${one}?${query.toString()}`, operation.body, "application/json-patch+json");
       case "apply":
         query.set("force", String(force));
-        return this.send("PATCH", `${one}?${query}`, this.#named(operation), "application/apply-patch+yaml");
+        return this.send("PATCH", `${one}?${query.toString()}`, this.#named(operation), "application/apply-patch+yaml");
       case "scale":
         return this.send(
           "PATCH",
-          `${this.path(kind, name)}/scale?${query}`,
+          `${this.path(kind, name)}/scale?${query.toString()}`,
           operation.body,
           "application/merge-patch+json",
         );
       case "delete": {
         const version = this.#version(operation);
-        return this.send("DELETE", `${one}?${new URLSearchParams(dry)}`, {
+        return this.send("DELETE", `${one}?${new URLSearchParams(dry).toString()}`, {
           apiVersion: "v1",
           kind: "DeleteOptions",
           ...(propagation === undefined ? {} : { propagationPolicy: propagation }),
@@ -141,12 +151,15 @@ class SequenceRun {
       case "deleteMany":
         return this.send(
           "DELETE",
-          `${this.path(kind)}?${new URLSearchParams({ labelSelector: selector ?? "", ...dry })}`,
+          `${this.path(kind)}?${new URLSearchParams({ labelSelector: selector ?? "", ...dry }).toString()}`,
         );
       case "get":
         return this.send("GET", one);
       case "list":
-        return this.send("GET", `${this.path(kind)}?${new URLSearchParams({ labelSelector: selector ?? "" })}`);
+        return this.send(
+          "GET",
+          `${this.path(kind)}?${new URLSearchParams({ labelSelector: selector ?? "" }).toString()}`,
+        );
     }
   }
 
@@ -154,10 +167,10 @@ class SequenceRun {
   async events(kind: FuzzKind, version: JsonValue | undefined): Promise<JsonValue> {
     const { apiVersion, kind: word } = ROOTS[kind];
     const last: Operation = { op: "create", kind, name: LAST, manager: "m1", body: {} };
-    await this.send("POST", this.path(kind), { apiVersion, kind: word, ...(this.#whole(last) as JsonObject) });
+    await this.send("POST", this.path(kind), { apiVersion, kind: word, ...this.#whole(last) });
     const stream = await this.#target.wire.open({
       method: "GET",
-      path: `${this.path(kind)}?watch=true&timeoutSeconds=20&resourceVersion=${String(version)}`,
+      path: `${this.path(kind)}?watch=true&timeoutSeconds=20&resourceVersion=${typeof version === "string" ? version : ""}`,
       headers: { authorization: `Bearer ${this.#target.tokens["admin"] ?? ""}`, accept: "application/json" },
     });
     const events: JsonValue[] = [];

@@ -100,6 +100,7 @@ function linesOf(response: IncomingMessage): WireStream {
     code: response.statusCode ?? 0,
     headers: response.headers,
     next: async () => {
+      // oxlint-disable-next-line eslint/no-unmodified-loop-condition -- the listeners above change it
       while (lines.length === 0 && !isEnded) {
         await new Promise<void>((resolve) => {
           wake = resolve;

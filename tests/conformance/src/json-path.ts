@@ -25,7 +25,8 @@ function walk(value: JsonValue | undefined, [token, ...rest]: readonly string[])
 }
 
 function isNamed(item: JsonValue, name: string): boolean {
-  return isJsonObject(item) && (item["name"] === name || String(item["name"]).startsWith(`${name}/`));
+  if (!isJsonObject(item) || typeof item["name"] !== "string") return false;
+  return item["name"] === name || item["name"].startsWith(`${name}/`);
 }
 
 /** What is missing in `value` for it to contain `wanted`; empty when nothing is. Objects may have more; lists may not, unless `isLoose`. */

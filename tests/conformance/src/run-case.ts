@@ -38,7 +38,7 @@ export async function runCase(target: Target, namespace: string, { given = [], s
     await run.prepare(given);
     for (const [index, step] of steps.entries()) await run.take(index, step);
   } catch (error) {
-    run.broken.push(`${(error as Error).message}`);
+    run.broken.push((error as Error).message);
   } finally {
     run.close();
   }
@@ -161,9 +161,7 @@ class Run {
       ...(env === undefined ? {} : { env }),
     });
     const shown = { exitCode, stdout: this.#printed(stdout), stderr: this.#normaliser.text(stderr) };
-    const [code, text] = isJsonArray(step.want as JsonValue)
-      ? (step.want as readonly [number, string])
-      : [step.want ?? 0, ""];
+    const [code, text] = isJsonArray(step.want) ? (step.want as readonly [number, string]) : [step.want ?? 0, ""];
     const problem =
       exitCode !== code
         ? `exit code ${exitCode}, not ${code as number}: ${stderr || stdout}`
