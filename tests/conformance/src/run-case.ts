@@ -161,10 +161,10 @@ class Run {
       ...(env === undefined ? {} : { env }),
     });
     const shown = { exitCode, stdout: this.#printed(stdout), stderr: this.#normaliser.text(stderr) };
-    const [code, text] = isJsonArray(step.want) ? (step.want as readonly [number, string]) : [step.want ?? 0, ""];
+    const [code, text] = isJsonArray(step.want) ? step.want : [step.want ?? 0, ""];
     const problem =
       exitCode !== code
-        ? `exit code ${exitCode}, not ${code as number}: ${stderr || stdout}`
+        ? `exit code ${exitCode}, not ${code}: ${stderr || stdout}`
         : lacks(`${stdout}\n${stderr}`, text === "" ? "/./" : `/${text}/`);
     return { shown, problem: exitCode === code && text === "" ? "" : problem };
   }

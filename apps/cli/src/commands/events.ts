@@ -1,11 +1,10 @@
-import type { streamEventView } from "@oaas/contracts/rest";
-import type { z } from "zod";
+import type { Reply } from "@oaas/contracts/rest";
 import { stringify } from "yaml";
 import { jsonPathText } from "../output/jsonpath.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
 import type { Session } from "../session/session.ts";
 
-type StreamEvent = z.output<typeof streamEventView>;
+type StreamEvent = Reply<"streamEvents">["value"];
 
 /** Follows what happens, until Ctrl-C or as many events as asked for. */
 export async function followEvents(

@@ -59,7 +59,7 @@ describe("schemas for clients", () => {
     for (const { serverRelativeURL } of Object.values(paths)) {
       const answer = await get(page, serverRelativeURL);
       const { schemas } = json(answer)["components"] as { schemas: object };
-      for (const [, name = ""] of (answer?.body as string).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+      for (const [, name = ""] of ((answer?.body ?? "") as string).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
         expect(Object.keys(schemas), serverRelativeURL).toContain(name);
       }
     }

@@ -1,7 +1,6 @@
 import { err, ok, type Result } from "@oaas/foundation";
 import {
   fieldSetOf,
-  isJsonObject,
   memberElement,
   updated,
   type FieldSet,
@@ -126,9 +125,4 @@ function namespaceRefusal(world: World, { kind, namespace }: Target, object: Jso
     field: "metadata.namespace",
   };
   return forbidden(kind, nameOf(object), why, [cause]);
-}
-
-/** Whether this is an object at all: what patches make may be anything. */
-export function asObject(value: unknown): JsonObject | undefined {
-  return isJsonObject(value) ? value : undefined;
 }

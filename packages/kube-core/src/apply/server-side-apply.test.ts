@@ -154,7 +154,7 @@ function timeless(object: JsonObject): JsonObject {
     ...object,
     metadata: {
       ...metadata,
-      managedFields: bare.sort((a, b) => (String(a["manager"]) < String(b["manager"]) ? -1 : 1)),
+      managedFields: bare.sort((a, b) => ((a["manager"] as string) < (b["manager"] as string) ? -1 : 1)),
     },
   };
 }

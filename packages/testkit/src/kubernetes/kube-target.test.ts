@@ -22,6 +22,7 @@ describe("KUBE_TARGET", () => {
     const path = `${cluster.url}/api/v1/namespaces/default`;
     const known = await probe(path, { ca, headers: { authorization: `Bearer ${cluster.token}` } });
     expect(known.status).toBe(200);
-    expect((await probe(path, { ca })).status).toBe(401);
+    expect((await probe(path, { ca })).status, "nobody in particular may read nothing").toBe(403);
+    expect((await probe(path, { ca, headers: { authorization: "Bearer wrong" } })).status).toBe(401);
   });
 });
