@@ -19,6 +19,10 @@ const TASKS: Record<string, { readonly help: string; readonly run: Task }> = {
     help: "run the class runtime manager against a cluster (KUBECONFIG, or --oprc-crm-kube-context=…)",
     run: passThrough("apps/class-runtime-manager/src/main.ts"),
   },
+  cluster: {
+    help: "one embedded Kubernetes cluster on loopback, for kubectl (--help lists its flags)",
+    run: passThrough("packages/kube-apiserver/src/main.ts"),
+  },
   pm: {
     help: "run the package manager (CRM_CLUSTERS_JSON or CRM_DEFAULT_URL name the clusters; --help lists every setting)",
     run: passThrough("apps/package-manager/src/main.ts"),
