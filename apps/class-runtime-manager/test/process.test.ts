@@ -93,9 +93,11 @@ describeWith(["kubernetes", "kwok"], "the manager as a process, on a real cluste
       what: "the class to run",
     });
     expect(await kubectl("get", "crt", "-n", "classes")).toMatch(/shop-order-1\s.*available/i);
-    const health = await crm.channel.client(CrmInfoService).getEnvHealth({ env: "" });
-    expect(health).toMatchObject({ status: "Healthy", nodeCount: 2, readyNodes: 2 });
-    expect(health.availability).toBeGreaterThan(0.5);
+    await eventually(async () => {
+      const health = await crm.channel.client(CrmInfoService).getEnvHealth({ env: "" });
+      expect(health).toMatchObject({ status: "Healthy", nodeCount: 2, readyNodes: 2 });
+      expect(health.availability).toBeGreaterThan(0.5);
+    });
     const metrics = await (await fetch(`${http}/metrics`)).text();
     expect(metrics).toMatch(/crm_active_deployments 1/);
     expect(metrics).toMatch(/crm_reconciliation_duration_seconds_count\{kind="class-runtime"\} [1-9]/);

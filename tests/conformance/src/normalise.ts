@@ -101,6 +101,8 @@ export class Normaliser {
       .replaceAll(TIME, (_, fraction: string | undefined) => (fraction === undefined ? "<time>" : "<microtime>"))
       .replaceAll(TOKEN, "<token>")
       .replaceAll(/(in the precondition|in record) \(\d+\)/g, "$1 (<rv>)")
+      // Objects that a message quotes, however often they were quoted before.
+      .replaceAll(/(resourceVersion\\+":\\*")\d+/g, "$1<rv>")
       .replaceAll(ADDRESS, "<ip>")
       .replaceAll(NODE, "<node>");
     for (const [made, word] of this.#made) if (result.includes(made)) result = result.replaceAll(made, word);
