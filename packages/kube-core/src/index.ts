@@ -147,7 +147,7 @@ export {
   type ValueRules,
 } from "./schema/structural-schema.ts";
 export { structuralityErrors } from "./schema/structurality.ts";
-export { admitted, customResourceErrors } from "./schema/custom-resource.ts";
+export { admitted, customResourceErrors, withoutUnknown } from "./schema/custom-resource.ts";
 export { withDefaults } from "./schema/defaulting.ts";
 export { pruned } from "./schema/pruning.ts";
 export { schemaErrors } from "./schema/schema-validation.ts";
@@ -167,6 +167,7 @@ export {
 export { decodeFields, encodeFields } from "./apply/fields-v1.ts";
 export { memberElement, type PathElement } from "./apply/path-element.ts";
 export { managersOf, type FieldManager, type FieldManagers } from "./apply/managed-fields.ts";
+export { withOwnersOf, withOwnersOfScale, type ScaledKind } from "./apply/scale-owners.ts";
 export { applied, updated, type FieldWriter, type WriteContext } from "./apply/server-side-apply.ts";
 export { applyStrategicMergePatch } from "./strategic-merge-patch.ts";
 export { openApiSchemas } from "./schema/openapi-schemas.ts";

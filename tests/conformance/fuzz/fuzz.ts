@@ -18,6 +18,9 @@ export interface FuzzOutcome {
 /** So many at a time: a server has more than one client, and one sequence alone would mostly wait. */
 const WORKERS = 8;
 
+/** What differs is run so often again to make it smaller: enough for a short story, and a found difference ends in minutes. */
+const SHRINK_RUNS = 150;
+
 /**
  * Runs random sequences on both servers and compares all they show. What differs is shrunk by fast-check to the least that still does. The same
  * seed draws the same sequences.
@@ -26,7 +29,7 @@ export async function fuzz(real: Target, embedded: Target, count: number, seed: 
   await Promise.all([real, embedded].map(defineMix));
   const differences = new Set<string>();
   let runs = 0;
-  const property = fc.asyncProperty(sequences, async (sequence) => {
+  const runOnBoth = async (sequence: Sequence): Promise<void> => {
     runs += 1;
     const namespace = `fuzz-${runs}`;
     const [theirs, ours] = await Promise.all([
@@ -34,14 +37,36 @@ export async function fuzz(real: Target, embedded: Target, count: number, seed: 
       runSequence(embedded, namespace, sequence),
     ]);
     compare(sequence, theirs, ours, differences);
-  });
+  };
   const details = await Promise.all(
     Array.from({ length: WORKERS }, (_, worker) =>
-      fc.check(property, { numRuns: Math.ceil(count / WORKERS), seed: seed + worker, endOnFailure: false }),
+      fc.check(fc.asyncProperty(sequences, boundedShrinking(runOnBoth)), {
+        numRuns: Math.ceil(count / WORKERS),
+        seed: seed + worker,
+        endOnFailure: false,
+      }),
     ),
   );
   const found = details.filter(({ failed }) => failed).map((detail) => String(detail.errorInstance));
   return { sequences: runs, found, differences };
+}
+
+/** Lets everything pass once it was asked often enough after the first failure: fast-check then keeps the smallest it has found. */
+export function boundedShrinking(
+  run: (sequence: Sequence) => Promise<void>,
+  limit = SHRINK_RUNS,
+): (sequence: Sequence) => Promise<void> {
+  let left: number | undefined;
+  return async (sequence) => {
+    if (left === 0) return;
+    if (left !== undefined) left -= 1;
+    try {
+      await run(sequence);
+    } catch (error) {
+      left ??= limit;
+      throw error;
+    }
+  };
 }
 
 /** Throws at the first difference that no listed one explains. */

@@ -48,7 +48,7 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
   const problems: string[] = [];
   for (const needs of NEEDS) {
     const these = wanted.filter((subject) => subject.needs === needs);
-    if (these.length === 0) continue;
+    if (these.length === 0 && !isFuzzed(needs, options)) continue;
     const part = await runPart(needs, these, options);
     subjects.push(...part.subjects);
     problems.push(...part.problems);
@@ -56,6 +56,11 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
   }
   const isWhole = wanted.length === SUBJECTS.length && options.sequences > 0;
   return { subjects, problems: isWhole ? [...problems, ...disagreements(listedDifferences(), seen)] : problems };
+}
+
+/** Random sequences need no controllers. */
+function isFuzzed(needs: Subject["needs"], { sequences }: ConformanceOptions): boolean {
+  return needs === "api" && sequences > 0;
 }
 
 interface Part {
@@ -70,9 +75,9 @@ async function runPart(
   options: ConformanceOptions,
 ): Promise<Part> {
   const onReal = subjects.filter(options.isReal);
-  const isFuzzed = needs === "api" && options.sequences > 0;
+  const hasSequences = isFuzzed(needs, options);
   await using embedded = await startEmbeddedTarget(needs);
-  await using real = onReal.length > 0 || isFuzzed ? await startRealTarget(needs) : undefined;
+  await using real = onReal.length > 0 || hasSequences ? await startRealTarget(needs) : undefined;
   const [ours, theirs] = await Promise.all([
     runSubjects(embedded, subjects),
     real === undefined ? new Map() : runSubjects(real, onReal),
@@ -90,7 +95,7 @@ async function runPart(
     problems.push(...report.problems);
     for (const id of report.differences) seen.add(id);
   }
-  if (real !== undefined && isFuzzed) {
+  if (real !== undefined && hasSequences) {
     const outcome = await fuzz(real, embedded, options.sequences, options.seed);
     problems.push(...outcome.found.map((text) => `fuzz (seed ${options.seed}):\n${text}`));
     for (const id of outcome.differences) seen.add(id);

@@ -7,7 +7,8 @@ import {
   type JsonObject,
   type Status,
 } from "@oaas/kube-core";
-import type { Kind, KindVersion } from "../kinds/kind.ts";
+import type { Kind, KindVersion, ScalePaths } from "../kinds/kind.ts";
+import { valueAtPath } from "../kinds/rules-of.ts";
 import { badRequest } from "../request/refusals.ts";
 import { isBuiltIn } from "../verbs/world.ts";
 import { metadataTypeError } from "./metadata-types.ts";
@@ -46,6 +47,21 @@ export function completed({ kind, version }: OfKind, object: JsonObject): JsonOb
 export function objectErrors({ kind, version }: OfKind, object: JsonObject, live?: JsonObject): readonly FieldError[] {
   return [
     ...kind.rules.errors(object),
-    ...(kind.rules.isValidatedBySchema ? customResourceErrors(object, version.schema, live) : []),
+    ...(kind.rules.isValidatedBySchema
+      ? [...customResourceErrors(object, version.schema, live), ...scaleErrors(object, version.scale)]
+      : []),
   ];
+}
+
+const MOST_REPLICAS = 2_147_483_647;
+
+/** Counts that `/scale` could not show. */
+function scaleErrors(object: JsonObject, scale: ScalePaths | undefined): readonly FieldError[] {
+  if (scale === undefined) return [];
+  return [scale.specReplicas, scale.statusReplicas].flatMap((field) => {
+    const count = valueAtPath(object, field.replace(/^\./, ""));
+    if (typeof count !== "number" || (count >= 0 && count <= MOST_REPLICAS)) return [];
+    const why = count < 0 ? "should be a non-negative integer" : `should be less than or equal to ${MOST_REPLICAS}`;
+    return [{ reason: "FieldValueInvalid", field, message: `Invalid value: ${count}: ${why}` }];
+  });
 }

@@ -1,4 +1,12 @@
-import { equalJson, isJsonArray, isJsonObject, pruned, type JsonObject, type JsonValue } from "@oaas/kube-core";
+import {
+  equalJson,
+  isJsonArray,
+  isJsonObject,
+  pruned,
+  type JsonObject,
+  type JsonValue,
+  type StructuralSchema,
+} from "@oaas/kube-core";
 import { isBuiltIn } from "../verbs/world.ts";
 import type { OfKind } from "./admitted-body.ts";
 
@@ -8,8 +16,7 @@ export function strictnessErrors(
   sent: JsonObject,
   duplicates: readonly string[],
 ): readonly string[] {
-  const without = pruned(sent, version.schema);
-  const unknown = without === sent ? [] : unknownPaths(sent, without, "");
+  const unknown = unknownFields(sent, version.schema);
   const isOwn = isBuiltIn(kind);
   // A field that is unknown is not also told to be there twice, except by kinds of definitions, which look for one after the other.
   const told = isOwn ? duplicates.filter((path) => !unknown.includes(path)) : duplicates;
@@ -21,6 +28,12 @@ export function strictnessErrors(
     })),
   ];
   return (isOwn ? inDocumentOrder(lines, sent) : lines).map(({ text }) => text);
+}
+
+/** Paths of what a schema does not know. */
+export function unknownFields(sent: JsonObject, schema: StructuralSchema): readonly string[] {
+  const without = pruned(sent, schema);
+  return without === sent ? [] : unknownPaths(sent, without, "");
 }
 
 function metadataFirst(paths: readonly string[]): readonly string[] {

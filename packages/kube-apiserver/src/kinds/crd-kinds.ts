@@ -1,4 +1,5 @@
 import {
+  admitted,
   isJsonObject,
   type CrdVersion,
   type CustomResourceDefinition,
@@ -6,6 +7,7 @@ import {
   type JsonValue,
   type PrinterColumn,
   type StructuralSchema,
+  withoutUnknown,
 } from "@oaas/kube-core";
 import { equalJson } from "@oaas/kube-core";
 import { jsonPathText } from "./json-path.ts";
@@ -33,9 +35,24 @@ export function customKind(definition: CustomResourceDefinition): Kind {
     versions: byPriority(versions).map((version) => versionOf(definition, version)),
     storageVersion: storage?.name ?? "",
     rules: rulesOf({
+      // As the real server: by the schema of the version it was stored in, defaults too; another version then takes away what it does not know.
+      readBack: (object) => admitted(object, schemaOf(definition, object)),
+      converted: (object, apiVersion) =>
+        object["apiVersion"] === apiVersion ? object : inVersion(definition, object, apiVersion),
       startsGeneration: (next, live) => !equalJson(countedPart(definition, next), countedPart(definition, live)),
     }),
   };
+}
+
+function inVersion(definition: CustomResourceDefinition, object: JsonObject, apiVersion: string): JsonObject {
+  const converted = { ...object, apiVersion };
+  return withoutUnknown(converted, schemaOf(definition, converted));
+}
+
+/** The schema of the version that an object says it is in. */
+function schemaOf({ spec }: CustomResourceDefinition, { apiVersion }: JsonObject): StructuralSchema {
+  const version = spec.versions.find(({ name }) => apiVersion === `${spec.group}/${name}`);
+  return (version?.schema?.openAPIV3Schema ?? { type: "object" }) as StructuralSchema;
 }
 
 /** What a change of starts a generation: all but the metadata, and the status where it is written apart. */
@@ -48,7 +65,7 @@ function countedPart(definition: CustomResourceDefinition, object: JsonObject): 
 }
 
 function versionOf(definition: CustomResourceDefinition, version: CrdVersion): KindVersion {
-  const schema = (version.schema?.openAPIV3Schema ?? { type: "object" }) as StructuralSchema;
+  const schema = schemaOf(definition, { apiVersion: `${definition.spec.group}/${version.name}` });
   const { group, names } = definition.spec;
   const { scale, status } = version.subresources ?? {};
   return {

@@ -91,6 +91,8 @@ export interface KindRules {
   readonly isValidatedBySchema: boolean;
   /** The object in another version, or dress, of its kind. */
   converted(object: JsonObject, apiVersion: string): JsonObject;
+  /** A stored object as it is read today: a definition may have changed since it was written. Neutral: as it is. */
+  readBack(object: JsonObject): JsonObject;
   /** The text that a field selector compares; neutral: the value at the path, empty when there is none. */
   selectableText(object: JsonObject, field: string): string;
   /** Fills in what schemas' defaults do not say: runs after them on each write and on what is read in a fresh object. */
@@ -103,6 +105,8 @@ export interface KindRules {
   refused(object: JsonObject, circumstances: Circumstances): string | undefined;
   /** Metadata, and all beyond the schema: every error, in the real server's words where a case of the conformance list says so. */
   errors(object: JsonObject): readonly FieldError[];
+  /** What a write of the status does wrong besides. */
+  statusErrors(next: JsonObject, live: JsonObject): readonly FieldError[];
   /** What may not change. */
   updateErrors(next: JsonObject, live: JsonObject): readonly FieldError[];
   /** Whether an update may leave out the version it is based on; kinds of definitions insist on one. */
@@ -115,6 +119,8 @@ export interface KindRules {
   readonly orphansByDefault: boolean;
   /** Whether a new object keeps the status it brings (nodes, whose kubelets make them). */
   readonly keepsNewStatus: boolean;
+  /** Metadata that a write of the status leaves as it is; neutral: all of it. */
+  readonly keptByStatus: readonly string[] | "all";
   /** Whether objects are given time to go (pods): then also one that goes at once is marked first. */
   readonly isGraceful: boolean;
   /** How long an object may take to go when it is deleted: pods, as long as they asked for or the deletion says. Neutral: no time. */

@@ -34,7 +34,24 @@ const SHOWN_WHEN_DELETED: ReadonlySet<string> = new Set([
   "storage.k8s.io/storageclasses",
 ]);
 
-type Habits = Pick<KindRules, "allowsUnconditionalUpdate" | "createsOnUpdate" | "answersDeletedObject"> &
+const ALL_BUT_MANAGERS = ["labels", "annotations", "finalizers", "ownerReferences"];
+
+/** Metadata that a write of the status does not touch, where it is not the whole of it that such a write may change. */
+const KEPT_BY_STATUS: Readonly<Record<string, KindRules["keptByStatus"]>> = {
+  "/pods": ["ownerReferences"],
+  "admissionregistration.k8s.io/validatingadmissionpolicies": ALL_BUT_MANAGERS,
+  "apps/deployments": ["labels"],
+  "flowcontrol.apiserver.k8s.io/flowschemas": "all",
+  "flowcontrol.apiserver.k8s.io/prioritylevelconfigurations": "all",
+  "networking.k8s.io/servicecidrs": ALL_BUT_MANAGERS,
+  "resource.k8s.io/resourceclaims": ALL_BUT_MANAGERS,
+  "storage.k8s.io/volumeattachments": ALL_BUT_MANAGERS,
+};
+
+type Habits = Pick<
+  KindRules,
+  "allowsUnconditionalUpdate" | "createsOnUpdate" | "answersDeletedObject" | "keptByStatus"
+> &
   Partial<Pick<KindRules, "graceSeconds" | "isHeld" | "markedForDeletion">>;
 
 /** How a built-in kind is written and deleted. */
@@ -43,6 +60,7 @@ export function writeHabits(kind: string): Habits {
     allowsUnconditionalUpdate: !NEVER_UNCONDITIONAL.has(kind),
     createsOnUpdate: CREATED_ON_UPDATE.has(kind),
     answersDeletedObject: SHOWN_WHEN_DELETED.has(kind),
+    keptByStatus: KEPT_BY_STATUS[kind] ?? [],
     ...(kind === "/pods" ? { graceSeconds: podGrace } : {}),
     ...(kind === "/namespaces" ? { isHeld: hasFinalizers, markedForDeletion: terminating } : {}),
   };

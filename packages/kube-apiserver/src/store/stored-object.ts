@@ -1,5 +1,10 @@
 import type { JsonObject } from "@oaas/kube-core";
 
+/** Who knows how a stored object is to be read. */
+interface Reader {
+  readBack(object: JsonObject): JsonObject;
+}
+
 /**
  * An object as it was committed, for ever. Its text is made once, when the first reader needs it, and then shared by lists,
  * watches and single reads; versions of a kind differ only in the few characters that stand before it.
@@ -10,6 +15,7 @@ export class StoredObject {
   /** With `metadata.resourceVersion`, in the storage version. */
   readonly object: JsonObject;
   #tail: string | undefined;
+  #read: { readonly reader: Reader; readonly object: JsonObject } | undefined;
 
   constructor(key: string, revision: number, object: JsonObject) {
     this.key = key;
@@ -21,6 +27,12 @@ export class StoredObject {
   at(revision: number): StoredObject {
     const metadata = { ...(this.object["metadata"] as JsonObject), resourceVersion: String(revision) };
     return new StoredObject(this.key, revision, { ...this.object, metadata });
+  }
+
+  /** The object as a reader of today has it: the definition of its kind may have changed since it was written. */
+  readBy(reader: Reader): JsonObject {
+    if (this.#read?.reader !== reader) this.#read = { reader, object: reader.readBack(this.object) };
+    return this.#read.object;
   }
 
   /** Everything behind `apiVersion` and `kind`, with the closing brace: `"metadata":{…},…}`. */

@@ -17,7 +17,7 @@ import type { Decision, Written } from "../store/object-store.ts";
 import { objectKey, type StoredObject } from "../store/stored-object.ts";
 import { circumstancesOf } from "./circumstances.ts";
 import { newObject, writerOf } from "./new-object.ts";
-import { isBuiltIn, presented, storageApiVersionOf, storeKindOf, type Target, type World } from "./world.ts";
+import { presented, storageApiVersionOf, storeKindOf, type Target, type World } from "./world.ts";
 
 /** How an object is to become another. */
 export interface ObjectChange {
@@ -30,8 +30,6 @@ export interface ObjectChange {
   readonly keepsManagers?: boolean;
   /** Whether the whole object is written, by rules of its own: the server's own ways (binding). */
   readonly writesWhole?: boolean;
-  /** What counts for ownership when that is not the object as it is: a field that is left out here is owned by nobody. */
-  owned?(next: JsonObject): JsonObject;
   /** Whether an object that is not there is made. */
   readonly createsMissing?: boolean;
   /** Whether the version must be named, unless the kind lets it be left out: for updates, not for patches. */
@@ -79,7 +77,7 @@ function changed(
   stored: StoredObject,
 ): Result<Decision, Status> {
   const { kind } = target;
-  const live = presented(target, stored.object);
+  const live = presented(target, stored);
   const wanted = change.next(live);
   if (!wanted.ok) return wanted;
   const refusal =
@@ -94,11 +92,12 @@ function changed(
     ...metadataChangeErrors(wanted.value, live),
     ...objectErrors(target, next, live),
     ...(change.writesWhole === true ? [] : kind.rules.updateErrors(next, live)),
+    ...(change.subresource === "status" ? kind.rules.statusErrors(next, live) : []),
   ];
   if (errors.length > 0) return err(invalid(kind, change.name, errors));
-  // When somebody last wrote is no change by itself.
-  if (equalJson(withoutTimes(next), withoutTimes(live))) return ok({ keep: true });
   const kept = kind.rules.converted(next, storageApiVersionOf(kind));
+  // When somebody last wrote is no change by itself; what reading has added since the object was written is one.
+  if (equalJson(withoutTimes(kept), withoutTimes(stored.object))) return ok({ keep: true });
   if (options.isDryRun) return ok({ keep: true, answer: kept });
   return ok(isReleased(target, next) ? { remove: true, answer: kept } : { put: kept });
 }
@@ -116,7 +115,7 @@ function nextState(
   const kept = withServersMetadata(ownPart(target, change, wanted, live), live);
   const writer = writerOf(world, target, options.manager, change.subresource);
   const context = { live, schema: version.schema, writer };
-  const owned = change.keepsManagers === true ? kept : withOwners(kept, updated(context, change.owned?.(kept) ?? kept));
+  const owned = change.keepsManagers === true ? kept : withOwners(kept, updated(context, kept));
   const isMain = change.subresource === undefined;
   const prepared = isMain ? kind.rules.prepareUpdate(owned, live, circumstancesOf(world)) : owned;
   const isCounted = kind.rules.countsGenerations && change.subresource !== "status";
@@ -138,10 +137,16 @@ function withOwners(object: JsonObject, owned: JsonObject): JsonObject {
 function ownPart({ kind, version }: Target, change: ObjectChange, wanted: JsonObject, live: JsonObject): JsonObject {
   if (change.writesWhole === true) return wanted;
   if (change.subresource === "status") {
-    const metadata = isBuiltIn(kind) ? metadataOf(wanted) : withManagersOf(live, wanted);
-    return withMember({ ...live, metadata }, "status", wanted["status"]);
+    return withMember({ ...live, metadata: statusMetadata(kind, wanted, live) }, "status", wanted["status"]);
   }
   return version.hasStatus ? withMember(wanted, "status", live["status"]) : wanted;
+}
+
+/** What a write of the status makes of the metadata. */
+function statusMetadata({ rules: { keptByStatus } }: Target["kind"], wanted: JsonObject, live: JsonObject): JsonObject {
+  if (keptByStatus === "all") return withManagersOf(live, wanted);
+  const before = metadataOf(live);
+  return metadataOf(withMetadata(wanted, Object.fromEntries(keptByStatus.map((name) => [name, before[name]]))));
 }
 
 /** The metadata that is there, with the managers that a write names. */

@@ -22,7 +22,6 @@ const SUFFIX_LENGTH = 5;
 const SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789";
 
 const STATUS_FIELDS: FieldSet = fieldSetOf([[memberElement("status")]]);
-const OTHER_FIELDS: FieldSet = fieldSetOf(["spec", "metadata"].map((name) => [memberElement(name)]));
 
 /** Who writes, as managed fields know it. */
 export function writerOf(world: World, target: Target, manager: string, subresource?: string): FieldWriter {
@@ -31,9 +30,15 @@ export function writerOf(world: World, target: Target, manager: string, subresou
     apiVersion: apiVersionOf(target),
     time: wholeSeconds(world.clock.now()),
     ...(subresource === undefined ? {} : { subresource }),
-    ...(subresource === "status" ? { resets: OTHER_FIELDS } : {}),
+    ...(subresource === "status" ? { resets: otherFields(target.kind) } : {}),
     ...(subresource === undefined && target.version.hasStatus ? { resets: STATUS_FIELDS } : {}),
   };
+}
+
+/** What a write of the status sets back. */
+function otherFields({ rules: { keptByStatus } }: Target["kind"]): FieldSet {
+  const metadata = keptByStatus === "all" ? [["metadata"]] : keptByStatus.map((name) => ["metadata", name]);
+  return fieldSetOf([["spec"], ...metadata].map((path) => path.map(memberElement)));
 }
 
 /**

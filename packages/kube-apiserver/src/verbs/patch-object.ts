@@ -89,7 +89,9 @@ export function patchChange(
       if (refusal !== undefined) return err(refusal);
       const read = readAsKind(target, typed.value);
       if (read.ok) return ok(completed(target, read.value));
-      return isBuiltIn(target.kind) ? err(unreadable(typed.value, read.error)) : read;
+      if (!isBuiltIn(target.kind)) return read;
+      const why = (read.error.message ?? "").replace(/^.* cannot be handled as a \w+: /, "");
+      return err(unreadablePatch(typed.value, why));
     },
   };
 }
@@ -132,8 +134,8 @@ function rejected(): Status {
   return { status: "Failure", message, reason: "Invalid", details: {}, code: 422 };
 }
 
-function unreadable(object: JsonObject, { message = "" }: Status): Status {
-  const why = message.replace(/^.* cannot be handled as a \w+: /, "");
+/** What a patch has made cannot be read, or not by a strict reader. */
+export function unreadablePatch(object: JsonObject, why: string): Status {
   const shown = JSON.stringify(JSON.stringify(object));
   const error = { reason: "FieldValueInvalid", field: "patch", message: `Invalid value: ${shown}: ${why}` };
   return invalid({ group: "", kind: "" }, "", [error]);

@@ -43,10 +43,10 @@ export class Presenter {
       if (shown instanceof StoredObject) return presentedText(asked, shown, false);
       return JSON.stringify({ kind: asked.kind.kind, apiVersion: apiVersionOf(asked), ...presented(asked, shown) });
     }
-    const object = shown instanceof StoredObject ? shown.object : shown;
-    if (as !== "Table") return JSON.stringify({ ...PARTIAL, metadata: metadataOf(object) });
-    const { resourceVersion } = metadataOf(object);
-    return this.#table(asked, [object], resourceVersion === undefined ? {} : { resourceVersion }, true);
+    const { metadata } = shown instanceof StoredObject ? shown.object : shown;
+    if (as !== "Table") return JSON.stringify({ ...PARTIAL, metadata });
+    const { resourceVersion } = metadata as JsonObject;
+    return this.#table(asked, [shown], resourceVersion === undefined ? {} : { resourceVersion }, true);
   }
 
   list(asked: Shown, listed: ListedObjects, { as }: Representation): string {
@@ -56,8 +56,7 @@ export class Presenter {
       ...(listed.remaining === undefined ? {} : { remainingItemCount: listed.remaining }),
     };
     if (as === "Table") {
-      const objects = listed.items.map(({ object }) => object);
-      return this.#table(asked, objects, metadata, true);
+      return this.#table(asked, listed.items, metadata, true);
     }
     const isPartial = as !== undefined;
     const items = listed.items.map((stored) =>
@@ -78,14 +77,19 @@ export class Presenter {
       return ({ object }) => JSON.stringify({ ...PARTIAL, metadata: metadataOf(object) });
     }
     let isFirst = true;
-    return ({ object, revision }) => {
-      const text = this.#table(asked, [object], { resourceVersion: String(revision) }, isFirst);
+    return (stored) => {
+      const text = this.#table(asked, [stored], { resourceVersion: String(stored.revision) }, isFirst);
       isFirst = false;
       return text;
     };
   }
 
-  #table(asked: Shown, objects: readonly JsonObject[], metadata: JsonObject, withColumns: boolean): string {
+  #table(
+    asked: Shown,
+    objects: readonly (StoredObject | JsonObject)[],
+    metadata: JsonObject,
+    withColumns: boolean,
+  ): string {
     const includeObject = asked.query.get("includeObject") ?? "Metadata";
     const shown = objects.map((object) => presented(asked, object));
     return JSON.stringify(this.#tables.table({ target: asked, objects: shown, metadata, includeObject, withColumns }));

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "@oaas/foundation";
-import { isJsonObject, type JsonObject, type Status } from "@oaas/kube-core";
+import { isJsonObject, type JsonObject, type JsonValue, type Status } from "@oaas/kube-core";
 import type { ApiRequest, ApiResponse } from "../api.ts";
 import { admittedBody } from "../admission/admitted-body.ts";
 import { typedBody } from "../admission/body-type.ts";
@@ -15,10 +15,19 @@ import { objectKey, type StoredObject } from "../store/stored-object.ts";
 import { changeObject, nameRefusal, type ObjectChange } from "./change-object.ts";
 import { createObject } from "./create-object.ts";
 import { deleteObject } from "./delete-object.ts";
+import { writerOf } from "./new-object.ts";
 import { listObjects, versionOf } from "./list-objects.ts";
-import { applyChange, patchChange, patched, patchTypeOf, readPatch } from "./patch-object.ts";
+import {
+  applyChange,
+  patchChange,
+  patched,
+  patchTypeOf,
+  readPatch,
+  unreadablePatch,
+  type PatchType,
+} from "./patch-object.ts";
 import type { Presenter } from "./presenter.ts";
-import { scaleOf, withoutZero, withScale } from "./scale.ts";
+import { readScale, scaleApplied, scaled, scaleOf, unknownInScale, type ScaleStep } from "./scale.ts";
 import { evictPod } from "./eviction.ts";
 import { bindPod, finalizeNamespace } from "./special-subresources.ts";
 import { watchObjects } from "./watch-objects.ts";
@@ -227,7 +236,7 @@ export class ResourceEndpoint {
     const patch = readPatch(type.value, request.body);
     if (!patch.ok) return patch;
     if (asked.subresource === "scale") {
-      return this.#patchScale(asked, type.value, patch.value as JsonObject, form);
+      return this.#patchScale(asked, type.value, patch.value, form);
     }
     const { world } = this.#deps;
     if (type.value === "apply") {
@@ -236,10 +245,13 @@ export class ResourceEndpoint {
     }
     const warnings: string[] = [];
     const change = patchChange(asked, placeOf(asked), type.value, patch.value, (object) => {
-      const strict = this.#strict(asked, object, [], options.value.fieldValidation);
-      if (!strict.ok) return strict.error;
-      warnings.push(...strict.value);
-      asked.warnings?.push(...strict.value);
+      const { fieldValidation } = options.value;
+      const unknown = fieldValidation === "Ignore" ? [] : strictnessErrors(asked, object, []);
+      if (fieldValidation === "Strict" && unknown.length > 0) {
+        return unreadablePatch(object, `strict decoding error: ${unknown.join(", ")}`);
+      }
+      warnings.push(...unknown);
+      asked.warnings?.push(...unknown);
       return undefined;
     });
     return this.#changed(asked, change, options.value, form, warnings);
@@ -263,51 +275,79 @@ export class ResourceEndpoint {
     if (!options.ok) return options;
     const body = readObject(asked.request.body, asked.request.headers["content-type"], "Scale");
     if (!body.ok) return body;
-    return this.#scaled(asked, () => ok(body.value.object), options.value, form);
+    const read = this.#readScale(asked, body.value.object, options.value.fieldValidation, scaleBodyRefusal);
+    if (!read.ok) return read;
+    const refusal = nameRefusal(read.value, asked.name);
+    if (refusal !== undefined) return err(refusal);
+    return this.#scaled(asked, { next: () => read, isApply: false }, options.value, form);
   }
 
-  async #patchScale(
-    asked: Named,
-    type: "json" | "merge" | "strategic" | "apply",
-    patch: JsonObject,
-    form: Representation,
-  ): Promise<Answered> {
+  async #patchScale(asked: Named, type: PatchType, patch: JsonValue, form: Representation): Promise<Answered> {
     const options = writeOptions("PatchOptions", asked.query, asked.request.headers, type === "apply");
     if (!options.ok) return options;
-    // A Scale is small and whole: applying one is merging it.
-    const how = type === "apply" ? "merge" : type;
-    return this.#scaled(asked, (scale) => patched(how, patch, scale, {}), options.value, form);
+    if (type === "apply") {
+      const writer = writerOf(this.#deps.world, asked, options.value.manager, "scale");
+      const next = scaleApplied(patch as JsonObject, writer, options.value.isForced);
+      return this.#scaled(asked, { next, isApply: true }, options.value, form);
+    }
+    const next: ScaleStep = (scale) => {
+      const result = patched(type, patch, scale, {});
+      if (!result.ok) return result;
+      return this.#readScale(asked, result.value, options.value.fieldValidation, unreadablePatch);
+    };
+    return this.#scaled(asked, { next, isApply: false }, options.value, form);
+  }
+
+  /** A Scale out of what was sent, or out of a patch; `refused` says why it is none. */
+  #readScale(
+    asked: Named,
+    sent: JsonObject,
+    validation: FieldValidation,
+    refused: (sent: JsonObject, why: string) => Status,
+  ): Result<JsonObject, Status> {
+    const { kind = "Scale", apiVersion = "autoscaling/v1" } = sent;
+    const typed = { ...sent, kind, apiVersion };
+    const type = scaleTypeRefusal(typed);
+    if (type !== undefined) return err(type);
+    const unknown = validation === "Ignore" ? [] : unknownInScale(typed).map((path) => `unknown field "${path}"`);
+    if (validation === "Warn") asked.warnings?.push(...unknown);
+    const read = readScale(typed);
+    if (!read.ok) return err(refused(typed, read.error));
+    if (validation !== "Strict" || unknown.length === 0) return read;
+    return err(refused(typed, `strict decoding error: ${unknown.join(", ")}`));
   }
 
   async #scaled(
     asked: Named,
-    next: (scale: JsonObject) => Result<JsonObject, Status>,
-    options: Parameters<typeof changeObject>[3],
+    step: { readonly next: ScaleStep; readonly isApply: boolean },
+    options: WriteOptions,
     form: Representation,
   ): Promise<Answered> {
+    const { world } = this.#deps;
     const paths = asked.version.scale;
     if (paths === undefined) return err(methodNotAllowed());
+    const writer = writerOf(world, asked, options.manager, "scale");
     const change: ObjectChange = {
       name: asked.name,
       subresource: "scale",
-      // Scaling an object of a definition leaves no trace of who did it, on the real server too.
-      keepsManagers: !isBuiltIn(asked.kind),
-      owned: (object) => withoutZero(paths, object),
-      next: (live) => {
-        const scale = scaleOf(asked, paths, live);
-        const wanted = next(scale.ok ? scale.value : {});
-        return wanted.ok ? withScale(asked, paths, live, wanted.value) : wanted;
-      },
+      keepsManagers: true,
+      next: (live) => scaled(asked, paths, live, writer, step),
     };
-    const written = await changeObject(this.#deps.world, asked, change, options);
-    return written.ok ? this.#scaleAnswer(asked, written.value.object, 200, form) : written;
+    const written = await changeObject(world, asked, change, options);
+    return written.ok ? this.#scaleAnswer(asked, written.value.object, 200, form, asked.warnings) : written;
   }
 
-  #scaleAnswer(asked: ResourceRequest, object: JsonObject, code: number, form: Representation): Answered {
+  #scaleAnswer(
+    asked: ResourceRequest,
+    object: JsonObject,
+    code: number,
+    form: Representation,
+    warnings: readonly string[] = [],
+  ): Answered {
     const paths = asked.version.scale;
     if (paths === undefined) return err(methodNotAllowed());
     const scale = scaleOf(asked, paths, presented(asked, object));
-    return scale.ok ? ok(jsonAnswer(code, JSON.stringify(scale.value), form)) : scale;
+    return scale.ok ? ok(jsonAnswer(code, JSON.stringify(scale.value), form, warnings)) : scale;
   }
 
   async #delete(asked: Named, form: Representation): Promise<Answered> {
@@ -420,6 +460,18 @@ export class ResourceEndpoint {
 
 const JOBS_KEEP_PODS =
   "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning";
+
+function scaleTypeRefusal({ kind, apiVersion }: JsonObject): Status | undefined {
+  if (kind === "Scale" && apiVersion === "autoscaling/v1") return undefined;
+  const [said, version] = [kind, apiVersion].map((text) => JSON.stringify(text));
+  const why = `no kind ${said} is registered for version ${version} in scheme "pkg/runtime/scheme.go:111"`;
+  const short = JSON.stringify(String(apiVersion).split("/").at(-1));
+  return badRequest(`${String(kind)} in version ${short} cannot be handled as a Scale: ${why}`);
+}
+
+function scaleBodyRefusal(_sent: JsonObject, why: string): Status {
+  return badRequest(`Scale in version "v1" cannot be handled as a Scale: ${why}`);
+}
 
 function nameIn(object: JsonObject): unknown {
   const { metadata } = object;

@@ -1,16 +1,26 @@
 import { err, ok, type Result } from "@oaas/foundation";
 import {
+  applied,
   formatLabelSelector,
   isJsonObject,
+  memberElement,
   selectorRequirements,
+  updated,
+  withOwnersOf,
+  withOwnersOfScale,
+  type FieldWriter,
   type JsonObject,
   type JsonValue,
+  type ScaledKind,
   type Status,
 } from "@oaas/kube-core";
-import { metadataOf, nameOf } from "../admission/metadata.ts";
-import type { ScalePaths } from "../kinds/kind.ts";
-import { invalid } from "../request/refusals.ts";
-import { isBuiltIn, type Target } from "./world.ts";
+import { metadataOf, nameOf, withMetadata } from "../admission/metadata.ts";
+import { unknownFields } from "../admission/strictness.ts";
+import { builtInSchema } from "../kinds/built-in-schemas.ts";
+import { goDecoded } from "../kinds/go/go-decode.ts";
+import type { Kind, ScalePaths } from "../kinds/kind.ts";
+import { badRequest, conflict, invalid } from "../request/refusals.ts";
+import { apiVersionOf, isBuiltIn, type Target } from "./world.ts";
 
 /** What `/scale` shows of an object. */
 export function scaleOf({ kind }: Target, paths: ScalePaths, object: JsonObject): Result<JsonObject, Status> {
@@ -37,37 +47,100 @@ export function scaleOf({ kind }: Target, paths: ScalePaths, object: JsonObject)
   });
 }
 
-/** The object with the replicas that a Scale asks for. */
-export function withScale(
-  { kind }: Target,
+/** How a Scale becomes another: by a patch, by an apply, or by being replaced. */
+export type ScaleStep = (scale: JsonObject) => Result<JsonObject, Status>;
+
+/**
+ * The object after a write of its Scale: read from the object with those who own its count, changed, read by its type, and written back. Who owns
+ * what is worked out on the Scale, as the real server does.
+ */
+export function scaled(
+  target: Target,
   paths: ScalePaths,
   live: JsonObject,
-  scale: JsonObject,
+  writer: FieldWriter,
+  step: { readonly next: ScaleStep; readonly isApply: boolean },
 ): Result<JsonObject, Status> {
+  const kind = scaledKind(target.kind, apiVersionOf(target));
+  const shown = scaleOf(target, paths, live);
+  const before = withOwnersOf(live, shown.ok ? shown.value : missingScale(target, live), kind);
+  const next = step.next(before);
+  if (!next.ok) return next;
+  const context = { live: before, schema: builtInSchema(SCALE_TYPE), writer: { ...writer, apiVersion: SCALE_VERSION } };
+  const after = step.isApply ? next.value : updated(context, next.value);
+  const object = withScale(target, paths, live, after);
+  return object.ok ? ok(withOwnersOfScale(object.value, after, kind)) : object;
+}
+
+const SCALE_VERSION = "autoscaling/v1";
+const SCALE_TYPE = "io.k8s.api.autoscaling.v1.Scale";
+
+/** A Scale applied to one; conflicts are those of the count. */
+export function scaleApplied(config: JsonObject, writer: FieldWriter, isForced: boolean): ScaleStep {
+  const own = { ...writer, apiVersion: SCALE_VERSION };
+  return (live) => applied({ live, schema: builtInSchema(SCALE_TYPE), writer: own }, config, isForced);
+}
+
+/** A Scale as Go's type reads it. Err: the decoder's words. */
+export function readScale(sent: JsonObject): Result<JsonObject, string> {
+  return goDecoded(sent, SCALE_TYPE);
+}
+
+/** Fields that a Scale does not have. */
+export function unknownInScale(sent: JsonObject): readonly string[] {
+  return unknownFields(sent, builtInSchema(SCALE_TYPE));
+}
+
+/** What a kind of a definition shows that has no count yet: it can be scaled all the same. */
+function missingScale({ kind }: Target, object: JsonObject): JsonObject {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = metadataOf(object);
+  const metadata = defined({ name, namespace, uid, resourceVersion, creationTimestamp });
+  return { kind: "Scale", apiVersion: SCALE_VERSION, metadata, spec: isBuiltIn(kind) ? {} : UNSET, status: {} };
+}
+
+/** As the real server marks a count that was never set. */
+const UNSET = { replicas: -2_147_483_648 };
+
+function scaledKind(kind: Kind, apiVersion: string): ScaledKind {
+  return {
+    apiVersion,
+    replicas: new Map(
+      kind.versions.map((version) => [
+        apiVersionOf({ kind, version }),
+        version.scale === undefined ? undefined : segments(version.scale.specReplicas).map(memberElement),
+      ]),
+    ),
+  };
+}
+
+/** The object with the replicas that a Scale asks for. */
+function withScale(target: Target, paths: ScalePaths, live: JsonObject, scale: JsonObject): Result<JsonObject, Status> {
+  const { kind } = target;
   const spec = scale["spec"];
   const replicas = isJsonObject(spec) ? numberOf(spec["replicas"]) : 0;
   const name = nameOf(live);
-  if (replicas < 0) {
-    const field = isBuiltIn(kind) ? "spec.replicas" : paths.specReplicas;
-    const why = isBuiltIn(kind) ? "must be greater than or equal to 0" : "should be a non-negative integer";
-    const error = { reason: "FieldValueInvalid", field, message: `Invalid value: ${replicas}: ${why}` };
-    return err(invalid(isBuiltIn(kind) ? { group: "autoscaling", kind: "Scale" } : kind, name, [error]));
-  }
   const { resourceVersion, uid } = metadataOf(scale);
+  const before = metadataOf(live);
+  if (isBuiltIn(kind)) {
+    if (replicas < 0) {
+      const message = `Invalid value: ${replicas}: must be greater than or equal to 0`;
+      const error = { reason: "FieldValueInvalid", field: "spec.replicas", message };
+      return err(invalid({ group: "autoscaling", kind: "Scale" }, name, [error]));
+    }
+    if (uid !== undefined && uid !== before["uid"]) {
+      const ids = `UID in precondition: ${textOf(uid)}, UID in object meta: ${textOf(before["uid"])}`;
+      const resource = { group: kind.group, resource: `${kind.resource}/scale` };
+      return err(conflict(resource, name, `Precondition failed: ${ids}`));
+    }
+  } else if (replicas === UNSET.replicas) {
+    return err(badRequest(`the spec replicas field ${JSON.stringify(paths.specReplicas)} cannot be empty`));
+  }
   const changed = withValueAt(live, segments(paths.specReplicas), replicas);
-  const metadata = {
-    ...metadataOf(live),
-    ...(resourceVersion === undefined ? {} : { resourceVersion }),
-    ...(uid === undefined ? {} : { uid }),
-  };
-  return ok({ ...changed, metadata });
+  return ok(resourceVersion === undefined ? changed : withMetadata(changed, { resourceVersion }));
 }
 
-/** The object less a count of zero, which a Scale does not show and so nobody owns. */
-export function withoutZero(paths: ScalePaths, object: JsonObject): JsonObject {
-  return valueAt(object, paths.specReplicas) === 0
-    ? withValueAt(object, segments(paths.specReplicas), undefined)
-    : object;
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === "string" ? value : "";
 }
 
 function segments(path: string): readonly string[] {
@@ -80,13 +153,8 @@ function valueAt(object: JsonObject, path: string): JsonValue | undefined {
   return value;
 }
 
-function withValueAt(
-  object: JsonObject,
-  [first = "", ...rest]: readonly string[],
-  value: JsonValue | undefined,
-): JsonObject {
-  if (rest.length === 0)
-    return value === undefined ? defined({ ...object, [first]: value }) : { ...object, [first]: value };
+function withValueAt(object: JsonObject, [first = "", ...rest]: readonly string[], value: JsonValue): JsonObject {
+  if (rest.length === 0) return { ...object, [first]: value };
   const inner = object[first];
   return { ...object, [first]: withValueAt(isJsonObject(inner) ? inner : {}, rest, value) };
 }

@@ -1,4 +1,5 @@
 import type { JsonObject, Status } from "@oaas/kube-core";
+import type { Kind } from "../kinds/kind.ts";
 import { selectionOf, type ListOptions } from "../request/list-options.ts";
 import { expired, statusObject } from "../request/refusals.ts";
 import type { Change } from "../store/change-history.ts";
@@ -70,7 +71,7 @@ export async function* watchObjects(world: World, request: WatchRequest): AsyncG
 }
 
 /** The last line that was made of an object: most often the next watcher is to be told the very same. */
-const lines = new WeakMap<StoredObject, { readonly name: string; readonly text: string }>();
+const lines = new WeakMap<StoredObject, { readonly kind: Kind; readonly name: string; readonly text: string }>();
 
 function lineOf(type: string, text: string): string {
   return `{"type":"${type}","object":${text}}\n`;
@@ -173,9 +174,9 @@ class EventStream {
     if (!this.#isPlain) return lineOf(type, this.#text(stored));
     const name = `${type} ${apiVersionOf(this.#target)}`;
     const known = lines.get(stored);
-    if (known?.name === name) return known.text;
+    if (known?.name === name && known.kind === this.#target.kind) return known.text;
     const text = lineOf(type, this.#text(stored));
-    lines.set(stored, { name, text });
+    lines.set(stored, { kind: this.#target.kind, name, text });
     return text;
   }
 

@@ -2,7 +2,7 @@ import type { Clock, Ids, Timers } from "@oaas/foundation";
 import { formatApiVersion, groupResourceText, type JsonObject } from "@oaas/kube-core";
 import type { Kind, KindVersion } from "../kinds/kind.ts";
 import type { ObjectStore } from "../store/object-store.ts";
-import type { StoredObject } from "../store/stored-object.ts";
+import { StoredObject } from "../store/stored-object.ts";
 
 /** What verbs act on. */
 export interface World {
@@ -34,18 +34,21 @@ export function storageApiVersionOf(kind: Kind): string {
   return formatApiVersion({ group: kind.sameObjectsAs?.group ?? kind.group, version: kind.storageVersion });
 }
 
-/** A stored object in the version, or dress, that was asked for. */
-export function presented(target: Pick<Target, "kind" | "version">, object: JsonObject): JsonObject {
+/** A stored object as it is read today, in the version, or dress, that was asked for. */
+export function presented(target: Pick<Target, "kind" | "version">, stored: StoredObject | JsonObject): JsonObject {
+  const { kind } = target;
+  const object = stored instanceof StoredObject ? stored.readBy(kind.rules) : kind.rules.readBack(stored);
   const apiVersion = apiVersionOf(target);
-  return object["apiVersion"] === apiVersion ? object : target.kind.rules.converted(object, apiVersion);
+  return object["apiVersion"] === apiVersion ? object : kind.rules.converted(object, apiVersion);
 }
 
 /** The text of a stored object in the version that was asked for; `isItem` for one of a list, where built-in kinds do not say what they are. */
 export function presentedText(target: Pick<Target, "kind" | "version">, stored: StoredObject, isItem: boolean): string {
   const apiVersion = apiVersionOf(target);
   const before = isItem && isBuiltIn(target.kind) ? "{" : typePrefix(target.kind.kind, apiVersion);
-  if (stored.object["apiVersion"] === apiVersion) return before + stored.tail;
-  const { apiVersion: _version, kind: _kind, ...rest } = target.kind.rules.converted(stored.object, apiVersion);
+  const object = presented(target, stored);
+  if (object === stored.object) return before + stored.tail;
+  const { apiVersion: _version, kind: _kind, ...rest } = object;
   return before + JSON.stringify(rest).slice(1);
 }
 

@@ -10,8 +10,12 @@ import type { StructuralSchema } from "./structural-schema.ts";
 
 /** A custom resource as the server takes it in: with defaults, without unknown fields and forbidden nulls. */
 export function admitted(object: object, schema: StructuralSchema): JsonObject {
-  const whole = pruned(withDefaults(object, schema), schema);
-  return withoutForbiddenNulls(whole, schema) as JsonObject;
+  return withoutUnknown(withDefaults(object, schema) as JsonObject, schema);
+}
+
+/** A custom resource without what its schema does not know, and without forbidden nulls. */
+export function withoutUnknown(object: JsonObject, schema: StructuralSchema): JsonObject {
+  return withoutForbiddenNulls(pruned(object, schema), schema) as JsonObject;
 }
 
 /** After these nobody can tell what a rule would find. */

@@ -12,13 +12,41 @@ import {
   type Errors,
 } from "../validation/field-errors.ts";
 import { dnsLabel, percent } from "../validation/names.ts";
+import { replicaCountErrors, type Counts } from "../validation/replica-counts.ts";
 import { keptTemplateErrors, mismatch, podTemplateErrors } from "../validation/pod-spec.ts";
 import { isEmptySelector, selectorErrors, shownSelector } from "../validation/selectors.ts";
 import { unchanged, type BuiltInRule } from "./built-in-rule.ts";
 
 const TEMPLATE_GENERATION = "deprecated.daemonset.template.generation";
 
+const REPLICA_SET_COUNTS: Counts = {
+  all: [
+    "replicas",
+    "fullyLabeledReplicas",
+    "readyReplicas",
+    "availableReplicas",
+    "observedGeneration",
+    "terminatingReplicas",
+  ],
+  parts: ["fullyLabeledReplicas", "readyReplicas", "availableReplicas"],
+  ready: "readyReplicas",
+};
+
 export const deployments: BuiltInRule = {
+  statusErrors: replicaCountErrors({
+    all: [
+      "observedGeneration",
+      "replicas",
+      "updatedReplicas",
+      "readyReplicas",
+      "availableReplicas",
+      "unavailableReplicas",
+      "terminatingReplicas",
+      "collisionCount",
+    ],
+    parts: ["updatedReplicas", "readyReplicas", "availableReplicas"],
+    ready: "readyReplicas",
+  }),
   countsGenerations: true,
   startsGeneration: (next, live) =>
     specChanged(next, live) ||
@@ -44,6 +72,7 @@ export const deployments: BuiltInRule = {
 };
 
 export const replicaSets: BuiltInRule = {
+  statusErrors: replicaCountErrors(REPLICA_SET_COUNTS),
   countsGenerations: true,
   startsGeneration: specChanged,
   errors(set) {
@@ -59,6 +88,19 @@ export const replicaSets: BuiltInRule = {
 };
 
 export const statefulSets: BuiltInRule = {
+  statusErrors: replicaCountErrors({
+    all: [
+      "replicas",
+      "readyReplicas",
+      "currentReplicas",
+      "updatedReplicas",
+      "availableReplicas",
+      "observedGeneration",
+      "collisionCount",
+    ],
+    parts: ["readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"],
+    ready: "status.readyReplicas",
+  }),
   name: dnsLabel,
   countsGenerations: true,
   startsGeneration: specChanged,
@@ -100,6 +142,20 @@ const STATEFUL_FIXED =
   "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
 
 export const daemonSets: BuiltInRule = {
+  statusErrors: replicaCountErrors({
+    all: [
+      "currentNumberScheduled",
+      "numberMisscheduled",
+      "desiredNumberScheduled",
+      "numberReady",
+      "observedGeneration",
+      "updatedNumberScheduled",
+      "numberAvailable",
+      "numberUnavailable",
+      "collisionCount",
+    ],
+    parts: [],
+  }),
   countsGenerations: true,
   startsGeneration: specChanged,
   prepareCreate: (set) => withTemplateGeneration(set, 1),
@@ -126,6 +182,7 @@ export const daemonSets: BuiltInRule = {
 };
 
 export const replicationControllers: BuiltInRule = {
+  statusErrors: replicaCountErrors(REPLICA_SET_COUNTS),
   countsGenerations: true,
   startsGeneration: specChanged,
   errors(controller) {
