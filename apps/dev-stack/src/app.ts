@@ -1,13 +1,15 @@
-import { timestamp, type Ambient } from "@oaas/foundation";
+import { abortFault, timestamp, type Ambient } from "@oaas/foundation";
 import type { ContextStore, Logger } from "@oaas/observability";
 import type { KeyValueStore } from "@oaas/storage";
-import { startHttpServer } from "./adapters/http-server.ts";
+import { startHttpServer, type HttpServer } from "./adapters/http-server.ts";
 import type { Progress } from "./clusters/ports.ts";
 import { sideBySide } from "./clusters/side-by-side.ts";
 import type { StackCluster } from "./clusters/stack-cluster.ts";
 import type { DevStackConfig } from "./config.ts";
 import { renderPage } from "./http/page.ts";
-import { routesOf } from "./http/routes.ts";
+import { routesOf, type ProcessFigures } from "./http/routes.ts";
+import { parseFault } from "./lab/fault.ts";
+import { Levers } from "./lab/levers.ts";
 import type { StackState } from "./parts.ts";
 import type { StackPlatform } from "./platform/stack-platform.ts";
 import { countStart, type Starts } from "./starts.ts";
@@ -19,9 +21,16 @@ export interface AppPorts {
   readonly logger: Logger;
   readonly context: ContextStore;
   readonly metricsText: () => Promise<string>;
+  readonly process: () => ProcessFigures;
   readonly clusters: readonly StackCluster[];
   readonly platform: StackPlatform;
   readonly progress: Progress;
+  /** Ends a start that is under way. */
+  readonly signal: AbortSignal;
+  /** Leaves word of where the page is, with the secret of whoever may stop the stack; answers how to take it back. */
+  readonly leaveWord: (pageUrl: string, secret: string) => () => void;
+  /** Begins the orderly stop of the whole process. */
+  readonly stop: () => void;
 }
 
 export interface RunningApp {
@@ -45,40 +54,31 @@ const GRACE_MS = 3_000;
  * start can be looked at; the package manager comes last, so that what it was doing when it ended finds the clusters there.
  */
 export async function startApp(config: DevStackConfig, version: string, ports: AppPorts): Promise<RunningApp> {
-  const { store, ambient, logger, clusters, platform, progress } = ports;
-  const starts = await countStart(store, ambient.clock);
+  const { store, ambient, clusters, platform, progress, signal } = ports;
+  const starts = await countStart(store, ambient.clock, version);
+  if (starts.clockWentBack) {
+    progress.note(`The clock says it is earlier than at the last start (${starts.previousAt ?? ""}). Nothing is lost.`);
+  }
   const look = async (): Promise<StackState> => ({
     packageManager: await platform.look(),
     clusters: await Promise.all(clusters.map((cluster) => cluster.look())),
   });
-  const routes = routesOf({
-    version,
-    metrics: ports.metricsText,
-    storeRevision: () => store.revision(),
-    look,
-    now: () => timestamp(ambient.clock.now()),
-    page: async () => renderPage({ version, state: await look(), starts, revision: await store.revision() }),
-  });
-  const { host } = config.server;
-  const page = await startHttpServer({
-    host,
-    port: config.pagePort,
-    routes,
-    logger,
-    context: ports.context,
-    ids: ambient.ids,
-  });
+  const secret = ambient.ids.uuid();
+  const page = await servePage(config, version, ports, { look, starts, secret });
+  const takeBackWord = ports.leaveWord(page.url, secret);
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> =>
     (closing ??= (async () => {
       await platform.close();
       await Promise.all(clusters.map((cluster) => cluster.close()));
       await page.close(GRACE_MS);
+      takeBackWord();
       await store.close();
     })());
   try {
     await Promise.all([platform, ...clusters].map((part) => part.check()));
     const url = await startAll();
+    if (signal.aborted) throw abortFault(signal);
     return { url, pageUrl: page.url, starts, look, close };
   } catch (thrown) {
     await close();
@@ -90,11 +90,58 @@ export async function startApp(config: DevStackConfig, version: string, ports: A
       progress,
       clusters.map(({ plan }) => plan.name),
     );
-    const begun = await Promise.allSettled(clusters.map((cluster, index) => cluster.start(each[index] ?? progress)));
-    for (const one of begun) if (one.status === "rejected") throw one.reason;
-    const known = clusters.flatMap(({ plan, managerUrl }) =>
-      managerUrl === undefined ? [] : [{ name: plan.name, labels: plan.labels, url: managerUrl }],
+    const begun = await Promise.allSettled(
+      clusters.map((cluster, index) => cluster.start(each[index] ?? progress, signal)),
     );
-    return platform.start(known, progress);
+    for (const one of begun) if (one.status === "rejected") throw one.reason;
+    const known = clusters.flatMap(({ plan, wayIn }) =>
+      wayIn === undefined ? [] : [{ name: plan.name, labels: plan.labels, url: wayIn }],
+    );
+    return platform.start(known, progress, signal);
   }
+}
+
+interface PageParts {
+  readonly look: () => Promise<StackState>;
+  readonly starts: Starts;
+  readonly secret: string;
+}
+
+function servePage(
+  config: DevStackConfig,
+  version: string,
+  ports: AppPorts,
+  { look, starts, secret }: PageParts,
+): Promise<HttpServer> {
+  const { store, ambient, clusters, platform } = ports;
+  const levers = new Levers(clusters, platform);
+  const faultOf = (body: unknown) =>
+    parseFault(
+      body,
+      clusters.map(({ plan }) => plan.name),
+    );
+  const routes = routesOf({
+    version,
+    metrics: ports.metricsText,
+    process: ports.process,
+    storeRevision: () => store.revision(),
+    look,
+    now: () => timestamp(ambient.clock.now()),
+    page: async () => renderPage({ version, state: await look(), starts, revision: await store.revision() }),
+    control: {
+      broken: () => levers.broken,
+      break: async (body) => levers.break(faultOf(body)),
+      mend: async (body) => (body === undefined ? levers.mendAll() : levers.mend(faultOf(body))),
+      stop: ports.stop,
+    },
+  });
+  return startHttpServer({
+    host: config.server.host,
+    port: config.pagePort,
+    routes,
+    secret,
+    logger: ports.logger,
+    context: ports.context,
+    ids: ambient.ids,
+  });
 }

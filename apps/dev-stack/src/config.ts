@@ -1,4 +1,4 @@
-import { defineConfig, env, loggingVariables, tracingVariables, type ConfigOf } from "@oaas/config";
+import { defineConfig, env, intKind, loggingVariables, tracingVariables, type ConfigOf } from "@oaas/config";
 
 const variables = {
   server: {
@@ -12,10 +12,44 @@ const variables = {
     .port()
     .default(8081)
     .doc("Port of the stack's own page, which shows everything that runs; 0 takes a free one."),
+  ports: env("OAAS_STACK_PORTS")
+    .list(intKind({ min: 0, max: 65_535 }))
+    .default([])
+    .alias("PORTS")
+    .doc(
+      "All ports at once, in place of the other port settings. One number: the package manager takes it, the page the next, then the API servers and the class runtime managers; 0 takes free ones. Or up to four, in this order: package manager, page, first API server, first class runtime manager. As a flag: --ports=9000.",
+    ),
   dataDir: env("OAAS_STACK_DATA_DIR")
     .path()
     .default(".oaas/data")
-    .doc("Folder of the durable store and of the clusters. Remove it to begin anew; it is made when missing."),
+    .alias("DATA")
+    .doc(
+      "Folder of the durable store and of the clusters; it is made when missing. oaas reset begins anew. As a flag: --data=folder.",
+    ),
+  headless: env("OAAS_STACK_HEADLESS")
+    .bool()
+    .default(false)
+    .alias("HEADLESS")
+    .doc("Plain lines in place of the screen, also on a terminal. As a flag: --headless."),
+  logs: env("OAAS_STACK_LOGS")
+    .bool()
+    .default(false)
+    .alias("LOGS")
+    .doc(
+      "Shows the log lines of every component in place of the screen. They are always kept in files of the data folder. As a flag: --logs.",
+    ),
+  output: env("OAAS_STACK_OUTPUT")
+    .oneOf(["text", "json"])
+    .default("text")
+    .alias("OUTPUT")
+    .doc(
+      "Without the screen: text for people, or json, one object per line; the last says ready and where everything is.",
+    ),
+  yes: env("OAAS_STACK_YES")
+    .bool()
+    .default(false)
+    .alias("YES")
+    .doc("Installs our kinds in the clusters of --context without asking. As a flag: --yes."),
   noCluster: env("OAAS_STACK_NO_CLUSTER")
     .bool()
     .default(false)
@@ -34,6 +68,13 @@ const variables = {
       .default(3)
       .alias("CLUSTERS")
       .doc("How many clusters, each with a class runtime manager: edge, cloud, far-edge. As a flag: --clusters=2."),
+    contexts: env("OAAS_STACK_CONTEXTS")
+      .list()
+      .default([])
+      .alias("CONTEXT")
+      .doc(
+        "Contexts of your kubeconfig: existing clusters in place of simulated ones, with a class runtime manager each, run here. Our kinds are installed in them after asking. As a flag, repeatable: --context=a --context=b.",
+      ),
     apiPort: env("OAAS_STACK_API_PORT")
       .port()
       .default(0)

@@ -54,18 +54,41 @@ function deploymentPart({ key, condition, clusters }: DeploymentState): Part {
 
 const PART_STATES: Readonly<Record<string, PartState>> = { Running: "running", Down: "failed" };
 
-function clusterParts({ name, labels, nodes, state, detail, apiUrl, managerUrl, classes }: ClusterState): Part[] {
-  const managerState = state === "starting" && managerUrl !== undefined ? "running" : state;
-  const about = [...Object.entries(labels).map(([label, value]) => `${label}=${value}`), `${nodes} nodes`].join(", ");
+function clusterParts(cluster: ClusterState): Part[] {
+  const { name, state, detail, apiUrl, managerUrl, classes, broken } = cluster;
   return [
-    { name: `Cluster ${name}`, what: state === "running" ? `${apiUrl ?? ""} (${about})` : (detail ?? ""), state },
-    { name: "  its manager", what: managerUrl ?? "", state: managerState },
+    {
+      name: `Cluster ${name}`,
+      what: state === "running" ? `${apiUrl ?? ""} (${aboutText(cluster)})` : (detail ?? ""),
+      state,
+    },
+    { name: "  its manager", what: managerUrl ?? "", state: managerState(cluster) },
+    // The cluster that is down says so itself.
+    ...(broken === undefined || broken === detail ? [] : [brokenPart(broken)]),
     ...classes.map((one) => ({
       name: "  class",
       what: [`${one.name} in ${one.namespace}, ${one.phase}`, one.message].filter(Boolean).join(": "),
       state: classState(one),
     })),
   ];
+}
+
+function brokenPart(what: string): Part {
+  return { name: "  broken", what, state: "failed" };
+}
+
+function managerState({ state, managerUrl }: ClusterState): PartState {
+  if (state === "starting" && managerUrl !== undefined) return "running";
+  return state === "running" && managerUrl === undefined ? "failed" : state;
+}
+
+/** What makes it differ from the others: labels, size, reliability. */
+function aboutText({ labels, nodes, availability, context }: ClusterState): string {
+  return [
+    ...Object.entries(labels).map(([label, value]) => `${label}=${value}`),
+    nodes === 0 ? `context ${context}` : `${nodes} ${nodes === 1 ? "node" : "nodes"}`,
+    ...(availability === undefined ? [] : [`up ${Number((availability * 100).toFixed(3))} %`]),
+  ].join(", ");
 }
 
 function classState({ phase }: ClassState): PartState {

@@ -47,14 +47,14 @@ async function runToEnd(
   return { code, stdout, stderr };
 }
 
-/** Starts the program and waits for the log line that says it is up. */
+/** Starts the program and waits for the line that says it is ready. */
 async function start(dataDir: string, { program = [MAIN], flags = ["--no-cluster"] } = {}): Promise<Stack> {
-  const args = [...program, ...FREE_PORTS, `--oaas-stack-data-dir=${dataDir}`, "--log-format=json", ...flags];
+  const args = [...program, ...FREE_PORTS, `--oaas-stack-data-dir=${dataDir}`, "--output=json", ...flags];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   running.add(child);
   for await (const text of createInterface({ input: child.stdout })) {
-    const line = JSON.parse(text) as { message: string } & Pick<Stack, "url" | "page_url" | "start" | "clusters">;
-    if (line.message !== "the local stack is up") continue;
+    const line = JSON.parse(text) as { status: string } & Pick<Stack, "url" | "page_url" | "start" | "clusters">;
+    if (line.status !== "ready") continue;
     // Goes on reading, so that the process never waits for us.
     child.stdout.resume();
     return {
@@ -276,7 +276,7 @@ describe("a start that cannot be", () => {
 
   test("what a cluster needs cannot be had: why, and how to go on without", async () => {
     const { code, stderr, stdout } = await runToEnd(
-      [...FREE_PORTS, "--real", "--log-format=json", `--oaas-stack-data-dir=${path.join(folder, "offline")}`],
+      [...FREE_PORTS, "--real", `--oaas-stack-data-dir=${path.join(folder, "offline")}`],
       { env: { OAAS_CACHE_DIR: path.join(folder, "empty-cache"), PATH: "/nowhere" } },
     );
     expect(code).toBe(1);

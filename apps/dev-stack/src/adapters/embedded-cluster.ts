@@ -21,11 +21,22 @@ export function embeddedClusterStarter(ambient: Ambient): StartCluster {
       store,
       simulation: simulationOf(plan),
     });
+    const { simulation } = cluster;
     await writeFile(kubeconfig, cluster.kubeconfig, { mode: 0o600 });
     return {
       url: cluster.url,
+      context: `oaas-${plan.name}`,
       kubeconfig,
       connect: () => new MemoryTransport(cluster.server),
+      ...(simulation === undefined
+        ? {}
+        : {
+            nodes: {
+              names: nodesOf(plan).map(({ name }) => name),
+              lose: (name) => simulation.loseNode(name),
+              find: (name) => simulation.findNode(name),
+            },
+          }),
       // It lives and ends with this process.
       onLoss: () => undefined,
       close: async () => {
@@ -48,15 +59,26 @@ async function portIn(kubeconfig: string): Promise<number> {
   return Number(/server: http:\/\/127\.0\.0\.1:(?<port>\d+)/.exec(text)?.groups?.["port"] ?? 0);
 }
 
+type Simulation = NonNullable<StartOptions["simulation"]>;
+type SimulatedNode = Exclude<NonNullable<Simulation["nodes"]>, number>[number];
+
+/** A person waits for it: a silent node is noticed sooner than in Kubernetes, where it takes 50 s. */
+const NODE_SILENCE_MS = 5_000;
+
+function simulationOf(plan: ClusterPlan): Simulation {
+  return { nodes: nodesOf(plan), startDelayMs: isEdge(plan) ? 400 : 150, nodeSilenceMs: NODE_SILENCE_MS };
+}
+
 /** Nodes in the cluster's zone, of a size that makes edge and cloud differ. */
-function simulationOf({ name, nodes, labels }: ClusterPlan): NonNullable<StartOptions["simulation"]> {
-  const isEdge = labels["env"] === "edge";
-  return {
-    nodes: Array.from({ length: nodes }, (_, index) => ({
-      name: `${name}-${index}`,
-      zone: labels["zone"] ?? "a",
-      capacity: isEdge ? { cpu: "4", memory: "8Gi", pods: "110" } : { cpu: "32", memory: "128Gi", pods: "110" },
-    })),
-    startDelayMs: isEdge ? 400 : 150,
-  };
+function nodesOf(plan: ClusterPlan): readonly SimulatedNode[] {
+  const { name, nodes, labels } = plan;
+  return Array.from({ length: nodes }, (_, index) => ({
+    name: `${name}-${index}`,
+    zone: labels["zone"] ?? "a",
+    capacity: isEdge(plan) ? { cpu: "4", memory: "8Gi", pods: "110" } : { cpu: "32", memory: "128Gi", pods: "110" },
+  }));
+}
+
+function isEdge({ labels }: ClusterPlan): boolean {
+  return labels["env"] === "edge";
 }

@@ -10,9 +10,9 @@ export function isCheckout(): boolean {
   return existsSync(path.join(FOLDER, "packages"));
 }
 
-/** The deployment that every start makes when it is not there: a class of three functions and the state they share. */
-export function shopExample(): Example {
-  return { package: read("packages", "shop.yaml"), deployment: read("deployments", "shop-order.yaml") };
+/** The deployments that every start makes when they are not there: a class of three functions and the state they share. */
+export function startExamples(): readonly Example[] {
+  return [{ package: read("packages", "shop.yaml"), deployment: read("deployments", "shop-order.yaml") }];
 }
 
 function read(...file: string[]): Record<string, unknown> {

@@ -1,6 +1,7 @@
+import { createHash, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { faultToProblem, type ProblemOptions } from "@oaas/contracts/rest";
-import { Fault, notFound, type Ids } from "@oaas/foundation";
+import { Fault, invalidArgument, notFound, resourceExhausted, ROOT_PATH, type Ids } from "@oaas/foundation";
 import { CORRELATION_HEADER, ensureCorrelationId, type ContextStore, type Logger } from "@oaas/observability";
 import type { Reply, Route } from "../http/routes.ts";
 import { listenFault } from "./can-listen.ts";
@@ -9,6 +10,8 @@ export interface HttpServerOptions {
   readonly host: string;
   readonly port: number;
   readonly routes: readonly Route[];
+  /** Who shows it may use the routes that do something: no page of a browser, no other user of this machine. */
+  readonly secret: string;
   readonly logger: Logger;
   readonly context: ContextStore;
   readonly ids: Ids;
@@ -26,7 +29,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   const server = createServer((request, response) => {
     const correlationId = ensureCorrelationId(headerOf(request, CORRELATION_HEADER), options.ids);
     void options.context.run({ correlationId }, async () => {
-      const reply = await replyTo(request, options.routes, correlationId).catch((thrown: unknown) => {
+      const reply = await replyTo(request, options, correlationId).catch((thrown: unknown) => {
         const fault = Fault.from(thrown).withCorrelationId(correlationId);
         if (fault.kind === "internal") options.logger.error("request failed", { fault, path: request.url });
         return problemReply(fault);
@@ -48,18 +51,51 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   };
 }
 
-async function replyTo(request: IncomingMessage, routes: readonly Route[], correlationId: string): Promise<Reply> {
+async function replyTo(
+  request: IncomingMessage,
+  { routes, secret }: HttpServerOptions,
+  correlationId: string,
+): Promise<Reply> {
   const path = (request.url ?? "/").split("?")[0] ?? "/";
   const route = routes.find((known) => known.path === path);
   if (!route) throw notFound("path", path);
-  if (request.method !== "GET" && request.method !== "HEAD") {
-    const fault = new Fault(
-      { kind: "unimplemented", feature: `${request.method} ${path}` },
-      `${path} can only be read; use GET`,
-    );
-    return problemReply(fault.withCorrelationId(correlationId), { refusal: "method-not-allowed" });
+  const methods = METHODS[route.does];
+  if (!methods.includes(request.method ?? "")) {
+    const what = route.does === "read" ? "can only be read; use GET" : "does something; use POST";
+    const fault = new Fault({ kind: "unimplemented", feature: `${request.method} ${path}` }, `${path} ${what}`);
+    const reply = problemReply(fault.withCorrelationId(correlationId), { refusal: "method-not-allowed" });
+    return { ...reply, allow: methods.join(", ") };
   }
-  return route.read();
+  if (route.does === "read") return route.read();
+  if (!isSecret(headerOf(request, "authorization"), secret)) {
+    throw new Fault({ kind: "unauthenticated" }, "only who can read the stack's state file may do this: use oaas");
+  }
+  return route.act(await bodyOf(request));
+}
+
+const METHODS: Readonly<Record<Route["does"], readonly string[]>> = { read: ["GET", "HEAD"], act: ["POST"] };
+const MAX_BODY_BYTES = 16_384;
+
+function isSecret(header: string | undefined, secret: string): boolean {
+  const [given, known] = [header ?? "", `Bearer ${secret}`].map((text) => createHash("sha256").update(text).digest());
+  return given !== undefined && known !== undefined && timingSafeEqual(given, known);
+}
+
+/** The JSON of a request; undefined when there is none. */
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
+  let text = "";
+  for await (const chunk of request.setEncoding("utf8")) {
+    text += String(chunk);
+    if (text.length > MAX_BODY_BYTES) {
+      throw resourceExhausted("body", `a request may have ${MAX_BODY_BYTES} bytes at most`);
+    }
+  }
+  if (text === "") return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    throw invalidArgument("the body", [{ path: ROOT_PATH, message: "is no JSON", fix: "send an object" }], { cause });
+  }
 }
 
 function problemReply(fault: Fault, options: ProblemOptions = {}): Reply {
@@ -76,7 +112,7 @@ function send(request: IncomingMessage, response: ServerResponse, reply: Reply, 
     "x-content-type-options": "nosniff",
     "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'",
     [CORRELATION_HEADER]: correlationId,
-    ...(reply.status === 405 ? { allow: "GET, HEAD" } : {}),
+    ...(reply.allow === undefined ? {} : { allow: reply.allow }),
   });
   response.end(request.method === "HEAD" ? undefined : body);
 }

@@ -5,6 +5,7 @@ import { loadConfig } from "@oaas/config";
 import type { Ambient } from "@oaas/foundation";
 import type { ContextStore, Logger, Meter } from "@oaas/observability";
 import type { ClusterPlan, RunningManager, StartManager } from "../clusters/ports.ts";
+import { severable } from "./severable.ts";
 
 /** What a manager is observed by. */
 export interface ManagerObservability {
@@ -28,11 +29,12 @@ export function managerOf(plan: ClusterPlan, options: ManagerOptions): StartMana
   return async (cluster): Promise<RunningManager> => {
     const observability = await options.observe("oprc-crm", path.join(plan.folder, "class-runtime-manager.log"));
     const { log, meter, context } = observability;
+    const { transport, sever } = severable(cluster.connect());
     const app = await startApp(config, {
       ambient,
-      transport: cluster.connect(),
+      transport,
       ownNamespace: "default",
-      identity: `local-stack-${plan.name}`,
+      identity: `local-stack-${plan.name}-${ambient.ids.uuid()}`,
       logger: log,
       meter,
       metricsText: () => meter.text(),
@@ -40,12 +42,17 @@ export function managerOf(plan: ClusterPlan, options: ManagerOptions): StartMana
       context,
       reread: () => config,
     });
+    const close = async (): Promise<void> => {
+      await app.close();
+      await observability.close();
+    };
     return {
       url: `http://127.0.0.1:${app.port}`,
       ready: app.ready,
-      close: async () => {
-        await app.close();
-        await observability.close();
+      close,
+      kill: async () => {
+        sever();
+        await close();
       },
     };
   };
@@ -58,14 +65,25 @@ export function managerConfig(plan: ClusterPlan, env: ManagerOptions["env"]): Cr
     env: {
       OPRC_CRM_K8S_NAMESPACE: "*",
       OPRC_CRM_CLUSTER_NAME: plan.name,
-      OPRC_ENV_ZONE: plan.labels["zone"],
-      OPRC_ENV_IS_EDGE: String(plan.labels["env"] === "edge"),
-      OPRC_ENV_IS_DATACENTER: String(plan.labels["env"] === "cloud"),
+      ...placeOf(plan),
       ...Object.fromEntries(meant),
       HTTP_PORT: String(plan.managerPort),
       OPRC_CRM_HTTP_HOST: "127.0.0.1",
-      // One process is certain: the data folder is locked. Without a Lease a start after a crash need not wait for it to expire.
-      OPRC_CRM_FEATURES_LEADER_ELECTION: "false",
+      // In a cluster of ours one manager is certain: the data folder is locked. Without a Lease a start after a crash need not wait for it
+      // to expire. Somebody's own cluster may have a manager already; then the Lease tells who works.
+      OPRC_CRM_FEATURES_LEADER_ELECTION: String(plan.context !== undefined),
     },
   });
+}
+
+/** What is known of where a cluster is, and how reliable it plays to be. */
+function placeOf({ labels, availability }: ClusterPlan): Readonly<Record<string, string | undefined>> {
+  const { env, zone } = labels;
+  return {
+    ...(zone === undefined ? {} : { OPRC_ENV_ZONE: zone }),
+    ...(env === undefined
+      ? {}
+      : { OPRC_ENV_IS_EDGE: String(env === "edge"), OPRC_ENV_IS_DATACENTER: String(env === "cloud") }),
+    ...(availability === undefined ? {} : { OPRC_MOCK_CLUSTER_AVAILABILITY: String(availability) }),
+  };
 }

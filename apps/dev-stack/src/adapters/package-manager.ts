@@ -14,21 +14,23 @@ export interface PackageManagerOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly dataDir: string;
   readonly ambient: Ambient;
-  /** Where it keeps everything; it is not closed with the package manager. */
-  readonly store: KeyValueStore;
+  /** Where it keeps everything: a client of the stack's store for each of its lives. */
+  readonly connectStore: () => KeyValueStore;
   /** Made when the package manager starts; logs to this file. */
   readonly observe: (service: string, logFile: string) => Promise<ManagerObservability>;
 }
 
 /** The package manager, to run in this process on the stack's durable store. Throws at once when a setting is wrong. */
 export function packageManagerOf(options: PackageManagerOptions): PackageManagerStarter {
-  const { server, env, ambient, store } = options;
+  const { env, ambient } = options;
+  let { server } = options;
   packageManagerConfig(server, env, []);
   return {
     check: () => assertCanListen(server.host, server.port),
     start: async (clusters) => {
       const observability = await options.observe("oprc-pm", path.join(options.dataDir, "package-manager.log"));
       const { log, meter, context } = observability;
+      const store = options.connectStore();
       const app = await startApp(packageManagerConfig(server, env, clusters), {
         ambient,
         store,
@@ -41,11 +43,19 @@ export function packageManagerOf(options: PackageManagerOptions): PackageManager
         metricsType: meter.contentType,
         context,
       });
+      server = { ...server, port: app.port };
+      const close = async (): Promise<void> => {
+        await app.close();
+        await store.close();
+        await observability.close();
+      };
       return {
         url: `http://${app.host.includes(":") ? `[${app.host}]` : app.host}:${app.port}`,
-        close: async () => {
-          await app.close();
-          await observability.close();
+        close,
+        kill: async () => {
+          // To the store it is as though its client had died: nothing more comes from it, its leases run out.
+          await store.close();
+          await close();
         },
       };
     },

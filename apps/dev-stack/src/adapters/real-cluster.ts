@@ -35,6 +35,7 @@ async function startRealCluster(
   let isClosing = false;
   return {
     url: cluster.url,
+    context: `oaas-${plan.name}`,
     kubeconfig: cluster.kubeconfig,
     connect: () => createUndiciTransport(access, realAmbient),
     onLoss: (tell) => {

@@ -2,12 +2,13 @@ import path from "node:path";
 import { failedPrecondition } from "@oaas/foundation";
 import type { Logger } from "@oaas/observability";
 import type { ClusterPlan, StartCluster } from "../clusters/ports.ts";
-import { planClusters } from "../clusters/plan-clusters.ts";
+import { planClusters, planContexts } from "../clusters/plan-clusters.ts";
 import { StackCluster } from "../clusters/stack-cluster.ts";
 import type { DevStackConfig } from "../config.ts";
 import { managerOf, type ManagerOptions } from "./manager.ts";
 import { canListen } from "./can-listen.ts";
-import { embeddedClusterStarter } from "./embedded-cluster.ts";
+import { portHolder } from "./port-holder.ts";
+import { openRelay } from "./relay.ts";
 
 export interface StackClustersOptions extends ManagerOptions {
   readonly config: DevStackConfig["clusters"];
@@ -18,23 +19,34 @@ export interface StackClustersOptions extends ManagerOptions {
 /** The clusters of the stack, not started yet. Throws at once when a setting of a manager is wrong. */
 export async function stackClusters(options: StackClustersOptions): Promise<readonly StackCluster[]> {
   const { config, dataDir, logger, ...managers } = options;
-  const startCluster = config.real ? await realClusterStarter() : embeddedClusterStarter(managers.ambient);
-  return planClusters(config, path.join(dataDir, "clusters")).map(
+  const { ambient, env } = managers;
+  const startCluster = await starterOf(config, env, ambient);
+  const plans =
+    config.contexts.length > 0
+      ? planContexts(config, path.join(dataDir, "contexts"))
+      : planClusters(config, path.join(dataDir, "clusters"));
+  return plans.map(
     (plan) =>
       new StackCluster(plan, {
-        ambient: managers.ambient,
+        ambient,
         logger,
         checkPorts,
         startCluster,
         startManager: managerOf(plan, managers),
+        openRelay,
       }),
   );
 }
 
 /** Loaded when asked for: Node is all that the simulated ones need. */
-async function realClusterStarter(): Promise<StartCluster> {
-  const real = await import("./real-cluster.ts");
-  return real.realClusterStarter();
+async function starterOf(
+  { contexts, real }: DevStackConfig["clusters"],
+  env: ManagerOptions["env"],
+  ambient: ManagerOptions["ambient"],
+): Promise<StartCluster> {
+  if (contexts.length > 0) return (await import("./context-cluster.ts")).contextClusterStarter(env, ambient);
+  if (real) return (await import("./real-cluster.ts")).realClusterStarter();
+  return (await import("./embedded-cluster.ts")).embeddedClusterStarter(ambient);
 }
 
 /** How to call kubectl: the machine's own, else, with real clusters, the one that came with them. */
@@ -54,6 +66,6 @@ async function checkPort(port: number, whose: string, flag: string): Promise<voi
   if (port === 0 || (await canListen("127.0.0.1", port))) return;
   throw failedPrecondition(
     `127.0.0.1:${port}`,
-    `something else listens on 127.0.0.1:${port}, which is to be the port of ${whose}. Stop it, or choose another: npm start -- ${flag}=0 takes a free one`,
+    `${portHolder(port) ?? "something else"} listens on 127.0.0.1:${port}, which is to be the port of ${whose}. Stop it, or choose another: npm start -- ${flag}=0 takes a free one`,
   );
 }

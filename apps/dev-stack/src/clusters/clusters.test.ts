@@ -1,15 +1,16 @@
 import { expect, test } from "vitest";
-import { planClusters } from "./plan-clusters.ts";
+import { planClusters, planContexts } from "./plan-clusters.ts";
 import { sideBySide } from "./side-by-side.ts";
 
-const settings = { real: false, count: 2, apiPort: 0, managerPort: 0, nodes: undefined };
+const settings = { real: false, count: 2, apiPort: 0, managerPort: 0, nodes: undefined, contexts: [] };
 
-test("clusters differ in name, kind, place, size and folder", () => {
+test("clusters differ in name, kind, place, size, reliability and folder", () => {
   expect(planClusters(settings, "/data")).toEqual([
     {
       name: "edge",
       labels: { env: "edge", zone: "a" },
       nodes: 2,
+      availability: 0.99,
       folder: "/data/edge",
       apiPort: 0,
       managerPort: 0,
@@ -18,6 +19,7 @@ test("clusters differ in name, kind, place, size and folder", () => {
       name: "cloud",
       labels: { env: "cloud", zone: "b" },
       nodes: 3,
+      availability: 0.999,
       folder: "/data/cloud",
       apiPort: 0,
       managerPort: 0,
@@ -26,11 +28,29 @@ test("clusters differ in name, kind, place, size and folder", () => {
 });
 
 test("chosen ports are counted up, and chosen nodes are those of each", () => {
-  const plans = planClusters({ real: false, count: 3, apiPort: 6443, managerPort: 8088, nodes: 7 }, "/data");
+  const plans = planClusters({ ...settings, count: 3, apiPort: 6443, managerPort: 8088, nodes: 7 }, "/data");
   expect(plans.map(({ apiPort, managerPort, nodes }) => [apiPort, managerPort, nodes])).toEqual([
     [6443, 8088, 7],
     [6444, 8089, 7],
     [6445, 8090, 7],
+  ]);
+});
+
+test("real clusters are measured, not told how reliable they are", () => {
+  expect(planClusters({ ...settings, real: true }, "/data").map((plan) => "availability" in plan)).toEqual([
+    false,
+    false,
+  ]);
+});
+
+test("clusters of contexts have names that the package manager takes, and no two the same", () => {
+  const contexts = ["admin@prod.example/EU", "kind-a", "kind_a", "@"];
+  const plans = planContexts({ contexts, managerPort: 8088 }, "/data");
+  expect(plans.map(({ name, context, managerPort }) => [name, context, managerPort])).toEqual([
+    ["admin-prod-example-eu", "admin@prod.example/EU", 8088],
+    ["kind-a", "kind-a", 8089],
+    ["kind-a-2", "kind_a", 8090],
+    ["cluster", "@", 8091],
   ]);
 });
 

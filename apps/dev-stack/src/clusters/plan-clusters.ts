@@ -1,21 +1,58 @@
 import type { DevStackConfig } from "../config.ts";
 import type { ClusterPlan } from "./ports.ts";
 
-/** Different in kind, place and size, so that there is something to choose among. */
+/** Different in kind, place, size and reliability, so that there is something to choose among. */
 const CLUSTERS = [
-  { name: "edge", labels: { env: "edge", zone: "a" }, nodes: 2 },
-  { name: "cloud", labels: { env: "cloud", zone: "b" }, nodes: 3 },
-  { name: "far-edge", labels: { env: "edge", zone: "c" }, nodes: 1 },
+  { name: "edge", labels: { env: "edge", zone: "a" }, nodes: 2, availability: 0.99 },
+  { name: "cloud", labels: { env: "cloud", zone: "b" }, nodes: 3, availability: 0.999 },
+  { name: "far-edge", labels: { env: "edge", zone: "c" }, nodes: 1, availability: 0.95 },
 ] as const;
 
 /** The clusters of the stack, each with ports and a folder of its own. */
 export function planClusters(config: DevStackConfig["clusters"], folder: string): readonly ClusterPlan[] {
-  return CLUSTERS.slice(0, config.count).map(({ name, labels, nodes }, index) => ({
+  return CLUSTERS.slice(0, config.count).map(({ name, labels, nodes, availability }, index) => ({
     name,
     labels,
     nodes: config.nodes ?? nodes,
+    // Real ones are measured.
+    ...(config.real ? {} : { availability }),
     folder: `${folder}/${name}`,
     apiPort: config.apiPort === 0 ? 0 : config.apiPort + index,
     managerPort: config.managerPort === 0 ? 0 : config.managerPort + index,
   }));
 }
+
+/** Existing clusters, one per context of a kubeconfig, each with a folder for its manager's log. */
+export function planContexts(
+  { contexts, managerPort }: Pick<DevStackConfig["clusters"], "contexts" | "managerPort">,
+  folder: string,
+): readonly ClusterPlan[] {
+  const names = namesOf(contexts);
+  return contexts.map((context, index) => ({
+    name: names[index] ?? context,
+    context,
+    labels: {},
+    nodes: 0,
+    folder: `${folder}/${names[index] ?? context}`,
+    apiPort: 0,
+    managerPort: managerPort === 0 ? 0 : managerPort + index,
+  }));
+}
+
+/** Names of clusters as the package manager takes them, made of contexts such as `admin@prod.example/eu`; two alike are told apart by number. */
+function namesOf(contexts: readonly string[]): readonly string[] {
+  const seen = new Map<string, number>();
+  return contexts.map((context) => {
+    const name =
+      context
+        .toLowerCase()
+        .replaceAll(/[^a-z0-9]+/g, "-")
+        .replaceAll(/^-+|-+$/g, "")
+        .slice(0, LONGEST_NAME) || "cluster";
+    const count = (seen.get(name) ?? 0) + 1;
+    seen.set(name, count);
+    return count === 1 ? name : `${name}-${count}`;
+  });
+}
+
+const LONGEST_NAME = 40;

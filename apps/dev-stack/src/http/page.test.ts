@@ -2,15 +2,17 @@ import { expect, test } from "vitest";
 import type { ClusterState } from "../clusters/cluster-state.ts";
 import { partsOf, type Part, type StackState } from "../parts.ts";
 import type { PackageManagerState } from "../platform/platform-state.ts";
-import { readyScreen, type ScreenInput } from "../screen.ts";
 import { renderPage } from "./page.ts";
 
-const starts = { count: 3, previousAt: "earlier" };
+const starts = { count: 3, previousAt: "earlier", clockWentBack: false };
 const order = { namespace: "default", name: "order-edge", phase: "available", message: "Ready." };
 const edge: ClusterState = {
   name: "edge",
   labels: { env: "edge", zone: "a" },
   nodes: 2,
+  availability: 0.99,
+  context: "oaas-edge",
+  broken: undefined,
   state: "running",
   detail: undefined,
   apiUrl: "https://127.0.0.1:1",
@@ -22,6 +24,7 @@ const pm: PackageManagerState = {
   state: "running",
   detail: undefined,
   url: "http://x:1",
+  broken: undefined,
   deployments: [{ key: "order", condition: "Running", clusters: [{ name: "edge", condition: "Running" }] }],
 };
 const whole: StackState = { packageManager: pm, clusters: [edge] };
@@ -59,6 +62,27 @@ test.each([
   const found = statesOf({ packageManager: pm, clusters: [cluster] });
   expect([found["Cluster edge"], found["its manager"], found["class"]]).toEqual(states);
   expect(found).toMatchObject({ "Durable store": "running" });
+});
+
+test.each([
+  {
+    why: "its manager is killed",
+    over: { managerUrl: undefined, broken: "its manager is killed, on purpose" },
+    parts: { "Cluster edge": "running", "its manager": "failed", broken: "failed" },
+  },
+  {
+    why: "it is cut off: all of it runs",
+    over: { broken: "cut off" },
+    parts: { "Cluster edge": "running", "its manager": "running", broken: "failed" },
+  },
+  {
+    why: "it is down as a whole, said once",
+    over: { state: "failed", detail: "down", broken: "down", managerUrl: undefined, classes: [] } as const,
+    parts: { "Cluster edge": "failed", "its manager": "failed", broken: undefined },
+  },
+])("what was broken on purpose is shown: $why", ({ over, parts }) => {
+  const found = statesOf({ packageManager: pm, clusters: [{ ...edge, ...over }] });
+  expect({ broken: undefined, ...found }).toMatchObject(parts);
 });
 
 test.each([
@@ -102,58 +126,7 @@ test("the page says of each part how it is, and leads to the package manager", (
 test("text from outside cannot become markup", () => {
   const strange = { key: "<script>alert(1)</script>", condition: 'a "quoted" & b', clusters: [] };
   const state = { ...whole, packageManager: { ...pm, url: 'http://"><b>', deployments: [strange] } };
-  const page = renderPage({ version: "<1>", state, starts: { count: 2, previousAt: "<now>" }, revision: 1 });
+  const page = renderPage({ version: "<1>", state, starts: { ...starts, previousAt: "<now>" }, revision: 1 });
   expect(page).not.toMatch(/<script>|<1>|<now>|<b>/);
   expect(page).toContain("&lt;script&gt;");
-});
-
-const screenOf = (over: Partial<ScreenInput>): string =>
-  readyScreen({
-    url: "http://x:1",
-    pageUrl: "http://x:2",
-    dataDir: "/data",
-    starts,
-    state: whole,
-    kubectl: "kubectl",
-    ...over,
-  });
-const within = (cluster: Partial<ClusterState>): Partial<ScreenInput> => ({
-  state: { ...whole, clusters: [{ ...edge, ...cluster }] },
-});
-
-test("the screen shows the addresses, where the data is, how to stop, and commands to copy", () => {
-  const screen = screenOf({});
-  expect(screen).toContain("http://x:1/api/v1 (reference: http://x:1/docs)");
-  expect(screen).toContain("http://x:2");
-  expect(screen).toContain("/data (start 3, the last was earlier)");
-  expect(screen).toMatch(/● Package manager/);
-  expect(screen).toMatch(/● Deployment order +edge running/);
-  expect(screen).toContain("Ctrl-C");
-  expect(screen).toContain("    curl http://x:1/api/v1/deployments/order/status\n");
-});
-
-test.each([
-  {
-    why: "each cluster by its kubeconfig",
-    over: {},
-    line: "    kubectl --kubeconfig /data/clusters/edge/kubeconfig get classruntimes,deployments,pods",
-  },
-  {
-    why: "a folder with a space and a quote is quoted for the shell",
-    over: within({ kubeconfig: "/my data/it's/kubeconfig" }),
-    line: String.raw`    kubectl --kubeconfig '/my data/it'\''s/kubeconfig' get classruntimes,deployments,pods`,
-  },
-  {
-    why: "without a kubectl of its own the machine uses ours",
-    over: { kubectl: "/cache/bin/kubectl" },
-    line: "    /cache/bin/kubectl --kubeconfig /data/clusters/edge/kubeconfig get classruntimes,deployments,pods",
-  },
-])("commands fit the place: $why", ({ over, line }) => {
-  expect(screenOf(over).split("\n")).toContain(line);
-});
-
-test("a screen without clusters offers no commands for them", () => {
-  const screen = screenOf({ state: { packageManager: { ...pm, deployments: [] }, clusters: [] } });
-  expect(screen).not.toContain("kubectl");
-  expect(screen).toContain("    curl http://x:1/api/v1/packages\n");
 });

@@ -12,5 +12,7 @@ export interface PackageManagerState {
   /** While starting: what it waits for. Failed: why. */
   readonly detail: string | undefined;
   readonly url: string | undefined;
+  /** What was broken on purpose, in words. */
+  readonly broken: string | undefined;
   readonly deployments: readonly DeploymentState[];
 }

@@ -1,5 +1,5 @@
 import { createRestClient, type FetchPort, type RestClient } from "@oaas/contracts/rest";
-import { Fault, isFault, retry, sleep, type Ambient } from "@oaas/foundation";
+import { abortFault, Fault, isFault, retry, sleep, type Ambient } from "@oaas/foundation";
 import type { Progress } from "../clusters/ports.ts";
 import type { DeploymentState, PackageManagerState } from "./platform-state.ts";
 import type { Example, KnownCluster, PackageManagerStarter, RunningPackageManager } from "./ports.ts";
@@ -8,8 +8,8 @@ export interface StackPlatformPorts {
   readonly ambient: Ambient;
   readonly fetch: FetchPort;
   readonly packageManager: PackageManagerStarter;
-  /** What every start deploys when it is not there. */
-  readonly example: () => Example;
+  /** What every start deploys when it is not there; nothing where the clusters are somebody's own. */
+  readonly examples: () => readonly Example[];
 }
 
 /** Patience for the example: it is shown as it is when that ends. */
@@ -23,6 +23,10 @@ export class StackPlatform {
   readonly #ports: StackPlatformPorts;
   #manager: RunningPackageManager | undefined;
   #client: RestClient | undefined;
+  #url: string | undefined;
+  #clusters: readonly KnownCluster[] = [];
+  /** What was broken on purpose, in words. */
+  #broken: string | undefined;
 
   constructor(ports: StackPlatformPorts) {
     this.#ports = ports;
@@ -33,40 +37,58 @@ export class StackPlatform {
     return this.#ports.packageManager.check();
   }
 
-  /** Starts the package manager over these clusters, and where there are some deploys the example to all of them through its REST interface. */
-  async start(clusters: readonly KnownCluster[], progress: Progress): Promise<string> {
+  /** Starts the package manager over these clusters, and where there are some deploys the examples to all of them through its REST interface. */
+  async start(clusters: readonly KnownCluster[], progress: Progress, signal?: AbortSignal): Promise<string> {
     progress.now("package manager");
+    this.#clusters = clusters;
     this.#manager = await this.#ports.packageManager.start(clusters);
     const { url } = this.#manager;
+    this.#url = url;
     this.#client = createRestClient({ baseUrl: url, fetch: this.#ports.fetch, clock: this.#ports.ambient.clock });
     if (clusters.length > 0) {
-      const { package: whole, deployment } = this.#ports.example();
-      const everywhere = { ...deployment, target_clusters: clusters.map(({ name }) => name) };
-      await this.#deploy(this.#client, { package: whole, deployment: everywhere }, progress).catch(
-        (thrown: unknown) => {
-          progress.note(`The example could not be deployed: ${Fault.from(thrown).message}`);
-        },
-      );
+      const names = clusters.map(({ name }) => name);
+      for (const example of this.#ports.examples()) {
+        await this.#deploy(this.#client, forClusters(example, names), progress, signal).catch((thrown: unknown) => {
+          if (signal?.aborted) throw abortFault(signal);
+          progress.note(
+            `The example ${String(example.deployment["key"])} could not be deployed: ${Fault.from(thrown).message}`,
+          );
+        });
+      }
     }
     return url;
   }
 
   /** How it is now; asks the package manager. Never throws. */
   async look(): Promise<PackageManagerState> {
-    const url = this.#manager?.url;
+    const known = { url: this.#url, broken: this.#broken };
     if (this.#client === undefined)
-      return { state: "starting", detail: "waits for the clusters", url, deployments: [] };
+      return { ...known, state: "starting", detail: "waits for the clusters", deployments: [] };
     try {
       const deployments = await this.#deployments(this.#client);
-      return { state: "running", detail: undefined, url, deployments };
+      return { ...known, state: "running", detail: undefined, deployments };
     } catch (thrown) {
-      return { state: "failed", detail: Fault.from(thrown).message, url, deployments: [] };
+      return { ...known, state: "failed", detail: this.#broken ?? Fault.from(thrown).message, deployments: [] };
     }
   }
 
   /** Ends the package manager. */
   async close(): Promise<void> {
     await this.#manager?.close();
+  }
+
+  /** The package manager is gone from one moment to the next; its journal stays. */
+  async kill(): Promise<void> {
+    this.#broken = "killed, on purpose";
+    const manager = this.#manager;
+    this.#manager = undefined;
+    await manager?.kill();
+  }
+
+  /** Starts it again, on the same address, over the same clusters. */
+  async revive(): Promise<void> {
+    this.#manager = await this.#ports.packageManager.start(this.#clusters);
+    this.#broken = undefined;
   }
 
   async #deployments(client: RestClient): Promise<DeploymentState[]> {
@@ -84,7 +106,7 @@ export class StackPlatform {
   }
 
   /** Whatever is there is its owner's, also when it differs. */
-  async #deploy(client: RestClient, example: Example, progress: Progress): Promise<void> {
+  async #deploy(client: RestClient, example: Example, progress: Progress, signal?: AbortSignal): Promise<void> {
     const key = String(example.deployment["key"]);
     const reason = "the example of the local stack";
     progress.now(`deployment ${key}`);
@@ -105,10 +127,10 @@ export class StackPlatform {
         client.call("createDeployment", { body: example.deployment, query: { reason } }),
       );
     }
-    await this.#untilRunning(client, key, progress);
+    await this.#untilRunning(client, key, progress, signal);
   }
 
-  async #untilRunning(client: RestClient, key: string, progress: Progress): Promise<void> {
+  async #untilRunning(client: RestClient, key: string, progress: Progress, signal?: AbortSignal): Promise<void> {
     const { clock, timers } = this.#ports.ambient;
     const endsAt = clock.monotonic() + READY_WITHIN_MS;
     for (;;) {
@@ -116,7 +138,12 @@ export class StackPlatform {
       const where = value.clusters.map(({ cluster, condition }) => `${cluster} ${condition}`);
       progress.now(`deployment ${key}, ${where.join(", ")}`);
       if (value.condition === "Running" || clock.monotonic() > endsAt) return;
-      await sleep(timers, POLL_MS);
+      await sleep(timers, POLL_MS, signal);
     }
   }
+}
+
+/** An example runs in every cluster of the stack, whichever it names. */
+function forClusters(example: Example, names: readonly string[]): Example {
+  return { ...example, deployment: { ...example.deployment, target_clusters: names } };
 }

@@ -1,0 +1,18 @@
+import type { Progress } from "../clusters/ports.ts";
+import type { UpView } from "./view.ts";
+
+/** What is known once all is up, but for what changes. */
+export type Fixed = Omit<UpView, "state" | "rssBytes" | "logs">;
+
+/** How the stack shows itself to whoever started it. */
+export interface Face extends Progress {
+  /** All is up. `look` says how it is; a live face goes on asking. */
+  up(fixed: Fixed, look: () => Promise<Pick<UpView, "state" | "rssBytes">>): Promise<void>;
+  /** It is over with the start or with the whole: nothing is drawn any more. */
+  end(): void;
+}
+
+/** What comes after a comma is news of the same step. */
+export function stepOf(text: string): string {
+  return text.split(",")[0] ?? text;
+}

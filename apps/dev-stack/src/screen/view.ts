@@ -1,0 +1,130 @@
+import type { ClusterState } from "../clusters/cluster-state.ts";
+import { partsOf, STATE_WORDS, type PartState, type StackState } from "../parts.ts";
+import type { Starts } from "../starts.ts";
+import { clipped, quoted } from "./text.ts";
+
+/** Everything the screen shows of a stack that is up. */
+export interface UpView {
+  /** Of the package manager. */
+  readonly url: string;
+  /** Of the stack's own page. */
+  readonly pageUrl: string;
+  readonly dataDir: string;
+  readonly starts: Starts;
+  readonly state: StackState;
+  /** How to call kubectl on this machine. */
+  readonly kubectl: string;
+  readonly rssBytes?: number;
+  /** The last lines of the logs, when they are to be seen. */
+  readonly logs?: readonly string[];
+}
+
+/** What is going on before that. */
+export interface StartView {
+  readonly doing: string;
+  readonly seconds: number;
+  readonly notes: readonly string[];
+}
+
+/** How a sign is coloured. */
+export type Paint = (text: string, state: PartState) => string;
+
+export interface Size {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+const SIGNS: Readonly<Record<PartState, string>> = {
+  running: "●",
+  starting: "◐",
+  failed: "✗",
+  off: "–",
+  absent: "○",
+};
+
+const PLAIN: Paint = (text) => text;
+
+/** The screen while the stack starts: what is being done, cluster by cluster, and for how long. */
+export function startLines({ doing, seconds, notes }: StartView, size?: Size, paint: Paint = PLAIN): readonly string[] {
+  const steps = doing === "" ? [] : doing.split(" · ");
+  const lines = [
+    "",
+    `Starting the OaaS local stack${seconds > 0 ? `, ${seconds} s` : ""}`,
+    "",
+    ...steps.map((step) => `  ${paint(SIGNS.starting, "starting")} ${step}`),
+    ...(notes.length > 0 ? ["", ...notes.map((note) => `  ${note}`)] : []),
+    "",
+  ];
+  return fitting([lines], size);
+}
+
+/** The screen of a stack that is up: what runs and how it is, where it is reached, what to try. */
+export function upLines(view: UpView, size?: Size, paint: Paint = PLAIN): readonly string[] {
+  const { url, state, logs } = view;
+  const parts = partsOf(state);
+  const rows = parts.map(({ name, what, state: of }) => `  ${paint(SIGNS[of], of)} ${name.padEnd(25)} ${what}`);
+  const legend = [...new Set(parts.map(({ state: of }) => `${paint(SIGNS[of], of)} ${STATE_WORDS[of]}`))].join("   ");
+  const head = ["", `OaaS package manager: ${url}/api/v1 (reference: ${url}/docs)`, "", ...rows, "", `  ${legend}`, ""];
+  const foot = [...whereLines(view), ""];
+  if (logs)
+    return fitting([head, ["  Logs (l hides them):", "", ...logs.map((line) => `    ${line}`), ""], foot], size);
+  return fitting([head, tryLines(view), clusterLines(state.clusters, view.kubectl), foot], size);
+}
+
+/**
+ * Sections that fit the window: those in the middle give way first, then the end, with a word about it.
+ * Without a size everything is shown.
+ */
+function fitting(sections: readonly (readonly string[])[], size: Size | undefined): readonly string[] {
+  if (size === undefined) return sections.flat();
+  const room = Math.max(size.rows - 1, 1);
+  let shown = sections;
+  while (shown.length > 2 && shown.flat().length > room) shown = shown.filter((_, index) => index !== shown.length - 2);
+  const lines = shown.flat();
+  const kept = lines.length <= room ? lines : [...lines.slice(0, room - 1), "  … a larger window shows more"];
+  return kept.map((line) => clipped(line, size.columns - 1));
+}
+
+function whereLines({ pageUrl, dataDir, starts, rssBytes }: UpView): readonly string[] {
+  const last = starts.previousAt === undefined ? "" : `, the last was ${starts.previousAt}`;
+  const memory = rssBytes === undefined ? [] : [`  Memory    ${Math.round(rssBytes / 2 ** 20)} MB in all`];
+  return [
+    `  Walk      README.md, "A walk": a package from its registration to its end, with curl`,
+    `  Lab       npx oaas lab: break a cluster, a manager, the network, and see what happens`,
+    `  Page      ${pageUrl} (all of the above, as it is now; /health for programs)`,
+    `  Data      ${dataDir} (start ${starts.count}${last})`,
+    ...memory,
+    "  Settings  npm start -- --help",
+    "  Stop      Ctrl-C, or npx oaas down",
+  ];
+}
+
+/** Commands to copy, each a whole line. */
+function tryLines({ url, state }: UpView): readonly string[] {
+  const [deployment] = state.packageManager.deployments;
+  const it = `${url}/api/v1/deployments/${deployment?.key ?? ""}`;
+  const commands =
+    deployment === undefined
+      ? [`curl ${url}/health`, `curl ${url}/api/v1/packages`]
+      : [
+          `curl ${url}/api/v1/clusters`,
+          `curl ${it}/status`,
+          `curl ${it}/explain`,
+          `curl ${it}/revisions`,
+          `curl -N ${url}/api/v1/events`,
+        ];
+  return ["  Ask it, in another terminal:", "", ...commands.map((line) => `    ${line}`), ""];
+}
+
+/** One line to copy, then kubectl finds every cluster by its context. */
+function clusterLines(clusters: readonly ClusterState[], kubectl: string): readonly string[] {
+  const files = [...new Set(clusters.flatMap(({ kubeconfig }) => (kubeconfig === undefined ? [] : [kubeconfig])))];
+  if (files.length === 0) return [];
+  return [
+    "  Look into the clusters:",
+    "",
+    `    export KUBECONFIG=${quoted(files.join(":"))}`,
+    ...clusters.map(({ context }) => `    ${kubectl} --context ${quoted(context)} get classruntimes,deployments,pods`),
+    "",
+  ];
+}
