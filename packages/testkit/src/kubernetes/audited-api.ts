@@ -2,6 +2,8 @@ import type { Api } from "@oaas/kube-apiserver";
 import type { TokenUser } from "@oaas/real-components";
 import type { AuditedRequest } from "./audit.ts";
 
+const NOBODY = "system:anonymous";
+
 export interface AuditedApi {
   readonly api: Api;
   /** Every request that was answered so far, or a watch that was begun. */
@@ -16,9 +18,9 @@ export function auditedApi(api: Api, users: readonly TokenUser[]): AuditedApi {
     api: {
       handle: async (request) => {
         const response = await api.handle(request);
-        const user = names.get(request.headers["authorization"] ?? "") ?? "system:anonymous";
+        const authorization = request.headers["authorization"] ?? "";
         requests.push({
-          user,
+          user: names.get(authorization) ?? (response.status === 401 ? NOBODY : subjectOf(authorization)),
           ...askedFor(request.method, request.target),
           path: request.target,
           status: response.status,
@@ -28,6 +30,14 @@ export function auditedApi(api: Api, users: readonly TokenUser[]): AuditedApi {
     },
     trail: () => [...requests],
   };
+}
+
+/** Whom the token of a service account, which the server took, speaks for. */
+function subjectOf(authorization: string): string {
+  const [, claims] = authorization.split(".");
+  if (claims === undefined) return NOBODY;
+  const { sub = NOBODY } = JSON.parse(Buffer.from(claims, "base64url").toString()) as { readonly sub?: string };
+  return sub;
 }
 
 type Asked = Pick<AuditedRequest, "verb" | "group" | "resource" | "subresource" | "namespace" | "name">;

@@ -116,7 +116,7 @@ interface NewEvent {
 function newEvent(controller: Controller, draft: EventDraft, now: number, count: number): NewEvent {
   const { about, type, reason, message, fieldPath, action, host } = draft;
   const { namespace = "default", name = "", uid, resourceVersion } = about.metadata;
-  const nanos = (BigInt(now) * 1_000_000n + BigInt(count % 1_000_000)).toString(16);
+  const nanos = (BigInt(Math.floor(now)) * 1_000_000n + BigInt(count % 1_000_000)).toString(16);
   const base = {
     apiVersion: EVENTS.apiVersion,
     kind: EVENTS.kind,
