@@ -2,6 +2,7 @@ import { faultStatusCode, grpcStatusName } from "@oaas/contracts/grpc";
 import { faultStatus, HTTP_REFUSALS, HTTP_STATUS_OF_CODE } from "@oaas/contracts/rest";
 import { FAULT_CODES, Fault, type FaultDetail, type FaultKind } from "@oaas/foundation";
 import type { Generator } from "./generator.ts";
+import { table } from "./markdown.ts";
 
 /** The reference page of errors, from the catalogue of codes and the two tables of statuses. */
 export const generator: Generator = {
@@ -89,9 +90,4 @@ function kindRow(detail: FaultDetail): string[] {
   const fault = new Fault(detail, "");
   const code = grpcStatusName(faultStatusCode(fault));
   return [`\`${detail.kind}\``, String(faultStatus(fault)), code, fault.retryable ? "yes" : "no"];
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
-  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
 }

@@ -66,7 +66,8 @@ async function baseline(root: string): Promise<string> {
   return baselineText(grownBaseline(parseBaseline(await readFile(stored, "utf8")), current));
 }
 
-async function buf(root: string, args: readonly string[]): Promise<string> {
+/** Runs buf and answers what it printed. */
+export async function buf(root: string, args: readonly string[]): Promise<string> {
   const command = path.join(root, "node_modules/@bufbuild/buf/bin/buf");
   try {
     const { stdout } = await run(process.execPath, [command, ...args], { maxBuffer: 64 * 1024 * 1024 });

@@ -12,7 +12,7 @@ export const generator: Generator = {
 function page(): string {
   const rows = Object.entries(REASONS).map(([reason, { effect, verdict, action }]) => {
     const stays = effect === "calm" ? "" : verdict;
-    return `| \`${reason}\` | ${EFFECTS[effect]} | ${stays} | ${action || "–"} |`;
+    return `| <a id="${reason.toLowerCase()}"></a>\`${reason}\` | ${EFFECTS[effect]} | ${stays} | ${action || "–"} |`;
   });
   return [
     "# Reasons",
