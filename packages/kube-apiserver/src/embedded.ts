@@ -5,6 +5,7 @@ import type { User } from "./access/user.ts";
 import {
   garbageCollector,
   namespaceController,
+  roleAggregator,
   workloadSimulation,
   type LoopProblem,
   type SimulationOptions,
@@ -27,7 +28,7 @@ export interface EmbeddedOptions {
   readonly historyLimit?: number;
   /** Who is known by which token, and may do what their roles say. Without it the server is open: everybody is the administrator. */
   readonly users?: ReadonlyMap<string, User>;
-  /** Whether what nobody owns is deleted and namespaces are emptied; as with a controller manager. Default yes. */
+  /** Whether what nobody owns is deleted, namespaces are emptied and roles gather others' rules; as with a controller manager. Default yes. */
   readonly collectsGarbage?: boolean;
   /** Simulated nodes and workloads; none without it. */
   readonly simulation?: SimulationOptions;
@@ -60,7 +61,9 @@ export function embeddedServer(options: EmbeddedOptions): EmbeddedServer {
     const ports = { objects, clock, timers, ...(onProblem === undefined ? {} : { onProblem }) };
     if (options.simulation !== undefined) simulation = workloadSimulation(ports, options.simulation);
     return [
-      ...(options.collectsGarbage === false ? [] : [garbageCollector(ports), namespaceController(ports)]),
+      ...(options.collectsGarbage === false
+        ? []
+        : [garbageCollector(ports), namespaceController(ports), roleAggregator(ports)]),
       ...(simulation === undefined ? [] : [simulation]),
     ];
   };

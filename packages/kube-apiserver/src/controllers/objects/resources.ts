@@ -31,6 +31,7 @@ export const JOBS = resource("batch/v1", "Job", "jobs");
 export const ENDPOINT_SLICES = resource("discovery.k8s.io/v1", "EndpointSlice", "endpointslices");
 export const BUDGETS = resource("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets");
 export const AUTOSCALERS = resource("autoscaling/v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers");
+export const CLUSTER_ROLES = resource("rbac.authorization.k8s.io/v1", "ClusterRole", "clusterroles");
 export const KNATIVE_SERVICES = resource("serving.knative.dev/v1", "Service", "services");
 export const KNATIVE_CONFIGURATIONS = resource("serving.knative.dev/v1", "Configuration", "configurations");
 export const KNATIVE_REVISIONS = resource("serving.knative.dev/v1", "Revision", "revisions");

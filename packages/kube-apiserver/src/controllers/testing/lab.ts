@@ -8,7 +8,7 @@ import { ApiServer } from "../../server.ts";
 import { builtInKinds } from "../../kinds/built-in-kinds.ts";
 import { MemoryCluster } from "./memory-cluster.ts";
 
-const CLUSTER_SCOPED = new Set(["namespaces", "nodes", "persistentvolumes"]);
+const CLUSTER_SCOPED = new Set(["clusterroles", "namespaces", "nodes", "persistentvolumes"]);
 
 /** Every kind the controllers know. */
 export const ALL_KINDS: readonly ServedKind[] = Object.values(resources)

@@ -1,0 +1,49 @@
+import { equalJson, selectsLabels, type JsonObject, type KubeObject, type LabelSelector } from "@oaas/kube-core";
+import type { Controller } from "../loop/controller.ts";
+import { decision, SETTLED, update } from "../loop/decision.ts";
+import type { ClusterView } from "../objects/cluster-view.ts";
+import { CLUSTER_ROLES, nameOfKey, objectKey } from "../objects/resources.ts";
+
+interface ClusterRole extends KubeObject {
+  readonly rules?: readonly JsonObject[] | null;
+  readonly aggregationRule?: { readonly clusterRoleSelectors?: readonly LabelSelector[] };
+}
+
+/** Writes into roles that gather others (`view`, `edit`, `admin`) the rules of those that their selectors pick. */
+export function roleAggregation(): Controller {
+  return {
+    name: "role-aggregation",
+    reporter: "clusterrole-aggregation-controller",
+    writer: "clusterrole-aggregation-controller",
+    // Any role may be one that others gather.
+    follows: [{ kind: CLUSTER_ROLES, keys: (_object, view) => gatherers(view) }],
+    decide(key, { view }) {
+      const role = view.get<ClusterRole>(CLUSTER_ROLES, "", nameOfKey(key).name);
+      if (!role?.aggregationRule || role.metadata.deletionTimestamp !== undefined) return SETTLED;
+      const rules = gathered(role, view);
+      return equalJson(rules, role.rules ?? []) ? SETTLED : decision([update(CLUSTER_ROLES, { ...role, rules })]);
+    },
+  };
+}
+
+function gatherers(view: ClusterView): string[] {
+  return view
+    .list<ClusterRole>(CLUSTER_ROLES)
+    .filter(({ aggregationRule }) => aggregationRule !== undefined)
+    .map(({ metadata }) => objectKey("", metadata.name));
+}
+
+/** Rules by selector, then by the name of their role, each once. */
+function gathered({ metadata, aggregationRule }: ClusterRole, view: ClusterView): JsonObject[] {
+  const others = view
+    .list<ClusterRole>(CLUSTER_ROLES)
+    .filter((other) => other.metadata.name !== metadata.name)
+    .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  const rules: JsonObject[] = [];
+  for (const selector of aggregationRule?.clusterRoleSelectors ?? []) {
+    for (const other of others.filter(({ metadata: { labels } }) => selectsLabels(selector, labels))) {
+      for (const rule of other.rules ?? []) if (!rules.some((known) => equalJson(known, rule))) rules.push(rule);
+    }
+  }
+  return rules;
+}
