@@ -27,6 +27,17 @@ local stack at http://127.0.0.1:8080.
 **Output.** Results go to standard output, everything else to standard error. Colours and live progress only on a terminal;
 \`NO_COLOR\` turns colours off.
 
+**Several documents.** Files, folders and standard input are read and checked before the first document is sent. One that is bad is told
+with file, line and column, the field and the nearest known name, and nothing is applied; with \`--keep-going\` the others are.
+
+**Tokens** are kept in that file, which only its owner may read (mode 600); when others may, every command warns. A token that is not
+accepted is told apart: none, expired (and since when), refused.
+
+**Logs.** \`oaas logs\` tells what happened to a class as the package manager knows it: what was asked and what came of it, when each
+function became ready, and below what is not well the workloads, pods and cluster events that say why; \`--follow\` goes on with events.
+What programs write to their own output stays in the clusters, because the contract between the managers does not carry it: read it
+with \`kubectl logs -l oaas.io/owner=UNIT\` (the unit is in \`oaas deployment status\`).
+
 | Exit code | Meaning |
 |---|---|
 | 0 | done |
@@ -42,13 +53,15 @@ local stack at http://127.0.0.1:8080.
 
 | There | Here |
 |---|---|
-| \`package apply FILE\` (\`pkg\`, \`p\`; \`a\`, \`create\`, \`c\`) | the same; it updates what exists, so \`-O\` is not needed. Deployments have files of their own, so there is no \`-d\`; the name is in the file, so there is no \`-p\` |
-| \`package delete FILE\` (\`d\`, \`rm\`, \`r\`) | \`delete -f FILE\`, or \`package delete NAME\`; \`--cascade\` in place of \`-d\` |
-| \`deploy apply FILE\`, \`deploy list [NAME]\`, \`deploy delete NAME\` (\`dep\`, \`de\`) | the same, also as \`deployment\` |
-| \`class list [F]\` (\`cls\`), \`function list [F]\` (\`fn\`, \`f\`) | the same; classes are deleted with their package |
+| \`package apply FILE\` (\`pkg\`, \`p\`; \`a\`, \`create\`, \`c\`) with \`-d\`, \`-p\`, \`-O\` | the same; what exists is always updated, so \`-O\` changes nothing |
+| \`package delete FILE\` (\`d\`, \`rm\`, \`r\`) | the same, also with a name; \`--cascade\` in place of \`-d\`; asks first, \`--yes\` for scripts |
+| \`deploy apply FILE\`, \`deploy list [NAME]\`, \`deploy delete NAME\` (\`dep\`, \`de\`) with \`-p\`, \`--overwrite\` | the same, also as \`deployment\`; delete asks first |
+| \`class list [F]\` (\`cls\`, not \`c\`), \`function list [F]\` (\`fn\`, \`f\`) | the same |
+| \`class delete NAME\` | not here (the earlier package manager had no such route either): a class goes with its package |
 | \`class-runtimes list [ID]\` (\`cr\`, \`runtimes\`, \`rts\`) | the same, also as \`runtime\` |
 | \`environments list\` (\`envs\`, \`env\`, \`clu\`, \`cl\`) | the same, also as \`cluster\` |
-| \`context set\`, \`get\`, \`select\` (\`ctx\`) | \`login\`, \`context list\` (\`get\`), \`context select\` |
+| \`context set [NAME] --pm URL\`, \`get\`, \`select\` (\`ctx\`) | the same; \`login\` also keeps a token. \`--gateway\`, \`--cls\`, \`--zenoh-peer\`, \`--use-grpc\` are of the data plane and not here; a file that has them is read |
 | \`object\`, \`invoke\`, \`result\`, \`liveliness\`, \`capabilities\` | not here: they speak to the data plane |
 | \`topology\` | the same word; from the control plane |
+| output is always JSON, exit code 1 for every error | \`-o json\`; exit codes as above |
 `;

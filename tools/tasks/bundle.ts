@@ -2,6 +2,7 @@ import { globSync, mkdirSync, statSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { rolldown } from "rolldown";
+import { bundleCli } from "./bundle-cli.ts";
 import { ROOT } from "./root.ts";
 
 /** `npm run bundle [-- --out folder]`: each app that has a main becomes one file. */
@@ -12,7 +13,7 @@ export async function bundle(args: readonly string[]): Promise<number> {
   for (const main of globSync("apps/*/src/main.ts", { cwd: ROOT }).toSorted()) {
     const app = String(main.split(path.sep)[1]);
     const file = path.join(out, `${app}.mjs`);
-    await bundleApp(path.join(ROOT, main), file);
+    await (app === "cli" ? bundleCli(file) : bundleApp(path.join(ROOT, main), file));
     console.log(`${path.relative(ROOT, file)} (${Math.round(statSync(file).size / 1024)} kB)`);
   }
   return 0;

@@ -7,6 +7,7 @@ import {
   type CommandContext,
 } from "@stricli/core";
 import { cluster, command, duration, files, maybe, one, reason, yes, type CliContext } from "./command.ts";
+import { stackRoutes } from "./stack/stack-routes.ts";
 
 /** Every command, as data: help, completion and docs/reference/cli.md are made of this. What they do is loaded when called. */
 const text = (brief: string, placeholder: string) =>
@@ -39,6 +40,9 @@ const applyFlags = {
   wait: flag("wait until deployments run, showing each cluster"),
   timeout,
   keepGoing: flag("apply the valid documents even if another is not"),
+  applyDeployments: flag("also make the deployments that packages carry with them"),
+  overridePackage: text("apply it under this name of a package", "name"),
+  overwrite: flag("nothing: what exists is always updated. A word of the earlier command line"),
   reason,
 };
 
@@ -52,7 +56,7 @@ const apply = command({
     "oaas apply -f shop.yaml --dry-run",
   ],
   flags: applyFlags,
-  aliases: fileAlias,
+  aliases: { ...fileAlias, d: "applyDeployments", p: "overridePackage", O: "overwrite" },
   positional: { kind: "array", parameter: { brief: "the same as --filename", placeholder: "path", parse: String } },
   load: async () => (await import("./commands/apply-files.ts")).applyFiles,
 });
@@ -75,7 +79,11 @@ const deleteFiles = command({
 
 const wait = command({
   brief: "Wait until a deployment is as wanted",
-  examples: ["oaas wait --for=condition=Running shop-order", "oaas wait --for=delete shop-order --timeout=2m"],
+  examples: [
+    "oaas wait shop-order",
+    "oaas wait --for=condition=Running shop-order",
+    "oaas wait --for=delete shop-order --timeout=2m",
+  ],
   flags: {
     for: {
       kind: "parsed",
@@ -187,7 +195,13 @@ const deployments = buildRouteMap({
       positional: keyOfDeployment,
       load: async () => (await import("./commands/deployments.ts")).deploymentStatus,
     }),
-    watch: wait,
+    watch: command({
+      brief: "Show a roll-out as it happens, cluster by cluster, until Ctrl-C",
+      examples: ["oaas deployment watch shop-order", "oaas deployment watch shop-order --until-settled"],
+      flags: { untilSettled: flag("end when nothing is under way any more; with 1 when it failed") },
+      positional: keyOfDeployment,
+      load: async () => (await import("./commands/wait.ts")).watch,
+    }),
     explain: command({
       brief: "Why a deployment is not ready: from the class down to the event, with what to do",
       examples: ["oaas deployment explain shop-order", "oaas deployment explain shop-order --cluster edge"],
@@ -237,7 +251,7 @@ const deployments = buildRouteMap({
 const catalogueOf = (what: "class" | "function") =>
   buildRouteMap({
     docs: { brief: what === "class" ? "Classes of all packages" : "Functions of all packages" },
-    aliases: { ls: "list" },
+    aliases: { ls: "list", get: "list" },
     routes: {
       list: command({
         brief: what === "class" ? "List classes" : "List functions",
@@ -325,6 +339,13 @@ const contexts = buildRouteMap({
       flags: {},
       load: async () => (await import("./commands/contexts.ts")).listContexts,
     }),
+    set: command({
+      brief: "Give a context its address, and use it; as in the earlier command line. login also keeps a token",
+      examples: ["oaas context set production --pm https://oaas.example.test"],
+      flags: { pm: text("address of the package manager", "url") },
+      positional: maybe("its name", "name"),
+      load: async () => (await import("./commands/contexts.ts")).setContext,
+    }),
     select: command({
       brief: "Make a context the current one",
       examples: ["oaas context select production"],
@@ -334,8 +355,9 @@ const contexts = buildRouteMap({
     }),
     remove: command({
       brief: "Forget a context and its token",
-      examples: ["oaas context remove production"],
-      flags: {},
+      examples: ["oaas context remove production --yes"],
+      flags: { yes },
+      aliases: { y: "yes" },
       positional: one("its name", "name"),
       load: async () => (await import("./commands/contexts.ts")).removeContext,
     }),
@@ -393,20 +415,40 @@ const root = buildRouteMap({
     wait,
     events: command({
       brief: "Follow what happens",
-      examples: ["oaas events", "oaas events shop-order --topic deployment", "oaas events -o json --count 10"],
+      examples: [
+        "oaas events",
+        "oaas events shop-order --topic deployment",
+        "oaas events shop.Order",
+        "oaas events -o json --count 10",
+      ],
       flags: {
         topic: text("deployment, operation, cluster, class-runtime or package", "topic"),
         count: number("end after so many", "count"),
       },
-      positional: maybe("only of this one", "key"),
+      positional: maybe("only of this one; a class, written package.Class, stands for its deployments", "key"),
       load: async () => (await import("./commands/events.ts")).followEvents,
     }),
     explain: command({
-      brief: "Why a deployment is not ready, with what to do",
-      examples: ["oaas explain shop-order"],
+      brief: "Why a deployment is not ready, or what a field of a file means",
+      examples: ["oaas explain shop-order", "oaas explain package.classes.state_spec", "oaas explain deployment"],
       flags: { cluster },
-      positional: keyOfDeployment,
-      load: async () => (await import("./commands/deployments.ts")).explainDeployment,
+      positional: one("a deployment's key, or package, class, function or deployment with a path below it", "what"),
+      load: async () => (await import("./commands/explain.ts")).explain,
+    }),
+    logs: command({
+      brief: "What happened to a class in its clusters, oldest first: wishes, functions, workloads, pods, events",
+      examples: [
+        "oaas logs shop-order",
+        "oaas logs shop.Order --cluster edge --tail 20",
+        "oaas logs shop-order --follow",
+      ],
+      flags: {
+        cluster,
+        tail: number("only so many of the newest", "count"),
+        follow: flag("then follow what happens"),
+      },
+      positional: one("a deployment's key, or a class written package.Class", "key"),
+      load: async () => (await import("./commands/logs.ts")).logs,
     }),
     topology: command({
       brief: "What runs where, as a tree",
@@ -430,6 +472,7 @@ const root = buildRouteMap({
       load: async () => (await import("./commands/contexts.ts")).login,
     }),
     context: contexts,
+    ...stackRoutes,
     doctor: command({
       brief: "Look at everything between here and running classes",
       examples: ["oaas doctor"],

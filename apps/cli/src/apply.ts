@@ -14,23 +14,26 @@ export interface Prospect {
   readonly etag: string | null;
 }
 
-/** Checks documents against the contract; everything that is wrong in any of them is told, with file, line and column. */
-export async function checkDocuments(session: Session, documents: readonly WishDocument[]): Promise<boolean> {
+/** Those documents that keep the contract; everything that is wrong in the others is told, with file, line and column. */
+export async function validOf(session: Session, documents: readonly WishDocument[]): Promise<readonly WishDocument[]> {
   const { packageFromWire, classDeploymentFromWire } = await import("@oaas/contracts/rest");
-  let isGood = true;
-  for (const document of documents) {
+  return documents.filter((document) => {
     const read =
       document.kind === "package" ? packageFromWire(document.content) : classDeploymentFromWire(document.content);
-    if (read.ok) continue;
-    isGood = false;
+    if (read.ok) return true;
     const fault = new Fault(
       { kind: "invalid-argument", violations: read.error },
       `${document.kind} ${document.name} is not valid`,
     );
-    session.world.terminal.err(faultText(fault, session.colours, (path) => `${document.placeOf(path)} ${path}`));
-  }
-  return isGood;
+    session.world.terminal.err(faultText(fault, session.colours, { placed: placedIn(document) }));
+    return false;
+  });
 }
+
+const placedIn =
+  (document: WishDocument) =>
+  (path: string): string =>
+    `${document.placeOf(path)} ${path}`;
 
 /** Compares a document with what the platform has. */
 export async function prospectOf(session: Session, document: WishDocument): Promise<Prospect> {
@@ -80,10 +83,13 @@ function comparable(value: object): object {
 export async function applyDocument(
   session: Session,
   { document, action, etag }: Prospect,
-  reason: string | undefined,
+  how: { readonly reason?: string; readonly applyDeployments?: boolean },
 ): Promise<ExitCode> {
   const { kind, name, content } = document;
-  const query = { reason };
+  const query = {
+    reason: how.reason,
+    ...(kind === "package" && how.applyDeployments === true ? { apply_deployments: true } : {}),
+  };
   const headers = etag === null ? {} : { "if-match": etag };
   try {
     const { value } =
@@ -92,11 +98,13 @@ export async function applyDocument(
         : action === "create"
           ? await session.call("createPackage", { body: content, query })
           : await session.call("updatePackage", { parameters: { name }, body: content, query, headers });
-    session.out(`${kind}/${name} ${value.status}\n`);
+    session.doneOne({ kind, name, result: value.status, message: value.message });
     return EXIT.done;
   } catch (thrown) {
     const fault = Fault.from(thrown);
-    session.world.terminal.err(faultText(fault, session.colours, (path) => `${document.placeOf(path)} ${path}`));
+    const remedy = await session.remedyOf(fault);
+    session.world.terminal.err(faultText(fault, session.colours, { placed: placedIn(document), remedy }));
+    session.doneOne({ kind, name, result: "failed", code: fault.code, message: fault.message }, "");
     return exitCodeOf(fault);
   }
 }

@@ -1,14 +1,11 @@
-import { Fault } from "@oaas/foundation";
 import { buildCommand, type Command, type CommandContext, type FlagParametersForType } from "@stricli/core";
-import { EXIT, exitCodeOf, UsageError, type ExitCode } from "./exit-code.ts";
-import { coloursFor } from "./output/colours.ts";
-import { faultText } from "./output/fault-text.ts";
-import { Session, type CommonFlags } from "./session/session.ts";
+import type { ExitCode } from "./exit-code.ts";
+import type { CommonFlags, Session } from "./session/session.ts";
 import type { World } from "./world.ts";
 
 /** What commands are run with. */
 export interface CliContext extends CommandContext {
-  readonly world: World;
+  readonly world: () => Promise<World>;
   /** Set when the command has ended. */
   readonly ended: (code: ExitCode) => void;
 }
@@ -76,33 +73,14 @@ export function command<F extends object = object, A extends readonly (string | 
       ...(positional === undefined ? {} : { positional }),
     },
     loader: async () => {
-      const run = await load();
+      const [run, { runCommand }] = await Promise.all([load(), import("./run-command.ts")]);
       return async function (this: CliContext, given: F & CommonFlags, ...args: A): Promise<void> {
-        this.ended(await told(this.world, () => run(new Session(this.world, given), given, ...args)));
+        this.ended(await runCommand(await this.world(), given, (session) => run(session, given, ...args)));
       };
     },
   };
   // The library's own types do not follow flags that are put together from two parts.
   return buildCommand(built as never);
-}
-
-/** Runs it and tells whatever goes wrong; nothing a command does ends in a stack trace. */
-export async function told(world: World, run: () => Promise<ExitCode | undefined | void>): Promise<ExitCode> {
-  const { terminal, env, signal } = world;
-  const colours = coloursFor(terminal.isLive, env);
-  try {
-    return (await run()) ?? EXIT.done;
-  } catch (thrown) {
-    if (signal.aborted) return EXIT.interrupted;
-    if (thrown instanceof UsageError) {
-      terminal.err(`${colours.bad("error:")} ${thrown.message}\n`);
-      if (thrown.fix !== undefined) terminal.err(colours.dim(`  try: ${thrown.fix}\n`));
-      return EXIT.usage;
-    }
-    const fault = Fault.from(thrown);
-    terminal.err(faultText(fault, colours));
-    return exitCodeOf(fault);
-  }
 }
 
 /** Frequent parts of commands. */

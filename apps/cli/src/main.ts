@@ -1,10 +1,8 @@
-import { enableCompileCache } from "node:module";
-import { realWorld } from "./adapters/real-world.ts";
-import { runCli } from "./run-cli.ts";
+import { writeOut } from "./adapters/write-out.ts";
+import { asksForFrontPage, frontPage } from "./front-page.cjs";
 
-enableCompileCache();
-const stop = new AbortController();
-process.once("SIGINT", () => stop.abort());
-// A reader that leaves early (`oaas … | head`) is no mistake.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
-process.exitCode = await runCli(process.argv.slice(2), realWorld(stop.signal), "0.1.0");
+const argv = process.argv.slice(2);
+
+if (asksForFrontPage(argv)) writeOut(1, frontPage());
+// Everything else is loaded when it is wanted: the front page must be there at once.
+else process.exitCode = await (await import("./adapters/start.ts")).start(argv);

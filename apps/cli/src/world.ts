@@ -39,6 +39,8 @@ export interface Files {
   read(path: string): Promise<string | undefined>;
   /** Replaces the file at once, readable by its owner alone; folders are made. */
   writePrivate(path: string, text: string): Promise<void>;
+  /** Whether nobody but its owner may read the file; true where that cannot be told. */
+  isPrivate(path: string): Promise<boolean>;
   /** Files of a folder and below, in order; undefined when it is no folder. */
   list(folder: string): Promise<readonly string[] | undefined>;
 }

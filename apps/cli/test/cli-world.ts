@@ -41,7 +41,14 @@ export function cliIn(home: string, env: Readonly<Record<string, string>> = {}) 
         input: async () => options.input ?? "",
       },
     };
-    return { code: await runCli(argv, world, "0.0.0-test"), ...written };
+    const code = await runCli(argv, {
+      version: "0.0.0-test",
+      env: world.env,
+      out: (text) => world.terminal.out(text),
+      err: (text) => world.terminal.err(text),
+      world: async () => world,
+    });
+    return { code, ...written };
   };
 }
 

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { eventually, startProcess, type ProcessUnderTest } from "@oaas/testkit";
@@ -120,10 +120,19 @@ describe("the command line against a package manager", () => {
     expect(refused.out).toBe("");
     expect(refused.err).toMatch(/mixed\.yaml:\d+:\d+ \$\.classes\[0\]/);
     expect(refused.err).toContain("access_modifier");
+    const broken = await file("broken.yaml", `${await textOf(SHOP)}---\nname: [\n---\nkind: Pod\n`);
+    const unread = await oaas(`apply -f ${broken}`);
+    expect(unread).toMatchObject({ code: 2, out: "" });
+    expect(unread.err).toMatch(/broken\.yaml:\d+:\d+: not valid YAML.*broken\.yaml:\d+:1: this is neither/s);
+    const validated = await oaas(`package validate -f ${broken} -o json`);
+    expect(validated.code).toBe(2);
+    expect(JSON.parse(validated.out)).toEqual([{ kind: "package", name: "shop", result: "is valid" }]);
     expect((await oaas("package list")).out).toBe("No packages.\n");
 
     expect(await oaas(`apply -f ${mixed} --keep-going`)).not.toMatchObject({ code: 0 });
     expect((await oaas("package list -o name")).out).toBe("package/shop\n");
+    expect((await oaas(`delete -f ${SHOP} --yes -o name`)).out).toBe("package/shop\n");
+    expect(await oaas(`apply -f ${broken} --keep-going`)).toMatchObject({ code: 2, out: "package/shop created\n" });
     expect((await oaas(`delete -f ${SHOP} --yes`)).out).toBe("package/shop deleted\n");
     expect((await oaas(`delete -f ${SHOP} --yes`)).out).toBe("package/shop was not there\n");
   });
@@ -168,7 +177,7 @@ describe("the command line against a package manager", () => {
   test("nobody answers: the exit code and the remedy say so", async () => {
     const seen = await oaas("package list", { env: { OAAS_PM_URL: "http://127.0.0.1:1" } });
     expect(seen.code).toBe(6);
-    expect(seen.err).toContain("oaas doctor");
+    expect(seen.err).toMatch(/nobody answers at http:\/\/127\.0\.0\.1:1 .*oaas doctor/);
     const doctor = await oaas("doctor", { env: { OAAS_PM_URL: "http://127.0.0.1:1" } });
     expect(doctor.code).toBe(1);
     expect(doctor.out).toMatch(/package manager\s+failed/);
@@ -189,11 +198,51 @@ describe("the command line against a package manager", () => {
     expect((await alone("package list")).code).toBe(0);
     expect((await alone("context remove here")).err).toContain("current context");
     expect((await alone("ctx use local")).code).toBe(0);
-    expect((await alone("context rm here")).code).toBe(0);
+    expect(await alone("context rm here"), "a token would be lost").toMatchObject({ code: 2, out: "" });
+    expect(await alone("context rm here", { answers: ["n"] })).toMatchObject({ code: 1, out: "" });
+    expect((await alone("context rm here", { answers: ["y"] })).out).toBe("Context here is forgotten.\n");
+    await alone(`context set other --pm ${url}`);
+    expect((await alone("context get -o name")).out).toContain("context/other\n");
+    await writeFile(kept, `current_context: a\ncontexts: { a: { pm_url: "${url}", token: x } }\n`);
+    await chmod(kept, 0o644);
+    expect((await alone("package list")).err).toMatch(/others may read the tokens.*chmod 600/s);
     await writeFile(kept, "contexts: 5\n");
     const broken: Seen = await alone("package list");
     expect(broken.code).toBe(2);
     expect(broken.err).toContain("oaas login");
+  });
+
+  test("what changes something is told to programs as well", async () => {
+    const other = await file("other.yaml", (await textOf(SHOP)).replace("name: shop", "name: other"));
+    expect(JSON.parse((await oaas(`apply -f ${other} --dry-run -o json`)).out)).toMatchObject([
+      { kind: "package", name: "other", result: "would create" },
+    ]);
+    expect(JSON.parse((await oaas(`apply -f ${other} -o json`)).out)).toEqual([
+      { kind: "package", name: "other", result: "created", message: null },
+    ]);
+    expect((await oaas(["diff", "-f", other, "-o", "json"])).out).toBe("[]\n");
+    expect((await oaas(["package", "delete", "other", "--yes", "-o", "jsonpath={.name} {.result}"])).out).toBe(
+      "other deleted\n",
+    );
+  });
+
+  test("the earlier command line's words work where they make sense", async () => {
+    expect((await oaas(`pkg a ${SHOP} -p renamed -O`)).out).toBe("package/renamed created\n");
+    expect((await oaas("cls ls renamed -o name")).out).toBe("class/renamed.Order\n");
+    expect((await oaas("envs list")).out).toBe("No clusters.\n");
+    const renamed = await file("renamed.yaml", (await textOf(SHOP)).replace("name: shop", "name: renamed"));
+    expect((await oaas(`package delete ${renamed} --yes`)).out).toBe("package/renamed deleted\n");
+  });
+
+  test("fields of files are explained; an unknown one is answered with those there are", async () => {
+    expect((await oaas("explain package.classes")).out).toMatch(
+      /^package\.classes {2}list of object\n.*function_bindings\s+list of object/s,
+    );
+    expect(await oaas("explain package.clases")).toMatchObject({ code: 2, out: "" });
+    expect(JSON.parse((await oaas("explain deployment.rollout.gate -o json")).out)).toMatchObject({
+      type: "string",
+      allowed: ["none", "accepted", "available"],
+    });
   });
 
   test("completion proposes commands and flags", async () => {

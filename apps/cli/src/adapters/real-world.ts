@@ -6,9 +6,11 @@ import { Writable } from "node:stream";
 import { Fault, unavailable } from "@oaas/foundation";
 import { realClock, realTimers } from "@oaas/foundation/real";
 import type { Files, Terminal, World } from "../world.ts";
+import { writeOut } from "./write-out.ts";
 
 const PRIVATE_FILE = 0o600;
 const PRIVATE_FOLDER = 0o700;
+const FOR_OTHERS = 0o077;
 
 /** The person's terminal, files and network. */
 export function realWorld(signal: AbortSignal): World {
@@ -28,8 +30,8 @@ export function realWorld(signal: AbortSignal): World {
 function realTerminal(signal: AbortSignal): Terminal {
   const { stdin, stdout, stderr } = process;
   return {
-    out: (text) => void stdout.write(text),
-    err: (text) => void stderr.write(text),
+    out: (text) => writeOut(1, text),
+    err: (text) => writeOut(2, text),
     isLive: stderr.isTTY && stdout.isTTY,
     canAsk: stdin.isTTY && stderr.isTTY,
     columns: stdout.columns || 80,
@@ -71,6 +73,11 @@ const realFiles: Files = {
     await writeFile(next, text, { mode: PRIVATE_FILE });
     await chmod(next, PRIVATE_FILE);
     await rename(next, file);
+  },
+  isPrivate: async (file) => {
+    if (process.platform === "win32") return true;
+    const { mode } = await stat(file);
+    return (mode & FOR_OTHERS) === 0;
   },
   list: async (folder) => {
     const found = await stat(folder).catch(() => undefined);

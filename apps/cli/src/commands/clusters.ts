@@ -41,7 +41,7 @@ export async function addCluster(
   const tls =
     flags.caFile === undefined && !flags.insecure ? undefined : { ca_cert: flags.caFile, insecure: flags.insecure };
   const { value } = await session.call("addCluster", { body: { name, url, labels, api_key: token?.trim(), tls } });
-  session.out(`cluster/${value.name} added, ${value.health.status}\n`);
+  session.done({ kind: "cluster", name: value.name, result: `added, ${value.health.status}`, health: value.health });
 }
 
 export async function removeCluster(
@@ -51,6 +51,6 @@ export async function removeCluster(
 ): Promise<ExitCode> {
   if (!(await confirmed(session, `Remove cluster ${name} from this platform`, flags.yes))) return EXIT.failed;
   await session.call("removeCluster", { parameters: { name } });
-  session.out(`cluster/${name} removed\n`);
+  session.done({ kind: "cluster", name, result: "removed" });
   return EXIT.done;
 }

@@ -1,6 +1,7 @@
 import { urlOf } from "../contexts/contexts-file.ts";
 import { contextsFile, readContexts, writeContexts } from "../contexts/contexts-store.ts";
-import { UsageError } from "../exit-code.ts";
+import { EXIT, UsageError, type ExitCode } from "../exit-code.ts";
+import { confirmed } from "../session/confirm.ts";
 import type { Session } from "../session/session.ts";
 
 /** Keeps a platform's address and token, and makes it the current one. */
@@ -9,18 +10,34 @@ export async function login(
   flags: { readonly name: string; readonly token?: string; readonly tokenFile?: string; readonly noToken: boolean },
   url?: string,
 ): Promise<void> {
+  await keep(session, flags.name, url, async () => (flags.noToken ? undefined : tokenOf(session, flags)));
+}
+
+/** `login` in the words of the earlier command line; a token that is there stays. */
+export async function setContext(session: Session, flags: { readonly pm?: string }, name = "default"): Promise<void> {
+  await keep(session, name, flags.pm, async (kept) => kept);
+}
+
+async function keep(
+  session: Session,
+  name: string,
+  url: string | undefined,
+  tokenAfter: (kept: string | undefined) => Promise<string | undefined>,
+): Promise<void> {
   const { world } = session;
   const known = await readContexts(world);
-  const address = url ?? known.byName.get(flags.name)?.pmUrl;
+  const before = known.byName.get(name);
+  const address = url ?? before?.pmUrl;
   if (address === undefined)
-    throw new UsageError(`context "${flags.name}" has no address yet`, `oaas login --name ${flags.name} URL`);
+    throw new UsageError(`context "${name}" has no address yet`, `oaas login --name ${name} URL`);
   const pmUrl = urlOf(address, "the address");
-  const token = flags.noToken ? undefined : await tokenOf(session, flags);
+  const token = await tokenAfter(before?.token);
   await writeContexts(world, {
-    current: flags.name,
-    byName: new Map([...known.byName, [flags.name, { pmUrl, ...(token === undefined ? {} : { token }) }]]),
+    current: name,
+    byName: new Map([...known.byName, [name, { pmUrl, ...(token === undefined ? {} : { token }) }]]),
   });
-  session.out(`Context ${flags.name} (${pmUrl}) is kept in ${contextsFile(world)} and is the current one.\n`);
+  const line = `Context ${name} (${pmUrl}) is kept in ${contextsFile(world)} and is the current one.\n`;
+  session.done({ kind: "context", name, result: "current", pm_url: pmUrl }, line);
 }
 
 async function tokenOf(
@@ -64,15 +81,22 @@ export async function selectContext(session: Session, _flags: object, name: stri
   if (!byName.has(name))
     throw new UsageError(`there is no context "${name}"`, `known are ${[...byName.keys()].join(", ")}`);
   await writeContexts(session.world, { current: name, byName });
-  session.out(`Context ${name} is the current one.\n`);
+  session.done({ kind: "context", name, result: "current" }, `Context ${name} is the current one.\n`);
 }
 
-export async function removeContext(session: Session, _flags: object, name: string): Promise<void> {
+export async function removeContext(
+  session: Session,
+  flags: { readonly yes: boolean },
+  name: string,
+): Promise<ExitCode> {
   const { current, byName } = await readContexts(session.world);
   if (name === current)
     throw new UsageError(`"${name}" is the current context`, "select another first: oaas context select NAME");
   if (!byName.has(name))
     throw new UsageError(`there is no context "${name}"`, `known are ${[...byName.keys()].join(", ")}`);
+  const isLost = byName.get(name)?.token !== undefined;
+  if (isLost && !(await confirmed(session, `Forget context ${name} and its token`, flags.yes))) return EXIT.failed;
   await writeContexts(session.world, { current, byName: new Map([...byName].filter(([each]) => each !== name)) });
-  session.out(`Context ${name} is forgotten.\n`);
+  session.done({ kind: "context", name, result: "forgotten" }, `Context ${name} is forgotten.\n`);
+  return EXIT.done;
 }

@@ -13,18 +13,16 @@ export async function deleteFiles(
   const names = documents.map(({ kind, name }) => `${kind}/${name}`);
   if (!(await confirmed(session, `Delete ${names.join(", ")}`, flags.yes))) return EXIT.failed;
   for (const { kind, name } of documents) {
+    const query = { cascade: flags.cascade ? true : undefined };
     try {
       if (kind === "deployment") await session.call("deleteDeployment", { parameters: { key: name } });
-      else
-        await session.call("deletePackage", {
-          parameters: { name },
-          query: { cascade: flags.cascade ? true : undefined },
-        });
-      session.out(`${kind}/${name} deleted\n`);
+      else await session.call("deletePackage", { parameters: { name }, query });
+      session.doneOne({ kind, name, result: "deleted" });
     } catch (thrown) {
       if (!isFault(thrown, "not-found")) throw thrown;
-      session.out(`${kind}/${name} was not there\n`);
+      session.doneOne({ kind, name, result: "was not there" });
     }
   }
+  session.doneAll();
   return EXIT.done;
 }

@@ -100,7 +100,8 @@ export async function deleteDeployment(
   if (!(await confirmed(session, `Delete deployment ${key} ${where}`, flags.yes))) return EXIT.failed;
   const { value } = await session.call("deleteDeployment", { parameters: { key }, query: { cluster: flags.cluster } });
   const pending = "pending_envs" in value ? (value.pending_envs ?? []) : [];
-  session.out(`deployment/${key} ${"status_url" in value ? "is being deleted" : "deleted"}\n`);
+  const result = "status_url" in value ? "is being deleted" : "deleted";
+  session.done({ kind: "deployment", name: key, result, pending_clusters: pending });
   if (pending.length > 0)
     session.note(
       `${session.colours.warn("later:")} ${pending.join(", ")} could not be reached; it is finished when they are back\n`,
@@ -135,10 +136,10 @@ export async function rollBackDeployment(
 ): Promise<void> {
   const { to: revision, reason } = flags;
   const { value } = await session.call("rollBackDeployment", { parameters: { key }, body: { revision, reason } });
-  session.out(`deployment/${key} ${value.status}, back to revision ${revision}\n`);
+  session.done({ kind: "deployment", name: key, result: `${value.status}, back to revision ${revision}`, revision });
 }
 
 export async function cancelDeployment(session: Session, _flags: object, key: string): Promise<void> {
   const { value } = await session.call("cancelDeployment", { parameters: { key } });
-  session.out(`deployment/${key} stopped: ${value.operation?.state ?? value.condition}\n`);
+  session.done({ kind: "deployment", name: key, result: `stopped: ${value.operation?.state ?? value.condition}` });
 }

@@ -1,6 +1,8 @@
 import type { Reply } from "@oaas/contracts/rest";
 import { stringify } from "yaml";
+import { stateText } from "../output/colours.ts";
 import { jsonPathText } from "../output/jsonpath.ts";
+import { deploymentsOf } from "../session/deployments-of.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
 import type { Session } from "../session/session.ts";
 
@@ -12,10 +14,12 @@ export async function followEvents(
   flags: { readonly topic?: string; readonly count?: number },
   key?: string,
 ): Promise<ExitCode> {
+  // A class has no events of its own: those of its deployments are.
+  const only = key?.includes(".") ? new Set(await deploymentsOf(session, key)) : undefined;
   const { pmUrl, token } = await session.context();
   const query = new URLSearchParams({
     ...(flags.topic === undefined ? {} : { topic: flags.topic }),
-    ...(key === undefined ? {} : { key }),
+    ...(key === undefined || only ? {} : { key }),
   });
   const url = `${pmUrl}/api/v1/events${query.size === 0 ? "" : `?${query.toString()}`}`;
   const headers = { accept: "text/event-stream", ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
@@ -27,12 +31,23 @@ export async function followEvents(
     for (const block of blocks) {
       const data = dataOf(block);
       if (data === undefined) continue;
-      session.out(eventText(JSON.parse(data) as StreamEvent, session));
+      const event = JSON.parse(data) as StreamEvent;
+      if (only && !only.has(event.key)) continue;
+      session.out(eventText(event, session));
       seen += 1;
       if (seen === flags.count) return EXIT.done;
     }
   }
   return EXIT.done;
+}
+
+/** In which state the thing is after the event, as far as its kind has one. */
+function stateOf({ object }: StreamEvent, { colours }: Session): string {
+  if (typeof object !== "object" || object === null) return "";
+  const { condition, state, status, phase, message } = object as Readonly<Record<string, unknown>>;
+  const word = [condition, state, status, phase].find((each) => typeof each === "string");
+  const told = typeof message === "string" && message !== "" ? `: ${message}` : "";
+  return typeof word === "string" ? `  ${stateText(word, colours)}${told}` : told;
 }
 
 /** The data of one event; comments that keep the line open have none. */
@@ -41,7 +56,8 @@ function dataOf(block: string): string | undefined {
   return lines.length === 0 ? undefined : lines.map((line) => line.slice("data:".length).trimStart()).join("\n");
 }
 
-function eventText(event: StreamEvent, { format, colours }: Session): string {
+function eventText(event: StreamEvent, session: Session): string {
+  const { format, colours } = session;
   switch (format.as) {
     case "json":
       return `${JSON.stringify(event)}\n`;
@@ -53,6 +69,6 @@ function eventText(event: StreamEvent, { format, colours }: Session): string {
       return `${jsonPathText(format.template, event)}\n`;
     case "table":
     case "wide":
-      return `${colours.dim(event.at)}  ${event.topic}/${event.key}  ${event.type}\n`;
+      return `${colours.dim(event.at)}  ${event.topic}/${event.key}  ${event.type}${stateOf(event, session)}\n`;
   }
 }

@@ -1,6 +1,6 @@
 import { changesText } from "../documents/changes.ts";
-import { readDocuments } from "../documents/read-documents.ts";
-import { checkDocuments } from "../apply.ts";
+import { readAll, unreadable } from "../documents/read-documents.ts";
+import { validOf } from "../apply.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
 import { confirmed } from "../session/confirm.ts";
 import type { Session } from "../session/session.ts";
@@ -28,13 +28,19 @@ export async function deletePackage(
   flags: { readonly cascade: boolean; readonly yes: boolean },
   name: string,
 ): Promise<ExitCode> {
+  // The earlier command line took the file of a package here.
+  if (/\.(?:ya?ml|json)$/.test(name)) {
+    const { deleteFiles } = await import("./delete-files.ts");
+    return deleteFiles(session, { ...flags, filename: [name] });
+  }
   const what = flags.cascade ? `Delete package ${name} and all its deployments` : `Delete package ${name}`;
   if (!(await confirmed(session, what, flags.yes))) return EXIT.failed;
   const { status } = await session.call("deletePackage", {
     parameters: { name },
     query: { cascade: flags.cascade ? true : undefined },
   });
-  session.out(status === 202 ? `package/${name} is being deleted with its deployments\n` : `package/${name} deleted\n`);
+  const result = status === 202 ? "is being deleted with its deployments" : "deleted";
+  session.done({ kind: "package", name, result });
   return EXIT.done;
 }
 
@@ -59,17 +65,20 @@ export async function rollBackPackage(
 ): Promise<void> {
   const { to: revision, reason } = flags;
   const { value } = await session.call("rollBackPackage", { parameters: { name }, body: { revision, reason } });
-  session.out(`package/${name} ${value.status}, as in revision ${revision}\n`);
+  session.done({ kind: "package", name, result: `${value.status}, as in revision ${revision}`, revision });
 }
 
 export async function validatePackages(
   session: Session,
   flags: { readonly filename: readonly string[] },
 ): Promise<ExitCode> {
-  const documents = await readDocuments(session.world, flags.filename);
-  if (!(await checkDocuments(session, documents))) return EXIT.usage;
-  for (const { kind, name } of documents) session.out(`${kind}/${name} is valid\n`);
-  return EXIT.done;
+  const { documents, mistakes } = await readAll(session.world, flags.filename);
+  if (mistakes.length > 0)
+    session.world.terminal.err(`${session.colours.bad("error:")} ${unreadable(mistakes).message}\n`);
+  const valid = await validOf(session, documents);
+  for (const { kind, name } of valid) session.doneOne({ kind, name, result: "is valid" });
+  session.doneAll();
+  return mistakes.length === 0 && valid.length === documents.length ? EXIT.done : EXIT.usage;
 }
 
 /** `--from` and `--to` as the route takes them; without them it compares the last two. */

@@ -1,9 +1,11 @@
-import { checkDocuments } from "../apply.ts";
+import { validOf } from "../apply.ts";
 import { readDocuments } from "../documents/read-documents.ts";
 import { EXIT, UsageError, type ExitCode } from "../exit-code.ts";
 import { percentText, tableText } from "../output/table.ts";
 import type { Session } from "../session/session.ts";
 import type { Reply } from "@oaas/contracts/rest";
+
+type Plan = Reply<"createPlan">["value"];
 
 export interface PlanFlags {
   readonly filename: readonly string[];
@@ -17,11 +19,17 @@ export async function plan(session: Session, flags: PlanFlags): Promise<ExitCode
   const documents = (await readDocuments(session.world, flags.filename)).filter(({ kind }) => kind === "deployment");
   if (documents.length === 0)
     throw new UsageError("there is no deployment in these files", "a deployment has key and class_key");
-  if (!(await checkDocuments(session, documents))) return EXIT.usage;
-  for (const { content, name } of documents) {
+  if ((await validOf(session, documents)).length < documents.length) return EXIT.usage;
+  const plans: Plan[] = [];
+  for (const { content } of documents) {
     const { value } = await session.call("createPlan", { body: { deployment: content, ...whatIf(flags) } });
-    session.item(value, { kind: "plan", nameOf: () => name, columns: [] }, () => planText(value, session));
+    plans.push(value);
   }
+  const view = { kind: "plan", nameOf: (each: Plan) => each.deployment_key, columns: [] };
+  const [first] = plans;
+  if (session.isForPeople) session.out(plans.map((each) => planText(each, session)).join("\n"));
+  else if (first && plans.length === 1) session.item(first, view);
+  else session.list(plans, view);
   return EXIT.done;
 }
 
@@ -34,7 +42,7 @@ function whatIf({ clusterDown = [], availability, revision }: PlanFlags): object
   return Object.keys(assumed).length === 0 ? {} : { what_if: assumed };
 }
 
-function planText(value: Reply<"createPlan">["value"], { colours, format }: Session): string {
+function planText(value: Plan, { colours, format }: Session): string {
   const isWide = format.as === "wide";
   const head = [
     `${colours.bold(value.deployment_key)}: ${value.package_name}.${value.class_key}, revision ${value.package_revision}`,

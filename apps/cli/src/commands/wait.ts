@@ -1,5 +1,5 @@
-import { UsageError, type ExitCode } from "../exit-code.ts";
-import { followDeployment, type DeploymentState } from "../session/roll-out.ts";
+import { EXIT, UsageError, type ExitCode } from "../exit-code.ts";
+import { followDeployment, watchDeployment, type DeploymentState } from "../session/roll-out.ts";
 import type { Session } from "../session/session.ts";
 
 /** Whether every function of every cluster is there and nothing is under way. */
@@ -13,8 +13,9 @@ const CONDITIONS = ["Running", "Pending", "Deploying", "Down", "Deleted"] as con
 export async function waitFor(
   session: Session,
   flags: { readonly for: string; readonly timeout: number },
-  key: string,
+  name: string,
 ): Promise<ExitCode> {
+  const key = name.replace(/^deployments?\//, "");
   const asked = flags.for.replace(/^condition=/, "");
   const condition = CONDITIONS.find(
     (known) =>
@@ -29,6 +30,24 @@ export async function waitFor(
   const holds =
     condition === "Running" ? isRunning : (state: DeploymentState): boolean => state.condition === condition;
   return followDeployment(session, key, { holds, what: condition.toLowerCase(), timeoutMs: flags.timeout });
+}
+
+/** Shows a roll-out as it happens, cluster by cluster, until Ctrl-C, or until nothing is under way any more. */
+export async function watch(
+  session: Session,
+  flags: { readonly untilSettled: boolean },
+  key: string,
+): Promise<ExitCode> {
+  const { state, code } = await watchDeployment(session, key, (each) => (flags.untilSettled ? endOf(each) : undefined));
+  if (!session.isForPeople) session.item(state, { kind: "deployment", nameOf: () => key, columns: [] });
+  return code;
+}
+
+/** How a roll-out ended; undefined while it has not. */
+function endOf({ condition, operation }: DeploymentState): ExitCode | undefined {
+  if (operation?.state === "running" || operation?.state === "compensating") return undefined;
+  if (operation && operation.state !== "succeeded") return EXIT.failed;
+  return condition === "Running" ? EXIT.done : condition === "Down" ? EXIT.failed : undefined;
 }
 
 async function waitForEnd(session: Session, key: string, timeoutMs: number): Promise<ExitCode> {

@@ -11,7 +11,12 @@ export function contextsFile({ env, home }: Pick<World, "env" | "home">): string
 export async function readContexts(world: World): Promise<Contexts> {
   const file = contextsFile(world);
   const text = await world.files.read(file);
-  return text === undefined ? LOCAL : parseContexts(text, file);
+  if (text === undefined) return LOCAL;
+  const contexts = parseContexts(text, file);
+  const hasToken = [...contexts.byName.values()].some(({ token }) => token !== undefined);
+  if (hasToken && !(await world.files.isPrivate(file)))
+    world.terminal.err(`warning: others may read the tokens in ${file}\n  try: chmod 600 ${file}\n`);
+  return contexts;
 }
 
 /** Tokens are in it, so that nobody else may read it. */

@@ -8,8 +8,6 @@ import {
   type Document,
   type ParsedNode,
 } from "yaml";
-import { UsageError } from "../exit-code.ts";
-
 export type DocumentKind = "package" | "deployment";
 
 /** One document of a file: what it is about, its content, and where each part of it stands. */
@@ -23,16 +21,31 @@ export interface WishDocument {
   placeOf(path: string): string;
 }
 
-/** Every document of a text; empty ones are skipped. All mistakes of form are told at once, with their places. */
-export function documentsIn(text: string, source: string): readonly WishDocument[] {
+/** What a text holds: its documents, and what cannot be read as one, each with its place. */
+export interface Reading {
+  readonly documents: readonly WishDocument[];
+  readonly mistakes: readonly string[];
+}
+
+/** Every document of a text; empty ones are skipped. A bad one hides none of the others. */
+export function documentsIn(text: string, source: string): Reading {
   const lines = new LineCounter();
-  const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false }) as readonly Document.Parsed[];
-  const mistakes = documents.flatMap(({ errors }) => errors);
-  if (mistakes.length > 0) {
-    const told = mistakes.map(({ pos, message }) => `${placeText(source, lines, pos[0])}: ${message}`);
-    throw new UsageError(`not valid YAML\n${told.map((line) => `  ${line}`).join("\n")}`);
+  const parsed = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false }) as readonly Document.Parsed[];
+  const documents: WishDocument[] = [];
+  const mistakes: string[] = [];
+  for (const document of parsed) {
+    const { errors } = document;
+    if (errors.length > 0)
+      mistakes.push(
+        ...errors.map(({ pos, message }) => `${placeText(source, lines, pos[0])}: not valid YAML: ${message}`),
+      );
+    else if (isFull(document)) {
+      const read = wishOf(document, lines, source);
+      if (typeof read === "string") mistakes.push(read);
+      else documents.push(read);
+    }
   }
-  return documents.filter(isFull).map((document) => wishOf(document, lines, source));
+  return { documents, mistakes };
 }
 
 /** Whether there is more than a separator or a comment. */
@@ -40,15 +53,16 @@ function isFull({ contents }: Document.Parsed): boolean {
   return contents !== null && !(isScalar(contents) && contents.value === null);
 }
 
-function wishOf(document: Document.Parsed, lines: LineCounter, source: string): WishDocument {
+/** The document, or what is wrong with it. */
+function wishOf(document: Document.Parsed, lines: LineCounter, source: string): WishDocument | string {
   const { contents } = document;
   const at = (offset: number): string => placeText(source, lines, offset);
-  if (!isMap(contents)) throw new UsageError(`${at(contents?.range[0] ?? 0)}: a document must be a map`, FORMS);
+  if (!isMap(contents)) return `${at(contents?.range[0] ?? 0)}: a document must be a map: ${FORMS}`;
   const content = document.toJS({ maxAliasCount: 100 }) as Record<string, unknown>;
   const kind = kindOf(content);
   const name = content[kind === "package" ? "name" : "key"];
   if (kind === undefined || typeof name !== "string" || name === "") {
-    throw new UsageError(`${at(contents.range[0])}: this is neither a package nor a deployment`, FORMS);
+    return `${at(contents.range[0])}: this is neither a package nor a deployment: ${FORMS}`;
   }
   return { kind, name, content, source, placeOf: (path) => at(offsetOf(contents, path)) };
 }

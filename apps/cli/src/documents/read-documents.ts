@@ -1,17 +1,30 @@
 import { UsageError } from "../exit-code.ts";
 import type { World } from "../world.ts";
-import { documentsIn, type WishDocument } from "./document.ts";
+import { documentsIn, type Reading, type WishDocument } from "./document.ts";
 
-/** Documents of files, folders (their .yaml, .yml and .json files) and standard input (`-`), in the order given. */
-export async function readDocuments(world: World, sources: readonly string[]): Promise<readonly WishDocument[]> {
-  const found: WishDocument[] = [];
-  for (const source of sources) {
-    for (const [name, text] of await textsOf(world, source)) found.push(...documentsIn(text, name));
-  }
-  if (found.length === 0)
+/** Every document of files, folders and standard input (`-`), and what cannot be read as one. */
+export async function readAll(world: World, sources: readonly string[]): Promise<Reading> {
+  const texts = (await Promise.all(sources.map((source) => textsOf(world, source)))).flat();
+  const readings = texts.map(([name, text]) => documentsIn(text, name));
+  const documents = readings.flatMap((reading) => reading.documents);
+  const mistakes = readings.flatMap((reading) => reading.mistakes);
+  if (documents.length === 0 && mistakes.length === 0)
     throw new UsageError(`nothing to read in ${sources.join(", ")}`, "name a file with at least one document");
-  refuseTwins(found);
-  return found;
+  refuseTwins(documents);
+  return { documents, mistakes };
+}
+
+/** The same, for those who need all of it to be good. */
+export async function readDocuments(world: World, sources: readonly string[]): Promise<readonly WishDocument[]> {
+  const { documents, mistakes } = await readAll(world, sources);
+  if (mistakes.length > 0) throw unreadable(mistakes);
+  return documents;
+}
+
+/** What is told of documents that cannot be read. */
+export function unreadable(mistakes: readonly string[]): UsageError {
+  const what = mistakes.length === 1 ? "a document cannot be read" : `${mistakes.length} documents cannot be read`;
+  return new UsageError([what, ...mistakes.map((line) => `  ${line}`)].join("\n"));
 }
 
 async function textsOf(world: World, source: string): Promise<readonly (readonly [string, string])[]> {

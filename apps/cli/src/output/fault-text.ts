@@ -10,8 +10,19 @@ const REMEDIES: Readonly<Partial<Record<Fault["kind"], string>>> = {
   conflict: "read it again and repeat the command",
 };
 
+export interface FaultTextOptions {
+  /** Where a JSONPath stands for the reader. */
+  readonly placed?: (path: string) => string;
+  /** What to do, when the caller knows better than what is said of all faults of the kind. */
+  readonly remedy?: string | undefined;
+}
+
 /** A fault for a person: what, where exactly, what to do, and by which id the log knows it. */
-export function faultText(fault: Fault, colours: Colours, placed: (path: string) => string = (path) => path): string {
+export function faultText(
+  fault: Fault,
+  colours: Colours,
+  { placed = (path) => path, remedy = REMEDIES[fault.kind] }: FaultTextOptions = {},
+): string {
   const lines = [`${colours.bad("error:")} ${fault.message}`];
   for (const { path, message, fix } of fault.violations) {
     lines.push(`  ${placed(path)}: ${message}${fix === undefined ? "" : `; ${fix}`}`);
@@ -19,7 +30,6 @@ export function faultText(fault: Fault, colours: Colours, placed: (path: string)
   if (fault.detail.kind === "partial-failure") {
     for (const { name, fault: part } of fault.detail.parts) lines.push(`  ${name}: ${part.message}`);
   }
-  const remedy = REMEDIES[fault.kind];
   if (remedy !== undefined) lines.push(colours.dim(`  try: ${remedy}`));
   const id = fault.correlationId === undefined ? "" : `, request ${fault.correlationId}`;
   lines.push(colours.dim(`  ${fault.code}${id}`));

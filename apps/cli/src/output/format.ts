@@ -22,7 +22,7 @@ export function formatOf(text: string): Format {
 export interface View<T> {
   /** As in `package/shop`. */
   readonly kind: string;
-  nameOf(item: T): string;
+  readonly nameOf: (item: T) => string;
   readonly columns: readonly Column<T>[];
 }
 
@@ -34,7 +34,7 @@ export function listText<T>(items: readonly T[], view: View<T>, format: Format):
   }
   return otherText(
     items,
-    items.map((item) => `${view.kind}/${view.nameOf(item)}`),
+    items.map((item) => fullName(view, item)),
     format,
   );
 }
@@ -44,7 +44,12 @@ export function itemText<T>(item: T, view: View<T>, format: Format, text?: () =>
   if (format.as === "table" || format.as === "wide") {
     return text?.() ?? tableText([item], view.columns, format.as === "wide");
   }
-  return otherText(item, [`${view.kind}/${view.nameOf(item)}`], format);
+  return otherText(item, [fullName(view, item)], format);
+}
+
+/** `package/shop`; things of several kinds name theirs themselves. */
+function fullName<T>({ kind, nameOf }: Pick<View<T>, "kind" | "nameOf">, item: T): string {
+  return kind === "" ? nameOf(item) : `${kind}/${nameOf(item)}`;
 }
 
 function otherText(value: unknown, names: readonly string[], format: Format): string {

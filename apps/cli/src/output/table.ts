@@ -8,10 +8,26 @@ export interface Column<T> {
 
 const GAP = "   ";
 // Colours have no width.
-const ESCAPES = new RegExp(`${String.fromCodePoint(0x1b)}\\[\\d+m`, "g");
+const ESCAPE = String.fromCodePoint(0x1b);
+const ESCAPES = new RegExp(`${ESCAPE}\\[\\d+m`, "g");
+const PIECES = new RegExp(`${ESCAPE}\\[\\d+m|.`, "gu");
 
 function widthOf(text: string): number {
   return Array.from(text.replaceAll(ESCAPES, "")).length;
+}
+
+/** A line that fits so many columns; what is cut off is marked. Colours have no width, and end with the line. */
+export function cutText(line: string, columns: number): string {
+  if (widthOf(line) <= columns) return line;
+  let [left, shown, isColoured] = [columns - 1, "", false];
+  for (const [piece] of line.matchAll(PIECES)) {
+    const isColour = piece.length > 1 && piece.startsWith(ESCAPE);
+    if (!isColour && left === 0) break;
+    if (isColour) isColoured = true;
+    else left -= 1;
+    shown += piece;
+  }
+  return `${shown}…${isColoured ? `${ESCAPE}[0m` : ""}`;
 }
 
 /** Rows below headers, each column as wide as its widest cell; line breaks in cells become spaces. */

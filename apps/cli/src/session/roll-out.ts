@@ -2,7 +2,7 @@ import { sleep } from "@oaas/foundation";
 import type { Reply } from "@oaas/contracts/rest";
 import { EXIT, type ExitCode } from "../exit-code.ts";
 import { stateText } from "../output/colours.ts";
-import { tableText } from "../output/table.ts";
+import { cutText, tableText } from "../output/table.ts";
 import type { Session } from "./session.ts";
 
 export type DeploymentState = Reply<"getDeploymentStatus">["value"];
@@ -10,38 +10,55 @@ type ClusterState = DeploymentState["clusters"][number];
 
 const LOOK_MS = 500;
 
+export interface Wanted {
+  readonly holds: (state: DeploymentState) => boolean;
+  readonly what: string;
+  readonly timeoutMs: number;
+}
+
 /**
- * Follows a deployment until a condition holds, with a live table on a terminal and one line per change elsewhere.
- * Ends with the exit code of an unreachable platform when time is up: it may still come.
+ * Follows a deployment until a condition holds, with a live table on a terminal and one line per change elsewhere; programs get
+ * its last state. Ends with the exit code of an unreachable platform when time is up: it may still come.
  */
-export async function followDeployment(
-  session: Session,
-  key: string,
-  wanted: { readonly holds: (state: DeploymentState) => boolean; readonly what: string; readonly timeoutMs: number },
-): Promise<ExitCode> {
-  const { world } = session;
-  const screen = new Screen(session);
-  const endsAt = world.clock.monotonic() + wanted.timeoutMs;
-  for (;;) {
-    const { value } = await session.call("getDeploymentStatus", { parameters: { key } });
-    screen.show(value);
-    if (wanted.holds(value)) return EXIT.done;
-    if (value.operation?.state === "failed" || value.operation?.state === "compensated") {
-      world.terminal.err(
-        `${session.colours.bad("error:")} ${value.operation.message ?? `the deployment ${value.operation.state}`}\n`,
-      );
-      world.terminal.err(session.colours.dim(`  try: oaas deployment explain ${key}\n`));
+export async function followDeployment(session: Session, key: string, wanted: Wanted): Promise<ExitCode> {
+  const { clock } = session.world;
+  const endsAt = clock.monotonic() + wanted.timeoutMs;
+  const ended = await watchDeployment(session, key, (state) => {
+    if (wanted.holds(state)) return EXIT.done;
+    const { operation } = state;
+    if (operation?.state === "failed" || operation?.state === "compensated") {
+      tell(session, key, session.colours.bad("error:"), operation.message ?? `the deployment ${operation.state}`);
       return EXIT.failed;
     }
-    if (world.clock.monotonic() >= endsAt) {
-      world.terminal.err(
-        `${session.colours.warn("not yet:")} ${key} is not ${wanted.what} after ${Math.round(wanted.timeoutMs / 1000)} s\n`,
-      );
-      world.terminal.err(session.colours.dim(`  try: oaas deployment explain ${key}\n`));
-      return EXIT.unreachable;
-    }
+    if (clock.monotonic() < endsAt) return undefined;
+    const seconds = Math.round(wanted.timeoutMs / 1000);
+    tell(session, key, session.colours.warn("not yet:"), `${key} is not ${wanted.what} after ${seconds} s`);
+    return EXIT.unreachable;
+  });
+  if (!session.isForPeople)
+    session.item(ended.state, { kind: "deployment", nameOf: (state) => state.key, columns: [] });
+  return ended.code;
+}
+
+/** Shows a deployment as it changes until somebody says how it ends. */
+export async function watchDeployment(
+  session: Session,
+  key: string,
+  endOf: (state: DeploymentState) => ExitCode | undefined,
+): Promise<{ readonly code: ExitCode; readonly state: DeploymentState }> {
+  const { world } = session;
+  const screen = new Screen(session);
+  for (;;) {
+    const { value: state } = await session.call("getDeploymentStatus", { parameters: { key } });
+    screen.show(state);
+    const code = endOf(state);
+    if (code !== undefined) return { code, state };
     await sleep(world.timers, LOOK_MS, world.signal);
   }
+}
+
+function tell({ world, colours }: Session, key: string, head: string, what: string): void {
+  world.terminal.err(`${head} ${what}\n${colours.dim(`  try: oaas deployment explain ${key}`)}\n`);
 }
 
 /** Draws over itself on a terminal; elsewhere says each state once. */
@@ -61,9 +78,12 @@ class Screen {
     if (text === this.#last) return;
     this.#last = text;
     if (terminal.isLive) {
+      // A line that the terminal breaks would be two, and the next picture would begin at the wrong one.
+      const lines = text.split("\n").map((line) => cutText(line, terminal.columns));
       // Back to the first line of the last picture, and away with it.
-      terminal.err(this.#lines > 0 ? `\u001b[${this.#lines}A\u001b[J${text}` : text);
-      this.#lines = text.split("\n").length - 1;
+      const back = this.#lines > 0 ? `\u001b[${this.#lines}A\u001b[J` : "";
+      terminal.err(back + lines.join("\n"));
+      this.#lines = lines.length - 1;
     } else terminal.err(text);
   }
 }

@@ -3,11 +3,21 @@ import { chosenContext, type ChosenContext } from "../contexts/contexts-store.ts
 import { coloursFor, type Colours } from "../output/colours.ts";
 import { formatOf, itemText, listText, type Format, type View } from "../output/format.ts";
 import type { World } from "../world.ts";
+import { remedyOf } from "./remedy.ts";
+import type { Fault } from "@oaas/foundation";
 
 /** Flags that every command has. */
 export interface CommonFlags {
   readonly context?: string;
   readonly output?: string;
+}
+
+/** What became of one thing, as programs read it. */
+export interface Outcome {
+  readonly kind: string;
+  readonly name: string;
+  readonly result: string;
+  readonly [more: string]: unknown;
 }
 
 /** One call of the command line: who is asked, and how the answer is written. */
@@ -16,6 +26,7 @@ export class Session {
   readonly colours: Colours;
   readonly format: Format;
   readonly #wanted: string | undefined;
+  readonly #outcomes: Outcome[] = [];
   #client: Promise<RestClient> | undefined;
 
   constructor(world: World, flags: CommonFlags) {
@@ -71,6 +82,31 @@ export class Session {
 
   item<T>(item: T, view: View<T>, text?: () => string): void {
     this.out(itemText(item, view, this.format, text));
+  }
+
+  /** What a command did to one thing: a line for people (its kind, name and result, unless told otherwise), or the outcome itself. */
+  done(outcome: Outcome, line = `${outcome.kind}/${outcome.name} ${outcome.result}\n`): void {
+    const view = { kind: outcome.kind, nameOf: () => outcome.name, columns: [] };
+    this.out(itemText(outcome, view, this.format, () => line));
+  }
+
+  /** The same of one of several: people see it at once, programs get a list of all when the command has ended. */
+  doneOne(outcome: Outcome, line?: string): void {
+    if (this.isForPeople) this.done(outcome, line);
+    else this.#outcomes.push(outcome);
+  }
+
+  /** Writes the list of outcomes, for programs. */
+  doneAll(): void {
+    if (this.isForPeople) return;
+    const kinds = { kind: "", nameOf: ({ kind, name }: Outcome) => `${kind}/${name}`, columns: [] };
+    this.out(listText(this.#outcomes, kinds, this.format));
+  }
+
+  /** What the person should do about a fault that has to do with the platform in use. */
+  async remedyOf(fault: Fault): Promise<string | undefined> {
+    const context = await this.context().catch(() => undefined);
+    return context && remedyOf(fault, context, this.world.clock.now());
   }
 
   // The contract is loaded when somebody calls: `--help` must not wait for it.

@@ -1,0 +1,38 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, statSync } from "node:fs";
+import nodeModule from "node:module";
+import path from "node:path";
+import process from "node:process";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { findNode, isNewEnough } from "../../../tools/bootstrap/find-node.mjs";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const program = newestProgram();
+
+if (isNewEnough(process.versions.node)) {
+  nodeModule.enableCompileCache();
+  await import(pathToFileURL(program).href);
+} else {
+  const { status, signal } = spawnSync(findNode(root), [program, ...process.argv.slice(2)], { stdio: "inherit" });
+  process.exitCode = status ?? (signal === "SIGINT" ? 130 : 1);
+}
+
+/** The bundle, unless there is none or something it was made of has changed since. */
+function newestProgram() {
+  const bundle = path.join(root, "dist", "cli.mjs");
+  const sources = path.join(root, "apps", "cli", "src", "main.ts");
+  if (!existsSync(bundle)) return sources;
+  const made = statSync(bundle).mtimeMs;
+  const parts = ["apps/cli/src", "packages/contracts/src/rest", "packages/foundation/src", "packages/models/src"];
+  return parts.some((part) => isNewer(path.join(root, part), made)) ? sources : bundle;
+}
+
+/**
+ * Whether anything in a folder was changed after a time.
+ * @param {string} folder
+ * @param {number} time
+ */
+function isNewer(folder, time) {
+  const names = /** @type {string[]} */ (readdirSync(folder, { recursive: true }));
+  return names.some((name) => statSync(path.join(folder, name)).mtimeMs > time);
+}

@@ -1,0 +1,26 @@
+import { expect, it } from "vitest";
+import { helpOfAll } from "./app.ts";
+import { asksForFrontPage, frontPage, GROUPS } from "./front-page.cjs";
+
+const listed = GROUPS.flatMap(([, commands]) => commands.map(([name]) => name));
+
+it("the front page lists every command there is, once, and none that is not there", () => {
+  const there = new Set(helpOfAll().map(([route]) => route.split(" ")[1] ?? ""));
+  expect([...listed].sort()).toEqual([...there].sort());
+});
+
+it("every command's help has an example, and fits a page", () => {
+  for (const [route, text] of helpOfAll()) expect(text, route).toMatch(/\nExamples:\n {2}\S/);
+  expect(frontPage().split("\n").length).toBeLessThan(60);
+});
+
+it.each<[readonly string[], boolean]>([
+  [[], true],
+  [["--help"], true],
+  [["-h"], true],
+  [["help"], true],
+  [["package", "--help"], false],
+  [["--version"], false],
+])("%j asks for the front page: %s", (argv, asks) => {
+  expect(asksForFrontPage(argv)).toBe(asks);
+});

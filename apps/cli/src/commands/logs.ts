@@ -1,0 +1,98 @@
+import type { FindingWire, Reply } from "@oaas/contracts/rest";
+import { stateText } from "../output/colours.ts";
+import { deploymentsOf } from "../session/deployments-of.ts";
+import type { Session } from "../session/session.ts";
+import { followEvents } from "./events.ts";
+
+/** One thing that happened to a class, or holds since a time. */
+export interface Entry {
+  readonly at: string;
+  readonly deployment: string;
+  readonly cluster: string;
+  /** What it is about: the deployment, a function, a workload, a pod, an event of the cluster. */
+  readonly subject: string;
+  readonly state: string;
+  readonly message: string;
+}
+
+/**
+ * What happened to a class in its clusters, oldest first, as far as the package manager knows: what was asked and what came of it,
+ * functions as they became ready, and below what is not well the workloads, pods and events that say why. What programs wrote to
+ * their own output stays in the clusters: the contract between the managers does not carry it.
+ */
+export async function logs(
+  session: Session,
+  flags: { readonly cluster?: string; readonly tail?: number; readonly follow: boolean },
+  of: string,
+): Promise<void> {
+  const keys = await deploymentsOf(session, of);
+  const entries = (await Promise.all(keys.map((key) => entriesOf(session, key)))).flat();
+  const wanted = entries
+    .filter(({ cluster }) => flags.cluster === undefined || cluster === flags.cluster || cluster === "-")
+    .toSorted((a, b) => a.at.localeCompare(b.at));
+  session.list(flags.tail === undefined ? wanted : wanted.slice(-flags.tail), {
+    kind: "log",
+    nameOf: ({ deployment, subject }) => `${deployment}/${subject}`,
+    columns: [
+      { header: "TIME", cell: ({ at }) => session.colours.dim(at) },
+      ...(keys.length > 1 ? [{ header: "DEPLOYMENT", cell: ({ deployment }: Entry) => deployment }] : []),
+      { header: "CLUSTER", cell: ({ cluster }) => cluster },
+      { header: "SUBJECT", cell: ({ subject }) => subject },
+      { header: "STATE", cell: ({ state }) => stateText(state, session.colours) },
+      { header: "MESSAGE", cell: ({ message }) => message },
+    ],
+  });
+  if (flags.follow) await Promise.all(keys.map((key) => followEvents(session, {}, key)));
+}
+
+async function entriesOf(session: Session, key: string): Promise<readonly Entry[]> {
+  const parameters = { key };
+  const [revisions, status, explanation] = await Promise.all([
+    session.all("listDeploymentRevisions", { parameters }),
+    session.call("getDeploymentStatus", { parameters }),
+    session.call("explainDeployment", { parameters }),
+  ]);
+  return [
+    ...revisions.map((revision) => asked(key, revision)),
+    ...status.value.clusters.flatMap(({ cluster, functions }) =>
+      functions.flatMap((each) => ready(key, cluster, each)),
+    ),
+    ...explanation.value.clusters.flatMap(({ cluster, finding }) => (finding ? found(key, cluster, finding) : [])),
+  ];
+}
+
+function asked(deployment: string, revision: Reply<"listDeploymentRevisions">["value"][number]): Entry {
+  const { author, reason, clusters } = revision;
+  const who = author === null ? "" : ` by ${author}`;
+  const where = Object.keys(clusters).join(", ");
+  return {
+    at: revision.created_at,
+    deployment,
+    cluster: "-",
+    subject: `revision ${revision.revision}`,
+    state: revision.outcome,
+    message: `asked${who} for ${where === "" ? "no cluster" : where}${reason === null ? "" : `: ${reason}`}`,
+  };
+}
+
+type FunctionState = Reply<"getDeploymentStatus">["value"]["clusters"][number]["functions"][number];
+
+function ready(deployment: string, cluster: string, each: FunctionState): readonly Entry[] {
+  if (each.last_transition_time === null) return [];
+  const state = each.ready === true ? "Ready" : (each.reason ?? "NotReady");
+  const message = each.message ?? each.observed_url ?? "";
+  return [
+    { at: each.last_transition_time, deployment, cluster, subject: `function ${each.function_key}`, state, message },
+  ];
+}
+
+/** A finding that has a time, and everything below it; what is well is told by the functions themselves. */
+function found(deployment: string, cluster: string, finding: FindingWire): readonly Entry[] {
+  const { level, name, since, reason, message, count, causes, verdict } = finding;
+  const times = count !== null && count > 1 ? ` (${count} times)` : "";
+  const own =
+    since === null || (verdict === "healthy" && level !== "event")
+      ? []
+      : [{ at: since, deployment, cluster, subject: `${level} ${name}`, state: reason, message: message + times }];
+  return [...own, ...causes.flatMap((cause) => found(deployment, cluster, cause))];
+}

@@ -1,0 +1,47 @@
+import { openApiDocument } from "@oaas/contracts/rest";
+import { describe, expect, it } from "vitest";
+import { FIELD_WORDS } from "./field-words.ts";
+import { explainField, isFieldPath, type FieldWords, type Schemas } from "./schema-words.ts";
+
+const schemas = (openApiDocument("") as unknown as { components: { schemas: Schemas } }).components.schemas;
+
+/** Every path below one, as deep as it goes. */
+function allBelow(path: string): readonly FieldWords[] {
+  const field = explainField(path, schemas);
+  return [field, ...field.fields.flatMap((each) => (path.split(".").length > 4 ? [] : allBelow(each.path)))];
+}
+
+describe("fields of files", () => {
+  it.each(["package", "class", "function", "deployment"])("every field of a %s has its sentence", (kind) => {
+    const silent = allBelow(kind).filter(({ description }) => description === "");
+    expect(silent.map(({ path }) => path)).toEqual([]);
+  });
+
+  it("no sentence is about a field that is not there", () => {
+    const named = Object.entries(FIELD_WORDS).filter(([id]) => !id.includes("."));
+    for (const [id, words] of named)
+      expect(Object.keys(schemas[id]?.properties ?? {}), id).toEqual(expect.arrayContaining(Object.keys(words)));
+  });
+
+  it("tells type, need, what is allowed, and what is below", () => {
+    const field = explainField("package.classes.function_bindings", schemas);
+    expect(field).toMatchObject({ type: "list of object", isRequired: false });
+    expect(field.fields.find(({ path }) => path.endsWith(".access_modifier"))?.allowed).toContain("PUBLIC");
+    expect(explainField("deployment.nfr_requirements.availability", schemas)).toMatchObject({
+      type: "number",
+      allowed: ["0 to 1"],
+      fields: [],
+    });
+    expect(explainField("function.config", schemas).type).toBe("map of string");
+  });
+
+  it("an unknown field is answered with those there are", () => {
+    expect(() => explainField("package.clases", schemas)).toThrow(/package has no field "clases"/);
+    expect(() => explainField("package.name.first", schemas)).toThrow(/package\.name has no field "first"/);
+  });
+
+  it("tells paths from keys of deployments", () => {
+    expect(isFieldPath("package.classes")).toBe(true);
+    expect(isFieldPath("shop-order")).toBe(false);
+  });
+});

@@ -1,0 +1,133 @@
+import { UsageError } from "../exit-code.ts";
+import { FIELD_WORDS } from "./field-words.ts";
+
+/** A JSON schema, as far as fields are told from it. */
+interface Schema {
+  readonly $ref?: string;
+  readonly anyOf?: readonly Schema[];
+  readonly type?: string | readonly string[];
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: Schema | boolean;
+  readonly required?: readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly description?: string;
+}
+
+export type Schemas = Readonly<Record<string, Schema>>;
+
+/** One field, or a whole document, as `explain` tells it. */
+export interface FieldWords {
+  readonly path: string;
+  readonly type: string;
+  readonly isRequired: boolean;
+  readonly description: string;
+  readonly allowed: readonly string[];
+  readonly fields: readonly Omit<FieldWords, "fields">[];
+}
+
+/** Documents that can be explained, and where a shorter word leads. */
+const ROOTS: Readonly<Record<string, { readonly schema: string; readonly what: string }>> = {
+  package: { schema: "OPackageInput", what: "Classes and functions, kept in revisions." },
+  class: { schema: "OClassInput", what: "Functions and the state they share." },
+  function: { schema: "OFunctionInput", what: "One image or module, with its scale and settings." },
+  deployment: { schema: "DeploymentRequest", what: "Where a class shall run, and what must hold there." },
+};
+
+/** Whether a word is a path into a kind of document, and not the key of a deployment. */
+export function isFieldPath(text: string): boolean {
+  return Object.hasOwn(ROOTS, text.split(".")[0] ?? "");
+}
+
+/** What is known of a path such as `package.classes.function_bindings`. Items of lists are meant by the list itself. */
+export function explainField(path: string, schemas: Schemas): FieldWords {
+  const [kind = "", ...names] = path.split(".");
+  const root = ROOTS[kind];
+  if (!root) throw new UsageError(`"${kind}" cannot be explained`, `begin with ${Object.keys(ROOTS).join(", ")}`);
+  let at: Place = { schema: { $ref: `/${root.schema}` }, id: root.schema, isRequired: true, description: root.what };
+  for (const [index, name] of names.entries()) {
+    const { id, body } = objectOf(at, schemas);
+    const next = body?.properties?.[name];
+    if (!next) {
+      const known = Object.keys(body?.properties ?? {});
+      const here = [kind, ...names.slice(0, index)].join(".");
+      throw new UsageError(
+        `${here} has no field "${name}"`,
+        known.length === 0 ? `it is ${typeText(at.schema)}` : `it has ${known.join(", ")}`,
+      );
+    }
+    at = placeOf(next, name, id, body);
+  }
+  const { id, body } = objectOf(at, schemas);
+  const fields = Object.entries(body?.properties ?? {}).map(([name, schema]) =>
+    described(`${path}.${name}`, placeOf(schema, name, id, body)),
+  );
+  return { ...described(path, at), fields };
+}
+
+interface Place {
+  readonly schema: Schema;
+  /** Under which its fields are told, if it is an object that is written in place and has no name of its own. */
+  readonly id: string;
+  readonly isRequired: boolean;
+  readonly description: string;
+}
+
+function placeOf(schema: Schema, name: string, id: string, body: Schema | undefined): Place {
+  const isRequired = body?.required?.includes(name) ?? false;
+  return { schema, id: `${id}.${name}`, isRequired, description: wordsOf(id, name) };
+}
+
+function described(path: string, { schema, isRequired, description }: Place): Omit<FieldWords, "fields"> {
+  return { path, type: typeText(schema), isRequired, description, allowed: allowedOf(schema) };
+}
+
+/** A deployment inside a package has the fields of one by itself. */
+function wordsOf(id: string, name: string): string {
+  return FIELD_WORDS[id]?.[name] ?? FIELD_WORDS["DeploymentRequest"]?.[name] ?? "";
+}
+
+/** What a schema is when it is there at all. */
+function solid(schema: Schema): Schema {
+  return (
+    schema.anyOf?.find(({ type, $ref }) => $ref !== undefined || (type !== undefined && type !== "null")) ?? schema
+  );
+}
+
+/** The object that a field holds, or whose list it is. */
+function objectOf(
+  { schema, id }: Pick<Place, "schema" | "id">,
+  schemas: Schemas,
+): { readonly id: string; readonly body: Schema | undefined } {
+  const one = solid(schema);
+  if (one.$ref !== undefined) {
+    const name = one.$ref.split("/").at(-1) ?? "";
+    return { id: name, body: schemas[name] };
+  }
+  if (one.items) return objectOf({ schema: one.items, id }, schemas);
+  return { id, body: one.properties ? one : undefined };
+}
+
+function typeText(schema: Schema): string {
+  const one = solid(schema);
+  if (one.$ref !== undefined) return "object";
+  if (one.items) return `list of ${typeText(one.items)}`;
+  if (one.type === "object") {
+    const values = typeof one.additionalProperties === "object" ? one.additionalProperties : undefined;
+    return values ? `map of ${typeText(values)}` : "object";
+  }
+  const types = [one.type ?? "string"].flat().filter((type) => type !== "null");
+  return types.includes("string") ? "string" : types.join(" or ");
+}
+
+function allowedOf(schema: Schema): readonly string[] {
+  const one = solid(schema);
+  const item = one.items ? solid(one.items) : one;
+  const words = item.enum?.map(String) ?? [];
+  const { minimum, maximum } = one;
+  const range = minimum === undefined && maximum === undefined ? [] : [`${minimum ?? "…"} to ${maximum ?? "…"}`];
+  const form = item.description === undefined ? [] : [item.description.replace(/^Must be an? (.*)\.$/, "a $1")];
+  return [...words, ...range, ...form];
+}

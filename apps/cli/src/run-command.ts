@@ -1,0 +1,31 @@
+import { Fault } from "@oaas/foundation";
+import { EXIT, exitCodeOf, UsageError, type ExitCode } from "./exit-code.ts";
+import { coloursFor } from "./output/colours.ts";
+import { faultText } from "./output/fault-text.ts";
+import { Session, type CommonFlags } from "./session/session.ts";
+import type { World } from "./world.ts";
+
+/** Runs what a command does and tells whatever goes wrong; nothing a command does ends in a stack trace. */
+export async function runCommand(
+  world: World,
+  flags: CommonFlags,
+  run: (session: Session) => Promise<ExitCode | undefined | void>,
+): Promise<ExitCode> {
+  const { terminal, env, signal } = world;
+  const colours = coloursFor(terminal.isLive, env);
+  let session: Session | undefined;
+  try {
+    session = new Session(world, flags);
+    return (await run(session)) ?? EXIT.done;
+  } catch (thrown) {
+    if (signal.aborted) return EXIT.interrupted;
+    if (thrown instanceof UsageError) {
+      terminal.err(`${colours.bad("error:")} ${thrown.message}\n`);
+      if (thrown.fix !== undefined) terminal.err(colours.dim(`  try: ${thrown.fix}\n`));
+      return EXIT.usage;
+    }
+    const fault = Fault.from(thrown);
+    terminal.err(faultText(fault, colours, { remedy: await session?.remedyOf(fault) }));
+    return exitCodeOf(fault);
+  }
+}

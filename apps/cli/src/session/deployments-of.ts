@@ -1,0 +1,20 @@
+import { isFault } from "@oaas/foundation";
+import { UsageError } from "../exit-code.ts";
+import type { Session } from "./session.ts";
+
+/** The deployments of a class (`shop.Order`), or the one that is named. */
+export async function deploymentsOf(session: Session, of: string): Promise<readonly string[]> {
+  try {
+    const { value } = await session.call("getDeployment", { parameters: { key: of } });
+    return [value.key];
+  } catch (thrown) {
+    const [packageName, classKey] = of.split(/\.(?=[^.]*$)/);
+    if (!isFault(thrown, "not-found") || classKey === undefined) throw thrown;
+    const found = await session.all("listDeployments", { query: { package_name: packageName, class_key: classKey } });
+    if (found.length > 0) return found.map(({ key }) => key);
+    throw new UsageError(
+      `"${of}" is neither a deployment nor a class that is deployed`,
+      "see oaas deployment list; a class is written package.Class",
+    );
+  }
+}
