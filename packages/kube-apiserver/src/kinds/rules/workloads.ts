@@ -118,7 +118,7 @@ export const statefulSets: BuiltInRule = {
       ...notNegative("spec.replicas", numberAt(spec, "replicas")),
       ...notNegative("spec.minReadySeconds", numberAt(spec, "minReadySeconds")),
       ...ownSelectorErrors(spec, { what: "statefulset", detail: "" }),
-      ...keptTemplateErrors(spec, selectorOf(spec), "StatefulSet"),
+      ...keptTemplateErrors(withClaimedVolumes(spec), selectorOf(spec), "StatefulSet"),
     ];
   },
   updateErrors(next, live) {
@@ -315,6 +315,19 @@ function withTemplateGeneration(set: JsonObject, generation: number): JsonObject
       ...annotations,
       [TEMPLATE_GENERATION]: String(generation),
     })),
+  );
+}
+
+/** As its pods will be: each claim is a volume, in place of one of the same name. */
+function withClaimedVolumes(spec: JsonObject): JsonObject {
+  const names = objectsAt(spec, "volumeClaimTemplates").map((claim) => textAt(objectAt(claim, "metadata"), "name"));
+  if (names.length === 0) return spec;
+  const claimed = names.map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
+  return changedAt(spec, "template", (template) =>
+    changedAt(template, "spec", (pod) => {
+      const own = objectsAt(pod, "volumes").filter((volume) => !names.includes(textAt(volume, "name")));
+      return { ...pod, volumes: [...claimed, ...own] };
+    }),
   );
 }
 
