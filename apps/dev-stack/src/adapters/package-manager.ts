@@ -73,6 +73,8 @@ export function packageManagerConfig(
   );
   return loadConfig(pmConfig, {
     env: {
+      // As with health below: what was missed while a cluster was away is made up for while a person looks.
+      DEPLOY_RECONCILE_INTERVAL: "10s",
       ...Object.fromEntries(meant),
       SERVER_HOST: server.host,
       SERVER_PORT: String(server.port),

@@ -1,5 +1,5 @@
 import { createRestClient, type FetchPort, type RestClient } from "@oaas/contracts/rest";
-import { abortFault, Fault, isFault, retry, sleep, type Ambient } from "@oaas/foundation";
+import { abortFault, Fault, isFault, retry, sleep, startDeadline, type Ambient } from "@oaas/foundation";
 import type { Progress } from "../clusters/ports.ts";
 import type { DeploymentState, PackageManagerState } from "./platform-state.ts";
 import type { Example, KnownCluster, PackageManagerStarter, RunningPackageManager } from "./ports.ts";
@@ -14,6 +14,7 @@ export interface StackPlatformPorts {
 
 /** Patience for the example: it is shown as it is when that ends. */
 const READY_WITHIN_MS = 60_000;
+const LOOK_DEADLINE_MS = 2_000;
 const POLL_MS = 200;
 const RETRIES = 8;
 const SHOWN_DEPLOYMENTS = 20;
@@ -91,17 +92,22 @@ export class StackPlatform {
     this.#broken = undefined;
   }
 
+  /** A cluster that does not answer delays the package manager's answer; whoever looks does not wait for that. */
   async #deployments(client: RestClient): Promise<DeploymentState[]> {
-    const { value } = await client.call("listDeployments", { query: { limit: SHOWN_DEPLOYMENTS } });
-    return Promise.all(
-      value.map(async ({ key }) => {
-        const { value: status } = await client.call("getDeploymentStatus", { parameters: { key } });
-        return {
-          key,
-          condition: status.condition,
-          clusters: status.clusters.map(({ cluster, condition }) => ({ name: cluster, condition })),
-        };
-      }),
+    using deadline = startDeadline(this.#ports.ambient, LOOK_DEADLINE_MS);
+    const { signal } = deadline;
+    const { value } = await client.call("listDeployments", { query: { limit: SHOWN_DEPLOYMENTS }, signal });
+    return await Promise.all(
+      value.map(({ key }) =>
+        client.call("getDeploymentStatus", { parameters: { key }, signal }).then(
+          ({ value: { condition, clusters } }): DeploymentState => ({
+            key,
+            condition,
+            clusters: clusters.map((one) => ({ name: one.cluster, condition: one.condition })),
+          }),
+          (): DeploymentState => ({ key, condition: "Unknown", clusters: [] }),
+        ),
+      ),
     );
   }
 

@@ -1,0 +1,108 @@
+import { spawn, type ChildProcess, type SpawnOptions } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, existsSync, fstatSync, globSync, mkdirSync, openSync, readSync } from "node:fs";
+import { readdir, rm, rmdir } from "node:fs/promises";
+import path from "node:path";
+import { UsageError } from "../exit-code.ts";
+
+/** The program of the local stack: its source in a clone, one file beside this one in a bundle. */
+function program(): string {
+  const here = import.meta.dirname;
+  const found = [
+    path.resolve(here, "..", "..", "..", "dev-stack", "src", "main.ts"),
+    path.join(here, "dev-stack.mjs"),
+  ].find((file) => existsSync(file));
+  if (found === undefined) {
+    throw new UsageError(
+      `the local stack is not beside this program (${here})`,
+      "run it in a clone, or npm run bundle",
+    );
+  }
+  return found;
+}
+
+function start(flags: readonly string[], options: SpawnOptions): ChildProcess {
+  // Half of a start is compiling; what was compiled is kept.
+  const cache = path.resolve(import.meta.dirname, "..", "..", "..", "..", "node_modules", ".cache");
+  const compiled = existsSync(cache) ? { NODE_COMPILE_CACHE: path.join(cache, "node") } : {};
+  return spawn(process.execPath, [program(), ...flags], { env: { ...compiled, ...process.env }, ...options });
+}
+
+/** Runs the stack in this terminal until it ends; answers its exit code. Ctrl-C is its to handle. */
+export async function runHere(flags: readonly string[]): Promise<number> {
+  // By the end of the channel it learns that we were killed.
+  const child = start(flags, { stdio: ["inherit", "inherit", "inherit", "ipc"] });
+  for (const signal of ["SIGTERM", "SIGHUP"] as const) process.on(signal, () => child.kill(signal));
+  const [code] = (await once(child, "exit")) as [number | null];
+  return code ?? 1;
+}
+
+/** A stack that runs on when this program has ended. */
+export interface Detached {
+  readonly pid: number;
+  /** Its exit code, once it has ended. */
+  readonly ended: () => number | undefined;
+}
+
+/** Runs the stack on its own; what it says goes to a file. */
+export function runDetached(flags: readonly string[], outFile: string): Detached {
+  mkdirSync(path.dirname(outFile), { recursive: true });
+  const out = openSync(outFile, "w", 0o600);
+  const child = start(flags, { stdio: ["ignore", out, out], detached: true });
+  closeSync(out);
+  child.unref();
+  let code: number | undefined;
+  child.once("exit", (given) => (code = given ?? 1));
+  return { pid: child.pid ?? 0, ended: () => code };
+}
+
+/** Whether a process is there. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (thrown) {
+    // Another user's process is there too.
+    return (thrown as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+/** What a stack keeps in its data folder; nothing else is ever removed. */
+const OURS = /^(?:store\.sqlite.*|stack\.json.*|.+\.log|up\.out|clusters|contexts)$/;
+
+/** What of a data folder belongs to the stack; undefined when the folder is not there. */
+export async function stackData(dataDir: string): Promise<readonly string[] | undefined> {
+  const entries = await readdir(dataDir).catch(() => undefined);
+  return entries?.filter((entry) => OURS.test(entry)).toSorted();
+}
+
+/** Removes what belongs to the stack, and the folder when nothing else is in it. */
+export async function removeStackData(dataDir: string): Promise<void> {
+  for (const entry of (await stackData(dataDir)) ?? []) {
+    await rm(path.join(dataDir, entry), { recursive: true, force: true });
+  }
+  await rmdir(dataDir).catch(() => undefined);
+}
+
+const TAIL_BYTES = 65_536;
+
+/** The last lines of every log of a data folder, file by file. */
+export function logTails(dataDir: string): ReadonlyMap<string, readonly string[]> {
+  const files = globSync(["*.log", "up.out", "clusters/*/*.log", "contexts/*/*.log"], { cwd: dataDir }).toSorted();
+  return new Map(files.map((file) => [file, tailOf(path.join(dataDir, file))]));
+}
+
+/** Whole lines from the end of a file. */
+function tailOf(file: string): readonly string[] {
+  const fd = openSync(file, "r");
+  try {
+    const { size } = fstatSync(fd);
+    const from = Math.max(0, size - TAIL_BYTES);
+    const bytes = Buffer.alloc(size - from);
+    readSync(fd, bytes, 0, bytes.length, from);
+    const lines = bytes.toString("utf8").split("\n");
+    return (from === 0 ? lines : lines.slice(1)).filter((line) => line !== "");
+  } finally {
+    closeSync(fd);
+  }
+}

@@ -1,0 +1,175 @@
+import { failedPrecondition } from "@oaas/foundation";
+import { EXIT, UsageError, type ExitCode } from "../exit-code.ts";
+import { CheckFailed, Lab, type Check, type LabReport } from "../lab/lab.ts";
+import { removeProbe } from "../lab/probe-class.ts";
+import { SCENARIOS, type Scenario } from "../lab/scenarios.ts";
+import type { Session } from "../session/session.ts";
+import { dataDirOf, findStack, type RunningStack, type StackHealth } from "../stack/running-stack.ts";
+
+/** What can go wrong on purpose. */
+export async function listScenarios(session: Session): Promise<void> {
+  session.list(
+    SCENARIOS.map(({ name, brief, sees }) => ({ name, brief, sees })),
+    {
+      kind: "scenario",
+      nameOf: ({ name }) => name,
+      columns: [
+        { header: "SCENARIO", cell: ({ name }) => name },
+        { header: "WHAT HAPPENS", cell: ({ brief }) => brief },
+      ],
+    },
+  );
+  session.note("\nPlay one: oaas lab run cluster-down\n");
+}
+
+export interface RunFlags {
+  readonly data?: string;
+  readonly cluster?: string;
+  readonly timeout: number;
+}
+
+/** Plays scenarios against the running local stack: says what should be seen, checks it, puts everything back. Ends with 1 when a check fails. */
+export async function runScenarios(session: Session, flags: RunFlags, ...names: readonly string[]): Promise<ExitCode> {
+  const scenarios = scenariosOf(names);
+  const { stack, health } = await wholeStack(session, flags);
+  const target = targetOf(health, flags.cluster);
+  const results: Result[] = [];
+  for (const scenario of scenarios) results.push(await play(session, scenario, stack, target, health, flags.timeout));
+  if (!session.isForPeople) {
+    session.list(results, { kind: "scenario", nameOf: ({ scenario }) => scenario, columns: [] });
+  }
+  return results.every(({ ok }) => ok) ? EXIT.done : EXIT.failed;
+}
+
+/** Mends everything that was broken on purpose. */
+export async function mendStack(session: Session, flags: { readonly data?: string }): Promise<void> {
+  const stack = await theStack(session, flags);
+  await stack.mend();
+  session.note("Nothing is broken on purpose any more.\n");
+}
+
+interface Result {
+  readonly scenario: string;
+  readonly ok: boolean;
+  readonly checks: readonly Check[];
+}
+
+async function play(
+  session: Session,
+  scenario: Scenario,
+  stack: RunningStack,
+  target: string,
+  { clusters, package_manager: { url = "" } }: StackHealth,
+  patienceMs: number,
+): Promise<Result> {
+  const { world, colours } = session;
+  const checks: Check[] = [];
+  const { createRestClient } = await import("@oaas/contracts/rest");
+  const lab = new Lab({
+    world,
+    stack,
+    client: createRestClient({ baseUrl: url, fetch: world.fetch, clock: world.clock }),
+    report: reportTo(session, checks),
+    target,
+    others: clusters.map(({ name }) => name).filter((name) => name !== target),
+    patienceMs,
+  });
+  tell(session, `${colours.bold(scenario.name)}: ${scenario.brief}\n`);
+  for (const line of scenario.sees) tell(session, colours.dim(`    ${line}\n`));
+  let failed: unknown;
+  try {
+    await scenario.play(lab);
+  } catch (thrown) {
+    failed = thrown;
+  }
+  // Whatever happened, the stack is left as it was found.
+  await lab.mendAll();
+  if (!world.signal.aborted) {
+    await removeProbe(lab).catch((thrown: unknown) => {
+      failed ??= thrown;
+    });
+  }
+  if (failed !== undefined && !(failed instanceof CheckFailed)) throw failed;
+  const ok = failed === undefined;
+  tell(session, `${ok ? colours.good("as expected") : colours.bad("not as expected")}: ${scenario.name}\n\n`);
+  return { scenario: scenario.name, ok, checks };
+}
+
+function reportTo(session: Session, checks: Check[]): LabReport {
+  const { colours } = session;
+  return {
+    doing: (text) => tell(session, `  · ${text}\n`),
+    checked: (check) => {
+      checks.push(check);
+      const seconds = `${(check.ms / 1000).toFixed(1)} s`;
+      const sign = check.ok ? colours.good("✓") : colours.bad("✗");
+      tell(session, `  ${sign} ${check.what} ${colours.dim(`(${seconds})`)}\n`);
+      if (!check.ok) tell(session, `      but ${check.found}\n`);
+    },
+  };
+}
+
+function tell(session: Session, text: string): void {
+  if (session.isForPeople) session.out(text);
+}
+
+function scenariosOf(names: readonly string[]): readonly Scenario[] {
+  if (names.length === 0) {
+    throw new UsageError(
+      "which scenario?",
+      `oaas lab run NAME, or all: ${SCENARIOS.map(({ name }) => name).join(", ")}`,
+    );
+  }
+  if (names.length === 1 && names[0] === "all") return SCENARIOS;
+  return names.map((name) => {
+    const found = SCENARIOS.find((scenario) => scenario.name === name);
+    if (found) return found;
+    throw new UsageError(
+      `there is no scenario "${name}"`,
+      `use one of ${SCENARIOS.map((scenario) => scenario.name).join(", ")}, or all`,
+    );
+  });
+}
+
+async function theStack(session: Session, flags: { readonly data?: string }): Promise<RunningStack> {
+  const dataDir = dataDirOf(flags, session.world);
+  const stack = await findStack(session.world, dataDir);
+  if (stack === undefined || (await stack.health()) === undefined) {
+    throw failedPrecondition(
+      "the local stack",
+      `no local stack runs on ${dataDir}; start it in another terminal: oaas up`,
+    );
+  }
+  return stack;
+}
+
+/** The stack, with nothing broken: else the checks would tell nothing. */
+async function wholeStack(
+  session: Session,
+  flags: { readonly data?: string },
+): Promise<{ readonly stack: RunningStack; readonly health: StackHealth }> {
+  const stack = await theStack(session, flags);
+  const health = await stack.health();
+  if (health?.status !== "healthy") {
+    throw failedPrecondition("the local stack", "the local stack is not well: look with oaas status, or oaas lab mend");
+  }
+  if (health.broken.length > 0) {
+    const what = health.broken.map(({ fault, cluster }) => [fault, cluster].filter(Boolean).join(" in ")).join(", ");
+    throw failedPrecondition(
+      "the local stack",
+      `something is broken on purpose (${what}); mend it first: oaas lab mend`,
+    );
+  }
+  return { stack, health };
+}
+
+function targetOf({ clusters }: StackHealth, wanted: string | undefined): string {
+  const names = clusters.map(({ name }) => name);
+  const [first] = names;
+  if (first === undefined || names.length < 2) {
+    throw failedPrecondition("the local stack", "scenarios need two clusters or more: oaas up --clusters 2");
+  }
+  if (wanted === undefined) return first;
+  if (names.includes(wanted)) return wanted;
+  throw new UsageError(`there is no cluster "${wanted}"`, `use one of ${names.join(", ")}`);
+}

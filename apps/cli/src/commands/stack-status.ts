@@ -1,0 +1,112 @@
+import { EXIT, type ExitCode } from "../exit-code.ts";
+import { stateText } from "../output/colours.ts";
+import { percentText } from "../output/table.ts";
+import type { Session } from "../session/session.ts";
+import { mergedLogs } from "../stack/log-lines.ts";
+import { dataDirOf, findStack, type StackCluster, type StackHealth } from "../stack/running-stack.ts";
+
+interface Component {
+  readonly name: string;
+  readonly state: string;
+  readonly where: string;
+  readonly detail: string;
+}
+
+/** How the local stack is: its parts, where they are reached, what it takes. Ends with 1 when something is not well, 3 when none runs. */
+export async function stackStatus(
+  session: Session,
+  flags: { readonly data?: string; readonly logs?: number },
+): Promise<ExitCode> {
+  const dataDir = dataDirOf(flags, session.world);
+  if (flags.logs !== undefined) return showLogs(session, dataDir, flags.logs);
+  const stack = await findStack(session.world, dataDir);
+  const health = await stack?.health();
+  if (stack === undefined || health === undefined) {
+    const { isAlive } = await import("../adapters/local-stack.ts");
+    session.out(notRunning(dataDir, stack?.record.pid, stack !== undefined && isAlive(stack.record.pid)));
+    return EXIT.notFound;
+  }
+  showStack(session, dataDir, health);
+  return health.status === "healthy" ? EXIT.done : EXIT.failed;
+}
+
+function notRunning(dataDir: string, pid: number | undefined, isAlive: boolean): string {
+  const lead = `No local stack runs on ${dataDir}.`;
+  if (pid === undefined) return `${lead} Start it: oaas up\n`;
+  return isAlive
+    ? `${lead} Process ${pid}, which left word there, does not answer: it starts, hangs, or is another program by now.\n`
+    : `${lead} The last one (process ${pid}) ended without notice; the next start finds its data: oaas up\n`;
+}
+
+async function showLogs(session: Session, dataDir: string, count: number): Promise<ExitCode> {
+  const { logTails } = await import("../adapters/local-stack.ts");
+  const lines = mergedLogs(logTails(dataDir), count);
+  session.out(lines.length === 0 ? `No logs in ${dataDir}.\n` : lines.map((line) => `${line}\n`).join(""));
+  return EXIT.done;
+}
+
+/** Writes how a stack is, as the person wants it. */
+export function showStack(session: Session, dataDir: string, health: StackHealth): void {
+  if (!session.isForPeople) {
+    session.item(health, { kind: "stack", nameOf: () => dataDir, columns: [] });
+    return;
+  }
+  const { process, version, status } = health;
+  const { colours } = session;
+  session.list(componentsOf(health), {
+    kind: "component",
+    nameOf: ({ name }) => name,
+    columns: [
+      { header: "COMPONENT", cell: ({ name }) => name },
+      { header: "STATE", cell: ({ state }) => stateText(state, colours) },
+      { header: "WHERE", cell: ({ where }) => where },
+      { header: "", cell: ({ detail }) => detail },
+    ],
+  });
+  const memory = Math.round(process.rss_bytes / 2 ** 20);
+  const share = process.up_ms === 0 ? 0 : (process.cpu_ms / process.up_ms) * 100;
+  session.out(
+    `\n${stateText(status, colours)}: version ${version}, process ${process.pid}, up ${Math.round(process.up_ms / 1000)} s, ${memory} MB, ${share.toFixed(1)} % of a core since it started, data in ${dataDir}\n`,
+  );
+}
+
+function componentsOf({ package_manager: pm, clusters, storage }: StackHealth): readonly Component[] {
+  return [
+    {
+      name: "store",
+      state: storage.status === "ok" ? "running" : "failed",
+      where: "",
+      detail: storage.message ?? `revision ${storage.revision ?? 0}`,
+    },
+    { name: "package manager", state: pm.state, where: pm.url ?? "", detail: pm.detail ?? "" },
+    ...pm.deployments.map(({ key, condition, clusters: units }) => ({
+      name: `deployment ${key}`,
+      state: condition.toLowerCase(),
+      where: "",
+      detail: units.map(({ name, condition: of }) => `${name} ${of.toLowerCase()}`).join(", "),
+    })),
+    ...clusters.flatMap(clusterComponents),
+  ];
+}
+
+function clusterComponents(cluster: StackCluster): readonly Component[] {
+  const { name, state, apiUrl, managerUrl, detail, broken, classes } = cluster;
+  return [
+    { name: `cluster ${name}`, state, where: apiUrl ?? "", detail: detail ?? aboutText(cluster) },
+    {
+      name: "  manager",
+      state: managerUrl === undefined ? (state === "starting" ? state : "failed") : "running",
+      where: managerUrl ?? "",
+      detail: broken ?? "",
+    },
+    ...classes.map((one) => ({ name: `  ${one.name}`, state: one.phase, where: "", detail: one.message ?? "" })),
+  ];
+}
+
+function aboutText({ labels, nodes, availability }: StackCluster): string {
+  return [
+    ...Object.entries(labels).map(([label, value]) => `${label}=${value}`),
+    ...(nodes === 0 ? [] : [`${nodes} ${nodes === 1 ? "node" : "nodes"}`]),
+    ...(availability === undefined ? [] : [`up ${percentText(availability)}`]),
+  ].join(", ");
+}

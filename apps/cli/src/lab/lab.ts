@@ -1,0 +1,114 @@
+import { Fault, isFault, sleep } from "@oaas/foundation";
+import type { CallOptions, OperationId, Reply, RestClient } from "@oaas/contracts/rest";
+import type { RunningStack, StackFault, StackHealth } from "../stack/running-stack.ts";
+import type { World } from "../world.ts";
+
+/** Something that was looked for, and what was found. */
+export interface Check {
+  readonly what: string;
+  readonly ok: boolean;
+  readonly ms: number;
+  /** Why not, as far as it is known. */
+  readonly found: string;
+}
+
+/** Where a scenario says what it does and what came of it. */
+export interface LabReport {
+  doing(text: string): void;
+  checked(check: Check): void;
+}
+
+/** A check that did not come true: the scenario ends, and everything is put back. */
+export class CheckFailed extends Error {}
+
+/** Says why it is not so yet; undefined when it is. */
+export type Probe = () => Promise<string | undefined>;
+
+export interface LabOptions {
+  readonly world: World;
+  readonly stack: RunningStack;
+  readonly client: RestClient;
+  readonly report: LabReport;
+  /** The cluster that is broken, and all the others. */
+  readonly target: string;
+  readonly others: readonly string[];
+  readonly patienceMs: number;
+}
+
+const POLL_MS = 250;
+
+/** What scenarios have at hand: the package manager, the stack's levers, and checks that wait. */
+export class Lab {
+  readonly target: string;
+  readonly others: readonly string[];
+  readonly #options: LabOptions;
+  readonly #broken: StackFault[] = [];
+
+  constructor(options: LabOptions) {
+    this.#options = options;
+    this.target = options.target;
+    this.others = options.others;
+  }
+
+  get everywhere(): readonly string[] {
+    return [this.target, ...this.others];
+  }
+
+  doing(text: string): void {
+    this.#options.report.doing(text);
+  }
+
+  call<Id extends OperationId>(id: Id, options?: CallOptions): Promise<Reply<Id>> {
+    return this.#options.client.call(id, { signal: this.#options.world.signal, ...options });
+  }
+
+  /** How the stack is, as its own clusters' API servers say it. */
+  async health(): Promise<StackHealth> {
+    const health = await this.#options.stack.health();
+    if (health === undefined)
+      throw new Fault({ kind: "unavailable", service: "the local stack" }, "the local stack is gone");
+    return health;
+  }
+
+  async break(fault: StackFault): Promise<void> {
+    this.#broken.push(fault);
+    await this.#options.stack.break(fault);
+  }
+
+  async mend(fault: StackFault): Promise<void> {
+    await this.#options.stack.mend(fault);
+  }
+
+  /** Mends whatever this scenario broke, however it ended. */
+  async mendAll(): Promise<void> {
+    for (const fault of this.#broken) await this.#options.stack.mend(fault);
+  }
+
+  pause(ms: number): Promise<void> {
+    return sleep(this.#options.world.timers, ms, this.#options.world.signal);
+  }
+
+  /** Looks again and again until it is so; else the scenario has failed. */
+  async until(what: string, probe: Probe, patienceMs = this.#options.patienceMs): Promise<void> {
+    const { clock } = this.#options.world;
+    const begun = clock.monotonic();
+    for (;;) {
+      const why = await probe().catch((thrown: unknown) => Fault.from(thrown).message);
+      const ms = Math.round(clock.monotonic() - begun);
+      if (why === undefined) return this.#options.report.checked({ what, ok: true, ms, found: "" });
+      if (ms > patienceMs) {
+        this.#options.report.checked({ what, ok: false, ms, found: why });
+        throw new CheckFailed(what);
+      }
+      await this.pause(POLL_MS);
+    }
+  }
+}
+
+/** Undefined when the call answers that there is no such thing. */
+export async function orNothing<T>(call: Promise<T>): Promise<T | undefined> {
+  return call.catch((thrown: unknown) => {
+    if (isFault(thrown, "not-found")) return undefined;
+    throw thrown;
+  });
+}
