@@ -1,8 +1,22 @@
 import path from "node:path";
 import { defineConfig } from "vitest/config";
 
+/** Controller suites that take seconds on the embedded API server; the others need minutes of waiting wherever they run. */
+const QUICK_CONTROLLERS = [
+  "controller",
+  "grpc-kubernetes",
+  "journey",
+  "many-classes",
+  "namespaces",
+  "ownership",
+  "quota",
+  "template-roll-out",
+  "templates",
+];
+
 /**
- * unit: pure code, beside its source, one process. integration: real components, a process per file.
+ * unit: pure code, beside its source, one process. embedded: controllers on the embedded API server, so that they need no component but kubectl.
+ * integration: real components, a process per file, the same controllers among them.
  * full: the heavy components (npm run test:full). The sweep size (npm run sweep) is read by the tests themselves.
  */
 export default defineConfig({
@@ -22,6 +36,19 @@ export default defineConfig({
           isolate: false,
           setupFiles: ["tests/setup/property-seed.ts"],
           testTimeout: 20_000,
+        },
+      },
+      {
+        test: {
+          name: "embedded",
+          sequence: { groupOrder: 1 },
+          include: QUICK_CONTROLLERS.map((suite) => `apps/class-runtime-manager/test/${suite}.test.ts`),
+          pool: "forks",
+          setupFiles: ["tests/setup/property-seed.ts"],
+          env: { KUBE_TARGET: process.env["KUBE_TARGET"] ?? "embedded" },
+          maxWorkers: 2,
+          testTimeout: 240_000,
+          hookTimeout: 180_000,
         },
       },
       {

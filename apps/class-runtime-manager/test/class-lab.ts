@@ -29,7 +29,7 @@ export function classOf(name: string, over: object = {}): object {
   };
 }
 
-/** A real cluster with our CRDs and simulated nodes, and the words by which tests look at classes in it. */
+/** A cluster with our CRDs and simulated nodes, and the words by which tests look at classes in it. */
 export class ClassLab {
   readonly cluster: KubernetesUnderTest;
   readonly #managers: ClassManager[] = [];

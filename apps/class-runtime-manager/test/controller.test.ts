@@ -1,14 +1,14 @@
 import type { ClassRuntime } from "@oaas/contracts/crd";
 import type { KubeObject } from "@oaas/kube-core";
 import { createRecordingMeter } from "@oaas/observability/testing";
-import { describeWith, eventually } from "@oaas/testkit";
+import { describeOnTarget, eventually } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ClassManager } from "../src/controller/class-manager.ts";
 import { ClassLab } from "./class-lab.ts";
 
 const NAMESPACE = "classes";
 
-describeWith(["kubernetes", "kwok"], "the controller on a real cluster", () => {
+describeOnTarget("the controller on a cluster", { needs: ["kubectl"] }, () => {
   let lab: ClassLab;
   let crm: ClassManager;
   let meter = createRecordingMeter();

@@ -1,7 +1,7 @@
 import { canonicalJson, isFault } from "@oaas/foundation";
 import { keyOf, type KubeObject, type Stored } from "@oaas/kube-core";
 import type { KubeClient } from "@oaas/kube-runtime";
-import { describeWith, eventually, sweepSize, type KubernetesUnderTest } from "@oaas/testkit";
+import { describeOnTarget, eventually, sweepSize, type KubernetesUnderTest } from "@oaas/testkit";
 import fc from "fast-check";
 import { afterAll, beforeAll, test } from "vitest";
 import { CLASS_RUNTIMES, CORE_CHILD_KINDS, type ChildKind } from "../src/controller/kinds.ts";
@@ -111,7 +111,7 @@ const KNOWN_HARD = [
   lost("strip owner", { do: "delete class" }),
 ];
 
-describeWith(["kubernetes"], "any order of wishes, meddling and faults, on a real API server", () => {
+describeOnTarget("any order of wishes, meddling and faults", {}, () => {
   let cluster: KubernetesUnderTest;
   let client: KubeClient;
   let runs = 0;

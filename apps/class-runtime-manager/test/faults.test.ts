@@ -1,5 +1,5 @@
 import { EVENTS, type KubeClient } from "@oaas/kube-runtime";
-import { describeWith, eventually, sweepSize, type KubernetesUnderTest } from "@oaas/testkit";
+import { describeOnTarget, eventually, sweepSize, type KubernetesUnderTest } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CLASS_RUNTIMES } from "../src/controller/kinds.ts";
 import { startClassCluster } from "./class-cluster.ts";
@@ -85,7 +85,7 @@ const LASTING = ROWS.filter(
 );
 const PASSING = ROWS.filter(({ fault }) => isSweep || ["409", "500", "a lost answer"].includes(fault));
 
-describeWith(["kubernetes"], "calls that fail, on a real API server", () => {
+describeOnTarget("calls that fail", {}, () => {
   let cluster: KubernetesUnderTest;
   let client: KubeClient;
   const wanted = new Map<Stage, World>();

@@ -1,6 +1,6 @@
 import { LEASES, type KubeClient } from "@oaas/kube-runtime";
 import {
-  describeWith,
+  describeOnTarget,
   eventually,
   makeRunFolder,
   sweepSize,
@@ -15,7 +15,7 @@ import { ask, makeNamespace, straightClient } from "./world.ts";
 
 const NAMESPACE = "classes";
 
-describeWith(["kubernetes"], "two managers, one of them frozen again and again", () => {
+describeOnTarget("two managers, one of them frozen again and again", {}, () => {
   let cluster: KubernetesUnderTest;
   let folder: RunFolder;
   let client: KubeClient;

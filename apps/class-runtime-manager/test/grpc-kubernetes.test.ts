@@ -5,7 +5,7 @@ import { realAmbient } from "@oaas/foundation/real";
 import type { KubeObject } from "@oaas/kube-core";
 import { Informer, KubeClient } from "@oaas/kube-runtime";
 import { createUndiciTransport, loadAccess } from "@oaas/kube-runtime/node";
-import { describeWith, eventually, type KubernetesUnderTest } from "@oaas/testkit";
+import { describeOnTarget, eventually, type KubernetesUnderTest } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CLASS_RUNTIMES } from "../src/controller/kinds.ts";
 import { kubeClasses, kubeClusterReader } from "../src/grpc/kube-ports.ts";
@@ -13,7 +13,7 @@ import type { NodeFacts } from "../src/availability/capacity.ts";
 import { startClassCluster } from "./class-cluster.ts";
 import { node, serve, unit, WRONG_REQUESTS, type Serving } from "./grpc-serving.ts";
 
-describeWith(["kube-apiserver", "etcd", "kubectl"], "the gRPC services on a real API server", () => {
+describeOnTarget("the gRPC services on an API server", { needs: ["kubectl"] }, () => {
   let cluster: KubernetesUnderTest;
   let client: KubeClient;
   let informer: Informer<ClassRuntime & KubeObject>;

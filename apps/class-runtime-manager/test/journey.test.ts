@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { DeploymentService, FindingLevel, Verdict, type Finding } from "@oaas/contracts/grpc";
-import { describeWith, eventually, makeRunFolder, type RunFolder } from "@oaas/testkit";
+import { describeOnTarget, eventually, makeRunFolder, type RunFolder } from "@oaas/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ClassLab } from "./class-lab.ts";
 import { runManager, type RunningManager } from "./running-manager.ts";
@@ -9,7 +9,7 @@ import { runManager, type RunningManager } from "./running-manager.ts";
 const ROOT = path.resolve(import.meta.dirname, "..", "..", "..");
 const example = (file: string): string => readFileSync(path.join(ROOT, "examples", file), "utf8");
 
-describeWith(["kubernetes", "kwok"], "the journey of a class, with kubectl, on a real cluster", () => {
+describeOnTarget("the journey of a class, with kubectl", { needs: ["kubectl"] }, () => {
   let lab: ClassLab;
   let folder: RunFolder;
   let crm: RunningManager;

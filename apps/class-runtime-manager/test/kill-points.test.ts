@@ -1,6 +1,6 @@
 import type { KubeClient } from "@oaas/kube-runtime";
 import {
-  describeWith,
+  describeOnTarget,
   eventually,
   makeRunFolder,
   sweepSize,
@@ -59,130 +59,126 @@ interface Reference {
   readonly calls: number;
 }
 
-describeWith(
-  ["kubernetes", "kwok"],
-  "the manager is killed at its calls, before or after the server has done them",
-  () => {
-    let cluster: KubernetesUnderTest;
-    let folder: RunFolder;
-    let client: KubeClient;
-    let crm: MortalManager;
-    let planned = 0;
-    let kills = 0;
+describeOnTarget("the manager is killed at its calls, before or after the server has done them", {}, () => {
+  let cluster: KubernetesUnderTest;
+  let folder: RunFolder;
+  let client: KubeClient;
+  let crm: MortalManager;
+  let planned = 0;
+  let kills = 0;
 
-    beforeAll(async () => {
-      cluster = await startClassCluster({
-        controllerManager: true,
-        scheduler: true,
-        // A sweep has a class for every point, and a node takes 110 pods.
-        kwokNodes: sweepSize(2, 8),
-      });
-      folder = await makeRunFolder("kill-points");
-      client = straightClient(cluster);
-      crm = await startMortalManager(cluster, folder.path);
+  beforeAll(async () => {
+    cluster = await startClassCluster({
+      controllerManager: true,
+      scheduler: true,
+      // A sweep has a class for every point, and a node takes 110 pods.
+      kwokNodes: sweepSize(2, 8),
     });
-    afterAll(async () => {
-      await crm.close();
-      await client.close();
-      await cluster.close();
-      await folder.remove();
+    folder = await makeRunFolder("kill-points");
+    client = straightClient(cluster);
+    crm = await startMortalManager(cluster, folder.path);
+  });
+  afterAll(async () => {
+    await crm.close();
+    await client.close();
+    await cluster.close();
+    await folder.remove();
+  });
+
+  const becomes = (namespace: string, wanted: World): Promise<unknown> =>
+    eventually(async () => mustEqual(await worldOf(client, namespace), wanted), {
+      timeoutMs: 90_000,
+      what: `the wanted world in ${namespace}`,
     });
-
-    const becomes = (namespace: string, wanted: World): Promise<unknown> =>
-      eventually(async () => mustEqual(await worldOf(client, namespace), wanted), {
-        timeoutMs: 90_000,
-        what: `the wanted world in ${namespace}`,
-      });
-    const isAvailable = (namespace: string): Promise<unknown> =>
-      eventually(
-        async () => {
-          const { metadata, status } = await client.resource(CLASS_RUNTIMES).get({ namespace, name: "order" });
-          if (status?.phase !== "available" || status.observedGeneration !== metadata.generation)
-            throw new Error(`${status?.phase}: ${status?.message}`);
-        },
-        { timeoutMs: 90_000, what: `the class in ${namespace} to be available` },
-      );
-    const prepare = async ({ from }: Scenario, namespace: string): Promise<void> => {
-      await makeNamespace(client, namespace);
-      await makeUserTemplate(client, namespace, "patient");
-      if (!from) return;
-      await ask(client, namespace, "order", from);
-      await isAvailable(namespace);
-    };
-    const act = async ({ to }: Scenario, namespace: string): Promise<void> => {
-      if (to) await ask(client, namespace, "order", to);
-      else await client.resource(CLASS_RUNTIMES).delete({ namespace, name: "order" });
-    };
-
-    /** Makes room for the next ones: nodes, and addresses of Services. */
-    const discard = async (namespaces: readonly string[]): Promise<void> => {
-      const classes = client.resource(CLASS_RUNTIMES);
-      for (const namespace of namespaces)
-        if (await classes.find({ namespace, name: "order" })) await classes.delete({ namespace, name: "order" });
-      for (const namespace of namespaces) await becomes(namespace, new Map());
-    };
-
-    const references = new Map<Scenario, Reference>();
-    const refer = async (scenario: Scenario): Promise<void> => {
-      const namespace = `${scenario.name}-alone`;
-      await prepare(scenario, namespace);
-      await eventually(() => crm.isIdle());
-      const before = crm.callsAbout(namespace);
-      await act(scenario, namespace);
-      await (scenario.to ? isAvailable(namespace) : becomes(namespace, new Map()));
-      await eventually(() => crm.isIdle());
-      const wanted = await worldOf(client, namespace);
-      references.set(scenario, { wanted, calls: crm.callsAbout(namespace) - before });
-    };
-    beforeAll(() => Promise.all(SCENARIOS.map(refer)));
-
-    test.each(SCENARIOS)(
-      "during $name: the same world in the end",
-      async (scenario) => {
-        const { wanted, calls } = references.get(scenario) ?? { wanted: new Map(), calls: 0 };
-        const points = sweepSize(0, 1) === 1 ? everyPoint(calls) : [onePoint(calls, SCENARIOS.indexOf(scenario))];
-        const namespaceOf = ({ nth, moment }: KillPoint): string => `${scenario.name}-${nth}-${moment}`;
-        for (let from = 0; from < points.length; from += AT_ONCE) {
-          const portion = points.slice(from, from + AT_ONCE);
-          await Promise.all(portion.map((point) => prepare(scenario, namespaceOf(point))));
-          await eventually(() => crm.isIdle());
-          planned += portion.length;
-          for (const point of portion) {
-            const namespace = namespaceOf(point);
-            crm.killAt(namespace, point.nth, point.moment);
-            await act(scenario, namespace);
-            const isDone = async (): Promise<boolean> =>
-              differences(await worldOf(client, namespace), wanted).length === 0 && (await crm.isIdle());
-            await eventually(async () => crm.isDead || (await isDone()), {
-              timeoutMs: 90_000,
-              what: `the call, or the end, of ${namespace}`,
-            });
-            if (crm.isDead) kills += 1;
-            await crm.revive();
-          }
-          for (const point of portion) await becomes(namespaceOf(point), wanted);
-          await discard(portion.slice(from === 0 ? KEPT : 0).map(namespaceOf));
-        }
+  const isAvailable = (namespace: string): Promise<unknown> =>
+    eventually(
+      async () => {
+        const { metadata, status } = await client.resource(CLASS_RUNTIMES).get({ namespace, name: "order" });
+        if (status?.phase !== "available" || status.observedGeneration !== metadata.generation)
+          throw new Error(`${status?.phase}: ${status?.message}`);
       },
-      sweepSize(240_000, 3_600_000),
+      { timeoutMs: 90_000, what: `the class in ${namespace} to be available` },
     );
+  const prepare = async ({ from }: Scenario, namespace: string): Promise<void> => {
+    await makeNamespace(client, namespace);
+    await makeUserTemplate(client, namespace, "patient");
+    if (!from) return;
+    await ask(client, namespace, "order", from);
+    await isAvailable(namespace);
+  };
+  const act = async ({ to }: Scenario, namespace: string): Promise<void> => {
+    if (to) await ask(client, namespace, "order", to);
+    else await client.resource(CLASS_RUNTIMES).delete({ namespace, name: "order" });
+  };
 
-    test("it was killed often enough", () => {
-      // The number of the last calls depends on how quickly pods come up; most points must have been met.
-      expect(kills).toBeGreaterThanOrEqual(planned / 2);
-    });
+  /** Makes room for the next ones: nodes, and addresses of Services. */
+  const discard = async (namespaces: readonly string[]): Promise<void> => {
+    const classes = client.resource(CLASS_RUNTIMES);
+    for (const namespace of namespaces)
+      if (await classes.find({ namespace, name: "order" })) await classes.delete({ namespace, name: "order" });
+    for (const namespace of namespaces) await becomes(namespace, new Map());
+  };
 
-    test("afterwards a manager that starts finds nothing to write", async () => {
-      const classes = await client.resource(CLASS_RUNTIMES).list();
-      await crm.restart();
-      await eventually(() => crm.isIdle(classes.items.length), {
-        timeoutMs: 120_000,
-        what: "the manager to have looked at every class",
-      });
-      expect(crm.written).toEqual([]);
+  const references = new Map<Scenario, Reference>();
+  const refer = async (scenario: Scenario): Promise<void> => {
+    const namespace = `${scenario.name}-alone`;
+    await prepare(scenario, namespace);
+    await eventually(() => crm.isIdle());
+    const before = crm.callsAbout(namespace);
+    await act(scenario, namespace);
+    await (scenario.to ? isAvailable(namespace) : becomes(namespace, new Map()));
+    await eventually(() => crm.isIdle());
+    const wanted = await worldOf(client, namespace);
+    references.set(scenario, { wanted, calls: crm.callsAbout(namespace) - before });
+  };
+  beforeAll(() => Promise.all(SCENARIOS.map(refer)));
+
+  test.each(SCENARIOS)(
+    "during $name: the same world in the end",
+    async (scenario) => {
+      const { wanted, calls } = references.get(scenario) ?? { wanted: new Map(), calls: 0 };
+      const points = sweepSize(0, 1) === 1 ? everyPoint(calls) : [onePoint(calls, SCENARIOS.indexOf(scenario))];
+      const namespaceOf = ({ nth, moment }: KillPoint): string => `${scenario.name}-${nth}-${moment}`;
+      for (let from = 0; from < points.length; from += AT_ONCE) {
+        const portion = points.slice(from, from + AT_ONCE);
+        await Promise.all(portion.map((point) => prepare(scenario, namespaceOf(point))));
+        await eventually(() => crm.isIdle());
+        planned += portion.length;
+        for (const point of portion) {
+          const namespace = namespaceOf(point);
+          crm.killAt(namespace, point.nth, point.moment);
+          await act(scenario, namespace);
+          const isDone = async (): Promise<boolean> =>
+            differences(await worldOf(client, namespace), wanted).length === 0 && (await crm.isIdle());
+          await eventually(async () => crm.isDead || (await isDone()), {
+            timeoutMs: 90_000,
+            what: `the call, or the end, of ${namespace}`,
+          });
+          if (crm.isDead) kills += 1;
+          await crm.revive();
+        }
+        for (const point of portion) await becomes(namespaceOf(point), wanted);
+        await discard(portion.slice(from === 0 ? KEPT : 0).map(namespaceOf));
+      }
+    },
+    sweepSize(240_000, 3_600_000),
+  );
+
+  test("it was killed often enough", () => {
+    // The number of the last calls depends on how quickly pods come up; most points must have been met.
+    expect(kills).toBeGreaterThanOrEqual(planned / 2);
+  });
+
+  test("afterwards a manager that starts finds nothing to write", async () => {
+    const classes = await client.resource(CLASS_RUNTIMES).list();
+    await crm.restart();
+    await eventually(() => crm.isIdle(classes.items.length), {
+      timeoutMs: 120_000,
+      what: "the manager to have looked at every class",
     });
-  },
-);
+    expect(crm.written).toEqual([]);
+  });
+});
 
 interface KillPoint {
   readonly nth: number;

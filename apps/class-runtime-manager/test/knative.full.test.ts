@@ -1,5 +1,5 @@
 import type { KubeObject } from "@oaas/kube-core";
-import { describeWith, eventually, startKnative, type KnativeUnderTest } from "@oaas/testkit";
+import { describeOnTarget, eventually, startKnative, type KnativeUnderTest, type TargetSuite } from "@oaas/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ClassLab, classOf } from "./class-lab.ts";
 
@@ -39,7 +39,12 @@ const EVERYTHING = [
 ];
 const KNATIVES = EVERYTHING.filter((kind) => kind.includes("knative"));
 
-describeWith(["kubernetes", "kwok", "knative-manifests", "knative"], "classes on real Knative", () => {
+const KNATIVE: TargetSuite = {
+  needs: ["kubectl", "knative-manifests", "knative"],
+  realOnly: "Knative's own controllers and webhooks run here, and they want the API server they were made for",
+};
+
+describeOnTarget("classes on real Knative", KNATIVE, () => {
   let lab: ClassLab;
   let knative: KnativeUnderTest | undefined;
 

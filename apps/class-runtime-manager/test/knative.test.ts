@@ -1,12 +1,12 @@
 import type { KubeObject } from "@oaas/kube-core";
-import { addKnativeKinds, describeWith, eventually, removeKnativeKinds } from "@oaas/testkit";
+import { addKnativeKinds, describeOnTarget, eventually, removeKnativeKinds } from "@oaas/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ClassLab, classOf } from "./class-lab.ts";
 
 const NAMESPACE = "classes";
 const GROUP = "serving.knative.dev";
 
-describeWith(["kubernetes", "kwok", "knative-manifests"], "Knative beside the other templates", () => {
+describeOnTarget("Knative beside the other templates", { needs: ["kubectl", "knative-manifests"] }, () => {
   let lab: ClassLab;
 
   beforeAll(async () => {

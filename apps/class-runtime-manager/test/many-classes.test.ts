@@ -1,7 +1,7 @@
 import { realAmbient } from "@oaas/foundation/real";
 import { KubeClient } from "@oaas/kube-runtime";
 import { createUndiciTransport, loadAccess } from "@oaas/kube-runtime/node";
-import { describeWith, eventually, type KubernetesUnderTest } from "@oaas/testkit";
+import { describeOnTarget, eventually, type KubernetesUnderTest } from "@oaas/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClassManager } from "../src/controller/class-manager.ts";
 import { CLASS_RUNTIMES } from "../src/controller/kinds.ts";
@@ -17,7 +17,7 @@ const CHILDREN = 4;
 /** Classes that are worked on at once. */
 const AT_ONCE = 4;
 
-describeWith(["kubernetes"], "many classes at once, on a real API server", () => {
+describeOnTarget("many classes at once", {}, () => {
   let cluster: KubernetesUnderTest;
   let client: KubeClient;
 

@@ -1,5 +1,5 @@
 import { createRecordingLogger } from "@oaas/observability/testing";
-import { describeWith, eventually } from "@oaas/testkit";
+import { describeOnTarget, eventually } from "@oaas/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ClassManager } from "../src/controller/class-manager.ts";
 import { ClassLab, classOf } from "./class-lab.ts";
@@ -26,7 +26,7 @@ const ROLE = {
   ],
 };
 
-describeWith(["kubernetes", "kwok"], "several namespaces, without a right over the cluster", () => {
+describeOnTarget("several namespaces, without a right over the cluster", { needs: ["kubectl"] }, () => {
   let lab: ClassLab;
   let crm: ClassManager;
   const recorded = createRecordingLogger();

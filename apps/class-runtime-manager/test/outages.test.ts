@@ -1,7 +1,7 @@
 import { CrmInfoService } from "@oaas/contracts/grpc";
 import type { KubeClient } from "@oaas/kube-runtime";
 import {
-  describeWith,
+  describeOnTarget,
   eventually,
   makeRunFolder,
   startTcpProxy,
@@ -66,7 +66,7 @@ const SERVER_OUTAGES: readonly {
   { name: "api-server-killed", begin: ({ apiServer }) => apiServer.kill(), end: ({ apiServer }) => apiServer.start() },
 ];
 
-describeWith(["kubernetes"], "outages between the controller and a real API server", () => {
+describeOnTarget("outages between the controller and the API server", {}, () => {
   let cluster: KubernetesUnderTest;
   let client: KubeClient;
   let tcp: TcpProxy;

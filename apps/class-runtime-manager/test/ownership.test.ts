@@ -1,6 +1,6 @@
 import type { KubeObject, Stored } from "@oaas/kube-core";
 import type { KubeClient } from "@oaas/kube-runtime";
-import { describeWith, eventually, type KubernetesUnderTest } from "@oaas/testkit";
+import { describeOnTarget, eventually, type KubernetesUnderTest } from "@oaas/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { CLASS_RUNTIMES, CORE_CHILD_KINDS, type ChildKind } from "../src/controller/kinds.ts";
 import { FIELD_MANAGER } from "../src/controller/ownership.ts";
@@ -16,7 +16,7 @@ const SECOND = "order-fn-1";
 const kindNamed = (kind: string): ChildKind => CORE_CHILD_KINDS.find((known) => known.kind === kind)!;
 const SERVICES = kindNamed("Service");
 
-describeWith(["kubernetes"], "whose an object is, on a real API server", () => {
+describeOnTarget("whose an object is", {}, () => {
   let cluster: KubernetesUnderTest;
   let client: KubeClient;
 

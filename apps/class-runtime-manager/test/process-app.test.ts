@@ -15,7 +15,7 @@ import { createUndiciTransport, loadAccess } from "@oaas/kube-runtime/node";
 import { NOOP_CONTEXT, NOOP_LOGGER } from "@oaas/observability";
 import { createRecordingMeter } from "@oaas/observability/testing";
 import { bindService, listenOnePort, RpcChannel, RpcServer, type OnePort } from "@oaas/rpc";
-import { describeWith, eventually } from "@oaas/testkit";
+import { describeOnTarget, eventually } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startApp, type AppPorts, type RunningApp } from "../src/app.ts";
 import { crmConfig } from "../src/config.ts";
@@ -74,7 +74,7 @@ async function startGrid(grid: { partitions: number; objects: bigint }): Promise
   });
 }
 
-describeWith(["kubernetes", "kwok"], "the whole manager, its surroundings scripted", () => {
+describeOnTarget("the whole manager, its surroundings scripted", { needs: ["kubectl"] }, () => {
   let lab: ClassLab;
   let app: RunningApp;
   let ports: Omit<AppPorts, "transport">;

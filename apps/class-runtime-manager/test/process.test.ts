@@ -6,7 +6,7 @@ import { isFault } from "@oaas/foundation";
 import { realAmbient } from "@oaas/foundation/real";
 import { RpcChannel, type ChannelTls } from "@oaas/rpc";
 import {
-  describeWith,
+  describeOnTarget,
   eventually,
   makeAuthority,
   makeRunFolder,
@@ -29,7 +29,7 @@ function statusWithoutCertificate(port: number, ca: string, asked: string): Prom
   });
 }
 
-describeWith(["kubernetes", "kwok"], "the manager as a process, on a real cluster", () => {
+describeOnTarget("the manager as a process", { needs: ["kubectl"] }, () => {
   let cluster: KubernetesUnderTest;
   let folder: RunFolder;
   const running: RunningManager[] = [];

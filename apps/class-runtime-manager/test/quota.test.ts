@@ -1,12 +1,12 @@
 import type { KubeObject } from "@oaas/kube-core";
-import { describeWith, eventually } from "@oaas/testkit";
+import { describeOnTarget, eventually } from "@oaas/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ClassManager } from "../src/controller/class-manager.ts";
 import { ClassLab, classOf } from "./class-lab.ts";
 
 const NAMESPACE = "classes";
 
-describeWith(["kubernetes", "kwok"], "quotas over all classes of an environment", () => {
+describeOnTarget("quotas over all classes of an environment", { needs: ["kubectl"] }, () => {
   let lab: ClassLab;
   let crm: ClassManager;
 

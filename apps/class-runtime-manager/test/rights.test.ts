@@ -5,7 +5,7 @@ import { loadConfig } from "@oaas/config";
 import { CrmInfoService, DeploymentService } from "@oaas/contracts/grpc";
 import type { ChannelTls } from "@oaas/rpc";
 import {
-  describeWith,
+  describeOnTarget,
   eventually,
   makeAuthority,
   makeRunFolder,
@@ -101,7 +101,7 @@ const WORLD: readonly object[] = [
   },
 ];
 
-describeWith(["kubernetes", "kwok"], "the manager as the account of deploy/", () => {
+describeOnTarget("the manager as the account of deploy/", { needs: ["kubectl"] }, () => {
   let lab: ClassLab;
   let folder: RunFolder;
   const running: RunningManager[] = [];

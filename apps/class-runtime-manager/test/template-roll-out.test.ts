@@ -1,6 +1,6 @@
 import type { ClassRuntime } from "@oaas/contracts/crd";
 import type { KubeObject } from "@oaas/kube-core";
-import { describeWith, eventually } from "@oaas/testkit";
+import { describeOnTarget, eventually } from "@oaas/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ClassManager } from "../src/controller/class-manager.ts";
 import { ClassLab, classOf } from "./class-lab.ts";
@@ -18,7 +18,7 @@ interface Told extends KubeObject {
   };
 }
 
-describeWith(["kubernetes", "kwok"], "a user template that is edited while it is used", () => {
+describeOnTarget("a user template that is edited while it is used", { needs: ["kubectl"] }, () => {
   let lab: ClassLab;
   let crm: ClassManager;
 

@@ -1,4 +1,4 @@
-import { describeWith, eventually, makeRunFolder, sweepSize, type RunFolder } from "@oaas/testkit";
+import { describeOnTarget, eventually, makeRunFolder, sweepSize, type RunFolder } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ClassLab } from "./class-lab.ts";
 import { runManager, type RunningManager } from "./running-manager.ts";
@@ -214,7 +214,7 @@ const LEGAL: readonly { why: string; object: object; functions: number }[] = [
   },
 ];
 
-describeWith(["kubernetes", "kwok"], "whatever kubectl applies, beside a manager at work", () => {
+describeOnTarget("whatever kubectl applies, beside a manager at work", { needs: ["kubectl"] }, () => {
   let lab: ClassLab;
   let folder: RunFolder;
   let crm: RunningManager;

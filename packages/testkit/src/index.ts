@@ -35,6 +35,7 @@ export type { EtcdMember } from "./etcd/etcd-member.ts";
 export type { ClientTls, EtcdCredentials } from "./etcd/etcd-security.ts";
 export { startKubernetes, type KubernetesOptions, type KubernetesUnderTest } from "./kubernetes/start-kubernetes.ts";
 export type { AuditedRequest } from "./kubernetes/audit.ts";
+export { describeOnTarget, type TargetSuite } from "./kubernetes/describe-on-target.ts";
 export { kubeTarget, startKubeTarget, type KubeTarget } from "./kubernetes/kube-target.ts";
 export { addKnativeKinds, removeKnativeKinds } from "./knative/knative-kinds.ts";
 export { startKnative, type KnativeUnderTest } from "./knative/start-knative.ts";

@@ -3,7 +3,14 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { internal } from "@oaas/foundation";
 import { realClock, realIds, realTimers } from "@oaas/foundation/real";
-import { embeddedServer, type Api, type ApiResponse, type ApiServer, type User } from "@oaas/kube-apiserver";
+import {
+  embeddedServer,
+  type Api,
+  type ApiResponse,
+  type ApiServer,
+  type EmbeddedOptions,
+  type User,
+} from "@oaas/kube-apiserver";
 import { listenHttp, type HttpListener, type TlsOptions } from "@oaas/kube-apiserver/node";
 import {
   componentFile,
@@ -37,7 +44,7 @@ export async function startEmbeddedKubernetes(options: KubernetesOptions = {}): 
     ids: realIds,
     collectsGarbage: controllerManager,
     users: new Map(users.map((user) => [user.token, userOf(user)])),
-    ...(kwokNodes === 0 ? {} : { simulation: { nodes: kwokNodes, startDelayMs: 0, containerEvents: false } }),
+    ...(kwokNodes === 0 ? {} : { simulation: asKwok(kwokNodes) }),
   });
   await server.start();
   const audited = auditedApi(server, users);
@@ -68,6 +75,11 @@ export async function startEmbeddedKubernetes(options: KubernetesOptions = {}): 
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** What a control plane with KWOK does: pods run at once and say little, and nothing acts on the kinds of other projects. */
+function asKwok(nodes: number): NonNullable<EmbeddedOptions["simulation"]> {
+  return { nodes, startDelayMs: 0, containerEvents: false, knative: false };
 }
 
 /** A user as the server knows it: whoever has a token is authenticated. */
