@@ -59,7 +59,10 @@ export interface ListPage<T> {
 }
 
 export interface Acknowledgement {
+  /** The name of a package; of a deployment the id of its unit in the first cluster, by which `/deployment-status/{id}` is asked. */
   readonly id: string;
+  /** The key of a deployment. */
+  readonly key?: DeploymentKey;
   readonly status: "created" | "updated" | "unchanged" | "accepted";
   readonly message?: string;
   readonly version?: number;
@@ -96,12 +99,14 @@ export interface PackageQuery extends PageRequest {
   readonly sort?: string;
 }
 
-/** A package as the registry has it; `json` are the bytes of its REST form, made once when it was written. */
+/** A package as the registry has it; `json` is the text of its REST form, made once for each revision. */
 export interface RegisteredPackage {
   readonly package: Package;
   readonly revision: number;
   readonly digest: string;
   readonly json: string;
+  /** Of the text in UTF-8. */
+  readonly jsonBytes: number;
 }
 
 export interface Registry {

@@ -45,8 +45,11 @@ describe("a deployment over HTTP", () => {
     const applied = await pm.call("POST", "/api/v1/deployments?reason=launch", {
       body: wish({ plan_digest: plan.json.digest }),
     });
-    expect(applied).toMatchObject({ status: 200, json: { id: "shop-echo" } });
+    expect(applied).toMatchObject({ status: 200, json: { deployment_key: "shop-echo", status: "created" } });
     const mappings = await pm.call("GET", "/api/v1/deployments/shop-echo/env-mappings");
+    // What earlier clients do with an answer: they ask for the state of its id.
+    expect(applied.json.id).toBe(mappings.json.env_ids.east);
+    expect((await pm.call("GET", `/api/v1/deployment-status/${applied.json.id}`)).json.id).toBe(applied.json.id);
     expect(Object.keys(mappings.json.env_ids).sort()).toEqual(["east", "west"]);
     expect((await pm.call("GET", "/api/v1/deployments/shop-echo/cluster-mappings")).json).toEqual(mappings.json);
 
@@ -60,11 +63,18 @@ describe("a deployment over HTTP", () => {
     expect((await pm.call("GET", `/api/v1/deployment-status/${unit}?cluster=east`)).json.id).toBe(unit);
     expect((await pm.call("GET", "/api/v1/class-runtimes?package_name=shop")).json).toHaveLength(2);
     expect((await pm.call("GET", "/api/v1/deployment-records")).json).toHaveLength(2);
+    for (const path of ["class-runtimes", `class-runtimes/${unit}`, `deployment-status/${unit}`])
+      for (const name of ["env", "cluster"])
+        expect(await pm.call("GET", `/api/v1/${path}?${name}=nowhere`)).toMatchObject({
+          status: 400,
+          json: { violations: [{ path: "$.cluster", fix: expect.stringContaining("east, west") }] },
+        });
+    expect((await pm.call("GET", "/api/v1/class-runtimes/none?cluster=east")).status).toBe(404);
     expect((await pm.call("GET", "/api/v1/topology")).json.nodes.length).toBeGreaterThan(2);
     expect((await pm.call("GET", "/api/v1/deployments/shop-echo/explain")).json.clusters).toHaveLength(2);
 
     const again = await pm.call("POST", "/api/v1/deployments", { body: wish() });
-    expect(again).toMatchObject({ status: 200, json: { status: "unchanged" } });
+    expect(again).toMatchObject({ status: 200, json: { status: "unchanged", id: applied.json.id } });
     expect(east.callsOf("Deploy")).toHaveLength(1);
 
     const updated = await pm.call("PUT", "/api/v1/deployments/shop-echo", {

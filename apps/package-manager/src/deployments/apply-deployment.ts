@@ -184,7 +184,7 @@ async function answer(context: DeploymentContext, key: DeploymentKey, begun: Beg
   const stored = await context.deployments.get(key);
   if (waited?.state === "ended") assertCarriedOut(key, waited.saga, stored?.record);
   const version = stored?.revision;
-  const about = { id: key, ...(version === undefined ? {} : { version }) };
+  const about = { id: firstUnit(stored?.record) ?? key, key, ...(version === undefined ? {} : { version }) };
   if (waited === undefined) return { ...about, status: begun.status };
   if (waited.state === "ended") {
     const left = waited.saga.steps.filter(({ fault }) => fault !== undefined);
@@ -196,6 +196,12 @@ async function answer(context: DeploymentContext, key: DeploymentKey, begun: Beg
     };
   }
   return { ...about, status: "accepted", message: MEANWHILE[waited.state] };
+}
+
+/** The unit in the first of its clusters: what those who ask for a deployment have always been told to follow it by. */
+function firstUnit(record: DeploymentRecord | undefined): string | undefined {
+  const [first] = record?.summary.selectedClusters ?? [];
+  return first === undefined ? undefined : record?.placements[first]?.unitId;
 }
 
 const MEANWHILE: Readonly<Record<Exclude<Waited["state"], "ended">, string>> = {

@@ -90,8 +90,8 @@ export function packageService(deps: PackageServiceDeps): BoundService {
       }),
     deployClass: async (request, call) =>
       changing(call, "createDeployment", `${request.packageName}.${request.classKey}`, async (by) => {
-        const { id, status, message } = await deployments.apply({ deployment: deploymentOf(request) }, by, {});
-        return { status: StatusCode.OK, deploymentId: id, message: message ?? status };
+        const { id, key, status, message } = await deployments.apply({ deployment: deploymentOf(request) }, by, {});
+        return { status: StatusCode.OK, deploymentId: key ?? id, message: message ?? status };
       }),
     reportDeploymentStatus: async (request, call) => {
       await asked(call, "deployer", "reportDeploymentStatus");

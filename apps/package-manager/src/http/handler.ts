@@ -33,6 +33,8 @@ export interface HttpReply {
   readonly headers?: Readonly<Record<string, string>>;
   /** JSON, already written: a text, or its bytes in UTF-8. */
   readonly json?: string | Buffer;
+  /** Bytes of the JSON, where somebody counted them already. */
+  readonly jsonBytes?: number;
   /** Anything else, with its media type. */
   readonly content?: { readonly type: string; readonly text: string };
   /** Server-sent events, one text each. Ends when the reader goes. */

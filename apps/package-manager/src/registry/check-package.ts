@@ -73,6 +73,7 @@ function repeated<T>(
   member: string | undefined,
   keyOf: (item: T) => string,
 ): Violation[] {
+  if (items.length < 2) return [];
   const firstAt = new Map<string, number>();
   return items.flatMap((item, index) => {
     const key = keyOf(item);

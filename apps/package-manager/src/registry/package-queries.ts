@@ -1,7 +1,7 @@
 import { qualifyClassKey, type ClassDefinition, type ClassKey, type FunctionDefinition } from "@oaas/models";
 import { pageOf, type CollectionView, type Ordered, type Stored, type ViewQuery } from "@oaas/storage";
 import type { ListPage, PackageQuery, PageRequest, RegisteredPackage } from "../use-cases.ts";
-import { packageJson, type PackageRecord } from "./package-records.ts";
+import { registered, type PackageRecord } from "./package-records.ts";
 
 /** Items of a page when none or too many are asked for. */
 export const DEFAULT_LIMIT = 100;
@@ -12,16 +12,6 @@ export const PACKAGE_ORDERS = {
   created_at: ({ record }: Stored<PackageRecord>) => record.package.metadata.createdAt ?? "",
   updated_at: ({ record }: Stored<PackageRecord>) => record.package.metadata.updatedAt ?? "",
 };
-
-/** What the API hands out of a record. */
-export function registered(record: PackageRecord): RegisteredPackage {
-  return {
-    package: record.package,
-    revision: record.revision,
-    digest: record.digest,
-    json: packageJson(record),
-  };
-}
 
 /** One page of the packages that match. */
 export function listPackages(view: CollectionView<PackageRecord>, query: PackageQuery): ListPage<RegisteredPackage> {

@@ -2,7 +2,7 @@ import { hashJson } from "@oaas/foundation";
 import { packageToWire } from "@oaas/contracts/rest";
 import type { Package } from "@oaas/models";
 import type { CollectionDefinition } from "@oaas/storage";
-import type { Revision } from "../use-cases.ts";
+import type { RegisteredPackage, Revision } from "../use-cases.ts";
 
 /** A package as it is kept: the current revision whole. */
 export interface PackageRecord extends Revision {
@@ -59,14 +59,21 @@ function packageRecord(json: unknown): PackageRecord {
   return record as PackageRecord;
 }
 
-const texts = new WeakMap<PackageRecord, string>();
+const handedOut = new WeakMap<PackageRecord, RegisteredPackage>();
 
-/** The package in the JSON of the REST interface; written once per revision. */
-export function packageJson(record: PackageRecord): string {
-  let text = texts.get(record);
-  if (text === undefined) {
-    text = JSON.stringify(packageToWire(record.package));
-    texts.set(record, text);
+/** What the API hands out of a record; written in the JSON of the REST interface once per revision, when somebody first asks. */
+export function registered(record: PackageRecord): RegisteredPackage {
+  let known = handedOut.get(record);
+  if (known === undefined) {
+    const json = JSON.stringify(packageToWire(record.package));
+    known = {
+      package: record.package,
+      revision: record.revision,
+      digest: record.digest,
+      json,
+      jsonBytes: Buffer.byteLength(json),
+    };
+    handedOut.set(record, known);
   }
-  return text;
+  return known;
 }

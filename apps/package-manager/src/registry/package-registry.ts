@@ -37,8 +37,15 @@ import type {
 import { checkDependencies } from "./dependencies.ts";
 import { checkPackage } from "./check-package.ts";
 import { PackageHistory } from "./package-history.ts";
-import { Catalogue, listPackages, PACKAGE_ORDERS, registered } from "./package-queries.ts";
-import { PACKAGE_TIES, packageDigest, PACKAGES, type PackageRecord, type PackageTie } from "./package-records.ts";
+import { Catalogue, listPackages, PACKAGE_ORDERS } from "./package-queries.ts";
+import {
+  PACKAGE_TIES,
+  packageDigest,
+  PACKAGES,
+  registered,
+  type PackageRecord,
+  type PackageTie,
+} from "./package-records.ts";
 
 /** What the registry asks of the deployments. */
 export interface PackageDeployments {
@@ -104,6 +111,11 @@ export class PackageRegistry implements Registry {
 
   close(): Promise<void> {
     return this.#view.close();
+  }
+
+  /** What it keeps, for those who follow it. */
+  get collection(): Pick<Collection<PackageRecord>, "watch"> {
+    return this.#packages;
   }
 
   /** Why lists may be behind; undefined when they are not. */

@@ -140,7 +140,7 @@ describe("class runtimes over clusters", () => {
       detail: { kind: "invalid-argument" },
     });
     await expect(over.reader.runtimes({ cluster: "x" as ClusterName })).rejects.toMatchObject({
-      detail: { kind: "not-found" },
+      detail: { kind: "invalid-argument" },
     });
   });
 });

@@ -1,4 +1,13 @@
-import { Fault, isFault, notFound, orAbort, timestamp, unavailable, type Clock } from "@oaas/foundation";
+import {
+  Fault,
+  invalidArgument,
+  isFault,
+  notFound,
+  orAbort,
+  timestamp,
+  unavailable,
+  type Clock,
+} from "@oaas/foundation";
 import type { ClassRuntime, ClusterName, DeploymentKey, Topology, UnitId } from "@oaas/models";
 import { pageOf } from "@oaas/storage";
 import { placementsIn, type DeploymentRecord, type Placement } from "../deployments/deployment-record.ts";
@@ -63,8 +72,7 @@ export class ClusterStatusReader implements StatusReader {
   }
 
   async unit(id: UnitId, cluster?: ClusterName): Promise<ClassRuntime> {
-    const { clusters } = this.#deps;
-    if (cluster !== undefined && clusters.get(cluster) === undefined) throw notFound("cluster", cluster);
+    this.#assertKnown(cluster);
     const names = cluster === undefined ? this.#defaultFirst() : [cluster];
     const known = names.map((name) => this.#live(name, id)).find((report) => report !== undefined);
     if (known !== undefined) return known.runtime;
@@ -85,7 +93,7 @@ export class ClusterStatusReader implements StatusReader {
   ): Promise<ListPage<ClassRuntime> & { readonly missing: readonly ClusterName[] }> {
     const { clusters } = this.#deps;
     const { cluster } = query;
-    if (cluster !== undefined && clusters.get(cluster) === undefined) throw notFound("cluster", cluster);
+    this.#assertKnown(cluster);
     const names = cluster === undefined ? clusters.list().map(({ name }) => name) : [cluster];
     const told = await Promise.all(names.map((name) => this.#runtimesOf(name, query)));
     const missing = names.filter((_, index) => told[index] === undefined);
@@ -121,6 +129,15 @@ export class ClusterStatusReader implements StatusReader {
       throw unavailable("every cluster", `no cluster could be asked: ${errors.join("; ")}`);
     }
     return mergedTopology(parts, at);
+  }
+
+  /** What is asked for is there or not whatever the cluster is called: a cluster that nobody knows is a mistake in the question. */
+  #assertKnown(cluster: ClusterName | undefined): void {
+    const { clusters } = this.#deps;
+    if (cluster === undefined || clusters.get(cluster) !== undefined) return;
+    const known = clusters.list().map(({ name }) => name);
+    const fix = known.length === 0 ? "register the cluster" : `use ${known.join(", ")}, or register the cluster`;
+    throw invalidArgument("the query", [{ path: "$.cluster", message: `no cluster "${cluster}" is known`, fix }]);
   }
 
   #defaultFirst(): readonly ClusterName[] {

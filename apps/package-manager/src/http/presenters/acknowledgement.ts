@@ -3,13 +3,16 @@ import { json, type HttpReply } from "../handler.ts";
 import { etagOf } from "../read-request.ts";
 
 /** The answer to a write that is done. */
-export function acknowledged({ id, status, message, version }: Acknowledgement, code: number): HttpReply {
-  const etag = version === undefined ? undefined : { etag: etagOf(version) };
-  return json({ id, status, message: message ?? null }, etag, code);
+export function acknowledged({ version, ...ack }: Acknowledgement, code: number): HttpReply {
+  return json(told(ack), version === undefined ? undefined : { etag: etagOf(version) }, code);
 }
 
 /** The answer to a write that goes on after it, with the place to follow it. */
-export function accepted(id: string, message: string | undefined, statusUrl: string): HttpReply {
-  const body = { id, status: "accepted", message: message ?? null, status_url: statusUrl };
+export function accepted(ack: Omit<Acknowledgement, "status" | "version">, statusUrl: string): HttpReply {
+  const body = { ...told({ ...ack, status: "accepted" }), status_url: statusUrl };
   return json(body, { location: statusUrl }, 202);
+}
+
+function told({ id, key, status, message }: Omit<Acknowledgement, "version">): object {
+  return { id, ...(key === undefined ? {} : { deployment_key: key }), status, message: message ?? null };
 }

@@ -82,7 +82,7 @@ export function deploymentHandlers(deployments: Deployments, status: StatusReade
         ...(ifVersion === undefined ? {} : { ifVersion }),
         ...(cluster === undefined ? {} : { cluster }),
       });
-      if (outcome === "accepted") return accepted(key, message, statusUrl(key));
+      if (outcome === "accepted") return accepted({ id: key, message }, statusUrl(key));
       return json({
         id: key,
         message,
@@ -133,7 +133,7 @@ export function deploymentHandlers(deployments: Deployments, status: StatusReade
 }
 
 function carriedOut(ack: Acknowledgement): HttpReply {
-  return ack.status === "accepted" ? accepted(ack.id, ack.message, statusUrl(ack.id)) : acknowledged(ack, 200);
+  return ack.status === "accepted" ? accepted(ack, statusUrl(ack.key ?? ack.id)) : acknowledged(ack, 200);
 }
 
 function statusUrl(key: string): string {

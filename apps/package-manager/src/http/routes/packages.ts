@@ -39,11 +39,12 @@ export function packageHandlers(registry: Registry): Handlers<PackageOperation> 
         ...(query.cascade === undefined ? {} : { cascade: query.cascade }),
       });
       if (outcome === "deleted") return { status: 204 };
-      return accepted(name, "its deployments are being deleted first", `/api/v1/packages/${encodeURIComponent(name)}`);
+      const message = "its deployments are being deleted first";
+      return accepted({ id: name, message }, `/api/v1/packages/${encodeURIComponent(name)}`);
     },
     getPackage: async ({ parameters }) => {
       const { value, version } = await registry.get(nameIn(parameters));
-      return { status: 200, json: value.json, headers: { etag: etagOf(version) } };
+      return { status: 200, json: value.json, jsonBytes: value.jsonBytes, headers: { etag: etagOf(version) } };
     },
     listPackages: async ({ query }) => {
       const { name_pattern: namePattern, disabled, tags, sort } = query;

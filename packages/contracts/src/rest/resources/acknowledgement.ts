@@ -1,16 +1,24 @@
 import { z } from "zod";
 import { view } from "../fields.ts";
 
+/** The name of a package, or the unit in a deployment's first cluster. */
+const id = () =>
+  z.string().meta({ description: "Of a package its name; of a deployment the id of its unit in the first cluster." });
+/** Only of deployments. */
+const deploymentKey = () => z.string().meta({ description: "The key of the deployment." }).optional();
+
 /** The answer to a write: which thing, and what became of it. */
 export const acknowledgementView = view({
-  id: z.string(),
+  id: id(),
+  deployment_key: deploymentKey(),
   status: z.enum(["created", "updated", "unchanged", "accepted"]),
   message: z.string().nullable(),
 });
 
 /** The answer to a deployment that is still being carried out when the wait was over. */
 export const acceptedView = view({
-  id: z.string(),
+  id: id(),
+  deployment_key: deploymentKey(),
   status: z.literal("accepted"),
   message: z.string().nullable(),
   status_url: z.string(),
