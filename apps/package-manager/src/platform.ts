@@ -172,7 +172,11 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
   });
 
   const log = new EventLog(ambient.ids.uuid());
-  const storedEvents = new StoredEvents({ store, topics: storedTopics(store), log, ambient, logger });
+  const topics = storedTopics(store, {
+    packages: registry.collection,
+    deployments: deployments.context.deployments.deployments,
+  });
+  const storedEvents = new StoredEvents({ store, topics, log, ambient, logger });
   const endObserving = observeEvents({
     log,
     clock: ambient.clock,

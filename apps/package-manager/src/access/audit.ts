@@ -1,4 +1,4 @@
-import type { Logger } from "@oaas/observability";
+import type { LogFields, Logger } from "@oaas/observability";
 
 /** One change that somebody asked for, and what came of it. */
 export interface AuditEntry {
@@ -32,7 +32,7 @@ export function auditToLog(logger: Logger, afterTurn: (work: () => void) => void
     waiting = [];
     written = undefined;
     log.together(() => {
-      for (const { correlationId, ...entry } of entries) log.warn("audit", { ...entry, correlation_id: correlationId });
+      for (const entry of entries) log.warn("audit", fieldsOf(entry));
     });
     whenWritten?.resolve();
   };
@@ -46,4 +46,9 @@ export function auditToLog(logger: Logger, afterTurn: (work: () => void) => void
       return written.promise;
     },
   };
+}
+
+function fieldsOf({ caller, action, target, status, correlationId, refused }: AuditEntry): LogFields {
+  const fields = { caller, action, target, status, correlation_id: correlationId };
+  return refused === undefined ? fields : { ...fields, refused };
 }

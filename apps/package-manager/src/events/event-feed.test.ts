@@ -59,6 +59,25 @@ describe("following events", () => {
     expect(some.told()).toEqual(["deployment a changed"]);
   });
 
+  it("the object of an event is made when the first follower is told, once for all of them", async () => {
+    const log = new EventLog("e1");
+    let made = 0;
+    const append = (key: string): void =>
+      log.append({ topic: "package", key, at, type: "changed", objectOf: () => ({ key, made: (made += 1) }) });
+    append("nobody");
+    expect(made).toBe(0);
+    const followers = [follow(log), follow(log, { key: "a" }), follow(log, { key: "b" })];
+    await settle();
+    append("a");
+    await settle();
+    expect(followers.map(({ events }) => events.map(({ object }) => object))).toEqual([
+      [{ key: "a", made: 1 }],
+      [{ key: "a", made: 1 }],
+      [],
+    ]);
+    expect(followers[0]?.events[0]).not.toHaveProperty("objectOf");
+  });
+
   const resumptions: {
     name: string;
     id: (log: EventLog) => string;

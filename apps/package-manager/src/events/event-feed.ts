@@ -2,7 +2,7 @@ import { EVENT_TOPICS } from "@oaas/contracts/rest";
 import { timestamp, type Clock } from "@oaas/foundation";
 import type { EventFeed, EventTopic, FeedEvent } from "../use-cases.ts";
 import { formatEventId, parseEventId } from "./event-id.ts";
-import type { EventLog, LoggedEvent } from "./event-log.ts";
+import type { EventLog } from "./event-log.ts";
 
 type Query = Parameters<EventFeed["follow"]>[0];
 
@@ -37,7 +37,7 @@ export class LogEventFeed implements EventFeed {
       for (const logged of missed) {
         if (signal.aborted) return;
         at = logged.sequence;
-        if (concerns(logged, query)) yield logged.event;
+        if (logged.concerns(query.topic, query.key)) yield logged.event;
       }
       if (missed.length === 0) await this.#log.next(signal);
     }
@@ -59,10 +59,4 @@ export class LogEventFeed implements EventFeed {
       yield { id, topic: each, type: "resync", key: key ?? "", at };
     }
   }
-}
-
-/** An event that tells to read anew concerns everybody on its topic. */
-function concerns({ event }: LoggedEvent, { topic, key }: Query): boolean {
-  if (topic !== undefined && event.topic !== topic) return false;
-  return key === undefined || event.key === key || event.type === "resync";
 }

@@ -1,6 +1,6 @@
 import { Bell } from "@oaas/foundation";
-import type { FeedEvent } from "../use-cases.ts";
-import { formatEventId } from "./event-id.ts";
+import type { EventTopic, FeedEvent } from "../use-cases.ts";
+import { formatEventId, type EventPosition } from "./event-id.ts";
 
 /** An event as its source tells it. */
 export type NewEvent = Omit<FeedEvent, "id"> & {
@@ -8,14 +8,49 @@ export type NewEvent = Omit<FeedEvent, "id"> & {
   readonly revision?: number;
   /** Roughly what it takes to keep the object; 2 kB when not said. */
   readonly bytes?: number;
+  /** In place of `object`: makes it when the first follower is told. Most events are told to nobody, and every write makes one. */
+  readonly objectOf?: () => unknown;
 };
 
 /** An event in the log. */
-export interface LoggedEvent {
+export class LoggedEvent {
   readonly sequence: number;
-  readonly revision: number | undefined;
-  readonly bytes: number;
-  readonly event: FeedEvent;
+  readonly #id: Omit<EventPosition, "sequence">;
+  #news: NewEvent;
+  #told: FeedEvent | undefined;
+
+  constructor(news: NewEvent, { sequence, ...id }: EventPosition) {
+    this.sequence = sequence;
+    this.#id = id;
+    this.#news = news;
+  }
+
+  get revision(): number | undefined {
+    return this.#news.revision;
+  }
+
+  get bytes(): number {
+    return this.#news.bytes ?? DEFAULT_BYTES;
+  }
+
+  /** Whether it is for those who follow this topic and this key; one that tells to read anew concerns everybody on its topic. */
+  concerns(topic: EventTopic | undefined, key: string | undefined): boolean {
+    const news = this.#news;
+    if (topic !== undefined && news.topic !== topic) return false;
+    return key === undefined || news.key === key || news.type === "resync";
+  }
+
+  /** The event as every follower is told it, put together once. */
+  get event(): FeedEvent {
+    if (this.#told === undefined) {
+      const { revision, bytes, objectOf, ...event } = this.#news;
+      const id = formatEventId({ ...this.#id, sequence: this.sequence });
+      this.#told = { id, ...event, ...(objectOf === undefined ? {} : { object: objectOf() }) };
+      // What the object was made of is not kept beside it.
+      this.#news = { ...event, ...(revision === undefined ? {} : { revision }), bytes: bytes ?? DEFAULT_BYTES };
+    }
+    return this.#told;
+  }
 }
 
 /** How much is kept. */
@@ -24,6 +59,7 @@ export interface LogLimits {
   readonly bytes: number;
 }
 
+const DEFAULT_BYTES = 2_048;
 const DEFAULT_LIMITS: LogLimits = { events: 10_000, bytes: 24 * 1024 * 1024 };
 /** A log is let grow by a quarter and then cut, so that a full one is not moved for each event. */
 const STRIDE = 1.25;
@@ -67,11 +103,10 @@ export class EventLog {
     return this.#settled;
   }
 
-  append({ revision, bytes = 2_048, ...event }: NewEvent): void {
-    const sequence = this.head + 1;
-    const id = formatEventId({ revision: this.#settled, epoch: this.epoch, sequence });
-    this.#events.push({ sequence, revision, bytes, event: { id, ...event } });
-    this.#bytes += bytes;
+  append(news: NewEvent): void {
+    const logged = new LoggedEvent(news, { revision: this.#settled, epoch: this.epoch, sequence: this.head + 1 });
+    this.#events.push(logged);
+    this.#bytes += logged.bytes;
     this.#trim();
     this.#bell.ring();
   }

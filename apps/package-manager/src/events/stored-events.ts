@@ -19,7 +19,8 @@ export interface StoredBatch {
 export interface StoredEvent {
   readonly type: "added" | "changed" | "removed" | "progress";
   readonly key: string;
-  readonly object?: unknown;
+  /** Makes the thing as its own route answers it. */
+  readonly objectOf?: () => unknown;
   /** Roughly what it takes to keep the object. */
   readonly bytes: number;
 }
@@ -40,7 +41,8 @@ export function storedTopic<T>(options: {
     if (key === undefined) return [];
     if (change.type === "delete") return [{ type: "removed", key, bytes: 256 }];
     const type = options.type ?? (change.stored.version === 1 ? "added" : "changed");
-    return [{ type, key, object: objectOf(change.stored), bytes: change.stored.source.entry.value.length }];
+    const { stored } = change;
+    return [{ type, key, objectOf: () => objectOf(stored), bytes: stored.source.entry.value.length }];
   };
   return {
     topic,

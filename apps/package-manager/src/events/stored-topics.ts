@@ -1,27 +1,35 @@
 import { classDeploymentToWire, packageToWire } from "@oaas/contracts/rest";
 import { Collection, type KeyValueStore } from "@oaas/storage";
-import { DEPLOYMENTS } from "../adapters/store/deployment-store.ts";
 import { SAGAS } from "../adapters/store/saga-store.ts";
 import { observedDeployment, type DeploymentRecord } from "../deployments/deployment-record.ts";
 import { operationStatus } from "../deployments/operation-status.ts";
-import { PACKAGES, type PackageRecord } from "../registry/package-records.ts";
+import type { PackageRecord } from "../registry/package-records.ts";
 import type { SagaRecord } from "../saga-engine/saga.ts";
 import { storedTopic, type StoredTopic } from "./stored-events.ts";
 
 /** Sagas on deployments are subjects of this form; others are work of the inside. */
 const DEPLOYMENT_SUBJECT = "deployment/";
 
+/** The collections that others keep open already: what they have read need not be read again to tell it. */
+export interface KnownCollections {
+  readonly packages: Pick<Collection<PackageRecord>, "watch">;
+  readonly deployments: Pick<Collection<DeploymentRecord>, "watch">;
+}
+
 /** Everything stored that is told as events, each in the form that its own route answers. */
-export function storedTopics(store: KeyValueStore): readonly StoredTopic[] {
+export function storedTopics(
+  store: KeyValueStore,
+  { packages, deployments }: KnownCollections,
+): readonly StoredTopic[] {
   return [
     storedTopic({
       topic: "package",
-      collection: new Collection<PackageRecord>(store, PACKAGES),
+      collection: packages,
       objectOf: ({ record }) => packageToWire(record.package),
     }),
     storedTopic({
       topic: "deployment",
-      collection: new Collection<DeploymentRecord>(store, DEPLOYMENTS),
+      collection: deployments,
       objectOf: ({ record }) => classDeploymentToWire(observedDeployment(record)),
     }),
     storedTopic({

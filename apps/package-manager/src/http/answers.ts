@@ -64,7 +64,7 @@ export class Answers {
     head.push("content-type", reply.content?.type ?? JSON_TYPE);
     const encoding = worthCompressing(body) ? encodingFor(request.headers["accept-encoding"]) : undefined;
     if (encoding === undefined) {
-      head.push("content-length", String(typeof body === "string" ? Buffer.byteLength(body) : body.length));
+      head.push("content-length", String(reply.jsonBytes ?? Buffer.byteLength(body)));
       this.#write(response, reply.status, head, body);
       return;
     }

@@ -7,7 +7,7 @@ import type { Handler, HttpReply, HttpRequest, OwnOperation } from "./handler.ts
 import { httpMetrics } from "./http-metrics.ts";
 import type { Idempotency } from "./idempotency.ts";
 import { HttpCall } from "./http-call.ts";
-import { readBody, readQuery, versionFrom } from "./read-request.ts";
+import { queryReader, readBody, versionFrom } from "./read-request.ts";
 import { refusalReply } from "./refusals.ts";
 
 /** A request as it came, whatever server took it. */
@@ -16,7 +16,8 @@ export interface Incoming {
   readonly url: string;
   readonly address: string;
   readonly parameters: Readonly<Record<string, string>>;
-  readonly query: unknown;
+  /** As it stands behind the question mark. */
+  readonly query: string;
   readonly body: Uint8Array;
   header(name: string): string | undefined;
   /** Aborts when the client goes before it has its answer. */
@@ -51,6 +52,7 @@ export interface Operation<Id extends OwnOperation = OwnOperation> {
   /** Whether carrying it out changes something, which the audit trail has to tell. */
   readonly changes: boolean;
   readonly streams: boolean;
+  readonly readQuery: ((text: string) => unknown) | undefined;
 }
 
 /** Makes an operation of a route and what carries it out. */
@@ -62,6 +64,7 @@ export function operationOf<Id extends OwnOperation>(id: OperationId, handler: H
     handler,
     changes: METHODS_THAT_CHANGE.has(route.method) && !CHANGES_NOTHING.has(id),
     streams: route.answer.mediaType === EVENT_STREAM,
+    readQuery: route.query && queryReader(route.query),
   };
 }
 
@@ -156,11 +159,11 @@ interface Asker {
 }
 
 function read<Id extends OwnOperation>(
-  { route, streams }: Operation<Id>,
+  { route, streams, readQuery }: Operation<Id>,
   incoming: Incoming,
   asker: Asker,
 ): HttpRequest<Id> {
-  const query = route.query && readQuery(route.query, incoming.query);
+  const query = readQuery?.(incoming.query);
   const reason = (query as { readonly reason?: string } | undefined)?.reason;
   const request = {
     parameters: incoming.parameters,

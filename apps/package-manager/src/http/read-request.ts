@@ -1,3 +1,4 @@
+import { parse } from "node:querystring";
 import { Fault, invalidArgument, type Violation } from "@oaas/foundation";
 import { documentFromYaml, readBy, type HttpRefusal } from "@oaas/contracts/rest";
 import type { z } from "zod";
@@ -70,11 +71,29 @@ function notJson(text: string, thrown: unknown): Violation {
   return { path: "$", message: `is not valid JSON: ${why}`, fix: "correct the text there" };
 }
 
-/** Reads the query of a request into what the schema says; throws everything that is wrong with it. */
-export function readQuery(schema: z.ZodType, query: unknown): unknown {
-  const read = readBy(schema, query);
-  if (!read.ok) throw invalidArgument("the query", read.error);
-  return read.value;
+/** Queries whose meaning is remembered; pages of a list are asked for with the same few. */
+const MAX_KNOWN = 256;
+/** Longer ones are not worth their place. */
+const MAX_KNOWN_TEXT = 256;
+
+/**
+ * Reads the query of a request, as it stands behind the question mark, into what the schema says; throws everything that is wrong with it.
+ * What a text means is worked out once, and nobody may change it.
+ */
+export function queryReader(schema: z.ZodType): (text: string) => unknown {
+  const known = new Map<string, unknown>();
+  return (text) => {
+    const meaning = known.get(text);
+    if (meaning !== undefined) return meaning;
+    // Each name with its text, or with a list of texts when it is repeated.
+    const read = readBy(schema, parse(text, undefined, undefined, { maxKeys: 0 }));
+    if (!read.ok) throw invalidArgument("the query", read.error);
+    if (text.length <= MAX_KNOWN_TEXT) {
+      if (known.size >= MAX_KNOWN) known.clear();
+      known.set(text, read.value);
+    }
+    return read.value;
+  };
 }
 
 /** The version in If-Match: undefined when there is none or it is `*`. A header that no answer of ours can have matched is refused. */

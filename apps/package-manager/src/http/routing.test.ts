@@ -41,6 +41,16 @@ describe("the route of a request", () => {
     );
   });
 
+  test("a path that was asked for before has the same route, for each method its own, however many others came between", () => {
+    const fresh = new RouteTable(allRoutes());
+    const first = fresh.match("GET", "/api/v1/packages/x");
+    expect(fresh.match("GET", "/api/v1/packages/x")).toBe(first);
+    expect(fresh.match("DELETE", "/api/v1/packages/x")?.route.operationId).toBe("deletePackage");
+    for (let other = 0; other < 3_000; other += 1) fresh.match("GET", `/api/v1/packages/p${other}`);
+    expect(fresh.match("GET", "/api/v1/packages/x")).toEqual(first);
+    expect(fresh.match("GET", "/api/v1/packages/p7")?.parameters).toEqual({ name: "p7" });
+  });
+
   test("names of any characters come out as they were put in", () => {
     const name = fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 }).filter((each) => each.isWellFormed());
     for (const route of allRoutes()) {

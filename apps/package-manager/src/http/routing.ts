@@ -13,6 +13,10 @@ export interface Match<Route> {
 
 /** As long as a name may be, and more. */
 const MAX_PARAMETER = 512;
+/** Paths whose route is remembered; who asks often asks for the same. */
+const MAX_KNOWN = 1_024;
+/** Longer paths are not worth their place. */
+const MAX_KNOWN_PATH = 128;
 const NO_PARAMETERS: Readonly<Record<string, string>> = {};
 
 interface Place<Route> {
@@ -37,6 +41,8 @@ interface Mounted<Route> {
  */
 export class RouteTable<Route extends RoutePlace> {
   readonly #root: Place<Route> = newPlace();
+  /** By method, then by path. */
+  readonly #known = new Map<string, Map<string, Match<Route>>>();
 
   constructor(routes: readonly Route[]) {
     for (const route of routes) this.#mount(route);
@@ -44,6 +50,14 @@ export class RouteTable<Route extends RoutePlace> {
 
   /** The route that takes this; undefined when none does. */
   match(method: string, path: string): Match<Route> | undefined {
+    const known = this.#known.get(method)?.get(path);
+    if (known !== undefined) return known;
+    const match = this.#find(method, path);
+    if (match !== undefined && path.length <= MAX_KNOWN_PATH) this.#remember(method, path, match);
+    return match;
+  }
+
+  #find(method: string, path: string): Match<Route> | undefined {
     const segments = segmentsOf(path);
     const given: string[] = [];
     const mounted = find(this.#root, segments, 0, method === "HEAD" ? "GET" : method, given);
@@ -54,6 +68,13 @@ export class RouteTable<Route extends RoutePlace> {
   methods(path: string): readonly string[] {
     const methods = methodsAt(this.#root, segmentsOf(path), 0);
     return methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]));
+  }
+
+  #remember(method: string, path: string, match: Match<Route>): void {
+    let paths = this.#known.get(method);
+    if (paths === undefined) this.#known.set(method, (paths = new Map()));
+    if (paths.size >= MAX_KNOWN) paths.clear();
+    paths.set(path, match);
   }
 
   #mount(route: Route): void {

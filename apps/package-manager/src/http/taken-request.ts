@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { parse } from "node:querystring";
 import type { Incoming } from "./pipeline.ts";
 
 /** A request that the server took in; whatever nobody asks for is not worked out. */
@@ -29,10 +28,9 @@ export class TakenRequest implements Incoming {
     return this.#request.socket.remoteAddress ?? "";
   }
 
-  /** Each name with its text, or with a list of texts when it is repeated. */
-  get query(): unknown {
+  get query(): string {
     const at = this.url.indexOf("?");
-    return at === -1 ? {} : parse(this.url.slice(at + 1), undefined, undefined, { maxKeys: 0 });
+    return at === -1 ? "" : this.url.slice(at + 1);
   }
 
   get gone(): AbortSignal {

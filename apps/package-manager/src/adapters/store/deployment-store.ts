@@ -13,7 +13,7 @@ import type { DeploymentPlan } from "../../planner/plan-types.ts";
 const REMEMBERED = 65_536;
 
 /** By key. The index is read where a list that lags would be wrong: before a package is removed. */
-export const DEPLOYMENTS = {
+const DEPLOYMENTS = {
   name: "deployments",
   codec: { version: 1, decode: deploymentRecord },
   indexes: { package: ({ deployment }: DeploymentRecord) => deployment.packageName },
