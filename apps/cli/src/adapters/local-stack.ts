@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess, type SpawnOptions } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, existsSync, fstatSync, globSync, mkdirSync, openSync, readSync } from "node:fs";
+import { closeSync, existsSync, fstatSync, globSync, mkdirSync, openSync, readFileSync, readSync } from "node:fs";
 import { readdir, rm, rmdir } from "node:fs/promises";
 import path from "node:path";
 import { UsageError } from "../exit-code.ts";
@@ -56,14 +56,23 @@ export function runDetached(flags: readonly string[], outFile: string): Detached
   return { pid: child.pid ?? 0, ended: () => code };
 }
 
-/** Whether a process is there. */
+/** Whether a process is there and has not ended; one that nobody has taken leave of (in a container without an init) has. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return true;
+    return !isZombie(pid);
   } catch (thrown) {
     // Another user's process is there too.
     return (thrown as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+function isZombie(pid: number): boolean {
+  try {
+    return /\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    // Not on Linux, or gone meanwhile.
+    return false;
   }
 }
 

@@ -1,7 +1,7 @@
-import { failedPrecondition } from "@oaas/foundation";
+import { abortFault, failedPrecondition, Fault } from "@oaas/foundation";
 import { EXIT, UsageError, type ExitCode } from "../exit-code.ts";
 import { CheckFailed, Lab, type Check, type LabReport } from "../lab/lab.ts";
-import { removeProbe } from "../lab/probe-class.ts";
+import { PROBE, removeProbe } from "../lab/probe-class.ts";
 import { SCENARIOS, type Scenario } from "../lab/scenarios.ts";
 import type { Session } from "../session/session.ts";
 import { dataDirOf, findStack, type RunningStack, type StackHealth } from "../stack/running-stack.ts";
@@ -64,33 +64,37 @@ async function play(
 ): Promise<Result> {
   const { world, colours } = session;
   const checks: Check[] = [];
+  const report = reportTo(session, checks);
   const { createRestClient } = await import("@oaas/contracts/rest");
   const lab = new Lab({
     world,
     stack,
     client: createRestClient({ baseUrl: url, fetch: world.fetch, clock: world.clock }),
-    report: reportTo(session, checks),
+    report,
     target,
     others: clusters.map(({ name }) => name).filter((name) => name !== target),
     patienceMs,
   });
   tell(session, `${colours.bold(scenario.name)}: ${scenario.brief}\n`);
   for (const line of scenario.sees) tell(session, colours.dim(`    ${line}\n`));
-  let failed: unknown;
-  try {
-    await scenario.play(lab);
-  } catch (thrown) {
-    failed = thrown;
-  }
+  const attempt = async (work: Promise<void>): Promise<boolean> =>
+    work.then(
+      () => true,
+      (thrown: unknown) => {
+        if (thrown instanceof CheckFailed || world.signal.aborted) return false;
+        report.checked({ what: "nothing else goes wrong", ok: false, ms: 0, found: Fault.from(thrown).message });
+        return false;
+      },
+    );
+  const isPlayed = await attempt(scenario.play(lab));
   // Whatever happened, the stack is left as it was found.
   await lab.mendAll();
-  if (!world.signal.aborted) {
-    await removeProbe(lab).catch((thrown: unknown) => {
-      failed ??= thrown;
-    });
+  if (world.signal.aborted) {
+    session.note(`Everything is mended; the class may be left: oaas deployment delete ${PROBE}\n`);
+    throw abortFault(world.signal);
   }
-  if (failed !== undefined && !(failed instanceof CheckFailed)) throw failed;
-  const ok = failed === undefined;
+  const isRemoved = await attempt(removeProbe(lab));
+  const ok = isPlayed && isRemoved;
   tell(session, `${ok ? colours.good("as expected") : colours.bad("not as expected")}: ${scenario.name}\n\n`);
   return { scenario: scenario.name, ok, checks };
 }

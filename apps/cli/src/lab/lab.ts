@@ -1,4 +1,4 @@
-import { Fault, isFault, sleep } from "@oaas/foundation";
+import { Fault, isFault, sleep, unavailable } from "@oaas/foundation";
 import type { CallOptions, OperationId, Reply, RestClient } from "@oaas/contracts/rest";
 import type { RunningStack, StackFault, StackHealth } from "../stack/running-stack.ts";
 import type { World } from "../world.ts";
@@ -65,8 +65,7 @@ export class Lab {
   /** How the stack is, as its own clusters' API servers say it. */
   async health(): Promise<StackHealth> {
     const health = await this.#options.stack.health();
-    if (health === undefined)
-      throw new Fault({ kind: "unavailable", service: "the local stack" }, "the local stack is gone");
+    if (health === undefined) throw unavailable("the local stack", "the local stack is gone");
     return health;
   }
 

@@ -10,6 +10,9 @@ export interface KindChange {
   readonly change: "new" | "changed";
 }
 
+/** A cluster that is silent for so long is not there. */
+const ANSWER_MS = 8_000;
+
 /** What installing our kinds would change, as the cluster itself says; nothing is changed. */
 export async function kindChanges(client: KubeClient): Promise<readonly KindChange[]> {
   const definitions = client.resource(DEFINITIONS);
@@ -17,7 +20,7 @@ export async function kindChanges(client: KubeClient): Promise<readonly KindChan
     KINDS.map(async (kind): Promise<KindChange | undefined> => {
       const manifest = crdManifest(kind);
       const { name } = manifest.metadata;
-      const present = await definitions.find({ namespace: "", name });
+      const present = await definitions.find({ namespace: "", name }, { deadlineMs: ANSWER_MS });
       if (present === undefined) return { name, change: "new" };
       const would = await definitions.apply(manifest, { fieldManager: KINDS_MANAGER, force: true, dryRun: true });
       return equalJson(would.spec, present.spec) ? undefined : { name, change: "changed" };

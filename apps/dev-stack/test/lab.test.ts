@@ -1,0 +1,159 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { eventually, processesWith } from "@oaas/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { oaas } from "./stack-process.ts";
+
+/** The local stack and its failure lab as a person uses them: `oaas up`, `status`, `lab`, `down`, `reset`, each a program of its own. */
+const folder = mkdtempSync(path.join(tmpdir(), "oaas-lab-"));
+const dataDir = path.join(folder, "data");
+const on = ["--data", dataDir];
+
+interface Health {
+  readonly status: string;
+  readonly process: { readonly pid: number };
+  readonly broken: readonly unknown[];
+  readonly package_manager: { readonly url: string };
+  readonly clusters: readonly { readonly apiUrl: string; readonly classes: readonly { readonly name: string }[] }[];
+}
+
+const healthNow = async (): Promise<Health> => {
+  const { stdout } = await oaas(["status", ...on, "-o", "json"]);
+  return JSON.parse(stdout) as Health;
+};
+const classesIn = ({ clusters }: Health): string[] =>
+  clusters.flatMap(({ classes }) => classes.map(({ name }) => name));
+
+beforeAll(async () => {
+  const { exitCode, stdout, stderr } = await oaas(["up", "--detach", "--ports", "0", ...on, "-o", "json"]);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+  expect(JSON.parse(stdout)).toMatchObject({ status: "healthy", package_manager: { state: "running" } });
+});
+afterAll(async () => {
+  await oaas(["down", ...on]);
+  for (const pid of processesWith(dataDir)) process.kill(pid, "SIGKILL");
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe("oaas lab", () => {
+  test("lists what can go wrong", async () => {
+    const { exitCode, stdout } = await oaas(["lab", "-o", "name"]);
+    expect({ exitCode, stdout }).toEqual({
+      exitCode: 0,
+      stdout: ["cluster-down", "crm-killed", "partition", "pm-killed", "image-broken", "node-lost"]
+        .map((name) => `scenario/${name}\n`)
+        .join(""),
+    });
+  });
+
+  test("every scenario goes as it says, and leaves nothing behind", async () => {
+    const before = await healthNow();
+    const { exitCode, stdout, stderr } = await oaas(["lab", "run", "all", ...on, "-o", "json"], { timeoutMs: 550_000 });
+    expect({ exitCode, stderr }, stdout).toEqual({ exitCode: 0, stderr: "" });
+    const results = JSON.parse(stdout) as { scenario: string; ok: boolean; checks: { what: string; ok: boolean }[] }[];
+    expect(results.map(({ scenario, ok }) => [scenario, ok])).toEqual(
+      ["cluster-down", "crm-killed", "partition", "pm-killed", "image-broken", "node-lost"].map((name) => [name, true]),
+    );
+    for (const { scenario, checks } of results) expect(checks.length, scenario).toBeGreaterThanOrEqual(4);
+    const after = await healthNow();
+    expect(after.broken).toEqual([]);
+    expect(classesIn(after)).toEqual(classesIn(before));
+    const packages = await fetch(`${after.package_manager.url}/api/v1/packages?name_pattern=lab`);
+    expect(await packages.json()).toEqual([]);
+  }, 600_000);
+
+  test("a check that does not come true ends with 1, says which, and everything is put back all the same", async () => {
+    const { exitCode, stdout } = await oaas(["lab", "run", "partition", "--timeout", "1ms", ...on]);
+    expect(exitCode, stdout).toBe(1);
+    expect(stdout).toMatch(/✗ the class runs in every cluster .*\n +but .*edge is /);
+    expect(stdout).toContain("not as expected: partition");
+    const after = await healthNow();
+    expect({ broken: after.broken, left: classesIn(after).filter((name) => name.startsWith("lab-")) }).toEqual({
+      broken: [],
+      left: [],
+    });
+  });
+
+  test.each([
+    ["an unknown scenario", ["lab", "run", "earthquake", ...on], 2, "cluster-down"],
+    ["no scenario", ["lab", "run", ...on], 2, "which scenario"],
+    ["an unknown cluster", ["lab", "run", "partition", "--cluster", "moon", ...on], 2, "edge, cloud, far-edge"],
+    ["no stack there", ["lab", "run", "partition", "--data", path.join(folder, "none")], 1, "oaas up"],
+  ])("%s is told", async (_why, args, code, mentioned) => {
+    const { exitCode, stderr } = await oaas(args);
+    expect({ exitCode, stderr }).toEqual({ exitCode: code, stderr: expect.stringContaining(mentioned) as string });
+  });
+
+  test("only who can read the state file may break something", async () => {
+    const { stdout } = await oaas(["status", ...on, "-o", "json"]);
+    expect(stdout).not.toContain("secret");
+    const { pageUrl } = JSON.parse(readFileSync(path.join(dataDir, "stack.json"), "utf8")) as { pageUrl: string };
+    for (const headers of [{}, { authorization: "Bearer guess" }]) {
+      const answer = await fetch(`${pageUrl}/control/break`, {
+        method: "POST",
+        headers,
+        body: '{"fault":"pm-killed"}',
+      });
+      expect(answer.status).toBe(401);
+    }
+    expect((await fetch(`${pageUrl}/control/break`)).status).toBe(405);
+    expect((await healthNow()).broken).toEqual([]);
+  });
+});
+
+describe("oaas up, status, down and reset", () => {
+  test("a second start on the folder names the process that has it", async () => {
+    const { pid } = (await healthNow()).process;
+    const { exitCode, stderr } = await oaas(["up", "--detach", "--ports", "0", ...on]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining(`process ${pid}`) as string });
+    expect(stderr).toContain("oaas down");
+    expect((await healthNow()).process.pid, "the first goes on, and is found").toBe(pid);
+  });
+
+  test("logs of every part are there to be read", async () => {
+    const { stdout } = await oaas(["status", "--logs", "200", ...on]);
+    expect(stdout).toMatch(/^package-manager .*audit/m);
+  });
+
+  test("nothing is deleted without a yes", async () => {
+    const { exitCode, stderr } = await oaas(["reset", ...on]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining("--yes") as string });
+    expect((await healthNow()).status).toBe("healthy");
+  });
+
+  test("down stops in order; up finds all again; after a kill -9 too; reset deletes what is the stack's, and only that", async () => {
+    const first = await healthNow();
+    expect((await oaas(["down", ...on])).exitCode).toBe(0);
+    expect(processesWith(dataDir)).toEqual([]);
+    expect(existsSync(path.join(dataDir, "stack.json"))).toBe(false);
+    expect(await oaas(["status", ...on])).toMatchObject({ exitCode: 3, stdout: expect.stringContaining("oaas up") });
+    expect((await oaas(["down", ...on])).exitCode, "stopping twice is stopping once").toBe(0);
+
+    expect((await oaas(["up", "-d", "--ports", "0", ...on])).exitCode).toBe(0);
+    const second = await healthNow();
+    expect(classesIn(second)).toEqual(classesIn(first));
+    process.kill(second.process.pid, "SIGKILL");
+    await eventually(() => expect(processesWith(dataDir)).toEqual([]));
+    expect(await oaas(["status", ...on])).toMatchObject({
+      exitCode: 3,
+      stdout: expect.stringContaining("ended without notice"),
+    });
+
+    writeFileSync(path.join(dataDir, "mine.txt"), "keep me");
+    expect((await oaas(["reset", "--yes", ...on])).exitCode).toBe(0);
+    expect(readdirSync(dataDir)).toEqual(["mine.txt"]);
+    expect(await oaas(["reset", "--yes", ...on])).toMatchObject({ exitCode: 0 });
+  });
+
+  test("a folder that is not a stack's is left alone", async () => {
+    const strange = path.join(folder, "strange");
+    mkdirSync(path.join(strange, "clusters"), { recursive: true });
+    const { exitCode, stderr } = await oaas(["reset", "--yes", "--data", strange]);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 2,
+      stderr: expect.stringContaining("no data folder of a local stack") as string,
+    });
+    expect(readdirSync(strange)).toEqual(["clusters"]);
+  });
+});
