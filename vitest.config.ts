@@ -11,7 +11,6 @@ const QUICK_CONTROLLERS = [
   "ownership",
   "quota",
   "template-roll-out",
-  "templates",
 ];
 
 /**
