@@ -66,7 +66,8 @@ async function normalised({ kind, content }: WishDocument): Promise<object> {
     return read.ok ? contract.packageToWire(read.value) : content;
   }
   const read = contract.classDeploymentFromWire(content);
-  return read.ok ? contract.classDeploymentToWire({ deployment: read.value } as never) : content;
+  // Its condition says nothing about the wish, and is left out of the comparison; the form has a place for it.
+  return read.ok ? contract.classDeploymentToWire({ deployment: read.value, condition: "pending" }) : content;
 }
 
 /** What the platform adds says nothing about the wish. */

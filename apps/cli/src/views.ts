@@ -36,7 +36,7 @@ export function deploymentView({ now, colours }: Look): View<ItemOf<"listDeploym
     columns: [
       { header: "KEY", cell: ({ key }) => key },
       { header: "CLASS", cell: ({ package_name, class_key }) => `${package_name}.${class_key}` },
-      { header: "CONDITION", cell: ({ condition }) => stateText(condition, colours) },
+      { header: "CONDITION", cell: ({ condition }) => stateText(titled(condition), colours) },
       {
         header: "CLUSTERS",
         cell: ({ status, target_envs }) => (status?.selected_envs ?? target_envs ?? []).join(", ") || "-",
@@ -46,6 +46,11 @@ export function deploymentView({ now, colours }: Look): View<ItemOf<"listDeploym
       { header: "AVAILABILITY", isWide: true, cell: ({ status }) => percentText(status?.achieved_quorum_availability) },
     ],
   };
+}
+
+/** `RUNNING`, as the contract writes it here, in the form that it has everywhere else. */
+function titled(word: string): string {
+  return word.slice(0, 1) + word.slice(1).toLowerCase();
 }
 
 export function classView(): View<ItemOf<"listClasses">> {

@@ -1,3 +1,4 @@
+import { isFault } from "@oaas/foundation";
 import { applyDocument, prospectOf, validOf, type Prospect } from "../apply.ts";
 import { changesText } from "../documents/changes.ts";
 import type { WishDocument } from "../documents/document.ts";
@@ -32,7 +33,7 @@ export async function applyFiles(session: Session, flags: ApplyFlags, ...paths: 
   for (const document of inOrder(good)) {
     const prospect = await prospectOf(session, document);
     if (flags.dryRun) {
-      await foretell(session, prospect);
+      await foretell(session, prospect, good);
       continue;
     }
     const code = await applyDocument(session, prospect, flags);
@@ -75,14 +76,30 @@ function underName(document: WishDocument, name: string | undefined): WishDocume
 }
 
 /** What would happen: the change, and for a deployment the plan's own words. */
-async function foretell(session: Session, { document, action, changes }: Prospect): Promise<void> {
+async function foretell(
+  session: Session,
+  { document, action, changes }: Prospect,
+  all: readonly WishDocument[],
+): Promise<void> {
   const { kind, name, content } = document;
-  const isPlanned = kind === "deployment" && action !== "nothing";
-  const plan = isPlanned ? (await session.call("createPlan", { body: { deployment: content } })).value : undefined;
+  const plan = kind === "deployment" && action !== "nothing" ? await planOf(session, content, all) : undefined;
   const result = action === "nothing" ? "unchanged" : `would ${action}`;
-  const explained = plan === undefined ? "" : `${plan.explanation.trimEnd().replaceAll(/^/gm, "  ")}\n`;
+  const words = typeof plan === "string" ? plan : (plan?.explanation ?? "");
+  const explained = words === "" ? "" : `${words.trimEnd().replaceAll(/^/gm, "  ")}\n`;
   const line = `${kind}/${name}: ${result}\n${changesText(changes, session.colours)}${explained}`;
   session.doneOne({ kind, name, result, changes, ...(plan === undefined ? {} : { plan }) }, line);
+}
+
+/** The plan of a deployment; a sentence while the package it needs is only about to be applied. */
+async function planOf(session: Session, deployment: WishDocument["content"], all: readonly WishDocument[]) {
+  try {
+    return (await session.call("createPlan", { body: { deployment } })).value;
+  } catch (thrown) {
+    const needed = deployment["package_name"];
+    const isComing = all.some(({ kind, name }) => kind === "package" && name === needed);
+    if (!isComing || !isFault(thrown, "not-found")) throw thrown;
+    return `It is planned when package ${String(needed)} is there.`;
+  }
 }
 
 async function waitForAll(session: Session, applied: readonly Prospect[], flags: ApplyFlags): Promise<ExitCode> {

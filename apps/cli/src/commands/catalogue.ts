@@ -1,3 +1,4 @@
+import { stateText } from "../output/colours.ts";
 import type { Session } from "../session/session.ts";
 import { classView, functionView, runtimeView } from "../views.ts";
 
@@ -35,7 +36,9 @@ export async function topology(session: Session): Promise<void> {
     const draw = (id: string, lead: string, isLast: boolean, depth: number, above: ReadonlySet<string>): void => {
       const node = nodes.get(id);
       const mark = depth === 0 ? "" : isLast ? "└─ " : "├─ ";
-      lines.push(`${lead}${mark}${node?.node_type ?? "?"} ${id}  ${node?.status ?? ""}`.trimEnd());
+      const type = node?.node_type ?? "?";
+      const state = node ? stateText(node.status, session.colours) : "";
+      lines.push(`${lead}${mark}${type} ${id.replace(`${type}::`, "")}  ${state}`.trimEnd());
       if (above.has(id)) return;
       const inner = depth === 0 ? "" : `${lead}${isLast ? "   " : "│  "}`;
       const all = children.get(id) ?? [];

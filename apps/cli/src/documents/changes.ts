@@ -1,4 +1,5 @@
 import { equalJson, pathOf, ROOT_PATH } from "@oaas/foundation";
+import { stringify } from "yaml";
 import type { Colours } from "../output/colours.ts";
 
 /** One difference between two documents. */
@@ -40,10 +41,18 @@ function keyOf(item: unknown): string | undefined {
 export function changesText(changes: readonly Change[], colours: Colours): string {
   const shown = (value: unknown): string => JSON.stringify(value);
   return changes
-    .flatMap(({ path, before, after }) => [
-      ...(before === undefined ? [] : [colours.bad(`- ${path}: ${shown(before)}`)]),
-      ...(after === undefined ? [] : [colours.good(`+ ${path}: ${shown(after)}`)]),
-    ])
+    .flatMap(({ path, before, after }) => {
+      // A whole document reads better as what it will be.
+      if (path === ROOT_PATH && before === undefined)
+        return stringify(after)
+          .trimEnd()
+          .split("\n")
+          .map((line) => colours.good(`+ ${line}`));
+      return [
+        ...(before === undefined ? [] : [colours.bad(`- ${path}: ${shown(before)}`)]),
+        ...(after === undefined ? [] : [colours.good(`+ ${path}: ${shown(after)}`)]),
+      ];
+    })
     .map((line) => `  ${line}\n`)
     .join("");
 }
