@@ -77,7 +77,7 @@ export function embeddedServer(options: EmbeddedOptions): EmbeddedServer {
     questions: () => access.questions,
     prepare: ensureBootstrapRoles,
     // An open server refuses nobody, and so need not ask.
-    ...(users === undefined ? {} : { gate: access.gate }),
+    ...(users === undefined ? {} : { gate: access.gate, grants: access.grants }),
     ...(journal === undefined ? {} : { journal }),
     ...(historyLimit === undefined ? {} : { historyLimit }),
   });

@@ -10,7 +10,7 @@ import { KindRegistry } from "./kinds/kind-registry.ts";
 import { statusAnswer } from "./request/answers.ts";
 import { serverPages } from "./request/server-pages.ts";
 import { internalError } from "./request/refusals.ts";
-import { Router, type Gate, type Page, type Questions } from "./request/router.ts";
+import { Router, type Gate, type Grants, type Page, type Questions } from "./request/router.ts";
 import type { Journal } from "./store/journal.ts";
 import { ObjectStore } from "./store/object-store.ts";
 import { columnTables } from "./verbs/column-table.ts";
@@ -36,6 +36,8 @@ export interface ApiServerOptions {
   readonly gate?: Gate;
   /** Answers what is never kept: reviews, tokens. */
   readonly questions?: (objects: ClusterObjects) => Questions;
+  /** Who may give rights to others; everyone without it. */
+  readonly grants?: Grants;
   /** Discovery, schemas and whatever else is no object; asked in order, before objects are looked for. */
   readonly pages?: (kinds: KindRegistry) => readonly Page[];
   /** Makes what every cluster has beside namespaces, before anyone else writes. */
@@ -78,6 +80,7 @@ export class ApiServer implements Api {
       presenter: new Presenter(options.tables ?? columnTables(clock)),
       closing: this.#closing.signal,
       ...(options.questions === undefined ? {} : { questions: options.questions(this.objects) }),
+      ...(options.grants === undefined ? {} : { grants: options.grants }),
       isServed: ({ kind, version }) => this.kinds.find(kind.group, version.name, kind.resource) !== undefined,
     });
     this.#router = new Router({

@@ -168,6 +168,8 @@ export { decodeFields, encodeFields } from "./apply/fields-v1.ts";
 export { memberElement, type PathElement } from "./apply/path-element.ts";
 export { managersOf, type FieldManager, type FieldManagers } from "./apply/managed-fields.ts";
 export { withOwnersOf, withOwnersOfScale, type ScaledKind } from "./apply/scale-owners.ts";
+export { isReadableAs } from "./apply/config-errors.ts";
 export { applied, updated, type FieldWriter, type WriteContext } from "./apply/server-side-apply.ts";
+export { goText } from "./go-text.ts";
 export { applyStrategicMergePatch } from "./strategic-merge-patch.ts";
 export { openApiSchemas } from "./schema/openapi-schemas.ts";

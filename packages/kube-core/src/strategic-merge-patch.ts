@@ -109,17 +109,30 @@ function mergedList({ live, items, order, removed, schema }: ListPatch): readonl
   const added = wanted.filter(
     (item, at) => !known.has(idOf(item)) && wanted.findIndex((one) => idOf(one) === idOf(item)) === at,
   );
-  const fresh = added.map(asNew);
+  const fresh = added.map(asNewItem);
   if (order !== undefined) checkOrder(wanted, order, idOf);
   return inOrder([...result, ...fresh], (order ?? wanted).map(idOf), live.map(idOf), idOf);
 }
 
-/** What was not there is taken as it is: nothing in it is carried out, only left out. */
-function asNew(value: JsonValue): JsonValue {
-  if (isJsonArray(value)) return value.map(asNew);
+/** A member that was not there is taken as it is: nothing in it is carried out, and a map that says what to do with itself is left out whole. */
+function asNew(value: JsonValue): JsonValue | undefined {
+  if (isJsonArray(value)) return value.flatMap((item) => asNew(item) ?? []);
   if (!isJsonObject(value)) return value;
-  const members = Object.entries(value).filter(([name, member]) => member !== null && !isDirective(name));
-  return Object.fromEntries(members.map(([name, member]) => [name, asNew(member)]));
+  return memberOf(value, DIRECTIVE) === undefined ? withoutDirectives(value, asNew) : undefined;
+}
+
+/** A new item of a list too, but there only the directives are left out. */
+function asNewItem(value: JsonValue): JsonValue {
+  if (isJsonArray(value)) return value.map(asNewItem);
+  return isJsonObject(value) ? withoutDirectives(value, asNewItem) : value;
+}
+
+function withoutDirectives(object: JsonObject, of: (member: JsonValue) => JsonValue | undefined): JsonObject {
+  const members = Object.entries(object).flatMap(([name, member]): [string, JsonValue][] => {
+    const fresh = member === null || isDirective(name) ? undefined : of(member);
+    return fresh === undefined ? [] : [[name, fresh]];
+  });
+  return Object.fromEntries(members);
 }
 
 function isDirective(name: string): boolean {

@@ -16,19 +16,6 @@ const EXPLANATIONS: readonly Explanation[] = [
       both(real, embedded, "body.message", (text) => text.startsWith("failed to create typed patch object")),
   },
   {
-    id: "decoder-words",
-    explains: (_, real, embedded) =>
-      sameCode(real, embedded) && both(real, embedded, "body.details.causes[0].field", (text) => text === "patch"),
-  },
-  {
-    id: "strict-patch",
-    explains: (operation, real, embedded) =>
-      operation?.validation === "Strict" &&
-      at(real, "code") === 422 &&
-      at(embedded, "code") === 400 &&
-      at(real, "body.details.causes[0].field") === "patch",
-  },
-  {
     id: "pod-warnings",
     explains: (_, real, embedded) => equalJson(withoutWarnings(real), withoutWarnings(embedded)),
   },

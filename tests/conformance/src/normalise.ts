@@ -32,7 +32,7 @@ export class Normaliser {
   text(text: string): string {
     return (
       this.#string(text)
-        .replaceAll(/(resourceVersion:? "?)\d+/g, "$1<rv>")
+        .replaceAll(/((?:resourceVersion|Resource Version):?\s+"?)\d+/g, "$1<rv>")
         .replaceAll(/\b(\d+d)?(\d+h)?(\d+m)?\d+(\.\d+)?(s|ms)\b( ago)?/g, "<age>")
         .replaceAll(/(CreationTimestamp|Start Time|Started|Finished):(\s+)\w{3}, \d.*$/gm, "$1:$2<time>")
         // Columns are as wide as what is in them.
@@ -96,7 +96,7 @@ export class Normaliser {
   }
 
   #string(text: string): string {
-    let result = text
+    let result = withSortedQuotes(text)
       .replaceAll(UUID, (uid) => this.#numbered(this.#uids, uid, "uid"))
       .replaceAll(TIME, (_, fraction: string | undefined) => (fraction === undefined ? "<time>" : "<microtime>"))
       .replaceAll(TOKEN, "<token>")
@@ -137,4 +137,29 @@ function listMetadata(metadata: JsonObject): JsonObject {
 
 function sorted(items: readonly JsonValue[]): readonly JsonValue[] {
   return [...items].sort((a, b) => (canonicalJson(a) < canonicalJson(b) ? -1 : 1));
+}
+
+/** A text of JSON in quotes that is an object: what a message says it has found. */
+const QUOTED = /"\{(?:[^"\\]|\\.)*\}"/g;
+
+/** Objects that a message quotes have no order either; those of one server stand as Go's types do, those of the other by name. */
+function withSortedQuotes(text: string): string {
+  return text.replaceAll(QUOTED, (quoted) => {
+    try {
+      const object = JSON.parse(JSON.parse(quoted) as string) as JsonValue;
+      return JSON.stringify(canonicalJson(withSortedManagers(object)));
+    } catch {
+      // A piece of an object, or something that only looks like one: it is compared as it stands.
+      return quoted;
+    }
+  });
+}
+
+function withSortedManagers(value: JsonValue): JsonValue {
+  if (!isJsonObject(value) || !isJsonObject(value["metadata"] ?? null)) return value;
+  const metadata = value["metadata"] as JsonObject;
+  const { managedFields } = metadata;
+  return isJsonArray(managedFields)
+    ? { ...value, metadata: { ...metadata, managedFields: sorted(managedFields) } }
+    : value;
 }

@@ -145,7 +145,7 @@ describe("access", () => {
       'User "ben"',
     );
     expect(access.gate.refusal(request("ann", asBen), LIST_PODS)?.message).toBe(
-      'users "ben" is forbidden: User "ann" cannot impersonate resource "users" in API group "" at the cluster scope',
+      'pods is forbidden: User "ann" cannot impersonate-on:user-info:list resource "pods" in API group "" in the namespace "default"',
     );
   });
 });

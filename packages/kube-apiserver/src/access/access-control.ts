@@ -1,6 +1,7 @@
 import type { Clock, Ids } from "@oaas/foundation";
-import type { Gate, Questions } from "../request/router.ts";
+import type { Gate, Grants, Questions } from "../request/router.ts";
 import { AccessGate } from "./access-gate.ts";
+import { AccessGrants } from "./grants.ts";
 import { accessQuestions } from "./access-questions.ts";
 import { Authenticator } from "./authenticator.ts";
 import { Authorizer, type AccessObjects } from "./authorizer.ts";
@@ -27,6 +28,7 @@ export interface AccessOptions {
 export interface AccessControl {
   readonly gate: Gate;
   readonly questions: Questions;
+  readonly grants: Grants;
 }
 
 /** Access by tokens and roles. */
@@ -36,6 +38,7 @@ export function accessControl(options: AccessOptions): AccessControl {
   return {
     gate: { refusal: (request, attempt) => control().gate.refusal(request, attempt) },
     questions: { answer: (question) => control().questions.answer(question) },
+    grants: { refusal: (request, grant) => control().grants.refusal(request, grant) },
   };
 }
 
@@ -52,5 +55,9 @@ function assembled({ clock, ids, key, users = new Map(), withoutCredentials, obj
   });
   const authorizer = new Authorizer(cluster);
   const gate = new AccessGate(authenticator, authorizer);
-  return { gate, questions: accessQuestions({ clock, ids, gate, authenticator, authorizer, tokens, read }) };
+  return {
+    gate,
+    questions: accessQuestions({ clock, ids, gate, authenticator, authorizer, tokens, read }),
+    grants: new AccessGrants(gate, authorizer),
+  };
 }

@@ -4,13 +4,16 @@ import type { Attempt, Gate } from "../request/router.ts";
 import type { Authenticator } from "./authenticator.ts";
 import type { Authorizer } from "./authorizer.ts";
 import { forbiddenPath, forbiddenResource, UNAUTHORIZED } from "./forbidden.ts";
+import { impersonated } from "./impersonation.ts";
 import type { ResourceAttempt } from "./policy-rule.ts";
-import { AUTHENTICATED, type User } from "./user.ts";
+import type { User } from "./user.ts";
 
 /** Who asks, and whether they may: tokens, impersonation, roles. */
 export class AccessGate implements Gate {
   readonly #authenticator: Authenticator;
   readonly #authorizer: Authorizer;
+  /** Who makes a request, for those who ask again while it is answered. */
+  readonly #known = new WeakMap<object, User>();
 
   constructor(authenticator: Authenticator, authorizer: Authorizer) {
     this.#authenticator = authenticator;
@@ -18,8 +21,9 @@ export class AccessGate implements Gate {
   }
 
   refusal(request: ApiRequest, attempt: Attempt): Status | undefined {
-    const user = this.identify(request);
+    const user = this.#identified(request, attempt);
     if ("status" in user) return user;
+    this.#known.set(request, user);
     const { group, resource } = attempt;
     if (group === undefined || resource === undefined) {
       const visit = { verb: attempt.verb, path: attempt.path };
@@ -29,36 +33,15 @@ export class AccessGate implements Gate {
     return this.#authorizer.mayDo(user, wanted) ? undefined : forbiddenResource(user, wanted);
   }
 
-  /** The user for whom the request is made; whoever speaks for another must be allowed to. */
+  /** The user for whom a request is made that was let in; or who brings it, where nobody stands at the gate. */
   identify(request: Pick<ApiRequest, "headers">): User | Status {
+    return this.#known.get(request) ?? this.#authenticator.userOf(request) ?? UNAUTHORIZED;
+  }
+
+  #identified(request: ApiRequest, attempt: Attempt): User | Status {
     const user = this.#authenticator.userOf(request);
     if (user === undefined) return UNAUTHORIZED;
-    const name = request.headers["impersonate-user"];
-    if (name === undefined || name === "") return user;
-    const groups = (request.headers["impersonate-group"] ?? "")
-      .split(",")
-      .map((group) => group.trim())
-      .filter(Boolean);
-    const attempts: readonly ResourceAttempt[] = [
-      impersonation(name),
-      ...groups.map((group) => ({ verb: "impersonate", group: "", resource: "groups", name: group })),
-    ];
-    const refused = attempts.find((attempt) => !this.#authorizer.mayDo(user, attempt));
-    if (refused !== undefined) return forbiddenResource(user, refused);
-    return { name, groups: [...groups, ...ownGroups(name), AUTHENTICATED] };
+    const { "impersonate-user": name = "" } = request.headers;
+    return name === "" ? user : impersonated(this.#authorizer, user, request.headers, attempt);
   }
-}
-
-const ACCOUNT = /^system:serviceaccount:([^:]+):([^:]+)$/;
-
-function impersonation(user: string): ResourceAttempt {
-  const [, namespace, name] = ACCOUNT.exec(user) ?? [];
-  if (namespace === undefined || name === undefined)
-    return { verb: "impersonate", group: "", resource: "users", name: user };
-  return { verb: "impersonate", group: "", resource: "serviceaccounts", namespace, name };
-}
-
-function ownGroups(user: string): readonly string[] {
-  const [, namespace] = ACCOUNT.exec(user) ?? [];
-  return namespace === undefined ? [] : ["system:serviceaccounts", `system:serviceaccounts:${namespace}`];
 }

@@ -59,12 +59,14 @@ export class Authorizer {
   }
 
   #gather(user: User): Rights {
-    const everywhere = this.#bindings("clusterrolebindings", user).flatMap((binding) => this.#rulesOf(binding, ""));
+    const everywhere = this.#bindings("clusterrolebindings", user).flatMap(
+      (binding) => this.rulesOf(binding, "") ?? [],
+    );
     const within = new Map<string, JsonObject[]>();
     for (const binding of this.#bindings("rolebindings", user)) {
       const namespace = textAt(objectAt(binding, "metadata"), "namespace");
       const rules = within.get(namespace) ?? [];
-      rules.push(...this.#rulesOf(binding, namespace));
+      rules.push(...(this.rulesOf(binding, namespace) ?? []));
       within.set(namespace, rules);
     }
     return { everywhere, within };
@@ -77,15 +79,16 @@ export class Authorizer {
     });
   }
 
-  #rulesOf(binding: JsonObject, namespace: string): readonly JsonObject[] {
+  /** The rules of the role that a binding names; undefined when it is not there. */
+  rulesOf(binding: JsonObject, namespace: string): readonly JsonObject[] | undefined {
     const reference = objectAt(binding, "roleRef");
     const name = textAt(reference, "name");
     if (textAt(reference, "kind") === "Role") {
       const role = this.#objects.get({ group: GROUP, resource: "roles" }, { namespace, name });
-      return role === undefined ? [] : objectsAt(role, "rules");
+      return role === undefined ? undefined : objectsAt(role, "rules");
     }
     const role = this.#objects.get({ group: GROUP, resource: "clusterroles" }, { name });
-    return role === undefined ? [] : this.#clusterRules(role, new Set([name]));
+    return role === undefined ? undefined : this.#clusterRules(role, new Set([name]));
   }
 
   /** A cluster role's own rules and those of the roles that it gathers, which may gather others. */

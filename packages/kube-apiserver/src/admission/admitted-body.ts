@@ -11,6 +11,7 @@ import type { Kind, KindVersion, ScalePaths } from "../kinds/kind.ts";
 import { valueAtPath } from "../kinds/rules-of.ts";
 import { badRequest } from "../request/refusals.ts";
 import { isBuiltIn } from "../verbs/world.ts";
+import { embeddedMetadataErrors } from "./embedded-metadata.ts";
 import { metadataTypeError } from "./metadata-types.ts";
 
 /** A kind in one of its versions. */
@@ -46,9 +47,13 @@ export function completed({ kind, version }: OfKind, object: JsonObject): JsonOb
 /** Everything that is wrong with an object that was taken in; `live` is what it replaces, for rules that compare. */
 export function objectErrors({ kind, version }: OfKind, object: JsonObject, live?: JsonObject): readonly FieldError[] {
   return [
-    ...kind.rules.errors(object),
+    ...kind.rules.errors(object, live),
     ...(kind.rules.isValidatedBySchema
-      ? [...customResourceErrors(object, version.schema, live), ...scaleErrors(object, version.scale)]
+      ? [
+          ...customResourceErrors(object, version.schema, live),
+          ...embeddedMetadataErrors(object, version.schema),
+          ...scaleErrors(object, version.scale),
+        ]
       : []),
   ];
 }

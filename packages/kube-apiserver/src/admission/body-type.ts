@@ -1,5 +1,6 @@
 import { err, ok, type Result } from "@oaas/foundation";
-import type { JsonObject, Status } from "@oaas/kube-core";
+import { formatApiVersion, type JsonObject, type Status } from "@oaas/kube-core";
+import { KIND_DATA } from "../kinds/kind-data.ts";
 import { badRequest, invalid } from "../request/refusals.ts";
 import { apiVersionOf, isBuiltIn } from "../verbs/world.ts";
 import type { OfKind } from "./admitted-body.ts";
@@ -19,8 +20,52 @@ function builtInBody(of: OfKind, sent: JsonObject, apiVersion: string): Result<J
   const [said, saidVersion] = [textOf(sent["kind"]) || kind, textOf(sent["apiVersion"]) || apiVersion];
   if (said === kind && saidVersion === apiVersion) return ok({ ...sent, kind, apiVersion });
   const version = saidVersion.split("/").at(-1) ?? "";
+  if (said === kind && isOldVersion(of, saidVersion)) return err(badRequest(otherVersion(saidVersion, apiVersion)));
+  if (isKnownType(said, saidVersion)) {
+    const types = `converting (${version}.${said}) to (${packageOf(of.kind.group)}.${kind}): unknown conversion`;
+    return err(badRequest(`${said} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${types}`));
+  }
   const why = `no kind ${JSON.stringify(said)} is registered for version ${JSON.stringify(saidVersion)} in scheme "pkg/runtime/scheme.go:111"`;
   return err(badRequest(`${said} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${why}`));
+}
+
+function otherVersion(said: string, wanted: string): string {
+  return `the API version in the data (${said}) does not match the expected API version (${wanted})`;
+}
+
+/** Versions that are served no longer, which the real server still reads. */
+const OLD_VERSIONS: ReadonlySet<string> = new Set([
+  "apps/v1beta1",
+  "apps/v1beta2",
+  "autoscaling/v2beta1",
+  "autoscaling/v2beta2",
+  "batch/v1beta1",
+  "coordination.k8s.io/v1beta1",
+  "discovery.k8s.io/v1beta1",
+  "events.k8s.io/v1beta1",
+  "extensions/v1beta1",
+  "networking.k8s.io/v1beta1",
+  "policy/v1beta1",
+  "rbac.authorization.k8s.io/v1alpha1",
+  "rbac.authorization.k8s.io/v1beta1",
+  "scheduling.k8s.io/v1alpha1",
+  "scheduling.k8s.io/v1beta1",
+  "storage.k8s.io/v1beta1",
+]);
+
+function isOldVersion({ kind }: OfKind, said: string): boolean {
+  const isServed = kind.versions.some((version) => apiVersionOf({ kind, version }) === said);
+  const isOwn = said.startsWith(`${kind.group}/`) || said.startsWith("extensions/");
+  return isServed || (isOwn && OLD_VERSIONS.has(said));
+}
+
+function isKnownType(kind: string, apiVersion: string): boolean {
+  return KIND_DATA.resources.some((resource) => resource.kind === kind && formatApiVersion(resource) === apiVersion);
+}
+
+/** Where Go keeps the types of a group. */
+function packageOf(group: string): string {
+  return group === "" ? "core" : (group.split(".")[0] ?? "");
 }
 
 function customBody(of: OfKind, sent: JsonObject, apiVersion: string): Result<JsonObject, Status> {
@@ -32,8 +77,7 @@ function customBody(of: OfKind, sent: JsonObject, apiVersion: string): Result<Js
     return err(badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why}`));
   }
   if (saidVersion !== apiVersion) {
-    const why = `the API version in the data (${saidVersion}) does not match the expected API version (${apiVersion})`;
-    return err(badRequest(why));
+    return err(badRequest(otherVersion(saidVersion, apiVersion)));
   }
   const error = {
     reason: "FieldValueInvalid",

@@ -2,6 +2,9 @@ import { createHash } from "node:crypto";
 import type { JsonObject } from "@oaas/kube-core";
 import type { ApiRequest, ApiResponse } from "../api.ts";
 import type { KindRegistry } from "../kinds/kind-registry.ts";
+import { KIND_DATA } from "../kinds/kind-data.ts";
+import { statusAnswer } from "../request/answers.ts";
+import { unknownPath } from "../request/refusals.ts";
 import type { Page } from "../request/router.ts";
 import { groupsOf, type Group } from "./group-versions.ts";
 import { aggregated, groupInfo, resourceList } from "./resource-lists.ts";
@@ -18,9 +21,24 @@ export function discoveryPages(kinds: KindRegistry): Page {
   };
   return {
     answer: (request, path) =>
-      request.method === "GET" ? discovered(request, path.replace(/\/$/, ""), groups()) : undefined,
+      path === "/"
+        ? json({ paths: pathsOf(groups()) })
+        : request.method === "GET"
+          ? discovered(request, path.replace(/\/$/, ""), groups())
+          : undefined,
   };
 }
+
+/** The ways into the server, as its first page lists them. */
+function pathsOf(groups: readonly Group[]): readonly string[] {
+  const known = groups.flatMap(({ name, versions }) => {
+    const root = name === "" ? "/api" : `/apis/${name}`;
+    return [root, ...versions.map(({ version }) => `${root}/${version}`)];
+  });
+  return [...known, ...OTHER_PATHS].toSorted();
+}
+
+const OTHER_PATHS = ["/apis", "/apis/", "/healthz", "/livez", "/openapi/v2", "/openapi/v3", "/readyz", "/version"];
 
 function discovered(request: ApiRequest, path: string, groups: readonly Group[]): ApiResponse | undefined {
   const [, root, name, version, ...more] = path.split("/");
@@ -33,7 +51,12 @@ function discovered(request: ApiRequest, path: string, groups: readonly Group[])
   if (group === undefined) return undefined;
   if (version === undefined) return json(groupInfo(group, true));
   const found = group.versions.find((each) => each.version === version);
-  return found === undefined ? undefined : json(resourceList(name, found));
+  return found === undefined ? unknownVersion(group.name) : json(resourceList(name, found));
+}
+
+/** The server's own groups say that they have no such version; of others nobody has heard. */
+function unknownVersion(group: string): ApiResponse | undefined {
+  return KIND_DATA.groups.includes(group) ? statusAnswer(unknownPath()) : undefined;
 }
 
 function core(request: ApiRequest, version: string | undefined, groups: readonly Group[]): ApiResponse | undefined {
@@ -48,7 +71,7 @@ function core(request: ApiRequest, version: string | undefined, groups: readonly
     });
   }
   const found = group?.versions.find((each) => each.version === version);
-  return found === undefined ? undefined : json(resourceList("", found));
+  return found === undefined ? statusAnswer(unknownPath()) : json(resourceList("", found));
 }
 
 function listed(request: ApiRequest, groups: readonly Group[]): ApiResponse {

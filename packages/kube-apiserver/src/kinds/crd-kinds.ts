@@ -52,7 +52,7 @@ function inVersion(definition: CustomResourceDefinition, object: JsonObject, api
 /** The schema of the version that an object says it is in. */
 function schemaOf({ spec }: CustomResourceDefinition, { apiVersion }: JsonObject): StructuralSchema {
   const version = spec.versions.find(({ name }) => apiVersion === `${spec.group}/${name}`);
-  return (version?.schema?.openAPIV3Schema ?? { type: "object" }) as StructuralSchema;
+  return version?.schema?.openAPIV3Schema ?? { type: "object" };
 }
 
 /** What a change of starts a generation: all but the metadata, and the status where it is written apart. */
@@ -66,7 +66,6 @@ function countedPart(definition: CustomResourceDefinition, object: JsonObject): 
 
 function versionOf(definition: CustomResourceDefinition, version: CrdVersion): KindVersion {
   const schema = schemaOf(definition, { apiVersion: `${definition.spec.group}/${version.name}` });
-  const { group, names } = definition.spec;
   const { scale, status } = version.subresources ?? {};
   return {
     name: version.name,
@@ -77,9 +76,19 @@ function versionOf(definition: CustomResourceDefinition, version: CrdVersion): K
     selectableFields: (version.selectableFields ?? []).map(({ jsonPath }) => jsonPath.replace(/^\./, "")),
     columns: columnsOf(version.additionalPrinterColumns ?? []),
     ...(version.deprecated === true
-      ? { deprecationWarning: version.deprecationWarning ?? `${group}/${version.name} ${names.kind} is deprecated` }
+      ? { deprecationWarning: version.deprecationWarning ?? deprecationOf(definition, version) }
       : {}),
   };
+}
+
+/** What to use instead, as far as a newer version says so by its name. */
+function deprecationOf({ spec: { group, names, versions } }: CustomResourceDefinition, { name }: CrdVersion): string {
+  const text = `${group}/${name} ${names.kind} is deprecated`;
+  const [newest] = versions
+    .filter((other) => other.served && other.deprecated !== true && compareVersions(name, other.name) > 0)
+    .map((other) => other.name)
+    .sort(compareVersions);
+  return newest === undefined ? text : `${text}; use ${group}/${newest} ${names.kind}`;
 }
 
 function scalePaths(scale: NonNullable<NonNullable<CrdVersion["subresources"]>["scale"]>): ScalePaths {

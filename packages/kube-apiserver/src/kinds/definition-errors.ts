@@ -1,10 +1,12 @@
 import {
   isJsonObject,
   isValidName,
+  schemaErrors as valueErrors,
   structuralityErrors,
   type CrdVersion,
   type CustomResourceDefinition,
   type FieldError,
+  type JsonObject,
   type JsonValue,
   type StructuralSchema,
 } from "@oaas/kube-core";
@@ -18,13 +20,14 @@ const DNS_1035 =
 const COLUMN_TYPES: readonly string[] = ["boolean", "date", "integer", "number", "string"];
 
 /** What is wrong with a definition, in the server's words. */
-export function definitionErrors(definition: CustomResourceDefinition): Errors {
+export function definitionErrors(definition: CustomResourceDefinition, live?: JsonObject): Errors {
   const { spec, metadata } = definition;
   const versions = spec.versions ?? [];
   const names = spec.names ?? { plural: "", kind: "" };
   const storage = versions.filter((version) => version.storage);
   return [
-    ...(metadata.name === `${names.plural}.${spec.group}`
+    // Of one that is there, what may not change is looked at instead.
+    ...(live !== undefined || metadata.name === `${names.plural}.${spec.group}`
       ? []
       : [invalidField("metadata.name", metadata.name, 'must be spec.names.plural+"."+spec.group')]),
     ...groupErrors(spec.group ?? ""),
@@ -33,13 +36,35 @@ export function definitionErrors(definition: CustomResourceDefinition): Errors {
       : [unsupportedField("spec.scope", spec.scope ?? "", ["Cluster", "Namespaced"])]),
     ...(storage.length === 1
       ? []
-      : [invalidField("spec.versions", versions, "must have exactly one version marked as storage version")]),
+      : [
+          invalidField(
+            "spec.versions",
+            shownVersions(versions),
+            "must have exactly one version marked as storage version",
+          ),
+        ]),
     ...(spec.preserveUnknownFields === true
-      ? [invalidField("spec.preserveUnknownFields", true, "must be false in order to use defaults in the schema")]
+      ? [
+          invalidField(
+            "spec.preserveUnknownFields",
+            true,
+            "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead",
+          ),
+        ]
       : []),
     ...(storage.length === 0
       ? [invalidField("status.storedVersions", null, "must have at least one stored version")]
       : []),
+    ...(storage.length > 1 && live === undefined
+      ? [
+          invalidField(
+            "status.storedVersions",
+            [storage[0]?.name],
+            `must have the storage version ${storage.at(-1)?.name ?? ""}`,
+          ),
+        ]
+      : []),
+    ...oldVersionErrors(versions),
     ...nameErrors(names),
     ...conversionErrors(spec.conversion),
     ...versionErrors(versions),
@@ -77,6 +102,33 @@ export function definitionUpdateErrors(next: CustomResourceDefinition, live: Cus
       ),
     ),
   ];
+}
+
+/** The first version is also looked at under the name it had before there could be several. */
+function oldVersionErrors([first]: readonly CrdVersion[]): Errors {
+  const name = first?.name ?? "";
+  return first === undefined || isValidName("dns-1035-label", name)
+    ? []
+    : [invalidField("spec.version", name, DNS_1035)];
+}
+
+/** Versions as Go shows them; what all have in common it keeps elsewhere. */
+function shownVersions(versions: readonly CrdVersion[]): readonly JsonObject[] {
+  const own = (part: (version: CrdVersion) => unknown, version: CrdVersion): JsonValue => {
+    const isShared = versions.every((other) => equalJson(part(other) ?? null, part(version) ?? null));
+    return isShared ? null : ((part(version) ?? null) as JsonValue);
+  };
+  return versions.map((version) => ({
+    Name: version.name,
+    Served: version.served,
+    Storage: version.storage,
+    Deprecated: version.deprecated ?? false,
+    DeprecationWarning: version.deprecationWarning ?? null,
+    Schema: own(({ schema }) => schema, version),
+    Subresources: own(({ subresources }) => subresources, version),
+    AdditionalPrinterColumns: own(({ additionalPrinterColumns }) => additionalPrinterColumns, version),
+    SelectableFields: own(({ selectableFields }) => selectableFields, version),
+  }));
 }
 
 function groupErrors(group: string): Errors {
@@ -163,7 +215,18 @@ function schemaErrors({ schema }: CrdVersion, required: string, place: string | 
   if (!isJsonObject(found)) return [{ reason: "FieldValueRequired", field: required, message: "Required value" }];
   if (place === undefined) return [];
   const structural = found as StructuralSchema;
-  return structuralityErrors(structural, place);
+  return [...structuralityErrors(structural, place), ...defaultErrors(structural, place)];
+}
+
+/** Defaults must be what their schema says. */
+function defaultErrors(schema: StructuralSchema, at: string): Errors {
+  const { default: value, properties = {}, items } = schema;
+  const own = value === undefined ? [] : valueErrors(value, schema);
+  return [
+    ...own.map((error) => ({ ...error, field: `${at}.default${error.field === "" ? "" : `.${error.field}`}` })),
+    ...Object.entries(properties).flatMap(([name, property]) => defaultErrors(property, `${at}.properties[${name}]`)),
+    ...(items === undefined ? [] : defaultErrors(items, `${at}.items`)),
+  ];
 }
 
 function scaleErrors({ subresources }: CrdVersion, field: string): Errors {
@@ -176,6 +239,7 @@ function scaleErrors({ subresources }: CrdVersion, field: string): Errors {
       return name === "labelSelectorPath"
         ? []
         : [{ reason: "FieldValueRequired", field: at, message: "Required value" }];
+    if (!path.startsWith(".")) return [invalidField(at, path, "must be a simple json path starting with .")];
     const isRight = parseJsonPath(path) !== undefined && !path.includes("[") && path.startsWith(root);
     const where = name === "labelSelectorPath" ? "either .spec or .status" : root;
     return isRight ? [] : [invalidField(at, path, `should be a json path under ${where}`)];
@@ -196,9 +260,11 @@ function columnErrors({ additionalPrinterColumns = [] }: CrdVersion, field: stri
     ...(COLUMN_TYPES.includes(type)
       ? []
       : [invalidField(`${field}[${index}].type`, type, `must be one of ${COLUMN_TYPES.join(",")}`)]),
-    ...((jsonPath ?? "").startsWith(".") && parseJsonPath(jsonPath) !== undefined
-      ? []
-      : [invalidField(`${field}[${index}].JSONPath`, jsonPath, "must be a simple json path starting with .")]),
+    ...((jsonPath ?? "") === ""
+      ? [{ reason: "FieldValueRequired", field: `${field}[${index}].JSONPath`, message: "Required value" }]
+      : jsonPath.startsWith(".") && parseJsonPath(jsonPath) !== undefined
+        ? []
+        : [invalidField(`${field}[${index}].JSONPath`, jsonPath, "must be a simple json path starting with .")]),
   ]);
 }
 

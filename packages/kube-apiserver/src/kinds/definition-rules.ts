@@ -36,7 +36,10 @@ function definitionRules(before: KindRules): Partial<KindRules> {
       },
     }),
     prepareUpdate: (next, live, circumstances) => withStoredVersions(before.prepareUpdate(next, live, circumstances)),
-    errors: (object): readonly FieldError[] => [...before.errors(object), ...definitionErrors(asDefinition(object))],
+    errors: (object, live): readonly FieldError[] => [
+      ...before.errors(object, live),
+      ...definitionErrors(asDefinition(object), live),
+    ],
     updateErrors: (next, live): readonly FieldError[] => [
       ...before.updateErrors(next, live),
       ...definitionUpdateErrors(asDefinition(next), asDefinition(live)),

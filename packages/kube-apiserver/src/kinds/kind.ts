@@ -104,7 +104,7 @@ export interface KindRules {
   /** Why an admission plugin refuses a new object, before it is validated: 403, `pods "a" is forbidden: …`. */
   refused(object: JsonObject, circumstances: Circumstances): string | undefined;
   /** Metadata, and all beyond the schema: every error, in the real server's words where a case of the conformance list says so. */
-  errors(object: JsonObject): readonly FieldError[];
+  errors(object: JsonObject, live?: JsonObject): readonly FieldError[];
   /** What a write of the status does wrong besides. */
   statusErrors(next: JsonObject, live: JsonObject): readonly FieldError[];
   /** What may not change. */

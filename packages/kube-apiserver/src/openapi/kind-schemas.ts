@@ -6,6 +6,14 @@ const META = "io.k8s.apimachinery.pkg.apis.meta.v1.";
 const WITHOUT_PROSE =
   "This server knows the fields of its built-in kinds, not their descriptions: see https://kubernetes.io/docs/reference/kubernetes-api/";
 
+/** What the real server adds to every definition, and explains. */
+const API_VERSION_PROSE =
+  "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources";
+const KIND_PROSE =
+  "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds";
+const METADATA_PROSE =
+  "Standard object's metadata. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
+
 /** The schemas of a kind and of its list, by name; other names are found in the server's own types. */
 export interface KindSchemas {
   readonly name: string;
@@ -37,13 +45,17 @@ function definedSchemas({ kind, version }: ServedKind): KindSchemas {
   const shape = version.schema as unknown as JsonObject;
   const properties = (shape["properties"] ?? {}) as JsonObject;
   const text = { type: "string" };
+  const [apiVersion, kindOf] = [
+    { ...text, description: API_VERSION_PROSE },
+    { ...text, description: KIND_PROSE },
+  ];
   const own: JsonObject = {
     ...shown(shape),
     type: "object",
     properties: {
-      apiVersion: text,
-      kind: text,
-      metadata: { allOf: [reference(`${META}ObjectMeta`)] },
+      apiVersion,
+      kind: kindOf,
+      metadata: { description: METADATA_PROSE, allOf: [reference(`${META}ObjectMeta`)] },
       ...Object.fromEntries(
         Object.entries(properties)
           .filter(([member]) => !["apiVersion", "kind", "metadata"].includes(member))

@@ -75,6 +75,13 @@ export function streamAnswer(lines: AsyncIterable<string>): ApiResponse {
   return { status: 200, headers: { ...NO_CACHE, "content-type": JSON_TYPE }, body: lines };
 }
 
+/** The answer with one more thing to be told, before the others. */
+export function withWarning(answer: ApiResponse, text: string): ApiResponse {
+  const { warning } = answer.headers;
+  const all = warning === undefined ? warningText(text) : `${warningText(text)}, ${warning}`;
+  return { ...answer, headers: { ...answer.headers, warning: all } };
+}
+
 /** A warning as its header has it (RFC 7234). */
 function warningText(text: string): string {
   return `299 - "${text.replaceAll(/[\\"]/g, String.raw`\$&`)}"`;

@@ -46,11 +46,24 @@ function readJsonObject(body: string, kind: string): Result<ReadBody, Status> {
 }
 
 function objectOr(value: JsonValue, kind: string, body: string): Result<ReadBody, Status> {
-  if (isJsonObject(value)) return ok({ object: value, duplicates: [] });
+  if (isJsonObject(value)) return typedOr(value, kind, body);
+  // Null is an object that says nothing.
+  if (value === null) return ok({ object: {}, duplicates: [] });
   const wanted =
     'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
   const why = `couldn't get version/kind; json parse error: json: cannot unmarshal ${goTypeName(value)} into Go value of type ${wanted}`;
   return err(badRequest(unrecognized(kind, why, body)));
+}
+
+const SAMPLE_BYTES = 30;
+
+/** What an object is must be said in texts. */
+function typedOr(object: JsonObject, kind: string, body: string): Result<ReadBody, Status> {
+  const wrong = ["apiVersion", "kind"].find((name) => !["string", "undefined"].includes(typeof (object[name] ?? "")));
+  if (wrong === undefined) return ok({ object, duplicates: [] });
+  const type = goTypeName(object[wrong] ?? null);
+  const why = `json: cannot unmarshal ${type} into Go struct field .${wrong} of type string`;
+  return err(badRequest(unrecognized(kind, `couldn't get version/kind; json parse error: ${why}`, body)));
 }
 
 function unrecognized(kind: string, why: string, body: string): string {
@@ -60,9 +73,10 @@ function unrecognized(kind: string, why: string, body: string): string {
 /** A piece of what was sent, as the real server shows it: text of objects, bytes of anything else. */
 function sampleOf(body: string): string {
   if (body === "") return "<empty>";
-  const limit = 256;
-  const shown = body.trimStart().startsWith("{") ? body : Buffer.from(body).toString("hex");
-  return shown.length > limit ? `${shown.slice(0, limit)} ...` : shown;
+  const bytes = Buffer.from(body);
+  const piece = bytes.subarray(0, SAMPLE_BYTES);
+  const shown = body.startsWith("{") ? piece.toString() : piece.toString("hex");
+  return bytes.length > SAMPLE_BYTES ? `${shown} ...` : shown;
 }
 
 /** What Go calls the type of a JSON value. */
@@ -74,11 +88,27 @@ export function goTypeName(value: JsonValue): string {
 
 /** A JSON text as a value, or why it is none, in Go's words. */
 export function jsonValue(text: string): Result<JsonValue, GoSyntaxError> {
+  if (isTooDeep(text)) return err({ message: "invalid character '{' exceeded max depth" });
   try {
     return ok(JSON.parse(text) as JsonValue);
   } catch {
     return err(goSyntaxError(text));
   }
+}
+
+/** Go's reader goes down so far. */
+const MOST_LEVELS = 10_000;
+
+/** Whether objects and lists are nested deeper than anybody reads; texts that are too short for it are not looked at. */
+function isTooDeep(text: string): boolean {
+  if (text.length < 2 * MOST_LEVELS) return false;
+  let depth = 0;
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]]/g)) {
+    if (token === "{" || token === "[") depth += 1;
+    else if (token === "}" || token === "]") depth -= 1;
+    if (depth > MOST_LEVELS) return true;
+  }
+  return false;
 }
 
 /** A YAML text as a value of JSON, or why it is none. */

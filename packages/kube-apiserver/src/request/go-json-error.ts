@@ -1,3 +1,5 @@
+import { goQuoted } from "./go-quoted.ts";
+
 /** Why a text is no JSON, as Go says it. */
 export interface GoSyntaxError {
   readonly message: string;
@@ -151,10 +153,13 @@ class Reader {
   }
 }
 
-/** A character as Go quotes it. */
+/** A byte as Go's reader quotes it: it reads bytes, and takes each for a character. */
 function goCharacter(character: string): string {
   if (character === "'") return String.raw`'\''`;
-  return `'${JSON.stringify(character)
-    .slice(1, -1)
-    .replace(String.raw`\"`, '"')}'`;
+  if (character === '"') return `'"'`;
+  // What was no UTF-8 has become this sign when it was read; which byte it was nobody knows any more.
+  if (character === "\uFFFD") return "'ÿ'";
+  const code = character.codePointAt(0) ?? 0;
+  const byte = code < 0x1_00 ? character : String.fromCodePoint(Buffer.from(character)[0] ?? 0);
+  return `'${goQuoted(byte).slice(1, -1)}'`;
 }

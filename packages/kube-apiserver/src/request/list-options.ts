@@ -10,8 +10,11 @@ import {
   type Labels,
   type Status,
 } from "@oaas/kube-core";
+import { metadataText } from "../admission/metadata.ts";
+import type { Kind } from "../kinds/kind.ts";
 import type { Target } from "../verbs/world.ts";
 import { isBuiltIn } from "../verbs/world.ts";
+import { selectorRefusal } from "./go-selector.ts";
 import { isGoInteger, notInteger } from "./options.ts";
 import { badRequest, invalidOptions } from "./refusals.ts";
 
@@ -39,7 +42,9 @@ export function listOptions(target: Target, query: URLSearchParams, isOldWatch: 
   const wrong = [limit, timeout].find((text) => text !== "" && !isGoInteger(text));
   if (wrong !== undefined) return err(badRequest(notInteger("ParseInt", wrong)));
   const labels = parseLabelSelector(query.get("labelSelector") ?? "");
-  if (!labels.ok) return err(badRequest(`unable to parse requirement: ${labels.error.message}`));
+  if (!labels.ok) {
+    return err(badRequest(selectorRefusal(query.get("labelSelector") ?? "") ?? labels.error.message));
+  }
   const fields = selectedFields(target, query.get("fieldSelector") ?? "");
   if (!fields.ok) return fields;
   const initial = query.get("sendInitialEvents");
@@ -66,7 +71,11 @@ export function isTrue(value: string | null): boolean {
 
 function selectedFields({ kind, version }: Target, text: string): Result<FieldRequirements, Status> {
   const parsed = parseFieldSelector(text);
-  if (!parsed.ok) return err(badRequest(`invalid selector: '${text}'; can't understand '${text}'`));
+  if (!parsed.ok) {
+    // A name that is missing is a name that nobody knows.
+    if (/^(?:=|==|!=)/.test(text)) return err(badRequest(unknownField("")));
+    return err(badRequest(`invalid selector: '${text}'; can't understand '${text}'`));
+  }
   const known = new Set([
     "metadata.name",
     ...(kind.isNamespaced || isBuiltIn(kind) ? ["metadata.namespace"] : []),
@@ -77,8 +86,11 @@ function selectedFields({ kind, version }: Target, text: string): Result<FieldRe
   const { field } = unknown;
   if (!isBuiltIn(kind) || version.selectableFields.length > 0)
     return err(badRequest(`field label not supported: ${field}`));
-  const only = `only "metadata.name", "metadata.namespace"`;
-  return err(badRequest(`${JSON.stringify(field)} is not a known field selector: ${only}`));
+  return err(badRequest(unknownField(field)));
+}
+
+function unknownField(field: string): string {
+  return `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`;
 }
 
 function optionErrors({
@@ -127,9 +139,13 @@ export function selectionOf(
     const { labels: found = {} } = object["metadata"] as { readonly labels?: Labels };
     return (
       matchesLabels(labels, found) &&
-      fields.every(
-        ({ field, operator, value }) => (kind.rules.selectableText(object, field) === value) === (operator === "="),
-      )
+      fields.every(({ field, operator, value }) => (selectedText(kind, object, field) === value) === (operator === "="))
     );
   };
+}
+
+/** Names are selected alike in all kinds; the rest each kind knows by itself. */
+function selectedText(kind: Kind, object: JsonObject, field: string): string {
+  if (field === "metadata.name") return metadataText(object, "name");
+  return field === "metadata.namespace" ? metadataText(object, "namespace") : kind.rules.selectableText(object, field);
 }

@@ -17,7 +17,6 @@ interface MediaRange {
 
 const SYNTAXES: Readonly<Record<string, Representation["syntax"]>> = {
   "*/*": "json",
-  "application/*": "json",
   "application/json": "json",
   "application/yaml": "yaml",
 };
@@ -28,7 +27,7 @@ const STAND_INS: ReadonlySet<string> = new Set(["Table", "PartialObjectMetadata"
 export function representationOf(
   headers: Readonly<Record<string, string>>,
   query: URLSearchParams,
-  isWatch = false,
+  { isWatch = false, isCollection = false }: { readonly isWatch?: boolean; readonly isCollection?: boolean } = {},
 ): Result<Representation, Status> {
   const accept = headers["accept"] ?? "";
   let isKnownType = false;
@@ -41,7 +40,7 @@ export function representationOf(
     if (isWatch && syntax === "yaml") continue;
     return ok({ syntax, isPretty: isPretty(headers, query), ...(isKnown(as) ? { as } : {}) });
   }
-  return err(isKnownType ? formNotAccepted(isWatch) : notAcceptable(isWatch));
+  return err(isKnownType ? formNotAccepted(isWatch) : notAcceptable(isCollection));
 }
 
 function isKnown(as: string | undefined): as is NonNullable<Representation["as"]> {

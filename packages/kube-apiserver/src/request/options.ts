@@ -69,7 +69,7 @@ export function writeOptions(
   if (errors.length > 0) return err(invalidOptions(kind, errors));
   return ok({
     manager: manager === "" ? managerOf(headers) : manager,
-    isDryRun: query.getAll("dryRun").some((value) => value !== ""),
+    isDryRun: query.has("dryRun"),
     fieldValidation: fieldValidation === "" ? "Warn" : (fieldValidation as FieldValidation),
     isForced: force === "true" || force === "1",
   });
@@ -86,7 +86,7 @@ export function deletionOptions(query: URLSearchParams, body: JsonObject | undef
   const grace = query.get("gracePeriodSeconds");
   if (grace !== null && !isGoInteger(grace)) return err(badRequest(notInteger("ParseInt", grace)));
   const from: JsonObject = body ?? {
-    dryRun: query.getAll("dryRun").filter((value) => value !== ""),
+    dryRun: query.getAll("dryRun"),
     ...(query.get("propagationPolicy") === null ? {} : { propagationPolicy: query.get("propagationPolicy") }),
     ...(grace === null ? {} : { gracePeriodSeconds: Number(grace) }),
     ...(query.get("orphanDependents") === null ? {} : { orphanDependents: query.get("orphanDependents") === "true" }),
@@ -126,8 +126,7 @@ function policyOf(orphanDependents: unknown): string | undefined {
 }
 
 function dryRunErrors(values: readonly string[]): readonly FieldError[] {
-  const asked = values.filter((value) => value !== "");
-  return asked.every((value) => value === "All") ? [] : [unsupported("dryRun", JSON.stringify(asked), ["All"])];
+  return values.every((value) => value === "All") ? [] : [unsupported("dryRun", JSON.stringify(values), ["All"])];
 }
 
 function fieldError(reason: string, field: string, message: string): FieldError {

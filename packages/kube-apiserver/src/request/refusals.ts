@@ -1,3 +1,4 @@
+import { goQuoted } from "./go-quoted.ts";
 import { groupResourceText, type FieldError, type JsonObject, type Status } from "@oaas/kube-core";
 
 /** The server's refusals, in its own words. */
@@ -30,16 +31,16 @@ export function verbNotSupported(verb: string, of: ResourceText): Status {
 }
 
 export function notFound(of: ResourceText, name: string): Status {
-  return failure(404, "NotFound", `${groupResourceText(of)} ${JSON.stringify(name)} not found`, detailsOf(of, name));
+  return failure(404, "NotFound", `${groupResourceText(of)} ${goQuoted(name)} not found`, detailsOf(of, name));
 }
 
 export function alreadyExists(of: ResourceText, name: string, isGoing = false): Status {
-  const message = `${isGoing ? "object is being deleted: " : ""}${groupResourceText(of)} ${JSON.stringify(name)} already exists`;
+  const message = `${isGoing ? "object is being deleted: " : ""}${groupResourceText(of)} ${goQuoted(name)} already exists`;
   return failure(409, "AlreadyExists", message, detailsOf(of, name));
 }
 
 export function conflict(of: ResourceText, name: string, why: string): Status {
-  const message = `Operation cannot be fulfilled on ${groupResourceText(of)} ${JSON.stringify(name)}: ${why}`;
+  const message = `Operation cannot be fulfilled on ${groupResourceText(of)} ${goQuoted(name)}: ${why}`;
   return failure(409, "Conflict", message, detailsOf(of, name));
 }
 
@@ -50,7 +51,7 @@ export function badRequest(message: string): Status {
 }
 
 export function forbidden(of: ResourceText, name: string, why: string, causes?: readonly FieldError[]): Status {
-  const message = `${groupResourceText(of)} ${JSON.stringify(name)} is forbidden: ${why}`;
+  const message = `${groupResourceText(of)} ${goQuoted(name)} is forbidden: ${why}`;
   return failure(403, "Forbidden", message, { ...detailsOf(of, name), ...(causes === undefined ? {} : { causes }) });
 }
 
@@ -84,8 +85,9 @@ export function unknownPatchType(): Status {
 const WATCH_TYPES = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
 
 /** No form of an answer that the client would take is one that we have. */
-export function notAcceptable(isWatch = false): Status {
-  const available = isWatch ? `${BODY_TYPES}, ${WATCH_TYPES}` : BODY_TYPES;
+export function notAcceptable(isCollection = false): Status {
+  // What can be listed can be watched.
+  const available = isCollection ? `${BODY_TYPES}, ${WATCH_TYPES}` : BODY_TYPES;
   return failure(406, "NotAcceptable", `406: Not Acceptable\n\nAvailable representations: ${available}`, {});
 }
 
@@ -96,7 +98,7 @@ export function formNotAccepted(isWatch = false): Status {
 }
 
 export function tooLarge(limit: number): Status {
-  return failure(413, "RequestEntityTooLarge", `Request entity too large: limit is ${limit}`, {});
+  return failure(413, "RequestEntityTooLarge", `Request entity too large: limit is ${limit}`);
 }
 
 /** Options of a request that are wrong. */
@@ -114,10 +116,10 @@ export function invalid(
   // What is found twice is a cause twice, but said once.
   const [only, ...more] = new Set(errors.map(({ field, message }) => `${field}: ${message}`));
   const list = more.length === 0 ? (only ?? "") : `[${[only, ...more].join(", ")}]`;
-  return failure(422, "Invalid", `${what} ${JSON.stringify(name)} is invalid: ${list}`, {
+  return failure(422, "Invalid", `${what} ${goQuoted(name)} is invalid: ${list}`, {
     ...(name === "" ? {} : { name }),
     ...(group === "" ? {} : { group }),
-    kind,
+    ...(kind === "" ? {} : { kind }),
     causes: errors,
   });
 }

@@ -43,6 +43,20 @@ export interface Questions {
   answer(question: Question): Result<JsonObject, Status> | undefined;
 }
 
+/** A role or a binding that somebody wants to write, and what it replaces. */
+export interface Grant {
+  readonly kind: Kind;
+  readonly namespace: string;
+  readonly name: string;
+  readonly object: JsonObject;
+  readonly live?: JsonObject;
+}
+
+/** Who may give rights to others: the refusal, or nothing. */
+export interface Grants {
+  refusal(request: ApiRequest, grant: Grant): Status | undefined;
+}
+
 /** Who may do what: the refusal (401 or 403), or nothing. */
 export interface Gate {
   refusal(request: ApiRequest, attempt: Attempt): Status | undefined;

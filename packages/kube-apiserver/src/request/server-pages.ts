@@ -1,5 +1,6 @@
 import type { ApiRequest, ApiResponse } from "../api.ts";
-import { textAnswer } from "./answers.ts";
+import { statusAnswer, textAnswer } from "./answers.ts";
+import { methodNotAllowed } from "./refusals.ts";
 import type { Page } from "./router.ts";
 
 /** The release whose behaviour this server is held to; its build says that it is not that release itself. */
@@ -31,8 +32,8 @@ const HEALTH = /^\/(healthz|livez|readyz)(?:\/(ping|log|etcd))?\/?$/;
 /** What the server says of itself: its version, that it is well, and that old clients need not validate for it. */
 export const serverPages: Page = {
   answer: (request: ApiRequest, path: string, query: URLSearchParams): ApiResponse | undefined => {
-    if (request.method !== "GET") return undefined;
-    if (path === "/version" || path === "/version/") {
+    if (request.method !== "GET") return isVersion(path) ? statusAnswer(methodNotAllowed()) : undefined;
+    if (isVersion(path)) {
       const headers = { "content-type": "application/json", "cache-control": "no-cache, private" };
       return { status: 200, headers, body: JSON.stringify(VERSION, undefined, 2) };
     }
@@ -49,3 +50,7 @@ export const serverPages: Page = {
     return textAnswer(200, `[+]ping ok\n[+]log ok\n[+]etcd ok\n${check} check passed\n`);
   },
 };
+
+function isVersion(path: string): boolean {
+  return path === "/version" || path === "/version/";
+}

@@ -3,6 +3,8 @@ import {
   equalJson,
   isJsonArray,
   isJsonObject,
+  isReadableAs,
+  managersOf,
   updated,
   type FieldError,
   type JsonObject,
@@ -17,7 +19,7 @@ import type { Decision, Written } from "../store/object-store.ts";
 import { objectKey, type StoredObject } from "../store/stored-object.ts";
 import { circumstancesOf } from "./circumstances.ts";
 import { newObject, writerOf } from "./new-object.ts";
-import { presented, storageApiVersionOf, storeKindOf, type Target, type World } from "./world.ts";
+import { apiVersionOf, presented, storageApiVersionOf, storeKindOf, type Target, type World } from "./world.ts";
 
 /** How an object is to become another. */
 export interface ObjectChange {
@@ -115,7 +117,12 @@ function nextState(
   const kept = withServersMetadata(ownPart(target, change, wanted, live), live);
   const writer = writerOf(world, target, options.manager, change.subresource);
   const context = { live, schema: version.schema, writer };
-  const owned = change.keepsManagers === true ? kept : withOwners(kept, updated(context, kept));
+  const owned =
+    change.keepsManagers === true
+      ? kept
+      : forgetsOwners(target, kept, live)
+        ? withMetadata(kept, { managedFields: undefined })
+        : withOwners(kept, updated(context, kept));
   const isMain = change.subresource === undefined;
   const prepared = isMain ? kind.rules.prepareUpdate(owned, live, circumstancesOf(world)) : owned;
   const isCounted = kind.rules.countsGenerations && change.subresource !== "status";
@@ -128,6 +135,20 @@ function withoutTimes(object: JsonObject): JsonObject {
   if (!isJsonArray(managedFields)) return object;
   const entries = managedFields.map((entry) => (isJsonObject(entry) ? { ...entry, time: null } : entry));
   return withMetadata(object, { managedFields: entries });
+}
+
+/**
+ * As the real server has it: who owns what is told in the version in which each manager wrote; when one of these versions does not know all fields of the
+ * object, nobody owns anything any more.
+ */
+function forgetsOwners({ kind, version }: Target, next: JsonObject, live: JsonObject): boolean {
+  if (!kind.rules.isValidatedBySchema || kind.versions.length === 1) return false;
+  const managers = [...(managersOf(live)?.values() ?? [])];
+  const others = kind.versions.filter(
+    (other) =>
+      other !== version && managers.some(({ apiVersion }) => apiVersion === apiVersionOf({ kind, version: other })),
+  );
+  return others.some(({ schema }) => !isReadableAs(next, schema));
 }
 
 function withOwners(object: JsonObject, owned: JsonObject): JsonObject {
@@ -230,7 +251,11 @@ function metadataChangeErrors(wanted: JsonObject, live: JsonObject): readonly Fi
   const [said, before] = [metadataOf(wanted), metadataOf(live)];
   const uidErrors =
     typeof said["uid"] === "string" && said["uid"] !== before["uid"] ? [immutableError("uid", said)] : [];
-  const immutable = ["creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"]
+  // Once an object is to go its time is kept, whatever is said; the time it was made always is.
+  const checked = isBeingDeleted(live)
+    ? ["deletionGracePeriodSeconds"]
+    : ["deletionTimestamp", "deletionGracePeriodSeconds"];
+  const immutable = checked
     .filter((name) => said[name] !== undefined && said[name] !== null && said[name] !== before[name])
     .map((name) => immutableError(name, said))
     .concat(uidErrors);

@@ -23,7 +23,7 @@ export function columnTables(clock: Clock): TableMaker {
               description,
               priority,
             }))
-          : [],
+          : null,
         rows: objects.map((object) => ({
           cells: columns.map((column) => column.cell(object, now)),
           ...(includeObject === "None" ? {} : { object: rowObject(object, includeObject) }),

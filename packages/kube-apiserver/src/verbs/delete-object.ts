@@ -2,7 +2,7 @@ import { err, ok, type Result } from "@oaas/foundation";
 import type { JsonObject, Status } from "@oaas/kube-core";
 import { finalizersOf, isBeingDeleted, metadataOf, metadataText, nameOf, withMetadata } from "../admission/metadata.ts";
 import type { DeletionOptions } from "../request/options.ts";
-import { conflict, notFound } from "../request/refusals.ts";
+import { conflict, forbidden, notFound } from "../request/refusals.ts";
 import type { Decision, Written } from "../store/object-store.ts";
 import { objectKey } from "../store/stored-object.ts";
 import { storeKindOf, wholeSeconds, type Target, type World } from "./world.ts";
@@ -24,14 +24,44 @@ export async function deleteObject(
 ): Promise<Result<Deleted, Status>> {
   const key = objectKey(target.namespace, name);
   let uid = "";
+  const marked = await markedFirst(world, target, key, options);
   const written = await world.store.write(storeKindOf(target.kind), key, (live) => {
+    if (isImmortal(target, name)) return err(forbidden(target.kind, name, "this namespace may not be deleted"));
     if (live === undefined) return err(notFound(target.kind, name));
     uid = metadataText(live.object, "uid");
     const refusal = preconditionRefusal(target, live.object, options);
     if (refusal !== undefined) return err(refusal);
-    return ok(deletion(world, target, live.object, options));
+    const decision = deletion(world, target, live.object, options);
+    return ok(marked !== undefined && "remove" in decision ? { ...decision, answer: marked } : decision);
   });
   return written.ok ? ok({ ...written.value, uid }) : written;
+}
+
+/** Of what is given time to go everybody is told that it is to go, also when there is no time left; what is told then is the answer. */
+async function markedFirst(
+  world: World,
+  target: Target,
+  key: string,
+  options: DeletionOptions,
+): Promise<JsonObject | undefined> {
+  if (!target.kind.rules.isGraceful || options.isDryRun) return undefined;
+  const written = await world.store.write(storeKindOf(target.kind), key, (live) => {
+    if (live === undefined || isBeingDeleted(live.object)) return ok({ keep: true });
+    if (preconditionRefusal(target, live.object, options) !== undefined) return ok({ keep: true });
+    const decision = deletion(world, target, live.object, options);
+    if (!("remove" in decision) || decision.answer === undefined) return ok({ keep: true });
+    return ok({ put: decision.answer });
+  });
+  return written.ok && metadataOf(written.value.object)["deletionGracePeriodSeconds"] === 0
+    ? written.value.object
+    : undefined;
+}
+
+const IMMORTAL: ReadonlySet<string> = new Set(["default", "kube-public", "kube-system"]);
+
+/** Namespaces without which there is no cluster. */
+function isImmortal({ kind }: Target, name: string): boolean {
+  return kind.group === "" && kind.resource === "namespaces" && IMMORTAL.has(name);
 }
 
 function deletion(world: World, { kind }: Target, live: JsonObject, options: DeletionOptions): Decision {

@@ -1,6 +1,7 @@
 import { err, ok, type Result } from "@oaas/foundation";
-import { isJsonObject, type JsonObject, type JsonValue, type Status } from "@oaas/kube-core";
+import { isJsonObject, type Status } from "@oaas/kube-core";
 import { selectionOf, type ListOptions } from "../request/list-options.ts";
+import { jsonValue } from "../request/body.ts";
 import { isGoInteger, notInteger } from "../request/options.ts";
 import { badRequest, expired, tooLargeVersion } from "../request/refusals.ts";
 import type { SortedObjects } from "../store/sorted-objects.ts";
@@ -93,23 +94,16 @@ function readToken(text: string): Result<{ readonly revision: number; readonly s
     const at = wrong >= 0 ? wrong : text.length - 1;
     return err(`continue key is not valid: illegal base64 data at input byte ${at}`);
   }
-  const token = parsed(Buffer.from(text, "base64url").toString());
-  const { v, rv, start } = token ?? {};
+  const inside = jsonValue(Buffer.from(text, "base64url").toString("latin1"));
+  if (!inside.ok) return err(`continue key is not valid: ${inside.error.message}`);
+  const { v = "", rv, start } = isJsonObject(inside.value) ? inside.value : {};
   if (v !== "meta.k8s.io/v1")
-    return err(`continue key is not valid: server does not recognize this encoded version ${JSON.stringify(v ?? "")}`);
+    return err(
+      `continue key is not valid: server does not recognize this encoded version ${typeof v === "string" ? v : ""}`,
+    );
   if (typeof rv !== "number" || rv === 0)
     return err("continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)");
   if (typeof start !== "string" || start === "")
     return err("continue key is not valid: encoded start key empty (version meta.k8s.io/v1)");
   return ok({ revision: rv, start });
-}
-
-function parsed(text: string): JsonObject | undefined {
-  try {
-    const value = JSON.parse(text) as JsonValue;
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    // A token that is none is refused in words of its own.
-    return undefined;
-  }
 }

@@ -96,12 +96,18 @@ function newMetadata(
     namespace: kind.isNamespaced ? namespace : undefined,
     uid: world.ids.uuid(),
     creationTimestamp: wholeSeconds(world.clock.now()),
-    generation: kind.rules.countsGenerations ? 1 : undefined,
+    generation: kind.rules.countsGenerations ? 1 : givenGeneration(object),
     resourceVersion: undefined,
     deletionTimestamp: undefined,
     deletionGracePeriodSeconds: undefined,
     selfLink: undefined,
   };
+}
+
+/** Kinds that do not count keep what they were given. */
+function givenGeneration(object: JsonObject): number | undefined {
+  const { generation } = metadataOf(object);
+  return typeof generation === "number" ? generation : undefined;
 }
 
 function generatedName(world: World, prefix: string): string {

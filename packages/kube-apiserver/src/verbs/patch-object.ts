@@ -4,6 +4,7 @@ import {
   applyJsonPatch,
   applyMergePatch,
   applyStrategicMergePatch,
+  goText,
   isJsonArray,
   isJsonObject,
   type JsonObject,
@@ -13,11 +14,11 @@ import {
 } from "@oaas/kube-core";
 import { completed, readAsKind } from "../admission/admitted-body.ts";
 import { typedBody } from "../admission/body-type.ts";
-import { metadataOf, withMetadata } from "../admission/metadata.ts";
+import { metadataOf } from "../admission/metadata.ts";
 import { goTypeName, jsonValue, yamlValue } from "../request/body.ts";
 import { mediaRange } from "../request/media-types.ts";
 import type { WriteOptions } from "../request/options.ts";
-import { badRequest, invalid, unknownBodyType, unknownPatchType } from "../request/refusals.ts";
+import { badRequest, conflict, invalid, unknownBodyType, unknownPatchType } from "../request/refusals.ts";
 import type { ObjectChange } from "./change-object.ts";
 import { writerOf } from "./new-object.ts";
 import { apiVersionOf, isBuiltIn, type Target, type World } from "./world.ts";
@@ -57,6 +58,7 @@ export function readPatch(type: PatchType, body: string): Result<JsonValue, Stat
     );
   }
   if (isJsonObject(found)) return ok(found);
+  if (found === null && type === "merge") return err(badRequest("Invalid JSON Patch"));
   return err(
     badRequest(`${prefix}json: cannot unmarshal ${goTypeName(found)} into Go value of type map[string]interface {}`),
   );
@@ -70,13 +72,13 @@ function readApplied(body: string): Result<JsonValue, Status> {
   return err(badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${why}`));
 }
 
-/** The change that a JSON, merge or strategic merge patch asks for. `onPatched` may look at the result before it is taken in. */
+/** The change that a JSON, merge or strategic merge patch asks for. `strictRefusal` may find what a strict reader would not take. */
 export function patchChange(
   target: Target,
   place: Pick<ObjectChange, "name" | "subresource">,
   type: Exclude<PatchType, "apply">,
   patch: JsonValue,
-  onPatched: (object: JsonObject) => Status | undefined,
+  strictRefusal: (object: JsonObject) => string | undefined,
 ): ObjectChange {
   return {
     ...place,
@@ -85,13 +87,15 @@ export function patchChange(
       if (!result.ok) return result;
       const typed = typedBody(target, result.value);
       if (!typed.ok) return typed;
-      const refusal = onPatched(typed.value);
-      if (refusal !== undefined) return err(refusal);
+      const strict = strictRefusal(typed.value);
+      if (strict !== undefined) return err(unreadablePatch(shownPatch(type, patch, typed.value), strict));
       const read = readAsKind(target, typed.value);
       if (read.ok) return ok(completed(target, read.value));
       if (!isBuiltIn(target.kind)) return read;
       const why = (read.error.message ?? "").replace(/^.* cannot be handled as a \w+: /, "");
-      return err(unreadablePatch(typed.value, why));
+      return err(
+        unreadablePatch(shownPatch(type, patch, typed.value), type === "strategic" ? converterWords(why) : why),
+      );
     },
   };
 }
@@ -122,6 +126,12 @@ function jsonPatched(live: JsonObject, patch: readonly JsonObject[]): JsonValue 
     if (!result.ok && result.error.reason === "missing" && step["op"] === "copy") {
       result = applyJsonPatch(current, [{ op: "add", path: step["path"], value: null }]);
     }
+    // What is not there is as good as null.
+    if (!result.ok && result.error.reason === "missing" && step["op"] === "test" && isMember) {
+      const isNull = (step["value"] ?? null) === null;
+      const isReached = applyJsonPatch(current, [{ op: "add", path: step["path"], value: null }]).ok;
+      if (isNull && isReached) continue;
+    }
     if (!result.ok) return undefined;
     current = result.value;
   }
@@ -134,9 +144,34 @@ function rejected(): Status {
   return { status: "Failure", message, reason: "Invalid", details: {}, code: 422 };
 }
 
+/** What such a refusal quotes: the object that a patch has made, but of a strategic one the patch. */
+function shownPatch(type: PatchType, patch: JsonValue, object: JsonObject): JsonObject | string {
+  return type === "strategic" ? goText(patch) : object;
+}
+
+const MISTYPED = /cannot unmarshal (\S+) into Go .*of type (\S+)$/;
+const CONVERTED: Readonly<Record<string, string>> = {
+  object: "map[string]interface {}",
+  array: "[]interface {}",
+  number: "int64",
+};
+
+/** How the one who reads patched maps says what the one who reads JSON says. */
+function converterWords(why: string): string {
+  const [, found = "", wanted = ""] = MISTYPED.exec(why) ?? [];
+  const from = CONVERTED[found] ?? found;
+  if (wanted === "") return why;
+  if (wanted.startsWith("map[")) return `cannot restore map from ${from}`;
+  if (wanted.startsWith("[]")) return `cannot restore slice from ${from}`;
+  if (wanted.includes(".") && !wanted.startsWith("v1.Time")) return `cannot restore struct from: ${from}`;
+  return wanted === "string" && found === "number"
+    ? `cannot convert ${from} to string`
+    : `unrecognized type: ${wanted}`;
+}
+
 /** What a patch has made cannot be read, or not by a strict reader. */
-export function unreadablePatch(object: JsonObject, why: string): Status {
-  const shown = JSON.stringify(JSON.stringify(object));
+export function unreadablePatch(object: JsonObject | string, why: string): Status {
+  const shown = JSON.stringify(typeof object === "string" ? object : JSON.stringify(object));
   const error = { reason: "FieldValueInvalid", field: "patch", message: `Invalid value: ${shown}: ${why}` };
   return invalid({ group: "", kind: "" }, "", [error]);
 }
@@ -159,10 +194,24 @@ export function applyChange(
     next: (live) => {
       const result = applied({ live, schema: target.version.schema, writer }, config, options.isForced);
       if (!result.ok) return result;
-      const read = readAsKind(target, withMetadata(result.value, { name: place.name }));
+      const unfounded = isNew(live) ? uidOfNothing(target, place.name, config) : undefined;
+      if (unfounded !== undefined) return err(unfounded);
+      const read = readAsKind(target, result.value);
       return read.ok ? ok(completed(target, read.value)) : read;
     },
   });
+}
+
+function isNew(live: JsonObject): boolean {
+  return Object.keys(live).length === 0;
+}
+
+/** What is said to be there, under an id, must be there. */
+function uidOfNothing({ kind }: Target, name: string, config: JsonObject): Status | undefined {
+  const uid = textOf(metadataOf(config)["uid"]);
+  if (uid === "" || textOf(metadataOf(config)["name"]) === "") return undefined;
+  const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
+  return conflict(kind, name, why);
 }
 
 function applyRefusal(target: Target, name: string, config: JsonObject): Status | undefined {

@@ -8,7 +8,7 @@ import { apiVersionOf, isBuiltIn, presented, presentedText, type Target } from "
 
 /** Rows for people, which a client may ask for instead of objects. */
 export interface TableMaker {
-  /** `includeObject` as clients write it: None, Metadata (when nothing is said) or Object. Columns may be left out but for the first event of a watch. */
+  /** `includeObject` as clients write it: None, Metadata (when nothing is said) or Object; anything else was refused. Columns may be left out but for the first event of a watch. */
   table(request: {
     readonly target: Target;
     readonly objects: readonly JsonObject[];
@@ -90,7 +90,7 @@ export class Presenter {
     metadata: JsonObject,
     withColumns: boolean,
   ): string {
-    const includeObject = asked.query.get("includeObject") ?? "Metadata";
+    const includeObject = asked.query.get("includeObject") ?? "";
     const shown = objects.map((object) => presented(asked, object));
     return JSON.stringify(this.#tables.table({ target: asked, objects: shown, metadata, includeObject, withColumns }));
   }

@@ -3,14 +3,22 @@ import { isJsonObject, type JsonObject, type JsonValue, type Status } from "@oaa
 import type { ApiRequest, ApiResponse } from "../api.ts";
 import { admittedBody } from "../admission/admitted-body.ts";
 import { typedBody } from "../admission/body-type.ts";
+import { nameOf } from "../admission/metadata.ts";
 import { strictnessErrors } from "../admission/strictness.ts";
-import { jsonAnswer, statusAnswer, streamAnswer } from "../request/answers.ts";
+import { jsonAnswer, statusAnswer, streamAnswer, withWarning } from "../request/answers.ts";
 import { jsonValue, PROTOBUF, readObject, yamlValue } from "../request/body.ts";
 import { isTrue, listOptions, type ListOptions } from "../request/list-options.ts";
 import { mediaRange, representationOf, type Representation } from "../request/media-types.ts";
 import { deletionOptions, writeOptions, type FieldValidation, type WriteOptions } from "../request/options.ts";
-import type { Questions } from "../request/router.ts";
-import { badRequest, methodNotAllowed, notFound, tooLargeVersion, unknownBodyType } from "../request/refusals.ts";
+import type { Grants, Questions } from "../request/router.ts";
+import {
+  badRequest,
+  internalError,
+  methodNotAllowed,
+  notFound,
+  tooLargeVersion,
+  unknownBodyType,
+} from "../request/refusals.ts";
 import { objectKey, type StoredObject } from "../store/stored-object.ts";
 import { changeObject, nameRefusal, type ObjectChange } from "./change-object.ts";
 import { createObject } from "./create-object.ts";
@@ -50,6 +58,7 @@ export interface EndpointDeps {
   readonly world: World;
   readonly presenter: Presenter;
   readonly questions?: Questions;
+  readonly grants?: Grants;
   /** Aborts when the server closes. */
   readonly closing: AbortSignal;
   isServed(target: Target): boolean;
@@ -69,11 +78,15 @@ export class ResourceEndpoint {
   async answer(asked: ResourceRequest): Promise<ApiResponse> {
     const { request, query } = asked;
     const isWatch = request.method === "GET" && (asked.isOldWatch || isTrue(query.get("watch")));
-    const form = representationOf(request.headers, query, isWatch);
+    const form = representationOf(request.headers, query, { isWatch, isCollection: asked.name === undefined });
     if (!form.ok) return statusAnswer(form.error, { syntax: "json", isPretty: true });
+    const refusal = form.value.as === "Table" ? includeObjectRefusal(query.get("includeObject") ?? "") : undefined;
+    if (refusal !== undefined) return statusAnswer(refusal, form.value);
     const warnings: string[] = [];
     const answered = await this.#verb({ ...asked, warnings }, form.value);
-    return answered.ok ? answered.value : statusAnswer(answered.error, form.value, warnings);
+    const answer = answered.ok ? answered.value : statusAnswer(answered.error, form.value, warnings);
+    const { deprecationWarning } = asked.version;
+    return deprecationWarning === undefined ? answer : withWarning(answer, deprecationWarning);
   }
 
   async #verb(asked: ResourceRequest, form: Representation): Promise<Answered> {
@@ -134,7 +147,7 @@ export class ResourceEndpoint {
   #watch(asked: ResourceRequest, form: Representation, options: ListOptions): ApiResponse {
     const { world, presenter, closing } = this.#deps;
     const version = versionOf(options.resourceVersion);
-    if (!version.ok) return statusAnswer(version.error, form);
+    if (!version.ok) return statusAnswer(watchVersionRefusal(version.error), form);
     const text = presenter.event(asked, form);
     return streamAnswer(
       watchObjects(world, {
@@ -156,10 +169,11 @@ export class ResourceEndpoint {
     if (asked.kind.isQuestion === true) return this.#question(asked, body.value.object, form);
     const admitted = admittedBody(asked, body.value.object);
     if (!admitted.ok) return admitted;
+    const granted = this.#granted(asked, nameOf(admitted.value), admitted.value);
+    if (granted !== undefined) return err(granted);
     const written = await createObject(this.#deps.world, asked, admitted.value, options.value);
     if (!written.ok) return written;
-    const warnings = [...body.value.warnings, ...this.#kindWarnings(asked)];
-    return ok(jsonAnswer(201, this.#text(asked, written.value, form), form, warnings));
+    return ok(jsonAnswer(201, this.#text(asked, written.value, form), form, body.value.warnings));
   }
 
   /** What is done by posting to an object: a pod gets a node, or is evicted. */
@@ -247,9 +261,7 @@ export class ResourceEndpoint {
     const change = patchChange(asked, placeOf(asked), type.value, patch.value, (object) => {
       const { fieldValidation } = options.value;
       const unknown = fieldValidation === "Ignore" ? [] : strictnessErrors(asked, object, []);
-      if (fieldValidation === "Strict" && unknown.length > 0) {
-        return unreadablePatch(object, `strict decoding error: ${unknown.join(", ")}`);
-      }
+      if (fieldValidation === "Strict" && unknown.length > 0) return `strict decoding error: ${unknown.join(", ")}`;
       warnings.push(...unknown);
       asked.warnings?.push(...unknown);
       return undefined;
@@ -264,10 +276,21 @@ export class ResourceEndpoint {
     form: Representation,
     warnings: readonly string[],
   ): Promise<Answered> {
-    const written = await changeObject(this.#deps.world, asked, change, options);
+    const next: ObjectChange["next"] = (live) => {
+      const wanted = change.next(live);
+      if (!wanted.ok) return wanted;
+      const refusal = this.#granted(asked, asked.name, wanted.value, live);
+      return refusal === undefined ? wanted : err(refusal);
+    };
+    const written = await changeObject(this.#deps.world, asked, { ...change, next }, options);
     if (!written.ok) return written;
-    const told = [...warnings, ...this.#kindWarnings(asked)];
-    return ok(jsonAnswer(written.value.isNew ? 201 : 200, this.#text(asked, written.value, form), form, told));
+    return ok(jsonAnswer(written.value.isNew ? 201 : 200, this.#text(asked, written.value, form), form, warnings));
+  }
+
+  #granted(asked: ResourceRequest, name: string, object: JsonObject, live?: JsonObject): Status | undefined {
+    const { request, kind, namespace } = asked;
+    const before = live === undefined || Object.keys(live).length === 0 ? {} : { live };
+    return this.#deps.grants?.refusal(request, { kind, namespace, name, object, ...before });
   }
 
   async #updateScale(asked: Named, form: Representation): Promise<Answered> {
@@ -355,7 +378,7 @@ export class ResourceEndpoint {
     const options = this.#deletionOptions(asked);
     if (!options.ok) return options;
     const isSilent = options.value.propagation === undefined && kind.group === "batch" && kind.rules.orphansByDefault;
-    const warnings = [...this.#kindWarnings(asked), ...(isSilent ? [JOBS_KEEP_PODS] : [])];
+    const warnings = isSilent ? [JOBS_KEEP_PODS] : [];
     const deleted = await deleteObject(this.#deps.world, asked, name, options.value);
     if (!deleted.ok) return deleted;
     const isGone = deleted.value.isGone || (options.value.isDryRun && deleted.value.stored === undefined);
@@ -452,21 +475,27 @@ export class ResourceEndpoint {
   ): string {
     return this.#deps.presenter.one(asked, written.stored ?? written.object, form);
   }
-
-  #kindWarnings({ version }: ResourceRequest): readonly string[] {
-    return version.deprecationWarning === undefined ? [] : [version.deprecationWarning];
-  }
 }
 
 const JOBS_KEEP_PODS =
   "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning";
 
+/** What the real server says of such a version when it is to watch from it: it takes it for a fault of its own. */
+function watchVersionRefusal({ message = "" }: Status): Status {
+  return internalError(message.replace("invalid resource version: ", ""));
+}
+
+function includeObjectRefusal(said: string): Status | undefined {
+  if (["", "Metadata", "Object", "None"].includes(said)) return undefined;
+  const why = `Invalid value: ${JSON.stringify(said)}: must be 'Metadata', 'Object', 'None', or empty`;
+  return badRequest(`Unable to convert to Table as requested: includeObject: ${why}`);
+}
+
 function scaleTypeRefusal({ kind, apiVersion }: JsonObject): Status | undefined {
   if (kind === "Scale" && apiVersion === "autoscaling/v1") return undefined;
-  const [said, version] = [kind, apiVersion].map((text) => JSON.stringify(text));
-  const why = `no kind ${said} is registered for version ${version} in scheme "pkg/runtime/scheme.go:111"`;
-  const short = JSON.stringify(String(apiVersion).split("/").at(-1));
-  return badRequest(`${String(kind)} in version ${short} cannot be handled as a Scale: ${why}`);
+  const [said = "", version = ""] = [kind, apiVersion].map((text) => (typeof text === "string" ? text : ""));
+  const why = `no kind "${said}" is registered for version "${version}" in scheme "pkg/runtime/scheme.go:111"`;
+  return badRequest(`${said} in version "${version.split("/").at(-1) ?? ""}" cannot be handled as a Scale: ${why}`);
 }
 
 function scaleBodyRefusal(_sent: JsonObject, why: string): Status {

@@ -185,7 +185,7 @@ class EventStream {
     const object = {
       kind: this.#target.kind.kind,
       apiVersion: apiVersionOf(this.#target),
-      metadata: { resourceVersion: String(this.#revision), creationTimestamp: null, ...annotations },
+      metadata: { resourceVersion: String(this.#revision), ...annotations },
     };
     return `{"type":"BOOKMARK","object":${JSON.stringify(object)}}\n`;
   }

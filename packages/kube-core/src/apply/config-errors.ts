@@ -1,6 +1,6 @@
 import { goText } from "../go-text.ts";
-import { isJsonArray, isJsonObject, type JsonValue } from "../json-value.ts";
-import { allowsAdditional } from "../schema/structural-schema.ts";
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "../json-value.ts";
+import { allowsAdditional, type StructuralSchema } from "../schema/structural-schema.ts";
 import {
   declaredMember,
   itemElement,
@@ -8,6 +8,7 @@ import {
   shapeOf,
   type MaybeSchema,
   type MergeShape,
+  objectSchema,
 } from "./merge-shape.ts";
 import { elementText, memberElement } from "./path-element.ts";
 
@@ -92,4 +93,9 @@ function typeText(value: JsonValue): string {
   if (isJsonArray(value)) return "[]interface {}";
   if (isJsonObject(value)) return "map[string]interface {}";
   return typeof value === "boolean" ? "bool" : typeof value;
+}
+
+/** Whether fields of an object can be told by a schema: it declares them all. */
+export function isReadableAs(object: JsonObject, schema: StructuralSchema): boolean {
+  return configErrors(object, objectSchema(schema)).length === 0;
 }

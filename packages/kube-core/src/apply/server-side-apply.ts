@@ -26,6 +26,7 @@ import {
   type FieldManager,
   type FieldManagers,
 } from "./managed-fields.ts";
+import { lastApplied, withLastApplied } from "./last-applied.ts";
 import { merged } from "./merging.ts";
 import { objectSchema } from "./merge-shape.ts";
 import { ownedFields, withDeclaredFields } from "./owned-fields.ts";
@@ -103,7 +104,7 @@ export function applied(
   const next = withoutLeftOvers(merged(bare, config, shape) as JsonObject, managers, last, shape);
 
   const change = changeBy(writer, bare, next, shape);
-  const conflicts = conflictsWith(managers, key, setFields(change));
+  const conflicts = conflictsWith(managers, key, setFields(change), lastApplied(writer, live, shape));
   if (!force && conflicts.length > 0) return err(conflictStatus(conflicts));
 
   const mine = { ...own, fields: difference(own.fields, UNOWNED) };
@@ -111,7 +112,7 @@ export function applied(
   // As the server has it: who only joins in owning what is there already gets no time.
   const time = equalJson(bare, next) ? before.get(key)?.time : writer.time;
   const known = withMember(next, "metadata", knownMetadata(memberOf(next, "metadata") ?? {}));
-  return ok(withManagers(known, timed(after, key, time)));
+  return ok(withManagers(withLastApplied(writer, known, config), timed(after, key, time)));
 }
 
 /**
@@ -191,10 +192,15 @@ function changeBy(writer: FieldWriter, before: JsonObject, after: JsonObject, sh
   };
 }
 
-function conflictsWith(managers: FieldManagers, self: string, taken: FieldSet): readonly ManagerConflict[] {
+function conflictsWith(
+  managers: FieldManagers,
+  self: string,
+  taken: FieldSet,
+  allowed: FieldSet,
+): readonly ManagerConflict[] {
   return [...managers]
     .filter(([key]) => key !== self)
-    .map(([, manager]) => ({ manager, fields: intersection(manager.fields, taken) }))
+    .map(([, manager]) => ({ manager, fields: difference(intersection(manager.fields, taken), allowed) }))
     .filter(({ fields }) => !isEmptySet(fields));
 }
 

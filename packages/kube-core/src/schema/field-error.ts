@@ -89,7 +89,7 @@ export function invalidStatus(
     code: 422,
     reason: "Invalid",
     message: `${what} ${JSON.stringify(name)} is invalid: ${list}`,
-    details: { name, group: kind.group, kind: kind.kind, causes: errors },
+    details: { ...(name === "" ? {} : { name }), group: kind.group, kind: kind.kind, causes: errors },
   };
 }
 

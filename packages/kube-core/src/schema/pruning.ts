@@ -68,7 +68,11 @@ function isImplied(schema: StructuralSchema, name: string): boolean {
 /** Metadata as the server holds it: known fields only, and none that is empty. */
 export function knownMetadata(metadata: JsonValue): JsonValue {
   if (!isJsonObject(metadata)) return metadata;
-  return mapMembers(metadata, (value, name) => (METADATA_FIELDS.has(name) && !isNothing(value) ? value : undefined));
+  return mapMembers(metadata, (value, name) => {
+    // No time to go is a time too.
+    const isSaid = !isNothing(value) || (name === "deletionGracePeriodSeconds" && value === 0);
+    return METADATA_FIELDS.has(name) && isSaid ? value : undefined;
+  });
 }
 
 function isNothing(value: JsonValue): boolean {

@@ -24,7 +24,7 @@ export const configMaps: BuiltInRule = {
           : NONE),
       ]),
       ...Object.keys(binary).flatMap((key) => invalidFor(`binaryData[${key}]`, key, configMapKey(key))),
-      ...(size > MOST_BYTES ? [tooLong("", MOST_BYTES)] : NONE),
+      ...(size > MOST_BYTES ? [tooLong("[]", MOST_BYTES)] : NONE),
     ];
   },
   updateErrors: (next, live) => frozen(next, live, ["data", "binaryData"]),

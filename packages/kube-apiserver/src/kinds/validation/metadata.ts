@@ -27,6 +27,9 @@ export function metadataErrors(object: JsonObject, rules: MetadataRules = {}): E
     ...ownerErrors(objectsAt(metadata, "ownerReferences")),
     ...finalizers.flatMap((name) => invalidFor("metadata.finalizers", name, qualifiedName(name))),
     ...(rules.isCore === true ? unqualifiedFinalizers(finalizers, "metadata.finalizers") : []),
+    ...(finalizers.includes("orphan") && finalizers.includes("foregroundDeletion")
+      ? [invalid("metadata.finalizers", finalizers, "finalizer orphan and foregroundDeletion cannot be both set")]
+      : []),
   ];
 }
 

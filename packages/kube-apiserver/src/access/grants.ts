@@ -1,0 +1,87 @@
+import { equalJson, type JsonObject, type Status } from "@oaas/kube-core";
+import type { ApiRequest } from "../api.ts";
+import { hasObject, objectAt, objectsAt, textAt } from "../kinds/json-access.ts";
+import { forbidden, notFound } from "../request/refusals.ts";
+import type { Grant, Grants } from "../request/router.ts";
+import type { AccessGate } from "./access-gate.ts";
+import type { Authorizer } from "./authorizer.ts";
+import { quotedList, rightsNotHeld } from "./escalation.ts";
+import { MASTERS, type User } from "./user.ts";
+
+const GROUP = "rbac.authorization.k8s.io";
+const EVERYTHING: readonly JsonObject[] = [
+  { apiGroups: ["*"], resources: ["*"], verbs: ["*"] },
+  { nonResourceURLs: ["*"], verbs: ["*"] },
+];
+
+/** Nobody gives rights that they do not have, by a role or by binding one, unless they may `escalate` or `bind` it. */
+export class AccessGrants implements Grants {
+  readonly #gate: AccessGate;
+  readonly #authorizer: Authorizer;
+
+  constructor(gate: AccessGate, authorizer: Authorizer) {
+    this.#gate = gate;
+    this.#authorizer = authorizer;
+  }
+
+  refusal(request: ApiRequest, grant: Grant): Status | undefined {
+    if (grant.kind.group !== GROUP) return undefined;
+    const user = this.#gate.identify(request);
+    if ("status" in user) return user;
+    if (user.groups.includes(MASTERS) || isOnlyForCollectors(grant)) return undefined;
+    return grant.kind.resource.endsWith("bindings") ? this.#ofBinding(user, grant) : this.#ofRole(user, grant);
+  }
+
+  #ofRole(user: User, grant: Grant): Status | undefined {
+    const { kind, namespace, name, object } = grant;
+    const escalation = { verb: "escalate", group: GROUP, resource: kind.resource, namespace, name };
+    if (this.#authorizer.mayDo(user, escalation)) return undefined;
+    const isGathering = hasObject(object, "aggregationRule");
+    const refusal = this.#notHeld(user, grant, objectsAt(object, "rules"));
+    // Who lets others fill a role must have whatever may come into it.
+    return refusal ?? (isGathering ? this.#mustHaveEverything(user, grant) : undefined);
+  }
+
+  #mustHaveEverything(user: User, grant: Grant): Status | undefined {
+    const missing = rightsNotHeld(this.#authorizer.rulesFor(user, grant.namespace), EVERYTHING);
+    if (missing.length === 0) return undefined;
+    return forbidden(grant.kind, grant.name, "must have cluster-admin privileges to use the aggregationRule");
+  }
+
+  #ofBinding(user: User, grant: Grant): Status | undefined {
+    const { namespace, object } = grant;
+    const reference = objectAt(object, "roleRef");
+    const [role, apiGroup] = [textAt(reference, "name"), textAt(reference, "apiGroup")];
+    const resource = textAt(reference, "kind") === "Role" ? "roles" : "clusterroles";
+    if (this.#authorizer.mayDo(user, { verb: "bind", group: apiGroup, resource, namespace, name: role })) {
+      return undefined;
+    }
+    const rules = this.#authorizer.rulesOf(object, namespace);
+    if (rules === undefined) return notFound({ group: GROUP, resource }, role);
+    return this.#notHeld(user, grant, rules);
+  }
+
+  #notHeld(user: User, { kind, namespace, name }: Grant, rules: readonly JsonObject[]): Status | undefined {
+    const missing = rightsNotHeld(this.#authorizer.rulesFor(user, namespace), rules);
+    if (missing.length === 0) return undefined;
+    const who = `user ${JSON.stringify(user.name)} (groups=${quotedList(user.groups)})`;
+    const why = `${who} is attempting to grant RBAC permissions not currently held:\n${missing.join("\n")}`;
+    return forbidden(kind, name, why);
+  }
+}
+
+/** Whether a change is one that collectors of garbage make, and gives nothing to anybody. */
+function isOnlyForCollectors({ object, live }: Grant): boolean {
+  return live !== undefined && equalJson(withoutCollected(object), withoutCollected(live));
+}
+
+function withoutCollected(object: JsonObject): JsonObject {
+  const {
+    finalizers: _finalizers,
+    ownerReferences: _owners,
+    managedFields: _managers,
+    resourceVersion: _version,
+    ...metadata
+  } = objectAt(object, "metadata");
+  return { ...object, metadata };
+}

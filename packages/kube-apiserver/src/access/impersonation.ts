@@ -1,0 +1,91 @@
+import type { Status } from "@oaas/kube-core";
+import type { Attempt } from "../request/router.ts";
+import type { Authorizer } from "./authorizer.ts";
+import { forbiddenPath, forbiddenResource } from "./forbidden.ts";
+import type { ResourceAttempt } from "./policy-rule.ts";
+import { AUTHENTICATED, type User } from "./user.ts";
+
+const ACCOUNT = /^system:serviceaccount:([^:]+):([^:]+)$/;
+const NODE = /^system:node:(.+)$/;
+
+/** Who somebody wants to be. */
+interface Wanted {
+  readonly name: string;
+  readonly groups: readonly string[];
+}
+
+/**
+ * The user that somebody acts for, or why they may not. There are two ways: to be allowed this request for users of that sort
+ * (`impersonate-on:user-info:get`) and to be that user (`impersonate:user-info`), or to be allowed to be that user whatever they do (`impersonate`).
+ * The refusal is that of the first way which applies.
+ */
+export function impersonated(
+  authorizer: Authorizer,
+  user: User,
+  headers: Readonly<Record<string, string>>,
+  attempt: Attempt,
+): User | Status {
+  const wanted = wantedIn(headers);
+  const refusal = refusalOnRequest(authorizer, user, wanted, attempt);
+  if (refusal === undefined) return become(wanted);
+  const refusedAlways = identities(wanted, "impersonate", "").find((one) => !authorizer.mayDo(user, one));
+  if (refusedAlways === undefined) return become(wanted);
+  return refusal === "another way" ? forbiddenResource(user, refusedAlways) : refusal;
+}
+
+function wantedIn(headers: Readonly<Record<string, string>>): Wanted {
+  const groups = (headers["impersonate-group"] ?? "")
+    .split(",")
+    .map((group) => group.trim())
+    .filter(Boolean);
+  return { name: headers["impersonate-user"] ?? "", groups };
+}
+
+function refusalOnRequest(
+  authorizer: Authorizer,
+  user: User,
+  wanted: Wanted,
+  attempt: Attempt,
+): Status | "another way" | undefined {
+  const mode = modeOf(wanted);
+  if (mode === undefined) return "another way";
+  const verb = `impersonate-on:${mode}:${attempt.verb}`;
+  const { group, resource } = attempt;
+  if (group === undefined || resource === undefined) {
+    const visit = { verb, path: attempt.path };
+    if (!authorizer.mayVisit(user, visit)) return forbiddenPath(user, visit);
+  } else {
+    const on: ResourceAttempt = { ...attempt, verb, group, resource };
+    if (!authorizer.mayDo(user, on)) return forbiddenResource(user, on);
+  }
+  const refused = identities(wanted, `impersonate:${mode}`, "authentication.k8s.io").find(
+    (one) => !authorizer.mayDo(user, one),
+  );
+  return refused === undefined ? undefined : forbiddenResource(user, refused);
+}
+
+/** What sort of user it is, for rules about one request; nodes and accounts have groups of their own and take no others. */
+function modeOf({ name, groups }: Wanted): string | undefined {
+  if (!NODE.test(name) && !ACCOUNT.test(name)) return "user-info";
+  if (groups.length > 0) return undefined;
+  return NODE.test(name) ? "arbitrary-node" : "serviceaccount";
+}
+
+/** What one must be allowed to be. */
+function identities({ name, groups }: Wanted, verb: string, group: string): readonly ResourceAttempt[] {
+  const [, namespace, account] = ACCOUNT.exec(name) ?? [];
+  const [, node] = NODE.exec(name) ?? [];
+  const self: ResourceAttempt =
+    namespace !== undefined && account !== undefined
+      ? { verb, group, resource: "serviceaccounts", namespace, name: account }
+      : node !== undefined && verb !== "impersonate"
+        ? { verb, group, resource: "nodes", name: node }
+        : { verb, group, resource: "users", name };
+  return [self, ...groups.map((each) => ({ verb, group, resource: "groups", name: each }))];
+}
+
+function become({ name, groups }: Wanted): User {
+  const [, namespace] = ACCOUNT.exec(name) ?? [];
+  const own = namespace === undefined ? [] : ["system:serviceaccounts", `system:serviceaccounts:${namespace}`];
+  return { name, groups: [...groups, ...own, AUTHENTICATED] };
+}

@@ -1,0 +1,38 @@
+import {
+  isJsonArray,
+  isJsonObject,
+  type FieldError,
+  type JsonObject,
+  type JsonValue,
+  type StructuralSchema,
+} from "@oaas/kube-core";
+import { metadataErrors } from "../kinds/validation/metadata.ts";
+import { pathSegment } from "../kinds/validation/names.ts";
+
+/** What is wrong with the metadata of objects inside an object: as for any object, but that a name may be missing and almost anything. */
+export function embeddedMetadataErrors(object: JsonObject, schema: StructuralSchema): readonly FieldError[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, property]) =>
+    errorsOf(object[name] ?? null, property, name),
+  );
+}
+
+function errorsOf(value: JsonValue, schema: StructuralSchema | undefined, field: string): readonly FieldError[] {
+  if (schema === undefined || value === null) return [];
+  if (isJsonArray(value)) return value.flatMap((item, index) => errorsOf(item, schema.items, `${field}[${index}]`));
+  if (!isJsonObject(value)) return [];
+  const { properties = {}, additionalProperties } = schema;
+  const inside = Object.entries(value).flatMap(([name, member]) => {
+    const own = properties[name];
+    if (own !== undefined) return errorsOf(member, own, `${field}.${name}`);
+    return typeof additionalProperties === "object" ? errorsOf(member, additionalProperties, `${field}[${name}]`) : [];
+  });
+  return [...(schema["x-kubernetes-embedded-resource"] === true ? ownErrors(value, field) : []), ...inside];
+}
+
+function ownErrors(embedded: JsonObject, field: string): readonly FieldError[] {
+  const { metadata } = embedded;
+  if (metadata === undefined || !isJsonObject(metadata)) return [];
+  const { name = "" } = metadata;
+  const named = { ...embedded, metadata: { ...metadata, name: name === "" ? "fakename" : name } };
+  return metadataErrors(named, { name: pathSegment }).map((error) => ({ ...error, field: `${field}.${error.field}` }));
+}
