@@ -7,13 +7,12 @@ import type { EventLog } from "./event-log.ts";
 /** A collection whose changes are events. */
 export interface StoredTopic {
   readonly topic: EventTopic;
-  follow(fromRevision: number, signal: AbortSignal): AsyncIterable<StoredBatch>;
-}
-
-/** The events of one revision; a batch without any says how far the collection has been read. */
-export interface StoredBatch {
-  readonly revision: number;
-  readonly events: readonly StoredEvent[];
+  /** Tells the events of each revision, until the signal aborts; one without any says how far the collection has been read. */
+  follow(
+    fromRevision: number,
+    signal: AbortSignal,
+    tell: (revision: number, events: readonly StoredEvent[]) => void,
+  ): Promise<void>;
 }
 
 export interface StoredEvent {
@@ -46,10 +45,9 @@ export function storedTopic<T>(options: {
   };
   return {
     topic,
-    async *follow(fromRevision, signal) {
-      for await (const { revision, changes } of collection.watch(fromRevision, { signal })) {
-        yield { revision, events: changes.flatMap(eventOf) };
-      }
+    async follow(fromRevision, signal, tell) {
+      for await (const { revision, changes } of collection.watch(fromRevision, { signal }))
+        tell(revision, changes.flatMap(eventOf));
     },
   };
 }
@@ -99,12 +97,12 @@ export class StoredEvents {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       try {
-        for await (const { revision, events } of topic.follow((this.#read.get(topic) ?? 0) + 1, signal)) {
+        await topic.follow((this.#read.get(topic) ?? 0) + 1, signal, (revision, events) => {
           const at = timestamp(ambient.clock.now());
           for (const event of events) log.append({ ...event, topic: topic.topic, at, revision });
           this.#read.set(topic, revision);
           log.settle(Math.min(...this.#read.values()));
-        }
+        });
       } catch (thrown) {
         if (signal.aborted) return;
         const fault = Fault.from(thrown);

@@ -18,7 +18,7 @@ export interface Incoming {
   readonly parameters: Readonly<Record<string, string>>;
   /** As it stands behind the question mark. */
   readonly query: string;
-  readonly body: Uint8Array;
+  readonly body: Buffer;
   header(name: string): string | undefined;
   /** Aborts when the client goes before it has its answer. */
   readonly gone: AbortSignal;

@@ -1,3 +1,4 @@
+import { isAscii } from "node:buffer";
 import { parse } from "node:querystring";
 import { Fault, invalidArgument, type Violation } from "@oaas/foundation";
 import { documentFromYaml, readBy, type HttpRefusal } from "@oaas/contracts/rest";
@@ -20,7 +21,7 @@ const JSON_TYPES = new Set([JSON_TYPE, "text/json"]);
 const YAML_TYPES = new Set(["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"]);
 
 /** Reads the body of a request into what the schema says; throws everything that is wrong with it. */
-export function readBody(schema: z.ZodType, contentType: string | undefined, bytes: Uint8Array): unknown {
+export function readBody(schema: z.ZodType, contentType: string | undefined, bytes: Buffer): unknown {
   const read = readBy(schema, document(contentType, bytes));
   if (!read.ok) throw invalidArgument("the body", read.error);
   return read.value;
@@ -32,7 +33,7 @@ function mediaTypeOf(contentType: string): string {
   return mediaType.trim().toLowerCase();
 }
 
-function document(contentType: string | undefined, bytes: Uint8Array): unknown {
+function document(contentType: string | undefined, bytes: Buffer): unknown {
   const type = mediaTypeOf(contentType ?? JSON_TYPE);
   const isYaml = YAML_TYPES.has(type);
   if (!isYaml && !JSON_TYPES.has(type) && !type.endsWith("+json"))
@@ -57,7 +58,9 @@ function document(contentType: string | undefined, bytes: Uint8Array): unknown {
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
 
-function utf8(bytes: Uint8Array): string {
+function utf8(bytes: Buffer): string {
+  // Most documents are, and then every byte is a character.
+  if (isAscii(bytes)) return bytes.toString("latin1");
   try {
     return UTF8.decode(bytes);
   } catch {

@@ -111,7 +111,7 @@ export class HttpServer {
     request: IncomingMessage,
     response: ServerResponse,
     { route, parameters }: { readonly route: Mounted; readonly parameters: Readonly<Record<string, string>> },
-    body: Uint8Array,
+    body: Buffer,
   ): Promise<void> {
     try {
       const taken = new TakenRequest(request, response, { parameters, body });

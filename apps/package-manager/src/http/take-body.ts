@@ -3,7 +3,7 @@ import { invalidArgument } from "@oaas/foundation";
 import { RefusedRequest } from "./read-request.ts";
 import { headerOf } from "./taken-request.ts";
 
-export const NO_BODY: Uint8Array = Buffer.alloc(0);
+export const NO_BODY: Buffer = Buffer.alloc(0);
 
 /**
  * Reads the whole body of a request, and hands it on or says why not. One that is too long is refused as soon as that is known, and the
@@ -12,7 +12,7 @@ export const NO_BODY: Uint8Array = Buffer.alloc(0);
 export function takeBody(
   request: IncomingMessage,
   maxBytes: number,
-  taken: (body: Uint8Array | RefusedRequest) => void,
+  taken: (body: Buffer | RefusedRequest) => void,
 ): void {
   if (Number(headerOf(request, "content-length") ?? 0) > maxBytes) {
     taken(tooLarge());

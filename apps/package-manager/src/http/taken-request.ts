@@ -6,7 +6,7 @@ export class TakenRequest implements Incoming {
   readonly method: string;
   readonly url: string;
   readonly parameters: Readonly<Record<string, string>>;
-  readonly body: Uint8Array;
+  readonly body: Buffer;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   #gone: AbortSignal | undefined;
@@ -14,7 +14,7 @@ export class TakenRequest implements Incoming {
   constructor(
     request: IncomingMessage,
     response: ServerResponse,
-    { parameters, body }: { readonly parameters: Readonly<Record<string, string>>; readonly body: Uint8Array },
+    { parameters, body }: { readonly parameters: Readonly<Record<string, string>>; readonly body: Buffer },
   ) {
     this.method = request.method ?? "";
     this.url = request.url ?? "";

@@ -239,7 +239,7 @@ export class PackageRegistry implements Registry {
     const violations = checkPackage(input);
     return decided(async () => {
       const previous = await before();
-      const needed = await this.#needed(input);
+      const needed = input.dependencies.length === 0 ? NOTHING_NEEDED : await this.#needed(input);
       const all = [...violations, ...needed.violations];
       if (all.length > 0) throw invalidArgument(`package "${input.name}"`, all);
       const digest = packageDigest(input);
@@ -285,7 +285,6 @@ export class PackageRegistry implements Registry {
     readonly packages: readonly Stored<PackageRecord>[];
     readonly violations: readonly Violation[];
   }> {
-    if (dependencies.length === 0) return NOTHING_NEEDED;
     const known = new Map<PackageName, Stored<PackageRecord> | undefined>();
     let ask = [...new Set(dependencies)].filter((each) => each !== name);
     while (ask.length > 0 && known.size <= MAX_DEPENDENCIES) {
