@@ -30,6 +30,76 @@ describe("settings that cannot be", () => {
   });
 });
 
+/** Every variable of the earlier implementation and of the documents before it, with a value it would take. */
+const PROMISED: Readonly<Record<string, string>> = {
+  SERVER_PORT: "8080",
+  SERVER_HOST: "127.0.0.1",
+  SERVER_WORKERS: "1",
+  STATIC_DIR: "static",
+  STORAGE_TYPE: "etcd",
+  ETCD_ENDPOINTS: "localhost:2379",
+  ETCD_KEY_PREFIX: "/oaas/pm",
+  ETCD_TIMEOUT: "30",
+  ETCD_USERNAME: "pm",
+  ETCD_PASSWORD: "secret",
+  ETCD_TLS_ENABLED: "true",
+  ETCD_CA_CERT_PATH: "/ca",
+  ETCD_CLIENT_CERT_PATH: "/cert",
+  ETCD_CLIENT_KEY_PATH: "/key",
+  ETCD_TLS_INSECURE: "false",
+  CRM_DEFAULT_URL: "http://crm:8088",
+  CRM_DEFAULT_TIMEOUT: "30",
+  CRM_DEFAULT_RETRY_ATTEMPTS: "3",
+  CRM_CLUSTERS_JSON: '{"json":{"url":"http://json:8088"}}',
+  CRM_CLUSTERS: "edge-1",
+  CRM_CLUSTER_EDGE_1_URL: "https://edge:8088",
+  CRM_CLUSTER_EDGE_1_TIMEOUT: "5",
+  CRM_CLUSTER_EDGE_1_RETRY_ATTEMPTS: "1",
+  CRM_CLUSTER_EDGE_1_API_KEY: "secret",
+  CRM_CLUSTER_EDGE_1_TLS_ENABLED: "true",
+  CRM_CLUSTER_EDGE_1_TLS_CA_CERT_PATH: "/ca",
+  CRM_CLUSTER_EDGE_1_TLS_CLIENT_CERT_PATH: "/cert",
+  CRM_CLUSTER_EDGE_1_TLS_CLIENT_KEY_PATH: "/key",
+  CRM_CLUSTER_EDGE_1_TLS_INSECURE: "false",
+  CRM_DEFAULT_CLUSTER: "json",
+  CRM_HEALTH_CACHE_TTL: "15",
+  CRM_HEALTH_CHECK_INTERVAL: "60",
+  CRM_CIRCUIT_BREAKER_FAILURE_THRESHOLD: "5",
+  CRM_CIRCUIT_BREAKER_TIMEOUT: "60",
+  DEPLOY_MAX_RETRIES: "2",
+  DEPLOY_ROLLBACK_ON_PARTIAL: "false",
+  PACKAGE_DELETE_CASCADE: "false",
+  OBSERVABILITY_ENABLED: "true",
+  LOG_LEVEL: "info",
+  LOG_FORMAT: "plain",
+  METRICS_ENABLED: "true",
+  METRICS_PORT: "9090",
+  TRACING_ENABLED: "false",
+  TRACING_ENDPOINT: "http://otel:4318",
+  GATEWAY_URL: "http://gateway",
+  GATEWAY_TIMEOUT: "30",
+  GATEWAY_MAX_PAYLOAD_BYTES: "52428800",
+  OPRC_COMPILER_URL: "http://compiler",
+  OPRC_COMPILER_TIMEOUT: "120",
+  OPRC_COMPILER_MAX_RETRIES: "2",
+  OPRC_ARTIFACT_DIR: "/data/wasm-modules",
+  OPRC_ARTIFACT_BASE_URL: "http://pm/api/v1/artifacts",
+  OPRC_PM_CRM_DEFAULT_CLUSTER: "json",
+  OPRC_PM_CRM_CLOUD_URL: "http://cloud:8088",
+  OPRC_PM_CRM_CLOUD_TOKEN: "secret",
+};
+
+describe("settings of earlier releases", () => {
+  it.each(Object.keys(PROMISED))("%s is known", (name) => {
+    const complaints = mistakesIn(PROMISED).filter((complaint) => complaint.startsWith(`${name} `));
+    expect(complaints).toEqual([]);
+  });
+
+  it("all of them together are a configuration", () => {
+    expect(mistakesIn(PROMISED)).toEqual([]);
+  });
+});
+
 describe("who is let in from where", () => {
   it.each([
     { env: {}, host: "127.0.0.1", open: true },

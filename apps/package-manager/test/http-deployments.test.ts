@@ -182,7 +182,32 @@ describe("a deployment over HTTP", () => {
     expect(east.units.size).toBe(1);
     const status = await pm.call("GET", "/api/v1/deployments/shop-echo/status");
     expect(JSON.stringify(status.json)).toContain("no room");
-    expect(applied.status).toBeLessThan(600);
+    expect(applied).toMatchObject({
+      status: 200,
+      json: { message: expect.stringMatching(/in the background: west: .*no room/) },
+    });
+  });
+
+  test("an operation under way is cancelled: what it began is undone; where nothing is under way there is nothing to cancel", async () => {
+    west.always({ do: "hang" }, "Deploy");
+    const applying = pm.call("POST", "/api/v1/deployments", { body: wish() });
+    await eventually(() => expect(east.units.size).toBe(1), { what: "the first cluster to take it" });
+    const cancelled = await pm.call("POST", "/api/v1/deployments/shop-echo/cancel");
+    expect(cancelled).toMatchObject({ status: 200, json: { key: "shop-echo" } });
+    west.always({ do: "serve" }, "Deploy");
+    expect((await applying).status).toBeGreaterThanOrEqual(400);
+    await eventually(() => expect([east.units.size, west.units.size]).toEqual([0, 0]), {
+      timeoutMs: 30_000,
+      what: "what it began to be undone",
+    });
+    await eventually(
+      async () =>
+        expect(await pm.call("POST", "/api/v1/deployments/shop-echo/cancel")).toMatchObject({
+          status: 400,
+          json: { error: expect.stringContaining("nothing is under way") },
+        }),
+      { timeoutMs: 30_000, what: "the operation to be over" },
+    );
   });
 
   test("a cluster-scoped delete leaves the others", async () => {
@@ -204,6 +229,27 @@ describe("a deployment over HTTP", () => {
       what: "the package to go",
     });
     expect([east.units.size, west.units.size]).toEqual([0, 0]);
+  });
+
+  test("by variable: deployments come and go with their package; a parameter says otherwise", async () => {
+    await using own = await startPm({
+      clusters: { east: east.url },
+      env: { PACKAGE_AUTO_DEPLOY: "true", PACKAGE_DELETE_CASCADE: "true", DEPLOY_WAIT: "5s" },
+    });
+    const embedded = (name: string): object =>
+      echoPackage(name, { deployments: [{ key: `${name}-echo`, class_key: "Echo", target_clusters: ["east"] }] });
+    const quiet = await own.call("POST", "/api/v1/packages?apply_deployments=false", { body: embedded("bank") });
+    expect([quiet.status, east.units.size]).toEqual([201, 0]);
+    const made = await own.call("POST", "/api/v1/packages", { body: embedded("cafe") });
+    expect(made).toMatchObject({ status: 201, json: { message: "1 of 1 deployments scheduled" } });
+    expect(east.units.size).toBe(1);
+    expect((await own.call("DELETE", "/api/v1/packages/cafe?cascade=false")).status).toBe(400);
+    expect([202, 204]).toContain((await own.call("DELETE", "/api/v1/packages/cafe")).status);
+    await eventually(async () => expect((await own.call("GET", "/api/v1/packages/cafe")).status).toBe(404), {
+      timeoutMs: 30_000,
+      what: "the package to go",
+    });
+    expect(east.units.size).toBe(0);
   });
 
   test("clusters are listed with health, added and removed while it runs", async () => {

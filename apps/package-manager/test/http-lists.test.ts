@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eventually } from "@oaas/testkit";
+import { ScriptedCrm } from "./fakes/scripted-crm.ts";
+import { echoPackage, startPm, type Answer, type PmUnderTest } from "./running-pm.ts";
+
+let east: ScriptedCrm;
+let west: ScriptedCrm;
+let pm: PmUnderTest;
+
+const key = (each: { readonly key: string }): string => each.key;
+const keysOf = (answer: Answer): string[] => answer.json.map(key);
+const list = (path: string): Promise<Answer> => pm.call("GET", `/api/v1/${path}`);
+
+/** Five deployments of two packages in two clusters, made one after the other. */
+const WISHES = [
+  { key: "d", package_name: "shop", class_key: "Echo", target_clusters: ["east"] },
+  { key: "b", package_name: "shop", class_key: "Echo", target_clusters: ["west"] },
+  { key: "e", package_name: "bank", class_key: "Echo", target_clusters: ["east", "west"] },
+  { key: "a", package_name: "bank", class_key: "Echo", target_clusters: ["west"] },
+  { key: "c", package_name: "shop", class_key: "Echo", target_clusters: ["east"] },
+];
+
+beforeAll(async () => {
+  [east, west] = await Promise.all([ScriptedCrm.start({ name: "east" }), ScriptedCrm.start({ name: "west" })]);
+  pm = await startPm({
+    clusters: { east: east.url, west: west.url },
+    env: { DEPLOY_WAIT: "20s", CRM_HEALTH_CHECK_INTERVAL: "500ms" },
+  });
+  for (const [name, tags] of [
+    ["shop", ["web", "eu"]],
+    ["bank", ["web"]],
+    ["bakery", []],
+  ] as const)
+    await pm.call("POST", "/api/v1/packages", {
+      body: echoPackage(name, { metadata: { tags }, disabled: name === "bakery" }),
+    });
+  for (const body of WISHES)
+    expect(await pm.call("POST", "/api/v1/deployments", { body })).toMatchObject({ status: 200 });
+});
+afterAll(async () => {
+  await pm.close();
+  await Promise.all([east.close(), west.close()]);
+});
+
+describe("deployments", () => {
+  test.each([
+    { query: "", keys: "a b c d e" },
+    { query: "sort=key", keys: "a b c d e" },
+    { query: "sort=-key", keys: "e d c b a" },
+    { query: "sort=created_at", keys: "d b e a c" },
+    { query: "sort=-created_at", keys: "c a e b d" },
+    { query: "package_name=shop", keys: "b c d" },
+    { query: "package_name=bank&sort=-key", keys: "e a" },
+    { query: "class_key=Echo", keys: "a b c d e" },
+    { query: "class_key=shop.Echo", keys: "b c d" },
+    { query: "class_key=Other", keys: "" },
+    { query: "target_cluster=east", keys: "c d e" },
+    { query: "target_cluster=west&package_name=shop", keys: "b" },
+    { query: "target_cluster=mars", keys: "" },
+    { query: "condition=DELETED", keys: "" },
+  ])("?$query", async ({ query, keys }) => {
+    const answer = await list(`deployments?${query}`);
+    expect(keysOf(answer).join(" ")).toBe(keys);
+    expect(answer.headers.get("x-total-count"), "counts what matches").toBe(String(keysOf(answer).length));
+  });
+
+  test.each(["", "&sort=-created_at", "&package_name=shop"])(
+    "pages by token and by offset are the whole: %s",
+    async (more) => {
+      const whole = keysOf(await list(`deployments?limit=1000${more}`));
+      const [byToken, byOffset]: [string[], string[]] = [[], []];
+      let token: string | null = "";
+      for (let offset = 0; token !== null; offset += 2) {
+        const paged: Answer = await list(`deployments?limit=2${more}${token === "" ? "" : `&page_token=${token}`}`);
+        byToken.push(...keysOf(paged));
+        byOffset.push(...keysOf(await list(`deployments?limit=2&offset=${offset}${more}`)));
+        expect(paged.headers.get("x-total-count")).toBe(String(whole.length));
+        token = paged.headers.get("x-next-page-token");
+      }
+      expect(byToken).toEqual(whole);
+      expect(byOffset).toEqual(whole);
+    },
+  );
+
+  test("a token of another order is refused", async () => {
+    const token = (await list("deployments?limit=2&sort=-key")).headers.get("x-next-page-token");
+    expect(await list(`deployments?limit=2&page_token=${token}`)).toMatchObject({
+      status: 400,
+      json: { violations: [{ path: "$.page_token" }] },
+    });
+  });
+});
+
+describe("packages and what is in them", () => {
+  const names = (answer: Answer): string => answer.json.map((each: { readonly name: string }) => each.name).join(" ");
+
+  test.each([
+    { query: "", is: "bakery bank shop" },
+    { query: "sort=-name", is: "shop bank bakery" },
+    { query: "sort=created_at", is: "shop bank bakery" },
+    { query: "name_pattern=ba", is: "bakery bank" },
+    { query: "name_pattern=*k", is: "bank" },
+    { query: "tags=web", is: "bank shop" },
+    { query: "tags=web&tags=eu", is: "shop" },
+    { query: "disabled=true", is: "bakery" },
+    { query: "disabled=false&sort=-name", is: "shop bank" },
+  ])("packages?$query", async ({ query, is }) => {
+    const answer = await list(`packages?${query}`);
+    expect(names(answer)).toBe(is);
+    expect(answer.headers.get("x-total-count")).toBe(String(is.split(" ").length));
+  });
+
+  test("classes are named with their package, functions by themselves; both take a filter", async () => {
+    expect(keysOf(await list("classes"))).toEqual(["bakery.Echo", "bank.Echo", "shop.Echo"]);
+    expect(keysOf(await list("classes?filter=shop"))).toEqual(["shop.Echo"]);
+    expect(keysOf(await list("functions"))).toEqual(["echo", "echo", "echo"]);
+    expect(keysOf(await list("functions?filter=none"))).toEqual([]);
+  });
+});
+
+describe("class runtimes over clusters", () => {
+  const clusterOf = (each: { readonly cluster_name?: string }): string | undefined => each.cluster_name;
+
+  test("are counted over all of them, by cluster, in pages; a cluster that is away is named", async () => {
+    const all = await list("class-runtimes?limit=100");
+    expect(all.headers.get("x-total-count")).toBe("6");
+    expect(all.json.map(clusterOf)).toEqual(["east", "east", "east", "west", "west", "west"]);
+    const first = await list("class-runtimes?limit=4");
+    const second = await list(`class-runtimes?limit=4&page_token=${first.headers.get("x-next-page-token")}`);
+    expect([...first.json, ...second.json]).toEqual(all.json);
+    expect((await list("class-runtimes?env=west")).json).toHaveLength(3);
+    await west.close();
+    await eventually(
+      async () => {
+        const without = await list("class-runtimes?package_name=bank&environment=any");
+        expect(without.headers.get("x-missing-clusters")).toBe("west");
+      },
+      { timeoutMs: 60_000, what: "the cluster to be missed" },
+    );
+  });
+});
