@@ -19,6 +19,8 @@ export interface Standing {
   readonly perSecond: number;
   readonly p99Ms: number;
   readonly cpuMicros: number;
+  /** Of the client that asked. */
+  readonly clientMicros: number;
   /** Our requests per second divided by its, in the same round. */
   share(): number;
   /** The same by processor time per request, which a busy machine disturbs less. */
@@ -29,16 +31,17 @@ export interface ContestOptions {
   readonly rounds: number;
   readonly roundMs: number;
   readonly connections: number;
+  /** Rounds that do not count: code is compiled while it runs, and ours is more of it. On a busy machine it takes more rounds until all of it is. */
+  readonly warmUp?: { readonly rounds: number; readonly answers: number; readonly mostRounds: number };
 }
 
-/** Rounds that do not count: code is compiled while it runs, and ours is more of it. On a busy machine it takes more rounds until all of it is. */
 const WARM_UP = { rounds: 3, answers: 20_000, mostRounds: 10 };
 
 /** Puts the same load on each server by turns. The first one is ours. */
 export async function contest(
   loader: Helper,
   contenders: readonly Contender[],
-  { rounds, roundMs, connections }: ContestOptions,
+  { rounds, roundMs, connections, warmUp = WARM_UP }: ContestOptions,
 ): Promise<readonly Standing[]> {
   const results = new Map<string, (Loaded & { readonly cpuMicros: number })[]>(
     contenders.map(({ name }) => [name, []]),
@@ -53,8 +56,8 @@ export async function contest(
   };
   for (const contender of contenders) {
     let answers = 0;
-    for (let round = 0; round < WARM_UP.mostRounds; round += 1) {
-      if (round >= WARM_UP.rounds && answers >= WARM_UP.answers) break;
+    for (let round = 0; round < warmUp.mostRounds; round += 1) {
+      if (round >= warmUp.rounds && answers >= warmUp.answers) break;
       answers += (await ask(contender)).answers;
     }
   }
@@ -67,6 +70,7 @@ export async function contest(
     perSecond: median(all.map(({ perSecond }) => perSecond)),
     p99Ms: median(all.map(({ p99Ms }) => p99Ms)),
     cpuMicros: median(all.map(({ cpuMicros }) => cpuMicros)),
+    clientMicros: median(all.map(({ clientMicros }) => clientMicros)),
     share: () => median(all.map(({ perSecond }, round) => (ours[round]?.perSecond ?? Number.NaN) / perSecond)),
     processorShare: () => median(all.map(({ cpuMicros }, round) => cpuMicros / (ours[round]?.cpuMicros ?? Number.NaN))),
   }));
