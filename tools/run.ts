@@ -6,7 +6,7 @@ import { check } from "./tasks/check.ts";
 import { fix } from "./tasks/fix.ts";
 import { generate } from "./tasks/generate.ts";
 import { hooks } from "./tasks/hooks.ts";
-import { passThrough } from "./tasks/pass-through.ts";
+import { LOCAL_STACK_NODE, passThrough } from "./tasks/pass-through.ts";
 import { runTests } from "./tasks/test.ts";
 
 /** A task answers its exit code. */
@@ -14,7 +14,7 @@ type Task = (args: readonly string[]) => Promise<number>;
 
 /** Every `npm run` command of the root, and what it does. */
 const TASKS: Record<string, { readonly help: string; readonly run: Task }> = {
-  start: { help: "start the local stack", run: passThrough("apps/dev-stack/src/main.ts") },
+  start: { help: "start the local stack", run: passThrough("apps/dev-stack/src/main.ts", LOCAL_STACK_NODE) },
   crm: {
     help: "run the class runtime manager against a cluster (KUBECONFIG, or --oprc-crm-kube-context=…)",
     run: passThrough("apps/class-runtime-manager/src/main.ts"),
@@ -35,7 +35,10 @@ const TASKS: Record<string, { readonly help: string; readonly run: Task }> = {
     help: "the embedded API server against the real one, case by case (--record, --subject, --sequences, --recorded)",
     run: passThrough("tests/conformance/main.ts"),
   },
-  check: { help: "format, lint, types, unused code, generated files, commits, unit tests", run: check },
+  check: {
+    help: "format, lint, types, unused code, generated files, commits, unit tests, controllers on the embedded API server",
+    run: check,
+  },
   fix: { help: "format and mend what can be mended", run: fix },
   generate: { help: "write every generated file (name some to write only those)", run: generate },
   crdgen: { help: "write deploy/crds from the schemas", run: () => generate(["crds"]) },

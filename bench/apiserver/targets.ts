@@ -57,7 +57,7 @@ export async function embeddedServerProcess(): Promise<MeasuredServer> {
   };
 }
 
-function residentBytes(pid: number): number {
+export function residentBytes(pid: number): number {
   try {
     const [, kilobytes = "0"] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
     return Number(kilobytes) * 1024;

@@ -1,0 +1,74 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { KubeObject } from "@oaas/kube-core";
+import { KubeClient } from "@oaas/kube-runtime";
+import { realAmbient } from "@oaas/foundation/real";
+import { createObservability } from "@oaas/observability/node";
+import { parse } from "yaml";
+import { embeddedClusterStarter } from "../../apps/dev-stack/src/adapters/embedded-cluster.ts";
+import { managerOf } from "../../apps/dev-stack/src/adapters/manager.ts";
+import { installKinds } from "../../apps/dev-stack/src/clusters/install-kinds.ts";
+import { CLASS_RUNTIMES } from "../../apps/dev-stack/src/clusters/kinds.ts";
+import { planClusters } from "../../apps/dev-stack/src/clusters/plan-clusters.ts";
+
+/**
+ * Three embedded clusters with a class runtime manager each, made of the parts of `npm start`, in one process. Tells in one line when their APIs are
+ * there, and in another when the example class is available in each.
+ */
+const NAMESPACE = "default";
+const LOOK_EVERY_MS = 50;
+const example = path.join(import.meta.dirname, "..", "..", "examples", "order-class", "class-runtime.yaml");
+const order = parse(readFileSync(example, "utf8")) as KubeObject;
+const begun = performance.now();
+const folder = mkdtempSync(path.join(tmpdir(), "oaas-bench-clusters-"));
+const settings = { real: false, count: 3, apiPort: 0, managerPort: 0, nodes: undefined, contexts: [] };
+const start = embeddedClusterStarter(realAmbient);
+
+const clusters = await Promise.all(
+  planClusters(settings, folder).map(async (plan) => {
+    const cluster = await start(plan, { now: () => undefined, note: () => undefined });
+    return { plan, cluster, client: new KubeClient({ transport: cluster.connect(), ambient: realAmbient }) };
+  }),
+);
+tell({ readyMs: performance.now() - begun });
+
+const managers = await Promise.all(
+  clusters.map(async ({ plan, cluster, client }) => {
+    await installKinds(client, realAmbient);
+    const observe = (service: string) =>
+      createObservability({
+        service,
+        version: "0.1.0",
+        ambient: realAmbient,
+        log: { level: "warn", format: "plain", isTerminal: false },
+      });
+    const manager = await managerOf(plan, { env: {}, ambient: realAmbient, observe })(cluster);
+    await manager.ready;
+    return manager;
+  }),
+);
+await Promise.all(clusters.map(({ client }) => becomesAvailable(client)));
+tell({ availableMs: performance.now() - begun });
+
+process.stdin.on("end", () => void end()).resume();
+
+async function becomesAvailable(client: KubeClient): Promise<void> {
+  const classes = client.resource(CLASS_RUNTIMES);
+  const wanted = { ...order, metadata: { ...order.metadata, namespace: NAMESPACE } };
+  await classes.apply(wanted as never, { fieldManager: "bench", force: true });
+  const key = { namespace: NAMESPACE, name: order.metadata.name ?? "" };
+  while ((await classes.get(key)).status?.phase !== "available") {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  }
+}
+
+async function end(): Promise<void> {
+  for (const manager of managers) await manager.close();
+  for (const { cluster } of clusters) await cluster.close();
+  rmSync(folder, { recursive: true });
+}
+
+function tell(what: object): void {
+  process.stdout.write(`${JSON.stringify(what)}\n`);
+}
