@@ -21,6 +21,7 @@ export interface MeasuredStack {
   /** Processor time until then. */
   readonly readyCpuMs: number;
   figures(): Promise<StackFigures>;
+  /** Repeatable. */
   stop(): Promise<void>;
 }
 
@@ -48,6 +49,7 @@ export async function startMeasuredStack(dataDir: string): Promise<MeasuredStack
       readyCpuMs: (await figures()).cpuMs,
       figures,
       stop: async () => {
+        if (child.exitCode !== null || child.signalCode !== null) return;
         const exited = once(child, "exit");
         child.kill("SIGTERM");
         await exited;

@@ -5,6 +5,7 @@ import { createFdDestination, createObservability } from "@oaas/observability/no
 import { runService, type World } from "@oaas/service-shell";
 import { openSqliteStore } from "@oaas/storage/sqlite";
 import { startExamples } from "./adapters/examples.ts";
+import { joinKubeconfigs } from "./adapters/join-kubeconfigs.ts";
 import { lastLogLines } from "./adapters/log-tail.ts";
 import { leaveWord } from "./adapters/state-file.ts";
 import { asker, onKeys, paintFor, screenTerminal } from "./adapters/terminal.ts";
@@ -127,7 +128,8 @@ async function startStack(
     const kubectl = isPlain ? ((await stack?.kubectlCommand(real)) ?? "kubectl") : "kubectl";
     const { url, pageUrl, starts } = app;
     const look = async () => ({ state: await app.look(), rssBytes: process.memoryUsage.rss() });
-    await face.up({ url, pageUrl, dataDir, starts, kubectl }, look);
+    const kubeconfig = contexts.length > 0 ? env["KUBECONFIG"] : joinKubeconfigs(await app.look(), dataDir);
+    await face.up({ url, pageUrl, dataDir, starts, kubectl, kubeconfig }, look);
     return app;
   } catch (thrown) {
     await store.close();

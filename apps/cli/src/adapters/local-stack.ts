@@ -77,7 +77,7 @@ function isZombie(pid: number): boolean {
 }
 
 /** What a stack keeps in its data folder; nothing else is ever removed. */
-const OURS = /^(?:store\.sqlite.*|stack\.json.*|.+\.log|up\.out|clusters|contexts)$/;
+const OURS = /^(?:store\.sqlite.*|stack\.json.*|.+\.log|up\.out|kubeconfig|clusters|contexts)$/;
 
 /** What of a data folder belongs to the stack; undefined when the folder is not there. */
 export async function stackData(dataDir: string): Promise<readonly string[] | undefined> {

@@ -11,9 +11,12 @@ export function paintFor(env: Readonly<Record<string, string | undefined>>): Pai
   return (text, state) => `\u001B[${COLOURS[state]}m${text}\u001B[0m`;
 }
 
+/** What a terminal has that does not tell its size. */
+const USUAL = { columns: 80, rows: 24 };
+
 export function screenTerminal(stream: WriteStream): ScreenTerminal {
   return {
-    size: () => ({ columns: Math.max(stream.columns, 20), rows: Math.max(stream.rows, 5) }),
+    size: () => ({ columns: stream.columns || USUAL.columns, rows: stream.rows || USUAL.rows }),
     write: (text) => void stream.write(text),
   };
 }

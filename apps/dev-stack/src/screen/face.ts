@@ -11,8 +11,3 @@ export interface Face extends Progress {
   /** It is over with the start or with the whole: nothing is drawn any more. */
   end(): void;
 }
-
-/** What comes after a comma is news of the same step. */
-export function stepOf(text: string): string {
-  return text.split(",")[0] ?? text;
-}

@@ -1,5 +1,5 @@
 import type { Clock } from "@oaas/foundation";
-import { stepOf, type Face } from "./face.ts";
+import type { Face } from "./face.ts";
 import { upLines } from "./view.ts";
 
 const AGAIN_MS = 10_000;
@@ -49,4 +49,9 @@ export function linesFace({ clock, write, output }: LinesFaceOptions): Face {
     },
     end: () => undefined,
   };
+}
+
+/** What comes after a comma is news of the same step. */
+function stepOf(text: string): string {
+  return text.split(",")[0] ?? text;
 }

@@ -1,5 +1,5 @@
 import type { Clock, Timer, Timers } from "@oaas/foundation";
-import { stepOf, type Face, type Fixed } from "./face.ts";
+import type { Face, Fixed } from "./face.ts";
 import { startLines, upLines, type Paint, type Size, type UpView } from "./view.ts";
 
 /** The terminal as the screen needs it. */
@@ -33,7 +33,7 @@ export function screenFace(options: ScreenFaceOptions): ScreenFace {
   const { clock, timers, terminal, paint } = options;
   let drawn: readonly string[] = [];
   let doing = "";
-  let since = clock.monotonic();
+  const since = clock.monotonic();
   let notes: readonly string[] = [];
   let up: { readonly fixed: Fixed; readonly state: Pick<UpView, "state" | "rssBytes"> } | undefined;
   let showsLogs = false;
@@ -64,7 +64,6 @@ export function screenFace(options: ScreenFaceOptions): ScreenFace {
 
   return {
     now: (text) => {
-      if (stepOf(text) !== stepOf(doing)) since = clock.monotonic();
       doing = text;
       draw();
     },

@@ -1,5 +1,4 @@
-import type { ClusterState } from "../clusters/cluster-state.ts";
-import { partsOf, STATE_WORDS, type PartState, type StackState } from "../parts.ts";
+import { partsOf, STATE_WORDS, type Part, type PartState, type StackState } from "../parts.ts";
 import type { Starts } from "../starts.ts";
 import { clipped, quoted } from "./text.ts";
 
@@ -14,6 +13,8 @@ export interface UpView {
   readonly state: StackState;
   /** How to call kubectl on this machine. */
   readonly kubectl: string;
+  /** A kubeconfig with every cluster in it; undefined when there are none. */
+  readonly kubeconfig: string | undefined;
   readonly rssBytes?: number;
   /** The last lines of the logs, when they are to be seen. */
   readonly logs?: readonly string[];
@@ -58,29 +59,40 @@ export function startLines({ doing, seconds, notes }: StartView, size?: Size, pa
   return fitting([lines], size);
 }
 
-/** The screen of a stack that is up: what runs and how it is, where it is reached, what to try. */
+/** The screen of a stack that is up: what runs and how it is, where it is reached, what to try; in a small window what matters most of it. */
 export function upLines(view: UpView, size?: Size, paint: Paint = PLAIN): readonly string[] {
-  const { url, state, logs } = view;
-  const parts = partsOf(state);
-  const rows = parts.map(({ name, what, state: of }) => `  ${paint(SIGNS[of], of)} ${name.padEnd(25)} ${what}`);
-  const legend = [...new Set(parts.map(({ state: of }) => `${paint(SIGNS[of], of)} ${STATE_WORDS[of]}`))].join("   ");
-  const head = ["", `OaaS package manager: ${url}/api/v1 (reference: ${url}/docs)`, "", ...rows, "", `  ${legend}`, ""];
+  const head = headLines(view, paint);
   const foot = [...whereLines(view), ""];
-  if (logs)
-    return fitting([head, ["  Logs (l hides them):", "", ...logs.map((line) => `    ${line}`), ""], foot], size);
-  return fitting([head, tryLines(view), clusterLines(state.clusters, view.kubectl), foot], size);
+  const short = [...headLines(view, paint, ({ name }) => !DETAILS.has(name)), STOP, ""];
+  if (view.logs) {
+    const logs = ["  Logs (l hides them):", "", ...view.logs.map((line) => `    ${line}`), ""];
+    return fitting([[...head, ...logs, ...foot], [...head, ...logs], short], size);
+  }
+  const [ask, inside] = [askLines(view), clusterLines(view)];
+  return fitting([[...head, ...ask, ...inside, ...foot], [...head, ...ask, ...foot], [...head, ...foot], short], size);
 }
 
-/**
- * Sections that fit the window: those in the middle give way first, then the end, with a word about it.
- * Without a size everything is shown.
- */
-function fitting(sections: readonly (readonly string[])[], size: Size | undefined): readonly string[] {
-  if (size === undefined) return sections.flat();
+/** Parts that are left out first. */
+const DETAILS = new Set(["  class", "Console", "Durable store"]);
+const STOP = "  Stop      Ctrl-C, or npx oaas down";
+
+function headLines(
+  { url, state }: UpView,
+  paint: Paint,
+  isShown: (part: Part) => boolean = () => true,
+): readonly string[] {
+  const parts = partsOf(state).filter(isShown);
+  const rows = parts.map(({ name, what, state: of }) => `  ${paint(SIGNS[of], of)} ${name.padEnd(25)} ${what}`);
+  const legend = [...new Set(parts.map(({ state: of }) => `${paint(SIGNS[of], of)} ${STATE_WORDS[of]}`))].join("   ");
+  return ["", `OaaS package manager: ${url}/api/v1 (reference: ${url}/docs)`, "", ...rows, "", `  ${legend}`, ""];
+}
+
+/** The first picture that fits the window, else the beginning of the last with a word about it; without a size the first. */
+function fitting(pictures: readonly (readonly string[])[], size: Size | undefined): readonly string[] {
+  const [whole = [], ...smaller] = pictures;
+  if (size === undefined) return whole;
   const room = Math.max(size.rows - 1, 1);
-  let shown = sections;
-  while (shown.length > 2 && shown.flat().length > room) shown = shown.filter((_, index) => index !== shown.length - 2);
-  const lines = shown.flat();
+  const lines = pictures.find((picture) => picture.length <= room) ?? smaller.at(-1) ?? whole;
   const kept = lines.length <= room ? lines : [...lines.slice(0, room - 1), "  … a larger window shows more"];
   return kept.map((line) => clipped(line, size.columns - 1));
 }
@@ -95,12 +107,12 @@ function whereLines({ pageUrl, dataDir, starts, rssBytes }: UpView): readonly st
     `  Data      ${dataDir} (start ${starts.count}${last})`,
     ...memory,
     "  Settings  npm start -- --help",
-    "  Stop      Ctrl-C, or npx oaas down",
+    STOP,
   ];
 }
 
 /** Commands to copy, each a whole line. */
-function tryLines({ url, state }: UpView): readonly string[] {
+function askLines({ url, state }: UpView): readonly string[] {
   const [deployment] = state.packageManager.deployments;
   const it = `${url}/api/v1/deployments/${deployment?.key ?? ""}`;
   const commands =
@@ -117,13 +129,12 @@ function tryLines({ url, state }: UpView): readonly string[] {
 }
 
 /** One line to copy, then kubectl finds every cluster by its context. */
-function clusterLines(clusters: readonly ClusterState[], kubectl: string): readonly string[] {
-  const files = [...new Set(clusters.flatMap(({ kubeconfig }) => (kubeconfig === undefined ? [] : [kubeconfig])))];
-  if (files.length === 0) return [];
+function clusterLines({ state: { clusters }, kubectl, kubeconfig }: UpView): readonly string[] {
+  if (clusters.length === 0 || kubeconfig === undefined) return [];
   return [
     "  Look into the clusters:",
     "",
-    `    export KUBECONFIG=${quoted(files.join(":"))}`,
+    `    export KUBECONFIG=${quoted(kubeconfig)}`,
     ...clusters.map(({ context }) => `    ${kubectl} --context ${quoted(context)} get classruntimes,deployments,pods`),
     "",
   ];
