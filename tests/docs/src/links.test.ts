@@ -1,0 +1,60 @@
+import { existsSync, readdirSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { allPages, ROOT } from "./pages.ts";
+
+const PAGES = allPages();
+const ELSEWHERE = /^[a-z][a-z+.-]*:/;
+/** Folders whose paths we write out in documents, between backticks. */
+const OWN_PATH = /^(?:apps|packages|docs|deploy|examples|tests|tools|bench)\/[\w./-]+$/;
+
+/** What is wrong with a link on a page, or undefined. */
+function fault(page: string, link: string): string | undefined {
+  if (ELSEWHERE.test(link)) return link.startsWith("http") && !URL.canParse(link) ? "is no address" : undefined;
+  const [target = "", anchor] = link.split("#", 2);
+  const file = target === "" ? page : path.posix.join(path.posix.dirname(page), decodeURI(target));
+  if (file.startsWith("..")) return "leads out of the repository";
+  if (!existsSync(path.join(ROOT, file))) return `leads to ${file}, which is not there`;
+  if (anchor === undefined) return undefined;
+  const there = PAGES.get(file);
+  if (there === undefined) return `names #${anchor} of ${file}, which is no page`;
+  return there.anchors.has(anchor) ? undefined : `names #${anchor}, which ${file} does not have`;
+}
+
+test("there are pages to check", () => {
+  expect(PAGES.size).toBeGreaterThan(40);
+  expect([...PAGES.values()].flatMap(({ links }) => links).length).toBeGreaterThan(100);
+});
+
+describe.each([...PAGES])("%s", (file, page) => {
+  test("its links and anchors lead somewhere", () => {
+    const faults = page.links.flatMap(({ text, line }) => {
+      const wrong = fault(file, text);
+      return wrong === undefined ? [] : [`${file}:${line}: [${text}] ${wrong}`];
+    });
+    expect(faults).toEqual([]);
+  });
+
+  test("the files it names are there", () => {
+    // The changelog tells of files as they were.
+    const spans = file === "CHANGELOG.md" ? [] : page.spans;
+    const missing = spans.flatMap(({ text, line }) => {
+      if (!OWN_PATH.test(text) || existsSync(path.join(ROOT, text))) return [];
+      return [`${file}:${line}: ${text} is not there`];
+    });
+    expect(missing).toEqual([]);
+  });
+});
+
+describe("the index", () => {
+  const indexed = new Set(
+    PAGES.get("docs/README.md")?.links.map(({ text }) => path.posix.join("docs", text.split("#")[0] ?? "")),
+  );
+
+  test("names every guide, explanation and reference page", () => {
+    const pages = ["guides", "how-it-works", "reference"].flatMap((folder) =>
+      readdirSync(path.join(ROOT, "docs", folder)).map((name) => `docs/${folder}/${name}`),
+    );
+    expect(pages.filter((page) => !indexed.has(page))).toEqual([]);
+  });
+});

@@ -1,0 +1,17 @@
+/** The rows of the table under a heading row, cell by cell; the heading must stand exactly once in the text. */
+export function tableRows(text: string, heading: readonly string[]): string[][] {
+  const lines = text.split("\n");
+  const top = lines.indexOf(`| ${heading.join(" | ")} |`);
+  if (top < 0) throw new Error(`there is no table with the columns ${heading.join(", ")}`);
+  const rest = lines.slice(top + 2);
+  const end = rest.findIndex((line) => !line.startsWith("|"));
+  return rest.slice(0, end < 0 ? undefined : end).map(cellsOf);
+}
+
+function cellsOf(line: string): string[] {
+  return line
+    .replace(/^\|/, "")
+    .replace(/\|\s*$/, "")
+    .split("|")
+    .map((cell) => cell.trim());
+}
