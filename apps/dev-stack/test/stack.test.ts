@@ -262,6 +262,7 @@ describe("a start that cannot be", () => {
     expect(code).toBe(1);
     expect(stderr).toContain(`127.0.0.1:${port}`);
     expect(stderr).toContain(`choose another port: npm start -- --${flag}=`);
+    if (process.platform === "linux") expect(stderr, "by whom").toContain(`process ${process.pid} (`);
     expect(processesWith(dataDir)).toEqual([]);
   });
 

@@ -5,27 +5,25 @@ import { readdir, rm, rmdir } from "node:fs/promises";
 import path from "node:path";
 import { UsageError } from "../exit-code.ts";
 
-/** The program of the local stack: its source in a clone, one file beside this one in a bundle. */
-function program(): string {
+const PROGRAM = path.join("apps", "dev-stack", "src", "main.ts");
+
+/** The clone that this program runs in, from its sources or as a bundle in `dist`; undefined outside of one. */
+function clone(): string | undefined {
   const here = import.meta.dirname;
-  const found = [
-    path.resolve(here, "..", "..", "..", "dev-stack", "src", "main.ts"),
-    path.join(here, "dev-stack.mjs"),
-  ].find((file) => existsSync(file));
-  if (found === undefined) {
-    throw new UsageError(
-      `the local stack is not beside this program (${here})`,
-      "run it in a clone, or npm run bundle",
-    );
-  }
-  return found;
+  return [path.resolve(here, "..", "..", "..", ".."), path.dirname(here)].find((root) =>
+    existsSync(path.join(root, PROGRAM)),
+  );
 }
 
 function start(flags: readonly string[], options: SpawnOptions): ChildProcess {
-  // Half of a start is compiling; what was compiled is kept.
-  const cache = path.resolve(import.meta.dirname, "..", "..", "..", "..", "node_modules", ".cache");
-  const compiled = existsSync(cache) ? { NODE_COMPILE_CACHE: path.join(cache, "node") } : {};
-  return spawn(process.execPath, [program(), ...flags], { env: { ...compiled, ...process.env }, ...options });
+  const root = clone();
+  const program = root === undefined ? path.join(import.meta.dirname, "dev-stack.mjs") : path.join(root, PROGRAM);
+  if (!existsSync(program)) {
+    throw new UsageError(`there is no local stack at ${program}`, "run it in a clone, or npm run bundle");
+  }
+  // Half of a start is compiling; what was compiled is kept, as npm start keeps it.
+  const compiled = root === undefined ? {} : { NODE_COMPILE_CACHE: path.join(root, "node_modules", ".cache", "node") };
+  return spawn(process.execPath, [program, ...flags], { env: { ...compiled, ...process.env }, ...options });
 }
 
 /** Runs the stack in this terminal until it ends; answers its exit code. Ctrl-C is its to handle. */
