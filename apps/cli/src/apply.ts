@@ -1,5 +1,7 @@
 import { Fault } from "@oaas/foundation";
 import type { WishDocument } from "./documents/document.ts";
+import type { Schemas } from "./documents/json-schema.ts";
+import { unknownFields } from "./documents/unknown-fields.ts";
 import { faultText } from "./output/fault-text.ts";
 import type { Session } from "./session/session.ts";
 import { changesBetween, type Change } from "./documents/changes.ts";
@@ -16,15 +18,14 @@ export interface Prospect {
 
 /** Those documents that keep the contract; everything that is wrong in the others is told, with file, line and column. */
 export async function validOf(session: Session, documents: readonly WishDocument[]): Promise<readonly WishDocument[]> {
-  const { packageFromWire, classDeploymentFromWire } = await import("@oaas/contracts/rest");
+  const { packageFromWire, classDeploymentFromWire, openApiDocument } = await import("@oaas/contracts/rest");
+  const { schemas } = openApiDocument("").components as unknown as { readonly schemas: Schemas };
   return documents.filter((document) => {
     const read =
       document.kind === "package" ? packageFromWire(document.content) : classDeploymentFromWire(document.content);
-    if (read.ok) return true;
-    const fault = new Fault(
-      { kind: "invalid-argument", violations: read.error },
-      `${document.kind} ${document.name} is not valid`,
-    );
+    const violations = [...unknownFields(document.kind, document.content, schemas), ...(read.ok ? [] : read.error)];
+    if (violations.length === 0) return true;
+    const fault = new Fault({ kind: "invalid-argument", violations }, `${document.kind} ${document.name} is not valid`);
     session.world.terminal.err(faultText(fault, session.colours, { placed: placedIn(document) }));
     return false;
   });

@@ -119,7 +119,7 @@ describe("the command line against a package manager", () => {
     expect(refused.code).toBe(2);
     expect(refused.out).toBe("");
     expect(refused.err).toMatch(/mixed\.yaml:\d+:\d+ \$\.classes\[0\]/);
-    expect(refused.err).toContain("access_modifier");
+    expect(refused.err).toContain("acess_modifier: is not known; did you mean access_modifier?");
     const broken = await file("broken.yaml", `${await textOf(SHOP)}---\nname: [\n---\nkind: Pod\n`);
     const unread = await oaas(`apply -f ${broken}`);
     expect(unread).toMatchObject({ code: 2, out: "" });

@@ -36,15 +36,16 @@ function realTerminal(signal: AbortSignal): Terminal {
     canAsk: stdin.isTTY && stderr.isTTY,
     columns: stdout.columns || 80,
     ask: async (question, { isSecret = false } = {}) => {
-      stderr.write(question);
-      // What is typed is shown by the interface, not by the terminal: a secret gets one that shows nothing.
+      // What is typed is shown by the interface, not by the terminal: a secret gets one that shows nothing. It is there before the
+      // question is, so that whoever answers at once is not shown by the terminal either.
       const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
       const reader = createInterface({ input: stdin, output: isSecret ? nowhere : stderr, terminal: true });
+      if (isSecret) writeOut(2, question);
       try {
-        return await reader.question("", { signal });
+        return await reader.question(isSecret ? "" : question, { signal });
       } finally {
         reader.close();
-        if (isSecret) stderr.write("\n");
+        if (isSecret) writeOut(2, "\n");
       }
     },
     input: async () => {

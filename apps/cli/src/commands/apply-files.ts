@@ -57,11 +57,8 @@ async function wishesOf(
   const sources = [...(flags.filename ?? []), ...paths];
   if (sources.length === 0) throw new UsageError("no file is named", "oaas apply -f FILE");
   const { documents, mistakes } = await readAll(session.world, sources);
-  if (mistakes.length > 0) {
-    const told = unreadable(mistakes);
-    if (!flags.keepGoing) throw told;
-    session.world.terminal.err(`${session.colours.bad("error:")} ${told.message}\n`);
-  }
+  if (mistakes.length > 0)
+    session.world.terminal.err(`${session.colours.bad("error:")} ${unreadable(mistakes).message}\n`);
   const named = documents.map((document) => underName(document, flags.overridePackage));
   const good = await validOf(session, named);
   return { good, isWhole: mistakes.length === 0 && good.length === named.length };

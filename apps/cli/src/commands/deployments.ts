@@ -85,8 +85,8 @@ function findingText(finding: FindingWire, depth: number, session: Session): str
   const { colours } = session;
   const { level, name, verdict, reason, message, suggested_action: action, causes } = finding;
   const indent = "  ".repeat(depth);
-  const what = message === "" ? "" : `: ${message}`;
-  const line = `${indent}${level} ${name}  ${stateText(verdict, colours)} ${reason}${what}\n`;
+  const what = [reason, message].filter((words) => words !== "").join(": ");
+  const line = `${indent}${level} ${name}  ${stateText(verdict, colours)} ${what}\n`;
   const advice = action === "" || causes.length > 0 ? "" : `${indent}  ${colours.dim(`do: ${action}`)}\n`;
   return line + advice + causes.map((cause) => findingText(cause, depth + 1, session)).join("");
 }

@@ -1,4 +1,5 @@
-import { explainField, isFieldPath, type FieldWords, type Schemas } from "../documents/schema-words.ts";
+import type { Schemas } from "../documents/json-schema.ts";
+import { explainField, isFieldPath, type FieldWords } from "../documents/schema-words.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
 import { tableText } from "../output/table.ts";
 import type { Session } from "../session/session.ts";

@@ -39,7 +39,8 @@ describe("documents of a text", () => {
 
   it.each([
     ["a list", "- a\n", /must be a map/],
-    ["something else", "apiVersion: v1\nkind: Pod\n", /neither a package nor a deployment/],
+    ["something else", "kind: Pod\n", /neither a package nor a deployment/],
+    ["what is for a cluster", "apiVersion: v1\nkind: Pod\n", /for kubectl apply/],
     ["a name that is no text", "name: 5\nclasses: []\n", /neither/],
     ["no YAML", "a: [\n", /^f\.yaml:\d+:\d+: not valid YAML/],
     ["a key twice", "name: a\nname: b\nclasses: []\n", /unique/],

@@ -59,6 +59,8 @@ function wishOf(document: Document.Parsed, lines: LineCounter, source: string): 
   const at = (offset: number): string => placeText(source, lines, offset);
   if (!isMap(contents)) return `${at(contents?.range[0] ?? 0)}: a document must be a map: ${FORMS}`;
   const content = document.toJS({ maxAliasCount: 100 }) as Record<string, unknown>;
+  if ("apiVersion" in content)
+    return `${at(contents.range[0])}: this is an object of a cluster: it is for kubectl apply`;
   const kind = kindOf(content);
   const name = content[kind === "package" ? "name" : "key"];
   if (kind === undefined || typeof name !== "string" || name === "") {
@@ -67,13 +69,11 @@ function wishOf(document: Document.Parsed, lines: LineCounter, source: string): 
   return { kind, name, content, source, placeOf: (path) => at(offsetOf(contents, path)) };
 }
 
-const FORMS = "a package has name and classes or functions; a deployment has key and class_key";
+const FORMS = "a package has a name, a deployment a key";
 
 function kindOf(content: Readonly<Record<string, unknown>>): DocumentKind | undefined {
-  if ("class_key" in content) return "deployment";
-  return "name" in content && ("classes" in content || "functions" in content || "version" in content)
-    ? "package"
-    : undefined;
+  if ("key" in content || "class_key" in content) return "deployment";
+  return "name" in content ? "package" : undefined;
 }
 
 function placeText(source: string, lines: LineCounter, offset: number): string {

@@ -23,8 +23,7 @@ export async function readDocuments(world: World, sources: readonly string[]): P
 
 /** What is told of documents that cannot be read. */
 export function unreadable(mistakes: readonly string[]): UsageError {
-  const what = mistakes.length === 1 ? "a document cannot be read" : `${mistakes.length} documents cannot be read`;
-  return new UsageError([what, ...mistakes.map((line) => `  ${line}`)].join("\n"));
+  return new UsageError(["not all of it can be read", ...mistakes.map((line) => `  ${line}`)].join("\n"));
 }
 
 async function textsOf(world: World, source: string): Promise<readonly (readonly [string, string])[]> {

@@ -1,7 +1,8 @@
 import { openApiDocument } from "@oaas/contracts/rest";
 import { describe, expect, it } from "vitest";
 import { FIELD_WORDS } from "./field-words.ts";
-import { explainField, isFieldPath, type FieldWords, type Schemas } from "./schema-words.ts";
+import type { Schemas } from "./json-schema.ts";
+import { explainField, isFieldPath, type FieldWords } from "./schema-words.ts";
 
 const schemas = (openApiDocument("") as unknown as { components: { schemas: Schemas } }).components.schemas;
 

@@ -1,22 +1,7 @@
 import { UsageError } from "../exit-code.ts";
 import { FIELD_WORDS } from "./field-words.ts";
-
-/** A JSON schema, as far as fields are told from it. */
-interface Schema {
-  readonly $ref?: string;
-  readonly anyOf?: readonly Schema[];
-  readonly type?: string | readonly string[];
-  readonly items?: Schema;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly additionalProperties?: Schema | boolean;
-  readonly required?: readonly string[];
-  readonly enum?: readonly unknown[];
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly description?: string;
-}
-
-export type Schemas = Readonly<Record<string, Schema>>;
+import { nearestName } from "./nearest-name.ts";
+import { objectOf, solid, type Schema, type Schemas } from "./json-schema.ts";
 
 /** One field, or a whole document, as `explain` tells it. */
 export interface FieldWords {
@@ -55,7 +40,7 @@ export function explainField(path: string, schemas: Schemas): FieldWords {
       const here = [kind, ...names.slice(0, index)].join(".");
       throw new UsageError(
         `${here} has no field "${name}"`,
-        known.length === 0 ? `it is ${typeText(at.schema)}` : `it has ${known.join(", ")}`,
+        known.length === 0 ? `it is ${typeText(at.schema)}` : meantOr(name, known),
       );
     }
     at = placeOf(next, name, id, body);
@@ -65,6 +50,11 @@ export function explainField(path: string, schemas: Schemas): FieldWords {
     described(`${path}.${name}`, placeOf(schema, name, id, body)),
   );
   return { ...described(path, at), fields };
+}
+
+function meantOr(name: string, known: readonly string[]): string {
+  const meant = nearestName(name, known);
+  return meant === undefined ? `it has ${known.join(", ")}` : `did you mean ${meant}? It has ${known.join(", ")}`;
 }
 
 interface Place {
@@ -87,27 +77,6 @@ function described(path: string, { schema, isRequired, description }: Place): Om
 /** A deployment inside a package has the fields of one by itself. */
 function wordsOf(id: string, name: string): string {
   return FIELD_WORDS[id]?.[name] ?? FIELD_WORDS["DeploymentRequest"]?.[name] ?? "";
-}
-
-/** What a schema is when it is there at all. */
-function solid(schema: Schema): Schema {
-  return (
-    schema.anyOf?.find(({ type, $ref }) => $ref !== undefined || (type !== undefined && type !== "null")) ?? schema
-  );
-}
-
-/** The object that a field holds, or whose list it is. */
-function objectOf(
-  { schema, id }: Pick<Place, "schema" | "id">,
-  schemas: Schemas,
-): { readonly id: string; readonly body: Schema | undefined } {
-  const one = solid(schema);
-  if (one.$ref !== undefined) {
-    const name = one.$ref.split("/").at(-1) ?? "";
-    return { id: name, body: schemas[name] };
-  }
-  if (one.items) return objectOf({ schema: one.items, id }, schemas);
-  return { id, body: one.properties ? one : undefined };
 }
 
 function typeText(schema: Schema): string {

@@ -1,0 +1,43 @@
+/** A JSON schema, as far as fields are told from it. */
+export interface Schema {
+  readonly $ref?: string;
+  readonly anyOf?: readonly Schema[];
+  readonly type?: string | readonly string[];
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: Schema | boolean;
+  readonly required?: readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly description?: string;
+}
+
+export type Schemas = Readonly<Record<string, Schema>>;
+
+/** A schema, and the name under which its fields are told if it has none of its own. */
+interface Place {
+  readonly schema: Schema;
+  readonly id: string;
+}
+
+/** What a schema is when it is there at all. */
+export function solid(schema: Schema): Schema {
+  return (
+    schema.anyOf?.find(({ type, $ref }) => $ref !== undefined || (type !== undefined && type !== "null")) ?? schema
+  );
+}
+
+/** The object that a field holds, or whose list it is. */
+export function objectOf(
+  { schema, id }: Place,
+  schemas: Schemas,
+): { readonly id: string; readonly body: Schema | undefined } {
+  const one = solid(schema);
+  if (one.$ref !== undefined) {
+    const name = one.$ref.split("/").at(-1) ?? "";
+    return { id: name, body: schemas[name] };
+  }
+  if (one.items) return objectOf({ schema: one.items, id }, schemas);
+  return { id, body: one.properties ? one : undefined };
+}

@@ -1,0 +1,48 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+
+/** What appeared on the terminal, byte for byte, and how the command ended. */
+export interface Played {
+  readonly raw: string;
+  readonly code: number | null;
+}
+
+export interface PlayOptions {
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  readonly columns?: number;
+  /** What the person types, each after the words it waits for have appeared. */
+  readonly types?: readonly { readonly after: string; readonly text: string }[];
+}
+
+/** Why there is no pseudo-terminal here; undefined when there is one. `script` is of util-linux, which Linux has. */
+export function whyNoTerminal(): string | undefined {
+  const { error, stdout } = spawnSync("script", ["--version"], { encoding: "utf8" });
+  if (error) return `script is not installed (${error.message}); it comes with util-linux`;
+  return stdout.includes("util-linux") ? undefined : "this script is not that of util-linux";
+}
+
+/** Runs a command line in a terminal of its own, as a person would, and types into it. */
+export async function play(argv: readonly string[], options: PlayOptions): Promise<Played> {
+  const { env, cwd, columns = 120, types = [] } = options;
+  const quoted = argv.map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(" ");
+  const child = spawn("script", ["-qefc", `stty cols ${columns} rows 50; exec ${quoted}`, "/dev/null"], {
+    cwd,
+    env: { PATH: process.env["PATH"] ?? "", TERM: "xterm-256color", SHELL: "/bin/sh", ...env },
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const waiting = [...types];
+  let raw = "";
+  let seenTo = 0;
+  child.stdout.on("data", (part: Buffer) => {
+    raw += part.toString("utf8");
+    const [next] = waiting;
+    const found = next ? raw.indexOf(next.after, seenTo) : -1;
+    if (!next || found < 0) return;
+    seenTo = found + next.after.length;
+    waiting.shift();
+    child.stdin.write(next.text);
+  });
+  const [code] = (await once(child, "close")) as [number | null];
+  return { raw, code };
+}

@@ -1,0 +1,58 @@
+const ESCAPE = String.fromCodePoint(0x1b);
+const PIECES = new RegExp(`${ESCAPE}\\[(?<args>[\\d;?]*)(?<command>[A-Za-z])|(?<character>[\\s\\S])`, "gu");
+
+/** Names of colours as they stand in recorded screens; ends of colours end whatever there is. */
+const COLOURS: Readonly<Record<string, string>> = { 1: "bold", 2: "dim", 31: "red", 32: "green", 33: "yellow" };
+
+/**
+ * What is to be seen on a terminal after everything was written: lines drawn over are gone, and colours stand as `‹red›…‹/›`.
+ * It knows what the command line uses: line breaks, back to the beginning, up, and away with the rest.
+ */
+export function screenText(raw: string): string {
+  const lines: string[][] = [[]];
+  let [row, column, colour] = [0, 0, ""];
+  for (const { groups } of raw.matchAll(PIECES)) {
+    const { args = "", command, character } = groups ?? {};
+    if (command === "m") colour = COLOURS[args] ?? "";
+    else if (command === "A") row = Math.max(0, row - Number(args || 1));
+    else if (command === "G") column = Number(args || 1) - 1;
+    else if (command === "J") {
+      lines[row]?.splice(column);
+      lines.splice(row + 1);
+    } else if (command === "K") lines[row]?.splice(column);
+    else if (character === "\r") column = 0;
+    else if (character === "\n") [row, column] = [row + 1, 0];
+    else if (character !== undefined) {
+      const line = (lines[row] ??= []);
+      while (line.length < column) line.push(" ");
+      line[column] = colour === "" ? character : `‹${colour}›${character}‹/›`;
+      column += 1;
+    }
+    lines[row] ??= [];
+  }
+  const text = lines.map((line) => line.join("").trimEnd()).join("\n");
+  return `${joined(text).trimEnd()}\n`;
+}
+
+/** Letters of one colour next to each other are one piece of it. */
+function joined(text: string): string {
+  return Object.values(COLOURS).reduce((all, name) => all.replaceAll(`‹/›‹${name}›`, ""), text);
+}
+
+/** What differs from run to run, by what it is. */
+const VARYING: readonly (readonly [RegExp, string])[] = [
+  [/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<time>"],
+  [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "<request>"],
+  [/digest: [0-9a-f]+/g, "digest: <digest>"],
+  [/\.[0-9a-f]{16}\b/g, ".<event>"],
+  [/-[0-9a-f]{12}\b/g, "-<unit>"],
+  [/-(?:[0-9a-f]{8,10})-[a-z0-9]{5}\b/g, "-<pod>"],
+  [/read \d+ s ago/g, "read <n> s ago"],
+  [/127\.0\.0\.1:\d{2,5}/g, "127.0.0.1:<port>"],
+];
+
+/** The screen with everything that differs from run to run named instead. */
+export function steady(screen: string, places: Readonly<Record<string, string>> = {}): string {
+  const placed = Object.entries(places).reduce((text, [name, place]) => text.replaceAll(place, `<${name}>`), screen);
+  return VARYING.reduce((text, [pattern, name]) => text.replaceAll(pattern, name), placed);
+}

@@ -1,0 +1,135 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { startProcess, untilReady, type ProcessUnderTest } from "@oaas/testkit";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bundleCli } from "../../../tools/tasks/bundle-cli.ts";
+import { play, whyNoTerminal, type PlayOptions } from "./pseudo-terminal.ts";
+import { screenText, steady } from "./screen-text.ts";
+
+const ROOT = path.resolve(import.meta.dirname, "..", "..", "..");
+const EXAMPLES = path.join(ROOT, "examples");
+const why = whyNoTerminal();
+
+// Nobody reads skips in CI.
+if (why !== undefined && process.env["CI"] !== "true") process.stderr.write(`SKIPPED "screens": ${why}\n`);
+
+describe.skipIf(why !== undefined && process.env["CI"] !== "true")("screens, as a person sees them", () => {
+  const folder = mkdtempSync(path.join(tmpdir(), "oaas-screens-"));
+  const bundle = path.join(folder, "cli.mjs");
+  let stack: ProcessUnderTest;
+  let url: string;
+
+  beforeAll(async () => {
+    expect(why).toBeUndefined();
+    // The one file that ships, so that it is what is looked at.
+    await bundleCli(bundle);
+    const logFile = path.join(folder, "stack.log");
+    mkdirSync(path.join(folder, "stack"));
+    stack = await startProcess({
+      name: "local stack",
+      command: process.execPath,
+      args: [
+        path.join(ROOT, "apps", "dev-stack", "src", "main.ts"),
+        "--server-port=0",
+        "--oaas-stack-page-port=0",
+        "--output=json",
+      ],
+      cwd: path.join(folder, "stack"),
+      logFile,
+    });
+    const ready = (): string | undefined =>
+      readFileSync(logFile, "utf8")
+        .split("\n")
+        .find((line) => line.includes('"status":"ready"'));
+    await untilReady(stack, async () => ready() !== undefined, 120_000);
+    ({ url } = JSON.parse(ready() ?? "{}") as { url: string });
+  });
+  afterAll(async () => {
+    await stack?.stop(30_000);
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const run = (line: string, options: Partial<PlayOptions> = {}) =>
+    play([process.execPath, bundle, ...line.split(" ")], {
+      cwd: folder,
+      ...options,
+      env: { HOME: folder, OAAS_PM_URL: url, ...options.env },
+    });
+  /** Runs it, and compares what is to be seen with what was recorded (`vitest -u` records anew). */
+  const shows = async (
+    name: string,
+    line: string,
+    { without, ...options }: Partial<PlayOptions> & { without?: RegExp } = {},
+  ) => {
+    const { raw, code } = await run(line, options);
+    const whole = steady(screenText(raw), { examples: EXAMPLES, here: folder });
+    const seen = without === undefined ? whole : whole.replaceAll(without, "");
+    await expect(
+      `$ oaas ${steady(line, { examples: EXAMPLES, here: folder })}\n${seen}[${code}]\n`,
+    ).toMatchFileSnapshot(`screens/${name}.txt`);
+    return raw;
+  };
+  const file = (name: string, text: string): string => {
+    writeFileSync(path.join(folder, name), text);
+    return name;
+  };
+
+  it("help", async () => {
+    await shows("help", "--help");
+    await shows("help-of-a-command", "deployment rollback --help");
+  });
+
+  it("mistakes: each with its place and what to do", async () => {
+    await shows("error-unreachable", "package list", { env: { OAAS_PM_URL: "http://127.0.0.1:1" } });
+    await shows("error-command", "pakage list");
+    await shows("error-yaml", `apply -f ${file("bad.yaml", "name: x\nclasses: [\n  - key: A\n")}`);
+    const typo = readFileSync(path.join(EXAMPLES, "hello", "hello.yaml"), "utf8").replace("class_key", "clas_key");
+    await shows("error-documents", `apply -f ${file("typo.yaml", typo.replace("access_modifier", "acces_modifier"))}`);
+  });
+
+  it("a class is applied with live progress, planned, watched, explained and deleted after a question", async () => {
+    const hello = path.join(EXAMPLES, "hello", "hello.yaml");
+    const raw = await shows("apply", `apply -f ${hello} --wait`);
+    expect(raw, "the picture was drawn over at least once").toContain("A\u001B[J");
+    await shows("plan", `plan -f ${hello}`);
+    await shows("watch", "deployment watch hello --until-settled");
+    await shows("watch-narrow", "deployment watch hello --until-settled", { columns: 30 });
+    await shows("status", "deployment status hello");
+    await shows("explain", "explain hello");
+    await shows("explain-field", "explain deployment.rollout");
+    const question = "Delete deployment hello everywhere? [y/N] ";
+    await shows("delete-no", "deployment delete hello", { types: [{ after: question, text: "n\n" }] });
+    await shows("delete-yes", "deployment delete hello", { types: [{ after: question, text: "y\n" }] });
+    await run("wait hello --for=delete");
+    await run("package delete hello --yes");
+  });
+
+  it("a class that cannot start says why, from the class down to the pod", async () => {
+    const broken = readFileSync(path.join(EXAMPLES, "hello", "hello.yaml"), "utf8")
+      .replaceAll("hello", "broken")
+      .replace("greeter:1.0.0", "greeter:missing");
+    await run(`apply -f ${file("broken.yaml", broken)}`);
+    expect((await run("wait broken --for=condition=Down --timeout 60s")).code).toBe(0);
+    // Which events there are depends on how long it has failed by now; the last of them is in the first line.
+    const raw = await shows("explain-broken", "explain broken", {
+      without: /^ *event .*\n|(?<=^broken in edge: ).*/gm,
+    });
+    expect(raw).toContain("example.test/greeter:missing");
+    await run("delete -f broken.yaml --yes");
+  });
+
+  it("topology, and no colours where nobody wants them", async () => {
+    await shows("topology", "topology");
+    await shows("topology-plain", "topology", { env: { NO_COLOR: "1" } });
+  });
+
+  it("a secret that is typed is not shown", async () => {
+    const { raw, code } = await run("login --name mine http://127.0.0.1:9", {
+      types: [{ after: "Token (empty for none): ", text: "s3cret\n" }],
+    });
+    expect(code).toBe(0);
+    expect(raw).not.toContain("s3cret");
+    expect(readFileSync(path.join(folder, ".oaas", "config.yaml"), "utf8")).toContain("s3cret");
+  });
+});
