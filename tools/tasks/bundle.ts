@@ -5,13 +5,15 @@ import { rolldown } from "rolldown";
 import { bundleCli } from "./bundle-cli.ts";
 import { ROOT } from "./root.ts";
 
-/** `npm run bundle [-- --out folder]`: each app that has a main becomes one file. */
+/** `npm run bundle [-- --out folder --only cli]`: each app that has a main becomes one file. */
 export async function bundle(args: readonly string[]): Promise<number> {
-  const { values } = parseArgs({ args: [...args], options: { out: { type: "string", default: "dist" } } });
+  const options = { out: { type: "string", default: "dist" }, only: { type: "string", multiple: true } } as const;
+  const { values } = parseArgs({ args: [...args], options });
   const out = path.resolve(ROOT, values.out);
   mkdirSync(out, { recursive: true });
   for (const main of globSync("apps/*/src/main.ts", { cwd: ROOT }).toSorted()) {
     const app = String(main.split(path.sep)[1]);
+    if (values.only && !values.only.includes(app)) continue;
     const file = path.join(out, `${app}.mjs`);
     await (app === "cli" ? bundleCli(file) : bundleApp(path.join(ROOT, main), file));
     console.log(`${path.relative(ROOT, file)} (${Math.round(statSync(file).size / 1024)} kB)`);

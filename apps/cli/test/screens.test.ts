@@ -1,9 +1,9 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { startProcess, untilReady, type ProcessUnderTest } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bundleCli } from "../../../tools/tasks/bundle-cli.ts";
 import { play, whyNoTerminal, type PlayOptions } from "./pseudo-terminal.ts";
 import { screenText, steady } from "./screen-text.ts";
 
@@ -23,7 +23,8 @@ describe.skipIf(why !== undefined && process.env["CI"] !== "true")("screens, as 
   beforeAll(async () => {
     expect(why).toBeUndefined();
     // The one file that ships, so that it is what is looked at.
-    await bundleCli(bundle);
+    const tasks = path.join(ROOT, "tools", "run.ts");
+    execFileSync(process.execPath, [tasks, "bundle", "--out", folder, "--only", "cli"], { stdio: "ignore" });
     const logFile = path.join(folder, "stack.log");
     mkdirSync(path.join(folder, "stack"));
     stack = await startProcess({
