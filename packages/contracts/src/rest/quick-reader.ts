@@ -180,26 +180,34 @@ function readMembers(value: Readonly<Record<string, unknown>>, key: QuickReader,
 interface Member {
   readonly name: string;
   readonly read: QuickReader;
-  /** Whether it must be there, is left out when absent, or stands for itself when absent. */
-  readonly absent: "refused" | "left out" | "read";
+  /** Whether it must be there, is left out when absent, stands for itself when absent, or always for the same. */
+  readonly absent: "refused" | "left out" | "read" | "known";
+  /** What it stands for when absent, where that is known. */
+  readonly standIn: unknown;
 }
 
 function memberOf(name: string, schema: Schema): Member | undefined {
   const { optin, optout } = schema._zod;
   if (optin === "defaulted" || name === "__proto__") return undefined;
-  const absent = optin === undefined ? "refused" : optout === "optional" ? "left out" : "read";
-  return { name, read: compiled(schema), absent };
+  const read = compiled(schema);
+  if (optin === undefined) return { name, read, absent: "refused", standIn: undefined };
+  if (optout === "optional") return { name, read, absent: "left out", standIn: undefined };
+  // Most members of most documents are absent: what that means is asked once, unless it is another thing each time.
+  const standIn = read(undefined);
+  const isKnown = standIn !== REFUSED && standIn === read(undefined);
+  return { name, read, absent: isKnown ? "known" : "read", standIn };
 }
 
 function objectReader(members: readonly Member[]): QuickReader {
   return (value) => {
     if (!isPlain(value)) return REFUSED;
     const object: Record<string, unknown> = {};
-    for (const { name, read, absent } of members) {
+    for (const { name, read, absent, standIn } of members) {
       const given = value[name];
       const isThere = given !== undefined || name in value;
       if (!isThere && absent !== "read") {
         if (absent === "refused") return REFUSED;
+        if (standIn !== undefined) object[name] = standIn;
         continue;
       }
       const member = read(given);

@@ -7,12 +7,18 @@ interface Place {
   readonly index: number;
 }
 
+/** Characters above U+FFFF, for which JavaScript's own order of strings is another than ours. */
+const HAS_SURROGATE = /[\ud800-\udfff]/;
+
 /** Keys in order, in chunks, so that an insertion among a million moves a hundred and not all of them. */
 export class SortedKeys {
   #chunks: string[][] = [[]];
+  /** Whether JavaScript compares the keys that were ever here as we do, only faster. */
+  #isPlain = true;
 
   /** Adds a key that is not there. */
   insert(key: string): void {
+    if (this.#isPlain && HAS_SURROGATE.test(key)) this.#isPlain = false;
     const { chunk, index } = this.#lowerBound(key);
     const keys = this.#chunks[chunk] as string[];
     makeRoom(keys, index, key);
@@ -52,6 +58,7 @@ export class SortedKeys {
 
   clear(): void {
     this.#chunks = [[]];
+    this.#isPlain = true;
   }
 
   #end(range: KeyRange): Place {
@@ -62,10 +69,15 @@ export class SortedKeys {
 
   /** Where the first key that is not below `key` stands, or would be put. */
   #lowerBound(key: string): Place {
-    const after = firstAt(this.#chunks.length, (at) => isBelow(this.#chunks[at]?.at(-1), key));
-    const chunk = Math.min(after, this.#chunks.length - 1);
-    const keys = this.#chunks[chunk] as string[];
-    return { chunk, index: firstAt(keys.length, (at) => isBelow(keys[at], key)) };
+    const isBelow = this.#isPlain && !HAS_SURROGATE.test(key) ? isPlainlyBelow : isKeyBelow;
+    const chunks = this.#chunks;
+    const after = firstAt(chunks.length, (at) => {
+      const keys = chunks[at] as string[];
+      return keys.length > 0 && isBelow(keys[keys.length - 1] as string, key);
+    });
+    const chunk = Math.min(after, chunks.length - 1);
+    const keys = chunks[chunk] as string[];
+    return { chunk, index: firstAt(keys.length, (at) => isBelow(keys[at] as string, key)) };
   }
 }
 
@@ -75,8 +87,12 @@ function makeRoom(keys: string[], index: number, key: string): void {
   keys[index] = key;
 }
 
-function isBelow(candidate: string | undefined, key: string): boolean {
-  return candidate !== undefined && compareKeys(candidate, key) < 0;
+function isPlainlyBelow(candidate: string, key: string): boolean {
+  return candidate < key;
+}
+
+function isKeyBelow(candidate: string, key: string): boolean {
+  return compareKeys(candidate, key) < 0;
 }
 
 /** The first of `length` positions for which the (sorted) predicate is false. */
