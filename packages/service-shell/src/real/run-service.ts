@@ -4,6 +4,7 @@ import { Fault } from "@oaas/foundation";
 import { realAmbient } from "@oaas/foundation/real";
 import { createObservability, type Observability } from "@oaas/observability/node";
 import type { RunningService, ServiceConfig, ServiceProgram } from "../program.ts";
+import { giveBackMemory, ownMemory } from "./give-back-memory.ts";
 
 /**
  * Runs a service from its command line to its exit code.
@@ -57,6 +58,7 @@ async function serve<C extends ServiceConfig>(program: ServiceProgram<C>, reread
       observability,
       reread,
     });
+    giveBackMemory(ownMemory(realAmbient.timers));
   } catch (thrown) {
     await observability.close();
     throw thrown;
