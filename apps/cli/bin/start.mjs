@@ -34,5 +34,6 @@ function newestProgram() {
  */
 function isNewer(folder, time) {
   const names = /** @type {string[]} */ (readdirSync(folder, { recursive: true }));
-  return names.some((name) => statSync(path.join(folder, name)).mtimeMs > time);
+  // The folder itself tells of files that are gone.
+  return ["", ...names].some((name) => statSync(path.join(folder, name)).mtimeMs > time);
 }

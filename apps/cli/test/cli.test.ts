@@ -1,4 +1,7 @@
 import { chmod, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { eventually, startProcess, type ProcessUnderTest } from "@oaas/testkit";
@@ -243,6 +246,27 @@ describe("the command line against a package manager", () => {
       type: "string",
       allowed: ["none", "accepted", "available"],
     });
+  });
+
+  test("a token that is not accepted is told apart: none, expired, refused", async () => {
+    const server = createServer((_, response) => {
+      response.writeHead(401, { "content-type": "application/problem+json" });
+      response.end(JSON.stringify({ status: 401, code: "OAAS_UNAUTHENTICATED", detail: "The JWT has expired" }));
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const { port } = server.address() as AddressInfo;
+    const claims = Buffer.from(JSON.stringify({ exp: 1_000_000_000 })).toString("base64url");
+    for (const [token, words] of [
+      ["", /no token is kept.*set OAAS_TOKEN/],
+      [`e30.${claims}.x`, /the token expired \d+d ago; log in again/],
+      ["opaque", /is not accepted; log in again/],
+    ] as const) {
+      const env = { OAAS_PM_URL: `http://127.0.0.1:${port}`, OAAS_TOKEN: token };
+      const seen = await oaas("package list", { env });
+      expect({ code: seen.code, out: seen.out }).toEqual({ code: 4, out: "" });
+      expect(seen.err).toMatch(words);
+    }
+    server.close();
   });
 
   test("completion proposes commands and flags", async () => {

@@ -97,6 +97,13 @@ describe.skipIf(why !== undefined && process.env["CI"] !== "true")("screens, as 
     await shows("watch", "deployment watch hello --until-settled");
     await shows("watch-narrow", "deployment watch hello --until-settled", { columns: 30 });
     await shows("status", "deployment status hello");
+    await shows("apply-again", `apply -f ${hello}`);
+    await shows("logs", "logs hello.Greeter");
+    const waited = await run("wait deployment/hello -o json");
+    expect(JSON.parse(waited.raw), "programs get the state alone").toMatchObject({
+      key: "hello",
+      condition: "Running",
+    });
     await shows("explain", "explain hello");
     await shows("explain-field", "explain deployment.rollout");
     const question = "Delete deployment hello everywhere? [y/N] ";

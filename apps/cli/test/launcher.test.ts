@@ -1,0 +1,56 @@
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+const ROOT = path.resolve(import.meta.dirname, "..", "..", "..");
+const SOURCES = ["packages/contracts/src/rest", "packages/foundation/src", "packages/models/src"];
+
+describe("npx oaas", () => {
+  const root = mkdtempSync(path.join(tmpdir(), "oaas-launcher-"));
+  const main = path.join(root, "apps/cli/src/main.ts");
+  const bundle = path.join(root, "dist/cli.mjs");
+
+  // A clone in small: the real launcher, and programs that say who they are.
+  beforeAll(() => {
+    cpSync(path.join(ROOT, "apps/cli/bin"), path.join(root, "apps/cli/bin"), { recursive: true });
+    cpSync(path.join(ROOT, "tools/bootstrap"), path.join(root, "tools/bootstrap"), { recursive: true });
+    mkdirSync(path.dirname(main), { recursive: true });
+    cpSync(path.join(ROOT, "apps/cli/src/front-page.cjs"), path.join(root, "apps/cli/src/front-page.cjs"));
+    for (const folder of [...SOURCES, "dist"]) mkdirSync(path.join(root, folder), { recursive: true });
+    writeFileSync(path.join(root, "package.json"), '{ "type": "module" }');
+    const says = (who: string): string => `console.log("${who}", ...process.argv.slice(2));\n`;
+    writeFileSync(main, says("sources"));
+    writeFileSync(bundle, says("bundle"));
+  });
+  afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+  const oaas = (...args: readonly string[]): string =>
+    execFileSync(process.execPath, [path.join(root, "apps/cli/bin/oaas.cjs"), ...args], { encoding: "utf8" });
+  /** Sets when files were last changed, in seconds. */
+  const changed = (at: Readonly<Record<string, number>>): void => {
+    const long = Object.fromEntries([...SOURCES.map((each) => [each, 1]), ["apps/cli/src/front-page.cjs", 1]]);
+    for (const [file, time] of Object.entries({ ...long, ...at })) utimesSync(path.join(root, file), time, time);
+  };
+
+  it("prints the front page itself", () => {
+    expect(oaas("--help")).toContain("EVERY DAY");
+    expect(oaas()).toBe(oaas("--help"));
+  });
+
+  it("runs the bundle while it is newer than everything it was made of", () => {
+    changed({ "apps/cli/src/main.ts": 100, "dist/cli.mjs": 200 });
+    expect(oaas("package", "list")).toBe("bundle package list\n");
+  });
+
+  it.each(["apps/cli/src/main.ts", ...SOURCES])("runs the sources when %s was changed since", (file) => {
+    changed({ "apps/cli/src/main.ts": 100, "dist/cli.mjs": 200, [file]: 300 });
+    expect(oaas("package", "list")).toBe("sources package list\n");
+  });
+
+  it("runs the sources when there is no bundle", () => {
+    rmSync(bundle);
+    expect(oaas("package", "list")).toBe("sources package list\n");
+  });
+});
