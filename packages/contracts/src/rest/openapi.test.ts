@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { invalidArgument } from "@oaas/foundation";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { BODY_EXAMPLES } from "./body-examples.ts";
 import { INPUT_COMPONENTS, VIEW_COMPONENTS } from "./components.ts";
 import { faultToProblem } from "./fault-body.ts";
 import { openApiDocument } from "./openapi.ts";
@@ -9,6 +10,7 @@ import { allRoutes } from "./paths.ts";
 import { classDeploymentFromWire } from "./resources/class-deployment.ts";
 import { packageFromWire, packageToWire } from "./resources/package.ts";
 import { pathParameters } from "./route.ts";
+import { readBy } from "./violations.ts";
 
 type Json = Record<string, unknown>;
 
@@ -192,5 +194,15 @@ describe("real documents against the schemas of the document", () => {
       "$.classes: none of anyOf",
       "$.functions: none of anyOf",
     ]);
+  });
+});
+
+describe("examples", () => {
+  test.each(Object.entries(BODY_EXAMPLES))("%s takes its example, which the document shows", (id, example) => {
+    const route = allRoutes().find(({ operationId }) => operationId === id);
+    if (route?.body === undefined) return expect.unreachable(`${id} takes no body`);
+    expect(readBy(route.body, example)).toMatchObject({ ok: true });
+    const operation = operations.find((each) => each.id === id)?.operation;
+    return expect(operation?.["requestBody"]).toMatchObject({ content: { "application/json": { example } } });
   });
 });

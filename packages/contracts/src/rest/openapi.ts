@@ -1,10 +1,13 @@
 import type { FaultKind } from "@oaas/foundation";
+import { BODY_EXAMPLES } from "./body-examples.ts";
 import { INPUT_COMPONENTS, VIEW_COMPONENTS } from "./components.ts";
 import { HTTP_REFUSALS, HTTP_STATUS_OF_KIND } from "./http-status.ts";
 import { jsonSchemasOf, type JsonSchema } from "./json-schemas.ts";
 import { headerName, PARAMETERS, RESPONSE_HEADERS, RESPONSES, SECURITY } from "./openapi-parts.ts";
 import { allRoutes } from "./paths.ts";
 import { pathParameters, type Answer, type Route } from "./route.ts";
+
+const BODY_TYPES = ["application/json", "application/yaml"];
 
 type OfferedRoute = ReturnType<typeof allRoutes>[number];
 
@@ -92,7 +95,7 @@ function operationOf(route: OfferedRoute, schemas: Schemas): Operation {
       : {
           requestBody: {
             required: true,
-            content: contentOf(["application/json", "application/yaml"], schemas.of(body)),
+            content: contentOf(BODY_TYPES, schemas.of(body), BODY_EXAMPLES[route.operationId]),
           },
         }),
     responses: responsesOf(route, schemas),
@@ -169,6 +172,7 @@ function bodyOf(answer: Answer, schemas: Schemas): JsonSchema {
   return answer.mediaType === undefined ? {} : { content: contentOf([answer.mediaType], { type: "string" }) };
 }
 
-function contentOf(mediaTypes: readonly string[], schema: JsonSchema): JsonSchema {
-  return Object.fromEntries(mediaTypes.map((mediaType) => [mediaType, { schema }]));
+function contentOf(mediaTypes: readonly string[], schema: JsonSchema, example?: object): JsonSchema {
+  const content = example === undefined ? { schema } : { schema, example };
+  return Object.fromEntries(mediaTypes.map((mediaType) => [mediaType, content]));
 }
