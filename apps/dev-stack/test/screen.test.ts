@@ -11,6 +11,7 @@ import { startStack, end } from "./stack-process.ts";
 /** How a start shows itself on a terminal and without one, and how it ends when it is told to in the middle. */
 const folder = mkdtempSync(path.join(tmpdir(), "oaas-screen-"));
 const MAIN = path.resolve(import.meta.dirname, "..", "src", "main.ts");
+const CLI = path.resolve(import.meta.dirname, "..", "..", "cli", "src", "main.ts");
 const SCRIPT = "/usr/bin/script";
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -87,5 +88,37 @@ describe("without a terminal", () => {
     expect((await exited)[0]).toBe(1);
     expect(seen.text).toContain("schema version 99");
     expect(seen.text).toMatch(/Start it with the version that wrote it, .*--data=.*oaas reset/);
+  });
+});
+
+describe("oaas up in a terminal's foreground", () => {
+  const startBy = async (dataDir: string) => {
+    const child = spawn(
+      process.execPath,
+      [CLI, "up", "--no-cluster", "--headless", "-o", "json", "--ports", "0", "--data", dataDir],
+      { stdio: ["ignore", "pipe", "inherit"] },
+    );
+    let said = "";
+    child.stdout.on("data", (chunk: Buffer) => (said += chunk.toString()));
+    await eventually(() => expect(said).toContain('"status":"ready"'), { timeoutMs: 120_000 });
+    return { child, exited: once(child, "exit") as Promise<[number | null]> };
+  };
+
+  test("a signal stops the stack in order, and the command ends with its code", async () => {
+    const dataDir = path.join(folder, "foreground");
+    const { child, exited } = await startBy(dataDir);
+    child.kill("SIGTERM");
+    expect((await exited)[0]).toBe(0);
+    expect(processesWith(dataDir)).toEqual([]);
+    expect(existsSync(path.join(dataDir, "stack.json"))).toBe(false);
+  });
+
+  test("the stack ends also when the command is killed", async () => {
+    const dataDir = path.join(folder, "killed");
+    const { child, exited } = await startBy(dataDir);
+    child.kill("SIGKILL");
+    await exited;
+    await eventually(() => expect(processesWith(dataDir)).toEqual([]));
+    expect(existsSync(path.join(dataDir, "stack.json")), "in order").toBe(false);
   });
 });
