@@ -60,7 +60,8 @@ export default defineConfig({
           setupFiles: ["tests/setup/property-seed.ts"],
           // Our programs are started hundreds of times, and half of each start is compiling them.
           env: { NODE_COMPILE_CACHE: path.join(import.meta.dirname, "node_modules", ".cache", "compiled") },
-          maxWorkers: 2,
+          // One more than the project's two cores: suites of outages and of leases wait for a good half of their time.
+          maxWorkers: 3,
           testTimeout: 240_000,
           hookTimeout: 180_000,
         },

@@ -159,7 +159,7 @@ describeOnTarget("the manager as the account of deploy/", { needs: ["kubectl"] }
   });
 
   describe.each(["dev", "edge", "full"])("overlay %s", (overlay) => {
-    test("is taken by a real API server, word for word", async () => {
+    test("is taken by the API server, word for word", async () => {
       await kubectl(`apply --dry-run=server --validate=strict -k ${path.join(MANAGER, "overlays", overlay)}`);
     });
 
