@@ -8,6 +8,7 @@ import type { Generator } from "./generator.ts";
 import { generator as grpc } from "./grpc-reference.ts";
 import { generator as metrics } from "./metrics-reference.ts";
 import { generator as openapi } from "./openapi.ts";
+import { generator as placeholders } from "./placeholders-reference.ts";
 import { generator as protos } from "./protos.ts";
 import { generator as reasons } from "./reasons-reference.ts";
 import { generator as rest } from "./rest-reference.ts";
@@ -21,6 +22,7 @@ export const GENERATORS: readonly Generator[] = [
   errors,
   configuration,
   reasons,
+  placeholders,
   events,
   metrics,
   rest,
