@@ -132,6 +132,25 @@ describe.skipIf(why !== undefined && process.env["CI"] !== "true")("screens, as 
     await shows("topology-plain", "topology", { env: { NO_COLOR: "1" } });
   });
 
+  it("a watch goes on until Ctrl-C, and events too", async () => {
+    const watched = await run("deployment watch shop-order", { types: [{ after: "far-edge", text: "\u0003" }] });
+    expect(watched.code).toBe(130);
+    const followed = run("events --topic package", {
+      types: [{ after: "package/interrupted", text: "\u0003" }],
+    });
+    const packageText = "name: interrupted\nversion: 1.0.0\nclasses: []\nfunctions: []\n";
+    const applied = file("interrupted.yaml", packageText);
+    // Until it listens, what happens is not told: so it happens until it ends.
+    let isOver = false;
+    void followed.then(() => (isOver = true));
+    for (let round = 0; round < 50 && !isOver; round += 1) {
+      await run(`apply -f ${applied}`);
+      await run("package delete interrupted --yes");
+    }
+    expect(isOver).toBe(true);
+    expect((await followed).code).toBe(130);
+  });
+
   it("a secret that is typed is not shown", async () => {
     const { raw, code } = await run("login --name mine http://127.0.0.1:9", {
       types: [{ after: "Token (empty for none): ", text: "s3cret\n" }],
