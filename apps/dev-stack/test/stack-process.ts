@@ -15,7 +15,7 @@ export interface StackProcess {
   readonly url: string;
   readonly page_url: string;
   readonly start: number;
-  readonly clusters: readonly { readonly name: string; readonly apiUrl: string }[];
+  readonly clusters: readonly { readonly name: string; readonly apiUrl: string; readonly kubeconfig: string }[];
   /** Everything it said before. */
   readonly said: string;
 }

@@ -1,0 +1,46 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { componentFile, describeWith, runCommand } from "@oaas/testkit";
+import { afterAll, expect, test } from "vitest";
+import { takeJourney, type ClusterReader, type JourneyCluster } from "./journey.ts";
+
+const folder = mkdtempSync(path.join(tmpdir(), "oaas-real-journey-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const KINDS =
+  "classruntimes,deployments,replicasets,statefulsets,horizontalpodautoscalers,poddisruptionbudgets,pods,services,configmaps,secrets,persistentvolumeclaims";
+
+async function kubectl({ kubeconfig }: JourneyCluster, ...args: readonly string[]): Promise<string> {
+  const { exitCode, stdout, stderr } = await runCommand(
+    componentFile("kubectl"),
+    ["--kubeconfig", kubeconfig, ...args],
+    { timeoutMs: 60_000 },
+  );
+  expect(exitCode, stderr).toBe(0);
+  return stdout;
+}
+
+const lines = (text: string): string[] => text.split("\n").filter((line) => line !== "");
+
+const byKubectl: ClusterReader = {
+  names: async (cluster) => {
+    const template = '{range .items[*]}{.kind}s {.metadata.namespace}/{.metadata.name}{"\\n"}{end}';
+    const found = lines(await kubectl(cluster, "get", KINDS, "-A", "-o", `jsonpath=${template}`));
+    return found.map((line) => line.charAt(0).toLowerCase() + line.slice(1));
+  },
+  images: async (cluster) => {
+    const template = '{range .items[*].spec.template.spec.containers[*]}{.image}{"\\n"}{end}';
+    return lines(await kubectl(cluster, "get", "deployments", "-A", "-o", `jsonpath=${template}`));
+  },
+};
+
+describeWith(["kubernetes", "etcd", "kwok", "kubectl"], "the journey on real control planes", () => {
+  test("on two clusters of kube-apiserver, etcd and KWOK: with a kill -9 in the middle, and nothing left at the end", async () => {
+    await takeJourney({
+      dataDir: path.join(folder, "data"),
+      flags: ["--real", "--clusters=2"],
+      reader: byKubectl,
+    });
+  }, 590_000);
+});
