@@ -57,6 +57,12 @@ export function classOf(id: string, namespace: string): KubeObject {
   return { ...read(id, namespace).manifest, metadata: { name: id, namespace, finalizers: [FINALIZER] } };
 }
 
+/** The same with the labels that its children inherit: what Deploy leaves on the server. */
+export function deployedClassOf(id: string, namespace: string): KubeObject {
+  const { manifest } = read(id, namespace);
+  return { ...manifest, metadata: { ...manifest.metadata, finalizers: [FINALIZER] } };
+}
+
 /** The children that the manager makes of such a class, exactly as it sends them. */
 export function childrenOf(id: string, namespace: string, uid: string): readonly KubeObject[] {
   const { desired } = read(id, namespace);
