@@ -9,7 +9,7 @@ import { namespaces, type NamespaceOptions } from "./namespaces/namespace-contro
  *
  * Reading order: cluster-objects (what controllers see of the server), loop/decision and loop/controller (a controller is a function
  * from objects and the time to steps), loop/control-loop (who carries them out), then one folder per duty: garbage, namespaces, access, and
- * of the simulation nodes, scheduler, pods, workloads, network, volumes, scaling, knative; failures has what goes wrong on command.
+ * of the simulation nodes, scheduler, pods, workloads, cron, network, volumes, scaling, knative; failures has what goes wrong on command.
  */
 export { workloadSimulation, type SimulationOptions, type WorkloadSimulation } from "./simulation.ts";
 export type { LoopPorts, LoopProblem } from "./loop/control-loop.ts";

@@ -3,6 +3,7 @@ import type { KubeObject, Status } from "@oaas/kube-core";
 import type { ServerController } from "./cluster-objects.ts";
 import { ANNOTATIONS, DEFAULT_FAILURES, failureOf, failuresOf, type FailureRule } from "./failures/failure.ts";
 import { forbidden } from "./failures/quota.ts";
+import { cronJobController } from "./cron/cron-job-controller.ts";
 import { knativeControllers } from "./knative/knative-controllers.ts";
 import { ControlLoop, type LoopPorts } from "./loop/control-loop.ts";
 import type { Controller } from "./loop/controller.ts";
@@ -120,6 +121,7 @@ function controllers(
     deploymentController(),
     statefulSetController(),
     daemonSetController(),
+    cronJobController(),
     jobController(),
     replicaSetController(),
     claimController(),

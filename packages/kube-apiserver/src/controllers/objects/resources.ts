@@ -28,6 +28,7 @@ export const STATEFUL_SETS = resource("apps/v1", "StatefulSet", "statefulsets");
 export const DAEMON_SETS = resource("apps/v1", "DaemonSet", "daemonsets");
 export const REVISIONS = resource("apps/v1", "ControllerRevision", "controllerrevisions");
 export const JOBS = resource("batch/v1", "Job", "jobs");
+export const CRON_JOBS = resource("batch/v1", "CronJob", "cronjobs");
 export const ENDPOINT_SLICES = resource("discovery.k8s.io/v1", "EndpointSlice", "endpointslices");
 export const BUDGETS = resource("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets");
 export const AUTOSCALERS = resource("autoscaling/v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers");

@@ -328,6 +328,29 @@ export interface JobStatus {
   readonly uncountedTerminatedPods?: object;
 }
 
+export interface CronJob extends KubeObject {
+  readonly spec: {
+    readonly schedule: string;
+    readonly timeZone?: string;
+    readonly startingDeadlineSeconds?: number | null;
+    readonly concurrencyPolicy?: string;
+    readonly suspend?: boolean;
+    readonly successfulJobsHistoryLimit?: number;
+    readonly failedJobsHistoryLimit?: number;
+    readonly jobTemplate: {
+      readonly metadata?: { readonly labels?: Texts; readonly annotations?: Texts };
+      readonly spec: Job["spec"];
+    };
+  };
+  readonly status?: CronJobStatus;
+}
+
+export interface CronJobStatus {
+  readonly active?: readonly { readonly name: string; readonly uid: string }[];
+  readonly lastScheduleTime?: string;
+  readonly lastSuccessfulTime?: string;
+}
+
 export interface ServicePort {
   readonly name?: string;
   readonly port: number;

@@ -1,0 +1,172 @@
+import { equalJson, type Stored } from "@oaas/kube-core";
+import { create, decision, remove, tell, updateStatus, type Decision, type Step, type Told } from "../loop/decision.ts";
+import { asJson } from "../objects/cluster-view.ts";
+import { CRON_JOBS, JOBS } from "../objects/resources.ts";
+import { epochMs, wholeSeconds } from "../objects/time.ts";
+import type { CronJob, CronJobStatus, Job } from "../objects/typed.ts";
+import { inZone, parseSchedule, type Schedule } from "./schedule.ts";
+
+export interface CronJobState {
+  readonly cronJob: Stored<CronJob>;
+  /** The Jobs that it controls. */
+  readonly jobs: readonly Stored<Job>[];
+  readonly now: number;
+}
+
+const SCHEDULED_AT = "batch.kubernetes.io/cronjob-scheduled-timestamp";
+const KEPT = { successful: 3, failed: 1 };
+const HOUR_MS = 3_600_000;
+/** Only the latest of the times that were missed counts: it is looked for in the last hour first. */
+const LOOKS_BACK_MS = [HOUR_MS, 24 * HOUR_MS, 31 * 24 * HOUR_MS, 366 * 24 * HOUR_MS];
+
+/** A Job at each time of the schedule; those that ended are told of, and the oldest of them go. */
+export function decideCronJob(state: CronJobState): Decision {
+  const { cronJob, jobs, now } = state;
+  const seen = seenEnds(state);
+  const status = statusOf(cronJob, jobs);
+  const kept = equalJson(status, cronJob.status ?? {}) ? undefined : updateStatus(CRON_JOBS, { ...cronJob, status });
+  if (kept !== undefined) return decision([...seen, kept]);
+  const old = tooOld(state);
+  if (old.length > 0) return decision(old);
+  if (cronJob.metadata.deletionTimestamp !== undefined || cronJob.spec.suspend === true) return decision([]);
+  const { due, next } = timesOf(cronJob, now);
+  const waitMs = next === undefined ? undefined : next - now;
+  return decision(due === undefined ? [] : startSteps(state, status, due), waitMs);
+}
+
+function startSteps({ cronJob, jobs }: CronJobState, status: CronJobStatus, due: number): readonly Step[] {
+  const { concurrencyPolicy } = cronJob.spec;
+  const running = jobs.filter((job) => endOf(job) === undefined);
+  if (concurrencyPolicy === "Forbid" && running.length > 0) {
+    const message = "Not starting job because prior execution is running and concurrency policy is Forbid";
+    return [tell({ about: cronJob, type: "Normal", reason: "JobAlreadyActive", message })];
+  }
+  const job = jobAt(cronJob, due);
+  const started = updateStatus(CRON_JOBS, { ...cronJob, status: { ...status, lastScheduleTime: wholeSeconds(due) } });
+  if (jobs.some(({ metadata }) => metadata.name === job.metadata.name)) return [started];
+  const replaced = concurrencyPolicy === "Replace" ? running.map((one) => removal(cronJob, one)) : [];
+  return [...replaced, create(JOBS, job, toldOfStart(cronJob, job.metadata.name)), started];
+}
+
+/** The last time that is due and has not been started, and the next one. */
+function timesOf({ metadata, spec, status }: CronJob, now: number): { readonly due?: number; readonly next?: number } {
+  const schedule = inZone(parseSchedule(spec.schedule), spec.timeZone);
+  const since = epochMs(status?.lastScheduleTime) ?? epochMs(metadata.creationTimestamp) ?? now;
+  const deadlineMs = (spec.startingDeadlineSeconds ?? Number.POSITIVE_INFINITY) * 1000;
+  const from = Math.max(since, now - deadlineMs);
+  let due: number | undefined;
+  let next = schedule.next(latestStart(schedule, from, now));
+  while (next !== undefined && next <= now) {
+    due = next;
+    next = schedule.next(next);
+  }
+  return { ...(due === undefined ? {} : { due }), ...(next === undefined ? {} : { next }) };
+}
+
+/** From when on to look, so that few times lie between. */
+function latestStart(schedule: Schedule, from: number, now: number): number {
+  const starts = LOOKS_BACK_MS.map((back) => now - back).filter((start) => start > from);
+  return starts.find((start) => (schedule.next(start) ?? Number.POSITIVE_INFINITY) <= now) ?? from;
+}
+
+function jobAt(cronJob: Stored<CronJob>, due: number) {
+  const { metadata, spec } = cronJob;
+  const { metadata: made, spec: wanted } = spec.jobTemplate;
+  return {
+    apiVersion: JOBS.apiVersion,
+    kind: JOBS.kind,
+    metadata: {
+      name: `${metadata.name}-${Math.floor(due / 60_000)}`,
+      namespace: metadata.namespace,
+      ...(made?.labels === undefined ? {} : { labels: made.labels }),
+      annotations: { ...made?.annotations, [SCHEDULED_AT]: wholeSeconds(due) },
+      ownerReferences: [
+        {
+          apiVersion: CRON_JOBS.apiVersion,
+          kind: CRON_JOBS.kind,
+          name: metadata.name,
+          uid: metadata.uid,
+          controller: true,
+          blockOwnerDeletion: true,
+        },
+      ],
+    },
+    spec: asJson(wanted),
+  };
+}
+
+function statusOf({ status = {} }: CronJob, jobs: readonly Stored<Job>[]): CronJobStatus {
+  const active = jobs.filter((job) => endOf(job) === undefined).map(referenceTo);
+  const successes = jobs
+    .filter((job) => endOf(job) === "Complete")
+    .map(({ status: { completionTime = "" } = {} }) => completionTime);
+  const lastSuccessfulTime = [status.lastSuccessfulTime ?? "", ...successes].toSorted().at(-1) ?? "";
+  const { active: _active, ...rest } = status;
+  return {
+    ...rest,
+    ...(active.length === 0 ? {} : { active }),
+    ...(lastSuccessfulTime === "" ? {} : { lastSuccessfulTime }),
+  };
+}
+
+function referenceTo({ metadata }: Stored<Job>) {
+  const { namespace, name, uid, resourceVersion } = metadata;
+  return { apiVersion: JOBS.apiVersion, kind: JOBS.kind, namespace, name, uid, resourceVersion };
+}
+
+/** Jobs that the status calls active and that are not any more. */
+function seenEnds({ cronJob, jobs }: CronJobState): readonly Step[] {
+  return (cronJob.status?.active ?? []).flatMap(({ uid, name }) => {
+    const job = jobs.find(({ metadata }) => metadata.uid === uid);
+    const end = job && endOf(job);
+    if (job !== undefined && end === undefined) return [];
+    const what =
+      job === undefined
+        ? { reason: "MissingJob", message: `Active job went missing: ${name}` }
+        : { reason: "SawCompletedJob", message: `Saw completed job: ${name}, condition: ${end}` };
+    return [tell({ about: cronJob, type: "Normal", ...what })];
+  });
+}
+
+/** Beyond how many are kept, by how they ended, the oldest. */
+function tooOld({ cronJob, jobs }: CronJobState): readonly Step[] {
+  const { successfulJobsHistoryLimit: successful, failedJobsHistoryLimit: failed } = cronJob.spec;
+  const beyond = (end: "Complete" | "Failed", kept: number): readonly Stored<Job>[] => {
+    const ended = jobs
+      .filter((job) => endOf(job) === end && job.metadata.deletionTimestamp === undefined)
+      .toSorted((a, b) => startText(a).localeCompare(startText(b)));
+    return ended.slice(0, Math.max(0, ended.length - kept));
+  };
+  return [...beyond("Complete", successful ?? KEPT.successful), ...beyond("Failed", failed ?? KEPT.failed)].map((job) =>
+    removal(cronJob, job),
+  );
+}
+
+/** Jobs of one second are told apart by their names, which count the minutes. */
+function startText({ metadata, status }: Stored<Job>): string {
+  return `${status?.startTime ?? ""} ${metadata.name}`;
+}
+
+function endOf({ status }: Job): "Complete" | "Failed" | undefined {
+  const isSo = (wanted: string): boolean =>
+    status?.conditions?.some(({ type, status: is }) => type === wanted && is === "True") ?? false;
+  return isSo("Complete") ? "Complete" : isSo("Failed") ? "Failed" : undefined;
+}
+
+function removal(cronJob: CronJob, job: Stored<Job>): Step {
+  const message = `Deleted job ${job.metadata.name}`;
+  const done = () => ({ about: cronJob, type: "Normal", reason: "SuccessfulDelete", message }) as const;
+  return remove(JOBS, job, { propagation: "Background" }, { done });
+}
+
+function toldOfStart(cronJob: CronJob, name: string): Told {
+  return {
+    done: () => ({ about: cronJob, type: "Normal", reason: "SuccessfulCreate", message: `Created job ${name}` }),
+    refused: (status) => ({
+      about: cronJob,
+      type: "Warning",
+      reason: "FailedCreate",
+      message: `Error creating job: ${status.message ?? ""}`,
+    }),
+  };
+}
