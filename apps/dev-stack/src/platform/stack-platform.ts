@@ -25,6 +25,8 @@ export class StackPlatform {
   #manager: RunningPackageManager | undefined;
   #client: RestClient | undefined;
   #url: string | undefined;
+  /** The examples are there too. */
+  #isUp = false;
   #clusters: readonly KnownCluster[] = [];
   /** What was broken on purpose, in words. */
   #broken: string | undefined;
@@ -57,6 +59,7 @@ export class StackPlatform {
         });
       }
     }
+    this.#isUp = true;
     return url;
   }
 
@@ -67,6 +70,7 @@ export class StackPlatform {
       return { ...known, state: "starting", detail: "waits for the clusters", deployments: [] };
     try {
       const deployments = await this.#deployments(this.#client);
+      if (!this.#isUp) return { ...known, state: "starting", detail: "deploys the examples", deployments };
       return { ...known, state: "running", detail: undefined, deployments };
     } catch (thrown) {
       return { ...known, state: "failed", detail: this.#broken ?? Fault.from(thrown).message, deployments: [] };
