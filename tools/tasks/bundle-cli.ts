@@ -1,4 +1,5 @@
 import path from "node:path";
+import { deflateRawSync } from "node:zlib";
 import { rolldown, type Plugin } from "rolldown";
 import { ROOT } from "./root.ts";
 
@@ -6,7 +7,7 @@ const MAIN = path.join(ROOT, "apps", "cli", "src", "main.ts");
 const BEHIND = path.join(ROOT, "apps", "cli", "src", "adapters", "start.ts");
 
 /**
- * The command line as one file that prints its help at once: what stands behind `start` is in it as text, and is compiled when a
+ * The command line as one file that prints its help at once: what stands behind `start` is in it as packed text, and is compiled when a
  * command runs. As code it would be parsed at every start, which takes as long as Node itself.
  */
 export async function bundleCli(file: string): Promise<void> {
@@ -28,16 +29,17 @@ async function behind(): Promise<string> {
   }
 }
 
+/** A module that gives what the text exports. Node's own modules are asked for by name there and then, so that help loads none. */
 function asText(code: string): Plugin {
+  const packed = deflateRawSync(code, { level: 9 }).toString("base64");
   const module = `
-    import { createRequire } from "node:module";
-    import path from "node:path";
-    import { fileURLToPath } from "node:url";
-    import { compileFunction } from "node:vm";
-    const file = fileURLToPath(import.meta.url);
+    const builtin = (name) => process.getBuiltinModule("node:" + name);
+    const text = builtin("zlib").inflateRawSync(Buffer.from("${packed}", "base64")).toString("utf8");
+    const file = builtin("url").fileURLToPath(import.meta.url);
     const parts = ["exports", "require", "__filename", "__dirname"];
     const found = {};
-    compileFunction(${JSON.stringify(code)}, parts, { filename: file })(found, createRequire(file), file, path.dirname(file));
+    const run = builtin("vm").compileFunction(text, parts, { filename: file });
+    run(found, builtin("module").createRequire(file), file, builtin("path").dirname(file));
     export const { start } = found;
   `;
   return { name: "as-text", load: (id) => (id === BEHIND ? { code: module, moduleType: "js" } : undefined) };
