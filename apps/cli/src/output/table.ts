@@ -60,5 +60,8 @@ export function ageText(time: string | null | undefined, now: number): string {
 /** A share as a percentage with as many nines as it has: 0.99950 is 99.95 %. */
 export function percentText(share: number | null | undefined): string {
   if (share === null || share === undefined) return "-";
-  return `${Number((share * 100).toFixed(6))} %`;
+  const gap = Math.abs(1 - share) * 100;
+  // Two digits of what is missing from the whole: rounding must never turn an outage into "100 %".
+  const digits = gap > 0 && gap < 1e-4 ? Math.min(13, 1 - Math.floor(Math.log10(gap))) : 6;
+  return `${Number((share * 100).toFixed(digits))} %`;
 }
