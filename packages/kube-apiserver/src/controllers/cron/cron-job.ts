@@ -4,7 +4,7 @@ import { asJson } from "../objects/cluster-view.ts";
 import { CRON_JOBS, JOBS } from "../objects/resources.ts";
 import { epochMs, wholeSeconds } from "../objects/time.ts";
 import type { CronJob, CronJobStatus, Job } from "../objects/typed.ts";
-import { inZone, parseSchedule, type Schedule } from "./schedule.ts";
+import { inZone, parseSchedule, zonedText, type Schedule } from "./schedule.ts";
 
 export interface CronJobState {
   readonly cronJob: Stored<CronJob>;
@@ -79,7 +79,7 @@ function jobAt(cronJob: Stored<CronJob>, due: number) {
       name: `${metadata.name}-${Math.floor(due / 60_000)}`,
       namespace: metadata.namespace,
       ...(made?.labels === undefined ? {} : { labels: made.labels }),
-      annotations: { ...made?.annotations, [SCHEDULED_AT]: wholeSeconds(due) },
+      annotations: { ...made?.annotations, [SCHEDULED_AT]: zonedText(due, spec.timeZone) },
       ownerReferences: [
         {
           apiVersion: CRON_JOBS.apiVersion,

@@ -1,3 +1,5 @@
+import { wholeSeconds } from "../objects/time.ts";
+
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
@@ -103,9 +105,8 @@ function timesOf(fields: Readonly<Record<"minutes" | "hours" | "days" | "months"
   };
 }
 
-/** The same schedule in the local time of a zone, by true time; without one: Greenwich. */
-export function inZone(schedule: Schedule, zone: string | undefined): Schedule {
-  if (zone === undefined || zone === "") return schedule;
+/** What clocks of a zone show at a time, as if the zone were Greenwich. */
+function clockOf(zone: string): (trueMs: number) => number {
   const format = new Intl.DateTimeFormat("en-US", {
     timeZone: zone,
     hourCycle: "h23",
@@ -116,11 +117,27 @@ export function inZone(schedule: Schedule, zone: string | undefined): Schedule {
     minute: "numeric",
     second: "numeric",
   });
-  const localOf = (trueMs: number): number => {
+  return (trueMs) => {
     const parts = new Map(format.formatToParts(trueMs).map(({ type, value }) => [type, Number(value)]));
     const part = (name: Intl.DateTimeFormatPartTypes): number => parts.get(name) ?? 0;
     return Date.UTC(part("year"), part("month") - 1, part("day"), part("hour"), part("minute"), part("second"));
   };
+}
+
+/** RFC 3339 as clocks of the zone show it: `2026-11-15T16:18:00+01:00`. */
+export function zonedText(trueMs: number, zone: string | undefined): string {
+  const local = zone === undefined || zone === "" ? trueMs : clockOf(zone)(trueMs);
+  const minutes = (local - trueMs) / MINUTE_MS;
+  if (minutes === 0) return wholeSeconds(trueMs);
+  const two = (value: number): string => String(Math.floor(value)).padStart(2, "0");
+  const offset = `${minutes < 0 ? "-" : "+"}${two(Math.abs(minutes) / 60)}:${two(Math.abs(minutes) % 60)}`;
+  return wholeSeconds(local).replace("Z", offset);
+}
+
+/** The same schedule in the local time of a zone, by true time; without one: Greenwich. */
+export function inZone(schedule: Schedule, zone: string | undefined): Schedule {
+  if (zone === undefined || zone === "") return schedule;
+  const localOf = clockOf(zone);
   const trueOf = (localMs: number): number => {
     const near = localMs - (localOf(localMs) - localMs);
     return near - (localOf(near) - localMs);
