@@ -32,7 +32,11 @@ const another = async (options: Partial<DeploymentServiceOptions>): Promise<void
 
 describe("an upsert", () => {
   test("each cluster hears what it must and nothing else", async () => {
-    expect(await apply(["a", "b"])).toMatchObject({ id: "orders", status: "created" });
+    expect(await apply(["a", "b"])).toMatchObject({
+      key: "orders",
+      id: expect.stringMatching(/^orders-a-/),
+      status: "created",
+    });
     expect([...calls()].sort()).toEqual(["deploy a", "deploy b"]);
     expect(await apply(["a", "b"])).toMatchObject({ status: "unchanged" });
     expect(calls()).toHaveLength(2);
