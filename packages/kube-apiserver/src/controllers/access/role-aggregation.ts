@@ -1,4 +1,11 @@
-import { equalJson, selectsLabels, type JsonObject, type KubeObject, type LabelSelector } from "@oaas/kube-core";
+import {
+  canonicalJson,
+  equalJson,
+  selectsLabels,
+  type JsonObject,
+  type KubeObject,
+  type LabelSelector,
+} from "@oaas/kube-core";
 import type { Controller } from "../loop/controller.ts";
 import { decision, SETTLED, update } from "../loop/decision.ts";
 import type { ClusterView } from "../objects/cluster-view.ts";
@@ -39,11 +46,14 @@ function gathered({ metadata, aggregationRule }: ClusterRole, view: ClusterView)
     .list<ClusterRole>(CLUSTER_ROLES)
     .filter((other) => other.metadata.name !== metadata.name)
     .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
-  const rules: JsonObject[] = [];
+  const rules = new Map<string, JsonObject>();
   for (const selector of aggregationRule?.clusterRoleSelectors ?? []) {
     for (const other of others.filter(({ metadata: { labels } }) => selectsLabels(selector, labels))) {
-      for (const rule of other.rules ?? []) if (!rules.some((known) => equalJson(known, rule))) rules.push(rule);
+      for (const rule of other.rules ?? []) {
+        const text = canonicalJson(rule);
+        if (!rules.has(text)) rules.set(text, rule);
+      }
     }
   }
-  return rules;
+  return [...rules.values()];
 }
