@@ -14,7 +14,11 @@ const MAIN = path.resolve(import.meta.dirname, "..", "src", "main.ts");
 const CLI = path.resolve(import.meta.dirname, "..", "..", "cli", "src", "main.ts");
 const SCRIPT = "/usr/bin/script";
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => {
+  // Whatever a test that failed left running.
+  for (const pid of processesWith(folder)) process.kill(pid, "SIGKILL");
+  rmSync(folder, { recursive: true, force: true });
+});
 
 /** The program with pipes, or on a terminal of its own; what it writes is kept. */
 function run(flags: readonly string[], { isOnTerminal = false } = {}) {
