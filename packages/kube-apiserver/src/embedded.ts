@@ -30,6 +30,8 @@ export interface EmbeddedOptions {
   readonly users?: ReadonlyMap<string, User>;
   /** Whether what nobody owns is deleted, namespaces are emptied and roles gather others' rules; as with a controller manager. Default yes. */
   readonly collectsGarbage?: boolean;
+  /** What clients are to trust, in PEM: every namespace has it as `kube-root-ca.crt`, for the pods in it. Empty where the server has no TLS. */
+  readonly rootCertificates?: string;
   /** Simulated nodes and workloads; none without it. */
   readonly simulation?: SimulationOptions;
   readonly onProblem?: (problem: LoopProblem) => void;
@@ -63,7 +65,7 @@ export function embeddedServer(options: EmbeddedOptions): EmbeddedServer {
     return [
       ...(options.collectsGarbage === false
         ? []
-        : [garbageCollector(ports), namespaceController(ports), roleAggregator(ports)]),
+        : [garbageCollector(ports), namespaceController(ports, { rootCertificates: options.rootCertificates ?? "" }), roleAggregator(ports)]),
       ...(simulation === undefined ? [] : [simulation]),
     ];
   };

@@ -9,7 +9,7 @@ import { withLifeCycleRules } from "./kinds/life-cycle-rules.ts";
 import { KindRegistry } from "./kinds/kind-registry.ts";
 import { statusAnswer } from "./request/answers.ts";
 import { serverPages } from "./request/server-pages.ts";
-import { internalError } from "./request/refusals.ts";
+import { badRequest, internalError } from "./request/refusals.ts";
 import { Router, type Gate, type Grants, type Page, type Questions } from "./request/router.ts";
 import type { Journal } from "./store/journal.ts";
 import { ObjectStore } from "./store/object-store.ts";
@@ -107,6 +107,8 @@ export class ApiServer implements Api {
     try {
       return await this.#router.answer(request);
     } catch (error) {
+      // What is nested too deep for us is the sender's.
+      if (error instanceof RangeError) return statusAnswer(badRequest("the body is nested too deep; flatten it"));
       // Whatever comes in, something goes out; what goes wrong here is ours, and says so.
       return statusAnswer(unexpected(error));
     }

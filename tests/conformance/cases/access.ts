@@ -1,14 +1,14 @@
 import type { JsonObject } from "@oaas/kube-core";
-import type { Step, Subject } from "../src/case.ts";
+import type { RequestStep, Step, Subject } from "../src/case.ts";
 import { configMap, create, get, merge, remove } from "../src/words.ts";
 
 const RBAC = "rbac.authorization.k8s.io";
 
-function role(name: string, rules: readonly JsonObject[]): Step {
+function role(name: string, rules: readonly JsonObject[]): RequestStep {
   return create("roles", { apiVersion: `${RBAC}/v1`, kind: "Role", metadata: { name }, rules });
 }
 
-function binding(name: string, subject: JsonObject, roleRef: JsonObject = { kind: "Role", name: "r" }): Step {
+function binding(name: string, subject: JsonObject, roleRef: JsonObject = { kind: "Role", name: "r" }): RequestStep {
   return create("rolebindings", {
     apiVersion: `${RBAC}/v1`,
     kind: "RoleBinding",
@@ -146,6 +146,37 @@ export const access: Subject = {
         can("alice", "get", "configmaps", true),
         can("alice", "get", "secrets", false),
         can("alice", "get", "/api/v1/namespaces/default/configmaps", false),
+      ],
+    },
+    {
+      name: "what one has one may give, and what one may bind or escalate",
+      given: [
+        role("r", [
+          { apiGroups: [RBAC], resources: ["roles", "rolebindings"], verbs: ["create", "update", "patch"] },
+          { apiGroups: [RBAC], resources: ["roles"], resourceNames: ["r"], verbs: ["bind"] },
+          { apiGroups: ["", "apps"], resources: ["*/status", "configmaps"], verbs: ["get"] },
+        ]),
+        role("other", [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }]),
+        binding("b", ALICE),
+        settled("alice", "create", "roles", [], undefined, RBAC),
+      ],
+      steps: [
+        { ...role("less", [{ apiGroups: ["apps"], resources: ["deployments/status"], verbs: ["get"] }]), as: "alice" },
+        { ...role("more", [{ ...READ, resources: ["configmaps", "secrets"] }]), as: "alice", want: 403 },
+        {
+          ...role("path", [{ apiGroups: ["x"], resources: ["y"], resourceNames: ["a", "b"], verbs: ["get"] }]),
+          as: "alice",
+          want: 403,
+        },
+        { ...binding("mine", ALICE), as: "alice" },
+        { ...binding("theirs", ALICE, { kind: "Role", name: "other" }), as: "alice", want: 403 },
+        { ...binding("nothing", ALICE, { kind: "Role", name: "none" }), as: "alice", want: 404 },
+        merge(
+          "roles/less",
+          { metadata: { finalizers: ["example.test/a"] } },
+          { as: "alice", show: ["metadata.finalizers"] },
+        ),
+        merge("roles/less", { rules: [READ] }, { as: "alice", want: 403 }),
       ],
     },
     {

@@ -149,6 +149,16 @@ export const deletion: Subject = {
       ],
     },
     {
+      name: "everybody is told that a pod is to go before it is gone",
+      given: [create("pods", pod("free"))],
+      steps: [
+        get("pods", { save: { rv: "metadata.resourceVersion" }, show: ["kind"] }),
+        remove("pods/free", undefined, { show: ["kind", "metadata.deletionGracePeriodSeconds"] }),
+        { watch: "w", do: "GET pods?watch=true&resourceVersion={rv}" },
+        { events: "w", count: 2, show: ["[*].type", "[*].object.metadata.deletionGracePeriodSeconds"] },
+      ],
+    },
+    {
       name: "a Deployment's generation counts its deletion",
       given: [
         create("deployments", { ...deployment("web"), metadata: { name: "web", finalizers: ["example.test/stay"] } }),

@@ -173,6 +173,10 @@ export const garbage: Subject = {
       ],
     },
     {
+      name: "a new namespace gets the certificates to trust",
+      steps: [until("configmaps/kube-root-ca.crt", {}, { show: ["data"] })],
+    },
+    {
       name: "the namespaces of the system stay",
       steps: [
         remove("namespaces/default", undefined, { want: 403 }),

@@ -1,6 +1,8 @@
+import type { JsonObject } from "@oaas/kube-core";
 import type { Subject } from "../src/case.ts";
 import {
   ANY,
+  apply,
   configMap,
   create,
   defined,
@@ -15,10 +17,89 @@ import {
   things,
 } from "../src/words.ts";
 
+const IMAGE = "example.test/web:1";
+/** Specs of pods that are good, but most likely not what somebody wants. */
+const ODD: readonly JsonObject[] = [
+  {
+    containers: [
+      { name: "a", image: IMAGE, ports: [{ containerPort: 80, name: "p" }, { containerPort: 81 }] },
+      {
+        name: "b",
+        image: IMAGE,
+        ports: [
+          { containerPort: 80, name: "q" },
+          { containerPort: 82, name: "p" },
+        ],
+      },
+    ],
+  },
+  {
+    containers: [
+      {
+        name: "a",
+        image: IMAGE,
+        env: [
+          { name: "X", value: "1" },
+          { name: "X", value: "$(X)2" },
+          { name: "X", value: "3" },
+        ],
+        ports: [{ containerPort: 80, hostPort: 8080 }, { containerPort: 80, hostPort: 8081 }, { containerPort: 80 }],
+      },
+    ],
+  },
+];
+
+function odd(name: string, spec: JsonObject): JsonObject {
+  const labels = { app: name };
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name },
+    spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec } },
+  };
+}
+
 export const metadata: Subject = {
   subject: "metadata",
   needs: "api",
   cases: [
+    {
+      name: "what is allowed but odd in a pod is told",
+      steps: ODD.flatMap((spec) => [
+        create("pods?dryRun=All", { apiVersion: "v1", kind: "Pod", metadata: { name: "a" }, spec }, { show: ["kind"] }),
+        create("deployments", odd("web", spec), { want: spec === ODD[0] ? 201 : 409, show: ["kind", "reason"] }),
+        replace("deployments/web", odd("web", spec), { show: ["kind"] }),
+        merge("deployments/web", { metadata: { labels: { l: "1" } } }, { show: ["kind"] }),
+        merge("deployments/web/scale", { spec: { replicas: 1 + ODD.indexOf(spec) } }, { show: ["kind"] }),
+      ]),
+    },
+    {
+      name: "what is wrong with the metadata is found more than once in an update",
+      given: [
+        create("configmaps", configMap("a")),
+        create("deployments", deployment("web")),
+        ...defined(things(ANY)),
+        create("things", thing("a", {})),
+      ],
+      steps: ["configmaps/a", "deployments/web", "things/a"].flatMap((path) => [
+        merge(path, { metadata: { labels: { a: "-" }, annotations: { "-": "" } } }, { want: 422 }),
+        merge(path, { metadata: { finalizers: ["a/b/c"] } }, { want: 422 }),
+      ]),
+    },
+    {
+      name: "what an apply leaves empty is kept until the next write",
+      given: defined(things(ANY)),
+      steps: [
+        apply(
+          "m",
+          "things/a",
+          { ...thing("a", {}), metadata: { name: "a", finalizers: [], labels: {} } },
+          { want: 201 },
+        ),
+        apply("m", "things/a", thing("a", {})),
+        merge("things/a", {}),
+      ],
+    },
     {
       name: "a generated name begins as told",
       steps: [

@@ -283,6 +283,25 @@ export const patches: Subject = {
       ],
     },
     {
+      name: "json: what is not there is as good as null to a test",
+      given: [A],
+      steps: [
+        jsonPatch("configmaps/a", [{ op: "test", path: "/data/none", value: null }]),
+        jsonPatch("configmaps/a", [{ op: "test", path: "/data/none/deeper", value: null }], { want: 422 }),
+        jsonPatch("configmaps/a", [{ op: "test", path: "/data/none", value: "x" }], { want: 422 }),
+        jsonPatch("configmaps/a", [{ op: "copy", from: "/data/none/0", path: "/data/y" }], { want: 422 }),
+        jsonPatch("configmaps/a", [{ op: "copy", from: "/data", path: "/data/y" }], { want: 422 }),
+      ],
+    },
+    {
+      name: "metadata of a wrong type in a patch of a kind of a definition",
+      given: [...defined(things(ANY)), create("things", thing("a", {}))],
+      steps: [
+        merge("things/a", { metadata: { labels: ["x"] } }, { want: 422 }),
+        jsonPatch("things/a", [{ op: "add", path: "/metadata/labels", value: ["x"] }], { want: 422 }),
+      ],
+    },
+    {
       name: "a content type that is no patch",
       given: [A],
       steps: [

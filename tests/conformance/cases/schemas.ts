@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from "@oaas/kube-core";
 import type { Case, Subject } from "../src/case.ts";
 import {
   ANY,
+  apply,
   create,
   defined,
   definition,
@@ -468,6 +469,38 @@ export const schemas: Subject = {
         create("things", { ...thing("a", { n: 1 }), status: { ready: true } }),
         get("things/a/status", { want: 404 }),
         merge("things/a", { status: { ready: false } }),
+      ],
+    },
+    {
+      name: "a definition's defaults show in what scaling has made",
+      given: [
+        ...defined(
+          things(ANY, {
+            ...schemaOf({
+              type: "object",
+              properties: { replicas: { type: "integer" }, a: { type: "string", default: "d" } },
+            }),
+            subresources: {
+              status: {},
+              scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" },
+            },
+          }),
+        ),
+        create("things?fieldManager=m1", { apiVersion: "{ns}.test/v1", kind: "Thing", metadata: { name: "a" } }),
+      ],
+      steps: [
+        merge("things/a/scale", {}, { want: 400 }),
+        merge("things/a/scale?fieldManager=m2", { spec: { replicas: 0 } }),
+        get("things"),
+        get("things/a"),
+        apply(
+          "m3",
+          "things/a/scale",
+          { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: "a" }, spec: { replicas: 2 } },
+          { want: 500 },
+        ),
+        merge("things/a", { spec: { replicas: -1 } }, { want: 422 }),
+        remove("things/a", { propagationPolicy: "Orphan" }),
       ],
     },
     {

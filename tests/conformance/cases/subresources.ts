@@ -1,5 +1,23 @@
+import type { JsonObject } from "@oaas/kube-core";
 import type { Subject } from "../src/case.ts";
-import { configMap, create, deployment, get, jsonPatch, merge, pod, remove, replace, strategic } from "../src/words.ts";
+import {
+  apply,
+  configMap,
+  create,
+  deployment,
+  get,
+  jsonPatch,
+  merge,
+  pod,
+  remove,
+  replace,
+  strategic,
+} from "../src/words.ts";
+
+/** A Scale as it is applied and replaced. */
+function scaleOf(replicas: number, name = "web"): JsonObject {
+  return { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name }, spec: { replicas } };
+}
 
 const WEB = create("deployments", deployment("web", { replicas: 2 }));
 
@@ -81,6 +99,55 @@ export const subresources: Subject = {
         merge("deployments/web/scale?fieldManager=scaler", { spec: { replicas: 7 } }),
         jsonPatch("deployments/web/scale", [{ op: "replace", path: "/spec/replicas", value: 8 }]),
         get("deployments/web"),
+      ],
+    },
+    {
+      name: "scaling to what is there already takes the count from its owner all the same",
+      given: [create("deployments?fieldManager=m1", deployment("web", { replicas: 2 }))],
+      steps: [
+        merge("deployments/web/scale?fieldManager=m1", { spec: { replicas: 2 } }),
+        get("deployments/web"),
+        merge("deployments/web/scale?fieldManager=m2", { spec: { replicas: 0 } }),
+        get("deployments/web", { show: ["metadata.managedFields"] }),
+      ],
+    },
+    {
+      name: "a Scale can be applied, and conflicts with who owns the count",
+      given: [apply("m1", "deployments/web", deployment("web", { replicas: 2 }))],
+      steps: [
+        apply("m2", "deployments/web/scale", scaleOf(3), { want: 409 }),
+        apply("m2", "deployments/web/scale", scaleOf(3), { force: true }),
+        apply("m3", "deployments/web/scale", scaleOf(3)),
+        get("deployments/web", { show: ["spec.replicas", "metadata.managedFields"] }),
+        apply("m1", "deployments/none/scale", scaleOf(3, "none"), { want: 404 }),
+      ],
+    },
+    {
+      name: "a Scale is read as strictly as any object",
+      given: [WEB],
+      steps: [
+        replace("deployments/web/scale", { spec: { replicas: 1 } }, { want: 400 }),
+        replace("deployments/web/scale", scaleOf(1, "other"), { want: 400 }),
+        replace("deployments/web/scale", { ...scaleOf(1), kind: "Scales" }, { want: 400 }),
+        replace("deployments/web/scale", { metadata: { name: "web" } }),
+        merge("deployments/web/scale", { spec: { replicas: 1, more: 1 } }),
+        merge("deployments/web/scale?fieldValidation=Strict", { spec: { replicas: 1, more: 1 } }, { want: 422 }),
+        merge("deployments/web/scale", { metadata: { uid: "x" }, spec: { replicas: 3 } }, { want: 409 }),
+        merge("deployments/web/scale", { metadata: { resourceVersion: "1" }, spec: { replicas: 3 } }, { want: 409 }),
+      ],
+    },
+    {
+      name: "what the status leaves out of the metadata goes, but for labels of a Deployment",
+      given: [
+        create("deployments?fieldManager=m1", {
+          ...deployment("web"),
+          metadata: { name: "web", labels: { l: "1" }, annotations: { a: "1" } },
+        }),
+        create("pods?fieldManager=m1", pod("p", {}, { labels: { l: "1" }, annotations: { a: "1" } })),
+      ],
+      steps: [
+        replace("deployments/web/status?fieldManager=m2", { ...deployment("web"), status: {} }),
+        replace("pods/p/status?fieldManager=m2", { ...pod("p"), status: { phase: "Running" } }),
       ],
     },
     {

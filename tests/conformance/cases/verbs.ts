@@ -1,5 +1,11 @@
+import type { JsonObject } from "@oaas/kube-core";
 import type { Subject } from "../src/case.ts";
 import { configMap, create, deployment, get, pod, remove, replace, service } from "../src/words.ts";
+
+function job(name: string): JsonObject {
+  const spec = { restartPolicy: "Never", containers: [{ name: "main", image: "example.test/web:1" }] };
+  return { apiVersion: "batch/v1", kind: "Job", metadata: { name }, spec: { template: { spec } } };
+}
 
 export const verbs: Subject = {
   subject: "verbs",
@@ -178,6 +184,15 @@ export const verbs: Subject = {
           ...get("/api/v1/pods?fieldSelector=spec.nodeName%3Dn2,metadata.namespace%3D{ns}"),
           show: ["items[*].metadata.name"],
         },
+      ],
+    },
+    {
+      name: "objects of every kind can be selected by their name",
+      given: [create("jobs", job("a")), create("jobs", job("b")), create("pods", pod("a")), create("pods", pod("b"))],
+      steps: [
+        get("jobs?fieldSelector=metadata.name%3Da", { show: ["items[*].metadata.name"] }),
+        get("pods?fieldSelector=metadata.name!%3Da,metadata.namespace%3D{ns}", { show: ["items[*].metadata.name"] }),
+        get("events?fieldSelector=metadata.name%3Da", { show: ["items[*].metadata.name"] }),
       ],
     },
     {

@@ -42,8 +42,9 @@ export const wrongInput: Subject = {
       steps: [
         create("configmaps", `${'{"metadata":'.repeat(20_000)}{}${"}".repeat(20_000)}`, {
           want: 400,
-          show: ["reason"],
         }),
+        create("configmaps", `${'{"metadata":'.repeat(9000)}{}${"}".repeat(9000)}`, { want: 422 }),
+        merge("configmaps/none", `${"[".repeat(20_000)}${"]".repeat(20_000)}`, { want: 404 }),
       ],
     },
     {

@@ -4,15 +4,12 @@ import { differencesOf } from "../src/judge.ts";
 import type { Target } from "../src/target.ts";
 import { defineMix } from "./fuzz-kind.ts";
 import { sequences, type Sequence } from "./operations.ts";
-import { explanationOf } from "./explained.ts";
 import { runSequence } from "./run-sequence.ts";
 
 export interface FuzzOutcome {
   readonly sequences: number;
-  /** The smallest sequences that show a difference nobody listed, in words. */
+  /** The smallest sequences that show a difference, in words. */
   readonly found: readonly string[];
-  /** Ids of listed differences that showed. */
-  readonly differences: ReadonlySet<string>;
 }
 
 /** So many at a time: a server has more than one client, and one sequence alone would mostly wait. */
@@ -27,7 +24,6 @@ const SHRINK_RUNS = 150;
  */
 export async function fuzz(real: Target, embedded: Target, count: number, seed: number): Promise<FuzzOutcome> {
   await Promise.all([real, embedded].map(defineMix));
-  const differences = new Set<string>();
   let runs = 0;
   const runOnBoth = async (sequence: Sequence): Promise<void> => {
     runs += 1;
@@ -36,7 +32,7 @@ export async function fuzz(real: Target, embedded: Target, count: number, seed: 
       runSequence(real, namespace, sequence),
       runSequence(embedded, namespace, sequence),
     ]);
-    compare(sequence, theirs, ours, differences);
+    compare(sequence, theirs, ours);
   };
   const details = await Promise.all(
     Array.from({ length: WORKERS }, (_, worker) =>
@@ -48,7 +44,7 @@ export async function fuzz(real: Target, embedded: Target, count: number, seed: 
     ),
   );
   const found = details.filter(({ failed }) => failed).map((detail) => String(detail.errorInstance));
-  return { sequences: runs, found, differences };
+  return { sequences: runs, found };
 }
 
 /** Lets everything pass once it was asked often enough after the first failure: fast-check then keeps the smallest it has found. */
@@ -69,22 +65,11 @@ export function boundedShrinking(
   };
 }
 
-/** Throws at the first difference that no listed one explains. */
-function compare(
-  { operations, watched }: Sequence,
-  theirs: readonly JsonValue[],
-  ours: readonly JsonValue[],
-  differences: Set<string>,
-): void {
+/** Throws at the first difference: listed ones show in cases, and none of them in what sequences do. */
+function compare({ operations, watched }: Sequence, theirs: readonly JsonValue[], ours: readonly JsonValue[]): void {
   for (const [index, real] of theirs.entries()) {
     const embedded = ours[index] ?? null;
     if (equalJson(real, embedded)) continue;
-    const listed = explanationOf(operations[index], real, embedded);
-    if (listed !== undefined) {
-      // What follows may differ for the same reason.
-      differences.add(listed);
-      return;
-    }
     const lines = operations.slice(0, index + 1).map((operation) => `  ${JSON.stringify(operation)}`);
     const what = index < operations.length ? "" : ` (objects at the end, or events of ${watched ?? "none"})`;
     throw new Error(

@@ -14,15 +14,16 @@ const ADMIN = { name: "admin", token: "admin-token", groups: ["system:masters"] 
 /** The embedded server on a socket of loopback, as a person would reach it. */
 export async function startEmbeddedTarget(needs: Subject["needs"]): Promise<Target> {
   const hasControllers = needs === "controllers";
+  const authority = makeAuthority("conformance-ca", 2);
   const { server } = embeddedServer({
     ...realAmbient,
     users: new Map([ADMIN, ...USERS].map(({ name, token, groups }) => [token, { name, uid: name, groups }])),
     collectsGarbage: hasControllers,
+    rootCertificates: authority.certificate,
     // As KWOK does it: two nodes, and no events of kubelets.
     ...(hasControllers ? { simulation: { nodes: 2, containerEvents: false } } : {}),
   });
   await server.start();
-  const authority = makeAuthority("conformance-ca", 2);
   const certificate = authority.issue({ commonName: "embedded", hosts: ["127.0.0.1"] });
   const listener = await listenHttp(server, {
     tls: { certificate: certificate.certificate, key: certificate.key, authority: authority.certificate },

@@ -8,6 +8,14 @@ const NODE = /\bnode-[01]\b/g;
 const TOKEN = /\beyJ[\w-]+\.[\w-]+\.[\w-]+/g;
 /** `X is invalid: [a, b]`: the server visits members in no order; the causes say the same and are sorted. */
 const LISTED = /(is invalid: )\[.*\]$/s;
+/** Certificates are each server's own; how many there are, and that they are some, is not. */
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----\n[\w+/=\n]+-----END CERTIFICATE-----\n?/g;
+/**
+ * Errors of an apply against its schema. The real server walks over maps in no order and stops at what is not declared: which other errors it has come
+ * upon by then is chance, and the same request is told others the next time.
+ */
+const UNREADABLE = /(failed to create typed patch object \([^)]*\): )(?:errors:\n)?(.*)$/s;
+const UNDECLARED = "field not declared in schema";
 const HASH_LABELS = ["pod-template-hash", "controller-revision-hash"];
 
 /** How much the server adds to a name that it is to make up. */
@@ -100,6 +108,8 @@ export class Normaliser {
       .replaceAll(UUID, (uid) => this.#numbered(this.#uids, uid, "uid"))
       .replaceAll(TIME, (_, fraction: string | undefined) => (fraction === undefined ? "<time>" : "<microtime>"))
       .replaceAll(TOKEN, "<token>")
+      .replace(UNREADABLE, (_, head: string, list: string) => head + certainErrors(list))
+      .replaceAll(CERTIFICATE, "<certificate>")
       .replaceAll(/(in the precondition|in record) \(\d+\)/g, "$1 (<rv>)")
       // Objects that a message quotes, however often they were quoted before.
       .replaceAll(/(resourceVersion\\+":\\*")\d+/g, "$1<rv>")
@@ -162,4 +172,11 @@ function withSortedManagers(value: JsonValue): JsonValue {
   return isJsonArray(managedFields)
     ? { ...value, metadata: { ...metadata, managedFields: sorted(managedFields) } }
     : value;
+}
+
+/** The errors that are told each time, in an order of our own. */
+function certainErrors(list: string): string {
+  const lines = list.split("\n").map((line) => line.trim());
+  const undeclared = lines.filter((line) => line.endsWith(UNDECLARED));
+  return (undeclared.length === 0 ? lines : undeclared).sort().join("; ");
 }

@@ -57,7 +57,8 @@ export class AccessGrants implements Grants {
       return undefined;
     }
     const rules = this.#authorizer.rulesOf(object, namespace);
-    if (rules === undefined) return notFound({ group: GROUP, resource }, role);
+    // The real server says so of the binding's kind.
+    if (rules === undefined) return notFound(grant.kind, role);
     return this.#notHeld(user, grant, rules);
   }
 

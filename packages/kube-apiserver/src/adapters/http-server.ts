@@ -80,6 +80,8 @@ async function listening(server: TcpServer | Http2SecureServer, port: number, ho
 
 function secureServer({ key, certificate }: TlsOptions, serve: Serve): Http2SecureServer {
   const server = createSecureServer({ key, cert: certificate, allowHTTP1: true }, serve);
+  // Clients of HTTP/1.1 keep their connections too; Node reads this here, though its types do not say so.
+  Object.assign(server, { keepAliveTimeout: KEEP_ALIVE_MS });
   // Handshakes that fail are the client's business.
   server.on("tlsClientError", () => undefined);
   return server;

@@ -44,6 +44,7 @@ export async function startEmbedded(options: StartOptions = {}): Promise<Embedde
     ...(store === undefined ? {} : { journal: new KeyValueJournal({ store, timers: realTimers }) }),
     ...(options.collectsGarbage === undefined ? {} : { collectsGarbage: options.collectsGarbage }),
     ...(simulation === undefined ? {} : { simulation }),
+    ...(tls?.authority === undefined ? {} : { rootCertificates: tls.authority }),
     ...(options.onProblem === undefined ? {} : { onProblem: options.onProblem }),
   });
   await server.start();

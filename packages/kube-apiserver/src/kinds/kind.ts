@@ -101,10 +101,14 @@ export interface KindRules {
   prepareCreate(object: JsonObject, circumstances: Circumstances): JsonObject;
   /** The same for an update of the main path. Status and metadata are taken care of before. */
   prepareUpdate(next: JsonObject, live: JsonObject, circumstances: Circumstances): JsonObject;
+  /** The same for a write of the status. */
+  prepareStatus(next: JsonObject, live: JsonObject): JsonObject;
   /** Why an admission plugin refuses a new object, before it is validated: 403, `pods "a" is forbidden: …`. */
   refused(object: JsonObject, circumstances: Circumstances): string | undefined;
   /** Metadata, and all beyond the schema: every error, in the real server's words where a case of the conformance list says so. */
   errors(object: JsonObject, live?: JsonObject): readonly FieldError[];
+  /** What is allowed but odd, told to who makes an object or starts a generation of it. */
+  warnings(object: JsonObject, isNew: boolean): readonly string[];
   /** What a write of the status does wrong besides. */
   statusErrors(next: JsonObject, live: JsonObject): readonly FieldError[];
   /** What may not change. */
@@ -119,6 +123,8 @@ export interface KindRules {
   readonly orphansByDefault: boolean;
   /** Whether a new object keeps the status it brings (nodes, whose kubelets make them). */
   readonly keepsNewStatus: boolean;
+  /** Whether an update is checked as a new object is, besides as an update: what is wrong with its metadata is then told once more. */
+  readonly isCheckedAgain: boolean;
   /** Metadata that a write of the status leaves as it is; neutral: all of it. */
   readonly keptByStatus: readonly string[] | "all";
   /** Whether objects are given time to go (pods): then also one that goes at once is marked first. */

@@ -34,6 +34,18 @@ const SHOWN_WHEN_DELETED: ReadonlySet<string> = new Set([
   "storage.k8s.io/storageclasses",
 ]);
 
+const CHECKED_AGAIN: ReadonlySet<string> = new Set([
+  "/configmaps",
+  "/endpoints",
+  "/namespaces",
+  "/secrets",
+  "/serviceaccounts",
+  "networking.k8s.io/ingressclasses",
+  "rbac.authorization.k8s.io/clusterrolebindings",
+  "rbac.authorization.k8s.io/clusterroles",
+  "rbac.authorization.k8s.io/rolebindings",
+  "rbac.authorization.k8s.io/roles",
+]);
 const ALL_BUT_MANAGERS = ["labels", "annotations", "finalizers", "ownerReferences"];
 
 /** Metadata that a write of the status does not touch, where it is not the whole of it that such a write may change. */
@@ -50,7 +62,7 @@ const KEPT_BY_STATUS: Readonly<Record<string, KindRules["keptByStatus"]>> = {
 
 type Habits = Pick<
   KindRules,
-  "allowsUnconditionalUpdate" | "createsOnUpdate" | "answersDeletedObject" | "keptByStatus"
+  "allowsUnconditionalUpdate" | "createsOnUpdate" | "answersDeletedObject" | "isCheckedAgain" | "keptByStatus"
 > &
   Partial<Pick<KindRules, "graceSeconds" | "isHeld" | "markedForDeletion">>;
 
@@ -60,6 +72,7 @@ export function writeHabits(kind: string): Habits {
     allowsUnconditionalUpdate: !NEVER_UNCONDITIONAL.has(kind),
     createsOnUpdate: CREATED_ON_UPDATE.has(kind),
     answersDeletedObject: SHOWN_WHEN_DELETED.has(kind),
+    isCheckedAgain: CHECKED_AGAIN.has(kind),
     keptByStatus: KEPT_BY_STATUS[kind] ?? [],
     ...(kind === "/pods" ? { graceSeconds: podGrace } : {}),
     ...(kind === "/namespaces" ? { isHeld: hasFinalizers, markedForDeletion: terminating } : {}),

@@ -17,10 +17,21 @@ function namesIn(text: string): number {
   return count;
 }
 
+/** Without recursion: what is nested as deep as anybody may send would be too deep for it. */
 function membersIn(value: JsonValue): number {
-  if (isJsonArray(value)) return value.reduce((sum: number, item) => sum + membersIn(item), 0);
-  if (!isJsonObject(value)) return 0;
-  return Object.values(value).reduce((sum: number, member) => sum + 1 + membersIn(member), 0);
+  let count = 0;
+  const open: JsonValue[] = [value];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (isJsonArray(next)) {
+      for (const item of next) open.push(item);
+    } else if (isJsonObject(next)) {
+      for (const member of Object.values(next)) {
+        count += 1;
+        if (typeof member === "object") open.push(member);
+      }
+    }
+  }
+  return count;
 }
 
 const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s"{}[\],:]+/g;

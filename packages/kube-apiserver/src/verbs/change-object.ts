@@ -92,16 +92,26 @@ function changed(
     // Two parts of the real server find these.
     ...metadataChangeErrors(wanted.value, live),
     ...metadataChangeErrors(wanted.value, live),
-    ...objectErrors(target, next, live),
+    ...foundAgain(target, next, live),
     ...(change.writesWhole === true ? [] : kind.rules.updateErrors(next, live)),
     ...(change.subresource === "status" ? kind.rules.statusErrors(next, live) : []),
   ];
   if (errors.length > 0) return err(invalid(kind, change.name, errors));
   const kept = kind.rules.converted(next, storageApiVersionOf(kind));
-  // When somebody last wrote is no change by itself; what reading has added since the object was written is one.
-  if (equalJson(withoutTimes(kept), withoutTimes(stored.object))) return ok({ keep: true });
+  if (isUnchanged(kept, stored.object, equalJson(withoutTimes(next), withoutTimes(live)))) return ok({ keep: true });
   if (options.isDryRun) return ok({ keep: true, answer: kept });
   return ok(isReleased(target, next) ? { remove: true, answer: kept } : { put: kept });
+}
+
+/** What is wrong with the object; of an update the real server looks at some of the metadata more than once, and says so as often. */
+function foundAgain(target: Target, next: JsonObject, live: JsonObject): readonly FieldError[] {
+  const errors = objectErrors(target, next, live);
+  const isOf = (...names: readonly string[]) => {
+    return ({ field }: FieldError): boolean => names.some((name) => field.startsWith(`metadata.${name}`));
+  };
+  const labels = errors.filter(isOf("labels", "annotations"));
+  const whole = target.kind.rules.isCheckedAgain ? errors.filter(isOf("labels", "annotations", "finalizers")) : [];
+  return [...errors, ...labels, ...labels, ...whole];
 }
 
 /** What the object becomes: each endpoint writes its own part, the server's own fields stay, ownership and generation follow. */
@@ -124,10 +134,22 @@ function nextState(
         ? withMetadata(kept, { managedFields: undefined })
         : withOwners(kept, updated(context, kept));
   const isMain = change.subresource === undefined;
-  const prepared = isMain ? kind.rules.prepareUpdate(owned, live, circumstancesOf(world)) : owned;
+  const prepared = isMain
+    ? kind.rules.prepareUpdate(owned, live, circumstancesOf(world))
+    : change.subresource === "status"
+      ? kind.rules.prepareStatus(owned, live)
+      : owned;
   const isCounted = kind.rules.countsGenerations && change.subresource !== "status";
   if (!isCounted || !kind.rules.startsGeneration(prepared, live)) return prepared;
   return withMetadata(prepared, { generation: Number(metadataOf(live)["generation"] ?? 0) + 1 });
+}
+
+/**
+ * Whether nothing is to be written. When somebody last wrote is no change by itself, as long as the object is what was read; what reading has added or left out
+ * since it was written is a change.
+ */
+function isUnchanged(next: JsonObject, stored: JsonObject, isAsRead: boolean): boolean {
+  return isAsRead ? equalJson(withoutTimes(next), withoutTimes(stored)) : equalJson(next, stored);
 }
 
 function withoutTimes(object: JsonObject): JsonObject {

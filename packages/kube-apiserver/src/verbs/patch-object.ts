@@ -14,7 +14,7 @@ import {
 } from "@oaas/kube-core";
 import { completed, readAsKind } from "../admission/admitted-body.ts";
 import { typedBody } from "../admission/body-type.ts";
-import { metadataOf } from "../admission/metadata.ts";
+import { metadataOf, withMetadata } from "../admission/metadata.ts";
 import { goTypeName, jsonValue, yamlValue } from "../request/body.ts";
 import { mediaRange } from "../request/media-types.ts";
 import type { WriteOptions } from "../request/options.ts";
@@ -87,11 +87,12 @@ export function patchChange(
       if (!result.ok) return result;
       const typed = typedBody(target, result.value);
       if (!typed.ok) return typed;
-      const strict = strictRefusal(typed.value);
-      if (strict !== undefined) return err(unreadablePatch(shownPatch(type, patch, typed.value), strict));
       const read = readAsKind(target, typed.value);
-      if (read.ok) return ok(completed(target, read.value));
-      if (!isBuiltIn(target.kind)) return read;
+      if (read.ok) {
+        const strict = strictRefusal(typed.value);
+        if (strict !== undefined) return err(unreadablePatch(shownPatch(type, patch, typed.value), strict));
+        return ok(completed(target, read.value));
+      }
       const why = (read.error.message ?? "").replace(/^.* cannot be handled as a \w+: /, "");
       return err(
         unreadablePatch(shownPatch(type, patch, typed.value), type === "strategic" ? converterWords(why) : why),
@@ -123,19 +124,23 @@ function jsonPatched(live: JsonObject, patch: readonly JsonObject[]): JsonValue 
       result = applyJsonPatch(current, [{ ...step, op: "add" }]);
     }
     // A copy of what is not there is a copy of null.
-    if (!result.ok && result.error.reason === "missing" && step["op"] === "copy") {
+    if (!result.ok && result.error.reason === "missing" && step["op"] === "copy" && isAbsent(current, step["from"])) {
       result = applyJsonPatch(current, [{ op: "add", path: step["path"], value: null }]);
     }
     // What is not there is as good as null.
-    if (!result.ok && result.error.reason === "missing" && step["op"] === "test" && isMember) {
-      const isNull = (step["value"] ?? null) === null;
-      const isReached = applyJsonPatch(current, [{ op: "add", path: step["path"], value: null }]).ok;
-      if (isNull && isReached) continue;
+    if (!result.ok && result.error.reason === "missing" && step["op"] === "test") {
+      if ((step["value"] ?? null) === null && isAbsent(current, step["path"])) continue;
     }
     if (!result.ok) return undefined;
     current = result.value;
   }
   return current;
+}
+
+/** Whether a path leads to a member that is not there, of something that is: of lists one cannot ask for what is not there. */
+function isAbsent(document: JsonValue, path: JsonValue | undefined): boolean {
+  const isMember = !/\/(?:\d+|-)$/.test(textOf(path));
+  return isMember && applyJsonPatch(document, [{ op: "add", path: path ?? "", value: null }]).ok;
 }
 
 /** What the real server says of a patch that does not fit, whatever the reason. */
@@ -197,9 +202,22 @@ export function applyChange(
       const unfounded = isNew(live) ? uidOfNothing(target, place.name, config) : undefined;
       if (unfounded !== undefined) return err(unfounded);
       const read = readAsKind(target, result.value);
-      return read.ok ? ok(completed(target, read.value)) : read;
+      if (!read.ok) return read;
+      const whole = completed(target, read.value);
+      return ok(isBuiltIn(target.kind) ? whole : withMetadata(whole, emptyMetadata(result.value)));
     },
   });
+}
+
+/**
+ * Lists and maps of the metadata that are there but empty. An apply to a kind of a definition stores them, although nobody ever sees them: the next write
+ * that says nothing new is one all the same.
+ */
+function emptyMetadata(object: JsonObject): JsonObject {
+  const metadata = metadataOf(object);
+  const names = ["labels", "annotations", "finalizers", "ownerReferences"];
+  const empty = names.filter((name) => Object.keys(metadata[name] ?? { set: true }).length === 0);
+  return Object.fromEntries(empty.map((name) => [name, metadata[name] ?? null]));
 }
 
 function isNew(live: JsonObject): boolean {

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue, type Status } from "@oaa
 import type { ApiRequest, ApiResponse } from "../api.ts";
 import { admittedBody } from "../admission/admitted-body.ts";
 import { typedBody } from "../admission/body-type.ts";
-import { nameOf } from "../admission/metadata.ts";
+import { metadataOf, nameOf } from "../admission/metadata.ts";
 import { strictnessErrors } from "../admission/strictness.ts";
 import { jsonAnswer, statusAnswer, streamAnswer, withWarning } from "../request/answers.ts";
 import { jsonValue, PROTOBUF, readObject, yamlValue } from "../request/body.ts";
@@ -172,8 +172,14 @@ export class ResourceEndpoint {
     const granted = this.#granted(asked, nameOf(admitted.value), admitted.value);
     if (granted !== undefined) return err(granted);
     const written = await createObject(this.#deps.world, asked, admitted.value, options.value);
-    if (!written.ok) return written;
-    return ok(jsonAnswer(201, this.#text(asked, written.value, form), form, body.value.warnings));
+    if (!written.ok) {
+      // What is odd is told before it turns out that the name is taken.
+      if (written.error.reason === "AlreadyExists")
+        asked.warnings?.push(...asked.kind.rules.warnings(admitted.value, true));
+      return written;
+    }
+    const warnings = [...body.value.warnings, ...asked.kind.rules.warnings(written.value.object, true)];
+    return ok(jsonAnswer(201, this.#text(asked, written.value, form), form, warnings));
   }
 
   /** What is done by posting to an object: a pod gets a node, or is evicted. */
@@ -276,7 +282,9 @@ export class ResourceEndpoint {
     form: Representation,
     warnings: readonly string[],
   ): Promise<Answered> {
+    let before: JsonObject = {};
     const next: ObjectChange["next"] = (live) => {
+      before = live;
       const wanted = change.next(live);
       if (!wanted.ok) return wanted;
       const refusal = this.#granted(asked, asked.name, wanted.value, live);
@@ -284,7 +292,8 @@ export class ResourceEndpoint {
     };
     const written = await changeObject(this.#deps.world, asked, { ...change, next }, options);
     if (!written.ok) return written;
-    return ok(jsonAnswer(written.value.isNew ? 201 : 200, this.#text(asked, written.value, form), form, warnings));
+    const told = [...warnings, ...oddities(asked, written.value, before)];
+    return ok(jsonAnswer(written.value.isNew ? 201 : 200, this.#text(asked, written.value, form), form, told));
   }
 
   #granted(asked: ResourceRequest, name: string, object: JsonObject, live?: JsonObject): Status | undefined {
@@ -310,7 +319,7 @@ export class ResourceEndpoint {
     if (!options.ok) return options;
     if (type === "apply") {
       const writer = writerOf(this.#deps.world, asked, options.value.manager, "scale");
-      const next = scaleApplied(patch as JsonObject, writer, options.value.isForced);
+      const next = scaleApplied(asked, patch as JsonObject, writer, options.value.isForced);
       return this.#scaled(asked, { next, isApply: true }, options.value, form);
     }
     const next: ScaleStep = (scale) => {
@@ -350,14 +359,20 @@ export class ResourceEndpoint {
     const paths = asked.version.scale;
     if (paths === undefined) return err(methodNotAllowed());
     const writer = writerOf(world, asked, options.manager, "scale");
+    let before: JsonObject = {};
     const change: ObjectChange = {
       name: asked.name,
       subresource: "scale",
       keepsManagers: true,
-      next: (live) => scaled(asked, paths, live, writer, step),
+      next: (live) => {
+        before = live;
+        return scaled(asked, paths, live, writer, step);
+      },
     };
     const written = await changeObject(world, asked, change, options);
-    return written.ok ? this.#scaleAnswer(asked, written.value.object, 200, form, asked.warnings) : written;
+    if (!written.ok) return written;
+    const warnings = [...(asked.warnings ?? []), ...oddities(asked, written.value, before)];
+    return this.#scaleAnswer(asked, written.value.object, 200, form, warnings);
   }
 
   #scaleAnswer(
@@ -483,6 +498,17 @@ const JOBS_KEEP_PODS =
 /** What the real server says of such a version when it is to watch from it: it takes it for a fault of its own. */
 function watchVersionRefusal({ message = "" }: Status): Status {
   return internalError(message.replace("invalid resource version: ", ""));
+}
+
+/** What is allowed but odd in what was written: told of a new object, and of each generation. */
+function oddities(
+  { kind, subresource }: ResourceRequest,
+  { object, isNew }: { readonly object: JsonObject; readonly isNew: boolean },
+  before: JsonObject,
+): readonly string[] {
+  if (subresource === "status") return [];
+  const isSame = metadataOf(object)["generation"] === metadataOf(before)["generation"];
+  return isSame && !isNew ? [] : kind.rules.warnings(object, isNew);
 }
 
 function includeObjectRefusal(said: string): Status | undefined {

@@ -3,6 +3,7 @@ import {
   applied,
   formatLabelSelector,
   isJsonObject,
+  managersOf,
   memberElement,
   selectorRequirements,
   updated,
@@ -19,7 +20,7 @@ import { unknownFields } from "../admission/strictness.ts";
 import { builtInSchema } from "../kinds/built-in-schemas.ts";
 import { goDecoded } from "../kinds/go/go-decode.ts";
 import type { Kind, ScalePaths } from "../kinds/kind.ts";
-import { badRequest, conflict, invalid } from "../request/refusals.ts";
+import { badRequest, conflict, internalError, invalid } from "../request/refusals.ts";
 import { apiVersionOf, isBuiltIn, type Target } from "./world.ts";
 
 /** What `/scale` shows of an object. */
@@ -75,10 +76,18 @@ export function scaled(
 const SCALE_VERSION = "autoscaling/v1";
 const SCALE_TYPE = "io.k8s.api.autoscaling.v1.Scale";
 
+/** The real server cannot apply a Scale to an object of a definition whose count nobody owns. */
+const NOBODY_OWNS = internalError(
+  "failed to create manager for existing fields: failed to convert live object (/; autoscaling/v1, Kind=Scale) to proper version: request to convert CR to an invalid group/version: autoscaling/v1",
+);
+
 /** A Scale applied to one; conflicts are those of the count. */
-export function scaleApplied(config: JsonObject, writer: FieldWriter, isForced: boolean): ScaleStep {
+export function scaleApplied(target: Target, config: JsonObject, writer: FieldWriter, isForced: boolean): ScaleStep {
   const own = { ...writer, apiVersion: SCALE_VERSION };
-  return (live) => applied({ live, schema: builtInSchema(SCALE_TYPE), writer: own }, config, isForced);
+  return (live) =>
+    !isBuiltIn(target.kind) && managersOf(live) === undefined
+      ? err(NOBODY_OWNS)
+      : applied({ live, schema: builtInSchema(SCALE_TYPE), writer: own }, config, isForced);
 }
 
 /** A Scale as Go's type reads it. Err: the decoder's words. */

@@ -1,6 +1,5 @@
 import { equalJson, err, ok, type Result } from "@oaas/foundation";
-import { memberOf, withMember, type JsonObject } from "../json-value.ts";
-import { knownMetadata } from "../schema/pruning.ts";
+import type { JsonObject } from "../json-value.ts";
 import type { StructuralSchema } from "../schema/structural-schema.ts";
 import type { Status } from "../status.ts";
 import { withBoundedUpdaters } from "./ancient-changes.ts";
@@ -111,8 +110,7 @@ export function applied(
   const after = withoutEmpty(new Map([...yielded(managers, key, change), [key, mine]]));
   // As the server has it: who only joins in owning what is there already gets no time.
   const time = equalJson(bare, next) ? before.get(key)?.time : writer.time;
-  const known = withMember(next, "metadata", knownMetadata(memberOf(next, "metadata") ?? {}));
-  return ok(withManagers(withLastApplied(writer, known, config), timed(after, key, time)));
+  return ok(withManagers(withLastApplied(writer, next, config), timed(after, key, time)));
 }
 
 /**

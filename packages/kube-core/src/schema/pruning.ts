@@ -66,7 +66,7 @@ function isImplied(schema: StructuralSchema, name: string): boolean {
 }
 
 /** Metadata as the server holds it: known fields only, and none that is empty. */
-export function knownMetadata(metadata: JsonValue): JsonValue {
+function knownMetadata(metadata: JsonValue): JsonValue {
   if (!isJsonObject(metadata)) return metadata;
   return mapMembers(metadata, (value, name) => {
     // No time to go is a time too.

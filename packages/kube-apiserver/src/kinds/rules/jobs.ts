@@ -4,6 +4,7 @@ import { changedAt, isSet, numberAt, objectAt, textAt, withMember } from "../jso
 import { invalid, NONE, notNegative, oneOf, required, type Errors } from "../validation/field-errors.ts";
 import { dnsSubdomainUpTo } from "../validation/names.ts";
 import { mismatch, podTemplateErrors } from "../validation/pod-spec.ts";
+import { podWarnings, templateWarnings } from "../validation/pod-warnings.ts";
 import { picks, selectorErrors, shownSelector } from "../validation/selectors.ts";
 import { cronErrors } from "../validation/cron.ts";
 import { unchanged, type BuiltInRule } from "./built-in-rule.ts";
@@ -12,6 +13,7 @@ const UID = "batch.kubernetes.io/controller-uid";
 const NAME = "batch.kubernetes.io/job-name";
 
 export const jobs: BuiltInRule = {
+  warnings: templateWarnings,
   countsGenerations: true,
   startsGeneration: (next, live) => !equalJson(next["spec"] ?? {}, live["spec"] ?? {}),
   prepareCreate: (job, circumstances) =>
@@ -35,6 +37,11 @@ export const jobs: BuiltInRule = {
 };
 
 export const cronJobs: BuiltInRule = {
+  warnings: (cronJob) =>
+    podWarnings(
+      objectAt(cronJob, "spec", "jobTemplate", "spec", "template", "spec"),
+      "spec.jobTemplate.spec.template.spec",
+    ),
   name: dnsSubdomainUpTo(52),
   countsGenerations: true,
   startsGeneration: (next, live) => !equalJson(next["spec"] ?? {}, live["spec"] ?? {}),

@@ -14,6 +14,7 @@ import {
 } from "../json-access.ts";
 import { forbidden, invalid, NONE, type Errors } from "../validation/field-errors.ts";
 import { podSpecErrors } from "../validation/pod-spec.ts";
+import { podWarnings } from "../validation/pod-warnings.ts";
 import { amount } from "../validation/resources.ts";
 import type { BuiltInRule } from "./built-in-rule.ts";
 import { limitsFor, podLimitRefusal, withDefaultLimits } from "./limit-ranges.ts";
@@ -22,6 +23,8 @@ const PRIORITY_CLASSES = { group: "scheduling.k8s.io", resource: "priorityclasse
 const COUNTED = ["cpu", "memory"] as const;
 
 export const pods: BuiltInRule = {
+  prepareStatus: withQualityOf,
+  warnings: (pod, isNew) => (isNew ? podWarnings(objectAt(pod, "spec"), "spec") : []),
   countsGenerations: true,
   startsGeneration: (next, live) => !equalJson(next["spec"] ?? {}, live["spec"] ?? {}),
   prepareCreate: (sent, circumstances) => {
@@ -180,4 +183,12 @@ function withoutChangeable(spec: JsonObject, before: JsonObject): JsonObject {
     ...(member(spec, "initContainers") === undefined ? {} : { initContainers: images("initContainers") }),
     ...(hasObject(spec, "securityContext") ? {} : { securityContext: {} }),
   };
+}
+
+/** How well a pod is served follows from its spec; who writes its status need not say it. */
+function withQualityOf(next: JsonObject, live: JsonObject): JsonObject {
+  const status = objectAt(next, "status");
+  const { qosClass } = objectAt(live, "status");
+  if (textAt(status, "qosClass") !== "" || qosClass === undefined) return next;
+  return { ...next, status: { ...status, qosClass } };
 }

@@ -12,6 +12,7 @@ import {
   type Errors,
 } from "../validation/field-errors.ts";
 import { dnsLabel, percent } from "../validation/names.ts";
+import { templateWarnings } from "../validation/pod-warnings.ts";
 import { replicaCountErrors, type Counts } from "../validation/replica-counts.ts";
 import { keptTemplateErrors, mismatch, podTemplateErrors } from "../validation/pod-spec.ts";
 import { isEmptySelector, selectorErrors, shownSelector } from "../validation/selectors.ts";
@@ -33,6 +34,7 @@ const REPLICA_SET_COUNTS: Counts = {
 };
 
 export const deployments: BuiltInRule = {
+  warnings: templateWarnings,
   statusErrors: replicaCountErrors({
     all: [
       "observedGeneration",
@@ -72,6 +74,7 @@ export const deployments: BuiltInRule = {
 };
 
 export const replicaSets: BuiltInRule = {
+  warnings: templateWarnings,
   statusErrors: replicaCountErrors(REPLICA_SET_COUNTS),
   countsGenerations: true,
   startsGeneration: specChanged,
@@ -88,6 +91,7 @@ export const replicaSets: BuiltInRule = {
 };
 
 export const statefulSets: BuiltInRule = {
+  warnings: templateWarnings,
   statusErrors: replicaCountErrors({
     all: [
       "replicas",
@@ -142,6 +146,7 @@ const STATEFUL_FIXED =
   "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
 
 export const daemonSets: BuiltInRule = {
+  warnings: templateWarnings,
   statusErrors: replicaCountErrors({
     all: [
       "currentNumberScheduled",
@@ -182,6 +187,7 @@ export const daemonSets: BuiltInRule = {
 };
 
 export const replicationControllers: BuiltInRule = {
+  warnings: templateWarnings,
   statusErrors: replicaCountErrors(REPLICA_SET_COUNTS),
   countsGenerations: true,
   startsGeneration: specChanged,

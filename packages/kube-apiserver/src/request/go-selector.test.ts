@@ -1,0 +1,33 @@
+import fc from "fast-check";
+import { parseLabelSelector } from "@oaas/kube-core";
+import { expect, it } from "vitest";
+import { selectorRefusal } from "./go-selector.ts";
+
+it.each([
+  ["a===b", "unable to parse requirement: found '=', expected: identifier"],
+  ["a in b", "unable to parse requirement: found 'b' expected: '('"],
+  ["a in (b", "unable to parse requirement: found '', expected: ',' or ')'"],
+  ["a=b c", "found 'c', expected: ',' or 'end of string'"],
+  ["a,", "found '', expected: identifier after ','"],
+  ["=a", "found '=', expected: !, identifier, or 'end of string'"],
+  ["a b", "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt"],
+])("what is wrong with %s", (text, why) => {
+  expect(selectorRefusal(text)).toBe(why);
+});
+
+it("finds nothing wrong with what is right, and never fails otherwise than by saying so", () => {
+  const pieces = fc.array(
+    fc.constantFrom("a", "b-", "in", "notin", "=", "==", "!", "!=", "(", ")", ",", ">", "1", " "),
+    {
+      maxLength: 8,
+    },
+  );
+  fc.assert(
+    fc.property(pieces, (words) => {
+      const text = words.join("");
+      const refusal = selectorRefusal(text);
+      if (parseLabelSelector(text).ok) expect(refusal).toBeUndefined();
+      else expect(refusal === undefined || refusal.includes("found") || refusal.includes("Invalid")).toBe(true);
+    }),
+  );
+});

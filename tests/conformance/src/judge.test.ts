@@ -1,0 +1,74 @@
+import { describe, expect, it } from "vitest";
+import type { Case } from "./case.ts";
+import { disagreements } from "./differences.ts";
+import { differencesOf, judge } from "./judge.ts";
+import type { CaseRun } from "./run-case.ts";
+
+const CASE: Case = { name: "c", steps: [{ do: "GET a" }, { do: "GET b" }] };
+
+function run(shown: CaseRun["shown"], broken: readonly string[] = []): CaseRun {
+  return { shown, broken };
+}
+
+function known(...steps: readonly number[]): ReadonlyMap<number, string> {
+  return new Map(steps.map((step) => [step, "known"]));
+}
+
+describe("a case on both servers", () => {
+  it("is well when both show the same", () => {
+    expect(judge(CASE, run([1, { a: 1 }]), run([1, { a: 1 }]), known())).toEqual({ problems: [], differences: [] });
+  });
+
+  it("is a problem where they differ and nobody said so", () => {
+    const { problems } = judge(CASE, run([1, { a: 1 }]), run([1, { a: 2 }]), known());
+    expect(problems).toEqual(["step 2: .a: real 1 embedded 2"]);
+  });
+
+  it("is a listed difference where somebody said so, and only there", () => {
+    expect(judge(CASE, run([1, 2]), run([1, 3]), known(2))).toEqual({ problems: [], differences: ["known"] });
+    expect(judge(CASE, run([0, 2]), run([1, 3]), known(2)).problems).toEqual(["step 1: .: real 0 embedded 1"]);
+  });
+
+  it("is a problem when a listed difference no longer shows: the list cannot rot", () => {
+    const { problems, differences } = judge(CASE, run([1, 2]), run([1, 2]), known(2));
+    expect(problems).toEqual(["step 2: difference known no longer shows"]);
+    expect(differences).toEqual([]);
+  });
+
+  it("is a problem when it is not true of the real server, whatever the embedded one shows", () => {
+    expect(judge(CASE, run([1, 2], ["step 1: no"]), run([1, 2]), known()).problems).toEqual(["real: step 1: no"]);
+  });
+
+  it("is a problem when the embedded server breaks what a step wants, unless a listed difference says why", () => {
+    expect(judge(CASE, run([1, 2]), run([1, 2], ["no"]), known()).problems).toEqual(["embedded: no"]);
+    expect(judge(CASE, run([1, 2]), run([1, 3], ["no"]), known(2)).problems).toEqual([]);
+  });
+
+  it("that one server did not finish differs", () => {
+    expect(judge(CASE, run([1, 2]), run([1]), known()).problems).toEqual(["step 2: .: real 2 embedded nothing"]);
+    expect(judge(CASE, run([1]), run([1]), known()).problems).toEqual([]);
+  });
+});
+
+describe("where two values differ", () => {
+  it("is told by path, also what only one of them has", () => {
+    expect(differencesOf({ a: [1, { b: 2 }], c: 3 }, { a: [1, { b: 4 }, 5] })).toEqual([
+      ".a[1].b: real 2 embedded 4",
+      ".a[2]: real nothing embedded 5",
+      ".c: real 3 embedded nothing",
+    ]);
+    expect(differencesOf({ a: {} }, { a: [] })).toEqual([".a: real {} embedded []"]);
+    expect(differencesOf({ a: null }, {})).toEqual([".a: real null embedded nothing"]);
+  });
+});
+
+describe("the list of differences", () => {
+  it("agrees with what was seen, one for one", () => {
+    expect(disagreements(["a", "b"], new Set(["a", "b"]))).toEqual([]);
+    expect(disagreements(["a", "a"], new Set(["a", "c"]))).toEqual([
+      "a case names the difference c, which docs/apiserver-differences.md does not list",
+      "a is listed twice",
+    ]);
+    expect(disagreements(["a"], new Set())[0]).toContain("lists a, which no case shows any more");
+  });
+});
