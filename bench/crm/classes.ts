@@ -60,7 +60,8 @@ export function classOf(id: string, namespace: string): KubeObject {
 /** The same with the labels that its children inherit: what Deploy leaves on the server. */
 export function deployedClassOf(id: string, namespace: string): KubeObject {
   const { manifest } = read(id, namespace);
-  return { ...manifest, metadata: { ...manifest.metadata, finalizers: [FINALIZER] } };
+  const { labels = {}, annotations = {} } = manifest.metadata;
+  return { ...manifest, metadata: { name: id, namespace, labels, annotations, finalizers: [FINALIZER] } };
 }
 
 /** The children that the manager makes of such a class, exactly as it sends them. */
