@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { startProcess, untilReady, type ProcessUnderTest } from "@oaas/testkit";
+import { eventually, startProcess, untilReady, type ProcessUnderTest } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { play, whyNoTerminal, type PlayOptions } from "./pseudo-terminal.ts";
 import { screenText, steady } from "./screen-text.ts";
@@ -141,13 +141,14 @@ describe.skipIf(why !== undefined && process.env["CI"] !== "true")("screens, as 
     const packageText = "name: interrupted\nversion: 1.0.0\nclasses: []\nfunctions: []\n";
     const applied = file("interrupted.yaml", packageText);
     // Until it listens, what happens is not told: so it happens until it ends.
-    let isOver = false;
-    void followed.then(() => (isOver = true));
-    for (let round = 0; round < 50 && !isOver; round += 1) {
+    const end = { isSeen: false };
+    void followed.then(() => (end.isSeen = true));
+    const happened = async (): Promise<boolean> => {
       await run(`apply -f ${applied}`);
       await run("package delete interrupted --yes");
-    }
-    expect(isOver).toBe(true);
+      return end.isSeen;
+    };
+    await eventually(happened, { timeoutMs: 120_000, what: "events to be told" });
     expect((await followed).code).toBe(130);
   });
 
