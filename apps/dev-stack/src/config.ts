@@ -1,4 +1,4 @@
-import { defineConfig, env, intKind, loggingVariables, tracingVariables, type ConfigOf } from "@oaas/config";
+import { defineConfig, env, intKind, loggingVariables, tracingVariables, urlKind, type ConfigOf } from "@oaas/config";
 
 const variables = {
   server: {
@@ -50,6 +50,13 @@ const variables = {
     .default(false)
     .alias("YES")
     .doc("Installs our kinds in the clusters of --context without asking. As a flag: --yes."),
+  etcd: env("OAAS_STACK_ETCD")
+    .list(urlKind())
+    .default([])
+    .alias("ETCD")
+    .doc(
+      "Addresses of an etcd in which the package manager keeps everything, in place of the file in the data folder. As a flag: --etcd=http://127.0.0.1:2379.",
+    ),
   noCluster: env("OAAS_STACK_NO_CLUSTER")
     .bool()
     .default(false)

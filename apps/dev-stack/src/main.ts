@@ -92,15 +92,17 @@ async function startStack(
   try {
     const { log: logger } = await observe("oaas-dev-stack", path.join(dataDir, "stack.log"));
     // Loaded on demand: help and a wrong flag are told at once, and without clusters the stack is there at once.
-    const [{ startApp }, { packageManagerOf }, { StackPlatform }, stack] = await Promise.all([
+    const [{ startApp }, { packageManagerOf }, { StackPlatform }, stack, etcd] = await Promise.all([
       import("./app.ts"),
       import("./adapters/package-manager.ts"),
       import("./platform/stack-platform.ts"),
       config.noCluster ? undefined : import("./adapters/stack-clusters.ts"),
+      config.etcd.length > 0 ? import("@oaas/storage/etcd") : undefined,
     ]);
     const parts = { config: config.clusters, dataDir, logger, env, ambient, observe };
     const clusters = (await stack?.stackClusters(parts)) ?? [];
-    const connectStore = () => store.connect();
+    const connectStore = () =>
+      etcd?.openEtcdStore({ ambient, endpoints: config.etcd, keyPrefix: "/oaas/stack/pm/" }) ?? store.connect();
     const packageManager = packageManagerOf({ server: config.server, env, dataDir, ambient, connectStore, observe });
     const examples = contexts.length > 0 ? () => [] : startExamples;
     const platform = new StackPlatform({ ambient, fetch, packageManager, examples });

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { componentFile, describeWith, runCommand } from "@oaas/testkit";
+import { componentFile, describeWith, runCommand, startEtcd } from "@oaas/testkit";
 import { afterAll, expect, test } from "vitest";
 import { takeJourney, type ClusterReader, type JourneyCluster } from "./journey.ts";
 
@@ -36,10 +36,11 @@ const byKubectl: ClusterReader = {
 };
 
 describeWith(["kubernetes", "etcd", "kwok", "kubectl"], "the journey on real control planes", () => {
-  test("on two clusters of kube-apiserver, etcd and KWOK: with a kill -9 in the middle, and nothing left at the end", async () => {
+  test("on two clusters of kube-apiserver, etcd and KWOK, the package manager on an etcd too: with a kill -9 in the middle, and nothing left at the end", async () => {
+    await using etcd = await startEtcd();
     await takeJourney({
       dataDir: path.join(folder, "data"),
-      flags: ["--real", "--clusters=2"],
+      flags: ["--real", "--clusters=2", `--etcd=${etcd.endpoints.join(",")}`],
       reader: byKubectl,
     });
   }, 590_000);
