@@ -149,6 +149,19 @@ export const deletion: Subject = {
       ],
     },
     {
+      name: "a version is lost when a deletion takes away the finalizers of an earlier one",
+      given: [create("configmaps", configMap("a"))],
+      steps: [
+        remove("configmaps/a", options({ propagationPolicy: "Orphan" }), { save: { rv: "metadata.resourceVersion" } }),
+        remove(
+          "configmaps/a",
+          options({ propagationPolicy: "Background", preconditions: { resourceVersion: "{rv}" } }),
+          { want: 409, show: ["reason", "details"] },
+        ),
+        remove("configmaps/a", options({ propagationPolicy: "Background" })),
+      ],
+    },
+    {
       name: "everybody is told that a pod is to go before it is gone",
       given: [create("pods", pod("free"))],
       steps: [

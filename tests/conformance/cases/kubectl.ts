@@ -388,17 +388,21 @@ export const kubectlCases: Subject = {
     ),
     one(
       "explain what a definition says",
-      defined(
-        things({
-          type: "object",
-          description: "what is wanted",
-          required: ["n"],
-          properties: {
-            n: { type: "integer", description: "how many" },
-            l: { type: "array", items: { type: "string" } },
-          },
-        }),
-      ),
+      [
+        ...defined(
+          things({
+            type: "object",
+            description: "what is wanted",
+            required: ["n"],
+            properties: {
+              n: { type: "integer", description: "how many" },
+              l: { type: "array", items: { type: "string" } },
+            },
+          }),
+        ),
+        // The real server tells of a new kind a moment after it serves it.
+        until("/apis", { groups: [{ name: "{ns}.test" }] }),
+      ],
       kubectl("explain things --api-version={ns}.test/v1"),
       kubectl("explain things.spec --api-version={ns}.test/v1"),
       kubectl("explain things.spec.n --api-version={ns}.test/v1"),

@@ -111,6 +111,7 @@ export class Normaliser {
       .replace(UNREADABLE, (_, head: string, list: string) => head + certainErrors(list))
       .replaceAll(CERTIFICATE, "<certificate>")
       .replaceAll(/(in the precondition|in record) \(\d+\)/g, "$1 (<rv>)")
+      .replaceAll(/(ResourceVersion in object meta: )\d+/g, "$1<rv>")
       // Objects that a message quotes, however often they were quoted before.
       .replaceAll(/(resourceVersion\\+":\\*")\d+/g, "$1<rv>")
       .replaceAll(ADDRESS, "<ip>")

@@ -5,7 +5,7 @@ import type { DeletionOptions } from "../request/options.ts";
 import { conflict, forbidden, notFound } from "../request/refusals.ts";
 import type { Decision, Written } from "../store/object-store.ts";
 import { objectKey } from "../store/stored-object.ts";
-import { storeKindOf, wholeSeconds, type Target, type World } from "./world.ts";
+import { isBuiltIn, storeKindOf, wholeSeconds, type Target, type World } from "./world.ts";
 
 const ORPHAN = "orphan";
 const FOREGROUND = "foregroundDeletion";
@@ -32,6 +32,9 @@ export async function deleteObject(
     const refusal = preconditionRefusal(target, live.object, options);
     if (refusal !== undefined) return err(refusal);
     const decision = deletion(world, target, live.object, options);
+    if ("remove" in decision && options.resourceVersion !== undefined && finalizersOf(live.object).length > 0) {
+      return err(conflict(target.kind, name, versionLost(target, name, options.resourceVersion)));
+    }
     return ok(marked !== undefined && "remove" in decision ? { ...decision, answer: marked } : decision);
   });
   return written.ok ? ok({ ...written.value, uid }) : written;
@@ -55,6 +58,17 @@ async function markedFirst(
   return written.ok && metadataOf(written.value.object)["deletionGracePeriodSeconds"] === 0
     ? written.value.object
     : undefined;
+}
+
+/**
+ * The real server forgets which version was asked for when a deletion takes away the finalizers of an earlier one (orphan, foregroundDeletion), and then finds
+ * another one than none.
+ */
+function versionLost({ kind, namespace }: Target, name: string, version: string): string {
+  const group = isBuiltIn(kind) ? "" : `${kind.group}/`;
+  const key = `/registry/${group}${kind.resource}/${namespace === "" ? "" : `${namespace}/`}${name}`;
+  const failed = `Precondition failed: ResourceVersion in precondition: , ResourceVersion in object meta: ${version}`;
+  return `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${failed}`;
 }
 
 const IMMORTAL: ReadonlySet<string> = new Set(["default", "kube-public", "kube-system"]);
