@@ -65,7 +65,11 @@ export function embeddedServer(options: EmbeddedOptions): EmbeddedServer {
     return [
       ...(options.collectsGarbage === false
         ? []
-        : [garbageCollector(ports), namespaceController(ports, { rootCertificates: options.rootCertificates ?? "" }), roleAggregator(ports)]),
+        : [
+            garbageCollector(ports),
+            namespaceController(ports, { rootCertificates: options.rootCertificates ?? "" }),
+            roleAggregator(ports),
+          ]),
       ...(simulation === undefined ? [] : [simulation]),
     ];
   };
