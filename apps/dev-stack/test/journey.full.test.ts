@@ -15,7 +15,7 @@ async function kubectl({ kubeconfig }: JourneyCluster, ...args: readonly string[
   const { exitCode, stdout, stderr } = await runCommand(
     componentFile("kubectl"),
     ["--kubeconfig", kubeconfig, ...args],
-    { timeoutMs: 60_000 },
+    { cwd: folder, timeoutMs: 60_000 },
   );
   expect(exitCode, stderr).toBe(0);
   return stdout;

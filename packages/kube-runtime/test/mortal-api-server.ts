@@ -108,7 +108,7 @@ export async function startMortalApiServer(): Promise<MortalApiServer> {
         process = await launch(port);
         await ready(process, access);
       },
-      freeze: () => process.signal("SIGSTOP"),
+      freeze: () => process.freeze(),
       thaw: () => process.signal("SIGCONT"),
       close: async () => {
         await process.stop(0);

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { unavailable } from "@oaas/foundation";
@@ -27,6 +28,8 @@ export interface RunningProcess {
   readonly exit: Exit | undefined;
   /** Sends a signal to its whole process group; nothing happens when it has ended. */
   signal(signal: NodeJS.Signals): void;
+  /** Stops it where it stands until SIGCONT: when this returns, none of its threads answers anybody any more. */
+  freeze(): void;
   /**
    * Ends it: asks (by SIGTERM, unless `ask` knows a better way), then SIGKILL after `graceMs`; 0 kills at once.
    * Resolves when it has ended.
@@ -76,6 +79,10 @@ function track(name: string, logFile: string, started: { pid: number; exited: Pr
       return exit;
     },
     signal,
+    freeze: () => {
+      signal("SIGSTOP");
+      untilStopped(started.pid);
+    },
     stop: async (graceMs = DEFAULT_GRACE_MS, ask = () => signal("SIGTERM")) => {
       if (graceMs === 0) signal("SIGKILL");
       const timer = setTimeout(() => signal("SIGKILL"), graceMs);
@@ -88,6 +95,29 @@ function track(name: string, logFile: string, started: { pid: number; exited: Pr
     },
     logTail: (lines) => logTail(logFile, lines),
   };
+}
+
+const FREEZE_MS = 5_000;
+
+/** A signal is only under way when `kill` returns: a thread on another processor may go on for a while, and answer. */
+function untilStopped(pid: number): void {
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  const end = performance.now() + FREEZE_MS;
+  while (threadStates(pid).some((state) => state !== "T") && performance.now() < end) Atomics.wait(pause, 0, 0, 1);
+}
+
+/** One letter for each thread; none where the system does not tell, or the process has ended. */
+function threadStates(pid: number): readonly string[] {
+  try {
+    const folder = `/proc/${pid}/task`;
+    return readdirSync(folder).map((thread) => {
+      const stat = readFileSync(`${folder}/${thread}/stat`, "utf8");
+      // The name before it is in parentheses, and may contain any.
+      return stat.charAt(stat.lastIndexOf(")") + 2);
+    });
+  } catch {
+    return [];
+  }
 }
 
 /** Empty when there is no log yet. */

@@ -72,7 +72,7 @@ export function etcdMember(plan: MemberPlan): RunningMember {
     },
     kill: async () => void (await current?.stop(0)),
     stop: async () => void (await current?.stop()),
-    freeze: () => current?.signal("SIGSTOP"),
+    freeze: () => current?.freeze(),
     thaw: () => current?.signal("SIGCONT"),
     logTail: async () => (await current?.logTail()) ?? "",
   };

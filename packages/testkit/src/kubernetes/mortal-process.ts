@@ -25,7 +25,7 @@ export function mortalProcess(first: RunningProcess, folder: string, isReady: ()
       running = await startProcess({ name, command, args, cwd: folder, logFile: join(folder, `${name}-again.log`) });
       await untilReady(running, isReady);
     },
-    freeze: () => running.signal("SIGSTOP"),
+    freeze: () => running.freeze(),
     thaw: () => running.signal("SIGCONT"),
   };
 }
