@@ -58,7 +58,7 @@ async function serve<C extends ServiceConfig>(program: ServiceProgram<C>, reread
       observability,
       reread,
     });
-    giveBackMemory(ownMemory(realAmbient.timers));
+    if (program.mostlyWaits === true) giveBackMemory(ownMemory(realAmbient.timers));
   } catch (thrown) {
     await observability.close();
     throw thrown;
