@@ -96,4 +96,11 @@ describe("what servers answer is made comparable", () => {
       "NAME  AGE\na  <age>\nResource Version:  <rv>\nCreationTimestamp:  <time>\n",
     );
   });
+
+  it("what kubectl logs of a watch that its own deadline cut goes; its words about the failure stay", () => {
+    const log = 'E1115 16:40:22.287034    2913 reflector.go:227] "Failed to watch" err="context deadline exceeded"\n';
+    expect(new Normaliser().text(`${log}error: timed out\n`)).toBe("error: timed out\n");
+    const refused = log.replace("context deadline exceeded", "forbidden");
+    expect(new Normaliser().text(refused)).toContain("forbidden");
+  });
 });

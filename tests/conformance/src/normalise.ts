@@ -18,6 +18,9 @@ const UNREADABLE = /(failed to create typed patch object \([^)]*\): )(?:errors:\
 const UNDECLARED = "field not declared in schema";
 const HASH_LABELS = ["pod-template-hash", "controller-revision-hash"];
 
+/** What kubectl logs of a watch that its own deadline cut: whether it does is a matter of which of its routines hears of the end first. */
+const CUT_WATCH = /^E\d{4} [\d:.]+ +\d+ reflector\.go:\d+\] .*context deadline exceeded.*\n/gm;
+
 /** How much the server adds to a name that it is to make up. */
 const MADE_LENGTH = 5;
 
@@ -40,6 +43,7 @@ export class Normaliser {
   text(text: string): string {
     return (
       this.#string(text)
+        .replaceAll(CUT_WATCH, "")
         .replaceAll(/((?:resourceVersion|Resource Version):?\s+"?)\d+/g, "$1<rv>")
         .replaceAll(/\b(\d+d)?(\d+h)?(\d+m)?\d+(\.\d+)?(s|ms)\b( ago)?/g, "<age>")
         .replaceAll(/(CreationTimestamp|Start Time|Started|Finished):(\s+)\w{3}, \d.*$/gm, "$1:$2<time>")
