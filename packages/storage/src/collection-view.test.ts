@@ -31,6 +31,12 @@ afterEach(async () => {
   await store.close();
 });
 
+/** A store whose watchers hear of changes when the test says so. */
+function openMemoryStoreThatTells(tellings: (() => void)[]): AsyncDisposable & { readonly store: KeyValueStore } {
+  const store = openMemoryStore({ ambient, tell: (news) => tellings.push(news) });
+  return { store, [Symbol.asyncDispose]: () => store.close() };
+}
+
 const put = async (id: string, colour: string, weight: number): Promise<void> => {
   const { revision } = await fruits.create(id, { colour, weight });
   await view.reached(revision);
@@ -51,6 +57,31 @@ describe("a view of a collection", () => {
     expect(ids(view.page({ limit: 10 }))).toBe("banana cherry");
     expect(changed).toEqual(["apple", "banana", "apple", "cherry"]);
     expect(view.get("apple")).toBeUndefined();
+  });
+
+  test("shows what a writer hands it at once; what the watch tells then changes nothing, and nothing goes back in time", async () => {
+    const tellings: (() => void)[] = [];
+    await using late = openMemoryStoreThatTells(tellings);
+    const own = new Collection(late.store, FRUIT);
+    const shown: string[] = [];
+    const ownView = new CollectionView(own, { ambient, onChange: (ids) => shown.push(...ids) });
+    await ownView.start();
+    const first = await own.create("apple", { colour: "green", weight: 1 });
+    const second = await own.update(first, { colour: "red", weight: 1 });
+    ownView.show(second);
+    ownView.show(first);
+    expect(ownView.get("apple")).toBe(second);
+    await own.delete(second);
+    const third = await own.create("apple", { colour: "blue", weight: 1 });
+    ownView.show(third);
+    expect(shown).toEqual(["apple", "apple"]);
+    for (const tell of tellings) tell();
+    await ownView.reached(third.revision);
+    expect(ownView.get("apple")).toBe(third);
+    ownView.show(second);
+    expect(ownView.get("apple"), "what the watch has told stays").toBe(third);
+    expect(shown).toEqual(["apple", "apple"]);
+    await ownView.close();
   });
 
   test("orders, turns round, filters, and counts everything that matches", async () => {

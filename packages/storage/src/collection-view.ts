@@ -2,7 +2,7 @@ import { Fault, orAbort, sleep, type Ambient } from "@oaas/foundation";
 import type { Collection } from "./collection.ts";
 import type { CallOptions } from "./kv.ts";
 import { pageOf, type PageQuery } from "./ordered-page.ts";
-import type { Stored, Unreadable } from "./records.ts";
+import type { CollectionChange, Stored, Unreadable } from "./records.ts";
 import { SortedList } from "./sorted-list.ts";
 
 /** How the records of a view may be ordered: by a text of each, ties by id. */
@@ -39,7 +39,7 @@ const RETRY_MS = 500;
 /**
  * A whole collection in memory, kept by watching it: lists with any filter, order and page without reading the store.
  *
- * *Guarantees*: after `reached(r)` every read shows the changes up to revision r; a page token stays right while records come and go.
+ * *Guarantees*: after `reached(r)` every read shows the changes up to revision r, after `show` that one record as it was written; a page token stays right while records come and go.
  * *Caveats*: what another process wrote shows as soon as the watch tells it, not at once. Single records that must be
  * current are read from the collection.
  */
@@ -117,6 +117,17 @@ export class CollectionView<T> {
     });
   }
 
+  /**
+   * Shows a record that the caller has committed without waiting for the watch, so that a writer finds what it wrote. What the watch
+   * has told already, or somebody else showed since, stays.
+   */
+  show(written: Stored<T>): void {
+    const { id, revision } = written;
+    if (revision <= this.#revision || revision <= (this.#records.get(id)?.revision ?? 0)) return;
+    this.#put(id, written);
+    this.#options.onChange?.([id]);
+  }
+
   /** One page of what matches, in order. */
   page(query: ViewQuery<T>): ViewPage<T> {
     const { order = "id", descending = false } = query;
@@ -182,15 +193,9 @@ export class CollectionView<T> {
       try {
         for await (const { revision, changes } of this.#collection.watch(this.#revision + 1, { signal })) {
           this.#trouble = undefined;
-          for (const change of changes) {
-            const id = change.type === "put" ? change.stored.id : change.id;
-            this.#put(id, change.type === "put" ? change.stored : undefined);
-            if (change.type === "unreadable") this.#unreadable.set(id, change);
-            else this.#unreadable.delete(id);
-          }
           this.#advance(
             revision,
-            changes.map((change) => (change.type === "put" ? change.stored.id : change.id)),
+            changes.flatMap((change) => this.#take(change, revision)),
           );
         }
       } catch (thrown) {
@@ -203,6 +208,16 @@ export class CollectionView<T> {
         );
       }
     }
+  }
+
+  /** Takes a change in, unless its record is shown as it is then or later; answers the id of what changed. */
+  #take(change: CollectionChange<T>, revision: number): readonly string[] {
+    const id = change.type === "put" ? change.stored.id : change.id;
+    if ((this.#records.get(id)?.revision ?? 0) >= revision) return [];
+    this.#put(id, change.type === "put" ? change.stored : undefined);
+    if (change.type === "unreadable") this.#unreadable.set(id, change);
+    else this.#unreadable.delete(id);
+    return [id];
   }
 
   #put(id: string, after: Stored<T> | undefined): void {

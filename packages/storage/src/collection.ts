@@ -65,6 +65,11 @@ export class Collection<T, I extends Indexes<T> = Indexes<T>> {
     return entry && this.#reader.read(entry);
   }
 
+  /** The record in an entry of this collection that somebody kept: an entry is one text, where a record is many objects. */
+  recordIn(entry: Entry): Stored<T> {
+    return this.#reader.look(entry);
+  }
+
   /** Adds a record; already-exists when the id is taken. */
   async create(id: string, record: T, options?: CallOptions): Promise<Stored<T>> {
     try {

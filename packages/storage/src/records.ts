@@ -79,6 +79,12 @@ export class RecordReader<T> {
     return stored;
   }
 
+  /** As `read`, but an entry of the past does not take the place of the present one among those that are kept. */
+  look(entry: Entry): Stored<T> {
+    const kept = this.#kept.get(entry.key);
+    return kept?.revision === entry.modRevision ? kept : this.decode(entry);
+  }
+
   /** This record is about to be written: an entry of just this text need not be decoded to know it. */
   expect(key: string, written: Written<T>): void {
     if (this.#written.size >= MAX_WRITTEN) this.#written.clear();

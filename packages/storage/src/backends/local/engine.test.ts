@@ -123,6 +123,26 @@ describe("bounded history", () => {
   });
 });
 
+describe("watchers that are told later", () => {
+  test("are told once of all that gathered, one batch per transaction", async () => {
+    const tellings: (() => void)[] = [];
+    const store = openMemoryStore({ ambient: virtualAmbient(1), tell: (news) => tellings.push(news) });
+    const watch = store.watch({ prefix: "k", fromRevision: 2 })[Symbol.asyncIterator]();
+    const next = watch.next();
+    let heard = false;
+    void next.then(() => (heard = true));
+    for (const value of ["1", "2"]) await store.commit({ writes: [{ op: "put", key: "k", value }] });
+    expect(heard).toBe(false);
+    expect(tellings).toHaveLength(1);
+    tellings[0]?.();
+    expect(((await next).value as WatchBatch).events).toMatchObject([{ entry: { value: "1" } }]);
+    expect(((await watch.next()).value as WatchBatch).events).toMatchObject([{ entry: { value: "2" } }]);
+    await store.commit({ writes: [{ op: "put", key: "k", value: "3" }] });
+    expect(tellings).toHaveLength(2);
+    await store.close();
+  });
+});
+
 describe("bookmarks", () => {
   test("come when others' changes pass by, also under steady traffic, and not when nothing happens", async () => {
     const ambient = virtualAmbient(1);

@@ -13,6 +13,8 @@ export interface EngineOptions {
   readonly history: HistoryLimits;
   /** When to write what has gathered: at once (memory), or after the present turn, so that many share one sync. */
   readonly schedule: (flush: () => void) => void;
+  /** When watchers are told of changes: at once unless said, or after the present turn, so that many are told together. */
+  readonly tell?: ((news: () => void) => void) | undefined;
 }
 
 interface Waiting {
@@ -40,6 +42,7 @@ export class LocalEngine {
   readonly #options: EngineOptions;
   readonly #watchers = new Set<() => void>();
   #queue: Waiting[] = [];
+  #telling = false;
   #ended: Fault | undefined;
 
   constructor(options: EngineOptions) {
@@ -108,7 +111,7 @@ export class LocalEngine {
     this.#queue = [];
     if (batch.length === 0) return;
     if (!this.#tryBatch(batch)) for (const waiting of batch) this.#tryBatch([waiting]);
-    this.#notify();
+    this.#tell();
   }
 
   /** False when a batch of several failed as a whole; a single one is settled in any case. */
@@ -174,6 +177,17 @@ export class LocalEngine {
 
   async #deleteAll(keys: readonly string[]): Promise<void> {
     if (keys.length > 0) await this.#enqueue({ writes: keys.map((key) => ({ op: "delete", key })) });
+  }
+
+  #tell(): void {
+    const { tell } = this.#options;
+    if (tell === undefined) return this.#notify();
+    if (this.#telling) return;
+    this.#telling = true;
+    tell(() => {
+      this.#telling = false;
+      this.#notify();
+    });
   }
 
   #notify(): void {

@@ -9,6 +9,8 @@ export interface MemoryStoreOptions {
   readonly history?: HistoryLimits;
   /** A watch to which nothing was delivered this long, though the store changed, gets a bookmark. */
   readonly bookmarkMs?: number;
+  /** When watchers are told of changes: at once unless said. A service has many writes in one turn of the event loop, and may tell of all at its end. */
+  readonly tell?: (news: () => void) => void;
 }
 
 /**
@@ -17,8 +19,8 @@ export interface MemoryStoreOptions {
  * Guarantees: uses no time, randomness or task queue but the ambient's, so a simulation can own it.
  */
 export function openMemoryStore(options: MemoryStoreOptions): SharedStore {
-  const { ambient, history = DEFAULT_HISTORY, bookmarkMs = 10_000 } = options;
-  const engine = new LocalEngine({ ambient, table: new MemoryTable(), history, schedule: (flush) => flush() });
+  const { ambient, history = DEFAULT_HISTORY, bookmarkMs = 10_000, tell } = options;
+  const engine = new LocalEngine({ ambient, table: new MemoryTable(), history, schedule: (flush) => flush(), tell });
   return shareEngine(engine, ambient, bookmarkMs);
 }
 
