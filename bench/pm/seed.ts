@@ -12,7 +12,7 @@ import {
 import { Collection, type KeyValueStore } from "@oaas/storage";
 import { DeploymentStore } from "../../apps/package-manager/src/adapters/store/deployment-store.ts";
 import type { DeploymentRecord, Placement } from "../../apps/package-manager/src/deployments/deployment-record.ts";
-import { packageDigest, PACKAGES } from "../../apps/package-manager/src/registry/package-records.ts";
+import { PACKAGES } from "../../apps/package-manager/src/registry/package-records.ts";
 import { concurrently } from "../storage/rounds.ts";
 
 /** Where the seeded deployments run. No such cluster is configured, so that nothing is done about them. */
@@ -59,7 +59,7 @@ export async function seed(store: KeyValueStore, packages: number, deployments: 
     const name = `shop-${String(n - 1).padStart(2, "0")}`;
     const read = packageFromWire(shopPackage(name));
     if (!read.ok) throw new Error(JSON.stringify(read.error));
-    const record = { revision: 1, digest: packageDigest(read.value), author: "seed", createdAt: AT };
+    const record = { revision: 1, author: "seed", createdAt: AT };
     const dated: Package = { ...read.value, metadata: { ...read.value.metadata, createdAt: AT, updatedAt: AT } };
     await packageRecords.create(name, { ...record, package: dated });
   });

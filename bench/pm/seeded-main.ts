@@ -1,18 +1,17 @@
 /** The package manager on a memory store that is full from the start, without credentials; otherwise as `main.ts` has it. */
-import { realAmbient } from "@oaas/foundation/real";
 import { runService } from "@oaas/service-shell";
-import { openMemoryStore } from "@oaas/storage/memory";
+import { openStore } from "../../apps/package-manager/src/adapters/open-store.ts";
 import { startApp } from "../../apps/package-manager/src/app.ts";
 import { pmConfig } from "../../apps/package-manager/src/config.ts";
 import { seed } from "./seed.ts";
 
-const store = openMemoryStore({ ambient: realAmbient });
-await seed(store, Number(process.env["BENCH_PACKAGES"]), Number(process.env["BENCH_DEPLOYMENTS"]));
 await runService({
   service: "oprc-pm",
   version: "bench",
   config: pmConfig,
   start: async (config, { ambient, observability: { log, meter, context } }) => {
+    const store = openStore(config, ambient, log);
+    await seed(store, Number(process.env["BENCH_PACKAGES"]), Number(process.env["BENCH_DEPLOYMENTS"]));
     const app = await startApp(config, {
       ambient,
       store,

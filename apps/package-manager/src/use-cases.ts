@@ -103,7 +103,6 @@ export interface PackageQuery extends PageRequest {
 export interface RegisteredPackage {
   readonly package: Package;
   readonly revision: number;
-  readonly digest: string;
   readonly json: string;
   /** Of the text in UTF-8. */
   readonly jsonBytes: number;

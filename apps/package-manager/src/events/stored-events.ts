@@ -24,10 +24,12 @@ export interface StoredEvent {
   readonly bytes: number;
 }
 
+export type FollowedCollection<T> = Pick<Collection<T>, "watch" | "recordIn">;
+
 /** Makes a topic of a collection; `objectOf` answers the thing as its own route does, `keyOf` the key it is followed by, or undefined for none. */
 export function storedTopic<T>(options: {
   readonly topic: EventTopic;
-  readonly collection: Pick<Collection<T>, "watch">;
+  readonly collection: FollowedCollection<T>;
   readonly objectOf: (stored: Stored<T>) => unknown;
   readonly keyOf?: (id: string) => string | undefined;
   /** In place of added and changed. */
@@ -40,8 +42,9 @@ export function storedTopic<T>(options: {
     if (key === undefined) return [];
     if (change.type === "delete") return [{ type: "removed", key, bytes: 256 }];
     const type = options.type ?? (change.stored.version === 1 ? "added" : "changed");
-    const { stored } = change;
-    return [{ type, key, objectOf: () => objectOf(stored), bytes: stored.source.entry.value.length }];
+    // Of thousands of events hardly one is asked for: what waits for that is the text, and not the many objects read from it.
+    const { entry } = change.stored.source;
+    return [{ type, key, objectOf: () => objectOf(collection.recordIn(entry)), bytes: entry.value.length }];
   };
   return {
     topic,

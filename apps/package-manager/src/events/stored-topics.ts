@@ -5,15 +5,15 @@ import { observedDeployment, type DeploymentRecord } from "../deployments/deploy
 import { operationStatus } from "../deployments/operation-status.ts";
 import type { PackageRecord } from "../registry/package-records.ts";
 import type { SagaRecord } from "../saga-engine/saga.ts";
-import { storedTopic, type StoredTopic } from "./stored-events.ts";
+import { storedTopic, type FollowedCollection, type StoredTopic } from "./stored-events.ts";
 
 /** Sagas on deployments are subjects of this form; others are work of the inside. */
 const DEPLOYMENT_SUBJECT = "deployment/";
 
 /** The collections that others keep open already: what they have read need not be read again to tell it. */
 export interface KnownCollections {
-  readonly packages: Pick<Collection<PackageRecord>, "watch">;
-  readonly deployments: Pick<Collection<DeploymentRecord>, "watch">;
+  readonly packages: FollowedCollection<PackageRecord>;
+  readonly deployments: FollowedCollection<DeploymentRecord>;
 }
 
 /** Everything stored that is told as events, each in the form that its own route answers. */

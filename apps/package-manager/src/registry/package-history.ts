@@ -3,7 +3,7 @@ import { Collection, type KeyValueStore, type RecordText, type Transaction } fro
 import { jsonChanges } from "../history/json-changes.ts";
 import type { Diff, ListPage, PageRequest, Revision } from "../use-cases.ts";
 import { pageRequest } from "./package-queries.ts";
-import { PACKAGE_REVISIONS, packageContent, revisionId, type PackageRecord } from "./package-records.ts";
+import { PACKAGE_REVISIONS, packageContent, revisionId, revisionOf, type PackageRecord } from "./package-records.ts";
 
 /** The immutable revisions of packages, numbered from 1 without gaps. */
 export class PackageHistory {
@@ -35,7 +35,7 @@ export class PackageHistory {
     const found = await Promise.all(numbers.map((number) => this.get(current, number)));
     const last = numbers.at(-1) ?? 1;
     return {
-      items: found.map(withoutPackage),
+      items: found.map(revisionOf),
       total: current.revision,
       ...(last > 1 ? { next: String(last - 1) } : {}),
     };
@@ -59,11 +59,6 @@ export class PackageHistory {
       if (stored) await this.#revisions.delete(stored);
     }
   }
-}
-
-function withoutPackage(record: PackageRecord): Revision {
-  const { package: _, ...revision } = record;
-  return revision;
 }
 
 function revisionToken(token: string, newest: number): number {

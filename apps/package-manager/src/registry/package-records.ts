@@ -1,11 +1,11 @@
-import { hashJson } from "@oaas/foundation";
+import { equalJson, hashJson } from "@oaas/foundation";
 import { packageToWire } from "@oaas/contracts/rest";
 import type { Package } from "@oaas/models";
 import type { CollectionDefinition } from "@oaas/storage";
 import type { RegisteredPackage, Revision } from "../use-cases.ts";
 
-/** A package as it is kept: the current revision whole. */
-export interface PackageRecord extends Revision {
+/** A package as it is kept: the current revision whole. Its digest is not kept with it: the content tells it to whoever asks. */
+export interface PackageRecord extends Omit<Revision, "digest"> {
   readonly package: Package;
 }
 
@@ -43,18 +43,35 @@ export function revisionId(name: string, revision: number): string {
 
 /** The package in its JSON form, without the times, which differ in every revision and tell nothing. */
 export function packageContent(definition: Package): object {
-  const { createdAt: _, updatedAt: __, ...metadata } = definition.metadata;
-  return packageToWire({ ...definition, metadata });
+  return packageToWire({ ...definition, metadata: withoutTimes(definition.metadata) });
 }
 
-/** What stands for the content: the same for the same package, whenever it was written. */
-export function packageDigest(definition: Package): string {
-  return `sha256:${hashJson(packageContent(definition))}`;
+/** Whether two packages are the same, whenever they were written. */
+export function isSameContent(a: Package, b: Package): boolean {
+  const { metadata: ofA, ...restOfA } = a;
+  const { metadata: ofB, ...restOfB } = b;
+  return equalJson(withoutTimes(ofA), withoutTimes(ofB)) && equalJson(restOfA, restOfB);
+}
+
+/** A revision as its history tells it. The digest stands for the content: the same for the same package, whenever it was written. */
+export function revisionOf({ package: definition, revision, author, reason, createdAt }: PackageRecord): Revision {
+  return {
+    revision,
+    digest: `sha256:${hashJson(packageContent(definition))}`,
+    createdAt,
+    ...(author === undefined ? {} : { author }),
+    ...(reason === undefined ? {} : { reason }),
+  };
+}
+
+function withoutTimes(metadata: Package["metadata"]): Package["metadata"] {
+  const { createdAt: _, updatedAt: __, ...rest } = metadata;
+  return rest;
 }
 
 function packageRecord(json: unknown): PackageRecord {
   const record = json as Partial<PackageRecord> | null;
-  if (typeof record?.package?.name !== "string" || typeof record.revision !== "number" || !record.digest)
+  if (typeof record?.package?.name !== "string" || typeof record.revision !== "number")
     throw new TypeError("it is no package");
   return record as PackageRecord;
 }
@@ -69,7 +86,6 @@ export function registered(record: PackageRecord): RegisteredPackage {
     known = {
       package: record.package,
       revision: record.revision,
-      digest: record.digest,
       json,
       jsonBytes: Buffer.byteLength(json),
     };

@@ -39,10 +39,11 @@ import { checkPackage } from "./check-package.ts";
 import { PackageHistory } from "./package-history.ts";
 import { Catalogue, listPackages, PACKAGE_ORDERS } from "./package-queries.ts";
 import {
+  isSameContent,
   PACKAGE_TIES,
-  packageDigest,
   PACKAGES,
   registered,
+  revisionOf,
   type PackageRecord,
   type PackageTie,
 } from "./package-records.ts";
@@ -67,7 +68,7 @@ export interface PackageRegistryOptions {
   readonly onChange?: (names: readonly string[]) => void;
 }
 
-/** How long a writer waits for its own lists to show what it wrote; it is written either way. */
+/** How long whoever removes something waits for its own lists to show it no more; it is gone either way. */
 const SHOWN_WITHIN_MS = 2_000;
 const NOTHING_NEEDED = { packages: [], violations: [] };
 /** With all that they need in turn; each is a condition of the transaction. */
@@ -114,7 +115,7 @@ export class PackageRegistry implements Registry {
   }
 
   /** What it keeps, for those who follow it. */
-  get collection(): Pick<Collection<PackageRecord>, "watch"> {
+  get collection(): Pick<Collection<PackageRecord>, "watch" | "recordIn"> {
     return this.#packages;
   }
 
@@ -187,9 +188,10 @@ export class PackageRegistry implements Registry {
       if ((await this.#options.deployments.keysOf(name)).length > 0)
         throw failedPrecondition(`package "${name}"`, `package "${name}" was deployed meanwhile; delete it again`);
       const untie = tie ? this.#ties.stageDelete(tie) : this.#ties.stageCreate(name, { by: "" });
-      await this.#commit(
+      const { revision } = await this.#options.store.commit(
         together(this.#packages.stageDelete(stored), tie ? untie : { conditions: untie.conditions ?? [], writes: [] }),
       );
+      await this.#view.reachedWithin(revision, SHOWN_WITHIN_MS);
       await this.#history.remove(stored.record);
     });
   }
@@ -214,8 +216,9 @@ export class PackageRegistry implements Registry {
     return this.#history.page((await this.#stored(name)).record, page);
   }
 
-  async revision(name: PackageName, revision: number): Promise<PackageRecord> {
-    return this.#history.get((await this.#stored(name)).record, revision);
+  async revision(name: PackageName, revision: number): Promise<Revision & { readonly package: Package }> {
+    const found = await this.#history.get((await this.#stored(name)).record, revision);
+    return { ...revisionOf(found), package: found.package };
   }
 
   async diff(name: PackageName, from?: number, to?: number): Promise<Diff> {
@@ -242,38 +245,36 @@ export class PackageRegistry implements Registry {
       const needed = input.dependencies.length === 0 ? NOTHING_NEEDED : await this.#needed(input);
       const all = [...violations, ...needed.violations];
       if (all.length > 0) throw invalidArgument(`package "${input.name}"`, all);
-      const digest = packageDigest(input);
-      if (previous?.record.digest === digest)
+      if (previous && isSameContent(previous.record.package, input))
         return {
           ack: { id: input.name, status: "unchanged", version: previous.revision },
           record: previous.record,
         };
-      const record = this.#recordOf(input, digest, previous?.record, call);
+      const record = this.#recordOf(input, previous?.record, call);
       const text = this.#packages.textOf(record);
       const put = previous
         ? this.#packages.stageUpdate(previous, record, text)
         : this.#packages.stageCreate(input.name, record, undefined, text);
-      const { revision } = await this.#commit(
-        together(
-          put,
-          this.#history.stage(record, text),
-          ...needed.packages.map((each) => this.#stageNeed(each, input.name)),
-        ),
-        input.name,
-        previous === undefined,
+      const whole = together(
+        put,
+        this.#history.stage(record, text),
+        ...needed.packages.map((each) => this.#stageNeed(each, input.name)),
       );
+      const { revision } = previous
+        ? await this.#options.store.commit(whole)
+        : await this.#commitNew(input.name, whole);
+      this.#view.show(this.#packages.committed(put, revision, previous));
       const status = previous ? "updated" : "created";
       return { ack: { id: input.name, status, version: revision }, record };
     });
   }
 
-  #recordOf(input: Package, digest: string, previous: PackageRecord | undefined, call: Call): PackageRecord {
+  #recordOf(input: Package, previous: PackageRecord | undefined, call: Call): PackageRecord {
     const now = timestamp(this.#options.ambient.clock.now());
     const createdAt = previous?.package.metadata.createdAt ?? now;
     return {
       package: { ...input, metadata: { ...input.metadata, createdAt, updatedAt: now } },
       revision: (previous?.revision ?? 0) + 1,
-      digest,
       author: call.caller,
       createdAt: now,
       ...(call.reason === undefined ? {} : { reason: call.reason }),
@@ -325,18 +326,12 @@ export class PackageRegistry implements Registry {
     return { conditions: [unchanged(stored.source.entry)], writes: this.#ties.stageCreate(stored.id, { by }).writes };
   }
 
-  async #commit(
-    transaction: Transaction,
-    name?: PackageName,
-    creating = false,
-  ): Promise<{ readonly revision: number }> {
+  /** A conflict with one who registered the name meanwhile is told as such; any other is decided again. */
+  async #commitNew(name: PackageName, transaction: Transaction): Promise<{ readonly revision: number }> {
     try {
-      const committed = await this.#options.store.commit(transaction);
-      await this.#view.reachedWithin(committed.revision, SHOWN_WITHIN_MS);
-      return committed;
+      return await this.#options.store.commit(transaction);
     } catch (thrown) {
-      if (creating && name !== undefined && conflictOf(thrown) && (await this.#packages.get(name)))
-        throw alreadyRegistered(name, thrown);
+      if (conflictOf(thrown) && (await this.#packages.get(name))) throw alreadyRegistered(name, thrown);
       throw thrown;
     }
   }
