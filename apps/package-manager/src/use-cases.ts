@@ -92,6 +92,18 @@ export interface Diff {
   readonly changes: readonly Change[];
 }
 
+/** What writing a package would do. */
+export interface PackageRehearsal {
+  readonly id: string;
+  readonly status: "created" | "updated" | "unchanged";
+  /** The revision that it would be; the current one when nothing would change. */
+  readonly revision: number;
+  readonly changes: readonly Change[];
+  readonly message?: string;
+  /** Of the package as it is. */
+  readonly version?: number;
+}
+
 export interface PackageQuery extends PageRequest {
   readonly namePattern?: string;
   readonly disabled?: boolean;
@@ -116,6 +128,11 @@ export interface Registry {
     call: Call,
     options: Versioned & { readonly applyDeployments?: boolean },
   ): Promise<Acknowledgement>;
+  /** What `register`, or with a name `update`, would do, or be refused for; nothing is written. */
+  rehearse(
+    input: Package,
+    options: Versioned & { readonly name?: PackageName; readonly applyDeployments?: boolean },
+  ): Promise<PackageRehearsal>;
   /** `accepted` while its deployments are being deleted first. */
   remove(
     name: PackageName,

@@ -92,6 +92,7 @@ function shots(route: Route): fc.Arbitrary<Shot> {
     "cluster",
     "env",
     "cascade",
+    "dry_run",
     "reason",
     "from",
     "to",

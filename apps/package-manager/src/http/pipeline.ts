@@ -111,6 +111,7 @@ export class Pipeline {
     const { id, route } = operation;
     const startedAt = clock.monotonic();
     let caller = ANONYMOUS;
+    let { changes } = operation;
     let failed: Fault | undefined;
     let reply: HttpReply;
     try {
@@ -120,11 +121,14 @@ export class Pipeline {
         this.#options.admit(caller);
         this.#options.authorize(caller, route.role, id);
       }
-      reply = await this.#carryOut(operation, incoming, { caller: caller.name, correlationId });
+      const query = operation.readQuery?.(incoming.query);
+      changes &&= !isDryRun(query);
+      const request = read(operation, incoming, query, { caller: caller.name, correlationId });
+      reply = await this.#carryOut(operation, incoming, request, changes);
     } catch (thrown) {
       ({ fault: failed, reply } = this.refuse(thrown, incoming.url, correlationId));
     }
-    if (operation.changes)
+    if (changes)
       await this.#options.audit.record({
         caller: caller.name,
         action: id,
@@ -138,19 +142,23 @@ export class Pipeline {
   }
 
   #carryOut<Id extends OwnOperation>(
-    operation: Operation<Id>,
+    { id, route, handler }: Operation<Id>,
     incoming: Incoming,
-    asker: Asker,
+    request: HttpRequest<Id>,
+    changes: boolean,
   ): Promise<HttpReply> | HttpReply {
-    const { id, route, handler } = operation;
-    const request = read(operation, incoming, asker);
-    const key = route.idempotent ? incoming.header(HEADERS.idempotencyKey) : undefined;
+    const key = route.idempotent && changes ? incoming.header(HEADERS.idempotencyKey) : undefined;
     if (key === undefined) return handler(request);
     const { url, body } = incoming;
-    return this.#options.idempotency.once({ key, caller: asker.caller, operation: id, url, body }, () =>
+    return this.#options.idempotency.once({ key, caller: request.call.caller, operation: id, url, body }, () =>
       handler(request),
     );
   }
+}
+
+/** Whether nothing is to be written; only of routes whose query has the switch. */
+function isDryRun(query: unknown): boolean {
+  return (query as { readonly dry_run?: boolean } | undefined)?.dry_run === true;
 }
 
 interface Asker {
@@ -159,11 +167,11 @@ interface Asker {
 }
 
 function read<Id extends OwnOperation>(
-  { route, streams, readQuery }: Operation<Id>,
+  { route, streams }: Operation<Id>,
   incoming: Incoming,
+  query: unknown,
   asker: Asker,
 ): HttpRequest<Id> {
-  const query = readQuery?.(incoming.query);
   const reason = (query as { readonly reason?: string } | undefined)?.reason;
   const request = {
     parameters: incoming.parameters,

@@ -1,7 +1,8 @@
 import { invalidArgument, notFound } from "@oaas/foundation";
+import type { Package } from "@oaas/models";
 import { Collection, type KeyValueStore, type RecordText, type Transaction } from "@oaas/storage";
 import { jsonChanges } from "../history/json-changes.ts";
-import type { Diff, ListPage, PageRequest, Revision } from "../use-cases.ts";
+import type { Diff, ListPage, PackageRehearsal, PageRequest, Revision } from "../use-cases.ts";
 import { pageRequest } from "./package-queries.ts";
 import { PACKAGE_REVISIONS, packageContent, revisionId, revisionOf, type PackageRecord } from "./package-records.ts";
 
@@ -59,6 +60,14 @@ export class PackageHistory {
       if (stored) await this.#revisions.delete(stored);
     }
   }
+}
+
+/** What a package would add to its history. */
+export function rehearsed(current: PackageRecord | undefined, next: Package): PackageRehearsal {
+  const changes = jsonChanges(current && packageContent(current.package), packageContent(next));
+  const status = current === undefined ? "created" : changes.length === 0 ? "unchanged" : "updated";
+  const added = status === "unchanged" ? 0 : 1;
+  return { id: next.name, status, revision: (current?.revision ?? 0) + added, changes };
 }
 
 function revisionToken(token: string, newest: number): number {

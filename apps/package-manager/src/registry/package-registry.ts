@@ -27,6 +27,7 @@ import type {
   Call,
   Diff,
   ListPage,
+  PackageRehearsal,
   PageRequest,
   RegisteredPackage,
   Registry,
@@ -36,7 +37,7 @@ import type {
 } from "../use-cases.ts";
 import { checkDependencies } from "./dependencies.ts";
 import { checkPackage } from "./check-package.ts";
-import { PackageHistory } from "./package-history.ts";
+import { PackageHistory, rehearsed } from "./package-history.ts";
 import { Catalogue, listPackages, PACKAGE_ORDERS } from "./package-queries.ts";
 import {
   isSameContent,
@@ -139,12 +140,25 @@ export class PackageRegistry implements Registry {
     call: Call,
     { ifVersion, applyDeployments }: Versioned & { readonly applyDeployments?: boolean } = {},
   ): Promise<Acknowledgement> {
-    if (input.name !== name)
-      throw invalidArgument("the package", [
-        { path: "$.name", message: `is "${input.name}", but the path says "${name}"`, fix: "make the two the same" },
-      ]);
+    assertNamed(input, name);
     const written = await this.#write(input, call, async () => this.#current(name, ifVersion));
     return this.#scheduled(written, call, applyDeployments);
+  }
+
+  async rehearse(
+    input: Package,
+    { name, ifVersion, applyDeployments }: Parameters<Registry["rehearse"]>[1] = {},
+  ): Promise<PackageRehearsal> {
+    if (name !== undefined) assertNamed(input, name);
+    const previous = name === undefined ? undefined : await this.#current(name, ifVersion);
+    assertValid(input, [...checkPackage(input), ...(await this.#needed(input)).violations]);
+    if (name === undefined && (await this.#packages.get(input.name))) throw alreadyRegistered(input.name);
+    const wishes = (applyDeployments ?? this.#options.autoDeploy ?? false) ? input.deployments.length : 0;
+    return {
+      ...rehearsed(previous?.record, input),
+      ...(previous ? { version: previous.revision } : {}),
+      ...(wishes === 0 ? {} : { message: `deployments that would be scheduled: ${wishes}` }),
+    };
   }
 
   async rollBack(
@@ -243,8 +257,7 @@ export class PackageRegistry implements Registry {
     return decided(async () => {
       const previous = await before();
       const needed = input.dependencies.length === 0 ? NOTHING_NEEDED : await this.#needed(input);
-      const all = [...violations, ...needed.violations];
-      if (all.length > 0) throw invalidArgument(`package "${input.name}"`, all);
+      assertValid(input, [...violations, ...needed.violations]);
       if (previous && isSameContent(previous.record.package, input))
         return {
           ack: { id: input.name, status: "unchanged", version: previous.revision },
@@ -367,11 +380,22 @@ export class PackageRegistry implements Registry {
   }
 }
 
+function assertNamed(input: Package, name: PackageName): void {
+  if (input.name === name) return;
+  throw invalidArgument("the package", [
+    { path: "$.name", message: `is "${input.name}", but the path says "${name}"`, fix: "make the two the same" },
+  ]);
+}
+
+function assertValid({ name }: Package, violations: readonly Violation[]): void {
+  if (violations.length > 0) throw invalidArgument(`package "${name}"`, violations);
+}
+
 function assertVersion(stored: Stored<PackageRecord>, ifVersion: number): void {
   if (stored.revision !== ifVersion) throw conflict("package", stored.id, { code: "OAAS_VERSION_MISMATCH" });
 }
 
-function alreadyRegistered(name: PackageName, cause: unknown): Fault {
+function alreadyRegistered(name: PackageName, cause?: unknown): Fault {
   return new Fault(
     { kind: "already-exists", resource: "package", name },
     `Package "${name}" exists already. Update it with POST /api/v1/packages/${name}.`,

@@ -1,10 +1,16 @@
-import type { Acknowledgement } from "../../use-cases.ts";
+import type { Acknowledgement, PackageRehearsal } from "../../use-cases.ts";
 import { json, type HttpReply } from "../handler.ts";
 import { etagOf } from "../read-request.ts";
 
 /** The answer to a write that is done. */
 export function acknowledged({ version, ...ack }: Acknowledgement, code: number): HttpReply {
   return json(told(ack), version === undefined ? undefined : { etag: etagOf(version) }, code);
+}
+
+/** The answer to a dry run; its ETag is that of the package as it is, for the write that may follow. */
+export function rehearsedReply({ version, message, ...would }: PackageRehearsal): HttpReply {
+  const body = { ...would, message: message ?? null, dry_run: true };
+  return json(body, version === undefined ? undefined : { etag: etagOf(version) });
 }
 
 /** The answer to a write that goes on after it, with the place to follow it. */

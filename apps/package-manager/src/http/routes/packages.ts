@@ -2,7 +2,7 @@ import { packageToWire } from "@oaas/contracts/rest";
 import type { PackageName } from "@oaas/models";
 import type { Registry } from "../../use-cases.ts";
 import { json, type Handlers } from "../handler.ts";
-import { acknowledged, accepted } from "../presenters/acknowledgement.ts";
+import { acknowledged, accepted, rehearsedReply } from "../presenters/acknowledgement.ts";
 import { classesJson, functionsJson } from "../presenters/catalogue.ts";
 import { diffToWire, revisionToWire } from "../presenters/revision.ts";
 import { etagOf } from "../read-request.ts";
@@ -26,12 +26,16 @@ export function packageHandlers(registry: Registry): Handlers<PackageOperation> 
   const nameIn = (parameters: Readonly<Record<string, string>>): PackageName => parameters["name"] as PackageName;
   return {
     createPackage: async ({ body, query, call }) =>
-      acknowledged(await registry.register(body, call, applying(query)), 201),
-    updatePackage: async ({ parameters, body, query, call, ifVersion }) =>
-      acknowledged(
-        await registry.update(nameIn(parameters), body, call, { ...applying(query), ...versioned(ifVersion) }),
-        200,
-      ),
+      query.dry_run === true
+        ? rehearsedReply(await registry.rehearse(body, applying(query)))
+        : acknowledged(await registry.register(body, call, applying(query)), 201),
+    updatePackage: async ({ parameters, body, query, call, ifVersion }) => {
+      const name = nameIn(parameters);
+      const how = { ...applying(query), ...versioned(ifVersion) };
+      return query.dry_run === true
+        ? rehearsedReply(await registry.rehearse(body, { ...how, name }))
+        : acknowledged(await registry.update(name, body, call, how), 200);
+    },
     deletePackage: async ({ parameters, query, call, ifVersion }) => {
       const name = nameIn(parameters);
       const outcome = await registry.remove(name, call, {
