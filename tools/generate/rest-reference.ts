@@ -1,7 +1,6 @@
 import { openApiDocument } from "../../packages/contracts/src/rest/openapi.ts";
 import type { Generator } from "./generator.ts";
 import { sentence, table } from "./markdown.ts";
-import { MEANINGS, QUERY } from "./rest-meanings.ts";
 
 /** The reference page of the package manager's REST interface, from the same document as `/openapi.json`. */
 export const generator: Generator = {
@@ -11,6 +10,7 @@ export const generator: Generator = {
 
 /** A JSON schema, as far as the contract uses them. */
 interface Schema {
+  readonly description?: string;
   readonly $ref?: string;
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
@@ -33,13 +33,20 @@ interface Operation {
   readonly tags: readonly string[];
   readonly "x-role": string;
   readonly "x-alias-of"?: string;
-  readonly parameters: readonly { readonly name?: string; readonly in?: string; readonly $ref?: string }[];
+  readonly parameters: readonly Parameter[];
   readonly requestBody?: Content;
   readonly responses: Readonly<Record<string, Content & { readonly description?: string }>>;
 }
 
+interface Parameter {
+  readonly name?: string;
+  readonly in?: string;
+  readonly description?: string;
+  readonly $ref?: string;
+}
+
 interface Document {
-  readonly tags: readonly { readonly name: string }[];
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, Schema>>;
@@ -60,16 +67,12 @@ export function restReference({ tags, paths, components }: Document): string {
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), ...operation })),
   );
   const { schemas } = components;
-  checkMeanings(schemas);
   const names = Object.keys(schemas);
-  const sent = names.filter(isSent);
-  const parameters = [
-    ...new Set(
-      operations.flatMap(({ parameters }) =>
-        parameters.flatMap(({ in: place, name }) => (place === "query" ? [String(name)] : [])),
-      ),
-    ),
-  ].toSorted();
+  const queries = new Map(
+    operations
+      .flatMap(({ parameters }) => parameters.filter((parameter) => parameter.in === "query"))
+      .map(({ name = "", description = "" }) => [name, description]),
+  );
   return [
     INTRODUCTION,
     "## Headers\n",
@@ -78,8 +81,9 @@ export function restReference({ tags, paths, components }: Document): string {
       Object.values(components.parameters).map(({ name, description }) => [`\`${name}\``, description]),
     ),
     "",
-    ...tags.flatMap(({ name }) => [
+    ...tags.flatMap(({ name, description }) => [
       `## ${sentence(name).slice(0, -1)}\n`,
+      `${description}\n`,
       table(
         ["Request", "Role", "What it does", "Query", "Body", "Answer"],
         operations.filter(({ tags: [tag] }) => tag === name).map(operationRow),
@@ -89,13 +93,14 @@ export function restReference({ tags, paths, components }: Document): string {
     "## Query parameters\n",
     table(
       ["Parameter", "Meaning"],
-      parameters.map((name) => [`\`${name}\``, sentence(meaningOfQuery(name))]),
+      [...queries].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, meaning]) => [`\`${name}\``, meaning]),
     ),
     "",
     "## Documents that are sent\n",
     "JSON or YAML. Members that nobody knows are ignored; `null` is absent. **Bold** ones are required.\n",
-    ...sent.map((name) => documentSection(name, schemas)),
+    ...names.filter(isSent).map((name) => documentSection(name, schemas)),
     "## Documents that are answered\n",
+    "What is not always there may be absent or `null`. Members that a later release adds are to be ignored.\n",
     ...names.filter((name) => !isSent(name)).map((name) => documentSection(name, schemas)),
   ].join("\n");
 }
@@ -140,15 +145,15 @@ function contentText({ content = {} }: Content): string {
 function documentSection(name: string, schemas: Document["components"]["schemas"]): string {
   const base = EXTENDS[name];
   const inherited = base === undefined ? {} : (schemas[base]?.properties ?? {});
-  const { properties = {}, required = [] } = schemas[name] ?? {};
+  const { description = "", properties = {}, required = [] } = schemas[name] ?? {};
   const own = Object.entries(properties).filter(([member]) => !(member in inherited));
   const rows = own.map(([member, schema]) => [
     required.includes(member) && isSent(name) ? `**\`${member}\`**` : `\`${member}\``,
     typeText(schema),
-    MEANINGS[name]?.[member] ?? MEANINGS[`${name}Input`]?.[member] ?? "",
+    schema.description ?? "",
   ]);
   const also = base === undefined ? "" : `All members of ${link(base)}, and:\n\n`;
-  return `### ${name}\n\n${also}${table(["Member", "Type", "Meaning"], rows)}\n`;
+  return `### ${name}\n\n${description}\n\n${also}${table(["Member", "Type", "Meaning"], rows)}\n`;
 }
 
 function isSent(name: string): boolean {
@@ -184,29 +189,4 @@ function scalarText({ type, minimum, maximum }: Schema): string {
   if (minimum === undefined) return name;
   const wide = maximum === undefined || maximum >= 2 ** 31;
   return wide ? `${name} ≥ ${minimum}` : `${name} ${minimum}…${maximum}`;
-}
-
-function meaningOfQuery(name: string): string {
-  const meaning = QUERY[name];
-  if (meaning === undefined) throw new Error(`tools/generate/rest-meanings.ts does not say what ?${name}= means`);
-  return meaning;
-}
-
-function checkMeanings(schemas: Document["components"]["schemas"]): void {
-  const unknown = Object.entries(MEANINGS).flatMap(([name, members]) =>
-    Object.keys(members)
-      .filter((member) => schemas[name]?.properties?.[member] === undefined)
-      .map((member) => `${name}.${member}`),
-  );
-  const missing = Object.entries(schemas)
-    .filter(([name]) => isSent(name))
-    .flatMap(([name, { properties = {} }]) => {
-      const inherited = schemas[EXTENDS[name] ?? ""]?.properties ?? {};
-      const own = Object.keys(properties).filter((member) => !(member in inherited));
-      return own.filter((member) => MEANINGS[name]?.[member] === undefined).map((member) => `${name}.${member}`);
-    });
-  if (unknown.length + missing.length === 0) return;
-  throw new Error(
-    `tools/generate/rest-meanings.ts: without a meaning: ${missing.join(", ")}; not in the contract: ${unknown.join(", ")}`,
-  );
 }

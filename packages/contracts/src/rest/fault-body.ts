@@ -6,7 +6,10 @@ import { faultStatus, HTTP_REFUSALS, HTTP_STATUS_OF_KIND, type HttpRefusal } fro
 export const FAULT_KINDS = Object.keys(HTTP_STATUS_OF_KIND) as readonly FaultKind[];
 
 /** A violation as it is sent. */
-export const violationView = view({ path: z.string(), message: z.string(), fix: z.string().optional() });
+export const violationView = view(
+  { path: z.string(), message: z.string(), fix: z.string().optional() },
+  { path: "JSONPath of the member.", message: "What is wrong.", fix: "What to do." },
+);
 
 /**
  * A refusal as it is sent: RFC 9457, and beside it `error`, which the contract has always promised, and what a program
@@ -37,24 +40,44 @@ export interface ProblemPart {
 }
 
 /** The schema of a refusal. */
-export const problemView = view({
-  type: z.string(),
-  title: z.string(),
-  status: z.int(),
-  detail: z.string(),
-  instance: z.string().optional(),
-  error: z.string(),
-  code: z.string(),
-  kind: z.enum(FAULT_KINDS),
-  retryable: z.boolean(),
-  correlationId: z.string().optional(),
-  details: z.record(z.string(), z.union([z.string(), z.number()])).optional(),
-  violations: z.array(violationView).optional(),
-  parts: z.lazy(() => z.array(problemPartView)).optional(),
-});
+export const problemView = view(
+  {
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    instance: z.string().optional(),
+    error: z.string(),
+    code: z.string(),
+    kind: z.enum(FAULT_KINDS),
+    retryable: z.boolean(),
+    correlationId: z.string().optional(),
+    details: z.record(z.string(), z.union([z.string(), z.number()])).optional(),
+    violations: z.array(violationView).optional(),
+    parts: z.lazy(() => z.array(problemPartView)).optional(),
+  },
+  {
+    type: "Identifies the code; it is a name, not a place to visit.",
+    title: "What such a refusal means.",
+    status: "The status of the answer.",
+    detail: "What is wrong this time.",
+    instance: "The path that was asked.",
+    error: "The same as `detail`.",
+    code: "Its code in the list of errors.",
+    kind: "What kind of refusal it is, for programs.",
+    retryable: "Whether the same request may succeed later.",
+    correlationId: "The id of the request in every log.",
+    details: "What the kind names: resource and name, limit, dependency, …",
+    violations: "Everything that is wrong with what was sent.",
+    parts: "The refusals of the parts of a partial failure.",
+  },
+);
 
 /** The schema of one part's refusal. */
-export const problemPartView: z.ZodType = view({ name: z.string(), problem: problemView });
+export const problemPartView: z.ZodType = view(
+  { name: z.string(), problem: problemView },
+  { name: "Which part, such as a cluster.", problem: "Its refusal." },
+);
 
 /** What the edge knows about a refusal beyond the fault itself. */
 export interface ProblemOptions {

@@ -95,12 +95,31 @@ export function choice<T extends string>(
   );
 }
 
-/** An object. Rules across its members return violations with paths from the object's own root. */
-export function object<Shape extends z.ZodRawShape>(
-  shape: Shape,
-  violationsOf?: (members: Readonly<Record<string, unknown>>) => readonly Violation[],
-) {
-  const members = z.object(shape);
+/** Rules across the members of an object: violations with paths from the object's own root. */
+export type Rules = (members: Readonly<Record<string, unknown>>) => readonly Violation[];
+
+/** What each member of a document means, for whoever reads the OpenAPI document and the reference made of it. */
+export type Meanings<Shape> = { readonly [Member in keyof Shape]: string };
+
+/** Carries the meanings from a schema to the generated documents (json-schemas.ts). */
+export const MEANINGS = "x-meanings";
+
+/** A document that may be sent: an object whose members are explained. */
+export function input<Shape extends z.ZodRawShape>(shape: Shape, meanings: Meanings<Shape>, violationsOf?: Rules) {
+  return reading(explained(z.object(shape), meanings), violationsOf);
+}
+
+/** An object that is only read back by a client, or inside another; no document tells of it. */
+export function object<Shape extends z.ZodRawShape>(shape: Shape, violationsOf?: Rules) {
+  return reading(z.object(shape), violationsOf);
+}
+
+/** Says what the members of an object mean. The very schema is marked, not a copy: copies cost more than the words. */
+export function explained<Shape extends z.ZodRawShape>(schema: z.ZodObject<Shape>, meanings: Meanings<Shape>) {
+  return schema.register(z.globalRegistry, { [MEANINGS]: meanings });
+}
+
+function reading<Shape extends z.ZodRawShape>(members: z.ZodObject<Shape>, violationsOf?: Rules) {
   if (violationsOf === undefined) return z.preprocess(asValue, members);
   const judged = members.superRefine(
     (value, context) => {
@@ -169,6 +188,6 @@ function withoutUndefined(members: object): object {
 }
 
 /** The shape of what is sent: members we know are typed, and a reader keeps those that a later version adds. */
-export function view<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape> {
-  return z.looseObject(shape);
+export function view<Shape extends z.ZodRawShape>(shape: Shape, meanings: Meanings<Shape>): z.ZodObject<Shape> {
+  return explained(z.looseObject(shape), meanings);
 }

@@ -75,4 +75,10 @@ export {
 export { EVENT_TOPICS, streamEventView } from "./resources/stream-event.ts";
 export { readinessView, serviceHealthView } from "./resources/service-health.ts";
 export { topologyFromWire, topologyToWire, topologyView } from "./resources/topology.ts";
-export { acceptedView, acknowledgementView, clusterMappingsView, deletionView } from "./resources/acknowledgement.ts";
+export {
+  acceptedView,
+  acknowledgementView,
+  clusterMappingsView,
+  deletionView,
+  packageAcknowledgementView,
+} from "./resources/acknowledgement.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { EMPTY_IS_ABSENT } from "./fields.ts";
+import { EMPTY_IS_ABSENT, MEANINGS } from "./fields.ts";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -30,7 +30,7 @@ export function jsonSchemasOf(
   });
   const bare = (id: string): JsonSchema => {
     const { $schema: _, $id: __, id: ___, ...rest } = (schemas[id] ?? {}) as Record<string, unknown>;
-    return rest;
+    return explain(rest) as JsonSchema;
   };
   return {
     components: Object.fromEntries(Object.keys(named).map((id) => [id, bare(id)])),
@@ -39,6 +39,23 @@ export function jsonSchemasOf(
       return place === undefined ? { $ref: refTo(registry.get(schema)?.id ?? "") } : bare(place);
     }),
   };
+}
+
+/**
+ * Gives each member of an object its meaning. It belongs to the member and not to the member's schema, which may stand in many places; so it is
+ * put in when the document is whole.
+ */
+function explain(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(explain);
+  if (typeof node !== "object" || node === null) return node;
+  const { [MEANINGS]: meanings, ...rest } = node as Record<string, unknown>;
+  const schema = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, explain(value)]));
+  if (meanings === undefined) return schema;
+  const members = Object.entries((schema["properties"] ?? {}) as Record<string, JsonSchema>).map(([name, member]) => {
+    const meaning = (meanings as Readonly<Record<string, string>>)[name];
+    return [name, meaning === undefined ? member : { ...member, description: meaning }];
+  });
+  return { ...schema, properties: Object.fromEntries(members) as JsonSchema };
 }
 
 function refTo(id: string): string {

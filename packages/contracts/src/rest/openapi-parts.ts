@@ -21,6 +21,30 @@ export const PARAMETERS = {
   LastEventId: header(HEADERS.lastEventId, "Resume after this event."),
 };
 
+/** What stands in a path, by the word before it. */
+export const PATH_PARAMETERS: Readonly<Record<string, string>> = {
+  packages: "The package's name.",
+  deployments: "The deployment's key.",
+  revisions: "The revision's number.",
+  "class-runtimes": "The unit's id.",
+  "deployment-records": "The unit's id.",
+  "deployment-status": "The unit's id.",
+  clusters: "The cluster's name.",
+  envs: "The cluster's name.",
+};
+
+/** What the operations of a tag are about, in the order in which they are told. */
+export const TAGS: Readonly<Record<string, string>> = {
+  packages: "What is published: packages and their revisions.",
+  deployments: "What shall run: wishes, how they are fulfilled, their history.",
+  events: "What happens, as it happens.",
+  plans: "What would be done, and why.",
+  "class-runtimes": "What runs in each cluster.",
+  clusters: "Where it runs.",
+  catalogue: "Classes and functions of all packages, and what belongs to what.",
+  service: "The package manager itself.",
+};
+
 /** Response headers that several operations give. */
 export const RESPONSE_HEADERS = {
   CorrelationId: { description: "The id of this request in every log.", schema: { type: "string" } },

@@ -88,6 +88,57 @@ describe("the document", () => {
     }
   });
 
+  test("everything in it is explained", () => {
+    const isSaid = (node: Json) =>
+      typeof node["description"] === "string" && /^[A-Z`].*[.…]$/s.test(node["description"]);
+    const members = [...nodesOf(document)].flatMap((node) =>
+      // Where `properties` is itself the name of a member, it is a schema and has no schemas in it.
+      Object.entries((node["type"] === "object" ? (node["properties"] ?? {}) : {}) as Record<string, Json>),
+    );
+    expect(members.length).toBeGreaterThan(300);
+    expect(members.filter(([, member]) => !isSaid(member)).map(([name]) => name)).toEqual([]);
+    const { components, tags } = document as unknown as {
+      components: Record<string, Record<string, Json>>;
+      tags: Json[];
+    };
+    const parts = Object.entries(components).flatMap(([kind, named]) =>
+      Object.entries(named).map(([name, part]) => [`${kind} ${name}`, part] as const),
+    );
+    const parameters = operations.flatMap(({ id, operation }) =>
+      (operation["parameters"] as Json[]).map((one) => [`${id} ${String(one["name"])}`, resolved(one)] as const),
+    );
+    const bodies = operations.flatMap(({ id, operation }) => {
+      const { requestBody: body, responses } = operation as { requestBody?: Json; responses: Record<string, Json> };
+      return [...(body === undefined ? [] : [body]), ...Object.values(responses)].map(
+        (one) => [`${id} body`, resolved(one)] as const,
+      );
+    });
+    const said = [
+      ...parts,
+      ...parameters,
+      ...bodies,
+      ...operations.map(({ id, operation }) => [id, operation] as const),
+      ...tags.map((tag) => [`tag ${String(tag["name"])}`, tag] as const),
+    ];
+    expect(said.filter(([, part]) => !isSaid(part)).map(([name]) => name)).toEqual([]);
+    expect(JSON.stringify(document)).not.toContain("x-meanings");
+  });
+
+  test("the meaning of a member is its own, also where several have the same schema", () => {
+    const { Cluster, OPackageInput, Plan } = document.components.schemas;
+    expect(OPackageInput).toMatchObject({
+      properties: { name: { description: "Its name, by which it is updated.", maxLength: 63 } },
+    });
+    expect(Cluster).toMatchObject({
+      properties: { health: { $ref: "#/components/schemas/ClusterHealth", description: "How it is." } },
+    });
+    expect(Plan, "in a list").toMatchObject({
+      properties: {
+        clusters: { items: { properties: { chosen: { description: expect.stringMatching(/there/) as string } } } },
+      },
+    });
+  });
+
   test("nothing in it depends on when or where it is made", () => {
     expect(JSON.stringify(openApiDocument("1.0.0"))).toBe(JSON.stringify(openApiDocument("1.0.0")));
   });

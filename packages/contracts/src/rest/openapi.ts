@@ -1,9 +1,17 @@
 import type { FaultKind } from "@oaas/foundation";
 import { BODY_EXAMPLES } from "./body-examples.ts";
-import { INPUT_COMPONENTS, VIEW_COMPONENTS } from "./components.ts";
+import { COMPONENT_MEANINGS, INPUT_COMPONENTS, VIEW_COMPONENTS } from "./components.ts";
 import { HTTP_REFUSALS, HTTP_STATUS_OF_KIND } from "./http-status.ts";
 import { jsonSchemasOf, type JsonSchema } from "./json-schemas.ts";
-import { headerName, PARAMETERS, RESPONSE_HEADERS, RESPONSES, SECURITY } from "./openapi-parts.ts";
+import {
+  headerName,
+  PARAMETERS,
+  PATH_PARAMETERS,
+  RESPONSE_HEADERS,
+  RESPONSES,
+  SECURITY,
+  TAGS,
+} from "./openapi-parts.ts";
 import { allRoutes } from "./paths.ts";
 import { pathParameters, type Answer, type Route } from "./route.ts";
 
@@ -44,7 +52,7 @@ export function openApiDocument(version: string): OpenApiDocument {
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/" }],
-    tags: [...new Set(routes.map((route) => route.tag))].map((name) => ({ name })),
+    tags: [...new Set(routes.map((route) => route.tag))].map((name) => ({ name, description: TAGS[name] })),
     paths,
     components: {
       schemas: schemas.components,
@@ -72,7 +80,12 @@ function schemasOf(routes: readonly OfferedRoute[]): Schemas {
     ...sent.map((schema, at) => [schema, input.inPlace[at] ?? {}] as const),
     ...answered.map((schema, at) => [schema, output.inPlace[at] ?? {}] as const),
   ]);
-  return { components: { ...output.components, ...input.components }, of: (schema) => inPlace.get(schema) ?? {} };
+  const named = Object.entries({ ...output.components, ...input.components }).map(([name, schema]) => [
+    name,
+    { description: COMPONENT_MEANINGS[name as keyof typeof COMPONENT_MEANINGS], ...schema },
+  ]);
+  const components = Object.fromEntries(named) as Record<string, JsonSchema>;
+  return { components, of: (schema) => inPlace.get(schema) ?? {} };
 }
 
 function answersOf(route: Route): readonly Answer[] {
@@ -84,6 +97,7 @@ function operationOf(route: OfferedRoute, schemas: Schemas): Operation {
   return {
     operationId: route.operationId,
     summary: route.summary,
+    description: descriptionOf(route),
     tags: [route.tag],
     ...(route.role === "public" ? { security: [] } : { security: [{ bearer: [] }] }),
     "x-role": route.role,
@@ -94,6 +108,7 @@ function operationOf(route: OfferedRoute, schemas: Schemas): Operation {
       ? {}
       : {
           requestBody: {
+            description: "JSON or YAML. Members that nobody knows are ignored; null is absent.",
             required: true,
             content: contentOf(BODY_TYPES, schemas.of(body), BODY_EXAMPLES[route.operationId]),
           },
@@ -102,17 +117,36 @@ function operationOf(route: OfferedRoute, schemas: Schemas): Operation {
   };
 }
 
+/** What a caller should know beyond the summary; all of it follows from the route. */
+function descriptionOf({ summary, role, aliasOf, method, versioned, idempotent, paged }: OfferedRoute): string {
+  return [
+    `${summary}.`,
+    ...(aliasOf === undefined ? [] : [`Another spelling of \`${aliasOf}\`.`]),
+    role === "public" ? "Nobody is asked who they are." : `Needs the role ${role}.`,
+    ...(paged ? ["Answers a page at a time: `limit`, with `offset` or `page_token`."] : []),
+    ...(versioned && method !== "GET" ? ["With `if-match` it is refused when the thing has changed since."] : []),
+    ...(idempotent ? ["With an `idempotency-key` it is carried out once, however often it is sent."] : []),
+  ].join(" ");
+}
+
 function parametersOf(route: Route, schemas: Schemas): readonly JsonSchema[] {
   const inPath = pathParameters(route.path).map((name) => ({
     name,
     in: "path",
     required: true,
+    description: PATH_PARAMETERS[wordBefore(name, route.path)],
     schema: name === "revision" ? { type: "integer", minimum: 1 } : { type: "string" },
   }));
   const { properties = {} } = (route.query === undefined ? {} : schemas.of(route.query)) as {
     properties?: Record<string, JsonSchema>;
   };
-  const inQuery = Object.entries(properties).map(([name, schema]) => ({ name, in: "query", required: false, schema }));
+  const inQuery = Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    name,
+    in: "query",
+    required: false,
+    description,
+    schema,
+  }));
   const shared = [
     "CorrelationId",
     ...(route.versioned && route.method !== "GET" ? ["IfMatch"] : []),
@@ -120,6 +154,11 @@ function parametersOf(route: Route, schemas: Schemas): readonly JsonSchema[] {
     ...(route.answer.mediaType === "text/event-stream" ? ["LastEventId"] : []),
   ];
   return [...inPath, ...inQuery, ...shared.map((name) => ({ $ref: `#/components/parameters/${name}` }))];
+}
+
+function wordBefore(parameter: string, path: string): string {
+  const words = path.split("/");
+  return words[words.indexOf(`{${parameter}}`) - 1] ?? "";
 }
 
 function responsesOf(route: Route, schemas: Schemas): Record<string, JsonSchema> {

@@ -1,16 +1,22 @@
 import { z } from "zod";
-import { object } from "./fields.ts";
 import {
   clusterQuery,
   clusterQueryContradiction,
   pageQuery,
+  parameters,
   queryFlag,
   queryList,
   querySort,
   queryText,
   queryWhole,
 } from "./query.ts";
-import { acceptedView, acknowledgementView, clusterMappingsView, deletionView } from "./resources/acknowledgement.ts";
+import {
+  acceptedView,
+  acknowledgementView,
+  clusterMappingsView,
+  deletionView,
+  packageAcknowledgementView,
+} from "./resources/acknowledgement.ts";
 import { classDeploymentView, deploymentRequestInput } from "./resources/class-deployment.ts";
 import { classRuntimeView } from "./resources/class-runtime.ts";
 import { classView } from "./resources/class.ts";
@@ -48,10 +54,11 @@ const BASE = "/api/v1";
 const EVENT_STREAM = "text/event-stream";
 
 const revisionNumber = { min: 1, max: Number.MAX_SAFE_INTEGER };
-const diffQuery = object({ from: queryWhole(revisionNumber), to: queryWhole(revisionNumber) });
-const oneCluster = object(clusterQuery, clusterQueryContradiction);
+const diffQuery = parameters({ from: queryWhole(revisionNumber), to: queryWhole(revisionNumber) });
+const oneCluster = parameters(clusterQuery, clusterQueryContradiction);
+const packageWriteQuery = parameters({ apply_deployments: queryFlag(), dry_run: queryFlag(), reason: queryText() });
 
-const runtimeQuery = object(
+const runtimeQuery = parameters(
   {
     package_name: queryText(),
     class_key: queryText(),
@@ -71,9 +78,10 @@ const packageRoutes = {
     summary: "Register a package",
     role: "deployer",
     since: "seed",
-    query: object({ apply_deployments: queryFlag(), reason: queryText() }),
+    query: packageWriteQuery,
     body: packageInput,
-    answer: { status: 201, description: "Registered as its first revision.", schema: acknowledgementView },
+    answer: { status: 201, description: "Registered as its first revision.", schema: packageAcknowledgementView },
+    otherAnswers: [{ status: 200, description: "A dry run: nothing is written.", schema: packageAcknowledgementView }],
     faults: ["already-exists", "failed-precondition"],
     idempotent: true,
   },
@@ -84,7 +92,7 @@ const packageRoutes = {
     summary: "List packages",
     role: "viewer",
     since: "seed",
-    query: object({
+    query: parameters({
       name_pattern: queryText(),
       disabled: queryFlag(),
       tags: queryList(),
@@ -113,9 +121,9 @@ const packageRoutes = {
     summary: "Update a package; its name must be that of the path",
     role: "deployer",
     since: "seed",
-    query: object({ apply_deployments: queryFlag(), reason: queryText() }),
+    query: packageWriteQuery,
     body: packageInput,
-    answer: { status: 200, description: "Kept as a new revision.", schema: acknowledgementView },
+    answer: { status: 200, description: "Kept as a new revision.", schema: packageAcknowledgementView },
     faults: ["not-found", "conflict", "failed-precondition"],
     refusals: ["precondition-failed"],
     versioned: true,
@@ -128,7 +136,7 @@ const packageRoutes = {
     summary: "Delete a package; refused while deployments or dependents exist, unless cascading",
     role: "deployer",
     since: "seed",
-    query: object({ cascade: queryFlag() }),
+    query: parameters({ cascade: queryFlag() }),
     answer: { status: 204, description: "Deleted." },
     otherAnswers: [{ status: 202, description: "Its deployments are being deleted first.", schema: acceptedView }],
     faults: ["not-found", "failed-precondition", "conflict"],
@@ -142,7 +150,7 @@ const packageRoutes = {
     summary: "List the revisions of a package, newest first",
     role: "viewer",
     since: "ours",
-    query: object(pageQuery),
+    query: parameters(pageQuery),
     answer: { status: 200, description: "Who changed what, when and why.", schema: z.array(revisionView) },
     faults: ["not-found"],
     paged: true,
@@ -194,7 +202,7 @@ const deploymentRoutes = {
     summary: "Deploy a class, or bring an existing deployment to the new wish",
     role: "deployer",
     since: "seed",
-    query: object({ reason: queryText() }),
+    query: parameters({ reason: queryText() }),
     body: deploymentRequestInput,
     answer: { status: 200, description: "Accepted by every cluster.", schema: acknowledgementView },
     otherAnswers: [{ status: 202, description: "Still being carried out; follow the link.", schema: acceptedView }],
@@ -209,7 +217,7 @@ const deploymentRoutes = {
     summary: "List deployments",
     role: "viewer",
     since: "seed",
-    query: object({
+    query: parameters({
       package_name: queryText(),
       class_key: queryText(),
       target_env: queryText(),
@@ -240,7 +248,7 @@ const deploymentRoutes = {
     summary: "Bring a deployment to a wish; its key must be that of the path",
     role: "deployer",
     since: "ours",
-    query: object({ reason: queryText() }),
+    query: parameters({ reason: queryText() }),
     body: deploymentRequestInput,
     answer: { status: 200, description: "Accepted by every cluster.", schema: acknowledgementView },
     otherAnswers: [{ status: 202, description: "Still being carried out; follow the link.", schema: acceptedView }],
@@ -312,7 +320,7 @@ const deploymentRoutes = {
     summary: "The history of a deployment, newest first",
     role: "viewer",
     since: "ours",
-    query: object(pageQuery),
+    query: parameters(pageQuery),
     answer: { status: 200, description: "Wish, plan and outcome of each.", schema: z.array(deploymentRevisionView) },
     faults: ["not-found"],
     paged: true,
@@ -512,7 +520,7 @@ const catalogueRoutes = {
     summary: "What runs where; from deployments, or from the live network with source=zenoh",
     role: "viewer",
     since: "upstream",
-    query: object({ source: queryText() }),
+    query: parameters({ source: queryText() }),
     answer: { status: 200, description: "Nodes and edges.", schema: topologyView },
     faults: ["unavailable"],
   },
@@ -523,7 +531,7 @@ const catalogueRoutes = {
     summary: "List the classes of all packages, each with the key package.Class",
     role: "viewer",
     since: "seed",
-    query: object({ filter: queryText(), ...pageQuery }),
+    query: parameters({ filter: queryText(), ...pageQuery }),
     answer: { status: 200, description: "Classes.", schema: z.array(classView) },
     faults: [],
     paged: true,
@@ -535,7 +543,7 @@ const catalogueRoutes = {
     summary: "List the functions of all packages",
     role: "viewer",
     since: "seed",
-    query: object({ filter: queryText(), ...pageQuery }),
+    query: parameters({ filter: queryText(), ...pageQuery }),
     answer: { status: 200, description: "Functions.", schema: z.array(functionView) },
     faults: [],
     paged: true,
@@ -547,7 +555,7 @@ const catalogueRoutes = {
     summary: "Follow deployments, operations, clusters and packages; each event's data is a StreamEvent",
     role: "viewer",
     since: "ours",
-    query: object({ topic: z.enum(EVENT_TOPICS).optional(), key: queryText() }),
+    query: parameters({ topic: z.enum(EVENT_TOPICS).optional(), key: queryText() }),
     answer: { status: 200, description: "Server-sent events.", schema: streamEventView, mediaType: EVENT_STREAM },
     faults: [],
   },

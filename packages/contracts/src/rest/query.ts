@@ -1,13 +1,53 @@
 import type { Violation } from "@oaas/foundation";
 import { CLUSTER_NAME, COUNT_RANGE, type ClusterName, type WholeRange } from "@oaas/models";
 import { z } from "zod";
-import { textOf, wholeNumber } from "./fields.ts";
+import { input, textOf, wholeNumber, type Meanings, type Rules } from "./fields.ts";
 
 /**
  * Query parameters arrive as text, or as a list of texts when repeated; these read them as what they mean.
  *
  * An empty one is no number, no switch and no order, and is refused; as text or list it is an absent one.
  */
+
+/** What each parameter means; one name means the same on every route. */
+const QUERY_PARAMETERS = {
+  apply_deployments: "Also schedules the deployments inside the package.",
+  cascade: "Deletes its deployments first.",
+  class_key: "Only of this class.",
+  cluster: "Only this cluster.",
+  condition: "Only in this condition.",
+  disabled: "Only those that are, or are not, disabled.",
+  dry_run: "Judges the document and says what would change; nothing is written.",
+  env: "The same as `cluster`.",
+  environment: "Only in this environment: the cluster, the target environment or the namespace.",
+  filter: "Only keys that contain this.",
+  from: "The earlier revision.",
+  key: "Only of this key.",
+  limit: "Most items of a page.",
+  name_pattern: "Only names that contain this; with `*`, which stands for anything, the whole name.",
+  offset: "Items to leave out at the beginning.",
+  package_name: "Only of this package.",
+  page_token: "Where the page begins: `x-next-page-token` of the one before.",
+  reason: "Why; kept in the history.",
+  sort: "The order; `-` turns it round.",
+  source:
+    "`deployments` (what was planned) or `zenoh` (what each cluster says; the word is kept from earlier releases).",
+  status: "Only in this condition.",
+  tags: "Only with all of these tags.",
+  target_cluster: "Only with a unit in this cluster.",
+  target_env: "Only of this kind of environment.",
+  to: "The later revision.",
+  topic: "Only of this topic.",
+};
+
+type Explained<Shape> = {
+  readonly [Name in keyof Shape]: Name extends keyof typeof QUERY_PARAMETERS ? unknown : never;
+};
+
+/** The parameters of a query, each of which is explained above. */
+export function parameters<Shape extends z.ZodRawShape>(shape: Shape & Explained<Shape>, violationsOf?: Rules) {
+  return input<Shape>(shape, QUERY_PARAMETERS as unknown as Meanings<Shape>, violationsOf);
+}
 
 /** A whole number in a query. */
 export function queryWhole(range: WholeRange) {

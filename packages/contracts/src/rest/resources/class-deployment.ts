@@ -23,6 +23,7 @@ import { z } from "zod";
 import {
   choice,
   flag,
+  input,
   instant,
   listOf,
   mapOf,
@@ -52,13 +53,23 @@ import { telemetryConfigInput, telemetryConfigToWire, telemetryConfigView } from
 
 const clusterList = () => listOf(textOf<ClusterName>(CLUSTER_NAME));
 
+const ROLLOUT = {
+  strategy: "All clusters at once, or a few at a time; `all_at_once` when not stated.",
+  max_parallel: "Clusters that are changed at the same time when rolling; 1 when not stated.",
+  gate: "What must be true of a cluster before the next one is changed; `available` when not stated.",
+  on_failure: "What happens when a gate is not passed; `stop` when not stated.",
+};
+
 /** What may be sent as a roll-out. */
-export const rolloutInput = object({
-  strategy: withDefault(choice(RolloutStrategy, snake), RolloutStrategy.allAtOnce),
-  max_parallel: optional(whole({ min: 1, max: COUNT_RANGE.max })),
-  gate: withDefault(choice(RolloutGate, snake), RolloutGate.available),
-  on_failure: withDefault(choice(RolloutFailure, snake), RolloutFailure.stop),
-}).transform((wire): Rollout =>
+export const rolloutInput = input(
+  {
+    strategy: withDefault(choice(RolloutStrategy, snake), RolloutStrategy.allAtOnce),
+    max_parallel: optional(whole({ min: 1, max: COUNT_RANGE.max })),
+    gate: withDefault(choice(RolloutGate, snake), RolloutGate.available),
+    on_failure: withDefault(choice(RolloutFailure, snake), RolloutFailure.stop),
+  },
+  ROLLOUT,
+).transform((wire): Rollout =>
   present({
     strategy: wire.strategy,
     maxParallel: wire.max_parallel,
@@ -87,14 +98,35 @@ const deploymentMembers = {
   rollout: optional(rolloutInput),
 };
 
+const DEPLOYMENT = {
+  key: "Its key, by which it is updated.",
+  package_name: "The package of the class; inside a package that very one.",
+  class_key: "The class to run.",
+  target_envs: "The same as `target_clusters`; both may be given when they agree.",
+  target_clusters: "The clusters to run in, all of them; without it they are chosen.",
+  available_envs: "Clusters among which may be chosen; empty is all.",
+  target_env: "Kind of environment: only clusters with this label (`PLANNER_ENV_LABEL`).",
+  nfr_requirements: "What must hold.",
+  enforcement: "What is done when it does not.",
+  env_templates: "Template by cluster; an order, refused where it cannot be followed.",
+  template_hint: "Template wished for; taken where it can be.",
+  functions: "What differs from the package, function by function.",
+  addons: "Parts to add; `odgm` by itself when the class has state.",
+  odgm: "What is wanted of the state store.",
+  telemetry: "What is observed of the workloads.",
+  allow_best_effort: "Take the best plan there is when the target is out of reach.",
+  rollout: "In which order clusters are changed.",
+};
+
 type DeploymentMembers = z.output<z.ZodObject<typeof deploymentMembers>>;
 
 /** What may be sent as a class deployment; what only PM can know (condition, status, times) is ignored. */
-export const classDeploymentInput = object(deploymentMembers, clusterContradiction).transform(deploymentOf);
+export const classDeploymentInput = input(deploymentMembers, DEPLOYMENT, clusterContradiction).transform(deploymentOf);
 
 /** What may be sent to deploy a class: the wish, and the digest of the plan that it must lead to. */
-export const deploymentRequestInput = object(
+export const deploymentRequestInput = input(
   { ...deploymentMembers, plan_digest: unlessEmpty(text()) },
+  { ...DEPLOYMENT, plan_digest: "Do exactly what the plan with this digest says, or answer 409." },
   clusterContradiction,
 ).transform((wire) => present({ deployment: deploymentOf(wire), planDigest: wire.plan_digest }));
 
@@ -179,49 +211,69 @@ function namesIn(list: unknown): ReadonlySet<unknown> {
   return new Set(Array.isArray(list) ? list : []);
 }
 
-export const rolloutView = view({
-  strategy: z.enum(Object.values(RolloutStrategy).map(snake)),
-  max_parallel: z.int().optional(),
-  gate: z.enum(Object.values(RolloutGate).map(snake)),
-  on_failure: z.enum(Object.values(RolloutFailure).map(snake)),
-});
+export const rolloutView = view(
+  {
+    strategy: z.enum(Object.values(RolloutStrategy).map(snake)),
+    max_parallel: z.int().optional(),
+    gate: z.enum(Object.values(RolloutGate).map(snake)),
+    on_failure: z.enum(Object.values(RolloutFailure).map(snake)),
+  },
+  ROLLOUT,
+);
 
 /** What came of the plan, as it is sent. */
-export const deploymentSummaryView = view({
-  replication_factor: z.int(),
-  selected_envs: z.array(z.string()).readonly().optional(),
-  achieved_quorum_availability: z.number().nullable(),
-  last_error: z.string().nullable(),
-});
+export const deploymentSummaryView = view(
+  {
+    replication_factor: z.int(),
+    selected_envs: z.array(z.string()).readonly().optional(),
+    achieved_quorum_availability: z.number().nullable(),
+    last_error: z.string().nullable(),
+  },
+  {
+    replication_factor: "Planned replicas; 0 while there is no plan.",
+    selected_envs: "The clusters of the plan in force.",
+    achieved_quorum_availability: "What the plan in force reaches.",
+    last_error: "What last went wrong; null when nothing did.",
+  },
+);
 
 const WIRE_CONDITIONS = Object.values(DeploymentCondition)
   .filter((condition) => condition !== DeploymentCondition.unknown)
   .map(screaming);
 
 /** A class deployment as it is sent, with both spellings of its clusters. */
-export const classDeploymentView = view({
-  key: z.string(),
-  package_name: z.string(),
-  class_key: z.string(),
-  target_envs: z.array(z.string()).readonly().optional(),
-  target_clusters: z.array(z.string()).readonly().optional(),
-  available_envs: z.array(z.string()).readonly().optional(),
-  target_env: z.string().optional(),
-  nfr_requirements: nfrRequirementsView,
-  enforcement: enforcementView.optional(),
-  env_templates: z.record(z.string(), z.string()).readonly().optional(),
-  template_hint: z.string().optional(),
-  functions: z.array(functionDeploymentView),
-  addons: z.array(z.string()).readonly().optional(),
-  condition: z.enum(WIRE_CONDITIONS),
-  odgm: odgmSpecView.optional(),
-  telemetry: telemetryConfigView.optional(),
-  allow_best_effort: z.boolean().optional(),
-  rollout: rolloutView.optional(),
-  status: deploymentSummaryView.optional(),
-  created_at: z.string().optional(),
-  updated_at: z.string().optional(),
-});
+export const classDeploymentView = view(
+  {
+    key: z.string(),
+    package_name: z.string(),
+    class_key: z.string(),
+    target_envs: z.array(z.string()).readonly().optional(),
+    target_clusters: z.array(z.string()).readonly().optional(),
+    available_envs: z.array(z.string()).readonly().optional(),
+    target_env: z.string().optional(),
+    nfr_requirements: nfrRequirementsView,
+    enforcement: enforcementView.optional(),
+    env_templates: z.record(z.string(), z.string()).readonly().optional(),
+    template_hint: z.string().optional(),
+    functions: z.array(functionDeploymentView),
+    addons: z.array(z.string()).readonly().optional(),
+    condition: z.enum(WIRE_CONDITIONS),
+    odgm: odgmSpecView.optional(),
+    telemetry: telemetryConfigView.optional(),
+    allow_best_effort: z.boolean().optional(),
+    rollout: rolloutView.optional(),
+    status: deploymentSummaryView.optional(),
+    created_at: z.string().optional(),
+    updated_at: z.string().optional(),
+  },
+  {
+    ...DEPLOYMENT,
+    condition: "How the deployment is as a whole; `PENDING` also when nobody knows.",
+    status: "What came of the plan.",
+    created_at: "When it was made.",
+    updated_at: "When it was changed.",
+  },
+);
 
 /** Reads a class deployment, or says everything that is wrong with it. */
 export function classDeploymentFromWire(value: unknown): Result<ClassDeployment, readonly Violation[]> {

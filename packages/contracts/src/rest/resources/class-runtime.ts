@@ -112,58 +112,114 @@ export const classRuntimeInput = object({
 );
 
 /** One function of a class runtime as it is sent. */
-export const functionStatusView = view({
-  function_key: z.string(),
-  service: z.string(),
-  port: z.int(),
-  predicted_url: z.string(),
-  observed_url: z.string().nullable(),
-  template: z.string(),
-  ready: z.boolean().nullable(),
-  reason: z.string().nullable(),
-  message: z.string().nullable(),
-  last_transition_time: z.string().nullable(),
-});
+export const functionStatusView = view(
+  {
+    function_key: z.string(),
+    service: z.string(),
+    port: z.int(),
+    predicted_url: z.string(),
+    observed_url: z.string().nullable(),
+    template: z.string(),
+    ready: z.boolean().nullable(),
+    reason: z.string().nullable(),
+    message: z.string().nullable(),
+    last_transition_time: z.string().nullable(),
+  },
+  {
+    function_key: "Which function.",
+    service: "The Service by which it is called inside its cluster.",
+    port: "The port of that Service.",
+    predicted_url: "The address that it has by its name.",
+    observed_url: "The address that the cluster reports; null until it does.",
+    template: "The template that made it.",
+    ready: "Whether it serves; null when nobody knows.",
+    reason: "Why it is as it is, in one word.",
+    message: "The same in a sentence.",
+    last_transition_time: "Since when it is so.",
+  },
+);
 
 /** The state of a class runtime as it is sent; its condition is in PascalCase, as the contract has it here. */
-export const classRuntimeStatusView = view({
-  condition: z.enum(Object.values(DeploymentCondition).map(pascal)),
-  phase: z.enum(Object.values(RuntimePhase).map(screaming)),
-  message: z.string().nullable(),
-  last_updated: z.string(),
-  functions: z.array(functionStatusView).optional(),
-});
+export const classRuntimeStatusView = view(
+  {
+    condition: z.enum(Object.values(DeploymentCondition).map(pascal)),
+    phase: z.enum(Object.values(RuntimePhase).map(screaming)),
+    message: z.string().nullable(),
+    last_updated: z.string(),
+    functions: z.array(functionStatusView).optional(),
+  },
+  {
+    condition: "How it is.",
+    phase: "How far it is on its way.",
+    message: "Both in a sentence.",
+    last_updated: "When its cluster said so.",
+    functions: "How each function is.",
+  },
+);
 
-export const nfrComplianceView = view({
-  overall_status: z.string(),
-  throughput_status: z.string().nullable(),
-  latency_status: z.string().nullable(),
-  availability_status: z.string().nullable(),
-  last_checked: z.string(),
-});
+export const nfrComplianceView = view(
+  {
+    overall_status: z.string(),
+    throughput_status: z.string().nullable(),
+    latency_status: z.string().nullable(),
+    availability_status: z.string().nullable(),
+    last_checked: z.string(),
+  },
+  {
+    overall_status: "Whether what was asked for holds.",
+    throughput_status: "Whether the throughput holds; null when it is not measured.",
+    latency_status: "Whether the latency holds; null when it is not measured.",
+    availability_status: "Whether the availability holds; null when it is not measured.",
+    last_checked: "When it was measured.",
+  },
+);
 
-export const resourceReferenceView = view({
-  kind: z.string(),
-  name: z.string(),
-  namespace: z.string().nullable(),
-  uid: z.string().nullable(),
-});
+export const resourceReferenceView = view(
+  {
+    kind: z.string(),
+    name: z.string(),
+    namespace: z.string().nullable(),
+    uid: z.string().nullable(),
+  },
+  {
+    kind: "Its kind in Kubernetes.",
+    name: "Its name.",
+    namespace: "Its namespace; null for what has none.",
+    uid: "Its uid, which no other object ever has.",
+  },
+);
 
 /** A class runtime as it is sent. */
-export const classRuntimeView = view({
-  id: z.string(),
-  deployment_unit_id: z.string(),
-  package_name: z.string(),
-  class_key: z.string(),
-  target_environment: z.string(),
-  cluster_name: z.string().nullable(),
-  status: classRuntimeStatusView.nullable(),
-  nfr_compliance: nfrComplianceView.nullable(),
-  resource_refs: z.array(resourceReferenceView),
-  created_at: z.string(),
-  updated_at: z.string(),
-  partition_count: z.int(),
-});
+export const classRuntimeView = view(
+  {
+    id: z.string(),
+    deployment_unit_id: z.string(),
+    package_name: z.string(),
+    class_key: z.string(),
+    target_environment: z.string(),
+    cluster_name: z.string().nullable(),
+    status: classRuntimeStatusView.nullable(),
+    nfr_compliance: nfrComplianceView.nullable(),
+    resource_refs: z.array(resourceReferenceView),
+    created_at: z.string(),
+    updated_at: z.string(),
+    partition_count: z.int(),
+  },
+  {
+    id: "The id of the unit.",
+    deployment_unit_id: "The same as `id`.",
+    package_name: "The package of the class.",
+    class_key: "The class that runs.",
+    target_environment: "What its manager calls the place it runs in: the namespace.",
+    cluster_name: "The cluster it runs in.",
+    status: "How it is; null when its cluster has not said yet.",
+    nfr_compliance: "Whether what was asked for holds; null when it is not measured.",
+    resource_refs: "The objects in the cluster that it consists of.",
+    created_at: "When it was made.",
+    updated_at: "When it was changed.",
+    partition_count: "Partitions of its state; 1 without state.",
+  },
+);
 
 /** Writes a class runtime in the contract's JSON. */
 export function classRuntimeToWire(runtime: ClassRuntime): z.output<typeof classRuntimeView> {

@@ -14,27 +14,49 @@ import {
   type StateSpecification,
 } from "@oaas/models";
 import { z } from "zod";
-import { choice, flag, listOf, object, optional, present, text, textOf, view, withDefault } from "../fields.ts";
+import { choice, flag, input, listOf, optional, present, text, textOf, view, withDefault } from "../fields.ts";
 import { screaming } from "../spelling.ts";
 
 const no = () => withDefault(flag(), false);
 
+const KEY_SPECIFICATION = {
+  name: "Its name.",
+  key_type: "Its type, in the words of your code.",
+  nullable: "It may be absent.",
+};
+
 /** What may be sent as a key of a class's state. */
-export const keySpecificationInput = object({ name: text(), key_type: text(), nullable: no() }).transform(
-  (wire): KeySpecification => ({ name: wire.name, keyType: wire.key_type, nullable: wire.nullable }),
-);
+export const keySpecificationInput = input(
+  { name: text(), key_type: text(), nullable: no() },
+  KEY_SPECIFICATION,
+).transform((wire): KeySpecification => ({ name: wire.name, keyType: wire.key_type, nullable: wire.nullable }));
+
+const STATE_SPECIFICATION = {
+  key_specs: "The keys of the state.",
+  default_provider: "Who keeps it; empty lets the platform choose.",
+  consistency_model:
+    "What a reader may rely on; `NONE` when not stated. `STRONG` takes an odd number of at least 3 replicas and the shard type `raft`.",
+  persistent: "The store keeps its data on volumes.",
+  serialization_format: "How values are written; empty lets the platform choose.",
+  requires_singleton: "One object for the whole class: one partition.",
+  supports_batch_operations: "Objects are used as a collection: at least 4 partitions.",
+  storage_request: "Size of one volume, when persistent; `1Gi` when nobody states one.",
+};
 
 /** What may be sent as the state of a class. */
-export const stateSpecificationInput = object({
-  key_specs: listOf(keySpecificationInput),
-  default_provider: withDefault(text(), ""),
-  consistency_model: withDefault(choice(ConsistencyModel, screaming), ConsistencyModel.none),
-  persistent: no(),
-  serialization_format: withDefault(text(), ""),
-  requires_singleton: no(),
-  supports_batch_operations: no(),
-  storage_request: optional(textOf(RESOURCE_QUANTITY)),
-}).transform((wire): StateSpecification =>
+export const stateSpecificationInput = input(
+  {
+    key_specs: listOf(keySpecificationInput),
+    default_provider: withDefault(text(), ""),
+    consistency_model: withDefault(choice(ConsistencyModel, screaming), ConsistencyModel.none),
+    persistent: no(),
+    serialization_format: withDefault(text(), ""),
+    requires_singleton: no(),
+    supports_batch_operations: no(),
+    storage_request: optional(textOf(RESOURCE_QUANTITY)),
+  },
+  STATE_SPECIFICATION,
+).transform((wire): StateSpecification =>
   present({
     keySpecs: wire.key_specs,
     defaultProvider: wire.default_provider,
@@ -52,17 +74,30 @@ function shapeOf(wire: { readonly requires_singleton: boolean; readonly supports
   return wire.supports_batch_operations ? StateShape.collection : StateShape.data;
 }
 
+const FUNCTION_BINDING = {
+  name: "The method's name.",
+  function_key: "The function of the same package that is called.",
+  access_modifier: "Who may call it.",
+  stateless: "It does not touch the object's state.",
+  parameters: "Names of what it takes.",
+  trigger_on_state_change: "It runs whenever the object's state changes.",
+  async_execution: "Callers do not wait for it.",
+};
+
 /** What may be sent as a method of a class. Peers of mid-August 2025 say `immutable` for `stateless`. */
-export const functionBindingInput = object({
-  name: textOf(BINDING_NAME),
-  function_key: textOf<FunctionKey>(FUNCTION_KEY),
-  access_modifier: choice(AccessModifier, screaming),
-  stateless: optional(flag()),
-  immutable: optional(flag()),
-  parameters: listOf(text()),
-  trigger_on_state_change: no(),
-  async_execution: no(),
-}).transform((wire): FunctionBinding => ({
+export const functionBindingInput = input(
+  {
+    name: textOf(BINDING_NAME),
+    function_key: textOf<FunctionKey>(FUNCTION_KEY),
+    access_modifier: choice(AccessModifier, screaming),
+    stateless: optional(flag()),
+    immutable: optional(flag()),
+    parameters: listOf(text()),
+    trigger_on_state_change: no(),
+    async_execution: no(),
+  },
+  { ...FUNCTION_BINDING, immutable: "Older name of `stateless`." },
+).transform((wire): FunctionBinding => ({
   name: wire.name,
   functionKey: wire.function_key,
   accessModifier: wire.access_modifier,
@@ -72,14 +107,25 @@ export const functionBindingInput = object({
   asyncExecution: wire.async_execution,
 }));
 
+const CLASS = {
+  key: "Its key in the package.",
+  description: "For people.",
+  state_spec: "The state that its objects have; without it the class has none and gets no state store.",
+  function_bindings: "Its methods.",
+  disabled: "A disabled class cannot be deployed.",
+};
+
 /** What may be sent as a class. */
-export const classInput = object({
-  key: textOf<ClassKey>(CLASS_KEY),
-  description: optional(text()),
-  state_spec: optional(stateSpecificationInput),
-  function_bindings: listOf(functionBindingInput),
-  disabled: no(),
-}).transform((wire): ClassDefinition =>
+export const classInput = input(
+  {
+    key: textOf<ClassKey>(CLASS_KEY),
+    description: optional(text()),
+    state_spec: optional(stateSpecificationInput),
+    function_bindings: listOf(functionBindingInput),
+    disabled: no(),
+  },
+  CLASS,
+).transform((wire): ClassDefinition =>
   present({
     key: wire.key,
     description: wire.description,
@@ -89,37 +135,49 @@ export const classInput = object({
   }),
 );
 
-export const keySpecificationView = view({ name: z.string(), key_type: z.string(), nullable: z.boolean().optional() });
+export const keySpecificationView = view(
+  { name: z.string(), key_type: z.string(), nullable: z.boolean().optional() },
+  KEY_SPECIFICATION,
+);
 
-export const stateSpecificationView = view({
-  key_specs: z.array(keySpecificationView).optional(),
-  default_provider: z.string().optional(),
-  consistency_model: z.enum(Object.values(ConsistencyModel).map(screaming)),
-  persistent: z.boolean(),
-  serialization_format: z.string(),
-  requires_singleton: z.boolean().optional(),
-  supports_batch_operations: z.boolean().optional(),
-  storage_request: z.string().optional(),
-});
+export const stateSpecificationView = view(
+  {
+    key_specs: z.array(keySpecificationView).optional(),
+    default_provider: z.string().optional(),
+    consistency_model: z.enum(Object.values(ConsistencyModel).map(screaming)),
+    persistent: z.boolean(),
+    serialization_format: z.string(),
+    requires_singleton: z.boolean().optional(),
+    supports_batch_operations: z.boolean().optional(),
+    storage_request: z.string().optional(),
+  },
+  STATE_SPECIFICATION,
+);
 
-export const functionBindingView = view({
-  name: z.string(),
-  function_key: z.string(),
-  access_modifier: z.enum(Object.values(AccessModifier).map(screaming)),
-  stateless: z.boolean(),
-  parameters: z.array(z.string()).readonly(),
-  trigger_on_state_change: z.boolean().optional(),
-  async_execution: z.boolean().optional(),
-});
+export const functionBindingView = view(
+  {
+    name: z.string(),
+    function_key: z.string(),
+    access_modifier: z.enum(Object.values(AccessModifier).map(screaming)),
+    stateless: z.boolean(),
+    parameters: z.array(z.string()).readonly(),
+    trigger_on_state_change: z.boolean().optional(),
+    async_execution: z.boolean().optional(),
+  },
+  FUNCTION_BINDING,
+);
 
-/** A class as it is sent. In the catalogue its key is `package.Class`. */
-export const classView = view({
-  key: z.string(),
-  description: z.string().nullable(),
-  state_spec: stateSpecificationView.nullable(),
-  function_bindings: z.array(functionBindingView),
-  disabled: z.boolean().optional(),
-});
+/** A class as it is sent. */
+export const classView = view(
+  {
+    key: z.string(),
+    description: z.string().nullable(),
+    state_spec: stateSpecificationView.nullable(),
+    function_bindings: z.array(functionBindingView),
+    disabled: z.boolean().optional(),
+  },
+  { ...CLASS, key: "Its key in the package; in the catalogue `package.Class`." },
+);
 
 /** Writes a class in the contract's JSON. */
 export function classToWire(definition: ClassDefinition): z.output<typeof classView> {

@@ -8,7 +8,20 @@ import {
   type ClusterName,
 } from "@oaas/models";
 import { z } from "zod";
-import { flag, mapOf, object, optional, present, share, text, textOf, view, whole, withDefault } from "../fields.ts";
+import {
+  flag,
+  input,
+  mapOf,
+  object,
+  optional,
+  present,
+  share,
+  text,
+  textOf,
+  view,
+  whole,
+  withDefault,
+} from "../fields.ts";
 import { pascal } from "../spelling.ts";
 
 /** Peers may report a word of their own; whatever is not known is unknown. */
@@ -39,15 +52,26 @@ export const clusterHealthInput = object({
 );
 
 /** A reading of a cluster's health as it is sent. */
-export const clusterHealthView = view({
-  cluster_name: z.string(),
-  status: z.string().meta({ examples: Object.values(ClusterStatus).map(pascal) }),
-  crm_version: z.string().nullable(),
-  last_seen: z.string().nullable(),
-  node_count: z.int().nullable(),
-  ready_nodes: z.int().nullable(),
-  availability: z.number().nullable(),
-});
+export const clusterHealthView = view(
+  {
+    cluster_name: z.string(),
+    status: z.string().meta({ examples: Object.values(ClusterStatus).map(pascal) }),
+    crm_version: z.string().nullable(),
+    last_seen: z.string().nullable(),
+    node_count: z.int().nullable(),
+    ready_nodes: z.int().nullable(),
+    availability: z.number().nullable(),
+  },
+  {
+    cluster_name: "The cluster.",
+    status: "How it is.",
+    crm_version: "The version of its class runtime manager.",
+    last_seen: "When it answered last; null when it never did.",
+    node_count: "Its nodes.",
+    ready_nodes: "Those of them that are ready.",
+    availability: "How much of the time it is up, between 0 and 1; null when nobody knows.",
+  },
+);
 
 /** Writes a reading of health in the contract's JSON. */
 export function clusterHealthToWire(health: ClusterHealth): z.output<typeof clusterHealthView> {
@@ -63,37 +87,72 @@ export function clusterHealthToWire(health: ClusterHealth): z.output<typeof clus
 }
 
 /** A cluster in the list of clusters. */
-export const clusterView = view({ name: z.string(), health: clusterHealthView });
+export const clusterView = view(
+  { name: z.string(), health: clusterHealthView },
+  { name: "The cluster.", health: "How it is." },
+);
 
 const file = () => optional(textOf(FILE_PATH));
 
+const CLUSTER = {
+  name: "Its name.",
+  url: "Address of its class runtime manager.",
+  labels: "`env` says its kind.",
+  timeout: "Seconds that a call may take; 0 or none: 5 for reads, 15 for writes.",
+  retry_attempts: "Tries of one call, the first included.",
+};
+
 /** What PM is told about a cluster that is added while it runs; the members are those of CRM_CLUSTERS_JSON. */
-export const clusterRegistrationInput = object({
-  name: textOf<ClusterName>(CLUSTER_NAME),
-  url: textOf(ENDPOINT_URL),
-  labels: mapOf(text()),
-  timeout: optional(whole({ min: 0, max: 3600 })),
-  retry_attempts: withDefault(whole({ min: 0, max: 100 }), 3),
-  api_key: optional(text()),
-  api_key_file: file(),
-  tls: optional(
-    object({
-      ca_cert: file(),
-      client_cert: file(),
-      client_key: file(),
-      insecure: withDefault(flag(), false),
-    }),
-  ),
-});
+export const clusterRegistrationInput = input(
+  {
+    name: textOf<ClusterName>(CLUSTER_NAME),
+    url: textOf(ENDPOINT_URL),
+    labels: mapOf(text()),
+    timeout: optional(whole({ min: 0, max: 3600 })),
+    retry_attempts: withDefault(whole({ min: 0, max: 100 }), 3),
+    api_key: optional(text()),
+    api_key_file: file(),
+    tls: optional(
+      input(
+        {
+          ca_cert: file(),
+          client_cert: file(),
+          client_key: file(),
+          insecure: withDefault(flag(), false),
+        },
+        {
+          ca_cert: "Authority by which the cluster's certificate is judged; the machine's own when absent.",
+          client_cert: "Certificate that is shown to the cluster.",
+          client_key: "Key of that certificate.",
+          insecure: "Take any certificate; for trying out only.",
+        },
+      ),
+    ),
+  },
+  {
+    ...CLUSTER,
+    api_key: "Bearer token sent with every call; never shown again.",
+    api_key_file: "File of the token, in `CRM_SECRETS_DIR`.",
+    tls: "Files for TLS, in `CRM_SECRETS_DIR`.",
+  },
+);
 
 /** A registered cluster as it is shown; secrets and files stay inside. */
-export const clusterRegistrationView = view({
-  name: z.string(),
-  url: z.string(),
-  labels: z.record(z.string(), z.string()),
-  timeout: z.int().nullable(),
-  retry_attempts: z.int(),
-  tls: z.boolean(),
-  origin: z.enum(["configuration", "api"]),
-  health: clusterHealthView,
-});
+export const clusterRegistrationView = view(
+  {
+    name: z.string(),
+    url: z.string(),
+    labels: z.record(z.string(), z.string()),
+    timeout: z.int().nullable(),
+    retry_attempts: z.int(),
+    tls: z.boolean(),
+    origin: z.enum(["configuration", "api"]),
+    health: clusterHealthView,
+  },
+  {
+    ...CLUSTER,
+    tls: "Whether calls are encrypted.",
+    origin: "Whether the configuration names it or it was added over the API.",
+    health: "How it is.",
+  },
+);

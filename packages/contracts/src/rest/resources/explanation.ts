@@ -21,33 +21,59 @@ export interface FindingWire {
 }
 
 /** A finding as it is sent. */
-export const findingView: z.ZodType<FindingWire> = view({
-  level: z.enum(LEVELS),
-  name: z.string(),
-  resource: resourceReferenceView.nullable(),
-  verdict: z.enum(VERDICTS),
-  reason: z.string(),
-  message: z.string(),
-  suggested_action: z.string(),
-  since: z.string().nullable(),
-  count: z.int().nullable(),
-  causes: z.lazy(() => z.array(findingView)),
-});
+export const findingView: z.ZodType<FindingWire> = view(
+  {
+    level: z.enum(LEVELS),
+    name: z.string(),
+    resource: resourceReferenceView.nullable(),
+    verdict: z.enum(VERDICTS),
+    reason: z.string(),
+    message: z.string(),
+    suggested_action: z.string(),
+    since: z.string().nullable(),
+    count: z.int().nullable(),
+    causes: z.lazy(() => z.array(findingView)),
+  },
+  {
+    level: "What kind of thing was looked at.",
+    name: "Its name.",
+    resource: "The object in the cluster; null when it is none.",
+    verdict: "Well, mended by waiting (`transient`), or not without somebody (`permanent`).",
+    reason: "Why, in one word.",
+    message: "The same in a sentence.",
+    suggested_action: "What to do.",
+    since: "Since when it is so; null when nobody knows.",
+    count: "How often it happened; null when it is not counted.",
+    causes: "What explains it, nearest first.",
+  },
+);
 
 /** Why a deployment is not ready, cluster by cluster, with what to do about it. */
-export const explanationView = view({
-  key: z.string(),
-  summary: z.string(),
-  verdict: z.enum(VERDICTS),
-  suggested_action: z.string(),
-  clusters: z.array(
-    view({
-      cluster: z.string(),
-      unit_id: z.string(),
-      /** Null when the cluster could not be asked; `error` says why. */
-      finding: findingView.nullable(),
-      error: z.string().nullable(),
-    }),
-  ),
-  observed_at: z.string(),
-});
+export const explanationView = view(
+  {
+    key: z.string(),
+    summary: z.string(),
+    verdict: z.enum(VERDICTS),
+    suggested_action: z.string(),
+    clusters: z.array(
+      view(
+        { cluster: z.string(), unit_id: z.string(), finding: findingView.nullable(), error: z.string().nullable() },
+        {
+          cluster: "The cluster.",
+          unit_id: "The id of the unit there.",
+          finding: "What was found; null when the cluster could not be asked.",
+          error: "Why it could not be asked; null when it could.",
+        },
+      ),
+    ),
+    observed_at: z.string(),
+  },
+  {
+    key: "The key of the deployment.",
+    summary: "The cause in a sentence.",
+    verdict: "The worst of its clusters.",
+    suggested_action: "What to do.",
+    clusters: "Cluster by cluster, from the class down to the event of a pod.",
+    observed_at: "When it was looked at.",
+  },
+);

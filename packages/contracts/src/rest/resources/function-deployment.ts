@@ -8,7 +8,7 @@ import {
   type ProvisionConfig,
 } from "@oaas/models";
 import { z } from "zod";
-import { mapOf, object, optional, present, text, textOf, unlessEmpty, view, whole, withDefault } from "../fields.ts";
+import { input, mapOf, optional, present, text, textOf, unlessEmpty, view, whole, withDefault } from "../fields.ts";
 import {
   nfrRequirementsInput,
   nfrRequirementsToWire,
@@ -33,8 +33,18 @@ const OLDER_NAMES = {
   memoryLimit: "resource_requirements.memory_limit",
 };
 
+const FUNCTION_DEPLOYMENT = {
+  function_key: "Which function.",
+  description: "For people.",
+  available_location: "Handed to the workload.",
+  qos_requirement: "Older form of `nfr_requirements`.",
+  nfr_requirements: "In place of the deployment's own, for this function.",
+  provision_config: "Members given here replace the package's.",
+  config: "Added to the package's; the same names are replaced.",
+};
+
 /** What may be sent as a function of a deployment; `replicas`, `container_image` and `resource_requirements` as in August 2025. */
-export const functionDeploymentInput = object(
+export const functionDeploymentInput = input(
   {
     function_key: textOf<FunctionKey>(FUNCTION_KEY),
     description: optional(text()),
@@ -46,6 +56,12 @@ export const functionDeploymentInput = object(
     replicas: optional(whole(COUNT_RANGE)),
     container_image: unlessEmpty(textOf(IMAGE_REFERENCE)),
     resource_requirements: withDefault(resourceRequirementsInput, {}),
+  },
+  {
+    ...FUNCTION_DEPLOYMENT,
+    replicas: "Older form of `provision_config.min_scale`.",
+    container_image: "Older place of `provision_config.container_image`.",
+    resource_requirements: "Older place of the resources of `provision_config`.",
   },
   (members) => withOlderMembers(members).violations,
 ).transform((wire): FunctionDeployment =>
@@ -73,15 +89,18 @@ function withOlderMembers({ provision_config, replicas, container_image, resourc
 }
 
 /** A function of a deployment as it is sent. */
-export const functionDeploymentView = view({
-  function_key: z.string(),
-  description: z.string().optional(),
-  available_location: z.string().optional(),
-  qos_requirement: qosRequirementView.optional(),
-  nfr_requirements: nfrRequirementsView.optional(),
-  provision_config: provisionConfigView.optional(),
-  config: z.record(z.string(), z.string()).readonly().optional(),
-});
+export const functionDeploymentView = view(
+  {
+    function_key: z.string(),
+    description: z.string().optional(),
+    available_location: z.string().optional(),
+    qos_requirement: qosRequirementView.optional(),
+    nfr_requirements: nfrRequirementsView.optional(),
+    provision_config: provisionConfigView.optional(),
+    config: z.record(z.string(), z.string()).readonly().optional(),
+  },
+  FUNCTION_DEPLOYMENT,
+);
 
 /** Writes a function of a deployment in the contract's JSON. */
 export function functionDeploymentToWire(spec: FunctionDeployment): z.output<typeof functionDeploymentView> {

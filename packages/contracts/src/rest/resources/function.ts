@@ -1,6 +1,6 @@
 import { CONFIG_KEY, FUNCTION_KEY, FunctionType, type FunctionDefinition, type FunctionKey } from "@oaas/models";
 import { z } from "zod";
-import { choice, flag, mapOf, object, optional, present, text, textOf, view, withDefault } from "../fields.ts";
+import { choice, flag, input, mapOf, optional, present, text, textOf, view, withDefault } from "../fields.ts";
 import { screaming } from "../spelling.ts";
 import {
   provisionConfigInput,
@@ -11,10 +11,16 @@ import {
 } from "./provision-config.ts";
 
 /** Where peers of mid-August 2025 kept the description and the resources of a function. */
-const olderMetadata = object({
-  description: optional(text()),
-  resource_requirements: withDefault(resourceRequirementsInput, {}),
-});
+const olderMetadata = input(
+  {
+    description: optional(text()),
+    resource_requirements: withDefault(resourceRequirementsInput, {}),
+  },
+  {
+    description: "Older place of `description`.",
+    resource_requirements: "Older place of the resources of `provision_config`.",
+  },
+);
 
 const OLDER_NAMES = {
   cpuRequest: "metadata.resource_requirements.cpu_request",
@@ -23,8 +29,17 @@ const OLDER_NAMES = {
   memoryLimit: "metadata.resource_requirements.memory_limit",
 };
 
+const FUNCTION = {
+  key: "Its key in the package.",
+  function_type: "What kind of code it is; `CUSTOM` when not stated.",
+  description: "For people.",
+  provision_config: "How it is run.",
+  config: "Environment variables of its container.",
+  disabled: "A disabled function cannot be deployed.",
+};
+
 /** What may be sent as a function of a package. */
-export const functionInput = object(
+export const functionInput = input(
   {
     key: textOf<FunctionKey>(FUNCTION_KEY),
     function_type: withDefault(choice(FunctionType, screaming), FunctionType.custom),
@@ -34,6 +49,7 @@ export const functionInput = object(
     disabled: withDefault(flag(), false),
     metadata: optional(olderMetadata),
   },
+  { ...FUNCTION, metadata: "Where older peers keep description and resources; read, never written." },
   (members) => withOlderMetadata(members).violations,
 ).transform((wire): FunctionDefinition =>
   present({
@@ -56,14 +72,17 @@ function withOlderMetadata({ provision_config, metadata }: Members) {
 }
 
 /** A function as it is sent. */
-export const functionView = view({
-  key: z.string(),
-  function_type: z.enum(Object.values(FunctionType).map(screaming)),
-  description: z.string().nullable(),
-  provision_config: provisionConfigView.nullable(),
-  config: z.record(z.string(), z.string()).readonly(),
-  disabled: z.boolean().optional(),
-});
+export const functionView = view(
+  {
+    key: z.string(),
+    function_type: z.enum(Object.values(FunctionType).map(screaming)),
+    description: z.string().nullable(),
+    provision_config: provisionConfigView.nullable(),
+    config: z.record(z.string(), z.string()).readonly(),
+    disabled: z.boolean().optional(),
+  },
+  FUNCTION,
+);
 
 /** Writes a function in the contract's JSON. */
 export function functionToWire(definition: FunctionDefinition): z.output<typeof functionView> {

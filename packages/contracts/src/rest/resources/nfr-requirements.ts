@@ -7,17 +7,27 @@ import {
   type QosRequirement,
 } from "@oaas/models";
 import { z } from "zod";
-import { choice, listOf, object, optional, present, share, view, whole, withDefault } from "../fields.ts";
+import { choice, input, listOf, optional, present, share, view, whole, withDefault } from "../fields.ts";
 
 const atLeastOne = { min: 1, max: COUNT_RANGE.max };
 
+const NFR_REQUIREMENTS = {
+  min_throughput_rps: "Requests per second to sustain in every cluster.",
+  max_latency_ms: "Latency not to exceed, in milliseconds.",
+  availability: "Share of time in which a quorum answers; 0.99 when not stated.",
+  cpu_utilization_target: "Share of the requested CPU to aim at.",
+};
+
 /** What may be sent as non-functional requirements. */
-export const nfrRequirementsInput = object({
-  min_throughput_rps: optional(whole(atLeastOne)),
-  max_latency_ms: optional(whole(atLeastOne)),
-  availability: optional(share()),
-  cpu_utilization_target: optional(share()),
-}).transform((wire): NfrRequirements =>
+export const nfrRequirementsInput = input(
+  {
+    min_throughput_rps: optional(whole(atLeastOne)),
+    max_latency_ms: optional(whole(atLeastOne)),
+    availability: optional(share()),
+    cpu_utilization_target: optional(share()),
+  },
+  NFR_REQUIREMENTS,
+).transform((wire): NfrRequirements =>
   present({
     minThroughputRps: wire.min_throughput_rps,
     maxLatencyMs: wire.max_latency_ms,
@@ -27,12 +37,15 @@ export const nfrRequirementsInput = object({
 );
 
 /** Non-functional requirements as they are sent. */
-export const nfrRequirementsView = view({
-  min_throughput_rps: z.int().nullable(),
-  max_latency_ms: z.int().nullable().optional(),
-  availability: z.number().nullable(),
-  cpu_utilization_target: z.number().nullable(),
-});
+export const nfrRequirementsView = view(
+  {
+    min_throughput_rps: z.int().nullable(),
+    max_latency_ms: z.int().nullable().optional(),
+    availability: z.number().nullable(),
+    cpu_utilization_target: z.number().nullable(),
+  },
+  NFR_REQUIREMENTS,
+);
 
 /** Writes requirements in the contract's JSON. */
 export function nfrRequirementsToWire(nfr: NfrRequirements): z.output<typeof nfrRequirementsView> {
@@ -44,26 +57,45 @@ export function nfrRequirementsToWire(nfr: NfrRequirements): z.output<typeof nfr
   };
 }
 
+const QOS_REQUIREMENT = {
+  throughput: "Older form of `nfr_requirements.min_throughput_rps`.",
+  availability: "Older form of `nfr_requirements.availability`.",
+};
+
 /** What may be sent as the earlier form of a requirement. */
-export const qosRequirementInput = object({
-  throughput: withDefault(whole(COUNT_RANGE), 0),
-  availability: share(),
-}).transform((wire): QosRequirement => wire);
+export const qosRequirementInput = input(
+  {
+    throughput: withDefault(whole(COUNT_RANGE), 0),
+    availability: share(),
+  },
+  QOS_REQUIREMENT,
+).transform((wire): QosRequirement => wire);
 
 /** The earlier form of a requirement as it is sent; the same inside and outside. */
-export const qosRequirementView = view({ throughput: z.int(), availability: z.number() });
+export const qosRequirementView = view({ throughput: z.int(), availability: z.number() }, QOS_REQUIREMENT);
+
+const ENFORCEMENT = {
+  mode: "What is done about a requirement that is not met.",
+  dimensions: "What may be changed for it.",
+};
 
 /** What may be sent about enforcement. */
-export const enforcementInput = object({
-  mode: withDefault(
-    choice(EnforcementMode, (mode) => mode),
-    EnforcementMode.observe,
-  ),
-  dimensions: listOf(choice(EnforcementDimension, (dimension) => dimension)),
-}).transform((wire): Enforcement => wire);
+export const enforcementInput = input(
+  {
+    mode: withDefault(
+      choice(EnforcementMode, (mode) => mode),
+      EnforcementMode.observe,
+    ),
+    dimensions: listOf(choice(EnforcementDimension, (dimension) => dimension)),
+  },
+  ENFORCEMENT,
+).transform((wire): Enforcement => wire);
 
 /** Enforcement as it is sent; the same inside and outside. */
-export const enforcementView = view({
-  mode: z.enum(EnforcementMode),
-  dimensions: z.array(z.enum(EnforcementDimension)).readonly(),
-});
+export const enforcementView = view(
+  {
+    mode: z.enum(EnforcementMode),
+    dimensions: z.array(z.enum(EnforcementDimension)).readonly(),
+  },
+  ENFORCEMENT,
+);

@@ -1,18 +1,31 @@
 import { CLUSTER_NAME, COLLECTION_NAME, COUNT_RANGE, NODE_ID_RANGE, ShardType, type OdgmSpec } from "@oaas/models";
 import { z } from "zod";
-import { choice, listOf, mapOf, object, optional, present, text, textOf, unlessEmpty, view, whole } from "../fields.ts";
+import { choice, input, listOf, mapOf, optional, present, text, textOf, unlessEmpty, view, whole } from "../fields.ts";
 
 const atLeastOne = { min: 1, max: COUNT_RANGE.max };
 
+/** What the members of a wish about the object data grid mean; a plan has them too. */
+export const ODGM_SPEC = {
+  collections: "Names of collections; empty is one, named `package.Class`.",
+  partition_count: "Partitions of each collection; planned when not stated.",
+  replica_count: "Least copies of each partition.",
+  shard_type: "How copies are kept alike; chosen by consistency and replicas when not stated.",
+  env_node_ids: "Ids of nodes by cluster; planned when empty.",
+  log: "Log filter of the store's processes.",
+};
+
 /** What may be sent about the object data grid. Members that peers put here and no one reads, such as `features`, are ignored. */
-export const odgmSpecInput = object({
-  collections: listOf(textOf(COLLECTION_NAME)),
-  partition_count: optional(whole(atLeastOne)),
-  replica_count: optional(whole(atLeastOne)),
-  shard_type: unlessEmpty(choice(ShardType, (type) => type)),
-  env_node_ids: mapOf(listOf(whole(NODE_ID_RANGE)), CLUSTER_NAME),
-  log: optional(text()),
-}).transform((wire): OdgmSpec =>
+export const odgmSpecInput = input(
+  {
+    collections: listOf(textOf(COLLECTION_NAME)),
+    partition_count: optional(whole(atLeastOne)),
+    replica_count: optional(whole(atLeastOne)),
+    shard_type: unlessEmpty(choice(ShardType, (type) => type)),
+    env_node_ids: mapOf(listOf(whole(NODE_ID_RANGE)), CLUSTER_NAME),
+    log: optional(text()),
+  },
+  ODGM_SPEC,
+).transform((wire): OdgmSpec =>
   present({
     collections: wire.collections,
     partitionCount: wire.partition_count,
@@ -24,14 +37,17 @@ export const odgmSpecInput = object({
 );
 
 /** What a deployment wants of the object data grid, as it is sent. */
-export const odgmSpecView = view({
-  collections: z.array(z.string()).readonly().optional(),
-  partition_count: z.int().optional(),
-  replica_count: z.int().optional(),
-  shard_type: z.string().optional(),
-  env_node_ids: z.record(z.string(), z.array(z.int()).readonly()).readonly().optional(),
-  log: z.string().optional(),
-});
+export const odgmSpecView = view(
+  {
+    collections: z.array(z.string()).readonly().optional(),
+    partition_count: z.int().optional(),
+    replica_count: z.int().optional(),
+    shard_type: z.string().optional(),
+    env_node_ids: z.record(z.string(), z.array(z.int()).readonly()).readonly().optional(),
+    log: z.string().optional(),
+  },
+  ODGM_SPEC,
+);
 
 /** Writes a wish about the object data grid in the contract's JSON. */
 export function odgmSpecToWire(odgm: OdgmSpec): z.output<typeof odgmSpecView> {

@@ -1,55 +1,87 @@
 import type { Result, Violation } from "@oaas/foundation";
 import { DeploymentCondition, PACKAGE_NAME, type Package, type PackageMetadata, type PackageName } from "@oaas/models";
 import { z } from "zod";
-import { flag, instant, listOf, object, optional, present, text, textOf, view, withDefault } from "../fields.ts";
+import { flag, input, instant, listOf, optional, present, text, textOf, view, withDefault } from "../fields.ts";
 import { readBy } from "../violations.ts";
 import { classDeploymentInput, classDeploymentToWire, classDeploymentView } from "./class-deployment.ts";
 import { classInput, classToWire, classView } from "./class.ts";
 import { functionInput, functionToWire, functionView } from "./function.ts";
 
+const METADATA = {
+  author: "Who wrote it.",
+  description: "What it is about.",
+  tags: "Words to find it by (`tags` of the list).",
+  created_at: "When it was registered; kept by the package manager.",
+  updated_at: "When it was changed; kept by the package manager.",
+};
+
 /** What may be sent as a package's metadata. */
-export const packageMetadataInput = object({
-  author: optional(text()),
-  description: optional(text()),
-  tags: listOf(text()),
-  created_at: optional(instant()),
-  updated_at: optional(instant()),
-}).transform(({ created_at, updated_at, ...rest }): PackageMetadata =>
+export const packageMetadataInput = input(
+  {
+    author: optional(text()),
+    description: optional(text()),
+    tags: listOf(text()),
+    created_at: optional(instant()),
+    updated_at: optional(instant()),
+  },
+  METADATA,
+).transform(({ created_at, updated_at, ...rest }): PackageMetadata =>
   present({ ...rest, createdAt: created_at, updatedAt: updated_at }),
 );
 
+const PACKAGE = {
+  name: "Its name, by which it is updated.",
+  version: "Of your choosing; revisions are counted by the package manager itself.",
+  metadata: "Who and what for.",
+  classes: "Its classes.",
+  functions: "The functions that its classes bind.",
+  dependencies: "Packages that must be registered; a circle is refused.",
+  deployments:
+    "Wishes that travel with the package; scheduled only when asked (`apply_deployments`, `PACKAGE_AUTO_DEPLOY`).",
+  disabled: "A disabled package stays readable and cannot be deployed.",
+};
+
 /** What may be sent as a package. */
-export const packageInput = object({
-  name: textOf<PackageName>(PACKAGE_NAME),
-  version: optional(text()),
-  metadata: withDefault(packageMetadataInput, { tags: [] }),
-  classes: listOf(classInput),
-  functions: listOf(functionInput),
-  dependencies: listOf(textOf<PackageName>(PACKAGE_NAME)),
-  deployments: listOf(classDeploymentInput),
-  disabled: withDefault(flag(), false),
-}).transform((wire): Package => present(wire));
+export const packageInput = input(
+  {
+    name: textOf<PackageName>(PACKAGE_NAME),
+    version: optional(text()),
+    metadata: withDefault(packageMetadataInput, { tags: [] }),
+    classes: listOf(classInput),
+    functions: listOf(functionInput),
+    dependencies: listOf(textOf<PackageName>(PACKAGE_NAME)),
+    deployments: listOf(classDeploymentInput),
+    disabled: withDefault(flag(), false),
+  },
+  PACKAGE,
+).transform((wire): Package => present(wire));
 
 /** A package's metadata as it is sent. */
-export const packageMetadataView = view({
-  author: z.string().nullable(),
-  description: z.string().nullable(),
-  tags: z.array(z.string()).readonly(),
-  created_at: z.string().optional(),
-  updated_at: z.string().optional(),
-});
+export const packageMetadataView = view(
+  {
+    author: z.string().nullable(),
+    description: z.string().nullable(),
+    tags: z.array(z.string()).readonly(),
+    created_at: z.string().optional(),
+    updated_at: z.string().optional(),
+  },
+  METADATA,
+);
 
 /** A package as it is sent. */
-export const packageView = view({
-  name: z.string(),
-  version: z.string().nullable(),
-  metadata: packageMetadataView,
-  classes: z.array(classView),
-  functions: z.array(functionView),
-  dependencies: z.array(z.string()).readonly(),
-  deployments: z.array(classDeploymentView),
-  disabled: z.boolean().optional(),
-});
+export const packageView = view(
+  {
+    name: z.string(),
+    version: z.string().nullable(),
+    metadata: packageMetadataView,
+    classes: z.array(classView),
+    functions: z.array(functionView),
+    dependencies: z.array(z.string()).readonly(),
+    deployments: z.array(classDeploymentView),
+    disabled: z.boolean().optional(),
+  },
+  PACKAGE,
+);
 
 /** Reads a package, or says everything that is wrong with it. */
 export function packageFromWire(value: unknown): Result<Package, readonly Violation[]> {

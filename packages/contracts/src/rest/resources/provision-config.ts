@@ -10,7 +10,7 @@ import {
   type ProvisionFields,
 } from "@oaas/models";
 import { z } from "zod";
-import { flag, object, optional, present, textOf, unlessEmpty, view, whole, withDefault } from "../fields.ts";
+import { flag, input, optional, present, textOf, unlessEmpty, view, whole, withDefault } from "../fields.ts";
 
 /** CPU and memory, in the members that a provision and the earlier `resource_requirements` share. */
 const resourceMembers = {
@@ -20,8 +20,22 @@ const resourceMembers = {
   memory_limit: unlessEmpty(textOf(RESOURCE_QUANTITY)),
 };
 
+const PROVISION = {
+  container_image: "The image that runs.",
+  wasm_module_url: "The module that runs, for `WASM`.",
+  port: "Where the container listens.",
+  max_concurrency: "Requests at once for each replica; 0 is no limit.",
+  need_http2: "It wants HTTP/2.",
+  cpu_request: "CPU that is kept for it: a Kubernetes quantity, such as `100m`.",
+  memory_request: "Memory that is kept for it: a Kubernetes quantity, such as `64Mi`.",
+  cpu_limit: "CPU it may not exceed; not below the request.",
+  memory_limit: "Memory it may not exceed; not below the request.",
+  min_scale: "Least replicas in each cluster; planning may raise it.",
+  max_scale: "Most replicas in each cluster; a plan that needs more is refused.",
+};
+
 /** What may be sent as a provision. */
-export const provisionConfigInput = object(
+export const provisionConfigInput = input(
   {
     container_image: unlessEmpty(textOf(IMAGE_REFERENCE)),
     wasm_module_url: unlessEmpty(textOf(MODULE_URL)),
@@ -32,6 +46,7 @@ export const provisionConfigInput = object(
     min_scale: optional(whole(COUNT_RANGE)),
     max_scale: optional(whole(COUNT_RANGE)),
   },
+  PROVISION,
   boundsOf,
 ).transform((wire): ProvisionConfig =>
   present({
@@ -50,7 +65,16 @@ export const provisionConfigInput = object(
 );
 
 /** The resources that peers of mid-August 2025 sent outside the provision. */
-export const resourceRequirementsInput = object(resourceMembers, boundsOf).transform((wire) =>
+export const resourceRequirementsInput = input(
+  resourceMembers,
+  {
+    cpu_request: "Older place of the same member of `provision_config`.",
+    memory_request: "Older place of the same member of `provision_config`.",
+    cpu_limit: "Older place of the same member of `provision_config`.",
+    memory_limit: "Older place of the same member of `provision_config`.",
+  },
+  boundsOf,
+).transform((wire) =>
   present({
     cpuRequest: wire.cpu_request,
     memoryRequest: wire.memory_request,
@@ -92,19 +116,22 @@ export function provisionWithOlder(
 }
 
 /** A provision as it is sent. */
-export const provisionConfigView = view({
-  container_image: z.string().optional(),
-  wasm_module_url: z.string().optional(),
-  port: z.int().nullable(),
-  max_concurrency: z.int(),
-  need_http2: z.boolean(),
-  cpu_request: z.string().nullable(),
-  memory_request: z.string().nullable(),
-  cpu_limit: z.string().nullable(),
-  memory_limit: z.string().nullable(),
-  min_scale: z.int().nullable(),
-  max_scale: z.int().nullable(),
-});
+export const provisionConfigView = view(
+  {
+    container_image: z.string().optional(),
+    wasm_module_url: z.string().optional(),
+    port: z.int().nullable(),
+    max_concurrency: z.int(),
+    need_http2: z.boolean(),
+    cpu_request: z.string().nullable(),
+    memory_request: z.string().nullable(),
+    cpu_limit: z.string().nullable(),
+    memory_limit: z.string().nullable(),
+    min_scale: z.int().nullable(),
+    max_scale: z.int().nullable(),
+  },
+  PROVISION,
+);
 
 /** Writes a provision in the contract's JSON. */
 export function provisionConfigToWire(provision: ProvisionConfig): z.output<typeof provisionConfigView> {

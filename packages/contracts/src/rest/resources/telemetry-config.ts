@@ -1,17 +1,30 @@
 import type { TelemetryConfig } from "@oaas/models";
 import { z } from "zod";
-import { flag, mapOf, object, optional, present, share, text, view } from "../fields.ts";
+import { flag, input, mapOf, optional, present, share, text, view } from "../fields.ts";
+
+const TELEMETRY = {
+  enabled: "A block without it means yes.",
+  traces: "Traces are sent.",
+  metrics: "Metrics are sent.",
+  logs: "Logs are sent.",
+  sampling_rate: "Share of traces that is kept.",
+  service_name: "Name of the service in traces.",
+  resource_attributes: "Added to everything that is sent.",
+};
 
 /** What may be sent about telemetry. */
-export const telemetryConfigInput = object({
-  enabled: optional(flag()),
-  traces: optional(flag()),
-  metrics: optional(flag()),
-  logs: optional(flag()),
-  sampling_rate: optional(share()),
-  service_name: optional(text()),
-  resource_attributes: mapOf(text()),
-}).transform(({ sampling_rate, service_name, resource_attributes, ...switches }): TelemetryConfig =>
+export const telemetryConfigInput = input(
+  {
+    enabled: optional(flag()),
+    traces: optional(flag()),
+    metrics: optional(flag()),
+    logs: optional(flag()),
+    sampling_rate: optional(share()),
+    service_name: optional(text()),
+    resource_attributes: mapOf(text()),
+  },
+  TELEMETRY,
+).transform(({ sampling_rate, service_name, resource_attributes, ...switches }): TelemetryConfig =>
   present({
     ...switches,
     samplingRate: sampling_rate,
@@ -21,15 +34,18 @@ export const telemetryConfigInput = object({
 );
 
 /** Telemetry as it is sent. */
-export const telemetryConfigView = view({
-  enabled: z.boolean().optional(),
-  traces: z.boolean().optional(),
-  metrics: z.boolean().optional(),
-  logs: z.boolean().optional(),
-  sampling_rate: z.number().optional(),
-  service_name: z.string().optional(),
-  resource_attributes: z.record(z.string(), z.string()).readonly().optional(),
-});
+export const telemetryConfigView = view(
+  {
+    enabled: z.boolean().optional(),
+    traces: z.boolean().optional(),
+    metrics: z.boolean().optional(),
+    logs: z.boolean().optional(),
+    sampling_rate: z.number().optional(),
+    service_name: z.string().optional(),
+    resource_attributes: z.record(z.string(), z.string()).readonly().optional(),
+  },
+  TELEMETRY,
+);
 
 /** Writes telemetry in the contract's JSON. */
 export function telemetryConfigToWire(telemetry: TelemetryConfig): z.output<typeof telemetryConfigView> {

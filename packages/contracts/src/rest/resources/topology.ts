@@ -5,22 +5,40 @@ import { view } from "../fields.ts";
 
 const metadata = z.record(z.string(), z.string()).readonly();
 
-export const topologyNodeView = view({
-  id: z.string(),
-  node_type: z.enum(TopologyNodeType),
-  status: z.string(),
-  metadata,
-  deployed_classes: z.array(z.string()).readonly(),
-});
+export const topologyNodeView = view(
+  {
+    id: z.string(),
+    node_type: z.enum(TopologyNodeType),
+    status: z.string(),
+    metadata,
+    deployed_classes: z.array(z.string()).readonly(),
+  },
+  {
+    id: "Its id in this picture.",
+    node_type: "What it is.",
+    status: "How it is.",
+    metadata: "What else is known, by name.",
+    deployed_classes: "Classes that run there.",
+  },
+);
 
-export const topologyEdgeView = view({ from_id: z.string(), to_id: z.string(), metadata });
+export const topologyEdgeView = view(
+  { from_id: z.string(), to_id: z.string(), metadata },
+  { from_id: "Where it begins: the id of a node.", to_id: "Where it ends.", metadata: "What else is known, by name." },
+);
 
 /** The topology as it is sent. Its time is the one place where the contract's JSON has the gRPC form. */
-export const topologyView = view({
-  nodes: z.array(topologyNodeView),
-  edges: z.array(topologyEdgeView),
-  timestamp: view({ seconds: z.int().min(0).max(253_402_300_799), nanos: z.int().min(0).max(999_999_999) }).nullable(),
-});
+export const topologyView = view(
+  {
+    nodes: z.array(topologyNodeView),
+    edges: z.array(topologyEdgeView),
+    timestamp: view(
+      { seconds: z.int().min(0).max(253_402_300_799), nanos: z.int().min(0).max(999_999_999) },
+      { seconds: "Whole seconds since 1970 in UTC.", nanos: "Nanoseconds beyond them." },
+    ).nullable(),
+  },
+  { nodes: "What there is.", edges: "What belongs to what.", timestamp: "When it was so." },
+);
 
 /** Writes a topology in the contract's JSON. */
 export function topologyToWire(topology: Topology): z.output<typeof topologyView> {
