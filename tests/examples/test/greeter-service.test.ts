@@ -1,26 +1,57 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { connect } from "node:http2";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { oprcInvoke } from "@oaas/contracts/grpc";
 import { realClock } from "@oaas/foundation/real";
 import { RpcChannel } from "@oaas/rpc";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { layOut, readDockerfile } from "../src/dockerfile.ts";
 
-const MAIN = path.resolve(import.meta.dirname, "..", "..", "..", "examples", "greeter-service", "main.mjs");
+const ROOT = path.resolve(import.meta.dirname, "..", "..", "..");
+const SERVICE = path.join(ROOT, "examples", "greeter-service");
+const recipe = readDockerfile(readFileSync(path.join(SERVICE, "Dockerfile"), "utf8"));
 const { ResponseStatus } = oprcInvoke;
 const bytes = (text: string) => new TextEncoder().encode(text);
 const words = (payload: Uint8Array | undefined) => new TextDecoder().decode(payload);
 
-describe("the example service, called by a gRPC client that is not its own", () => {
+describe("the image of the example service", () => {
+  it("has the Node that this project runs on, and a port that its user may take", () => {
+    const { engines } = JSON.parse(readFileSync(path.join(ROOT, "package.json"), "utf8")) as {
+      engines: { node: string };
+    };
+    const major = /(?<major>\d+)/.exec(engines.node)?.groups?.["major"];
+    expect(recipe).toMatchObject({ base: `node:${major}-slim`, user: "node", ports: [8080] });
+    expect(recipe.environment["PORT"]).toBe("8080");
+  });
+
+  it("listens where the package says that its functions do", () => {
+    const [released] = parseAllDocuments(readFileSync(path.join(SERVICE, "greeter.yaml"), "utf8")).map(
+      (document) => document.toJS() as { functions: { provision_config: { port: number } }[] },
+    );
+    expect(released?.functions.map(({ provision_config }) => provision_config.port)).toEqual([8080, 8080, 8080]);
+  });
+});
+
+describe("the example service, with nothing but the files of its image, called by a gRPC client that is not its own", () => {
+  const image = mkdtempSync(path.join(tmpdir(), "oaas-greeter-"));
   let child: ChildProcess;
   let channel: RpcChannel;
   let address: string;
 
   beforeAll(async () => {
-    child = spawn(process.execPath, [MAIN], {
-      env: { ...process.env, PORT: "0" },
+    const folder = layOut(recipe, SERVICE, image);
+    // Whoever is not root may read them.
+    for (const name of readdirSync(folder)) expect(statSync(path.join(folder, name)).mode & 0o004, name).toBe(0o004);
+    const [program, ...args] = recipe.command;
+    expect(program).toBe("node");
+    child = spawn(process.execPath, args, {
+      cwd: folder,
+      env: { ...recipe.environment, PORT: "0" },
       stdio: ["ignore", "pipe", "inherit"],
     });
     if (!child.stdout) throw new Error("it has no output");
@@ -31,6 +62,7 @@ describe("the example service, called by a gRPC client that is not its own", () 
   afterAll(() => {
     channel.close();
     child.kill("SIGKILL");
+    rmSync(image, { recursive: true, force: true });
   });
 
   const invoke = (fnId: string, payload: Uint8Array) =>
