@@ -98,15 +98,7 @@ export class ClassCluster implements AsyncDisposable {
 
   /** Lets virtual time pass; everything that has begun by then ends before the next timer fires, however many steps it takes. */
   async pass(ms: number): Promise<void> {
-    const { time } = this.#ambient;
-    const end = time.monotonic() + ms;
-    // So that there is a timer at the end, however quiet it is.
-    time.after(ms, () => undefined);
-    while (time.monotonic() < end) {
-      await everythingReady();
-      await time.step();
-    }
-    await everythingReady();
+    await this.#ambient.time.advance(ms);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -115,9 +107,4 @@ export class ClassCluster implements AsyncDisposable {
     await this.client.close();
     await this.server.close();
   }
-}
-
-/** Promises that are ready, and those that become ready thereby, run before the next turn of the event loop. */
-function everythingReady(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

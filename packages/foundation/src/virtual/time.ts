@@ -1,3 +1,4 @@
+import { endOfTurn } from "../real/turn.ts";
 import type { Clock, Timer, Timers } from "../time.ts";
 
 interface Pending {
@@ -6,11 +7,18 @@ interface Pending {
   readonly callback: () => void;
 }
 
+/** Timers that may fire at one instant: far more than anything sensible sets, so that one which sets itself again without delay is found out. */
+const MOST_AT_ONCE = 100_000;
+
 /**
  * A clock that stands still until it is told to move, and the timers that hang on it.
  *
- * Guarantees: timers fire in order of due time, ties in the order they were set; the clock shows a timer's due time
- * while it fires; promises settled by one timer run before the next fires.
+ * *Guarantees*: timers fire in order of due time, ties in the order they were set; the clock shows a timer's due time
+ * while it fires; everything that one timer sets going by promises comes to rest before the next fires, however many steps it takes; timers that set
+ * each other for ever without time passing are an error.
+ *
+ * *Caveats*: promises that wait for each other in a circle never give the thread back, so that nothing here can notice them. What waits for the machine (sockets,
+ * files, workers) is not waited for.
  */
 export class VirtualTime implements Clock, Timers {
   #now: number;
@@ -53,17 +61,20 @@ export class VirtualTime implements Clock, Timers {
   /** Lets `byMs` pass, firing what falls due. */
   async advance(byMs: number): Promise<void> {
     const end = this.#elapsed + byMs;
-    await settle();
+    await endOfTurn();
+    let [instant, atOnce] = [this.#elapsed, 0];
     for (let next = this.#earliest(end); next; next = this.#earliest(end)) {
       await this.#fire(next);
+      [instant, atOnce] = this.#elapsed === instant ? [instant, atOnce + 1] : [this.#elapsed, 1];
+      if (atOnce > MOST_AT_ONCE) throw new Error(this.#neverQuiet(atOnce));
     }
     this.#moveTo(end);
-    await settle();
+    await endOfTurn();
   }
 
   /** Fires the next timer, however far away; false when there is none. */
   async step(): Promise<boolean> {
-    await settle();
+    await endOfTurn();
     const next = this.#earliest(Number.POSITIVE_INFINITY);
     if (!next) return false;
     await this.#fire(next);
@@ -74,7 +85,11 @@ export class VirtualTime implements Clock, Timers {
     this.#pending.delete(entry);
     this.#moveTo(Math.max(this.#elapsed, entry.dueAt));
     entry.callback();
-    await settle();
+    await endOfTurn();
+  }
+
+  #neverQuiet(fired: number): string {
+    return `${fired} timers fired at ${this.#elapsed} ms, and ${this.#pending.size} more wait: a timer without delay sets itself again for ever; give it a delay, or an end`;
   }
 
   #moveTo(elapsed: number): void {
@@ -90,9 +105,4 @@ export class VirtualTime implements Clock, Timers {
     }
     return best;
   }
-}
-
-/** Lets every promise that is ready run, also those that become ready thereby. */
-async function settle(): Promise<void> {
-  for (let turn = 0; turn < 64; turn += 1) await Promise.resolve();
 }

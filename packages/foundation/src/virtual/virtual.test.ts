@@ -38,6 +38,48 @@ describe("VirtualTime", () => {
     expect(seen).toEqual(["woken", "timer"]);
   });
 
+  test("a chain of promises ends before the next timer fires, however long it is", async () => {
+    const time = new VirtualTime(0);
+    const seen: string[] = [];
+    const chain = async (): Promise<void> => {
+      for (let turn = 0; turn < 10_000; turn += 1) await Promise.resolve();
+      seen.push(`chain@${time.monotonic()}`);
+    };
+    time.after(10, () => void chain());
+    time.after(11, () => seen.push("timer"));
+    await time.advance(10);
+    expect(seen).toEqual(["chain@10"]);
+    await time.step();
+    expect(seen).toEqual(["chain@10", "timer"]);
+  });
+
+  test("what was begun before is done before time moves", async () => {
+    const time = new VirtualTime(0);
+    let at = -1;
+    void (async () => {
+      for (let turn = 0; turn < 1_000; turn += 1) await Promise.resolve();
+      at = time.monotonic();
+    })();
+    time.after(0, () => undefined);
+    await time.advance(100);
+    expect(at).toBe(0);
+  });
+
+  test("a timer without delay that sets itself again is an error instead of a hang", async () => {
+    const time = new VirtualTime(0);
+    const again = (): void => void time.after(0, again);
+    time.after(5, again);
+    await expect(time.advance(10)).rejects.toThrow(/timers fired at 5 ms.*sets itself again/);
+  });
+
+  test("many timers at one instant are no error", async () => {
+    const time = new VirtualTime(0);
+    let fired = 0;
+    for (let index = 0; index < 2_000; index += 1) time.after(5, () => void (fired += 1));
+    await time.advance(10);
+    expect(fired).toBe(2_000);
+  });
+
   test("a jump of the wall clock moves neither the monotonic clock nor the timers", async () => {
     const time = new VirtualTime(0);
     let fired = false;
