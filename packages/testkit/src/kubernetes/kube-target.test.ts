@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { probe } from "@oaas/real-components";
+import { eventually, probe } from "@oaas/real-components";
 import { describe, expect, it } from "vitest";
 import { kubeTarget, startKubeTarget } from "./kube-target.ts";
 
@@ -24,5 +24,19 @@ describe("KUBE_TARGET", () => {
     expect(known.status).toBe(200);
     expect((await probe(path, { ca })).status, "nobody in particular may read nothing").toBe(403);
     expect((await probe(path, { ca, headers: { authorization: "Bearer wrong" } })).status).toBe(401);
+  });
+
+  it("embedded gives the pods of every namespace what to trust, as the real controller manager does", async () => {
+    await using cluster = await startKubeTarget({ controllerManager: true }, "embedded");
+    const ca = readFileSync(cluster.caFile, "utf8");
+    const path = `${cluster.url}/api/v1/namespaces/default/configmaps/kube-root-ca.crt`;
+    const { body } = await eventually(
+      async () => {
+        const answer = await probe(path, { ca, headers: { authorization: `Bearer ${cluster.token}` } });
+        return answer.status === 200 && answer;
+      },
+      { what: "kube-root-ca.crt" },
+    );
+    expect((JSON.parse(body) as { data: unknown }).data).toEqual({ "ca.crt": ca });
   });
 });

@@ -38,18 +38,19 @@ export async function startEmbeddedKubernetes(options: KubernetesOptions = {}): 
   const token = randomBytes(16).toString("hex");
   const users: readonly TokenUser[] = [{ name: "admin", token, groups: ["system:masters"] }, ...(options.users ?? [])];
   const { kwokNodes = 0, controllerManager = false, audit = false } = options;
+  const authority = makeAuthority("embedded");
   const { server } = embeddedServer({
     clock: realClock,
     timers: realTimers,
     ids: realIds,
     collectsGarbage: controllerManager,
+    rootCertificates: authority.certificate,
     users: new Map(users.map((user) => [user.token, userOf(user)])),
     ...(kwokNodes === 0 ? {} : { simulation: asKwok(kwokNodes) }),
   });
   await server.start();
   const audited = auditedApi(server, users);
   const stoppable = new Stoppable(audited.api);
-  const authority = makeAuthority("embedded");
   const issued = authority.issue({ commonName: "kube-apiserver", hosts: ["127.0.0.1", "localhost"] });
   const tls: TlsOptions = { ...issued, authority: authority.certificate };
   const apiServer = await mortalListener(stoppable, tls);
