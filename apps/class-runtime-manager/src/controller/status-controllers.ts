@@ -41,7 +41,7 @@ export interface StatusControllerDeps {
   readonly revisions: TemplateRevisions;
 }
 
-/** How often numbers alone (who uses it, how much is taken) are written at most. */
+/** How often numbers alone (who uses it, how much is taken) are written at most; the first after a while at once. */
 const NUMBERS_EVERY_MS = 5_000;
 
 /** Says in the status of every template whether it can be used, which revision it is, and how far its roll-out has come. */
@@ -191,17 +191,17 @@ function statusController<T extends KubeObject & { readonly status?: ObjectStatu
   kind: StatusKind<T>,
   sources: readonly Source[],
 ): Controller {
-  const writtenAt = new Map<string, number>();
+  const numbersAt = new Map<string, number>();
   const reconcile = async (key: ObjectKey, signal: AbortSignal): Promise<Outcome> => {
     const object = kind.get(key);
     const id = formatObjectKey(key);
     if (object === undefined) {
-      writtenAt.delete(id);
+      numbersAt.delete(id);
       return settled();
     }
     if (object.metadata.deletionTimestamp !== undefined) return settled();
     const { status, changed, onlyExtra } = nextObjectStatus(object.status, kind.find(object), ambient.clock.now());
-    const restMs = NUMBERS_EVERY_MS - (ambient.clock.monotonic() - (writtenAt.get(id) ?? -NUMBERS_EVERY_MS));
+    const restMs = NUMBERS_EVERY_MS - (ambient.clock.monotonic() - (numbersAt.get(id) ?? -NUMBERS_EVERY_MS));
     if (changed && onlyExtra && restMs > 0) return checkAgain(restMs, "numbers are written now and then");
     if (changed) {
       const { apiVersion, metadata } = object;
@@ -214,7 +214,7 @@ function statusController<T extends KubeObject & { readonly status?: ObjectStatu
       await client
         .resource(kind.type)
         .apply(manifest as unknown as T, { fieldManager: FIELD_MANAGER, force: true, subresource: "status", signal });
-      writtenAt.set(id, ambient.clock.monotonic());
+      if (onlyExtra) numbersAt.set(id, ambient.clock.monotonic());
     }
     await kind.after?.(object, signal);
     return settled();

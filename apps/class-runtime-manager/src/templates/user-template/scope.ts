@@ -58,6 +58,12 @@ export function isKnownPath(path: readonly string[]): boolean {
   return Object.hasOwn(PATHS, path.join(".")) || Object.hasOwn(PATHS, [...path.slice(0, 2), "*"].join("."));
 }
 
+/** The paths of the same root, or the roots: what was meant by a path that there is not. */
+export function likePaths([root = ""]: readonly string[]): readonly string[] {
+  const same = Object.keys(PATHS).filter((path) => path.startsWith(`${root}.`));
+  return same.length > 0 ? same : [...new Set(Object.keys(PATHS).map((path) => `${path.split(".")[0]}.…`))];
+}
+
 /** What is true of the whole class. */
 export function classScope({ input, requirements }: ClassPlan, odgm: RenderedOdgm | undefined): Scope {
   const { owner, spec, cluster, environment } = input;

@@ -1,7 +1,8 @@
 import type { DeploymentTemplateSpec } from "@oaas/contracts/crd";
 import { pathOf, ROOT_PATH, violationsUnder, type Violation } from "@oaas/foundation";
 import { builtinTemplate } from "@oaas/models";
-import { isKnownPath, PATHS } from "./scope.ts";
+import { foreignPlaceholders } from "./foreign-placeholder.ts";
+import { isKnownPath, likePaths } from "./scope.ts";
 import { placeholdersIn } from "./walk.ts";
 
 type TemplateType = DeploymentTemplateSpec["template_type"];
@@ -82,13 +83,14 @@ export function checkTemplate(name: string, spec: DeploymentTemplateSpec): reado
 }
 
 function checkManifest(manifest: RawManifest): readonly Violation[] {
-  const { found, violations } = placeholdersIn(manifest);
+  const { found, texts, violations } = placeholdersIn(manifest);
   const kind = kindOf(manifest);
   const metadata = manifest["metadata"];
   const isObject =
     metadata === undefined || (typeof metadata === "object" && metadata !== null && !Array.isArray(metadata));
   return [
     ...violations,
+    ...texts.flatMap(foreignPlaceholders),
     ...(ALLOWED.has(kind)
       ? []
       : [
@@ -113,13 +115,7 @@ function checkManifest(manifest: RawManifest): readonly Violation[] {
       .map(({ path, placeholder }) => ({
         path,
         message: `there is no ${placeholder.path.join(".")}`,
-        fix: `use one of ${near(placeholder.path).join(", ")}`,
+        fix: `use one of ${likePaths(placeholder.path).join(", ")}`,
       })),
   ];
-}
-
-/** The paths of the same root, or the roots. */
-function near([root = ""]: readonly string[]): readonly string[] {
-  const same = Object.keys(PATHS).filter((path) => path.startsWith(`${root}.`));
-  return same.length > 0 ? same : [...new Set(Object.keys(PATHS).map((path) => `${path.split(".")[0]}.…`))];
 }

@@ -5,32 +5,44 @@ import { evaluate, LEFT_OUT, parseText, type Placeholder, type Scope } from "./l
 const MAX_DEPTH = 48;
 const MAX_VALUES = 50_000;
 
-/** Every placeholder of a manifest with its place, and everything that is wrong with how they are written. */
+/** Text that is sent as it is written, with the members that lead to it. */
+export interface PlainText {
+  readonly path: string;
+  readonly members: readonly string[];
+  readonly text: string;
+}
+
+/** Every placeholder of a manifest with its place, the text between them, and everything that is wrong with how they are written. */
 export function placeholdersIn(manifest: unknown): {
   readonly found: readonly { readonly path: string; readonly placeholder: Placeholder }[];
+  readonly texts: readonly PlainText[];
   readonly violations: readonly Violation[];
 } {
   const found: { path: string; placeholder: Placeholder }[] = [];
+  const texts: PlainText[] = [];
   const violations: Violation[] = [];
-  visit(manifest, ROOT_PATH, 0);
-  return { found, violations };
+  visit(manifest, ROOT_PATH, []);
+  return { found, texts, violations };
 
-  function visit(value: unknown, path: string, depth: number): void {
-    if (depth > MAX_DEPTH) {
+  function visit(value: unknown, path: string, members: readonly string[]): void {
+    if (members.length > MAX_DEPTH) {
       violations.push({ path, message: `the manifest is deeper than ${MAX_DEPTH} levels` });
       return;
     }
     if (typeof value === "string") {
       const pieces = parseText(value);
       if (!pieces.ok) violations.push({ ...pieces.error, path });
-      else for (const piece of pieces.value) if (typeof piece === "object") found.push({ path, placeholder: piece });
+      for (const piece of pieces.ok ? pieces.value : []) {
+        if (typeof piece === "object") found.push({ path, placeholder: piece });
+        else texts.push({ path, members, text: piece });
+      }
       return;
     }
     if (typeof value !== "object" || value === null) return;
     for (const [name, member] of Object.entries(value)) {
       const at = pathOf(path, Array.isArray(value) ? Number(name) : name);
       if (name.includes("{{")) violations.push({ path: at, message: "a placeholder cannot stand in a member's name" });
-      visit(member, at, depth + 1);
+      visit(member, at, [...members, name]);
     }
   }
 }

@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { templateSpecOf } from "../testing/inputs.ts";
+import { userTemplate } from "./user-template.ts";
+
+const command = (text: string): object => ({
+  spec: { template: { spec: { containers: [{ name: "function", command: ["sh", "-c", text] }] } } },
+});
+
+function violationsOf(manifest: object): readonly string[] {
+  const manifests = [{ apiVersion: "apps/v1", kind: "Deployment", ...manifest }];
+  const made = userTemplate("mine", templateSpecOf({ template_type: "Deployment", manifests }));
+  return made.ok ? [] : made.error.map(({ path, message, fix }) => `${path}: ${message}; ${fix}`);
+}
+
+test.each([
+  { why: "a name", manifest: { metadata: { name: "${function.name}-x" } } },
+  { why: "a name that nobody knows", manifest: { metadata: { name: "${CLASS_NAME}" } } },
+  { why: "a label", manifest: { metadata: { labels: { app: "${ function.key }" } } } },
+  {
+    why: "an image",
+    manifest: { spec: { template: { spec: { containers: [{ name: "side", image: "${IMAGE}" }] } } } },
+  },
+  { why: "empty", manifest: { metadata: { name: "a${}" } } },
+  { why: "in a command, but ours by its path", manifest: command("serve ${function.port}") },
+  { why: "a slip in our path", manifest: command("serve ${function.prot}") },
+])("$why: a placeholder of another language is refused", ({ manifest }) => {
+  const [first = "", ...more] = violationsOf(manifest);
+  expect(more).toEqual([]);
+  expect(first).toMatch(/\$\{.*\} is no placeholder and would be sent as it is; write \{\{ /);
+});
+
+test("the violation says what to write, and how to keep it", () => {
+  expect(violationsOf(command("echo ${class.name}"))).toEqual([
+    '$.manifests[0].spec.template.spec.containers[0].command[2]: ${class.name} is no placeholder and would be sent as it is; write {{ class.name }}, or {{ "${class.name}" }} when it is meant for the program',
+  ]);
+});
+
+test.each([
+  { why: "a variable of the shell", manifest: command("cd ${HOME} && ls ${TMPDIR:-/tmp}") },
+  { why: "one of Kubernetes' own", manifest: command("echo $(FUNCTION_KEY)") },
+  { why: "kept on purpose", manifest: command('echo {{ "${class.name}" }}') },
+  { why: "an annotation for others", manifest: { metadata: { annotations: { "example.test/a": "${request.id}" } } } },
+])("$why: stays as it is", ({ manifest }) => {
+  expect(violationsOf(manifest)).toEqual([]);
+});

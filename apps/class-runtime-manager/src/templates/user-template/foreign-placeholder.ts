@@ -1,0 +1,31 @@
+import type { Violation } from "@oaas/foundation";
+import { isKnownPath, likePaths, PATHS } from "./scope.ts";
+import type { PlainText } from "./walk.ts";
+
+const FOREIGN = /\$\{\s*([^{}\s]*)\s*\}/g;
+
+const ROOTS: ReadonlySet<string> = new Set(Object.keys(PATHS).map((path) => path.split(".")[0] ?? path));
+
+/** Members whose text Kubernetes takes for a name, and maps of labels: nothing there may have a dollar sign in it. */
+const NAMES: ReadonlySet<string> = new Set(["name", "image", "serviceName", "serviceAccountName", "claimName"]);
+const LABELS: ReadonlySet<string> = new Set(["labels", "matchLabels", "selector"]);
+
+/**
+ * Placeholders of other languages, `${function.name}`, which would be sent as they are. Only where they cannot be meant for anybody else: they speak of what our own
+ * could look up, or stand where Kubernetes wants a name. A shell's `${HOME}` in a command stays.
+ */
+export function foreignPlaceholders({ path, members, text }: PlainText): readonly Violation[] {
+  const isName = NAMES.has(members.at(-1) ?? "") || members.some((member) => LABELS.has(member));
+  return [...text.matchAll(FOREIGN)]
+    .filter(([, inner = ""]) => isName || (inner.includes(".") && ROOTS.has(inner.split(".")[0] ?? "")))
+    .map(([written, inner = ""]) => ({
+      path,
+      message: `${written} is no placeholder and would be sent as it is`,
+      fix: `${ours(inner)}${isName ? "" : `, or {{ "${written}" }} when it is meant for the program`}`,
+    }));
+}
+
+function ours(inner: string): string {
+  const path = inner.split(".");
+  return isKnownPath(path) ? `write {{ ${inner} }}` : `write {{ path }} with one of ${likePaths(path).join(", ")}`;
+}
