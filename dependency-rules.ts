@@ -16,6 +16,7 @@ export const PACKAGES: Readonly<Record<string, PackageRule>> = {
   observability: { rank: 1, folder: "packages/observability", mayImport: ["foundation"] },
   "kube-core": { rank: 1, folder: "packages/kube-core", mayImport: ["foundation"] },
   models: { rank: 1, folder: "packages/models", mayImport: ["foundation"] },
+  "stack-folder": { rank: 1, folder: "packages/stack-folder", mayImport: [] },
   "service-shell": {
     rank: 2,
     folder: "packages/service-shell",
@@ -60,7 +61,7 @@ export const PACKAGES: Readonly<Record<string, PackageRule>> = {
     folder: "apps/package-manager",
     mayImport: ["config", "contracts", "foundation", "models", "observability", "rpc", "service-shell", "storage"],
   },
-  cli: { rank: 4, folder: "apps/cli", mayImport: ["contracts", "foundation"] },
+  cli: { rank: 4, folder: "apps/cli", mayImport: ["contracts", "foundation", "stack-folder"] },
   "dev-stack": {
     rank: 5,
     folder: "apps/dev-stack",
@@ -76,6 +77,7 @@ export const PACKAGES: Readonly<Record<string, PackageRule>> = {
       "package-manager",
       "real-components",
       "service-shell",
+      "stack-folder",
       "storage",
     ],
   },

@@ -22,6 +22,7 @@ export const SCOPES = [
   "rpc",
   "service-shell",
   "real-components",
+  "stack-folder",
   "testkit",
   "bench",
   "deploy",

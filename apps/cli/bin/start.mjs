@@ -23,7 +23,8 @@ function newestProgram() {
   const sources = path.join(root, "apps", "cli", "src", "main.ts");
   if (!existsSync(bundle)) return sources;
   const made = statSync(bundle).mtimeMs;
-  const parts = ["apps/cli/src", "packages/contracts/src/rest", "packages/foundation/src", "packages/models/src"];
+  const packages = ["contracts/src/rest", "foundation/src", "models/src", "stack-folder/src"];
+  const parts = ["apps/cli/src", ...packages.map((part) => `packages/${part}`)];
   return parts.some((part) => isNewer(path.join(root, part), made)) ? sources : bundle;
 }
 

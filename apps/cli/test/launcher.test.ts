@@ -5,7 +5,9 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const ROOT = path.resolve(import.meta.dirname, "..", "..", "..");
-const SOURCES = ["packages/contracts/src/rest", "packages/foundation/src", "packages/models/src"];
+const SOURCES = ["contracts/src/rest", "foundation/src", "models/src", "stack-folder/src"].map(
+  (folder) => `packages/${folder}`,
+);
 
 describe("npx oaas", () => {
   const root = mkdtempSync(path.join(tmpdir(), "oaas-launcher-"));

@@ -3,10 +3,11 @@ import path from "node:path";
 import { cancelled, sleep, timestamp } from "@oaas/foundation";
 import { createFdDestination, createObservability } from "@oaas/observability/node";
 import { runService, type World } from "@oaas/service-shell";
+import { logText } from "@oaas/stack-folder";
+import { lastLogs } from "@oaas/stack-folder/node";
 import { openSqliteStore } from "@oaas/storage/sqlite";
 import { startExamples } from "./adapters/examples.ts";
 import { joinKubeconfigs } from "./adapters/join-kubeconfigs.ts";
-import { lastLogLines } from "./adapters/log-tail.ts";
 import { leaveWord } from "./adapters/state-file.ts";
 import { asker, onKeys, paintFor, screenTerminal } from "./adapters/terminal.ts";
 import type { RunningApp } from "./app.ts";
@@ -146,7 +147,10 @@ function faceOf(config: DevStackConfig, { ambient, env, isTerminal }: StackWorld
     isTerminal && !config.headless && !config.logs && config.output === "text" && env["TERM"] !== "dumb";
   if (!hasScreen)
     return linesFace({ clock, output: config.output, write: (line) => process.stdout.write(`${line}\n`) });
-  const logs = (count: number) => lastLogLines(path.resolve(config.dataDir), count);
+  const logs = (count: number) => {
+    const lines = lastLogs(path.resolve(config.dataDir)).filter(({ isDetail }) => !isDetail);
+    return lines.slice(-count).map(logText);
+  };
   const screen = screenFace({ clock, timers, terminal: screenTerminal(process.stdout), paint: paintFor(env), logs });
   process.stdout.on("resize", () => screen.redraw());
   let giveBack = (): void => undefined;

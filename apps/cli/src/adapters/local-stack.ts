@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess, type SpawnOptions } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, existsSync, fstatSync, globSync, mkdirSync, openSync, readFileSync, readSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { readdir, rm, rmdir } from "node:fs/promises";
 import path from "node:path";
 import { UsageError } from "../exit-code.ts";
@@ -89,27 +89,4 @@ export async function removeStackData(dataDir: string): Promise<void> {
     await rm(path.join(dataDir, entry), { recursive: true, force: true });
   }
   await rmdir(dataDir).catch(() => undefined);
-}
-
-const TAIL_BYTES = 65_536;
-
-/** The last lines of every log of a data folder, file by file. */
-export function logTails(dataDir: string): ReadonlyMap<string, readonly string[]> {
-  const files = globSync(["*.log", "up.out", "clusters/*/*.log", "contexts/*/*.log"], { cwd: dataDir }).toSorted();
-  return new Map(files.map((file) => [file, tailOf(path.join(dataDir, file))]));
-}
-
-/** Whole lines from the end of a file. */
-function tailOf(file: string): readonly string[] {
-  const fd = openSync(file, "r");
-  try {
-    const { size } = fstatSync(fd);
-    const from = Math.max(0, size - TAIL_BYTES);
-    const bytes = Buffer.alloc(size - from);
-    readSync(fd, bytes, 0, bytes.length, from);
-    const lines = bytes.toString("utf8").split("\n");
-    return (from === 0 ? lines : lines.slice(1)).filter((line) => line !== "");
-  } finally {
-    closeSync(fd);
-  }
 }

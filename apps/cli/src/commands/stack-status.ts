@@ -2,8 +2,8 @@ import { EXIT, type ExitCode } from "../exit-code.ts";
 import { stateText } from "../output/colours.ts";
 import { percentText } from "../output/table.ts";
 import type { Session } from "../session/session.ts";
-import { mergedLogs } from "../stack/log-lines.ts";
 import { dataDirOf, findStack, type StackCluster, type StackHealth } from "../stack/running-stack.ts";
+import { showStackLogs, type StackLogsFlags } from "../stack/stack-logs.ts";
 
 interface Component {
   readonly name: string;
@@ -15,10 +15,13 @@ interface Component {
 /** How the local stack is: its parts, where they are reached, what it takes. Ends with 1 when something is not well, 3 when none runs. */
 export async function stackStatus(
   session: Session,
-  flags: { readonly data?: string; readonly logs?: number },
+  flags: { readonly data?: string } & StackLogsFlags,
 ): Promise<ExitCode> {
   const dataDir = dataDirOf(flags, session.world);
-  if (flags.logs !== undefined) return showLogs(session, dataDir, flags.logs);
+  if (flags.logs !== undefined || flags.follow) {
+    await showStackLogs(session, dataDir, flags);
+    return EXIT.done;
+  }
   const stack = await findStack(session.world, dataDir);
   const health = await stack?.health();
   if (stack === undefined || health === undefined) {
@@ -36,13 +39,6 @@ function notRunning(dataDir: string, pid: number | undefined, isAlive: boolean):
   return isAlive
     ? `${lead} Process ${pid}, which left word there, does not answer: it starts, hangs, or is another program by now.\n`
     : `${lead} The last one (process ${pid}) ended without notice; the next start finds its data: oaas up\n`;
-}
-
-async function showLogs(session: Session, dataDir: string, count: number): Promise<ExitCode> {
-  const { logTails } = await import("../adapters/local-stack.ts");
-  const lines = mergedLogs(logTails(dataDir), count);
-  session.out(lines.length === 0 ? `No logs in ${dataDir}.\n` : lines.map((line) => `${line}\n`).join(""));
-  return EXIT.done;
 }
 
 /** Writes how a stack is, as the person wants it. */

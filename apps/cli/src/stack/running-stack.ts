@@ -1,14 +1,6 @@
 import { Fault, failedPrecondition, startDeadline, unavailable } from "@oaas/foundation";
+import { readRecord, STATE_FILE, type StackRecord } from "@oaas/stack-folder";
 import type { World } from "../world.ts";
-
-/** What a running stack leaves in its data folder. */
-export interface StackRecord {
-  readonly pid: number;
-  readonly version: string;
-  readonly since: string;
-  readonly pageUrl: string;
-  readonly secret: string;
-}
 
 /** What the stack says of itself. */
 export interface StackHealth {
@@ -56,7 +48,6 @@ export interface StackFault {
   readonly cluster?: string;
 }
 
-const STATE_FILE = "stack.json";
 const ANSWER_MS = 10_000;
 /** A cluster that is brought back starts anew. */
 const ACT_MS = 60_000;
@@ -71,11 +62,9 @@ export async function findStack(world: World, dataDir: string): Promise<RunningS
   const file = `${dataDir}/${STATE_FILE}`;
   const text = await world.files.read(file);
   if (text === undefined) return undefined;
-  try {
-    return new RunningStack(world, JSON.parse(text) as StackRecord);
-  } catch (cause) {
-    throw failedPrecondition(file, `${file} is not what a local stack writes; remove it`, { cause });
-  }
+  const record = readRecord(text);
+  if (record === undefined) throw failedPrecondition(file, `${file} is not what a local stack writes; remove it`);
+  return new RunningStack(world, record);
 }
 
 /** A stack in another process, by the page it serves. */

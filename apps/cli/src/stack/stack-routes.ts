@@ -133,7 +133,7 @@ export const stackRoutes = {
   }),
   status: stackCommand({
     brief: "How the local stack is: parts, addresses, memory; ends with 3 when none runs",
-    examples: ["oaas status", "oaas status -o json", "oaas status --logs 50"],
+    examples: ["oaas status", "oaas status -o json", "oaas status --logs 50", "oaas status --follow"],
     flags: {
       data,
       logs: {
@@ -143,7 +143,9 @@ export const stackRoutes = {
         brief: "the last lines of all its logs instead",
         placeholder: "lines",
       },
+      follow: flag("its logs as they are written, until Ctrl-C; after the last 20 lines, or as many as --logs says"),
     },
+    aliases: { f: "follow" },
     load: async () => (await import("../commands/stack-status.ts")).stackStatus,
   }),
   lab,

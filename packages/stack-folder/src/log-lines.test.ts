@@ -1,0 +1,64 @@
+import { expect, test } from "vitest";
+import { logText, mergedLogs } from "./log-lines.ts";
+
+const at = (time: string): number => Date.parse(`2026-03-02T${time}Z`);
+const texts = (...tails: Parameters<typeof mergedLogs>[0]): string[] => mergedLogs(tails).map(({ text }) => text);
+
+test("lines of several logs come in the order of their times, and what stands below a line stays with it", () => {
+  const merged = mergedLogs([
+    {
+      file: "package-manager.log",
+      lines: ["10:00:00.001 INFO  one", "    caused by x", "10:00:00.003 INFO  three"],
+      writtenAt: at("10:00:00.003"),
+    },
+    {
+      file: "clusters/edge/class-runtime-manager.log",
+      lines: ["10:00:00.002 INFO  two"],
+      writtenAt: at("10:00:00.002"),
+    },
+  ]);
+  expect(merged.map(logText)).toEqual([
+    "package-manager 10:00:00.001 INFO  one",
+    "package-manager     caused by x",
+    "edge            10:00:00.002 INFO  two",
+    "package-manager 10:00:00.003 INFO  three",
+  ]);
+  expect(merged.map(({ isDetail }) => isDetail)).toEqual([false, true, false, false]);
+});
+
+test("yesterday evening comes before this morning, in one log and in another that has been quiet since", () => {
+  expect(
+    texts(
+      { file: "stack.log", lines: ["22:00:00.000 quiet since"], writtenAt: at("22:00:00.000") - 86_400_000 },
+      {
+        file: "package-manager.log",
+        lines: ["08:00:00.000 long ago", "07:00:00.000 the day before", "23:00:00.000 late", "09:00:00.000 today"],
+        writtenAt: at("09:00:00.000"),
+      },
+    ),
+  ).toEqual([
+    "08:00:00.000 long ago",
+    "07:00:00.000 the day before",
+    "22:00:00.000 quiet since",
+    "23:00:00.000 late",
+    "09:00:00.000 today",
+  ]);
+});
+
+test("a file that says it was written a moment before its last line is of the same day", () => {
+  expect(
+    texts(
+      { file: "a.log", lines: ["09:00:00.004 newest"], writtenAt: at("09:00:00.000") },
+      { file: "b.log", lines: ["09:00:00.003 older"], writtenAt: at("09:00:00.003") },
+    ),
+  ).toEqual(["09:00:00.003 older", "09:00:00.004 newest"]);
+});
+
+test("lines without a time stand where their file was written", () => {
+  expect(
+    texts(
+      { file: "up.out", lines: ["starting: package manager"], writtenAt: at("08:30:00.000") },
+      { file: "a.log", lines: ["08:00:00.000 before", "09:00:00.000 after"], writtenAt: at("09:00:00.000") },
+    ),
+  ).toEqual(["08:00:00.000 before", "starting: package manager", "09:00:00.000 after"]);
+});
