@@ -28,7 +28,12 @@ local stack at http://127.0.0.1:8080.
 \`NO_COLOR\` turns colours off.
 
 **Several documents.** Files, folders and standard input are read and checked before the first document is sent. One that is bad is told
-with file, line and column, the field and the nearest known name, and nothing is applied; with \`--keep-going\` the others are.
+with file, line and column, the field and the nearest known name, and nothing is applied; with \`--keep-going\` the others are. Several documents
+are also checked by the package manager as if they were applied (names that lead nowhere, dependencies, plans) before the first is written.
+
+**Before the change.** \`apply --dry-run\`, \`diff -f\` and \`package validate -f\` ask the package manager what applying would do: packages with \`dry_run\`, which
+checks what the write checks and writes nothing, deployments with a plan. A document that would be refused ends them with 2. \`package validate --offline\`
+checks against the contract alone.
 
 **Tokens** are kept in that file, which only its owner may read (mode 600); when others may, every command warns. A token that is not
 accepted is told apart: none, expired (and since when), refused.
@@ -42,7 +47,7 @@ with \`kubectl logs -l oaas.io/owner=UNIT\` (the unit is in \`oaas deployment st
 |---|---|
 | 0 | done |
 | 1 | refused or failed; for \`diff\`: there are differences; for \`cluster health\` and \`doctor\`: something is not well |
-| 2 | the command line, a file or a context is wrong; nothing was sent |
+| 2 | the command line, a file or a context is wrong; nothing was changed |
 | 3 | not found |
 | 4 | not logged in, or not allowed |
 | 5 | a conflict: somebody else was faster, or it is there already |

@@ -62,7 +62,7 @@ const apply = command({
 });
 
 const diff = command({
-  brief: "Show what applying files would change; ends with 1 when there is something",
+  brief: "Show what applying files would change; ends with 1 when there is something, with 2 when it would be refused",
   examples: ["oaas diff -f shop.yaml"],
   flags: { filename: files },
   aliases: fileAlias,
@@ -155,9 +155,9 @@ const packages = buildRouteMap({
       load: async () => (await import("./commands/packages.ts")).rollBackPackage,
     }),
     validate: command({
-      brief: "Check files against the contract, without a platform",
-      examples: ["oaas package validate -f shop.yaml"],
-      flags: { filename: files },
+      brief: "Check files against the contract, and on the platform as if they were applied",
+      examples: ["oaas package validate -f shop.yaml", "oaas package validate -f shop.yaml --offline"],
+      flags: { filename: files, offline: flag("against the contract alone, without a platform") },
       aliases: fileAlias,
       load: async () => (await import("./commands/packages.ts")).validatePackages,
     }),

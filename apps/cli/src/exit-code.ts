@@ -5,7 +5,7 @@ export const EXIT = {
   done: 0,
   /** It was refused or failed, and nothing below fits better. For `diff`: there are differences. */
   failed: 1,
-  /** The command line, a file or a context is wrong; nothing was sent. */
+  /** The command line, a file or a context is wrong; nothing was changed. */
   usage: 2,
   notFound: 3,
   /** Not logged in, or not allowed. */

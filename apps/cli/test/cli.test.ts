@@ -140,6 +140,88 @@ describe("the command line against a package manager", () => {
     expect((await oaas(`delete -f ${SHOP} --yes`)).out).toBe("package/shop was not there\n");
   });
 
+  describe("what only the package manager can see is checked there, before anything is written", () => {
+    const good = "name: good\nversion: 1.0.0\nclasses: []\nfunctions: []\n";
+    const loose =
+      "name: loose\nclasses:\n  - key: Bad\n    function_bindings:\n      - { name: go, function_key: gone, access_modifier: PUBLIC }\nfunctions: []\n";
+    const nothing = async (): Promise<void> => expect((await oaas("package list")).out).toBe("No packages.\n");
+
+    test("one of several is bad: nothing is applied unless asked", async () => {
+      const both = await file("both.yaml", `${good}---\n${loose}`);
+      const refused = await oaas(`apply -f ${both}`);
+      expect({ code: refused.code, out: refused.out }).toEqual({ code: 2, out: "" });
+      expect(refused.err).toMatch(
+        /both\.yaml:10:\d+ \$\.classes\[0\]\.function_bindings\[0\]\.function_key: the package has no function "gone"; add the function/,
+      );
+      expect(refused.err).toContain("Nothing was applied.");
+      await nothing();
+      expect(await oaas(`apply -f ${both} --keep-going`)).toMatchObject({ code: 1, out: "package/good created\n" });
+      expect((await oaas(`delete -f ${both} --yes`)).code).toBe(0);
+    });
+
+    test("diff, dry run and validate tell it with its place; offline nobody can know", async () => {
+      const bad = await file("loose.yaml", loose);
+      for (const line of [`diff -f ${bad}`, `apply -f ${bad} --dry-run`, `package validate -f ${bad}`]) {
+        const seen = await oaas(line);
+        expect({ line, code: seen.code, out: seen.out }).toEqual({ line, code: 2, out: "" });
+        expect(seen.err).toMatch(/loose\.yaml:5:\d+ \$\.classes\[0\].*has no function "gone"/);
+      }
+      expect((await oaas(`package validate -f ${bad} --offline`)).out).toBe("package/loose is valid\n");
+      await nothing();
+    });
+
+    test("packages that need each other come in one go, and so does the deployment of a class in them", async () => {
+      const text = `name: upper\nclasses: [{ key: Top }]\nfunctions: []\ndependencies: [good]\n---\n${good}---\nkey: top\npackage_name: upper\nclass_key: Top\n`;
+      const needing = await file("needing.yaml", text);
+      const dry = await oaas(`apply -f ${needing} --dry-run`);
+      expect(dry).toMatchObject({ code: 0, err: "" });
+      expect(dry.out).toMatch(
+        /package\/good: would create \(revision 1\).*package\/upper: would create.*Its need of good is looked at when that is there\..*deployment\/top: would create.*It is planned when package upper is applied\./s,
+      );
+      expect((await oaas(`package validate -f ${needing}`)).out).toBe(
+        "package/good is valid\npackage/upper is valid\ndeployment/top is valid\n",
+      );
+      const typo = await oaas(`diff -f ${await file("typo.yaml", text.replace("class_key: Top", "class_key: Tpo"))}`);
+      expect(typo.code).toBe(2);
+      expect(typo.err).toMatch(
+        /typo\.yaml:13:\d+ \$\.class_key: the package "upper" has no class "Tpo"; did you mean Top\?/,
+      );
+      await nothing();
+      const circle = await file(
+        "circle.yaml",
+        text.replace("functions: []\n---\nkey", "dependencies: [upper]\n---\nkey"),
+      );
+      expect((await oaas(`apply -f ${circle}`)).err).toContain('there is no package "upper"');
+      await nothing();
+    });
+
+    test("an update tells its revision and the package manager's own changes", async () => {
+      const first = await file("first.yaml", good);
+      await oaas(`apply -f ${first}`);
+      const next = await file("next.yaml", good.replace("1.0.0", "1.1.0"));
+      const dry = JSON.parse((await oaas(`apply -f ${next} --dry-run -o json`)).out) as unknown;
+      expect(dry).toEqual([
+        {
+          kind: "package",
+          name: "good",
+          result: "would update",
+          revision: 2,
+          changes: [{ path: "$.version", change: "changed", before: "1.0.0", after: "1.1.0" }],
+        },
+      ]);
+      expect((await oaas("package history good -o name")).out).toBe("revision/1\n");
+      await oaas("package delete good --yes");
+    });
+
+    test("without a platform validate says how to do without", async () => {
+      const env = { OAAS_PM_URL: "http://127.0.0.1:1" };
+      const seen = await oaas(`package validate -f ${SHOP}`, { env });
+      expect(seen.code).toBe(6);
+      expect(seen.err).toContain("--offline");
+      expect((await oaas(`package validate -f ${SHOP} --offline`, { env })).code).toBe(0);
+    });
+  });
+
   test("standard input and folders; the same thing twice is refused", async () => {
     expect((await oaas("apply -f -", { input: await textOf(SHOP) })).out).toBe("package/shop created\n");
     const folder = path.dirname(SHOP);

@@ -1,9 +1,9 @@
-import { isFault } from "@oaas/foundation";
-import { applyDocument, prospectOf, validOf, type Prospect } from "../apply.ts";
+import { applyDocument, validOf } from "../apply.ts";
 import { changesText } from "../documents/changes.ts";
 import type { WishDocument } from "../documents/document.ts";
 import { inOrder, readAll, readDocuments, unreadable } from "../documents/read-documents.ts";
 import { EXIT, UsageError, type ExitCode } from "../exit-code.ts";
+import { currentOf, foreseeAll, type Prospect } from "../foresee.ts";
 import { followDeployment } from "../session/roll-out.ts";
 import type { Session } from "../session/session.ts";
 import { isRunning } from "./wait.ts";
@@ -20,32 +20,61 @@ export interface ApplyFlags {
   readonly overwrite: boolean;
 }
 
-/** Applies files: all of them are read and checked before the first is sent, so that a bad one changes nothing. */
+/**
+ * Applies files: all of them are read and checked before the first is sent, and several are also checked by the package manager as if
+ * they were applied, so that a bad one changes nothing.
+ */
 export async function applyFiles(session: Session, flags: ApplyFlags, ...paths: readonly string[]): Promise<ExitCode> {
-  const documents = await wishesOf(session, flags, paths);
-  const { good, isWhole } = documents;
-  if (!isWhole && !flags.keepGoing) {
-    session.note("Nothing was applied. With --keep-going the valid documents are.\n");
-    return EXIT.usage;
+  const { good, isWhole } = await wishesOf(session, flags, paths);
+  if (!isWhole && !flags.keepGoing) return refused(session, EXIT.usage);
+  const documents = inOrder(good);
+  // A single one is checked by its own write.
+  const isForeseen = flags.dryRun || (!flags.keepGoing && documents.length > 1);
+  const { prospects, code } = isForeseen ? await foreseeAll(session, documents) : { prospects: [], code: EXIT.done };
+  if (flags.dryRun) {
+    for (const prospect of prospects) foretell(session, prospect);
+    session.doneAll();
+    return isWhole ? code : EXIT.usage;
   }
-  const applied: Prospect[] = [];
-  let worst: ExitCode = isWhole ? EXIT.done : EXIT.usage;
-  for (const document of inOrder(good)) {
-    const prospect = await prospectOf(session, document);
-    if (flags.dryRun) {
-      await foretell(session, prospect, good);
-      continue;
-    }
-    const code = await applyDocument(session, prospect, flags);
-    if (code === EXIT.done) applied.push(prospect);
+  if (code !== EXIT.done) return refused(session, code);
+  const { applied, worst } = await applyAll(session, documents, prospects, flags);
+  const ended = isWhole ? worst : EXIT.usage;
+  const waited = flags.wait ? await waitForAll(session, applied, flags) : EXIT.done;
+  return ended === EXIT.done ? waited : ended;
+}
+
+function refused(session: Session, code: ExitCode): ExitCode {
+  session.note("Nothing was applied. With --keep-going the valid documents are.\n");
+  session.doneAll();
+  return code;
+}
+
+async function applyAll(
+  session: Session,
+  documents: readonly WishDocument[],
+  prospects: readonly Prospect[],
+  flags: ApplyFlags,
+): Promise<{ readonly applied: readonly WishDocument[]; readonly worst: ExitCode }> {
+  const applied: WishDocument[] = [];
+  let worst: ExitCode = EXIT.done;
+  for (const document of documents) {
+    // A package that brings its deployments along may have changed what was seen of them.
+    const seen = flags.applyDeployments ? undefined : prospects.find((each) => each.document === document);
+    const code = await applyDocument(session, seen ?? (await stateOf(session, document)), flags);
+    if (code === EXIT.done) applied.push(document);
     else {
       worst = code;
       if (!flags.keepGoing) break;
     }
   }
   session.doneAll();
-  const waited = flags.wait ? await waitForAll(session, applied, flags) : EXIT.done;
-  return worst === EXIT.done ? waited : worst;
+  return { applied, worst };
+}
+
+/** Whether it is there, and in which version. */
+async function stateOf(session: Session, document: WishDocument) {
+  const current = await currentOf(session, document);
+  return { document, action: current ? "update" : "create", etag: current?.etag ?? null } as const;
 }
 
 /** The documents of all files that can be applied, and whether that is all of them. */
@@ -73,35 +102,21 @@ function underName(document: WishDocument, name: string | undefined): WishDocume
 }
 
 /** What would happen: the change, and for a deployment the plan's own words. */
-async function foretell(
-  session: Session,
-  { document, action, changes }: Prospect,
-  all: readonly WishDocument[],
-): Promise<void> {
-  const { kind, name, content } = document;
-  const plan = kind === "deployment" && action !== "nothing" ? await planOf(session, content, all) : undefined;
+function foretell(session: Session, { document, action, changes, revision, plan, unknown }: Prospect): void {
+  const { kind, name } = document;
   const result = action === "nothing" ? "unchanged" : `would ${action}`;
-  const words = typeof plan === "string" ? plan : (plan?.explanation ?? "");
-  const explained = words === "" ? "" : `${words.trimEnd().replaceAll(/^/gm, "  ")}\n`;
-  const line = `${kind}/${name}: ${result}\n${changesText(changes, session.colours)}${explained}`;
-  session.doneOne({ kind, name, result, changes, ...(plan === undefined ? {} : { plan }) }, line);
+  const number = revision === undefined || action === "nothing" ? "" : ` (revision ${revision})`;
+  const words = [plan?.explanation.trimEnd(), unknown].filter((each) => each !== undefined);
+  const explained = words.map((each) => `${each.replaceAll(/^/gm, "  ")}\n`).join("");
+  const line = `${kind}/${name}: ${result}${number}\n${changesText(changes, session.colours)}${explained}`;
+  const told = { revision, changes, plan, message: unknown };
+  const known = Object.entries(told).filter(([, value]) => value !== undefined);
+  session.doneOne({ kind, name, result, ...Object.fromEntries(known) }, line);
 }
 
-/** The plan of a deployment; a sentence while the package it needs is only about to be applied. */
-async function planOf(session: Session, deployment: WishDocument["content"], all: readonly WishDocument[]) {
-  try {
-    return (await session.call("createPlan", { body: { deployment } })).value;
-  } catch (thrown) {
-    const needed = deployment["package_name"];
-    const isComing = all.some(({ kind, name }) => kind === "package" && name === needed);
-    if (!isComing || !isFault(thrown, "not-found")) throw thrown;
-    return `It is planned when package ${String(needed)} is there.`;
-  }
-}
-
-async function waitForAll(session: Session, applied: readonly Prospect[], flags: ApplyFlags): Promise<ExitCode> {
-  const own = applied.filter(({ document }) => document.kind === "deployment").map(({ document }) => document.name);
-  const embedded = flags.applyDeployments ? applied.flatMap(({ document }) => embeddedKeys(document)) : [];
+async function waitForAll(session: Session, applied: readonly WishDocument[], flags: ApplyFlags): Promise<ExitCode> {
+  const own = applied.filter(({ kind }) => kind === "deployment").map(({ name }) => name);
+  const embedded = flags.applyDeployments ? applied.flatMap(embeddedKeys) : [];
   for (const key of new Set([...own, ...embedded])) {
     const code = await followDeployment(session, key, { holds: isRunning, what: "running", timeoutMs: flags.timeout });
     if (code !== EXIT.done) return code;
@@ -116,19 +131,18 @@ function embeddedKeys({ content }: WishDocument): readonly string[] {
   return all.map(({ key }) => key).filter((key) => typeof key === "string");
 }
 
-/** Shows what applying would change; ends with 1 when there is something. */
+/** Shows what applying would change; ends with 1 when there is something, with 2 when it would be refused. */
 export async function diffFiles(session: Session, flags: { readonly filename: readonly string[] }): Promise<ExitCode> {
   const documents = inOrder(await readDocuments(session.world, flags.filename));
   if ((await validOf(session, documents)).length < documents.length) return EXIT.usage;
-  let isSame = true;
-  for (const document of documents) {
-    const { action, changes } = await prospectOf(session, document);
-    if (action === "nothing") continue;
-    isSame = false;
+  const { prospects, code } = await foreseeAll(session, documents);
+  const changed = prospects.filter(({ action }) => action !== "nothing");
+  for (const { document, action, changes } of changed) {
     const { kind, name } = document;
     const line = `${kind}/${name} (${action})\n${changesText(changes, session.colours)}`;
     session.doneOne({ kind, name, result: action, changes }, line);
   }
   session.doneAll();
-  return isSame ? EXIT.done : EXIT.failed;
+  if (code !== EXIT.done) return code;
+  return changed.length === 0 ? EXIT.done : EXIT.failed;
 }

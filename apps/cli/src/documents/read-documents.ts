@@ -70,7 +70,8 @@ export function inOrder(documents: readonly WishDocument[]): readonly WishDocume
   return [...ordered, ...documents.filter(({ kind }) => kind === "deployment")];
 }
 
-function dependenciesOf({ content }: WishDocument): readonly string[] {
+/** Packages that a package says it needs. */
+export function dependenciesOf({ content }: WishDocument): readonly string[] {
   const given = content["dependencies"];
   return Array.isArray(given) ? given.filter((name): name is string => typeof name === "string") : [];
 }

@@ -23,7 +23,7 @@ export function faultText(
   colours: Colours,
   { placed = (path) => path, remedy = REMEDIES[fault.kind] }: FaultTextOptions = {},
 ): string {
-  const lines = [`${colours.bad("error:")} ${fault.message}`];
+  const lines = [`${colours.bad("error:")} ${headOf(fault)}`];
   for (const { path, message, fix } of fault.violations) {
     lines.push(`  ${placed(path)}: ${message}${fix === undefined ? "" : `; ${fix}`}`);
   }
@@ -34,4 +34,9 @@ export function faultText(
   const id = fault.correlationId === undefined ? "" : `, request ${fault.correlationId}`;
   lines.push(colours.dim(`  ${fault.code}${id}`));
   return lines.map((line) => `${line}\n`).join("");
+}
+
+/** What went wrong, without the violations that a message repeats: they follow, each with its place. */
+function headOf({ message, violations }: Fault): string {
+  return violations.length === 0 ? message : message.replace(/: \$.*$/s, "");
 }

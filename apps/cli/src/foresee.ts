@@ -1,0 +1,206 @@
+import { Fault, invalidArgument, isFault, pathOf, ROOT_PATH } from "@oaas/foundation";
+import type { Reply } from "@oaas/contracts/rest";
+import { changesBetween, type Change } from "./documents/changes.ts";
+import type { WishDocument } from "./documents/document.ts";
+import { nearestName } from "./documents/nearest-name.ts";
+import { dependenciesOf } from "./documents/read-documents.ts";
+import { EXIT, exitCodeOf, type ExitCode } from "./exit-code.ts";
+import { faultText } from "./output/fault-text.ts";
+import type { Session } from "./session/session.ts";
+
+/** What applying a document would do. */
+export interface Prospect {
+  readonly document: WishDocument;
+  readonly action: "create" | "update" | "nothing";
+  readonly changes: readonly Change[];
+  /** The version that was looked at, so that a change in between is noticed. */
+  readonly etag: string | null;
+  /** Of a package: the revision that it would be. */
+  readonly revision?: number;
+  /** Of a deployment: what would be done in the clusters. */
+  readonly plan?: Reply<"createPlan">["value"];
+  /** What only applying can tell. */
+  readonly unknown?: string;
+}
+
+/** What is refused of one document; anything else that goes wrong concerns them all. */
+const REFUSALS: ReadonlySet<Fault["kind"]> = new Set([
+  "invalid-argument",
+  "failed-precondition",
+  "not-found",
+  "already-exists",
+  "conflict",
+]);
+
+/**
+ * What applying documents would do, as the package manager itself says it: each is checked there as if it were applied, and nothing is
+ * written. What is refused is told with its place. Documents must be in the order in which they would be applied.
+ */
+export async function foreseeAll(
+  session: Session,
+  documents: readonly WishDocument[],
+): Promise<{ readonly prospects: readonly Prospect[]; readonly code: ExitCode }> {
+  const prospects: Prospect[] = [];
+  let code: ExitCode = EXIT.done;
+  for (const [index, document] of documents.entries()) {
+    const before = documents.slice(0, index).filter(({ kind }) => kind === "package");
+    try {
+      prospects.push(
+        document.kind === "package"
+          ? await foreseePackage(session, document, before)
+          : await foreseeDeployment(session, document, { before, prospects }),
+      );
+    } catch (thrown) {
+      const fault = Fault.from(thrown);
+      if (!REFUSALS.has(fault.kind)) throw fault;
+      session.world.terminal.err(await refusalText(session, document, fault));
+      code = code === EXIT.done ? codeOf(fault) : code;
+    }
+  }
+  return { prospects, code };
+}
+
+/** Why a document is refused, with the place of each field in its file. */
+export async function refusalText(session: Session, document: WishDocument, fault: Fault): Promise<string> {
+  // A plan is asked for with the deployment inside the request.
+  const placed = (path: string): string => {
+    const own = path.replace(/^\$\.deployment(?=$|[.[])/, ROOT_PATH);
+    return `${document.placeOf(own)} ${own}`;
+  };
+  return faultText(fault, session.colours, { placed, remedy: await session.remedyOf(fault) });
+}
+
+/** Nothing was done, so that what is wrong is the file. */
+function codeOf(fault: Fault): ExitCode {
+  const code = exitCodeOf(fault);
+  return code === EXIT.failed ? EXIT.usage : code;
+}
+
+async function foreseePackage(
+  session: Session,
+  document: WishDocument,
+  before: readonly WishDocument[],
+): Promise<Prospect> {
+  const { content } = document;
+  try {
+    return await rehearsed(session, document, content);
+  } catch (thrown) {
+    const coming = isFault(thrown, "invalid-argument") ? await comingOf(session, document, thrown, before) : [];
+    if (coming.length === 0) throw thrown;
+    const dependencies = dependenciesOf(document).filter((name) => !coming.includes(name));
+    const rest = await rehearsed(session, document, { ...content, dependencies });
+    const added = coming.map((name) => ({ path: pathOf(ROOT_PATH, "dependencies", name), after: name }));
+    return {
+      ...rest,
+      ...(rest.action === "create" ? {} : { action: "update", changes: [...rest.changes, ...added] }),
+      unknown: `Its need of ${coming.join(", ")} is looked at when that is there.`,
+    };
+  }
+}
+
+/** Dependencies that were not found, and are applied before this one. */
+async function comingOf(
+  session: Session,
+  document: WishDocument,
+  { violations }: Fault,
+  before: readonly WishDocument[],
+): Promise<readonly string[]> {
+  const suspect = dependenciesOf(document).filter(
+    (name, index) =>
+      before.some((each) => each.name === name) &&
+      violations.some(({ path }) => path === pathOf(ROOT_PATH, "dependencies", index)),
+  );
+  const isThere = await Promise.all(suspect.map((name) => currentOf(session, { kind: "package", name })));
+  return suspect.filter((_, index) => isThere[index] === undefined);
+}
+
+/** Asks the package manager what writing this would do. */
+async function rehearsed(session: Session, document: WishDocument, body: object): Promise<Prospect> {
+  const { name } = document;
+  const query = { dry_run: true };
+  const { value, etag } = await session
+    .call("updatePackage", { parameters: { name }, body, query })
+    .catch((thrown: unknown) => {
+      if (!isFault(thrown, "not-found")) throw thrown;
+      return session.call("createPackage", { body, query });
+    });
+  if (value.dry_run !== true)
+    throw new Fault(
+      { kind: "internal" },
+      `the package manager is too old for dry runs, and has ${value.status} package ${name}`,
+    );
+  const known = { document, etag, ...(value.revision === undefined ? {} : { revision: value.revision }) };
+  if (value.status === "unchanged") return { ...known, action: "nothing", changes: [] };
+  // The whole of a new one reads best as it was written.
+  return value.status === "created"
+    ? { ...known, action: "create", changes: changesBetween(undefined, document.content) }
+    : { ...known, action: "update", changes: value.changes ?? [] };
+}
+
+async function foreseeDeployment(
+  session: Session,
+  document: WishDocument,
+  { before, prospects }: { readonly before: readonly WishDocument[]; readonly prospects: readonly Prospect[] },
+): Promise<Prospect> {
+  const { content } = document;
+  const needed = before.find(({ name }) => name === content["package_name"]);
+  if (needed) refuseUnknownClass(document, needed);
+  const current = await currentOf(session, document);
+  const changes = current
+    ? changesBetween(comparable(current.value), comparable(await normalised(content)))
+    : changesBetween(undefined, content);
+  const known = { document, changes, etag: current?.etag ?? null };
+  if (current && changes.length === 0) return { ...known, action: "nothing" };
+  const action = current ? "update" : "create";
+  const isAsItIs = prospects.some((each) => each.document === needed && each.action === "nothing");
+  if (needed && !isAsItIs)
+    return { ...known, action, unknown: `It is planned when package ${needed.name} is applied.` };
+  const { value: plan } = await session.call("createPlan", { body: { deployment: content } });
+  return { ...known, action, plan };
+}
+
+/** The package comes with it, so that the package manager cannot know yet whether it has the class. */
+function refuseUnknownClass({ name, content }: WishDocument, needed: WishDocument): void {
+  const classes = Array.isArray(needed.content["classes"]) ? (needed.content["classes"] as readonly unknown[]) : [];
+  const keys = classes.map((each) => String((each as { readonly key?: unknown } | null)?.key));
+  const wanted = String(content["class_key"]);
+  if (keys.includes(wanted)) return;
+  const meant = nearestName(wanted, keys);
+  throw invalidArgument(`deployment "${name}"`, [
+    {
+      path: "$.class_key",
+      message: `the package "${needed.name}" has no class "${wanted}"`,
+      fix: meant === undefined ? `use one of ${keys.join(", ")}, or add the class` : `did you mean ${meant}?`,
+    },
+  ]);
+}
+
+/** What the platform has of it, with its version; undefined when it has none. */
+export async function currentOf(
+  session: Session,
+  { kind, name }: Pick<WishDocument, "kind" | "name">,
+): Promise<{ readonly value: object; readonly etag: string | null } | undefined> {
+  try {
+    return kind === "package"
+      ? await session.call("getPackage", { parameters: { name } })
+      : await session.call("getDeployment", { parameters: { key: name } });
+  } catch (thrown) {
+    if (isFault(thrown, "not-found")) return undefined;
+    throw thrown;
+  }
+}
+
+/** The deployment with its defaults, in the form in which the platform answers. */
+async function normalised(content: WishDocument["content"]): Promise<object> {
+  const { classDeploymentFromWire, classDeploymentToWire } = await import("@oaas/contracts/rest");
+  const read = classDeploymentFromWire(content);
+  // Its condition says nothing about the wish, and is left out of the comparison; the form has a place for it.
+  return read.ok ? classDeploymentToWire({ deployment: read.value, condition: "pending" }) : content;
+}
+
+/** What the platform adds says nothing about the wish. */
+const ADDED = new Set(["created_at", "updated_at", "condition", "status"]);
+
+function comparable(value: object): object {
+  return Object.fromEntries(Object.entries(value).filter(([name, member]) => !ADDED.has(name) && member !== undefined));
+}
