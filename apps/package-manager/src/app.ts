@@ -119,7 +119,7 @@ function httpServer(
         version: VERSION,
         clock: ambient.clock,
         storage: () => store.revision(),
-        warnings: () => edge.warnings,
+        warnings: () => [...edge.warnings, ...platform.warnings()],
         checks: () =>
           Object.fromEntries(Object.entries(platform.troubles()).map(([name, fault]) => [name, fault?.message])),
         metrics: servesMetrics(config) ? ports.metricsText : noMetrics,

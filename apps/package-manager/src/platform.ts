@@ -16,6 +16,7 @@ import type { PmConfig } from "./config.ts";
 import { DeploymentService } from "./deployments/deployment-service.ts";
 import { installationId } from "./deployments/installation-id.ts";
 import { Keeper } from "./deployments/keeper.ts";
+import { unaccountedWarning } from "./deployments/unaccounted-units.ts";
 import { LogEventFeed } from "./events/event-feed.ts";
 import { EventLog } from "./events/event-log.ts";
 import { observeEvents } from "./events/observed-events.ts";
@@ -49,6 +50,8 @@ export interface Platform {
   readonly status: StatusReader;
   readonly reports: InboundReports;
   readonly feed: EventFeed;
+  /** What somebody should see to, in sentences. */
+  warnings(): readonly string[];
   /** What holds it up, by name; undefined where nothing does. */
   troubles(): Readonly<Record<string, Fault | undefined>>;
   /** Ends in order: sagas first, which are left to their journal, then what they call. Repeatable. */
@@ -141,6 +144,7 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     ambient,
     logger,
     heard: (cluster, unitId) => view.get(cluster, unitId)?.report,
+    check: (cluster) => clusters.check(cluster),
     intervalMs: config.deploy.keepIntervalMs,
     leaseMs: config.deploy.leaseMs,
   });
@@ -190,10 +194,12 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
   clusters.start();
   await registry.start();
   await deployments.start();
-  view.onChange((cluster, change) => keeper.observe(cluster, change));
+  view.onChange((cluster, change) => {
+    keeper.observe(cluster, change);
+    if (change.type === "synced") clusters.heardFrom(cluster);
+  });
   clusters.onReading((reading, before) => {
-    // A cluster that is back may have missed something, or have something to forget.
-    if (before?.error !== undefined && reading.error === undefined) keeper.nudge();
+    if (before?.error !== undefined && reading.error === undefined) keeper.cameBack(reading.cluster);
   });
   watcher.start();
   keeper.start();
@@ -207,6 +213,7 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     status,
     reports,
     feed: new LogEventFeed(log, ambient.clock),
+    warnings: () => [unaccountedWarning(keeper.unaccounted)].filter((warning) => warning !== undefined),
     troubles: () => ({ registry: registry.trouble, deployments: deployments.trouble }),
     close: (graceMs) =>
       (closing ??= (async () => {

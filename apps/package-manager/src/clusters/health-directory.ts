@@ -32,6 +32,8 @@ interface Kept {
   reading: HealthReading | undefined;
   askedAtMs: number;
   failures: number;
+  /** Something waits for it to answer. */
+  isAwaited: boolean;
   asking: Promise<HealthReading> | undefined;
   timer: Timer | undefined;
 }
@@ -40,6 +42,8 @@ interface Kept {
 const FAILING: BackoffPolicy = { baseMs: 1_000, capMs: Number.MAX_SAFE_INTEGER, factor: 2, jitter: 0.2 };
 /** A reader of a failing cluster sets off a new question this often at most. */
 const FAILING_TTL_MS = 1_000;
+/** A failing cluster for which something waits is asked this often at least. */
+const AWAITED_MS = 5_000;
 
 /** How long a reader waits for a new reading where there is an old one, and where there is none. */
 const OLD_READING_MS = 500;
@@ -51,7 +55,7 @@ const NO_READING_MS = 2_000;
  * *Guarantees*: however many read at once, a cluster is asked once; a cluster that failed when last asked is never waited for: its reading is
  * handed out as it is, and asked for anew behind the reader's back; one that is slow to answer is waited for half a second, then its old reading is
  * handed out with its age; one that never answered so far is waited for two; a failing cluster is asked again after 1, 2, 4 … seconds, up to
- * the interval.
+ * the interval, or up to five seconds when something waits for it.
  */
 export class HealthDirectory implements ClusterDirectory {
   readonly #options: HealthDirectoryOptions;
@@ -100,6 +104,20 @@ export class HealthDirectory implements ClusterDirectory {
     }
   }
 
+  /** Asks now, as something waits for the cluster, and often until it answers. Never rejects. */
+  async check(name: ClusterName): Promise<HealthReading> {
+    if (this.get(name) === undefined) return this.reading(name);
+    const kept = this.#of(name);
+    kept.isAwaited = true;
+    return this.#ask(name, kept);
+  }
+
+  /** A sign of life: a cluster that is thought to be away is asked before its time. */
+  heardFrom(name: ClusterName): void {
+    const kept = this.#kept.get(name);
+    if (kept?.reading?.error !== undefined) void this.#ask(name, kept);
+  }
+
   async readings({ needed, ...options }: Parameters<ClusterDirectory["readings"]>[0] = {}): Promise<
     readonly HealthReading[]
   > {
@@ -136,6 +154,7 @@ export class HealthDirectory implements ClusterDirectory {
       reading: undefined,
       askedAtMs: 0,
       failures: 0,
+      isAwaited: false,
       asking: undefined,
       timer: undefined,
     };
@@ -184,6 +203,7 @@ export class HealthDirectory implements ClusterDirectory {
     kept.reading = reading;
     kept.askedAtMs = this.#options.ambient.clock.monotonic();
     kept.failures = reading.error === undefined ? 0 : kept.failures + 1;
+    kept.isAwaited &&= reading.error !== undefined;
     const isCurrent = this.#kept.get(name) === kept && !this.#stop.signal.aborted;
     if (isCurrent && factsOf(before) !== factsOf(reading)) {
       for (const listener of this.#listeners) listener(reading, before);
@@ -197,7 +217,8 @@ export class HealthDirectory implements ClusterDirectory {
     const soon = kept.failures === 0 ? intervalMs : backoffDelay(FAILING, kept.failures - 1, ambient.random);
     kept.timer?.cancel();
     // Spread, so that a hundred clusters are not asked in the same moment.
-    const delayMs = Math.min(intervalMs, soon) * (0.9 + 0.1 * ambient.random.next());
+    const delayMs =
+      Math.min(intervalMs, soon, kept.isAwaited ? AWAITED_MS : intervalMs) * (0.9 + 0.1 * ambient.random.next());
     kept.timer = ambient.timers.after(delayMs, () => void this.#ask(name, kept));
   }
 }

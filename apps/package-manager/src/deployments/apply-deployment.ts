@@ -30,7 +30,7 @@ import {
 import type { DeploymentRecord, RevisionRecord } from "./deployment-record.ts";
 import type { NamedDeployment } from "./gather.ts";
 import { failedParts } from "./outcomes.ts";
-import { wishDigest, wished, type Wish } from "./wishes.ts";
+import { renewed, wishDigest, wished, type Wish } from "./wishes.ts";
 
 const NOBODY_AWAY: ReadonlySet<string> = new Set();
 
@@ -139,7 +139,7 @@ async function begin(context: DeploymentContext, at: Situation, wish: Wish, need
   return { status: isNew ? "created" : "updated", ...launched };
 }
 
-/** Nothing is written, and nothing sent, unless units are known to be missing. */
+/** Nothing is written, and nothing sent, unless units are known to be missing, refused or left over. */
 async function unchanged(context: DeploymentContext, at: Situation, call: Call): Promise<Begun> {
   const running = underWay(at);
   if (running !== undefined && at.saga !== undefined) {
@@ -147,20 +147,15 @@ async function unchanged(context: DeploymentContext, at: Situation, call: Call):
     const outcome = awaited(context, at.key, { subject, id, revision: at.saga.revision });
     return { status: "unchanged", id, outcome };
   }
-  const { record } = at.current as NonNullable<Situation["current"]>;
+  const current = at.current as NonNullable<Situation["current"]>;
+  const record = renewed(current.record, context.ambient.clock.now());
   const asked = { by: call.caller, correlationId: call.correlationId };
-  const saga = repairSaga(withoutRefusals(record), NOBODY_AWAY, context.policy, asked);
-  if (saga === undefined) return { status: "unchanged" };
-  const put = context.deployments.stagePut(at.key, at.current, withoutRefusals(record));
-  return { status: "unchanged", ...(await launch(context, at, saga, [put])) };
-}
-
-/** Being asked again is a reason to ask again the clusters that refused. */
-function withoutRefusals<T extends NonNullable<Situation["current"]>["record"]>(record: T): T {
-  const placements = Object.fromEntries(
-    Object.entries(record.placements).map(([cluster, { fault: _fault, ...placement }]) => [cluster, placement]),
-  );
-  return { ...record, placements };
+  const saga = repairSaga(record, NOBODY_AWAY, context.policy, asked);
+  const put = context.deployments.stagePut(at.key, current, record);
+  if (saga !== undefined) return { status: "unchanged", ...(await launch(context, at, saga, [put])) };
+  // What clusters have beyond the wish is surplus from now on.
+  if (await context.unaccounted.has(at.key)) await context.store.commit(put);
+  return { status: "unchanged" };
 }
 
 async function planInForce(

@@ -11,6 +11,7 @@ import type { UnitSender } from "../sagas/unit-sender.ts";
 import type { DeploymentRecord } from "./deployment-record.ts";
 import { supersededEntry } from "./outcomes.ts";
 import type { Planning } from "./planning.ts";
+import type { UnaccountedUnits } from "./unaccounted-units.ts";
 import { subjectOf, type Wished } from "./wishes.ts";
 
 /** What the use cases of deployments share. */
@@ -18,6 +19,7 @@ export interface DeploymentContext {
   readonly store: KeyValueStore;
   readonly deployments: DeploymentStore;
   readonly view: CollectionView<DeploymentRecord>;
+  readonly unaccounted: UnaccountedUnits;
   readonly engine: SagaEngine;
   readonly sender: UnitSender;
   readonly planning: Planning;

@@ -31,6 +31,7 @@ import {
   readRevision,
 } from "./read-deployment.ts";
 import { beginRemoval, removeDeployment } from "./remove-deployment.ts";
+import { UnaccountedUnits } from "./unaccounted-units.ts";
 import { keyOfSubject, subjectOf } from "./wishes.ts";
 
 export interface DeploymentServiceOptions extends GatherDeps {
@@ -88,6 +89,7 @@ export class DeploymentService implements Deployments {
         ambient,
         orders: DEPLOYMENT_ORDERS,
       }),
+      unaccounted: new UnaccountedUnits({ store, logger }),
       engine,
       sender,
       planning: new Planning(options),

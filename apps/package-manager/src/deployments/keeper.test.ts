@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { DeploymentUnitSchema } from "@oaas/contracts/grpc";
 import { sleep } from "@oaas/foundation";
-import type { ClusterName, UnitId } from "@oaas/models";
+import type { ClusterName, DeploymentKey, UnitId } from "@oaas/models";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   CALL,
@@ -13,7 +13,6 @@ import {
 } from "../../test/fakes/deployment-world.ts";
 import { lostAnswer } from "../../test/fakes/mortal-store.ts";
 import { unitIdOf } from "../planner/unit-id.ts";
-import { installationId } from "./installation-id.ts";
 
 const A = "a" as ClusterName;
 const UNIT = unitIdOf(KEY, A);
@@ -36,10 +35,19 @@ const sweep = async () => {
 const unitsIn = (cluster: ClusterName) => world.clusters.units.get(cluster)!;
 const foreign = (id: string, managedBy?: string) =>
   create(DeploymentUnitSchema, { id, deploymentKey: "lost", ...(managedBy === undefined ? {} : { managedBy }) });
+/** A unit that a deployment left behind, or that reached its cluster after that had ended. */
+const strayOf = (cluster: ClusterName, key: DeploymentKey = KEY) => unitsIn(cluster).get(unitIdOf(key, cluster))!;
 
 describe("what clusters report, against what is wanted", () => {
   test("as wanted: noted once, then nothing is written and nothing sent", async () => {
-    expect(await sweep()).toEqual({ away: [], repaired: [], removed: [], foreign: 0 });
+    expect(await sweep()).toEqual({
+      away: [],
+      repaired: [],
+      removed: [],
+      suspected: [],
+      unaccounted: [],
+      foreign: 0,
+    });
     expect((await manager.service.get(KEY)).value.condition).toBe("running");
     const { commits } = manager.hooked;
     await sweep();
@@ -61,14 +69,53 @@ describe("what clusters report, against what is wanted", () => {
     expect(unitsIn(A).get(UNIT)!.digest).toBe(digest);
   });
 
-  test("surplus of ours: removed when it was unknown twice; of others: told and left alone", async () => {
-    const ours = await installationId(await world.at.connect(), world.at.ambient);
-    unitsIn(A).set("orphan" as UnitId, foreign("orphan", ours));
+  test("of others: told and left alone", async () => {
     unitsIn(A).set("theirs" as UnitId, foreign("theirs", "somebody-else"));
     unitsIn(A).set("nobodys" as UnitId, foreign("nobodys"));
-    expect(await sweep()).toMatchObject({ removed: [], foreign: 2 });
-    expect(await sweep()).toMatchObject({ removed: ["orphan"], foreign: 2 });
+    for (let look = 0; look < 3; look += 1) expect(await sweep()).toMatchObject({ removed: [], foreign: 2 });
     expect([...unitsIn(A).keys()].sort()).toEqual(["nobodys", UNIT, "theirs"].sort());
+  });
+
+  test("of ours, and late: what reached a cluster after its deployment was gone is removed at the second look", async () => {
+    const late = strayOf(A);
+    await world.drive(manager.service.remove(KEY, CALL, {}));
+    unitsIn(A).set(UNIT, late);
+    expect(await sweep()).toMatchObject({ removed: [], suspected: [UNIT], unaccounted: [] });
+    expect(await sweep()).toMatchObject({ removed: [UNIT], suspected: [], unaccounted: [] });
+    expect(world.clusters.inventory).toEqual([]);
+  });
+
+  test("of ours, and late: what reached a cluster that its deployment has left meanwhile is removed too", async () => {
+    const late = strayOf(A);
+    await world.drive(manager.service.apply({ deployment: wishFor(["b"]) }, CALL, {}));
+    unitsIn(A).set(UNIT, late);
+    await sweep();
+    expect(await sweep()).toMatchObject({ removed: [UNIT], unaccounted: [] });
+  });
+
+  test("what is removed as surplus is what was seen, not what took its place meanwhile", async () => {
+    const late = strayOf(A);
+    await world.drive(manager.service.remove(KEY, CALL, {}));
+    unitsIn(A).set(UNIT, late);
+    await sweep();
+    manager.onCall = async ({ op }, effect) => {
+      if (op === "remove") unitsIn(A).set(UNIT, { ...late, revision: late.revision! + 1n });
+      effect();
+    };
+    expect(await sweep()).toMatchObject({ removed: [], suspected: [UNIT] });
+    expect(unitsIn(A).size).toBe(1);
+  });
+
+  test("what is remembered of deployments that ended is forgotten when it cannot matter any more", async () => {
+    await world.drive(manager.service.remove(KEY, CALL, {}));
+    const remembered = () => manager.service.context.deployments.endings.of(KEY);
+    world.clusters.down.add("b");
+    await world.pass(2 * 60 * 60_000);
+    await sweep();
+    expect(await remembered(), "a cluster is away").toBeDefined();
+    world.clusters.down.clear();
+    await sweep();
+    expect(await remembered()).toBeUndefined();
   });
 
   test("nothing is done while a saga is at it", async () => {

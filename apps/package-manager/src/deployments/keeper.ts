@@ -2,13 +2,15 @@ import { Fault, sleep, type Ambient } from "@oaas/foundation";
 import { ClusterStatus, type ClusterName, type DeploymentKey, type UnitId } from "@oaas/models";
 import type { Logger } from "@oaas/observability";
 import { acquire, type Ownership } from "@oaas/storage";
-import type { ClusterDirectory, CrmGateway, RuntimeChange, UnitReport } from "../ports.ts";
+import type { ClusterDirectory, CrmGateway, HealthReading, RuntimeChange, UnitReport } from "../ports.ts";
 import { isOpen } from "../saga-engine/saga.ts";
 import type { DeploymentContext } from "./context.ts";
 import { placementsIn, type DeploymentRecord } from "./deployment-record.ts";
 import { observedIn, type ClusterReports } from "./drift.ts";
 import { repairAll, type Finding, type Reports } from "./repairs.ts";
 import { Surplus, type SurplusFound } from "./surplus.ts";
+import type { UnaccountedUnit } from "./unaccounted-units.ts";
+import { othersThan, WaitingWork } from "./waiting-work.ts";
 import { subjectOf } from "./wishes.ts";
 
 export interface KeeperOptions {
@@ -20,6 +22,8 @@ export interface KeeperOptions {
   readonly logger: Logger;
   /** What a cluster that is followed last told of a unit. */
   readonly heard: (cluster: ClusterName, unitId: UnitId) => UnitReport | undefined;
+  /** Asks a cluster for which something waits how it is, now, and often from then on until it answers; never rejects. */
+  readonly check: (cluster: ClusterName) => Promise<HealthReading>;
   /** How often everything is looked at. */
   readonly intervalMs?: number;
   readonly leaseMs?: number;
@@ -38,17 +42,22 @@ const KEY = "o/keeper";
 const CALM_MS = 200;
 /** How long nothing is looked for while a look is under way, which tells when it ends. */
 const IDLE_MS = 60_000;
+/** A unit that was sent before its deployment ended is there by then, if ever; looked for longer while a cluster is away. */
+const REMEMBER_ENDINGS_MS = 60 * 60_000;
+const REMEMBER_ENDINGS_AWAY_MS = 30 * 24 * 60 * 60_000;
 
 /**
  * Keeps clusters as they should be: compares what their managers report with what is wanted, and repairs.
  *
  * *Guarantees*: one keeper per store; never acts while a saga of the deployment is under way, nor on news older than its last
- * write; removes a unit only when it says that it is ours and was unknown to us in two looks; writes nothing when nothing changed; what a
- * cluster tells is taken in at once, however long a look at all of them takes.
+ * write; removes a unit only when it says that it is ours and, in two looks, belonged to nothing that we know and was no newer than what we
+ * know; writes nothing when nothing changed; what a cluster tells is taken in at once, and what waits for one is done when it is known to be
+ * back, however long a look at all of them takes.
  */
 export class Keeper {
   readonly #options: KeeperOptions;
   readonly #surplus: Surplus;
+  readonly #waiting: WaitingWork;
   readonly #stop = new AbortController();
   readonly #news = new Map<DeploymentKey, Map<ClusterName, ClusterReports>>();
   /** Deployments whose saga ended: what was told of them meanwhile was left aside. */
@@ -61,6 +70,11 @@ export class Keeper {
   constructor(options: KeeperOptions) {
     this.#options = options;
     this.#surplus = new Surplus(options);
+    this.#waiting = new WaitingWork({
+      context: options.context,
+      check: options.check,
+      onDue: (key) => this.settled(key),
+    });
   }
 
   start(): void {
@@ -72,8 +86,14 @@ export class Keeper {
     await this.#running;
   }
 
-  /** A cluster came back, or something else that only a look at everything can tell: look soon. */
-  nudge(): void {
+  /** Units that bear our name and are newer than our store; the same in every process of the installation, soon. */
+  get unaccounted(): readonly UnaccountedUnit[] {
+    return this.#options.context.unaccounted.units;
+  }
+
+  /** A cluster answers again: what waits for it is done now, and everything is looked at soon. */
+  cameBack(cluster: ClusterName): void {
+    this.#waiting.cameBack(cluster);
     this.#sweepDueAtMs = 0;
     this.#wake?.();
   }
@@ -105,11 +125,15 @@ export class Keeper {
     const asked = await Promise.all(names.map((name) => this.#ask(name, signal)));
     const reports = new Map(names.flatMap((name, at) => (asked[at] === undefined ? [] : [[name, asked[at]] as const])));
     const findings = before.map((seen): Finding => ({ seen, reports, away: othersThan(reports, seen.record) }));
-    return {
-      away: names.filter((name) => !reports.has(name)),
-      repaired: await repairAll(context, logger, findings),
-      ...(await this.#surplus.remove(reports, signal)),
-    };
+    const away = names.filter((name) => !reports.has(name));
+    this.#waiting.looking(away);
+    const repaired = await repairAll(context, logger, findings);
+    const surplus = await this.#surplus.remove(reports, signal);
+    await context.unaccounted.note(surplus.unaccounted, away);
+    const isAllSeen = away.length === 0 && surplus.suspected.length === 0;
+    const rememberMs = isAllSeen ? REMEMBER_ENDINGS_MS : REMEMBER_ENDINGS_AWAY_MS;
+    await context.deployments.endings.forgetUpTo(this.#options.ambient.clock.now() - rememberMs, signal);
+    return { away, repaired, ...surplus };
   }
 
   /** Undefined when the cluster cannot be asked. */
@@ -137,23 +161,27 @@ export class Keeper {
     const news = [...this.#news];
     this.#settled.clear();
     this.#news.clear();
-    const fromNews = news.map(([key, reports]) => ({ seen: context.view.get(key), reports }));
-    // Read from the store: the list may be a moment behind the end of the saga.
-    const fromSettled = settled.map(async (key) => {
-      const seen = await context.deployments.get(key);
-      return { seen, reports: this.#heardOf(seen?.record) };
+    const fromNews = news.flatMap(([key, reports]): Finding[] => {
+      const seen = context.view.get(key);
+      return seen === undefined ? [] : [{ seen, reports, away: othersThan(reports, seen.record) }];
     });
-    const findings = [...fromNews, ...(await Promise.all(fromSettled))].flatMap(({ seen, reports }): Finding[] =>
-      seen === undefined ? [] : [{ seen, reports, away: othersThan(reports, seen.record) }],
-    );
+    // Read from the store: the list may be a moment behind the end of the saga.
+    const fromSettled = settled.map(async (key): Promise<Finding[]> => {
+      const seen = await context.deployments.get(key);
+      if (seen === undefined) return [];
+      const reports = this.#heardOf(seen.record);
+      const back = this.#waiting.afterSaga(key, seen.record);
+      return [{ seen, reports, away: othersThan(new Set([...reports.keys(), ...back]), seen.record) }];
+    });
+    const findings = [...fromNews, ...(await Promise.all(fromSettled)).flat(), ...this.#waiting.take()];
     await repairAll(context, logger, findings);
   }
 
   /** What followed clusters told of the very units that they accepted; anything else may be older than these. */
-  #heardOf(record: DeploymentRecord | undefined): Reports {
+  #heardOf(record: DeploymentRecord): Reports {
     const { heard } = this.#options;
     return new Map(
-      (record === undefined ? [] : placementsIn(record)).flatMap(([cluster, { unitId, digest }]) => {
+      placementsIn(record).flatMap(([cluster, { unitId, digest }]) => {
         const report = heard(cluster, unitId);
         return report?.digest === undefined || report.digest !== digest
           ? []
@@ -185,8 +213,10 @@ export class Keeper {
           const acquired = await acquire(context.store, { key: KEY, owner: ambient.ids.uuid(), ttlMs: leaseMs });
           ownership = acquired.owned ? acquired.ownership : undefined;
         }
-        if (ownership === undefined) this.#pauseFor(leaseMs);
-        else {
+        if (ownership === undefined) {
+          this.#pauseFor(leaseMs);
+          await context.unaccounted.read();
+        } else {
           await this.#actOnNews();
           this.#sweepWhenDue(AbortSignal.any([signal, ownership.lease.lost]));
         }
@@ -205,6 +235,7 @@ export class Keeper {
   #pauseFor(ms: number): void {
     this.#news.clear();
     this.#settled.clear();
+    this.#waiting.clear();
     this.#sweepDueAtMs = this.#now() + ms;
   }
 
@@ -234,7 +265,7 @@ export class Keeper {
     const { signal } = this.#stop;
     const woken = new AbortController();
     this.#wake = () => woken.abort();
-    if (this.#news.size === 0 && this.#settled.size === 0) {
+    if (this.#news.size === 0 && this.#settled.size === 0 && !this.#waiting.isDue) {
       // A look that is under way wakes this when it ends.
       const delayMs = this.#sweeping === undefined ? Math.max(0, this.#sweepDueAtMs - this.#now()) : IDLE_MS;
       await sleep(timers, delayMs, AbortSignal.any([signal, woken.signal])).catch(() => undefined);
@@ -246,9 +277,4 @@ export class Keeper {
   #now(): number {
     return this.#options.ambient.clock.monotonic();
   }
-}
-
-/** Clusters of a deployment of which nothing was heard just now: they are left alone. */
-function othersThan(reports: ReadonlyMap<ClusterName, unknown>, record: DeploymentRecord): ReadonlySet<string> {
-  return new Set((Object.keys(record.placements) as ClusterName[]).filter((name) => !reports.has(name)));
 }

@@ -3,6 +3,8 @@ import { LifecyclePhase, type ClusterName, type DeploymentKey, type UnitId } fro
 import type { Logger } from "@oaas/observability";
 import type { CrmGateway, UnitReport } from "../ports.ts";
 import type { DeploymentContext } from "./context.ts";
+import type { DeploymentRecord } from "./deployment-record.ts";
+import type { UnaccountedUnit } from "./unaccounted-units.ts";
 
 export interface SurplusOptions {
   readonly context: DeploymentContext;
@@ -13,10 +15,37 @@ export interface SurplusOptions {
 
 /** Units that clusters have and nobody wants. */
 export interface SurplusFound {
-  /** Ours, unknown in two looks, and removed now. */
+  /** Ours, surplus in two looks, and removed now. */
   readonly removed: readonly UnitId[];
+  /** Ours, and surplus: removed at the next look. */
+  readonly suspected: readonly UnitId[];
+  /** Ours by name, but newer than our store: left as they are. */
+  readonly unaccounted: readonly UnaccountedUnit[];
   /** Of somebody else, or of nobody who says so; never touched. */
   readonly foreign: number;
+}
+
+/** What the store knows of the deployment that a unit says it belongs to. */
+export interface Knowledge {
+  readonly record?: Pick<DeploymentRecord, "placements" | "unitRevision"> | undefined;
+  /** The highest revision of its units when it was forgotten. */
+  readonly endedWith?: number | undefined;
+}
+
+/**
+ * What a unit of ours is to the store: of a deployment it knows, of one it knows to be over there, or newer than all it knows.
+ *
+ * A store that was restored from a backup has forgotten what came after it: not knowing a unit is no proof that nobody wants it, having
+ * given out a revision as high as the unit's is (ADR 0016).
+ */
+export function standingOf(
+  cluster: ClusterName,
+  { unitId, revision }: Pick<UnitReport, "unitId" | "revision">,
+  { record, endedWith }: Knowledge,
+): "wanted" | "surplus" | "unaccounted" {
+  if (record?.placements[cluster]?.unitId === unitId) return "wanted";
+  const last = record?.unitRevision ?? endedWith;
+  return last !== undefined && revision !== undefined && revision <= last ? "surplus" : "unaccounted";
 }
 
 /** Removes what reached a cluster after everybody who knew of it was gone. */
@@ -33,36 +62,48 @@ export class Surplus {
     reports: ReadonlyMap<ClusterName, ReadonlyMap<UnitId, UnitReport>>,
     signal: AbortSignal,
   ): Promise<SurplusFound> {
-    const suspects = new Set<string>();
+    const suspects = new Map<string, UnitId>();
     const removed: UnitId[] = [];
+    const unaccounted: UnaccountedUnit[] = [];
     let foreign = 0;
     for (const [cluster, units] of reports) {
       for (const report of units.values()) {
-        if (report.managedBy !== this.#options.managedBy) foreign += 1;
-        else if (report.phase !== LifecyclePhase.deleting && !(await this.#isKnown(cluster, report))) {
-          const name = `${cluster}/${report.unitId}`;
-          if (this.#suspects.has(name) && (await this.#removeOne(cluster, report.unitId, signal))) {
-            removed.push(report.unitId);
-          } else suspects.add(name);
+        if (report.managedBy !== this.#options.managedBy) {
+          foreign += 1;
+          continue;
+        }
+        if (report.phase === LifecyclePhase.deleting) continue;
+        const { unitId, deploymentKey } = report;
+        const standing = standingOf(cluster, report, await this.#knowledgeOf(cluster, report));
+        if (standing === "unaccounted") {
+          unaccounted.push({ cluster, unitId, ...(deploymentKey === undefined ? {} : { deploymentKey }) });
+        } else if (standing === "surplus") {
+          const name = `${cluster}/${unitId}`;
+          if (this.#suspects.has(name) && (await this.#removeOne(cluster, report, signal))) removed.push(unitId);
+          else suspects.set(name, unitId);
         }
       }
     }
-    this.#suspects = suspects;
-    return { removed, foreign };
+    this.#suspects = new Set(suspects.keys());
+    return { removed, suspected: [...suspects.values()], unaccounted, foreign };
   }
 
-  async #isKnown(cluster: ClusterName, { unitId, deploymentKey }: UnitReport): Promise<boolean> {
-    if (deploymentKey === undefined) return false;
+  async #knowledgeOf(cluster: ClusterName, { unitId, deploymentKey }: UnitReport): Promise<Knowledge> {
+    if (deploymentKey === undefined) return {};
     const { view, deployments } = this.#options.context;
-    if (view.get(deploymentKey)?.record.placements[cluster]?.unitId === unitId) return true;
-    const stored = await deployments.get(deploymentKey as DeploymentKey);
-    return stored?.record.placements[cluster]?.unitId === unitId;
+    const seen = view.get(deploymentKey)?.record;
+    if (seen?.placements[cluster]?.unitId === unitId) return { record: seen };
+    // Lists may be a moment behind.
+    const key = deploymentKey as DeploymentKey;
+    const stored = await deployments.get(key);
+    return stored === undefined ? { endedWith: await deployments.endings.of(key) } : { record: stored.record };
   }
 
-  async #removeOne(cluster: ClusterName, unitId: UnitId, signal: AbortSignal): Promise<boolean> {
+  /** With the revision that was seen: what took its place meanwhile is refused by the cluster. */
+  async #removeOne(cluster: ClusterName, { unitId, revision }: UnitReport, signal: AbortSignal): Promise<boolean> {
     const { gateway, logger } = this.#options;
     try {
-      await gateway.remove(cluster, unitId, { signal });
+      await gateway.remove(cluster, unitId, { signal, ...(revision === undefined ? {} : { revision }) });
       logger.info("a unit of ours that no deployment knows was removed", { cluster, unitId });
       return true;
     } catch (thrown) {

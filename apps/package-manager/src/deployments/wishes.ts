@@ -79,6 +79,21 @@ export function deleted(current: DeploymentRecord, call: Call, nowMs: number): D
   return { ...record, condition: conditionOf(record) };
 }
 
+/**
+ * The same wish, asked for again: with a revision higher than any that clusters may have, as after a restore of an older backup, and with
+ * another try where it was refused.
+ */
+export function renewed(current: DeploymentRecord, nowMs: number): DeploymentRecord {
+  const { desired } = current;
+  const unitRevision = nextUnitRevision(current, nowMs);
+  return {
+    ...current,
+    ...(desired === undefined ? {} : { desired: { ...desired, unitRevision } }),
+    unitRevision: unitRevision + 1,
+    placements: mapPlacements(current.placements, ({ fault: _fault, ...placement }) => placement),
+  };
+}
+
 export function mapPlacements(placements: Placements, change: (placement: Placement) => Placement): Placements {
   return Object.fromEntries(
     (Object.entries(placements) as [ClusterName, Placement][]).map(([cluster, placement]) => [

@@ -95,13 +95,15 @@ class DeployWork implements SagaWork {
 
   async settle(saga: SagaRecord, outcome: SagaOutcome): Promise<Settlement> {
     const { deployments, ambient } = this.#deps;
-    const { key, target } = this.#data;
+    const { key, target, fallback } = this.#data;
     const stored = await deployments.get(key);
     if (stored === undefined) return { transaction: { writes: [] } };
     const nowMs = ambient.clock.now();
     const isUndone = outcome === "undone" || outcome === "cancelled";
+    // A repair has no wish before its own to go back to.
+    const isRefused = isRefusedEverywhere(saga) && target?.revision !== fallback?.revision;
     const record =
-      isUndone || isRefusedEverywhere(saga)
+      isUndone || isRefused
         ? takenBack(stored.record, saga, this.#fallbackWith(isUndone), nowMs)
         : carriedOut(stored.record, saga, nowMs);
     const entry = target && (await deployments.revision(key, target.revision));

@@ -17,7 +17,7 @@ import { unitToWire } from "../../src/clusters/unit-to-wire.ts";
 import { DeploymentService, type DeploymentServiceOptions } from "../../src/deployments/deployment-service.ts";
 import { placementsIn } from "../../src/deployments/deployment-record.ts";
 import { installationId } from "../../src/deployments/installation-id.ts";
-import { Keeper } from "../../src/deployments/keeper.ts";
+import { Keeper, type KeeperOptions } from "../../src/deployments/keeper.ts";
 import { DEFAULT_PLANNER_SETTINGS } from "../../src/planner/plan-types.ts";
 import { inputOf, stateOf } from "../../src/planner/testing/plan-inputs.ts";
 import { isOpen } from "../../src/saga-engine/saga.ts";
@@ -117,6 +117,8 @@ export class ManagerUnderTest {
       ambient,
       logger: NOOP_LOGGER,
       heard: (cluster, unitId) => this.heard.get(`${cluster}/${unitId}`),
+      check: (cluster) => world.clusters.reading(cluster),
+      ...world.keeperOptions,
     });
   }
 
@@ -151,6 +153,8 @@ export class DeploymentWorld {
   readonly at: WorldStore;
   readonly clusters: FakeClusters;
   forgotten = 0;
+  /** For the keepers of managers that are made from now on. */
+  keeperOptions: Partial<KeeperOptions> = {};
   package: Package = inputOf({ definition: { stateSpec: stateOf({ consistencyModel: ConsistencyModel.none }) } })
     .package;
   packageRevision = 1;
@@ -247,7 +251,8 @@ export class DeploymentWorld {
     this.clusters.down.clear();
     for (let look = 0; look < 3; look += 1) {
       await this.quiet(manager);
-      const { removed } = await this.drive(manager.keeper.sweep());
+      const { removed, unaccounted } = await this.drive(manager.keeper.sweep());
+      expect(unaccounted, "a store knows of whatever was sent by its processes").toEqual([]);
       // Sagas clean up after themselves; only what reached a cluster after its sender was gone is left to the keeper.
       if (!mayFindSurplus) expect(removed).toEqual([]);
     }

@@ -141,6 +141,7 @@ export class FakeClusters implements CrmGateway, ClusterDirectory {
       condition: isStuck ? DeploymentCondition.deploying : DeploymentCondition.running,
       phase: isStuck ? LifecyclePhase.progressing : LifecyclePhase.available,
       ...(unit.digest === undefined ? {} : { digest: unit.digest }),
+      ...(unit.revision === undefined ? {} : { revision: Number(unit.revision) }),
       ...(unit.managedBy === undefined ? {} : { managedBy: unit.managedBy }),
       ...(unit.deploymentKey === undefined ? {} : { deploymentKey: unit.deploymentKey }),
       runtime: {

@@ -8,6 +8,7 @@ import {
 } from "@oaas/storage";
 import { revisionId, type DeploymentRecord, type RevisionRecord } from "../../deployments/deployment-record.ts";
 import type { DeploymentPlan } from "../../planner/plan-types.ts";
+import { DeploymentEndings } from "./deployment-endings.ts";
 
 /** Lists keep every deployment decoded anyway: reading one of them again costs nothing more. */
 const REMEMBERED = 65_536;
@@ -32,13 +33,15 @@ const PLANS = {
 
 export type StoredDeployment = Stored<DeploymentRecord>;
 
-/** Deployments, their history and the plan of each entry. */
+/** Deployments, their history and the plan of each entry, and what is remembered of those that are gone. */
 export class DeploymentStore {
+  readonly endings: DeploymentEndings;
   readonly deployments: Collection<DeploymentRecord, (typeof DEPLOYMENTS)["indexes"]>;
   readonly #revisions: Collection<RevisionRecord>;
   readonly #plans: Collection<DeploymentPlan>;
 
   constructor(store: KeyValueStore) {
+    this.endings = new DeploymentEndings(store);
     this.deployments = new Collection(store, DEPLOYMENTS);
     this.#revisions = new Collection(store, REVISIONS);
     this.#plans = new Collection(store, PLANS);
@@ -89,13 +92,14 @@ export class DeploymentStore {
     return [this.#revisions.stageDeleteUnder(id), this.#plans.stageDeleteUnder(id)];
   }
 
-  /** The deployment and its whole history. */
+  /** The deployment and its whole history; the last revision of its units is remembered. */
   stageForget(current: StoredDeployment): readonly Transaction[] {
     const under = `${current.id}/`;
     return [
       this.deployments.stageDelete(current),
       this.#revisions.stageDeleteUnder(under),
       this.#plans.stageDeleteUnder(under),
+      this.endings.stage(current.id, current.record.unitRevision),
     ];
   }
 }

@@ -1,0 +1,155 @@
+import type { ClusterName, DeploymentKey } from "@oaas/models";
+import type { Entry } from "@oaas/storage";
+import { openMemoryStore } from "@oaas/storage/memory";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import {
+  CALL,
+  DeploymentWorld,
+  KEY,
+  memoryWorldStore,
+  wishFor,
+  type ManagerUnderTest,
+  type WorldStore,
+} from "../../test/fakes/deployment-world.ts";
+import { unitIdOf } from "../planner/unit-id.ts";
+import { unaccountedWarning } from "./unaccounted-units.ts";
+
+const A = "a" as ClusterName;
+const B = "b" as ClusterName;
+const LATER = "later" as DeploymentKey;
+
+/** What a backup holds: everything but what belongs to processes that live. */
+async function backUp(at: WorldStore): Promise<readonly Entry[]> {
+  const store = await at.connect();
+  const { entries } = await store.range({ prefix: "", limit: 10_000 });
+  await store.close();
+  return entries.filter(({ lease }) => lease === undefined);
+}
+
+let world: DeploymentWorld;
+let manager: ManagerUnderTest;
+let closeRestored: () => Promise<void>;
+beforeEach(async () => {
+  world = new DeploymentWorld(await memoryWorldStore(), ["a", "b"]);
+  manager = await world.manager();
+  closeRestored = async () => undefined;
+  await deploy(["a"]);
+});
+afterEach(async () => {
+  await world.dispose();
+  await closeRestored();
+});
+
+const deploy = (clusters: readonly string[], key: DeploymentKey = KEY, by = manager) =>
+  world.drive(by.service.apply({ deployment: wishFor(clusters, { key }) }, CALL, {}));
+const remove = (key: DeploymentKey) => world.drive(manager.service.remove(key, CALL, {}));
+const sweep = async () => {
+  const found = await world.drive(manager.keeper.sweep());
+  await world.quiet(manager);
+  return found;
+};
+const unitsOf = (cluster: ClusterName) => [...world.clusters.units.get(cluster)!.keys()];
+
+/** The manager dies, and another one starts on the backup, at the same clusters and a later time. */
+async function restore(backup: readonly Entry[]): Promise<void> {
+  await world.drive(manager.close());
+  manager.isDead = true;
+  await world.pass(1_000);
+  const store = openMemoryStore({ ambient: world.at.ambient });
+  const client = store.connect();
+  for (const { key, value } of backup) await client.commit({ writes: [{ op: "put", key, value }] });
+  const restored = new DeploymentWorld({ ...world.at, connect: async () => store.connect() }, ["a", "b"]);
+  for (const [cluster, units] of world.clusters.units) restored.clusters.units.set(cluster, units);
+  closeRestored = () => store.close();
+  world = restored;
+  manager = await world.manager();
+}
+
+describe("after an older backup was restored", () => {
+  test("what was deployed since runs on, is told of, and is ours again when it is applied again", async () => {
+    const backup = await backUp(world.at);
+    await world.pass(1_000);
+    await deploy(["a", "b"], LATER);
+    await restore(backup);
+    for (let look = 0; look < 3; look += 1) {
+      expect(await sweep()).toMatchObject({
+        removed: [],
+        unaccounted: [
+          { cluster: "a", deploymentKey: LATER },
+          { cluster: "b", deploymentKey: LATER },
+        ],
+      });
+    }
+    expect(unaccountedWarning(manager.keeper.unaccounted)).toContain('"later" in a, b. It is left running: apply');
+    await deploy(["b"], LATER);
+    await sweep();
+    await sweep();
+    expect(unitsOf(A), "where it is not wanted any more, it goes").toEqual([unitIdOf(KEY, A)]);
+    expect(unitsOf(B)).toEqual([unitIdOf(LATER, B)]);
+    expect(manager.keeper.unaccounted).toEqual([]);
+    await remove(LATER);
+    expect(unitsOf(B)).toEqual([]);
+  });
+
+  test("also what is newer than a deletion that was done after the restore", async () => {
+    const backup = await backUp(world.at);
+    await world.pass(1_000);
+    await deploy(["b"], LATER);
+    await restore(backup);
+    await world.pass(1_000);
+    await remove(KEY);
+    await sweep();
+    expect(await sweep()).toMatchObject({ removed: [], unaccounted: [{ cluster: "b", deploymentKey: LATER }] });
+  });
+
+  test("a deployment that was deleted before the backup and made anew after it is not taken for a late unit", async () => {
+    await remove(KEY);
+    const backup = await backUp(world.at);
+    await world.pass(1_000);
+    await deploy(["b"]);
+    await restore(backup);
+    await sweep();
+    expect(await sweep()).toMatchObject({ removed: [], unaccounted: [{ cluster: "b", deploymentKey: KEY }] });
+  });
+
+  test("a cluster that a deployment was extended to since keeps its unit, until somebody says what is wanted", async () => {
+    const backup = await backUp(world.at);
+    await world.pass(1_000);
+    await deploy(["a", "b"]);
+    await restore(backup);
+    await sweep();
+    expect(await sweep()).toMatchObject({ removed: [], unaccounted: [{ cluster: "b", deploymentKey: KEY }] });
+    await deploy(["a"]);
+    await sweep();
+    expect(await sweep()).toMatchObject({ unaccounted: [], removed: [unitIdOf(KEY, B)] });
+  });
+
+  test("a deployment that was changed since says so, and takes its cluster back when its wish is applied again", async () => {
+    const backup = await backUp(world.at);
+    const before = world.clusters.inventory;
+    await world.pass(1_000);
+    world.publish();
+    await deploy(["a"]);
+    await restore(backup);
+    await sweep();
+    expect((await manager.service.record(KEY))?.summary.lastError).toContain("is older than");
+    expect((await deploy(["a"])).status).toBe("unchanged");
+    expect(world.clusters.inventory).toEqual(before);
+    expect((await manager.service.record(KEY))?.placements[A]).toMatchObject({ accepted: true });
+  });
+
+  test("units of a cluster that is away stay listed, and every process of the installation lists them", async () => {
+    const backup = await backUp(world.at);
+    await world.pass(1_000);
+    await deploy(["b"], LATER);
+    await restore(backup);
+    manager.keeper.start();
+    await world.pass(1_000);
+    world.clusters.down.add("b");
+    const other = await world.manager();
+    other.keeper.start();
+    await world.pass(70_000);
+    for (const { keeper } of [manager, other]) expect(keeper.unaccounted).toMatchObject([{ cluster: "b" }]);
+    await world.drive(Promise.all([manager.keeper.close(), other.keeper.close()]));
+  });
+});

@@ -1,0 +1,39 @@
+import type { ClusterName, UnitId } from "@oaas/models";
+import { describe, expect, test } from "vitest";
+import { standingOf, type Knowledge } from "./surplus.ts";
+
+const A = "a" as ClusterName;
+const B = "b" as ClusterName;
+const UNIT = "orders-a" as UnitId;
+
+const record = (unitRevision: number, cluster: ClusterName): NonNullable<Knowledge["record"]> => ({
+  unitRevision,
+  placements: { [cluster]: { unitId: UNIT, state: "wanted", accepted: true } },
+});
+
+describe("a unit that bears our name", () => {
+  const cases: {
+    why: string;
+    revision?: number;
+    knows: Knowledge;
+    is: ReturnType<typeof standingOf>;
+  }[] = [
+    { why: "a placement of its deployment", revision: 5, knows: { record: record(6, A) }, is: "wanted" },
+    {
+      why: "a placement, sent by a later life of the store",
+      revision: 9,
+      knows: { record: record(6, A) },
+      is: "wanted",
+    },
+    { why: "a deployment that left the cluster since", revision: 5, knows: { record: record(6, B) }, is: "surplus" },
+    { why: "the very last revision given out", revision: 6, knows: { record: record(6, B) }, is: "surplus" },
+    { why: "sent there after the backup", revision: 7, knows: { record: record(6, B) }, is: "unaccounted" },
+    { why: "a deployment that ended later", revision: 5, knows: { endedWith: 6 }, is: "surplus" },
+    { why: "a deployment made anew after the backup", revision: 7, knows: { endedWith: 6 }, is: "unaccounted" },
+    { why: "a deployment made after the backup", revision: 7, knows: {}, is: "unaccounted" },
+    { why: "a manager that tells no revision", knows: { endedWith: 6 }, is: "unaccounted" },
+  ];
+  test.each(cases)("$why: $is", ({ revision, knows, is }) => {
+    expect(standingOf(A, { unitId: UNIT, ...(revision === undefined ? {} : { revision }) }, knows)).toBe(is);
+  });
+});

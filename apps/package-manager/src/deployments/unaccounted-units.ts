@@ -1,0 +1,86 @@
+import type { ClusterName, DeploymentKey, UnitId } from "@oaas/models";
+import type { Logger } from "@oaas/observability";
+import type { KeyValueStore } from "@oaas/storage";
+
+/** A unit that bears the name of this installation, and of which its store does not know. */
+export interface UnaccountedUnit {
+  readonly cluster: ClusterName;
+  readonly unitId: UnitId;
+  readonly deploymentKey?: string;
+}
+
+const KEY = "o/unaccounted-units";
+/** More are left alone just the same, only not listed. */
+const MOST_KEPT = 500;
+const MOST_NAMED = 5;
+
+/**
+ * The units that nobody can account for, in the store, so that every process of the installation tells of them.
+ *
+ * *Guarantees*: nothing is written when nothing changed; units of clusters that could not be asked stay listed.
+ */
+export class UnaccountedUnits {
+  readonly #store: KeyValueStore;
+  readonly #logger: Logger;
+  #units: readonly UnaccountedUnit[] = [];
+
+  constructor({ store, logger }: { readonly store: KeyValueStore; readonly logger: Logger }) {
+    this.#store = store;
+    this.#logger = logger;
+  }
+
+  /** As last read or noted. */
+  get units(): readonly UnaccountedUnit[] {
+    return this.#units;
+  }
+
+  /** Takes over what another process noted. */
+  async read(): Promise<void> {
+    const entry = await this.#store.get(KEY);
+    this.#units = entry === undefined ? [] : (JSON.parse(entry.value) as readonly UnaccountedUnit[]);
+  }
+
+  /** Whether there are any of this deployment. */
+  async has(key: DeploymentKey): Promise<boolean> {
+    await this.read();
+    return this.#units.some(({ deploymentKey }) => deploymentKey === key);
+  }
+
+  /** Notes what a look at the clusters found. */
+  async note(found: readonly UnaccountedUnit[], away: readonly ClusterName[]): Promise<void> {
+    await this.read();
+    const before = this.#units;
+    const units = [...before.filter(({ cluster }) => away.includes(cluster)), ...found]
+      .toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
+      .slice(0, MOST_KEPT);
+    if (JSON.stringify(units) === JSON.stringify(before)) return;
+    const write =
+      units.length === 0
+        ? ({ op: "delete", key: KEY } as const)
+        : ({ op: "put", key: KEY, value: JSON.stringify(units) } as const);
+    await this.#store.commit({ writes: [write] });
+    this.#units = units;
+    const known = new Set(before.map(nameOf));
+    for (const unit of units.filter((each) => !known.has(nameOf(each)))) {
+      this.#logger.warn("a unit of ours is newer than anything our store knows; it is left as it is", { ...unit });
+    }
+  }
+}
+
+/** What is to be done about them, in a sentence; undefined when there are none. */
+export function unaccountedWarning(units: readonly UnaccountedUnit[]): string | undefined {
+  if (units.length === 0) return undefined;
+  const places = Map.groupBy(units, ({ deploymentKey, unitId }) => deploymentKey ?? unitId);
+  const named = [...places]
+    .slice(0, MOST_NAMED)
+    .map(([name, at]) => `"${name}" in ${at.map(({ cluster }) => cluster).join(", ")}`);
+  const more = places.size > MOST_NAMED ? `; and ${places.size - MOST_NAMED} more` : "";
+  return (
+    `clusters run what is newer than this store, as after a restore of an older backup: ${named.join("; ")}${more}. ` +
+    "It is left running: apply these deployments again to keep them, and delete them after that if they are not wanted"
+  );
+}
+
+function nameOf({ cluster, unitId }: UnaccountedUnit): string {
+  return `${cluster}/${unitId}`;
+}
