@@ -15,6 +15,18 @@ test.each([
   },
   { why: "the same within a fault", thrown: Fault.from(noSpace), text: /the disk is full/ },
   {
+    why: "the same below what was to be done",
+    thrown: failedPrecondition("database file", "f cannot be opened for writing (ENOSPC)", { cause: noSpace }),
+    text: /the disk is full/,
+  },
+  {
+    why: "a file of somebody else's that may not be read is told by who wanted to read it",
+    thrown: failedPrecondition("kubeconfig", "your kubeconfig cannot be read", {
+      cause: Object.assign(new Error("EACCES"), { code: "EACCES", path: "/k" }),
+    }),
+    text: /^your kubeconfig cannot be read$/,
+  },
+  {
     why: "a full disk, as the store says it",
     thrown: resourceExhausted("disk", "the database's disk or quota is full", { code: "OAAS_STORE_FULL" }),
     text: /^the database's disk or quota is full\nMake room/,

@@ -21,7 +21,7 @@ const FILE_TROUBLES: Readonly<Record<string, string>> = {
 
 /** What a person reads when the stack could not start: the reason and the remedy; for a mistake of ours, where it is. */
 export function startFailure(thrown: unknown): string {
-  const trouble = fileTrouble(thrown);
+  const trouble = fileTrouble(thrown) ?? diskTrouble(thrown);
   if (trouble !== undefined) return trouble;
   const fault = Fault.from(thrown);
   if (fault.kind === "internal" && fault.cause instanceof Error) {
@@ -30,6 +30,16 @@ export function startFailure(thrown: unknown): string {
   const remedy = REMEDIES[fault.code];
   return remedy === undefined ? fault.message : `${fault.message}\n${remedy}`;
 }
+
+/** A disk that takes nothing is told as such, whatever was to be written to it. */
+function diskTrouble(thrown: unknown): string | undefined {
+  for (let link = thrown; link instanceof Error; link = link.cause) {
+    if (DISK_TROUBLES.has((link as NodeJS.ErrnoException).code ?? "")) return fileTrouble(link);
+  }
+  return undefined;
+}
+
+const DISK_TROUBLES: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EROFS"]);
 
 function fileTrouble(thrown: unknown): string | undefined {
   if (!(thrown instanceof Error)) return undefined;

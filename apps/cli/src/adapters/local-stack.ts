@@ -1,8 +1,9 @@
 import { spawn, type ChildProcess, type SpawnOptions } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeSync } from "node:fs";
 import { readdir, rm, rmdir } from "node:fs/promises";
 import path from "node:path";
+import { failedPrecondition } from "@oaas/foundation";
 import { UsageError } from "../exit-code.ts";
 
 const PROGRAM = path.join("apps", "dev-stack", "src", "main.ts");
@@ -44,14 +45,29 @@ export interface Detached {
 
 /** Runs the stack on its own; what it says goes to a file. */
 export function runDetached(flags: readonly string[], outFile: string): Detached {
-  mkdirSync(path.dirname(outFile), { recursive: true });
-  const out = openSync(outFile, "w", 0o600);
+  const out = openOut(outFile);
   const child = start(flags, { stdio: ["ignore", out, out], detached: true });
   closeSync(out);
   child.unref();
   let code: number | undefined;
   child.once("exit", (given) => (code = given ?? 1));
   return { pid: child.pid ?? 0, ended: () => code };
+}
+
+/** Takes room for what the stack will say, so that a disk on which it could say nothing is known now. */
+function openOut(file: string): number {
+  try {
+    mkdirSync(path.dirname(file), { recursive: true });
+    const out = openSync(file, "w", 0o600);
+    writeSync(out, `starting: the local stack, ${new Date().toISOString()}\n`);
+    return out;
+  } catch (cause) {
+    const { code = "" } = cause as NodeJS.ErrnoException;
+    const why = code === "ENOSPC" ? "the disk is full; make room" : `${code}; see to it`;
+    throw failedPrecondition(file, `${file} cannot be written: ${why}, or choose another folder with --data`, {
+      cause,
+    });
+  }
 }
 
 /** Whether a process is there and has not ended; one that nobody has taken leave of (in a container without an init) has. */
