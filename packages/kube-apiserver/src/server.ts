@@ -77,6 +77,7 @@ export class ApiServer implements Api {
     this.#makeControllers = controllers ?? ((): readonly ServerController[] => []);
     const endpoint = new ResourceEndpoint({
       world,
+      objects: this.objects,
       presenter: new Presenter(options.tables ?? columnTables(clock)),
       closing: this.#closing.signal,
       ...(options.questions === undefined ? {} : { questions: options.questions(this.objects) }),

@@ -118,6 +118,27 @@ export const access: Subject = {
       steps: [can("alice", "get", "configmaps/a", true), can("alice", "get", "configmaps/b", false)],
     },
     {
+      name: "whoever may list an object by its name may do so by a selector of that name",
+      given: [
+        create("configmaps", configMap("a")),
+        role("r", [{ apiGroups: [""], resources: ["configmaps"], resourceNames: ["a"], verbs: ["list", "watch"] }]),
+        binding("b", ALICE),
+        settled("alice", "list", "configmaps", [], "a"),
+      ],
+      steps: [
+        can("alice", "get", "configmaps?fieldSelector=metadata.name%3Da", true),
+        can("alice", "get", "configmaps?fieldSelector=metadata.name%3D%3Da,metadata.namespace%3D{ns}", true),
+        can("alice", "get", "configmaps?watch=true&timeoutSeconds=1&fieldSelector=metadata.name%3Da", true),
+        can("alice", "get", "configmaps", false),
+        can("alice", "get", "configmaps?fieldSelector=metadata.name%3Db", false),
+        can("alice", "get", "configmaps?fieldSelector=metadata.name%21%3Da", false),
+        can("alice", "get", "configmaps?fieldSelector=metadata.name%3Da%2Fb", false),
+        can("alice", "get", "configmaps?fieldSelector=metadata.name", false),
+        can("alice", "get", "configmaps/a", false),
+        { ...remove("configmaps?fieldSelector=metadata.name%3Da"), as: "alice", want: 403 },
+      ],
+    },
+    {
       name: "everything by stars",
       given: [
         role("r", [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }]),

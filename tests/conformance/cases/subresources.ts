@@ -1,5 +1,5 @@
 import type { JsonObject } from "@oaas/kube-core";
-import type { Subject } from "../src/case.ts";
+import type { Step, Subject } from "../src/case.ts";
 import {
   apply,
   configMap,
@@ -18,6 +18,38 @@ import {
 function scaleOf(replicas: number, name = "web"): JsonObject {
   return { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name }, spec: { replicas } };
 }
+
+/** A pod of the budgets below, as ready as is said. */
+function podInBudget(name: string, isReady: boolean): readonly Step[] {
+  const conditions = [{ type: "Ready", status: isReady ? "True" : "False" }];
+  return [
+    create("pods", pod(name, {}, { labels: { app: "web" } })),
+    merge(`pods/${name}/status`, { status: { phase: "Running", conditions } }),
+  ];
+}
+
+/** A budget as a controller would have counted it. */
+function budget(name: string, counted: JsonObject, spec: JsonObject = {}): readonly Step[] {
+  return [
+    create("poddisruptionbudgets", {
+      apiVersion: "policy/v1",
+      kind: "PodDisruptionBudget",
+      metadata: { name },
+      spec: { minAvailable: 1, selector: { matchLabels: { app: "web" } }, ...spec },
+    }),
+    merge(`poddisruptionbudgets/${name}/status`, { status: counted }),
+  ];
+}
+
+function evict(name: string, rest: Parameters<typeof create>[2] = {}, query = ""): Step {
+  return create(
+    `pods/${name}/eviction${query}`,
+    { apiVersion: "policy/v1", kind: "Eviction", metadata: { name } },
+    rest,
+  );
+}
+
+const COUNTED = { currentHealthy: 2, desiredHealthy: 1, expectedPods: 2, observedGeneration: 1 };
 
 const WEB = create("deployments", deployment("web", { replicas: 2 }));
 
@@ -232,6 +264,59 @@ export const subresources: Subject = {
           { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "p" } },
           { want: 404 },
         ),
+      ],
+    },
+    {
+      name: "an eviction is taken from the budget, until nothing is left",
+      given: [
+        ...podInBudget("a", true),
+        ...podInBudget("b", true),
+        ...budget("web", { ...COUNTED, disruptionsAllowed: 1 }),
+      ],
+      steps: [
+        evict("a", {}, "?dryRun=All"),
+        get("poddisruptionbudgets/web", { show: ["status"] }),
+        evict("a"),
+        get("poddisruptionbudgets/web", { show: ["status.disruptionsAllowed", "status.conditions"] }),
+        get("poddisruptionbudgets/web", { show: ["metadata.managedFields[*].manager"] }),
+        evict("b", { want: 429 }),
+        get("pods/b", { show: ["metadata.name"] }),
+      ],
+    },
+    {
+      name: "a budget that is not counted yet allows no eviction",
+      given: [
+        ...podInBudget("a", true),
+        ...budget("web", { ...COUNTED, observedGeneration: 0, disruptionsAllowed: 1 }),
+      ],
+      steps: [evict("a", { want: 429 })],
+    },
+    {
+      name: "two budgets of one pod allow no eviction",
+      given: [
+        ...podInBudget("a", true),
+        ...budget("one", { ...COUNTED, disruptionsAllowed: 1 }),
+        ...budget("two", { ...COUNTED, disruptionsAllowed: 1 }),
+      ],
+      steps: [evict("a", { want: 500 })],
+    },
+    {
+      name: "a pod that does not serve may be evicted when enough others do",
+      given: [
+        ...podInBudget("a", false),
+        ...podInBudget("b", false),
+        ...budget("web", { ...COUNTED, currentHealthy: 1, disruptionsAllowed: 0 }),
+      ],
+      steps: [
+        evict("a"),
+        merge(
+          "poddisruptionbudgets/web/status",
+          { status: { currentHealthy: 0 } },
+          { show: ["status.currentHealthy"] },
+        ),
+        evict("b", { want: 429 }),
+        merge("poddisruptionbudgets/web", { spec: { unhealthyPodEvictionPolicy: "AlwaysAllow" } }, { show: [] }),
+        evict("b"),
       ],
     },
     {

@@ -1,5 +1,5 @@
 import type { Result } from "@oaas/foundation";
-import type { JsonObject, Status } from "@oaas/kube-core";
+import { parseFieldSelector, type JsonObject, type Status } from "@oaas/kube-core";
 import type { ApiRequest, ApiResponse } from "../api.ts";
 import type { FoundKind, KindRegistry } from "../kinds/kind-registry.ts";
 import type { Kind, KindVersion } from "../kinds/kind.ts";
@@ -192,7 +192,16 @@ function attemptOf(
   const isWatch = request.method === "GET" && (isOldWatch || (query.has("watch") && query.get("watch") !== "false"));
   const isCreate = request.method === "POST";
   const verb = isCreate ? "create" : (verbOf(request.method, at.name !== undefined) ?? request.method.toLowerCase());
-  return { verb: isWatch ? "watch" : verb, path, ...at };
+  const name = at.name ?? (verb === "list" ? selectedName(query) : undefined);
+  return { verb: isWatch ? "watch" : verb, path, ...at, ...(name === undefined ? {} : { name }) };
+}
+
+/** The one name that a list or a watch is about: whoever may read that object may list it by this selector. */
+function selectedName(query: URLSearchParams): string | undefined {
+  const selected = parseFieldSelector(query.get("fieldSelector") ?? "");
+  if (!selected.ok) return undefined;
+  const name = selected.value.find(({ field, operator }) => field === "metadata.name" && operator === "=")?.value ?? "";
+  return name === "" || name === "." || name === ".." || /[/%]/.test(name) ? undefined : name;
 }
 
 function splitOnce(text: string, separator: string): readonly string[] {

@@ -1,13 +1,10 @@
-import { err, ok, type Result } from "@oaas/foundation";
-import {
-  isJsonObject,
-  selectsLabels,
-  type JsonObject,
-  type Labels,
-  type LabelSelector,
-  type Status,
-} from "@oaas/kube-core";
-import { metadataOf, nameOf } from "../admission/metadata.ts";
+import { err, type Result } from "@oaas/foundation";
+import { isJsonObject, type JsonObject, type Status } from "@oaas/kube-core";
+import type { ClusterObjects } from "../controllers/cluster-objects.ts";
+import { asJson, typed } from "../controllers/objects/cluster-view.ts";
+import { BUDGETS } from "../controllers/objects/resources.ts";
+import type { Budget, Pod } from "../controllers/objects/typed.ts";
+import { evictionVerdict, withDisruption } from "../controllers/scaling/disruption.ts";
 import { deletionOptions } from "../request/options.ts";
 import { notFound } from "../request/refusals.ts";
 import type { Written } from "../store/object-store.ts";
@@ -15,69 +12,47 @@ import { objectKey } from "../store/stored-object.ts";
 import { deleteObject } from "./delete-object.ts";
 import { storeKindOf, type Target, type World } from "./world.ts";
 
-const BUDGETS = "poddisruptionbudgets.policy";
+/** As the real server writes what an eviction costs. */
+const WRITER = "kube-apiserver";
+/** Looks at a budget that others change meanwhile. */
+const TRIES = 5;
 
-/** Deletes a pod unless a disruption budget forbids it now. */
+/** Deletes a pod unless a disruption budget forbids it now; what it costs is taken from the budget first, so that two at once do not both use the last of it. */
 export async function evictPod(
-  world: World,
+  { world, objects }: { readonly world: World; readonly objects: ClusterObjects },
   target: Target,
   name: string,
   eviction: JsonObject,
   isDryRun: boolean,
 ): Promise<Result<Written, Status>> {
-  const pod = world.store.get(storeKindOf(target.kind), objectKey(target.namespace, name));
-  if (pod === undefined) return err(notFound(target.kind, name));
   const asked = isJsonObject(eviction["deleteOptions"]) ? eviction["deleteOptions"] : {};
   const options = deletionOptions(new URLSearchParams(), asked);
+  const pod = world.store.get(storeKindOf(target.kind), objectKey(target.namespace, name));
+  if (pod === undefined) return err(notFound(target.kind, name));
   if (!options.ok) return options;
-  const refusal = isUnready(pod.object) ? undefined : budgetRefusal(world, target, pod.object);
-  if (refusal !== undefined) return err(refusal);
-  const deleted = await deleteObject(world, target, name, {
-    ...options.value,
-    isDryRun: isDryRun || options.value.isDryRun,
-  });
-  return deleted.ok ? ok(deleted.value) : deleted;
+  const deletion = { ...options.value, isDryRun: isDryRun || options.value.isDryRun };
+  const refusal = await charged(world, objects, typed<Pod>(pod.object), deletion.isDryRun);
+  return refusal === undefined ? deleteObject(world, target, name, deletion) : err(refusal);
 }
 
-/** A pod that has ended or was never placed is in nobody's budget. */
-function isUnready(pod: JsonObject): boolean {
-  const { phase } = objectAt(pod, "status");
-  return (
-    phase === "Succeeded" ||
-    phase === "Failed" ||
-    phase === "Pending" ||
-    metadataOf(pod)["deletionTimestamp"] !== undefined
-  );
-}
-
-function budgetRefusal(world: World, { namespace }: Target, pod: JsonObject): Status | undefined {
-  const { labels = {} } = metadataOf(pod) as { readonly labels?: Labels };
-  const budgets = world.store
-    .objects(BUDGETS)
-    .withPrefix(`${namespace}/`)
-    .map(({ object }) => object)
-    .filter((budget) => selectsLabels(objectAt(budget, "spec")["selector"] as LabelSelector | undefined, labels));
-  const [first, ...more] = budgets;
-  if (first === undefined) return undefined;
-  if (more.length > 0) {
-    const message = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
-    return { status: "Failure", message, reason: "InternalError", code: 500 };
+/** Takes an eviction out of the budget that it costs, if any; or says why it may not be. */
+async function charged(
+  world: World,
+  objects: ClusterObjects,
+  pod: Pod,
+  isDryRun: boolean,
+): Promise<Status | undefined> {
+  let conflict: Status | undefined;
+  for (let left = TRIES; left > 0; left -= 1) {
+    const budgets = objects.list(BUDGETS, pod.metadata.namespace).map((budget) => typed<Budget>(budget));
+    const verdict = evictionVerdict(pod, budgets);
+    if ("refusal" in verdict) return verdict.refusal;
+    if (verdict.costs === undefined || isDryRun) return undefined;
+    const next = withDisruption(verdict.costs, pod.metadata.name ?? "", world.clock.now());
+    const written = await objects.updateStatus(BUDGETS, asJson(next), WRITER);
+    if (written.ok) return undefined;
+    if (written.error.reason !== "Conflict") return written.error;
+    conflict = written.error;
   }
-  const status = objectAt(first, "status");
-  const allowed = Number(status["disruptionsAllowed"] ?? 0);
-  if (allowed > 0) return undefined;
-  const budget = nameOf(first);
-  const needs = `The disruption budget ${budget} needs ${Number(status["desiredHealthy"] ?? 0)} healthy pods and has ${Number(status["currentHealthy"] ?? 0)} currently`;
-  return {
-    status: "Failure",
-    message: "Cannot evict pod as it would violate the pod's disruption budget.",
-    reason: "TooManyRequests",
-    details: { causes: [{ reason: "DisruptionBudget", message: needs }] },
-    code: 429,
-  };
-}
-
-function objectAt(object: JsonObject, name: string): JsonObject {
-  const value = object[name];
-  return isJsonObject(value) ? value : {};
+  return conflict;
 }

@@ -5,6 +5,7 @@ import { admittedBody } from "../admission/admitted-body.ts";
 import { typedBody } from "../admission/body-type.ts";
 import { metadataOf, nameOf } from "../admission/metadata.ts";
 import { strictnessErrors } from "../admission/strictness.ts";
+import type { ClusterObjects } from "../controllers/cluster-objects.ts";
 import { jsonAnswer, statusAnswer, streamAnswer, withWarning } from "../request/answers.ts";
 import { jsonValue, PROTOBUF, readObject, yamlValue } from "../request/body.ts";
 import { isTrue, listOptions, type ListOptions } from "../request/list-options.ts";
@@ -56,6 +57,7 @@ type Named = ResourceRequest & { readonly name: string };
 
 export interface EndpointDeps {
   readonly world: World;
+  readonly objects: ClusterObjects;
   readonly presenter: Presenter;
   readonly questions?: Questions;
   readonly grants?: Grants;
@@ -202,7 +204,7 @@ export class ResourceEndpoint {
     }
     if (subresource === "eviction" && kind.resource === "pods") {
       if (said !== name) return err(badRequest("name in URL does not match name in Eviction object"));
-      const evicted = await evictPod(world, asked, name, body.value.object, options.value.isDryRun);
+      const evicted = await evictPod(this.#deps, asked, name, body.value.object, options.value.isDryRun);
       return evicted.ok ? ok(statusAnswer({ status: "Success", code: 201 }, form)) : evicted;
     }
     if (this.#stored(asked) === undefined) return err(notFound(kind, name));

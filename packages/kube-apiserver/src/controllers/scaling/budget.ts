@@ -5,17 +5,15 @@ import {
   selectsLabels,
   type IntOrString,
   type KubeObject,
-  type Status,
   type Stored,
 } from "@oaas/kube-core";
 import type { Controller } from "../loop/controller.ts";
 import { decision, SETTLED, tell, updateStatus, type Decision } from "../loop/decision.ts";
-import { conditionIn } from "../objects/conditions.ts";
 import { typed, type ClusterView } from "../objects/cluster-view.ts";
 import { isFinished, isReady, isTerminating } from "../objects/pods.ts";
 import { BUDGETS, DEPLOYMENTS, nameOfKey, objectKey, PODS, REPLICA_SETS, STATEFUL_SETS } from "../objects/resources.ts";
-import { wholeSeconds } from "../objects/time.ts";
-import type { Budget, Condition, Pod, Workload } from "../objects/typed.ts";
+import type { Budget, Pod, Workload } from "../objects/typed.ts";
+import { disruptionConditions, type BudgetStatus } from "./disruption.ts";
 
 export interface BudgetState {
   readonly budget: Stored<Budget>;
@@ -32,12 +30,10 @@ export function decideBudget(state: BudgetState): Decision {
   if (equalJson(status, budget.status ?? {})) return SETTLED;
   const isEmpty = state.pods.length === 0;
   return decision([
-    updateStatus(BUDGETS, { ...budget, status: { ...status, conditions: conditionsOf(budget, status, now) } }),
+    updateStatus(BUDGETS, { ...budget, status: { ...status, conditions: disruptionConditions(budget, status, now) } }),
     isEmpty ? tell({ about: budget, type: "Normal", reason: "NoPods", message: "No matching pods found" }) : undefined,
   ]);
 }
-
-type BudgetStatus = NonNullable<Budget["status"]>;
 
 function statusOf({ budget, pods, wantedPods }: BudgetState): BudgetStatus {
   const { minAvailable, maxUnavailable } = budget.spec ?? {};
@@ -63,59 +59,6 @@ function statusOf({ budget, pods, wantedPods }: BudgetState): BudgetStatus {
 function scaled(value: IntOrString, total: number): number {
   const count = scaledCount(value, total, "up");
   return count.ok ? count.value : 0;
-}
-
-function conditionsOf(budget: Stored<Budget>, status: BudgetStatus, now: number): readonly Condition[] {
-  const before = conditionIn(budget.status?.conditions, "DisruptionAllowed");
-  const isAllowed = (status.disruptionsAllowed ?? 0) > 0;
-  const value = isAllowed ? "True" : "False";
-  const condition: Condition = {
-    type: "DisruptionAllowed",
-    status: value,
-    observedGeneration: budget.metadata.generation ?? 1,
-    lastTransitionTime: before?.status === value ? (before.lastTransitionTime ?? "") : wholeSeconds(now),
-    reason: isAllowed ? "SufficientPods" : "InsufficientPods",
-    message: "",
-  };
-  const others = budget.status?.conditions?.filter(({ type }) => type !== "DisruptionAllowed") ?? [];
-  return [...others, condition];
-}
-
-/**
- * Whether a pod may be evicted: undefined when it may, the server's refusal when a budget forbids it. Pods that have ended or
- * do not serve yet are nobody's loss.
- */
-export function evictionRefusal(pod: Pod, budgets: readonly Budget[]): Status | undefined {
-  if (isFinished(pod) || pod.status?.phase === "Pending" || isTerminating(pod)) return undefined;
-  const concerned = budgets.filter(
-    ({ metadata, spec }) =>
-      metadata.namespace === pod.metadata.namespace && selectsLabels(spec?.selector, pod.metadata.labels),
-  );
-  if (concerned.length > 1) {
-    return failure(
-      500,
-      "InternalError",
-      "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.",
-    );
-  }
-  const [budget] = concerned;
-  if (!budget) return undefined;
-  const { disruptionsAllowed = 0, currentHealthy = 0, desiredHealthy = 0 } = budget.status ?? {};
-  // A pod that does not serve may go as long as enough others do.
-  const isUseless = !isReady(pod);
-  const isTolerant = budget.spec?.unhealthyPodEvictionPolicy === "AlwaysAllow";
-  if (isUseless && (isTolerant || (currentHealthy >= desiredHealthy && desiredHealthy > 0))) return undefined;
-  if (disruptionsAllowed > 0) return undefined;
-  const message = "Cannot evict pod as it would violate the pod's disruption budget.";
-  const cause = `The disruption budget ${budget.metadata.name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`;
-  return {
-    ...failure(429, "TooManyRequests", message),
-    details: { causes: [{ reason: "DisruptionBudget", message: cause }] },
-  };
-}
-
-function failure(code: number, reason: string, message: string): Status {
-  return { status: "Failure", code, reason, message };
 }
 
 export function budgetController(): Controller {

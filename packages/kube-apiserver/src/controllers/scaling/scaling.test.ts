@@ -3,7 +3,7 @@ import type { Stored } from "@oaas/kube-core";
 import { DEPLOYMENTS } from "../objects/resources.ts";
 import type { Budget, Pod, Workload } from "../objects/typed.ts";
 import { decideAutoscaler, type Autoscaler, type Recommendation } from "./autoscaler.ts";
-import { evictionRefusal } from "./budget.ts";
+import { evictionVerdict, withDisruption } from "./disruption.ts";
 
 const CPU = [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 50 } } }];
 
@@ -152,19 +152,48 @@ describe("whether a pod may be evicted", () => {
     },
     { why: "two budgets", of: pod(true), budgets: [budget(TIGHT), budget(TIGHT)], code: 500 },
   ])("$why", ({ of, budgets, code }) => {
-    expect(evictionRefusal(of, budgets)?.code).toBe(code);
+    const verdict = evictionVerdict(of, budgets);
+    expect("refusal" in verdict ? verdict.refusal.code : undefined).toBe(code);
+  });
+
+  test("the last that a budget allows is taken from it", () => {
+    const roomy = budget({ disruptionsAllowed: 2, currentHealthy: 3, desiredHealthy: 1 });
+    const after = withDisruption(roomy, "p", 0);
+    expect(after.status).toMatchObject({ disruptionsAllowed: 1, disruptedPods: { p: "1970-01-01T00:00:00Z" } });
+    expect(after.status?.conditions).toBeUndefined();
+    const last = withDisruption(after, "q", 0);
+    expect(last.status).toMatchObject({
+      disruptionsAllowed: 0,
+      conditions: [{ type: "DisruptionAllowed", status: "False", reason: "InsufficientPods" }],
+    });
+    expect(evictionVerdict(pod(true), [last])).toMatchObject({ refusal: { code: 429 } });
+  });
+
+  test("a budget that is not counted yet allows nothing", () => {
+    const fresh = {
+      ...budget({ disruptionsAllowed: 1 }),
+      metadata: { name: "web", namespace: "default", generation: 1 },
+    };
+    expect(evictionVerdict(pod(true), [fresh])).toMatchObject({
+      refusal: { details: { causes: [{ message: expect.stringContaining("still being processed") as string }] } },
+    });
   });
 
   test("in the server's words", () => {
-    expect(evictionRefusal(pod(true), [budget(TIGHT)])).toEqual({
-      status: "Failure",
-      code: 429,
-      reason: "TooManyRequests",
-      message: "Cannot evict pod as it would violate the pod's disruption budget.",
-      details: {
-        causes: [
-          { reason: "DisruptionBudget", message: "The disruption budget web needs 2 healthy pods and has 2 currently" },
-        ],
+    expect(evictionVerdict(pod(true), [budget(TIGHT)])).toEqual({
+      refusal: {
+        status: "Failure",
+        code: 429,
+        reason: "TooManyRequests",
+        message: "Cannot evict pod as it would violate the pod's disruption budget.",
+        details: {
+          causes: [
+            {
+              reason: "DisruptionBudget",
+              message: "The disruption budget web needs 2 healthy pods and has 2 currently",
+            },
+          ],
+        },
       },
     });
   });
