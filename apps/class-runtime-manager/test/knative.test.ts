@@ -12,7 +12,8 @@ describeOnTarget("Knative beside the other templates", { needs: ["kubectl", "kna
   beforeAll(async () => {
     lab = await ClassLab.start();
     await lab.kubectl(`create namespace ${NAMESPACE}`);
-    await lab.manage({ namespaces: [NAMESPACE], lookForKindsMs: 300 });
+    // So rarely that nothing but the definitions themselves can tell of a kind.
+    await lab.manage({ namespaces: [NAMESPACE], lookForKindsMs: 3_600_000 });
   });
   afterAll(async () => {
     await lab.close();

@@ -29,6 +29,7 @@ import { ChildCache } from "./child-cache.ts";
 import { FactsReader, type ConfiguredFacts } from "./cluster-facts.ts";
 import { PodView } from "./cluster-view.ts";
 import type { Observation } from "../lifecycle/observation.ts";
+import { KindDefinitions } from "./kind-definitions.ts";
 import { OwnWrites } from "./own-writes.ts";
 import { Quotas } from "./quotas.ts";
 import { reconcile } from "./reconcile.ts";
@@ -60,7 +61,7 @@ export interface ClassManagerOptions {
   readonly election?: { readonly namespace: string; readonly name: string; readonly leaseMs: number };
   /** Classes reconciled at once. Default 8. */
   readonly concurrency?: number;
-  /** How often optional kinds (Knative, monitors) are looked for. Default 30 s. */
+  /** How often optional kinds (Knative, monitors) are looked for where their definitions cannot be watched. Default 30 s. */
   readonly lookForKindsMs?: number;
   /** What else runs while this process leads. */
   readonly tasks?: readonly LedTask[];
@@ -119,6 +120,7 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
   const kinds = new ServedKinds({
     client,
     children,
+    definitions: new KindDefinitions(informers),
     timers: ambient.timers,
     logger,
     everyMs: options.lookForKindsMs ?? 30_000,

@@ -7,7 +7,7 @@ import {
   type EnvironmentConfig,
 } from "@oaas/contracts/crd";
 import type { KubeObject } from "@oaas/kube-core";
-import { resourceType, type ResourceType } from "@oaas/kube-runtime";
+import { metadataOf, resourceType, type ResourceType } from "@oaas/kube-runtime";
 import type { EventObject, Node, Pod, Workload } from "../lifecycle/observed-objects.ts";
 
 const ours = { group: GROUP, version: VERSION, namespaced: true } as const;
@@ -85,3 +85,19 @@ export const OPTIONAL_CHILD_KINDS: readonly ChildKind[] = [
   child("monitoring.coreos.com", "v1", "ServiceMonitor", "servicemonitors"),
   child("monitoring.coreos.com", "v1", "PodMonitor", "podmonitors"),
 ];
+
+/** Definitions of kinds, of which nothing but their being there matters. */
+export const DEFINITIONS = metadataOf(
+  resourceType<KubeObject>({
+    group: "apiextensions.k8s.io",
+    version: "v1",
+    kind: "CustomResourceDefinition",
+    resource: "customresourcedefinitions",
+    namespaced: false,
+  }),
+);
+
+/** The name of the definition by which a cluster comes to serve a kind. */
+export function definitionOf({ group, resource }: ChildKind): string {
+  return `${resource}.${group}`;
+}
