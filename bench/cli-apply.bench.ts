@@ -48,7 +48,8 @@ export const bench: Bench = {
       for (const example of EXAMPLES) {
         const file = path.join(ROOT, "examples", example);
         const key = path.basename(example, ".yaml");
-        const times = Array.from({ length: ROUNDS }, () => {
+        // A round before them: the stack has deployed some of these itself.
+        const [, ...times] = Array.from({ length: ROUNDS + 1 }, () => {
           const taken = oaas("apply", "-f", file, "--wait");
           oaas("delete", "-f", file, "--yes");
           oaas("wait", key, "--for=delete");

@@ -51,7 +51,7 @@ export const bench: Bench = {
       const readyMs = median(warm.map((each) => each.readyMs));
       const memoryMiB = Math.max(before.rssBytes, after.rssBytes, last.rssBytes) / 2 ** 20;
       return {
-        title: `The local stack: package manager, ${CLUSTERS.length} simulated clusters with a manager each, one deployment, in one process`,
+        title: `The local stack: package manager, ${CLUSTERS.length} simulated clusters with a manager each, three deployments, in one process`,
         measurements: [
           { name: "command to ready, empty folder", value: first.readyMs, unit: "ms" },
           { name: "command to ready, warm", value: readyMs, unit: "ms", note: `median of ${STARTS}` },

@@ -149,6 +149,12 @@ const classesIn = async (stack: Stack, cluster: number): Promise<string> => {
   return items.map(({ metadata, status }) => `${metadata.name}=${status?.phase ?? ""} `).join("");
 };
 
+const available = (count: number) => Array.from({ length: count }, () => ({ phase: "available" }));
+const runningIn = (...clusters: readonly string[]) => ({
+  condition: "Running",
+  clusters: clusters.map((name) => ({ name, condition: "Running" })),
+});
+
 /** The lines of the README that a person copies, on this stack. */
 const walk = async (stack: Stack): Promise<{ exitCode: number | null; stdout: string; stderr: string }> => {
   const blocks = [...readFileSync(README, "utf8").matchAll(/```sh walk\n([^]*?)```/g)].map(([, lines]) => lines);
@@ -165,31 +171,31 @@ const walk = async (stack: Stack): Promise<{ exitCode: number | null; stdout: st
 };
 
 describe("npm start with its simulated clusters", () => {
-  test("an example runs in three clusters; the walk of the README; a kill -9 loses nothing; the next start finds all", async () => {
+  test("the examples run in three clusters; the walk of the README; a kill -9 loses nothing; the next start finds all", async () => {
     const dataDir = path.join(folder, "simulated");
     const first = await start(dataDir, { flags: [] });
     const health = await healthOf(first);
-    expect(health.code).toBe(200);
+    expect(health.code, health.text).toBe(200);
     expect(JSON.parse(health.text)).toMatchObject({
       status: "healthy",
       package_manager: {
         state: "running",
         deployments: [
-          {
-            key: "shop-order",
-            condition: "Running",
-            clusters: ["cloud", "edge", "far-edge"].map((name) => ({ name, condition: "Running" })),
-          },
+          { key: "hello", ...runningIn("edge") },
+          { key: "ledger", ...runningIn("cloud", "edge", "far-edge") },
+          { key: "shop-order", ...runningIn("cloud", "edge", "far-edge") },
         ],
       },
       clusters: [
-        { name: "edge", state: "running", nodes: 2, classes: [{ phase: "available" }] },
-        { name: "cloud", state: "running", nodes: 3, classes: [{ phase: "available" }] },
-        { name: "far-edge", state: "running", nodes: 1, classes: [{ phase: "available" }] },
+        { name: "edge", state: "running", nodes: 2, classes: available(3) },
+        { name: "cloud", state: "running", nodes: 3, classes: available(2) },
+        { name: "far-edge", state: "running", nodes: 1, classes: available(2) },
       ],
     });
-    expect(await classesIn(first, 0)).toMatch(/^shop-order-edge-\S+=available $/);
-    expect(await classesIn(first, 1)).toMatch(/^shop-order-cloud-\S+=available $/);
+    expect(await classesIn(first, 0)).toMatch(
+      /^hello-edge-\S+=available ledger-edge-\S+=available shop-order-edge-\S+=available $/,
+    );
+    expect(await classesIn(first, 1)).toMatch(/^ledger-cloud-\S+=available shop-order-cloud-\S+=available $/);
 
     const walked = await walk(first);
     expect(walked, walked.stderr).toMatchObject({ exitCode: 0 });
@@ -212,23 +218,28 @@ describe("npm start with its simulated clusters", () => {
     expect(second.start).toBe(2);
     expect(second.clusters.map(({ apiUrl }) => apiUrl)).toEqual(first.clusters.map(({ apiUrl }) => apiUrl));
     await eventually(
-      async () => expect(await classesIn(second, 0)).toMatch(/^order=available shop-order-edge-\S+=available $/),
+      async () =>
+        expect(await classesIn(second, 0)).toMatch(
+          /^hello-edge-\S+=available ledger-edge-\S+=available order=available shop-order-edge-\S+=available $/,
+        ),
       { timeoutMs: 60_000 },
     );
-    expect(await (await fetch(`${second.url}/api/v1/deployments/shop-order/revisions`)).json()).toHaveLength(1);
+    for (const key of ["hello", "ledger", "shop-order"]) {
+      expect(await (await fetch(`${second.url}/api/v1/deployments/${key}/revisions`)).json(), key).toHaveLength(1);
+    }
     expect(await second.stop()).toBe(0);
     expect(processesWith(dataDir)).toEqual([]);
   }, 300_000);
 });
 
 describeWith(["kubernetes", "etcd", "kwok"], "npm start with real clusters", () => {
-  test("an example runs; kill -9 leaves no process; the next start finds all; a loss is told; the stop is whole", async () => {
+  test("examples run; kill -9 leaves no process; the next start finds all; a loss is told; the stop is whole", async () => {
     const dataDir = path.join(folder, "real");
     const flags = ["--real", "--clusters=1"];
     const first = await start(dataDir, { flags });
     expect(JSON.parse((await healthOf(first)).text)).toMatchObject({
       status: "healthy",
-      clusters: [{ name: "edge", state: "running", nodes: 2, classes: [{ phase: "available" }] }],
+      clusters: [{ name: "edge", state: "running", nodes: 2, classes: available(2) }],
     });
     first.child.kill("SIGKILL");
     await eventually(() => processesWith(dataDir).length === 0, { what: "everything to end" });
@@ -339,8 +350,9 @@ describe("the bundle", () => {
   });
 
   test("is one file that runs by itself", async () => {
-    const stack = await start(path.join(folder, "bundled"), { program: [file] });
+    const stack = await start(path.join(folder, "bundled"), { program: [file], flags: ["--clusters=1"] });
     expect((await fetch(`${stack.page_url}/readyz`)).status).toBe(200);
+    expect(stack.clusters).toHaveLength(1);
     expect(await stack.stop()).toBe(0);
   });
 

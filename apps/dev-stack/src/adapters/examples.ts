@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { parse } from "yaml";
+import { parseAllDocuments } from "yaml";
 import type { Example } from "../platform/ports.ts";
 
 const FOLDER = path.resolve(import.meta.dirname, "..", "..", "..", "..", "examples");
@@ -10,11 +10,23 @@ export function isCheckout(): boolean {
   return existsSync(path.join(FOLDER, "packages"));
 }
 
-/** The deployments that every start makes when they are not there: a class of three functions and the state they share. */
+/**
+ * What every start in a checkout deploys when it is not there, from the smallest on: one function in one cluster; an availability target and strong
+ * consistency over three; three functions and the state they share, in every cluster there is.
+ */
 export function startExamples(): readonly Example[] {
-  return [{ package: read("packages", "shop.yaml"), deployment: read("deployments", "shop-order.yaml") }];
+  if (!isCheckout()) return [];
+  return [
+    example(["hello/hello.yaml"]),
+    example(["multi-cluster/ledger.yaml"]),
+    { ...example(["packages/shop.yaml", "deployments/shop-order.yaml"]), isEverywhere: true },
+  ];
 }
 
-function read(...file: string[]): Record<string, unknown> {
-  return parse(readFileSync(path.join(FOLDER, ...file), "utf8")) as Record<string, unknown>;
+/** A package, then a deployment of it, in one file or two. */
+function example(files: readonly string[]): Example {
+  const documents = files.flatMap((file) => parseAllDocuments(readFileSync(path.join(FOLDER, file), "utf8")));
+  const [pack, deployment] = documents.map((document) => document.toJS() as Record<string, unknown>);
+  if (pack === undefined || deployment === undefined) throw new Error(`${files.join(", ")}: no package and deployment`);
+  return { package: pack, deployment };
 }

@@ -27,4 +27,6 @@ export interface PackageManagerStarter {
 export interface Example {
   readonly package: Readonly<Record<string, unknown>>;
   readonly deployment: Readonly<Record<string, unknown>>;
+  /** In every cluster of the stack, whichever the deployment names. */
+  readonly isEverywhere?: boolean;
 }

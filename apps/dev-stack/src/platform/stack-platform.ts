@@ -1,6 +1,8 @@
 import { createRestClient, type FetchPort, type RestClient } from "@oaas/contracts/rest";
 import { abortFault, Fault, isFault, retry, sleep, startDeadline, type Ambient } from "@oaas/foundation";
 import type { Progress } from "../clusters/ports.ts";
+import { sideBySide } from "../clusters/side-by-side.ts";
+import { placeExamples } from "./place-examples.ts";
 import type { DeploymentState, PackageManagerState } from "./platform-state.ts";
 import type { Example, KnownCluster, PackageManagerStarter, RunningPackageManager } from "./ports.ts";
 
@@ -12,14 +14,14 @@ export interface StackPlatformPorts {
   readonly examples: () => readonly Example[];
 }
 
-/** Patience for the example: it is shown as it is when that ends. */
+/** Patience for an example: it is shown as it is when that ends. */
 const READY_WITHIN_MS = 60_000;
 const LOOK_DEADLINE_MS = 2_000;
 const POLL_MS = 200;
 const RETRIES = 8;
 const SHOWN_DEPLOYMENTS = 20;
 
-/** The package manager of the stack, and the example that is deployed through it. */
+/** The package manager of the stack, and the examples that are deployed through it. */
 export class StackPlatform {
   readonly #ports: StackPlatformPorts;
   #manager: RunningPackageManager | undefined;
@@ -48,19 +50,27 @@ export class StackPlatform {
     const { url } = this.#manager;
     this.#url = url;
     this.#client = createRestClient({ baseUrl: url, fetch: this.#ports.fetch, clock: this.#ports.ambient.clock });
-    if (clusters.length > 0) {
-      const names = clusters.map(({ name }) => name);
-      for (const example of this.#ports.examples()) {
-        await this.#deploy(this.#client, forClusters(example, names), progress, signal).catch((thrown: unknown) => {
-          if (signal?.aborted) throw abortFault(signal);
-          progress.note(
-            `The example ${String(example.deployment["key"])} could not be deployed: ${Fault.from(thrown).message}`,
-          );
-        });
-      }
-    }
+    if (clusters.length > 0) await this.#deployExamples(this.#client, progress, signal);
     this.#isUp = true;
     return url;
+  }
+
+  /** All at once: most of the time of each is waiting for its pods. */
+  async #deployExamples(client: RestClient, progress: Progress, signal?: AbortSignal): Promise<void> {
+    const names = this.#clusters.map(({ name }) => name);
+    const examples = placeExamples(this.#ports.examples(), names);
+    const each = sideBySide(
+      progress,
+      examples.map((example) => `deployment ${keyOf(example)}`),
+    );
+    await Promise.all(
+      examples.map((example, index) =>
+        this.#deploy(client, example, each[index] ?? progress, signal).catch((thrown: unknown) => {
+          if (signal?.aborted) throw abortFault(signal);
+          progress.note(`The example ${keyOf(example)} could not be deployed: ${Fault.from(thrown).message}`);
+        }),
+      ),
+    );
   }
 
   /** How it is now; asks the package manager. Never throws. */
@@ -117,9 +127,9 @@ export class StackPlatform {
 
   /** Whatever is there is its owner's, also when it differs. */
   async #deploy(client: RestClient, example: Example, progress: Progress, signal?: AbortSignal): Promise<void> {
-    const key = String(example.deployment["key"]);
-    const reason = "the example of the local stack";
-    progress.now(`deployment ${key}`);
+    const key = keyOf(example);
+    const reason = "an example of the local stack";
+    progress.now("sent");
     await client.call("createPackage", { body: example.package, query: { reason } }).catch((thrown: unknown) => {
       if (!isFault(thrown, "already-exists")) throw thrown;
     });
@@ -132,7 +142,7 @@ export class StackPlatform {
     );
     const { timers, random } = this.#ports.ambient;
     if (!isThere) {
-      const onRetry = (fault: Fault): void => progress.now(`deployment ${key}, ${fault.message}`);
+      const onRetry = (fault: Fault): void => progress.now(`sent, ${fault.message}`);
       await retry({ timers, random, retries: RETRIES, onRetry }, () =>
         client.call("createDeployment", { body: example.deployment, query: { reason } }),
       );
@@ -145,15 +155,15 @@ export class StackPlatform {
     const endsAt = clock.monotonic() + READY_WITHIN_MS;
     for (;;) {
       const { value } = await client.call("getDeploymentStatus", { parameters: { key } });
+      if (value.condition === "Running") return progress.now("running");
       const where = value.clusters.map(({ cluster, condition }) => `${cluster} ${condition}`);
-      progress.now(`deployment ${key}, ${where.join(", ")}`);
-      if (value.condition === "Running" || clock.monotonic() > endsAt) return;
+      progress.now(`sent, ${where.join(", ")}`);
+      if (clock.monotonic() > endsAt) return;
       await sleep(timers, POLL_MS, signal);
     }
   }
 }
 
-/** An example runs in every cluster of the stack, whichever it names. */
-function forClusters(example: Example, names: readonly string[]): Example {
-  return { ...example, deployment: { ...example.deployment, target_clusters: names } };
+function keyOf({ deployment }: Example): string {
+  return String(deployment["key"]);
 }

@@ -51,7 +51,7 @@ export function linesFace({ clock, write, output }: LinesFaceOptions): Face {
   };
 }
 
-/** What comes after a comma is news of the same step. */
+/** What comes after a comma is news of the same step; several go on side by side. */
 function stepOf(text: string): string {
-  return text.split(",")[0] ?? text;
+  return text.replaceAll(/,[^·]*?(?= ·|$)/g, "");
 }

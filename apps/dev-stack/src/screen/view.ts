@@ -113,7 +113,8 @@ function whereLines({ pageUrl, dataDir, starts, rssBytes }: UpView): readonly st
 
 /** Commands to copy, each a whole line. */
 function askLines({ url, state }: UpView): readonly string[] {
-  const [deployment] = state.packageManager.deployments;
+  // The one there is most to see of.
+  const [deployment] = state.packageManager.deployments.toSorted((a, b) => b.clusters.length - a.clusters.length);
   const it = `${url}/api/v1/deployments/${deployment?.key ?? ""}`;
   const commands =
     deployment === undefined
