@@ -91,6 +91,9 @@ describe.skipIf(why !== undefined && process.env["CI"] !== "true")("screens, as 
 
   it("a class is applied with live progress, planned, watched, explained and deleted after a question", async () => {
     const hello = path.join(EXAMPLES, "hello", "hello.yaml");
+    // The stack has deployed it itself.
+    await run(`delete -f ${hello} --yes`);
+    await run("wait hello --for=delete");
     const raw = await shows("apply", `apply -f ${hello} --wait`);
     expect(raw, "the picture was drawn over at least once").toContain("A\u001B[J");
     await shows("plan", `plan -f ${hello}`);
