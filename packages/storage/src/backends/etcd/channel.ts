@@ -44,6 +44,8 @@ export class Channel {
   #connected = false;
   #streams = 0;
   #ping: Timer | undefined;
+  /** Whose answer to a ping is being waited for. */
+  #pinged: ClientHttp2Session | undefined;
 
   constructor(address: string, tls: TlsMaterial | undefined, timers: Timers) {
     this.#address = address;
@@ -90,20 +92,26 @@ export class Channel {
     };
   }
 
-  /** Drops the connection unless the peer answers a ping soon. */
+  /** Drops the connection unless the peer answers a ping soon. However many ask, one ping is under way. */
   check(): void {
     const session = this.#session;
-    if (session === undefined || session.destroyed) return;
+    if (session === undefined || session.destroyed || session === this.#pinged) return;
     if (session.connecting) {
       session.destroy();
       return;
     }
+    this.#pinged = session;
     const tooLate = this.#timers.after(PONG_WITHIN_MS, () => session.destroy());
-    session.once("close", () => tooLate.cancel());
-    try {
-      session.ping(() => tooLate.cancel());
-    } catch {
+    const answered = (): void => {
       tooLate.cancel();
+      session.off("close", answered);
+      if (this.#pinged === session) this.#pinged = undefined;
+    };
+    session.once("close", answered);
+    try {
+      if (!session.ping(answered)) answered();
+    } catch {
+      answered();
     }
   }
 
@@ -152,6 +160,8 @@ export class Channel {
     this.#session = session;
     this.#connected = false;
     session.on("connect", () => {
+      // Node tells it also of a session that was given up while it connected.
+      if (session.destroyed) return;
       if (this.#session === session) this.#connected = true;
       session.setLocalWindowSize(WINDOW_BYTES * 8);
     });
