@@ -115,7 +115,7 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
     context: ports.context,
     authorize: everyAuthorizer([
       ...(config.security.mtls ? [certificateAuthorizer()] : []),
-      bearerAuthorizer(() => [secrets.current().token].filter((token) => token !== undefined)),
+      bearerAuthorizer(() => secrets.current().tokens),
     ]),
   });
   const http = createEndpoints({

@@ -184,10 +184,29 @@ test("what an older chart sets is understood", () => {
   expect(config.place.isEdge).toBe(true);
 });
 
+test.each([
+  { why: "one", text: "a.b-c_d~e+f/g==", tokens: ["a.b-c_d~e+f/g=="] },
+  { why: "several, by commas", text: "one, two,", tokens: ["one", "two"] },
+  { why: "several, by lines", text: "one\r\n\ntwo", tokens: ["one", "two"] },
+])("tokens: $why", ({ text, tokens }) => {
+  const parsed = parseConfig(crmConfig, { env: { OPRC_CRM_SECURITY_TOKEN: text } });
+  expect(parsed.ok && parsed.value.security.tokens).toEqual(tokens);
+});
+
+test.each([
+  { why: "nothing but separators would let everybody in", text: " , ,", says: "holds no token" },
+  { why: "no header can carry it", text: "good,s3cret word", says: "token 2 has a character" },
+])("tokens refused: $why", ({ text, says }) => {
+  const parsed = parseConfig(crmConfig, { env: { OPRC_CRM_SECURITY_TOKEN: text } });
+  const told = parsed.ok ? "" : JSON.stringify(parsed.error);
+  expect(told).toContain(says);
+  expect(told).not.toContain("s3cret");
+});
+
 test("the token may stand in a file and is never shown", () => {
   const sources = { env: { OPRC_CRM_SECURITY_TOKEN_FILE: "/t" }, readFile: () => "s3cret\n" };
   const parsed = parseConfig(crmConfig, sources);
-  expect(parsed.ok && parsed.value.security.token).toBe("s3cret");
+  expect(parsed.ok && parsed.value.security.tokens).toEqual(["s3cret"]);
   const shown = configReportText(configReport(crmConfig, sources));
   expect(shown).toContain("OPRC_CRM_SECURITY_TOKEN");
   expect(shown).not.toContain("s3cret");

@@ -22,6 +22,24 @@ const namespaceScope: Kind<NamespaceScope> = {
   fromDefault: (scope) => scope,
 };
 
+/** Tokens as a header can carry them. Never none: a lock without a key must not be taken for no lock. */
+const bearerTokens: Kind<readonly string[]> = {
+  label: "text, or several separated by commas or lines",
+  echo: false,
+  parse: (text) => {
+    const tokens = text
+      .split(/[,\r\n]/)
+      .map((token) => token.trim())
+      .filter((token) => token !== "");
+    if (tokens.length === 0) return wrong("holds no token", "write one, or leave the variable out");
+    const bad = tokens.findIndex((token) => !/^[\x21-\x7e]+$/.test(token));
+    if (bad < 0) return ok(tokens);
+    return wrong(`token ${bad + 1} has a character that a header cannot carry`, "use letters, digits and -._~+/=");
+  },
+  show: (tokens) => tokens.join(","),
+  fromDefault: (tokens) => tokens,
+};
+
 /** A page's origin as browsers send it, or * for all. */
 const webOrigin: Kind<string> = {
   label: "* | origin",
@@ -282,13 +300,13 @@ const variables = {
       .path()
       .optional()
       .doc("Authorities whose certificates callers may show, PEM."),
-    token: env("OPRC_CRM_SECURITY_TOKEN")
-      .string()
+    tokens: env("OPRC_CRM_SECURITY_TOKEN")
+      .as(bearerTokens)
       .secret()
       .optional()
       .alias("OPRC_CRM_TOKEN")
       .doc(
-        "Bearer token that callers must send. Health and reflection stay open. Without it every caller is let in. From a file it is read again when that changes.",
+        "Bearer token that callers must send, or several of which any will do, so that one can be replaced without a gap. Health and reflection stay open. Without it every caller is let in. From a file, one in each line, it is read again when that changes.",
       ),
   },
   leaderElection: {

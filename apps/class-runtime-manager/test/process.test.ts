@@ -171,9 +171,12 @@ describeOnTarget("the manager as a process", { needs: ["kubectl"] }, () => {
     const headers = { authorization: "Bearer first" };
     await eventually(async () => (await deploymentsOf(crm).listClassRuntimes({}, { headers })).items.length > 0);
     expect(await accepts("second")).toBe(false);
-    writeFileSync(file, "second\n");
+    writeFileSync(file, "first\nsecond\n");
     await eventually(() => accepts("second"), { timeoutMs: 60_000, what: "the second token to count" });
-    expect(await accepts("first")).toBe(false);
+    expect(await accepts("first"), "until it is taken out").toBe(true);
+    writeFileSync(file, "second\n");
+    await eventually(async () => !(await accepts("first")), { timeoutMs: 60_000, what: "the first to be refused" });
+    expect(await accepts("second")).toBe(true);
     stranger.close();
     expect(await crm.stop()).toBe(0);
   });

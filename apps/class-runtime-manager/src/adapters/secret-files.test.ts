@@ -35,29 +35,40 @@ function following(first: string) {
 
 test("a token that is written anew counts without a restart", async () => {
   const { secrets, write, changes } = following("one\n");
-  expect(secrets.current().token).toBe("one");
+  expect(secrets.current().tokens).toEqual(["one"]);
   await write("two\n");
-  expect(secrets.current().token).toBe("two");
+  expect(secrets.current().tokens).toEqual(["two"]);
   await write("two\n");
   expect(changes).toHaveLength(1);
+});
+
+test("the old and the new token both count while both stand there, so that a change has no gap", async () => {
+  const { secrets, write, changes } = following("old\n");
+  await write("old\nnew\n");
+  expect(secrets.current().tokens).toEqual(["old", "new"]);
+  await write("new\n");
+  expect(secrets.current().tokens).toEqual(["new"]);
+  expect(changes).toHaveLength(2);
 });
 
 test.each([
   { why: "a file that is gone", content: undefined },
   { why: "an empty file", content: "" },
+  { why: "a file of empty lines", content: "\n , \n" },
+  { why: "a file with something that cannot be sent", content: "two words" },
 ])("$why does not open the door; the next token counts again", async ({ content }) => {
   const { secrets, write, faults } = following("one");
   await write(content);
   await write(content);
-  expect(secrets.current().token).toBe("one");
+  expect(secrets.current().tokens).toEqual(["one"]);
   expect(faults.length).toBeLessThanOrEqual(1);
   await write("two");
-  expect(secrets.current().token).toBe("two");
+  expect(secrets.current().tokens).toEqual(["two"]);
 });
 
 test("closed, it looks no more", async () => {
   const { secrets, write } = following("one");
   secrets.close();
   await write("two");
-  expect(secrets.current().token).toBe("one");
+  expect(secrets.current().tokens).toEqual(["one"]);
 });

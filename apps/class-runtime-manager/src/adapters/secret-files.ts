@@ -3,8 +3,8 @@ import type { CrmConfig } from "../config.ts";
 
 /** The secrets that count now. */
 export interface Secrets {
-  /** What callers must send; undefined when nothing was configured. */
-  readonly token: string | undefined;
+  /** Of which callers must send one; empty when nothing was configured. */
+  readonly tokens: readonly string[];
   /** What we send to the package manager. */
   readonly pmToken: string | undefined;
 }
@@ -37,9 +37,10 @@ export function followSecrets({ config, reread, timers, changed, failed }: Follo
   const look = (): void => {
     try {
       const found = secretsOf(reread());
-      const next = { token: found.token ?? secrets.token, pmToken: found.pmToken ?? secrets.pmToken };
+      const tokens = found.tokens.length > 0 ? found.tokens : secrets.tokens;
+      const next = { tokens, pmToken: found.pmToken ?? secrets.pmToken };
       hasFailed = false;
-      if (next.token !== secrets.token || next.pmToken !== secrets.pmToken) {
+      if (next.tokens.join() !== secrets.tokens.join() || next.pmToken !== secrets.pmToken) {
         secrets = next;
         changed();
       }
@@ -54,5 +55,5 @@ export function followSecrets({ config, reread, timers, changed, failed }: Follo
 }
 
 function secretsOf({ security, pm }: CrmConfig): Secrets {
-  return { token: security.token, pmToken: pm.token };
+  return { tokens: security.tokens ?? [], pmToken: pm.token };
 }
