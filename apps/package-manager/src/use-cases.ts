@@ -1,4 +1,5 @@
 import type { FindingWire } from "@oaas/contracts/rest";
+import type { Awaitable } from "@oaas/foundation";
 import type {
   ClassDefinition,
   ClassDeployment,
@@ -139,7 +140,8 @@ export interface Registry {
     call: Call,
     options: Versioned & { readonly cascade?: boolean },
   ): Promise<"deleted" | "accepted">;
-  get(name: PackageName): Promise<WithVersion<RegisteredPackage>>;
+  /** At once where the store can; a promise that rejects when there is none. */
+  get(name: PackageName): Awaitable<WithVersion<RegisteredPackage>>;
   list(query: PackageQuery): Promise<ListPage<RegisteredPackage>>;
   revisions(name: PackageName, page: PageRequest): Promise<ListPage<Revision>>;
   revision(name: PackageName, revision: number): Promise<Revision & { readonly package: Package }>;
@@ -198,7 +200,8 @@ export interface Deployments {
   remove(key: DeploymentKey, call: Call, options: Versioned & { readonly cluster?: ClusterName }): Promise<Deletion>;
   rollBack(key: DeploymentKey, revision: number, call: Call, options: Versioned): Promise<Acknowledgement>;
   cancel(key: DeploymentKey, call: Call): Promise<void>;
-  get(key: DeploymentKey): Promise<WithVersion<ObservedDeployment>>;
+  /** At once where the store can; a promise that rejects when there is none. */
+  get(key: DeploymentKey): Awaitable<WithVersion<ObservedDeployment>>;
   list(query: DeploymentQuery): Promise<ListPage<ObservedDeployment>>;
   revisions(key: DeploymentKey, page: PageRequest): Promise<ListPage<DeploymentRevision>>;
   revision(key: DeploymentKey, revision: number): Promise<DeploymentRevision>;

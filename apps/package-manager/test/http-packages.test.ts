@@ -21,6 +21,15 @@ let count = 0;
 const fresh = (): string => `pkg-${(count += 1)}`;
 
 describe("packages over HTTP", () => {
+  test("texts of any language are answered as they came, with their length in bytes", async () => {
+    const name = fresh();
+    const description = "größer ☃ \u{1F600}";
+    await pm.call("POST", "/api/v1/packages", { body: echoPackage(name, { metadata: { description } }) });
+    const read = await pm.call("GET", `/api/v1/packages/${name}`, { headers: { "accept-encoding": "identity" } });
+    expect(read).toMatchObject({ status: 200, json: { metadata: { description } } });
+    expect(read.headers.get("content-length")).toBe(String(Buffer.byteLength(read.text)));
+  });
+
   test("created, read with an ETag, updated on that version only, rolled back, deleted", async () => {
     const name = fresh();
     const created = await pm.call("POST", "/api/v1/packages?reason=first", { body: echoPackage(name) });

@@ -19,6 +19,8 @@ export interface HistogramSpec<L extends string = never> extends MetricSpec<L> {
 /** Only goes up. */
 export interface Counter<L extends string = never> {
   add(by: number, ...labels: LabelArguments<L>): void;
+  /** One series of it, for paths so busy that to look it up would show. It must not be removed. */
+  series(...labels: LabelArguments<L>): Pick<Counter, "add">;
   /** Forgets a series whose subject is gone. */
   remove(...labels: LabelArguments<L>): void;
 }
@@ -34,6 +36,8 @@ export interface Gauge<L extends string = never> {
 /** Counts observations by size. */
 export interface Histogram<L extends string = never> {
   observe(value: number, ...labels: LabelArguments<L>): void;
+  /** One series of it, as `Counter.series`. */
+  series(...labels: LabelArguments<L>): Pick<Histogram, "observe">;
   /** Forgets a series whose subject is gone. */
   remove(...labels: LabelArguments<L>): void;
 }
@@ -52,7 +56,7 @@ const nothing = (): void => undefined;
 
 /** Measures nothing. */
 export const NOOP_METER: Meter = {
-  counter: () => ({ add: nothing, remove: nothing }),
+  counter: () => ({ add: nothing, series: () => ({ add: nothing }), remove: nothing }),
   gauge: () => ({ set: nothing, add: nothing, remove: nothing }),
-  histogram: () => ({ observe: nothing, remove: nothing }),
+  histogram: () => ({ observe: nothing, series: () => ({ observe: nothing }), remove: nothing }),
 };

@@ -16,6 +16,8 @@ export interface KeyValueStore {
   revision(options?: CallOptions): Promise<number>;
   /** The entry as of now, or undefined. */
   get(key: string, options?: ReadOptions): Promise<Entry | undefined>;
+  /** As `get`, at once: only of backends that have everything at hand. */
+  peek?(key: string): Entry | undefined;
   /** Several entries of one and the same revision, in the order asked for; at most `MAX_OPERATIONS`. */
   getMany(keys: readonly string[], options?: ReadOptions): Promise<(Entry | undefined)[]>;
   /** One page of a range in key order. Pages of one `atRevision` together are a consistent picture. */

@@ -9,7 +9,8 @@ import type { PmConfig } from "../config.ts";
 /** The store that the configuration names. */
 export function openStore({ storage }: Pick<PmConfig, "storage">, ambient: Ambient, logger: Logger): KeyValueStore {
   if (storage.type === "sqlite") return openSqliteStore({ ambient, file: storage.file });
-  if (storage.type === "memory") return openMemoryStore({ ambient, tell: (news) => void ambient.timers.after(0, news) });
+  if (storage.type === "memory")
+    return openMemoryStore({ ambient, tell: (news) => void ambient.timers.after(0, news) });
   const {
     etcdUsername: username,
     etcdPassword: password,

@@ -83,7 +83,7 @@ describe("a package and its deployments", () => {
             await world.drive(Promise.all(answers));
             await world.pass(5_000);
             const isDeployed = (await service.keysOf(SHOP)).length > 0;
-            const isThere = await settled(registry.get(SHOP));
+            const isThere = await settled(Promise.resolve(registry.get(SHOP)));
             if (isDeployed) expect(isThere).toBe("done");
           });
         },

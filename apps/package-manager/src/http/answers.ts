@@ -64,8 +64,9 @@ export class Answers {
     head.push("content-type", reply.content?.type ?? JSON_TYPE);
     const encoding = worthCompressing(body) ? encodingFor(request.headers["accept-encoding"]) : undefined;
     if (encoding === undefined) {
-      head.push("content-length", String(reply.jsonBytes ?? Buffer.byteLength(body)));
-      this.#write(response, reply.status, head, body);
+      const bytes = reply.jsonBytes ?? Buffer.byteLength(body);
+      head.push("content-length", String(bytes));
+      this.#write(response, reply.status, head, body, bytes);
       return;
     }
     void compressed(body, encoding).then(
@@ -77,9 +78,12 @@ export class Answers {
     );
   }
 
-  #write(response: ServerResponse, status: number, head: string[], body?: string | Buffer): void {
+  #write(response: ServerResponse, status: number, head: string[], body?: string | Buffer, bytes?: number): void {
     if (this.#leaving) head.push("connection", "close");
-    response.writeHead(status, head).end(body);
+    response.writeHead(status, head);
+    // As many bytes as characters: then each is one, and need not be looked at again to be written.
+    if (typeof body === "string" && bytes === body.length) response.end(body, "latin1");
+    else response.end(body);
   }
 
   #stream(

@@ -1,4 +1,4 @@
-import type { Meter } from "@oaas/observability";
+import type { Counter, Histogram, Meter } from "@oaas/observability";
 
 /** What is measured of requests. */
 export function httpMetrics(meter: Meter): { observe(operation: string, status: number, seconds: number): void } {
@@ -13,19 +13,31 @@ export function httpMetrics(meter: Meter): { observe(operation: string, status: 
     labels: ["operation"],
     buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60],
   });
-  // Labels are the same for each request of an operation, and every request passes here.
-  const known = new Map<string, Map<number, { readonly operation: string; readonly status: string }>>();
-  const labelsOf = (operation: string, status: number) => {
+  // Every request passes here: the series of an operation and a status are looked up once.
+  const known = new Map<string, Map<number, Series>>();
+  const seriesOf = (operation: string, status: number): Series => {
     let byStatus = known.get(operation);
     if (byStatus === undefined) known.set(operation, (byStatus = new Map()));
-    let labels = byStatus.get(status);
-    if (labels === undefined) byStatus.set(status, (labels = { operation, status: String(status) }));
-    return labels;
+    let series = byStatus.get(status);
+    if (series === undefined) {
+      series = {
+        requests: requests.series({ operation, status: String(status) }),
+        durations: durations.series({ operation }),
+      };
+      byStatus.set(status, series);
+    }
+    return series;
   };
   return {
     observe: (operation, status, seconds) => {
-      requests.add(1, labelsOf(operation, status));
-      durations.observe(seconds, { operation });
+      const series = seriesOf(operation, status);
+      series.requests.add(1);
+      series.durations.observe(seconds);
     },
   };
+}
+
+interface Series {
+  readonly requests: Pick<Counter, "add">;
+  readonly durations: Pick<Histogram, "observe">;
 }

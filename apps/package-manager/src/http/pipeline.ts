@@ -124,7 +124,8 @@ export class Pipeline {
       const query = operation.readQuery?.(incoming.query);
       changes &&= !isDryRun(query);
       const request = read(operation, incoming, query, { caller: caller.name, correlationId });
-      reply = await this.#carryOut(operation, incoming, request, changes);
+      const carried = this.#carryOut(operation, incoming, request, changes);
+      reply = carried instanceof Promise ? await carried : carried;
     } catch (thrown) {
       ({ fault: failed, reply } = this.refuse(thrown, incoming.url, correlationId));
     }

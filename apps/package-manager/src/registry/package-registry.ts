@@ -4,10 +4,12 @@ import {
   Fault,
   invalidArgument,
   notFound,
+  onceThere,
   pathOf,
   ROOT_PATH,
   timestamp,
   type Ambient,
+  type Awaitable,
   type Violation,
 } from "@oaas/foundation";
 import type { ClassDeployment, Package, PackageName } from "@oaas/models";
@@ -210,10 +212,12 @@ export class PackageRegistry implements Registry {
     });
   }
 
-  async get(name: PackageName): Promise<WithVersion<RegisteredPackage>> {
-    const stored = await this.#packages.get(name);
-    if (!stored) throw notFound("package", name);
-    return { value: registered(stored.record), version: stored.revision };
+  get(name: PackageName): Awaitable<WithVersion<RegisteredPackage>> {
+    return onceThere(this.#packages.find(name), (stored) =>
+      stored
+        ? { value: registered(stored.record), version: stored.revision }
+        : Promise.reject(notFound("package", name)),
+    );
   }
 
   /** A package, and the part of a transaction by which something comes to need it: it fails when the package changed. */

@@ -54,7 +54,7 @@ test("a rehearsal tells what the write then does, is refused for what it is refu
       await registry.start();
       for (const { input, isUpdate, target, seen } of all) {
         const name = target === "own" ? input.name : (target as typeof input.name);
-        const known = await registry.get(name).catch(() => undefined);
+        const known = await Promise.resolve(registry.get(name)).catch(() => undefined);
         const ifVersion = seen === "now" ? known?.version : seen === "stale" ? 0 : undefined;
         const how = ifVersion === undefined ? {} : { ifVersion };
         const before = await store.revision();

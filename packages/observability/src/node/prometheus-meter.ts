@@ -59,6 +59,14 @@ export function createPrometheusMeter(options: PrometheusMeterOptions = {}): Pro
         add: (by, labels?: Labels<L>) => {
           if (isCountable(spec, by)) series.of(labels).value += by;
         },
+        series: (labels?: Labels<L>) => {
+          const amount = series.of(labels);
+          return {
+            add: (by) => {
+              if (isCountable(spec, by)) amount.value += by;
+            },
+          };
+        },
         remove: (labels?: Labels<L>) => series.remove(labels),
       };
     },
@@ -78,7 +86,15 @@ export function createPrometheusMeter(options: PrometheusMeterOptions = {}): Pro
       const metric = declare("histogram", spec, () => new HistogramMetric(spec, { strict, maxSeries }));
       return {
         observe: (value, labels?: Labels<L>) => {
-          if (isCountable(spec, value)) metric.observe(value, labels);
+          if (isCountable(spec, value)) metric.observe(value, metric.series.of(labels));
+        },
+        series: (labels?: Labels<L>) => {
+          const distribution = metric.series.of(labels);
+          return {
+            observe: (value) => {
+              if (isCountable(spec, value)) metric.observe(value, distribution);
+            },
+          };
         },
         remove: (labels?: Labels<L>) => metric.series.remove(labels),
       };

@@ -64,8 +64,7 @@ export class HistogramMetric implements PrometheusMetric {
     this.series = new LabelSeries(spec, options, () => ({ counts: new Float64Array(size), sum: 0 }));
   }
 
-  observe(value: number, labels: Readonly<Record<string, string>> | undefined): void {
-    const distribution = this.series.of(labels);
+  observe(value: number, distribution: Distribution): void {
     const { counts } = distribution;
     const { buckets } = this.#spec;
     let bucket = 0;

@@ -45,11 +45,13 @@ export function createRecordingMeter(): RecordingMeter {
   return {
     counter: (spec) => {
       declare("counter", spec);
+      const count = (by: number, labels?: AnyLabels): void => {
+        if (!(by >= 0)) throw new RangeError(`${spec.name} is a counter and cannot grow by ${by}`);
+        add(spec, by, labels);
+      };
       return {
-        add: (by, labels?: AnyLabels) => {
-          if (!(by >= 0)) throw new RangeError(`${spec.name} is a counter and cannot grow by ${by}`);
-          add(spec, by, labels);
-        },
+        add: count,
+        series: (labels?: AnyLabels) => ({ add: (by) => count(by, labels) }),
         remove: (labels?: AnyLabels) => void values.delete(keyOf(spec, labels)),
       };
     },
@@ -63,11 +65,13 @@ export function createRecordingMeter(): RecordingMeter {
     },
     histogram: (spec) => {
       declare("histogram", spec);
+      const observe = (value: number, labels?: AnyLabels): void => {
+        const key = keyOf(spec, labels);
+        observed.set(key, [...(observed.get(key) ?? []), value]);
+      };
       return {
-        observe: (value, labels?: AnyLabels) => {
-          const key = keyOf(spec, labels);
-          observed.set(key, [...(observed.get(key) ?? []), value]);
-        },
+        observe,
+        series: (labels?: AnyLabels) => ({ observe: (value) => observe(value, labels) }),
         remove: (labels?: AnyLabels) => void observed.delete(keyOf(spec, labels)),
       };
     },

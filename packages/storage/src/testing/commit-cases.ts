@@ -33,6 +33,15 @@ export function commitCases(options: SuiteOptions): void {
       });
     });
 
+    testStore("what can be read at once is what is read by waiting", async ({ store }) => {
+      if (store.peek === undefined) return;
+      expect(store.peek("k")).toBeUndefined();
+      await store.commit({ writes: [put("k", "1")] });
+      expect(store.peek("k")).toEqual(await store.get("k"));
+      await store.close();
+      expect(() => store.peek?.("k")).toThrow("closed");
+    });
+
     testStore("applies all writes of a transaction as one revision", async ({ store }) => {
       await store.commit({ writes: [put("old/1"), put("old/2"), put("older"), put("gone")] });
       const { revision, changed } = await store.commit({

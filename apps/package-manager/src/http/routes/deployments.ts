@@ -1,4 +1,4 @@
-import { invalidArgument } from "@oaas/foundation";
+import { invalidArgument, onceThere } from "@oaas/foundation";
 import type { ClusterName, DeploymentKey } from "@oaas/models";
 import { planToWire } from "../../planner/plan-view.ts";
 import type { Acknowledgement, Deployments, StatusReader } from "../../use-cases.ts";
@@ -91,10 +91,12 @@ export function deploymentHandlers(deployments: Deployments, status: StatusReade
         ...(cluster === undefined ? {} : { env: cluster, cluster }),
       });
     },
-    getDeployment: async ({ parameters }) => {
-      const { value, version } = await deployments.get(keyIn(parameters));
-      return { status: 200, json: deploymentJson(value), headers: { etag: etagOf(version) } };
-    },
+    getDeployment: ({ parameters }) =>
+      onceThere(deployments.get(keyIn(parameters)), ({ value, version }) => ({
+        status: 200,
+        json: deploymentJson(value),
+        headers: { etag: etagOf(version) },
+      })),
     listDeployments: async ({ query }) => {
       const {
         package_name: packageName,

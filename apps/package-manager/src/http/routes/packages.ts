@@ -1,4 +1,5 @@
 import { packageToWire } from "@oaas/contracts/rest";
+import { onceThere } from "@oaas/foundation";
 import type { PackageName } from "@oaas/models";
 import type { Registry } from "../../use-cases.ts";
 import { json, type Handlers } from "../handler.ts";
@@ -46,10 +47,13 @@ export function packageHandlers(registry: Registry): Handlers<PackageOperation> 
       const message = "its deployments are being deleted first";
       return accepted({ id: name, message }, `/api/v1/packages/${encodeURIComponent(name)}`);
     },
-    getPackage: async ({ parameters }) => {
-      const { value, version } = await registry.get(nameIn(parameters));
-      return { status: 200, json: value.json, jsonBytes: value.jsonBytes, headers: { etag: etagOf(version) } };
-    },
+    getPackage: ({ parameters }) =>
+      onceThere(registry.get(nameIn(parameters)), ({ value, version }) => ({
+        status: 200,
+        json: value.json,
+        jsonBytes: value.jsonBytes,
+        headers: { etag: etagOf(version) },
+      })),
     listPackages: async ({ query }) => {
       const { name_pattern: namePattern, disabled, tags, sort } = query;
       const page = await registry.list({

@@ -47,6 +47,11 @@ export class LocalHandle implements KeyValueStore {
     return readOne(this.#engine(options), key, options?.atRevision);
   }
 
+  peek(key: string): Entry | undefined {
+    checkReadKey(key);
+    return readOne(this.#engine(undefined), key);
+  }
+
   async getMany(keys: readonly string[], options?: ReadOptions): Promise<(Entry | undefined)[]> {
     checkKeys(keys);
     return readMany(this.#engine(options), keys, options?.atRevision);
