@@ -23,7 +23,7 @@ beforeEach(async () => {
   pings = 0;
   warnings = [];
   process.on("warning", noteWarning);
-  server = createServer();
+  server = createServer({ maxSessionMemory: 4096, settings: { initialWindowSize: 1_000_000 } });
   server.on("session", (session) => {
     sessions.push(session);
     session.on("ping", () => (pings += 1));
@@ -34,8 +34,8 @@ beforeEach(async () => {
     stream.resume();
     stream.on("end", () => stream.end(frame(Buffer.from("pong"))));
   });
-  wire = createTcpServer((near) => {
-    const far = connect(portOf(server), "127.0.0.1");
+  wire = createTcpServer({ noDelay: true }, (near) => {
+    const far = connect({ port: portOf(server), host: "127.0.0.1", noDelay: true });
     sockets.push(near, far);
     for (const socket of [near, far]) socket.on("error", () => undefined);
     near.pipe(far).pipe(near);
@@ -69,6 +69,12 @@ test("many who doubt the connection at the same time send one ping", async () =>
   await answered();
   expect(pings).toBe(1);
   expect(warnings).toEqual([]);
+});
+
+test("many large calls at the same time are all answered", async () => {
+  const large = Buffer.alloc(200_000);
+  const answers = Array.from({ length: 80 }, () => channel.unary("/x/Y", large, {}).answer.then(String));
+  expect(new Set(await Promise.all(answers))).toEqual(new Set(["pong"]));
 });
 
 test("a connection that is given up at any moment while it is made fails its calls and nothing else", async () => {

@@ -14,6 +14,8 @@ import { GrpcCode, GrpcFailure } from "./grpc-failure.ts";
 const PING_EVERY_MS = 8000;
 const PONG_WITHIN_MS = 4000;
 const WINDOW_BYTES = 1024 * 1024;
+/** Node resets streams of a session that holds more than this; its own 10 are a hundred packages written at the same time. */
+const SESSION_MEGABYTES = 4096;
 const NOTHING = Buffer.alloc(0);
 
 export interface UnaryCall {
@@ -155,6 +157,7 @@ export class Channel {
     if (known !== undefined && !known.closed && !known.destroyed) return known;
     const session = connect(`${this.#tls === undefined ? "http" : "https"}://${this.#address}`, {
       ...this.#tls,
+      maxSessionMemory: SESSION_MEGABYTES,
       settings: { initialWindowSize: WINDOW_BYTES, enablePush: false },
     });
     this.#session = session;
