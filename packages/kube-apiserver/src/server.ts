@@ -5,7 +5,6 @@ import type { ClusterObjects, ServerController } from "./controllers/cluster-obj
 import { DefinitionController } from "./kinds/definition-controller.ts";
 import { withDefinitionRules } from "./kinds/definition-rules.ts";
 import type { Kind } from "./kinds/kind.ts";
-import { withLifeCycleRules } from "./kinds/life-cycle-rules.ts";
 import { KindRegistry } from "./kinds/kind-registry.ts";
 import { statusAnswer } from "./request/answers.ts";
 import { serverPages } from "./request/server-pages.ts";
@@ -70,7 +69,7 @@ export class ApiServer implements Api {
       ...(historyLimit === undefined ? {} : { historyLimit }),
     });
     const world: World = { store: this.store, clock, timers, ids };
-    this.kinds = new KindRegistry(withDefinitionRules(withLifeCycleRules(options.kinds)));
+    this.kinds = new KindRegistry(withDefinitionRules(options.kinds));
     this.objects = new ServerObjects(world, this.kinds);
     this.#definitions = new DefinitionController(world, this.kinds, this.objects);
     this.#prepare = options.prepare;

@@ -1,5 +1,6 @@
 import { err, ok, type Clock, type Ids, type Result } from "@oaas/foundation";
 import { invalidStatus, type FieldError, type JsonObject, type Status } from "@oaas/kube-core";
+import { wholeSeconds } from "../controllers/objects/time.ts";
 import { hasObject, numberAt, objectAt, textAt, textsAt } from "../kinds/json-access.ts";
 import { invalid } from "../kinds/validation/field-errors.ts";
 import { badRequest, notFound } from "../request/refusals.ts";
@@ -169,8 +170,4 @@ function durationErrors(seconds: number): readonly FieldError[] {
   return seconds > LONGEST_SECONDS
     ? [invalid(field, seconds, "may not specify a duration larger than 2^32 seconds")]
     : [];
-}
-
-function wholeSeconds(milliseconds: number): string {
-  return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
 }

@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { isJsonObject, type JsonObject } from "@oaas/kube-core";
+import { textAt } from "../kinds/json-access.ts";
 
 export const ISSUER = "https://kubernetes.default.svc";
 const HEADER = encoded({ alg: "HS256" });
@@ -56,10 +57,10 @@ export class ServiceAccountTokens {
     if (!isJsonObject(inner) || now >= expiresAt || now < Number(claims["nbf"]) * 1000) return undefined;
     const audiences = Array.isArray(claims["aud"]) ? claims["aud"].map(String) : [];
     return {
-      namespace: textOf(inner, "namespace"),
-      name: textOf(account, "name"),
-      uid: textOf(account, "uid"),
-      tokenId: textOf(claims, "jti"),
+      namespace: textAt(inner, "namespace"),
+      name: textAt(account, "name"),
+      uid: textAt(account, "uid"),
+      tokenId: textAt(claims, "jti"),
       audiences,
       expiresAt,
     };
@@ -72,11 +73,6 @@ export class ServiceAccountTokens {
 
 function encoded(value: object): string {
   return Buffer.from(JSON.stringify(value)).toString("base64url");
-}
-
-function textOf(object: JsonObject, name: string): string {
-  const value = object[name];
-  return typeof value === "string" ? value : "";
 }
 
 /** Compares without telling by its time how much was right. */

@@ -4,6 +4,7 @@ import { KIND_DATA } from "../kinds/kind-data.ts";
 import { badRequest, invalid } from "../request/refusals.ts";
 import { apiVersionOf, isBuiltIn } from "../verbs/world.ts";
 import type { OfKind } from "./admitted-body.ts";
+import { textAt } from "../kinds/json-access.ts";
 import { nameOf } from "./metadata.ts";
 
 /** The object with its type, when it says none or the right one; refused as the real server does otherwise. */
@@ -17,7 +18,7 @@ export function typedBody(of: OfKind, sent: JsonObject): Result<JsonObject, Stat
 
 function builtInBody(of: OfKind, sent: JsonObject, apiVersion: string): Result<JsonObject, Status> {
   const { kind } = of.kind;
-  const [said, saidVersion] = [textOf(sent["kind"]) || kind, textOf(sent["apiVersion"]) || apiVersion];
+  const [said, saidVersion] = [textAt(sent, "kind") || kind, textAt(sent, "apiVersion") || apiVersion];
   if (said === kind && saidVersion === apiVersion) return ok({ ...sent, kind, apiVersion });
   const version = saidVersion.split("/").at(-1) ?? "";
   if (said === kind && isOldVersion(of, saidVersion)) return err(badRequest(otherVersion(saidVersion, apiVersion)));
@@ -70,7 +71,7 @@ function packageOf(group: string): string {
 
 function customBody(of: OfKind, sent: JsonObject, apiVersion: string): Result<JsonObject, Status> {
   const { kind, group } = of.kind;
-  const [said, saidVersion] = [textOf(sent["kind"]), textOf(sent["apiVersion"])];
+  const [said, saidVersion] = [textAt(sent, "kind"), textAt(sent, "apiVersion")];
   if (said === "") {
     const text = JSON.stringify(sent);
     const why = `Object 'Kind' is missing in '${text}' (${text})`;
@@ -85,8 +86,4 @@ function customBody(of: OfKind, sent: JsonObject, apiVersion: string): Result<Js
     message: `Invalid value: ${JSON.stringify(said)}: must be ${kind}`,
   };
   return err(invalid({ group, kind: said }, nameOf(sent), [error]));
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }

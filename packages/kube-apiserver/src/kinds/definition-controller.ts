@@ -8,7 +8,8 @@ import {
 } from "@oaas/kube-core";
 import type { ClusterObjects } from "../controllers/cluster-objects.ts";
 import { deleteObject } from "../verbs/delete-object.ts";
-import { wholeSeconds, type World } from "../verbs/world.ts";
+import { wholeSeconds } from "../controllers/objects/time.ts";
+import type { World } from "../verbs/world.ts";
 import { customKind } from "./crd-kinds.ts";
 import { asDefinition, CLEANUP_FINALIZER, DEFINITIONS } from "./definition-rules.ts";
 import type { KindRegistry } from "./kind-registry.ts";

@@ -7,6 +7,7 @@ import {
   type JsonValue,
 } from "@oaas/kube-core";
 import { definitionErrors, definitionUpdateErrors } from "./definition-errors.ts";
+import { objectAt } from "./json-access.ts";
 import type { Kind, KindRules } from "./kind.ts";
 
 /** Keeps a definition until all its objects are gone. */
@@ -119,9 +120,4 @@ function withCleanup(object: JsonObject): JsonObject {
 
 function metadataOf(object: JsonObject): JsonObject {
   return objectAt(object, "metadata");
-}
-
-function objectAt(object: JsonObject, name: string): JsonObject {
-  const value = object[name];
-  return isJsonObject(value) ? value : {};
 }

@@ -46,6 +46,8 @@ const CHECKED_AGAIN: ReadonlySet<string> = new Set([
   "rbac.authorization.k8s.io/rolebindings",
   "rbac.authorization.k8s.io/roles",
 ]);
+/** Whose dependents stay when nothing is said: from before there was garbage collection. */
+const ORPHANS_BY_DEFAULT: ReadonlySet<string> = new Set(["/replicationcontrollers", "batch/jobs"]);
 const ALL_BUT_MANAGERS = ["labels", "annotations", "finalizers", "ownerReferences"];
 
 /** Metadata that a write of the status does not touch, where it is not the whole of it that such a write may change. */
@@ -62,7 +64,14 @@ const KEPT_BY_STATUS: Readonly<Record<string, KindRules["keptByStatus"]>> = {
 
 type Habits = Pick<
   KindRules,
-  "allowsUnconditionalUpdate" | "createsOnUpdate" | "answersDeletedObject" | "isCheckedAgain" | "keptByStatus"
+  | "allowsUnconditionalUpdate"
+  | "createsOnUpdate"
+  | "answersDeletedObject"
+  | "isCheckedAgain"
+  | "keptByStatus"
+  | "orphansByDefault"
+  | "keepsNewStatus"
+  | "isGraceful"
 > &
   Partial<Pick<KindRules, "graceSeconds" | "isHeld" | "markedForDeletion">>;
 
@@ -74,6 +83,9 @@ export function writeHabits(kind: string): Habits {
     answersDeletedObject: SHOWN_WHEN_DELETED.has(kind),
     isCheckedAgain: CHECKED_AGAIN.has(kind),
     keptByStatus: KEPT_BY_STATUS[kind] ?? [],
+    orphansByDefault: ORPHANS_BY_DEFAULT.has(kind),
+    keepsNewStatus: kind === "/nodes",
+    isGraceful: kind === "/pods",
     ...(kind === "/pods" ? { graceSeconds: podGrace } : {}),
     ...(kind === "/namespaces" ? { isHeld: hasFinalizers, markedForDeletion: terminating } : {}),
   };

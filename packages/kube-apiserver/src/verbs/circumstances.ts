@@ -1,6 +1,7 @@
 import { groupResourceText } from "@oaas/kube-core";
 import type { Circumstances } from "../kinds/kind.ts";
-import { wholeSeconds, type World } from "./world.ts";
+import { wholeSeconds } from "../controllers/objects/time.ts";
+import type { World } from "./world.ts";
 
 /** What the rules of kinds may know of the world at a write. */
 export function circumstancesOf(world: World): Circumstances {

@@ -5,7 +5,8 @@ import type { DeletionOptions } from "../request/options.ts";
 import { conflict, forbidden, notFound } from "../request/refusals.ts";
 import type { Decision, Written } from "../store/object-store.ts";
 import { objectKey } from "../store/stored-object.ts";
-import { isBuiltIn, storeKindOf, wholeSeconds, type Target, type World } from "./world.ts";
+import { wholeSeconds } from "../controllers/objects/time.ts";
+import { isBuiltIn, storeKindOf, type Target, type World } from "./world.ts";
 
 const ORPHAN = "orphan";
 const FOREGROUND = "foregroundDeletion";

@@ -14,7 +14,8 @@ import { badRequest, forbidden, internalError, invalid, notFound } from "../requ
 import type { WriteOptions } from "../request/options.ts";
 import { objectKey } from "../store/stored-object.ts";
 import { circumstancesOf } from "./circumstances.ts";
-import { apiVersionOf, isBuiltIn, storageApiVersionOf, wholeSeconds, type Target, type World } from "./world.ts";
+import { wholeSeconds } from "../controllers/objects/time.ts";
+import { apiVersionOf, isBuiltIn, storageApiVersionOf, type Target, type World } from "./world.ts";
 
 const NAMESPACES = { group: "", resource: "namespaces" };
 const NAME_LIMIT = 63;

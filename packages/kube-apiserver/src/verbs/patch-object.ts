@@ -14,7 +14,8 @@ import {
 } from "@oaas/kube-core";
 import { completed, readAsKind } from "../admission/admitted-body.ts";
 import { typedBody } from "../admission/body-type.ts";
-import { metadataOf, withMetadata } from "../admission/metadata.ts";
+import { metadataOf, metadataText, nameOf, withMetadata } from "../admission/metadata.ts";
+import { textAt } from "../kinds/json-access.ts";
 import { goTypeName, jsonValue, yamlValue } from "../request/body.ts";
 import { mediaRange } from "../request/media-types.ts";
 import type { WriteOptions } from "../request/options.ts";
@@ -119,17 +120,21 @@ function jsonPatched(live: JsonObject, patch: readonly JsonObject[]): JsonValue 
   let current: JsonValue = live;
   for (const step of patch) {
     let result = applyJsonPatch(current, [step]);
-    const isMember = !/\/(?:\d+|-)$/.test(textOf(step["path"]));
-    if (!result.ok && result.error.reason === "missing" && step["op"] === "replace" && isMember) {
+    if (!result.ok && result.error.reason === "missing" && step["op"] === "replace" && isMember(textAt(step, "path"))) {
       result = applyJsonPatch(current, [{ ...step, op: "add" }]);
     }
     // A copy of what is not there is a copy of null.
-    if (!result.ok && result.error.reason === "missing" && step["op"] === "copy" && isAbsent(current, step["from"])) {
+    if (
+      !result.ok &&
+      result.error.reason === "missing" &&
+      step["op"] === "copy" &&
+      isAbsent(current, textAt(step, "from"))
+    ) {
       result = applyJsonPatch(current, [{ op: "add", path: step["path"], value: null }]);
     }
     // What is not there is as good as null.
     if (!result.ok && result.error.reason === "missing" && step["op"] === "test") {
-      if ((step["value"] ?? null) === null && isAbsent(current, step["path"])) continue;
+      if ((step["value"] ?? null) === null && isAbsent(current, textAt(step, "path"))) continue;
     }
     if (!result.ok) return undefined;
     current = result.value;
@@ -138,9 +143,13 @@ function jsonPatched(live: JsonObject, patch: readonly JsonObject[]): JsonValue 
 }
 
 /** Whether a path leads to a member that is not there, of something that is: of lists one cannot ask for what is not there. */
-function isAbsent(document: JsonValue, path: JsonValue | undefined): boolean {
-  const isMember = !/\/(?:\d+|-)$/.test(textOf(path));
-  return isMember && applyJsonPatch(document, [{ op: "add", path: path ?? "", value: null }]).ok;
+function isAbsent(document: JsonValue, path: string): boolean {
+  return isMember(path) && applyJsonPatch(document, [{ op: "add", path, value: null }]).ok;
+}
+
+/** Whether a path ends in a member of an object, and not in an item of a list. */
+function isMember(path: string): boolean {
+  return !/\/(?:\d+|-)$/.test(path);
 }
 
 /** What the real server says of a patch that does not fit, whatever the reason. */
@@ -226,27 +235,23 @@ function isNew(live: JsonObject): boolean {
 
 /** What is said to be there, under an id, must be there. */
 function uidOfNothing({ kind }: Target, name: string, config: JsonObject): Status | undefined {
-  const uid = textOf(metadataOf(config)["uid"]);
-  if (uid === "" || textOf(metadataOf(config)["name"]) === "") return undefined;
+  const uid = metadataText(config, "uid");
+  if (uid === "" || nameOf(config) === "") return undefined;
   const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
   return conflict(kind, name, why);
 }
 
 function applyRefusal(target: Target, name: string, config: JsonObject): Status | undefined {
-  const [apiVersion, kind] = [textOf(config["apiVersion"]), textOf(config["kind"])];
+  const [apiVersion, kind] = [textAt(config, "apiVersion"), textAt(config, "kind")];
   if (apiVersion !== apiVersionOf(target) || kind !== target.kind.kind) {
     const [group = "", version = ""] = apiVersion.includes("/") ? apiVersion.split("/", 2) : ["", apiVersion];
     return badRequest(`invalid object type: ${group}/${version}, Kind=${kind}`);
   }
   const metadata = metadataOf(config);
-  const said = textOf(metadata["name"]);
+  const said = nameOf(config);
   if (said !== "" && said !== name) {
     return badRequest(`the name of the object (${said}) does not match the name on the URL (${name})`);
   }
   const managers = metadata["managedFields"];
   return isJsonArray(managers) && managers.length > 0 ? badRequest("metadata.managedFields must be nil") : undefined;
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }

@@ -15,7 +15,7 @@ import {
   type ScaledKind,
   type Status,
 } from "@oaas/kube-core";
-import { metadataOf, nameOf, withMetadata } from "../admission/metadata.ts";
+import { metadataOf, metadataText, nameOf, withMetadata } from "../admission/metadata.ts";
 import { unknownFields } from "../admission/strictness.ts";
 import { builtInSchema } from "../kinds/built-in-schemas.ts";
 import { goDecoded } from "../kinds/go/go-decode.ts";
@@ -137,7 +137,7 @@ function withScale(target: Target, paths: ScalePaths, live: JsonObject, scale: J
       return err(invalid({ group: "autoscaling", kind: "Scale" }, name, [error]));
     }
     if (uid !== undefined && uid !== before["uid"]) {
-      const ids = `UID in precondition: ${textOf(uid)}, UID in object meta: ${textOf(before["uid"])}`;
+      const ids = `UID in precondition: ${metadataText(scale, "uid")}, UID in object meta: ${metadataText(live, "uid")}`;
       const resource = { group: kind.group, resource: `${kind.resource}/scale` };
       return err(conflict(resource, name, `Precondition failed: ${ids}`));
     }
@@ -146,10 +146,6 @@ function withScale(target: Target, paths: ScalePaths, live: JsonObject, scale: J
   }
   const changed = withValueAt(live, segments(paths.specReplicas), replicas);
   return ok(resourceVersion === undefined ? changed : withMetadata(changed, { resourceVersion }));
-}
-
-function textOf(value: JsonValue | undefined): string {
-  return typeof value === "string" ? value : "";
 }
 
 function segments(path: string): readonly string[] {

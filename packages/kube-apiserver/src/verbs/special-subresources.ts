@@ -1,11 +1,13 @@
 import { err, ok, type Result } from "@oaas/foundation";
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, type Status } from "@oaas/kube-core";
 import { isBeingDeleted, metadataOf } from "../admission/metadata.ts";
+import { wholeSeconds } from "../controllers/objects/time.ts";
+import { objectAt } from "../kinds/json-access.ts";
 import type { WriteOptions } from "../request/options.ts";
 import { badRequest, conflict } from "../request/refusals.ts";
 import type { Written } from "../store/object-store.ts";
 import { changeObject } from "./change-object.ts";
-import { wholeSeconds, type Target, type World } from "./world.ts";
+import type { Target, World } from "./world.ts";
 
 /** Puts a pod on a node, as the scheduler asks for it: the one way to set `spec.nodeName` later. */
 export async function bindPod(
@@ -75,9 +77,4 @@ export async function finalizeNamespace(
     return ok({ ...live, metadata, spec: isEmpty ? spec : { ...spec, finalizers } });
   };
   return changeObject(world, target, { name, subresource: "finalize", writesWhole: true, next }, options);
-}
-
-function objectAt(object: JsonObject, name: string): JsonObject {
-  const value = object[name];
-  return isJsonObject(value) ? value : {};
 }

@@ -60,8 +60,3 @@ export function isBuiltIn({ rules }: Kind): boolean {
 function typePrefix(kind: string, apiVersion: string): string {
   return `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},`;
 }
-
-/** RFC 3339 in whole seconds: the only form of times in metadata. */
-export function wholeSeconds(epochMs: number): string {
-  return `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
-}

@@ -1,9 +1,11 @@
 import type { KubeObject } from "@oaas/kube-core";
 import type { Controller, Follow } from "../loop/controller.ts";
 import { SETTLED } from "../loop/decision.ts";
+import { own } from "../loop/follows.ts";
 import { typed, type ClusterView } from "../objects/cluster-view.ts";
 import {
   DEPLOYMENTS,
+  keyOf,
   KNATIVE_CONFIGURATIONS,
   KNATIVE_REVISIONS,
   KNATIVE_ROUTES,
@@ -11,8 +13,8 @@ import {
   nameOfKey,
   objectKey,
   PODS,
-  SERVICES,
   type Resource,
+  SERVICES,
 } from "../objects/resources.ts";
 import type { Deployment, Pod } from "../objects/typed.ts";
 import { LABELS, type KnativeObject, type KnativeRevision } from "./knative-objects.ts";
@@ -151,10 +153,6 @@ function routeOf({ metadata }: KubeObject, view: ClusterView): string[] {
   return view.get(KNATIVE_ROUTES, metadata.namespace ?? "", metadata.name ?? "") ? [key] : [];
 }
 
-function own(kind: Resource): Follow {
-  return { kind, keys: (object) => [keyOf(typed(object))] };
-}
-
 function byLabel(kind: Resource, label: string): Follow {
   return {
     kind,
@@ -165,8 +163,4 @@ function byLabel(kind: Resource, label: string): Follow {
       return name === undefined ? [] : [objectKey(namespace, name)];
     },
   };
-}
-
-function keyOf({ metadata }: KubeObject): string {
-  return objectKey(metadata.namespace, metadata.name);
 }

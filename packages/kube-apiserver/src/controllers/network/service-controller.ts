@@ -2,7 +2,7 @@ import type { KubeObject, Stored } from "@oaas/kube-core";
 import type { Controller } from "../loop/controller.ts";
 import { decision, remove, SETTLED, type Decision } from "../loop/decision.ts";
 import { typed, type ClusterView } from "../objects/cluster-view.ts";
-import { ENDPOINT_SLICES, ENDPOINTS, nameOfKey, objectKey, PODS, SERVICES } from "../objects/resources.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, keyOf, nameOfKey, objectKey, PODS, SERVICES } from "../objects/resources.ts";
 import type { Pod, Service } from "../objects/typed.ts";
 import {
   decideService,
@@ -60,8 +60,4 @@ function servicesOf(pod: Pod, view: ClusterView): string[] {
 function serviceOfSlice({ metadata }: EndpointSlice): string[] {
   const name = metadata.labels?.[SERVICE_NAME];
   return name === undefined ? [] : [objectKey(metadata.namespace, name)];
-}
-
-function keyOf({ metadata }: KubeObject): string {
-  return objectKey(metadata.namespace, metadata.name);
 }

@@ -1,10 +1,11 @@
 import type { Stored } from "@oaas/kube-core";
 import type { Controller } from "../loop/controller.ts";
 import { decision, remove, SETTLED, tell, updateStatus, type Decision } from "../loop/decision.ts";
+import { placedPods } from "../loop/follows.ts";
 import { conditionIn, withCondition } from "../objects/conditions.ts";
 import { typed } from "../objects/cluster-view.ts";
 import { isFinished } from "../objects/pods.ts";
-import { nameOfKey, NODES, objectKey, PODS } from "../objects/resources.ts";
+import { keyOf, nameOfKey, NODES, PODS } from "../objects/resources.ts";
 import { epochMs } from "../objects/time.ts";
 import type { Node, Pod, Taint } from "../objects/typed.ts";
 import { podsOn } from "./node-controller.ts";
@@ -34,11 +35,11 @@ export function evictionController(): Controller {
     reporter: "taint-eviction-controller",
     writer: "kube-controller-manager",
     follows: [
-      { kind: PODS, keys: (object) => keyOfBound(typed<Pod>(object)) },
+      placedPods(),
       {
         kind: NODES,
         isSecondary: true,
-        keys: (object, view) => podsOn(typed(object).metadata.name, view).flatMap(keyOfBound),
+        keys: (object, view) => podsOn(typed(object).metadata.name, view).map(keyOf),
       },
     ],
     decide(key, { view, now }) {
@@ -97,8 +98,4 @@ function disrupted(
   const claim = { type: "DisruptionTarget", status: "True", reason, message } as const;
   const conditions = withCondition(pod.status?.conditions ?? [], claim, now, { lastProbeTime: null });
   return updateStatus(PODS, { ...pod, status: { ...pod.status, conditions } });
-}
-
-function keyOfBound({ metadata, spec }: Pod): string[] {
-  return spec?.nodeName === undefined ? [] : [objectKey(metadata.namespace, metadata.name)];
 }

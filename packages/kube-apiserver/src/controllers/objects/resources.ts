@@ -1,3 +1,4 @@
+import type { KubeObject } from "@oaas/kube-core";
 import type { ResourceName } from "../cluster-objects.ts";
 
 /** A kind as controllers write it: where it lives in paths, and what its objects say they are. */
@@ -46,6 +47,11 @@ export function resourceKey({ group, resource }: ResourceName): string {
 /** `default/web`; cluster-scoped objects are `/node-0`. The key of every loop here. */
 export function objectKey(namespace: string | undefined, name: string | undefined): string {
   return `${namespace ?? ""}/${name ?? ""}`;
+}
+
+/** The key of an object in the queues of controllers. */
+export function keyOf({ metadata }: KubeObject): string {
+  return objectKey(metadata.namespace, metadata.name);
 }
 
 export function nameOfKey(key: string): { readonly namespace: string; readonly name: string } {

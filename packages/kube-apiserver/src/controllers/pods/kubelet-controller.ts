@@ -2,8 +2,10 @@ import { canonicalJson, type Stored } from "@oaas/kube-core";
 import { failureOf, failuresOf, startDelayOf, type FailureRule } from "../failures/failure.ts";
 import type { Controller } from "../loop/controller.ts";
 import { SETTLED } from "../loop/decision.ts";
+import { placedPods } from "../loop/follows.ts";
 import { typed, type ClusterView } from "../objects/cluster-view.ts";
-import { nameOfKey, NODES, objectKey, PODS } from "../objects/resources.ts";
+import { keyOf, nameOfKey, NODES, PODS } from "../objects/resources.ts";
+import { podsOn } from "../nodes/node-controller.ts";
 import { isNodeReachable } from "../nodes/node-state.ts";
 import type { Container, Node, Pod } from "../objects/typed.ts";
 import { allotAddress, hostAddress } from "./addresses.ts";
@@ -32,10 +34,7 @@ export function kubeletController(options: KubeletOptions): Controller {
     name: "kubelet",
     reporter: "kubelet",
     writer: "kubelet",
-    follows: [
-      { kind: PODS, keys: (object) => keysOf(typed<Pod>(object)) },
-      { kind: NODES, isSecondary: true, keys: (object, view) => podsOn(typed(object), view) },
-    ],
+    follows: [placedPods(), { kind: NODES, isSecondary: true, keys: (object, view) => keysOn(typed(object), view) }],
     decide(key, { view, now }) {
       const { namespace, name } = nameOfKey(key);
       const pod = view.get<Pod>(PODS, namespace, name);
@@ -64,17 +63,10 @@ export function kubeletController(options: KubeletOptions): Controller {
   };
 }
 
-function keysOf({ metadata, spec }: Pod): string[] {
-  return spec?.nodeName === undefined ? [] : [objectKey(metadata.namespace, metadata.name)];
-}
-
 /** A node that can be reached again finds out what its pods have missed. */
-function podsOn(node: Stored<Node>, view: ClusterView): string[] {
+function keysOn(node: Stored<Node>, view: ClusterView): string[] {
   if (!isNodeReachable(node)) return [];
-  return view
-    .list<Pod>(PODS)
-    .filter(({ spec }) => spec?.nodeName === node.metadata.name)
-    .map(({ metadata }) => objectKey(metadata.namespace, metadata.name));
+  return podsOn(node.metadata.name, view).map(keyOf);
 }
 
 function knowledge(

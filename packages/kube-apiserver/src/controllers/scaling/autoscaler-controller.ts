@@ -1,15 +1,16 @@
 import type { KubeObject } from "@oaas/kube-core";
 import type { Controller, Follow } from "../loop/controller.ts";
 import { SETTLED } from "../loop/decision.ts";
+import { own } from "../loop/follows.ts";
 import { typed, type ClusterView } from "../objects/cluster-view.ts";
 import {
   AUTOSCALERS,
   DEPLOYMENTS,
+  keyOf,
   nameOfKey,
-  objectKey,
   REPLICA_SETS,
-  STATEFUL_SETS,
   type Resource,
+  STATEFUL_SETS,
 } from "../objects/resources.ts";
 import type { Workload } from "../objects/typed.ts";
 import { decideAutoscaler, type Autoscaler, type AutoscalerState, type Recommendation } from "./autoscaler.ts";
@@ -29,10 +30,7 @@ export function autoscalerController(): Controller {
     name: "autoscalers",
     reporter: "horizontal-pod-autoscaler",
     writer: "kube-controller-manager",
-    follows: [
-      { kind: AUTOSCALERS, keys: (object) => [keyOf(typed(object))] },
-      ...Object.entries(TARGETS).map(([name, kind]) => followTarget(name, kind)),
-    ],
+    follows: [own(AUTOSCALERS), ...Object.entries(TARGETS).map(([name, kind]) => followTarget(name, kind))],
     decide(key, { view, now }) {
       const { namespace, name } = nameOfKey(key);
       const autoscaler = view.get<Autoscaler>(AUTOSCALERS, namespace, name);
@@ -74,8 +72,4 @@ function followTarget(name: string, kind: Resource): Follow {
         .map(keyOf);
     },
   };
-}
-
-function keyOf({ metadata }: KubeObject): string {
-  return objectKey(metadata.namespace, metadata.name);
 }

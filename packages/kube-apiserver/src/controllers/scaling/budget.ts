@@ -1,17 +1,10 @@
-import {
-  controllerOf,
-  equalJson,
-  scaledCount,
-  selectsLabels,
-  type IntOrString,
-  type KubeObject,
-  type Stored,
-} from "@oaas/kube-core";
+import { controllerOf, equalJson, scaledCount, selectsLabels, type IntOrString, type Stored } from "@oaas/kube-core";
 import type { Controller } from "../loop/controller.ts";
 import { decision, SETTLED, tell, updateStatus, type Decision } from "../loop/decision.ts";
+import { own } from "../loop/follows.ts";
 import { typed, type ClusterView } from "../objects/cluster-view.ts";
 import { isFinished, isReady, isTerminating } from "../objects/pods.ts";
-import { BUDGETS, DEPLOYMENTS, nameOfKey, objectKey, PODS, REPLICA_SETS, STATEFUL_SETS } from "../objects/resources.ts";
+import { BUDGETS, DEPLOYMENTS, keyOf, nameOfKey, PODS, REPLICA_SETS, STATEFUL_SETS } from "../objects/resources.ts";
 import type { Budget, Pod, Workload } from "../objects/typed.ts";
 import { disruptionConditions, type BudgetStatus } from "./disruption.ts";
 
@@ -67,7 +60,7 @@ export function budgetController(): Controller {
     reporter: "controllermanager",
     writer: "kube-controller-manager",
     follows: [
-      { kind: BUDGETS, keys: (object) => [keyOf(typed(object))] },
+      own(BUDGETS),
       { kind: PODS, isSecondary: true, keys: (object, view) => budgetsOf(typed(object), view) },
       { kind: DEPLOYMENTS, isSecondary: true, keys: (object, view) => budgetsIn(typed<Workload>(object), view) },
       { kind: STATEFUL_SETS, isSecondary: true, keys: (object, view) => budgetsIn(typed<Workload>(object), view) },
@@ -117,8 +110,4 @@ function scaleOf(pod: Stored<Pod>, view: ClusterView): Stored<Workload> | undefi
   const set = view.get<Workload>(REPLICA_SETS, namespace, owner.name);
   const above = set && controllerOf(set);
   return above?.kind === "Deployment" ? view.get<Workload>(DEPLOYMENTS, namespace, above.name) : set;
-}
-
-function keyOf({ metadata }: Stored<KubeObject>): string {
-  return objectKey(metadata.namespace, metadata.name);
 }

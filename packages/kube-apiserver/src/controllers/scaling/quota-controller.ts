@@ -3,8 +3,9 @@ import type { ObjectChange } from "../cluster-objects.ts";
 import { usageIn } from "../failures/quota.ts";
 import type { Controller } from "../loop/controller.ts";
 import { decision, SETTLED, updateStatus } from "../loop/decision.ts";
+import { own } from "../loop/follows.ts";
 import { typed, type ClusterView } from "../objects/cluster-view.ts";
-import { nameOfKey, objectKey, QUOTAS } from "../objects/resources.ts";
+import { keyOf, nameOfKey, QUOTAS } from "../objects/resources.ts";
 import type { Quota } from "../objects/typed.ts";
 
 /** Keeps `status.used` of quotas: what there is of each thing that they bound. */
@@ -13,7 +14,7 @@ export function quotaController(): Controller {
     name: "quotas",
     reporter: "resourcequota-controller",
     writer: "kube-controller-manager",
-    follows: [{ kind: QUOTAS, keys: (object) => [keyOf(typed(object))] }],
+    follows: [own(QUOTAS)],
     followsAll: { changed: quotasOf, found: () => [] },
     decide(key, { view }) {
       const { namespace, name } = nameOfKey(key);
@@ -36,8 +37,4 @@ function quotasOf({ kind, object, previous }: ObjectChange, view: ClusterView): 
   const { namespace } = typed<KubeObject>(object ?? previous ?? {}).metadata;
   if (!isOther || namespace === undefined || kind.resource === "events") return [];
   return view.list<Quota>(QUOTAS, namespace).map(keyOf);
-}
-
-function keyOf({ metadata }: KubeObject): string {
-  return objectKey(metadata.namespace, metadata.name);
 }

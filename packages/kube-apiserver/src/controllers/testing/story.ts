@@ -1,4 +1,5 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "@oaas/kube-core";
+import { objectAt, textAt } from "../../kinds/json-access.ts";
 import * as resources from "../objects/resources.ts";
 import type { Resource } from "../objects/resources.ts";
 
@@ -37,8 +38,8 @@ export async function told(story: Story, stage: Stage): Promise<string> {
 
 /** What kubelets tell is KWOK's in the one and ours in the other. */
 function isOfController(event: JsonObject): boolean {
-  const component = textOf(event["reportingComponent"]);
-  const source = isJsonObject(event["source"]) ? textOf(event["source"]["component"]) : "";
+  const component = textAt(event, "reportingComponent");
+  const source = textAt(objectAt(event, "source"), "component");
   const { kind } = event["involvedObject"] as JsonObject;
   return (
     ![component, source].some((name) => /kwok|kubelet/.test(name)) &&
@@ -49,15 +50,11 @@ function isOfController(event: JsonObject): boolean {
 
 function eventText(event: JsonObject): string {
   const about = event["involvedObject"] as JsonObject;
-  const form = event["eventTime"] ? `action=${textOf(event["action"])}` : "counted";
-  const who = textOf(event["reportingComponent"]);
+  const form = event["eventTime"] ? `action=${textAt(event, "action")}` : "counted";
+  const who = textAt(event, "reportingComponent");
   return neutral(
-    `${textOf(about["kind"])} ${textOf(about["name"])} ${textOf(event["type"])} ${textOf(event["reason"])}: ${textOf(event["message"])} [${who} ${form}]`,
+    `${textAt(about, "kind")} ${textAt(about, "name")} ${textAt(event, "type")} ${textAt(event, "reason")}: ${textAt(event, "message")} [${who} ${form}]`,
   );
-}
-
-function textOf(value: JsonValue | undefined): string {
-  return typeof value === "string" ? value : "";
 }
 
 /** Equal lines once, with how many there are. */
@@ -73,7 +70,7 @@ const UNCOUNTED = new Set(["Pod", "EndpointSlice"]);
 function objectText({ kind }: Resource, object: JsonObject): string {
   const metadata = object["metadata"] as JsonObject;
   const parts = [
-    `${kind} ${textOf(metadata["name"])}`,
+    `${kind} ${textAt(metadata, "name")}`,
     ...facts("annotations", metadata["annotations"], /^(deployment\.kubernetes\.io|deprecated\.daemonset)/),
     ...facts("labels", metadata["labels"], /./),
     ...(metadata["generation"] === undefined || UNCOUNTED.has(kind)

@@ -11,6 +11,7 @@ import {
   type Decision,
   type Step,
 } from "../loop/decision.ts";
+import { own } from "../loop/follows.ts";
 import { typed } from "../objects/cluster-view.ts";
 import { isFinished } from "../objects/pods.ts";
 import { CLAIMS, nameOfKey, objectKey, PODS, VOLUMES } from "../objects/resources.ts";
@@ -114,7 +115,7 @@ export function claimController(): Controller {
     reporter: "persistentvolume-controller",
     writer: "kube-controller-manager",
     follows: [
-      { kind: CLAIMS, keys: (object) => [keyOf(typed(object))] },
+      own(CLAIMS),
       { kind: VOLUMES, isSecondary: true, keys: (object) => claimOf(typed(object)) },
       { kind: PODS, isSecondary: true, keys: (object, _, change) => (change?.object ? [] : claimsOf(typed(object))) },
     ],
@@ -163,8 +164,4 @@ function claimsOf({ metadata, spec }: Pod): string[] {
   return (spec?.volumes ?? []).flatMap(({ persistentVolumeClaim: claim }) =>
     claim === undefined ? [] : [objectKey(metadata.namespace, claim.claimName)],
   );
-}
-
-function keyOf({ metadata }: Stored<KubeObject>): string {
-  return objectKey(metadata.namespace, metadata.name);
 }

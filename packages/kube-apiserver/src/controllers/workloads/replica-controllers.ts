@@ -1,8 +1,9 @@
 import type { Controller } from "../loop/controller.ts";
 import { SETTLED, decision } from "../loop/decision.ts";
+import { own } from "../loop/follows.ts";
 import { typed, type ClusterView } from "../objects/cluster-view.ts";
 import { isFinished } from "../objects/pods.ts";
-import { DEPLOYMENTS, nameOfKey, objectKey, PODS, REPLICA_SETS } from "../objects/resources.ts";
+import { DEPLOYMENTS, nameOfKey, PODS, REPLICA_SETS } from "../objects/resources.ts";
 import type { Deployment, Pod, ReplicaSet } from "../objects/typed.ts";
 import { Adoption, ownerKeys } from "./adoption.ts";
 import { decideDeployment, newSetRefused, type DeploymentState } from "./deployment.ts";
@@ -19,7 +20,7 @@ export function replicaSetController(): Controller {
     name: "replica-sets",
     reporter: "replicaset-controller",
     writer: "kube-controller-manager",
-    follows: [{ kind: REPLICA_SETS, keys: (object) => [keyOf(typed<ReplicaSet>(object))] }, adoption.follow()],
+    follows: [own(REPLICA_SETS), adoption.follow()],
     decide(key, { view, now }) {
       const state = stateOf(key, view, now);
       if (!state) return SETTLED;
@@ -53,7 +54,7 @@ export function deploymentController(): Controller {
     reporter: "deployment-controller",
     writer: "kube-controller-manager",
     follows: [
-      { kind: DEPLOYMENTS, keys: (object) => [keyOf(typed<Deployment>(object))] },
+      own(DEPLOYMENTS),
       adoption.follow(),
       // Recreate waits for the last old pod to be gone, which its set's status may have told before.
       {
@@ -82,8 +83,4 @@ function deploymentOf(pod: Pod, view: ClusterView): string[] {
     const set = view.get<ReplicaSet>(REPLICA_SETS, namespace, name);
     return set ? ownerKeys(set, DEPLOYMENTS, view) : [];
   });
-}
-
-function keyOf({ metadata }: ReplicaSet | Deployment): string {
-  return objectKey(metadata.namespace, metadata.name);
 }

@@ -1,6 +1,6 @@
-import type { KubeObject } from "@oaas/kube-core";
 import type { Controller, Follow } from "../loop/controller.ts";
 import { decision, SETTLED } from "../loop/decision.ts";
+import { own } from "../loop/follows.ts";
 import { typed } from "../objects/cluster-view.ts";
 import {
   CLAIMS,
@@ -8,7 +8,7 @@ import {
   JOBS,
   nameOfKey,
   NODES,
-  objectKey,
+  keyOf,
   PODS,
   REVISIONS,
   STATEFUL_SETS,
@@ -59,8 +59,7 @@ export function daemonSetController(): Controller {
       {
         kind: NODES,
         isSecondary: true,
-        keys: (_, view) =>
-          view.list<DaemonSet>(DAEMON_SETS).map(({ metadata }) => objectKey(metadata.namespace, metadata.name)),
+        keys: (_, view) => view.list<DaemonSet>(DAEMON_SETS).map(keyOf),
       },
     ],
     decide(key, { view, now }) {
@@ -90,16 +89,6 @@ export function jobController(): Controller {
       const { namespace, name } = nameOfKey(key);
       const job = view.get<Job>(JOBS, namespace, name);
       return job ? decideJob({ job, pods: view.controlled<Pod>(job, PODS), now }) : SETTLED;
-    },
-  };
-}
-
-function own(kind: Resource): Follow {
-  return {
-    kind,
-    keys: (object) => {
-      const { namespace, name } = typed<KubeObject>(object).metadata;
-      return [objectKey(namespace, name)];
     },
   };
 }

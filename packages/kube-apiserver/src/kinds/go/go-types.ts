@@ -1,4 +1,5 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "@oaas/kube-core";
+import { objectAt } from "../json-access.ts";
 import { KIND_DATA, type GoMark } from "../kind-data.ts";
 import { refuseType, type GoPlace, type GoType } from "./go-type.ts";
 import { referenceOf } from "./open-api-type.ts";
@@ -162,9 +163,4 @@ function map(item: GoType): GoType {
       return Object.fromEntries(members) as JsonObject;
     },
   };
-}
-
-function objectAt(object: JsonObject, name: string): JsonObject {
-  const value = object[name];
-  return isJsonObject(value) ? value : {};
 }

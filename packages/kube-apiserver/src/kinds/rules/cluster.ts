@@ -14,7 +14,14 @@ import {
   type Errors,
 } from "../validation/field-errors.ts";
 import { ipAddress, qualifiedName } from "../validation/names.ts";
-import { amountsAt, negativeAmount, resourceNameErrors, wholeAmount } from "../validation/resources.ts";
+import {
+  amountsAt,
+  COUNTED_OBJECTS,
+  negativeAmount,
+  resourceNameErrors,
+  SUMMED_AMOUNTS,
+  wholeAmount,
+} from "../validation/resources.ts";
 import type { BuiltInRule } from "./built-in-rule.ts";
 
 export const nodes: BuiltInRule = {
@@ -58,29 +65,6 @@ function taintErrors(taints: readonly JsonObject[]): Errors {
   });
 }
 
-const QUOTA_COUNTS: ReadonlySet<string> = new Set([
-  "pods",
-  "services",
-  "replicationcontrollers",
-  "resourcequotas",
-  "secrets",
-  "configmaps",
-  "persistentvolumeclaims",
-  "services.nodeports",
-  "services.loadbalancers",
-]);
-const QUOTA_AMOUNTS: ReadonlySet<string> = new Set([
-  "cpu",
-  "memory",
-  "ephemeral-storage",
-  "requests.cpu",
-  "requests.memory",
-  "requests.storage",
-  "requests.ephemeral-storage",
-  "limits.cpu",
-  "limits.memory",
-  "limits.ephemeral-storage",
-]);
 const SCOPES: ReadonlySet<string> = new Set([
   "BestEffort",
   "CrossNamespacePodAffinity",
@@ -101,14 +85,14 @@ export const resourceQuotas: BuiltInRule = {
         const field = `spec.hard[${name}]`;
         const isKnown =
           name.includes("/") ||
-          QUOTA_COUNTS.has(name) ||
-          QUOTA_AMOUNTS.has(name) ||
+          COUNTED_OBJECTS.has(name) ||
+          SUMMED_AMOUNTS.has(name) ||
           name.startsWith("requests.hugepages-");
         return [
           ...resourceNameErrors(name, field),
           ...(isKnown ? NONE : [invalid(field, name, "must be a standard resource for quota")]),
           ...negativeAmount(field, value),
-          ...(QUOTA_COUNTS.has(name) ? wholeAmount(field, value) : NONE),
+          ...(COUNTED_OBJECTS.has(name) ? wholeAmount(field, value) : NONE),
         ];
       }),
       ...scopeErrors(
@@ -133,7 +117,7 @@ function scopeErrors(scopes: readonly string[], names: readonly string[]): Error
 function isScoped(scope: string, name: string): boolean {
   if (name.includes("/")) return true;
   if (scope === "BestEffort") return name === "pods";
-  return name === "pods" || QUOTA_AMOUNTS.has(name);
+  return name === "pods" || SUMMED_AMOUNTS.has(name);
 }
 
 export const limitRanges: BuiltInRule = {

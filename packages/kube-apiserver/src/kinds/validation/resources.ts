@@ -12,9 +12,8 @@ import { qualifiedName } from "./names.ts";
 
 const NANO_PER_ONE = 1_000_000_000n;
 const CONTAINER_RESOURCES: ReadonlySet<string> = new Set(["cpu", "memory", "ephemeral-storage"]);
-const STANDARD_RESOURCES: ReadonlySet<string> = new Set([
-  ...CONTAINER_RESOURCES,
-  "storage",
+/** Kinds of objects that a quota may count. */
+export const COUNTED_OBJECTS: ReadonlySet<string> = new Set([
   "pods",
   "services",
   "replicationcontrollers",
@@ -24,6 +23,8 @@ const STANDARD_RESOURCES: ReadonlySet<string> = new Set([
   "persistentvolumeclaims",
   "services.nodeports",
   "services.loadbalancers",
+]);
+const SUMS: readonly string[] = [
   "requests.cpu",
   "requests.memory",
   "requests.storage",
@@ -31,7 +32,10 @@ const STANDARD_RESOURCES: ReadonlySet<string> = new Set([
   "limits.cpu",
   "limits.memory",
   "limits.ephemeral-storage",
-]);
+];
+/** What a quota may sum up. */
+export const SUMMED_AMOUNTS: ReadonlySet<string> = new Set([...CONTAINER_RESOURCES, ...SUMS]);
+const STANDARD_RESOURCES: ReadonlySet<string> = new Set([...SUMMED_AMOUNTS, "storage", ...COUNTED_OBJECTS]);
 
 /** A quantity that was read before, or nothing. */
 export function amount(value: JsonValue | undefined): Quantity | undefined {

@@ -1,0 +1,20 @@
+import { typed } from "../objects/cluster-view.ts";
+import { keyOf, PODS, type Resource } from "../objects/resources.ts";
+import type { Pod } from "../objects/typed.ts";
+import type { Follow } from "./controller.ts";
+
+/** The objects that a controller is about, each by its own key. */
+export function own(kind: Resource): Follow {
+  return { kind, keys: (object) => [keyOf(typed(object))] };
+}
+
+/** Pods that have a node. */
+export function placedPods(): Follow {
+  return {
+    kind: PODS,
+    keys: (object) => {
+      const pod = typed<Pod>(object);
+      return pod.spec?.nodeName === undefined ? [] : [keyOf(pod)];
+    },
+  };
+}
