@@ -199,7 +199,9 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     if (change.type === "synced") clusters.heardFrom(cluster);
   });
   clusters.onReading((reading, before) => {
-    if (before?.error !== undefined && reading.error === undefined) keeper.cameBack(reading.cluster);
+    if (before?.error === undefined || reading.error !== undefined) return;
+    keeper.cameBack(reading.cluster);
+    watcher.cameBack(reading.cluster);
   });
   watcher.start();
   keeper.start();

@@ -91,6 +91,20 @@ describe("following clusters", () => {
     expect(counts.streams).toBeLessThan(60);
   });
 
+  it("does not wait any longer for a cluster that is known to be back", async () => {
+    const dead: Script = [unavailable("edge", "dead")];
+    const { view, counts, time, watcher } = watching([dead, dead, dead, dead, dead, dead, dead, account]);
+    while (counts.streams < 7) await time.advance(100);
+    await time.advance(1_000);
+    expect(counts.streams, "it waits").toBe(7);
+    watcher.cameBack(edge);
+    await time.advance(0);
+    expect(view.knowledge(edge)).toBe("live");
+    watcher.cameBack(edge);
+    await time.advance(0);
+    expect(counts.streams, "where nothing is waited for, nothing is done").toBe(8);
+  });
+
   it("by lists where there is no stream, asking for one again from time to time", async () => {
     let units: readonly UnitReport[] | Fault = [reportOf("edge", "a")];
     const { view, counts, time } = watching([[unimplemented]], () => units);

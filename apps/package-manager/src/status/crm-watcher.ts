@@ -27,12 +27,14 @@ const POLLS_BETWEEN_TRIES = 20;
  * Follows the class runtimes of every cluster: by its stream where it offers one, by lists where not.
  *
  * *Guarantees*: each cluster by itself, so that none delays another; a stream that ended, failed or fell silent is opened again after 0.5, 1, 2 …
- * up to 30 seconds, and until then the cluster's units are no longer called live.
+ * up to 30 seconds, or at once when the cluster is known to be back, and until then the cluster's units are no longer called live.
  */
 export class CrmWatcher {
   readonly #options: CrmWatcherOptions;
   readonly #logger: Logger;
   readonly #following = new Map<ClusterName, { readonly stop: AbortController; readonly done: Promise<void> }>();
+  /** Ends the pause before a cluster is tried again. */
+  readonly #pauses = new Map<ClusterName, AbortController>();
   #unsubscribe: (() => void) | undefined;
 
   constructor(options: CrmWatcherOptions) {
@@ -44,6 +46,11 @@ export class CrmWatcher {
     const { clusters } = this.#options;
     this.#unsubscribe = clusters.onChange((name) => this.#restart(name));
     for (const { name } of clusters.list()) this.#begin(name);
+  }
+
+  /** The cluster answers again: it is not waited for any longer. */
+  cameBack(cluster: ClusterName): void {
+    this.#pauses.get(cluster)?.abort();
   }
 
   /** Stops following. Repeatable. */
@@ -85,7 +92,7 @@ export class CrmWatcher {
         const fault = Fault.from(thrown);
         if (failures === 0) this.#logger.warn("a cluster is not followed any more", { cluster, fault });
         view.lose(cluster, fault.message);
-        await sleep(ambient.timers, backoffDelay(RECONNECT, failures, ambient.random), signal).catch(() => undefined);
+        await this.#pause(cluster, backoffDelay(RECONNECT, failures, ambient.random), signal);
         failures += 1;
       }
     }
@@ -125,7 +132,14 @@ export class CrmWatcher {
         if (signal.aborted) return;
         view.lose(cluster, Fault.from(thrown).message);
       }
-      await sleep(ambient.timers, pollMs * (0.9 + 0.2 * ambient.random.next()), signal).catch(() => undefined);
+      await this.#pause(cluster, pollMs * (0.9 + 0.2 * ambient.random.next()), signal);
     }
+  }
+
+  async #pause(cluster: ClusterName, ms: number, signal: AbortSignal): Promise<void> {
+    const pause = new AbortController();
+    this.#pauses.set(cluster, pause);
+    await sleep(this.#options.ambient.timers, ms, AbortSignal.any([signal, pause.signal])).catch(() => undefined);
+    if (this.#pauses.get(cluster) === pause) this.#pauses.delete(cluster);
   }
 }
