@@ -11,12 +11,14 @@ import { generator as openapi } from "./openapi.ts";
 import { generator as placeholders } from "./placeholders-reference.ts";
 import { generator as protos } from "./protos.ts";
 import { generator as reasons } from "./reasons-reference.ts";
+import { generator as restOperations } from "./rest-operations.ts";
 import { generator as rest } from "./rest-reference.ts";
 
 /** Every generator, in the order they run. */
 export const GENERATORS: readonly Generator[] = [
   protos,
   openapi,
+  restOperations,
   crds,
   crdReference,
   errors,

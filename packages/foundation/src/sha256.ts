@@ -8,8 +8,8 @@ const BLOCK_BYTES = 64;
 const LENGTH_BYTES = 8;
 const UTF8 = new TextEncoder();
 
-const ROUND_CONSTANTS = fractionBits(64, 3n);
-const INITIAL_STATE = fractionBits(8, 2n);
+/** Worked out when the first digest is wanted: a program that wants none starts without. */
+let constants: { readonly rounds: Uint32Array; readonly initial: Uint32Array } | undefined;
 
 /** Written anew for every block. One for all calls, since none is interrupted by another. */
 const SCHEDULE = new Uint32Array(64);
@@ -23,17 +23,25 @@ interface PlatformCrypto {
 const { process: node } = globalThis as {
   readonly process?: { readonly getBuiltinModule?: (name: string) => PlatformCrypto | undefined };
 };
-const platform = node?.getBuiltinModule?.("node:crypto");
+
+let digestHex: ((text: string) => string) | undefined;
 
 /** The digest of a text's UTF-8 bytes as 64 hexadecimal digits. */
-export const sha256Hex: (text: string) => string =
-  platform === undefined ? (text) => hexOf(sha256(text)) : (text) => platform.hash("sha256", text, "hex");
+export function sha256Hex(text: string): string {
+  return (digestHex ??= bestDigest())(text);
+}
+
+function bestDigest(): (text: string) => string {
+  const platform = node?.getBuiltinModule?.("node:crypto");
+  return platform === undefined ? (text) => hexOf(sha256(text)) : (text) => platform.hash("sha256", text, "hex");
+}
 
 /** The 32-byte digest of a text's UTF-8 bytes. */
 export function sha256(text: string): Uint8Array<ArrayBuffer> {
+  const { rounds, initial } = (constants ??= { rounds: fractionBits(64, 3n), initial: fractionBits(8, 2n) });
   const blocks = padded(UTF8.encode(text));
-  const state = INITIAL_STATE.slice();
-  for (let offset = 0; offset < blocks.byteLength; offset += BLOCK_BYTES) compress(state, SCHEDULE, blocks, offset);
+  const state = initial.slice();
+  for (let offset = 0; offset < blocks.byteLength; offset += BLOCK_BYTES) compress(state, rounds, blocks, offset);
 
   const digest = new DataView(new ArrayBuffer(32));
   for (let index = 0; index < state.length; index += 1) digest.setUint32(index * 4, at(state, index));
@@ -89,7 +97,8 @@ function padded(bytes: Uint8Array): DataView {
   return view;
 }
 
-function compress(state: Uint32Array, w: Uint32Array, blocks: DataView, offset: number): void {
+function compress(state: Uint32Array, rounds: Uint32Array, blocks: DataView, offset: number): void {
+  const w = SCHEDULE;
   for (let t = 0; t < 16; t += 1) w[t] = blocks.getUint32(offset + t * 4);
   for (let t = 16; t < 64; t += 1) {
     const early = at(w, t - 15);
@@ -110,7 +119,7 @@ function compress(state: Uint32Array, w: Uint32Array, blocks: DataView, offset: 
   for (let t = 0; t < 64; t += 1) {
     const sum1 = rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25);
     const choice = (e & f) ^ (~e & g);
-    const first = (h + sum1 + choice + at(ROUND_CONSTANTS, t) + at(w, t)) | 0;
+    const first = (h + sum1 + choice + at(rounds, t) + at(w, t)) | 0;
     const sum0 = rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22);
     const majority = (a & b) ^ (a & c) ^ (b & c);
     h = g;

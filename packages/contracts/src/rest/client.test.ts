@@ -1,7 +1,8 @@
 import { Fault, notFound, unavailable } from "@oaas/foundation";
 import { virtualAmbient } from "@oaas/foundation/virtual";
 import { describe, expect, test } from "vitest";
-import { createRestClient, type FetchAnswer, type FetchInit } from "./client.ts";
+import { createRestClient } from "./client.ts";
+import type { FetchAnswer, FetchInit } from "./exchange.ts";
 import { faultToProblem } from "./fault-body.ts";
 
 interface Sent extends FetchInit {

@@ -25,16 +25,8 @@ export {
 } from "./http-status.ts";
 export { retryAfterMsFrom, retryAfterOf } from "./retry-after.ts";
 export { openApiDocument, type OpenApiDocument } from "./openapi.ts";
-export {
-  createRestClient,
-  type CallOptions,
-  type FetchAnswer,
-  type FetchInit,
-  type FetchPort,
-  type Reply,
-  type RestClient,
-  type RestClientOptions,
-} from "./client.ts";
+export { createRestClient, type Reply, type RestClient } from "./client.ts";
+export type { CallOptions, FetchAnswer, FetchInit, FetchPort, RestClientOptions } from "./exchange.ts";
 
 export { packageFromWire, packageInput, packageToWire, packageView } from "./resources/package.ts";
 export { classToWire, classView } from "./resources/class.ts";
