@@ -1,26 +1,37 @@
+import { appendFileSync } from "node:fs";
 import path from "node:path";
-import { deflateRawSync } from "node:zlib";
 import { rolldown, type Plugin } from "rolldown";
 import { ROOT } from "./root.ts";
 
 const MAIN = path.join(ROOT, "apps", "cli", "src", "main.ts");
 const BEHIND = path.join(ROOT, "apps", "cli", "src", "adapters", "start.ts");
+/** Where the comment begins that holds what stands behind `start`, and a letter of nobody that keeps it from ending too early. */
+const MARK = "/*!behind!";
+const GUARD = "\uE0FF";
 
 /**
- * The command line as one file that prints its help at once: what stands behind `start` is in it as packed text, and is compiled when a
+ * The command line as one file that prints its help at once: what stands behind `start` is in it as a comment, and is compiled when a
  * command runs. As code it would be parsed at every start, which takes as long as Node itself.
  */
 export async function bundleCli(file: string): Promise<void> {
-  const build = await rolldown({ input: MAIN, platform: "node", logLevel: "warn", plugins: [asText(await behind())] });
+  const code = await behind();
+  if (code.includes(GUARD)) throw new Error("the code has a character in it that stands for another here");
+  const build = await rolldown({ input: MAIN, platform: "node", logLevel: "warn", plugins: [fromComment, builtins] });
   try {
     await build.write({ file, format: "esm", minify: true, codeSplitting: false, banner: "#!/usr/bin/env node" });
   } finally {
     await build.close();
   }
+  appendFileSync(file, `\n${MARK}${code.replaceAll("*/", `*${GUARD}/`)}*/\n`);
 }
 
 async function behind(): Promise<string> {
-  const build = await rolldown({ input: BEHIND, platform: "node", logLevel: "warn" });
+  const build = await rolldown({
+    input: BEHIND,
+    platform: "node",
+    logLevel: "warn",
+    plugins: [builtins],
+  });
   try {
     const { output } = await build.generate({ format: "cjs", minify: true, codeSplitting: false });
     return output[0].code;
@@ -29,18 +40,43 @@ async function behind(): Promise<string> {
   }
 }
 
-/** A module that gives what the text exports. Node's own modules are asked for by name there and then, so that help loads none. */
-function asText(code: string): Plugin {
-  const packed = deflateRawSync(code, { level: 9 }).toString("base64");
-  const module = `
+/**
+ * Node's own modules are got when the module that imports them runs, and not imported: an import is made at the start of the whole file,
+ * with every member that a module has, and `node:http` has all of `fetch`.
+ */
+const builtins: Plugin = {
+  name: "builtins-when-needed",
+  resolveId: (id) => (id.startsWith("node:") ? { id: `\0${id}`, moduleSideEffects: false } : undefined),
+  load: (id) =>
+    id.startsWith("\0node:")
+      ? { code: `module.exports = process.getBuiltinModule("${id.slice(1)}");`, moduleType: "js" }
+      : undefined,
+};
+
+/**
+ * A module that gives what the comment exports. Node keeps what it compiled in the person's own cache folder, as it does for files; where
+ * it cannot, it compiles again.
+ */
+const fromComment: Plugin = {
+  name: "from-comment",
+  load: (id) =>
+    id === BEHIND
+      ? {
+          moduleType: "js",
+          code: `
     const builtin = (name) => process.getBuiltinModule("node:" + name);
-    const text = builtin("zlib").inflateRawSync(Buffer.from("${packed}", "base64")).toString("utf8");
+    const { Module, enableCompileCache } = builtin("module");
+    const { OAAS_CACHE_DIR, HOME, USERPROFILE } = process.env;
+    const home = HOME || USERPROFILE;
+    const cache = OAAS_CACHE_DIR || (home && home + "/.cache/oaas");
+    if (cache) enableCompileCache(cache + "/node-compile-cache");
     const file = builtin("url").fileURLToPath(import.meta.url);
-    const parts = ["exports", "require", "__filename", "__dirname"];
-    const found = {};
-    const run = builtin("vm").compileFunction(text, parts, { filename: file });
-    run(found, builtin("module").createRequire(file), file, builtin("path").dirname(file));
-    export const { start } = found;
-  `;
-  return { name: "as-text", load: (id) => (id === BEHIND ? { code: module, moduleType: "js" } : undefined) };
-}
+    const whole = builtin("fs").readFileSync(file, "utf8");
+    const text = whole.slice(whole.lastIndexOf(${JSON.stringify(MARK)}) + ${MARK.length}, whole.lastIndexOf("*/"));
+    const behind = new Module(file);
+    behind._compile(text.replaceAll(${JSON.stringify(GUARD)}, ""), file + ".start.cjs", "commonjs");
+    export const { start } = behind.exports;
+  `,
+        }
+      : undefined,
+};

@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import nodeModule from "node:module";
+import { homedir } from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -10,7 +11,9 @@ const root = fileURLToPath(new URL("../../..", import.meta.url));
 const program = newestProgram();
 
 if (isNewEnough(process.versions.node)) {
-  nodeModule.enableCompileCache();
+  // In the person's own folder and not in that of all: what is in it is run.
+  const cache = process.env["OAAS_CACHE_DIR"] || path.join(homedir(), ".cache", "oaas");
+  nodeModule.enableCompileCache(path.join(cache, "node-compile-cache"));
   await import(pathToFileURL(program).href);
 } else {
   const { status, signal } = spawnSync(findNode(root), [program, ...process.argv.slice(2)], { stdio: "inherit" });

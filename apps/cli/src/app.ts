@@ -159,7 +159,7 @@ const packages = buildRouteMap({
       examples: ["oaas package validate -f shop.yaml", "oaas package validate -f shop.yaml --offline"],
       flags: { filename: files, offline: flag("against the contract alone, without a platform") },
       aliases: fileAlias,
-      load: async () => (await import("./commands/packages.ts")).validatePackages,
+      load: async () => (await import("./commands/validate.ts")).validateFiles,
     }),
   },
 });

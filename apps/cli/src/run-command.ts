@@ -15,7 +15,7 @@ export async function runCommand(
   const colours = coloursFor(terminal.isLive, env);
   let session: Session | undefined;
   try {
-    session = new Session(world, flags);
+    session = await Session.open(world, flags);
     return (await run(session)) ?? EXIT.done;
   } catch (thrown) {
     if (signal.aborted) return EXIT.interrupted;

@@ -1,11 +1,10 @@
-import { chmod, mkdir, readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import path from "node:path";
-import { createInterface } from "node:readline/promises";
-import { Writable } from "node:stream";
 import { Fault, unavailable } from "@oaas/foundation";
 import { realClock, realTimers } from "@oaas/foundation/real";
 import type { Files, Terminal, World } from "../world.ts";
+import { exchangeByHttp, streamByHttp } from "./http.ts";
 import { writeOut } from "./write-out.ts";
 
 const PRIVATE_FILE = 0o600;
@@ -19,7 +18,7 @@ export function realWorld(signal: AbortSignal): World {
     files: realFiles,
     env: process.env,
     home: homedir(),
-    fetch: (url, init) => fetch(url, init),
+    fetch: exchangeByHttp,
     stream,
     clock: realClock,
     timers: realTimers,
@@ -36,6 +35,10 @@ function realTerminal(signal: AbortSignal): Terminal {
     canAsk: stdin.isTTY && stderr.isTTY,
     columns: stdout.columns || 80,
     ask: async (question, { isSecret = false } = {}) => {
+      const [{ createInterface }, { Writable }] = await Promise.all([
+        import("node:readline/promises"),
+        import("node:stream"),
+      ]);
       // What is typed is shown by the interface, not by the terminal: a secret gets one that shows nothing. It is there before the
       // question is, so that whoever answers at once is not shown by the terminal either.
       const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
@@ -56,10 +59,11 @@ function realTerminal(signal: AbortSignal): Terminal {
   };
 }
 
+// One after the other and at once: nothing else waits, and what does it side by side would have to be loaded first.
 const realFiles: Files = {
   read: async (file) => {
     try {
-      return await readFile(file, "utf8");
+      return readFileSync(file, "utf8");
     } catch (thrown) {
       if ((thrown as NodeJS.ErrnoException).code === "ENOENT") return undefined;
       throw new Fault(
@@ -69,22 +73,19 @@ const realFiles: Files = {
     }
   },
   writePrivate: async (file, text) => {
-    await mkdir(path.dirname(file), { recursive: true, mode: PRIVATE_FOLDER });
+    mkdirSync(path.dirname(file), { recursive: true, mode: PRIVATE_FOLDER });
     const next = `${file}.${process.pid}`;
-    await writeFile(next, text, { mode: PRIVATE_FILE });
-    await chmod(next, PRIVATE_FILE);
-    await rename(next, file);
+    writeFileSync(next, text, { mode: PRIVATE_FILE });
+    chmodSync(next, PRIVATE_FILE);
+    renameSync(next, file);
   },
   isPrivate: async (file) => {
     if (process.platform === "win32") return true;
-    const { mode } = await stat(file);
-    return (mode & FOR_OTHERS) === 0;
+    return (statSync(file).mode & FOR_OTHERS) === 0;
   },
   list: async (folder) => {
-    const found = await stat(folder).catch(() => undefined);
-    if (!found?.isDirectory()) return undefined;
-    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-    return entries
+    if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return undefined;
+    return readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => path.join(entry.parentPath, entry.name))
       .sort();
@@ -96,13 +97,13 @@ async function* stream(
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
-  const { faultFromAnswer } = await import("@oaas/contracts/rest");
-  const answer = await fetch(url, { headers, signal }).catch((cause: unknown) => {
+  try {
+    const refused = yield* streamByHttp(url, headers, signal);
+    if (refused === undefined) return;
+    const { faultFromAnswer } = await import("@oaas/contracts/rest");
+    throw faultFromAnswer({ ...refused, nowMs: realClock.now() });
+  } catch (cause) {
+    if (cause instanceof Fault) throw cause;
     throw unavailable("package-manager", `the package manager did not answer at ${url}`, { cause });
-  });
-  if (answer.status !== 200) {
-    throw faultFromAnswer({ status: answer.status, body: await answer.text(), nowMs: realClock.now() });
   }
-  const decoder = new TextDecoder();
-  for await (const part of answer.body ?? []) yield decoder.decode(part as Uint8Array, { stream: true });
 }

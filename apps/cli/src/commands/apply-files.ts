@@ -1,5 +1,5 @@
 import { applyDocument, validOf } from "../apply.ts";
-import { changesText } from "../documents/changes.ts";
+import { changesText } from "../documents/changes-text.ts";
 import type { WishDocument } from "../documents/document.ts";
 import { inOrder, readAll, readDocuments, unreadable } from "../documents/read-documents.ts";
 import { EXIT, UsageError, type ExitCode } from "../exit-code.ts";

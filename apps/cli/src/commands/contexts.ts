@@ -1,4 +1,4 @@
-import { urlOf } from "../contexts/contexts-file.ts";
+import { urlOf } from "../contexts/context.ts";
 import { contextsFile, readContexts, writeContexts } from "../contexts/contexts-store.ts";
 import { EXIT, UsageError, type ExitCode } from "../exit-code.ts";
 import { confirmed } from "../session/confirm.ts";

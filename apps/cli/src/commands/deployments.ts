@@ -1,5 +1,4 @@
 import type { FindingWire, Reply } from "@oaas/contracts/rest";
-import { changesText } from "../documents/changes.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
 import { stateText } from "../output/colours.ts";
 import { tableText, percentText } from "../output/table.ts";
@@ -122,6 +121,7 @@ export async function diffDeployment(
   key: string,
 ): Promise<void> {
   const { value } = await session.call("diffDeployment", { parameters: { key }, query: flagsOf(flags) });
+  const { changesText } = await import("../documents/changes-text.ts");
   session.item(
     value,
     asText("diff", key),

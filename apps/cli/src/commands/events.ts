@@ -1,5 +1,4 @@
 import type { Reply } from "@oaas/contracts/rest";
-import { stringify } from "yaml";
 import { stateText } from "../output/colours.ts";
 import { jsonPathText } from "../output/jsonpath.ts";
 import { deploymentsOf } from "../session/deployments-of.ts";
@@ -62,7 +61,7 @@ function eventText(event: StreamEvent, session: Session): string {
     case "json":
       return `${JSON.stringify(event)}\n`;
     case "yaml":
-      return `---\n${stringify(event)}`;
+      return `---\n${format.write(event)}`;
     case "name":
       return `${event.topic}/${event.key}\n`;
     case "jsonpath":

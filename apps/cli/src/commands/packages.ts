@@ -1,10 +1,4 @@
-import { isFault } from "@oaas/foundation";
-import { changesText } from "../documents/changes.ts";
-import type { WishDocument } from "../documents/document.ts";
-import { inOrder, readAll, unreadable } from "../documents/read-documents.ts";
-import { validOf } from "../apply.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
-import { foreseeAll } from "../foresee.ts";
 import { confirmed } from "../session/confirm.ts";
 import type { Session } from "../session/session.ts";
 import { packageRevisionView, packageView } from "../views.ts";
@@ -57,6 +51,7 @@ export async function diffPackage(
   name: string,
 ): Promise<void> {
   const { value } = await session.call("diffPackage", { parameters: { name }, query: flagsOf(flags) });
+  const { changesText } = await import("../documents/changes-text.ts");
   const text = (): string => `revision ${value.from} → ${value.to}\n${changesText(value.changes, session.colours)}`;
   session.item(value, { kind: "diff", nameOf: () => name, columns: [] }, text);
 }
@@ -69,35 +64,6 @@ export async function rollBackPackage(
   const { to: revision, reason } = flags;
   const { value } = await session.call("rollBackPackage", { parameters: { name }, body: { revision, reason } });
   session.done({ kind: "package", name, result: `${value.status}, as in revision ${revision}`, revision });
-}
-
-/** Checks files against the contract, and by the package manager as if they were applied, unless only the former is wanted. */
-export async function validatePackages(
-  session: Session,
-  flags: { readonly filename: readonly string[]; readonly offline: boolean },
-): Promise<ExitCode> {
-  const { documents, mistakes } = await readAll(session.world, flags.filename);
-  if (mistakes.length > 0)
-    session.world.terminal.err(`${session.colours.bad("error:")} ${unreadable(mistakes).message}\n`);
-  const wellFormed = await validOf(session, documents);
-  const { valid, code } = flags.offline
-    ? { valid: wellFormed, code: EXIT.done }
-    : await acceptedOf(session, inOrder(wellFormed));
-  for (const { kind, name } of valid) session.doneOne({ kind, name, result: "is valid" });
-  session.doneAll();
-  return mistakes.length === 0 && wellFormed.length === documents.length ? code : EXIT.usage;
-}
-
-/** Those that the package manager would take. */
-async function acceptedOf(session: Session, documents: readonly WishDocument[]) {
-  try {
-    const { prospects, code } = await foreseeAll(session, documents);
-    return { valid: prospects.map(({ document }) => document), code };
-  } catch (thrown) {
-    if (isFault(thrown, "unavailable"))
-      session.note("Without a platform files are checked against the contract alone: --offline\n");
-    throw thrown;
-  }
 }
 
 /** `--from` and `--to` as the route takes them; without them it compares the last two. */

@@ -1,19 +1,6 @@
 import { parseDocument, stringify } from "yaml";
 import { UsageError } from "../exit-code.ts";
-
-/** One platform that the command line knows. */
-export interface Context {
-  readonly pmUrl: string;
-  readonly token?: string;
-}
-
-export interface Contexts {
-  readonly current: string;
-  readonly byName: ReadonlyMap<string, Context>;
-}
-
-/** What a command line that was never told anything uses: the local stack. */
-export const LOCAL: Contexts = { current: "local", byName: new Map([["local", { pmUrl: "http://127.0.0.1:8080" }]]) };
+import { urlOf, type Context, type Contexts } from "./context.ts";
 
 /** Reads the file of contexts. Fields of the earlier command line (pm_url, current_context) are its own: the file of old works. */
 export function parseContexts(text: string, file: string): Contexts {
@@ -45,15 +32,6 @@ export function contextsText({ current, byName }: Contexts): string {
     [...byName].map(([name, { pmUrl, token }]) => [name, { pm_url: pmUrl, ...(token === undefined ? {} : { token }) }]),
   );
   return stringify({ current_context: current, contexts });
-}
-
-/** An address as it is given: with its scheme, without a path's last slash. */
-export function urlOf(text: string, what: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol)) {
-    throw new UsageError(`${what} is no address: "${text}"`, "write it like http://127.0.0.1:8080");
-  }
-  return url.href.replace(/\/+$/, "");
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -1,6 +1,6 @@
 import { UsageError } from "../exit-code.ts";
 import type { World } from "../world.ts";
-import { contextsText, LOCAL, parseContexts, urlOf, type Context, type Contexts } from "./contexts-file.ts";
+import { LOCAL, urlOf, type Context, type Contexts } from "./context.ts";
 
 /** Where the contexts are kept: OAAS_CONFIG, or the home folder. */
 export function contextsFile({ env, home }: Pick<World, "env" | "home">): string {
@@ -12,6 +12,8 @@ export async function readContexts(world: World): Promise<Contexts> {
   const file = contextsFile(world);
   const text = await world.files.read(file);
   if (text === undefined) return LOCAL;
+  // What reads YAML is loaded when there is some.
+  const { parseContexts } = await import("./contexts-file.ts");
   const contexts = parseContexts(text, file);
   const hasToken = [...contexts.byName.values()].some(({ token }) => token !== undefined);
   if (hasToken && !(await world.files.isPrivate(file)))
@@ -21,6 +23,7 @@ export async function readContexts(world: World): Promise<Contexts> {
 
 /** Tokens are in it, so that nobody else may read it. */
 export async function writeContexts(world: World, contexts: Contexts): Promise<void> {
+  const { contextsText } = await import("./contexts-file.ts");
   await world.files.writePrivate(contextsFile(world), contextsText(contexts));
 }
 

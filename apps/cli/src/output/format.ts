@@ -1,18 +1,19 @@
-import { stringify } from "yaml";
 import { UsageError } from "../exit-code.ts";
 import { jsonPathText } from "./jsonpath.ts";
 import { tableText, type Column } from "./table.ts";
 
 /** How a result is written. */
 export type Format =
-  | { readonly as: "table" | "wide" | "json" | "yaml" | "name" }
+  | { readonly as: "table" | "wide" | "json" | "name" }
+  | { readonly as: "yaml"; readonly write: (value: unknown) => string }
   | { readonly as: "jsonpath"; readonly template: string };
 
 const WORDS = ["table", "wide", "json", "yaml", "name"] as const;
 
-/** Reads the value of `--output`. */
-export function formatOf(text: string): Format {
+/** Reads the value of `--output`. What writes YAML is loaded for those who want it. */
+export async function formatOf(text: string): Promise<Format> {
   const word = WORDS.find((known) => known === text);
+  if (word === "yaml") return { as: word, write: (await import("yaml")).stringify };
   if (word) return { as: word };
   if (text.startsWith("jsonpath=")) return { as: "jsonpath", template: text.slice("jsonpath=".length) };
   throw new UsageError(`output "${text}" is not known`, `use one of ${WORDS.join(", ")} or jsonpath=TEMPLATE`);
@@ -57,7 +58,7 @@ function otherText(value: unknown, names: readonly string[], format: Format): st
     case "json":
       return `${JSON.stringify(value, undefined, 2)}\n`;
     case "yaml":
-      return stringify(value);
+      return format.write(value);
     case "name":
       return names.map((name) => `${name}\n`).join("");
     case "jsonpath":

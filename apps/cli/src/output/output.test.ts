@@ -66,9 +66,9 @@ describe("JSONPath", () => {
   });
 });
 
-it("formats are read by name", () => {
-  expect(formatOf("jsonpath={.a}")).toEqual({ as: "jsonpath", template: "{.a}" });
-  expect(() => formatOf("xml")).toThrow(/"xml" is not known/);
+it("formats are read by name", async () => {
+  expect(await formatOf("jsonpath={.a}")).toEqual({ as: "jsonpath", template: "{.a}" });
+  await expect(formatOf("xml")).rejects.toThrow(/"xml" is not known/);
 });
 
 it.each([

@@ -29,11 +29,15 @@ export class Session {
   readonly #outcomes: Outcome[] = [];
   #client: Promise<RestClient> | undefined;
 
-  constructor(world: World, flags: CommonFlags) {
+  private constructor(world: World, flags: CommonFlags, format: Format) {
     this.world = world;
-    this.format = formatOf(flags.output ?? "table");
+    this.format = format;
     this.colours = coloursFor(world.terminal.isLive, world.env);
     this.#wanted = flags.context;
+  }
+
+  static async open(world: World, flags: CommonFlags): Promise<Session> {
+    return new Session(world, flags, await formatOf(flags.output ?? "table"));
   }
 
   /** Whether a person reads the result, not a program. */
@@ -109,12 +113,12 @@ export class Session {
     return context && remedyOf(fault, context, this.world.clock.now());
   }
 
-  // The contract is loaded when somebody calls: `--help` must not wait for it.
+  // Loaded when somebody calls, and without the contract's schemas: they cost more than all else of a short command.
   async #connect(): Promise<RestClient> {
-    const { createRestClient } = await import("@oaas/contracts/rest");
+    const { createPlainClient } = await import("@oaas/contracts/rest/plain");
     const { pmUrl, token } = await this.context();
     const { fetch, clock } = this.world;
-    return createRestClient({ baseUrl: pmUrl, fetch, clock, ...(token === undefined ? {} : { token: () => token }) });
+    return createPlainClient({ baseUrl: pmUrl, fetch, clock, ...(token === undefined ? {} : { token: () => token }) });
   }
 }
 

@@ -1,0 +1,60 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { bundleCli } from "../../../tools/tasks/bundle-cli.ts";
+
+const ROOT = path.resolve(import.meta.dirname, "..", "..", "..");
+const folder = mkdtempSync(path.join(tmpdir(), "oaas-cost-"));
+const bundle = path.join(folder, "cli.mjs");
+const list = path.join(folder, "loaded.json");
+const watcher = path.join(folder, "watcher.mjs");
+const server = createServer((_, response) => response.end("[]"));
+
+// Tells at the end of a program which files and which parts of Node it loaded.
+const WATCHER = `
+  import { registerHooks } from "node:module";
+  import { writeFileSync } from "node:fs";
+  const loaded = [];
+  registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) });
+  process.on("exit", () => writeFileSync(${JSON.stringify(list)}, JSON.stringify([...loaded, ...process.moduleLoadList])));
+`;
+
+beforeAll(async () => {
+  writeFileSync(watcher, WATCHER);
+  await bundleCli(bundle);
+  await once(server.listen(0, "127.0.0.1"), "listening");
+});
+afterAll(() => {
+  server.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function loadedBy(program: string, ...args: readonly string[]): Promise<readonly string[]> {
+  const { port } = server.address() as AddressInfo;
+  const env = { ...process.env, HOME: folder, OAAS_PM_URL: `http://127.0.0.1:${port}` };
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ["--import", pathToFileURL(watcher).href, program, ...args],
+    { env },
+  );
+  expect(stdout).toContain("No packages.");
+  return JSON.parse(readFileSync(list, "utf8")) as string[];
+}
+
+/** What costs more than all else of a short command: `fetch`, schemas, YAML. */
+const DEAR = /undici|node_modules\/(?:zod|yaml)\/|contracts\/src\/rest\/(?:paths|openapi|fields)/;
+
+test.each([
+  ["the sources", path.join(ROOT, "apps", "cli", "src", "main.ts")],
+  ["the bundle", bundle],
+])("a command that asks one thing loads nothing that is dear: %s", async (_, program) => {
+  const loaded = await loadedBy(program, "package", "list");
+  expect(loaded.filter((each) => DEAR.test(each))).toEqual([]);
+});
