@@ -1,0 +1,118 @@
+import { err, ok, type Result } from "@oaas/foundation";
+import type { JsonObject, JsonValue, Status } from "@oaas/kube-core";
+import { jsonAnswer } from "../request/answers.ts";
+import { readObject } from "../request/body.ts";
+import type { Representation } from "../request/media-types.ts";
+import type { FieldValidation, WriteOptions } from "../request/options.ts";
+import { badRequest, methodNotAllowed } from "../request/refusals.ts";
+import { changeObject, nameRefusal, type ObjectChange } from "./change-object.ts";
+import { writerOf } from "./new-object.ts";
+import { patched, unreadablePatch, type PatchType } from "./patch-object.ts";
+import { oddities, type Answered, type NamedRequest } from "./resource-request.ts";
+import { readScale, scaleApplied, scaled, scaleOf, unknownInScale, type ScaleStep } from "./scale.ts";
+import { presented, type World } from "./world.ts";
+
+/** The Scale of an object, as it is shown. */
+export function scaleAnswer(
+  asked: NamedRequest,
+  object: JsonObject,
+  form: Representation,
+  warnings: readonly string[] = [],
+): Answered {
+  const paths = asked.version.scale;
+  if (paths === undefined) return err(methodNotAllowed());
+  const scale = scaleOf(asked, paths, presented(asked, object));
+  return scale.ok ? ok(jsonAnswer(200, JSON.stringify(scale.value), form, warnings)) : scale;
+}
+
+/** Replaces the Scale of an object. */
+export async function updateScale(
+  world: World,
+  asked: NamedRequest,
+  options: WriteOptions,
+  form: Representation,
+): Promise<Answered> {
+  const body = readObject(asked.request.body, asked.request.headers["content-type"], "Scale");
+  if (!body.ok) return body;
+  const read = scaleIn(asked, body.value.object, options.fieldValidation, bodyRefusal);
+  if (!read.ok) return read;
+  const refusal = nameRefusal(read.value, asked.name);
+  if (refusal !== undefined) return err(refusal);
+  return writeScale(world, asked, { next: () => read, isApply: false }, options, form);
+}
+
+/** Patches or applies the Scale of an object. */
+export async function patchScale(
+  world: World,
+  asked: NamedRequest,
+  { type, patch }: { readonly type: PatchType; readonly patch: JsonValue },
+  options: WriteOptions,
+  form: Representation,
+): Promise<Answered> {
+  if (type === "apply") {
+    const writer = writerOf(world, asked, options.manager, "scale");
+    const next = scaleApplied(asked, patch as JsonObject, writer, options.isForced);
+    return writeScale(world, asked, { next, isApply: true }, options, form);
+  }
+  const next: ScaleStep = (scale) => {
+    const result = patched(type, patch, scale, {});
+    return result.ok ? scaleIn(asked, result.value, options.fieldValidation, unreadablePatch) : result;
+  };
+  return writeScale(world, asked, { next, isApply: false }, options, form);
+}
+
+/** A Scale out of what was sent, or out of a patch; `refused` says why it is none. */
+function scaleIn(
+  asked: NamedRequest,
+  sent: JsonObject,
+  validation: FieldValidation,
+  refused: (sent: JsonObject, why: string) => Status,
+): Result<JsonObject, Status> {
+  const { kind = "Scale", apiVersion = "autoscaling/v1" } = sent;
+  const typed = { ...sent, kind, apiVersion };
+  const type = typeRefusal(typed);
+  if (type !== undefined) return err(type);
+  const unknown = validation === "Ignore" ? [] : unknownInScale(typed).map((path) => `unknown field "${path}"`);
+  if (validation === "Warn") asked.warnings?.push(...unknown);
+  const read = readScale(typed);
+  if (!read.ok) return err(refused(typed, read.error));
+  if (validation !== "Strict" || unknown.length === 0) return read;
+  return err(refused(typed, `strict decoding error: ${unknown.join(", ")}`));
+}
+
+async function writeScale(
+  world: World,
+  asked: NamedRequest,
+  step: { readonly next: ScaleStep; readonly isApply: boolean },
+  options: WriteOptions,
+  form: Representation,
+): Promise<Answered> {
+  const paths = asked.version.scale;
+  if (paths === undefined) return err(methodNotAllowed());
+  const writer = writerOf(world, asked, options.manager, "scale");
+  let before: JsonObject = {};
+  const change: ObjectChange = {
+    name: asked.name,
+    subresource: "scale",
+    keepsManagers: true,
+    next: (live) => {
+      before = live;
+      return scaled(asked, paths, live, writer, step);
+    },
+  };
+  const written = await changeObject(world, asked, change, options);
+  if (!written.ok) return written;
+  const warnings = [...(asked.warnings ?? []), ...oddities(asked, written.value, before)];
+  return scaleAnswer(asked, written.value.object, form, warnings);
+}
+
+function typeRefusal({ kind, apiVersion }: JsonObject): Status | undefined {
+  if (kind === "Scale" && apiVersion === "autoscaling/v1") return undefined;
+  const [said = "", version = ""] = [kind, apiVersion].map((text) => (typeof text === "string" ? text : ""));
+  const why = `no kind "${said}" is registered for version "${version}" in scheme "pkg/runtime/scheme.go:111"`;
+  return badRequest(`${said} in version "${version.split("/").at(-1) ?? ""}" cannot be handled as a Scale: ${why}`);
+}
+
+function bodyRefusal(_sent: JsonObject, why: string): Status {
+  return badRequest(`Scale in version "v1" cannot be handled as a Scale: ${why}`);
+}
