@@ -1,6 +1,8 @@
 import type { ClusterName, DeploymentKey } from "@oaas/models";
 import type { Entry } from "@oaas/storage";
 import { openMemoryStore } from "@oaas/storage/memory";
+import { sweepSize } from "@oaas/testkit";
+import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   CALL,
@@ -12,6 +14,7 @@ import {
   type WorldStore,
 } from "../../test/fakes/deployment-world.ts";
 import { unitIdOf } from "../planner/unit-id.ts";
+import { placementsIn } from "./deployment-record.ts";
 import { unaccountedWarning } from "./unaccounted-units.ts";
 
 const A = "a" as ClusterName;
@@ -153,3 +156,65 @@ describe("after an older backup was restored", () => {
     await world.drive(Promise.all([manager.keeper.close(), other.keeper.close()]));
   });
 });
+
+const key = fc.constantFrom("x", "y", "z") as fc.Arbitrary<DeploymentKey>;
+const step = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constant("deploy"), key, to: fc.subarray(["a", "b"], { minLength: 1 }) }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("delete"), key }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("publish") }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("lose"), cluster: fc.constantFrom("a", "b") }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("find") }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("keep") }) },
+);
+type Step = { do: string; key?: DeploymentKey; to?: string[]; cluster?: string };
+
+async function happen({ do: what, key: name = KEY, to = [], cluster = "" }: Step): Promise<void> {
+  if (what === "deploy") await deploy(to, name).catch(() => undefined);
+  if (what === "delete") await remove(name).catch(() => undefined);
+  if (what === "publish") world.publish();
+  if (what === "lose") world.clusters.down.add(cluster);
+  if (what === "find") world.clusters.down.clear();
+  if (what === "keep") await sweep();
+  await world.pass(500);
+}
+
+/** Units that somebody wants and that are there, as `cluster/unitId`, by deployment. */
+function running(): Map<string, string> {
+  const units = [...manager.service.context.view.all()].flatMap(({ id, record }) =>
+    placementsIn(record).flatMap(([cluster, { unitId, state, accepted }]) =>
+      state === "wanted" && accepted ? [[`${cluster}/${unitId}`, id] as const] : [],
+    ),
+  );
+  return new Map(units);
+}
+
+test("whatever was done before and since the backup: no unit that ran is removed, also when all that is known is deleted", async () => {
+  const histories = fc.array(step, { minLength: 1, maxLength: 12 });
+  await fc.assert(
+    fc.asyncProperty(histories, histories, async (before, since) => {
+      await world.dispose();
+      world = new DeploymentWorld(await memoryWorldStore(), ["a", "b"]);
+      manager = await world.manager();
+      for (const each of before) await happen(each);
+      const backup = await backUp(world.at);
+      for (const each of since) await happen(each);
+      await world.quiet(manager);
+      const ran = running();
+      const { package: published, packageRevision } = world;
+      await restore(backup);
+      Object.assign(world, { package: published, packageRevision });
+      for (let look = 0; look < 4; look += 1) await sweep();
+      const there = () => new Set(world.clusters.inventory.map((unit) => unit.split("@", 1)[0]));
+      expect([...ran.keys()].filter((unit) => !there().has(unit))).toEqual([]);
+      const known = new Set<string>([...manager.service.context.view.all()].map(({ id }) => id));
+      for (const id of known) await remove(id as DeploymentKey);
+      for (let look = 0; look < 4; look += 1) await sweep();
+      expect([...ran].filter(([unit, id]) => !known.has(id) && !there().has(unit))).toEqual([]);
+      await closeRestored();
+    }),
+    { numRuns: sweepSize(60, 3_000), seed: 16 },
+  );
+}, 600_000);
