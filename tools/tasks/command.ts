@@ -30,22 +30,34 @@ export function capture(
   });
 }
 
+/** What a Ctrl-C takes at most to reach every process of the terminal. */
+const CTRL_C_MS = 200;
+
 /**
  * Runs a command in the root with our own terminal, and answers its exit code. A signal to us is its to handle: Ctrl-C reaches it by itself, the
- * others are passed on, and so is the death of whoever started us.
+ * others are passed on, and so is the death of whoever started us; a SIGINT that only they got is told by them.
  */
 export function inherit(command: string, args: readonly string[], options: CommandOptions = {}): Promise<number> {
   return new Promise((resolve, reject) => {
     const stdio = ["inherit", "inherit", "inherit", ...(options.channel ? (["ipc"] as const) : [])] as const;
     const child = spawn(command, args, { cwd: ROOT, stdio: [...stdio], env: { ...process.env, ...options.env } });
-    const ignore = (): void => undefined;
+    let interruptions = 0;
+    const count = (): void => void (interruptions += 1);
+    const told = (message: unknown): void => {
+      if (message !== "SIGINT") return;
+      setTimeout(() => {
+        if (interruptions === 0) child.kill("SIGINT");
+      }, CTRL_C_MS);
+    };
     const forward = (): void => void child.kill("SIGTERM");
     const passedOn = ["SIGTERM", "SIGHUP", "disconnect"] as const;
-    process.on("SIGINT", ignore);
+    process.on("SIGINT", count);
+    process.on("message", told);
     for (const event of passedOn) process.on(event, forward);
     child.on("error", reject);
     child.on("close", (code, signal) => {
-      process.off("SIGINT", ignore);
+      process.off("SIGINT", count);
+      process.off("message", told);
       for (const event of passedOn) process.off(event, forward);
       resolve(code ?? (signal === "SIGINT" ? 130 : 1));
     });
