@@ -50,7 +50,8 @@ export function missingOutput(blocks: readonly RunBlock[], printed: string): str
   });
 }
 
-function firstMissing(expected: readonly string[], shown: readonly string[]): string | undefined {
+/** The first of these lines that is not shown after those before it; undefined when all are. */
+export function firstMissing(expected: readonly string[], shown: readonly string[]): string | undefined {
   let at = 0;
   for (const line of expected) {
     const pattern = patternOf(line);

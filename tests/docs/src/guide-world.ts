@@ -1,6 +1,16 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { missingComponents } from "@oaas/real-components";
 import { componentFile, freePorts, runCommand, startProcess, untilReady, type CommandResult } from "@oaas/testkit";
 import { ROOT } from "./pages.ts";
 
@@ -21,8 +31,19 @@ interface ReadyLine {
 
 /** Addresses as the pages write them; each is a free one here. */
 const MAIN_ADDRESS = "127.0.0.1:8080";
-const SECOND_PORT = "8090";
+const OWN_PORTS = ["8090", "8091", "8092"];
 const MAIN = path.join(ROOT, "apps", "dev-stack", "src", "main.ts");
+
+/** Programs that pages call and that real components bring. Restoring a snapshot is `etcdctl`'s until etcd 3.5, `etcdutl`'s later. */
+const PROGRAMS = { kubectl: "kubectl", etcd: "etcd34", etcdctl: "etcdctl34" } as const;
+
+/** The components without which these commands cannot be run. */
+export function componentsFor(commands: string): readonly (typeof PROGRAMS)[keyof typeof PROGRAMS][] {
+  const called = Object.entries(PROGRAMS).filter(([name]) =>
+    new RegExp(`^[^#\\n]*(?<![\\w/.-])${name} `, "m").test(commands),
+  );
+  return called.map(([, component]) => component);
+}
 
 /** Starts one stack for all pages. What a command writes stays in its folder, which goes at the end. */
 export async function startGuideWorld(): Promise<GuideWorld> {
@@ -43,21 +64,22 @@ export async function startGuideWorld(): Promise<GuideWorld> {
   const { url, clusters } = up as unknown as ReadyLine;
   const programs = path.join(folder, "bin");
   mkdirSync(programs);
-  linkIfThere("kubectl", programs);
-  const [secondPort] = await freePorts(1);
+  for (const [name, component] of Object.entries(PROGRAMS)) putIfThere(name, component, programs);
+  const ports = await freePorts(OWN_PORTS.length);
+  const placed = (script: string) =>
+    OWN_PORTS.reduce(
+      (text, port, index) => text.replaceAll(port, String(ports[index])),
+      script.replaceAll(MAIN_ADDRESS, new URL(url).host),
+    );
   return {
     url,
     managers: clusters.map(({ managerUrl }) => managerUrl),
     run: (script) =>
-      runCommand(
-        "bash",
-        ["-c", script.replaceAll(MAIN_ADDRESS, new URL(url).host).replaceAll(SECOND_PORT, String(secondPort))],
-        {
-          cwd: folder,
-          env: { PATH: pathWith(programs), HOME: folder, OAAS_PM_URL: url },
-          timeoutMs: 200_000,
-        },
-      ),
+      runCommand("bash", ["-c", placed(script)], {
+        cwd: folder,
+        env: { PATH: pathWith(programs), HOME: folder, OAAS_PM_URL: url },
+        timeoutMs: 200_000,
+      }),
     [Symbol.asyncDispose]: async () => {
       await stack.stop(30_000);
       rmSync(folder, { recursive: true, force: true });
@@ -77,10 +99,10 @@ function pathWith(programs: string): string {
   return [...own, process.env["PATH"] ?? ""].join(":");
 }
 
-function linkIfThere(name: "kubectl", folder: string): void {
-  try {
-    symlinkSync(componentFile(name), path.join(folder, name));
-  } catch {
-    // Pages that need it are skipped, and say so.
-  }
+/** Under the name by which people know it. */
+function putIfThere(name: string, component: (typeof PROGRAMS)[keyof typeof PROGRAMS], folder: string): void {
+  if (missingComponents([component]).length > 0) return; // Pages that need it are skipped, and say so; in CI they fail.
+  const file = path.join(folder, name);
+  writeFileSync(file, `#!/bin/sh\nexec "${componentFile(component)}" "$@"\n`);
+  chmodSync(file, 0o755);
 }

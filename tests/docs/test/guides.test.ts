@@ -1,16 +1,14 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describeWith } from "@oaas/testkit";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { missingOutput, runBlocks, scriptOf, type RunBlock } from "../src/guide-script.ts";
-import { startGuideWorld, type GuideWorld } from "../src/guide-world.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { missingOutput, runBlocks, scriptOf } from "../src/guide-script.ts";
+import { componentsFor, startGuideWorld, type GuideWorld } from "../src/guide-world.ts";
 import { allPages, ROOT } from "../src/pages.ts";
 
 const PAGES = [...allPages()]
   .map(([file, page]) => ({ file, blocks: runBlocks(page) }))
   .filter(({ blocks }) => blocks.length > 0);
-const needsKubectl = ({ blocks }: { blocks: readonly RunBlock[] }) =>
-  blocks.some(({ commands }) => /\bkubectl\b/.test(commands));
 
 let world: GuideWorld;
 beforeAll(async () => {
@@ -63,10 +61,8 @@ test("there are pages with commands", () => {
   expect(PAGES.length).toBeGreaterThan(5);
 });
 
-describe("the commands of", () => {
-  test.each(PAGES.filter((page) => !needsKubectl(page)))("$file", follow);
-});
-
-describeWith(["kubectl"], "with kubectl, the commands of", () => {
-  test.each(PAGES.filter(needsKubectl))("$file", follow);
-});
+for (const page of PAGES) {
+  describeWith(componentsFor(scriptOf(page.blocks)), page.file, () => {
+    test("its commands do what it says", () => follow(page));
+  });
+}

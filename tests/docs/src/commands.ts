@@ -1,0 +1,51 @@
+import type { Page } from "./markdown.ts";
+
+/** One of our own commands, as a page writes it. */
+export interface Mention {
+  readonly line: number;
+  readonly text: string;
+}
+
+/** Every command that begins with one of these words: in blocks to copy, and between backticks. */
+export function mentionsOf({ fences, spans }: Pick<Page, "fences" | "spans">, program: string): Mention[] {
+  const pattern = new RegExp(`(?<![\\w./-])${program}(?= )[^;|&()#"\`]*`, "g");
+  const inBlocks = fences
+    .filter(({ info }) => /^(?:sh|console)\b/.test(info))
+    .flatMap(({ body, line }) => body.split("\n").map((text, index) => ({ text, line: line + 1 + index })));
+  return [...inBlocks, ...spans].flatMap(({ text, line }) =>
+    [...text.matchAll(pattern)].map(([found]) => ({ line, text: found.trim() })),
+  );
+}
+
+/** The commands that there are: how each is called, and its help. */
+export type Commands = ReadonlyMap<string, string>;
+
+/** What is wrong with a command as it stands, or undefined. Words in capitals stand for something of the reader's own. */
+export function objectionTo(text: string, commands: Commands): string | undefined {
+  const words = text.split(/\s+/).map((word) => word.replaceAll(/^['"]|['"]$/g, ""));
+  const route = longestRoute(words, commands);
+  if (words[1] === "--help") return undefined;
+  if (route === undefined) {
+    const isGroup = [...commands.keys()].some((name) => name.startsWith(`${words.slice(0, 2).join(" ")} `));
+    // A group by itself shows what is in it; so does a bare name in prose.
+    return isGroup && words.length === 2 ? undefined : "is no command";
+  }
+  const help = commands.get(route) ?? "";
+  const unknown = words.flatMap((word) => {
+    const flag = /^--[a-z][a-z-]*/.exec(word)?.[0];
+    return flag === undefined || flag === "--help" || mentions(help, flag) ? [] : [flag];
+  });
+  return unknown.length === 0 ? undefined : `has no ${unknown.join(", ")}`;
+}
+
+function longestRoute(words: readonly string[], commands: Commands): string | undefined {
+  for (let count = words.length; count > 1; count -= 1) {
+    const route = words.slice(0, count).join(" ");
+    if (commands.has(route)) return route;
+  }
+  return undefined;
+}
+
+function mentions(help: string, flag: string): boolean {
+  return help.includes(flag) || help.includes(flag.replace("--no-", "--"));
+}

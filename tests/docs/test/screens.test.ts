@@ -1,0 +1,44 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { stripVTControlCharacters } from "node:util";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { play, whyNoTerminal } from "../../../apps/cli/test/pseudo-terminal.ts";
+import { firstMissing } from "../src/guide-script.ts";
+import { allPages, ROOT } from "../src/pages.ts";
+
+const MAIN = path.join(ROOT, "apps", "dev-stack", "src", "main.ts");
+const folder = mkdtempSync(path.join(tmpdir(), "oaas-readme-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Ports are the machine's to choose. */
+const withoutPorts = (text: string) => text.replaceAll(/127\.0\.0\.1:\d+/g, "127.0.0.1:…");
+
+const SCREENS = [...allPages()].flatMap(([file, { fences }]) =>
+  fences.flatMap(({ info, body, line }) => (info === "text screen" ? [{ file, line, body }] : [])),
+);
+
+test("there are screens", () => expect(SCREENS.map(({ file }) => file)).toContain("README.md"));
+
+describe.skipIf(whyNoTerminal() !== undefined)("what npm start shows on a terminal", () => {
+  let shown: readonly string[] = [];
+
+  test("it comes up, and q stops it", async () => {
+    const { raw, code } = await play([process.execPath, MAIN, "--ports=0", "--data=.oaas/data"], {
+      cwd: folder,
+      env: { HOME: folder, NO_COLOR: "1" },
+      columns: 140,
+      types: [{ after: "Stop      Ctrl-C", text: "q" }],
+    });
+    shown = withoutPorts(stripVTControlCharacters(raw)).replaceAll("\r", "").split("\n");
+    expect(code, raw).toBe(0);
+  });
+
+  test.each(SCREENS)("is as $file says in line $line", ({ body }) => {
+    const expected = withoutPorts(body)
+      .split("\n")
+      .filter((line) => !["", "…"].includes(line.trim()));
+    expect(expected.length).toBeGreaterThan(5);
+    expect(firstMissing(expected, shown), shown.join("\n")).toBeUndefined();
+  });
+});
