@@ -7,16 +7,18 @@ import {
   managersOf,
   updated,
   type FieldError,
+  type FieldWriter,
   type JsonObject,
   type JsonValue,
   type Status,
 } from "@oaas/kube-core";
 import { objectErrors } from "../admission/admitted-body.ts";
-import { finalizersOf, isBeingDeleted, metadataOf, nameOf, withMetadata } from "../admission/metadata.ts";
-import { isGoInteger, notInteger, type WriteOptions } from "../request/options.ts";
-import { badRequest, conflict, internalError, invalid, MODIFIED, notFound } from "../request/refusals.ts";
+import { finalizersOf, isBeingDeleted, metadataOf, withMetadata } from "../admission/metadata.ts";
+import type { WriteOptions } from "../request/options.ts";
+import { invalid, notFound } from "../request/refusals.ts";
 import type { Decision, Written } from "../store/object-store.ts";
 import { objectKey, type StoredObject } from "../store/stored-object.ts";
+import { metadataChangeErrors, nameRefusal, namespaceMismatch, versionRefusal } from "./change-refusals.ts";
 import { circumstancesOf } from "./circumstances.ts";
 import { newObject, writerOf } from "./new-object.ts";
 import { apiVersionOf, presented, storageApiVersionOf, storeKindOf, type Target, type World } from "./world.ts";
@@ -123,25 +125,31 @@ function nextState(
   live: JsonObject,
   wanted: JsonObject,
 ): JsonObject {
-  const { kind, version } = target;
+  const { rules } = target.kind;
   const kept = withServersMetadata(ownPart(target, change, wanted, live), live);
   const writer = writerOf(world, target, options.manager, change.subresource);
-  const context = { live, schema: version.schema, writer };
-  const owned =
-    change.keepsManagers === true
-      ? kept
-      : forgetsOwners(target, kept, live)
-        ? withMetadata(kept, { managedFields: undefined })
-        : withOwners(kept, updated(context, kept));
-  const isMain = change.subresource === undefined;
-  const prepared = isMain
-    ? kind.rules.prepareUpdate(owned, live, circumstancesOf(world))
-    : change.subresource === "status"
-      ? kind.rules.prepareStatus(owned, live)
-      : owned;
-  const isCounted = kind.rules.countsGenerations && change.subresource !== "status";
-  if (!isCounted || !kind.rules.startsGeneration(prepared, live)) return prepared;
-  return withMetadata(prepared, { generation: Number(metadataOf(live)["generation"] ?? 0) + 1 });
+  const owned = change.keepsManagers === true ? kept : withManagers(target, kept, live, writer);
+  const next = prepared(world, target, change, owned, live);
+  const isCounted = rules.countsGenerations && change.subresource !== "status";
+  if (!isCounted || !rules.startsGeneration(next, live)) return next;
+  return withMetadata(next, { generation: Number(metadataOf(live)["generation"] ?? 0) + 1 });
+}
+
+function withManagers(target: Target, next: JsonObject, live: JsonObject, writer: FieldWriter): JsonObject {
+  if (forgetsOwners(target, next, live)) return withMetadata(next, { managedFields: undefined });
+  const owned = updated({ live, schema: target.version.schema, writer }, next);
+  return withMetadata(next, { managedFields: metadataOf(owned)["managedFields"] });
+}
+
+function prepared(
+  world: World,
+  { kind: { rules } }: Target,
+  { subresource }: ObjectChange,
+  next: JsonObject,
+  live: JsonObject,
+): JsonObject {
+  if (subresource === undefined) return rules.prepareUpdate(next, live, circumstancesOf(world));
+  return subresource === "status" ? rules.prepareStatus(next, live) : next;
 }
 
 /**
@@ -171,10 +179,6 @@ function forgetsOwners({ kind, version }: Target, next: JsonObject, live: JsonOb
       other !== version && managers.some(({ apiVersion }) => apiVersion === apiVersionOf({ kind, version: other })),
   );
   return others.some(({ schema }) => !isReadableAs(next, schema));
-}
-
-function withOwners(object: JsonObject, owned: JsonObject): JsonObject {
-  return withMetadata(object, { managedFields: metadataOf(owned)["managedFields"] });
 }
 
 function ownPart({ kind, version }: Target, change: ObjectChange, wanted: JsonObject, live: JsonObject): JsonObject {
@@ -220,79 +224,6 @@ function withServersMetadata(next: JsonObject, live: JsonObject): JsonObject {
   const before = metadataOf(live);
   const own = Object.fromEntries(SERVERS_OWN.map((name) => [name, before[name]]));
   return withMetadata(next, { ...own, name: before["name"] });
-}
-
-function namespaceMismatch({ kind, namespace }: Target, next: JsonObject): Status | undefined {
-  const said = metadataOf(next)["namespace"];
-  if (!kind.isNamespaced || typeof said !== "string" || said === "" || said === namespace) return undefined;
-  return badRequest("the namespace of the provided object does not match the namespace sent on the request");
-}
-
-/** Why an object cannot be the one that the path names. */
-export function nameRefusal(next: JsonObject, name: string): Status | undefined {
-  const said = nameOf(next);
-  if (said === name) return undefined;
-  if (said === "")
-    return badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
-  return badRequest(`the name of the object (${said}) does not match the name on the URL (${name})`);
-}
-
-function versionRefusal(
-  { kind }: Target,
-  change: ObjectChange,
-  next: JsonObject,
-  live: JsonObject,
-): Status | undefined {
-  const [said, before] = [metadataOf(next), metadataOf(live)];
-  const version = typeof said["resourceVersion"] === "string" ? said["resourceVersion"] : "";
-  if (version === "" || version === "0") {
-    if (change.needsVersion !== true || kind.rules.allowsUnconditionalUpdate) {
-      return change.needsVersion === true ? uidRefusal(kind, said, before) : undefined;
-    }
-    const message = "Invalid value: 0: must be specified for an update";
-    const error = { reason: "FieldValueInvalid", field: "metadata.resourceVersion", message };
-    return invalid({ group: kind.group, kind: kind.resource }, change.name, [error]);
-  }
-  if (!isGoInteger(version)) return internalError(notInteger("ParseUint", version));
-  if (version !== before["resourceVersion"]) return conflict(kind, change.name, MODIFIED);
-  return change.needsVersion === true ? uidRefusal(kind, said, before) : undefined;
-}
-
-function uidRefusal(kind: Target["kind"], said: JsonObject, live: JsonObject): Status | undefined {
-  const uid = said["uid"];
-  const { uid: found, name, namespace } = live as { readonly [field: string]: string };
-  if (typeof uid !== "string" || uid === "" || uid === found) return undefined;
-  const path = namespace === undefined ? name : `${namespace}/${name}`;
-  const key = `/registry/${kind.group === "" ? "" : `${kind.group}/`}${kind.resource}/${path}`;
-  const failed = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${found}`;
-  const why = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${failed}`;
-  return conflict(kind, name ?? "", why);
-}
-
-function metadataChangeErrors(wanted: JsonObject, live: JsonObject): readonly FieldError[] {
-  const [said, before] = [metadataOf(wanted), metadataOf(live)];
-  const uidErrors =
-    typeof said["uid"] === "string" && said["uid"] !== before["uid"] ? [immutableError("uid", said)] : [];
-  // Once an object is to go its time is kept, whatever is said; the time it was made always is.
-  const checked = isBeingDeleted(live)
-    ? ["deletionGracePeriodSeconds"]
-    : ["deletionTimestamp", "deletionGracePeriodSeconds"];
-  const immutable = checked
-    .filter((name) => said[name] !== undefined && said[name] !== null && said[name] !== before[name])
-    .map((name) => immutableError(name, said))
-    .concat(uidErrors);
-  const added = finalizersOf(wanted)
-    .filter((finalizer) => !finalizersOf(live).includes(finalizer))
-    .sort();
-  if (!isBeingDeleted(live) || added.length === 0) return immutable;
-  const list = `[]string{${added.map((finalizer) => JSON.stringify(finalizer)).join(", ")}}`;
-  const why = `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`;
-  return [...immutable, { reason: "FieldValueForbidden", field: "metadata.finalizers", message: `Forbidden: ${why}` }];
-}
-
-function immutableError(name: string, said: JsonObject): FieldError {
-  const message = `Invalid value: ${JSON.stringify(said[name])}: field is immutable`;
-  return { reason: "FieldValueInvalid", field: `metadata.${name}`, message };
 }
 
 /** Whether nothing keeps an object that is to go any longer. */

@@ -10,9 +10,10 @@ import {
 } from "@oaas/kube-core";
 import { objectErrors } from "../admission/admitted-body.ts";
 import { isBeingDeleted, metadataOf, nameOf, withMetadata } from "../admission/metadata.ts";
-import { badRequest, forbidden, internalError, invalid, notFound } from "../request/refusals.ts";
+import { forbidden, internalError, invalid, notFound } from "../request/refusals.ts";
 import type { WriteOptions } from "../request/options.ts";
 import { objectKey } from "../store/stored-object.ts";
+import { namespaceMismatch } from "./change-refusals.ts";
 import { circumstancesOf } from "./circumstances.ts";
 import { wholeSeconds } from "../controllers/objects/time.ts";
 import { apiVersionOf, isBuiltIn, storageApiVersionOf, type Target, type World } from "./world.ts";
@@ -123,10 +124,8 @@ function generatedName(world: World, prefix: string): string {
 /** Why nothing can be made in this namespace now. */
 function namespaceRefusal(world: World, { kind, namespace }: Target, object: JsonObject): Status | undefined {
   if (!kind.isNamespaced) return undefined;
-  const said = metadataOf(object)["namespace"];
-  if (typeof said === "string" && said !== "" && said !== namespace) {
-    return badRequest("the namespace of the provided object does not match the namespace sent on the request");
-  }
+  const mismatch = namespaceMismatch({ kind, namespace }, object);
+  if (mismatch !== undefined) return mismatch;
   const found = world.store.get("namespaces", objectKey("", namespace));
   if (found === undefined) return notFound(NAMESPACES, namespace);
   if (!isBeingDeleted(found.object)) return undefined;
