@@ -105,6 +105,7 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     writeUnit: unitToWire,
     ambient,
     logger,
+    meter,
     managedBy,
     workContext: context,
     packages: registry,

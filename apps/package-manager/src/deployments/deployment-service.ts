@@ -1,6 +1,6 @@
 import { isFault, type Ambient, type Fault } from "@oaas/foundation";
 import type { ClusterName, DeploymentKey, PackageName } from "@oaas/models";
-import { NOOP_CONTEXT, type ContextStore, type Logger } from "@oaas/observability";
+import { NOOP_CONTEXT, NOOP_METER, type ContextStore, type Logger, type Meter } from "@oaas/observability";
 import { CollectionView, type KeyValueStore } from "@oaas/storage";
 import { DeploymentStore } from "../adapters/store/deployment-store.ts";
 import { SAGAS } from "../adapters/store/saga-store.ts";
@@ -57,6 +57,7 @@ export interface DeploymentServiceOptions extends GatherDeps {
   readonly fanOut?: number;
   readonly history?: number;
   readonly engine?: Pick<SagaEngineOptions, "policy" | "budget" | "laneWidth" | "leaseMs">;
+  readonly meter?: Meter;
   /** Told of each deployment whose operation ended, whoever carried it out. */
   readonly onSettled?: (key: DeploymentKey) => void;
 }
@@ -89,7 +90,7 @@ export class DeploymentService implements Deployments {
         ambient,
         orders: DEPLOYMENT_ORDERS,
       }),
-      unaccounted: new UnaccountedUnits({ store, logger }),
+      unaccounted: new UnaccountedUnits({ store, logger, meter: options.meter ?? NOOP_METER }),
       engine,
       sender,
       planning: new Planning(options),

@@ -1,5 +1,5 @@
 import type { ClusterName, DeploymentKey, UnitId } from "@oaas/models";
-import type { Logger } from "@oaas/observability";
+import type { Gauge, Logger, Meter } from "@oaas/observability";
 import type { KeyValueStore } from "@oaas/storage";
 
 /** A unit that bears the name of this installation, and of which its store does not know. */
@@ -22,11 +22,16 @@ const MOST_NAMED = 5;
 export class UnaccountedUnits {
   readonly #store: KeyValueStore;
   readonly #logger: Logger;
+  readonly #gauge: Gauge;
   #units: readonly UnaccountedUnit[] = [];
 
-  constructor({ store, logger }: { readonly store: KeyValueStore; readonly logger: Logger }) {
-    this.#store = store;
-    this.#logger = logger;
+  constructor(options: { readonly store: KeyValueStore; readonly logger: Logger; readonly meter: Meter }) {
+    this.#store = options.store;
+    this.#logger = options.logger;
+    this.#gauge = options.meter.gauge({
+      name: "pm_units_unaccounted",
+      help: "Units that bear the name of this installation and are newer than its store, as after a restore of an older backup; /health names them.",
+    });
   }
 
   /** As last read or noted. */
@@ -37,7 +42,7 @@ export class UnaccountedUnits {
   /** Takes over what another process noted. */
   async read(): Promise<void> {
     const entry = await this.#store.get(KEY);
-    this.#units = entry === undefined ? [] : (JSON.parse(entry.value) as readonly UnaccountedUnit[]);
+    this.#take(entry === undefined ? [] : (JSON.parse(entry.value) as readonly UnaccountedUnit[]));
   }
 
   /** Whether there are any of this deployment. */
@@ -59,11 +64,19 @@ export class UnaccountedUnits {
         ? ({ op: "delete", key: KEY } as const)
         : ({ op: "put", key: KEY, value: JSON.stringify(units) } as const);
     await this.#store.commit({ writes: [write] });
-    this.#units = units;
+    this.#take(units);
     const known = new Set(before.map(nameOf));
-    for (const unit of units.filter((each) => !known.has(nameOf(each)))) {
-      this.#logger.warn("a unit of ours is newer than anything our store knows; it is left as it is", { ...unit });
-    }
+    const fresh = units.filter((unit) => !known.has(nameOf(unit))).map(nameOf);
+    if (fresh.length === 0) return;
+    this.#logger.warn("units of ours are newer than anything our store knows; they are left as they are", {
+      count: fresh.length,
+      units: fresh.slice(0, MOST_NAMED),
+    });
+  }
+
+  #take(units: readonly UnaccountedUnit[]): void {
+    this.#units = units;
+    this.#gauge.set(units.length);
   }
 }
 

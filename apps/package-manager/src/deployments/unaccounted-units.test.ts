@@ -1,0 +1,62 @@
+import { virtualAmbient } from "@oaas/foundation/virtual";
+import type { ClusterName, DeploymentKey, UnitId } from "@oaas/models";
+import { createRecordingLogger, createRecordingMeter } from "@oaas/observability/testing";
+import { openMemoryStore } from "@oaas/storage/memory";
+import { expect, test } from "vitest";
+import { unaccountedWarning, UnaccountedUnits, type UnaccountedUnit } from "./unaccounted-units.ts";
+
+const A = "a" as ClusterName;
+const B = "b" as ClusterName;
+const unit = (name: string, cluster: ClusterName = A): UnaccountedUnit => ({
+  cluster,
+  unitId: `${name}-${cluster}` as UnitId,
+  deploymentKey: name,
+});
+
+function noted() {
+  const store = openMemoryStore({ ambient: virtualAmbient(1) });
+  const logger = createRecordingLogger();
+  const meter = createRecordingMeter();
+  return { store, logger, meter, units: new UnaccountedUnits({ store, logger: logger.log, meter }) };
+}
+
+test("each is told once in the log, counted, and forgotten when it is not found any more", async () => {
+  const { store, logger, meter, units } = noted();
+  await units.note([unit("x"), unit("y")], []);
+  await units.note([unit("y"), unit("x")], []);
+  expect(logger.records).toMatchObject([{ level: "warn", fields: { count: 2, units: ["a/x-a", "a/y-a"] } }]);
+  expect(meter.value("pm_units_unaccounted")).toBe(2);
+  const revision = await store.revision();
+  await units.note([unit("x"), unit("y")], []);
+  expect(await store.revision(), "nothing is written when nothing changed").toBe(revision);
+  await units.note([], []);
+  expect([units.units, meter.value("pm_units_unaccounted")]).toEqual([[], 0]);
+});
+
+test("those of a cluster that could not be asked stay, and another process reads the same", async () => {
+  const { store, logger, meter, units } = noted();
+  await units.note([unit("x"), unit("x", B)], []);
+  await units.note([], [B]);
+  expect(units.units).toEqual([unit("x", B)]);
+  const other = new UnaccountedUnits({ store, logger: logger.log, meter: createRecordingMeter() });
+  expect(await other.has("x" as DeploymentKey)).toBe(true);
+  expect(await other.has("y" as DeploymentKey)).toBe(false);
+  expect(other.units).toEqual(units.units);
+  expect(meter.value("pm_units_unaccounted")).toBe(1);
+});
+
+test("thousands are a bounded list, and a bounded sentence", async () => {
+  const { units } = noted();
+  const many = Array.from({ length: 2_000 }, (_, index) => unit(`d${index}`));
+  await units.note(many, []);
+  expect(units.units).toHaveLength(500);
+  expect(unaccountedWarning(units.units)).toMatch(
+    /: "d0" in a; ("d\d+" in a; ){3}"d\d+" in a; and 495 more\. It is left/,
+  );
+});
+
+test("the sentence names deployments with their clusters, and units that do not say theirs", () => {
+  expect(unaccountedWarning([])).toBeUndefined();
+  const { deploymentKey: _, ...nameless } = unit("z");
+  expect(unaccountedWarning([unit("x"), unit("x", B), nameless])).toContain('"x" in a, b; "z-a" in a. It is left');
+});
