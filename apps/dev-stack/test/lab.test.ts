@@ -1,9 +1,10 @@
+import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { eventually, processesWith } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { oaas } from "./stack-process.ts";
+import { oaas, startOaas } from "./stack-process.ts";
 
 /** The local stack and its failure lab as a person uses them: `oaas up`, `status`, `lab`, `down`, `reset`, each a program of its own. */
 const folder = mkdtempSync(path.join(tmpdir(), "oaas-lab-"));
@@ -114,6 +115,21 @@ describe("oaas up, status, down and reset", () => {
   test("logs of every part are there to be read", async () => {
     const { stdout } = await oaas(["status", "--logs", "200", ...on]);
     expect(stdout).toMatch(/^package-manager .*audit/m);
+  });
+
+  test("logs are followed from another terminal until Ctrl-C", async () => {
+    const { child, seen } = startOaas(["status", "--follow", ...on]);
+    await eventually(() => expect(seen.text).toMatch(/^package-manager .*audit/m));
+    const { url } = (await healthNow()).package_manager;
+    await fetch(`${url}/api/v1/packages/followed`, { method: "DELETE" });
+    await eventually(() => expect(seen.text).toMatch(/^package-manager .*packages\/followed/m));
+    child.kill("SIGINT");
+    expect(((await once(child, "exit")) as [number])[0]).toBe(130);
+  });
+
+  test.each(["-1", "1.5"])("--logs %s is no number of lines", async (count) => {
+    const { exitCode, stderr } = await oaas(["status", `--logs=${count}`, ...on]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining("oaas status --logs 20") });
   });
 
   test("nothing is deleted without a yes", async () => {

@@ -38,8 +38,11 @@ function run(flags: readonly string[], { isOnTerminal = false } = {}) {
 }
 
 describe.skipIf(!existsSync(SCRIPT))("on a terminal", () => {
-  test("one screen: progress, then how everything is; l shows the logs, q stops in order", async () => {
-    const dataDir = path.join(folder, "terminal");
+  test.each([
+    ["q", "q"],
+    ["Ctrl-C", "\u0003"],
+  ])("one screen: progress, then how everything is; l shows the logs, %s stops in order", async (name, key) => {
+    const dataDir = path.join(folder, `terminal-${name}`);
     const { child, seen, exited } = run(["--no-cluster", `--data=${dataDir}`], { isOnTerminal: true });
     await eventually(() => expect(seen.text).toContain("Stop      Ctrl-C"), { timeoutMs: 120_000 });
     expect(seen.text, "it was drawn over the progress").toContain("\u001B[J");
@@ -48,7 +51,7 @@ describe.skipIf(!existsSync(SCRIPT))("on a terminal", () => {
     expect(seen.text, "no log line disturbs it").not.toMatch(/INFO|"level"/);
     child.stdin.write("l");
     await eventually(() => expect(seen.text).toContain("Logs (l hides them)"));
-    child.stdin.write("q");
+    child.stdin.write(key);
     expect((await exited)[0], seen.text).toBe(0);
     expect(processesWith(dataDir)).toEqual([]);
   });

@@ -51,6 +51,14 @@ export async function end({ child }: Pick<StackProcess, "child">, signal: NodeJS
   return code;
 }
 
+/** The command line as a program that goes on until it is ended; what it writes is kept. */
+export function startOaas(args: readonly string[]): { readonly child: ChildProcess; readonly seen: { text: string } } {
+  const child = spawn(process.execPath, [CLI, ...args], { stdio: ["ignore", "pipe", "inherit"] });
+  const seen = { text: "" };
+  child.stdout.on("data", (chunk: Buffer) => (seen.text += chunk.toString()));
+  return { child, seen };
+}
+
 export interface Ran {
   readonly exitCode: number | null;
   readonly stdout: string;

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -29,6 +29,30 @@ function parentOf(pid: number): number {
   return Number(/^PPid:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
 }
 
+const LISTENS = "0A";
+
+/** The addresses that a process listens on; those of IPv6 as the kernel writes them. */
+function listeningOn(pid: number): string[] {
+  const links = readdirSync(`/proc/${pid}/fd`).map((fd) => {
+    try {
+      return readlinkSync(`/proc/${pid}/fd/${fd}`);
+    } catch {
+      // Closed meanwhile.
+      return "";
+    }
+  });
+  const sockets = new Set(links);
+  return ["tcp", "tcp6"].flatMap((kind) => {
+    const rows = readFileSync(`/proc/${pid}/net/${kind}`, "utf8").trim().split("\n").slice(1);
+    return rows.flatMap((row) => {
+      const [, local = "", , state, , , , , , inode] = row.trim().split(/\s+/);
+      if (state !== LISTENS || !sockets.has(`socket:[${inode}]`)) return [];
+      const [address = ""] = local.split(":");
+      return [address.length === 8 ? Buffer.from(address, "hex").toReversed().join(".") : address];
+    });
+  });
+}
+
 /** Runs the program to its end, for starts that must fail. */
 async function runToEnd(
   args: readonly string[],
@@ -48,9 +72,12 @@ async function runToEnd(
 }
 
 /** Starts the program and waits for the line that says it is ready. */
-async function start(dataDir: string, { program = [MAIN], flags = ["--no-cluster"] } = {}): Promise<Stack> {
+async function start(
+  dataDir: string,
+  { command = process.execPath, program = [MAIN], flags = ["--no-cluster"] } = {},
+): Promise<Stack> {
   const args = [...program, ...FREE_PORTS, `--oaas-stack-data-dir=${dataDir}`, "--output=json", ...flags];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(command, args, { cwd: path.dirname(README), stdio: ["ignore", "pipe", "inherit"] });
   running.add(child);
   for await (const text of createInterface({ input: child.stdout })) {
     const line = JSON.parse(text) as { status: string } & Pick<Stack, "url" | "page_url" | "start" | "clusters">;
@@ -108,6 +135,19 @@ describe("npm start", () => {
     await third.stop();
   });
 
+  test("by npm itself: everything on loopback, and a signal to npm ends it in order", async () => {
+    const dataDir = path.join(folder, "by-npm");
+    const stack = await start(dataDir, { ...BY_NPM, flags: ["--clusters=1"] });
+    if (process.platform === "linux") {
+      const addresses = listeningOn(await pidOf(stack));
+      expect(addresses.length, "package manager, page, API server, manager, the way to it").toBeGreaterThanOrEqual(5);
+      expect(new Set(addresses)).toEqual(new Set(["127.0.0.1"]));
+    }
+    stack.child.kill("SIGTERM");
+    await eventually(() => expect(processesWith(dataDir)).toEqual([]));
+    expect(existsSync(path.join(dataDir, "stack.json")), "in order").toBe(false);
+  });
+
   test("it ends when the task that started it is killed", async () => {
     const dataDir = path.join(folder, "orphaned");
     const { child } = await start(dataDir, { program: [TASKS, "start"] });
@@ -135,6 +175,15 @@ describe("npm start", () => {
     await stack.stop();
   });
 });
+
+/** As a person starts it. */
+const BY_NPM = { command: "npm", program: ["--silent", "start", "--"] };
+
+/** Of the stack's own process. */
+const pidOf = async (stack: Stack): Promise<number> => {
+  const { process: told } = JSON.parse((await healthOf(stack)).text) as { process: { pid: number } };
+  return told.pid;
+};
 
 const healthOf = async (stack: Stack) => {
   const response = await fetch(`${stack.page_url}/health`);
@@ -173,7 +222,7 @@ const walk = async (stack: Stack): Promise<{ exitCode: number | null; stdout: st
 describe("npm start with its simulated clusters", () => {
   test("the examples run in three clusters; the walk of the README; a kill -9 loses nothing; the next start finds all", async () => {
     const dataDir = path.join(folder, "simulated");
-    const first = await start(dataDir, { flags: [] });
+    const first = await start(dataDir, { ...BY_NPM, flags: [] });
     const health = await healthOf(first);
     expect(health.code, health.text).toBe(200);
     expect(JSON.parse(health.text)).toMatchObject({
@@ -211,8 +260,9 @@ describe("npm start with its simulated clusters", () => {
       { method: "PATCH", headers: { "content-type": "application/apply-patch+yaml" }, body: readFileSync(order) },
     );
     expect(applied.status, await applied.text()).toBe(201);
-    first.child.kill("SIGKILL");
-    await once(first.child, "exit");
+    const ended = once(first.child, "exit");
+    process.kill(await pidOf(first), "SIGKILL");
+    await ended;
 
     const second = await start(dataDir, { flags: [] });
     expect(second.start).toBe(2);

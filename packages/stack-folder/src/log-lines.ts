@@ -66,5 +66,5 @@ function timeOfDay(line: string): number | undefined {
 /** `clusters/edge/class-runtime-manager.log` is of edge, `package-manager.log` of the package manager. */
 function ownerOf(file: string): string {
   const parts = file.split(/[\\/]/);
-  return parts.length > 1 ? (parts.at(-2) ?? "") : (parts[0] ?? "").replace(/\.(?:log|out)$/, "");
+  return parts.length > 1 ? (parts.at(-2) ?? "") : (parts[0] ?? "").replace(/\.log$/, "");
 }

@@ -15,7 +15,7 @@ test("every log of the folder is found, whoever wrote it, and nothing else", () 
   mkdirSync(file("clusters/edge"), { recursive: true });
   writeFileSync(file("package-manager.log"), "10:00:00.000 a\n");
   writeFileSync(file("clusters/edge/class-runtime-manager.log"), "10:00:00.001 b\n");
-  writeFileSync(file("stack.json"), "{}\n");
+  for (const other of ["stack.json", "up.out"]) writeFileSync(file(other), "{}\n");
   expect(lastLogs(folder).map(({ owner, text }) => [owner, text])).toEqual([
     ["package-manager", "10:00:00.000 a"],
     ["edge", "10:00:00.001 b"],

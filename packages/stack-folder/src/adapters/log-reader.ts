@@ -2,7 +2,7 @@ import { closeSync, fstatSync, globSync, openSync, readSync } from "node:fs";
 import path from "node:path";
 import { mergedLogs, type LogLine, type LogTail } from "../log-lines.ts";
 
-const LOGS = ["*.log", "up.out", "clusters/*/*.log", "contexts/*/*.log"];
+const LOGS = ["*.log", "clusters/*/*.log", "contexts/*/*.log"];
 /** How much of a file is read at once; what is more comes with the next look. */
 const MOST_BYTES = 65_536;
 const NEWLINE = 0x0a;
