@@ -1,49 +1,36 @@
 import type { ClassRuntime } from "@oaas/contracts/crd";
-import { Fault, type Ambient } from "@oaas/foundation";
-import { keyOf, type KubeObject, type Stored } from "@oaas/kube-core";
+import type { Ambient } from "@oaas/foundation";
+import type { KubeObject, Stored } from "@oaas/kube-core";
 import {
-  checkAgain,
-  Controller,
   EventRecorder,
   InformerPool,
   LeaseElector,
   Manager,
-  mapped,
-  own,
-  PRIORITY,
-  specChanged,
-  annotationsChanged,
-  anyOf,
   type InformerView,
   type KubeClient,
   type LedTask,
-  type Source,
 } from "@oaas/kube-runtime";
 import { NOOP_LOGGER, NOOP_METER, type Logger, type Meter } from "@oaas/observability";
-import { gridOf } from "../odgm-health/grid.ts";
+import type { Observation } from "../lifecycle/observation.ts";
 import type { OdgmHealth } from "../odgm-health/odgm-health.ts";
-import { crmMetrics } from "../telemetry.ts";
-import { logFieldsOf } from "./about-class.ts";
 import { ChildApplier } from "./apply-children.ts";
 import { ChildCache } from "./child-cache.ts";
+import { classController, type ClassControllerParts } from "./class-controller.ts";
 import { FactsReader, type ConfiguredFacts } from "./cluster-facts.ts";
 import { PodView } from "./cluster-view.ts";
-import type { Observation } from "../lifecycle/observation.ts";
 import { KindDefinitions } from "./kind-definitions.ts";
 import { OwnWrites } from "./own-writes.ts";
 import { Quotas } from "./quotas.ts";
-import { reconcile } from "./reconcile.ts";
 import { SentChildren } from "./sent-children.ts";
 import { ServedKinds } from "./served-kinds.ts";
 import { observeClass } from "./settle.ts";
-import { StatusTurns } from "./status-turns.ts";
-import { CLASS_RUNTIME_SUBJECT, DEPLOYMENT_RECORD_SUBJECT, type SubjectKind } from "./subject.ts";
 import { environmentStatusController, templateStatusController } from "./status-controllers.ts";
+import { StatusTurns } from "./status-turns.ts";
+import { CLASS_RUNTIME_SUBJECT, DEPLOYMENT_RECORD_SUBJECT } from "./subject.ts";
 import { Surroundings } from "./surroundings.ts";
 import { TemplateRevisions } from "./template-revisions.ts";
 import { TemplateUsers } from "./template-users.ts";
 import { UserTemplates } from "./user-templates.ts";
-import { demandFor, environmentOf } from "./want.ts";
 
 export interface ClassManagerOptions {
   readonly client: KubeClient;
@@ -87,15 +74,11 @@ export interface ClassManager {
   observe(object: ClassRuntime, signal: AbortSignal): Promise<Observation>;
 }
 
-/** How long a class rests after the server refused us what its reconcile cannot do without. */
-const REFUSED_MS = 30_000;
-
 /** Builds the controller of both kinds of class objects. Nothing runs before `manager.start()`. */
 export function createClassManager(options: ClassManagerOptions): ClassManager {
   const { client, ambient, namespaces } = options;
   const logger = options.logger ?? NOOP_LOGGER;
   const meter = options.meter ?? NOOP_METER;
-  const { reconciliation } = crmMetrics(meter);
   const informers = new InformerPool(client, { ambient, logger, meter });
   const elector = options.election && electorOf(options.election, options);
   const acting = (elector && options.fencedClient?.(() => elector.isLeading)) ?? client;
@@ -143,64 +126,20 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
     odgmReading: (uid: string) => options.odgmHealth?.readingOf(uid),
   };
 
-  const controllerOf = <T extends KubeObject>(subject: SubjectKind<T>): (() => Controller) => {
-    const informer = informers.view(subject.type, namespaces, {}, { mayBeRefused: subject.mayBeRefused });
-    const deps = { ...shared, subject, informer, own: new OwnWrites(informer), sent: new SentChildren() };
-    templateUsers.follow(subject.owner.kind, informer, (object) => subject.statusOf(object));
-    quotas.follow(subject.name, informer, {
-      environmentOf: (object) => environmentOf(object, deps),
-      render: (object) => demandFor(object, deps),
-    });
-    options.odgmHealth?.follow(subject.name, () =>
-      [...informer.cache.list()].flatMap((object) => {
-        const status = subject.statusOf(object);
-        if (status?.odgm_cluster_status === undefined) return [];
-        const read = subject.read(object);
-        return gridOf(object, status, read.ok ? read.value.spec : undefined) ?? [];
-      }),
-    );
-    const everyone = (): ReturnType<typeof keyOf>[] => [...informer.cache.list()].map(keyOf);
-    const inNamespace = ({ metadata }: KubeObject): ReturnType<typeof keyOf>[] =>
-      [...informer.cache.list(metadata.namespace)].map(keyOf);
-    return () =>
-      new Controller({
-        name: subject.name,
-        ambient,
-        logger,
-        meter,
-        concurrency: options.concurrency ?? 8,
-        logFields: (key) => logFieldsOf(informer.get(key)),
-        reconcile: async (key, context) => {
-          await kinds.known(context.signal);
-          const startedAt = ambient.clock.monotonic();
-          try {
-            return await reconcile(key, context, deps);
-          } catch (thrown) {
-            const fault = Fault.from(thrown);
-            if (fault.retryable || ["internal", "cancelled"].includes(fault.kind)) throw fault;
-            // Not even the status can tell; rights, policies and credentials may be mended without our hearing of it.
-            context.logger.error("the server refuses what the class needs", { fault });
-            return checkAgain(REFUSED_MS, fault.message);
-          } finally {
-            reconciliation.observe((ambient.clock.monotonic() - startedAt) / 1000, { kind: subject.name });
-          }
-        },
-        sources: [
-          own(informer, { when: anyOf(specChanged, annotationsChanged), priority: PRIORITY.high }),
-          children.source(subject.owner),
-          ...podSources(pods, informer),
-          mapped(surroundings.environments, inNamespace, { when: specChanged, priority: PRIORITY.low }),
-          mapped(surroundings.templates, inNamespace, { when: specChanged, priority: PRIORITY.low }),
-          mapped(facts.routers, inNamespace, { priority: PRIORITY.low }),
-          kinds.source(everyone),
-          ...(options.odgmHealth ? [options.odgmHealth.source(subject.name)] : []),
-          quotas.admittedSource(subject.name),
-          templateUsers.turns(subject.owner.kind),
-        ],
-      });
+  const parts: ClassControllerParts = {
+    ambient,
+    logger,
+    meter,
+    informers,
+    namespaces,
+    concurrency: options.concurrency ?? 8,
+    shared,
+    kinds,
+    routers: facts.routers,
+    templateUsers,
+    odgmHealth: options.odgmHealth,
   };
-
-  const makers = [controllerOf(CLASS_RUNTIME_SUBJECT), controllerOf(DEPLOYMENT_RECORD_SUBJECT)];
+  const makers = [classController(CLASS_RUNTIME_SUBJECT, parts), classController(DEPLOYMENT_RECORD_SUBJECT, parts)];
   const told = { client: acting, ambient, logger, meter, surroundings, quotas, users: templateUsers, revisions };
   const manager = new Manager({
     ambient,
@@ -241,14 +180,4 @@ function electorOf(election: NonNullable<ClassManagerOptions["election"]>, optio
     ...(options.logger ? { logger: options.logger } : {}),
     ...(options.meter ? { meter: options.meter } : {}),
   });
-}
-
-/** A pod tells of its class by the owner label; that is quicker than waiting for the workload's status. */
-function podSources<T extends KubeObject>(pods: PodView, informer: InformerView<T>): Source[] {
-  const ownersOf = ({ metadata }: KubeObject): ReturnType<typeof keyOf>[] => {
-    const name = metadata.labels?.["oaas.io/owner"];
-    const key = { namespace: metadata.namespace ?? "", name: name ?? "" };
-    return name !== undefined && informer.get(key) ? [key] : [];
-  };
-  return [mapped(pods.informers.pods, ownersOf)];
 }
