@@ -1,0 +1,73 @@
+import { globSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { DeploymentCondition, LifecyclePhase } from "@oaas/models";
+import { describe, expect, test } from "vitest";
+import { BUILTIN_TEMPLATES } from "../../../apps/class-runtime-manager/src/templates/registry.ts";
+import { SCENARIOS } from "../../../apps/cli/src/lab/scenarios.ts";
+import { readPage } from "./markdown.ts";
+import { ROOT } from "./pages.ts";
+import { tableRows } from "./tables.ts";
+
+/** Pages in our own words that list what the code has: nothing is missing, nothing is made up. */
+const read = (page: string) => readFileSync(path.join(ROOT, "docs", page), "utf8");
+const words = (cell: string | undefined) => [...(cell ?? "").matchAll(/`([^`]+)`/g)].map(([, word = ""]) => word);
+const sorted = (list: Iterable<string>) => [...list].toSorted();
+
+const TEMPLATES = sorted(BUILTIN_TEMPLATES.map(({ id }) => id));
+
+describe("templates", () => {
+  test("the glossary names every one", () => {
+    const row = tableRows(read("reference/glossary.md"), ["Word", "Meaning"]).find(([word]) => word === "**template**");
+    const [, named = ""] = /objects: (.*), or a user's own/.exec(row?.[1] ?? "") ?? [];
+    expect(sorted(named.split(", "))).toEqual(TEMPLATES);
+  });
+
+  test("the guide names every one", () => {
+    const [, named] = /The built-in ones \(([^)]*)\)/.exec(read("guides/user-templates.md")) ?? [];
+    expect(sorted(words(named))).toEqual(TEMPLATES);
+  });
+
+  test("of each it is told who waits for the state store", () => {
+    const rows = tableRows(read("reference/templates.md"), ["template", "functions of a class with state"]);
+    const named = rows.flatMap(([cell = ""]) => cell.split(", ")).filter((name) => name !== "a user's own");
+    expect(sorted(named)).toEqual(TEMPLATES);
+  });
+});
+
+describe("concepts", () => {
+  const page = read("concepts.md");
+  const firstColumn = (heading: readonly string[]) => tableRows(page, heading).flatMap(([cell]) => words(cell));
+
+  test("conditions of a deployment", () => {
+    const told = firstColumn(["Condition", "Means"]).map((word) => word.toLowerCase());
+    expect(sorted(told)).toEqual(sorted(Object.values(DeploymentCondition)));
+  });
+
+  test("conditions of a class runtime", () => {
+    const code = readFileSync(path.join(ROOT, "apps/class-runtime-manager/src/lifecycle/conditions.ts"), "utf8");
+    const [, order = ""] = /const ORDER = \[([^\]]+)\]/.exec(code) ?? [];
+    const types = [...order.matchAll(/"(\w+)"/g)].map(([, type = ""]) => type);
+    expect(types.length).toBeGreaterThan(5);
+    expect(firstColumn(["Condition", "True means"])).toEqual(types);
+  });
+
+  test("phases, in the drawing", () => {
+    const drawing = readPage(page).fences.find(({ body }) => body.startsWith("stateDiagram"))?.body ?? "";
+    const drawn = [...drawing.matchAll(/^\s*(\S+) --> ([^\s:]+)/gm)].flatMap(([, from = "", to = ""]) => [from, to]);
+    expect(sorted(new Set(drawn.filter((state) => state !== "[*]")))).toEqual(sorted(Object.values(LifecyclePhase)));
+  });
+});
+
+test("every scenario of the lab is told, and no other", () => {
+  const rows = tableRows(read("guides/local-stack.md"), ["scenario", "what happens", "what is checked"]);
+  expect(sorted(rows.flatMap(([cell]) => words(cell)))).toEqual(sorted(SCENARIOS.map(({ name }) => name)));
+});
+
+test("every option of kube-runtime that is told is one that is read", () => {
+  const files = globSync("packages/kube-runtime/src/**/*.ts", { cwd: ROOT });
+  const code = files.map((file) => readFileSync(path.join(ROOT, file), "utf8")).join("\n");
+  const rows = [...read("reference/kube-runtime-options.md").matchAll(/^\| (`[^|]*) \|/gm)];
+  const options = rows.flatMap(([, cell]) => words(cell)).map((option) => option.split(".").at(-1) ?? "");
+  expect(options.length).toBeGreaterThan(60);
+  expect(options.filter((option) => !new RegExp(`\\b${option}\\??:`).test(code))).toEqual([]);
+});
