@@ -1,14 +1,14 @@
 import type { Ambient } from "@oaas/foundation";
 import { fenced, KubeClient, type LedTask, type Transport } from "@oaas/kube-runtime";
 import type { ContextStore, Logger, Meter } from "@oaas/observability";
-import { listenOnePort, RpcServer, type OnePort } from "@oaas/rpc";
-import { createEndpoints, HEALTH_PATHS } from "./adapters/http-endpoints.ts";
+import { RpcServer } from "@oaas/rpc";
+import { openDoors } from "./adapters/doors.ts";
+import { createEndpoints } from "./adapters/http-endpoints.ts";
 import { clusterResolver, odgmAsker, type GridResolver } from "./adapters/odgm-asker.ts";
 import { pmSink } from "./adapters/pm-sink.ts";
 import { followSecrets, type FollowedSecrets } from "./adapters/secret-files.ts";
-import { tlsFiles } from "./adapters/tls-files.ts";
 import type { CrmConfig } from "./config.ts";
-import { createClassManager, type ClassManager } from "./controller/class-manager.ts";
+import { createClassManager, type ClassManager, type ClassManagerOptions } from "./controller/class-manager.ts";
 import { configuredFacts } from "./controller/configured-facts.ts";
 import { DEPLOYMENT_RECORDS } from "./controller/kinds.ts";
 import { CLASS_RUNTIME_SUBJECT } from "./controller/subject.ts";
@@ -58,25 +58,15 @@ export interface RunningApp {
 
 /** Starts the class runtime manager: listens at once, so that probes are answered, and works as soon as it may. */
 export async function startApp(config: CrmConfig, ports: AppPorts): Promise<RunningApp> {
-  const { ambient, logger, meter, transport, leaseTransport } = ports;
+  const { ambient, logger, meter } = ports;
   const namespaces = namespaceRules(config.k8s.namespaces, ports.ownNamespace);
   const served = namespaces.served === "all" ? undefined : namespaces.served;
-  const client = new KubeClient({
-    transport,
-    ambient,
-    meter,
-    userAgent: `oprc-crm/${VERSION}`,
-    onWarning: (text) => logger.warn("the API server warns", { text }),
-  });
-  const leaseClient =
-    leaseTransport && new KubeClient({ transport: leaseTransport, ambient, meter, userAgent: `oprc-crm/${VERSION}` });
+  const clients = clientsOf(ports);
+  const { client } = clients;
   // `reporting` is made below: what it tells comes from the manager's own caches.
   const reports: LedTask = { name: "reports", run: async (signal) => reporting?.reporter.run(signal) };
   const crm = createClassManager({
-    client,
-    ...(leaseClient ? { leaseClient } : {}),
-    fencedClient: (mayWrite) =>
-      new KubeClient({ transport: fenced(transport, mayWrite), ambient, meter, userAgent: `oprc-crm/${VERSION}` }),
+    ...clients,
     ambient,
     namespaces: served,
     facts: configuredFacts(config),
@@ -84,17 +74,9 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
     concurrency: config.limits.concurrency,
     tasks: [reports],
     ...(config.odgmHealth.enabled ? { odgmHealth: odgmHealthOf(config, ports) } : {}),
+    ...(config.features.leaderElection ? { election: electionOf(config, namespaces) } : {}),
     logger,
     meter,
-    ...(config.features.leaderElection
-      ? {
-          election: {
-            namespace: config.leaderElection.namespace ?? namespaces.fallback,
-            name: config.leaderElection.lease,
-            leaseMs: config.leaderElection.leaseMs,
-          },
-        }
-      : {}),
   });
   const records = crm.informers.view(DEPLOYMENT_RECORDS, served, {}, { mayBeRefused: true });
   const classes = kubeClasses(client, [crm.classRuntimes, whereAllowed(records)], ambient.clock);
@@ -127,53 +109,54 @@ export async function startApp(config: CrmConfig, ports: AppPorts): Promise<Runn
     metricsType: ports.metricsType,
     leader: () => crm.elector?.leader,
   });
-  const tls = tlsFiles(config.security);
-  const listen = (port: number): Promise<OnePort> =>
-    listenOnePort({
-      host: config.server.host,
-      port,
-      rpc,
-      http,
-      timers: ambient.timers,
-      openPaths: HEALTH_PATHS,
-      webOrigins: config.server.webOrigins,
-      ...(tls ? { tls: tls.options } : {}),
-    });
-  const main = await listen(config.server.httpPort);
-  const second =
-    config.server.grpcPort === undefined || config.server.grpcPort === main.port
-      ? undefined
-      : await listen(config.server.grpcPort);
-  const doors = [main, ...(second ? [second] : [])];
-  const endFollowing = tls?.follow(
-    ambient.timers,
-    (options) => {
-      for (const door of doors) door.setTls(options);
-      logger.info("certificates were reloaded");
+  const release = async (): Promise<void> => {
+    secrets.close();
+    reporting?.close();
+    await client.close();
+    await clients.leaseClient?.close();
+  };
+  const doors = await openDoors(config, { rpc, http }, { timers: ambient.timers, logger }).catch(
+    async (thrown: unknown) => {
+      await release();
+      throw thrown;
     },
-    (fault) => logger.warn("certificates could not be reloaded", { fault }),
   );
   crm.manager.start();
   const ready = crm.informers.synced().then(() => services.setServing(true));
   ready.catch(() => undefined);
   let closing: Promise<void> | undefined;
-  return {
-    port: main.port,
-    grpcPort: second?.port,
-    ready,
-    close: () =>
-      (closing ??= (async () => {
-        services.setServing(false);
-        endFollowing?.();
-        secrets.close();
-        await Promise.all(doors.map((door) => door.close(config.server.graceMs)));
-        await crm.manager.stop();
-        reporting?.close();
-        await crm.events.flush();
-        await client.close();
-        await leaseClient?.close();
-      })()),
+  const close = async (): Promise<void> => {
+    services.setServing(false);
+    await doors.close();
+    await crm.manager.stop();
+    await crm.events.flush();
+    await release();
   };
+  return { port: doors.port, grpcPort: doors.grpcPort, ready, close: () => (closing ??= close()) };
+}
+
+/** One for everything, one for the Lease, and one whose writes pass only while this process leads. */
+function clientsOf({
+  ambient,
+  logger,
+  meter,
+  transport,
+  leaseTransport,
+}: AppPorts): Pick<ClassManagerOptions, "client" | "leaseClient" | "fencedClient"> {
+  const common = { ambient, meter, userAgent: `oprc-crm/${VERSION}` };
+  const onWarning = (text: string): void => logger.warn("the API server warns", { text });
+  return {
+    client: new KubeClient({ ...common, transport, onWarning }),
+    ...(leaseTransport ? { leaseClient: new KubeClient({ ...common, transport: leaseTransport }) } : {}),
+    fencedClient: (mayWrite) => new KubeClient({ ...common, transport: fenced(transport, mayWrite) }),
+  };
+}
+
+function electionOf(
+  { leaderElection: { namespace, lease, leaseMs } }: CrmConfig,
+  { fallback }: NamespaceRules,
+): NonNullable<ClassManagerOptions["election"]> {
+  return { namespace: namespace ?? fallback, name: lease, leaseMs };
 }
 
 function odgmHealthOf({ odgmHealth, k8s }: CrmConfig, { ambient, logger, meter, gridResolver }: AppPorts): OdgmHealth {
