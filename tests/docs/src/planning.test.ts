@@ -3,6 +3,13 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { quorumAvailability } from "../../../apps/package-manager/src/planner/quorum.ts";
 import { sizeReplicas } from "../../../apps/package-manager/src/planner/replicas.ts";
+import {
+  clustersOf,
+  planned,
+  stateOf,
+  STRONG_STATE,
+} from "../../../apps/package-manager/src/planner/testing/plan-inputs.ts";
+import { StateShape } from "@oaas/models";
 import { ROOT } from "./pages.ts";
 import { tableRows } from "./tables.ts";
 
@@ -54,6 +61,48 @@ describe("the numbers on the page about planning", () => {
       expect(majority[index]).toBe(Math.floor(count / 2) + 1);
       expect(share).toBeCloseTo(quorumAvailability(Array.from({ length: count }, () => 0.9)), 12);
     }
+  });
+});
+
+describe("numbers between the words", () => {
+  test("more replicas are not always better", () => {
+    const [one, two, three] = [1, 2, 3].map((count) => {
+      const reached = quorumAvailability(Array.from({ length: count }, () => 0.99));
+      return Number(reached.toFixed(12));
+    });
+    expect(PAGE).toContain(`two replicas at 0.99 reach ${two}, one alone ${one}, three ${three}.`);
+  });
+
+  test("a plan reports what its own placement reaches", () => {
+    const plan = planned({
+      clusters: clustersOf([0.95, 0.99, 0.999]),
+      definition: { stateSpec: STRONG_STATE },
+      deployment: { nfr: { availability: 0.99999 } },
+    });
+    expect(plan.replicas).toBe(7);
+    const told = /get nodes where it is best, and reach ([\d.]+)\./.exec(PAGE)?.[1] ?? "";
+    expect(told).toHaveLength("0.".length + 9);
+    // Cut off, not rounded: a promise is not made larger.
+    expect(plan.achievedAvailability.toFixed(15)).toMatch(new RegExp(`^${told}`));
+  });
+
+  const partitions = (minThroughputRps: number | undefined, shape: StateShape) =>
+    planned({
+      definition: { stateSpec: stateOf({ shape }) },
+      deployment: { nfr: minThroughputRps === undefined ? {} : { minThroughputRps } },
+    }).odgm?.partitionCount;
+
+  test.each(["how-it-works/planning.md", "guides/state.md"])("partitions, on %s", (name) => {
+    const page = readFileSync(path.join(ROOT, "docs", name), "utf8")
+      .replaceAll(/(\d),(\d{3})/g, "$1$2")
+      .replaceAll(/\s+/g, " ");
+    const told =
+      /up to 1000(?: requests per second|:) 1, 5000: 4, 20000: 8, (?:beyond|more): 16; 4 when none is stated; a collection at least 4/;
+    expect(page).toMatch(told);
+    const { data, singleton, collection } = StateShape;
+    const counted = [1000, 1001, 5000, 5001, 20_000, 20_001, undefined].map((rps) => partitions(rps, data));
+    expect(counted).toEqual([1, 4, 4, 8, 8, 16, 4]);
+    expect([partitions(30_000, singleton), partitions(1, collection)]).toEqual([1, 4]);
   });
 });
 

@@ -160,7 +160,7 @@ export const COMPONENT_MEANINGS: Readonly<Record<ComponentName, string>> = {
   Change: "One difference.",
   StreamEvent: "The data of one server-sent event.",
   TopologySnapshot: "What runs where.",
-  TopologyNode: "A package, a class, a function, a cluster: one thing of the topology.",
+  TopologyNode: "One thing of the topology, such as a package, a class or a cluster.",
   TopologyEdge: "That one thing of the topology belongs to another.",
   Acknowledgement: "What became of a write.",
   PackageAcknowledgement: "What became of the write of a package, or would.",

@@ -6,7 +6,7 @@ const WRITTEN = {
   id: "Of a package its name; of a deployment the id of its unit in the first cluster.",
   deployment_key: "The key of the deployment; absent for a package.",
   status: "What became of it; `accepted` when it is still being carried out.",
-  message: "The same in words.",
+  message: "More about it in words; null when there is nothing more to say.",
 };
 
 /** The answer to a write: which thing, and what became of it. */

@@ -64,7 +64,7 @@ const operationView = view(
     state: "How far it is.",
     done: "Steps that are done.",
     total: "Steps in all.",
-    message: "What keeps it; null when nothing does.",
+    message: "Which step failed, and why; null when none did.",
   },
 );
 
@@ -88,6 +88,6 @@ export const deploymentStatusView = view(
     clusters: "How each unit is.",
     operation: "What is being carried out, or was last.",
     achieved_quorum_availability: "What the plan in force reaches.",
-    updated_at: "When something last changed.",
+    updated_at: "When the wish was written or a cluster last reported, whichever is later.",
   },
 );

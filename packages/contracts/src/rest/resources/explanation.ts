@@ -44,7 +44,7 @@ export const findingView: z.ZodType<FindingWire> = view(
     suggested_action: "What to do.",
     since: "Since when it is so; null when nobody knows.",
     count: "How often it happened; null when it is not counted.",
-    causes: "What explains it, nearest first.",
+    causes: "What explains it, each perhaps with causes of its own.",
   },
 );
 

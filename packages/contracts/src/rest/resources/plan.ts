@@ -40,7 +40,7 @@ const decisionView = view(
     rule: "The rule that decided.",
     inputs: "What it was given, by name.",
     outcome: "What it gave.",
-    would_change: "What would change the outcome; null when nothing does.",
+    would_change: "What would change the outcome; null when nothing in the wish or the world does.",
   },
 );
 
@@ -100,9 +100,9 @@ const shardAssignmentView = view(
     shard_ids: z.array(z.int()).readonly(),
   },
   {
-    primary: "The node that leads the partition.",
-    replica: "The nodes that have a copy of it, the leading one included.",
-    shard_ids: "The id of the shard on each of these nodes, in the same order.",
+    primary: "The shard that leads the partition: the first of `shard_ids`.",
+    replica: "The nodes that have a copy of it.",
+    shard_ids: "The shard on each of these nodes, in the same order.",
   },
 );
 

@@ -14,7 +14,7 @@ const revisionMembers = {
 const REVISION = {
   revision: "Its number, counted from 1.",
   digest: "Stands for exactly this content.",
-  author: "Who made it; null when nobody was asked who they are.",
+  author: "Who made it; null when that is not known.",
   reason: "Why, as the author said; null when nothing was said.",
   created_at: "When it was made.",
 };
