@@ -1,25 +1,10 @@
 import { equalJson, type KubeObject, type Stored } from "@oaas/kube-core";
 import { decision, tell, update, updateStatus, type Decision, type Step } from "../loop/decision.ts";
-import { ANNOTATIONS } from "../failures/failure.ts";
 import { conditionIn, withCondition, type Claim } from "../objects/conditions.ts";
 import { AUTOSCALERS, type Resource } from "../objects/resources.ts";
 import { wholeSeconds } from "../objects/time.ts";
 import type { Condition, Workload } from "../objects/typed.ts";
-import { quantity } from "../objects/pods.ts";
-
-export interface MetricSpec {
-  readonly type: string;
-  readonly resource?: { readonly name: string; readonly target: MetricTarget };
-  readonly pods?: { readonly metric: { readonly name: string }; readonly target: MetricTarget };
-  readonly external?: { readonly metric: { readonly name: string }; readonly target: MetricTarget };
-}
-
-export interface MetricTarget {
-  readonly type?: string;
-  readonly averageUtilization?: number;
-  readonly averageValue?: string | number;
-  readonly value?: string | number;
-}
+import { metricOf, withoutMetric, type MetricSpec } from "./autoscaler-metric.ts";
 
 export interface Autoscaler extends KubeObject {
   readonly spec: {
@@ -133,71 +118,6 @@ function followed(state: AutoscalerState, current: number): AutoscalerDecision {
 
 function able(reason: string, message: string): Claim {
   return { type: "AbleToScale", status: "True", reason, message };
-}
-
-interface Metric {
-  readonly value: number;
-  readonly target: number;
-  readonly text: string;
-  readonly status: object;
-}
-
-/** The first metric of the spec, at the value that the annotations say. */
-function metricOf({ metadata, spec }: Autoscaler, replicas: number): Metric | undefined {
-  const told = numberOf(metadata.annotations?.[ANNOTATIONS.metric]);
-  const load = numberOf(metadata.annotations?.[ANNOTATIONS.load]);
-  const value = told ?? (load === undefined ? undefined : load / Math.max(1, replicas));
-  const [first] = spec.metrics ?? [];
-  if (value === undefined || !first) return undefined;
-  const { resource } = first;
-  const { name, target } = resource ?? {
-    name: first.pods?.metric.name ?? first.external?.metric.name ?? "",
-    target: targetOf(first),
-  };
-  const whole = Math.round(value);
-  if (target.averageUtilization !== undefined) {
-    const current = { averageUtilization: whole, averageValue: String(whole) };
-    return {
-      value,
-      target: target.averageUtilization,
-      text: `${name} resource utilization (percentage of request)`,
-      status: { type: "Resource", resource: { name, current } },
-    };
-  }
-  const wanted = Number(quantity(target.averageValue ?? target.value).nano) / 1e9;
-  if (wanted === 0) return undefined;
-  const current = { averageValue: String(whole) };
-  const status = resource
-    ? { type: "Resource", resource: { name, current } }
-    : { type: first.type, [first.type.toLowerCase()]: { metric: { name }, current } };
-  return {
-    value,
-    target: wanted,
-    text: resource ? `${name} resource` : `${first.type.toLowerCase()} metric ${name}`,
-    status,
-  };
-}
-
-function targetOf({ pods, external }: MetricSpec): MetricTarget {
-  return pods?.target ?? external?.target ?? {};
-}
-
-function numberOf(text: string | undefined): number | undefined {
-  const number = Number(text);
-  return text === undefined || text.trim() === "" || !Number.isFinite(number) || number < 0 ? undefined : number;
-}
-
-/** The words of a cluster without a metrics server. */
-function withoutMetric({ spec }: Autoscaler): Claim {
-  const [first] = spec.metrics ?? [];
-  const name = first?.resource?.name ?? "cpu";
-  const cause = `failed to get ${name} utilization: unable to get metrics for resource ${name}: unable to fetch metrics from resource metrics API: the server could not find the requested resource (get pods.metrics.k8s.io)`;
-  return {
-    type: "ScalingActive",
-    status: "False",
-    reason: "FailedGetResourceMetric",
-    message: `the HPA was unable to compute the replica count: ${cause}`,
-  };
 }
 
 function stabilized({ autoscaler, recommendations, now }: AutoscalerState, recommended: number): number {

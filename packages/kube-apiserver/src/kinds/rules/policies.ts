@@ -21,7 +21,7 @@ import {
 } from "../validation/names.ts";
 import { selectorErrors } from "../validation/selectors.ts";
 import { unchanged, type BuiltInRule } from "./built-in-rule.ts";
-import { atMostAll, countOrPercent } from "./workloads.ts";
+import { atMostAll, countOrPercent } from "../validation/update-strategies.ts";
 
 const specChanged = (next: JsonObject, live: JsonObject): boolean => !equalJson(next["spec"] ?? {}, live["spec"] ?? {});
 
