@@ -154,7 +154,7 @@ async function unchanged(context: DeploymentContext, at: Situation, call: Call):
   const put = context.deployments.stagePut(at.key, current, record);
   if (saga !== undefined) return { status: "unchanged", ...(await launch(context, at, saga, [put])) };
   // What clusters have beyond the wish is surplus from now on.
-  if (await context.unaccounted.has(at.key)) await context.store.commit(put);
+  if ((await context.unaccounted.of(at.key)).length > 0) await context.store.commit(put);
   return { status: "unchanged" };
 }
 

@@ -1,4 +1,4 @@
-import { notFound } from "@oaas/foundation";
+import { failedPrecondition, notFound } from "@oaas/foundation";
 import type { ClusterName, DeploymentKey } from "@oaas/models";
 import { decided } from "../decided.ts";
 import type { SagaRecord } from "../saga-engine/saga.ts";
@@ -16,8 +16,10 @@ import {
   type Launched,
   type Situation,
 } from "./context.ts";
-import { placementsIn } from "./deployment-record.ts";
+import { claimed } from "./claims.ts";
+import { placementsIn, type DeploymentRecord } from "./deployment-record.ts";
 import type { NamedDeployment } from "./gather.ts";
+import type { UnaccountedUnit } from "./unaccounted-units.ts";
 import { deleted, withdrawn } from "./wishes.ts";
 
 /** Deletes a deployment, whole or in one cluster; durable before the first cluster hears of it. */
@@ -28,10 +30,14 @@ export async function removeDeployment(
   { ifVersion, cluster }: Versioned & { readonly cluster?: ClusterName },
 ): Promise<Deletion> {
   const begun = await decided(async () => {
-    const at = found(await situation(context, key), key);
+    const [at, unaccounted] = await Promise.all([situation(context, key), context.unaccounted.of(key)]);
     assertVersion(at, ifVersion);
-    if (cluster === undefined || isLast(at, cluster)) return removeWhole(context, at, call);
-    return removeFrom(context, at, cluster, call);
+    const record = claimed(key, at.current?.record, unaccounted, context.ambient.clock.now());
+    if (record === undefined) throw notFound("deployment", key);
+    if (cluster !== undefined) assertAccounted(at, cluster, unaccounted);
+    if (cluster === undefined || at.current === undefined || isLast(record, cluster))
+      return removeWhole(context, at, record, call);
+    return removeFrom(context, at, record, cluster, call);
   });
   if (begun === undefined) {
     return { status: "deleted", deleted: [], pending: [], message: `"${key}" is not in ${cluster}; nothing to delete` };
@@ -43,27 +49,38 @@ export async function removeDeployment(
 export async function beginRemoval(context: DeploymentContext, key: DeploymentKey, call: Call): Promise<void> {
   await decided(async () => {
     const at = await situation(context, key);
-    if (at.current?.record.deletion === undefined) await removeWhole(context, found(at, key), call);
+    if (at.current === undefined) throw notFound("deployment", key);
+    const { record } = at.current;
+    if (record.deletion === undefined) await removeWhole(context, at, record, call);
   });
 }
 
-function found(at: Situation, key: DeploymentKey): Situation {
-  if (at.current === undefined) throw notFound("deployment", key);
-  return at;
+/** What is taken out of one cluster says nothing about others; but units there that the store does not know would be surplus after it. */
+function assertAccounted({ key, current }: Situation, cluster: ClusterName, units: readonly UnaccountedUnit[]): void {
+  const others = units
+    .map((unit) => unit.cluster)
+    .filter((other) => other !== cluster && current?.record.placements[other] === undefined);
+  if (others.length === 0) return;
+  const why = `"${key}" also runs in ${others.join(", ")}, which the store does not know of, as after a restore of an older backup`;
+  throw failedPrecondition(`deployment "${key}"`, `${why}: apply the deployment again first, or delete it everywhere`);
 }
 
-async function removeWhole(context: DeploymentContext, at: Situation, call: Call): Promise<Launched> {
+async function removeWhole(
+  context: DeploymentContext,
+  at: Situation,
+  known: DeploymentRecord,
+  call: Call,
+): Promise<Launched> {
   const running = underWay(at);
-  const current = at.current as NonNullable<Situation["current"]>;
-  const isDeletion = current.record.deletion !== undefined;
+  const isDeletion = known.deletion !== undefined;
   if (isDeletion && running !== undefined && at.saga !== undefined) {
     const { subject, id } = running.saga;
     return { id, outcome: awaited(context, at.key, { subject, id, revision: at.saga.revision }) };
   }
-  const record = isDeletion ? current.record : deleted(current.record, call, context.ambient.clock.now());
+  const record = isDeletion ? known : deleted(known, call, context.ambient.clock.now());
   const saga = undeploySaga(record, context.policy, { by: call.caller, correlationId: call.correlationId });
   return launch(context, at, saga, [
-    context.deployments.stagePut(at.key, current, record),
+    context.deployments.stagePut(at.key, at.current, record),
     ...(await superseded(context, at, "a deletion")),
   ]);
 }
@@ -72,10 +89,10 @@ async function removeWhole(context: DeploymentContext, at: Situation, call: Call
 async function removeFrom(
   context: DeploymentContext,
   at: Situation,
+  record: DeploymentRecord,
   cluster: ClusterName,
   call: Call,
 ): Promise<Launched | undefined> {
-  const { record } = at.current as NonNullable<Situation["current"]>;
   const { desired } = record;
   if (record.placements[cluster] === undefined || desired === undefined) return undefined;
   const [entry, plan] = await Promise.all([
@@ -94,9 +111,8 @@ async function removeFrom(
 }
 
 /** Whether a deployment would be left with no cluster at all. */
-function isLast({ current }: Situation, cluster: ClusterName): boolean {
-  const record = current?.record;
-  if (record === undefined || record.deletion !== undefined) return record !== undefined;
+function isLast(record: DeploymentRecord, cluster: ClusterName): boolean {
+  if (record.deletion !== undefined) return true;
   const wanted = placementsIn(record).filter(([, { state }]) => state === "wanted");
   return wanted.length === 1 && wanted[0]?.[0] === cluster;
 }

@@ -127,6 +127,49 @@ describe("after an older backup was restored", () => {
     expect(await sweep()).toMatchObject({ unaccounted: [], removed: [unitIdOf(KEY, B)] });
   });
 
+  test("what is not wanted any more can be deleted, although the store has lost it", async () => {
+    const backup = await backUp(world.at);
+    await world.pass(1_000);
+    await deploy(["a", "b"], LATER);
+    await restore(backup);
+    await sweep();
+    expect(await remove(LATER)).toMatchObject({ status: "deleted", deleted: ["a", "b"] });
+    expect([unitsOf(A), unitsOf(B)]).toEqual([[unitIdOf(KEY, A)], []]);
+    await sweep();
+    expect(manager.keeper.unaccounted).toEqual([]);
+    await expect(remove(LATER)).rejects.toMatchObject({ detail: { kind: "not-found" } });
+  });
+
+  test("also in one cluster, but not while another would lose what the store does not know of", async () => {
+    const backup = await backUp(world.at);
+    await world.pass(1_000);
+    await deploy(["a", "b"]);
+    await deploy(["a", "b"], LATER);
+    await restore(backup);
+    await sweep();
+    const removeIn = (key: DeploymentKey, cluster: ClusterName) =>
+      world.drive(manager.service.remove(key, CALL, { cluster }));
+    expect(await removeIn(KEY, B)).toMatchObject({ deleted: ["b"] });
+    await expect(removeIn(LATER, B)).rejects.toThrow("also runs in a, which the store does not know of");
+    await sweep();
+    await sweep();
+    expect([unitsOf(A).length, unitsOf(B)]).toEqual([2, [unitIdOf(LATER, B)]]);
+  });
+
+  test("and where a cluster is away, it is finished when that is back", async () => {
+    const backup = await backUp(world.at);
+    await world.pass(1_000);
+    await deploy(["b"], LATER);
+    await restore(backup);
+    await sweep();
+    world.clusters.down.add(B);
+    const inB = manager.service.remove(LATER, CALL, { cluster: B });
+    expect(await world.drive(inB)).toMatchObject({ status: "accepted", pending: ["b"] });
+    world.clusters.down.clear();
+    await sweep();
+    expect(unitsOf(B)).toEqual([]);
+  });
+
   test("a deployment that was changed since says so, and takes its cluster back when its wish is applied again", async () => {
     const backup = await backUp(world.at);
     const before = world.clusters.inventory;

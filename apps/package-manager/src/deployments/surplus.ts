@@ -1,3 +1,4 @@
+import { present } from "@oaas/contracts/rest";
 import { Fault } from "@oaas/foundation";
 import { LifecyclePhase, type ClusterName, type DeploymentKey, type UnitId } from "@oaas/models";
 import type { Logger } from "@oaas/observability";
@@ -73,14 +74,13 @@ export class Surplus {
           continue;
         }
         if (report.phase === LifecyclePhase.deleting) continue;
-        const { unitId, deploymentKey } = report;
         const standing = standingOf(cluster, report, await this.#knowledgeOf(cluster, report));
         if (standing === "unaccounted") {
-          unaccounted.push({ cluster, unitId, ...(deploymentKey === undefined ? {} : { deploymentKey }) });
+          unaccounted.push(unaccountedUnit(cluster, report));
         } else if (standing === "surplus") {
-          const name = `${cluster}/${unitId}`;
-          if (this.#suspects.has(name) && (await this.#removeOne(cluster, report, signal))) removed.push(unitId);
-          else suspects.set(name, unitId);
+          const name = `${cluster}/${report.unitId}`;
+          if (this.#suspects.has(name) && (await this.#removeOne(cluster, report, signal))) removed.push(report.unitId);
+          else suspects.set(name, report.unitId);
         }
       }
     }
@@ -111,4 +111,15 @@ export class Surplus {
       return false;
     }
   }
+}
+
+function unaccountedUnit(
+  cluster: ClusterName,
+  { unitId, deploymentKey, revision, runtime }: UnitReport,
+): UnaccountedUnit {
+  const { packageName } = runtime;
+  const prefix = `${packageName}.`;
+  // Managers tell the class with its package.
+  const classKey = runtime.classKey.startsWith(prefix) ? runtime.classKey.slice(prefix.length) : runtime.classKey;
+  return present({ cluster, unitId, deploymentKey, revision, packageName, classKey });
 }

@@ -11,6 +11,8 @@ const unit = (name: string, cluster: ClusterName = A): UnaccountedUnit => ({
   cluster,
   unitId: `${name}-${cluster}` as UnitId,
   deploymentKey: name,
+  packageName: "shop",
+  classKey: "Order",
 });
 
 function noted() {
@@ -39,8 +41,8 @@ test("those of a cluster that could not be asked stay, and another process reads
   await units.note([], [B]);
   expect(units.units).toEqual([unit("x", B)]);
   const other = new UnaccountedUnits({ store, logger: logger.log, meter: createRecordingMeter() });
-  expect(await other.has("x" as DeploymentKey)).toBe(true);
-  expect(await other.has("y" as DeploymentKey)).toBe(false);
+  expect(await other.of("x" as DeploymentKey)).toEqual([unit("x", B)]);
+  expect(await other.of("y" as DeploymentKey)).toEqual([]);
   expect(other.units).toEqual(units.units);
   expect(meter.value("pm_units_unaccounted")).toBe(1);
 });

@@ -7,6 +7,9 @@ export interface UnaccountedUnit {
   readonly cluster: ClusterName;
   readonly unitId: UnitId;
   readonly deploymentKey?: string;
+  readonly revision?: number;
+  readonly packageName: string;
+  readonly classKey: string;
 }
 
 const KEY = "o/unaccounted-units";
@@ -45,10 +48,10 @@ export class UnaccountedUnits {
     this.#take(entry === undefined ? [] : (JSON.parse(entry.value) as readonly UnaccountedUnit[]));
   }
 
-  /** Whether there are any of this deployment. */
-  async has(key: DeploymentKey): Promise<boolean> {
+  /** Those of a deployment. */
+  async of(key: DeploymentKey): Promise<readonly UnaccountedUnit[]> {
     await this.read();
-    return this.#units.some(({ deploymentKey }) => deploymentKey === key);
+    return this.#units.filter(({ deploymentKey }) => deploymentKey === key);
   }
 
   /** Notes what a look at the clusters found. */
@@ -90,7 +93,7 @@ export function unaccountedWarning(units: readonly UnaccountedUnit[]): string | 
   const more = places.size > MOST_NAMED ? `; and ${places.size - MOST_NAMED} more` : "";
   return (
     `clusters run what is newer than this store, as after a restore of an older backup: ${named.join("; ")}${more}. ` +
-    "It is left running: apply these deployments again to keep them, and delete them after that if they are not wanted"
+    "It is left running: apply these deployments again to keep them, or delete them"
   );
 }
 
