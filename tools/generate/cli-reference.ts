@@ -24,6 +24,8 @@ const INTRODUCTION = `# The command line
 \`~/.oaas/config.yaml\` (\`OAAS_CONFIG\` names another file; its fields are those of the earlier command line). Without any of them the
 local stack at http://127.0.0.1:8080.
 
+Flags that all commands have (\`--context\`, \`-o\`) may also stand before the command; \`oaas help COMMAND\` is \`oaas COMMAND --help\`.
+
 **Output.** Results go to standard output, everything else to standard error. Colours and live progress only on a terminal;
 \`NO_COLOR\` turns colours off.
 
@@ -59,9 +61,9 @@ with \`kubectl logs -l oaas.io/owner=UNIT\` (the unit is in \`oaas deployment st
 | There | Here |
 |---|---|
 | \`package apply FILE\` (\`pkg\`, \`p\`; \`a\`, \`create\`, \`c\`) with \`-d\`, \`-p\`, \`-O\` | the same; what exists is always updated, so \`-O\` changes nothing |
-| \`package delete FILE\` (\`d\`, \`rm\`, \`r\`) | the same, also with a name; \`--cascade\` in place of \`-d\`; asks first, \`--yes\` for scripts |
+| \`package delete FILE\` (\`d\`, \`rm\`, \`r\`) | the same, also with a name, so that \`-p\` is not needed; \`-d\` is \`--cascade\`: all deployments of the package; asks first, \`--yes\` for scripts |
 | \`deploy apply FILE\`, \`deploy list [NAME]\`, \`deploy delete NAME\` (\`dep\`, \`de\`) with \`-p\`, \`--overwrite\` | the same, also as \`deployment\`; delete asks first |
-| \`class list [F]\` (\`cls\`, not \`c\`), \`function list [F]\` (\`fn\`, \`f\`) | the same |
+| \`class list [F]\` (\`cls\`, \`c\`), \`function list [F]\` (\`fn\`, \`f\`) | the same |
 | \`class delete NAME\` | not here (the earlier package manager had no such route either): a class goes with its package |
 | \`class-runtimes list [ID]\` (\`cr\`, \`runtimes\`, \`rts\`) | the same, also as \`runtime\` |
 | \`environments list\` (\`envs\`, \`env\`, \`clu\`, \`cl\`) | the same, also as \`cluster\` |

@@ -1,5 +1,6 @@
+import { EVENT_TOPICS } from "@oaas/contracts/rest";
 import { expect, it } from "vitest";
-import { helpOfAll } from "./app.ts";
+import { helpOfAll, TOPICS } from "./app.ts";
 import { asksForFrontPage, frontPage, GROUPS } from "./front-page.cjs";
 
 const listed = GROUPS.flatMap(([, commands]) => commands.map(([name]) => name));
@@ -23,4 +24,8 @@ it.each<[readonly string[], boolean]>([
   [["--version"], false],
 ])("%j asks for the front page: %s", (argv, asks) => {
   expect(asksForFrontPage(argv)).toBe(asks);
+});
+
+it("events may be asked for by every topic of the contract", () => {
+  expect([...TOPICS].sort()).toEqual([...EVENT_TOPICS].sort());
 });

@@ -2,18 +2,20 @@ import {
   buildApplication,
   buildRouteMap,
   generateHelpTextForAllCommands,
-  numberParser,
   type Application,
   type CommandContext,
 } from "@stricli/core";
+import { ARGUMENT_WORDS, counted, named, oneOf, shareOf } from "./argument-words.ts";
 import { cluster, command, duration, files, maybe, one, reason, yes, type CliContext } from "./command.ts";
 import { stackRoutes } from "./stack/stack-routes.ts";
 
 /** Every command, as data: help, completion and docs/reference/cli.md are made of this. What they do is loaded when called. */
 const text = (brief: string, placeholder: string) =>
   ({ kind: "parsed", parse: String, optional: true, brief, placeholder }) as const;
-const number = (brief: string, placeholder: string) =>
-  ({ kind: "parsed", parse: numberParser, optional: true, brief, placeholder }) as const;
+const number = (brief: string, placeholder: string, parse = counted) =>
+  ({ kind: "parsed", parse, optional: true, brief, placeholder }) as const;
+const word = (brief: string, placeholder: string, ...known: readonly string[]) =>
+  ({ kind: "parsed", parse: oneOf(...known), optional: true, brief, placeholder }) as const;
 const several = (brief: string, placeholder: string) =>
   ({ kind: "parsed", parse: String, optional: true, variadic: true, brief, placeholder }) as const;
 const flag = (brief: string) => ({ kind: "boolean", brief, default: false, withNegated: false }) as const;
@@ -26,10 +28,12 @@ const timeout = {
 } as const;
 const revision = {
   kind: "parsed",
-  parse: numberParser,
+  parse: counted,
   brief: "the revision to go back to",
   placeholder: "revision",
 } as const;
+/** As the contract has them; a test compares. */
+export const TOPICS = ["deployment", "operation", "cluster", "class-runtime", "package"] as const;
 const fileAlias = { f: "filename" } as const;
 const nameOfPackage = one("the package's name", "name");
 const keyOfDeployment = one("the deployment's key", "key");
@@ -129,7 +133,7 @@ const packages = buildRouteMap({
       brief: "Delete a package",
       examples: ["oaas package delete shop", "oaas package delete shop --cascade --yes"],
       flags: { cascade: flag("delete its deployments first"), yes },
-      aliases: { y: "yes" },
+      aliases: { y: "yes", d: "cascade" },
       positional: nameOfPackage,
       load: async () => (await import("./commands/packages.ts")).deletePackage,
     }),
@@ -176,7 +180,7 @@ const deployments = buildRouteMap({
         package: text("of this package", "name"),
         class: text("of this class", "key"),
         cluster: text("meant for this cluster", "name"),
-        condition: text("in this condition", "word"),
+        condition: word("in this condition", "word", "Pending", "Deploying", "Running", "Down", "Deleted"),
       },
       positional: maybe("only this one", "key"),
       load: async () => (await import("./commands/deployments.ts")).listDeployments,
@@ -312,8 +316,8 @@ const clusters = buildRouteMap({
       positional: {
         kind: "tuple",
         parameters: [
-          { brief: "the cluster's name", placeholder: "name", parse: String },
-          { brief: "address of its class runtime manager", placeholder: "url", parse: String },
+          { brief: "the cluster's name", placeholder: "name", parse: named },
+          { brief: "address of its class runtime manager", placeholder: "url", parse: named },
         ],
       },
       load: async () => (await import("./commands/clusters.ts")).addCluster,
@@ -373,6 +377,7 @@ const root = buildRouteMap({
     dep: "deployment",
     de: "deployment",
     cls: "class",
+    c: "class",
     fn: "function",
     f: "function",
     "class-runtimes": "runtime",
@@ -400,7 +405,7 @@ const root = buildRouteMap({
       flags: {
         filename: files,
         clusterDown: several("assume that this cluster is down; may be repeated", "name"),
-        availability: number("assume that this availability is asked for, as a share: 0.999", "share"),
+        availability: number("assume that this availability is asked for, as a share: 0.999", "share", shareOf),
         revision: number("assume this revision of the package", "revision"),
       },
       aliases: fileAlias,
@@ -422,7 +427,7 @@ const root = buildRouteMap({
         "oaas events -o json --count 10",
       ],
       flags: {
-        topic: text("deployment, operation, cluster, class-runtime or package", "topic"),
+        topic: word("deployment, operation, cluster, class-runtime or package", "topic", ...TOPICS),
         count: number("end after so many", "count"),
       },
       positional: maybe("only of this one; a class, written package.Class, stands for its deployments", "key"),
@@ -496,6 +501,7 @@ export function application(version: string): Application<CliContext> {
     versionInfo: { currentVersion: version },
     scanner: { caseStyle: "allow-kebab-for-camel" },
     documentation: { disableAnsiColor: true, caseStyle: "convert-camel-to-kebab" },
+    localization: { text: ARGUMENT_WORDS },
   });
 }
 

@@ -45,6 +45,7 @@ export async function applyDocument(
     session.doneOne({ kind, name, result: value.status, message: value.message });
     return EXIT.done;
   } catch (thrown) {
+    if (session.world.signal.aborted) throw thrown;
     const fault = Fault.from(thrown);
     session.world.terminal.err(await refusalText(session, document, fault));
     session.doneOne({ kind, name, result: "failed", code: fault.code, message: fault.message }, "");

@@ -1,4 +1,5 @@
 import { buildCommand, type Command, type CommandContext, type FlagParametersForType } from "@stricli/core";
+import { named } from "./argument-words.ts";
 import type { ExitCode } from "./exit-code.ts";
 import type { CommonFlags, Session } from "./session/session.ts";
 import type { World } from "./world.ts";
@@ -109,12 +110,12 @@ export const cluster = {
 
 /** One argument that must be there. */
 export function one(brief: string, placeholder: string): Positional<[string]> {
-  return { kind: "tuple", parameters: [{ brief, placeholder, parse: String }] };
+  return { kind: "tuple", parameters: [{ brief, placeholder, parse: named }] };
 }
 
 /** One argument that may be there. */
 export function maybe(brief: string, placeholder: string): Positional<[string?]> {
-  return { kind: "tuple", parameters: [{ brief, placeholder, parse: String, optional: true }] };
+  return { kind: "tuple", parameters: [{ brief, placeholder, parse: named, optional: true }] };
 }
 
 /** Reads `90s`, `5m`, `2h` or a plain number of seconds. */

@@ -65,13 +65,39 @@ export async function refusalText(session: Session, document: WishDocument, faul
   // A plan is asked for with the deployment inside the request.
   const placed = (path: string): string => {
     const own = path.replace(/^\$\.deployment(?=$|[.[])/, ROOT_PATH);
-    return `${document.placeOf(own)} ${own}`;
+    return own.startsWith("$.what_if")
+      ? (ASSUMED[own.split(/[.[]/)[2] ?? ""] ?? own)
+      : `${document.placeOf(own)} ${own}`;
   };
-  return faultText(fault, session.colours, { placed, remedy: await session.remedyOf(fault) });
+  const remedy = await session.remedyOf(fault);
+  return faultText(withPlace(fault, document), session.colours, { placed, remedy });
+}
+
+/** Flags by which a plan is told what to assume. */
+const ASSUMED: Readonly<Record<string, string>> = {
+  clusters_down: "--cluster-down",
+  availability: "--availability",
+  package_revision: "--revision",
+};
+
+/** What was not found is named by a field of the document. */
+function withPlace(fault: Fault, { kind, content }: WishDocument): Fault {
+  const { detail } = fault;
+  if (kind !== "deployment" || detail.kind !== "not-found" || detail.resource !== "package") return fault;
+  if (detail.name !== content["package_name"]) return fault;
+  const violation = {
+    path: "$.package_name",
+    message: "there is no such package",
+    fix: "apply it first, or name another",
+  };
+  return new Fault({ kind: "invalid-argument", violations: [violation] }, fault.message, {
+    code: fault.code,
+    ...(fault.correlationId === undefined ? {} : { correlationId: fault.correlationId }),
+  });
 }
 
 /** Nothing was done, so that what is wrong is the file. */
-function codeOf(fault: Fault): ExitCode {
+export function codeOf(fault: Fault): ExitCode {
   const code = exitCodeOf(fault);
   return code === EXIT.failed ? EXIT.usage : code;
 }

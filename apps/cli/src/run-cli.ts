@@ -38,7 +38,29 @@ export async function runCli(argv: readonly string[], front: Front): Promise<Exi
     front.out(words.map(({ completion }) => `${completion}\n`).join(""));
     return EXIT.done;
   }
-  await run(app, argv.length === 0 ? ["--help"] : argv, context as never);
-  // Without an end of its own the command line was not understood, or was help.
-  return ended ?? (process.exitCode === 0 || process.exitCode === undefined ? EXIT.done : EXIT.usage);
+  const words = asCommand(argv);
+  await run(app, words, context as never);
+  if (ended !== undefined) return ended;
+  // Without an end of its own the command line was help, or was not understood.
+  if (process.exitCode === 0 || process.exitCode === undefined) return EXIT.done;
+  front.err(`  try: ${["oaas", ...knownWords(app.root, words), "--help"].join(" ")}\n`);
+  return EXIT.usage;
+}
+
+/** Flags that all commands have may also stand before the command, and `help` before what it is about. */
+function asCommand(argv: readonly string[]): readonly string[] {
+  const [first, ...rest] = argv;
+  if (first === undefined) return ["--help"];
+  if (first === "help") return [...rest, "--help"];
+  if (/^--(?:context|output)=/.test(first) && rest.length > 0) return asCommand([...rest, first]);
+  const [value, ...command] = rest;
+  const isApart = /^(?:--context|--output|-o)$/.test(first) && value !== undefined && command.length > 0;
+  return isApart ? asCommand([...command, first, value]) : argv;
+}
+
+/** The part of a command line that names a command. */
+function knownWords(root: unknown, words: readonly string[]): readonly string[] {
+  const [first = "", ...rest] = words;
+  const next = (root as { getRoutingTargetForInput?: (word: string) => unknown }).getRoutingTargetForInput?.(first);
+  return next === undefined ? [] : [first, ...knownWords(next, rest)];
 }

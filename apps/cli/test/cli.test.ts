@@ -233,17 +233,126 @@ describe("the command line against a package manager", () => {
 
   test.each<[string, string, number, RegExp]>([
     ["a file that is not there", "apply -f nowhere.yaml", 2, /no file nowhere\.yaml.*check the path/s],
+    ["a folder without files", "apply -f FOLDER", 2, /nothing to read in .*name a file/s],
     ["no file at all", "apply", 2, /no file is named/],
     ["an output nobody knows", "package list -o xml", 2, /"xml" is not known.*jsonpath/s],
+    [
+      "a JSONPath that is none",
+      "package list -o jsonpath={.a[?(@.b)]}",
+      2,
+      /cannot be read at "\[\?.*write paths like/s,
+    ],
+    [
+      "a JSONPath without its end",
+      "package list -o jsonpath={.name",
+      2,
+      /brace without its other half.*write it like/s,
+    ],
+    ["an empty JSONPath", "package list -o jsonpath=", 2, /no template.*write it like/s],
     ["a context nobody knows", "package list --context nowhere", 2, /no context "nowhere"/],
-    ["a deployment nobody knows", "deployment status nobody", 3, /nobody.*not found/s],
+    ["a command nobody knows", "package lst", 2, /no command "lst"; did you mean list\?\n {2}try: oaas package --help/],
+    [
+      "a flag nobody knows",
+      "package list --patern x",
+      2,
+      /no flag --patern; did you mean --pattern\?.*package list --help/s,
+    ],
+    ["an argument too many", "package list x", 2, /"x" is one argument too many.*oaas package list --help/s],
+    ["an argument too few", "package get", 2, /<name> is missing.*oaas package get --help/s],
+    ["a flag without its value", "package rollback shop", 2, /--to needs a value.*oaas package rollback --help/s],
+    ["a revision that is none", "package rollback shop --to one", 2, /to: "one" is no whole number from 1 on/],
+    ["a revision before the first", "package diff shop --from 0", 2, /from: "0" is no whole number/],
+    ["half an event", "events --count 0.5", 2, /count: "0\.5" is no whole number/],
+    ["a topic nobody knows", "events --topic rain", 2, /topic: "rain" is not known; use one of deployment, operation/],
+    [
+      "a condition nobody knows",
+      "deployment list --condition Rain",
+      2,
+      /condition: "Rain" is not known; use one of Pending/,
+    ],
+    ["a share that is per cent", `plan -f ${ORDER} --availability 99`, 2, /availability: .*for 99 % write 0\.99/],
+    ["a package nobody knows", "package get nobody", 3, /"nobody" was not found.*try: .*oaas package list/s],
+    ["a deployment nobody knows", "deployment status nobody", 3, /nobody.*not found.*oaas deployment list/s],
+    ["a cluster nobody knows", "cluster health mars", 3, /mars.*not found.*oaas cluster list/s],
+    ["a cluster without its address", "cluster add mars", 2, /<url> is missing/],
+    ["a cluster at no address", "cluster add mars not-a-url", 2, /url: "not-a-url" is no address.*write it like http/s],
+    [
+      "a label without a value",
+      "cluster add mars http://127.0.0.1:9 --label zone",
+      2,
+      /--label: "zone" has no value.*zone=a/s,
+    ],
+    [
+      "a token in no file",
+      "cluster add mars http://127.0.0.1:9 --token-file nowhere",
+      2,
+      /--token-file: there is no file/,
+    ],
+    ["a login to no address", "login not-a-url", 2, /URL: "not-a-url" is no address.*write it like http/s],
     ["a wait for nothing", "wait --for=rain nobody", 2, /cannot be waited for/],
-    ["a time that is none", "wait nobody --timeout soon", 2, /soon/],
+    ["a time that is none", "wait nobody --timeout soon", 2, /timeout: "soon" is no time: write it like 90s/],
     ["a shell nobody knows", "completion tcsh", 2, /bash, zsh, fish/],
+    ["nobody to ask", "cluster remove mars", 2, /needs a yes, and there is nobody to ask.*--yes/s],
   ])("%s", async (_, line, code, words) => {
-    const seen = await oaas(line);
+    const empty = await mkdtemp(path.join(home, "empty-"));
+    const seen = await oaas(line.replace("FOLDER", empty));
     expect({ code: seen.code, out: seen.out }).toEqual({ code, out: "" });
     expect(seen.err).toMatch(words);
+  });
+
+  test("a name that is empty, and files that may not be read or written", async () => {
+    expect(await oaas(["package", "get", ""])).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/name: it is empty/),
+    });
+    const env = { OAAS_PM_URL: "", OAAS_CONFIG: home };
+    expect(await oaas("package list", { env })).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/cannot be read/),
+    });
+    const nowhere = { OAAS_CONFIG: path.join(SHOP, "config.yaml") };
+    const login = await oaas(`login ${url} --no-token`, { env: nowhere });
+    expect(login).toMatchObject({ code: 2, out: "" });
+    expect(login.err).toMatch(/cannot be (?:read|written).*check the path/s);
+  });
+
+  test.skipIf(process.platform !== "linux")(
+    "where no folder can be made, that is said and not tried for ever",
+    async () => {
+      const login = await oaas(`login ${url} --no-token`, { env: { OAAS_CONFIG: "/proc/none/config.yaml" } });
+      expect(login).toMatchObject({ code: 2, out: "" });
+      expect(login.err).toMatch(/cannot be written.*OAAS_CONFIG/s);
+    },
+  );
+
+  test("flags of all commands may stand before the command, and help before what it is about", async () => {
+    expect((await oaas("-o json package list")).out).toBe((await oaas("package list -o json")).out);
+    expect((await oaas("--output=name --context nowhere package list")).err).toContain('no context "nowhere"');
+    expect((await oaas("help package get")).out).toBe((await oaas("package get --help")).out);
+    expect((await oaas("package list", { env: { OAAS_PM_URL: `${url}/api/v1/` } })).code).toBe(0);
+  });
+
+  test("why nobody answers is told apart: no such host, no TLS, no certificate that is trusted", async () => {
+    const list = async (at: string): Promise<Seen> => oaas("package list", { env: { OAAS_PM_URL: at } });
+    expect(await list("http://nobody.invalid")).toMatchObject({
+      code: 6,
+      err: expect.stringMatching(/nobody knows the host of http:\/\/nobody\.invalid .*check the address/),
+    });
+    expect(await list(url.replace("http", "https"))).toMatchObject({
+      code: 6,
+      err: expect.stringMatching(/does not speak TLS; is its address http:/),
+    });
+  });
+
+  test("a deployment that cannot be planned is told with the place in its file, an assumption with its flag", async () => {
+    const lost = await file("lost.yaml", "key: lost\npackage_name: nopackage\nclass_key: C\n");
+    for (const line of [`plan -f ${lost}`, `apply -f ${lost}`]) {
+      const seen = await oaas(line);
+      expect({ line, code: seen.code, out: seen.out }).toEqual({ line, code: 3, out: "" });
+      expect(seen.err).toMatch(/"nopackage" was not found\n.*lost\.yaml:2:15 \$\.package_name: .*apply it first/);
+    }
+    const assumed = await oaas(`plan -f ${ORDER} --cluster-down mars`);
+    expect(assumed.err).toMatch(/--cluster-down: mars is not a known cluster|was not found/);
   });
 
   test("YAML that is none is told with its place", async () => {

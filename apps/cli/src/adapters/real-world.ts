@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import path from "node:path";
 import { Fault, unavailable } from "@oaas/foundation";
 import { realClock, realTimers } from "@oaas/foundation/real";
+import { UsageError } from "../exit-code.ts";
 import type { Files, Terminal, World } from "../world.ts";
 import { exchangeByHttp, streamByHttp } from "./http.ts";
 import { writeOut } from "./write-out.ts";
@@ -66,18 +67,25 @@ const realFiles: Files = {
       return readFileSync(file, "utf8");
     } catch (thrown) {
       if ((thrown as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-      throw new Fault(
-        { kind: "failed-precondition", subject: file },
+      throw new UsageError(
         `${file} cannot be read: ${(thrown as Error).message}`,
+        "check the path and who may read it",
       );
     }
   },
   writePrivate: async (file, text) => {
-    mkdirSync(path.dirname(file), { recursive: true, mode: PRIVATE_FOLDER });
-    const next = `${file}.${process.pid}`;
-    writeFileSync(next, text, { mode: PRIVATE_FILE });
-    chmodSync(next, PRIVATE_FILE);
-    renameSync(next, file);
+    try {
+      makeFolder(path.dirname(file));
+      const next = `${file}.${process.pid}`;
+      writeFileSync(next, text, { mode: PRIVATE_FILE });
+      chmodSync(next, PRIVATE_FILE);
+      renameSync(next, file);
+    } catch (thrown) {
+      throw new UsageError(
+        `${file} cannot be written: ${(thrown as Error).message}`,
+        "check the path and who may write there, or name another file with OAAS_CONFIG",
+      );
+    }
   },
   isPrivate: async (file) => {
     if (process.platform === "win32") return true;
@@ -91,6 +99,13 @@ const realFiles: Files = {
       .sort();
   },
 };
+
+/** Step by step: where no folder can be made at all, as in /proc, Node's own way of making all at once never ends. */
+function makeFolder(folder: string): void {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
+  if (path.dirname(folder) !== folder) makeFolder(path.dirname(folder));
+  mkdirSync(folder, { mode: PRIVATE_FOLDER });
+}
 
 async function* stream(
   url: string,

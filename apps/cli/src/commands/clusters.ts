@@ -1,4 +1,5 @@
-import { EXIT, type ExitCode } from "../exit-code.ts";
+import { urlOf } from "../contexts/context.ts";
+import { EXIT, UsageError, type ExitCode } from "../exit-code.ts";
 import { confirmed } from "../session/confirm.ts";
 import type { Session } from "../session/session.ts";
 import { clusterView } from "../views.ts";
@@ -34,14 +35,35 @@ export async function addCluster(
   name: string,
   url: string,
 ): Promise<void> {
-  const labels = Object.fromEntries(
-    (flags.label ?? []).map((each) => each.split(/=(.*)/s).slice(0, 2) as [string, string]),
-  );
-  const token = flags.tokenFile === undefined ? undefined : await session.world.files.read(flags.tokenFile);
   const tls =
     flags.caFile === undefined && !flags.insecure ? undefined : { ca_cert: flags.caFile, insecure: flags.insecure };
-  const { value } = await session.call("addCluster", { body: { name, url, labels, api_key: token?.trim(), tls } });
+  const body = {
+    name,
+    url: urlOf(url, "url"),
+    labels: labelsOf(flags.label ?? []),
+    api_key: await tokenIn(session, flags.tokenFile),
+    tls,
+  };
+  const { value } = await session.call("addCluster", { body });
   session.done({ kind: "cluster", name: value.name, result: `added, ${value.health.status}`, health: value.health });
+}
+
+function labelsOf(given: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    given.map((each) => {
+      const { key, value } = /^(?<key>[^=]+)=(?<value>.*)$/s.exec(each)?.groups ?? {};
+      if (key === undefined || value === undefined)
+        throw new UsageError(`--label: "${each}" has no value`, "write it like --label zone=a");
+      return [key, value];
+    }),
+  );
+}
+
+async function tokenIn(session: Session, file: string | undefined): Promise<string | undefined> {
+  if (file === undefined) return undefined;
+  const text = await session.world.files.read(file);
+  if (text === undefined) throw new UsageError(`--token-file: there is no file ${file}`, "check the path");
+  return text.trim();
 }
 
 export async function removeCluster(

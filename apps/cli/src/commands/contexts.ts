@@ -30,7 +30,7 @@ async function keep(
   const address = url ?? before?.pmUrl;
   if (address === undefined)
     throw new UsageError(`context "${name}" has no address yet`, `oaas login --name ${name} URL`);
-  const pmUrl = urlOf(address, "the address");
+  const pmUrl = urlOf(address, "URL");
   const token = await tokenAfter(before?.token);
   await writeContexts(world, {
     current: name,

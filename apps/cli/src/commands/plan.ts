@@ -1,6 +1,8 @@
+import { Fault } from "@oaas/foundation";
 import { validOf } from "../apply.ts";
 import { readDocuments } from "../documents/read-documents.ts";
 import { EXIT, UsageError, type ExitCode } from "../exit-code.ts";
+import { codeOf, refusalText } from "../foresee.ts";
 import { percentText, tableText } from "../output/table.ts";
 import type { Session } from "../session/session.ts";
 import type { Reply } from "@oaas/contracts/rest";
@@ -21,9 +23,16 @@ export async function plan(session: Session, flags: PlanFlags): Promise<ExitCode
     throw new UsageError("there is no deployment in these files", "a deployment has key and class_key");
   if ((await validOf(session, documents)).length < documents.length) return EXIT.usage;
   const plans: Plan[] = [];
-  for (const { content } of documents) {
-    const { value } = await session.call("createPlan", { body: { deployment: content, ...whatIf(flags) } });
-    plans.push(value);
+  for (const document of documents) {
+    try {
+      const body = { deployment: document.content, ...whatIf(flags) };
+      plans.push((await session.call("createPlan", { body })).value);
+    } catch (thrown) {
+      if (session.world.signal.aborted) throw thrown;
+      const fault = Fault.from(thrown);
+      session.world.terminal.err(await refusalText(session, document, fault));
+      return codeOf(fault);
+    }
   }
   const view = { kind: "plan", nameOf: (each: Plan) => each.deployment_key, columns: [] };
   const [first] = plans;

@@ -7,6 +7,7 @@ const STEP = /\.(?<name>[\w-]+)|\.(?<all>\*)|\['(?<quoted>[^']*)'\]|\[(?<index>-
  * The part of kubectl's JSONPath that people use; a path without braces is taken as one.
  */
 export function jsonPathText(template: string, document: unknown): string {
+  refuseUnfinished(template);
   const whole = template.includes("{") ? template : `{${template.startsWith(".") ? "" : "."}${template}}`;
   return whole.replaceAll(/\{([^}]*)\}/g, (_, inner: string) => {
     const text = inner.trim();
@@ -14,6 +15,14 @@ export function jsonPathText(template: string, document: unknown): string {
     if (quoted !== undefined) return JSON.parse(`"${quoted}"`) as string;
     return valuesAt(text, document).map(shown).join(" ");
   });
+}
+
+/** A template that is empty or ends inside braces would be written out as it stands, as if it were the answer. */
+function refuseUnfinished(template: string): void {
+  const rest = template.replaceAll(/\{[^{}]*\}/g, "");
+  if (template.trim() !== "" && !/[{}]/.test(rest)) return;
+  const what = template.trim() === "" ? "has no template" : `"${template}" has a brace without its other half`;
+  throw new UsageError(`jsonpath ${what}`, "write it like jsonpath={.name} or jsonpath='{.items[*].key}'");
 }
 
 function valuesAt(path: string, document: unknown): readonly unknown[] {

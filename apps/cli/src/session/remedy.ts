@@ -17,8 +17,33 @@ export function remedyOf(fault: Fault, { name, pmUrl, token }: ChosenContext, no
   }
   if (detail.kind === "permission-denied") return `ask for a token with a higher role, then: ${login}`;
   if (detail.kind === "unavailable" && detail.dependency === "package-manager")
-    return `nobody answers at ${pmUrl} (${isVariable ? name : `context ${name}`}); start it (npm start), or look with: oaas doctor`;
-  return undefined;
+    return unreached(fault, `${pmUrl} (${isVariable ? name : `context ${name}`})`);
+  return detail.kind === "not-found" ? LISTS[detail.resource] : undefined;
+}
+
+/** Where the names are that could have been meant. */
+const LISTS: Readonly<Record<string, string>> = {
+  package: "see which there are: oaas package list",
+  "package revision": "see which there are: oaas package history NAME",
+  deployment:
+    "see which there are: oaas deployment list (fields of files are explained as package, class, function or deployment)",
+  "deployment revision": "see which there are: oaas deployment history KEY",
+  cluster: "see which there are: oaas cluster list",
+  "class runtime": "see which there are: oaas runtime list",
+};
+
+const UNKNOWN_HOST = new Set(["ENOTFOUND", "EAI_AGAIN"]);
+
+/** Why there was no answer, as far as the cause tells. */
+function unreached({ cause }: Fault, where: string): string {
+  const { code = "", message = "" } = (cause ?? {}) as { readonly code?: string; readonly message?: string };
+  if (UNKNOWN_HOST.has(code)) return `nobody knows the host of ${where} (${code}); check the address`;
+  if (/CERT|ISSUER|SIGNATURE|ALTNAME/.test(code))
+    return `the certificate of ${where} is not trusted (${code}); name the file of its authority: NODE_EXTRA_CA_CERTS=FILE`;
+  if (code === "EPROTO" || code.startsWith("ERR_SSL")) return `${where} does not speak TLS; is its address http://?`;
+  if (code.startsWith("HPE_")) return `${where} does not speak HTTP; is its address https://?`;
+  const why = code === "ECONNREFUSED" || message === "" ? "" : `: ${message}`;
+  return `nobody answers at ${where}${why}; start it (npm start), or look with: oaas doctor`;
 }
 
 /** When a token ends, in milliseconds, as far as it says so itself (a JWT does). */
