@@ -94,6 +94,22 @@ export const clusterView = view(
 
 const file = () => optional(textOf(FILE_PATH));
 
+/** How calls to a cluster are encrypted. */
+export const clusterTlsInput = input(
+  {
+    ca_cert: file(),
+    client_cert: file(),
+    client_key: file(),
+    insecure: withDefault(flag(), false),
+  },
+  {
+    ca_cert: "Authority by which the cluster's certificate is judged; the machine's own when absent.",
+    client_cert: "Certificate that is shown to the cluster.",
+    client_key: "Key of that certificate.",
+    insecure: "Take any certificate; for trying out only.",
+  },
+);
+
 const CLUSTER = {
   name: "Its name.",
   url: "Address of its class runtime manager.",
@@ -112,22 +128,7 @@ export const clusterRegistrationInput = input(
     retry_attempts: withDefault(whole({ min: 0, max: 100 }), 3),
     api_key: optional(text()),
     api_key_file: file(),
-    tls: optional(
-      input(
-        {
-          ca_cert: file(),
-          client_cert: file(),
-          client_key: file(),
-          insecure: withDefault(flag(), false),
-        },
-        {
-          ca_cert: "Authority by which the cluster's certificate is judged; the machine's own when absent.",
-          client_cert: "Certificate that is shown to the cluster.",
-          client_key: "Key of that certificate.",
-          insecure: "Take any certificate; for trying out only.",
-        },
-      ),
-    ),
+    tls: optional(clusterTlsInput),
   },
   {
     ...CLUSTER,

@@ -23,7 +23,7 @@ export const unitStatusView = view(
 );
 
 /** The state of a deployment in one cluster; `error` says why nothing is known or done there. */
-const clusterDeploymentStatus = view(
+export const clusterDeploymentStatusView = view(
   {
     cluster: z.string(),
     unit_id: z.string(),
@@ -49,7 +49,7 @@ const clusterDeploymentStatus = view(
 );
 
 /** The saga that carries a deployment out, as far as it has come. */
-const operationView = view(
+export const operationView = view(
   {
     id: z.string(),
     kind: z.enum(["deploy", "delete", "roll_back", "repair"]),
@@ -75,7 +75,7 @@ export const deploymentStatusView = view(
     condition: z.enum(Object.values(DeploymentCondition).map(pascal)),
     message: z.string().nullable(),
     revision: z.int(),
-    clusters: z.array(clusterDeploymentStatus),
+    clusters: z.array(clusterDeploymentStatusView),
     operation: operationView.nullable(),
     achieved_quorum_availability: z.number().nullable(),
     updated_at: z.string(),

@@ -48,6 +48,17 @@ export const findingView: z.ZodType<FindingWire> = view(
   },
 );
 
+/** What was found in one cluster. */
+export const clusterFindingView = view(
+  { cluster: z.string(), unit_id: z.string(), finding: findingView.nullable(), error: z.string().nullable() },
+  {
+    cluster: "The cluster.",
+    unit_id: "The id of the unit there.",
+    finding: "What was found; null when the cluster could not be asked.",
+    error: "Why it could not be asked; null when it could.",
+  },
+);
+
 /** Why a deployment is not ready, cluster by cluster, with what to do about it. */
 export const explanationView = view(
   {
@@ -55,17 +66,7 @@ export const explanationView = view(
     summary: z.string(),
     verdict: z.enum(VERDICTS),
     suggested_action: z.string(),
-    clusters: z.array(
-      view(
-        { cluster: z.string(), unit_id: z.string(), finding: findingView.nullable(), error: z.string().nullable() },
-        {
-          cluster: "The cluster.",
-          unit_id: "The id of the unit there.",
-          finding: "What was found; null when the cluster could not be asked.",
-          error: "Why it could not be asked; null when it could.",
-        },
-      ),
-    ),
+    clusters: z.array(clusterFindingView),
     observed_at: z.string(),
   },
   {

@@ -4,32 +4,30 @@ import { explained, input, listOf, mapOf, optional, share, textOf, view, whole }
 import { classDeploymentInput } from "./class-deployment.ts";
 import { ODGM_SPEC, odgmSpecView } from "./odgm-spec.ts";
 
+/** What should be assumed about the world when planning. */
+export const whatIfInput = input(
+  {
+    clusters_down: listOf(textOf<ClusterName>(CLUSTER_NAME)),
+    availability: optional(share()),
+    cluster_availability: mapOf(share(), CLUSTER_NAME),
+    package_revision: optional(whole({ min: 1, max: Number.MAX_SAFE_INTEGER })),
+  },
+  {
+    clusters_down: "Clusters that cannot be read.",
+    availability: "The target, in place of the deployment's own.",
+    cluster_availability: "How much of the time a cluster is up, by cluster, in place of its reading.",
+    package_revision: "The revision of the package, in place of the current one.",
+  },
+);
+
 /** What may be asked of the planner: a deployment, and what should be assumed about the world. */
 export const planRequestInput = input(
-  {
-    deployment: z.nonoptional(classDeploymentInput),
-    what_if: optional(
-      input(
-        {
-          clusters_down: listOf(textOf<ClusterName>(CLUSTER_NAME)),
-          availability: optional(share()),
-          cluster_availability: mapOf(share(), CLUSTER_NAME),
-          package_revision: optional(whole({ min: 1, max: Number.MAX_SAFE_INTEGER })),
-        },
-        {
-          clusters_down: "Clusters that cannot be read.",
-          availability: "The target, in place of the deployment's own.",
-          cluster_availability: "How much of the time a cluster is up, by cluster, in place of its reading.",
-          package_revision: "The revision of the package, in place of the current one.",
-        },
-      ),
-    ),
-  },
+  { deployment: z.nonoptional(classDeploymentInput), what_if: optional(whatIfInput) },
   { deployment: "The wish to plan.", what_if: "A world to assume in place of the real one." },
 );
 
 /** One step of a decision: the rule, what it was given, what it gave, and what would change it. */
-const decisionView = view(
+export const decisionView = view(
   {
     rule: z.string(),
     inputs: z.record(z.string(), z.unknown()),
@@ -44,7 +42,7 @@ const decisionView = view(
   },
 );
 
-const candidateView = view(
+export const candidateView = view(
   {
     cluster: z.string(),
     chosen: z.boolean(),
@@ -63,7 +61,7 @@ const candidateView = view(
   },
 );
 
-const plannedFunctionView = view(
+export const plannedFunctionView = view(
   {
     function_key: z.string(),
     min_scale: z.int(),
@@ -78,7 +76,7 @@ const plannedFunctionView = view(
   },
 );
 
-const plannedUnitView = view(
+export const plannedUnitView = view(
   {
     unit_id: z.string(),
     cluster: z.string(),
@@ -93,7 +91,7 @@ const plannedUnitView = view(
   },
 );
 
-const shardAssignmentView = view(
+export const shardAssignmentView = view(
   {
     primary: z.int(),
     replica: z.array(z.int()).readonly(),
@@ -107,7 +105,7 @@ const shardAssignmentView = view(
 );
 
 /** The data grid with the place of every partition, by collection. */
-const plannedOdgmView = explained(
+export const plannedOdgmView = explained(
   odgmSpecView.extend({
     collection_assignments: z.record(z.string(), z.array(shardAssignmentView).readonly()).readonly(),
   }),

@@ -27,15 +27,18 @@ export const topologyEdgeView = view(
   { from_id: "Where it begins: the id of a node.", to_id: "Where it ends.", metadata: "What else is known, by name." },
 );
 
+/** A time in the gRPC form. */
+export const topologyTimeView = view(
+  { seconds: z.int().min(0).max(253_402_300_799), nanos: z.int().min(0).max(999_999_999) },
+  { seconds: "Whole seconds since 1970 in UTC.", nanos: "Nanoseconds beyond them." },
+);
+
 /** The topology as it is sent. Its time is the one place where the contract's JSON has the gRPC form. */
 export const topologyView = view(
   {
     nodes: z.array(topologyNodeView),
     edges: z.array(topologyEdgeView),
-    timestamp: view(
-      { seconds: z.int().min(0).max(253_402_300_799), nanos: z.int().min(0).max(999_999_999) },
-      { seconds: "Whole seconds since 1970 in UTC.", nanos: "Nanoseconds beyond them." },
-    ).nullable(),
+    timestamp: topologyTimeView.nullable(),
   },
   { nodes: "What there is.", edges: "What belongs to what.", timestamp: "When it was so." },
 );
