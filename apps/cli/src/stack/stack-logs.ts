@@ -1,0 +1,34 @@
+import { sleep } from "@oaas/foundation";
+import { logText } from "@oaas/stack-folder";
+import { UsageError } from "../exit-code.ts";
+import type { Session } from "../session/session.ts";
+
+const POLL_MS = 300;
+
+export interface StackLogsFlags {
+  /** How many lines of what is there. */
+  readonly logs?: number;
+  readonly follow: boolean;
+}
+
+/** The last lines of everything a stack logged, whether it runs or not; then, if asked, what it logs, until Ctrl-C. */
+export async function showStackLogs(session: Session, dataDir: string, flags: StackLogsFlags): Promise<void> {
+  const { logs: count = USUAL_LINES, follow } = flags;
+  if (!Number.isSafeInteger(count) || count < 0) {
+    throw new UsageError(`--logs ${count} is no number of lines`, `oaas status --logs ${USUAL_LINES}`);
+  }
+  const { LogReader } = await import("@oaas/stack-folder/node");
+  const reader = new LogReader(dataDir);
+  const lines = reader.read();
+  // slice(-0) would be all of them.
+  for (const line of lines.slice(Math.max(0, lines.length - count))) session.out(`${logText(line)}\n`);
+  if (lines.length === 0) session.note(`No logs in ${dataDir}.\n`);
+  if (!follow) return;
+  const { timers, signal } = session.world;
+  for (;;) {
+    await sleep(timers, POLL_MS, signal);
+    for (const line of reader.read()) session.out(`${logText(line)}\n`);
+  }
+}
+
+const USUAL_LINES = 20;
