@@ -63,10 +63,8 @@ function openOut(file: string): number {
     return out;
   } catch (cause) {
     const { code = "" } = cause as NodeJS.ErrnoException;
-    const why = code === "ENOSPC" ? "the disk is full; make room" : `${code}; see to it`;
-    throw failedPrecondition(file, `${file} cannot be written: ${why}, or choose another folder with --data`, {
-      cause,
-    });
+    const remedy = code === "ENOSPC" ? "the disk is full. Make room, or choose" : `${code}. Choose`;
+    throw failedPrecondition(file, `${file} cannot be written: ${remedy} another folder with --data`, { cause });
   }
 }
 
