@@ -400,8 +400,9 @@ export const kubectlCases: Subject = {
             },
           }),
         ),
-        // The real server tells of a new kind a moment after it serves it.
+        // The real server tells of a new kind a moment after it serves it, and has its schema for clients another moment later.
         until("/apis", { groups: [{ name: "{ns}.test" }] }),
+        until("/openapi/v3", { paths: { "apis/{ns}.test/v1": {} } }),
       ],
       kubectl("explain things --api-version={ns}.test/v1"),
       kubectl("explain things.spec --api-version={ns}.test/v1"),
