@@ -1,6 +1,8 @@
+import { readFileSync } from "node:fs";
 import { EVENT_TOPICS } from "@oaas/contracts/rest";
 import { expect, it } from "vitest";
 import { helpOfAll, TOPICS } from "./app.ts";
+import { EXIT } from "./exit-code.ts";
 import { asksForFrontPage, frontPage, GROUPS } from "./front-page.cjs";
 
 const listed = GROUPS.flatMap(([, commands]) => commands.map(([name]) => name));
@@ -28,4 +30,11 @@ it.each<[readonly string[], boolean]>([
 
 it("events may be asked for by every topic of the contract", () => {
   expect([...TOPICS].sort()).toEqual([...EVENT_TOPICS].sort());
+});
+
+it("every exit code is in the reference, and no other", () => {
+  const page = readFileSync(new URL("../../../docs/reference/cli.md", import.meta.url), "utf8");
+  const table = page.slice(page.indexOf("| Exit code |"));
+  const codes = [...table.slice(0, table.indexOf("\n\n")).matchAll(/^\| (\d+) \|/gm)].map(([, code]) => Number(code));
+  expect(codes).toEqual(Object.values(EXIT));
 });

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { chmod, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -458,6 +459,55 @@ describe("the command line against a package manager", () => {
       expect(seen.err).toMatch(words);
     }
     server.close();
+  });
+
+  test.each([
+    ["pkg a", "package apply"],
+    ["p create", "package apply"],
+    ["package c", "package apply"],
+    ["pkg rm", "package delete"],
+    ["p d", "package delete"],
+    ["package r", "package delete"],
+    ["deploy a", "deployment apply"],
+    ["dep list", "deployment list"],
+    ["de delete", "deployment delete"],
+    ["cls list", "class list"],
+    ["c list", "class list"],
+    ["fn list", "function list"],
+    ["f list", "function list"],
+    ["class-runtimes list", "runtime list"],
+    ["cr list", "runtime list"],
+    ["runtimes list", "runtime list"],
+    ["rts list", "runtime list"],
+    ["environments list", "cluster list"],
+    ["envs list", "cluster list"],
+    ["env list", "cluster list"],
+    ["clu list", "cluster list"],
+    ["cl list", "cluster list"],
+    ["ctx set", "context set"],
+    ["context get", "context list"],
+    ["ctx select", "context select"],
+  ])("the earlier word %s is %s", async (earlier, now) => {
+    // What it does, with its examples: the lines above it repeat the word itself.
+    const about = ({ out }: Seen): string | undefined => /\n\n(.*?)\n\n(?:ALIASES|FLAGS)/s.exec(out)?.[1];
+    const here = about(await oaas(`${now} --help`));
+    expect(here).toContain("Examples:");
+    expect(about(await oaas(`${earlier} --help`))).toBe(here);
+  });
+
+  test("completion works in a real bash: commands, commands below them, flags, and files where it has no word", async () => {
+    const launcher = path.join(ROOT, "apps", "cli", "bin", "oaas.cjs");
+    const script = (await oaas("completion bash")).out;
+    const complete = (...words: readonly string[]): string[] => {
+      const typed = words.map((word) => `'${word}'`).join(" ");
+      const code = `oaas() { "${process.execPath}" "${launcher}" "$@"; }\n${script}
+        COMP_WORDS=(oaas ${typed}); COMP_CWORD=${words.length}; _oaas_complete; printf '%s\\n' "\${COMPREPLY[@]}"`;
+      return execFileSync("bash", ["-c", code], { encoding: "utf8" }).trim().split("\n");
+    };
+    expect(complete("pack")).toEqual(["package"]);
+    expect(complete("package", "ro")).toEqual(["rollback"]);
+    expect(complete("package", "list", "--pat")).toEqual(["--pattern"]);
+    expect(complete("apply", "-f", "sho")).toEqual([""]);
   });
 
   test("completion proposes commands and flags", async () => {

@@ -107,6 +107,17 @@ describe.skipIf(why !== undefined && process.env["CI"] !== "true")("screens, as 
       key: "hello",
       condition: "Running",
     });
+    const listed = await run("runtime list --cluster edge -o wide");
+    expect(screenText(listed.raw)).toMatch(/hello-edge-\S+ +hello\.Greeter +edge .*Running/);
+    const wide = screenText((await run("deployment list --package hello -o wide")).raw);
+    expect(wide).toMatch(/REPLICAS +AVAILABILITY\n.*hello +hello\.Greeter +.*Running.* +edge +\d+\w +1 +99 %/);
+    expect(screenText((await run("deployment get hello -o yaml")).raw)).toContain("class_key: Greeter\n");
+    expect(screenText((await run("deployment history hello")).raw)).toMatch(/1 +\d+\w +.*succeeded.* +edge/);
+    expect(
+      screenText((await run("logs hello --tail 1")).raw)
+        .trim()
+        .split("\n"),
+    ).toHaveLength(2);
     await shows("explain", "explain hello");
     await shows("explain-field", "explain deployment.rollout");
     const question = "Delete deployment hello everywhere? [y/N] ";
@@ -114,6 +125,28 @@ describe.skipIf(why !== undefined && process.env["CI"] !== "true")("screens, as 
     await shows("delete-yes", "deployment delete hello", { types: [{ after: question, text: "y\n" }] });
     await run("wait hello --for=delete");
     await run("package delete hello --yes");
+  });
+
+  it("events of a class are those of its deployments", async () => {
+    const hello = readFileSync(path.join(EXAMPLES, "hello", "hello.yaml"), "utf8").replaceAll("hello", "watched");
+    await run(`apply -f ${file("watched.yaml", hello)} --wait`);
+    const followed = run("events watched.Greeter --count 1 -o name");
+    const end = { isSeen: false };
+    void followed.then(() => (end.isSeen = true));
+    let tag = 0;
+    // Until it listens, what happens is not told: so it happens until it ends.
+    const happened = async (): Promise<boolean> => {
+      const next = hello.replace("greeter:1.0.0", `greeter:1.0.${(tag += 1)}`);
+      await run(`apply -f ${file("watched.yaml", next)}`);
+      const wish = next.slice(next.indexOf("---")).trimEnd();
+      await run(`apply -f ${file("wish.yaml", `${wish}\ntemplate_hint: ${tag % 2 === 0 ? "dev" : "edge"}\n`)}`);
+      return end.isSeen;
+    };
+    await eventually(happened, { timeoutMs: 120_000, what: "events of the class to be told" });
+    expect(screenText((await followed).raw).trim()).toMatch(/\/watched/);
+    await run("deployment delete watched --yes");
+    await run("wait watched --for=delete");
+    await run("package delete watched --yes");
   });
 
   it("a class that cannot start says why, from the class down to the pod", async () => {
