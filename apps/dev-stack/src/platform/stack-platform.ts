@@ -128,11 +128,7 @@ export class StackPlatform {
   /** Whatever is there is its owner's, also when it differs. */
   async #deploy(client: RestClient, example: Example, progress: Progress, signal?: AbortSignal): Promise<void> {
     const key = keyOf(example);
-    const reason = "an example of the local stack";
     progress.now("sent");
-    await client.call("createPackage", { body: example.package, query: { reason } }).catch((thrown: unknown) => {
-      if (!isFault(thrown, "already-exists")) throw thrown;
-    });
     const isThere = await client.call("getDeployment", { parameters: { key } }).then(
       () => true,
       (thrown: unknown) => {
@@ -140,14 +136,20 @@ export class StackPlatform {
         throw thrown;
       },
     );
-    const { timers, random } = this.#ports.ambient;
-    if (!isThere) {
-      const onRetry = (fault: Fault): void => progress.now(`sent, ${fault.message}`);
-      await retry({ timers, random, retries: RETRIES, onRetry }, () =>
-        client.call("createDeployment", { body: example.deployment, query: { reason } }),
-      );
-    }
+    if (!isThere) await this.#create(client, example, progress);
     await this.#untilRunning(client, key, progress, signal);
+  }
+
+  async #create(client: RestClient, example: Example, progress: Progress): Promise<void> {
+    const query = { reason: "an example of the local stack" };
+    await client.call("createPackage", { body: example.package, query }).catch((thrown: unknown) => {
+      if (!isFault(thrown, "already-exists")) throw thrown;
+    });
+    const { timers, random } = this.#ports.ambient;
+    const onRetry = (fault: Fault): void => progress.now(`sent, ${fault.message}`);
+    await retry({ timers, random, retries: RETRIES, onRetry }, () =>
+      client.call("createDeployment", { body: example.deployment, query }),
+    );
   }
 
   async #untilRunning(client: RestClient, key: string, progress: Progress, signal?: AbortSignal): Promise<void> {
