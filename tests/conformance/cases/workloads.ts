@@ -460,7 +460,8 @@ export const workloads: Subject = {
     },
     {
       name: "a Job past its deadline fails",
-      given: [create("jobs", job("late", { activeDeadlineSeconds: 1 }, "example.test/task:missing"))],
+      // It counts from the whole second in which the Job began: with one second there may be no time left for a pod.
+      given: [create("jobs", job("late", { activeDeadlineSeconds: 2 }, "example.test/task:missing"))],
       steps: [
         until(
           "jobs/late",
