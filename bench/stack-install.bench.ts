@@ -18,7 +18,9 @@ export const bench: Bench = {
     try {
       execFileSync("git", ["clone", "--quiet", "--depth=1", `file://${ROOT}`, clone]);
       const cold = await untilReady(clone);
-      log(`fresh clone to ready: ${Math.round(cold.readyMs)} ms, of which ${Math.round(cold.installMs)} ms until its first word`);
+      log(
+        `fresh clone to ready: ${Math.round(cold.readyMs)} ms, of which ${Math.round(cold.installMs)} ms until its first word`,
+      );
       const again: number[] = [];
       for (let count = 0; count < STARTS; count += 1) again.push((await untilReady(clone)).readyMs);
       const warmMs = again.toSorted((a, b) => a - b)[STARTS >> 1] ?? Number.NaN;
