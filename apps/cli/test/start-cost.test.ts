@@ -8,7 +8,6 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { bundleCli } from "../../../tools/tasks/bundle-cli.ts";
 
 const ROOT = path.resolve(import.meta.dirname, "..", "..", "..");
 const folder = mkdtempSync(path.join(tmpdir(), "oaas-cost-"));
@@ -28,7 +27,8 @@ const WATCHER = `
 
 beforeAll(async () => {
   writeFileSync(watcher, WATCHER);
-  await bundleCli(bundle);
+  const tasks = path.join(ROOT, "tools", "run.ts");
+  await promisify(execFile)(process.execPath, [tasks, "bundle", "--out", folder, "--only", "cli"]);
   await once(server.listen(0, "127.0.0.1"), "listening");
 });
 afterAll(() => {
