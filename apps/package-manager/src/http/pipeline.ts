@@ -1,4 +1,4 @@
-import type { Ambient, Fault } from "@oaas/foundation";
+import { onceThere, type Ambient, type Awaitable, type Fault } from "@oaas/foundation";
 import { HEADERS, ROUTES, type OperationId, type Role, type Route } from "@oaas/contracts/rest";
 import { contextFromHeaders, type ContextStore, type Logger, type Meter } from "@oaas/observability";
 import type { AuditTrail } from "../access/audit.ts";
@@ -87,8 +87,8 @@ export class Pipeline {
     this.#metrics = httpMetrics(options.meter);
   }
 
-  /** Carries out a request in a context of its own. Whatever goes wrong is in the answer. */
-  serve<Id extends OwnOperation>(operation: Operation<Id>, incoming: Incoming): Promise<Served> {
+  /** Carries out a request in a context of its own. Whatever goes wrong is in the answer, which is there at once where nothing had to be waited for. */
+  serve<Id extends OwnOperation>(operation: Operation<Id>, incoming: Incoming): Awaitable<Served> {
     const { ambient, context } = this.#options;
     const work = contextFromHeaders((name) => incoming.header(name), ambient.ids);
     return context.run(work, () => this.#answer(operation, incoming, work.correlationId as string));
@@ -102,59 +102,89 @@ export class Pipeline {
     return refusal;
   }
 
-  async #answer<Id extends OwnOperation>(
+  #answer<Id extends OwnOperation>(
     operation: Operation<Id>,
     incoming: Incoming,
     correlationId: string,
-  ): Promise<Served> {
+  ): Awaitable<Served> {
     const { clock } = this.#options.ambient;
-    const { id, route } = operation;
     const startedAt = clock.monotonic();
-    let caller = ANONYMOUS;
-    let { changes } = operation;
-    let failed: Fault | undefined;
-    let reply: HttpReply;
-    try {
-      if (route.role !== "public") {
-        const known = this.#options.authenticate(incoming.header("authorization"), incoming.address);
-        caller = known instanceof Promise ? await known : known;
-        this.#options.admit(caller);
-        this.#options.authorize(caller, route.role, id);
-      }
-      const query = operation.readQuery?.(incoming.query);
-      changes &&= !isDryRun(query);
-      const request = read(operation, incoming, query, { caller: caller.name, correlationId });
-      const carried = this.#carryOut(operation, incoming, request, changes);
-      reply = carried instanceof Promise ? await carried : carried;
-    } catch (thrown) {
-      ({ fault: failed, reply } = this.refuse(thrown, incoming.url, correlationId));
-    }
-    if (changes)
-      await this.#options.audit.record({
-        caller: caller.name,
-        action: id,
-        target: incoming.url,
-        status: reply.status,
-        correlationId,
-        ...(failed ? { refused: failed.message } : {}),
+    const progress: Progress = { caller: ANONYMOUS, changes: operation.changes };
+    const end = (reply: HttpReply, failed?: Fault): Awaitable<Served> => {
+      const recorded = progress.changes
+        ? this.#record(operation, incoming, { progress, reply, failed, correlationId })
+        : undefined;
+      return onceThere(recorded, () => {
+        this.#metrics.observe(operation.id, reply.status, (clock.monotonic() - startedAt) / 1000);
+        return { reply, correlationId };
       });
-    this.#metrics.observe(id, reply.status, (clock.monotonic() - startedAt) / 1000);
-    return { reply, correlationId };
+    };
+    const refused = (thrown: unknown): Awaitable<Served> => {
+      const { fault, reply } = this.refuse(thrown, incoming.url, correlationId);
+      return end(reply, fault);
+    };
+    let reply: Awaitable<HttpReply>;
+    try {
+      reply = onceThere(this.#admit(operation, incoming, progress), () =>
+        this.#carryOut(operation, incoming, progress, correlationId),
+      );
+    } catch (thrown) {
+      return refused(thrown);
+    }
+    return reply instanceof Promise ? reply.then(end, refused) : end(reply);
+  }
+
+  /** Learns who asks, and whether they may. */
+  #admit({ id, route: { role } }: Operation, incoming: Incoming, progress: Progress): Awaitable<void> {
+    if (role === "public") return;
+    const known = this.#options.authenticate(incoming.header("authorization"), incoming.address);
+    return onceThere(known, (caller) => {
+      progress.caller = caller;
+      this.#options.admit(caller);
+      this.#options.authorize(caller, role, id);
+    });
   }
 
   #carryOut<Id extends OwnOperation>(
-    { id, route, handler }: Operation<Id>,
+    operation: Operation<Id>,
     incoming: Incoming,
-    request: HttpRequest<Id>,
-    changes: boolean,
-  ): Promise<HttpReply> | HttpReply {
-    const key = route.idempotent && changes ? incoming.header(HEADERS.idempotencyKey) : undefined;
+    progress: Progress,
+    correlationId: string,
+  ): Awaitable<HttpReply> {
+    const { id, route, handler } = operation;
+    const caller = progress.caller.name;
+    const query = operation.readQuery?.(incoming.query);
+    progress.changes &&= !isDryRun(query);
+    const request = read(operation, incoming, query, { caller, correlationId });
+    const key = route.idempotent && progress.changes ? incoming.header(HEADERS.idempotencyKey) : undefined;
     if (key === undefined) return handler(request);
     const { url, body } = incoming;
-    return this.#options.idempotency.once({ key, caller: request.call.caller, operation: id, url, body }, () =>
-      handler(request),
-    );
+    return this.#options.idempotency.once({ key, caller, operation: id, url, body }, () => handler(request));
   }
+
+  #record({ id }: Operation, { url }: Incoming, { progress, reply, failed, correlationId }: Ended): Promise<void> {
+    return this.#options.audit.record({
+      caller: progress.caller.name,
+      action: id,
+      target: url,
+      status: reply.status,
+      correlationId,
+      ...(failed ? { refused: failed.message } : {}),
+    });
+  }
+}
+
+/** What is known of a request so far, whatever comes of it. */
+interface Progress {
+  caller: Caller;
+  changes: boolean;
+}
+
+interface Ended {
+  readonly progress: Progress;
+  readonly reply: HttpReply;
+  readonly failed: Fault | undefined;
+  readonly correlationId: string;
 }
 
 /** Whether nothing is to be written; only of routes whose query has the switch. */

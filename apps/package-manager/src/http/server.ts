@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Fault, type Timers } from "@oaas/foundation";
+import { Fault, onceThere, type Timers } from "@oaas/foundation";
 import { allRoutes, HEADERS, type OperationId, type Route } from "@oaas/contracts/rest";
 import { Answers } from "./answers.ts";
 import type { Handler, Handlers, OwnOperation } from "./handler.ts";
@@ -96,30 +96,35 @@ export class HttpServer {
       const { method = "", url = "" } = request;
       const match = this.#routes.match(method, pathOf(url));
       if (match === undefined) this.#unrouted(request, response);
-      else if (match.route.operation.route.body === undefined) void this.#serve(request, response, match, NO_BODY);
+      else if (match.route.operation.route.body === undefined) this.#serve(request, response, match, NO_BODY);
       else
         takeBody(request, this.#options.maxBodyBytes, (body) => {
           if (body instanceof RefusedRequest) this.#refuse(body, request, response, { last: true });
-          else void this.#serve(request, response, match, body);
+          else this.#serve(request, response, match, body);
         });
     } catch (thrown) {
       this.#refuse(thrown, request, response);
     }
   }
 
-  async #serve(
+  #serve(
     request: IncomingMessage,
     response: ServerResponse,
     { route, parameters }: { readonly route: Mounted; readonly parameters: Readonly<Record<string, string>> },
     body: Buffer,
-  ): Promise<void> {
-    try {
-      const taken = new TakenRequest(request, response, { parameters, body });
-      const served = await this.#options.pipeline.serve(route.operation, taken);
-      this.#answers.send(request, response, served);
-    } catch (thrown) {
+  ): void {
+    const failed = (thrown: unknown): void => {
       if (response.headersSent) response.destroy();
       else this.#refuse(thrown, request, response);
+    };
+    try {
+      const taken = new TakenRequest(request, response, { parameters, body });
+      const sent = onceThere(this.#options.pipeline.serve(route.operation, taken), (served) =>
+        this.#answers.send(request, response, served),
+      );
+      if (sent instanceof Promise) sent.catch(failed);
+    } catch (thrown) {
+      failed(thrown);
     }
   }
 
