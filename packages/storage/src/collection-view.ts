@@ -195,7 +195,7 @@ export class CollectionView<T> {
           this.#trouble = undefined;
           this.#advance(
             revision,
-            changes.flatMap((change) => this.#take(change, revision)),
+            changes.filter((change) => this.#take(change)).map(({ id }) => id),
           );
         }
       } catch (thrown) {
@@ -210,14 +210,14 @@ export class CollectionView<T> {
     }
   }
 
-  /** Takes a change in, unless its record is shown as it is then or later; answers the id of what changed. */
-  #take(change: CollectionChange<T>, revision: number): readonly string[] {
-    const id = change.type === "put" ? change.stored.id : change.id;
-    if ((this.#records.get(id)?.revision ?? 0) >= revision) return [];
+  /** Takes a change in, unless its record is shown as it is then or later. */
+  #take(change: CollectionChange<T>): boolean {
+    const { id, revision } = change;
+    if ((this.#records.get(id)?.revision ?? 0) >= revision) return false;
     this.#put(id, change.type === "put" ? change.stored : undefined);
     if (change.type === "unreadable") this.#unreadable.set(id, change);
-    else this.#unreadable.delete(id);
-    return [id];
+    else if (this.#unreadable.size > 0) this.#unreadable.delete(id);
+    return true;
   }
 
   #put(id: string, after: Stored<T> | undefined): void {

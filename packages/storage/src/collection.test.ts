@@ -131,9 +131,9 @@ describe("a collection", () => {
     await store.commit({ writes: [{ op: "put", key: "c/fruit/odd", value: "{" }] });
     await fruits.delete(created);
     expect(await watching).toMatchObject([
-      { type: "put", stored: { id: "apple", record: red } },
-      { type: "unreadable", id: "odd", fault: { code: "OAAS_STORE_VALUE_INVALID" } },
-      { type: "delete", id: "apple" },
+      { type: "put", id: "apple", revision: created.revision, stored: { id: "apple", record: red } },
+      { type: "unreadable", id: "odd", revision: created.revision + 1, fault: { code: "OAAS_STORE_VALUE_INVALID" } },
+      { type: "delete", id: "apple", revision: created.revision + 2 },
     ]);
   });
 });

@@ -1,25 +1,19 @@
 import { alreadyExists, conflict, notFound, type Awaitable } from "@oaas/foundation";
-import { recordText, storedText, type Codec, type RecordText } from "./codec.ts";
+import { isUnreadable, recordText, storedText, type Codec, type RecordText } from "./codec.ts";
 import { CollectionLayout, type Indexes } from "./collection-layout.ts";
 import { absent, unchanged } from "./conditions.ts";
 import { conflictOf } from "./kv-faults.ts";
 import {
   MAX_OPERATIONS,
   type CallOptions,
+  type ChangeEvent,
   type Entry,
   type KeyValueStore,
   type LeaseId,
   type Transaction,
   type Write,
 } from "./kv.ts";
-import {
-  RecordReader,
-  type CollectionBatch,
-  type CollectionChange,
-  type Listed,
-  type Stored,
-  type Unreadable,
-} from "./records.ts";
+import { RecordReader, type CollectionBatch, type CollectionChange, type Listed, type Stored } from "./records.ts";
 
 /** What a collection is, apart from the store it lives in. */
 export interface CollectionDefinition<T, I extends Indexes<T> = Indexes<T>> {
@@ -196,21 +190,15 @@ export class Collection<T, I extends Indexes<T> = Indexes<T>> {
     };
   }
 
-  /** Every change from a revision on; see the port's `watch`. */
+  /** Every change from a revision on, what has gathered as one batch; see the port's `watch`. */
   async *watch(fromRevision: number, options: CallOptions = {}): AsyncGenerator<CollectionBatch<T>, void, undefined> {
     for await (const { revision, events } of this.#store.watch({
       prefix: this.#layout.recordPrefix,
       fromRevision,
+      gathered: true,
       ...options,
     })) {
-      const changes = events.map((event): CollectionChange<T> => {
-        if (event.type === "delete") return { type: "delete", id: this.#layout.idOfRecord(event.key) };
-        const { records, unreadable } = this.#reader.readAll([event.entry]);
-        const [stored] = records;
-        if (stored !== undefined) return { type: "put", stored };
-        return { type: "unreadable", ...(unreadable[0] as Unreadable) };
-      });
-      yield { revision, changes };
+      yield { revision, changes: events.map((event) => this.#changeOf(event)) };
     }
   }
 
@@ -227,6 +215,19 @@ export class Collection<T, I extends Indexes<T> = Indexes<T>> {
       after = page.next;
     } while (after !== undefined);
     return refreshed;
+  }
+
+  #changeOf(event: ChangeEvent): CollectionChange<T> {
+    if (event.type === "delete")
+      return { type: "delete", id: this.#layout.idOfRecord(event.key), revision: event.revision };
+    const { entry } = event;
+    try {
+      const stored = this.#reader.read(entry);
+      return { type: "put", id: stored.id, revision: entry.modRevision, stored };
+    } catch (thrown) {
+      if (!isUnreadable(thrown)) throw thrown;
+      return { type: "unreadable", id: this.#layout.idOfRecord(entry.key), revision: entry.modRevision, fault: thrown };
+    }
   }
 
   #isStale({ id, record, source }: Stored<T>): boolean {

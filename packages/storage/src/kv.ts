@@ -30,7 +30,7 @@ export interface KeyValueStore {
    */
   commit(transaction: Transaction, options?: CallOptions): Promise<Committed>;
   /**
-   * Every change of a range from a revision on, one batch per transaction, in order, without gap or repetition.
+   * Every change of a range from a revision on, one batch per transaction unless asked otherwise, in order, without gap or repetition.
    *
    * Guarantees: all events of one transaction come in one batch; a batch without events is a bookmark that says
    * everything up to its revision has been delivered; a slow reader costs no memory: it is fed from history and
@@ -121,6 +121,8 @@ export type WatchQuery = KeySpan & {
   readonly fromRevision: number;
   /** Also deliver what was there before, as far as history reaches. */
   readonly withPrevious?: boolean;
+  /** Transactions that have gathered may come as one batch, each whole and in order; its revision is that of the last. */
+  readonly gathered?: boolean;
   readonly signal?: AbortSignal;
 };
 

@@ -30,15 +30,19 @@ export interface Listed<T> {
   readonly total?: number;
 }
 
+/** Changes of one transaction, or of several that have gathered, in order. */
 export interface CollectionBatch<T> {
+  /** Everything up to here has been told. */
   readonly revision: number;
   readonly changes: readonly CollectionChange<T>[];
 }
 
-export type CollectionChange<T> =
+/** What became of a record, and at which revision. */
+export type CollectionChange<T> = { readonly id: string; readonly revision: number } & (
   | { readonly type: "put"; readonly stored: Stored<T> }
-  | { readonly type: "delete"; readonly id: string }
-  | ({ readonly type: "unreadable" } & Unreadable);
+  | { readonly type: "delete" }
+  | { readonly type: "unreadable"; readonly fault: Fault }
+);
 
 /** A record on its way into the store. */
 interface Written<T> {

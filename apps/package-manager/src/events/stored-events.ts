@@ -7,7 +7,7 @@ import type { EventLog } from "./event-log.ts";
 /** A collection whose changes are events. */
 export interface StoredTopic {
   readonly topic: EventTopic;
-  /** Tells the events of each revision, until the signal aborts; one without any says how far the collection has been read. */
+  /** Tells events in the order of their revisions, until the signal aborts, each time with the revision up to which the collection has been read. */
   follow(
     fromRevision: number,
     signal: AbortSignal,
@@ -18,6 +18,7 @@ export interface StoredTopic {
 export interface StoredEvent {
   readonly type: "added" | "changed" | "removed" | "progress";
   readonly key: string;
+  readonly revision: number;
   /** Makes the thing as its own route answers it. */
   readonly objectOf?: () => unknown;
   /** Roughly what it takes to keep the object. */
@@ -38,13 +39,14 @@ export function storedTopic<T>(options: {
   const { topic, collection, objectOf, keyOf = (id) => id } = options;
   const eventOf = (change: CollectionChange<T>): StoredEvent[] => {
     if (change.type === "unreadable") return [];
-    const key = keyOf(change.type === "put" ? change.stored.id : change.id);
+    const key = keyOf(change.id);
     if (key === undefined) return [];
-    if (change.type === "delete") return [{ type: "removed", key, bytes: 256 }];
+    const { revision } = change;
+    if (change.type === "delete") return [{ type: "removed", key, revision, bytes: 256 }];
     const type = options.type ?? (change.stored.version === 1 ? "added" : "changed");
     // Of thousands of events hardly one is asked for: what waits for that is the text, and not the many objects read from it.
     const { entry } = change.stored.source;
-    return [{ type, key, objectOf: () => objectOf(collection.recordIn(entry)), bytes: entry.value.length }];
+    return [{ type, key, revision, objectOf: () => objectOf(collection.recordIn(entry)), bytes: entry.value.length }];
   };
   return {
     topic,
@@ -102,9 +104,11 @@ export class StoredEvents {
       try {
         await topic.follow((this.#read.get(topic) ?? 0) + 1, signal, (revision, events) => {
           const at = timestamp(ambient.clock.now());
-          for (const event of events) log.append({ ...event, topic: topic.topic, at, revision });
-          this.#read.set(topic, revision);
-          log.settle(Math.min(...this.#read.values()));
+          for (const event of events) {
+            this.#settle(topic, event.revision - 1);
+            log.append({ ...event, topic: topic.topic, at });
+          }
+          this.#settle(topic, revision);
         });
       } catch (thrown) {
         if (signal.aborted) return;
@@ -114,6 +118,13 @@ export class StoredEvents {
         await sleep(ambient.timers, RETRY_MS, signal).catch(() => undefined);
       }
     }
+  }
+
+  /** The topic has been read up to a revision. */
+  #settle(topic: StoredTopic, revision: number): void {
+    if (revision <= (this.#read.get(topic) ?? 0)) return;
+    this.#read.set(topic, revision);
+    this.#options.log.settle(Math.min(...this.#read.values()));
   }
 
   /** History is gone: everybody has to read anew. False when the store cannot be asked for its revision. */

@@ -39,6 +39,37 @@ export function watchCases(options: SuiteOptions): void {
       ]);
     });
 
+    testStore(
+      "gathered or not, the same changes come in the same order, and no transaction is cut",
+      async ({ store }) => {
+        const { revision: first } = await put(store, "k/0", "0");
+        for (let n = 1; n < 400; n += 1)
+          await store.commit({
+            writes: [
+              { op: "put", key: `k/${n % 5}`, value: String(n) },
+              { op: "put", key: `k/x${n % 3}`, value: String(n) },
+            ],
+          });
+        const last = await store.revision();
+        const until = async (gathered: boolean): Promise<readonly WatchBatch[]> => {
+          const batches: WatchBatch[] = [];
+          for await (const batch of store.watch({ prefix: "k/", fromRevision: first, gathered })) {
+            batches.push(batch);
+            if (batch.revision >= last) break;
+          }
+          return batches;
+        };
+        const [whole, single] = [await until(true), await until(false)];
+        expect(whole.flatMap(({ events }) => events)).toEqual(single.flatMap(({ events }) => events));
+        for (const { revision, events } of whole) {
+          expect(events.at(-1)).toMatchObject({ entry: { modRevision: revision } });
+          expect(events.length % 2, "each but the first transaction has two").toBe(
+            events[0] === whole[0]?.events[0] ? 1 : 0,
+          );
+        }
+      },
+    );
+
     testStore("leaves out what was there before unless asked", async ({ store }) => {
       const { revision } = await put(store, "k", "1");
       await put(store, "k", "2");

@@ -12,6 +12,9 @@ interface LocalWatch {
   readonly query: WatchQuery;
 }
 
+/** A batch of gathered transactions has no more changes than this and those of its last transaction. */
+const MOST_GATHERED = 256;
+
 /**
  * Follows history at the reader's pace: a watcher is a position in the shared history and nothing more.
  *
@@ -78,12 +81,17 @@ class Position implements Disposable {
     return this.#due;
   }
 
-  /** What concerns the watcher in the next revision, if anything. */
+  /** What concerns the watcher in the next revision, if anything; or in those that have gathered. */
   take(): ChangeEvent[] {
-    const events = this.#watch.engine.history.at(this.#next).filter(this.#concerns);
+    const { engine, query } = this.#watch;
+    const events = engine.history.at(this.#next).filter(this.#concerns);
     this.#next += 1;
+    while (query.gathered && this.#next <= engine.history.revision && events.length < MOST_GATHERED) {
+      for (const event of engine.history.at(this.#next)) if (this.#concerns(event)) events.push(event);
+      this.#next += 1;
+    }
     if (events.length === 0) this.#passed();
-    return this.#watch.query.withPrevious ? events : events.map(withoutPrevious);
+    return query.withPrevious ? events : events.map(withoutPrevious);
   }
 
   /** The reader is told about everything so far, so no bookmark is needed for now. */
