@@ -1,5 +1,4 @@
 import { UsageError } from "../exit-code.ts";
-import { FIELD_WORDS } from "./field-words.ts";
 import { nearestName } from "./nearest-name.ts";
 import { objectOf, solid, type Schema, type Schemas } from "./json-schema.ts";
 
@@ -59,24 +58,21 @@ function meantOr(name: string, known: readonly string[]): string {
 
 interface Place {
   readonly schema: Schema;
-  /** Under which its fields are told, if it is an object that is written in place and has no name of its own. */
+  /** Of the object that is written in place and has no name of its own. */
   readonly id: string;
   readonly isRequired: boolean;
   readonly description: string;
 }
 
+/** The contract itself says what each member means. */
 function placeOf(schema: Schema, name: string, id: string, body: Schema | undefined): Place {
   const isRequired = body?.required?.includes(name) ?? false;
-  return { schema, id: `${id}.${name}`, isRequired, description: wordsOf(id, name) };
+  const description = (schema.description ?? "").replaceAll("`", "");
+  return { schema, id: `${id}.${name}`, isRequired, description };
 }
 
 function described(path: string, { schema, isRequired, description }: Place): Omit<FieldWords, "fields"> {
   return { path, type: typeText(schema), isRequired, description, allowed: allowedOf(schema) };
-}
-
-/** A deployment inside a package has the fields of one by itself. */
-function wordsOf(id: string, name: string): string {
-  return FIELD_WORDS[id]?.[name] ?? FIELD_WORDS["DeploymentRequest"]?.[name] ?? "";
 }
 
 function typeText(schema: Schema): string {
@@ -97,6 +93,6 @@ function allowedOf(schema: Schema): readonly string[] {
   const words = item.enum?.map(String) ?? [];
   const { minimum, maximum } = one;
   const range = minimum === undefined && maximum === undefined ? [] : [`${minimum ?? "…"} to ${maximum ?? "…"}`];
-  const form = item.description === undefined ? [] : [item.description.replace(/^Must be an? (.*)\.$/, "a $1")];
-  return [...words, ...range, ...form];
+  const form = /^Must be (?<form>an? .*)\.$/.exec(item.description ?? "")?.groups?.["form"];
+  return [...words, ...range, ...(form === undefined ? [] : [form])];
 }
