@@ -84,38 +84,31 @@ function templateFindings(
   object: TemplateObject,
   { surroundings, users }: StatusControllerDeps,
 ): ObjectFindings<{ readonly revision?: string; readonly used_by: number }> {
-  const { name, namespace = "", generation = 0 } = object.metadata;
+  const { generation = 0 } = object.metadata;
   const read = surroundings.readTemplate(object);
-  const all = users.usersOf(keyIn(object));
-  const used = { used_by: all.length };
+  const used = { used_by: users.usersOf(keyIn(object)).length };
   const violations = read.ok ? namesakes(object, surroundings) : read.error;
   const ready = readyClaim(violations, "Classes may use it.");
   if (!read.ok || read.value.template.revision === undefined) return { generation, claims: [ready], extra: used };
   const { revision } = read.value.template;
-  const left = all.filter((user) => user.revision !== revision).length;
-  const { haltedBy } = left === 0 ? {} : users.plan(templateKey(namespace, templateId(object)), revision);
-  const rolledOut: ObjectClaim =
-    left === 0
-      ? {
-          type: "RolledOut",
-          status: "True",
-          reason: "Ready",
-          message: `All classes that use ${name} have this revision.`,
-        }
-      : haltedBy === undefined
-        ? {
-            type: "RolledOut",
-            status: "False",
-            reason: "RollingOut",
-            message: "Classes move to this revision a few at a time.",
-          }
-        : {
-            type: "RolledOut",
-            status: "False",
-            reason: "RollOutHalted",
-            message: `${haltedBy} failed with this revision; the other classes keep the one they have.`,
-          };
-  return { generation, claims: [ready, rolledOut], extra: { revision, ...used } };
+  const claims = [ready, rolledOut(object, revision, users)] as const;
+  return { generation, claims, extra: { revision, ...used } };
+}
+
+/** How far the newest revision of a template has come. */
+function rolledOut(object: TemplateObject, revision: string, users: TemplateUsers): ObjectClaim {
+  const template = keyIn(object);
+  const type = "RolledOut";
+  if (users.usersOf(template).every((user) => user.revision === revision)) {
+    const message = `All classes that use ${object.metadata.name} have this revision.`;
+    return { type, status: "True", reason: "Ready", message };
+  }
+  const { haltedBy } = users.plan(template, revision);
+  if (haltedBy === undefined) {
+    return { type, status: "False", reason: "RollingOut", message: "Classes move to this revision a few at a time." };
+  }
+  const message = `${haltedBy} failed with this revision; the other classes keep the one they have.`;
+  return { type, status: "False", reason: "RollOutHalted", message };
 }
 
 /** Of two templates that go by one name the first in the alphabet is used. */
