@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import { LOCAL_STACK_NODE } from "../tools/tasks/pass-through.ts";
+import { STACK_NODE_FLAGS } from "@oaas/stack-folder";
 import { residentBytes } from "./apiserver/targets.ts";
 import type { Bench } from "./harness.ts";
 
@@ -14,7 +14,7 @@ export const bench: Bench = {
   name: "apiserver-clusters",
   async run(log) {
     const program = join(import.meta.dirname, "apiserver", "clusters-program.ts");
-    const child = spawn(process.execPath, [...LOCAL_STACK_NODE, program], { stdio: ["pipe", "pipe", "inherit"] });
+    const child = spawn(process.execPath, [...STACK_NODE_FLAGS, program], { stdio: ["pipe", "pipe", "inherit"] });
     const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
     const hear = async <T>(): Promise<T> => {

@@ -1,3 +1,4 @@
+import { STACK_NODE_FLAGS } from "@oaas/stack-folder";
 import { kindgen } from "./kindgen/kindgen.ts";
 import { apiFuzz } from "./tasks/api-fuzz.ts";
 import { bench } from "./tasks/bench.ts";
@@ -6,7 +7,7 @@ import { check } from "./tasks/check.ts";
 import { fix } from "./tasks/fix.ts";
 import { generate } from "./tasks/generate.ts";
 import { hooks } from "./tasks/hooks.ts";
-import { LOCAL_STACK_NODE, passThrough } from "./tasks/pass-through.ts";
+import { passThrough } from "./tasks/pass-through.ts";
 import { runTests } from "./tasks/test.ts";
 
 /** A task answers its exit code. */
@@ -14,7 +15,7 @@ type Task = (args: readonly string[]) => Promise<number>;
 
 /** Every `npm run` command of the root, and what it does. */
 const TASKS: Record<string, { readonly help: string; readonly run: Task }> = {
-  start: { help: "start the local stack", run: passThrough("apps/dev-stack/src/main.ts", LOCAL_STACK_NODE) },
+  start: { help: "start the local stack", run: passThrough("apps/dev-stack/src/main.ts", STACK_NODE_FLAGS) },
   crm: {
     help: "run the class runtime manager against a cluster (KUBECONFIG, or --oprc-crm-kube-context=…)",
     run: passThrough("apps/class-runtime-manager/src/main.ts"),

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
 import { createInterface } from "node:readline";
+import { STACK_NODE_FLAGS } from "@oaas/stack-folder";
 
 const MAIN = path.resolve(import.meta.dirname, "..", "..", "apps", "dev-stack", "src", "main.ts");
 const COMPILED = path.resolve(import.meta.dirname, "..", "..", "node_modules", ".cache", "node");
@@ -28,10 +29,14 @@ export interface MeasuredStack {
 /** Starts it on a data folder, on free ports, with what was compiled before kept as `npm start` keeps it. */
 export async function startMeasuredStack(dataDir: string): Promise<MeasuredStack> {
   const begun = performance.now();
-  const child = spawn(process.execPath, [MAIN, "--ports=0", `--data=${dataDir}`, "--output=json"], {
-    stdio: ["ignore", "pipe", "inherit"],
-    env: { PATH: process.env["PATH"] ?? "", NODE_COMPILE_CACHE: COMPILED },
-  });
+  const child = spawn(
+    process.execPath,
+    [...STACK_NODE_FLAGS, MAIN, "--ports=0", `--data=${dataDir}`, "--output=json"],
+    {
+      stdio: ["ignore", "pipe", "inherit"],
+      env: { PATH: process.env["PATH"] ?? "", NODE_COMPILE_CACHE: COMPILED },
+    },
+  );
   for await (const line of createInterface({ input: child.stdout })) {
     const said = JSON.parse(line) as { readonly status: string; readonly url: string; readonly page_url: string };
     if (said.status !== "ready") continue;

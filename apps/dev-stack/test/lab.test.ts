@@ -13,7 +13,7 @@ const on = ["--data", dataDir];
 
 interface Health {
   readonly status: string;
-  readonly process: { readonly pid: number };
+  readonly process: { readonly pid: number; readonly rss_bytes: number };
   readonly broken: readonly unknown[];
   readonly package_manager: { readonly url: string };
   readonly clusters: readonly { readonly apiUrl: string; readonly classes: readonly { readonly name: string }[] }[];
@@ -104,6 +104,11 @@ describe("oaas lab", () => {
 });
 
 describe("oaas up, status, down and reset", () => {
+  test("after a start on an empty folder and all of the lab it takes less than 400 MB", async () => {
+    const { rss_bytes: bytes } = (await healthNow()).process;
+    expect(bytes / 2 ** 20).toBeLessThan(400);
+  });
+
   test("a second start on the folder names the process that has it", async () => {
     const { pid } = (await healthNow()).process;
     const { exitCode, stderr } = await oaas(["up", "--detach", "--ports", "0", ...on]);

@@ -4,6 +4,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeSync } f
 import { readdir, rm, rmdir } from "node:fs/promises";
 import path from "node:path";
 import { failedPrecondition } from "@oaas/foundation";
+import { STACK_NODE_FLAGS } from "@oaas/stack-folder";
 import { UsageError } from "../exit-code.ts";
 
 const PROGRAM = path.join("apps", "dev-stack", "src", "main.ts");
@@ -24,7 +25,10 @@ function start(flags: readonly string[], options: SpawnOptions): ChildProcess {
   }
   // Half of a start is compiling; what was compiled is kept, as npm start keeps it.
   const compiled = root === undefined ? {} : { NODE_COMPILE_CACHE: path.join(root, "node_modules", ".cache", "node") };
-  return spawn(process.execPath, [program, ...flags], { env: { ...compiled, ...process.env }, ...options });
+  return spawn(process.execPath, [...STACK_NODE_FLAGS, program, ...flags], {
+    env: { ...compiled, ...process.env },
+    ...options,
+  });
 }
 
 /** Runs the stack in this terminal until it ends; answers its exit code. Ctrl-C is its to handle. */
