@@ -105,15 +105,19 @@ function operationHtml(request: string, operation: Operation, components: Docume
       words(description),
     ]);
   const body = operation.requestBody;
-  const answers = Object.entries(operation.responses).map(([status, answer]) => {
+  // Refusals are all the same document: told once, with all their statuses.
+  const answers = new Map<string, string[]>();
+  for (const [status, answer] of Object.entries(operation.responses)) {
     const { description, content } = named(answer, components.responses);
-    return [escape(status), words(description), contentHtml(content)];
-  });
+    const cells = `<td>${words(description)}</td><td>${contentHtml(content)}</td>`;
+    answers.set(cells, [...(answers.get(cells) ?? []), escape(status)]);
+  }
+  const answerRows = [...answers].map(([cells, statuses]) => `<tr><td>${statuses.join(" ")}</td>${cells}</tr>`);
   return `<details id="${escape(operation.operationId)}"><summary><span class="method">${escape(method.toUpperCase())}</span> <code>${escape(path)}</code> ${words(operation.summary)}</summary>
 <p>${words(operation.description)}</p>
 ${table(parameters)}
 ${body === undefined ? "" : `<p>Body: ${contentHtml(body.content)}. ${words(body.description)}</p>`}
-${table(answers)}</details>`;
+<table><tbody>${answerRows.join("")}</tbody></table></details>`;
 }
 
 function schemaHtml(name: string, schema: Schema): string {
