@@ -1,7 +1,6 @@
 import { Fault } from "@oaas/foundation";
 import type { WishDocument } from "./documents/document.ts";
-import type { Schemas } from "./documents/json-schema.ts";
-import { unknownFields } from "./documents/unknown-fields.ts";
+import { documentForms, unknownFields } from "./documents/unknown-fields.ts";
 import { EXIT, exitCodeOf, type ExitCode } from "./exit-code.ts";
 import { refusalText, type Prospect } from "./foresee.ts";
 import { faultText } from "./output/fault-text.ts";
@@ -9,12 +8,12 @@ import type { Session } from "./session/session.ts";
 
 /** Those documents that keep the contract; everything that is wrong in the others is told, with file, line and column. */
 export async function validOf(session: Session, documents: readonly WishDocument[]): Promise<readonly WishDocument[]> {
-  const { packageFromWire, classDeploymentFromWire, openApiDocument } = await import("@oaas/contracts/rest");
-  const { schemas } = openApiDocument("").components as unknown as { readonly schemas: Schemas };
+  const { packageFromWire, classDeploymentFromWire } = await import("@oaas/contracts/rest");
+  const forms = await documentForms();
   return documents.filter((document) => {
     const read =
       document.kind === "package" ? packageFromWire(document.content) : classDeploymentFromWire(document.content);
-    const violations = [...unknownFields(document.kind, document.content, schemas), ...(read.ok ? [] : read.error)];
+    const violations = [...unknownFields(document.kind, document.content, forms), ...(read.ok ? [] : read.error)];
     if (violations.length === 0) return true;
     const fault = new Fault({ kind: "invalid-argument", violations }, `${document.kind} ${document.name} is not valid`);
     const placed = (path: string): string => `${document.placeOf(path)} ${path}`;

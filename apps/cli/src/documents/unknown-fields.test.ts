@@ -1,10 +1,8 @@
-import { openApiDocument } from "@oaas/contracts/rest";
 import { expect, it } from "vitest";
-import type { Schemas } from "./json-schema.ts";
 import { nearestName } from "./nearest-name.ts";
-import { unknownFields } from "./unknown-fields.ts";
+import { documentForms, unknownFields } from "./unknown-fields.ts";
 
-const schemas = (openApiDocument("") as unknown as { components: { schemas: Schemas } }).components.schemas;
+const forms = await documentForms();
 
 it("unknown fields are told wherever they are, with the name that was meant", () => {
   const content = {
@@ -15,7 +13,7 @@ it("unknown fields are told wherever they are, with the name that was meant", ()
       { key: "g", provision_config: null, zzzzzzzz: 1 },
     ],
   };
-  expect(unknownFields("package", content, schemas)).toMatchObject([
+  expect(unknownFields("package", content, forms)).toMatchObject([
     { path: "$.clases", fix: "did you mean classes?" },
     { path: "$.functions[0].provision_config.min_scal", fix: "did you mean min_scale?" },
     { path: "$.functions[1].zzzzzzzz", fix: expect.stringContaining("known are key, ") as string },
@@ -24,8 +22,8 @@ it("unknown fields are told wherever they are, with the name that was meant", ()
 
 it("what the platform answers may be sent back", () => {
   const answered = { key: "a", class_key: "A", condition: "RUNNING", status: { selected_envs: [] }, created_at: "x" };
-  expect(unknownFields("deployment", answered, schemas)).toEqual([]);
-  expect(unknownFields("deployment", { ...answered, env_templates: { edge: "dev" } }, schemas)).toEqual([]);
+  expect(unknownFields("deployment", answered, forms)).toEqual([]);
+  expect(unknownFields("deployment", { ...answered, env_templates: { edge: "dev" } }, forms)).toEqual([]);
 });
 
 it.each([

@@ -11,6 +11,7 @@ export { fillPath, pathParameters, ROLES, type Answer, type Role, type Route } f
 export { HEADERS, PROBLEM_TYPE } from "./headers.ts";
 export { readBy, violationsFromZod } from "./violations.ts";
 export { present } from "./fields.ts";
+export { heldBy } from "./members.ts";
 export { pascal } from "./spelling.ts";
 export { documentFromYaml } from "./yaml-document.ts";
 export { faultToProblem, problemView, type Problem, type ProblemOptions, type ProblemPart } from "./fault-body.ts";
