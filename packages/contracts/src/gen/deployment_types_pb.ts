@@ -652,7 +652,7 @@ export type DeploymentUnit = Message<"oaas.deployment.DeploymentUnit"> & {
   deploymentKey?: string | undefined;
 
   /**
-   * The Package Manager that owns the unit. Only its own units are surplus to it when it does not know them.
+   * The Package Manager that owns the unit. Only its own units can be surplus to it, and only those no newer than what it knows.
    *
    * @generated from field: optional string managed_by = 109;
    */
