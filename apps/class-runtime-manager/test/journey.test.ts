@@ -38,6 +38,13 @@ describeOnTarget("the journey of a class, with kubectl", { needs: ["kubectl"] },
       return there;
     });
   };
+  /** Events are written beside the status, and may come a moment after it. */
+  const describedAs = (what: string, expected: RegExp): Promise<string> =>
+    eventually(async () => {
+      const text = await kubectl(`describe ${what}`);
+      expect(text).toMatch(expected);
+      return text;
+    });
   const explain = async (namespace: string, deploymentId: string) => {
     const answer = await crm.channel.client(DeploymentService).explainClassRuntime({ deploymentId, namespace });
     return answer.explanation!;
@@ -96,9 +103,7 @@ describeOnTarget("the journey of a class, with kubectl", { needs: ["kubectl"] },
     const broken = await becomes("shop", "order", "degraded", "ImagePull");
     expect(broken.message).toContain("Order.cancel");
     expect(broken.message).toContain("order-cancel:missing");
-    const described = await kubectl("describe crt order -n shop");
-    expect(described).toMatch(/Warning\s+ImagePull/);
-    expect(described).toContain("order-cancel:missing");
+    expect(await describedAs("crt order -n shop", /Warning\s+ImagePull/)).toContain("order-cancel:missing");
     expect(await kubectl("get crt order -n shop -o wide")).toMatch(/degraded.*order-cancel:missing/i);
     const ill = await eventually(async () => {
       const explanation = await explain("shop", "order");
@@ -151,7 +156,7 @@ describeOnTarget("the journey of a class, with kubectl", { needs: ["kubectl"] },
     await kubectl("apply -n hello -f -", withImage(yaml, "oprc-function:latest", "oprc-function:missing"));
     const broken = await becomes("hello", name, "degraded", "ImagePull");
     expect(broken.message).toContain("oprc-function:missing");
-    expect(await kubectl(`describe ${name} -n hello`)).toMatch(/Warning\s+ImagePull/);
+    await describedAs(`${name} -n hello`, /Warning\s+ImagePull/);
     await kubectl("apply -n hello -f -", yaml);
     await becomes("hello", name, "available");
 

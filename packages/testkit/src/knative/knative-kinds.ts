@@ -19,7 +19,19 @@ export async function addKnativeKinds(kubectl: Kubectl): Promise<void> {
   const files = fileArgs(knativeCrdFiles());
   await mustDo(kubectl, ["apply", "--server-side", ...files]);
   await mustDo(kubectl, ["wait", "--for=create", "--for=condition=Established", "--timeout=60s", ...files]);
+  // The server opens the storage of a kind when somebody first reads it. If that is the kind's own deletion, it may be told that the storage is
+  // "(re)initializing", and does not try again for minutes.
+  const paths = await mustDo(kubectl, ["get", ...files, `--output=jsonpath=${STORED_AT}`]);
+  await Promise.all(
+    paths
+      .trim()
+      .split(" ")
+      .map((path) => mustDo(kubectl, ["get", "--raw", path])),
+  );
 }
+
+const STORED_AT =
+  "{range .items[*]}/apis/{.spec.group}/{.spec.versions[?(@.storage==true)].name}/{.spec.names.plural} {end}";
 
 /** Takes Knative's kinds away again, and with them every object of theirs. */
 export async function removeKnativeKinds(kubectl: Kubectl): Promise<void> {
