@@ -30,6 +30,11 @@ describe("a list's query", () => {
   ])("is refused: $why", ({ query, path }) => {
     expect(readBy(ROUTES.listPackages.query, query)).toMatchObject({ ok: false, error: [{ path }] });
   });
+
+  test("a number below its range is told its range", () => {
+    const error = [{ path: "$.limit", message: "-1 is out of range", fix: "use at least 0" }];
+    expect(readBy(ROUTES.listPackages.query, { limit: "-1" })).toEqual({ ok: false, error });
+  });
 });
 
 describe("one cluster under two names", () => {

@@ -49,10 +49,10 @@ export function parameters<Shape extends z.ZodRawShape>(shape: Shape & Explained
   return input<Shape>(shape, QUERY_PARAMETERS as unknown as Meanings<Shape>, violationsOf);
 }
 
-/** A whole number in a query. */
+/** A whole number in a query. One below zero is read too, to be refused by its range and not as a text. */
 export function queryWhole(range: WholeRange) {
   const digits = (value: unknown): unknown =>
-    typeof value === "string" && /^\d{1,16}$/.test(value) ? Number(value) : value;
+    typeof value === "string" && /^(?:-[1-9]\d{0,15}|\d{1,16})$/.test(value) ? Number(value) : value;
   return z.preprocess(digits, wholeNumber(range).optional());
 }
 
