@@ -126,6 +126,7 @@ function httpServer(
         metricsType: ports.metricsType,
       }),
     },
+    clock: ambient.clock,
     timers: ambient.timers,
     newCorrelationId: (given) => ensureCorrelationId(given, ambient.ids),
     corsOrigins: config.server.corsOrigins,

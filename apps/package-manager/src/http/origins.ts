@@ -1,18 +1,17 @@
-import type { IncomingMessage } from "node:http";
 import { HEADERS } from "@oaas/contracts/rest";
-import { headerOf } from "./taken-request.ts";
+import { headerOf, type Exchange } from "./exchange.ts";
 
 const EXPOSED = Object.values(HEADERS).join(", ");
 const TAKEN = [...Object.values(HEADERS), "authorization", "content-type"].join(", ");
 
 /** Whether a page of the request's origin may read the answer. */
-export function isAllowedOrigin(request: IncomingMessage, origins: readonly string[]): boolean {
+export function isAllowedOrigin(request: Exchange, origins: readonly string[]): boolean {
   const origin = headerOf(request, "origin");
   return origin !== undefined && origins.some((allowed) => allowed === "*" || allowed === origin);
 }
 
 /** The headers, name by name, that let a page of the request's origin read the answer; none when it may not. */
-export function originHeaders(request: IncomingMessage, origins: readonly string[]): readonly string[] {
+export function originHeaders(request: Exchange, origins: readonly string[]): readonly string[] {
   if (!isAllowedOrigin(request, origins)) return [];
   const origin = headerOf(request, "origin") ?? "";
   return ["access-control-allow-origin", origin, "access-control-expose-headers", EXPOSED, "vary", "origin"];

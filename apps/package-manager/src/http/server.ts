@@ -1,20 +1,24 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Fault, onceThere, type Timers } from "@oaas/foundation";
+import type { Duplex } from "node:stream";
+import { Fault, onceThere, type Clock, type Timers } from "@oaas/foundation";
 import { allRoutes, HEADERS, type OperationId, type Route } from "@oaas/contracts/rest";
 import { Answers } from "./answers.ts";
+import { headerOf, KEEP_ALIVE_MS, NO_BODY, pathOf, type Exchange } from "./exchange.ts";
 import type { Handler, Handlers, OwnOperation } from "./handler.ts";
+import { NodeExchange } from "./node-exchange.ts";
 import { isAllowedOrigin, preflightHeaders } from "./origins.ts";
 import { operationOf, type Operation, type Pipeline } from "./pipeline.ts";
+import { PlainLane } from "./plain/plain-lane.ts";
 import { RefusedRequest } from "./read-request.ts";
-import { RouteTable, type RoutePlace } from "./routing.ts";
-import { NO_BODY, takeBody } from "./take-body.ts";
-import { headerOf, pathOf, TakenRequest } from "./taken-request.ts";
-import { answerUnreadable, refusedByParser } from "./unreadable-request.ts";
+import { RouteTable, type Match, type RoutePlace } from "./routing.ts";
+import { TakenRequest } from "./taken-request.ts";
+import { answerUnreadable, refusedByParser, REQUEST_TIMEOUT } from "./unreadable-request.ts";
 
 export interface HttpServerOptions {
   readonly handlers: Handlers;
   readonly pipeline: Pipeline;
+  readonly clock: Clock;
   readonly timers: Timers;
   readonly newCorrelationId: (given: string | undefined) => string;
   /** Origins of pages that may read answers; none by default. */
@@ -23,8 +27,6 @@ export interface HttpServerOptions {
   /** A client that takes longer to send its request is let go. */
   readonly requestTimeoutMs: number;
 }
-
-const KEEP_ALIVE_MS = 65_000;
 
 type Mounted = RoutePlace & { readonly operation: Operation };
 
@@ -37,6 +39,7 @@ export class HttpServer {
   readonly #routes: RouteTable<Mounted>;
   readonly #answers: Answers;
   readonly #server: Server;
+  readonly #lane: PlainLane;
 
   constructor(options: HttpServerOptions) {
     const { requestTimeoutMs } = options;
@@ -57,12 +60,13 @@ export class HttpServer {
         connectionsCheckingInterval: Math.min(requestTimeoutMs, 10_000),
         keepAliveTimeout: KEEP_ALIVE_MS,
       },
-      (request, response) => this.#take(request, response),
+      (request, response) => this.#take(new NodeExchange(request, response)),
     );
-    this.#server.on("clientError", ({ code = "" }: NodeJS.ErrnoException, socket) => {
-      const correlationId = options.newCorrelationId(undefined);
-      const { reply } = options.pipeline.refuse(refusedByParser(code, requestTimeoutMs), "/", correlationId);
-      answerUnreadable(socket, { reply, correlationId });
+    this.#server.on("clientError", ({ code = "" }: NodeJS.ErrnoException, socket) => this.#refuseUnread(code, socket));
+    this.#lane = new PlainLane(this.#server, {
+      ...options,
+      serve: (exchange) => this.#takePlain(exchange),
+      timedOut: (socket) => this.#refuseUnread(REQUEST_TIMEOUT, socket),
     });
   }
 
@@ -83,44 +87,59 @@ export class HttpServer {
     return new Promise((resolve) => {
       // Calls back with an error when it does not listen any more: then it is closed as well.
       this.#server.close(() => resolve());
+      this.#lane.closeIdle();
     });
   }
 
   /** Lets go of whoever is still there. */
   closeAllConnections(): void {
+    this.#lane.closeAll();
     this.#server.closeAllConnections();
   }
 
-  #take(request: IncomingMessage, response: ServerResponse): void {
+  /** Takes a request that came in the plain form; false when it asks for a stream, which Node's server sends. */
+  #takePlain(exchange: Exchange): boolean {
     try {
-      const { method = "", url = "" } = request;
-      const match = this.#routes.match(method, pathOf(url));
-      if (match === undefined) this.#unrouted(request, response);
-      else if (match.route.operation.route.body === undefined) this.#serve(request, response, match, NO_BODY);
-      else
-        takeBody(request, this.#options.maxBodyBytes, (body) => {
-          if (body instanceof RefusedRequest) this.#refuse(body, request, response, { last: true });
-          else this.#serve(request, response, match, body);
-        });
+      const match = this.#match(exchange);
+      if (match?.route.operation.streams === true) return false;
+      this.#carryOut(exchange, match);
     } catch (thrown) {
-      this.#refuse(thrown, request, response);
+      this.#refuse(thrown, exchange);
+    }
+    return true;
+  }
+
+  #take(exchange: Exchange): void {
+    try {
+      this.#carryOut(exchange, this.#match(exchange));
+    } catch (thrown) {
+      this.#refuse(thrown, exchange);
     }
   }
 
-  #serve(
-    request: IncomingMessage,
-    response: ServerResponse,
-    { route, parameters }: { readonly route: Mounted; readonly parameters: Readonly<Record<string, string>> },
-    body: Buffer,
-  ): void {
+  #match({ method, url }: Exchange): Match<Mounted> | undefined {
+    return this.#routes.match(method, pathOf(url));
+  }
+
+  #carryOut(exchange: Exchange, match: Match<Mounted> | undefined): void {
+    if (match === undefined) this.#unrouted(exchange);
+    else if (match.route.operation.route.body === undefined) this.#serve(exchange, match, NO_BODY);
+    else
+      exchange.takeBody(this.#options.maxBodyBytes, (body) => {
+        if (body instanceof RefusedRequest) this.#refuse(body, exchange, { last: true });
+        else this.#serve(exchange, match, body);
+      });
+  }
+
+  #serve(exchange: Exchange, { route, parameters }: Match<Mounted>, body: Buffer): void {
     const failed = (thrown: unknown): void => {
-      if (response.headersSent) response.destroy();
-      else this.#refuse(thrown, request, response);
+      if (exchange.isAnswered) exchange.abandon();
+      else this.#refuse(thrown, exchange);
     };
     try {
-      const taken = new TakenRequest(request, response, { parameters, body });
+      const taken = new TakenRequest(exchange, { parameters, body });
       const sent = onceThere(this.#options.pipeline.serve(route.operation, taken), (served) =>
-        this.#answers.send(request, response, served),
+        this.#answers.send(exchange, served),
       );
       if (sent instanceof Promise) sent.catch(failed);
     } catch (thrown) {
@@ -130,30 +149,37 @@ export class HttpServer {
 
   #refuse(
     thrown: unknown,
-    request: IncomingMessage,
-    response: ServerResponse,
+    exchange: Exchange,
     {
       last = false,
       headers = {},
     }: { readonly last?: boolean; readonly headers?: Readonly<Record<string, string>> } = {},
   ): void {
-    const correlationId = this.#options.newCorrelationId(headerOf(request, HEADERS.correlationId));
-    const { reply } = this.#options.pipeline.refuse(thrown, request.url ?? "", correlationId);
+    const correlationId = this.#options.newCorrelationId(headerOf(exchange, HEADERS.correlationId));
+    const { reply } = this.#options.pipeline.refuse(thrown, exchange.url, correlationId);
     const served = { reply: { ...reply, headers: { ...reply.headers, ...headers } }, correlationId };
-    this.#answers.send(request, response, served, last);
+    this.#answers.send(exchange, served, last);
   }
 
-  #unrouted(request: IncomingMessage, response: ServerResponse): void {
-    const { method = "", url = "" } = request;
+  /** Answers what never became a request, and ends the connection. */
+  #refuseUnread(code: string, socket: Duplex): void {
+    const { pipeline, requestTimeoutMs, newCorrelationId } = this.#options;
+    const correlationId = newCorrelationId(undefined);
+    const { reply } = pipeline.refuse(refusedByParser(code, requestTimeoutMs), "/", correlationId);
+    answerUnreadable(socket, { reply, correlationId });
+  }
+
+  #unrouted(exchange: Exchange): void {
+    const { method, url } = exchange;
     const path = pathOf(url);
     const methods = this.#routes.methods(path);
-    if (methods.length === 0) return this.#refuse(unknownPath(path), request, response);
-    if (method === "OPTIONS" && isAllowedOrigin(request, this.#options.corsOrigins)) {
-      const correlationId = this.#options.newCorrelationId(headerOf(request, HEADERS.correlationId));
+    if (methods.length === 0) return this.#refuse(unknownPath(path), exchange);
+    if (method === "OPTIONS" && isAllowedOrigin(exchange, this.#options.corsOrigins)) {
+      const correlationId = this.#options.newCorrelationId(headerOf(exchange, HEADERS.correlationId));
       const reply = { status: 204, headers: preflightHeaders(methods) };
-      return this.#answers.send(request, response, { reply, correlationId });
+      return this.#answers.send(exchange, { reply, correlationId });
     }
-    return this.#refuse(wrongMethod(method, methods), request, response, { headers: { allow: methods.join(", ") } });
+    return this.#refuse(wrongMethod(method, methods), exchange, { headers: { allow: methods.join(", ") } });
   }
 }
 

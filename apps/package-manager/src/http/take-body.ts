@@ -1,9 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { invalidArgument } from "@oaas/foundation";
 import { RefusedRequest } from "./read-request.ts";
-import { headerOf } from "./taken-request.ts";
-
-export const NO_BODY: Buffer = Buffer.alloc(0);
+import { headerOf } from "./exchange.ts";
 
 /**
  * Reads the whole body of a request, and hands it on or says why not. One that is too long is refused as soon as that is known, and the

@@ -5,10 +5,12 @@ import { HEADERS } from "@oaas/contracts/rest";
 import type { Served } from "./pipeline.ts";
 import { RefusedRequest } from "./read-request.ts";
 
+/** What Node calls a request that took too long to come. */
+export const REQUEST_TIMEOUT = "ERR_HTTP_REQUEST_TIMEOUT";
+
 /** What the parser gave up on, as a refusal like any other. */
 export function refusedByParser(code: string, requestTimeoutMs: number): RefusedRequest {
-  if (code === "ERR_HTTP_REQUEST_TIMEOUT")
-    return new RefusedRequest(deadlineExceeded(requestTimeoutMs), "request-timeout");
+  if (code === REQUEST_TIMEOUT) return new RefusedRequest(deadlineExceeded(requestTimeoutMs), "request-timeout");
   const isTooLarge = code === "HPE_HEADER_OVERFLOW";
   const violation = isTooLarge
     ? { path: "$", message: "has more headers than this server takes", fix: "send less" }
