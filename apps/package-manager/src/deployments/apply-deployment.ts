@@ -14,7 +14,7 @@ import { decided } from "../decided.ts";
 import type { DeploymentPlan } from "../planner/plan-types.ts";
 import type { SagaRecord } from "../saga-engine/saga.ts";
 import type { Waited } from "../saga-engine/waiters.ts";
-import { deploySaga, repairSaga, type DeploymentSagaData } from "../sagas/saga-plans.ts";
+import { deploySaga, renewalSaga, type DeploymentSagaData } from "../sagas/saga-plans.ts";
 import type { Acknowledgement, Call, PlanRequest, Versioned } from "../use-cases.ts";
 import {
   assertVersion,
@@ -29,10 +29,8 @@ import {
 } from "./context.ts";
 import type { DeploymentRecord, RevisionRecord } from "./deployment-record.ts";
 import type { NamedDeployment } from "./gather.ts";
-import { failedParts } from "./outcomes.ts";
+import { failedParts, isFinal } from "./outcomes.ts";
 import { renewed, wishDigest, wished, type Wish } from "./wishes.ts";
-
-const NOBODY_AWAY: ReadonlySet<string> = new Set();
 
 type Begun = { readonly status: Acknowledgement["status"] } & Partial<Launched>;
 
@@ -150,7 +148,7 @@ async function unchanged(context: DeploymentContext, at: Situation, call: Call):
   const current = at.current as NonNullable<Situation["current"]>;
   const record = renewed(current.record, context.ambient.clock.now());
   const asked = { by: call.caller, correlationId: call.correlationId };
-  const saga = repairSaga(record, NOBODY_AWAY, context.policy, asked);
+  const saga = renewalSaga(record, context.policy, asked);
   const put = context.deployments.stagePut(at.key, current, record);
   if (saga !== undefined) return { status: "unchanged", ...(await launch(context, at, saga, [put])) };
   // What clusters have beyond the wish is surplus from now on.
@@ -182,15 +180,22 @@ async function answer(context: DeploymentContext, key: DeploymentKey, begun: Beg
   const about = { id: firstUnit(stored?.record) ?? key, key, ...(version === undefined ? {} : { version }) };
   if (waited === undefined) return { ...about, status: begun.status };
   if (waited.state === "ended") {
-    const left = waited.saga.steps.filter(({ fault }) => fault !== undefined);
-    const message = left.map(({ target, fault }) => `${target}: ${fault?.message}`).join("; ");
-    return {
-      ...about,
-      status: begun.status,
-      ...(left.length === 0 ? {} : { message: `goes on in the background: ${message}` }),
-    };
+    const message = leftOf(waited.saga);
+    return { ...about, status: begun.status, ...(message === "" ? {} : { message }) };
   }
   return { ...about, status: "accepted", message: MEANWHILE[waited.state] };
+}
+
+/** What did not come about everywhere, and whether it still will by itself. */
+function leftOf({ steps }: SagaRecord): string {
+  const [goesOn, refused]: [string[], string[]] = [[], []];
+  for (const { target, fault } of steps) {
+    if (fault !== undefined) (isFinal(fault) ? refused : goesOn).push(`${target}: ${fault.message}`);
+  }
+  return [
+    ...(goesOn.length === 0 ? [] : [`goes on in the background: ${goesOn.join("; ")}`]),
+    ...(refused.length === 0 ? [] : [`refused, and tried again only when it is applied again: ${refused.join("; ")}`]),
+  ].join("; ");
 }
 
 /** The unit in the first of its clusters: what those who ask for a deployment have always been told to follow it by. */
@@ -205,7 +210,7 @@ const MEANWHILE: Readonly<Record<Exclude<Waited["state"], "ended">, string>> = {
   gone: "it was deleted before it was carried out",
 };
 
-/** Throws when nothing came of it: every cluster failed, or it was undone. */
+/** Throws when nothing came of it: every cluster failed, or it was undone; and when it stopped, as it was told to, before its end. */
 function assertCarriedOut(key: DeploymentKey, saga: SagaRecord, record: DeploymentRecord | undefined): void {
   if (saga.state === "cancelled") {
     throw cancelled({ cause: new Error(`the operation was cancelled by ${saga.cancelledBy}`) });
@@ -216,8 +221,10 @@ function assertCarriedOut(key: DeploymentKey, saga: SagaRecord, record: Deployme
   const isHopeless = isRepair
     ? !Object.values(record?.placements ?? {}).some(({ state, accepted }) => state === "wanted" && accepted)
     : saga.steps.every(({ action, state }) => action !== "send" || state === "failed");
-  if (parts.length === 0 || !(saga.state === "undone" || isHopeless)) return;
-  const what = saga.state === "undone" ? "was undone, because it failed" : "failed";
+  const isStopped = saga.onFailure === "stop" && saga.state === "failed";
+  if (parts.length === 0 || !(saga.state === "undone" || isHopeless || isStopped)) return;
+  const what =
+    saga.state === "undone" ? "was undone, because it failed" : isStopped ? "stopped, because it failed" : "failed";
   const where = parts.map(({ name, fault }) => `${name}: ${fault.message}`).join("; ");
   throw new Fault({ kind: "partial-failure", parts }, `deployment "${key}" ${what} in ${where}`);
 }

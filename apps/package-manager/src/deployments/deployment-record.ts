@@ -49,7 +49,7 @@ export interface DeploymentRecord {
   readonly revision: number;
   /** Absent: nothing is wanted, because it is being deleted or its first wish was undone. */
   readonly desired?: InForce;
-  /** What a wish that fails is undone to: the last one that was carried out to its end. */
+  /** What a wish that fails is undone to: the last one that was, or by itself will be, carried out to its end; else the first there was. */
   readonly stable?: InForce;
   /** The highest revision that units were sent with; grows even past a deletion. */
   readonly unitRevision: number;

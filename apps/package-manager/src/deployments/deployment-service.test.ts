@@ -177,6 +177,72 @@ describe("failures", () => {
     expect((await manager.service.get(KEY)).value.condition).toBe("down");
   });
 
+  describe("a gate that is not passed while the caller waits", () => {
+    const rolling = (onFailure: "stop" | "roll-back") =>
+      ({ rollout: { strategy: "rolling", gate: "available", onFailure } }) as const;
+    const newest = async () => (await manager.service.revisions(KEY, {})).items[0];
+    beforeEach(async () => {
+      await another({ waitMs: 300_000 });
+      await apply(["a", "b", "c"], rolling("stop"));
+      world.publish();
+      world.clusters.stuck.add("b");
+    });
+
+    test("stops: the answer says so and why, for it does not go on", async () => {
+      await expect(apply(["a", "b", "c"], rolling("stop"))).rejects.toMatchObject({
+        kind: "partial-failure",
+        message: expect.stringMatching(
+          /^deployment "orders" stopped, because it failed in b: .* did not become available/,
+        ),
+      });
+      expect(await newest()).toMatchObject({ outcome: "failed", clusters: { a: "accepted", c: "not begun" } });
+    });
+
+    test("rolls back when asked: the answer is no success, and the history keeps why", async () => {
+      await expect(apply(["a", "b", "c"], rolling("roll-back"))).rejects.toMatchObject({
+        kind: "partial-failure",
+        message: expect.stringMatching(
+          /^deployment "orders" was undone, because it failed in b: .* did not become available/,
+        ),
+      });
+      expect(await newest()).toMatchObject({
+        outcome: "compensated",
+        clusters: {
+          a: "put back as it was",
+          b: expect.stringMatching(/^put back as it was; it had failed: .* did not become available/),
+          c: "not begun",
+        },
+      });
+      expect((await manager.service.get(KEY)).value.summary?.lastError).toMatch(/did not become available/);
+      expect(manager.service.operation(KEY)).toMatchObject({ state: "compensated", message: expect.any(String) });
+    });
+
+    test("is not passed by asking for the same again", async () => {
+      await expect(apply(["a", "b", "c"], rolling("stop"))).rejects.toMatchObject({ kind: "partial-failure" });
+      const sent = calls().length;
+      await expect(apply(["a", "b", "c"], rolling("stop"))).rejects.toMatchObject({ kind: "partial-failure" });
+      expect(calls().slice(sent)).toEqual(["deploy b"]);
+    });
+
+    test("a wish that stopped there is nothing to go back to", async () => {
+      await expect(apply(["a", "b", "c"], rolling("stop"))).rejects.toMatchObject({ kind: "partial-failure" });
+      await expect(apply(["a", "b"], rolling("roll-back"))).rejects.toMatchObject({ kind: "partial-failure" });
+      world.clusters.stuck.clear();
+      await world.assertConverged(manager);
+      expect((await manager.service.get(KEY)).value.deployment).toMatchObject({ targetClusters: ["a", "b", "c"] });
+      expect((await manager.service.record(KEY))?.desired?.revision).toBe(1);
+    });
+  });
+
+  test("what a cluster refused for good does not go on by itself, and the answer does not say so", async () => {
+    world.clusters.refusing.add("c");
+    world.clusters.down.add("b");
+    const { message } = await apply(["a", "b", "c"]);
+    expect(message).toMatch(
+      /^goes on in the background: b: .*; refused, and tried again only when it is applied again: c: /,
+    );
+  });
+
   test("a roll-out changes no more clusters at once than it says", async () => {
     let [now, most] = [0, 0];
     manager.onCall = async (_, effect) => {

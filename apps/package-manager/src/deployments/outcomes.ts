@@ -31,7 +31,15 @@ export function carriedOut(record: DeploymentRecord, saga: SagaRecord, nowMs: nu
     else placements[cluster] = after(placement, step);
   }
   const { desired } = record;
-  return settledRecord({ ...record, placements, ...(desired === undefined ? {} : { stable: desired }) }, saga, nowMs);
+  const stable = comesAbout(placements) ? desired : (record.stable ?? desired);
+  return settledRecord({ ...record, placements, ...(stable === undefined ? {} : { stable }) }, saga, nowMs);
+}
+
+/** Whether a wish is, or by itself will be, carried out to its end. One that was refused, or stopped at a gate, is nothing to go back to. */
+function comesAbout(placements: Readonly<Record<ClusterName, Placement>>): boolean {
+  const isGivenUp = ({ state, accepted, fault }: Placement): boolean =>
+    state === "wanted" && !accepted && fault !== undefined && isFinal(fault);
+  return !Object.values(placements).some(isGivenUp);
 }
 
 /**
@@ -152,7 +160,7 @@ function wordsOf({ action, state, note, fault }: SagaStep): string {
     case "failed":
       return `${action === "send" ? "not accepted" : "not removed yet"}${why}`;
     case "undone":
-      return note ?? "put back";
+      return `${note ?? "put back"}${why === "" ? "" : `; it had failed${why}`}`;
     case "undo-failed":
       return `not put back yet${why}`;
     case "started":

@@ -135,7 +135,8 @@ export class SagaRun {
     const { signal } = this.#deps.abandon;
     try {
       const note = await this.#attempt(step, signal, () => this.#work.undo(step, { signal }));
-      this.#note(step, { state: "undone", note });
+      // Why it was undone is told after it, too.
+      this.#note(step, { state: "undone", note, ...(step.fault === undefined ? {} : { fault: step.fault }) });
     } catch (thrown) {
       if (signal.aborted) return;
       this.#note(step, { state: "undo-failed", fault: storeFault(Fault.from(thrown)) });

@@ -26,7 +26,7 @@ export interface SagaStep {
   /** Its failure stops and undoes nothing, and the saga succeeds without it. */
   readonly mayFail?: boolean;
   readonly state: StepState;
-  /** Why it, or its undoing, failed last. */
+  /** Why it failed, also when it was undone for that; or why its undoing did. */
   readonly fault?: StoredFault;
   /** What came of it, in words. */
   readonly note?: string;

@@ -14,6 +14,8 @@ import type { FailurePolicy, NewSaga } from "../saga-engine/saga.ts";
 export const DEPLOY_CLASS = "deploy-class";
 export const UNDEPLOY_CLASS = "undeploy-class";
 
+const NOBODY_AWAY: ReadonlySet<string> = new Set();
+
 /** What a saga over a deployment knows beside its steps. */
 export interface DeploymentSagaData {
   readonly key: DeploymentKey;
@@ -54,8 +56,7 @@ export function deploySaga(
     kind: DEPLOY_CLASS,
     subject: subjectOf(key),
     steps: stepsFor(record),
-    parallel: rollout?.strategy === RolloutStrategy.rolling ? (rollout.maxParallel ?? 1) : policy.fanOut,
-    onFailure: failurePolicy(rollout, policy),
+    ...paceOf(rollout, policy),
     data: dataOf(record, operation, asked, rollout?.gate ?? RolloutGate.accepted),
   };
 }
@@ -81,6 +82,19 @@ export function repairSaga(
     parallel: policy.fanOut,
     onFailure: "go-on",
     data: dataOf(record, isDeletion ? "delete" : "repair", asked, RolloutGate.accepted),
+  };
+}
+
+/** The saga that does what is missing of a wish that was asked for again: by its own roll-out, so that no gate is passed by asking twice. */
+export function renewalSaga(record: DeploymentRecord, policy: RolloutPolicy, asked: Asked): NewSaga | undefined {
+  const repair = repairSaga(record, NOBODY_AWAY, policy, asked);
+  const { rollout } = record.deployment;
+  if (repair === undefined || record.deletion !== undefined || rollout?.strategy !== RolloutStrategy.rolling)
+    return repair;
+  return {
+    ...repair,
+    ...paceOf(rollout, policy),
+    data: dataOf(record, "repair", asked, rollout.gate),
   };
 }
 
@@ -148,6 +162,13 @@ function dataOf(
     gate,
     by,
     correlationId,
+  };
+}
+
+function paceOf(rollout: Rollout | undefined, policy: RolloutPolicy): Pick<NewSaga, "parallel" | "onFailure"> {
+  return {
+    parallel: rollout?.strategy === RolloutStrategy.rolling ? (rollout.maxParallel ?? 1) : policy.fanOut,
+    onFailure: failurePolicy(rollout, policy),
   };
 }
 
