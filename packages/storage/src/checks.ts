@@ -19,6 +19,7 @@ export function checkTransaction(transaction: Transaction): void {
   const refuse = (path: string, message: string): void => void violations.push({ path, message });
   if (conditions.length > MAX_OPERATIONS) refuse("$.conditions", `more than ${MAX_OPERATIONS}`);
   if (writes.length > MAX_OPERATIONS) refuse("$.writes", `more than ${MAX_OPERATIONS}`);
+  // At most so many; counted only when that may be too many.
   let bytes = 0;
   conditions.forEach((condition, index) => {
     bytes += checkKey(condition.key, false, () => pathOf(ROOT_PATH, "conditions", index, "key"), refuse);
@@ -30,12 +31,12 @@ export function checkTransaction(transaction: Transaction): void {
     const field = write.op === "delete-prefix" ? "prefix" : "key";
     bytes += checkKey(targetOf(write), field === "prefix", () => pathOf(ROOT_PATH, "writes", index, field), refuse);
     if (write.op !== "put") return;
-    bytes += Buffer.byteLength(write.value);
+    bytes += write.value.length * MAX_UTF8;
     if (!write.value.isWellFormed()) {
       refuse(pathOf(ROOT_PATH, "writes", index, "value"), "holds half a surrogate pair, which UTF-8 cannot store");
     }
   });
-  if (bytes > MAX_TRANSACTION_BYTES) refuse(ROOT_PATH, `has ${bytes} bytes, more than ${MAX_TRANSACTION_BYTES}`);
+  if (bytes > MAX_TRANSACTION_BYTES) checkSize(transaction, refuse);
   if (writes.length > 1) checkOverlap(writes, refuse);
   if (violations.length > 0) throw invalidArgument("the transaction", violations);
 }
@@ -108,7 +109,18 @@ function isPlain(key: string): boolean {
   return key !== "" && key.length * MAX_UTF8 <= MAX_KEY_BYTES && !key.includes("\0") && key.isWellFormed();
 }
 
+function checkSize({ conditions = [], writes }: Transaction, refuse: Refuse): void {
+  const texts = [
+    ...conditions.map(({ key }) => key),
+    ...writes.flatMap((write) => (write.op === "put" ? [write.key, write.value] : [targetOf(write)])),
+  ];
+  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  if (bytes > MAX_TRANSACTION_BYTES) refuse(ROOT_PATH, `has ${bytes} bytes, more than ${MAX_TRANSACTION_BYTES}`);
+}
+
+/** Answers how many bytes it has at most. */
 function checkKey(key: string, emptyAllowed: boolean, path: () => string, refuse: Refuse): number {
+  if (isPlain(key)) return key.length * MAX_UTF8;
   const bytes = Buffer.byteLength(key);
   if (key === "" && !emptyAllowed) refuse(path(), "is empty");
   if (bytes > MAX_KEY_BYTES) refuse(path(), `has ${bytes} bytes, more than ${MAX_KEY_BYTES}`);

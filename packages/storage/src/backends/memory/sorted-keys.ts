@@ -1,6 +1,8 @@
 import { compareKeys, type KeyRange } from "../../key-order.ts";
 
 const CHUNK = 128;
+/** Keys that wait for their place; so few that sorting them in holds nobody up. */
+const MOST_FRESH = 256;
 
 interface Place {
   readonly chunk: number;
@@ -10,23 +12,26 @@ interface Place {
 /** Characters above U+FFFF, for which JavaScript's own order of strings is another than ours. */
 const HAS_SURROGATE = /[\ud800-\udfff]/;
 
-/** Keys in order, in chunks, so that an insertion among a million moves a hundred and not all of them. */
+/**
+ * Keys in order, in chunks, so that an insertion among a million moves a hundred and not all of them. New keys are sorted in together, when
+ * somebody asks for the order or many have come: a store is written to more often than it is listed, and neighbours share their way.
+ */
 export class SortedKeys {
   #chunks: string[][] = [[]];
+  #fresh: string[] = [];
   /** Whether JavaScript compares the keys that were ever here as we do, only faster. */
   #isPlain = true;
 
   /** Adds a key that is not there. */
   insert(key: string): void {
     if (this.#isPlain && HAS_SURROGATE.test(key)) this.#isPlain = false;
-    const { chunk, index } = this.#lowerBound(key);
-    const keys = this.#chunks[chunk] as string[];
-    makeRoom(keys, index, key);
-    if (keys.length > CHUNK) this.#chunks.splice(chunk + 1, 0, keys.splice(CHUNK / 2));
+    this.#fresh.push(key);
+    if (this.#fresh.length >= MOST_FRESH) this.#settle();
   }
 
   /** Removes a key that is there. */
   remove(key: string): void {
+    this.#settle();
     const { chunk, index } = this.#lowerBound(key);
     const keys = this.#chunks[chunk] as string[];
     keys.splice(index, 1);
@@ -35,6 +40,7 @@ export class SortedKeys {
 
   /** The first keys of a range, at most `limit`. */
   slice(range: KeyRange, limit: number): string[] {
+    this.#settle();
     const from = this.#lowerBound(range.start);
     const to = this.#end(range);
     const found: string[] = [];
@@ -49,6 +55,7 @@ export class SortedKeys {
 
   count(range: KeyRange): number {
     if (range.end !== undefined && compareKeys(range.start, range.end) >= 0) return 0;
+    this.#settle();
     const from = this.#lowerBound(range.start);
     const to = this.#end(range);
     let total = to.index - from.index;
@@ -58,7 +65,23 @@ export class SortedKeys {
 
   clear(): void {
     this.#chunks = [[]];
+    this.#fresh = [];
     this.#isPlain = true;
+  }
+
+  #settle(): void {
+    if (this.#fresh.length === 0) return;
+    if (this.#isPlain) this.#fresh.sort();
+    else this.#fresh.sort(compareKeys);
+    for (const key of this.#fresh) this.#place(key);
+    this.#fresh = [];
+  }
+
+  #place(key: string): void {
+    const { chunk, index } = this.#lowerBound(key);
+    const keys = this.#chunks[chunk] as string[];
+    makeRoom(keys, index, key);
+    if (keys.length > CHUNK) this.#chunks.splice(chunk + 1, 0, keys.splice(CHUNK / 2));
   }
 
   #end(range: KeyRange): Place {
