@@ -56,7 +56,7 @@ export function checkProvisionBounds(fields: ProvisionFields, path: string = ROO
 }
 
 function isAbove(request: string | undefined, limit: string | undefined): boolean {
-  const low = request === undefined ? undefined : quantityNanos(request);
-  const high = limit === undefined ? undefined : quantityNanos(limit);
+  if (request === undefined || limit === undefined) return false;
+  const [low, high] = [quantityNanos(request), quantityNanos(limit)];
   return low !== undefined && high !== undefined && low > high;
 }

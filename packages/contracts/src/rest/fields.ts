@@ -30,9 +30,27 @@ function ruled(rule: TextRule) {
     const objection = rule.objectionTo(value);
     if (objection) context.addIssue({ code: "custom", message: objection.message, params: { fix: objection.fix } });
   });
+  const keepsRule = remembering((value) => rule.objectionTo(value) === undefined);
   return readQuickly(schema.meta(described(rule)), (value) =>
-    typeof value === "string" && rule.objectionTo(value) === undefined ? value : REFUSED,
+    typeof value === "string" && keepsRule(value) ? value : REFUSED,
   );
+}
+
+const MAX_REMEMBERED = 1_024;
+/** Longer texts are not worth their place. */
+const MAX_REMEMBERED_TEXT = 128;
+
+/** Remembers which texts were found good: the same names, images and quantities come again with every version of a document. */
+function remembering(isGood: (text: string) => boolean): (text: string) => boolean {
+  const good = new Set<string>();
+  return (text) => {
+    if (good.has(text)) return true;
+    if (!isGood(text)) return false;
+    if (text.length > MAX_REMEMBERED_TEXT) return true;
+    if (good.size >= MAX_REMEMBERED) good.clear();
+    good.add(text);
+    return true;
+  };
 }
 
 function described(rule: TextRule) {

@@ -198,21 +198,33 @@ function memberOf(name: string, schema: Schema): Member | undefined {
   return { name, read, absent: isKnown ? "known" : "read", standIn };
 }
 
+/**
+ * Goes through the members that are there, not through those that might be: most are absent, and what that means is known beforehand.
+ * Members keep the order of those known ones; the others follow as they came.
+ */
 function objectReader(members: readonly Member[]): QuickReader {
+  const byName = new Map(members.map((member) => [member.name, member]));
+  const required = members.filter(({ absent }) => absent === "refused").map(({ name }) => name);
+  const anew = members.filter(({ absent }) => absent === "read");
+  const standIns = Object.fromEntries(
+    members.filter(({ standIn }) => standIn !== undefined).map(({ name, standIn }) => [name, standIn]),
+  );
   return (value) => {
     if (!isPlain(value)) return REFUSED;
-    const object: Record<string, unknown> = {};
-    for (const { name, read, absent, standIn } of members) {
-      const given = value[name];
-      const isThere = given !== undefined || name in value;
-      if (!isThere && absent !== "read") {
-        if (absent === "refused") return REFUSED;
-        if (standIn !== undefined) object[name] = standIn;
-        continue;
-      }
-      const member = read(given);
-      if (member === REFUSED) return REFUSED;
-      if (member !== undefined || isThere) object[name] = member;
+    const object: Record<string, unknown> = { ...standIns };
+    for (const name in value) {
+      const member = byName.get(name);
+      if (member === undefined) continue;
+      const read = member.read(value[name]);
+      if (read === REFUSED) return REFUSED;
+      object[name] = read;
+    }
+    for (const name of required) if (!(name in value)) return REFUSED;
+    for (const { name, read } of anew) {
+      if (name in value) continue;
+      const standIn = read(undefined);
+      if (standIn === REFUSED) return REFUSED;
+      if (standIn !== undefined) object[name] = standIn;
     }
     return object;
   };

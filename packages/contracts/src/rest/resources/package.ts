@@ -25,8 +25,14 @@ export const packageMetadataInput = input(
     updated_at: optional(instant()),
   },
   METADATA,
-).transform(({ created_at, updated_at, ...rest }): PackageMetadata =>
-  present({ ...rest, createdAt: created_at, updatedAt: updated_at }),
+).transform((wire): PackageMetadata =>
+  present({
+    author: wire.author,
+    description: wire.description,
+    tags: wire.tags,
+    createdAt: wire.created_at,
+    updatedAt: wire.updated_at,
+  }),
 );
 
 const PACKAGE = {
@@ -54,7 +60,18 @@ export const packageInput = input(
     disabled: withDefault(flag(), false),
   },
   PACKAGE,
-).transform((wire): Package => present(wire));
+).transform((wire): Package =>
+  present({
+    name: wire.name,
+    version: wire.version,
+    metadata: wire.metadata,
+    classes: wire.classes,
+    functions: wire.functions,
+    dependencies: wire.dependencies,
+    deployments: wire.deployments,
+    disabled: wire.disabled,
+  }),
+);
 
 /** A package's metadata as it is sent. */
 export const packageMetadataView = view(

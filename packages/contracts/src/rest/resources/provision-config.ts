@@ -83,14 +83,26 @@ export const resourceRequirementsInput = input(
   }),
 );
 
+/** A member that was refused already is not judged again. */
 function boundsOf(members: Readonly<Record<string, unknown>>): readonly Violation[] {
-  return checkProvisionBounds(membersOfTheirType(members));
+  const quantity = (name: keyof ProvisionFields) => textIn(members[name]);
+  const count = (name: keyof ProvisionFields) => numberIn(members[name]);
+  return checkProvisionBounds({
+    cpu_request: quantity("cpu_request"),
+    cpu_limit: quantity("cpu_limit"),
+    memory_request: quantity("memory_request"),
+    memory_limit: quantity("memory_limit"),
+    min_scale: count("min_scale"),
+    max_scale: count("max_scale"),
+  });
 }
 
-/** A member that was refused already is not judged again. */
-function membersOfTheirType(members: Readonly<Record<string, unknown>>): ProvisionFields {
-  const wanted = (name: string) => (name.endsWith("_scale") ? "number" : "string");
-  return Object.fromEntries(Object.entries(members).filter(([name, value]) => typeof value === wanted(name)));
+function textIn(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+function numberIn(value: unknown): number | undefined {
+  return typeof value === "number" ? value : undefined;
 }
 
 /**
