@@ -3,6 +3,7 @@ import type { DeploymentKey } from "@oaas/models";
 import type { CollectionView, KeyValueStore, Transaction } from "@oaas/storage";
 import type { DeploymentStore, StoredDeployment } from "../adapters/store/deployment-store.ts";
 import type { DeploymentPlan } from "../planner/plan-types.ts";
+import type { ClusterDirectory } from "../ports.ts";
 import type { SagaEngine } from "../saga-engine/engine.ts";
 import { isOpen, type NewSaga, type SagaRecord } from "../saga-engine/saga.ts";
 import type { SagaReference, Waited } from "../saga-engine/waiters.ts";
@@ -23,6 +24,7 @@ export interface DeploymentContext {
   readonly engine: SagaEngine;
   readonly sender: UnitSender;
   readonly planning: Planning;
+  readonly clusters: Pick<ClusterDirectory, "get" | "list">;
   readonly ambient: Ambient;
   readonly policy: RolloutPolicy;
   /** How long a caller waits for acceptance before it is told that work goes on. */

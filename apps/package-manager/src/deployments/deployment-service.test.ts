@@ -289,7 +289,12 @@ describe("deletion", () => {
   test("in one cluster only; the last cluster takes the deployment with it", async () => {
     await apply(["a", "b"]);
     expect(await remove({ cluster: "c" as ClusterName })).toMatchObject({ status: "deleted", deleted: [] });
-    expect(await remove({ cluster: "a" as ClusterName })).toMatchObject({ status: "deleted", deleted: ["a"] });
+    await expect(remove({ cluster: "nowhere" as ClusterName }), "a slip of the pen").rejects.toMatchObject({
+      kind: "invalid-argument",
+      message: expect.stringContaining("use a, b, c"),
+    });
+    const message = 'deployment "orders" is deleted in a';
+    expect(await remove({ cluster: "a" as ClusterName })).toMatchObject({ status: "deleted", deleted: ["a"], message });
     expect(inUse()).toBe("b");
     expect((await manager.service.revisions(KEY, {})).items[0]).toMatchObject({
       reason: "because",

@@ -94,6 +94,7 @@ export class DeploymentService implements Deployments {
       engine,
       sender,
       planning: new Planning(options),
+      clusters: options.clusters,
       ambient,
       policy: { fanOut: options.fanOut ?? 128, rollBackOnPartial: options.rollBackOnPartial },
       waitMs: options.waitMs ?? 15_000,

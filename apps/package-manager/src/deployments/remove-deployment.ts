@@ -1,5 +1,6 @@
 import { failedPrecondition, notFound } from "@oaas/foundation";
 import type { ClusterName, DeploymentKey } from "@oaas/models";
+import { assertKnownCluster } from "../clusters/known-cluster.ts";
 import { decided } from "../decided.ts";
 import type { SagaRecord } from "../saga-engine/saga.ts";
 import { undeploySaga, withdrawSaga } from "../sagas/saga-plans.ts";
@@ -40,6 +41,8 @@ export async function removeDeployment(
     return removeFrom(context, at, record, cluster, call);
   });
   if (begun === undefined) {
+    // One that was forgotten since may be named as long as something may be left there.
+    if (cluster !== undefined) assertKnownCluster(context.clusters, cluster);
     return { status: "deleted", deleted: [], pending: [], message: `"${key}" is not in ${cluster}; nothing to delete` };
   }
   return answer(context, key, begun, cluster);
@@ -124,24 +127,25 @@ async function answer(
   cluster: ClusterName | undefined,
 ): Promise<Deletion> {
   const waited = await launched.outcome;
-  if (waited.state === "ended") return deletionOf(key, waited.saga);
+  if (waited.state === "ended") return deletionOf(key, waited.saga, cluster);
   const left = Object.keys((await context.deployments.get(key))?.record.placements ?? {}) as ClusterName[];
   const pending = cluster === undefined ? left : left.filter((name) => name === cluster);
   if (waited.state === "gone") {
     return { status: "deleted", deleted: [], pending: [], message: `deployment "${key}" is deleted` };
   }
-  const message = waited.state === "superseded" ? "a newer request took its place" : "the deletion goes on";
+  const where = pending.length === 0 ? "" : `: not every cluster has answered yet of ${pending.join(", ")}`;
+  const message = waited.state === "superseded" ? "a newer request took its place" : `the deletion goes on${where}`;
   return { status: "accepted", deleted: [], pending, message };
 }
 
-function deletionOf(key: DeploymentKey, saga: SagaRecord): Deletion {
+function deletionOf(key: DeploymentKey, saga: SagaRecord, cluster: ClusterName | undefined): Deletion {
   const removals = saga.steps.filter(({ action }) => action === "remove");
   const names = (done: boolean): ClusterName[] =>
     removals.filter(({ state }) => (state === "done") === done).map(({ target }) => target as ClusterName);
   const pending = names(false);
   const message =
     pending.length === 0
-      ? `deployment "${key}" is deleted`
+      ? `deployment "${key}" is deleted${cluster === undefined ? "" : ` in ${cluster}`}`
       : `deployment "${key}" is deleted where it can be; it will be in ${pending.join(", ")} when they are back`;
   return { status: pending.length === 0 ? "deleted" : "accepted", deleted: names(true), pending, message };
 }

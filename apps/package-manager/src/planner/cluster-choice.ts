@@ -52,6 +52,7 @@ export function unknownClusters({ clusters, deployment, whatIf }: PlanInput): Vi
   return [
     ...inList(deployment.targetClusters, "target_clusters"),
     ...inMap(deployment.clusterTemplates, "env_templates"),
+    ...inMap(deployment.odgm?.nodeIds ?? {}, "odgm", "env_node_ids"),
     ...inList(whatIf?.clustersDown ?? [], "what_if", "clusters_down"),
     ...inMap(whatIf?.clusterAvailability ?? {}, "what_if", "cluster_availability"),
   ];

@@ -1,6 +1,7 @@
 import type { Candidates } from "./cluster-choice.ts";
 import type { Placement, PlacementTask } from "./placement.ts";
 import type { Decision, PlannedFunction, PlannedOdgm, PlannedUnit } from "./plan-types.ts";
+import { HIGHEST_TARGET } from "./quorum.ts";
 import { CLASS_SUBJECT } from "./refusals.ts";
 import { counted, cutShare, shareText } from "./share-text.ts";
 
@@ -37,7 +38,10 @@ function targetDecision({ task: { input, basis } }: Decided): Decision {
       ...(stated === undefined ? {} : { stated }),
       default: settings.defaultAvailability,
     },
-    outcome: shareText(basis.target),
+    outcome:
+      basis.target > HIGHEST_TARGET
+        ? `${shareText(HIGHEST_TARGET)}, as nothing is up for certain`
+        : shareText(basis.target),
     wouldChange: "nfr_requirements.availability",
   };
 }

@@ -15,6 +15,11 @@ import {
 } from "./testing/plan-inputs.ts";
 
 describe("a plan in words", () => {
+  test("a target of 1, which nothing can meet, is told as what is aimed at instead", () => {
+    const plan = planned({ clusters: [clusterOf("a", 0.999)], deployment: { nfr: { availability: 1 } } });
+    expect(plan.decisions[0]?.outcome).toBe("0.999999999, as nothing is up for certain");
+  });
+
   test("tells what, where and why, with what would change it", () => {
     const plan = planned({
       clusters: [clusterOf("a", 0.99), clusterOf("b", 0.995), clusterOf("c", 0.99, { breaker: "open" })],

@@ -31,7 +31,7 @@ export interface WantedFunction {
  */
 export function wantedFunctions(
   from: Package,
-  definition: ClassDefinition,
+  definition: ClassDefinition | undefined,
   deployment: ClassDeployment,
 ): Result<readonly WantedFunction[], readonly Violation[]> {
   const defined = new Map(from.functions.map((one) => [one.key, one]));
@@ -70,9 +70,9 @@ interface Listed {
 }
 
 /** What a deployment says about each function. */
-function listedFunctions(definition: ClassDefinition, { functions }: ClassDeployment): readonly Listed[] {
+function listedFunctions(definition: ClassDefinition | undefined, { functions }: ClassDeployment): readonly Listed[] {
   if (functions.length > 0) return functions.map((listed, listedAt) => ({ listed, listedAt }));
-  const bound = new Set(definition.bindings.map(({ functionKey }) => functionKey));
+  const bound = new Set((definition?.bindings ?? []).map(({ functionKey }) => functionKey));
   return [...bound].map((functionKey) => ({ listed: { functionKey, config: {} }, listedAt: undefined }));
 }
 

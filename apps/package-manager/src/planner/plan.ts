@@ -49,7 +49,7 @@ interface Wish {
 function understood(input: PlanInput, verdicts: readonly ClusterVerdict[]): Result<Wish, PlanRefusal> {
   const { package: from, deployment, settings } = input;
   const definition = from.classes.find(({ key }) => key === deployment.classKey);
-  const functions = definition === undefined ? err([]) : wantedFunctions(from, definition, deployment);
+  const functions = wantedFunctions(from, definition, deployment);
   const violations = [
     ...(definition === undefined ? [unknownClass(input)] : []),
     ...unknownClusters(input),

@@ -4,7 +4,7 @@ import type { PlannerAlgorithm } from "./plan-types.ts";
 const ROUNDING = 1e-12;
 
 /** No finite number of replicas is up for certain, so that a target of 1 means this. */
-const HIGHEST_TARGET = 0.999_999_999;
+export const HIGHEST_TARGET = 0.999_999_999;
 
 /** Whether an availability meets a target, up to rounding. */
 export function meets(availability: number, target: number): boolean {

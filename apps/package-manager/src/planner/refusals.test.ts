@@ -25,7 +25,11 @@ describe("refusals", () => {
     {
       why: "names of clusters that nobody knows, all at once",
       given: {
-        deployment: { targetClusters: ["c00", "x"].map(clusterName), clusterTemplates: { y: "edge" } as never },
+        deployment: {
+          targetClusters: ["c00", "x"].map(clusterName),
+          clusterTemplates: { y: "edge" } as never,
+          odgm: { collections: [], nodeIds: { v: [1] } },
+        },
         whatIf: { clustersDown: [clusterName("z")], clusterAvailability: { w: 1 } },
       },
       want: {
@@ -33,10 +37,21 @@ describe("refusals", () => {
         violations: [
           { path: "$.target_clusters[1]" },
           { path: "$.env_templates.y" },
+          { path: "$.odgm.env_node_ids.v" },
           { path: "$.what_if.clusters_down[0]" },
           { path: "$.what_if.cluster_availability.w" },
         ],
       },
+    },
+    {
+      why: "a class and a function that the package has not, at once",
+      given: {
+        deployment: {
+          classKey: "Nope" as never,
+          functions: [{ functionKey: functionKey("Order.nope"), config: {} }],
+        },
+      },
+      want: { kind: "invalid", violations: [{ path: "$.class_key" }, { path: "$.functions[0].function_key" }] },
     },
     {
       why: "a function that the package has not, and one twice",

@@ -45,6 +45,15 @@ const cases: Case[] = [
     why: "the worst counts",
   },
   {
+    name: "one's turn in a roll-out has not come",
+    record: recordOf({ a: {}, b: { accepted: false } }),
+    observed: { a: seen("a", "down", "No image."), b: seen("b", "running", "Available") },
+    whole: "down",
+    parts: { a: "down", b: "deploying" },
+    message: /^0 of 2 clusters run it; a: No image; b: it has not taken what is wanted yet; what it has: Available$/,
+    why: "what runs there is not what is wanted",
+  },
+  {
     name: "one is out of reach",
     record: recordOf({ a: {}, b: {} }),
     observed: { a: seen("a", "running"), b: away },

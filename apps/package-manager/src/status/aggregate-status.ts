@@ -64,11 +64,14 @@ function unitCondition(
   return accepted ? DeploymentCondition.down : DeploymentCondition.pending;
 }
 
-function unitMessage({ state, accepted }: Placement, { unit, reachable }: UnitObservation): string | undefined {
+function unitMessage({ state, accepted, fault }: Placement, { unit, reachable }: UnitObservation): string | undefined {
   if (state === "withdrawn") return reachable ? "it is being removed" : "it is removed when the cluster returns";
-  if (state === "leaving") return "it is removed when the others are in place";
+  if (state === "leaving")
+    return `it is removed when the others are in place${reachable ? "" : " and the cluster returns"}`;
   if (!reachable && unit !== undefined) return `last heard of: ${unit.report.message ?? unit.report.condition}`;
   if (reachable && unit === undefined && accepted) return "it is not there any more and is about to be sent again";
+  if (unit !== undefined && !accepted && fault === undefined)
+    return `it has not taken what is wanted yet; what it has: ${unit.report.message ?? unit.report.condition}`;
   return unit?.report.message;
 }
 
@@ -85,9 +88,14 @@ function messageOf(record: DeploymentRecord, wanted: readonly ClusterDeploymentS
   if (wanted.length > 0 && running.length === wanted.length) return undefined;
   const others = wanted
     .filter(({ condition }) => condition !== DeploymentCondition.running)
-    .map(({ cluster, condition, error, message }) => `${cluster}: ${error ?? message ?? condition}`);
+    .map(({ cluster, condition, error, message }) => `${cluster}: ${withoutStop(error ?? message ?? condition)}`);
   if (others.length === 0) return record.summary.lastError;
   return `${running.length} of ${wanted.length} clusters run it; ${others.join("; ")}`;
+}
+
+/** A sentence that goes on. */
+function withoutStop(sentence: string): string {
+  return sentence.replace(/\.$/, "");
 }
 
 function newest({ updatedAt }: DeploymentRecord, wanted: readonly ClusterDeploymentStatus[]): string {

@@ -211,7 +211,9 @@ describe("a deployment", () => {
     expect(explanation).toMatchObject({ verdict: "permanent", clusters: [{ cluster: "a" }, { cluster: "b" }] });
     expect(explanation.summary).toContain("cart in a");
     expect(await over.reader.explain(key, "b" as ClusterName)).toMatchObject({ verdict: "transient" });
-    await expect(over.reader.explain(key, "c" as ClusterName)).rejects.toMatchObject({ detail: { kind: "not-found" } });
+    await expect(over.reader.explain(key, "c" as ClusterName)).rejects.toMatchObject({
+      detail: { kind: "invalid-argument" },
+    });
   });
 
   it("in a cluster that is not known any more says so, and not that the class is about to be sent there", async () => {

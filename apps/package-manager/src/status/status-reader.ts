@@ -1,15 +1,7 @@
-import {
-  Fault,
-  invalidArgument,
-  isFault,
-  notFound,
-  orAbort,
-  timestamp,
-  unavailable,
-  type Clock,
-} from "@oaas/foundation";
+import { Fault, isFault, notFound, orAbort, timestamp, unavailable, type Clock } from "@oaas/foundation";
 import type { ClassRuntime, ClusterName, DeploymentKey, Topology, UnitId } from "@oaas/models";
 import { pageOf } from "@oaas/storage";
+import { assertKnownCluster } from "../clusters/known-cluster.ts";
 import { placementsIn, type DeploymentRecord, type Placement } from "../deployments/deployment-record.ts";
 import type { ClusterDirectory, RuntimeQuery, UnitReport } from "../ports.ts";
 import { pageRequest } from "../registry/package-queries.ts";
@@ -107,7 +99,10 @@ export class ClusterStatusReader implements StatusReader {
     const { deployments, clock } = this.#deps;
     const record = await this.#record(key);
     const placements = placementsIn(record).filter(([name]) => cluster === undefined || name === cluster);
-    if (cluster !== undefined && placements.length === 0) throw notFound("deployment", `${key} in ${cluster}`);
+    if (cluster !== undefined && placements.length === 0) {
+      assertKnownCluster(this.#deps.clusters, cluster);
+      throw notFound("deployment", `${key} in ${cluster}`);
+    }
     const wanted = placements.filter(([, { state }]) => cluster !== undefined || state !== "withdrawn");
     const findings = Promise.all(wanted.map(([name, placement]) => this.#explain(name, placement, record)));
     const operation = deployments.operation(key);
@@ -131,13 +126,8 @@ export class ClusterStatusReader implements StatusReader {
     return mergedTopology(parts, at);
   }
 
-  /** What is asked for is there or not whatever the cluster is called: a cluster that nobody knows is a mistake in the question. */
   #assertKnown(cluster: ClusterName | undefined): void {
-    const { clusters } = this.#deps;
-    if (cluster === undefined || clusters.get(cluster) !== undefined) return;
-    const known = clusters.list().map(({ name }) => name);
-    const fix = known.length === 0 ? "register the cluster" : `use ${known.join(", ")}, or register the cluster`;
-    throw invalidArgument("the query", [{ path: "$.cluster", message: `no cluster "${cluster}" is known`, fix }]);
+    if (cluster !== undefined) assertKnownCluster(this.#deps.clusters, cluster);
   }
 
   #defaultFirst(): readonly ClusterName[] {

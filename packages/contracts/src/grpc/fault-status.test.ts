@@ -205,6 +205,14 @@ describe("from a peer that is not ours", () => {
     expect(fault.message).toBe('cluster "edge-1": k8s: the server is down');
   });
 
+  test.each([
+    { note: "", says: "no connection: connect ECONNREFUSED 127.0.0.1:1" },
+    { note: "no address", says: "no connection: connect ECONNREFUSED 127.0.0.1:1 (no address)" },
+  ])("that there is no connection is told without the client's form around it: $says", ({ note, says }) => {
+    const message = `No connection established. Last error: Error: connect ECONNREFUSED 127.0.0.1:1. Resolution note: ${note}`;
+    expect(faultFromStatus({ code: GRPC_STATUS.UNAVAILABLE, message }, CALL).message).toBe(`cluster "edge-1": ${says}`);
+  });
+
   test("what the caller knows of the call is used", () => {
     expect(faultFromStatus({ code: GRPC_STATUS.NOT_FOUND, message: "" }, CALL).detail).toEqual({
       kind: "not-found",

@@ -21,9 +21,17 @@ interface ForeignStatus {
 
 /** The fault behind a status code, for peers that say no more. The peer's text is kept and the peer is named. */
 export function foreignFault(status: ForeignStatus, call: PeerCall): Fault {
-  const text = status.message === "" ? grpcStatusName(status.code) : status.message;
+  const text = status.message === "" ? grpcStatusName(status.code) : inPlainWords(status.message);
   const options: FaultOptions = { context: { peer: call.peer, grpcStatus: grpcStatusName(status.code) } };
   return new Fault(detailOf(status, call, text), `${call.peer}: ${text}`, options);
+}
+
+/** grpc-js wraps the reason for which it has no connection in parts of a form, most of them empty. */
+function inPlainWords(message: string): string {
+  const [, why, note] =
+    /^No connection established\. Last error: (?:Error: )?(.*?)\. Resolution note: ?(.*)$/s.exec(message) ?? [];
+  if (why === undefined) return message;
+  return `no connection: ${why}${note ? ` (${note})` : ""}`;
 }
 
 function detailOf(status: ForeignStatus, call: PeerCall, text: string): FaultDetail {

@@ -31,9 +31,25 @@ describe("a list's query", () => {
     expect(readBy(ROUTES.listPackages.query, query)).toMatchObject({ ok: false, error: [{ path }] });
   });
 
-  test("a number below its range is told its range", () => {
-    const error = [{ path: "$.limit", message: "-1 is out of range", fix: "use at least 0" }];
-    expect(readBy(ROUTES.listPackages.query, { limit: "-1" })).toEqual({ ok: false, error });
+  const digits = "write it in digits, such as 20";
+  const [least, most] = ["use at least 0", "use at most 4294967295"];
+  test.each([
+    { query: { limit: "-1" }, message: "-1 is out of range", fix: least },
+    { query: { limit: "9".repeat(18) }, message: "1000000000000000000 is out of range", fix: most },
+    { query: { limit: "1.5" }, message: '"1.5" is not a whole number', fix: digits },
+    { query: { limit: "ten" }, message: '"ten" is not a whole number', fix: digits },
+    { query: { limit: "" }, message: '"" is not a whole number', fix: digits },
+    { query: { limit: ["1", "2"] }, message: "is given twice", fix: "give it once" },
+    { query: { disabled: "maybe" }, message: '"maybe" is neither true nor false', fix: "write true or false" },
+    { query: { disabled: ["true", "true"] }, message: "is given twice", fix: "give it once" },
+  ])("says what was written and what to write: $query", ({ query, message, fix }) => {
+    const [member = ""] = Object.keys(query);
+    const error = [{ path: `$.${member}`, message, fix }];
+    expect(readBy(ROUTES.listPackages.query, query)).toEqual({ ok: false, error });
+  });
+
+  test("a zero with a sign is a zero", () => {
+    expect(readBy(ROUTES.listPackages.query, { limit: "-0" })).toEqual({ ok: true, value: { limit: 0 } });
   });
 });
 

@@ -1,6 +1,7 @@
 import type { Violation } from "@oaas/foundation";
-import { CLUSTER_NAME, COUNT_RANGE, type ClusterName, type WholeRange } from "@oaas/models";
+import { CLUSTER_NAME, COUNT_RANGE, type ClusterName, type Objection, type WholeRange } from "@oaas/models";
 import { z } from "zod";
+import { shown } from "./violations.ts";
 import { input, textOf, wholeNumber, type Meanings, type Rules } from "./fields.ts";
 
 /**
@@ -49,16 +50,32 @@ export function parameters<Shape extends z.ZodRawShape>(shape: Shape & Explained
   return input<Shape>(shape, QUERY_PARAMETERS as unknown as Meanings<Shape>, violationsOf);
 }
 
-/** A whole number in a query. One below zero is read too, to be refused by its range and not as a text. */
+/** A whole number in a query. One out of all bounds is read too, to be refused by its range. */
 export function queryWhole(range: WholeRange) {
-  const digits = (value: unknown): unknown =>
-    typeof value === "string" && /^(?:-[1-9]\d{0,15}|\d{1,16})$/.test(value) ? Number(value) : value;
+  const digits = (value: unknown, context: z.RefinementCtx): unknown => {
+    if (value === undefined) return undefined;
+    // Without the sign of -0.
+    if (typeof value === "string" && /^-?\d{1,300}$/.test(value)) return Number(value) + 0;
+    return refused(value, context, { message: "is not a whole number", fix: "write it in digits, such as 20" });
+  };
   return z.preprocess(digits, wholeNumber(range).optional());
+}
+
+/** What came in place of a single value of another form is told as it was written: in a query everything is a text. */
+function refused(value: unknown, context: z.RefinementCtx, { message, fix }: Objection): unknown {
+  if (Array.isArray(value))
+    context.addIssue({ code: "custom", message: "is given twice", params: { fix: "give it once" } });
+  else context.addIssue({ code: "custom", message: `${shown(value)} ${message}`, params: { fix } });
+  return z.NEVER;
 }
 
 /** A switch in a query: true or false. A name without a value is wrong, as it may be a slip, and one of them deletes. */
 export function queryFlag() {
-  const read = (value: unknown): unknown => (value === "true" ? true : value === "false" ? false : value);
+  const read = (value: unknown, context: z.RefinementCtx): unknown => {
+    if (value === undefined) return undefined;
+    if (value === "true" || value === "false") return value === "true";
+    return refused(value, context, { message: "is neither true nor false", fix: "write true or false" });
+  };
   return z.preprocess(read, z.boolean().optional());
 }
 

@@ -107,7 +107,8 @@ function formatFix(format: string): string {
   return format === "datetime" ? "write a time such as 2026-01-31T12:00:00Z" : "correct its form";
 }
 
-function shown(input: unknown): string {
+/** A value as it may be shown in a message: as JSON, and short however long it is. */
+export function shown(input: unknown): string {
   const written = typeof input === "bigint" ? String(input) : (JSON.stringify(input) ?? "nothing");
   return written.length > 40 ? `${written.slice(0, 39)}…` : written;
 }

@@ -53,8 +53,20 @@ function refused(message: string, fix: string): Result<never, readonly Violation
   return err([{ path: ROOT_PATH, message, fix }]);
 }
 
+/** What the parser has no words for that its user would know. */
+const OWN_WORDS: readonly { readonly about: RegExp; readonly message: string; readonly fix: string }[] = [
+  { about: /^Maximum call stack/, message: "is nested too deeply", fix: "nest it less" },
+  {
+    about: /^Excessive alias count/,
+    message: "grows beyond all bounds by its aliases",
+    fix: "write out what they stand for, or use fewer",
+  },
+];
+
 /** The parser's message is its first line; a picture of the place follows, which a log or a form cannot show. */
 function invalidYaml(message: string): Violation {
+  const own = OWN_WORDS.find(({ about }) => about.test(message));
+  if (own !== undefined) return { path: ROOT_PATH, message: own.message, fix: own.fix };
   const [line = ""] = message.split("\n", 1);
   return { path: ROOT_PATH, message: `is not valid YAML: ${line.replace(/:$/, "")}`, fix: "correct the text there" };
 }
