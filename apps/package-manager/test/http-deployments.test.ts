@@ -277,6 +277,17 @@ describe("a deployment over HTTP", () => {
     }
   });
 
+  test("under the other word too, and one that cannot be asked says why", async () => {
+    const body = { name: "nowhere", url: "http://127.0.0.1:1" };
+    expect((await pm.call("POST", "/api/v1/envs", { body })).status).toBe(201);
+    const read = await pm.call("GET", "/api/v1/envs/nowhere");
+    expect(read.json.health).toMatchObject({ status: "Unknown", error: expect.stringContaining("no connection") });
+    expect((await pm.call("GET", "/api/v1/envs/nowhere/health")).json).toEqual(read.json.health);
+    expect((await pm.call("DELETE", "/api/v1/envs/nowhere")).status).toBe(204);
+    expect((await pm.call("GET", "/api/v1/clusters/nowhere")).status).toBe(404);
+    expect((await pm.call("GET", "/api/v1/clusters/east")).json.health).not.toHaveProperty("error");
+  });
+
   test("a cluster is removed or deployed to, never both, whoever asks at the same time", async () => {
     const north = await ScriptedCrm.start({ name: "north" });
     try {

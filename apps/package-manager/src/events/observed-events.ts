@@ -37,8 +37,8 @@ export function observeEvents({ log, clock, view, readings, clusters }: Observed
         log.append({ topic, type: "changed", key: change.report.unitId, at: at(), object });
       }
     }),
-    readings.onReading(({ cluster, health }, before) => {
-      const object = { name: cluster, health: clusterHealthToWire(health) };
+    readings.onReading(({ cluster, health, error }, before) => {
+      const object = { name: cluster, health: clusterHealthToWire(health, error) };
       log.append({
         topic: "cluster",
         type: before === undefined ? "added" : "changed",

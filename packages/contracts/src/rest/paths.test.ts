@@ -52,6 +52,13 @@ test("no two routes share method and path, whatever their parameters are called"
   expect(places.filter((place, at) => places.indexOf(place) !== at)).toEqual([]);
 });
 
+test("everything under /clusters is under /envs too", () => {
+  const places = routes.map(({ method, path }) => `${method} ${path}`);
+  const under = (word: string): string[] =>
+    places.filter((place) => place.includes(`/${word}`)).map((place) => place.replace(`/${word}`, ""));
+  expect(under("envs")).toEqual(expect.arrayContaining(under("clusters")));
+});
+
 describe("aliases", () => {
   test.each(routes.filter((route) => route.aliasOf !== undefined))("$operationId answers as $aliasOf does", (route) => {
     const original = routes.find(({ operationId }) => operationId === route.aliasOf);

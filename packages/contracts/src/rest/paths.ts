@@ -466,6 +466,38 @@ const getClusterHealth = {
   faults: ["not-found"],
 } as const;
 
+const addCluster = {
+  method: "POST",
+  tag: "clusters",
+  summary: "Add a cluster while PM runs",
+  role: "admin",
+  since: "ours",
+  body: clusterRegistrationInput,
+  answer: { status: 201, description: "Kept in storage.", schema: clusterRegistrationView },
+  faults: ["already-exists"],
+  idempotent: true,
+} as const;
+
+const getCluster = {
+  method: "GET",
+  tag: "clusters",
+  summary: "How PM knows a cluster",
+  role: "viewer",
+  since: "ours",
+  answer: { status: 200, description: "Without its secrets.", schema: clusterRegistrationView },
+  faults: ["not-found"],
+} as const;
+
+const removeCluster = {
+  method: "DELETE",
+  tag: "clusters",
+  summary: "Forget a cluster; refused while deployments are in it",
+  role: "admin",
+  since: "ours",
+  answer: { status: 204, description: "Forgotten." },
+  faults: ["not-found", "failed-precondition"],
+} as const;
+
 const clusterRoutes = {
   listClusters: { ...listClusters, path: `${BASE}/clusters`, since: "seed" },
   listEnvs: { ...listClusters, path: `${BASE}/envs`, since: "upstream", aliasOf: "listClusters" },
@@ -478,38 +510,12 @@ const clusterRoutes = {
     since: "upstream",
     aliasOf: "getClusterHealth",
   },
-  addCluster: {
-    method: "POST",
-    path: `${BASE}/clusters`,
-    tag: "clusters",
-    summary: "Add a cluster while PM runs",
-    role: "admin",
-    since: "ours",
-    body: clusterRegistrationInput,
-    answer: { status: 201, description: "Kept in storage.", schema: clusterRegistrationView },
-    faults: ["already-exists"],
-    idempotent: true,
-  },
-  getCluster: {
-    method: "GET",
-    path: `${BASE}/clusters/{name}`,
-    tag: "clusters",
-    summary: "How PM knows a cluster",
-    role: "viewer",
-    since: "ours",
-    answer: { status: 200, description: "Without its secrets.", schema: clusterRegistrationView },
-    faults: ["not-found"],
-  },
-  removeCluster: {
-    method: "DELETE",
-    path: `${BASE}/clusters/{name}`,
-    tag: "clusters",
-    summary: "Forget a cluster; refused while deployments are in it",
-    role: "admin",
-    since: "ours",
-    answer: { status: 204, description: "Forgotten." },
-    faults: ["not-found", "failed-precondition"],
-  },
+  addCluster: { ...addCluster, path: `${BASE}/clusters` },
+  addEnv: { ...addCluster, path: `${BASE}/envs`, aliasOf: "addCluster" },
+  getCluster: { ...getCluster, path: `${BASE}/clusters/{name}` },
+  getEnv: { ...getCluster, path: `${BASE}/envs/{name}`, aliasOf: "getCluster" },
+  removeCluster: { ...removeCluster, path: `${BASE}/clusters/{name}` },
+  removeEnv: { ...removeCluster, path: `${BASE}/envs/{name}`, aliasOf: "removeCluster" },
 } as const satisfies Readonly<Record<string, Route>>;
 
 const catalogueRoutes = {

@@ -43,15 +43,17 @@ export function clusterHandlers(
   return {
     listClusters: async ({ call }) =>
       json(
-        (await directory.readings(call)).map(({ cluster, health }) => ({
+        (await directory.readings(call)).map(({ cluster, health, error }) => ({
           name: cluster,
-          health: clusterHealthToWire(health),
+          health: clusterHealthToWire(health, error),
         })),
       ),
     listClusterHealth: async ({ call }) =>
-      json((await directory.readings(call)).map(({ health }) => clusterHealthToWire(health))),
-    getClusterHealth: async ({ parameters, call }) =>
-      json(clusterHealthToWire((await directory.reading(entryOf(parameters).name, call)).health)),
+      json((await directory.readings(call)).map(({ health, error }) => clusterHealthToWire(health, error))),
+    getClusterHealth: async ({ parameters, call }) => {
+      const { health, error } = await directory.reading(entryOf(parameters).name, call);
+      return json(clusterHealthToWire(health, error));
+    },
     getCluster: async ({ parameters, call }) => {
       const entry = entryOf(parameters);
       return json(registrationToWire(entry, await directory.reading(entry.name, call)));
@@ -88,7 +90,10 @@ export function clusterHandlers(
   };
 }
 
-function registrationToWire(entry: ClusterEntry, { health }: HealthReading): z.output<typeof clusterRegistrationView> {
+function registrationToWire(
+  entry: ClusterEntry,
+  { health, error }: HealthReading,
+): z.output<typeof clusterRegistrationView> {
   return {
     name: entry.name,
     url: entry.url,
@@ -97,7 +102,7 @@ function registrationToWire(entry: ClusterEntry, { health }: HealthReading): z.o
     retry_attempts: entry.retryAttempts,
     tls: entry.tls,
     origin: entry.origin,
-    health: clusterHealthToWire(health),
+    health: clusterHealthToWire(health, error),
   };
 }
 

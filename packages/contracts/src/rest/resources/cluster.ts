@@ -61,6 +61,7 @@ export const clusterHealthView = view(
     node_count: z.int().nullable(),
     ready_nodes: z.int().nullable(),
     availability: z.number().nullable(),
+    error: z.string().optional(),
   },
   {
     cluster_name: "The cluster.",
@@ -70,11 +71,12 @@ export const clusterHealthView = view(
     node_count: "Its nodes.",
     ready_nodes: "Those of them that are ready.",
     availability: "How much of the time it is up, between 0 and 1; null when nobody knows.",
+    error: "Why it could not be asked the last time; absent when it could.",
   },
 );
 
-/** Writes a reading of health in the contract's JSON. */
-export function clusterHealthToWire(health: ClusterHealth): z.output<typeof clusterHealthView> {
+/** Writes a reading of health in the contract's JSON, with why there is no newer one. */
+export function clusterHealthToWire(health: ClusterHealth, error?: string): z.output<typeof clusterHealthView> {
   return {
     cluster_name: health.cluster,
     status: pascal(health.status),
@@ -83,6 +85,7 @@ export function clusterHealthToWire(health: ClusterHealth): z.output<typeof clus
     node_count: health.nodeCount ?? null,
     ready_nodes: health.readyNodes ?? null,
     availability: health.availability ?? null,
+    ...(error === undefined ? {} : { error }),
   };
 }
 
