@@ -173,6 +173,7 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     gateway: patientGateway(gateway, ambient),
     view,
     clock: ambient.clock,
+    classes: async () => (await registry.classes({})).items,
     ...(configured.value.defaultCluster === undefined ? {} : { defaultCluster: configured.value.defaultCluster }),
   });
 

@@ -236,6 +236,7 @@ export interface DeploymentStatus {
   readonly key: DeploymentKey;
   readonly condition: DeploymentCondition;
   readonly message?: string;
+  /** Of the wish in force, or the last there was. */
   readonly revision: number;
   readonly clusters: readonly ClusterDeploymentStatus[];
   readonly operation?: OperationStatus;

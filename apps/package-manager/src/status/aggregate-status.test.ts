@@ -125,6 +125,11 @@ describe("the state of a deployment", () => {
     if (message !== undefined) expect(status.message).toMatch(message);
   });
 
+  it("has the revision of the wish in force, not of one that was undone", () => {
+    const undone = recordOf({ a: {} }, { revision: 4, desired: { revision: 3, unitRevision: 5 } });
+    expect(aggregateStatus(key, undone, new Map(), undefined).revision).toBe(3);
+  });
+
   it("carries the operation, the promise, and when it was last heard of", () => {
     const operation = { id: "s1", kind: "deploy", state: "running", done: 1, total: 2 } as const;
     const observed = new Map([["a" as ClusterName, seen("a", "running")]]);

@@ -30,7 +30,7 @@ export function aggregateStatus(
     key,
     condition: conditionOf(record, wanted),
     message: messageOf(record, wanted),
-    revision: record.revision,
+    revision: record.desired?.revision ?? record.revision,
     clusters: parts.map(({ status }) => status).toSorted((a, b) => (a.cluster < b.cluster ? -1 : 1)),
     operation,
     achievedQuorumAvailability: record.summary.achievedQuorumAvailability,

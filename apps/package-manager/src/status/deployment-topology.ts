@@ -1,17 +1,24 @@
-import type { Topology, TopologyEdge, TopologyNode, TopologyNodeType } from "@oaas/models";
+import type { ClassDefinition, Topology, TopologyEdge, TopologyNode, TopologyNodeType } from "@oaas/models";
 import { qualifyClassKey } from "@oaas/models";
 import { placementsIn, type DeploymentRecord } from "../deployments/deployment-record.ts";
 import type { HealthReading } from "../ports.ts";
 
+/** What the graph is drawn from. */
+export interface Deployed {
+  readonly records: Iterable<DeploymentRecord>;
+  readonly readings: readonly HealthReading[];
+  /** Of all packages, by `package.Class`. */
+  readonly classes: readonly ClassDefinition[];
+}
+
 /** What is meant to run where: packages, their classes and functions, and the clusters they are in. */
-export function deploymentTopology(
-  records: Iterable<DeploymentRecord>,
-  readings: readonly HealthReading[],
-  at: string,
-): Topology {
+export function deploymentTopology({ records, readings, classes }: Deployed, at: string): Topology {
   const graph = new Graph();
+  const bound = new Map<string, readonly string[]>(
+    classes.map(({ key, bindings }) => [key, bindings.map(({ functionKey }) => functionKey)]),
+  );
   for (const { cluster, health } of readings) graph.node("environment", cluster, health.status, {});
-  for (const record of records) addDeployment(graph, record);
+  for (const record of records) addDeployment(graph, record, bound);
   return { ...graph.parts(), timestamp: at };
 }
 
@@ -43,14 +50,16 @@ export function mergedTopology(
   return { nodes, edges, timestamp: at };
 }
 
-function addDeployment(graph: Graph, record: DeploymentRecord): void {
+function addDeployment(graph: Graph, record: DeploymentRecord, bound: ReadonlyMap<string, readonly string[]>): void {
   const { deployment } = record;
   const { packageName, classKey, key } = deployment;
   const owner = graph.node("package", packageName, "healthy", {}, key);
   const status = healthOf(record);
-  const own = graph.node("class", qualifyClassKey(packageName, classKey), status, { package: packageName }, key);
+  const qualified = qualifyClassKey(packageName, classKey);
+  const own = graph.node("class", qualified, status, { package: packageName }, key);
   graph.edge(owner, own, "has");
-  for (const { functionKey } of deployment.functions) {
+  const listed = deployment.functions.map(({ functionKey }) => functionKey);
+  for (const functionKey of listed.length > 0 ? listed : (bound.get(qualified) ?? [])) {
     graph.edge(
       own,
       graph.node("function", `${packageName}/${functionKey}`, status, { function: functionKey }, key),

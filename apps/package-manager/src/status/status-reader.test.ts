@@ -1,6 +1,6 @@
 import { notFound, unavailable } from "@oaas/foundation";
 import { virtualAmbient } from "@oaas/foundation/virtual";
-import type { ClusterHealth, ClusterName, DeploymentKey, UnitId } from "@oaas/models";
+import type { ClassDefinition, ClusterHealth, ClusterName, DeploymentKey, UnitId } from "@oaas/models";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { DeploymentRecord } from "../deployments/deployment-record.ts";
@@ -15,6 +15,7 @@ function readerOver(
   clusters: Readonly<Record<string, readonly UnitReport[]>>,
   record?: DeploymentRecord,
   defaultCluster?: string,
+  classes: readonly ClassDefinition[] = [],
 ) {
   const { clock } = virtualAmbient(1);
   const view = new RuntimeView(clock);
@@ -47,6 +48,7 @@ function readerOver(
     clock,
     view,
     gateway,
+    classes: async () => classes,
     ...(defaultCluster === undefined ? {} : { defaultCluster: defaultCluster as ClusterName }),
     clusters: {
       list: () => [...world.keys()].map(entry),
@@ -228,6 +230,18 @@ describe("a deployment", () => {
     const { reader } = readerOver({});
     await expect(reader.status(key)).rejects.toMatchObject({ detail: { kind: "not-found" } });
     await expect(reader.explain(key)).rejects.toMatchObject({ detail: { kind: "not-found" } });
+  });
+
+  it("is drawn with the functions that its class binds, when it lists none of its own", async () => {
+    const bindings = ["Cart.add", "Cart.get", "Cart.add"].map((functionKey) => ({ functionKey }));
+    const plain = { ...record, deployment: { ...record.deployment, functions: [] } };
+    const { reader } = readerOver({ a: [] }, plain, undefined, [{ key: "shop.Cart", bindings } as never]);
+    const { nodes, edges } = await reader.topology("deployments");
+    expect(nodes.filter(({ nodeType }) => nodeType === "function").map(({ id }) => id)).toEqual([
+      "function::shop/Cart.add",
+      "function::shop/Cart.get",
+    ]);
+    expect(edges.filter(({ to }) => to.startsWith("function::"))).toHaveLength(2);
   });
 
   it("is drawn with its clusters; the live network names clusters that do not answer", async () => {

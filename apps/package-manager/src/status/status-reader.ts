@@ -1,5 +1,5 @@
 import { Fault, isFault, notFound, orAbort, timestamp, unavailable, type Clock } from "@oaas/foundation";
-import type { ClassRuntime, ClusterName, DeploymentKey, Topology, UnitId } from "@oaas/models";
+import type { ClassDefinition, ClassRuntime, ClusterName, DeploymentKey, Topology, UnitId } from "@oaas/models";
 import { pageOf } from "@oaas/storage";
 import { assertKnownCluster } from "../clusters/known-cluster.ts";
 import { placementsIn, type DeploymentRecord, type Placement } from "../deployments/deployment-record.ts";
@@ -36,6 +36,8 @@ export interface StatusReaderDeps {
   readonly gateway: ReadingGateway;
   readonly view: RuntimeView;
   readonly clock: Clock;
+  /** The classes of all packages, by `package.Class`. */
+  readonly classes: () => Promise<readonly ClassDefinition[]>;
   /** Whose answer counts when several have one. */
   readonly defaultCluster?: ClusterName;
 }
@@ -112,7 +114,10 @@ export class ClusterStatusReader implements StatusReader {
   async topology(source: "deployments" | "zenoh"): Promise<Topology> {
     const { clusters, deployments, gateway, clock } = this.#deps;
     const at = timestamp(clock.now());
-    if (source === "deployments") return deploymentTopology(deployments.all(), await clusters.readings(), at);
+    if (source === "deployments") {
+      const [readings, classes] = await Promise.all([clusters.readings(), this.#deps.classes()]);
+      return deploymentTopology({ records: deployments.all(), readings, classes }, at);
+    }
     const parts = await Promise.all(
       clusters.list().map(async ({ name }) => ({
         cluster: name,

@@ -84,7 +84,7 @@ export const deploymentStatusView = view(
     key: "The key of the deployment.",
     condition: "The worst of its clusters.",
     message: "The same in a sentence.",
-    revision: "Of the wish.",
+    revision: "Of the wish in force; the history may have newer ones, that were undone.",
     clusters: "How each unit is.",
     operation: "What is being carried out, or was last.",
     achieved_quorum_availability: "What the plan in force reaches.",
