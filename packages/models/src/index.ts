@@ -35,6 +35,7 @@ export { IMAGE_REFERENCE, parseImageReference, type ImageReference } from "./ima
 export { ENDPOINT_URL, FILE_PATH, MODULE_URL } from "./address.ts";
 export { COUNT_RANGE, NODE_ID_RANGE, PORT_RANGE, UNIT_INTERVAL, type WholeRange } from "./limits.ts";
 export type { Package, PackageMetadata } from "./package.ts";
+export { checkPackage, type PackageOutline } from "./package-rules.ts";
 export {
   AccessModifier,
   ConsistencyModel,

@@ -6,6 +6,46 @@ import { planRequestInput } from "./resources/plan.ts";
 import { readBy } from "./violations.ts";
 import { documentFromYaml } from "./yaml-document.ts";
 
+test("rules across the fields of a package are heard together with those of single fields, in JSON and YAML", () => {
+  const wrong = {
+    name: "shop",
+    version: [],
+    classes: [
+      { key: "Cart", function_bindings: [{ name: "add", function_key: "Cart.nope", access_modifier: "PUBLIC" }, "x"] },
+      { key: "Cart" },
+      {},
+    ],
+    functions: [{ key: "Cart.add" }, { key: "Cart.add" }, null],
+    dependencies: ["base", 7, "base"],
+    deployments: [{ key: "d", class_key: "Basket", package_name: "other", functions: [{ function_key: "f" }] }],
+  };
+  const across = [
+    "$.classes[1].key",
+    "$.functions[1].key",
+    "$.dependencies[2]",
+    "$.classes[0].function_bindings[0].function_key",
+    "$.deployments[0].package_name",
+    "$.deployments[0].class_key",
+    "$.deployments[0].functions[0].function_key",
+  ];
+  const yaml = documentFromYaml(JSON.stringify(wrong));
+  for (const document of [wrong, yaml.ok ? yaml.value : undefined]) {
+    const read = packageFromWire(document);
+    const paths = read.ok ? [] : read.error.map(({ path }) => path);
+    expect(paths).toContain("$.version");
+    expect(paths.slice(-across.length)).toEqual(across);
+  }
+});
+
+test("whatever was sent in place of a package: it is read, or told why not", () => {
+  fc.assert(
+    fc.property(fc.json(), (text) => {
+      const read = packageFromWire(JSON.parse(text));
+      return read.ok || read.error.length > 0;
+    }),
+  );
+});
+
 describe("everything is said at once", () => {
   const read = packageFromWire({
     name: "my shop",
@@ -55,6 +95,8 @@ describe("everything is said at once", () => {
     ["$.classes[0].key", "is not a class key", "no dot"],
     ["$.classes[0].function_bindings[0].access_modifier", "is missing", "use PUBLIC, INTERNAL or PRIVATE"],
     ["$.classes[1]", "is a text", "write an object"],
+    ["$.classes[0].function_bindings[0].function_key", 'has no function "Counter.add"', 'use "f"'],
+    ["$.deployments[0].class_key", 'has no class "C"', 'use "a.b", "Ok"'],
     ["$.classes[2].state_spec.consistency_model", "known values", "NONE, READ_YOUR_WRITE, BOUNDED_STALENESS or STRONG"],
     ["$.classes[2].state_spec.persistent", "is a text", "true or false"],
     ["$.functions[0].provision_config.container_image", "is not a container image", "registry/name:tag"],
@@ -79,7 +121,7 @@ describe("everything is said at once", () => {
   });
 
   test("and nothing else", () => {
-    expect(violations).toHaveLength(24);
+    expect(violations).toHaveLength(26);
   });
 });
 

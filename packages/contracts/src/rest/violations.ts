@@ -19,7 +19,21 @@ export function readBy<Schema extends z.ZodType>(
   const quick = quickReaderOf(schema)(value);
   if (quick !== REFUSED) return ok(quick as z.output<Schema>);
   const read = schema.safeParse(value, { reportInput: true });
-  return read.success ? ok(read.data) : err(violationsFromZod(read.error));
+  if (read.success) return ok(read.data);
+  return err([...violationsFromZod(read.error), ...(acrossFields.get(schema)?.(value) ?? [])]);
+}
+
+const acrossFields = new WeakMap<z.ZodType, DocumentRules>();
+
+/** What is wrong with a document as a whole, whatever state its single fields are in. */
+type DocumentRules = (document: unknown) => readonly Violation[];
+
+/**
+ * Lets the rules across the fields of a document be heard when single fields are wrong: whoever corrects it wants to hear everything at
+ * once. A document whose fields are right is judged by whoever takes it.
+ */
+export function alsoJudged(schema: z.ZodType, rules: DocumentRules): void {
+  acrossFields.set(schema, rules);
 }
 
 /** Every issue of a failed reading as a violation with its path and its fix. */

@@ -1,11 +1,19 @@
 import type { Result, Violation } from "@oaas/foundation";
-import { DeploymentCondition, PACKAGE_NAME, type Package, type PackageMetadata, type PackageName } from "@oaas/models";
+import {
+  checkPackage,
+  DeploymentCondition,
+  PACKAGE_NAME,
+  type Package,
+  type PackageMetadata,
+  type PackageName,
+} from "@oaas/models";
 import { z } from "zod";
 import { flag, input, instant, listOf, optional, present, text, textOf, view, withDefault } from "../fields.ts";
-import { readBy } from "../violations.ts";
+import { alsoJudged, readBy } from "../violations.ts";
 import { classDeploymentInput, classDeploymentToWire, classDeploymentView } from "./class-deployment.ts";
 import { classInput, classToWire, classView } from "./class.ts";
 import { functionInput, functionToWire, functionView } from "./function.ts";
+import { packageOutline } from "./package-outline.ts";
 
 const METADATA = {
   author: "Who wrote it.",
@@ -72,6 +80,7 @@ export const packageInput = input(
     disabled: wire.disabled,
   }),
 );
+alsoJudged(packageInput, (document) => checkPackage(packageOutline(document)));
 
 /** A package's metadata as it is sent. */
 export const packageMetadataView = view(
