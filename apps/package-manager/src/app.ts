@@ -27,6 +27,8 @@ import { VERSION } from "./version.ts";
 export interface AppPorts extends PlatformPorts {
   /** The tokens as they are now; undefined when none are configured. */
   readonly tokens: () => TokenTable | undefined;
+  /** What somebody should see to around it, in sentences. */
+  readonly warnings?: () => readonly string[];
   readonly fetchJson: (url: string) => Promise<unknown>;
   readonly metricsText: () => Promise<string>;
   readonly metricsType: string;
@@ -119,7 +121,7 @@ function httpServer(
         version: VERSION,
         clock: ambient.clock,
         storage: () => store.revision(),
-        warnings: () => [...edge.warnings, ...platform.warnings()],
+        warnings: () => [...edge.warnings, ...(ports.warnings?.() ?? []), ...platform.warnings()],
         checks: () =>
           Object.fromEntries(Object.entries(platform.troubles()).map(([name, fault]) => [name, fault?.message])),
         metrics: servesMetrics(config) ? ports.metricsText : noMetrics,

@@ -29,12 +29,13 @@ export function packageManager(open: typeof openStore) {
       return supervisor;
     }
     const { tokensFile } = config.auth;
-    const tokens = tokensFile === undefined ? () => undefined : followTokens(tokensFile, ambient.clock, log);
+    const tokens = tokensFile === undefined ? undefined : followTokens(tokensFile, ambient.clock, log);
     const store = open(config, ambient, log);
     const app = await startApp(config, {
       ambient,
       store,
-      tokens,
+      tokens: () => tokens?.current(),
+      warnings: () => [tokens?.warning()].filter((warning) => warning !== undefined),
       fetchJson,
       logger: log,
       meter,

@@ -317,7 +317,9 @@ describe("with credentials", () => {
 
   test("without them nothing but health is readable; roles may do what they may", async () => {
     expect((await as(undefined, "GET", "/health")).status).toBe(200);
-    expect((await as(undefined, "GET", "/api/v1/packages")).status).toBe(401);
+    const stranger = await as(undefined, "GET", "/api/v1/packages");
+    expect(stranger.status).toBe(401);
+    expect(stranger.headers.get("www-authenticate")).toBe('Bearer realm="oaas"');
     expect((await as(undefined, "GET", "/metrics")).status).toBe(401);
     expect((await as("wrong", "GET", "/api/v1/packages")).status).toBe(401);
     expect((await as("viewer", "GET", "/api/v1/packages")).status).toBe(200);

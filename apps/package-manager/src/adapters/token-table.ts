@@ -1,27 +1,56 @@
 import { invalidArgument, type Clock } from "@oaas/foundation";
 import type { Logger } from "@oaas/observability";
 import { readTokens, type TokenTable } from "../access/token-file.ts";
-import { FollowedFiles, realSecretFiles } from "./crm/secret-files.ts";
+import { FollowedFiles, realSecretFiles, type SecretFiles } from "./crm/secret-files.ts";
+
+/** The tokens of a file that may change while we run. */
+export interface FollowedTokens {
+  /** Those in force. */
+  current(): TokenTable;
+  /** Why these are not the file's newest, in a sentence; undefined when they are. */
+  warning(): string | undefined;
+}
 
 /**
- * The tokens of a file, read again when it changes. Throws when it is wrong at the start; a change that makes it wrong is logged,
- * and what was read last stays in force.
+ * Reads the tokens of a file, and again when it changes. Throws when it is wrong at the start; a change that makes it wrong, or takes it away,
+ * is logged, and what was read last stays in force.
  */
-export function followTokens(file: string, clock: Clock, logger: Logger): () => TokenTable {
-  const followed = new FollowedFiles(realSecretFiles, clock, [file]);
+export function followTokens(
+  file: string,
+  clock: Clock,
+  logger: Logger,
+  files: SecretFiles = realSecretFiles,
+): FollowedTokens {
+  const followed = new FollowedFiles(files, clock, [file]);
   let text: string | undefined;
   let table: TokenTable | undefined;
+  let wrong: string | undefined;
+  let gone: string | undefined;
   const current = (): TokenTable => {
     const [now = ""] = followed.texts();
+    if (gone !== followed.trouble?.message) {
+      gone = followed.trouble?.message;
+      if (gone !== undefined) logger.error("the token file cannot be read any more", { file, fault: followed.trouble });
+    }
     if (table && now === text) return table;
     const isFirst = text === undefined;
     text = now;
     const read = readTokens(now);
-    if (read.ok) table = read.value;
-    else if (isFirst || !table) throw invalidArgument(`the token file ${file}`, read.error);
-    else logger.error("the token file is wrong and was not taken over", { file, violations: read.error });
+    wrong = undefined;
+    if (read.ok) return (table = read.value);
+    const fault = invalidArgument(`the token file ${file}`, read.error);
+    if (isFirst || !table) throw fault;
+    wrong = fault.message;
+    logger.error("the token file is wrong and was not taken over", { file, violations: read.error });
     return table;
   };
   current();
-  return current;
+  return {
+    current,
+    warning: () => {
+      current();
+      const why = gone ?? wrong;
+      return why && `the tokens in force are those from before a change of their file: ${why}`;
+    },
+  };
 }

@@ -3,6 +3,9 @@ import { faultToProblem, HEADERS, PROBLEM_TYPE, retryAfterOf, type HttpRefusal }
 import type { HttpReply } from "./handler.ts";
 import { RefusedRequest } from "./read-request.ts";
 
+/** Every 401 must say how to get in (RFC 9110, 11.6.1). */
+const WAYS_IN = { "www-authenticate": 'Bearer realm="oaas"' };
+
 /** What a thrown thing is answered with: the only place where a fault becomes an answer. */
 export function refusalReply(
   thrown: unknown,
@@ -18,6 +21,7 @@ export function refusalReply(
       status: problem.status,
       content: { type: PROBLEM_TYPE, text: JSON.stringify(problem) },
       ...(retryAfter === undefined ? {} : { headers: { [HEADERS.retryAfter]: retryAfter } }),
+      ...(problem.status === 401 ? { headers: WAYS_IN } : {}),
     },
   };
 }

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
-import { failedPrecondition, type Clock } from "@oaas/foundation";
+import { failedPrecondition, Fault, type Clock } from "@oaas/foundation";
 
 /** Files that may be replaced while we run: certificates, keys, tokens. */
 export interface SecretFiles {
@@ -44,6 +44,7 @@ export class FollowedFiles {
   readonly #paths: readonly string[];
   #read: { readonly texts: readonly string[]; readonly stamp: string } | undefined;
   #lookedAtMs = 0;
+  #trouble: Fault | undefined;
 
   constructor(files: SecretFiles, clock: Clock, paths: readonly string[]) {
     this.#files = files;
@@ -56,11 +57,18 @@ export class FollowedFiles {
     const now = this.#clock.monotonic();
     if (this.#read !== undefined && now - this.#lookedAtMs < LOOK_EVERY_MS) return this.#read.texts;
     this.#lookedAtMs = now;
+    this.#trouble = undefined;
     try {
       if (this.#read?.stamp !== this.#files.stamp(this.#paths)) this.#read = this.#files.read(this.#paths);
     } catch (thrown) {
       if (this.#read === undefined) throw thrown;
+      this.#trouble = Fault.from(thrown);
     }
     return (this.#read as { readonly texts: readonly string[] }).texts;
+  }
+
+  /** Why the newest could not be read when it was last looked for; undefined when it was. */
+  get trouble(): Fault | undefined {
+    return this.#trouble;
   }
 }
