@@ -28,21 +28,17 @@ interface Envelope {
   readonly d: unknown;
 }
 
-/** A record as JSON, without what a collection keeps with it. */
+/** A record as it is stored where no index leads to it. */
 export type RecordText = Brand<string, "RecordText">;
 
 export function recordText<T>(codec: Codec<T>, record: T): RecordText {
-  return JSON.stringify(codec.encode === undefined ? record : codec.encode(record)) as RecordText;
+  const d = codec.encode === undefined ? record : codec.encode(record);
+  return JSON.stringify({ v: codec.version, d } satisfies Envelope) as RecordText;
 }
 
 /** The text that is stored. Index keys are kept with it, so that they are found again whatever the index is by then. */
-export function storedText(
-  { version }: { readonly version: number },
-  text: RecordText,
-  indexKeys: readonly string[],
-): string {
-  const i = indexKeys.length === 0 ? "" : `"i":${JSON.stringify(indexKeys)},`;
-  return `{"v":${version},${i}"d":${text}}`;
+export function storedText(text: RecordText, indexKeys: readonly string[]): string {
+  return indexKeys.length === 0 ? text : `{"i":${JSON.stringify(indexKeys)},${text.slice(1)}`;
 }
 
 /** Reads what was stored; OAAS_STORE_VALUE_INVALID when that is impossible. */

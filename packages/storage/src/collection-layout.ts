@@ -44,11 +44,11 @@ export class CollectionLayout {
 
   /** Every index key of a record, sorted, without repetition. */
   indexKeys<T>(indexes: Indexes<T>, id: string, record: T): string[] {
-    const keys = new Set<string>();
-    for (const [index, valuesOf] of Object.entries(indexes)) {
-      const values = valuesOf(record) ?? [];
-      for (const value of typeof values === "string" ? [values] : values) keys.add(this.indexKey(index, value, id));
+    const keys: string[] = [];
+    for (const index in indexes) {
+      const values = indexes[index]?.(record) ?? [];
+      for (const value of typeof values === "string" ? [values] : values) keys.push(this.indexKey(index, value, id));
     }
-    return [...keys].sort((a, b) => (a < b ? -1 : 1));
+    return keys.length < 2 ? keys : [...new Set(keys)].sort((a, b) => (a < b ? -1 : 1));
   }
 }

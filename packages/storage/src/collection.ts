@@ -111,7 +111,7 @@ export class Collection<T, I extends Indexes<T> = Indexes<T>> {
     }
   }
 
-  /** The record as JSON: for a record that goes into several collections of one codec, so that it is written down once. */
+  /** The record as JSON: for a record that goes into several collections of one codec, so that it is written down and kept once. */
   textOf(record: T): RecordText {
     return recordText(this.#definition.codec, record);
   }
@@ -250,12 +250,14 @@ export class Collection<T, I extends Indexes<T> = Indexes<T>> {
   ): Transaction {
     const lease = how.lease === undefined ? {} : { lease: how.lease };
     const indexKeys = this.#indexKeys(id, record);
-    const value = storedText(this.#definition.codec, how.text ?? this.textOf(record), indexKeys);
+    const value = storedText(how.text ?? this.textOf(record), indexKeys);
     if (this.#definition.keepWritten) this.#reader.expect(how.condition.key, { value, record, indexKeys });
+    const put = { op: "put", key: how.condition.key, value, ...lease } as const;
+    if (indexKeys.length === 0 && how.old.length === 0) return { conditions: [how.condition], writes: [put] };
     return {
       conditions: [how.condition],
       writes: [
-        { op: "put", key: how.condition.key, value, ...lease },
+        put,
         ...indexKeys
           .filter((key) => !how.old.includes(key))
           .map((key) => ({ op: "put", key, value: "", ...lease }) as const),

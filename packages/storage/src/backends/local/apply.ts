@@ -30,14 +30,7 @@ export function applyTransaction(
 function applyWrite(table: Table, write: Write, revision: number, events: ChangeEvent[]): void {
   if (write.op === "put") {
     const previous = table.get(write.key);
-    const entry: Entry = Object.freeze({
-      key: write.key,
-      value: write.value,
-      createRevision: previous?.createRevision ?? revision,
-      modRevision: revision,
-      version: (previous?.version ?? 0) + 1,
-      ...(write.lease === undefined ? {} : { lease: write.lease }),
-    });
+    const entry = Object.freeze(entryOf(write, revision, previous));
     table.put(entry, previous === undefined);
     events.push(previous === undefined ? { type: "put", entry } : { type: "put", entry, previous });
     return;
@@ -46,6 +39,18 @@ function applyWrite(table: Table, write: Write, revision: number, events: Change
     table.delete(previous.key);
     events.push({ type: "delete", key: previous.key, revision, previous });
   }
+}
+
+function entryOf(
+  { key, value, lease }: Extract<Write, { op: "put" }>,
+  modRevision: number,
+  previous: Entry | undefined,
+): Entry {
+  const createRevision = previous?.createRevision ?? modRevision;
+  const version = (previous?.version ?? 0) + 1;
+  return lease === undefined
+    ? { key, value, createRevision, modRevision, version }
+    : { key, value, createRevision, modRevision, version, lease };
 }
 
 function doomed(table: Table, write: Exclude<Write, { op: "put" }>): Entry[] {

@@ -61,8 +61,12 @@ export class LocalHandle implements KeyValueStore {
     return readRange(this.#engine(options), query);
   }
 
-  async commit(transaction: Transaction, options?: CallOptions): Promise<Committed> {
-    return this.#engine(options).commit(transaction);
+  commit(transaction: Transaction, options?: CallOptions): Promise<Committed> {
+    try {
+      return this.#engine(options).commit(transaction);
+    } catch (thrown) {
+      return Promise.reject(thrown);
+    }
   }
 
   watch(query: WatchQuery): AsyncIterable<WatchBatch> {
