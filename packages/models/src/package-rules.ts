@@ -35,20 +35,28 @@ export function checkPackage(outline: PackageOutline): readonly Violation[] {
     ...repeated(outline.functions, "functions", "key", ({ key }) => key),
     ...repeated(outline.deployments, "deployments", "key", ({ key }) => key),
     ...repeated(outline.dependencies, "dependencies", undefined, (name) => name),
-    ...outline.classes.flatMap((each, index) =>
-      violationsUnder(pathOf(ROOT_PATH, "classes", index), checkClass(each, functionKeys)),
-    ),
-    ...outline.deployments.flatMap((each, index) =>
-      violationsUnder(pathOf(ROOT_PATH, "deployments", index), checkEmbedded(each, outline, functionKeys)),
-    ),
+    ...within(outline.classes, "classes", (each) => checkClass(each, functionKeys)),
+    ...within(outline.deployments, "deployments", (each) => checkEmbedded(each, outline, functionKeys)),
   ];
 }
 
-function keysIn(items: readonly { readonly key?: string }[]): ReadonlySet<string> {
-  return new Set(items.flatMap(({ key }) => key ?? []));
+/** What is wrong with the items of a list, each at its place. */
+function within<T>(items: readonly T[], list: string, check: (item: T) => readonly Violation[]): readonly Violation[] {
+  return items.flatMap<Violation>((item, index) => {
+    const found = check(item);
+    return found.length === 0 ? NONE : violationsUnder(pathOf(ROOT_PATH, list, index), found);
+  });
 }
 
-function checkClass({ bindings }: ClassOutline, functionKeys: ReadonlySet<string>): Violation[] {
+const NONE: readonly never[] = [];
+
+function keysIn(items: readonly { readonly key?: string }[]): ReadonlySet<string> {
+  const keys = new Set<string>();
+  for (const { key } of items) if (key !== undefined) keys.add(key);
+  return keys;
+}
+
+function checkClass({ bindings }: ClassOutline, functionKeys: ReadonlySet<string>): readonly Violation[] {
   return [
     ...repeated(bindings, "function_bindings", "name", ({ name }) => name),
     ...bindings.flatMap(({ functionKey }, index) =>
@@ -61,7 +69,7 @@ function checkEmbedded(
   { packageName, classKey, functions }: DeploymentOutline,
   { name, classes }: PackageOutline,
   functionKeys: ReadonlySet<string>,
-): Violation[] {
+): readonly Violation[] {
   return [
     ...(packageName === undefined || name === undefined || packageName === name
       ? []
@@ -85,8 +93,8 @@ function repeated<T>(
   list: string,
   member: string | undefined,
   keyOf: (item: T) => string | undefined,
-): Violation[] {
-  if (items.length < 2) return [];
+): readonly Violation[] {
+  if (items.length < 2) return NONE;
   const firstAt = new Map<string, number>();
   return items.flatMap((item, index) => {
     const key = keyOf(item);
@@ -113,8 +121,8 @@ function unlessKnown(
   key: string | undefined,
   known: ReadonlySet<string>,
   ...place: readonly (string | number)[]
-): Violation[] {
-  if (key === undefined || known.has(key)) return [];
+): readonly Violation[] {
+  if (key === undefined || known.has(key)) return NONE;
   const some = [...known].slice(0, SHOWN).map((each) => `"${each}"`);
   const rest = known.size > SHOWN ? ` and ${known.size - SHOWN} more` : "";
   return [

@@ -66,7 +66,8 @@ function loggableMembers(members: object, deeper: (part: unknown) => unknown): R
   for (let index = 0; index < shown; index += 1) {
     const key = keys[index] as string;
     const part = (members as Readonly<Record<string, unknown>>)[key];
-    if (part !== undefined) put(plain, key, isSecretKey(key) ? HIDDEN : deeper(part));
+    if (part === undefined) continue;
+    put(plain, key, isSecretKey(key) ? HIDDEN : typeof part === "string" ? shortText(part) : deeper(part));
   }
   if (keys.length > MAX_ITEMS) plain["..."] = `[${keys.length - MAX_ITEMS} more]`;
   return plain;

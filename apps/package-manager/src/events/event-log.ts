@@ -14,15 +14,17 @@ export type NewEvent = Omit<FeedEvent, "id"> & {
 
 /** An event in the log. */
 export class LoggedEvent {
-  readonly sequence: number;
-  readonly #id: Omit<EventPosition, "sequence">;
+  readonly #position: EventPosition;
   #news: NewEvent;
   #told: FeedEvent | undefined;
 
-  constructor(news: NewEvent, { sequence, ...id }: EventPosition) {
-    this.sequence = sequence;
-    this.#id = id;
+  constructor(news: NewEvent, position: EventPosition) {
+    this.#position = position;
     this.#news = news;
+  }
+
+  get sequence(): number {
+    return this.#position.sequence;
   }
 
   get revision(): number | undefined {
@@ -44,7 +46,7 @@ export class LoggedEvent {
   get event(): FeedEvent {
     if (this.#told === undefined) {
       const { revision, bytes, objectOf, ...event } = this.#news;
-      const id = formatEventId({ ...this.#id, sequence: this.sequence });
+      const id = formatEventId(this.#position);
       this.#told = { id, ...event, ...(objectOf === undefined ? {} : { object: objectOf() }) };
       // What the object was made of is not kept beside it.
       this.#news = { ...event, ...(revision === undefined ? {} : { revision }), bytes: bytes ?? DEFAULT_BYTES };

@@ -48,9 +48,8 @@ export function packageContent(definition: Package): object {
 
 /** Whether two packages are the same, whenever they were written. */
 export function isSameContent(a: Package, b: Package): boolean {
-  const { metadata: ofA, ...restOfA } = a;
-  const { metadata: ofB, ...restOfB } = b;
-  return equalJson(withoutTimes(ofA), withoutTimes(ofB)) && equalJson(restOfA, restOfB);
+  const { createdAt, updatedAt } = a.metadata;
+  return equalJson(a, { ...b, metadata: { ...b.metadata, createdAt, updatedAt } });
 }
 
 /** A revision as its history tells it. The digest stands for the content: the same for the same package, whenever it was written. */

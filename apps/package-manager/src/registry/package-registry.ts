@@ -143,7 +143,7 @@ export class PackageRegistry implements Registry {
     { ifVersion, applyDeployments }: Versioned & { readonly applyDeployments?: boolean } = {},
   ): Promise<Acknowledgement> {
     assertNamed(input, name);
-    const written = await this.#write(input, call, async () => this.#current(name, ifVersion));
+    const written = await this.#write(input, call, () => this.#current(name, ifVersion));
     return this.#scheduled(written, call, applyDeployments);
   }
 
@@ -171,7 +171,7 @@ export class PackageRegistry implements Registry {
   ): Promise<Acknowledgement> {
     const earlier = await this.revision(name, revision);
     const reason = call.reason ?? `rolled back to revision ${revision}`;
-    const { ack } = await this.#write(earlier.package, { ...call, reason }, async () => this.#current(name, ifVersion));
+    const { ack } = await this.#write(earlier.package, { ...call, reason }, () => this.#current(name, ifVersion));
     return ack;
   }
 
@@ -255,7 +255,7 @@ export class PackageRegistry implements Registry {
   async #write(
     input: Package,
     call: Call,
-    before: () => Promise<Stored<PackageRecord>> | undefined,
+    before: () => Awaitable<Stored<PackageRecord> | undefined>,
   ): Promise<{ readonly ack: Acknowledgement; readonly record: PackageRecord }> {
     const violations = checkPackage(input);
     return decided(async () => {
@@ -371,16 +371,18 @@ export class PackageRegistry implements Registry {
     return { ...ack, message: refused.length === 0 ? scheduled : `${scheduled}; not scheduled: ${refused.join("; ")}` };
   }
 
-  async #stored(name: PackageName): Promise<Stored<PackageRecord>> {
-    const stored = await this.#packages.get(name);
-    if (!stored) throw notFound("package", name);
-    return stored;
+  #stored(name: PackageName): Awaitable<Stored<PackageRecord>> {
+    return onceThere(this.#packages.find(name), (stored) => {
+      if (!stored) throw notFound("package", name);
+      return stored;
+    });
   }
 
-  async #current(name: PackageName, ifVersion: number | undefined): Promise<Stored<PackageRecord>> {
-    const stored = await this.#stored(name);
-    if (ifVersion !== undefined) assertVersion(stored, ifVersion);
-    return stored;
+  #current(name: PackageName, ifVersion: number | undefined): Awaitable<Stored<PackageRecord>> {
+    return onceThere(this.#stored(name), (stored) => {
+      if (ifVersion !== undefined) assertVersion(stored, ifVersion);
+      return stored;
+    });
   }
 }
 
