@@ -4,7 +4,7 @@ import { ensureCorrelationId } from "@oaas/observability";
 import { cannotListen, HealthBoard, listenOnePort, reflectionServices, RpcServer, type OnePort } from "@oaas/rpc";
 import { auditToLog, type AuditTrail } from "./access/audit.ts";
 import { bearerAuthenticator, everybodyIn, type Authenticator } from "./access/authenticator.ts";
-import { assertRole } from "./access/caller.ts";
+import { assertRole, type Caller } from "./access/caller.ts";
 import { OidcCallers } from "./access/oidc.ts";
 import { RateLimiter } from "./access/rate-limit.ts";
 import type { TokenTable } from "./access/token-file.ts";
@@ -55,7 +55,12 @@ export async function startApp(config: PmConfig, ports: AppPorts): Promise<Runni
     ports.context.run({}, () => void ports.ambient.timers.after(0, work)),
   );
   const warnings = warningsOf(config);
-  const http = httpServer(config, ports, platform, { authenticate, audit, warnings });
+  const rates = new RateLimiter(
+    { perSecond: config.server.callerRate, burst: config.server.callerBurst },
+    ports.ambient.clock,
+  );
+  const edge: Edge = { authenticate, audit, admit: ({ name }) => rates.admit(name) };
+  const http = httpServer(config, ports, platform, { ...edge, warnings });
   const host = listenHost(config);
   let metrics: MetricsDoor | undefined;
   try {
@@ -63,7 +68,7 @@ export async function startApp(config: PmConfig, ports: AppPorts): Promise<Runni
       throw cannotListen(host, config.server.port, thrown);
     });
     metrics = await metricsDoor(config, ports);
-    const grpc = await grpcDoor(config, ports, platform, { authenticate, audit });
+    const grpc = await grpcDoor(config, ports, platform, edge);
     let closing: Promise<void> | undefined;
     return {
       host,
@@ -88,8 +93,11 @@ export async function startApp(config: PmConfig, ports: AppPorts): Promise<Runni
   }
 }
 
+/** What every way in shares. */
 interface Edge {
   readonly authenticate: Authenticator;
+  /** Throws when a caller asks too often, by whatever way. */
+  readonly admit: (caller: Caller) => void;
   readonly audit: AuditTrail;
 }
 
@@ -100,17 +108,12 @@ function httpServer(
   edge: Edge & { readonly warnings: readonly string[] },
 ): HttpServer {
   const { ambient, store } = ports;
-  const rates = new RateLimiter(
-    { perSecond: config.server.callerRate, burst: config.server.callerBurst },
-    ambient.clock,
-  );
   return new HttpServer({
     pipeline: new Pipeline({
       ...ports,
       ...edge,
       idempotency: new Idempotency(store, ambient),
       authorize: assertRole,
-      admit: ({ name }) => rates.admit(name),
     }),
     handlers: {
       ...packageHandlers(platform.registry),

@@ -1,13 +1,15 @@
 import { createHash } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
-import { ClassRuntimeSummarySchema, OPackageSchema, PackageService } from "@oaas/contracts/grpc";
+import { ClassRuntimeSummarySchema, OClassSchema, OPackageSchema, PackageService } from "@oaas/contracts/grpc";
 import { realAmbient } from "@oaas/foundation/real";
+import { createRecordingLogger } from "@oaas/observability/testing";
 import { RpcChannel, type RpcClient } from "@oaas/rpc";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ScriptedCrm } from "./fakes/scripted-crm.ts";
 import { startPm, type PmUnderTest } from "./running-pm.ts";
 
 const hash = (token: string): string => createHash("sha256").update(token).digest("hex");
+const recorded = createRecordingLogger();
 let crm: ScriptedCrm;
 let pm: PmUnderTest;
 const channels: RpcChannel[] = [];
@@ -18,6 +20,7 @@ beforeAll(async () => {
     clusters: { east: crm.url },
     tokens: `ann:deployer:${hash("ann")}\nvic:viewer:${hash("vic")}`,
     env: { GRPC_PORT: "0", SERVER_HOST: "127.0.0.1" },
+    logger: recorded.log,
   });
 });
 afterAll(async () => {
@@ -26,10 +29,10 @@ afterAll(async () => {
   await crm.close();
 });
 
-function as(token: string | undefined): RpcClient<typeof PackageService> {
+function as(token: string | undefined, at = pm): RpcClient<typeof PackageService> {
   const channel = new RpcChannel({
     name: "pm",
-    address: `127.0.0.1:${pm.app.grpcPort}`,
+    address: `127.0.0.1:${at.app.grpcPort}`,
     clock: realAmbient.clock,
     token: () => token,
   });
@@ -74,6 +77,54 @@ describe("PackageService", () => {
     await expect(ann.deletePackage({ name: "shop" })).rejects.toMatchObject({ kind: "failed-precondition" });
     await ann.deletePackage({ name: "shop", cascade: true });
     expect(crm.units.size).toBe(0);
+  });
+
+  test("two classes that come to the same key do not take each other's place", async () => {
+    const ann = as("ann");
+    await ann.createPackage({
+      package: { ...shop, classes: [...shop.classes, create(OClassSchema, { key: "cart" })] },
+    });
+    await ann.deployClass({ packageName: "shop", classKey: "Cart", targetEnvs: ["east"] });
+    await expect(
+      ann.deployClass({ packageName: "shop", classKey: "cart", targetEnvs: ["east"] }),
+    ).rejects.toMatchObject({
+      kind: "already-exists",
+      message: expect.stringContaining("deployment_key"),
+    });
+    await ann.deployClass({ packageName: "shop", classKey: "Cart", targetEnvs: ["east"] });
+    await ann.deletePackage({ name: "shop", cascade: true });
+  });
+
+  test("refusals are in the audit trail as those of REST are: who, and with which status", async () => {
+    await expect(as("vic").deletePackage({ name: "shop" })).rejects.toMatchObject({ kind: "permission-denied" });
+    await expect(as("ann").deletePackage({ name: "none" })).rejects.toMatchObject({ kind: "not-found" });
+    await expect(as("eve").deletePackage({ name: "none" })).rejects.toMatchObject({ kind: "unauthenticated" });
+    const lines = recorded.records.filter(
+      ({ fields }) => fields["action"] === "deletePackage" && fields["status"] !== 200,
+    );
+    expect(lines.slice(-3).map(({ fields }) => [fields["caller"], fields["status"]])).toEqual([
+      ["vic", 403],
+      ["ann", 404],
+      ["unknown", 401],
+    ]);
+  });
+
+  test("who asks too often is told when to come again, by whatever way they ask", async () => {
+    const busy = await startPm({
+      clusters: {},
+      tokens: `vic:viewer:${hash("vic")}`,
+      env: { GRPC_PORT: "0", SERVER_HOST: "127.0.0.1", SERVER_RATE_LIMIT: "0.1", SERVER_RATE_BURST: "2" },
+    });
+    try {
+      const vic = as("vic", busy);
+      await vic.listPackages({});
+      expect((await busy.call("GET", "/api/v1/packages", { headers: { authorization: "Bearer vic" } })).status).toBe(
+        200,
+      );
+      await expect(vic.listPackages({})).rejects.toMatchObject({ kind: "resource-exhausted" });
+    } finally {
+      await busy.close();
+    }
   });
 
   test("who may not is refused, and so is who is unknown", async () => {

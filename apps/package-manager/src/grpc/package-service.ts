@@ -1,28 +1,32 @@
 import { PackageService, StatusCode, type DeployClassRequest } from "@oaas/contracts/grpc";
-import { classDeploymentFromWire, present, type Role } from "@oaas/contracts/rest";
-import { invalidArgument } from "@oaas/foundation";
+import { classDeploymentFromWire, faultStatus, present, type Role } from "@oaas/contracts/rest";
+import { Fault, invalidArgument, isFault } from "@oaas/foundation";
 import type { ClassDeployment, PackageName } from "@oaas/models";
 import { bindService, type BoundService, type Call as RpcCall } from "@oaas/rpc";
 import type { AuditTrail } from "../access/audit.ts";
 import type { Authenticator } from "../access/authenticator.ts";
-import { assertRole } from "../access/caller.ts";
+import { assertRole, type Caller } from "../access/caller.ts";
 import type { InboundReports } from "../status/inbound-reports.ts";
 import type { Call, Deployments, Registry } from "../use-cases.ts";
 import { packageOf, packageToProto } from "./package-wire.ts";
 
 export interface PackageServiceDeps {
   readonly registry: Registry;
-  readonly deployments: Pick<Deployments, "apply">;
+  readonly deployments: Pick<Deployments, "apply" | "get">;
   readonly reports: InboundReports;
   readonly authenticate: Authenticator;
+  /** Throws when the caller asks too often. */
+  readonly admit: (caller: Caller) => void;
   readonly audit: AuditTrail;
 }
 
 /** The same use cases as REST, over gRPC, and the ear for what class runtime managers report. */
 export function packageService(deps: PackageServiceDeps): BoundService {
   const { registry, deployments, reports } = deps;
-  const asked = async (call: RpcCall, role: Role, action: string): Promise<Call> => {
+  const asked = async (call: RpcCall, role: Role, action: string, known?: (name: string) => void): Promise<Call> => {
     const caller = await deps.authenticate(call.header("authorization"), call.peer.address);
+    known?.(caller.name);
+    deps.admit(caller);
     assertRole(caller, role, action);
     return { caller: caller.name, correlationId: call.correlationId, signal: call.signal };
   };
@@ -44,14 +48,14 @@ export function packageService(deps: PackageServiceDeps): BoundService {
         ...(refused === undefined ? {} : { refused }),
       });
     try {
-      const by = await asked(call, "deployer", action);
-      caller = by.caller;
+      const by = await asked(call, "deployer", action, (name) => (caller = name));
       const result = await work(by);
       await told(200);
       return result;
     } catch (thrown) {
-      await told(400, thrown instanceof Error ? thrown.message : "it failed");
-      throw thrown;
+      const fault = Fault.from(thrown);
+      await told(faultStatus(fault), fault.message);
+      throw fault;
     }
   };
   return bindService(PackageService, {
@@ -90,7 +94,9 @@ export function packageService(deps: PackageServiceDeps): BoundService {
       }),
     deployClass: async (request, call) =>
       changing(call, "createDeployment", `${request.packageName}.${request.classKey}`, async (by) => {
-        const { id, key, status, message } = await deployments.apply({ deployment: deploymentOf(request) }, by, {});
+        const deployment = deploymentOf(request);
+        if (request.deploymentKey === undefined) await assertOwnKey(deployments, deployment);
+        const { id, key, status, message } = await deployments.apply({ deployment }, by, {});
         return { status: StatusCode.OK, deploymentId: key ?? id, message: message ?? status };
       }),
     reportDeploymentStatus: async (request, call) => {
@@ -126,6 +132,21 @@ function deploymentOf(request: DeployClassRequest): ClassDeployment {
   );
   if (!read.ok) throw invalidArgument("the request", read.error);
   return read.value;
+}
+
+/** Two classes may come to the same key when nobody names one; the later must not take the place of the earlier. */
+async function assertOwnKey(deployments: Pick<Deployments, "get">, wish: ClassDeployment): Promise<void> {
+  const { key, packageName, classKey } = wish;
+  const there = await Promise.resolve(deployments.get(key)).catch((thrown: unknown) => {
+    if (isFault(thrown, "not-found")) return undefined;
+    throw thrown;
+  });
+  const of = there?.value.deployment;
+  if (of === undefined || (of.packageName === packageName && of.classKey === classKey)) return;
+  throw new Fault(
+    { kind: "already-exists", resource: "deployment", name: key },
+    `deployment "${key}" is one of ${of.packageName}.${of.classKey}; name another deployment_key`,
+  );
 }
 
 /** A caller that names no deployment means the one of its package and class. */
