@@ -1,4 +1,4 @@
-import type { Ambient } from "@oaas/foundation";
+import { Fault, type Ambient } from "@oaas/foundation";
 import type { ContextStore, Logger, Meter } from "@oaas/observability";
 import { fetchJson } from "./adapters/fetch-json.ts";
 import type { openStore } from "./adapters/open-store.ts";
@@ -29,7 +29,8 @@ export function packageManager(open: typeof openStore) {
       return supervisor;
     }
     const { tokensFile } = config.auth;
-    const tokens = tokensFile === undefined ? undefined : followTokens(tokensFile, ambient.clock, log);
+    const tokens =
+      tokensFile === undefined ? undefined : namingVariable(() => followTokens(tokensFile, ambient.clock, log));
     const store = open(config, ambient, log);
     const app = await startApp(config, {
       ambient,
@@ -57,4 +58,14 @@ export function packageManager(open: typeof openStore) {
     };
   };
   return { service: "oprc-pm", version: VERSION, config: pmConfig, start };
+}
+
+/** What keeps the process from starting is told with the setting that is to be mended. */
+function namingVariable<T>(follow: () => T): T {
+  try {
+    return follow();
+  } catch (thrown) {
+    const { detail, message, code } = Fault.from(thrown);
+    throw new Fault(detail, `AUTH_TOKENS_FILE: ${message}`, { code, cause: thrown });
+  }
 }

@@ -57,6 +57,7 @@ describe("deployments", () => {
     { query: "target_cluster=east", keys: "c d e" },
     { query: "target_cluster=west&package_name=shop", keys: "b" },
     { query: "target_cluster=mars", keys: "" },
+    { query: "target_env=east", keys: "c d e" },
     { query: "condition=DELETED", keys: "" },
   ])("?$query", async ({ query, keys }) => {
     const answer = await list(`deployments?${query}`);
@@ -81,6 +82,13 @@ describe("deployments", () => {
       expect(byOffset).toEqual(whole);
     },
   );
+
+  test("a condition that is none is refused, not answered with nothing", async () => {
+    expect(await list("deployments?condition=runing")).toMatchObject({
+      status: 400,
+      json: { violations: [{ path: "$.condition", fix: expect.stringContaining("running") }] },
+    });
+  });
 
   test("a token of another order is refused", async () => {
     const token = (await list("deployments?limit=2&sort=-key")).headers.get("x-next-page-token");

@@ -407,6 +407,7 @@ describe("lists", () => {
     expect(await keys({})).toBe("one three two");
     expect(await keys({ targetCluster: "b" })).toBe("three two");
     expect(await keys({ targetEnv: "edge" })).toBe("one");
+    expect(await keys({ targetEnv: "b" }), "also by the name of a cluster, as it once was").toBe("three two");
     expect(await keys({ classKey: "shop.Order", packageName: "shop", sort: "-created_at" })).toBe("three two one");
     expect(await keys({ condition: "RUNNING" })).toBe("");
     await world.drive(manager.keeper.sweep());

@@ -95,6 +95,11 @@ export async function readMappings(
   return Object.fromEntries(Object.entries(placements).map(([cluster, { unitId }]) => [cluster, unitId]));
 }
 
+/** The word has two meanings: a kind of environment, and to those who know the earlier implementation a cluster. */
+function isOfEnvironment({ deployment, placements }: DeploymentRecord, word: string): boolean {
+  return deployment.environmentKind === word || Object.hasOwn(placements, word);
+}
+
 function filterOf(query: DeploymentQuery): Pick<ViewQuery<DeploymentRecord>, "filter" | "filterKey"> {
   const { packageName, classKey, targetEnv, targetCluster } = query;
   const condition = query.condition?.toLowerCase();
@@ -108,7 +113,7 @@ function filterOf(query: DeploymentQuery): Pick<ViewQuery<DeploymentRecord>, "fi
       return (
         (packageName === undefined || deployment.packageName === packageName) &&
         (classKey === undefined || deployment.classKey === classKey || qualified === classKey) &&
-        (targetEnv === undefined || deployment.environmentKind === targetEnv) &&
+        (targetEnv === undefined || isOfEnvironment(record, targetEnv)) &&
         (targetCluster === undefined || Object.hasOwn(placements, targetCluster)) &&
         (condition === undefined || record.condition === condition)
       );

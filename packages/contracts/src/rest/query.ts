@@ -36,7 +36,7 @@ const QUERY_PARAMETERS = {
   status: "Only in this condition.",
   tags: "Only with all of these tags.",
   target_cluster: "Only with a unit in this cluster.",
-  target_env: "Only of this kind of environment.",
+  target_env: "Only of this kind of environment, or with a unit in the cluster of this name.",
   to: "The later revision.",
   topic: "Only of this topic.",
 };

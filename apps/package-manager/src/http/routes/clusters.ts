@@ -6,7 +6,7 @@ import {
   type clusterRegistrationView,
 } from "@oaas/contracts/rest";
 import { invalidArgument, notFound } from "@oaas/foundation";
-import { DeploymentCondition, type ClusterName, type UnitId } from "@oaas/models";
+import type { ClusterName, UnitId } from "@oaas/models";
 import type { z } from "zod";
 import { registrationOf } from "../../clusters/clusters-json.ts";
 import type { ClusterDirectory, ClusterEntry, HealthReading } from "../../ports.ts";
@@ -14,6 +14,7 @@ import type { ClusterAdmin, StatusReader } from "../../use-cases.ts";
 import { json, type Handlers } from "../handler.ts";
 import { unitStatusToWire } from "../presenters/deployment-status.ts";
 import { clusterIn } from "./deployments.ts";
+import { conditionIn } from "./conditions.ts";
 import { pageHeaders, pageRequestOf } from "./paging.ts";
 
 type ClusterOperation =
@@ -74,7 +75,7 @@ export function clusterHandlers(
         ...(packageName === undefined ? {} : { packageName }),
         ...(classKey === undefined ? {} : { classKey }),
         ...(environment === undefined ? {} : { environment }),
-        ...(wanted === undefined ? {} : { condition: conditionOf(wanted) }),
+        ...(wanted === undefined ? {} : { condition: conditionIn("status", wanted) }),
         ...(cluster === undefined ? {} : { cluster }),
       });
       return json(page.items.map(classRuntimeToWire), {
@@ -104,19 +105,6 @@ function registrationToWire(
     origin: entry.origin,
     health: clusterHealthToWire(health, error),
   };
-}
-
-/** Any casing of a condition's word. */
-function conditionOf(word: string): DeploymentCondition {
-  const condition = word.toLowerCase() as DeploymentCondition;
-  if (Object.values(DeploymentCondition).includes(condition)) return condition;
-  throw invalidArgument("the query", [
-    {
-      path: "$.status",
-      message: `"${word}" is no condition`,
-      fix: `use ${Object.values(DeploymentCondition).join(", ")}`,
-    },
-  ]);
 }
 
 function sourceOf(source: string | undefined): "deployments" | "zenoh" {

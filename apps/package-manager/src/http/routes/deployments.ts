@@ -9,6 +9,7 @@ import { KeptPages } from "../presenters/kept-pages.ts";
 import { deploymentStatusToWire, explanationToWire } from "../presenters/deployment-status.ts";
 import { deploymentRevisionToWire, diffToWire } from "../presenters/revision.ts";
 import { etagOf } from "../read-request.ts";
+import { conditionIn } from "./conditions.ts";
 import { pageHeaders, pageRequestOf, revisionIn } from "./paging.ts";
 
 type DeploymentOperation =
@@ -110,7 +111,7 @@ export function deploymentHandlers(deployments: Deployments, status: StatusReade
         ...(classKey === undefined ? {} : { classKey }),
         ...(targetEnv === undefined ? {} : { targetEnv }),
         ...(targetCluster === undefined ? {} : { targetCluster }),
-        ...(query.condition === undefined ? {} : { condition: query.condition }),
+        ...(query.condition === undefined ? {} : { condition: conditionIn("condition", query.condition) }),
         ...(query.sort === undefined ? {} : { sort: query.sort }),
       });
       return { status: 200, headers: pageHeaders(page), json: pages.json(page.items) };
