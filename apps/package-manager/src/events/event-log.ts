@@ -8,50 +8,66 @@ export type NewEvent = Omit<FeedEvent, "id"> & {
   readonly revision?: number;
   /** Roughly what it takes to keep the object; 2 kB when not said. */
   readonly bytes?: number;
-  /** In place of `object`: makes it when the first follower is told. Most events are told to nobody, and every write makes one. */
-  readonly objectOf?: () => unknown;
+  /** In place of `object`: makes it of what was kept when the first follower is told. Most events are told to nobody, and every write makes one. */
+  readonly objectOf?: (kept: unknown) => unknown;
+  readonly kept?: unknown;
 };
 
-/** An event in the log. */
+/** An event in the log: one object, because thousands wait in it for somebody who asks. */
 export class LoggedEvent {
-  readonly #position: EventPosition;
-  #news: NewEvent;
+  readonly sequence: number;
+  readonly revision: number | undefined;
+  readonly bytes: number;
+  readonly #topic: EventTopic;
+  readonly #type: FeedEvent["type"];
+  readonly #key: string;
+  readonly #at: string;
+  readonly #epoch: string;
+  readonly #settled: number;
+  /** The object, or what it is made of as long as nobody asked. */
+  #object: unknown;
+  #objectOf: ((kept: unknown) => unknown) | undefined;
   #told: FeedEvent | undefined;
 
-  constructor(news: NewEvent, position: EventPosition) {
-    this.#position = position;
-    this.#news = news;
-  }
-
-  get sequence(): number {
-    return this.#position.sequence;
-  }
-
-  get revision(): number | undefined {
-    return this.#news.revision;
-  }
-
-  get bytes(): number {
-    return this.#news.bytes ?? DEFAULT_BYTES;
+  constructor(news: NewEvent, { revision, epoch, sequence }: EventPosition) {
+    this.sequence = sequence;
+    this.revision = news.revision;
+    this.bytes = news.bytes ?? DEFAULT_BYTES;
+    this.#topic = news.topic;
+    this.#type = news.type;
+    this.#key = news.key;
+    this.#at = news.at;
+    this.#epoch = epoch;
+    this.#settled = revision;
+    this.#objectOf = news.objectOf;
+    this.#object = news.objectOf === undefined ? news.object : news.kept;
   }
 
   /** Whether it is for those who follow this topic and this key; one that tells to read anew concerns everybody on its topic. */
   concerns(topic: EventTopic | undefined, key: string | undefined): boolean {
-    const news = this.#news;
-    if (topic !== undefined && news.topic !== topic) return false;
-    return key === undefined || news.key === key || news.type === "resync";
+    if (topic !== undefined && this.#topic !== topic) return false;
+    return key === undefined || this.#key === key || this.#type === "resync";
   }
 
   /** The event as every follower is told it, put together once. */
   get event(): FeedEvent {
-    if (this.#told === undefined) {
-      const { revision, bytes, objectOf, ...event } = this.#news;
-      const id = formatEventId(this.#position);
-      this.#told = { id, ...event, ...(objectOf === undefined ? {} : { object: objectOf() }) };
-      // What the object was made of is not kept beside it.
-      this.#news = { ...event, ...(revision === undefined ? {} : { revision }), bytes: bytes ?? DEFAULT_BYTES };
-    }
+    this.#told ??= this.#tell();
     return this.#told;
+  }
+
+  #tell(): FeedEvent {
+    const id = formatEventId({ revision: this.#settled, epoch: this.#epoch, sequence: this.sequence });
+    const object = this.#objectOf === undefined ? this.#object : this.#objectOf(this.#object);
+    // What the object was made of is not kept beside it.
+    this.#object = this.#objectOf = undefined;
+    return {
+      id,
+      topic: this.#topic,
+      type: this.#type,
+      key: this.#key,
+      at: this.#at,
+      ...(object === undefined ? {} : { object }),
+    };
   }
 }
 

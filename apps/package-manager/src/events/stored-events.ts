@@ -1,6 +1,6 @@
 import { Fault, sleep, timestamp, type Ambient } from "@oaas/foundation";
 import { NOOP_LOGGER, type Logger } from "@oaas/observability";
-import type { Collection, CollectionChange, KeyValueStore, Stored } from "@oaas/storage";
+import type { Collection, CollectionChange, Entry, KeyValueStore, Stored } from "@oaas/storage";
 import type { EventTopic } from "../use-cases.ts";
 import type { EventLog } from "./event-log.ts";
 
@@ -19,8 +19,9 @@ export interface StoredEvent {
   readonly type: "added" | "changed" | "removed" | "progress";
   readonly key: string;
   readonly revision: number;
-  /** Makes the thing as its own route answers it. */
-  readonly objectOf?: () => unknown;
+  /** Makes the thing, as its own route answers it, of what is kept. */
+  readonly objectOf?: (kept: unknown) => unknown;
+  readonly kept?: unknown;
   /** Roughly what it takes to keep the object. */
   readonly bytes: number;
 }
@@ -36,7 +37,8 @@ export function storedTopic<T>(options: {
   /** In place of added and changed. */
   readonly type?: "progress";
 }): StoredTopic {
-  const { topic, collection, objectOf, keyOf = (id) => id } = options;
+  const { topic, collection, keyOf = (id) => id } = options;
+  const objectOf = (kept: unknown): unknown => options.objectOf(collection.recordIn(kept as Entry));
   const eventOf = (change: CollectionChange<T>): StoredEvent[] => {
     if (change.type === "unreadable") return [];
     const key = keyOf(change.id);
@@ -46,7 +48,7 @@ export function storedTopic<T>(options: {
     const type = options.type ?? (change.stored.version === 1 ? "added" : "changed");
     // Of thousands of events hardly one is asked for: what waits for that is the text, and not the many objects read from it.
     const { entry } = change.stored.source;
-    return [{ type, key, revision, objectOf: () => objectOf(collection.recordIn(entry)), bytes: entry.value.length }];
+    return [{ type, key, revision, objectOf, kept: entry, bytes: entry.value.length }];
   };
   return {
     topic,

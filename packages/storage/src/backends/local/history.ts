@@ -11,11 +11,6 @@ export interface HistoryLimits {
 
 export const DEFAULT_HISTORY: HistoryLimits = { revisions: 10_000, characters: 32 * 1024 * 1024 };
 
-interface Recorded {
-  readonly events: readonly ChangeEvent[];
-  readonly characters: number;
-}
-
 /**
  * The last transactions, one per revision, without gaps.
  *
@@ -23,7 +18,8 @@ interface Recorded {
  * (the newest transaction is always kept).
  */
 export class History {
-  #records: Recorded[] = [];
+  /** What each transaction changed. */
+  #records: (readonly ChangeEvent[])[] = [];
   #dropped = 0;
   #characters = 0;
   #compacted: number;
@@ -44,16 +40,15 @@ export class History {
 
   /** Adds the next revision. Its events carry what was there before. */
   append(events: readonly ChangeEvent[]): void {
-    const characters = events.reduce((sum, event) => sum + sizeOf(event), 0);
-    this.#records.push({ events, characters });
-    this.#characters += characters;
+    this.#records.push(events);
+    this.#characters += sizeOf(events);
     while (this.revision - this.#compacted > 1 && this.#tooBig()) this.#dropOldest();
   }
 
   /** The events of a revision that is neither compacted nor in the future. */
   at(revision: number): readonly ChangeEvent[] {
     if (revision <= this.#compacted) throw compactedFault(revision, this.#compacted + 1);
-    return (this.#records[this.#dropped + revision - this.#compacted - 1] as Recorded).events;
+    return this.#records[this.#dropped + revision - this.#compacted - 1] as readonly ChangeEvent[];
   }
 
   compact(revision: number): void {
@@ -77,8 +72,8 @@ export class History {
   }
 
   #dropOldest(): void {
-    this.#characters -= (this.#records[this.#dropped] as Recorded).characters;
-    this.#records[this.#dropped] = { events: [], characters: 0 };
+    this.#characters -= sizeOf(this.#records[this.#dropped] as readonly ChangeEvent[]);
+    this.#records[this.#dropped] = NOTHING;
     this.#dropped += 1;
     this.#compacted += 1;
     if (this.#dropped > 1024 && this.#dropped * 2 > this.#records.length) {
@@ -88,6 +83,11 @@ export class History {
   }
 }
 
-function sizeOf(event: ChangeEvent): number {
-  return event.type === "put" ? event.entry.key.length + event.entry.value.length : event.key.length;
+const NOTHING: readonly ChangeEvent[] = [];
+
+function sizeOf(events: readonly ChangeEvent[]): number {
+  let characters = 0;
+  for (const event of events)
+    characters += event.type === "put" ? event.entry.key.length + event.entry.value.length : event.key.length;
+  return characters;
 }
