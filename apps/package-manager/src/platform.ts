@@ -16,7 +16,7 @@ import type { PmConfig } from "./config.ts";
 import { DeploymentService } from "./deployments/deployment-service.ts";
 import { installationId } from "./deployments/installation-id.ts";
 import { Keeper } from "./deployments/keeper.ts";
-import { unaccountedWarning } from "./deployments/unaccounted-units.ts";
+import { unaccountedWarnings } from "./deployments/unaccounted-units.ts";
 import { LogEventFeed } from "./events/event-feed.ts";
 import { EventLog } from "./events/event-log.ts";
 import { observeEvents } from "./events/observed-events.ts";
@@ -217,7 +217,7 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     status,
     reports,
     feed: new LogEventFeed(log, ambient.clock),
-    warnings: () => [unaccountedWarning(keeper.unaccounted)].filter((warning) => warning !== undefined),
+    warnings: () => unaccountedWarnings(keeper.unaccounted),
     troubles: () => ({ registry: registry.trouble, deployments: deployments.trouble }),
     close: (graceMs) =>
       (closing ??= (async () => {

@@ -13,7 +13,7 @@ import { ClusterTies } from "./cluster-ties.ts";
 const call = { caller: "ann", correlationId: "c-1", reason: "more room" };
 
 function registration(name: string, rest: Partial<ClusterRegistration> = {}): ClusterRegistration {
-  return { name: name as ClusterName, url: "http://crm:8088", labels: {}, retryAttempts: 3, ...rest };
+  return { name: name as ClusterName, url: `http://crm-${name}:8088`, labels: {}, retryAttempts: 3, ...rest };
 }
 
 const open: { close(): Promise<void> }[] = [];
@@ -102,6 +102,12 @@ describe("adding and removing clusters", () => {
       }),
       kind: "invalid-argument",
       path: "$.tls.client_key",
+    },
+    {
+      name: "the address of another cluster",
+      cluster: registration("a", { url: "http://CRM-configured:8088/" }),
+      kind: "invalid-argument",
+      path: "$.url",
     },
   ];
   it.each(refusals)("refuses $name", async ({ cluster, kind, path }) => {

@@ -7,6 +7,7 @@ import {
   notFound,
   timestamp,
   type Clock,
+  type Violation,
 } from "@oaas/foundation";
 import { CLUSTER_NAME, ENDPOINT_URL, type ClusterName } from "@oaas/models";
 import { together, type Collection, type KeyValueStore } from "@oaas/storage";
@@ -18,7 +19,7 @@ import type { Call, ClusterAdmin, ClusterRegistration } from "../use-cases.ts";
 import type { ClusterRoster } from "./cluster-roster.ts";
 import type { ClusterTies } from "./cluster-ties.ts";
 import { withFilesFound } from "./registration-files.ts";
-import { checkRegistration } from "./registration-rules.ts";
+import { checkRegistration, hasSameAddress } from "./registration-rules.ts";
 
 export interface ClusterAdminDeps {
   readonly roster: ClusterRoster;
@@ -88,11 +89,25 @@ export class StoredClusterAdmin implements ClusterAdmin {
     const found = withFilesFound(cluster, this.#deps.files);
     const violations = [
       ...(name === undefined ? [] : [{ path: "$.name", ...name }]),
-      ...(url === undefined ? checkRegistration(cluster) : [{ path: "$.url", ...url }]),
+      ...(url === undefined ? [...checkRegistration(cluster), ...this.#twins(cluster)] : [{ path: "$.url", ...url }]),
       ...(found.ok ? [] : found.error),
     ];
     if (!found.ok || violations.length > 0) throw invalidArgument("the cluster", violations);
     return found.value;
+  }
+
+  /** One class runtime manager under two names would count twice, and have every unit twice. */
+  #twins(cluster: ClusterRegistration): readonly Violation[] {
+    const others = this.#deps.roster.entries().filter(({ name }) => name !== cluster.name);
+    const twin = others.find((each) => hasSameAddress(each, cluster));
+    if (twin === undefined) return [];
+    return [
+      {
+        path: "$.url",
+        message: `is the address of cluster "${twin.name}"`,
+        fix: "give each cluster an address of its own",
+      },
+    ];
   }
 }
 

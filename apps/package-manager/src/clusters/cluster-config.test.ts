@@ -103,6 +103,12 @@ describe("the forms of clusters", () => {
       clusters: [{ name: "a" }, { name: "c" }],
       notes: 3,
     },
+    {
+      name: "one address under two names, which counts twice",
+      env: json({ a: { url: "http://a:80" }, b: { url: "https://a" }, c: { url: "http://A/" } }),
+      clusters: [{ name: "a" }, { name: "b" }, { name: "c" }],
+      notes: 1,
+    },
   ];
   it.each(forms)("$name", ({ env, clusters, defaultCluster, notes }) => {
     const found = read(env);

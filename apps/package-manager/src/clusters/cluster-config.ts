@@ -4,7 +4,7 @@ import { err, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/f
 import { CLUSTER_NAME, type ClusterName } from "@oaas/models";
 import type { ClusterRegistration } from "../use-cases.ts";
 import type { ClusterConfig } from "./cluster-variables.ts";
-import { checkRegistration, type RegistrationNames } from "./registration-rules.ts";
+import { checkRegistration, hasSameAddress, type RegistrationNames } from "./registration-rules.ts";
 
 /** The clusters that a configuration names. */
 export interface ConfiguredClusters {
@@ -36,7 +36,13 @@ export function clustersFrom(config: ClusterConfig): Result<ConfiguredClusters, 
     ...unknownDefault(config, clusters),
   ];
   if (violations.length > 0) return err(violations);
-  return ok(present({ clusters, defaultCluster: defaultCluster as ClusterName | undefined, notes: notesOn(config) }));
+  return ok(
+    present({
+      clusters,
+      defaultCluster: defaultCluster as ClusterName | undefined,
+      notes: [...notesOn(config), ...notesOnTwins(clusters)],
+    }),
+  );
 }
 
 /** The same as a check of the schema: what is wrong, or nothing. */
@@ -187,6 +193,17 @@ function notesOn({ clustersJson, clusters, defaultUrl, perCluster }: ClusterConf
     defaultUrl !== undefined && winner !== undefined && "CRM_DEFAULT_URL",
   ].filter((name) => name !== false);
   return unused.map((name) => `${name} is set and not used, because of ${winner ?? "CRM_CLUSTERS, which is missing"}`);
+}
+
+/** Not refused: it was always taken, and nothing is lost by it. */
+function notesOnTwins(clusters: readonly ClusterRegistration[]): string[] {
+  return clusters.flatMap((cluster, index) => {
+    const twin = clusters.slice(0, index).find((each) => hasSameAddress(each, cluster));
+    if (twin === undefined) return [];
+    return [
+      `clusters ${twin.name} and ${cluster.name} have the same address, and count as two though they are one; remove one`,
+    ];
+  });
 }
 
 function secondsOf(ms: number | undefined): number | undefined {

@@ -51,3 +51,8 @@ export function checkRegistration(
   }
   return violations;
 }
+
+/** Whether two clusters are called at the same place, where only one class runtime manager can be. */
+export function hasSameAddress(a: { readonly url: string }, b: { readonly url: string }): boolean {
+  return new URL(a.url).origin === new URL(b.url).origin;
+}

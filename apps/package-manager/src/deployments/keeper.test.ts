@@ -93,6 +93,18 @@ describe("what clusters report, against what is wanted", () => {
     expect(await sweep()).toMatchObject({ removed: [UNIT], unaccounted: [] });
   });
 
+  test("one cluster under two names: nothing that runs is taken away under the other, and it is told", async () => {
+    await world.drive(manager.service.apply({ deployment: wishFor(["a"]) }, CALL, {}));
+    world.clusters.calls.length = 0;
+    world.clusters.units.set("b" as ClusterName, unitsIn(A));
+    for (let looks = 0; looks < 3; looks += 1) expect(await sweep()).toMatchObject({ removed: [], suspected: [] });
+    expect(world.clusters.calls).toEqual([]);
+    expect(manager.keeper.unaccounted).toMatchObject([{ cluster: "b", home: "a", unitId: UNIT }]);
+    await world.drive(manager.service.remove(KEY, CALL, {}));
+    await sweep();
+    expect([unitsIn(A).size, manager.keeper.unaccounted]).toEqual([0, []]);
+  });
+
   test("what is removed as surplus is what was seen, not what took its place meanwhile", async () => {
     const late = strayOf(A);
     await world.drive(manager.service.remove(KEY, CALL, {}));

@@ -15,7 +15,7 @@ import {
 } from "../../test/fakes/deployment-world.ts";
 import { unitIdOf } from "../planner/unit-id.ts";
 import { placementsIn } from "./deployment-record.ts";
-import { unaccountedWarning } from "./unaccounted-units.ts";
+import { unaccountedWarnings } from "./unaccounted-units.ts";
 
 const A = "a" as ClusterName;
 const B = "b" as ClusterName;
@@ -83,7 +83,9 @@ describe("after an older backup was restored", () => {
         ],
       });
     }
-    expect(unaccountedWarning(manager.keeper.unaccounted)).toContain('"later" in a, b. It is left running: apply');
+    expect(unaccountedWarnings(manager.keeper.unaccounted)).toEqual([
+      expect.stringContaining('"later" in a, b. It is left running: apply'),
+    ]);
     await deploy(["b"], LATER);
     await sweep();
     await sweep();

@@ -8,7 +8,7 @@ const UNIT = "orders-a" as UnitId;
 
 const record = (unitRevision: number, cluster: ClusterName): NonNullable<Knowledge["record"]> => ({
   unitRevision,
-  placements: { [cluster]: { unitId: UNIT, state: "wanted", accepted: true } },
+  placements: { [cluster]: { unitId: `orders-${cluster}` as UnitId, state: "wanted", accepted: true } },
 });
 
 describe("a unit that bears our name", () => {
@@ -28,6 +28,20 @@ describe("a unit that bears our name", () => {
     { why: "a deployment that left the cluster since", revision: 5, knows: { record: record(6, B) }, is: "surplus" },
     { why: "the very last revision given out", revision: 6, knows: { record: record(6, B) }, is: "surplus" },
     { why: "sent there after the backup", revision: 7, knows: { record: record(6, B) }, is: "unaccounted" },
+    {
+      why: "the unit that its deployment has in another cluster: two names of one manager",
+      revision: 5,
+      knows: { record: { unitRevision: 6, placements: { [B]: { unitId: UNIT, state: "wanted", accepted: true } } } },
+      is: "elsewhere",
+    },
+    {
+      why: "that unit, once it is to go there too",
+      revision: 5,
+      knows: {
+        record: { unitRevision: 6, placements: { [B]: { unitId: UNIT, state: "withdrawn", accepted: false } } },
+      },
+      is: "surplus",
+    },
     { why: "a deployment that ended later", revision: 5, knows: { endedWith: 6 }, is: "surplus" },
     { why: "a deployment made anew after the backup", revision: 7, knows: { endedWith: 6 }, is: "unaccounted" },
     { why: "a deployment made after the backup", revision: 7, knows: {}, is: "unaccounted" },

@@ -20,7 +20,7 @@ export interface SurplusFound {
   readonly removed: readonly UnitId[];
   /** Ours, and surplus: removed at the next look. */
   readonly suspected: readonly UnitId[];
-  /** Ours by name, but newer than our store: left as they are. */
+  /** Ours by name, but newer than our store, or wanted in another cluster: left as they are. */
   readonly unaccounted: readonly UnaccountedUnit[];
   /** Of somebody else, or of nobody who says so; never touched. */
   readonly foreign: number;
@@ -34,7 +34,11 @@ export interface Knowledge {
 }
 
 /**
- * What a unit of ours is to the store: of a deployment it knows, of one it knows to be over there, or newer than all it knows.
+ * What a unit of ours is to the store: of a deployment it knows, of one it knows to be over there, newer than all it knows, or the very unit
+ * that the deployment has in another cluster.
+ *
+ * The id of a unit is made with the name of its cluster. Where one turns up under another name, the two are names of one class runtime
+ * manager, and what would be removed under the one is what is wanted under the other.
  *
  * A store that was restored from a backup has forgotten what came after it: not knowing a unit is no proof that nobody wants it, having
  * given out a revision as high as the unit's is (ADR 0016).
@@ -43,10 +47,17 @@ export function standingOf(
   cluster: ClusterName,
   { unitId, revision }: Pick<UnitReport, "unitId" | "revision">,
   { record, endedWith }: Knowledge,
-): "wanted" | "surplus" | "unaccounted" {
+): "wanted" | "elsewhere" | "surplus" | "unaccounted" {
   if (record?.placements[cluster]?.unitId === unitId) return "wanted";
+  if (record !== undefined && homeOf(unitId, record) !== undefined) return "elsewhere";
   const last = record?.unitRevision ?? endedWith;
   return last !== undefined && revision !== undefined && revision <= last ? "surplus" : "unaccounted";
+}
+
+/** The cluster in which a deployment has a unit that is not to be taken away. */
+function homeOf(unitId: UnitId, { placements }: Pick<DeploymentRecord, "placements">): ClusterName | undefined {
+  const names = Object.keys(placements) as ClusterName[];
+  return names.find((name) => placements[name]?.unitId === unitId && placements[name].state !== "withdrawn");
 }
 
 /** Removes what reached a cluster after everybody who knew of it was gone. */
@@ -74,9 +85,11 @@ export class Surplus {
           continue;
         }
         if (report.phase === LifecyclePhase.deleting) continue;
-        const standing = standingOf(cluster, report, await this.#knowledgeOf(cluster, report));
-        if (standing === "unaccounted") {
-          unaccounted.push(unaccountedUnit(cluster, report));
+        const knowledge = await this.#knowledgeOf(cluster, report);
+        const standing = standingOf(cluster, report, knowledge);
+        if (standing === "unaccounted" || standing === "elsewhere") {
+          const home = knowledge.record && homeOf(report.unitId, knowledge.record);
+          unaccounted.push(unaccountedUnit(cluster, report, home));
         } else if (standing === "surplus") {
           const name = `${cluster}/${report.unitId}`;
           if (this.#suspects.has(name) && (await this.#removeOne(cluster, report, signal))) removed.push(report.unitId);
@@ -116,10 +129,11 @@ export class Surplus {
 function unaccountedUnit(
   cluster: ClusterName,
   { unitId, deploymentKey, revision, runtime }: UnitReport,
+  home: ClusterName | undefined,
 ): UnaccountedUnit {
   const { packageName } = runtime;
   const prefix = `${packageName}.`;
   // Managers tell the class with its package.
   const classKey = runtime.classKey.startsWith(prefix) ? runtime.classKey.slice(prefix.length) : runtime.classKey;
-  return present({ cluster, unitId, deploymentKey, revision, packageName, classKey });
+  return present({ cluster, home, unitId, deploymentKey, revision, packageName, classKey });
 }

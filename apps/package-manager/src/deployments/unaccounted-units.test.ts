@@ -3,7 +3,7 @@ import type { ClusterName, DeploymentKey, UnitId } from "@oaas/models";
 import { createRecordingLogger, createRecordingMeter } from "@oaas/observability/testing";
 import { openMemoryStore } from "@oaas/storage/memory";
 import { expect, test } from "vitest";
-import { unaccountedWarning, UnaccountedUnits, type UnaccountedUnit } from "./unaccounted-units.ts";
+import { unaccountedWarnings, UnaccountedUnits, type UnaccountedUnit } from "./unaccounted-units.ts";
 
 const A = "a" as ClusterName;
 const B = "b" as ClusterName;
@@ -52,13 +52,32 @@ test("thousands are a bounded list, and a bounded sentence", async () => {
   const many = Array.from({ length: 2_000 }, (_, index) => unit(`d${index}`));
   await units.note(many, []);
   expect(units.units).toHaveLength(500);
-  expect(unaccountedWarning(units.units)).toMatch(
+  expect(unaccountedWarnings(units.units)[0]).toMatch(
     /: "d0" in a; ("d\d+" in a; ){3}"d\d+" in a; and 495 more\. It is left/,
   );
 });
 
 test("the sentence names deployments with their clusters, and units that do not say theirs", () => {
-  expect(unaccountedWarning([])).toBeUndefined();
+  expect(unaccountedWarnings([])).toEqual([]);
   const { deploymentKey: _, ...nameless } = unit("z");
-  expect(unaccountedWarning([unit("x"), unit("x", B), nameless])).toContain('"x" in a, b; "z-a" in a. It is left');
+  expect(unaccountedWarnings([unit("x"), unit("x", B), nameless])).toEqual([
+    expect.stringContaining('"x" in a, b; "z-a" in a. It is left'),
+  ]);
+});
+
+test("two names of one cluster are told by themselves, and are nothing that a deployment has to be applied again for", async () => {
+  const { logger, meter, units } = noted();
+  await units.note(
+    [
+      { ...unit("x"), home: B },
+      { ...unit("y"), home: B },
+    ],
+    [],
+  );
+  expect(unaccountedWarnings(units.units)).toEqual([
+    expect.stringMatching(/^clusters "a" and "b" have the same units/),
+  ]);
+  expect(logger.records).toMatchObject([{ level: "warn", fields: { count: 2, units: ["a/x-a", "a/y-a"] } }]);
+  expect(meter.value("pm_units_unaccounted")).toBe(0);
+  expect(await units.of("x" as DeploymentKey)).toEqual([]);
 });

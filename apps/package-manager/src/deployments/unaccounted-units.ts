@@ -2,9 +2,11 @@ import type { ClusterName, DeploymentKey, UnitId } from "@oaas/models";
 import type { Gauge, Logger, Meter } from "@oaas/observability";
 import type { KeyValueStore } from "@oaas/storage";
 
-/** A unit that bears the name of this installation, and of which its store does not know. */
+/** A unit that bears the name of this installation, and of which its store does not know that it is there. */
 export interface UnaccountedUnit {
   readonly cluster: ClusterName;
+  /** Where the store knows it to be: then both are names of one class runtime manager. */
+  readonly home?: ClusterName;
   readonly unitId: UnitId;
   readonly deploymentKey?: string;
   readonly revision?: number;
@@ -51,7 +53,7 @@ export class UnaccountedUnits {
   /** Those of a deployment. */
   async of(key: DeploymentKey): Promise<readonly UnaccountedUnit[]> {
     await this.read();
-    return this.#units.filter(({ deploymentKey }) => deploymentKey === key);
+    return this.#units.filter(({ deploymentKey, home }) => deploymentKey === key && home === undefined);
   }
 
   /** Notes what a look at the clusters found. */
@@ -69,32 +71,63 @@ export class UnaccountedUnits {
     await this.#store.commit({ writes: [write] });
     this.#take(units);
     const known = new Set(before.map(nameOf));
-    const fresh = units.filter((unit) => !known.has(nameOf(unit))).map(nameOf);
-    if (fresh.length === 0) return;
-    this.#logger.warn("units of ours are newer than anything our store knows; they are left as they are", {
-      count: fresh.length,
-      units: fresh.slice(0, MOST_NAMED),
-    });
+    const fresh = units.filter((unit) => !known.has(nameOf(unit)));
+    this.#tell(
+      "units of ours are newer than anything our store knows; they are left as they are",
+      fresh.filter(isNewer),
+    );
+    this.#tell(
+      "two clusters have the same units, as two names of one would; they are left as they are",
+      fresh.filter(isTwin),
+    );
+  }
+
+  #tell(message: string, units: readonly UnaccountedUnit[]): void {
+    if (units.length === 0) return;
+    this.#logger.warn(message, { count: units.length, units: units.slice(0, MOST_NAMED).map(nameOf) });
   }
 
   #take(units: readonly UnaccountedUnit[]): void {
     this.#units = units;
-    this.#gauge.set(units.length);
+    this.#gauge.set(units.filter(isNewer).length);
   }
 }
 
-/** What is to be done about them, in a sentence; undefined when there are none. */
-export function unaccountedWarning(units: readonly UnaccountedUnit[]): string | undefined {
-  if (units.length === 0) return undefined;
+/** What is to be done about them, in sentences; none when there are none. */
+export function unaccountedWarnings(units: readonly UnaccountedUnit[]): readonly string[] {
+  return [...newerWarning(units.filter(isNewer)), ...twinWarning(units.filter(isTwin))];
+}
+
+function newerWarning(units: readonly UnaccountedUnit[]): readonly string[] {
+  if (units.length === 0) return [];
   const places = Map.groupBy(units, ({ deploymentKey, unitId }) => deploymentKey ?? unitId);
   const named = [...places]
     .slice(0, MOST_NAMED)
     .map(([name, at]) => `"${name}" in ${at.map(({ cluster }) => cluster).join(", ")}`);
   const more = places.size > MOST_NAMED ? `; and ${places.size - MOST_NAMED} more` : "";
-  return (
+  return [
     `clusters run what is newer than this store, as after a restore of an older backup: ${named.join("; ")}${more}. ` +
-    "It is left running: apply these deployments again to keep them, or delete them"
-  );
+      "It is left running: apply these deployments again to keep them, or delete them",
+  ];
+}
+
+function twinWarning(units: readonly UnaccountedUnit[]): readonly string[] {
+  const pairs = new Set(units.map(({ cluster, home }) => `"${cluster}" and "${home}"`));
+  return [...pairs]
+    .slice(0, MOST_NAMED)
+    .map(
+      (pair) =>
+        `clusters ${pair} have the same units, as two names of one class runtime manager would. ` +
+        "Remove one of the two, or correct its address; until then nothing is taken away under either name",
+    );
+}
+
+function isTwin({ home }: UnaccountedUnit): boolean {
+  return home !== undefined;
+}
+
+function isNewer(unit: UnaccountedUnit): boolean {
+  return !isTwin(unit);
 }
 
 function nameOf({ cluster, unitId }: UnaccountedUnit): string {
