@@ -1,28 +1,38 @@
 import type { Violation } from "@oaas/foundation";
 import type { TextRule, WholeRange } from "@oaas/models";
 import { z } from "zod";
-import { quickReaderOf, readQuickly, REFUSED } from "./quick-reader.ts";
+import { listReader, quickReaderOf, readQuickly, REFUSED, type QuickReader } from "./quick-reader.ts";
 import { asText, asValue, asWritten } from "./wire-scalar.ts";
 
 /**
  * The words that the schemas of this folder are written in.
  *
  * All of them read tolerantly (absent and null are the same, YAML's scalars are read as the wanted type, unknown members
- * are ignored) and judge strictly (ranges, enums, rules). Every objection carries its fix.
+ * are ignored) and judge strictly (ranges, enums, rules). Every objection carries its fix. Most come with a quick reader, which says the
+ * same in one step; a test holds the two to each other.
  */
 
 /** Any scalar, as text. */
 export function text() {
-  return z.preprocess(asText, z.string().meta({ type: ["string", "number", "boolean"] }));
+  const schema = z.preprocess(asText, z.string().meta({ type: ["string", "number", "boolean"] }));
+  return readQuickly(schema, () => (value) => textOrRefused(asText(value)));
 }
 
 /** Text that keeps a rule of the domain, as the domain's own type. */
 export function textOf<T extends string = string>(rule: TextRule) {
   const form = ruled(rule);
-  return z.preprocess(
+  const schema = z.preprocess(
     asWritten,
     form.transform((value) => value as T),
   );
+  return readQuickly(schema, () => {
+    const read = quickReaderOf(form);
+    return (value) => read(asWritten(value));
+  });
+}
+
+function textOrRefused(value: unknown): unknown {
+  return typeof value === "string" ? value : REFUSED;
 }
 
 function ruled(rule: TextRule) {
@@ -30,10 +40,10 @@ function ruled(rule: TextRule) {
     const objection = rule.objectionTo(value);
     if (objection) context.addIssue({ code: "custom", message: objection.message, params: { fix: objection.fix } });
   });
-  const keepsRule = remembering((value) => rule.objectionTo(value) === undefined);
-  return readQuickly(schema.meta(described(rule)), (value) =>
-    typeof value === "string" && keepsRule(value) ? value : REFUSED,
-  );
+  return readQuickly(schema.meta(described(rule)), () => {
+    const keepsRule = remembering((value) => rule.objectionTo(value) === undefined);
+    return (value) => (typeof value === "string" && keepsRule(value) ? value : REFUSED);
+  });
 }
 
 const MAX_REMEMBERED = 1_024;
@@ -63,10 +73,14 @@ function described(rule: TextRule) {
 
 /** Reads an empty text as an absent one. */
 export function unlessEmpty<Schema extends z.ZodType>(schema: Schema) {
-  return z
+  const read = z
     .preprocess((value) => (value === "" ? undefined : value), schema.nullish())
     .transform((value) => value ?? undefined)
     .meta({ [EMPTY_IS_ABSENT]: true });
+  return readQuickly(read, () => {
+    const given = givenReader(schema, undefined);
+    return (value) => (value === "" ? undefined : given(value));
+  });
 }
 
 /** Marks a schema for the generated documents; JSON Schema needs another form to say so (json-schemas.ts). */
@@ -79,7 +93,14 @@ export function instant() {
 
 /** A whole number within a range. */
 export function whole(range: WholeRange) {
-  return z.preprocess(asValue, wholeNumber(range));
+  return readQuickly(z.preprocess(asValue, wholeNumber(range)), () => (value) => {
+    const number = asValue(value);
+    return isWhole(number) && number >= range.min && number <= range.max ? number : REFUSED;
+  });
+}
+
+function isWhole(value: unknown): value is number {
+  return Number.isInteger(value);
 }
 
 /** Not `z.int()`: its objection would keep the rules across members from being heard. */
@@ -95,7 +116,10 @@ export function share() {
 }
 
 export function flag() {
-  return z.preprocess(asValue, z.boolean());
+  return readQuickly(z.preprocess(asValue, z.boolean()), () => (value) => {
+    const flag = asValue(value);
+    return typeof flag === "boolean" ? flag : REFUSED;
+  });
 }
 
 /** One of the domain's words, in the spelling of the wire; `others` are spellings that are read and never written. */
@@ -107,10 +131,11 @@ export function choice<T extends string>(
   const meaning = new Map<string, T>(Object.entries(others));
   for (const word of Object.values(words)) meaning.set(spell(word), word);
   const spellings = [...new Set([...Object.values(words).map(spell), ...Object.keys(others)])];
-  return z.preprocess(
+  const schema = z.preprocess(
     asWritten,
     z.enum(spellings).transform((spelling) => meaning.get(spelling) as T),
   );
+  return readQuickly(schema, () => (value) => meaning.get(asWritten(value) as string) ?? REFUSED);
 }
 
 /** Rules across the members of an object: violations with paths from the object's own root. */
@@ -138,7 +163,8 @@ export function explained<Shape extends z.ZodRawShape>(schema: z.ZodObject<Shape
 }
 
 function reading<Shape extends z.ZodRawShape>(members: z.ZodObject<Shape>, violationsOf?: Rules) {
-  if (violationsOf === undefined) return z.preprocess(asValue, members);
+  // A scalar of YAML is no object, as it was written or by its value.
+  if (violationsOf === undefined) return readQuickly(z.preprocess(asValue, members), () => quickReaderOf(members));
   const judged = members.superRefine(
     (value, context) => {
       if (typeof value !== "object" || value === null) return;
@@ -149,27 +175,37 @@ function reading<Shape extends z.ZodRawShape>(members: z.ZodObject<Shape>, viola
     // Also when a member was refused: whoever corrects a document wants to hear everything at once.
     { when: () => true },
   );
-  const readMembers = quickReaderOf(members);
-  readQuickly(judged, (value) => {
-    const read = readMembers(value);
-    return read === REFUSED || violationsOf(read as Readonly<Record<string, unknown>>).length > 0 ? REFUSED : read;
+  return readQuickly(z.preprocess(asValue, judged), () => {
+    const readMembers = quickReaderOf(members);
+    return (value) => {
+      const read = readMembers(value);
+      return read === REFUSED || violationsOf(read as Readonly<Record<string, unknown>>).length > 0 ? REFUSED : read;
+    };
   });
-  return z.preprocess(asValue, judged);
+}
+
+/** Reads what is given by the schema; what is absent or null, or read as such, has a stand-in. */
+function givenReader(schema: z.ZodType, standIn: unknown): QuickReader {
+  const read = quickReaderOf(schema);
+  return (value) => (value === undefined || value === null ? standIn : (read(value) ?? standIn));
 }
 
 /** Absent, null, or what the schema reads. */
 export function optional<Schema extends z.ZodType>(schema: Schema) {
-  return schema.nullish().transform((value) => value ?? undefined);
+  const read = schema.nullish().transform((value) => value ?? undefined);
+  return readQuickly(read, () => givenReader(schema, undefined));
 }
 
 /** What the schema reads, or a default when absent or null. */
 export function withDefault<Schema extends z.ZodType>(schema: Schema, value: z.output<Schema>) {
-  return schema.nullish().transform((given) => given ?? value);
+  const read = schema.nullish().transform((given) => given ?? value);
+  return readQuickly(read, () => givenReader(schema, value));
 }
 
 /** A list; absent is empty. */
 export function listOf<Item extends z.ZodType>(item: Item) {
-  return withDefault(z.preprocess(asValue, z.array(item)), []);
+  const items = readQuickly(z.preprocess(asValue, z.array(item)), () => listReader(quickReaderOf(item)));
+  return withDefault(items, []);
 }
 
 /** A map; absent is empty. */
