@@ -41,18 +41,26 @@ export function checkProvisionBounds(fields: ProvisionFields, path: string = ROO
       fix: `raise max_scale to at least ${min_scale} or lower min_scale`,
     });
   }
-  for (const resource of ["cpu", "memory"] as const) {
-    const request = fields[`${resource}_request`];
-    const limit = fields[`${resource}_limit`];
-    if (isAbove(request, limit)) {
-      violations.push({
-        path: pathOf(path, `${resource}_limit`),
-        message: `${limit} is below ${resource}_request (${request})`,
-        fix: `raise ${resource}_limit to at least ${request} or lower ${resource}_request`,
-      });
-    }
+  if (isAbove(fields.cpu_request, fields.cpu_limit)) {
+    violations.push(limitBelow("cpu", fields.cpu_request, fields.cpu_limit, path));
+  }
+  if (isAbove(fields.memory_request, fields.memory_limit)) {
+    violations.push(limitBelow("memory", fields.memory_request, fields.memory_limit, path));
   }
   return violations;
+}
+
+function limitBelow(
+  resource: "cpu" | "memory",
+  request: string | undefined,
+  limit: string | undefined,
+  path: string,
+): Violation {
+  return {
+    path: pathOf(path, `${resource}_limit`),
+    message: `${limit} is below ${resource}_request (${request})`,
+    fix: `raise ${resource}_limit to at least ${request} or lower ${resource}_request`,
+  };
 }
 
 function isAbove(request: string | undefined, limit: string | undefined): boolean {
