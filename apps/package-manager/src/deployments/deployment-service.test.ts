@@ -385,6 +385,20 @@ describe("history", () => {
     await expect(manager.service.revision(KEY, 9)).rejects.toMatchObject({ kind: "not-found" });
   });
 
+  test("nothing goes back to what is switched off since, and what runs goes on", async () => {
+    await apply(["a"]);
+    await apply(["b"]);
+    world.package = { ...world.package, disabled: true };
+    await expect(world.drive(manager.service.rollBack(KEY, 1, CALL, {}))).rejects.toMatchObject({
+      kind: "failed-precondition",
+      message: expect.stringMatching(/is disabled and cannot be deployed; enable it first$/),
+    });
+    expect(inUse()).toBe("b");
+    world.package = { ...world.package, disabled: false };
+    await world.drive(manager.service.rollBack(KEY, 1, CALL, {}));
+    expect(inUse()).toBe("a");
+  });
+
   test("is bounded; what is in force is never forgotten", async () => {
     await another({ history: 2 });
     for (const clusters of [["a"], ["b"], ["c"], ["a", "b"]]) await apply(clusters);

@@ -1,9 +1,10 @@
-import { Fault } from "@oaas/foundation";
+import { failedPrecondition, Fault } from "@oaas/foundation";
 import type { Transaction } from "@oaas/storage";
 import { comparePlans } from "../planner/compare.ts";
 import { planDeployment } from "../planner/plan.ts";
 import type { DeploymentPlan } from "../planner/plan-types.ts";
 import { refusalFault } from "../planner/refusal-fault.ts";
+import { disabledPart, disabledText } from "../planner/refusals.ts";
 import type { PlanRequest } from "../use-cases.ts";
 import { gather, type GatherDeps, type Gathered, type NamedDeployment } from "./gather.ts";
 
@@ -29,9 +30,13 @@ export class Planning {
     return { ...rest, plan: planned.value };
   }
 
-  /** What makes a deployment need its package, where no plan is to be made. */
+  /** What makes a deployment need its package, where no plan is to be made; failed-precondition when that is switched off. */
   async need(deployment: NamedDeployment): Promise<Transaction> {
-    return (await this.#deps.packages.use(deployment.packageName, `deployment/${deployment.key}`)).stage;
+    const { packageName, key } = deployment;
+    const { record, stage } = await this.#deps.packages.use(packageName, `deployment/${key}`);
+    const off = disabledPart(record.package, deployment);
+    if (off !== undefined) throw failedPrecondition(off, disabledText(off));
+    return stage;
   }
 
   /** What makes a deployment need the clusters of its plan; failed-precondition when one is not there any more. */

@@ -23,7 +23,7 @@ export function planDeployment(input: PlanInput): Result<DeploymentPlan, PlanRef
 
   const wish = understood(input, verdicts);
   if (!wish.ok) return wish;
-  const off = disabled(input, wish.value.definition, verdicts);
+  const off = disabled(input, verdicts);
   if (off !== undefined) return err(off);
 
   const unplaceable = noCluster(input, candidates, verdicts) ?? unusable(input, candidates, verdicts);

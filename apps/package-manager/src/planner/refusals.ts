@@ -1,4 +1,4 @@
-import type { ClassDefinition } from "@oaas/models";
+import type { ClassDeployment, Package } from "@oaas/models";
 import type { Candidates } from "./cluster-choice.ts";
 import type { WantedFunction } from "./functions.ts";
 import type { PlacementTask } from "./placement.ts";
@@ -10,29 +10,29 @@ import { counted, shareText } from "./share-text.ts";
 /** The demand that the class as a whole makes; no function can be called so, since it is not a function's key. */
 export const CLASS_SUBJECT = "";
 
+/** What of a wish is switched off, and so cannot be deployed; undefined when nothing is. */
+export function disabledPart(from: Package, { classKey, functions }: ClassDeployment): string | undefined {
+  if (from.disabled) return `package ${from.name}`;
+  const definition = from.classes.find(({ key }) => key === classKey);
+  if (definition?.disabled) return `class ${definition.key}`;
+  const used = functions.length > 0 ? functions : (definition?.bindings ?? []);
+  const keys = new Set(used.map(({ functionKey }) => functionKey));
+  const off = from.functions.find((each) => each.disabled && keys.has(each.key));
+  return off && `function ${off.key}`;
+}
+
 /** What is switched off cannot be deployed. */
 export function disabled(
   { package: from, deployment }: PlanInput,
-  definition: ClassDefinition,
   clusters: readonly ClusterVerdict[],
 ): PlanRefusal | undefined {
-  const bound = new Set(
-    deployment.functions.length > 0
-      ? deployment.functions.map(({ functionKey }) => functionKey)
-      : definition.bindings.map(({ functionKey }) => functionKey),
-  );
-  const off = from.functions.find((fn) => fn.disabled && bound.has(fn.key));
-  const subject =
-    (from.disabled ? `package ${from.name}` : undefined) ??
-    (definition.disabled ? `class ${definition.key}` : undefined) ??
-    (off === undefined ? undefined : `function ${off.key}`);
+  const subject = disabledPart(from, deployment);
   if (subject === undefined) return undefined;
-  return {
-    kind: "disabled",
-    subject,
-    clusters,
-    message: `${subject} is disabled and cannot be deployed; enable it first`,
-  };
+  return { kind: "disabled", subject, clusters, message: disabledText(subject) };
+}
+
+export function disabledText(subject: string): string {
+  return `${subject} is disabled and cannot be deployed; enable it first`;
 }
 
 /** Nowhere to go: no cluster is known, or none is what the wish asks for. */
