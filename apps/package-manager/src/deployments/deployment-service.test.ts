@@ -101,7 +101,14 @@ describe("a plan that was seen", () => {
     const late = manager.service.apply({ deployment, planDigest: digest }, CALL, {});
     await expect(world.drive(late)).rejects.toMatchObject({
       kind: "conflict",
-      message: expect.stringMatching(/packageRevision|functions/),
+      message: expect.stringMatching(
+        /since then package_revision was 1 and is 2; functions\['Order.place'\].provision_config/,
+      ),
+    });
+    const unknown = manager.service.apply({ deployment, planDigest: "0badcafe" }, CALL, {});
+    await expect(world.drive(unknown)).rejects.toMatchObject({
+      kind: "conflict",
+      message: expect.stringMatching(/^the plan "0badcafe" is not the present one/),
     });
     expect(world.clusters.calls).toEqual([]);
     const { digest: fresh } = await manager.service.plan({ deployment }, CALL);

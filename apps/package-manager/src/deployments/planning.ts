@@ -59,12 +59,12 @@ export class Planning {
     const before = this.#answered.get(seen);
     const moved = before === undefined ? [] : comparePlans(before, plan);
     const what =
-      moved.length === 0
-        ? "the plan would be another one now"
-        : `since then ${moved.map(({ text }) => text).join("; ")}`;
+      before === undefined
+        ? `the plan "${seen}" is not the present one, and not one of the last that were made here, so that it cannot be told what moved`
+        : `the plan "${seen}" cannot be carried out any more: since then ${moved.map(({ text }) => text).join("; ")}`;
     throw new Fault(
       { kind: "conflict", resource: "plan", name: seen },
-      `the plan ${seen} cannot be carried out any more: ${what}. The plan is ${plan.digest} now; look at it, then send that digest`,
+      `${what}. The plan is "${plan.digest}" now; look at it, then send that digest`,
       { context: { moved } },
     );
   }

@@ -5,7 +5,7 @@ import { planContent } from "./units.ts";
 
 /** One thing that a newer plan does differently. */
 export interface PlanDifference {
-  /** Where in the plan; units by cluster, functions by key. */
+  /** Where in the plan, in the words of the API; units by cluster, functions by key. */
   readonly path: string;
   readonly before?: unknown;
   readonly after?: unknown;
@@ -14,7 +14,7 @@ export interface PlanDifference {
 
 /** What moved between two plans of one deployment. Empty exactly when their digests are equal. */
 export function comparePlans(before: DeploymentPlan, after: DeploymentPlan): readonly PlanDifference[] {
-  return differences(ROOT_PATH, keyed(before), keyed(after));
+  return differences(ROOT_PATH, keyed(before), keyed(after), false);
 }
 
 /** The content of a plan with names in place of positions, so that what moved up in a list did not change. */
@@ -27,11 +27,9 @@ function keyed(plan: DeploymentPlan): Readonly<Record<string, unknown>> {
       { ...unit, functions: byName(functions, ({ functionKey, ...scale }) => [functionKey, scale]) },
     ]),
     ...(odgm === undefined ? {} : { odgm }),
-    shared: {
-      ...shared,
-      functions: byName(shared.functions, ({ functionKey, ...fn }) => [functionKey, fn]),
-      function_order: shared.functions.map(({ functionKey }) => functionKey),
-    },
+    ...shared,
+    functions: byName(shared.functions, ({ functionKey, ...fn }) => [functionKey, fn]),
+    functionOrder: shared.functions.map(({ functionKey }) => functionKey),
   };
 }
 
@@ -42,11 +40,37 @@ function byName<T>(
   return Object.fromEntries(items.map(entry));
 }
 
-function differences(path: string, before: unknown, after: unknown): PlanDifference[] {
+/** What has another name outside; the rest is only spelt otherwise. */
+const NAMES_OUTSIDE: Readonly<Record<string, string>> = {
+  environmentKind: "target_env",
+  nfr: "nfr_requirements",
+  nodeIds: "env_node_ids",
+  provision: "provision_config",
+  state: "state_spec",
+};
+/** Their members have names that users gave. */
+const NAMED_BY_USERS: ReadonlySet<string> = new Set([
+  "assignments",
+  "config",
+  "functions",
+  "nodeIds",
+  "resourceAttributes",
+  "units",
+]);
+
+function nameOutside(name: string): string {
+  return NAMES_OUTSIDE[name] ?? name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function differences(path: string, before: unknown, after: unknown, isNamedByUsers: boolean): PlanDifference[] {
   if (equalJson(before, after)) return [];
   if (isObject(before) && isObject(after)) {
     const names = new Set([...Object.keys(before), ...Object.keys(after)]);
-    return [...names].flatMap((name) => differences(pathOf(path, name), ownEntry(before, name), ownEntry(after, name)));
+    return [...names].flatMap((name) => {
+      const place = pathOf(path, isNamedByUsers ? name : nameOutside(name));
+      const isMap = !isNamedByUsers && NAMED_BY_USERS.has(name);
+      return differences(place, ownEntry(before, name), ownEntry(after, name), isMap);
+    });
   }
   return [
     {

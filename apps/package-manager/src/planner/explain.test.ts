@@ -119,8 +119,8 @@ describe("what moved between two plans", () => {
       want: [
         "units.c02 is gone",
         "units.d is new",
-        "odgm.nodeIds.c02 is gone; it was [7534719830]",
-        "odgm.nodeIds.d is new: [2789223990]",
+        "odgm.env_node_ids.c02 is gone; it was [7534719830]",
+        "odgm.env_node_ids.d is new: [2789223990]",
         "odgm.assignments['shop.Order'] is another",
       ],
     },
@@ -129,14 +129,14 @@ describe("what moved between two plans", () => {
       given: { ...strong, deployment: { nfr: { availability: 0.9 } } },
       want: [
         "target was 0.99 and is 0.9",
-        "shared.functions['Order.place'].nfr.availability is new: 0.9",
-        "shared.nfr.availability is new: 0.9",
+        "functions['Order.place'].nfr_requirements.availability is new: 0.9",
+        "nfr_requirements.availability is new: 0.9",
       ],
     },
     {
       why: "another package",
       given: { ...strong, functions: [functionOf("Order.place", { config: { A: "1" } })] },
-      want: ["shared.functions['Order.place'].config.A is new: \"1\""],
+      want: ["functions['Order.place'].config.A is new: \"1\""],
     },
   ])("$why", ({ given, want }) => {
     expect(texts(given)).toEqual(want);
@@ -149,7 +149,7 @@ describe("what moved between two plans", () => {
       deployment: { nfr: { minThroughputRps: 1 } },
     });
     expect(comparePlans(one, other).map(({ text }) => text)).toContain(
-      "units.c00.functions['Order.place'].minScale was 1 and is 4",
+      "units.c00.functions['Order.place'].min_scale was 1 and is 4",
     );
   });
 });
