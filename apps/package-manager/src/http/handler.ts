@@ -48,5 +48,6 @@ export type Handlers<Ids extends OperationId = OwnOperation> = { readonly [Id in
 
 /** An answer with a JSON body. */
 export function json(value: unknown, headers?: Readonly<Record<string, string>>, status = 200): HttpReply {
-  return { status, json: JSON.stringify(value), ...(headers ? { headers } : {}) };
+  const text = JSON.stringify(value);
+  return headers === undefined ? { status, json: text } : { status, json: text, headers };
 }

@@ -3,7 +3,8 @@ import { json, type HttpReply } from "../handler.ts";
 import { etagOf } from "../read-request.ts";
 
 /** The answer to a write that is done. */
-export function acknowledged({ version, ...ack }: Acknowledgement, code: number): HttpReply {
+export function acknowledged(ack: Acknowledgement, code: number): HttpReply {
+  const { version } = ack;
   return json(told(ack), version === undefined ? undefined : { etag: etagOf(version) }, code);
 }
 
