@@ -180,6 +180,17 @@ describe("who goes", () => {
   });
 });
 
+test("nothing is served after the last answer", async () => {
+  const { socket, said, closed } = await open();
+  socket.write(GET("/later") + GET("/2"));
+  await eventually(() => waiting.length === 1);
+  waiting[0]?.answer(200, ["content-length", "4"], { content: "last", isLatin1: true }, true);
+  socket.write(GET("/3"));
+  await closed;
+  expect(bodiesIn(said())).toEqual(["last"]);
+  expect(ours).toEqual(["/later"]);
+});
+
 test("a header that would end its line is not sent", async () => {
   const { socket, said } = await open();
   socket.write(GET("/later"));

@@ -31,6 +31,8 @@ export class PlainConnection {
   /** What came after the request that is carried out. */
   #unread: Buffer | undefined;
   #isReading = false;
+  /** The last answer was sent, or Node's server reads from here on. */
+  #isOver = false;
   #idleSince: number;
   #hasServed = false;
 
@@ -74,8 +76,10 @@ export class PlainConnection {
       socket.uncork();
     }
     this.#idleSince = this.#host.now();
-    if (last) socket.destroySoon();
-    else if (this.#unread !== undefined || socket.writableNeedDrain) this.#readOn();
+    if (last) {
+      this.#isOver = true;
+      socket.destroySoon();
+    } else if (this.#unread !== undefined || socket.writableNeedDrain) this.#readOn();
   }
 
   readonly #onData = (chunk: Buffer): void => {
@@ -107,12 +111,13 @@ export class PlainConnection {
     this.#isReading = true;
     while (this.#unread !== undefined && this.#mayRead()) this.#readRequest(this.#unread);
     this.#isReading = false;
+    if (this.#isOver) return;
     if (this.#unread !== undefined || this.#socket.writableNeedDrain) this.#socket.pause();
     else if (this.#socket.isPaused()) this.#socket.resume();
   }
 
   #mayRead(): boolean {
-    return this.#current === undefined && !this.#socket.writableNeedDrain && !this.#socket.destroyed;
+    return !this.#isOver && this.#current === undefined && !this.#socket.writableNeedDrain && !this.#socket.destroyed;
   }
 
   #readRequest(bytes: Buffer): void {
@@ -133,6 +138,7 @@ export class PlainConnection {
 
   #handOn(bytes: Buffer): void {
     const socket = this.#socket;
+    this.#isOver = true;
     this.#unread = undefined;
     socket.off("data", this.#onData);
     socket.off("end", this.#onEnd);
