@@ -241,6 +241,19 @@ describe("failures", () => {
     });
   });
 
+  test("what is undone because one cluster refused is no success, and nothing is left of it", async () => {
+    await another({ rollBackOnPartial: true });
+    world.clusters.refusing.add("c");
+    await expect(apply(["a", "b", "c"])).rejects.toMatchObject({
+      kind: "partial-failure",
+      retryable: false,
+      message: expect.stringMatching(/^deployment "orders" was undone, because it failed in c: /),
+    });
+    world.clusters.refusing.clear();
+    await world.assertConverged(manager);
+    expect(inUse()).toBe("");
+  });
+
   test("what a cluster refused for good does not go on by itself, and the answer does not say so", async () => {
     world.clusters.refusing.add("c");
     world.clusters.down.add("b");
