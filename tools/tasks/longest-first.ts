@@ -1,0 +1,64 @@
+import path from "node:path";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { ROOT } from "./root.ts";
+
+/**
+ * The suites of a whole run that take more than twenty seconds on two cores, longest first. A fresh clone remembers no durations, and the length of
+ * a file tells little of the time it takes: the last to begin was one of a few lines and forty seconds, while other workers had nothing left to do.
+ */
+export const LONGEST: readonly string[] = [
+  "tests/docs/test/guides.test.ts",
+  "apps/dev-stack/test/lab.test.ts",
+  "apps/dev-stack/test/stack.test.ts",
+  "apps/class-runtime-manager/test/outages.test.ts",
+  "apps/class-runtime-manager/test/faults.test.ts",
+  "packages/storage/test/etcd-suite.test.ts",
+  "apps/package-manager/test/e2e.test.ts",
+  "tests/conformance/test/conformance.test.ts",
+  "packages/kube-runtime/test/faults.test.ts",
+  "apps/class-runtime-manager/test/process.test.ts",
+  "apps/class-runtime-manager/test/rights.test.ts",
+  "apps/class-runtime-manager/test/kill-points.test.ts",
+  "packages/kube-apiserver/test/real-stories.test.ts",
+  "tests/one-process/test/determinism.test.ts",
+  "apps/package-manager/test/process.test.ts",
+  "packages/testkit/test/etcd.test.ts",
+  "apps/class-runtime-manager/test/knative.test.ts",
+  "apps/class-runtime-manager/test/template-roll-out.test.ts",
+  "packages/storage/test/etcd-faults.test.ts",
+  "apps/class-runtime-manager/test/converges.test.ts",
+  "apps/class-runtime-manager/test/wrong-input-kubectl.test.ts",
+  "apps/class-runtime-manager/test/controller.test.ts",
+  "packages/kube-runtime/test/rights.test.ts",
+  "apps/dev-stack/test/journey.test.ts",
+  "packages/testkit/test/kubernetes.test.ts",
+  "apps/cli/test/screens.test.ts",
+  "apps/class-runtime-manager/test/grpc-kubernetes.test.ts",
+  "apps/package-manager/test/kill-points.test.ts",
+];
+
+/** A file to run, as far as its place in the queue depends on it. */
+interface Queued {
+  readonly moduleId: string;
+  readonly project: { readonly name: string };
+}
+
+/** The longest suites of each project before its others; all else keeps its order. */
+export function longestFirst<T extends Queued>(files: readonly T[]): T[] {
+  const projects = [...new Set(files.map(({ project }) => project.name))];
+  return files.toSorted(
+    (a, b) => projects.indexOf(a.project.name) - projects.indexOf(b.project.name) || rankOf(a) - rankOf(b),
+  );
+}
+
+function rankOf({ moduleId }: Queued): number {
+  const index = LONGEST.indexOf(path.relative(ROOT, moduleId).split(path.sep).join("/"));
+  return index < 0 ? LONGEST.length : index;
+}
+
+/** Vitest's own order, by durations of the last run or else by size, after the longest suites. */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    return longestFirst(await super.sort(files));
+  }
+}
