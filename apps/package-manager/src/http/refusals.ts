@@ -1,4 +1,4 @@
-import { Fault } from "@oaas/foundation";
+import { Fault, ROOT_PATH, violationText } from "@oaas/foundation";
 import { faultToProblem, HEADERS, PROBLEM_TYPE, retryAfterOf, type HttpRefusal } from "@oaas/contracts/rest";
 import type { HttpReply } from "./handler.ts";
 import { RefusedRequest } from "./read-request.ts";
@@ -12,7 +12,7 @@ export function refusalReply(
   at: { readonly instance: string; readonly correlationId: string },
 ): { readonly fault: Fault; readonly reply: HttpReply } {
   const { fault: original, refusal } = refusalOf(thrown);
-  const fault = withCorrelation(original, at.correlationId);
+  const fault = withCorrelation(bounded(original), at.correlationId);
   const problem = faultToProblem(fault, { instance: at.instance, ...(refusal === undefined ? {} : { refusal }) });
   const retryAfter = retryAfterOf(fault) ?? (problem.status === 503 || problem.status === 429 ? "1" : undefined);
   return {
@@ -24,6 +24,35 @@ export function refusalReply(
       ...(problem.status === 401 ? { headers: WAYS_IN } : {}),
     },
   };
+}
+
+/** A list of mistakes longer than this is read by nobody; the rest is counted. */
+const MOST_VIOLATIONS = 1_000;
+/** Those of them that are told in the sentence, which stands in the answer twice and in the log. */
+const MOST_IN_SENTENCE = 20;
+
+/** The fault in a size that does not multiply what was sent: a body of many small mistakes would be answered with many times its bytes. */
+function bounded(fault: Fault): Fault {
+  const { detail, cause, context, code, correlationId } = fault;
+  if (detail.kind !== "invalid-argument" || detail.violations.length <= MOST_IN_SENTENCE) return fault;
+  const { violations } = detail;
+  const [subject = ""] = fault.message.split(" is invalid: ", 1);
+  const told = violations.slice(0, MOST_IN_SENTENCE).map(violationText).join("; ");
+  const message = `${subject} is invalid: ${told}; and ${violations.length - MOST_IN_SENTENCE} more`;
+  const more = violations.length - MOST_VIOLATIONS;
+  const kept =
+    more <= 0
+      ? violations
+      : [
+          ...violations.slice(0, MOST_VIOLATIONS),
+          { path: ROOT_PATH, message: `has ${more} more mistakes`, fix: "correct these first, then send it again" },
+        ];
+  return new Fault({ ...detail, violations: kept }, message, {
+    cause,
+    context,
+    code,
+    ...(correlationId === undefined ? {} : { correlationId }),
+  });
 }
 
 function withCorrelation(fault: Fault, correlationId: string): Fault {

@@ -1,0 +1,35 @@
+import { invalidArgument } from "@oaas/foundation";
+import type { Problem } from "@oaas/contracts/rest";
+import { describe, expect, test } from "vitest";
+import { refusalReply } from "./refusals.ts";
+
+const AT = { instance: "/api/v1/packages", correlationId: "c-1" };
+
+function answerTo(mistakes: number): Problem {
+  const violations = Array.from({ length: mistakes }, (_, at) => ({ path: `$.list[${at}]`, message: "is wrong" }));
+  const { fault, reply } = refusalReply(invalidArgument("the body", violations), AT);
+  const problem = JSON.parse(reply.content?.text ?? "") as Problem;
+  expect(problem).toMatchObject({ status: 400, correlationId: "c-1", error: fault.message, detail: fault.message });
+  return problem;
+}
+
+describe("what is wrong with a request", () => {
+  test("is told whole, in the list and in the sentence", () => {
+    const { violations, error } = answerTo(20);
+    expect(violations).toHaveLength(20);
+    expect(error).toMatch(/^the body is invalid: \$\.list\[0\]: is wrong; .*\$\.list\[19\]: is wrong$/);
+  });
+
+  test("beyond what a sentence can hold: in the list, and counted in the sentence", () => {
+    const { violations, error } = answerTo(1_000);
+    expect(violations).toHaveLength(1_000);
+    expect(error).toMatch(/^the body is invalid: \$\.list\[0\]: is wrong; .*\$\.list\[19\]: is wrong; and 980 more$/);
+  });
+
+  test("beyond what anybody reads: counted in the list too, so that no answer is many times its question", () => {
+    const { violations, error } = answerTo(60_000);
+    expect(violations).toHaveLength(1_001);
+    expect(violations?.at(-1)).toMatchObject({ path: "$", message: "has 59000 more mistakes" });
+    expect(error).toMatch(/and 59980 more$/);
+  });
+});
