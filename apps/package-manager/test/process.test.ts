@@ -31,7 +31,11 @@ describe("starts that cannot be: one sentence and exit code 1", () => {
       env: { SERVER_HOST: "0.0.0.0", SERVER_WORKERS: "2" },
       says: "SERVER_HOST: .* no credentials .* AUTH_MODE=off[^]*SERVER_WORKERS: .*STORAGE_TYPE=etcd",
     },
-    { why: "no token file", env: { AUTH_TOKENS_FILE: "/no/such" }, says: "AUTH_TOKENS_FILE: /no/such cannot be read: ENOENT" },
+    {
+      why: "no token file",
+      env: { AUTH_TOKENS_FILE: "/no/such" },
+      says: "AUTH_TOKENS_FILE: /no/such cannot be read: ENOENT",
+    },
     { why: "a port in use", env: { SERVER_PORT: takenPort }, says: "cannot listen on 127.0.0.1:\\d+: something else" },
     {
       why: "a gRPC port in use",
