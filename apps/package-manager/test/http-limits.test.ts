@@ -75,6 +75,32 @@ describe("clients that are no good", () => {
     await serves();
   });
 
+  test("who asks beforehand whether it may send is told to go on, or that it is too much", async () => {
+    const asking = (length: number) =>
+      open(`POST /api/v1/plans HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: ${length}\r\n\r\n`);
+    const small = await asking(2);
+    await eventually(() => small.said().startsWith("HTTP/1.1 100 Continue"));
+    small.socket.write("{}");
+    await eventually(() => small.said().includes("HTTP/1.1 400 "));
+    const large = await asking(65_537);
+    await large.closed;
+    expect(large.said()).toMatch(/^HTTP\/1.1 413 [^]*larger than this server takes \(65536 bytes\)/);
+    small.socket.destroy();
+  });
+
+  test.each([
+    ["http://x/health", 200],
+    ["HTTP://x:80/health?a=b", 200],
+    ["http://x", 404],
+    ["http://x?a", 404],
+    ["*", 404],
+  ])("the target %s: %i", async (target, status) => {
+    const { socket, said } = await open(`GET ${target} HTTP/1.1\r\nhost: x\r\n\r\n`);
+    await eventually(() => said().includes("\r\n\r\n"));
+    expect(said()).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    socket.destroy();
+  });
+
   test("requests in a row on one connection are answered in their order", async () => {
     const one = (id: number) => `GET /health HTTP/1.1\r\nhost: x\r\nx-correlation-id: c-${id}\r\n\r\n`;
     const { socket, said } = await open(Array.from({ length: 50 }, (_, id) => one(id)).join(""));

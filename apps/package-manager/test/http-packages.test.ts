@@ -30,6 +30,22 @@ describe("packages over HTTP", () => {
     expect(read.headers.get("content-length")).toBe(String(Buffer.byteLength(read.text)));
   });
 
+  test("what was created is said where; what the client has already is not sent again", async () => {
+    const name = fresh();
+    const created = await pm.call("POST", "/api/v1/packages", { body: echoPackage(name) });
+    expect(created.headers.get("location")).toBe(`/api/v1/packages/${name}`);
+    const etag = created.headers.get("etag") as string;
+    const again = (ifNoneMatch: string) =>
+      pm.call("GET", `/api/v1/packages/${name}`, { headers: { "if-none-match": ifNoneMatch } });
+    for (const same of [etag, `"0", W/${etag}`, "*"]) {
+      const read = await again(same);
+      expect([read.status, read.text, read.headers.get("etag")]).toEqual([304, "", etag]);
+    }
+    expect(await again('"0"')).toMatchObject({ status: 200, json: { name } });
+    await pm.call("POST", `/api/v1/packages/${name}`, { body: echoPackage(name, { version: "2" }) });
+    expect(await again(etag)).toMatchObject({ status: 200, json: { version: "2" } });
+  });
+
   test("created, read with an ETag, updated on that version only, rolled back, deleted", async () => {
     const name = fresh();
     const created = await pm.call("POST", "/api/v1/packages?reason=first", { body: echoPackage(name) });
@@ -263,6 +279,14 @@ describe("the edge", () => {
     expect(packed.bytes.length).toBeLessThan(plain.text.length / 4);
   });
 
+  test("a body that is packed is refused rather than misread", async () => {
+    const packed = await pm.call("POST", "/api/v1/packages", {
+      body: echoPackage(fresh()),
+      headers: { "content-encoding": "gzip" },
+    });
+    expect(packed).toMatchObject({ status: 415, json: { error: expect.stringContaining("gzip") } });
+  });
+
   test("pages of listed origins may read, others not", async () => {
     const from = (origin: string, method = "GET") => pm.call(method, "/api/v1/packages", { headers: { origin } });
     expect((await from("https://console.example")).headers.get("access-control-allow-origin")).toBe(
@@ -284,6 +308,7 @@ describe("the edge", () => {
     expect(lines).toMatchObject([
       {
         action: "createPackage",
+        target: `/api/v1/packages/${name}`,
         status: 201,
         correlation_id: "audit-1",
         caller: expect.stringContaining("anonymous@"),

@@ -1,3 +1,4 @@
+import { HEADERS } from "@oaas/contracts/rest";
 import { conflict, Fault, hashJson, type Ambient } from "@oaas/foundation";
 import { Collection, conflictOf, type CollectionDefinition, type KeyValueStore, type Stored } from "@oaas/storage";
 import type { HttpReply } from "./handler.ts";
@@ -60,7 +61,7 @@ export class Idempotency {
     const id = `${caller}/${key}`;
     const begun = await this.#begin(id, request);
     if ("reply" in begun)
-      return { ...begun.reply, headers: { ...begun.reply.headers, "idempotency-replayed": "true" } };
+      return { ...begun.reply, headers: { ...begun.reply.headers, [HEADERS.idempotencyReplayed]: "true" } };
     try {
       const reply = await work();
       await this.#requests.update(begun.stored, { request, reply }).catch(() => undefined);

@@ -14,7 +14,7 @@ export class NodeExchange implements Exchange {
 
   constructor(request: IncomingMessage, response: ServerResponse) {
     this.method = request.method ?? "";
-    this.url = request.url ?? "";
+    this.url = targetOf(request.url ?? "");
     this.rawHeaders = request.rawHeaders;
     this.#request = request;
     this.#response = response;
@@ -53,6 +53,11 @@ export class NodeExchange implements Exchange {
   abandon(): void {
     this.#response.destroy();
   }
+}
+
+/** A target may also come whole, as proxies are sent it; of ours only the path matters. */
+function targetOf(url: string): string {
+  return url.startsWith("/") ? url : url.replace(/^https?:\/\/[^/?#]*(?=[/?]|$)/i, "").replace(/^(?=\?|$)/, "/");
 }
 
 function whenClosed(response: ServerResponse): AbortSignal {

@@ -7,7 +7,7 @@ import type { Handler, HttpReply, HttpRequest, OwnOperation } from "./handler.ts
 import { httpMetrics } from "./http-metrics.ts";
 import type { Idempotency } from "./idempotency.ts";
 import { HttpCall } from "./http-call.ts";
-import { queryReader, readBody, versionFrom } from "./read-request.ts";
+import { namesVersion, queryReader, readBody, versionFrom } from "./read-request.ts";
 import { refusalReply } from "./refusals.ts";
 
 /** A request as it came, whatever server took it. */
@@ -110,7 +110,8 @@ export class Pipeline {
     const { clock } = this.#options.ambient;
     const startedAt = clock.monotonic();
     const progress: Progress = { caller: ANONYMOUS, changes: operation.changes };
-    const end = (reply: HttpReply, failed?: Fault): Awaitable<Served> => {
+    const end = (whole: HttpReply, failed?: Fault): Awaitable<Served> => {
+      const reply = unlessKnown(incoming, whole);
       const recorded = progress.changes
         ? this.#record(operation, incoming, { progress, reply, failed, correlationId })
         : undefined;
@@ -166,7 +167,7 @@ export class Pipeline {
     return this.#options.audit.record({
       caller: progress.caller.name,
       action: id,
-      target: url,
+      target: reply.headers?.[HEADERS.location] ?? reply.headers?.[HEADERS.contentLocation] ?? url,
       status: reply.status,
       correlationId,
       ...(failed ? { refused: failed.message } : {}),
@@ -185,6 +186,14 @@ interface Ended {
   readonly reply: HttpReply;
   readonly failed: Fault | undefined;
   readonly correlationId: string;
+}
+
+/** A thing that the client has already is not sent again. */
+function unlessKnown(incoming: Incoming, reply: HttpReply): HttpReply {
+  const etag = reply.headers?.[HEADERS.etag];
+  if (etag === undefined || reply.status !== 200 || incoming.method === "POST") return reply;
+  const known = incoming.header(HEADERS.ifNoneMatch);
+  return known !== undefined && namesVersion(known, etag) ? { status: 304, headers: { etag } } : reply;
 }
 
 /** Whether nothing is to be written; only of routes whose query has the switch. */
@@ -207,7 +216,7 @@ function read<Id extends OwnOperation>(
   const request = {
     parameters: incoming.parameters,
     query,
-    body: route.body && readBody(route.body, incoming.header("content-type"), incoming.body),
+    body: route.body && readBody(route.body, incoming),
     call: new HttpCall(incoming, asker, reason),
     ifVersion: route.method === "GET" ? undefined : versionFrom(incoming.header(HEADERS.ifMatch)),
     lastEventId: streams ? incoming.header(HEADERS.lastEventId) : undefined,

@@ -21,10 +21,27 @@ const JSON_TYPES = new Set([JSON_TYPE, "text/json"]);
 const YAML_TYPES = new Set(["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"]);
 
 /** Reads the body of a request into what the schema says; throws everything that is wrong with it. */
-export function readBody(schema: z.ZodType, contentType: string | undefined, bytes: Buffer): unknown {
-  const read = readBy(schema, document(contentType, bytes));
+export function readBody(schema: z.ZodType, sent: Sent): unknown {
+  assertPlain(sent.header("content-encoding"));
+  const read = readBy(schema, document(sent.header("content-type"), sent.body));
   if (!read.ok) throw invalidArgument("the body", read.error);
   return read.value;
+}
+
+/** A request as far as its body is concerned. */
+interface Sent {
+  readonly body: Buffer;
+  header(name: string): string | undefined;
+}
+
+function assertPlain(encoding: string | undefined): void {
+  if (encoding === undefined || encoding.toLowerCase() === "identity") return;
+  throw new RefusedRequest(
+    invalidArgument("the request", [
+      { path: "$", message: `has the content encoding "${encoding}"`, fix: "send the document as it is" },
+    ]),
+    "unsupported-media-type",
+  );
 }
 
 function mediaTypeOf(contentType: string): string {
@@ -112,6 +129,11 @@ export function versionFrom(ifMatch: string | undefined): number | undefined {
     ),
     "precondition-failed",
   );
+}
+
+/** Whether If-None-Match names this ETag. */
+export function namesVersion(ifNoneMatch: string, etag: string): boolean {
+  return ifNoneMatch.split(",").some((each) => [etag, `W/${etag}`, "*"].includes(each.trim()));
 }
 
 /** The ETag of a version. */

@@ -12,6 +12,7 @@ import { operationOf, type Operation, type Pipeline } from "./pipeline.ts";
 import { PlainLane } from "./plain/plain-lane.ts";
 import { RefusedRequest } from "./read-request.ts";
 import { RouteTable, type Match, type RoutePlace } from "./routing.ts";
+import { isTooLong } from "./take-body.ts";
 import { TakenRequest } from "./taken-request.ts";
 import { answerUnreadable, refusedByParser, REQUEST_TIMEOUT } from "./unreadable-request.ts";
 
@@ -62,6 +63,11 @@ export class HttpServer {
       },
       (request, response) => this.#take(new NodeExchange(request, response)),
     );
+    this.#server.on("checkContinue", (request, response) => {
+      // Who asks beforehand whether it may send too much is told no instead of to go on.
+      if (!isTooLong(request, options.maxBodyBytes)) response.writeContinue();
+      this.#take(new NodeExchange(request, response));
+    });
     this.#server.on("clientError", ({ code = "" }: NodeJS.ErrnoException, socket) => this.#refuseUnread(code, socket));
     this.#lane = new PlainLane(this.#server, {
       ...options,

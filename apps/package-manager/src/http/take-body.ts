@@ -12,8 +12,8 @@ export function takeBody(
   maxBytes: number,
   taken: (body: Buffer | RefusedRequest) => void,
 ): void {
-  if (Number(headerOf(request, "content-length") ?? 0) > maxBytes) {
-    taken(tooLarge());
+  if (isTooLong(request, maxBytes)) {
+    taken(tooLarge(maxBytes));
     return;
   }
   const chunks: Buffer[] = [];
@@ -25,16 +25,25 @@ export function takeBody(
       return;
     }
     request.off("data", onData).off("end", onEnd).pause();
-    taken(tooLarge());
+    taken(tooLarge(maxBytes));
   };
   const onEnd = (): void => taken(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes));
   request.on("data", onData).once("end", onEnd);
 }
 
-function tooLarge(): RefusedRequest {
+/** Whether a request says that its body is longer than is taken. */
+export function isTooLong(request: IncomingMessage, maxBytes: number): boolean {
+  return Number(headerOf(request, "content-length") ?? 0) > maxBytes;
+}
+
+function tooLarge(maxBytes: number): RefusedRequest {
   return new RefusedRequest(
     invalidArgument("the body", [
-      { path: "$", message: "is larger than this server takes", fix: "send less, or raise SERVER_MAX_BODY_BYTES" },
+      {
+        path: "$",
+        message: `is larger than this server takes (${maxBytes} bytes)`,
+        fix: "send less, or raise SERVER_MAX_BODY_BYTES",
+      },
     ]),
     "payload-too-large",
   );

@@ -126,6 +126,15 @@ describe("registering", () => {
     expect((await registry.list({})).total).toBe(0);
   });
 
+  test("refuses what is larger than a store takes, and keeps what just fits", async () => {
+    const sized = (characters: number) => made({ name: "a", metadata: { description: "ä".repeat(characters) } });
+    await expect(registry.register(sized(400_000), call)).rejects.toMatchObject({
+      kind: "invalid-argument",
+      message: expect.stringMatching(/^package "a" is invalid: \$: takes 800\d+ bytes as it is kept, more than 638976/),
+    });
+    await expect(registry.register(sized(319_000), call)).resolves.toMatchObject({ status: "created" });
+  });
+
   test("schedules embedded deployments when asked, and tells of those that were refused", async () => {
     const wire = {
       name: "a",

@@ -12,11 +12,12 @@ import {
   type Awaitable,
   type Violation,
 } from "@oaas/foundation";
-import type { ClassDeployment, Package, PackageName } from "@oaas/models";
+import { checkPackage, type ClassDeployment, type Package, type PackageName } from "@oaas/models";
 import {
   Collection,
   CollectionView,
   conflictOf,
+  MAX_TRANSACTION_BYTES,
   together,
   unchanged,
   type KeyValueStore,
@@ -38,7 +39,6 @@ import type {
   WithVersion,
 } from "../use-cases.ts";
 import { checkDependencies } from "./dependencies.ts";
-import { checkPackage } from "./check-package.ts";
 import { PackageHistory, rehearsed } from "./package-history.ts";
 import { Catalogue, listPackages, PACKAGE_ORDERS } from "./package-queries.ts";
 import {
@@ -269,6 +269,7 @@ export class PackageRegistry implements Registry {
         };
       const record = this.#recordOf(input, previous?.record, call);
       const text = this.#packages.textOf(record);
+      assertFits(input, text);
       const put = previous
         ? this.#packages.stageUpdate(previous, record, text)
         : this.#packages.stageCreate(input.name, record, undefined, text);
@@ -391,6 +392,21 @@ function assertNamed(input: Package, name: PackageName): void {
   throw invalidArgument("the package", [
     { path: "$.name", message: `is "${input.name}", but the path says "${name}"`, fix: "make the two the same" },
   ]);
+}
+
+/** It is written twice, as the package and as its newest revision, with little beside it. */
+const MOST_BYTES = MAX_TRANSACTION_BYTES / 2 - 16_384;
+
+function assertFits(input: Package, text: string): void {
+  if (text.length * 3 <= MOST_BYTES) return;
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= MOST_BYTES) return;
+  const violation = {
+    path: ROOT_PATH,
+    message: `takes ${bytes} bytes as it is kept, more than ${MOST_BYTES}`,
+    fix: "split it into several packages",
+  };
+  throw invalidArgument(`package "${input.name}"`, [violation]);
 }
 
 function assertValid({ name }: Package, violations: readonly Violation[]): void {

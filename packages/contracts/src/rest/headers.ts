@@ -3,8 +3,14 @@ export const HEADERS = {
   correlationId: "x-correlation-id",
   idempotencyKey: "idempotency-key",
   ifMatch: "if-match",
+  ifNoneMatch: "if-none-match",
   etag: "etag",
   retryAfter: "retry-after",
+  /** Where the thing is that an answer to a write tells of. */
+  location: "location",
+  contentLocation: "content-location",
+  /** On an answer that an earlier request with the same idempotency key got. */
+  idempotencyReplayed: "idempotency-replayed",
   totalCount: "x-total-count",
   nextPageToken: "x-next-page-token",
   /** Clusters that could not be asked, so that a list with a hole in it says so. */

@@ -17,6 +17,7 @@ export const PARAMETERS = {
     "Follows the request through every process and log line; made up when absent.",
   ),
   IfMatch: header(HEADERS.ifMatch, "The ETag that was read; the write is refused when the thing has changed since."),
+  IfNoneMatch: header(HEADERS.ifNoneMatch, "The ETag that was read; answered with 304 when it is still the same."),
   IdempotencyKey: header(HEADERS.idempotencyKey, "The same key with the same body is carried out once."),
   LastEventId: header(HEADERS.lastEventId, "Resume after this event."),
 };
@@ -67,8 +68,15 @@ export function headerName(name: keyof typeof RESPONSE_HEADERS): string {
   return HEADER_NAMES[name];
 }
 
-/** The one response of every refusal. */
+/** What is answered without a document of its own. */
 export const RESPONSES = {
+  NotModified: {
+    description: "It is as it was when the ETag of `if-none-match` was read.",
+    headers: {
+      [HEADERS.correlationId]: { $ref: "#/components/headers/CorrelationId" },
+      [HEADERS.etag]: { $ref: "#/components/headers/ETag" },
+    },
+  },
   Problem: {
     description: "Refused. `kind` and `code` say what kind of refusal it is, `violations` every field that is wrong.",
     headers: {

@@ -125,6 +125,7 @@ function descriptionOf({ summary, role, aliasOf, method, versioned, idempotent, 
     role === "public" ? "Nobody is asked who they are." : `Needs the role ${role}.`,
     ...(paged ? ["Answers a page at a time: `limit`, with `offset` or `page_token`."] : []),
     ...(versioned && method !== "GET" ? ["With `if-match` it is refused when the thing has changed since."] : []),
+    ...(versioned && method === "GET" ? ["With `if-none-match` it is sent only when it has changed since."] : []),
     ...(idempotent ? ["With an `idempotency-key` it is carried out once, however often it is sent."] : []),
   ].join(" ");
 }
@@ -149,7 +150,7 @@ function parametersOf(route: Route, schemas: Schemas): readonly JsonSchema[] {
   }));
   const shared = [
     "CorrelationId",
-    ...(route.versioned && route.method !== "GET" ? ["IfMatch"] : []),
+    ...(route.versioned ? [route.method === "GET" ? "IfNoneMatch" : "IfMatch"] : []),
     ...(route.idempotent ? ["IdempotencyKey"] : []),
     ...(route.answer.mediaType === "text/event-stream" ? ["LastEventId"] : []),
   ];
@@ -165,6 +166,7 @@ function responsesOf(route: Route, schemas: Schemas): Record<string, JsonSchema>
   const responses: Record<string, JsonSchema> = {};
   for (const status of refusedStatuses(route)) responses[status] = { $ref: "#/components/responses/Problem" };
   for (const answer of answersOf(route)) responses[answer.status] = answerOf(route, answer, schemas);
+  if (route.versioned && route.method === "GET") responses[304] = { $ref: "#/components/responses/NotModified" };
   responses["default"] = { $ref: "#/components/responses/Problem" };
   return responses;
 }

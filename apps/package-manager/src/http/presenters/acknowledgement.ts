@@ -3,9 +3,9 @@ import { json, type HttpReply } from "../handler.ts";
 import { etagOf } from "../read-request.ts";
 
 /** The answer to a write that is done. */
-export function acknowledged(ack: Acknowledgement, code: number): HttpReply {
+export function acknowledged(ack: Acknowledgement, code: number, where?: Readonly<Record<string, string>>): HttpReply {
   const { version } = ack;
-  return json(told(ack), version === undefined ? undefined : { etag: etagOf(version) }, code);
+  return json(told(ack), version === undefined ? where : { etag: etagOf(version), ...where }, code);
 }
 
 /** The answer to a dry run; its ETag is that of the package as it is, for the write that may follow. */

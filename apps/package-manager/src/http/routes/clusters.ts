@@ -61,7 +61,9 @@ export function clusterHandlers(
     },
     addCluster: async ({ body, call }) => {
       const entry = await admin.add(registrationOf(body), call);
-      return json(registrationToWire(entry, await directory.reading(entry.name, call)), undefined, 201);
+      const location = `/api/v1/clusters/${encodeURIComponent(entry.name)}`;
+      const registered = registrationToWire(entry, await directory.reading(entry.name, call));
+      return json(registered, { [HEADERS.location]: location }, 201);
     },
     removeCluster: async ({ parameters, call }) => {
       await admin.remove(parameters["name"] as ClusterName, call);

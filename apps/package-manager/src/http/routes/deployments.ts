@@ -1,3 +1,4 @@
+import { HEADERS } from "@oaas/contracts/rest";
 import { invalidArgument, onceThere } from "@oaas/foundation";
 import type { ClusterName, DeploymentKey } from "@oaas/models";
 import { planToWire } from "../../planner/plan-view.ts";
@@ -83,7 +84,7 @@ export function deploymentHandlers(deployments: Deployments, status: StatusReade
         ...(ifVersion === undefined ? {} : { ifVersion }),
         ...(cluster === undefined ? {} : { cluster }),
       });
-      if (outcome === "accepted") return accepted({ id: key, message }, statusUrl(key));
+      if (outcome === "accepted") return accepted({ id: key, message }, `${deploymentUrl(key)}/status`);
       return json({
         id: key,
         message,
@@ -136,11 +137,13 @@ export function deploymentHandlers(deployments: Deployments, status: StatusReade
 }
 
 function carriedOut(ack: Acknowledgement): HttpReply {
-  return ack.status === "accepted" ? accepted(ack, statusUrl(ack.key ?? ack.id)) : acknowledged(ack, 200);
+  const url = deploymentUrl(ack.key ?? ack.id);
+  if (ack.status === "accepted") return accepted(ack, `${url}/status`);
+  return acknowledged(ack, 200, { [HEADERS.contentLocation]: url });
 }
 
-function statusUrl(key: string): string {
-  return `/api/v1/deployments/${encodeURIComponent(key)}/status`;
+function deploymentUrl(key: string): string {
+  return `/api/v1/deployments/${encodeURIComponent(key)}`;
 }
 
 /** A cluster under either of its two names. */

@@ -1,4 +1,4 @@
-import { packageToWire } from "@oaas/contracts/rest";
+import { HEADERS, packageToWire } from "@oaas/contracts/rest";
 import { onceThere } from "@oaas/foundation";
 import type { PackageName } from "@oaas/models";
 import type { Registry } from "../../use-cases.ts";
@@ -29,7 +29,9 @@ export function packageHandlers(registry: Registry): Handlers<PackageOperation> 
     createPackage: async ({ body, query, call }) =>
       query.dry_run === true
         ? rehearsedReply(await registry.rehearse(body, applying(query)))
-        : acknowledged(await registry.register(body, call, applying(query)), 201),
+        : acknowledged(await registry.register(body, call, applying(query)), 201, {
+            [HEADERS.location]: packageUrl(body.name),
+          }),
     updatePackage: async ({ parameters, body, query, call, ifVersion }) => {
       const name = nameIn(parameters);
       const how = { ...applying(query), ...versioned(ifVersion) };
@@ -45,7 +47,7 @@ export function packageHandlers(registry: Registry): Handlers<PackageOperation> 
       });
       if (outcome === "deleted") return { status: 204 };
       const message = "its deployments are being deleted first";
-      return accepted({ id: name, message }, `/api/v1/packages/${encodeURIComponent(name)}`);
+      return accepted({ id: name, message }, packageUrl(name));
     },
     getPackage: ({ parameters }) =>
       onceThere(registry.get(nameIn(parameters)), ({ value, version }) => ({
@@ -89,6 +91,10 @@ export function packageHandlers(registry: Registry): Handlers<PackageOperation> 
       return { status: 200, headers: pageHeaders(page), json: functionsJson(page.items) };
     },
   };
+}
+
+function packageUrl(name: PackageName): string {
+  return `/api/v1/packages/${encodeURIComponent(name)}`;
 }
 
 function applying({ apply_deployments: applyDeployments }: { readonly apply_deployments?: boolean | undefined }) {

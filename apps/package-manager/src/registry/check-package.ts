@@ -1,1 +1,0 @@
-export { checkPackage } from "@oaas/models";
