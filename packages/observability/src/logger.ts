@@ -64,7 +64,7 @@ export function createLogger(options: LoggerOptions): Logger {
       isEnabled(level)
         ? (message, fields) => {
             const ofLine = fields === undefined ? fields : plainFields(fields);
-            const merged = { ...contextFields(context.current()), ...always, ...ofLine };
+            const merged = Object.assign(contextFields(context.current()), always, ofLine);
             emit(options.sink, { time: options.clock.now(), level, message, fields: merged });
           }
         : () => undefined;

@@ -132,8 +132,8 @@ export class PackageRegistry implements Registry {
     call: Call,
     { applyDeployments }: { readonly applyDeployments?: boolean } = {},
   ): Promise<Acknowledgement> {
-    const written = await this.#write(input, call, () => undefined);
-    return this.#scheduled(written, call, applyDeployments);
+    const { ack, record } = await this.#write(input, call, () => undefined);
+    return this.#schedules(record, applyDeployments) ? this.#scheduled(ack, record, call) : ack;
   }
 
   async update(
@@ -143,8 +143,8 @@ export class PackageRegistry implements Registry {
     { ifVersion, applyDeployments }: Versioned & { readonly applyDeployments?: boolean } = {},
   ): Promise<Acknowledgement> {
     assertNamed(input, name);
-    const written = await this.#write(input, call, () => this.#current(name, ifVersion));
-    return this.#scheduled(written, call, applyDeployments);
+    const { ack, record } = await this.#write(input, call, () => this.#current(name, ifVersion));
+    return this.#schedules(record, applyDeployments) ? this.#scheduled(ack, record, call) : ack;
   }
 
   async rehearse(
@@ -252,7 +252,7 @@ export class PackageRegistry implements Registry {
   }
 
   /** Checks, then writes the package as its next revision; the same content again changes nothing. */
-  async #write(
+  #write(
     input: Package,
     call: Call,
     before: () => Awaitable<Stored<PackageRecord> | undefined>,
@@ -354,14 +354,12 @@ export class PackageRegistry implements Registry {
     }
   }
 
-  async #scheduled(
-    { ack, record }: { readonly ack: Acknowledgement; readonly record: PackageRecord },
-    call: Call,
-    asked: boolean | undefined,
-  ): Promise<Acknowledgement> {
-    const wishes = record.package.deployments;
-    if (!(asked ?? this.#options.autoDeploy ?? false) || wishes.length === 0) return ack;
-    const { name } = record.package;
+  #schedules(record: PackageRecord, asked: boolean | undefined): boolean {
+    return (asked ?? this.#options.autoDeploy ?? false) && record.package.deployments.length > 0;
+  }
+
+  async #scheduled(ack: Acknowledgement, record: PackageRecord, call: Call): Promise<Acknowledgement> {
+    const { name, deployments: wishes } = record.package;
     const outcomes = await Promise.allSettled(
       wishes.map((wish) => this.#options.deployments.schedule({ ...wish, packageName: name }, call)),
     );
