@@ -24,15 +24,15 @@ export function kubectlFor(kubeconfig: string, folder: string): Kubectl {
     });
 }
 
-/** Applies CRD files and waits until each is served. */
+/** Applies CRD files, all at once, and waits until each is served. */
 export async function applyCrds(kubectl: Kubectl, files: readonly string[]): Promise<void> {
-  for (const file of files) {
-    await mustSucceed(kubectl, ["apply", "--server-side", "-f", file]);
-    // kubectl refuses to wait for a condition while the object has none at all, so it may have to be asked twice.
-    const served = async (): Promise<boolean> =>
-      (await kubectl(["wait", "--for=condition=Established", "--timeout=10s", "-f", file])).exitCode === 0;
-    await eventually(served, { what: `${file} being served` });
-  }
+  if (files.length === 0) return;
+  const named = files.flatMap((file) => ["-f", file]);
+  await mustSucceed(kubectl, ["apply", "--server-side", ...named]);
+  // kubectl refuses to wait for a condition while the object has none at all, so it may have to be asked twice.
+  const served = async (): Promise<boolean> =>
+    (await kubectl(["wait", "--for=condition=Established", "--timeout=10s", ...named])).exitCode === 0;
+  await eventually(served, { what: `${files.join(", ")} being served` });
 }
 
 async function mustSucceed(kubectl: Kubectl, args: readonly string[]): Promise<void> {
