@@ -20,6 +20,8 @@ export const DEFAULT_HISTORY: HistoryLimits = { revisions: 10_000, characters: 3
 export class History {
   /** What each transaction changed. */
   #records: (readonly ChangeEvent[])[] = [];
+  /** How large each of them is: what is dropped was not looked at for long, and is not fetched for that. */
+  #sizes: number[] = [];
   #dropped = 0;
   #characters = 0;
   #compacted: number;
@@ -40,8 +42,10 @@ export class History {
 
   /** Adds the next revision. Its events carry what was there before. */
   append(events: readonly ChangeEvent[]): void {
+    const characters = sizeOf(events);
     this.#records.push(events);
-    this.#characters += sizeOf(events);
+    this.#sizes.push(characters);
+    this.#characters += characters;
     while (this.revision - this.#compacted > 1 && this.#tooBig()) this.#dropOldest();
   }
 
@@ -72,12 +76,13 @@ export class History {
   }
 
   #dropOldest(): void {
-    this.#characters -= sizeOf(this.#records[this.#dropped] as readonly ChangeEvent[]);
+    this.#characters -= this.#sizes[this.#dropped] as number;
     this.#records[this.#dropped] = NOTHING;
     this.#dropped += 1;
     this.#compacted += 1;
     if (this.#dropped > 1024 && this.#dropped * 2 > this.#records.length) {
       this.#records = this.#records.slice(this.#dropped);
+      this.#sizes = this.#sizes.slice(this.#dropped);
       this.#dropped = 0;
     }
   }

@@ -73,15 +73,24 @@ export class SortedKeys {
     if (this.#fresh.length === 0) return;
     if (this.#isPlain) this.#fresh.sort();
     else this.#fresh.sort(compareKeys);
-    for (const key of this.#fresh) this.#place(key);
+    const isBelow = this.#isPlain ? isPlainlyBelow : isKeyBelow;
+    let last: Place = { chunk: 0, index: -1 };
+    for (const key of this.#fresh) {
+      const next = (this.#chunks[last.chunk] as string[])[last.index + 1];
+      // Mostly just behind the one before, as the next revision of the same thing is.
+      const isNext = last.index >= 0 && next !== undefined && isBelow(key, next);
+      last = this.#place(key, isNext ? { chunk: last.chunk, index: last.index + 1 } : this.#lowerBound(key));
+    }
     this.#fresh = [];
   }
 
-  #place(key: string): void {
-    const { chunk, index } = this.#lowerBound(key);
+  /** Answers where it is then. */
+  #place(key: string, { chunk, index }: Place): Place {
     const keys = this.#chunks[chunk] as string[];
     makeRoom(keys, index, key);
-    if (keys.length > CHUNK) this.#chunks.splice(chunk + 1, 0, keys.splice(CHUNK / 2));
+    if (keys.length <= CHUNK) return { chunk, index };
+    this.#chunks.splice(chunk + 1, 0, keys.splice(CHUNK / 2));
+    return index < CHUNK / 2 ? { chunk, index } : { chunk: chunk + 1, index: index - CHUNK / 2 };
   }
 
   #end(range: KeyRange): Place {
