@@ -74,7 +74,7 @@ function loggableMembers(members: object, deeper: (part: unknown) => unknown): R
 }
 
 /** Assigned, this one name would become the prototype instead of a member. */
-function put(plain: Record<string, unknown>, key: string, value: unknown): void {
+export function put(plain: Record<string, unknown>, key: string, value: unknown): void {
   if (key === "__proto__") Object.defineProperty(plain, key, { value, enumerable: true, configurable: true });
   else plain[key] = value;
 }

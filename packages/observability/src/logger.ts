@@ -1,6 +1,6 @@
 import { timestamp, type Clock } from "@oaas/foundation";
 import { RESERVED_FIELDS } from "./log-fields.ts";
-import { loggable } from "./loggable.ts";
+import { loggable, put } from "./loggable.ts";
 import { contextFields, NOOP_CONTEXT, type ContextStore } from "./work-context.ts";
 
 /** Severities, least first. */
@@ -59,13 +59,13 @@ export function createLogger(options: LoggerOptions): Logger {
   const isEnabled = (level: LogLevel): boolean => LOG_LEVELS.indexOf(level) >= least;
   const withFields = (bound: LogFields): Logger => {
     // The same in every line, so it is made fit for one once.
-    const always = plainFields(bound);
+    const always = putPlain({}, bound);
     const methodOf = (level: LogLevel): LogMethod =>
       isEnabled(level)
         ? (message, fields) => {
-            const ofLine = fields === undefined ? fields : plainFields(fields);
-            const merged = Object.assign(contextFields(context.current()), always, ofLine);
-            emit(options.sink, { time: options.clock.now(), level, message, fields: merged });
+            const line = Object.assign(contextFields(context.current()), always);
+            if (fields !== undefined) putPlain(line, fields);
+            emit(options.sink, { time: options.clock.now(), level, message, fields: line });
           }
         : () => undefined;
     return {
@@ -92,14 +92,11 @@ function emit(sink: LogSink, record: LogRecord): void {
   }
 }
 
-function plainFields(fields: LogFields): Record<string, unknown> {
-  const plain = loggable(fields) as Record<string, unknown>;
-  for (const name of RESERVED_FIELDS) {
-    if (!(name in plain)) continue;
-    plain[`${name}_`] = plain[name];
-    delete plain[name];
-  }
-  return plain;
+/** Puts fields into a line, fit for it; a name that the logger itself writes gets an underscore. */
+function putPlain(line: Record<string, unknown>, fields: LogFields): Record<string, unknown> {
+  const plain = loggable(fields) as Readonly<Record<string, unknown>>;
+  for (const name of Object.keys(plain)) put(line, RESERVED_FIELDS.has(name) ? `${name}_` : name, plain[name]);
+  return line;
 }
 
 /** The time of a record as lines show it: RFC 3339 in UTC. */
