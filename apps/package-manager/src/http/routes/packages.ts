@@ -34,7 +34,7 @@ export function packageHandlers(registry: Registry): Handlers<PackageOperation> 
           }),
     updatePackage: async ({ parameters, body, query, call, ifVersion }) => {
       const name = nameIn(parameters);
-      const how = { ...applying(query), ...versioned(ifVersion) };
+      const how = ifVersion === undefined ? applying(query) : { ...applying(query), ifVersion };
       return query.dry_run === true
         ? rehearsedReply(await registry.rehearse(body, { ...how, name }))
         : acknowledged(await registry.update(name, body, call, how), 200);
@@ -97,8 +97,10 @@ function packageUrl(name: PackageName): string {
   return `/api/v1/packages/${encodeURIComponent(name)}`;
 }
 
+const AS_CONFIGURED: { readonly applyDeployments?: boolean } = {};
+
 function applying({ apply_deployments: applyDeployments }: { readonly apply_deployments?: boolean | undefined }) {
-  return applyDeployments === undefined ? {} : { applyDeployments };
+  return applyDeployments === undefined ? AS_CONFIGURED : { applyDeployments };
 }
 
 function versioned(ifVersion: number | undefined): { readonly ifVersion?: number } {
