@@ -46,7 +46,7 @@ function loggableObject(value: object, depth: number, within: readonly object[])
     if (value instanceof Set) return loggableItems([...value], deeper);
     return value instanceof Map ? loggableMap(value, deeper) : loggableMembers(value, deeper);
   } catch {
-    return "[unreadable]";
+    return UNREADABLE;
   }
 }
 
@@ -59,22 +59,46 @@ function loggableMap(map: ReadonlyMap<unknown, unknown>, deeper: (part: unknown)
   return loggableMembers(Object.fromEntries([...map].map(([key, part]) => [String(key), part])), deeper);
 }
 
-function loggableMembers(members: object, deeper: (part: unknown) => unknown): Record<string, unknown> {
-  const plain: Record<string, unknown> = {};
+/** Puts fields into a line, as `loggable` has them; names that are taken get an underscore. Never throws. */
+export function putLoggable(
+  line: Record<string, unknown>,
+  fields: Readonly<Record<string, unknown>>,
+  taken: ReadonlySet<string>,
+): Record<string, unknown> {
+  try {
+    return loggableMembers(fields, (part) => loggable(part, 1, [fields]), { plain: line, taken });
+  } catch {
+    line["fields"] = UNREADABLE;
+    return line;
+  }
+}
+
+const UNREADABLE = "[unreadable]";
+const NONE: ReadonlySet<string> = new Set();
+
+function loggableMembers(
+  members: object,
+  deeper: (part: unknown) => unknown,
+  { plain, taken }: { readonly plain: Record<string, unknown>; readonly taken: ReadonlySet<string> } = {
+    plain: {},
+    taken: NONE,
+  },
+): Record<string, unknown> {
   const keys = Object.keys(members);
   const shown = Math.min(keys.length, MAX_ITEMS);
   for (let index = 0; index < shown; index += 1) {
     const key = keys[index] as string;
     const part = (members as Readonly<Record<string, unknown>>)[key];
     if (part === undefined) continue;
-    put(plain, key, isSecretKey(key) ? HIDDEN : typeof part === "string" ? shortText(part) : deeper(part));
+    const name = taken.has(key) ? `${key}_` : key;
+    put(plain, name, isSecretKey(key) ? HIDDEN : typeof part === "string" ? shortText(part) : deeper(part));
   }
   if (keys.length > MAX_ITEMS) plain["..."] = `[${keys.length - MAX_ITEMS} more]`;
   return plain;
 }
 
 /** Assigned, this one name would become the prototype instead of a member. */
-export function put(plain: Record<string, unknown>, key: string, value: unknown): void {
+function put(plain: Record<string, unknown>, key: string, value: unknown): void {
   if (key === "__proto__") Object.defineProperty(plain, key, { value, enumerable: true, configurable: true });
   else plain[key] = value;
 }

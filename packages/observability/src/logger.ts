@@ -1,6 +1,6 @@
 import { timestamp, type Clock } from "@oaas/foundation";
 import { RESERVED_FIELDS } from "./log-fields.ts";
-import { loggable, put } from "./loggable.ts";
+import { putLoggable } from "./loggable.ts";
 import { contextFields, NOOP_CONTEXT, type ContextStore } from "./work-context.ts";
 
 /** Severities, least first. */
@@ -59,12 +59,12 @@ export function createLogger(options: LoggerOptions): Logger {
   const isEnabled = (level: LogLevel): boolean => LOG_LEVELS.indexOf(level) >= least;
   const withFields = (bound: LogFields): Logger => {
     // The same in every line, so it is made fit for one once.
-    const always = putPlain({}, bound);
+    const always = putLoggable({}, bound, RESERVED_FIELDS);
     const methodOf = (level: LogLevel): LogMethod =>
       isEnabled(level)
         ? (message, fields) => {
             const line = Object.assign(contextFields(context.current()), always);
-            if (fields !== undefined) putPlain(line, fields);
+            if (fields !== undefined) putLoggable(line, fields, RESERVED_FIELDS);
             emit(options.sink, { time: options.clock.now(), level, message, fields: line });
           }
         : () => undefined;
@@ -90,13 +90,6 @@ function emit(sink: LogSink, record: LogRecord): void {
   } catch {
     return;
   }
-}
-
-/** Puts fields into a line, fit for it; a name that the logger itself writes gets an underscore. */
-function putPlain(line: Record<string, unknown>, fields: LogFields): Record<string, unknown> {
-  const plain = loggable(fields) as Readonly<Record<string, unknown>>;
-  for (const name of Object.keys(plain)) put(line, RESERVED_FIELDS.has(name) ? `${name}_` : name, plain[name]);
-  return line;
 }
 
 /** The time of a record as lines show it: RFC 3339 in UTC. */

@@ -261,7 +261,7 @@ export class PackageRegistry implements Registry {
     return decided(async () => {
       const previous = await before();
       const needed = input.dependencies.length === 0 ? NOTHING_NEEDED : await this.#needed(input);
-      assertValid(input, [...violations, ...needed.violations]);
+      assertValid(input, needed.violations.length === 0 ? violations : [...violations, ...needed.violations]);
       if (previous && isSameContent(previous.record.package, input))
         return {
           ack: { id: input.name, status: "unchanged", version: previous.revision },

@@ -21,5 +21,6 @@ export function accepted(ack: Omit<Acknowledgement, "status" | "version">, statu
 }
 
 function told({ id, key, status, message }: Omit<Acknowledgement, "version">): object {
-  return { id, ...(key === undefined ? {} : { deployment_key: key }), status, message: message ?? null };
+  const text = message ?? null;
+  return key === undefined ? { id, status, message: text } : { id, deployment_key: key, status, message: text };
 }

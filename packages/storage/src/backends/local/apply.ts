@@ -16,7 +16,8 @@ export function applyTransaction(
   revision: number,
   leaseExists: (lease: LeaseId) => boolean,
 ): ChangeEvent[] {
-  assertConditions(transaction.conditions ?? [], (key) => table.get(key));
+  const { conditions } = transaction;
+  if (conditions !== undefined) assertConditions(conditions, (key) => table.get(key));
   for (const write of transaction.writes) {
     if (write.op === "put" && write.lease !== undefined && !leaseExists(write.lease)) {
       throw leaseLostFault(write.lease, "the store does not know it");
