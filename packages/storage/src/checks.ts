@@ -22,14 +22,20 @@ export function checkTransaction(transaction: Transaction): void {
   // At most so many; counted only when that may be too many.
   let bytes = 0;
   conditions.forEach((condition, index) => {
-    bytes += checkKey(condition.key, false, () => pathOf(ROOT_PATH, "conditions", index, "key"), refuse);
+    const { key } = condition;
+    bytes += key.length * MAX_UTF8;
+    if (!isPlain(key)) checkKey(key, false, () => pathOf(ROOT_PATH, "conditions", index, "key"), refuse);
     if ("revision" in condition && !isRevision(condition.revision)) {
       refuse(pathOf(ROOT_PATH, "conditions", index, "revision"), "is not a revision (a positive integer)");
     }
   });
   writes.forEach((write, index) => {
-    const field = write.op === "delete-prefix" ? "prefix" : "key";
-    bytes += checkKey(targetOf(write), field === "prefix", () => pathOf(ROOT_PATH, "writes", index, field), refuse);
+    const target = targetOf(write);
+    bytes += target.length * MAX_UTF8;
+    if (!isPlain(target)) {
+      const field = write.op === "delete-prefix" ? "prefix" : "key";
+      checkKey(target, field === "prefix", () => pathOf(ROOT_PATH, "writes", index, field), refuse);
+    }
     if (write.op !== "put") return;
     bytes += write.value.length * MAX_UTF8;
     if (!write.value.isWellFormed()) {
@@ -118,15 +124,12 @@ function checkSize({ conditions = [], writes }: Transaction, refuse: Refuse): vo
   if (bytes > MAX_TRANSACTION_BYTES) refuse(ROOT_PATH, `has ${bytes} bytes, more than ${MAX_TRANSACTION_BYTES}`);
 }
 
-/** Answers how many bytes it has at most. */
-function checkKey(key: string, emptyAllowed: boolean, path: () => string, refuse: Refuse): number {
-  if (isPlain(key)) return key.length * MAX_UTF8;
+function checkKey(key: string, emptyAllowed: boolean, path: () => string, refuse: Refuse): void {
   const bytes = Buffer.byteLength(key);
   if (key === "" && !emptyAllowed) refuse(path(), "is empty");
   if (bytes > MAX_KEY_BYTES) refuse(path(), `has ${bytes} bytes, more than ${MAX_KEY_BYTES}`);
   if (key.includes("\0")) refuse(path(), "holds U+0000");
   if (!key.isWellFormed()) refuse(path(), "holds half a surrogate pair, which UTF-8 cannot store");
-  return bytes;
 }
 
 /** Sorted by key, two writes overlap only if a neighbour (or an enclosing prefix further left) says so. */

@@ -174,7 +174,7 @@ describe("leases of a table that cannot delete just now", () => {
   test("their keys go as soon as it can", async () => {
     const table = new TroubledTable();
     const ambient = virtualAmbient(1);
-    const engine = new LocalEngine({ ambient, table, history: DEFAULT_HISTORY, schedule: (work) => work() });
+    const engine = new LocalEngine({ ambient, table, history: DEFAULT_HISTORY });
     const lease = engine.leases.grant(500);
     await engine.commit({ writes: [{ op: "put", key: "k", value: "", lease }] });
     table.fail = () => fullFault("the disk", undefined);

@@ -11,8 +11,8 @@ export interface EngineOptions {
   readonly ambient: Ambient;
   readonly table: Table;
   readonly history: HistoryLimits;
-  /** When to write what has gathered: at once (memory), or after the present turn, so that many share one sync. */
-  readonly schedule: (flush: () => void) => void;
+  /** When to write what has gathered: each at once unless said, or after the present turn, so that many share one sync. */
+  readonly schedule?: (flush: () => void) => void;
   /** When watchers are told of changes: at once unless said, or after the present turn, so that many are told together. */
   readonly tell?: ((news: () => void) => void) | undefined;
 }
@@ -41,6 +41,7 @@ export class LocalEngine {
   readonly leases: LeaseTable;
   readonly #options: EngineOptions;
   readonly #watchers = new Set<() => void>();
+  readonly #isLease = (lease: LeaseId): boolean => this.leases.has(lease);
   #queue: Waiting[] = [];
   #telling = false;
   #ended: Fault | undefined;
@@ -100,9 +101,15 @@ export class LocalEngine {
   }
 
   #enqueue(transaction: Transaction): Promise<Committed> {
+    const { schedule } = this.#options;
     return new Promise((resolve, reject) => {
+      if (schedule === undefined) {
+        this.#tryBatch([{ transaction, resolve, reject }]);
+        this.#tell();
+        return;
+      }
       this.#queue.push({ transaction, resolve, reject });
-      if (this.#queue.length === 1) this.#options.schedule(() => this.#flush());
+      if (this.#queue.length === 1) schedule(() => this.#flush());
     });
   }
 
@@ -135,30 +142,34 @@ export class LocalEngine {
   }
 
   #run(batch: readonly Waiting[]): Outcome[] {
-    let { revision } = this.history;
     const made: ChangeEvent[][] = [];
-    const outcomes = this.table.atomically(() => {
-      const each = batch.map(({ transaction }): Outcome => {
-        let events: ChangeEvent[];
-        try {
-          events = applyTransaction(this.table, transaction, revision + 1, (lease) => this.leases.has(lease));
-        } catch (thrown) {
-          if (isRefusal(thrown)) return { refused: thrown };
-          throw thrown;
-        }
-        if (events.length > 0) {
-          revision += 1;
-          made.push(events);
-        }
-        return { committed: { revision, changed: events.length > 0 } };
-      });
-      if (made.some((events) => events.some(({ type }) => type === "delete"))) this.table.saveRevision(revision);
-      return each;
-    });
+    const outcomes = this.table.atomically(() => this.#apply(batch, made));
     for (const events of made) {
       this.history.append(events);
       for (const event of events) this.leases.follow(event);
     }
+    return outcomes;
+  }
+
+  #apply(batch: readonly Waiting[], made: ChangeEvent[][]): Outcome[] {
+    const outcomes: Outcome[] = [];
+    let { revision } = this.history;
+    let isDeleting = false;
+    for (const { transaction } of batch) {
+      try {
+        const events = applyTransaction(this.table, transaction, revision + 1, this.#isLease);
+        if (events.length > 0) {
+          revision += 1;
+          made.push(events);
+          for (const { type } of events) isDeleting ||= type === "delete";
+        }
+        outcomes.push({ committed: { revision, changed: events.length > 0 } });
+      } catch (thrown) {
+        if (!isRefusal(thrown)) throw thrown;
+        outcomes.push({ refused: thrown });
+      }
+    }
+    if (isDeleting) this.table.saveRevision(revision);
     return outcomes;
   }
 

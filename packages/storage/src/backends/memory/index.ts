@@ -20,7 +20,7 @@ export interface MemoryStoreOptions {
  */
 export function openMemoryStore(options: MemoryStoreOptions): SharedStore {
   const { ambient, history = DEFAULT_HISTORY, bookmarkMs = 10_000, tell } = options;
-  const engine = new LocalEngine({ ambient, table: new MemoryTable(), history, schedule: (flush) => flush(), tell });
+  const engine = new LocalEngine({ ambient, table: new MemoryTable(), history, tell });
   return shareEngine(engine, ambient, bookmarkMs);
 }
 
