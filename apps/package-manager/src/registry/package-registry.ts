@@ -71,6 +71,12 @@ export interface PackageRegistryOptions {
   readonly onChange?: (names: readonly string[]) => void;
 }
 
+/** What came of a write, and the package as it is then. */
+interface Written {
+  readonly ack: Acknowledgement;
+  readonly record: PackageRecord;
+}
+
 /** How long whoever removes something waits for its own lists to show it no more; it is gone either way. */
 const SHOWN_WITHIN_MS = 2_000;
 const NOTHING_NEEDED = { packages: [], violations: [] };
@@ -252,38 +258,41 @@ export class PackageRegistry implements Registry {
   }
 
   /** Checks, then writes the package as its next revision; the same content again changes nothing. */
-  #write(
-    input: Package,
-    call: Call,
-    before: () => Awaitable<Stored<PackageRecord> | undefined>,
-  ): Promise<{ readonly ack: Acknowledgement; readonly record: PackageRecord }> {
+  #write(input: Package, call: Call, before: () => Awaitable<Stored<PackageRecord> | undefined>): Promise<Written> {
     const violations = checkPackage(input);
-    return decided(async () => {
-      const previous = await before();
-      const needed = input.dependencies.length === 0 ? NOTHING_NEEDED : await this.#needed(input);
-      assertValid(input, needed.violations.length === 0 ? violations : [...violations, ...needed.violations]);
-      if (previous && isSameContent(previous.record.package, input))
-        return {
-          ack: { id: input.name, status: "unchanged", version: previous.revision },
-          record: previous.record,
-        };
-      const record = this.#recordOf(input, previous?.record, call);
-      const text = this.#packages.textOf(record);
-      assertFits(input, text);
-      const put = previous
-        ? this.#packages.stageUpdate(previous, record, text)
-        : this.#packages.stageCreate(input.name, record, undefined, text);
-      const whole = together(
-        put,
-        this.#history.stage(record, text),
-        ...needed.packages.map((each) => this.#stageNeed(each, input.name)),
-      );
-      const { revision } = previous
-        ? await this.#options.store.commit(whole)
-        : await this.#commitNew(input.name, whole);
+    return decided(() =>
+      onceThere(before(), (previous) =>
+        onceThere(input.dependencies.length === 0 ? NOTHING_NEEDED : this.#needed(input), (needed) => {
+          assertValid(input, needed.violations.length === 0 ? violations : [...violations, ...needed.violations]);
+          return this.#put(input, previous, needed.packages, call);
+        }),
+      ),
+    );
+  }
+
+  #put(
+    input: Package,
+    previous: Stored<PackageRecord> | undefined,
+    needed: readonly Stored<PackageRecord>[],
+    call: Call,
+  ): Awaitable<Written> {
+    if (previous && isSameContent(previous.record.package, input))
+      return { ack: { id: input.name, status: "unchanged", version: previous.revision }, record: previous.record };
+    const record = this.#recordOf(input, previous?.record, call);
+    const text = this.#packages.textOf(record);
+    assertFits(input, text);
+    const put = previous
+      ? this.#packages.stageUpdate(previous, record, text)
+      : this.#packages.stageCreate(input.name, record, undefined, text);
+    const whole = together(
+      put,
+      this.#history.stage(record, text),
+      ...needed.map((each) => this.#stageNeed(each, input.name)),
+    );
+    const committed = previous ? this.#options.store.commit(whole) : this.#commitNew(input.name, whole);
+    return committed.then(({ revision }) => {
       this.#view.show(this.#packages.committed(put, revision, previous));
-      const status = previous ? "updated" : "created";
-      return { ack: { id: input.name, status, version: revision }, record };
+      return { ack: { id: input.name, status: previous ? "updated" : "created", version: revision }, record };
     });
   }
 
