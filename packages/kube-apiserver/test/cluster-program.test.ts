@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -11,16 +11,21 @@ const MAIN = path.resolve(import.meta.dirname, "..", "src", "main.ts");
 
 describe("npm run cluster", () => {
   let folder: string;
+  const started: ChildProcess[] = [];
   beforeAll(async () => {
     folder = await mkdtemp(path.join(tmpdir(), "oaas-cluster-"));
   });
-  afterAll(() => rm(folder, { recursive: true, force: true }));
+  afterAll(async () => {
+    for (const child of started) child.kill("SIGKILL");
+    await rm(folder, { recursive: true, force: true });
+  });
 
   /** Starts it and gives its address and how to stop it. */
   const start = async (): Promise<{ url: string; stop: () => Promise<unknown> }> => {
     const child = spawn(process.execPath, [MAIN, "--port=0", `--data=${folder}`], {
       stdio: ["ignore", "pipe", "inherit"],
     });
+    started.push(child);
     for await (const line of createInterface({ input: child.stdout })) {
       const url = /cluster at (?<url>http:\S+)/.exec(line)?.groups?.["url"];
       if (url === undefined) continue;
