@@ -2,6 +2,7 @@ import { alreadyExists, conflict, notFound, type Awaitable } from "@oaas/foundat
 import { isUnreadable, recordText, storedText, type Codec, type RecordText } from "./codec.ts";
 import { CollectionLayout, type Indexes } from "./collection-layout.ts";
 import { absent, unchanged } from "./conditions.ts";
+import { entryOf, putOf } from "./entries.ts";
 import { conflictOf } from "./kv-faults.ts";
 import {
   MAX_OPERATIONS,
@@ -248,19 +249,17 @@ export class Collection<T, I extends Indexes<T> = Indexes<T>> {
       readonly text: RecordText | undefined;
     },
   ): Transaction {
-    const lease = how.lease === undefined ? {} : { lease: how.lease };
+    const { lease } = how;
     const indexKeys = this.#indexKeys(id, record);
     const value = storedText(how.text ?? this.textOf(record), indexKeys);
     if (this.#definition.keepWritten) this.#reader.expect(how.condition.key, { value, record, indexKeys });
-    const put = { op: "put", key: how.condition.key, value, ...lease } as const;
+    const put = putOf(how.condition.key, value, lease);
     if (indexKeys.length === 0 && how.old.length === 0) return { conditions: [how.condition], writes: [put] };
     return {
       conditions: [how.condition],
       writes: [
         put,
-        ...indexKeys
-          .filter((key) => !how.old.includes(key))
-          .map((key) => ({ op: "put", key, value: "", ...lease }) as const),
+        ...indexKeys.filter((key) => !how.old.includes(key)).map((key) => putOf(key, "", lease)),
         ...how.old.filter((key) => !indexKeys.includes(key)).map((key) => ({ op: "delete", key }) as const),
       ],
     };
@@ -275,14 +274,7 @@ export class Collection<T, I extends Indexes<T> = Indexes<T>> {
 
   #written(staged: Transaction, revision: number, before: Entry | undefined): Stored<T> {
     const [put] = staged.writes as readonly [Extract<Write, { op: "put" }>];
-    return this.#reader.read({
-      key: put.key,
-      value: put.value,
-      ...(put.lease === undefined ? {} : { lease: put.lease }),
-      createRevision: before?.createRevision ?? revision,
-      modRevision: revision,
-      version: (before?.version ?? 0) + 1,
-    });
+    return this.#reader.read(entryOf(put, revision, before));
   }
 
   #isAbout(thrown: unknown, id: string): boolean {

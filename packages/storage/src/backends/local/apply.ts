@@ -1,4 +1,5 @@
 import { assertConditions } from "../../conditions.ts";
+import { entryOf } from "../../entries.ts";
 import { rangeOf } from "../../key-order.ts";
 import { leaseLostFault } from "../../kv-faults.ts";
 import type { ChangeEvent, Entry, LeaseId, Transaction, Write } from "../../kv.ts";
@@ -40,18 +41,6 @@ function applyWrite(table: Table, write: Write, revision: number, events: Change
     table.delete(previous.key);
     events.push({ type: "delete", key: previous.key, revision, previous });
   }
-}
-
-function entryOf(
-  { key, value, lease }: Extract<Write, { op: "put" }>,
-  modRevision: number,
-  previous: Entry | undefined,
-): Entry {
-  const createRevision = previous?.createRevision ?? modRevision;
-  const version = (previous?.version ?? 0) + 1;
-  return lease === undefined
-    ? { key, value, createRevision, modRevision, version }
-    : { key, value, createRevision, modRevision, version, lease };
 }
 
 function doomed(table: Table, write: Exclude<Write, { op: "put" }>): Entry[] {
