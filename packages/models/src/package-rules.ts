@@ -29,26 +29,33 @@ interface DeploymentOutline {
  * form. Single fields are checked where the document is read.
  */
 export function checkPackage(outline: PackageOutline): readonly Violation[] {
+  const found: Violation[] = [];
   const functionKeys = keysIn(outline.functions);
-  return [
-    ...repeated(outline.classes, "classes", "key", ({ key }) => key),
-    ...repeated(outline.functions, "functions", "key", ({ key }) => key),
-    ...repeated(outline.deployments, "deployments", "key", ({ key }) => key),
-    ...repeated(outline.dependencies, "dependencies", undefined, (name) => name),
-    ...within(outline.classes, "classes", (each) => checkClass(each, functionKeys)),
-    ...within(outline.deployments, "deployments", (each) => checkEmbedded(each, outline, functionKeys)),
-  ];
+  addRepeated(found, outline.classes, keyOf, "classes", "key");
+  addRepeated(found, outline.functions, keyOf, "functions", "key");
+  addRepeated(found, outline.deployments, keyOf, "deployments", "key");
+  addRepeated(found, outline.dependencies, itself, "dependencies");
+  for (const [index, each] of outline.classes.entries())
+    addUnder(found, ["classes", index], checkClass(each, functionKeys));
+  for (const [index, each] of outline.deployments.entries())
+    addUnder(found, ["deployments", index], checkEmbedded(each, outline, functionKeys));
+  return found;
 }
 
-/** What is wrong with the items of a list, each at its place. */
-function within<T>(items: readonly T[], list: string, check: (item: T) => readonly Violation[]): readonly Violation[] {
-  return items.flatMap<Violation>((item, index) => {
-    const found = check(item);
-    return found.length === 0 ? NONE : violationsUnder(pathOf(ROOT_PATH, list, index), found);
-  });
+/** The way to something inside a package. */
+type Place = readonly (string | number)[];
+
+function addUnder(found: Violation[], place: Place, violations: readonly Violation[]): void {
+  if (violations.length > 0) found.push(...violationsUnder(pathOf(ROOT_PATH, ...place), violations));
 }
 
-const NONE: readonly never[] = [];
+function keyOf({ key }: { readonly key?: string }): string | undefined {
+  return key;
+}
+
+function itself(name: string | undefined): string | undefined {
+  return name;
+}
 
 function keysIn(items: readonly { readonly key?: string }[]): ReadonlySet<string> {
   const keys = new Set<string>();
@@ -57,12 +64,11 @@ function keysIn(items: readonly { readonly key?: string }[]): ReadonlySet<string
 }
 
 function checkClass({ bindings }: ClassOutline, functionKeys: ReadonlySet<string>): readonly Violation[] {
-  return [
-    ...repeated(bindings, "function_bindings", "name", ({ name }) => name),
-    ...bindings.flatMap(({ functionKey }, index) =>
-      unlessKnown("function", functionKey, functionKeys, "function_bindings", index, "function_key"),
-    ),
-  ];
+  const found: Violation[] = [];
+  addRepeated(found, bindings, ({ name }) => name, "function_bindings", "name");
+  for (const [index, { functionKey }] of bindings.entries())
+    addUnlessKnown(found, "function", functionKey, functionKeys, ["function_bindings", index, "function_key"]);
+  return found;
 }
 
 function checkEmbedded(
@@ -70,66 +76,61 @@ function checkEmbedded(
   { name, classes }: PackageOutline,
   functionKeys: ReadonlySet<string>,
 ): readonly Violation[] {
-  return [
-    ...(packageName === undefined || name === undefined || packageName === name
-      ? []
-      : [
-          {
-            path: pathOf(ROOT_PATH, "package_name"),
-            message: `names the package "${packageName}", but is a part of "${name}"`,
-            fix: "leave it out, or register the deployment by itself",
-          },
-        ]),
-    ...unlessKnown("class", classKey, keysIn(classes), "class_key"),
-    ...repeated(functions, "functions", "function_key", ({ functionKey }) => functionKey),
-    ...functions.flatMap(({ functionKey }, index) =>
-      unlessKnown("function", functionKey, functionKeys, "functions", index, "function_key"),
-    ),
-  ];
+  const found: Violation[] = [];
+  if (packageName !== undefined && name !== undefined && packageName !== name) {
+    found.push({
+      path: pathOf(ROOT_PATH, "package_name"),
+      message: `names the package "${packageName}", but is a part of "${name}"`,
+      fix: "leave it out, or register the deployment by itself",
+    });
+  }
+  addUnlessKnown(found, "class", classKey, keysIn(classes), ["class_key"]);
+  addRepeated(found, functions, ({ functionKey }) => functionKey, "functions", "function_key");
+  for (const [index, { functionKey }] of functions.entries())
+    addUnlessKnown(found, "function", functionKey, functionKeys, ["functions", index, "function_key"]);
+  return found;
 }
 
-function repeated<T>(
+function addRepeated<T>(
+  found: Violation[],
   items: readonly T[],
+  nameOf: (item: T) => string | undefined,
   list: string,
-  member: string | undefined,
-  keyOf: (item: T) => string | undefined,
-): readonly Violation[] {
-  if (items.length < 2) return NONE;
+  member?: string,
+): void {
+  if (items.length < 2) return;
   const firstAt = new Map<string, number>();
-  return items.flatMap((item, index) => {
-    const key = keyOf(item);
-    const first = key === undefined ? undefined : firstAt.get(key);
-    if (key === undefined || first === undefined) {
-      if (key !== undefined) firstAt.set(key, index);
-      return [];
+  for (const [index, item] of items.entries()) {
+    const name = nameOf(item);
+    if (name === undefined) continue;
+    const first = firstAt.get(name);
+    if (first === undefined) {
+      firstAt.set(name, index);
+      continue;
     }
-    const place = member === undefined ? [list, index] : [list, index, member];
-    return [
-      {
-        path: pathOf(ROOT_PATH, ...place),
-        message: `"${key}" is already at ${list}[${first}]`,
-        fix: "remove one of the two or give it another name",
-      },
-    ];
-  });
+    found.push({
+      path: pathOf(ROOT_PATH, list, index, ...(member === undefined ? [] : [member])),
+      message: `"${name}" is already at ${list}[${first}]`,
+      fix: "remove one of the two or give it another name",
+    });
+  }
 }
 
 const SHOWN = 8;
 
-function unlessKnown(
+function addUnlessKnown(
+  found: Violation[],
   what: string,
   key: string | undefined,
   known: ReadonlySet<string>,
-  ...place: readonly (string | number)[]
-): readonly Violation[] {
-  if (key === undefined || known.has(key)) return NONE;
+  place: Place,
+): void {
+  if (key === undefined || known.has(key)) return;
   const some = [...known].slice(0, SHOWN).map((each) => `"${each}"`);
   const rest = known.size > SHOWN ? ` and ${known.size - SHOWN} more` : "";
-  return [
-    {
-      path: pathOf(ROOT_PATH, ...place),
-      message: `the package has no ${what} "${key}"`,
-      fix: known.size === 0 ? `add the ${what} to the package` : `use ${some.join(", ")}${rest}, or add the ${what}`,
-    },
-  ];
+  found.push({
+    path: pathOf(ROOT_PATH, ...place),
+    message: `the package has no ${what} "${key}"`,
+    fix: known.size === 0 ? `add the ${what} to the package` : `use ${some.join(", ")}${rest}, or add the ${what}`,
+  });
 }
