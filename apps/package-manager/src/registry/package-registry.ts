@@ -299,13 +299,13 @@ export class PackageRegistry implements Registry {
   #recordOf(input: Package, previous: PackageRecord | undefined, call: Call): PackageRecord {
     const now = timestamp(this.#options.ambient.clock.now());
     const createdAt = previous?.package.metadata.createdAt ?? now;
-    return {
+    const record = {
       package: { ...input, metadata: { ...input.metadata, createdAt, updatedAt: now } },
       revision: (previous?.revision ?? 0) + 1,
       author: call.caller,
       createdAt: now,
-      ...(call.reason === undefined ? {} : { reason: call.reason }),
     };
+    return call.reason === undefined ? record : { ...record, reason: call.reason };
   }
 
   /** Everything a package needs, and what that needs, as it is in the store now; and what is wrong with it. */

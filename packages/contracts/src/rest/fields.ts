@@ -234,7 +234,7 @@ export function present<T extends object>(members: T): Present<T> {
 
 function withoutUndefined(members: object): object {
   const present: Record<string, unknown> = {};
-  for (const name of Object.keys(members)) {
+  for (const name in members) {
     const value = (members as Readonly<Record<string, unknown>>)[name];
     if (value !== undefined) present[name] = value;
   }

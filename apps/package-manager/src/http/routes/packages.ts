@@ -1,8 +1,8 @@
 import { HEADERS, packageToWire } from "@oaas/contracts/rest";
 import { onceThere } from "@oaas/foundation";
 import type { PackageName } from "@oaas/models";
-import type { Registry } from "../../use-cases.ts";
-import { json, type Handlers } from "../handler.ts";
+import type { Acknowledgement, Registry } from "../../use-cases.ts";
+import { json, type Handlers, type HttpReply } from "../handler.ts";
 import { acknowledged, accepted, rehearsedReply } from "../presenters/acknowledgement.ts";
 import { classesJson, functionsJson } from "../presenters/catalogue.ts";
 import { diffToWire, revisionToWire } from "../presenters/revision.ts";
@@ -32,12 +32,12 @@ export function packageHandlers(registry: Registry): Handlers<PackageOperation> 
         : acknowledged(await registry.register(body, call, applying(query)), 201, {
             [HEADERS.location]: packageUrl(body.name),
           }),
-    updatePackage: async ({ parameters, body, query, call, ifVersion }) => {
+    updatePackage: ({ parameters, body, query, call, ifVersion }) => {
       const name = nameIn(parameters);
       const how = ifVersion === undefined ? applying(query) : { ...applying(query), ifVersion };
       return query.dry_run === true
-        ? rehearsedReply(await registry.rehearse(body, { ...how, name }))
-        : acknowledged(await registry.update(name, body, call, how), 200);
+        ? registry.rehearse(body, { ...how, name }).then(rehearsedReply)
+        : registry.update(name, body, call, how).then(updated);
     },
     deletePackage: async ({ parameters, query, call, ifVersion }) => {
       const name = nameIn(parameters);
@@ -91,6 +91,10 @@ export function packageHandlers(registry: Registry): Handlers<PackageOperation> 
       return { status: 200, headers: pageHeaders(page), json: functionsJson(page.items) };
     },
   };
+}
+
+function updated(ack: Acknowledgement): HttpReply {
+  return acknowledged(ack, 200);
 }
 
 function packageUrl(name: PackageName): string {
