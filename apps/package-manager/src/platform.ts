@@ -173,7 +173,7 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     gateway: patientGateway(gateway, ambient),
     view,
     clock: ambient.clock,
-    classes: async () => (await registry.classes({})).items,
+    classes: () => registry.allClasses(),
     ...(configured.value.defaultCluster === undefined ? {} : { defaultCluster: configured.value.defaultCluster }),
   });
 

@@ -63,7 +63,7 @@ async function world(
     clusters: directory,
     gateway,
     view,
-    classes: async () => [],
+    classes: () => [],
     clock: realAmbient.clock,
     deployments: { record: async () => record, operation: () => undefined, all: () => [record] },
   });

@@ -84,14 +84,23 @@ export class Catalogue {
     this.#functions = undefined;
   }
 
+  /** Every class, under its name with that of its package. */
+  allClasses(): readonly ClassDefinition[] {
+    return this.#orderedClasses().items;
+  }
+
   classes(query: PageRequest & { readonly filter?: string }): ListPage<ClassDefinition> {
+    return pageOf(filtered(this.#orderedClasses(), query.filter), { order: "class", ...pageRequest(query) });
+  }
+
+  #orderedClasses(): Ordered<ClassDefinition> {
     this.#classes ??= ordered(this.#view, ({ name, classes }) =>
       classes.map((each) => {
         const key = qualifyClassKey(name, each.key) as unknown as ClassKey;
         return [key, { ...each, key }];
       }),
     );
-    return pageOf(filtered(this.#classes, query.filter), { order: "class", ...pageRequest(query) });
+    return this.#classes;
   }
 
   functions(query: PageRequest & { readonly filter?: string }): ListPage<FunctionDefinition> {

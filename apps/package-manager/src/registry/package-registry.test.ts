@@ -286,6 +286,14 @@ describe("lists", () => {
     expect(await names({ limit: 1, offset: 2 })).toBe("shop.order");
   });
 
+  test("all classes are all of them, however many a page has", async () => {
+    const classes = Array.from({ length: 120 }, (_, index) => ({ key: `C${index}`, function_bindings: [] }));
+    await registry.register(made({ name: "many", classes }), call);
+    expect((await registry.classes({})).items).toHaveLength(100);
+    expect(registry.allClasses().map(({ key }) => key)).toHaveLength(120);
+    expect(registry.allClasses()[0]?.key).toBe("many.C0");
+  });
+
   test("the catalogue names classes with their package and follows changes", async () => {
     await registry.register(made({ name: "a" }), call);
     await registry.register(made({ name: "b" }), call);

@@ -12,7 +12,7 @@ import {
   type Awaitable,
   type Violation,
 } from "@oaas/foundation";
-import { checkPackage, type ClassDeployment, type Package, type PackageName } from "@oaas/models";
+import { checkPackage, type ClassDefinition, type ClassDeployment, type Package, type PackageName } from "@oaas/models";
 import {
   Collection,
   CollectionView,
@@ -251,6 +251,11 @@ export class PackageRegistry implements Registry {
 
   async classes(query: Parameters<Registry["classes"]>[0]): ReturnType<Registry["classes"]> {
     return this.#catalogue.classes(query);
+  }
+
+  /** Those of all packages at once, for who draws them together. */
+  allClasses(): readonly ClassDefinition[] {
+    return this.#catalogue.allClasses();
   }
 
   async functions(query: Parameters<Registry["functions"]>[0]): ReturnType<Registry["functions"]> {

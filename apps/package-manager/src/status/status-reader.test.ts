@@ -48,7 +48,7 @@ function readerOver(
     clock,
     view,
     gateway,
-    classes: async () => classes,
+    classes: () => classes,
     ...(defaultCluster === undefined ? {} : { defaultCluster: defaultCluster as ClusterName }),
     clusters: {
       list: () => [...world.keys()].map(entry),

@@ -37,7 +37,7 @@ export interface StatusReaderDeps {
   readonly view: RuntimeView;
   readonly clock: Clock;
   /** The classes of all packages, by `package.Class`. */
-  readonly classes: () => Promise<readonly ClassDefinition[]>;
+  readonly classes: () => readonly ClassDefinition[];
   /** Whose answer counts when several have one. */
   readonly defaultCluster?: ClusterName;
 }
@@ -115,8 +115,8 @@ export class ClusterStatusReader implements StatusReader {
     const { clusters, deployments, gateway, clock } = this.#deps;
     const at = timestamp(clock.now());
     if (source === "deployments") {
-      const [readings, classes] = await Promise.all([clusters.readings(), this.#deps.classes()]);
-      return deploymentTopology({ records: deployments.all(), readings, classes }, at);
+      const readings = await clusters.readings();
+      return deploymentTopology({ records: deployments.all(), readings, classes: this.#deps.classes() }, at);
     }
     const parts = await Promise.all(
       clusters.list().map(async ({ name }) => ({
