@@ -44,6 +44,10 @@ describe("packages over HTTP", () => {
     expect(await again('"0"')).toMatchObject({ status: 200, json: { name } });
     await pm.call("POST", `/api/v1/packages/${name}`, { body: echoPackage(name, { version: "2" }) });
     expect(await again(etag)).toMatchObject({ status: 200, json: { version: "2" } });
+    const head = await pm.call("HEAD", `/api/v1/packages/${name}`, { headers: { "if-none-match": "*" } });
+    expect(head.status).toBe(304);
+    const write = { body: echoPackage(name, { version: "3" }), headers: { "if-none-match": "*" } };
+    expect(await pm.call("POST", `/api/v1/packages/${name}`, write), "a write is told").toMatchObject({ status: 200 });
   });
 
   test("created, read with an ETag, updated on that version only, rolled back, deleted", async () => {

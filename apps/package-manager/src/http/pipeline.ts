@@ -111,7 +111,7 @@ export class Pipeline {
     const startedAt = clock.monotonic();
     const progress: Progress = { caller: ANONYMOUS, changes: operation.changes };
     const end = (whole: HttpReply, failed?: Fault): Awaitable<Served> => {
-      const reply = unlessKnown(incoming, whole);
+      const reply = unlessKnown(operation, incoming, whole);
       const recorded = progress.changes
         ? this.#record(operation, incoming, { progress, reply, failed, correlationId })
         : undefined;
@@ -188,10 +188,10 @@ interface Ended {
   readonly correlationId: string;
 }
 
-/** A thing that the client has already is not sent again. */
-function unlessKnown(incoming: Incoming, reply: HttpReply): HttpReply {
+/** A thing that was read and that the client has already is not sent again. */
+function unlessKnown({ route }: Operation, incoming: Incoming, reply: HttpReply): HttpReply {
   const etag = reply.headers?.[HEADERS.etag];
-  if (etag === undefined || reply.status !== 200 || incoming.method === "POST") return reply;
+  if (etag === undefined || reply.status !== 200 || route.method !== "GET") return reply;
   const known = incoming.header(HEADERS.ifNoneMatch);
   return known !== undefined && namesVersion(known, etag) ? { status: 304, headers: { etag } } : reply;
 }
