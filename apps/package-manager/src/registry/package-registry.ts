@@ -79,6 +79,8 @@ interface Written {
 
 /** How long whoever removes something waits for its own lists to show it no more; it is gone either way. */
 const SHOWN_WITHIN_MS = 2_000;
+/** Who asks what would be written. */
+const NOBODY: Call = { caller: "", correlationId: "" };
 const NOTHING_NEEDED = { packages: [], violations: [] };
 /** With all that they need in turn; each is a condition of the transaction. */
 const MAX_DEPENDENCIES = 50;
@@ -161,6 +163,7 @@ export class PackageRegistry implements Registry {
     const previous = name === undefined ? undefined : await this.#current(name, ifVersion);
     assertValid(input, [...checkPackage(input), ...(await this.#needed(input)).violations]);
     if (name === undefined && (await this.#packages.get(input.name))) throw alreadyRegistered(input.name);
+    assertFits(input, this.#packages.textOf(this.#recordOf(input, previous?.record, NOBODY)));
     const wishes = (applyDeployments ?? this.#options.autoDeploy ?? false) ? input.deployments.length : 0;
     return {
       ...rehearsed(previous?.record, input),
