@@ -15,7 +15,6 @@ await runService({
   service: "oprc-crm",
   version: VERSION,
   config: crmConfig,
-  mostlyWaits: true,
   start: async (config, { ambient, env, observability, reread }) => {
     const { log, meter, context } = observability;
     const { kubeconfig, context: kubeContext } = config.k8s;

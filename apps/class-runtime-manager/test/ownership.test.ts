@@ -6,6 +6,7 @@ import { CLASS_RUNTIMES, CORE_CHILD_KINDS, type ChildKind } from "../src/control
 import { FIELD_MANAGER } from "../src/controller/ownership.ts";
 import { startClassCluster } from "./class-cluster.ts";
 import { disturbedManager, type DisturbedManager } from "./disturbed-manager.ts";
+import type { FaultyTransport } from "./faulty-transport.ts";
 import { ask, makeNamespace, straightClient, worldOf, type Wish } from "./world.ts";
 
 const TWO: Wish = { functions: { a: "1", b: "1" }, template: "dev" };
@@ -48,6 +49,14 @@ describeOnTarget("whose an object is", {}, () => {
       timeoutMs: 60_000,
       what: `${name} to tell of ${children} children`,
     });
+  /** Waits until the class that has the name has been kept from getting the news of another. */
+  const isRefused = async ({ writes }: FaultyTransport, namespace: string): Promise<void> => {
+    const sent = (): number => writes.filter((write) => write === "PATCH classruntimes/order/status").length;
+    const before = sent();
+    // The second is sent after the first was answered.
+    await eventually(() => sent() > before + 1, { timeoutMs: 20_000, what: "status to be sent twice" });
+    expect(await statusOf(namespace)).toBeUndefined();
+  };
   const foreignService = (namespace: string, selector: object): KubeObject =>
     ({
       apiVersion: "v1",
@@ -105,31 +114,40 @@ describeOnTarget("whose an object is", {}, () => {
       await eventually(async () => (await service(namespace, SECOND)) === undefined, { what: "the stray to go" });
     }));
 
-  test("what was made for a class that nothing held any more goes too, also when its name is another's by then", () =>
-    managed("unheld", async ({ transport }) => {
-      const namespace = "unheld";
-      const key = { namespace, name: "order" };
-      const classes = client.resource(CLASS_RUNTIMES);
-      transport.break(({ target }) => target === "classruntimes/order/status", {
-        do: "answer",
-        status: 500,
-        reason: "InternalError",
-      });
-      await ask(client, namespace, "order", TWO);
-      await eventually(async () => (await service(namespace, SECOND)) !== undefined);
-      // As when the server deletes it in the very moment in which it takes the finalizer.
-      const release = transport.holdWatches();
-      await classes.patch(key, "merge", { metadata: { finalizers: null } });
-      await classes.delete(key);
-      expect(await classes.find(key)).toBeUndefined();
-      await ask(client, namespace, "order", ONE);
-      release();
-      transport.mend();
-      await isTold(namespace, "order", 2);
-      await eventually(async () => (await service(namespace, SECOND)) === undefined, { what: "what was left to go" });
-      await classes.delete(key);
-      await eventually(async () => (await worldOf(client, namespace)).size === 0, { what: "nothing to be left" });
-    }));
+  test.each([
+    { told: "before the controller tells of the former", namespace: "unheld", isLate: false },
+    { told: "after the controller would have told of the former", namespace: "unheld-late", isLate: true },
+  ])(
+    "what was made for a class that nothing held any more goes too, also when its name is another's, which is seen $told",
+    ({ namespace, isLate }) =>
+      managed(namespace, async ({ transport }) => {
+        const key = { namespace, name: "order" };
+        const classes = client.resource(CLASS_RUNTIMES);
+        transport.break(({ target }) => target === "classruntimes/order/status", {
+          do: "answer",
+          status: 500,
+          reason: "InternalError",
+        });
+        await ask(client, namespace, "order", TWO);
+        await eventually(async () => (await service(namespace, SECOND)) !== undefined);
+        // As when the server deletes it in the very moment in which it takes the finalizer.
+        const release = transport.holdWatches();
+        await classes.patch(key, "merge", { metadata: { finalizers: null } });
+        await classes.delete(key);
+        expect(await classes.find(key)).toBeUndefined();
+        await ask(client, namespace, "order", ONE);
+        transport.mend();
+        try {
+          if (isLate) await isRefused(transport, namespace);
+        } finally {
+          release();
+        }
+        await isTold(namespace, "order", 2);
+        await eventually(async () => (await service(namespace, SECOND)) === undefined, { what: "what was left to go" });
+        await classes.delete(key);
+        await eventually(async () => (await worldOf(client, namespace)).size === 0, { what: "nothing to be left" });
+      }),
+  );
 
   test("nobody else's children are sent over when a class is deleted", () =>
     managed("crowd", async (manager) => {

@@ -39,11 +39,12 @@ export async function settle<T extends KubeObject>(
       : evaluate(previous, { ...seen, events: await warningsAbout(seen, signal, deps) }, deps.clock.now());
   if (!step.changed) return step;
   const { apiVersion, kind, metadata } = object;
-  const { name, namespace } = metadata;
+  const { name, namespace, resourceVersion } = metadata;
   const manifest = {
     apiVersion,
     kind,
-    metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
+    // Of this version only: another class may have the name by now, and the server takes no uid as a condition here.
+    metadata: { name, resourceVersion, ...(namespace === undefined ? {} : { namespace }) },
     status: deps.subject.statusFor(ownStatus(step.status)),
   };
   const written = await deps.client
