@@ -9,7 +9,7 @@ import {
 } from "@bufbuild/protobuf";
 import { Client, credentials, Metadata, type ChannelCredentials, type ServiceError } from "@grpc/grpc-js";
 import { faultFromStatus, METADATA_KEYS } from "@oaas/contracts/grpc";
-import { abortFault, internal, type Clock } from "@oaas/foundation";
+import { abortFault, Fault, unavailable, type Clock } from "@oaas/foundation";
 import { headersFromContext, NOOP_CONTEXT, type ContextStore } from "@oaas/observability";
 import { encodeMessage, methodPath } from "./service-definition.ts";
 
@@ -129,7 +129,7 @@ export class RpcChannel {
         (error, bytes) => {
           signal?.removeEventListener("abort", onAbort);
           if (error) reject(this.#fault(method, error));
-          else resolve(this.#decode(method, bytes as Buffer));
+          else this.#settle(method, bytes as Buffer, resolve, reject);
         },
       );
       signal?.addEventListener("abort", onAbort, { once: true });
@@ -156,7 +156,8 @@ export class RpcChannel {
     try {
       for await (const bytes of call) yield this.#decode(method, bytes as Buffer);
     } catch (error) {
-      throw signal?.aborted ? abortFault(signal) : this.#fault(method, error as ServiceError);
+      if (signal?.aborted) throw abortFault(signal);
+      throw error instanceof Fault ? error : this.#fault(method, error as ServiceError);
     } finally {
       signal?.removeEventListener("abort", onAbort);
       call.cancel();
@@ -176,11 +177,26 @@ export class RpcChannel {
     return this.#options.clock.now() + (deadlineMs ?? this.#options.deadlineMs ?? 15_000);
   }
 
+  /** What is thrown here would be thrown into the connection, where nobody catches it and the process ends. */
+  #settle(
+    method: DescMethod,
+    bytes: Buffer,
+    resolve: (message: MessageShape<DescMessage>) => void,
+    reject: (fault: unknown) => void,
+  ): void {
+    try {
+      resolve(this.#decode(method, bytes));
+    } catch (fault) {
+      reject(fault);
+    }
+  }
+
   #decode(method: DescMethod, bytes: Buffer): MessageShape<DescMessage> {
     try {
       return fromBinary(method.output, bytes);
     } catch (error) {
-      throw internal(`${this.#options.name} answered ${method.name} with something that cannot be decoded`, {
+      const { name } = this.#options;
+      throw unavailable(name, `${name} answered ${method.name} with something that cannot be decoded`, {
         cause: error,
       });
     }

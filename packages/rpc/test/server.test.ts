@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
-import { connect as connectHttp2 } from "node:http2";
-import { connect } from "node:net";
+import { connect as connectHttp2, createServer as createHttp2, type ServerHttp2Session } from "node:http2";
+import { connect, type AddressInfo } from "node:net";
 import { promisify } from "node:util";
 import { realAmbient } from "@oaas/foundation/real";
 import { CrmInfoService, DeploymentService, grpcHealth, HealthService, TopologyService } from "@oaas/contracts/grpc";
@@ -210,6 +210,48 @@ describe("a server and its client", () => {
       rubbish.destroy();
       expect((await deployments().deploy({ deploymentUnit: { id: "still" } })).deploymentId).toBe("still");
     });
+  });
+});
+
+describe("a peer that answers what nobody can read", () => {
+  const FRAMES = {
+    "bytes of no message": Buffer.from([0, 0, 0, 0, 5, 255, 255, 255, 255, 255]),
+    "half a frame": Buffer.from([0, 0, 0, 0, 9, 10]),
+    "a frame of two gigabytes": Buffer.from([0, 0x7f, 255, 255, 255]),
+    "a compressed frame, as nothing said": Buffer.from([1, 0, 0, 0, 1, 0]),
+    "no message at all": Buffer.alloc(0),
+  };
+
+  test.each(Object.entries(FRAMES))("%s: a fault for whoever asked, and nothing else", async (_, frame) => {
+    const peer = createHttp2();
+    const sessions = new Set<ServerHttp2Session>();
+    peer.on("session", (session) => sessions.add(session));
+    peer.on("stream", (stream) => {
+      stream.on("error", () => undefined);
+      stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
+      stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));
+      stream.end(frame);
+    });
+    await new Promise<void>((resolve) => void peer.listen(0, "127.0.0.1", resolve));
+    const { port } = peer.address() as AddressInfo;
+    const channel = new RpcChannel({ name: "the peer", address: `127.0.0.1:${port}`, clock: realAmbient.clock });
+    const client = channel.client(DeploymentService);
+    try {
+      expect((await faultOf(client.deploy({}))).message).toContain("the peer");
+      // A stream of nothing, or of half a message, has ended; that is for its reader to judge.
+      const read = async (): Promise<readonly unknown[]> => {
+        const changes: unknown[] = [];
+        for await (const change of client.watchClassRuntimes({})) changes.push(change);
+        return changes;
+      };
+      const changes = await read().catch((error: unknown) => error);
+      if (changes instanceof Fault) expect(changes.message).toContain("the peer");
+      else expect(changes).toEqual([]);
+    } finally {
+      channel.close();
+      for (const session of sessions) session.destroy();
+      await new Promise((resolve) => void peer.close(resolve));
+    }
   });
 });
 
