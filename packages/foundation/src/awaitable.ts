@@ -5,3 +5,12 @@ export type Awaitable<T> = T | Promise<T>;
 export function onceThere<T, R>(value: Awaitable<T>, goOn: (value: T) => Awaitable<R>): Awaitable<R> {
   return value instanceof Promise ? value.then(goOn) : goOn(value);
 }
+
+/** Does work that may be done at once; what it throws then is rejected, as if it had been waited for. */
+export function rejecting<T>(work: () => Awaitable<T>): Awaitable<T> {
+  try {
+    return work();
+  } catch (thrown) {
+    return Promise.reject(thrown);
+  }
+}

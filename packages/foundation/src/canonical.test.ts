@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { canonicalJson, equalJson, hashJson } from "./canonical.ts";
+import { canonicalJson, equalJson, equalMembers, hashJson } from "./canonical.ts";
 
 describe("canonical text", () => {
   test.each([
@@ -77,6 +77,15 @@ describe("equality", () => {
   ])("$why", ({ a, b, equal }) => {
     expect(equalJson(a, b)).toBe(equal);
     expect(equalJson(b, a)).toBe(equal);
+  });
+
+  test("of objects can leave members out", () => {
+    expect(equalMembers({ x: 1, at: 1 }, { x: 1, at: 2 }, ["at"])).toBe(true);
+    expect(equalMembers({ x: 1, at: 1 }, { x: 1 }, ["at"])).toBe(true);
+    expect(equalMembers({ x: 1 }, { x: 1, at: 2 }, ["at"])).toBe(true);
+    expect(equalMembers({ x: 1, at: 1 }, { x: 2, at: 1 }, ["at"])).toBe(false);
+    expect(equalMembers({ x: 1, at: 1 }, { x: 1, at: 1, y: 1 }, ["at"])).toBe(false);
+    expect(equalMembers({ x: { at: 1 } }, { x: { at: 2 } }, ["at"])).toBe(false);
   });
 
   test("agrees with the canonical text", () => {

@@ -24,24 +24,39 @@ export function hashJson(value: unknown): string {
   return sha256Hex(canonicalJson(value)).slice(0, HASH_DIGITS);
 }
 
+/** What stands for a JSON value towards others, who can tell it by themselves: SHA-256 over the canonical text, with its name before it. */
+export function digestJson(value: unknown): string {
+  return `sha256:${sha256Hex(canonicalJson(value))}`;
+}
+
 /** Whether two JSON values are the same, whatever the order of members. A member that is undefined is not there. */
 export function equalJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
-  if (Array.isArray(a)) {
-    return Array.isArray(b) && a.length === b.length && a.every((item, index) => equalJson(item, b[index]));
-  }
-  if (Array.isArray(b)) return false;
+  if (Array.isArray(a)) return Array.isArray(b) && equalItems(a, b);
+  return !Array.isArray(b) && equalMembers(a, b);
+}
+
+function equalItems(left: readonly unknown[], right: readonly unknown[]): boolean {
+  if (left.length !== right.length) return false;
+  for (let index = 0; index < left.length; index += 1) if (!equalJson(left[index], right[index])) return false;
+  return true;
+}
+
+/** Whether two JSON objects have the same members, apart from those named. */
+export function equalMembers(a: object, b: object, except: readonly string[] = NO_NAMES): boolean {
   const [left, right] = [a as JsonMembers, b as JsonMembers];
   let surplus = 0;
   for (const name of Object.keys(left)) {
-    if (left[name] === undefined) continue;
+    if (left[name] === undefined || except.includes(name)) continue;
     if (!Object.hasOwn(right, name) || !equalJson(left[name], right[name])) return false;
     surplus -= 1;
   }
-  for (const name of Object.keys(right)) if (right[name] !== undefined) surplus += 1;
+  for (const name of Object.keys(right)) if (right[name] !== undefined && !except.includes(name)) surplus += 1;
   return surplus === 0;
 }
+
+const NO_NAMES: readonly string[] = [];
 
 type JsonMembers = Readonly<Record<string, unknown>>;
 

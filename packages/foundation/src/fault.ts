@@ -31,12 +31,16 @@ export type FaultKind = FaultDetail["kind"];
 /** Facts for the log that must never leave the process. */
 export type FaultContext = Readonly<Record<string, unknown>>;
 
+/** What a fault was concluded from, as JSON for programs; safe to show outside. */
+export type FaultEvidence = Readonly<Record<string, unknown>>;
+
 export interface FaultOptions {
   /** A code of the catalogue; by default the general one of the kind. */
   readonly code?: FaultCode;
   /** What was caught. Logged, never shown outside. */
   readonly cause?: unknown;
   readonly context?: FaultContext;
+  readonly evidence?: FaultEvidence;
   readonly correlationId?: string;
 }
 
@@ -61,13 +65,14 @@ const RETRYABLE = {
  * The one error type of the control plane.
  *
  * - `message` is safe to show outside; `cause` and `context` never leave the process and are always logged.
- * - `detail` is for programs, `code` is stable and documented (docs/reference/errors.md).
+ * - `detail` and `evidence` are for programs, `code` is stable and documented (docs/reference/errors.md).
  */
 export class Fault extends Error {
   override readonly name = "Fault";
   readonly detail: FaultDetail;
   readonly code: FaultCode;
   readonly context: FaultContext;
+  readonly evidence: FaultEvidence | undefined;
   readonly correlationId: string | undefined;
 
   constructor(detail: FaultDetail, message: string, options: FaultOptions = {}) {
@@ -75,6 +80,7 @@ export class Fault extends Error {
     this.detail = detail;
     this.code = options.code ?? generalCode(detail.kind);
     this.context = options.context ?? {};
+    this.evidence = options.evidence;
     this.correlationId = options.correlationId;
   }
 
@@ -100,6 +106,7 @@ export class Fault extends Error {
     const copy = new Fault(this.detail, this.message, {
       code: this.code,
       context: this.context,
+      ...(this.evidence === undefined ? {} : { evidence: this.evidence }),
       correlationId,
       ...(this.cause === undefined ? {} : { cause: this.cause }),
     });

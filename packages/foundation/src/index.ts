@@ -23,6 +23,7 @@ export {
   resourceExhausted,
   unavailable,
   type FaultContext,
+  type FaultEvidence,
   type FaultDetail,
   type FaultKind,
   type FaultOptions,
@@ -35,8 +36,8 @@ export type { Ambient } from "./ambient.ts";
 export { abortFault, orAbort, startDeadline, type Deadline } from "./deadline.ts";
 export { Bell } from "./bell.ts";
 export { backoffDelay, DEFAULT_BACKOFF, retry, type BackoffPolicy, type RetryOptions } from "./backoff.ts";
-export { onceThere, type Awaitable } from "./awaitable.ts";
-export { canonicalJson, equalJson, hashJson } from "./canonical.ts";
+export { onceThere, rejecting, type Awaitable } from "./awaitable.ts";
+export { canonicalJson, digestJson, equalJson, equalMembers, hashJson } from "./canonical.ts";
 export { sha256 } from "./sha256.ts";
 export { err, ok, type Result } from "./result.ts";
 export type { Brand } from "./brand.ts";
