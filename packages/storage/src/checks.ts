@@ -6,6 +6,7 @@ import {
   MAX_OPERATIONS,
   MAX_PAGE,
   MAX_TRANSACTION_BYTES,
+  type Condition,
   type RangeQuery,
   type Transaction,
   type WatchQuery,
@@ -21,27 +22,29 @@ export function checkTransaction(transaction: Transaction): void {
   if (writes.length > MAX_OPERATIONS) refuse("$.writes", `more than ${MAX_OPERATIONS}`);
   // At most so many; counted only when that may be too many.
   let bytes = 0;
-  conditions.forEach((condition, index) => {
+  for (let index = 0; index < conditions.length; index += 1) {
+    const condition = conditions[index] as Condition;
     const { key } = condition;
     bytes += key.length * MAX_UTF8;
     if (!isPlain(key)) checkKey(key, false, () => pathOf(ROOT_PATH, "conditions", index, "key"), refuse);
     if ("revision" in condition && !isRevision(condition.revision)) {
       refuse(pathOf(ROOT_PATH, "conditions", index, "revision"), "is not a revision (a positive integer)");
     }
-  });
-  writes.forEach((write, index) => {
+  }
+  for (let index = 0; index < writes.length; index += 1) {
+    const write = writes[index] as Write;
     const target = targetOf(write);
     bytes += target.length * MAX_UTF8;
     if (!isPlain(target)) {
       const field = write.op === "delete-prefix" ? "prefix" : "key";
       checkKey(target, field === "prefix", () => pathOf(ROOT_PATH, "writes", index, field), refuse);
     }
-    if (write.op !== "put") return;
+    if (write.op !== "put") continue;
     bytes += write.value.length * MAX_UTF8;
     if (!write.value.isWellFormed()) {
       refuse(pathOf(ROOT_PATH, "writes", index, "value"), "holds half a surrogate pair, which UTF-8 cannot store");
     }
-  });
+  }
   if (bytes > MAX_TRANSACTION_BYTES) checkSize(transaction, refuse);
   if (writes.length > 1) checkOverlap(writes, refuse);
   if (violations.length > 0) throw invalidArgument("the transaction", violations);

@@ -2,7 +2,7 @@ import { alreadyExists, conflict, notFound, type Awaitable } from "@oaas/foundat
 import { isUnreadable, recordText, storedText, type Codec, type RecordText } from "./codec.ts";
 import { CollectionLayout, type Indexes } from "./collection-layout.ts";
 import { absent, unchanged } from "./conditions.ts";
-import { entryOf, putOf } from "./entries.ts";
+import { entryOf, putOf, type Put } from "./entries.ts";
 import { conflictOf } from "./kv-faults.ts";
 import {
   MAX_OPERATIONS,
@@ -12,7 +12,6 @@ import {
   type KeyValueStore,
   type LeaseId,
   type Transaction,
-  type Write,
 } from "./kv.ts";
 import { RecordReader, type CollectionBatch, type CollectionChange, type Listed, type Stored } from "./records.ts";
 
@@ -26,6 +25,12 @@ export interface CollectionDefinition<T, I extends Indexes<T> = Indexes<T>> {
   readonly remember?: number;
   /** Whoever reads what this collection just wrote gets the record as it was handed in; for records that nobody changes and codecs that check only. */
   readonly keepWritten?: true;
+}
+
+/** A transaction that writes a record, and the record. */
+export interface StagedRecord<T> extends Transaction {
+  readonly record: T;
+  readonly indexKeys: readonly string[];
 }
 
 export interface ListOptions extends CallOptions {
@@ -117,11 +122,11 @@ export class Collection<T, I extends Indexes<T> = Indexes<T>> {
     return recordText(this.#definition.codec, record);
   }
 
-  stageCreate(id: string, record: T, lease?: LeaseId, text?: RecordText): Transaction {
+  stageCreate(id: string, record: T, lease?: LeaseId, text?: RecordText): StagedRecord<T> {
     return this.#stagePut(id, record, { condition: absent(this.#layout.recordKey(id)), old: [], lease, text });
   }
 
-  stageUpdate(stored: Stored<T>, record: T, text?: RecordText): Transaction {
+  stageUpdate(stored: Stored<T>, record: T, text?: RecordText): StagedRecord<T> {
     const { entry, indexKeys: old } = stored.source;
     return this.#stagePut(stored.id, record, { condition: unchanged(entry), old, lease: entry.lease, text });
   }
@@ -143,7 +148,7 @@ export class Collection<T, I extends Indexes<T> = Indexes<T>> {
   }
 
   /** What a reader sees of a record after its staged transaction, alone or with others, was committed. */
-  committed(staged: Transaction, revision: number, before?: Stored<T>): Stored<T> {
+  committed(staged: StagedRecord<T>, revision: number, before?: Stored<T>): Stored<T> {
     return this.#written(staged, revision, before?.source.entry);
   }
 
@@ -248,15 +253,20 @@ export class Collection<T, I extends Indexes<T> = Indexes<T>> {
       readonly lease: LeaseId | undefined;
       readonly text: RecordText | undefined;
     },
-  ): Transaction {
+  ): StagedRecord<T> {
     const { lease } = how;
     const indexKeys = this.#indexKeys(id, record);
     const value = storedText(how.text ?? this.textOf(record), indexKeys);
-    if (this.#definition.keepWritten) this.#reader.expect(how.condition.key, { value, record, indexKeys });
+    // Where a commit takes time, who watches may hear of the record before who wrote it.
+    if (this.#definition.keepWritten && this.#store.commitAtOnce === undefined)
+      this.#reader.expect(how.condition.key, { value, record, indexKeys });
     const put = putOf(how.condition.key, value, lease);
-    if (indexKeys.length === 0 && how.old.length === 0) return { conditions: [how.condition], writes: [put] };
+    const conditions = [how.condition];
+    if (indexKeys.length === 0 && how.old.length === 0) return { conditions, writes: [put], record, indexKeys };
     return {
-      conditions: [how.condition],
+      record,
+      indexKeys,
+      conditions,
       writes: [
         put,
         ...indexKeys.filter((key) => !how.old.includes(key)).map((key) => putOf(key, "", lease)),
@@ -266,18 +276,26 @@ export class Collection<T, I extends Indexes<T> = Indexes<T>> {
   }
 
   /** Commits and returns what a reader will see; what could not be read again is not written at all. */
-  async #commit(transaction: Transaction, before: Entry | undefined, options?: CallOptions): Promise<Stored<T>> {
-    this.#written(transaction, 0, before);
-    const { revision } = await this.#store.commit(transaction, options);
-    return this.#written(transaction, revision, before);
+  async #commit(staged: StagedRecord<T>, before: Entry | undefined, options?: CallOptions): Promise<Stored<T>> {
+    if (!this.#definition.keepWritten) this.#reader.decode(entryOf(putOfRecord(staged), 0, before));
+    const { revision } = await this.#store.commit(staged, options);
+    return this.#written(staged, revision, before);
   }
 
-  #written(staged: Transaction, revision: number, before: Entry | undefined): Stored<T> {
-    const [put] = staged.writes as readonly [Extract<Write, { op: "put" }>];
-    return this.#reader.read(entryOf(put, revision, before));
+  #written(staged: StagedRecord<T>, revision: number, before: Entry | undefined): Stored<T> {
+    const put = putOfRecord(staged);
+    if (!this.#definition.keepWritten) return this.#reader.read(entryOf(put, revision, before));
+    // The very entry that the store keeps, where it is at hand: one less to keep beside it.
+    const kept = this.#store.commitAtOnce && this.#store.peek?.(put.key);
+    return this.#reader.take(kept?.modRevision === revision ? kept : entryOf(put, revision, before), staged);
   }
 
   #isAbout(thrown: unknown, id: string): boolean {
     return conflictOf(thrown)?.key === this.#layout.recordKey(id);
   }
+}
+
+/** What writes the record itself: it comes first. */
+function putOfRecord({ writes }: Transaction): Put {
+  return writes[0] as Put;
 }

@@ -1,6 +1,7 @@
 import type { Entry, LeaseId, Write } from "./kv.ts";
 
-type Put = Extract<Write, { op: "put" }>;
+/** A write that puts a value. */
+export type Put = Extract<Write, { op: "put" }>;
 
 /** A write of a value. */
 export function putOf(key: string, value: string, lease: LeaseId | undefined): Put {

@@ -29,6 +29,8 @@ export interface KeyValueStore {
    * Caveats: a fault other than conflict whose `outcomeUnknown` is true may have been applied; see `outcomeUnknown`.
    */
   commit(transaction: Transaction, options?: CallOptions): Promise<Committed>;
+  /** As `commit`, at once, and a refusal is thrown: only of backends that wait for nothing. */
+  readonly commitAtOnce?: (transaction: Transaction) => Committed;
   /**
    * Every change of a range from a revision on, one batch per transaction unless asked otherwise, in order, without gap or repetition.
    *

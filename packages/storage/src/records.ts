@@ -72,15 +72,12 @@ export class RecordReader<T> {
   read(entry: Entry): Stored<T> {
     const kept = this.#kept.get(entry.key);
     if (kept?.revision === entry.modRevision) return kept;
-    const stored = this.decode(entry);
-    if (this.#keep > 0) {
-      if (kept === undefined && this.#kept.size >= this.#keep) {
-        const [oldest] = this.#kept.keys();
-        if (oldest !== undefined) this.#kept.delete(oldest);
-      }
-      this.#kept.set(entry.key, stored);
-    }
-    return stored;
+    return this.#keeping(this.decode(entry));
+  }
+
+  /** As `read`, of an entry whose record is known. */
+  take(entry: Entry, { record, indexKeys }: Pick<Written<T>, "record" | "indexKeys">): Stored<T> {
+    return this.#keeping(this.#stored(entry, { record, indexKeys, outdated: false }));
   }
 
   /** As `read`, but an entry of the past does not take the place of the present one among those that are kept. */
@@ -97,7 +94,10 @@ export class RecordReader<T> {
 
   /** Reads it anew. */
   decode(entry: Entry): Stored<T> {
-    const { record, indexKeys, outdated } = this.#arrived(entry) ?? decodeRecord(this.#codec, entry.key, entry.value);
+    return this.#stored(entry, this.#arrived(entry) ?? decodeRecord(this.#codec, entry.key, entry.value));
+  }
+
+  #stored(entry: Entry, { record, indexKeys, outdated }: Decoded<T>): Stored<T> {
     return {
       id: this.#layout.idOfRecord(entry.key),
       record,
@@ -108,8 +108,19 @@ export class RecordReader<T> {
     };
   }
 
+  #keeping(stored: Stored<T>): Stored<T> {
+    if (this.#keep === 0) return stored;
+    const { key } = stored.source.entry;
+    if (this.#kept.size >= this.#keep && !this.#kept.has(key)) {
+      const [oldest] = this.#kept.keys();
+      if (oldest !== undefined) this.#kept.delete(oldest);
+    }
+    this.#kept.set(key, stored);
+    return stored;
+  }
+
   #arrived({ key, value }: Entry): Decoded<T> | undefined {
-    const written = this.#written.get(key);
+    const written = this.#written.size === 0 ? undefined : this.#written.get(key);
     if (written?.value !== value) return undefined;
     this.#written.delete(key);
     return { record: written.record, indexKeys: written.indexKeys, outdated: false };

@@ -32,7 +32,7 @@ export function applyTransaction(
 function applyWrite(table: Table, write: Write, revision: number, events: ChangeEvent[]): void {
   if (write.op === "put") {
     const previous = table.get(write.key);
-    const entry = Object.freeze(entryOf(write, revision, previous));
+    const entry = entryOf(write, revision, previous);
     table.put(entry, previous === undefined);
     events.push(previous === undefined ? { type: "put", entry } : { type: "put", entry, previous });
     return;

@@ -62,10 +62,22 @@ export class LocalEngine {
     if (this.#ended !== undefined) throw this.#ended;
   }
 
+  /** Whether each transaction is committed by itself, at once, and not with others that gather. */
+  get isImmediate(): boolean {
+    return this.#options.schedule === undefined;
+  }
+
   commit(transaction: Transaction): Promise<Committed> {
     this.assertOpen();
     checkTransaction(transaction);
     return this.#enqueue(transaction);
+  }
+
+  /** As `commit`, without a promise; only where nothing gathers (`isImmediate`). */
+  commitAtOnce(transaction: Transaction): Committed {
+    this.assertOpen();
+    checkTransaction(transaction);
+    return this.#commitAlone(transaction);
   }
 
   /** Ends a lease and deletes what hangs on it. */
@@ -103,11 +115,7 @@ export class LocalEngine {
   #enqueue(transaction: Transaction): Promise<Committed> {
     const { schedule } = this.#options;
     return new Promise((resolve, reject) => {
-      if (schedule === undefined) {
-        this.#tryBatch([{ transaction, resolve, reject }]);
-        this.#tell();
-        return;
-      }
+      if (schedule === undefined) return resolve(this.#commitAlone(transaction));
       this.#queue.push({ transaction, resolve, reject });
       if (this.#queue.length === 1) schedule(() => this.#flush());
     });
@@ -117,21 +125,18 @@ export class LocalEngine {
     const batch = this.#queue;
     this.#queue = [];
     if (batch.length === 0) return;
-    if (!this.#tryBatch(batch)) for (const waiting of batch) this.#tryBatch([waiting]);
+    if (batch.length === 1 || !this.#tryBatch(batch)) for (const waiting of batch) this.#tryAlone(waiting);
     this.#tell();
   }
 
-  /** False when a batch of several failed as a whole; a single one is settled in any case. */
+  /** False when the batch failed as a whole. */
   #tryBatch(batch: readonly Waiting[]): boolean {
     let outcomes: Outcome[];
     try {
       this.assertOpen();
-      outcomes = this.#run(batch);
-    } catch (thrown) {
-      if (batch.length > 1) return false;
-      batch[0]?.reject(thrown);
-      if (isFatal(thrown)) this.#end(Fault.from(thrown));
-      return true;
+      outcomes = this.#run(batch.map(({ transaction }) => transaction));
+    } catch {
+      return false;
     }
     batch.forEach((waiting, index) => {
       const outcome = outcomes[index] as Outcome;
@@ -141,9 +146,31 @@ export class LocalEngine {
     return true;
   }
 
-  #run(batch: readonly Waiting[]): Outcome[] {
+  #tryAlone(waiting: Waiting): void {
+    try {
+      waiting.resolve(this.#commitAlone(waiting.transaction));
+    } catch (thrown) {
+      waiting.reject(thrown);
+    }
+  }
+
+  #commitAlone(transaction: Transaction): Committed {
+    this.assertOpen();
+    let outcome: Outcome | undefined;
+    try {
+      [outcome] = this.#run([transaction]);
+    } catch (thrown) {
+      if (isFatal(thrown)) this.#end(Fault.from(thrown));
+      throw thrown;
+    }
+    if (outcome === undefined || "refused" in outcome) throw outcome?.refused;
+    this.#tell();
+    return outcome.committed;
+  }
+
+  #run(transactions: readonly Transaction[]): Outcome[] {
     const made: ChangeEvent[][] = [];
-    const outcomes = this.table.atomically(() => this.#apply(batch, made));
+    const outcomes = this.table.atomically(() => this.#apply(transactions, made));
     for (const events of made) {
       this.history.append(events);
       for (const event of events) this.leases.follow(event);
@@ -151,11 +178,11 @@ export class LocalEngine {
     return outcomes;
   }
 
-  #apply(batch: readonly Waiting[], made: ChangeEvent[][]): Outcome[] {
+  #apply(transactions: readonly Transaction[], made: ChangeEvent[][]): Outcome[] {
     const outcomes: Outcome[] = [];
     let { revision } = this.history;
     let isDeleting = false;
-    for (const { transaction } of batch) {
+    for (const transaction of transactions) {
       try {
         const events = applyTransaction(this.table, transaction, revision + 1, this.#isLease);
         if (events.length > 0) {

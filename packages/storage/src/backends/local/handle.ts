@@ -33,9 +33,15 @@ export class LocalHandle implements KeyValueStore {
   readonly #options: HandleOptions;
   readonly #keepers = new Set<LeaseKeeper>();
   readonly #closing = new AbortController();
+  /** As the signal says, which every call would have to ask. */
+  #isClosed = false;
+
+  readonly commitAtOnce?: (transaction: Transaction) => Committed;
 
   constructor(options: HandleOptions) {
     this.#options = options;
+    if (options.engine.isImmediate)
+      this.commitAtOnce = (transaction) => this.#engine(undefined).commitAtOnce(transaction);
   }
 
   async revision(options?: CallOptions): Promise<number> {
@@ -99,14 +105,15 @@ export class LocalHandle implements KeyValueStore {
   }
 
   async close(): Promise<void> {
-    if (this.#closing.signal.aborted) return;
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     this.#closing.abort(closedFault());
     for (const keeper of this.#keepers) keeper.lose("the store was closed");
     if (this.#options.owner) this.#options.engine.close();
   }
 
   #engine(options: CallOptions | undefined): LocalEngine {
-    if (this.#closing.signal.aborted) throw closedFault();
+    if (this.#isClosed) throw closedFault();
     if (options?.signal?.aborted) throw abortFault(options.signal);
     this.#options.engine.assertOpen();
     return this.#options.engine;

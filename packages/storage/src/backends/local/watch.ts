@@ -36,19 +36,13 @@ export async function* watchHistory(watch: LocalWatch): AsyncGenerator<WatchBatc
   }
 }
 
-function withoutPrevious(event: ChangeEvent): ChangeEvent {
-  return event.type === "put"
-    ? { type: "put", entry: event.entry }
-    : { type: "delete", key: event.key, revision: event.revision };
-}
-
 /**
  * Where a watcher is in history. While it waits, changes that do not concern it are passed over as they are made, without waking it: most
  * watchers of a store have nothing to do with most of its changes.
  */
 class Position implements Disposable {
   readonly #watch: LocalWatch;
-  readonly #concerns: (event: ChangeEvent) => boolean;
+  readonly #concerns: (key: string) => boolean;
   readonly #stop: (() => void)[] = [];
   /** The first revision that was not looked at. */
   #next: number;
@@ -84,14 +78,15 @@ class Position implements Disposable {
   /** What concerns the watcher in the next revision, if anything; or in those that have gathered. */
   take(): ChangeEvent[] {
     const { engine, query } = this.#watch;
-    const events = engine.history.at(this.#next).filter(this.#concerns);
-    this.#next += 1;
-    while (query.gathered && this.#next <= engine.history.revision && events.length < MOST_GATHERED) {
-      for (const event of engine.history.at(this.#next)) if (this.#concerns(event)) events.push(event);
+    const { history } = engine;
+    const events: ChangeEvent[] = [];
+    const listener = { concerns: this.#concerns, withPrevious: query.withPrevious ?? false, to: events };
+    do {
+      history.tell(this.#next, listener);
       this.#next += 1;
-    }
+    } while (query.gathered && this.#next <= history.revision && events.length < MOST_GATHERED);
     if (events.length === 0) this.#passed();
-    return query.withPrevious ? events : events.map(withoutPrevious);
+    return events;
   }
 
   /** The reader is told about everything so far, so no bookmark is needed for now. */
@@ -121,7 +116,7 @@ class Position implements Disposable {
     const { history } = engine;
     if (closing.aborted || query.signal?.aborted || !engine.isOpen || this.#next <= history.compacted) return true;
     for (; this.#next <= history.revision; this.#next += 1) {
-      if (history.at(this.#next).some(this.#concerns)) return true;
+      if (history.touches(this.#next, this.#concerns)) return true;
       this.#passed();
     }
     return false;
@@ -136,10 +131,9 @@ class Position implements Disposable {
   }
 }
 
-function concernOf(query: WatchQuery): (event: ChangeEvent) => boolean {
+function concernOf(query: WatchQuery): (key: string) => boolean {
   const { prefix } = query;
-  const keyOf = (event: ChangeEvent): string => (event.type === "put" ? event.entry.key : event.key);
-  if (prefix !== undefined) return (event) => keyOf(event).startsWith(prefix);
+  if (prefix !== undefined) return (key) => key.startsWith(prefix);
   const range = rangeOf(query);
-  return (event) => inRange(range, keyOf(event));
+  return (key) => inRange(range, key);
 }

@@ -3,18 +3,26 @@ import type { Entry } from "../../kv.ts";
 import { FIRST_REVISION, type Table } from "../local/table.ts";
 import { SortedKeys } from "./sorted-keys.ts";
 
+/** Where a key's entry is kept; the map that leads here is asked once for all that a transaction does with a key. */
+interface Slot {
+  readonly key: string;
+  entry: Entry;
+}
+
 /** Entries in a map, their keys in order beside it. Nothing it does can fail halfway. */
 export class MemoryTable implements Table {
   readonly savedRevision = FIRST_REVISION;
-  readonly #entries = new Map<string, Entry>();
+  readonly #slots = new Map<string, Slot>();
   readonly #order = new SortedKeys();
+  /** The last one that was asked for: whoever writes to a key has just looked at it. */
+  #last: Slot | undefined;
 
   get(key: string): Entry | undefined {
-    return this.#entries.get(key);
+    return this.#slotOf(key)?.entry;
   }
 
   scan(range: KeyRange, limit: number): Entry[] {
-    return this.#order.slice(range, limit).map((key) => this.#entries.get(key) as Entry);
+    return this.#order.slice(range, limit).map((key) => (this.#slots.get(key) as Slot).entry);
   }
 
   count(range: KeyRange): number {
@@ -22,13 +30,17 @@ export class MemoryTable implements Table {
   }
 
   put(entry: Entry, isNew: boolean): void {
-    if (isNew) this.#order.insert(entry.key);
-    this.#entries.set(entry.key, entry);
+    const { key } = entry;
+    if (isNew) {
+      this.#order.insert(key);
+      this.#slots.set(key, { key, entry });
+    } else (this.#slotOf(key) as Slot).entry = entry;
   }
 
   delete(key: string): void {
     this.#order.remove(key);
-    this.#entries.delete(key);
+    this.#slots.delete(key);
+    this.#last = undefined;
   }
 
   saveRevision(): void {
@@ -40,7 +52,15 @@ export class MemoryTable implements Table {
   }
 
   close(): void {
-    this.#entries.clear();
+    this.#slots.clear();
     this.#order.clear();
+    this.#last = undefined;
+  }
+
+  #slotOf(key: string): Slot | undefined {
+    if (this.#last?.key === key) return this.#last;
+    const slot = this.#slots.get(key);
+    if (slot !== undefined) this.#last = slot;
+    return slot;
   }
 }

@@ -2,7 +2,7 @@ import { compareKeys, type KeyRange } from "../../key-order.ts";
 
 const CHUNK = 128;
 /** Keys that wait for their place; so few that sorting them in holds nobody up. */
-const MOST_FRESH = 256;
+const MOST_FRESH = 1_024;
 
 interface Place {
   readonly chunk: number;
