@@ -40,11 +40,6 @@ export interface ServiceProgram<C extends ServiceConfig> {
   readonly config: ConfigSchema<C>;
   /** Signals that stop it. SIGINT and SIGTERM by default. */
   readonly signals?: readonly NodeJS.Signals[];
-  /**
-   * It mostly waits: what only its start needed is given back once it is quiet. Not for one that answers many requests: its young
-   * generation shrinks with it, and each request then costs more.
-   */
-  readonly mostlyWaits?: boolean;
   /** Begins to serve. When it throws, it has ended what it began. */
   start(config: C, world: World<C>): Promise<RunningService>;
 }

@@ -5,6 +5,7 @@ import { realAmbient } from "@oaas/foundation/real";
 import { createObservability, type Observability } from "@oaas/observability/node";
 import type { RunningService, ServiceConfig, ServiceProgram } from "../program.ts";
 import { giveBackMemory, ownMemory } from "./give-back-memory.ts";
+import { keepNewObjectsYoung } from "./young-objects.ts";
 
 /**
  * Runs a service from its command line to its exit code.
@@ -38,6 +39,7 @@ function startFailure(thrown: unknown): string {
 
 async function serve<C extends ServiceConfig>(program: ServiceProgram<C>, reread: () => C): Promise<void> {
   const config = reread();
+  keepNewObjectsYoung();
   const { enabled, observability: isObserved = true, endpoint, serviceName, sampleRatio } = config.tracing;
   const isTraced = enabled && isObserved;
   const isTerminal = process.stdout.isTTY;
@@ -58,7 +60,7 @@ async function serve<C extends ServiceConfig>(program: ServiceProgram<C>, reread
       observability,
       reread,
     });
-    if (program.mostlyWaits === true) giveBackMemory(ownMemory(realAmbient.timers));
+    giveBackMemory(ownMemory(realAmbient.timers));
   } catch (thrown) {
     await observability.close();
     throw thrown;
