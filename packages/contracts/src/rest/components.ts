@@ -12,6 +12,7 @@ import * as fn from "./resources/function.ts";
 import * as nfr from "./resources/nfr-requirements.ts";
 import * as odgm from "./resources/odgm-spec.ts";
 import * as pkg from "./resources/package.ts";
+import * as refusal from "./resources/plan-refusal.ts";
 import * as plan from "./resources/plan.ts";
 import * as provision from "./resources/provision-config.ts";
 import * as revision from "./resources/revision.ts";
@@ -88,6 +89,10 @@ export const VIEW_COMPONENTS = {
   PlannedOdgm: plan.plannedOdgmView,
   ShardAssignment: plan.shardAssignmentView,
   PlanDecision: plan.decisionView,
+  PlanRefusal: refusal.planRefusalView,
+  PlanRemedy: refusal.remedyView,
+  LowerTarget: refusal.lowerTargetView,
+  BestReached: refusal.bestReachedView,
   Revision: revision.revisionView,
   PackageRevision: revision.packageRevisionView,
   DeploymentRevision: revision.deploymentRevisionView,
@@ -178,6 +183,10 @@ export const COMPONENT_MEANINGS: Readonly<Record<ComponentName, string>> = {
   PlannedOdgm: "The object data grid of a deployment, with the place of every partition.",
   ShardAssignment: "Who holds one partition.",
   PlanDecision: "One step of a plan: the rule, what it was given, what it gave.",
+  PlanRefusal: "Why there is no plan: what was found out about each cluster, the best there is, and what would help.",
+  PlanRemedy: "One change that would make a target reachable by itself.",
+  LowerTarget: "A target that is missed, and what can be reached of it.",
+  BestReached: "The best that can be reached of a target.",
   Revision: "One immutable revision, without its content.",
   PackageRevision: "One immutable revision of a package.",
   DeploymentRevision: "One entry of a deployment's history: the wish, the plan, and what came of it.",

@@ -171,6 +171,19 @@ test("so do the parts of its parts", () => {
   expect(outside(back)).toEqual(outside(fault));
 });
 
+test("so does what a refused plan came from; what is none is left out", () => {
+  const clusters = [
+    { cluster: "a", chosen: false, availability: 0.9, health_age_ms: 5, reasons_for: ["up"], reasons_against: [] },
+  ];
+  const remedies = [{ kind: "raise-cap", text: "more", max_replicas: 9 }];
+  const evidence = { reason: "out-of-reach", best: { availability: 0.9, replicas: 1 }, remedies, clusters };
+  const problem = faultToProblem(failedPrecondition("class", "out of reach", { evidence }));
+  expect(problemView.parse(JSON.parse(JSON.stringify(problem))).evidence).toEqual(evidence);
+  const evidenceIn = (body: object) => faultFromAnswer({ status: 400, body: JSON.stringify(body), nowMs: 0 }).evidence;
+  expect(evidenceIn(problem)).toEqual(evidence);
+  expect(evidenceIn({ ...problem, evidence: { clusters: "none" } })).toBeUndefined();
+});
+
 describe("answers that are not ours", () => {
   test.each([
     { status: 404, body: '{"error":"Package not found: a"}', kind: "not-found", message: "Package not found: a" },

@@ -1,6 +1,14 @@
-import { faultMeaning, unreachable, type Fault, type FaultDetail, type FaultKind } from "@oaas/foundation";
+import {
+  faultMeaning,
+  unreachable,
+  type Fault,
+  type FaultDetail,
+  type FaultEvidence,
+  type FaultKind,
+} from "@oaas/foundation";
 import { z } from "zod";
 import { present, view } from "./fields.ts";
+import { planRefusalView } from "./resources/plan-refusal.ts";
 import { faultStatus, HTTP_REFUSALS, HTTP_STATUS_OF_KIND, type HttpRefusal } from "./http-status.ts";
 
 export const FAULT_KINDS = Object.keys(HTTP_STATUS_OF_KIND) as readonly FaultKind[];
@@ -13,7 +21,7 @@ export const violationView = view(
 
 /**
  * A refusal as it is sent: RFC 9457, and beside it `error`, which the contract has always promised, and what a program
- * needs to decide: `kind`, `code`, `retryable`, every violation, and the parts of a partial failure.
+ * needs to decide: `kind`, `code`, `retryable`, every violation, the parts of a partial failure, and what a refused plan came from.
  */
 export interface Problem {
   /** Identifies the code; it is a name, not a place to visit. */
@@ -31,6 +39,7 @@ export interface Problem {
   readonly details?: Readonly<Record<string, string | number>>;
   readonly violations?: readonly z.output<typeof violationView>[];
   readonly parts?: readonly ProblemPart[];
+  readonly evidence?: FaultEvidence;
 }
 
 /** The refusal of one part of a partial failure. */
@@ -55,6 +64,7 @@ export const problemView = view(
     details: z.record(z.string(), z.union([z.string(), z.number()])).optional(),
     violations: z.array(violationView).optional(),
     parts: z.lazy(() => z.array(problemPartView)).optional(),
+    evidence: planRefusalView.optional(),
   },
   {
     type: "Identifies the code; it is a name, not a place to visit.",
@@ -70,6 +80,7 @@ export const problemView = view(
     details: "What the kind names: resource and name, limit, dependency, …",
     violations: "Everything that is wrong with what was sent.",
     parts: "The refusals of the parts of a partial failure.",
+    evidence: "Of a deployment that cannot be planned: what was found out, and what would help.",
   },
 );
 
@@ -101,6 +112,7 @@ export function faultToProblem(fault: Fault, options: ProblemOptions = {}): Prob
     retryable: fault.retryable,
     correlationId: fault.correlationId,
     ...membersOf(fault.detail),
+    evidence: fault.evidence,
   });
 }
 

@@ -2,6 +2,7 @@ import { FAULT_CODES, Fault, unreachable, type FaultCode, type FaultDetail, type
 import { z } from "zod";
 import { FAULT_KINDS, violationView } from "./fault-body.ts";
 import { present } from "./fields.ts";
+import { planRefusalView } from "./resources/plan-refusal.ts";
 import { kindOfStatus } from "./http-status.ts";
 import { retryAfterMsFrom } from "./retry-after.ts";
 
@@ -50,6 +51,7 @@ const problemMembers = z.object({
   details: z.record(z.string(), z.unknown()).catch({}),
   violations: z.array(violationView).catch([]),
   parts: z.array(z.object({ name: z.string(), problem: z.unknown() })).catch([]),
+  evidence: planRefusalView.optional().catch(undefined),
 });
 
 /** Turns a problem body, already parsed, back into its fault. */
@@ -64,7 +66,8 @@ export function faultFromProblem(body: unknown, status: number, retryAfterMs?: n
     parts.map(({ name, problem }) => ({ name, fault: faultFromProblem(problem, status, undefined, depth + 1) })),
   );
   const message = members.error ?? members.detail ?? members.title ?? `the server answered with status ${status}`;
-  return new Fault(detail, message, present({ code: knownCode(members.code), correlationId: members.correlationId }));
+  const { correlationId, evidence } = members;
+  return new Fault(detail, message, present({ code: knownCode(members.code), correlationId, evidence }));
 }
 
 function knownCode(code: string | undefined): FaultCode | undefined {

@@ -43,6 +43,7 @@ export const HTTP_REFUSALS = {
   "payload-too-large": { status: 413, kind: "invalid-argument" },
   "uri-too-long": { status: 414, kind: "invalid-argument" },
   "unsupported-media-type": { status: 415, kind: "invalid-argument" },
+  "expectation-failed": { status: 417, kind: "invalid-argument" },
   "unprocessable-content": { status: 422, kind: "invalid-argument" },
   "precondition-required": { status: 428, kind: "failed-precondition" },
   "header-too-large": { status: 431, kind: "invalid-argument" },

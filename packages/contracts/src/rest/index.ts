@@ -9,6 +9,7 @@
 export { allRoutes, ROUTES, type OperationId } from "./paths.ts";
 export { fillPath, pathParameters, ROLES, type Answer, type Role, type Route } from "./route.ts";
 export { HEADERS, PROBLEM_TYPE } from "./headers.ts";
+export { PAGE_LIMITS } from "./query.ts";
 export { readBy, violationsFromZod } from "./violations.ts";
 export { present } from "./fields.ts";
 export { heldBy } from "./members.ts";
@@ -41,6 +42,7 @@ export {
   deploymentRequestInput,
   observedDeploymentInput,
 } from "./resources/class-deployment.ts";
+export { planRefusalView, type PlanRefusalWire, type RemedyWire } from "./resources/plan-refusal.ts";
 export { planRequestInput, planView } from "./resources/plan.ts";
 export {
   classRuntimeInput,

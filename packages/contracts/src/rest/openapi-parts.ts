@@ -16,8 +16,14 @@ export const PARAMETERS = {
     HEADERS.correlationId,
     "Follows the request through every process and log line; made up when absent.",
   ),
-  IfMatch: header(HEADERS.ifMatch, "The ETag that was read; the write is refused when the thing has changed since."),
-  IfNoneMatch: header(HEADERS.ifNoneMatch, "The ETag that was read; answered with 304 when it is still the same."),
+  IfMatch: header(
+    HEADERS.ifMatch,
+    "ETags, one of which the thing must have, or `*` when it must be there; else it is refused with 412.",
+  ),
+  IfNoneMatch: header(
+    HEADERS.ifNoneMatch,
+    "ETags, none of which the thing may have, or `*` when it must not be there; else a read is answered with 304 and a write with 412.",
+  ),
   IdempotencyKey: header(HEADERS.idempotencyKey, "The same key with the same body is carried out once."),
   LastEventId: header(HEADERS.lastEventId, "Resume after this event."),
 };
@@ -53,6 +59,17 @@ export const RESPONSE_HEADERS = {
   NextPageToken: { description: "Where the next page starts; absent on the last.", schema: { type: "string" } },
   ETag: { description: "The version that was read or written.", schema: { type: "string" } },
   RetryAfter: { description: "Seconds to wait before trying again.", schema: { type: "integer", minimum: 0 } },
+  Location: { description: "Where what was made is, or where to follow it.", schema: { type: "string" } },
+  ContentLocation: { description: "Where the deployment is.", schema: { type: "string" } },
+  IdempotencyReplayed: {
+    description: "`true` when an earlier request with the same idempotency key got this answer.",
+    schema: { type: "string", const: "true" },
+  },
+  MissingClusters: {
+    description: "Clusters that could not be asked, separated by commas; absent when the list is whole.",
+    schema: { type: "string" },
+  },
+  WwwAuthenticate: { description: "With 401: how to say who asks.", schema: { type: "string" } },
 };
 
 const HEADER_NAMES = {
@@ -61,6 +78,11 @@ const HEADER_NAMES = {
   NextPageToken: HEADERS.nextPageToken,
   ETag: HEADERS.etag,
   RetryAfter: HEADERS.retryAfter,
+  Location: HEADERS.location,
+  ContentLocation: HEADERS.contentLocation,
+  IdempotencyReplayed: HEADERS.idempotencyReplayed,
+  MissingClusters: HEADERS.missingClusters,
+  WwwAuthenticate: "www-authenticate",
 } as const satisfies Record<keyof typeof RESPONSE_HEADERS, string>;
 
 /** The name on the wire of a response header of this document. */
@@ -82,6 +104,7 @@ export const RESPONSES = {
     headers: {
       [HEADERS.correlationId]: { $ref: "#/components/headers/CorrelationId" },
       [HEADERS.retryAfter]: { $ref: "#/components/headers/RetryAfter" },
+      [headerName("WwwAuthenticate")]: { $ref: "#/components/headers/WwwAuthenticate" },
     },
     content: { [PROBLEM_TYPE]: { schema: { $ref: "#/components/schemas/Problem" } } },
   },

@@ -13,7 +13,7 @@ import {
   TAGS,
 } from "./openapi-parts.ts";
 import { allRoutes } from "./paths.ts";
-import { pathParameters, type Answer, type Route } from "./route.ts";
+import { pathParameters, type Answer, type AnswerHeader, type Route } from "./route.ts";
 
 const BODY_TYPES = ["application/json", "application/yaml"];
 
@@ -124,7 +124,9 @@ function descriptionOf({ summary, role, aliasOf, method, versioned, idempotent, 
     ...(aliasOf === undefined ? [] : [`Another spelling of \`${aliasOf}\`.`]),
     role === "public" ? "Nobody is asked who they are." : `Needs the role ${role}.`,
     ...(paged ? ["Answers a page at a time: `limit`, with `offset` or `page_token`."] : []),
-    ...(versioned && method !== "GET" ? ["With `if-match` it is refused when the thing has changed since."] : []),
+    ...(versioned && method !== "GET"
+      ? ["With `if-match` it is refused when the thing has changed since; with `if-none-match: *`, when there is one."]
+      : []),
     ...(versioned && method === "GET" ? ["With `if-none-match` it is sent only when it has changed since."] : []),
     ...(idempotent ? ["With an `idempotency-key` it is carried out once, however often it is sent."] : []),
   ].join(" ");
@@ -150,7 +152,7 @@ function parametersOf(route: Route, schemas: Schemas): readonly JsonSchema[] {
   }));
   const shared = [
     "CorrelationId",
-    ...(route.versioned ? [route.method === "GET" ? "IfNoneMatch" : "IfMatch"] : []),
+    ...(route.versioned ? ["IfMatch", "IfNoneMatch"] : []),
     ...(route.idempotent ? ["IdempotencyKey"] : []),
     ...(route.answer.mediaType === "text/event-stream" ? ["LastEventId"] : []),
   ];
@@ -177,13 +179,15 @@ function refusedStatuses(route: Route): readonly number[] {
   const kinds: readonly FaultKind[] = [
     ...(takesInput ? (["invalid-argument"] as const) : []),
     ...(route.role === "public" ? [] : (["unauthenticated", "permission-denied"] as const)),
+    ...(route.role === "public" ? [] : (["resource-exhausted"] as const)),
+    ...(route.idempotent ? (["conflict"] as const) : []),
     ...route.faults,
-    "resource-exhausted",
     "internal",
     "unavailable",
   ];
   const refusals = [
-    ...(route.refusals ?? []),
+    ...(route.versioned ? (["precondition-failed"] as const) : []),
+    ...(route.idempotent ? (["unprocessable-content"] as const) : []),
     ...(route.body === undefined ? [] : (["payload-too-large", "unsupported-media-type"] as const)),
   ];
   const statuses = [
@@ -194,10 +198,13 @@ function refusedStatuses(route: Route): readonly number[] {
 }
 
 function answerOf(route: Route, answer: Answer, schemas: Schemas): JsonSchema {
-  const headers: (keyof typeof RESPONSE_HEADERS)[] = [
+  const headers: AnswerHeader[] = [
     "CorrelationId",
     ...(route.paged ? (["TotalCount", "NextPageToken"] as const) : []),
-    ...(route.versioned && answer.status < 202 ? (["ETag"] as const) : []),
+    ...(route.versioned && route.method !== "DELETE" && answer.status === 200 ? (["ETag"] as const) : []),
+    ...(answer.status === 201 || answer.status === 202 ? (["Location"] as const) : []),
+    ...(route.idempotent ? (["IdempotencyReplayed"] as const) : []),
+    ...(answer.headers ?? []),
   ];
   return {
     description: answer.description,

@@ -80,7 +80,12 @@ const packageRoutes = {
     since: "seed",
     query: packageWriteQuery,
     body: packageInput,
-    answer: { status: 201, description: "Registered as its first revision.", schema: packageAcknowledgementView },
+    answer: {
+      status: 201,
+      description: "Registered as its first revision.",
+      schema: packageAcknowledgementView,
+      headers: ["ETag"],
+    },
     otherAnswers: [{ status: 200, description: "A dry run: nothing is written.", schema: packageAcknowledgementView }],
     faults: ["already-exists", "failed-precondition"],
     idempotent: true,
@@ -125,7 +130,6 @@ const packageRoutes = {
     body: packageInput,
     answer: { status: 200, description: "Kept as a new revision.", schema: packageAcknowledgementView },
     faults: ["not-found", "conflict", "failed-precondition"],
-    refusals: ["precondition-failed"],
     versioned: true,
     idempotent: true,
   },
@@ -140,7 +144,6 @@ const packageRoutes = {
     answer: { status: 204, description: "Deleted." },
     otherAnswers: [{ status: 202, description: "Its deployments are being deleted first.", schema: acceptedView }],
     faults: ["not-found", "failed-precondition", "conflict"],
-    refusals: ["precondition-failed"],
     versioned: true,
   },
   listPackageRevisions: {
@@ -186,13 +189,18 @@ const packageRoutes = {
     body: rollbackInput,
     answer: { status: 200, description: "Kept as a new revision.", schema: acknowledgementView },
     faults: ["not-found", "conflict", "failed-precondition"],
-    refusals: ["precondition-failed"],
     versioned: true,
     idempotent: true,
   },
 } as const satisfies Readonly<Record<string, Route>>;
 
 const deploymentFaults = ["not-found", "conflict", "failed-precondition", "unavailable", "deadline-exceeded"] as const;
+const acceptedEverywhere = {
+  status: 200,
+  description: "Accepted by every cluster.",
+  schema: acknowledgementView,
+  headers: ["ContentLocation"],
+} as const;
 
 const deploymentRoutes = {
   createDeployment: {
@@ -204,10 +212,10 @@ const deploymentRoutes = {
     since: "seed",
     query: parameters({ reason: queryText() }),
     body: deploymentRequestInput,
-    answer: { status: 200, description: "Accepted by every cluster.", schema: acknowledgementView },
+    answer: acceptedEverywhere,
     otherAnswers: [{ status: 202, description: "Still being carried out; follow the link.", schema: acceptedView }],
     faults: deploymentFaults,
-    refusals: ["precondition-failed"],
+    versioned: true,
     idempotent: true,
   },
   listDeployments: {
@@ -250,10 +258,9 @@ const deploymentRoutes = {
     since: "ours",
     query: parameters({ reason: queryText() }),
     body: deploymentRequestInput,
-    answer: { status: 200, description: "Accepted by every cluster.", schema: acknowledgementView },
+    answer: acceptedEverywhere,
     otherAnswers: [{ status: 202, description: "Still being carried out; follow the link.", schema: acceptedView }],
     faults: deploymentFaults,
-    refusals: ["precondition-failed"],
     versioned: true,
     idempotent: true,
   },
@@ -268,7 +275,6 @@ const deploymentRoutes = {
     answer: { status: 200, description: "Deleted; clusters out of reach are finished later.", schema: deletionView },
     otherAnswers: [{ status: 202, description: "Still being carried out; follow the link.", schema: acceptedView }],
     faults: deploymentFaults,
-    refusals: ["precondition-failed"],
     versioned: true,
   },
   getEnvMappings: {
@@ -354,10 +360,9 @@ const deploymentRoutes = {
     role: "deployer",
     since: "ours",
     body: rollbackInput,
-    answer: { status: 200, description: "Accepted by every cluster.", schema: acknowledgementView },
+    answer: acceptedEverywhere,
     otherAnswers: [{ status: 202, description: "Still being carried out; follow the link.", schema: acceptedView }],
     faults: deploymentFaults,
-    refusals: ["precondition-failed"],
     versioned: true,
     idempotent: true,
   },
@@ -405,6 +410,7 @@ const listRuntimes = {
     status: 200,
     description: "Class runtimes; a header names clusters not reached.",
     schema: z.array(classRuntimeView),
+    headers: ["MissingClusters"],
   },
   faults: [],
   paged: true,

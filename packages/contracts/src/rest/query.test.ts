@@ -10,6 +10,7 @@ describe("a list's query", () => {
     { query: { disabled: "true" }, read: { disabled: true }, why: "a switch" },
     { query: { tags: "a,b" }, read: { tags: ["a", "b"] }, why: "a list with commas" },
     { query: { tags: ["a", "b"] }, read: { tags: ["a", "b"] }, why: "a list by repetition" },
+    { query: { tags: ["a", "b,c", ""] }, read: { tags: ["a", "b", "c"] }, why: "a list both ways" },
     { query: { sort: "-name" }, read: { sort: "-name" }, why: "an order turned round" },
     { query: { other: "x" }, read: {}, why: "unknown parameters are ignored" },
   ])("is read: $why", ({ query, read }) => {
@@ -42,6 +43,8 @@ describe("a list's query", () => {
     { query: { limit: ["1", "2"] }, message: "is given twice", fix: "give it once" },
     { query: { disabled: "maybe" }, message: '"maybe" is neither true nor false', fix: "write true or false" },
     { query: { disabled: ["true", "true"] }, message: "is given twice", fix: "give it once" },
+    { query: { name_pattern: ["a", "b"] }, message: "is given twice", fix: "give it once" },
+    { query: { sort: ["name", "-name"] }, message: "is given twice", fix: "give it once" },
   ])("says what was written and what to write: $query", ({ query, message, fix }) => {
     const [member = ""] = Object.keys(query);
     const error = [{ path: `$.${member}`, message, fix }];
@@ -67,6 +70,11 @@ describe("one cluster under two names", () => {
 
   test("an empty cluster is wrong, so that a deletion in one cluster never becomes one in all", () => {
     expect(readBy(ROUTES.deleteDeployment.query, { cluster: "" })).toMatchObject({ ok: false });
+  });
+
+  test("one that is given twice is told so", () => {
+    const error = [{ path: "$.cluster", message: "is given twice", fix: "give it once" }];
+    expect(readBy(ROUTES.deleteDeployment.query, { cluster: ["a", "b"] })).toEqual({ ok: false, error });
   });
 
   test("two different ones contradict each other", () => {

@@ -10,6 +10,9 @@ import { input, textOf, wholeNumber, type Meanings, type Rules } from "./fields.
  * An empty one is no number, no switch and no order, and is refused; as text or list it is an absent one.
  */
 
+/** Items of a page when no number is given, and the most that one has. */
+export const PAGE_LIMITS = { usual: 100, most: 1000 } as const;
+
 /** What each parameter means; one name means the same on every route. */
 const QUERY_PARAMETERS = {
   apply_deployments: "Also schedules the deployments inside the package.",
@@ -24,7 +27,7 @@ const QUERY_PARAMETERS = {
   filter: "Only keys that contain this.",
   from: "The earlier revision.",
   key: "Only of this key.",
-  limit: "Most items of a page.",
+  limit: `Most items of a page: ${PAGE_LIMITS.usual} when it is not given, and never more than ${PAGE_LIMITS.most}.`,
   name_pattern: "Only names that contain this; with `*`, which stands for anything, the whole name.",
   offset: "Items to leave out at the beginning.",
   package_name: "Only of this package.",
@@ -63,9 +66,13 @@ export function queryWhole(range: WholeRange) {
 
 /** What came in place of a single value of another form is told as it was written: in a query everything is a text. */
 function refused(value: unknown, context: z.RefinementCtx, { message, fix }: Objection): unknown {
-  if (Array.isArray(value))
-    context.addIssue({ code: "custom", message: "is given twice", params: { fix: "give it once" } });
-  else context.addIssue({ code: "custom", message: `${shown(value)} ${message}`, params: { fix } });
+  if (Array.isArray(value)) return refusedTwice(context);
+  context.addIssue({ code: "custom", message: `${shown(value)} ${message}`, params: { fix } });
+  return z.NEVER;
+}
+
+function refusedTwice(context: z.RefinementCtx): unknown {
+  context.addIssue({ code: "custom", message: "is given twice", params: { fix: "give it once" } });
   return z.NEVER;
 }
 
@@ -79,16 +86,32 @@ export function queryFlag() {
   return z.preprocess(read, z.boolean().optional());
 }
 
-/** A list in a query: repeated, or separated by commas. */
+/** A list in a query: repeated, separated by commas, or both. */
 export function queryList() {
   const read = (value: unknown): unknown =>
-    typeof value === "string" ? value.split(",").filter((item) => item !== "") : value;
+    value === undefined
+      ? undefined
+      : [value]
+          .flat()
+          .flatMap(itemsIn)
+          .filter((item) => item !== "");
   return z.preprocess(read, z.array(z.string()).optional());
+}
+
+function itemsIn(value: unknown): unknown {
+  return typeof value === "string" ? value.split(",") : value;
 }
 
 /** Text in a query; empty is absent. */
 export function queryText() {
-  return z.preprocess((value) => (value === "" ? undefined : value), z.string().optional());
+  return givenOnce(z.preprocess((value) => (value === "" ? undefined : value), z.string().optional()));
+}
+
+/** Refuses what is repeated in words of its own: nobody wrote a list. */
+function givenOnce<Schema extends z.ZodType>(schema: Schema) {
+  const read = (value: unknown, context: z.RefinementCtx): unknown =>
+    Array.isArray(value) ? refusedTwice(context) : value;
+  return z.preprocess(read, schema);
 }
 
 /** The parameters that every list has: the seeds' `limit` and `offset`, and a cursor beside them. */
@@ -100,8 +123,8 @@ export const pageQuery = {
 
 /** A cluster under either of its two names. Empty is wrong, not absent: what is meant for one cluster must not reach all. */
 export const clusterQuery = {
-  cluster: textOf<ClusterName>(CLUSTER_NAME).optional(),
-  env: textOf<ClusterName>(CLUSTER_NAME).optional(),
+  cluster: givenOnce(textOf<ClusterName>(CLUSTER_NAME).optional()),
+  env: givenOnce(textOf<ClusterName>(CLUSTER_NAME).optional()),
 };
 
 /** Refuses `cluster` and `env` that name two clusters. */
@@ -114,5 +137,5 @@ export function clusterQueryContradiction(members: Readonly<Record<string, unkno
 /** The sort orders of a list; a minus turns the order round. */
 export function querySort<const Field extends string>(fields: readonly Field[]) {
   const orders = fields.flatMap((field) => [field, `-${field}` as const]);
-  return z.enum(orders).optional();
+  return givenOnce(z.enum(orders).optional());
 }

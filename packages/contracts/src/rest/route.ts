@@ -1,6 +1,6 @@
 import type { FaultKind } from "@oaas/foundation";
 import type { z } from "zod";
-import type { HttpRefusal } from "./http-status.ts";
+import type { RESPONSE_HEADERS } from "./openapi-parts.ts";
 
 /** Who may call a route when credentials are asked for; each role may do what the ones before it may. */
 export const ROLES = ["public", "viewer", "deployer", "admin"] as const;
@@ -13,7 +13,12 @@ export interface Answer<Schema extends z.ZodType = z.ZodType> {
   readonly schema?: Schema;
   /** `application/json` unless it says otherwise. */
   readonly mediaType?: string;
+  /** Headers that it has beyond those that follow from the route. */
+  readonly headers?: readonly AnswerHeader[];
 }
+
+/** Headers of answers that the OpenAPI document explains. */
+export type AnswerHeader = keyof typeof RESPONSE_HEADERS;
 
 /** One route as data: the server mounts it, the client calls it, the OpenAPI document describes it. */
 export interface Route {
@@ -33,10 +38,9 @@ export interface Route {
   readonly otherAnswers?: readonly Answer[];
   /** Refusals beyond those that every route may give. */
   readonly faults: readonly FaultKind[];
-  readonly refusals?: readonly HttpRefusal[];
   /** The list is paged: total count and next page are in headers. */
   readonly paged?: true;
-  /** Takes If-Match and gives ETag. */
+  /** Takes If-Match and If-None-Match, and gives ETag. */
   readonly versioned?: true;
   /** Takes an idempotency key: the same key and body are carried out once. */
   readonly idempotent?: true;

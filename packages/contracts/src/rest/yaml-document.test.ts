@@ -28,6 +28,18 @@ describe("documentFromYaml", () => {
     expect(documentFromYaml("a: &x {k: v}\nb: *x\n")).toEqual({ ok: true, value: { a: { k: "v" }, b: { k: "v" } } });
   });
 
+  test("what `<<` names is taken over, and what stands beside it wins", () => {
+    expect(documentFromYaml("a: &x {k: v, n: 1}\nb: {<<: *x, k: w}\nc: {<<: [*x, {m: 2, k: u}]}\n")).toEqual({
+      ok: true,
+      value: {
+        a: { k: "v", n: new WireScalar(1, "1") },
+        b: { k: "w", n: new WireScalar(1, "1") },
+        c: { k: "v", n: new WireScalar(1, "1"), m: new WireScalar(2, "2") },
+      },
+    });
+    expect(documentFromYaml('"<<": x\n')).toEqual({ ok: true, value: { "<<": "x" } });
+  });
+
   const layers = Array.from({ length: 9 }, (_, layer) => {
     const below = layer === 0 ? "x" : `*l${layer - 1}`;
     return `l${layer}: &l${layer} [${Array.from({ length: 9 }, () => below).join(",")}]`;
@@ -40,6 +52,7 @@ describe("documentFromYaml", () => {
     { text: "a: 1\na: 2\n", says: "unique", why: "one of the two would be lost" },
     { text: "a: [1\n", says: "not valid YAML", why: "a list that does not end" },
     { text: "? [1, 2]\n: 3\n", says: "key", why: "JSON has no such keys" },
+    { text: "a: {<<: text}\n", says: "not valid YAML", why: "nothing to take over" },
     { text: "a: *missing\n", says: "not valid YAML", why: "an alias to nothing" },
     { text: layers.join("\n"), says: "by its aliases", why: "a billion laughs" },
     { text: "[".repeat(20_000), says: "nested too deeply", why: "nested beyond the parser's stack" },

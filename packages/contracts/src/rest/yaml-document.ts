@@ -9,7 +9,8 @@ const MAX_ALIASES = 100;
  * Reads one YAML document (JSON is YAML too) into plain values for the schemas of this package.
  *
  * Guarantees: every problem is a violation that says where; an empty text, a second document, a duplicate key, a key
- * that is no scalar and an explosion of aliases are refused; numbers and booleans keep their written form.
+ * that is no scalar and an explosion of aliases are refused; numbers and booleans keep their written form. What `<<` names is taken over,
+ * as users of anchors expect; it would be lost without a word otherwise.
  */
 export function documentFromYaml(text: string): Result<unknown, readonly Violation[]> {
   try {
@@ -21,7 +22,7 @@ export function documentFromYaml(text: string): Result<unknown, readonly Violati
 }
 
 function documentIn(text: string): Result<unknown, readonly Violation[]> {
-  const [document, second] = parseAllDocuments(text, { logLevel: "silent" });
+  const [document, second] = parseAllDocuments(text, { logLevel: "silent", merge: true });
   if (document === undefined) return refused("is empty", "send one YAML or JSON document");
   if (second !== undefined) return refused("has more than one document", "send one document at a time");
   if (document.errors.length > 0) {

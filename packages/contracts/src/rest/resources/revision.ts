@@ -19,13 +19,19 @@ const REVISION = {
   created_at: "When it was made.",
 };
 
+const PACKAGE_REVISION = {
+  ...REVISION,
+  digest:
+    "Stands for exactly this content: `sha256:` and the digits, over the package in canonical JSON (RFC 8785) without `created_at` and `updated_at`.",
+};
+
 /** One immutable revision, without its content. */
-export const revisionView = view(revisionMembers, REVISION);
+export const revisionView = view(revisionMembers, PACKAGE_REVISION);
 
 /** One immutable revision of a package. */
 export const packageRevisionView = view(
   { ...revisionMembers, package: packageView },
-  { ...REVISION, package: "The package as it was." },
+  { ...PACKAGE_REVISION, package: "The package as it was." },
 );
 
 /** One entry of a deployment's history: the wish, the plan it led to, and what came of it in each cluster. */
