@@ -107,10 +107,14 @@ describeWith(["kubernetes"], "the client's limits on a real API server", () => {
   });
 
   test("no more calls are under way than allowed", async () => {
-    proxy.set(() => ({ do: "pass" }));
+    // Held at first, for quick answers might never meet.
+    proxy.set(() => ({ do: "hang" }));
     proxy.takeMostAtOnce();
     const narrow = throughProxy({ flow: { perSecond: 1000, burst: 1000, inFlight: 3 } });
-    await Promise.all(Array.from({ length: 40 }, () => narrow.list({ namespace: "default", limit: 1 })));
+    const calls = Array.from({ length: 40 }, () => kindOf(narrow.list({ namespace: "default", limit: 1 })));
+    await eventually(() => proxy.takeMostAtOnce() === 3, { what: "three calls to be under way" });
+    proxy.set(() => ({ do: "pass" }));
+    expect(new Set(await Promise.all(calls))).toEqual(new Set(["fine"]));
     expect(proxy.takeMostAtOnce()).toBe(3);
   });
 
