@@ -107,6 +107,6 @@ const INTRODUCTION = `# Events
 [StreamEvent](rest.md#streamevent).
 `;
 
-const RESUMING = `\`resync\` means: something may have been missed; read anew. A reader that was cut off sends the last id as \`last-event-id\` and goes on without a gap, also at another process or after a restart for what is stored
+const RESUMING = `\`resync\` means: something may have been missed; read anew. A reader that was cut off sends the last id as \`last-event-id\` and goes on without a gap, on an etcd also at another process or after a restart for what is stored
 (\`deployment\`, \`operation\`, \`package\`, when it follows one topic); where the log, 10,000 events, does not reach, it gets a \`resync\`.
 `;

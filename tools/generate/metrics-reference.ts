@@ -76,6 +76,7 @@ const INTRODUCTION = `# Metrics
 class runtime manager serves it on the port of everything else.
 
 - A metric has at most 2,000 series; what would be another is counted under labels that all say \`overflow\`.
+- With \`SERVER_WORKERS\` above 1 whichever process is asked answers for all of them, and each series has the label \`worker\`.
 - Histograms are in seconds and have \`_bucket\`, \`_sum\` and \`_count\`.
 - A program by itself also has \`process_*\` and \`nodejs_*\`: CPU, memory, event loop, garbage collection.
 `;

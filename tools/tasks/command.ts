@@ -26,7 +26,9 @@ export function capture(
     child.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()));
     child.on("error", reject);
     child.on("close", (code) => resolve({ exitCode: code ?? 1, output }));
-    child.stdin.end(options.stdin ?? "");
+    // A command may end before it has read what it is given; its exit code tells what came of it.
+    child.stdin.on("error", () => undefined);
+    child.stdin.end(options.stdin);
   });
 }
 

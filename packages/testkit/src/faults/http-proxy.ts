@@ -17,7 +17,7 @@ export type HttpFate =
 /** A proxy that speaks HTTP on its client's side, so that it can misbehave in the middle of an answer. */
 export interface HttpProxy {
   readonly url: string;
-  /** The most requests that were under way at once since the last reading; only for requests that are passed on. */
+  /** The most requests that were under way at once since the last reading. */
   takeMostAtOnce(): number;
   /** Decides about each request, and ends what is under way. */
   set(fate: (request: IncomingMessage) => HttpFate): void;
@@ -28,9 +28,9 @@ export interface HttpProxy {
 export async function startHttpProxy(upstream: { readonly url: string; readonly caFile: string }): Promise<HttpProxy> {
   const target = new URL(upstream.url);
   const agent = new Agent({ ca: readFileSync(upstream.caFile, "utf8"), keepAlive: true });
+  /** Of requests that are under way. */
   const open = new Set<ServerResponse>();
   let fateOf: (request: IncomingMessage) => HttpFate = () => ({ do: "pass" });
-  let underWay = 0;
   let most = 0;
 
   const send = (request: IncomingMessage, response: ServerResponse): ClientRequest => {
@@ -72,15 +72,14 @@ export async function startHttpProxy(upstream: { readonly url: string; readonly 
       });
       answer.on("error", () => response.destroy());
       answer.on("end", () => {
-        underWay -= 1;
+        open.delete(response);
         response.end();
       });
     });
   };
   const server = createServer((request, response) => {
     open.add(response);
-    underWay += 1;
-    most = Math.max(most, underWay);
+    most = Math.max(most, open.size);
     response.on("close", () => open.delete(response));
     response.on("error", () => undefined);
     const fate = fateOf(request);
@@ -92,12 +91,13 @@ export async function startHttpProxy(upstream: { readonly url: string; readonly 
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const endAll = (): void => {
     for (const response of open) response.destroy();
+    open.clear();
   };
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     takeMostAtOnce: () => {
       const was = most;
-      most = underWay = 0;
+      most = open.size;
       return was;
     },
     set: (next) => {
