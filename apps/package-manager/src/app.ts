@@ -122,7 +122,7 @@ function httpServer(
       ...eventHandlers(platform.feed, platform.deployments),
       ...serviceHandlers({
         version: VERSION,
-        clock: ambient.clock,
+        ambient,
         storage: () => store.revision(),
         warnings: () => [...edge.warnings, ...(ports.warnings?.() ?? []), ...platform.warnings()],
         checks: () =>

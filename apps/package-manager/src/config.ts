@@ -119,7 +119,7 @@ const variables = {
     maxRetries: env("DEPLOY_MAX_RETRIES")
       .int({ min: 0, max: 100 })
       .default(2)
-      .doc("Tries per cluster after the first."),
+      .doc("Tries per cluster after the first. Each may take as many calls as the retry_attempts of the cluster."),
     rollBackOnPartial: env("DEPLOY_ROLLBACK_ON_PARTIAL")
       .bool()
       .default(false)
@@ -220,7 +220,7 @@ export function servesMetrics({ metrics, tracing }: PmConfig): boolean {
 }
 
 /** Whether somebody can prove who they are. */
-export function hasCredentials({ auth }: PmConfig): boolean {
+function hasCredentials({ auth }: PmConfig): boolean {
   return auth.tokensFile !== undefined || auth.oidcIssuer !== undefined;
 }
 

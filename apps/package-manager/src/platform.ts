@@ -22,7 +22,7 @@ import { EventLog } from "./events/event-log.ts";
 import { observeEvents } from "./events/observed-events.ts";
 import { StoredEvents } from "./events/stored-events.ts";
 import { storedTopics } from "./events/stored-topics.ts";
-import { DEFAULT_PLANNER_SETTINGS } from "./planner/plan-types.ts";
+import { DEFAULT_PLANNER_SETTINGS, type PlannerSettings } from "./planner/plan-types.ts";
 import type { ClusterDirectory } from "./ports.ts";
 import { PackageRegistry } from "./registry/package-registry.ts";
 import { CrmWatcher } from "./status/crm-watcher.ts";
@@ -61,31 +61,7 @@ export interface Platform {
 /** Builds and starts the package manager's parts: clusters, registry, deployments, and what keeps them as they should be. */
 export async function startPlatform(config: PmConfig, ports: PlatformPorts): Promise<Platform> {
   const { ambient, store, logger, meter, context } = ports;
-  const configured = clustersFrom(config.crm);
-  if (!configured.ok) throw new TypeError("the configuration was not checked");
-  for (const note of configured.value.notes) logger.warn(note);
-
-  const stored = new Collection(store, CLUSTERS);
-  const roster = new ClusterRoster({ configured: configured.value.clusters, stored, ambient, logger });
-  const gateway = new GrpcCrmGateway({
-    clusters: roster,
-    ambient,
-    context,
-    meter,
-    guard: {
-      ...DEFAULT_GUARD,
-      breaker: { threshold: config.crm.breakerThreshold, openMs: config.crm.breakerOpenMs },
-      mostAtOnce: config.crm.maxCalls,
-    },
-  });
-  const clusters = new HealthDirectory({
-    roster,
-    source: gateway,
-    ambient,
-    ttlMs: config.crm.healthTtlMs,
-    intervalMs: config.crm.healthIntervalMs,
-  });
-  const ties = new ClusterTies({ store, roster, ambient });
+  const { stored, roster, gateway, clusters, ties, defaultCluster } = clusterParts(config, ports);
   const view = new RuntimeView(ambient.clock);
   const registry: PackageRegistry = new PackageRegistry({
     store,
@@ -112,14 +88,7 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     clusters,
     clusterTies: ties,
     recommended: (deployment, cluster) => recommendedReplicas(view, deployment.key, cluster),
-    settings: {
-      ...DEFAULT_PLANNER_SETTINGS,
-      algorithm: config.planner.algorithm,
-      maxReplicas: config.planner.maxReplicas,
-      hysteresisMargin: config.planner.hysteresis,
-      rpsPerReplica: config.planner.rpsPerReplica,
-      environmentLabel: config.planner.environmentLabel,
-    },
+    settings: plannerSettings(config),
     forgetPackage: (name) => registry.forget(name),
     maxRetries: config.deploy.maxRetries,
     rollBackOnPartial: config.deploy.rollBackOnPartial,
@@ -174,7 +143,7 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     view,
     clock: ambient.clock,
     classes: () => registry.allClasses(),
-    ...(configured.value.defaultCluster === undefined ? {} : { defaultCluster: configured.value.defaultCluster }),
+    ...(defaultCluster === undefined ? {} : { defaultCluster }),
   });
 
   const log = new EventLog(ambient.ids.uuid());
@@ -231,5 +200,46 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
         await roster.close();
         gateway.close();
       })()),
+  };
+}
+
+/** Which clusters there are, how they are, what needs them, and the way to them. Nothing of it is started. */
+function clusterParts({ crm }: PmConfig, { ambient, store, logger, meter, context }: PlatformPorts) {
+  const configured = clustersFrom(crm);
+  if (!configured.ok) throw new TypeError("the configuration was not checked");
+  const { clusters: named, defaultCluster, notes } = configured.value;
+  for (const note of notes) logger.warn(note);
+  const stored = new Collection(store, CLUSTERS);
+  const roster = new ClusterRoster({ configured: named, stored, ambient, logger });
+  const gateway = new GrpcCrmGateway({
+    clusters: roster,
+    ambient,
+    context,
+    meter,
+    logger,
+    guard: {
+      ...DEFAULT_GUARD,
+      breaker: { threshold: crm.breakerThreshold, openMs: crm.breakerOpenMs },
+      mostAtOnce: crm.maxCalls,
+    },
+  });
+  const clusters = new HealthDirectory({
+    roster,
+    source: gateway,
+    ambient,
+    ttlMs: crm.healthTtlMs,
+    intervalMs: crm.healthIntervalMs,
+  });
+  return { stored, roster, gateway, clusters, ties: new ClusterTies({ store, roster, ambient }), defaultCluster };
+}
+
+function plannerSettings({ planner }: PmConfig): PlannerSettings {
+  return {
+    ...DEFAULT_PLANNER_SETTINGS,
+    algorithm: planner.algorithm,
+    maxReplicas: planner.maxReplicas,
+    hysteresisMargin: planner.hysteresis,
+    rpsPerReplica: planner.rpsPerReplica,
+    environmentLabel: planner.environmentLabel,
   };
 }

@@ -36,6 +36,8 @@ export interface UnitReport {
   /** The digest and the revision that were sent with the unit, where the cluster's manager echoes them. */
   readonly digest?: string;
   readonly revision?: number;
+  /** Counts what was written to it in the cluster, by whomever, where the cluster's manager tells it. */
+  readonly generation?: number;
   /** Who deployed it, where known. A unit of somebody else is never touched. */
   readonly managedBy?: string;
   readonly deploymentKey?: string;

@@ -3,6 +3,7 @@ import type { ContextStore, Logger, Meter } from "@oaas/observability";
 import { fetchJson } from "./adapters/fetch-json.ts";
 import type { openStore } from "./adapters/open-store.ts";
 import { followTokens } from "./adapters/token-table.ts";
+import { metricsOfAll, relayMetrics } from "./adapters/worker-metrics.ts";
 import { beginWorker, shouldSupervise } from "./adapters/workers.ts";
 import { startApp } from "./app.ts";
 import { pmConfig, type PmConfig } from "./config.ts";
@@ -24,6 +25,7 @@ export function packageManager(open: typeof openStore) {
     const { log, meter, context } = observability;
     const { workers } = config.server;
     if (shouldSupervise(workers)) {
+      relayMetrics();
       const supervisor = new Supervisor({ count: workers, begin: beginWorker, ambient, logger: log });
       await supervisor.start();
       return supervisor;
@@ -40,7 +42,7 @@ export function packageManager(open: typeof openStore) {
       fetchJson,
       logger: log,
       meter,
-      metricsText: () => meter.text(),
+      metricsText: metricsOfAll(() => meter.text(), ambient),
       metricsType: meter.contentType,
       context,
     }).catch(async (thrown: unknown) => {

@@ -18,6 +18,7 @@ import type {
 } from "@oaas/models";
 import type { DeploymentPlan } from "./planner/plan-types.ts";
 import type { ClusterEntry, RuntimeQuery } from "./ports.ts";
+import type { VersionCondition } from "./version-condition.ts";
 
 /**
  * What the package manager can do, apart from how it is asked: REST and gRPC both call these and nothing else.
@@ -34,9 +35,9 @@ export interface Call {
   readonly signal?: AbortSignal;
 }
 
-/** A write that succeeds only on the version the caller saw: the number in an ETag. */
+/** A write that succeeds only on a version the caller means: the number in an ETag. */
 export interface Versioned {
-  readonly ifVersion?: number;
+  readonly ifVersion?: VersionCondition;
 }
 
 /** A thing with the number that changes with each write to it. */
@@ -128,7 +129,7 @@ export interface Registry {
     input: Package,
     call: Call,
     options: Versioned & { readonly applyDeployments?: boolean },
-  ): Promise<Acknowledgement>;
+  ): Awaitable<Acknowledgement>;
   /** What `register`, or with a name `update`, would do, or be refused for; nothing is written. */
   rehearse(
     input: Package,
@@ -188,15 +189,18 @@ export interface DeploymentRevision extends Revision {
   readonly clusters: Readonly<Record<string, string>>;
 }
 
+export interface DeploymentRequest {
+  readonly deployment: ClassDeployment;
+  readonly planDigest?: string;
+  /** The key was made of the names of the class: already-exists when it is one of another class, whose names make the same. */
+  readonly isKeyMade?: boolean;
+}
+
 export interface Deployments {
   /** What a deployment would do; nothing is changed. */
   plan(request: PlanRequest, call: Call): Promise<DeploymentPlan>;
   /** Creates or updates; waits until every cluster has accepted it, at most the configured limit, then `accepted`. */
-  apply(
-    request: { readonly deployment: ClassDeployment; readonly planDigest?: string },
-    call: Call,
-    options: Versioned,
-  ): Promise<Acknowledgement>;
+  apply(request: DeploymentRequest, call: Call, options: Versioned): Promise<Acknowledgement>;
   remove(key: DeploymentKey, call: Call, options: Versioned & { readonly cluster?: ClusterName }): Promise<Deletion>;
   rollBack(key: DeploymentKey, revision: number, call: Call, options: Versioned): Promise<Acknowledgement>;
   cancel(key: DeploymentKey, call: Call): Promise<void>;
@@ -289,7 +293,7 @@ export interface ClusterRegistration {
 
 export interface ClusterAdmin {
   add(cluster: ClusterRegistration, call: Call): Promise<ClusterEntry>;
-  /** Refused while deployments are in it, and for clusters that the configuration names. */
+  /** Refused while deployments are in it, and for clusters that the configuration names. What only waits to be removed from one that does not answer is given up. */
   remove(name: ClusterName, call: Call): Promise<void>;
 }
 

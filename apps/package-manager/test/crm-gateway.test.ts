@@ -5,7 +5,7 @@ import { GRPC_STATUS } from "@oaas/contracts/grpc";
 import { conflict, failedPrecondition, Fault, invalidArgument, resourceExhausted, unavailable } from "@oaas/foundation";
 import { realAmbient } from "@oaas/foundation/real";
 import type { ClusterName, UnitId } from "@oaas/models";
-import type { CorrelationId } from "@oaas/observability";
+import { createLogger, NOOP_LOGGER, type CorrelationId, type Logger } from "@oaas/observability";
 import { createAsyncContext } from "@oaas/observability/node";
 import { eventually, makeAuthority } from "@oaas/testkit";
 import { afterEach, describe, expect, it } from "vitest";
@@ -25,11 +25,16 @@ afterEach(async () => {
 
 const context = createAsyncContext();
 
-function gatewayOver(book: FakeClusterBook, guard: Partial<GuardPolicy> = {}): GrpcCrmGateway {
+function gatewayOver(
+  book: FakeClusterBook,
+  guard: Partial<GuardPolicy> = {},
+  logger: Logger = NOOP_LOGGER,
+): GrpcCrmGateway {
   const gateway = new GrpcCrmGateway({
     clusters: book,
     ambient: realAmbient,
     context,
+    logger,
     guard: { ...DEFAULT_GUARD, ...guard },
   });
   open.push(gateway);
@@ -43,11 +48,16 @@ async function cluster(options?: ScriptedCrmOptions): Promise<ScriptedCrm> {
 }
 
 /** One scripted cluster called edge, and a gateway that knows it. */
-async function edge(options?: ScriptedCrmOptions, registration = {}, guard: Partial<GuardPolicy> = {}) {
+async function edge(
+  options?: ScriptedCrmOptions,
+  registration = {},
+  guard: Partial<GuardPolicy> = {},
+  logger: Logger = NOOP_LOGGER,
+) {
   const crm = await cluster(options);
   const book = new FakeClusterBook();
   const name = book.put("edge", crm.url, registration);
-  return { crm, book, name, gateway: gatewayOver(book, guard) };
+  return { crm, book, name, gateway: gatewayOver(book, guard, logger) };
 }
 
 async function all(reports: AsyncIterable<UnitReport>): Promise<UnitReport[]> {
@@ -351,6 +361,71 @@ describe("TLS and tokens", () => {
       await gateway.health(name);
       expect(crm.calls.at(-1)).toMatchObject({ certificate: "pm-2", authorization: "Bearer new" });
     });
+  });
+
+  it("half a rotation cuts nobody off: what cannot be used is told, and what was read before stays in use", async () => {
+    const authority = makeAuthority("everybody");
+    const server = authority.issue({ commonName: "crm", hosts: ["127.0.0.1", "localhost"] });
+    const [first, second] = ["pm-1", "pm-2"].map((commonName) => authority.issue({ commonName }));
+    const files = {
+      caFile: write("half-ca.crt", authority.certificate),
+      certificateFile: write("half-tls.crt", first!.certificate),
+      keyFile: write("half-tls.key", first!.key),
+      tokenFile: write("half-token", "old"),
+    };
+    const { tokenFile, ...tls } = files;
+    const logged: string[] = [];
+    const { crm, gateway, name } = await edge(
+      {
+        tls: {
+          cert: server.certificate,
+          key: server.key,
+          ca: authority.certificate,
+          requestCert: true,
+          rejectUnauthorized: true,
+        },
+      },
+      { tls: { ...tls, insecure: false }, tokenFile, retryAttempts: 1 },
+      {},
+      createLogger({
+        clock: realAmbient.clock,
+        level: "error",
+        sink: ({ fields }) => void logged.push(JSON.stringify(fields["fault"])),
+      }),
+    );
+    await gateway.health(name);
+    // Each of them alone is wrong: a certificate without its key, texts that are none, an empty token.
+    const halves = [
+      { file: tls.certificateFile, text: second!.certificate, good: first!.certificate, says: "is not the key of" },
+      { file: tls.keyFile, text: "nonsense", good: first!.key, says: "holds no private key" },
+      { file: tls.caFile, text: "", good: authority.certificate, says: "holds no certificate" },
+      { file: tokenFile, text: "\n", good: "old", says: "is empty" },
+      { file: tokenFile, text: "two\nlines\n", good: "new", says: "is not one token" },
+    ];
+    for (const { file, text, good, says } of halves) {
+      logged.length = 0;
+      writeFileSync(file, text);
+      await eventually(async () => {
+        await gateway.health(name);
+        expect(logged).toEqual([expect.stringContaining(says)]);
+      });
+      expect(crm.calls.at(-1)).toMatchObject({ certificate: "pm-1", authorization: "Bearer old" });
+      writeFileSync(file, good);
+    }
+    await eventually(async () => {
+      await gateway.health(name);
+      expect(crm.calls.at(-1)?.authorization).toBe("Bearer new");
+    });
+  });
+
+  it("a file that is there and of no use is named", async () => {
+    const tokenFile = write("no-token", "s3cret word");
+    const { gateway, name } = await edge({}, { tokenFile });
+    const fault = await faultOf(gateway.health(name));
+    expect(fault.kind).toBe("failed-precondition");
+    expect(fault.message).toBe(
+      `cluster "edge": ${tokenFile} is not one token that a header can carry; write the token into it, in one line`,
+    );
   });
 
   it("a file that is not there is named", async () => {

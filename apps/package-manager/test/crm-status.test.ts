@@ -168,7 +168,7 @@ describe("status over clusters of all kinds", () => {
       clock: realAmbient.clock,
       ties: new ClusterTies({ store, roster, ambient: realAmbient }),
       files: secretFolder(undefined),
-      deployments: { keysIn: () => [], reached: async () => undefined },
+      deployments: { keysIn: () => [], giveUpRemovals: async () => 0, reached: async () => undefined },
     });
     const call = { caller: "ann", correlationId: "c" };
     await admin.add({ name: "late" as ClusterName, url: late.url, labels: {}, retryAttempts: 1, token: "t" }, call);

@@ -22,6 +22,9 @@ const KINDS = [
   "poddisruptionbudgets,networkpolicies,leases",
 ].join(",");
 
+const IMAGE_PATH = "/spec/functions/0/provision_config/container_image";
+const IMAGE_JSONPATH = ".spec.functions[0].provision_config.container_image";
+
 /** A class runtime manager as a process, always on the same port. */
 export interface CrmProcess {
   readonly name: string;
@@ -40,6 +43,10 @@ export interface TwoClusters extends AsyncDisposable {
   contents(cluster: string): Promise<readonly string[]>;
   /** The images of the class's functions in one cluster. */
   images(cluster: string): Promise<readonly string[]>;
+  /** Somebody gives the first function of a class runtime another image, by `kubectl patch`. */
+  patch(cluster: string, name: string, image: string): Promise<void>;
+  /** The image that a class runtime wants for its first function. */
+  wantedImage(cluster: string, name: string): Promise<string>;
 }
 
 /** Starts both. */
@@ -67,6 +74,12 @@ export async function startTwoClusters(): Promise<TwoClusters> {
         "-o",
         "jsonpath={.items[*].spec.template.spec.containers[?(@.name=='function')].image}",
       ),
+    patch: async (cluster, name, image) => {
+      const change = { op: "replace", path: IMAGE_PATH, value: image };
+      await kube.kubectl(["patch", "crt", name, "-n", cluster, "--type=json", "-p", JSON.stringify([change])]);
+    },
+    wantedImage: async (cluster, name) =>
+      (await kube.kubectl(["get", "crt", name, "-n", cluster, "-o", `jsonpath={${IMAGE_JSONPATH}}`])).stdout,
     [Symbol.asyncDispose]: async () => {
       await Promise.all(clusters.map((crm) => crm.signal("SIGKILL")));
       await kube.close();

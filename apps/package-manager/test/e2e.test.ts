@@ -122,6 +122,12 @@ describeWith(["kubernetes", "kwok", "etcd"], "a class over two clusters, from en
         await untilRunning(key);
         expect(await images()).toEqual(both("2"));
 
+        const [{ unit_id: edited }] = plan.json.units;
+        await world.patch("east", edited, "example.test/place:edited");
+        const putRight = async () => expect(await world.wantedImage("east", edited)).toBe("example.test/place:2");
+        await eventually(putRight, { ...PATIENCE, what: "what was edited to be put right" });
+        await untilRunning(key);
+
         expect(await update(key, "missing")).toBe(200);
         const explained = await eventually(async () => {
           const { json } = await pm.call("GET", `/api/v1/deployments/${key}/explain`);

@@ -1,4 +1,5 @@
 import { unavailable } from "@oaas/foundation";
+import { createRecordingLogger } from "@oaas/observability/testing";
 import { eventually } from "@oaas/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ScriptedCrm } from "./fakes/scripted-crm.ts";
@@ -7,11 +8,14 @@ import { echoPackage, startPm, type PmUnderTest } from "./running-pm.ts";
 let east: ScriptedCrm;
 let west: ScriptedCrm;
 let pm: PmUnderTest;
+let recording: ReturnType<typeof createRecordingLogger>;
 
 beforeEach(async () => {
+  recording = createRecordingLogger();
   [east, west] = await Promise.all([ScriptedCrm.start({ name: "east" }), ScriptedCrm.start({ name: "west" })]);
   pm = await startPm({
     clusters: { east: east.url, west: west.url },
+    logger: recording.log,
     env: {
       DEPLOY_WAIT: "5s",
       PLANNER_MAX_REPLICAS: "3",
@@ -35,6 +39,15 @@ const wish = (more: object = {}): object => ({
 });
 
 describe("a deployment over HTTP", () => {
+  test("a deletion that goes on later is in the audit log as what was asked, with its cluster", async () => {
+    expect((await pm.call("POST", "/api/v1/deployments", { body: wish() })).status).toBe(200);
+    await west.down();
+    const asked = "/api/v1/deployments/shop-echo?cluster=west";
+    expect((await pm.call("DELETE", asked)).status).toBe(202);
+    const lines = recording.records.map(({ fields }) => fields).filter(({ action }) => action === "deleteDeployment");
+    expect(lines).toMatchObject([{ target: asked, status: 202 }]);
+  });
+
   test("planned, applied as planned, followed, updated, rolled back, deleted everywhere", async () => {
     const plan = await pm.call("POST", "/api/v1/plans", { body: { deployment: wish() } });
     expect(plan).toMatchObject({ status: 200, json: { deployment_key: "shop-echo", digest: expect.any(String) } });
@@ -162,6 +175,19 @@ describe("a deployment over HTTP", () => {
     ]);
   });
 
+  test("a target out of reach is refused with what was found out, as data", async () => {
+    const { target_clusters: _, ...free } = wish() as Record<string, unknown>;
+    const deployment = { ...free, nfr_requirements: { availability: 0.9999999 } };
+    const what_if = { cluster_availability: { east: 0.5, west: 0.5 } };
+    const answer = await pm.call("POST", "/api/v1/plans", { body: { deployment, what_if } });
+    expect(answer).toMatchObject({ status: 400, json: { evidence: { reason: "out-of-reach" } } });
+    const { evidence, detail } = answer.json;
+    expect(evidence.clusters.map(({ cluster }: { cluster: string }) => cluster)).toEqual(["east", "west"]);
+    expect(evidence.best.availability).toBeLessThan(0.9999999);
+    expect(evidence.remedies).not.toEqual([]);
+    for (const { text } of evidence.remedies) expect(detail).toContain(text);
+  });
+
   test("deleting while a cluster is away finishes for the other, and for it when it is back", async () => {
     await pm.call("POST", "/api/v1/deployments", { body: wish() });
     await west.down();
@@ -217,6 +243,21 @@ describe("a deployment over HTTP", () => {
       status: 200,
       json: { cluster: "west", env: "west" },
     });
+    expect([east.units.size, west.units.size]).toEqual([1, 0]);
+  });
+
+  test("is made only where there is none, or changed only where there is one, when so asked", async () => {
+    const put = (headers: Record<string, string>, more: object = {}) =>
+      pm.call("PUT", "/api/v1/deployments/shop-echo", { body: wish(more), headers });
+    expect(await put({ "if-match": "*" })).toMatchObject({ status: 412, json: { code: "OAAS_VERSION_MISMATCH" } });
+    expect((await pm.call("GET", "/api/v1/deployments/shop-echo")).status).toBe(404);
+    expect(await put({ "if-none-match": "*" })).toMatchObject({ status: 200, json: { status: "created" } });
+    expect(await put({ "if-none-match": "*" }, { target_clusters: ["east"] })).toMatchObject({
+      status: 412,
+      json: { error: 'deployment "shop-echo" exists already, which the request has ruled out' },
+    });
+    expect([east.units.size, west.units.size]).toEqual([1, 1]);
+    expect(await put({ "if-match": "*" }, { target_clusters: ["east"] })).toMatchObject({ status: 200 });
     expect([east.units.size, west.units.size]).toEqual([1, 0]);
   });
 

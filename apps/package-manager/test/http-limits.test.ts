@@ -59,6 +59,9 @@ describe("clients that are no good", () => {
       text: `POST /api/v1/packages HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n${`8000\r\n${"x".repeat(0x80_00)}\r\n`.repeat(3)}`,
       status: 413,
     },
+    { why: "an unknown expectation", text: "GET /health HTTP/1.1\r\nhost: x\r\nexpect: more\r\n\r\n", status: 417 },
+    { why: "no host", text: "GET /health HTTP/1.1\r\n\r\n", status: 400 },
+    { why: "two hosts", text: "GET /health HTTP/1.1\r\nhost: x\r\nHost: y\r\n\r\n", status: 400 },
     { why: "half a request, and then nothing", text: "GET /health HTTP/1.1\r\nhost: x\r\n", status: 408 },
     {
       why: "half a body, and then nothing",
@@ -71,6 +74,8 @@ describe("clients that are no good", () => {
     const [head = "", body = ""] = said().slice(said().lastIndexOf("HTTP/1.1 ")).split("\r\n\r\n", 2);
     expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(head).toMatch(/content-type: application\/problem\+json/i);
+    expect(head).toMatch(/\r\ndate: \w{3}, \d\d /i);
+    expect(head).toMatch(/\r\ncache-control: no-store/i);
     expect(JSON.parse(body)).toMatchObject({ status, error: expect.any(String), correlationId: expect.any(String) });
     await serves();
   });
@@ -99,6 +104,12 @@ describe("clients that are no good", () => {
     await eventually(() => said().includes("\r\n\r\n"));
     expect(said()).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     socket.destroy();
+  });
+
+  test("a request of HTTP/1.0 needs no host", async () => {
+    const { closed, said } = await open("GET /health HTTP/1.0\r\n\r\n");
+    await closed;
+    expect(said()).toMatch(/^HTTP\/1.1 200 /);
   });
 
   test("requests in a row on one connection are answered in their order", async () => {

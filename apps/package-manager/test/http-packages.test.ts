@@ -47,7 +47,46 @@ describe("packages over HTTP", () => {
     const head = await pm.call("HEAD", `/api/v1/packages/${name}`, { headers: { "if-none-match": "*" } });
     expect(head.status).toBe(304);
     const write = { body: echoPackage(name, { version: "3" }), headers: { "if-none-match": "*" } };
-    expect(await pm.call("POST", `/api/v1/packages/${name}`, write), "a write is told").toMatchObject({ status: 200 });
+    expect(await pm.call("POST", `/api/v1/packages/${name}`, write), "a write is told").toMatchObject({ status: 412 });
+  });
+
+  test("what is compressed has an ETag of its own, which does for every question and for a write", async () => {
+    const name = fresh();
+    const body = echoPackage(name, { metadata: { description: "long ".repeat(1_000) } });
+    const created = await pm.call("POST", "/api/v1/packages", { body });
+    const etag = created.headers.get("etag") as string;
+    const read = (headers: Record<string, string>) => pm.call("GET", `/api/v1/packages/${name}`, { headers });
+    const plain = await read({ "accept-encoding": "identity" });
+    expect([plain.headers.get("etag"), plain.headers.get("vary")]).toEqual([etag, "accept-encoding"]);
+    const zipped = await read({ "accept-encoding": "gzip", "x-correlation-id": "etag" });
+    expect(zipped.headers.get("x-correlation-id")).toBe("etag");
+    expect(zipped.headers.get("content-encoding")).toBe("gzip");
+    const tag = zipped.headers.get("etag") as string;
+    expect(tag).not.toBe(etag);
+    const again = await read({ "if-none-match": tag });
+    expect([again.status, again.headers.get("etag"), again.headers.get("content-length")]).toEqual([304, tag, null]);
+    const change = { body: echoPackage(name, { version: "2" }), headers: { "if-match": tag } };
+    expect(await pm.call("POST", `/api/v1/packages/${name}`, change)).toMatchObject({ status: 200 });
+    expect(await pm.call("POST", `/api/v1/packages/${name}`, change)).toMatchObject({ status: 412 });
+  });
+
+  test("a list of ETags means any of them", async () => {
+    const name = fresh();
+    const created = await pm.call("POST", "/api/v1/packages", { body: echoPackage(name) });
+    const etag = created.headers.get("etag") as string;
+    const url = `/api/v1/packages/${name}`;
+    const change = (version: string, headers: Record<string, string>) =>
+      pm.call("POST", url, { body: echoPackage(name, { version }), headers });
+    expect(await change("2", { "if-match": '"0", "1"' })).toMatchObject({ status: 412 });
+    expect(await change("2", { "if-match": `W/${etag}` })).toMatchObject({ status: 412 });
+    expect(await change("2", { "if-none-match": `"0", ${etag}` })).toMatchObject({ status: 412 });
+    expect(await change("2", { "if-match": `"0", ${etag}`, "if-none-match": '"0"' })).toMatchObject({ status: 200 });
+    expect(await pm.call("GET", url, { headers: { "if-match": etag } })).toMatchObject({
+      status: 412,
+      json: { code: "OAAS_VERSION_MISMATCH" },
+    });
+    expect(await pm.call("GET", url, { headers: { "if-match": `${etag}, *` } })).toMatchObject({ status: 412 });
+    expect(await pm.call("GET", url, { headers: { "if-match": "*" } })).toMatchObject({ status: 200 });
   });
 
   test("created, read with an ETag, updated on that version only, rolled back, deleted", async () => {
@@ -83,6 +122,19 @@ describe("packages over HTTP", () => {
       status: 404,
       json: { kind: "not-found" },
     });
+  });
+
+  test("a revision's digest is one that a client can tell by itself", async () => {
+    const name = fresh();
+    await pm.call("POST", "/api/v1/packages", { body: echoPackage(name, { metadata: { description: "größer" } }) });
+    const { json } = await pm.call("GET", `/api/v1/packages/${name}/revisions/1`);
+    const { created_at: _, updated_at: __, ...metadata } = json.package.metadata;
+    const canonical = JSON.stringify({ ...json.package, metadata }, (_key, value: unknown) =>
+      typeof value === "object" && value !== null && !Array.isArray(value)
+        ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+        : value,
+    );
+    expect(json.digest).toBe(`sha256:${createHash("sha256").update(canonical).digest("hex")}`);
   });
 
   test("takes YAML as it takes JSON", async () => {
@@ -127,6 +179,13 @@ describe("packages over HTTP", () => {
     const failing = { body: { name: "bad name" }, headers: { "idempotency-key": "failing" } };
     expect((await pm.call("POST", "/api/v1/packages", failing)).status).toBe(400);
     expect((await pm.call("POST", "/api/v1/packages", failing)).status, "what failed may be tried again").toBe(400);
+    for (const key of ["", "x".repeat(256)])
+      expect(
+        await pm.call("POST", "/api/v1/packages", {
+          body: echoPackage(fresh()),
+          headers: { "idempotency-key": key },
+        }),
+      ).toMatchObject({ status: 400, json: { violations: [{ path: "$.Idempotency-Key" }] } });
   });
 });
 

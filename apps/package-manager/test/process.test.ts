@@ -120,7 +120,8 @@ describe("a running process", () => {
   test("a database file has one owner, who is named; what was written outlives it", async () => {
     const env = { STORAGE_TYPE: "sqlite", STORAGE_FILE: inFolder("owned.db") };
     await using pm = await runPm({ folder: folder.path, env });
-    expect((await pm.call("POST", "/api/v1/packages", { body: echoPackage("kept") })).status).toBe(201);
+    const create = { body: echoPackage("kept"), headers: { "idempotency-key": "k" } };
+    expect((await pm.call("POST", "/api/v1/packages", create)).status).toBe(201);
     const second = await pmCommand(folder.path, [], env);
     expect([second.exitCode, second.stderr]).toEqual([
       1,
@@ -129,6 +130,8 @@ describe("a running process", () => {
     await pm.process.stop(0);
     await using again = await runPm({ folder: folder.path, env });
     expect((await again.call("GET", "/api/v1/packages/kept")).status).toBe(200);
+    const replayed = await again.call("POST", "/api/v1/packages", create);
+    expect([replayed.status, replayed.headers.get("idempotency-replayed")]).toEqual([201, "true"]);
   });
 
   test("SIGTERM: the request under way is answered or let go within the grace, and the process ends with 0", async () => {
@@ -199,10 +202,31 @@ describeWith(["etcd"], "two workers on one etcd", () => {
     const read = () => ask(pm.url, "GET", "/api/v1/packages/shared", { headers: { connection: "close" } });
     const answers = await Promise.all(Array.from({ length: 16 }, read));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    const series = async () => {
+      const scrape = await fetch(`${pm.url}/metrics`, { headers: { connection: "close" } });
+      return [
+        ...(await scrape.text()).matchAll(
+          /^pm_http_requests_total\{operation="getPackage",.*worker="(\d+)"\} (\d+)$/gm,
+        ),
+      ];
+    };
+    let reads = answers.length;
+    const areAllCounted = async () => {
+      const counted = await series();
+      if (new Set(counted.map(([, worker]) => worker)).size === 2)
+        return counted.reduce((sum, [, , count]) => sum + Number(count), 0) === reads;
+      await read();
+      reads += 1;
+      return false;
+    };
+    await eventually(areAllCounted, { what: "whichever is asked to tell the metrics of both" });
     const [first] = await lines("a worker was started");
     process.kill(Number(first?.["pid"]), "SIGKILL");
     await eventually(async () => (await lines("listens")).length === 3, { what: "another worker to listen" });
     await eventually(async () => (await read()).status === 200);
+    const isCounted = async () =>
+      (await read()).status === 200 && (await series()).some(([, worker]) => worker === "3");
+    await eventually(isCounted, { what: "the new one's metrics" });
     expect(await lines("a worker ended and is started again")).toHaveLength(1);
     expect(await pm.stop()).toBe(0);
   });

@@ -115,6 +115,10 @@ describeWith(["etcd"], "stores", () => {
       expect(refused).toMatchObject({ status: 503, json: { retryable: true } });
       expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
       expect((await pm.call("GET", "/health")).status).toBe(503);
+      expect(await pm.call("GET", "/readyz")).toMatchObject({
+        status: 503,
+        json: { ready: false, checks: { storage: { ok: false } } },
+      });
       proxy.set("pass");
       await eventually(async () => (await pm.call("GET", "/health")).status === 200, { timeoutMs: 60_000 });
       expect((await pm.call("GET", "/api/v1/packages/during")).status).toBe(404);

@@ -30,8 +30,16 @@ describe("a token file", () => {
     { why: "a role nobody has", line: `ann:public:${hashOf("x")}`, message: '"public" is no role' },
     { why: "the token itself", line: "ann:admin:s3cret", message: "has no SHA-256 hash" },
     { why: "more parts", line: `ann:admin:${hashOf("x")}:y`, message: "is not name:role:hash" },
+    {
+      why: "a token twice",
+      line: `bob:viewer:${hashOf("s3cret").toUpperCase()}`,
+      message: "has the token of a line before",
+    },
   ])("refuses $why and names the line", ({ line, message }) => {
-    expect(readTokens(`# first\n${line}`)).toMatchObject({ ok: false, error: [{ path: "line 2", message }] });
+    expect(readTokens(`ann:admin:${hashOf("s3cret")}\n${line}`)).toMatchObject({
+      ok: false,
+      error: [{ path: "line 2", message }],
+    });
   });
 });
 
@@ -119,6 +127,7 @@ describe("JWTs of an issuer", () => {
     { why: "expired", more: { exp: NOW / 1000 - 61 } },
     { why: "without an end", more: { exp: undefined } },
     { why: "not valid yet", more: { nbf: NOW / 1000 + 120 } },
+    { why: "valid from a time that is none", more: { nbf: "later" } },
   ])("are refused: $why", async ({ more }) => {
     await expect(oidc.callerOf(signed(first.privateKey, claims(more)))).rejects.toMatchObject({
       kind: "unauthenticated",
@@ -130,10 +139,27 @@ describe("JWTs of an issuer", () => {
     { why: "a shared secret", header: { alg: "HS256", kid: "one" } },
     { why: "an algorithm of another key type", header: { alg: "RS256", kid: "one" } },
     { why: "a name of an inherited member", header: { alg: "constructor" } },
+    { why: "an extension that must be understood", header: { alg: "ES256", kid: "one", crit: ["b64"], b64: false } },
   ])("are refused: $why", async ({ header }) => {
     await expect(oidc.callerOf(signed(first.privateKey, claims(), header))).rejects.toMatchObject({
       kind: "unauthenticated",
     });
+  });
+
+  test.each(["null", "5", "[]", '"text"', "{", "", '{"alg":null,"kid":{}}'])(
+    "are refused: parts that are %s",
+    async (text) => {
+      const part = Buffer.from(text).toString("base64url");
+      const good = Buffer.from(JSON.stringify(claims())).toString("base64url");
+      for (const token of [`${part}.${part}.eA`, `${part}.${good}.eA`, `e30.${part}.eA`]) {
+        await expect(oidc.callerOf(token)).rejects.toMatchObject({ kind: "unauthenticated" });
+      }
+    },
+  );
+
+  test("what is no key among an issuer's keys harms nobody", async () => {
+    served = { keys: [null, 5, [], {}, { kty: "EC" }, { kty: "EC", kid: "one" }, jwkOf(first.publicKey, "one")] };
+    expect((await oidc.callerOf(signed(first.privateKey, claims()))).name).toBe("u1");
   });
 
   test("a new key is found at once, but a stream of unknown ones does not make us ask for each", async () => {

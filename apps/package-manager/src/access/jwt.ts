@@ -5,7 +5,7 @@ import { unauthenticated } from "./caller.ts";
 export type IssuerKey = JsonWebKey & { readonly kid?: string; readonly alg?: string; readonly use?: string };
 
 export interface Jwt {
-  readonly header: { readonly alg?: unknown; readonly kid?: unknown };
+  readonly header: { readonly alg?: unknown; readonly kid?: unknown; readonly crit?: unknown };
   readonly claims: Readonly<Record<string, unknown>>;
   readonly signed: Buffer;
   readonly signature: Buffer;
@@ -41,23 +41,39 @@ export function looksLikeJwt(token: string): boolean {
 /** Takes a JWT apart without believing it; throws unauthenticated when it is none. */
 export function parseJwt(token: string): Jwt {
   const [header = "", payload = "", signature = ""] = token.split(".");
+  return {
+    header: objectIn(header),
+    claims: objectIn(payload),
+    signed: Buffer.from(`${header}.${payload}`),
+    signature: Buffer.from(signature, "base64url"),
+  };
+}
+
+function objectIn(part: string): Readonly<Record<string, unknown>> {
   try {
-    return {
-      header: JSON.parse(Buffer.from(header, "base64url").toString()) as Jwt["header"],
-      claims: JSON.parse(Buffer.from(payload, "base64url").toString()) as Jwt["claims"],
-      signed: Buffer.from(`${header}.${payload}`),
-      signature: Buffer.from(signature, "base64url"),
-    };
+    const value: unknown = JSON.parse(Buffer.from(part, "base64url").toString());
+    if (isObject(value)) return value;
   } catch {
-    throw unauthenticated("The bearer token is no JWT");
+    // Said below.
   }
+  throw unauthenticated("The bearer token is no JWT");
+}
+
+/** The keys in a key set; what is none is left out, for an issuer may know of kinds that we do not. */
+export function keysIn(set: readonly unknown[]): readonly IssuerKey[] {
+  return set.filter(isObject);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Whether one of these keys signed it. */
 export function isSignedBy({ header, signed, signature }: Jwt, keys: readonly IssuerKey[]): boolean {
   const algorithm =
     typeof header.alg === "string" && Object.hasOwn(ALGORITHMS, header.alg) ? ALGORITHMS[header.alg] : undefined;
-  if (!algorithm) return false;
+  // Extensions that must be understood are not: what they change about the signature or the claims is unknown here.
+  if (!algorithm || header.crit !== undefined) return false;
   return keys
     .filter(
       ({ kid, kty, use }) =>

@@ -1,7 +1,7 @@
 import { unavailable, type Clock } from "@oaas/foundation";
 import { ROLES, type Role } from "@oaas/contracts/rest";
 import { unauthenticated, type Caller } from "./caller.ts";
-import { isSignedBy, parseJwt, type IssuerKey, type Jwt } from "./jwt.ts";
+import { isSignedBy, keysIn, parseJwt, type IssuerKey, type Jwt } from "./jwt.ts";
 
 export interface OidcOptions {
   readonly issuer: string;
@@ -52,7 +52,8 @@ export class OidcCallers {
     if (!(Array.isArray(aud) ? aud : [aud]).includes(audience))
       throw unauthenticated("The JWT is for another audience");
     if (typeof exp !== "number" || exp + LEEWAY_S < now) throw unauthenticated("The JWT has expired");
-    if (typeof nbf === "number" && nbf - LEEWAY_S > now) throw unauthenticated("The JWT is not valid yet");
+    if (nbf !== undefined && !(typeof nbf === "number" && nbf - LEEWAY_S <= now))
+      throw unauthenticated("The JWT is not valid yet");
   }
 
   async #isSigned(jwt: Jwt): Promise<boolean> {
@@ -87,7 +88,7 @@ export class OidcCallers {
     if (typeof place.jwks_uri !== "string") throw new TypeError("the issuer's discovery names no jwks_uri");
     const { keys } = (await fetchJson(place.jwks_uri)) as { readonly keys?: unknown };
     if (!Array.isArray(keys)) throw new TypeError("the issuer's key set has no keys");
-    this.#keys = keys as IssuerKey[];
+    this.#keys = keysIn(keys);
   }
 
   /** The highest role that the claim names; without one a viewer. */

@@ -16,7 +16,8 @@ export interface TokenTable {
 /** Reads a token file, or says everything that is wrong with it by line. */
 export function readTokens(text: string): Result<TokenTable, readonly Violation[]> {
   const violations: Violation[] = [];
-  const entries: { readonly caller: Caller; readonly hash: string }[] = [];
+  // What is looked up is the hash, which nobody can choose: the time it takes tells nothing about the tokens.
+  const byHash = new Map<string, Caller>();
   for (const [index, line] of text.split(/\r?\n/).entries()) {
     const said = line.trim();
     if (said === "" || said.startsWith("#")) continue;
@@ -28,13 +29,17 @@ export function readTokens(text: string): Result<TokenTable, readonly Violation[
       violations.push({ path, message: `"${role}" is no role`, fix: "use viewer, deployer or admin" });
     else if (!/^[0-9a-fA-F]{64}$/.test(hash))
       violations.push({ path, message: "has no SHA-256 hash", fix: "write the SHA-256 of the token as 64 hex digits" });
-    else entries.push({ caller: { name, role: role as Role }, hash: hash.toLowerCase() });
+    else if (byHash.has(hash.toLowerCase()))
+      violations.push({
+        path,
+        message: "has the token of a line before",
+        fix: "give each its own, or take one line out",
+      });
+    else byHash.set(hash.toLowerCase(), { name, role: role as Role });
   }
   if (violations.length > 0) return err(violations);
-  // What is looked up is the hash, which nobody can choose: the time it takes tells nothing about the tokens.
-  const byHash = new Map(entries.map(({ caller, hash }) => [hash, caller]));
   return ok({
-    size: entries.length,
+    size: byHash.size,
     callerOf: (token) => byHash.get(createHash("sha256").update(token).digest("hex")),
   });
 }

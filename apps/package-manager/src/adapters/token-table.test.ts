@@ -48,6 +48,13 @@ describe("tokens of a file that changes", () => {
     expect(tokens.warning()).toBeUndefined();
   });
 
+  test("of which there are none let nobody in, which is told", async () => {
+    const { tokens, write, isIn } = world(line("ann"));
+    await write("# nobody\n");
+    expect(isIn("ann")).toBe(false);
+    expect(tokens.warning()).toBe("the token file tokens holds no token, so that nobody is recognised by one");
+  });
+
   test("that are wrong from the beginning keep it from starting", () => {
     expect(() => world("ann")).toThrow(/line 1: is not name:role:hash/);
   });

@@ -48,7 +48,7 @@ export function followTokens(
   return {
     current,
     warning: () => {
-      current();
+      if (current().size === 0) return `the token file ${file} holds no token, so that nobody is recognised by one`;
       const why = gone ?? wrong;
       return why && `the tokens in force are those from before a change of their file: ${why}`;
     },

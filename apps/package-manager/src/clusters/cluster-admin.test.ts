@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 
 /** Two managers on one store. */
-async function managers(units = 0) {
+async function managers(units = 0, leftOvers = 0) {
   const ambient = virtualAmbient(1);
   const store = openMemoryStore({ ambient });
   open.push(store);
@@ -34,6 +34,7 @@ async function managers(units = 0) {
     const ties = new ClusterTies({ store, roster, ambient });
     const deployments = {
       keysIn: (): readonly string[] => Array.from({ length: units }, (_, index) => `d${index}`),
+      giveUpRemovals: async (): Promise<number> => leftOvers,
       reached: async () => undefined,
     };
     const files = {
@@ -133,6 +134,11 @@ describe("adding and removing clusters", () => {
     await expect(remove("nowhere")).rejects.toMatchObject({ detail: { kind: "not-found", resource: "cluster" } });
     await expect(remove("edge")).rejects.toThrow('2 deployments have units in cluster "edge"');
   });
+});
+
+it("what was still to be removed in a cluster that is not configured any more can be given up", async () => {
+  const { a } = await managers(0, 1);
+  await expect(a.admin.remove("nowhere" as ClusterName)).resolves.toBeUndefined();
 });
 
 describe("placing something in a cluster while it is removed", () => {

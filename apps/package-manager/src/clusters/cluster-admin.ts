@@ -32,6 +32,8 @@ export interface ClusterAdminDeps {
   readonly deployments: {
     /** Keys of those that have, or may have left, a unit in a cluster. */
     keysIn(name: ClusterName): readonly string[];
+    /** Gives up what is left to be removed in a cluster that does not answer; answers of how many. */
+    giveUpRemovals(name: ClusterName): Promise<number>;
     /** Resolves when that shows what was written up to a revision. */
     reached(revision: number, options?: { readonly signal?: AbortSignal }): Promise<void>;
   };
@@ -72,14 +74,17 @@ export class StoredClusterAdmin implements ClusterAdmin {
     if (roster.isConfigured(name)) {
       throw failedPrecondition(name, `cluster "${name}" is named by the configuration; take it out there and restart`);
     }
-    const { revision } = await decided(async () => {
+    const given = await deployments.giveUpRemovals(name);
+    const removed = await decided(async () => {
       const found = await stored.get(name);
+      // One that was taken out of the configuration may have left something to give up.
+      if (found === undefined && given > 0) return undefined;
       if (found === undefined) throw notFound("cluster", name);
       const removal = await ties.removal(deployments);
       refuseUsed(name, deployments.keysIn(name).length);
       return store.commit(together(stored.stageDelete(found), removal));
     });
-    await roster.reached(revision);
+    if (removed !== undefined) await roster.reached(removed.revision);
   }
 
   /** The registration with the files it names, found; or everything that is wrong with it. */

@@ -189,6 +189,17 @@ describe("the forms of clusters", () => {
       found: [/OPRC_PM_CRM_A_TOKEN is given as a value and as a file/],
     },
     {
+      name: "a token that no header can carry",
+      env: {
+        CRM_CLUSTERS: "a",
+        CRM_CLUSTER_A_URL: "http://a",
+        CRM_CLUSTER_A_API_KEY: "two\nlines",
+        OPRC_PM_CRM_B_URL: "http://b",
+        OPRC_PM_CRM_B_TOKEN: "a b",
+      },
+      found: [/CRM_CLUSTER_A_API_KEY has a character/, /OPRC_PM_CRM_B_TOKEN has a character/],
+    },
+    {
       name: "a password in an address",
       env: { CRM_DEFAULT_URL: "http://u:p@host" },
       found: [/CRM_DEFAULT_URL carries a user/],

@@ -49,7 +49,15 @@ export function checkRegistration(
   if (token !== undefined && tokenFile !== undefined) {
     refuse(names.token, "is given as a value and as a file", "give one of the two");
   }
+  if (token !== undefined && token !== "" && !isToken(token)) {
+    refuse(names.token, "has a character that a header cannot carry", "use letters, digits and -._~+/=");
+  }
   return violations;
+}
+
+/** Whether a header can carry a token. */
+export function isToken(text: string): boolean {
+  return /^[\x21-\x7e]+$/.test(text);
 }
 
 /** Whether two clusters are called at the same place, where only one class runtime manager can be. */

@@ -1,5 +1,4 @@
 import {
-  cancelled,
   failedPrecondition,
   Fault,
   invalidArgument,
@@ -15,7 +14,7 @@ import type { DeploymentPlan } from "../planner/plan-types.ts";
 import type { SagaRecord } from "../saga-engine/saga.ts";
 import type { Waited } from "../saga-engine/waiters.ts";
 import { deploySaga, renewalSaga, type DeploymentSagaData } from "../sagas/saga-plans.ts";
-import type { Acknowledgement, Call, PlanRequest, Versioned } from "../use-cases.ts";
+import type { Acknowledgement, Call, DeploymentRequest, PlanRequest, Versioned } from "../use-cases.ts";
 import {
   assertVersion,
   awaited,
@@ -29,7 +28,7 @@ import {
 } from "./context.ts";
 import type { DeploymentRecord, RevisionRecord } from "./deployment-record.ts";
 import type { NamedDeployment } from "./gather.ts";
-import { failedParts, isFinal } from "./outcomes.ts";
+import { failedParts, isFinal, type FailedPart } from "./outcomes.ts";
 import { renewed, wishDigest, wished, type Wish } from "./wishes.ts";
 
 type Begun = { readonly status: Acknowledgement["status"] } & Partial<Launched>;
@@ -55,7 +54,7 @@ function ofQuestion(violations: readonly Violation[]): Fault {
 /** Puts a wish in force, or finds that it is; then waits for its acceptance. */
 export async function applyDeployment(
   context: DeploymentContext,
-  request: { readonly deployment: ClassDeployment; readonly planDigest?: string },
+  request: DeploymentRequest,
   call: Call,
   { ifVersion }: Versioned,
 ): Promise<Acknowledgement> {
@@ -63,6 +62,7 @@ export async function applyDeployment(
   const begun = await decided(async () => {
     const at = await situation(context, key);
     assertVersion(at, ifVersion);
+    if (request.isKeyMade === true) assertSameClass(at, request.deployment);
     const { plan, deployment, need } = await context.planning.plan(request, await planInForce(context, at));
     if (request.planDigest !== undefined) context.planning.assertSame(plan, request.planDigest);
     const before = await entryInForce(context, at);
@@ -77,6 +77,16 @@ export async function applyDeployment(
     return begin(context, at, wish, together(need, await context.planning.needOfClusters(plan)));
   });
   return answer(context, key, begun);
+}
+
+/** Two classes may come to the same key when nobody names one; the later must not take the place of the earlier. */
+function assertSameClass({ key, current }: Situation, { packageName, classKey }: ClassDeployment): void {
+  const of = current?.record.deployment;
+  if (of === undefined || (of.packageName === packageName && of.classKey === classKey)) return;
+  throw new Fault(
+    { kind: "already-exists", resource: "deployment", name: key },
+    `deployment "${key}" is one of ${of.packageName}.${of.classKey}; name another deployment_key`,
+  );
 }
 
 /** Puts the plan of an earlier entry in force again, unit for unit. */
@@ -100,7 +110,7 @@ export async function rollBackDeployment(
     const { deployment, withdrawn } = entry.record;
     const reason = call.reason ?? `rolled back to revision ${revision}`;
     const named = deployment as NamedDeployment;
-    const need = together(await context.planning.need(named), await context.planning.needOfClusters(plan));
+    const need = together(await context.planning.need(named), await context.planning.needOfClusters(plan, withdrawn));
     const wish = { deployment: named, plan, kind: "roll_back", withdrawn, call: { ...call, reason } } as const;
     return begin(context, at, wishOf(context, wish), need);
   });
@@ -174,7 +184,8 @@ async function entryInForce(
 
 async function answer(context: DeploymentContext, key: DeploymentKey, begun: Begun): Promise<Acknowledgement> {
   const waited = await begun.outcome;
-  const stored = await context.deployments.get(key);
+  // The wish is written: a store that went away since is no reason to say otherwise.
+  const stored = await context.deployments.get(key).catch(() => undefined);
   if (waited?.state === "ended") assertCarriedOut(key, waited.saga, stored?.record);
   const version = stored?.revision;
   const about = { id: firstUnit(stored?.record) ?? key, key, ...(version === undefined ? {} : { version }) };
@@ -213,7 +224,7 @@ const MEANWHILE: Readonly<Record<Exclude<Waited["state"], "ended">, string>> = {
 /** Throws when nothing came of it: every cluster failed, or it was undone; and when it stopped, as it was told to, before its end. */
 function assertCarriedOut(key: DeploymentKey, saga: SagaRecord, record: DeploymentRecord | undefined): void {
   if (saga.state === "cancelled") {
-    throw cancelled({ cause: new Error(`the operation was cancelled by ${saga.cancelledBy}`) });
+    throw new Fault({ kind: "cancelled" }, `the operation on deployment "${key}" was cancelled by ${saga.cancelledBy}`);
   }
   const parts = failedParts(saga);
   const isRepair = (saga.data as DeploymentSagaData).operation === "repair";
@@ -225,6 +236,18 @@ function assertCarriedOut(key: DeploymentKey, saga: SagaRecord, record: Deployme
   if (parts.length === 0 || !(saga.state === "undone" || isHopeless || isStopped)) return;
   const what =
     saga.state === "undone" ? "was undone, because it failed" : isStopped ? "stopped, because it failed" : "failed";
-  const where = parts.map(({ name, fault }) => `${name}: ${fault.message}`).join("; ");
-  throw new Fault({ kind: "partial-failure", parts }, `deployment "${key}" ${what} in ${where}`);
+  const [undoings, causes] = [parts.filter(({ isUndoing }) => isUndoing), parts.filter(({ isUndoing }) => !isUndoing)];
+  const why = causes.length === 0 ? what : `${what} in ${inWords(causes)}`;
+  const left = undoings.length === 0 ? "" : `; it is not put back yet in ${inWords(undoings)}`;
+  // Nobody is to take it for dropped, who will see it come about later.
+  const goesOn = saga.state === "failed" && parts.some(({ fault }) => fault.retryable) ? STILL_WANTED : "";
+  const named = parts.map(({ name, fault }) => ({ name, fault }));
+  throw new Fault({ kind: "partial-failure", parts: named }, `deployment "${key}" ${why}${left}${goesOn}`);
+}
+
+const STILL_WANTED =
+  "; it stays wanted, and is carried out where that passes: delete it, or roll it back, to take it back";
+
+function inWords(parts: readonly FailedPart[]): string {
+  return parts.map(({ words }) => words).join("; ");
 }

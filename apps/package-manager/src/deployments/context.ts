@@ -1,4 +1,4 @@
-import { conflict, sleep, type Ambient } from "@oaas/foundation";
+import { sleep, type Ambient } from "@oaas/foundation";
 import type { DeploymentKey } from "@oaas/models";
 import type { CollectionView, KeyValueStore, Transaction } from "@oaas/storage";
 import type { DeploymentStore, StoredDeployment } from "../adapters/store/deployment-store.ts";
@@ -9,6 +9,7 @@ import { isOpen, type NewSaga, type SagaRecord } from "../saga-engine/saga.ts";
 import type { SagaReference, Waited } from "../saga-engine/waiters.ts";
 import type { DeploymentSagaData, RolloutPolicy } from "../sagas/saga-plans.ts";
 import type { UnitSender } from "../sagas/unit-sender.ts";
+import { assertVersionOf, type VersionCondition } from "../version-condition.ts";
 import type { DeploymentRecord } from "./deployment-record.ts";
 import { supersededEntry } from "./outcomes.ts";
 import type { Planning } from "./planning.ts";
@@ -50,9 +51,8 @@ export async function situation(context: DeploymentContext, key: DeploymentKey):
 }
 
 /** Refuses a write on a version that the caller did not see. */
-export function assertVersion({ key, current }: Situation, ifVersion: number | undefined): void {
-  if (ifVersion === undefined || current?.revision === ifVersion) return;
-  throw conflict("deployment", key, { code: "OAAS_VERSION_MISMATCH" });
+export function assertVersion({ key, current }: Situation, ifVersion: VersionCondition | undefined): void {
+  if (ifVersion !== undefined) assertVersionOf("deployment", key, current?.revision, ifVersion);
 }
 
 /** The saga of a deployment that is under way, as what it knows. */

@@ -31,6 +31,8 @@ export interface Placement {
   readonly fault?: StoredFault;
   /** What the cluster last said about it. */
   readonly observed?: DeploymentCondition;
+  /** Its generation when it was first seen as accepted; another one means that somebody else wrote to it. */
+  readonly generation?: number;
 }
 
 export type Placements = Readonly<Record<ClusterName, Placement>>;

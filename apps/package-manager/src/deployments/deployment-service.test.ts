@@ -72,11 +72,11 @@ describe("an upsert", () => {
   test("a version that was not the one seen is refused, and nothing is changed", async () => {
     const { version } = await apply(["a"]);
     const put = (ifVersion: number) =>
-      world.drive(manager.service.apply({ deployment: wishFor(["b"]) }, CALL, { ifVersion }));
+      world.drive(manager.service.apply({ deployment: wishFor(["b"]) }, CALL, { ifVersion: { oneOf: [ifVersion] } }));
     await expect(put((version as number) + 1)).rejects.toMatchObject({ code: "OAAS_VERSION_MISMATCH" });
     expect(inUse()).toBe("a");
     expect(await put(version as number)).toMatchObject({ status: "updated" });
-    await expect(world.drive(manager.service.remove(KEY, CALL, { ifVersion: 1 }))).rejects.toMatchObject({
+    await expect(world.drive(manager.service.remove(KEY, CALL, { ifVersion: { oneOf: [1] } }))).rejects.toMatchObject({
       code: "OAAS_VERSION_MISMATCH",
     });
   });
@@ -103,6 +103,16 @@ describe("a plan that was seen", () => {
       kind: "conflict",
       message: expect.stringMatching(
         /since then package_revision was 1 and is 2; functions\['Order.place'\].provision_config/,
+      ),
+    });
+    // Another process, or this one after a restart, has nothing but the digest.
+    const elsewhere = await world.manager();
+    await expect(
+      world.drive(elsewhere.service.apply({ deployment, planDigest: digest }, CALL, {})),
+    ).rejects.toMatchObject({
+      kind: "conflict",
+      message: expect.stringMatching(
+        /since then package_revision moved; functions, configuration or requirements moved/,
       ),
     });
     const unknown = manager.service.apply({ deployment, planDigest: "0badcafe" }, CALL, {});

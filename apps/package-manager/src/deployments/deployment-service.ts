@@ -19,6 +19,7 @@ import { applyDeployment, cancelDeployment, planOnly, rollBackDeployment } from 
 import { launch, type DeploymentContext, type Launched, type Situation } from "./context.ts";
 import type { DeploymentRecord } from "./deployment-record.ts";
 import type { GatherDeps } from "./gather.ts";
+import { giveUpRemovals } from "./lost-clusters.ts";
 import { operationStatus } from "./operation-status.ts";
 import { Planning } from "./planning.ts";
 import {
@@ -65,8 +66,10 @@ export interface DeploymentServiceOptions extends GatherDeps {
 /** The deployments: everything that use cases and other parts of the package manager may ask about them. */
 export class DeploymentService implements Deployments {
   readonly #context: DeploymentContext;
+  readonly #options: DeploymentServiceOptions;
 
   constructor(options: DeploymentServiceOptions) {
+    this.#options = options;
     const { store, ambient, logger, gateway, writeUnit, managedBy } = options;
     const deployments = new DeploymentStore(store);
     const { gateTimeoutMs = 300_000, gatePollMs = 1_000 } = options;
@@ -178,6 +181,18 @@ export class DeploymentService implements Deployments {
     return [...this.#context.view.all()]
       .filter(({ record }) => Object.hasOwn(record.placements, cluster))
       .map(({ id }) => id as DeploymentKey);
+  }
+
+  /** Gives up what is left to be removed in a cluster that is gone; answers how many deployments that was. */
+  async giveUpRemovals(cluster: ClusterName): Promise<number> {
+    const given = await giveUpRemovals(this.#context, cluster, this.#options.clusters);
+    if (given.length > 0) {
+      this.#options.logger.warn("what was still to be removed in a cluster that is gone is given up", {
+        cluster,
+        deployments: given,
+      });
+    }
+    return given.length;
   }
 
   /** Deletes all deployments of a package, then the package; carried on after a crash. */

@@ -3,7 +3,10 @@ import type { UnitReport } from "../ports.ts";
 import { conditionOf, placementsIn, type DeploymentRecord, type Placement } from "./deployment-record.ts";
 
 /** What a cluster said about its units, in short. */
-export type ClusterReports = ReadonlyMap<UnitId, Pick<UnitReport, "digest" | "condition" | "phase">>;
+export type ClusterReports = ReadonlyMap<
+  UnitId,
+  Pick<UnitReport, "digest" | "revision" | "generation" | "condition" | "phase">
+>;
 
 /**
  * A deployment with what clusters said taken in; the very same record when they said nothing new.
@@ -18,7 +21,7 @@ export function observedIn(
   const placements: Record<ClusterName, Placement> = {};
   for (const [cluster, placement] of placementsIn(record)) {
     const told = reports.get(cluster);
-    const next = told === undefined ? placement : observed(placement, told);
+    const next = told === undefined ? placement : observed(placement, told, record.unitRevision);
     placements[cluster] = next;
     changed ||= next !== placement;
   }
@@ -27,17 +30,28 @@ export function observedIn(
   return { ...next, condition: conditionOf(next) };
 }
 
-function observed(placement: Placement, reports: ClusterReports): Placement {
+function observed(placement: Placement, reports: ClusterReports, lastRevision: number): Placement {
   if (placement.state !== "wanted" || !placement.accepted) return placement;
   const report = reports.get(placement.unitId);
-  if (report === undefined || isOther(placement, report)) {
-    const { observed: _, ...rest } = placement;
+  if (report === undefined || isOther(placement, report, lastRevision)) {
+    const { observed: _, generation: __, ...rest } = placement;
     return { ...rest, accepted: false };
   }
-  return report.condition === placement.observed ? placement : { ...placement, observed: report.condition };
+  const { condition, generation = placement.generation } = report;
+  if (condition === placement.observed && generation === placement.generation) return placement;
+  return { ...placement, observed: condition, ...(generation === undefined ? {} : { generation }) };
 }
 
-/** A manager that does not echo digests is taken at its word that the unit is there. */
-function isOther({ digest }: Placement, report: Pick<UnitReport, "digest" | "phase">): boolean {
-  return report.phase === LifecyclePhase.deleting || (report.digest !== undefined && report.digest !== digest);
+/** A manager that echoes neither digests nor generations is taken at its word that the unit is there. */
+function isOther(
+  { digest, generation }: Placement,
+  report: Pick<UnitReport, "digest" | "revision" | "generation" | "phase">,
+  lastRevision: number,
+): boolean {
+  if (report.phase === LifecyclePhase.deleting) return true;
+  if (report.digest !== undefined && report.digest !== digest) return true;
+  // The same, sent later than this store remembers, as after a restore of an older backup: nobody edited it.
+  if ((report.revision ?? 0) > lastRevision) return false;
+  // The digest is an echo of what was sent: it stays when the object is edited in the cluster.
+  return report.generation !== undefined && generation !== undefined && report.generation !== generation;
 }

@@ -69,6 +69,19 @@ describe("what clusters report, against what is wanted", () => {
     expect(unitsIn(A).get(UNIT)!.digest).toBe(digest);
   });
 
+  test("edited in the cluster, so that only its generation tells: put right, once, and then nothing is done", async () => {
+    await sweep();
+    const { classKey } = unitsIn(A).get(UNIT)!;
+    world.clusters.edit(A, UNIT, { classKey: "Edited" });
+    expect((await sweep()).repaired).toEqual([KEY]);
+    expect(unitsIn(A).get(UNIT)!.classKey).toBe(classKey);
+    await sweep();
+    const { commits } = manager.hooked;
+    expect((await sweep()).repaired).toEqual([]);
+    expect(manager.hooked.commits).toBe(commits);
+    expect(world.clusters.calls).toMatchObject([{ op: "deploy", cluster: "a" }]);
+  });
+
   test("of others: told and left alone", async () => {
     unitsIn(A).set("theirs" as UnitId, foreign("theirs", "somebody-else"));
     unitsIn(A).set("nobodys" as UnitId, foreign("nobodys"));

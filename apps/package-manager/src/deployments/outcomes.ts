@@ -79,11 +79,32 @@ export function takenBack(
 
 /** The entry of the history that the saga was about, with what came of it in each cluster. */
 export function closedEntry(entry: RevisionRecord, saga: SagaRecord, outcome: SagaOutcome): RevisionRecord {
+  const clusters = Object.fromEntries(saga.steps.map((step) => [step.target, wordsOf(step)]));
+  const { cancelledBy } = saga;
   return {
     ...entry,
     outcome: outcome === "undone" ? "compensated" : outcome,
-    clusters: Object.fromEntries(saga.steps.map((step) => [step.target, wordsOf(step)])),
+    clusters: cancelledBy === undefined ? clusters : { ...clusters, "*": `cancelled by ${cancelledBy}` },
   };
+}
+
+/**
+ * The entry of a wish of which a later saga did what had been missing: asked for again, or repaired; undefined when that changes nothing in it.
+ *
+ * `record` is the deployment after that saga.
+ */
+export function completedEntry(
+  entry: RevisionRecord,
+  saga: SagaRecord,
+  record: DeploymentRecord,
+): RevisionRecord | undefined {
+  const done = saga.steps.filter(({ state, target }) => state === "done" && entry.clusters[target] !== undefined);
+  const news = done.map((step) => [step.target, wordsOf(step)] as const);
+  const isAll = Object.values(record.placements).every(({ state, accepted }) => state !== "wanted" || accepted);
+  const outcome = entry.outcome === "failed" && isAll ? "succeeded" : entry.outcome;
+  if (outcome === entry.outcome && news.every(([cluster, words]) => entry.clusters[cluster] === words))
+    return undefined;
+  return { ...entry, outcome, clusters: { ...entry.clusters, ...Object.fromEntries(news) } };
 }
 
 /** The entry of a wish that a newer one took the place of before it was carried out. */
@@ -92,13 +113,22 @@ export function supersededEntry(entry: RevisionRecord, saga: SagaRecord | undefi
   return { ...entry, outcome: "cancelled", clusters: { ...clusters, "*": `superseded by ${by}` } };
 }
 
+export interface FailedPart {
+  readonly name: string;
+  readonly fault: ReturnType<typeof faultOf>;
+  /** It is its undoing that failed. */
+  readonly isUndoing: boolean;
+  readonly words: string;
+}
+
 /** The steps that failed for good, as parts of a fault. */
-export function failedParts(
-  saga: SagaRecord,
-): readonly { readonly name: string; readonly fault: ReturnType<typeof faultOf> }[] {
-  return saga.steps.flatMap(({ action, target, fault }) =>
-    action === "send" && fault !== undefined ? [{ name: target, fault: faultOf(fault) }] : [],
-  );
+export function failedParts(saga: SagaRecord): readonly FailedPart[] {
+  return saga.steps.flatMap(({ action, target, fault, state, note }) => {
+    if (action !== "send" || fault === undefined) return [];
+    const isUndoing = state === "undo-failed";
+    const words = `${target}: ${fault.message}${isUndoing ? causeIn(note) : ""}`;
+    return [{ name: target, fault: faultOf(fault), isUndoing, words }];
+  });
 }
 
 /** Whether every cluster refused the wish for a reason that trying again will not mend: then it cannot be in force. */
@@ -120,7 +150,8 @@ const NOT_REACHED: StoredFault = {
   message: "the roll-out stopped before it came to this cluster",
 };
 
-function after({ fault: _fault, ...placement }: Placement, step: SagaStep): Placement {
+/** What was sent is written anew, so that its generation is to be learnt again. */
+function after({ fault: _fault, generation: _generation, ...placement }: Placement, step: SagaStep): Placement {
   switch (step.state) {
     case "done":
       return { ...placement, accepted: true };
@@ -150,6 +181,11 @@ function settledRecord(record: Omit<DeploymentRecord, "condition">, saga: SagaRe
   };
 }
 
+/** Why something was to be undone that could not be. */
+function causeIn(note: string | undefined): string {
+  return note === undefined || note === "" ? "" : `; ${note}`;
+}
+
 const DEEDS: Readonly<Record<string, string>> = { send: "accepted", remove: "removed" };
 
 function wordsOf({ action, state, note, fault }: SagaStep): string {
@@ -162,7 +198,7 @@ function wordsOf({ action, state, note, fault }: SagaStep): string {
     case "undone":
       return `${note ?? "put back"}${why === "" ? "" : `; it had failed${why}`}`;
     case "undo-failed":
-      return `not put back yet${why}`;
+      return `not put back yet${why}${causeIn(note)}`;
     case "started":
       return "begun";
     case "waiting":

@@ -1,11 +1,14 @@
 import { failedPrecondition, Fault } from "@oaas/foundation";
+import type { ClusterName } from "@oaas/models";
 import type { Transaction } from "@oaas/storage";
 import { comparePlans } from "../planner/compare.ts";
 import { planDeployment } from "../planner/plan.ts";
+import { movedParts } from "../planner/plan-digest.ts";
 import type { DeploymentPlan } from "../planner/plan-types.ts";
 import { refusalFault } from "../planner/refusal-fault.ts";
 import { disabledPart, disabledText } from "../planner/refusals.ts";
 import type { PlanRequest } from "../use-cases.ts";
+import { unitsOf } from "./deployment-record.ts";
 import { gather, type GatherDeps, type Gathered, type NamedDeployment } from "./gather.ts";
 
 export type Planned = Omit<Gathered, "input"> & { readonly plan: DeploymentPlan };
@@ -39,9 +42,9 @@ export class Planning {
     return stage;
   }
 
-  /** What makes a deployment need the clusters of its plan; failed-precondition when one is not there any more. */
-  needOfClusters({ units }: DeploymentPlan): Promise<Transaction> {
-    return this.#deps.clusterTies.need(units.map(({ cluster }) => cluster));
+  /** What makes a deployment need the clusters of its plan in which it is wanted; failed-precondition when one is not there any more. */
+  needOfClusters(plan: DeploymentPlan, withdrawn: readonly ClusterName[] = []): Promise<Transaction> {
+    return this.#deps.clusterTies.need(unitsOf(plan, withdrawn).map(({ cluster }) => cluster));
   }
 
   remember(plan: DeploymentPlan): void {
@@ -57,10 +60,14 @@ export class Planning {
   assertSame(plan: DeploymentPlan, seen: string): void {
     if (plan.digest === seen) return;
     const before = this.#answered.get(seen);
-    const moved = before === undefined ? [] : comparePlans(before, plan);
-    const what =
+    // Of a plan that another process made, or this one before it was started, its digest still tells which parts moved.
+    const moved =
       before === undefined
-        ? `the plan "${seen}" is not the present one, and not one of the last that were made here, so that it cannot be told what moved`
+        ? movedParts(seen, plan.digest).map((part) => ({ path: part, text: `${part} moved` }))
+        : comparePlans(before, plan);
+    const what =
+      moved.length === 0
+        ? `the plan "${seen}" is not the present one, and none of which it could be told what moved`
         : `the plan "${seen}" cannot be carried out any more: since then ${moved.map(({ text }) => text).join("; ")}`;
     throw new Fault(
       { kind: "conflict", resource: "plan", name: seen },

@@ -1,9 +1,10 @@
 import { failedPrecondition, notFound } from "@oaas/foundation";
 import type { ClusterName, DeploymentKey } from "@oaas/models";
 import { assertKnownCluster } from "../clusters/known-cluster.ts";
+import type { Transaction } from "@oaas/storage";
 import { decided } from "../decided.ts";
 import type { SagaRecord } from "../saga-engine/saga.ts";
-import { undeploySaga, withdrawSaga } from "../sagas/saga-plans.ts";
+import { UNDEPLOY_CLASS, undeploySaga, withdrawSaga } from "../sagas/saga-plans.ts";
 import type { Call, Deletion, Versioned } from "../use-cases.ts";
 import {
   assertVersion,
@@ -74,18 +75,35 @@ async function removeWhole(
   known: DeploymentRecord,
   call: Call,
 ): Promise<Launched> {
-  const running = underWay(at);
   const isDeletion = known.deletion !== undefined;
-  if (isDeletion && running !== undefined && at.saga !== undefined) {
-    const { subject, id } = running.saga;
-    return { id, outcome: awaited(context, at.key, { subject, id, revision: at.saga.revision }) };
-  }
+  const running = isDeletion ? joined(context, at) : undefined;
+  if (running !== undefined) return running;
   const record = isDeletion ? known : deleted(known, call, context.ambient.clock.now());
   const saga = undeploySaga(record, context.policy, { by: call.caller, correlationId: call.correlationId });
   return launch(context, at, saga, [
     context.deployments.stagePut(at.key, at.current, record),
-    ...(await superseded(context, at, "a deletion")),
+    ...(isDeletion ? [] : await closed(context, at, call)),
   ]);
+}
+
+/** The entry in force says who deleted it, for as long as something is left of the deployment. */
+async function closed(
+  context: DeploymentContext,
+  at: Situation,
+  { caller, reason }: Call,
+): Promise<readonly Transaction[]> {
+  const running = await superseded(context, at, `a deletion by ${caller}`);
+  const desired = at.current?.record.desired;
+  if (running.length > 0 || desired === undefined) return running;
+  const entry = await context.deployments.revision(at.key, desired.revision);
+  if (entry === undefined) return [];
+  const words = `deleted by ${caller}${reason === undefined ? "" : `: ${reason}`}`;
+  return [
+    context.deployments.stageOutcome(entry, {
+      ...entry.record,
+      clusters: { ...entry.record.clusters, "*": words },
+    }),
+  ];
 }
 
 /** Undefined when there is nothing of it in the cluster. */
@@ -97,7 +115,14 @@ async function removeFrom(
   call: Call,
 ): Promise<Launched | undefined> {
   const { desired } = record;
-  if (record.placements[cluster] === undefined || desired === undefined) return undefined;
+  const placement = record.placements[cluster];
+  if (placement === undefined) return undefined;
+  const asked = { by: call.caller, correlationId: call.correlationId };
+  if (placement.state === "withdrawn" || desired === undefined) {
+    // Asked for before: tried again now, and no new wish.
+    const put = context.deployments.stagePut(at.key, at.current, record);
+    return joined(context, at) ?? launch(context, at, withdrawSaga(record, context.policy, asked), [put]);
+  }
   const [entry, plan] = await Promise.all([
     context.deployments.revision(at.key, desired.revision),
     context.deployments.plan(at.key, desired.revision),
@@ -109,13 +134,20 @@ async function removeFrom(
     call: { ...call, reason: call.reason ?? `deleted in ${cluster}` },
     nowMs: context.ambient.clock.now(),
   });
-  const saga = withdrawSaga(wish.record, context.policy, { by: call.caller, correlationId: call.correlationId });
-  return putInForce(context, at, { ...wish, plan, saga });
+  return putInForce(context, at, { ...wish, plan, saga: withdrawSaga(wish.record, context.policy, asked) });
+}
+
+/** The saga that is under way, to be waited for as if it had been begun now. */
+function joined(context: DeploymentContext, at: Situation): Launched | undefined {
+  const running = underWay(at);
+  if (running === undefined || at.saga === undefined) return undefined;
+  const { subject, id } = running.saga;
+  return { id, outcome: awaited(context, at.key, { subject, id, revision: at.saga.revision }) };
 }
 
 /** Whether a deployment would be left with no cluster at all. */
 function isLast(record: DeploymentRecord, cluster: ClusterName): boolean {
-  if (record.deletion !== undefined) return true;
+  if (record.deletion !== undefined) return Object.hasOwn(record.placements, cluster);
   const wanted = placementsIn(record).filter(([, { state }]) => state === "wanted");
   return wanted.length === 1 && wanted[0]?.[0] === cluster;
 }
@@ -128,18 +160,36 @@ async function answer(
 ): Promise<Deletion> {
   const waited = await launched.outcome;
   if (waited.state === "ended") return deletionOf(key, waited.saga, cluster);
-  const left = Object.keys((await context.deployments.get(key))?.record.placements ?? {}) as ClusterName[];
-  const pending = cluster === undefined ? left : left.filter((name) => name === cluster);
   if (waited.state === "gone") {
     return { status: "deleted", deleted: [], pending: [], message: `deployment "${key}" is deleted` };
   }
+  // The deletion is written: a store that went away since is no reason to say otherwise.
+  const at = await situation(context, key).catch(() => undefined);
+  const gone = at?.saga?.record.id === launched.id ? removedBy(at.saga.record) : [];
+  const left = Object.keys(at?.current?.record.placements ?? {}) as ClusterName[];
+  const pending = left.filter((name) => !gone.includes(name) && (cluster === undefined || name === cluster));
+  if (cluster !== undefined && gone.includes(cluster)) {
+    return {
+      status: "deleted",
+      deleted: [cluster],
+      pending: [],
+      message: `deployment "${key}" is deleted in ${cluster}`,
+    };
+  }
   const where = pending.length === 0 ? "" : `: not every cluster has answered yet of ${pending.join(", ")}`;
   const message = waited.state === "superseded" ? "a newer request took its place" : `the deletion goes on${where}`;
-  return { status: "accepted", deleted: [], pending, message };
+  return { status: "accepted", deleted: gone, pending, message };
+}
+
+function removedBy({ steps }: SagaRecord): readonly ClusterName[] {
+  return steps.flatMap(({ action, state, target }) =>
+    action === "remove" && state === "done" ? [target as ClusterName] : [],
+  );
 }
 
 function deletionOf(key: DeploymentKey, saga: SagaRecord, cluster: ClusterName | undefined): Deletion {
-  const removals = saga.steps.filter(({ action }) => action === "remove");
+  const isWhole = saga.kind === UNDEPLOY_CLASS;
+  const removals = saga.steps.filter(({ action, target }) => action === "remove" && (isWhole || target === cluster));
   const names = (done: boolean): ClusterName[] =>
     removals.filter(({ state }) => (state === "done") === done).map(({ target }) => target as ClusterName);
   const pending = names(false);

@@ -63,6 +63,7 @@ async function restore(backup: readonly Entry[]): Promise<void> {
   for (const { key, value } of backup) await client.commit({ writes: [{ op: "put", key, value }] });
   const restored = new DeploymentWorld({ ...world.at, connect: async () => store.connect() }, ["a", "b"]);
   for (const [cluster, units] of world.clusters.units) restored.clusters.units.set(cluster, units);
+  for (const [unit, generation] of world.clusters.generations) restored.clusters.generations.set(unit, generation);
   closeRestored = () => store.close();
   world = restored;
   manager = await world.manager();
@@ -94,6 +95,17 @@ describe("after an older backup was restored", () => {
     expect(manager.keeper.unaccounted).toEqual([]);
     await remove(LATER);
     expect(unitsOf(B)).toEqual([]);
+  });
+
+  test("what is the same, and was only sent again since, is as it should be", async () => {
+    await sweep();
+    const backup = await backUp(world.at);
+    await world.pass(1_000);
+    await deploy(["a", "b"]);
+    await world.drive(manager.service.rollBack(KEY, 1, CALL, {}));
+    await restore(backup);
+    expect(await sweep()).toMatchObject({ repaired: [], unaccounted: [] });
+    expect((await manager.service.get(KEY)).value.condition).toBe("running");
   });
 
   test("also what is newer than a deletion that was done after the restore", async () => {

@@ -94,7 +94,7 @@ export function renewed(current: DeploymentRecord, nowMs: number): DeploymentRec
   };
 }
 
-export function mapPlacements(placements: Placements, change: (placement: Placement) => Placement): Placements {
+function mapPlacements(placements: Placements, change: (placement: Placement) => Placement): Placements {
   return Object.fromEntries(
     (Object.entries(placements) as [ClusterName, Placement][]).map(([cluster, placement]) => [
       cluster,

@@ -1,6 +1,6 @@
 import { PackageService, StatusCode, type DeployClassRequest } from "@oaas/contracts/grpc";
 import { classDeploymentFromWire, faultStatus, present, type Role } from "@oaas/contracts/rest";
-import { Fault, invalidArgument, isFault } from "@oaas/foundation";
+import { Fault, invalidArgument } from "@oaas/foundation";
 import type { ClassDeployment, PackageName } from "@oaas/models";
 import { bindService, type BoundService, type Call as RpcCall } from "@oaas/rpc";
 import type { AuditTrail } from "../access/audit.ts";
@@ -12,7 +12,7 @@ import { packageOf, packageToProto } from "./package-wire.ts";
 
 export interface PackageServiceDeps {
   readonly registry: Registry;
-  readonly deployments: Pick<Deployments, "apply" | "get">;
+  readonly deployments: Pick<Deployments, "apply">;
   readonly reports: InboundReports;
   readonly authenticate: Authenticator;
   /** Throws when the caller asks too often. */
@@ -95,8 +95,8 @@ export function packageService(deps: PackageServiceDeps): BoundService {
     deployClass: async (request, call) =>
       changing(call, "createDeployment", `${request.packageName}.${request.classKey}`, async (by) => {
         const deployment = deploymentOf(request);
-        if (request.deploymentKey === undefined) await assertOwnKey(deployments, deployment);
-        const { id, key, status, message } = await deployments.apply({ deployment }, by, {});
+        const isKeyMade = request.deploymentKey === undefined;
+        const { id, key, status, message } = await deployments.apply({ deployment, isKeyMade }, by, {});
         return { status: StatusCode.OK, deploymentId: key ?? id, message: message ?? status };
       }),
     reportDeploymentStatus: async (request, call) => {
@@ -132,21 +132,6 @@ function deploymentOf(request: DeployClassRequest): ClassDeployment {
   );
   if (!read.ok) throw invalidArgument("the request", read.error);
   return read.value;
-}
-
-/** Two classes may come to the same key when nobody names one; the later must not take the place of the earlier. */
-async function assertOwnKey(deployments: Pick<Deployments, "get">, wish: ClassDeployment): Promise<void> {
-  const { key, packageName, classKey } = wish;
-  const there = await Promise.resolve(deployments.get(key)).catch((thrown: unknown) => {
-    if (isFault(thrown, "not-found")) return undefined;
-    throw thrown;
-  });
-  const of = there?.value.deployment;
-  if (of === undefined || (of.packageName === packageName && of.classKey === classKey)) return;
-  throw new Fault(
-    { kind: "already-exists", resource: "deployment", name: key },
-    `deployment "${key}" is one of ${of.packageName}.${of.classKey}; name another deployment_key`,
-  );
 }
 
 /** A caller that names no deployment means the one of its package and class. */

@@ -32,6 +32,16 @@ describe("changes between two JSON values", () => {
       changes: [{ path: "$", change: "changed", before: ["a", "b"], after: ["b", "a"] }],
     },
     {
+      why: "named items that change places while others come and go: both orders whole",
+      before: ["a", "b", "c"],
+      after: ["c", "a", "d"],
+      changes: [
+        { path: "$.b", change: "removed", before: "b" },
+        { path: "$.d", change: "added", after: "d" },
+        { path: "$", change: "changed", before: ["a", "b", "c"], after: ["c", "a", "d"] },
+      ],
+    },
+    {
       why: "items without names are compared by place",
       before: [1, 2],
       after: [1, 3, 4],

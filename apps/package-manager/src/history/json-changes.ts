@@ -30,15 +30,14 @@ function itemChanges(path: string, before: readonly unknown[], after: readonly u
       changesAt(pathOf(path, index), before[index], after[index]),
     ).flat();
   }
-  const order = [...old.keys()].filter((name) => now.has(name));
   const moved = !equalJson(
-    order,
+    [...old.keys()].filter((name) => now.has(name)),
     [...now.keys()].filter((name) => old.has(name)),
   );
   const changes = [...new Set([...old.keys(), ...now.keys()])].flatMap((name) =>
     changesAt(pathOf(path, name), old.get(name), now.get(name)),
   );
-  return moved ? [...changes, { path, change: "changed", before: order, after: [...now.keys()] }] : changes;
+  return moved ? [...changes, { path, change: "changed", before: [...old.keys()], after: [...now.keys()] }] : changes;
 }
 
 /** Items by the member that names them; undefined when not every item has one of its own. */

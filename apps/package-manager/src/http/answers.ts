@@ -3,9 +3,10 @@ import { HEADERS } from "@oaas/contracts/rest";
 import type { Timers } from "@oaas/foundation";
 import { compressed, encodingFor, worthCompressing } from "./compression.ts";
 import { sendEvents } from "./event-stream.ts";
-import { headerOf, type AnswerBody, type Exchange } from "./exchange.ts";
+import { listOf, type AnswerBody, type Exchange } from "./exchange.ts";
 import type { HttpReply } from "./handler.ts";
 import { originHeaders } from "./origins.ts";
+import { encodedEtag } from "./preconditions.ts";
 import type { Served } from "./pipeline.ts";
 
 export interface AnswersOptions {
@@ -45,13 +46,16 @@ export class Answers {
     const write = (body?: AnswerBody): void => exchange.answer(reply.status, head, body, last || this.#leaving);
     const content = reply.json ?? reply.content?.text;
     if (content === undefined) {
-      // A 204 has no length; every other answer says that it is empty, or the client would wait for chunks.
-      if (reply.status !== 204) head.push("content-length", "0");
+      // A 204 has no length, and that of a 304 would be the one of the body that is not sent; every other answer says that it is empty, or
+      // the client would wait for chunks.
+      if (reply.status !== 204 && reply.status !== 304) head.push("content-length", "0");
       write();
       return;
     }
     head.push("content-type", reply.content?.type ?? JSON_TYPE);
-    const encoding = worthCompressing(content) ? encodingFor(headerOf(exchange, "accept-encoding")) : undefined;
+    const compressible = worthCompressing(content);
+    if (compressible) head.push("vary", "accept-encoding");
+    const encoding = compressible ? encodingFor(listOf(exchange, "accept-encoding")) : undefined;
     if (encoding === undefined) {
       const bytes = reply.jsonBytes ?? Buffer.byteLength(content);
       head.push("content-length", String(bytes));
@@ -60,7 +64,9 @@ export class Answers {
     }
     void compressed(content, encoding).then(
       (bytes) => {
-        head.push("content-encoding", encoding, "vary", "accept-encoding", "content-length", String(bytes.length));
+        for (let at = 0; at < head.length; at += 2)
+          if (head[at] === HEADERS.etag) head[at + 1] = encodedEtag(head[at + 1] as string, encoding);
+        head.push("content-encoding", encoding, "content-length", String(bytes.length));
         write({ content: bytes });
       },
       () => exchange.abandon(),

@@ -58,6 +58,18 @@ export function headerOf({ rawHeaders }: { readonly rawHeaders: readonly string[
   return undefined;
 }
 
+/** A header that is a list, whole: its parts may come in several lines (RFC 9110, 5.3). */
+export function listOf({ rawHeaders }: { readonly rawHeaders: readonly string[] }, name: string): string | undefined {
+  let list: string | undefined;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const given = rawHeaders[at] as string;
+    if (given.length !== name.length || given.toLowerCase() !== name) continue;
+    const part = rawHeaders[at + 1] as string;
+    list = list === undefined ? part : `${list}, ${part}`;
+  }
+  return list;
+}
+
 /** The path of a request, without its query. */
 export function pathOf(url: string): string {
   const at = url.indexOf("?");

@@ -1,5 +1,6 @@
 import type { ROUTES, OperationId } from "@oaas/contracts/rest";
 import type { z } from "zod";
+import type { VersionCondition } from "../version-condition.ts";
 import type { HttpCall } from "./http-call.ts";
 
 /** Operations with a handler of their own: offered, and no other spelling of another one. */
@@ -22,8 +23,8 @@ export interface HttpRequest<Id extends OperationId = OperationId> {
   readonly query: QueryOf<Id>;
   readonly body: BodyOf<Id>;
   readonly call: HttpCall;
-  /** From If-Match. */
-  readonly ifVersion: number | undefined;
+  /** From If-Match and If-None-Match. */
+  readonly ifVersion: VersionCondition | undefined;
   readonly lastEventId: string | undefined;
 }
 

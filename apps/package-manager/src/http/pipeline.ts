@@ -7,7 +7,8 @@ import type { Handler, HttpReply, HttpRequest, OwnOperation } from "./handler.ts
 import { httpMetrics } from "./http-metrics.ts";
 import type { Idempotency } from "./idempotency.ts";
 import { HttpCall } from "./http-call.ts";
-import { namesVersion, queryReader, readBody, versionFrom } from "./read-request.ts";
+import { conditionIn, knownTag, unwanted } from "./preconditions.ts";
+import { queryReader, readBody } from "./read-request.ts";
 import { refusalReply } from "./refusals.ts";
 
 /** A request as it came, whatever server took it. */
@@ -20,6 +21,8 @@ export interface Incoming {
   readonly query: string;
   readonly body: Buffer;
   header(name: string): string | undefined;
+  /** A header that is a list, whole. */
+  list(name: string): string | undefined;
   /** Aborts when the client goes before it has its answer. */
   readonly gone: AbortSignal;
 }
@@ -111,7 +114,7 @@ export class Pipeline {
     const startedAt = clock.monotonic();
     const progress: Progress = { caller: ANONYMOUS, changes: operation.changes };
     const end = (whole: HttpReply, failed?: Fault): Awaitable<Served> => {
-      const reply = unlessKnown(operation, incoming, whole);
+      const reply = this.#asWanted(operation, incoming, whole, correlationId);
       const recorded = progress.changes
         ? this.#record(operation, incoming, { progress, reply, failed, correlationId })
         : undefined;
@@ -163,11 +166,31 @@ export class Pipeline {
     return this.#options.idempotency.once({ key, caller, operation: id, url, body }, () => handler(request));
   }
 
-  #record({ id }: Operation, { url }: Incoming, { progress, reply, failed, correlationId }: Ended): Promise<void> {
+  /** What was read is not sent to who has it already, nor to who wants another version of it. */
+  #asWanted({ route }: Operation, incoming: Incoming, reply: HttpReply, correlationId: string): HttpReply {
+    const etag = reply.headers?.[HEADERS.etag];
+    if (etag === undefined || reply.status !== 200 || route.method !== "GET") return reply;
+    const ifMatch = incoming.list(HEADERS.ifMatch);
+    const refusal = ifMatch === undefined ? undefined : unwanted(ifMatch, etag);
+    if (refusal !== undefined) return this.refuse(refusal, incoming.url, correlationId).reply;
+    const ifNoneMatch = incoming.list(HEADERS.ifNoneMatch);
+    const known = ifNoneMatch === undefined ? undefined : knownTag(ifNoneMatch, etag);
+    return known === undefined ? reply : { status: 304, headers: { etag: known } };
+  }
+
+  #record(
+    { id, route }: Operation,
+    { url }: Incoming,
+    { progress, reply, failed, correlationId }: Ended,
+  ): Promise<void> {
+    const { headers } = reply;
+    // Only the answer to a POST names what it was about; where else there is a place, it is one to follow the work.
+    const made =
+      route.method === "POST" ? (headers?.[HEADERS.location] ?? headers?.[HEADERS.contentLocation]) : undefined;
     return this.#options.audit.record({
       caller: progress.caller.name,
       action: id,
-      target: reply.headers?.[HEADERS.location] ?? reply.headers?.[HEADERS.contentLocation] ?? url,
+      target: made ?? url,
       status: reply.status,
       correlationId,
       ...(failed ? { refused: failed.message } : {}),
@@ -186,14 +209,6 @@ interface Ended {
   readonly reply: HttpReply;
   readonly failed: Fault | undefined;
   readonly correlationId: string;
-}
-
-/** A thing that was read and that the client has already is not sent again. */
-function unlessKnown({ route }: Operation, incoming: Incoming, reply: HttpReply): HttpReply {
-  const etag = reply.headers?.[HEADERS.etag];
-  if (etag === undefined || reply.status !== 200 || route.method !== "GET") return reply;
-  const known = incoming.header(HEADERS.ifNoneMatch);
-  return known !== undefined && namesVersion(known, etag) ? { status: 304, headers: { etag } } : reply;
 }
 
 /** Whether nothing is to be written; only of routes whose query has the switch. */
@@ -218,7 +233,10 @@ function read<Id extends OwnOperation>(
     query,
     body: route.body && readBody(route.body, incoming),
     call: new HttpCall(incoming, asker, reason),
-    ifVersion: route.method === "GET" ? undefined : versionFrom(incoming.header(HEADERS.ifMatch)),
+    ifVersion:
+      route.versioned && route.method !== "GET"
+        ? conditionIn(incoming.list(HEADERS.ifMatch), incoming.list(HEADERS.ifNoneMatch))
+        : undefined,
     lastEventId: streams ? incoming.header(HEADERS.lastEventId) : undefined,
   };
   return request as unknown as HttpRequest<Id>;

@@ -1,6 +1,6 @@
 import { isAscii } from "node:buffer";
 import { parse } from "node:querystring";
-import { Fault, invalidArgument, type Violation } from "@oaas/foundation";
+import { invalidArgument, type Fault, type Violation } from "@oaas/foundation";
 import { documentFromYaml, readBy, type HttpRefusal } from "@oaas/contracts/rest";
 import type { z } from "zod";
 
@@ -114,29 +114,4 @@ export function queryReader(schema: z.ZodType): (text: string) => unknown {
     }
     return read.value;
   };
-}
-
-/** The version in If-Match: undefined when there is none or it is `*`. A header that no answer of ours can have matched is refused. */
-export function versionFrom(ifMatch: string | undefined): number | undefined {
-  if (ifMatch === undefined || ifMatch.trim() === "*") return undefined;
-  const version = /^"(\d{1,15})"$/.exec(ifMatch.trim())?.[1];
-  if (version !== undefined) return Number(version);
-  throw new RefusedRequest(
-    new Fault(
-      { kind: "conflict", resource: "version", name: ifMatch },
-      `If-Match is ${ifMatch}, which no ETag of this service is; send the ETag of the last answer, in quotes`,
-      { code: "OAAS_VERSION_MISMATCH" },
-    ),
-    "precondition-failed",
-  );
-}
-
-/** Whether If-None-Match names this ETag. */
-export function namesVersion(ifNoneMatch: string, etag: string): boolean {
-  return ifNoneMatch.split(",").some((each) => [etag, `W/${etag}`, "*"].includes(each.trim()));
-}
-
-/** The ETag of a version. */
-export function etagOf(version: number): string {
-  return `"${version}"`;
 }

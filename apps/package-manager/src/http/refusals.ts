@@ -12,7 +12,7 @@ export function refusalReply(
   at: { readonly instance: string; readonly correlationId: string },
 ): { readonly fault: Fault; readonly reply: HttpReply } {
   const { fault: original, refusal } = refusalOf(thrown);
-  const fault = withCorrelation(bounded(original), at.correlationId);
+  const fault = bounded(original).withCorrelationId(at.correlationId);
   const problem = faultToProblem(fault, { instance: at.instance, ...(refusal === undefined ? {} : { refusal }) });
   const retryAfter = retryAfterOf(fault) ?? (problem.status === 503 || problem.status === 429 ? "1" : undefined);
   return {
@@ -53,12 +53,6 @@ function bounded(fault: Fault): Fault {
     code,
     ...(correlationId === undefined ? {} : { correlationId }),
   });
-}
-
-function withCorrelation(fault: Fault, correlationId: string): Fault {
-  if (fault.correlationId !== undefined) return fault;
-  const { cause, context, code } = fault;
-  return new Fault(fault.detail, fault.message, { cause, context, code, correlationId });
 }
 
 interface Refusal {

@@ -1,4 +1,4 @@
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { Fault, onceThere, type Clock, type Timers } from "@oaas/foundation";
@@ -14,7 +14,13 @@ import { RefusedRequest } from "./read-request.ts";
 import { RouteTable, type Match, type RoutePlace } from "./routing.ts";
 import { isTooLong } from "./take-body.ts";
 import { TakenRequest } from "./taken-request.ts";
-import { answerUnreadable, refusedByParser, REQUEST_TIMEOUT } from "./unreadable-request.ts";
+import {
+  answerUnreadable,
+  refusedByParser,
+  refusedExpectation,
+  refusedForHost,
+  REQUEST_TIMEOUT,
+} from "./unreadable-request.ts";
 
 export interface HttpServerOptions {
   readonly handlers: Handlers;
@@ -60,14 +66,19 @@ export class HttpServer {
         headersTimeout: Math.min(requestTimeoutMs, 60_000),
         connectionsCheckingInterval: Math.min(requestTimeoutMs, 10_000),
         keepAliveTimeout: KEEP_ALIVE_MS,
+        // Refused below, in words.
+        requireHostHeader: false,
       },
-      (request, response) => this.#take(new NodeExchange(request, response)),
+      (request, response) => this.#takeFromNode(request, response),
     );
     this.#server.on("checkContinue", (request, response) => {
       // Who asks beforehand whether it may send too much is told no instead of to go on.
       if (!isTooLong(request, options.maxBodyBytes)) response.writeContinue();
-      this.#take(new NodeExchange(request, response));
+      this.#takeFromNode(request, response);
     });
+    this.#server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) =>
+      this.#refuse(refusedExpectation(request), new NodeExchange(request, response), { last: true }),
+    );
     this.#server.on("clientError", ({ code = "" }: NodeJS.ErrnoException, socket) => this.#refuseUnread(code, socket));
     this.#lane = new PlainLane(this.#server, {
       ...options,
@@ -113,6 +124,13 @@ export class HttpServer {
       this.#refuse(thrown, exchange);
     }
     return true;
+  }
+
+  #takeFromNode(request: IncomingMessage, response: ServerResponse): void {
+    const exchange = new NodeExchange(request, response);
+    const refused = refusedForHost(request);
+    if (refused === undefined) this.#take(exchange);
+    else this.#refuse(refused, exchange, { last: true });
   }
 
   #take(exchange: Exchange): void {
@@ -172,7 +190,7 @@ export class HttpServer {
     const { pipeline, requestTimeoutMs, newCorrelationId } = this.#options;
     const correlationId = newCorrelationId(undefined);
     const { reply } = pipeline.refuse(refusedByParser(code, requestTimeoutMs), "/", correlationId);
-    answerUnreadable(socket, { reply, correlationId });
+    answerUnreadable(socket, { reply, correlationId }, this.#lane.date());
   }
 
   #unrouted(exchange: Exchange): void {

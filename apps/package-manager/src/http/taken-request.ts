@@ -1,4 +1,4 @@
-import { headerOf, type Exchange } from "./exchange.ts";
+import { headerOf, listOf, type Exchange } from "./exchange.ts";
 import type { Incoming } from "./pipeline.ts";
 
 /** A request that the server took in; whatever nobody asks for is not worked out. */
@@ -35,5 +35,9 @@ export class TakenRequest implements Incoming {
 
   header(name: string): string | undefined {
     return headerOf(this.#exchange, name);
+  }
+
+  list(name: string): string | undefined {
+    return listOf(this.#exchange, name);
   }
 }

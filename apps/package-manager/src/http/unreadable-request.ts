@@ -1,8 +1,9 @@
-import { STATUS_CODES } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { deadlineExceeded, invalidArgument } from "@oaas/foundation";
 import { HEADERS } from "@oaas/contracts/rest";
 import type { Served } from "./pipeline.ts";
+import { headText } from "./plain/head-text.ts";
 import { RefusedRequest } from "./read-request.ts";
 
 /** What Node calls a request that took too long to come. */
@@ -21,18 +22,29 @@ export function refusedByParser(code: string, requestTimeoutMs: number): Refused
   );
 }
 
+/** A request of HTTP/1.1 says once which host it is for (RFC 9112, 3.2): of two, whoever stands before us may have gone by the other. */
+export function refusedForHost({
+  httpVersion,
+  rawHeaders,
+}: Pick<IncomingMessage, "httpVersion" | "rawHeaders">): RefusedRequest | undefined {
+  const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === "host").length;
+  if (hosts === 1 || (hosts === 0 && httpVersion === "1.0")) return undefined;
+  const violation = { path: "$", message: `has ${hosts} host headers`, fix: "send one" };
+  return new RefusedRequest(invalidArgument("the request", [violation]), "bad-request");
+}
+
+/** Of what a client may expect of its request, only to be told to go on is known. */
+export function refusedExpectation({ headers }: Pick<IncomingMessage, "headers">): RefusedRequest {
+  const violation = { path: "$", message: `expects "${headers.expect ?? ""}"`, fix: "expect 100-continue, or nothing" };
+  return new RefusedRequest(invalidArgument("the request", [violation]), "expectation-failed");
+}
+
 /** Answers a request that never became one, and ends the connection: what follows on it cannot be told apart. */
-export function answerUnreadable(socket: Duplex, { reply, correlationId }: Served): void {
+export function answerUnreadable(socket: Duplex, { reply, correlationId }: Served, date: string): void {
   if (!socket.writable) return void socket.destroy();
-  const { status, content } = reply;
-  const text = content?.text ?? "";
-  const headers = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,
-    `content-type: ${content?.type ?? ""}`,
-    `content-length: ${Buffer.byteLength(text)}`,
-    `${HEADERS.correlationId}: ${correlationId}`,
-    "connection: close",
-  ];
-  socket.end(`${headers.join("\r\n")}\r\n\r\n${text}`);
+  const { type = "", text = "" } = reply.content ?? {};
+  const bytes = String(Buffer.byteLength(text));
+  const head = [HEADERS.correlationId, correlationId, "content-type", type, "content-length", bytes];
+  socket.end(headText(reply.status, head, date, true) + text);
   return undefined;
 }

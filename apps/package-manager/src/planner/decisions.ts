@@ -1,8 +1,8 @@
 import type { Candidates } from "./cluster-choice.ts";
-import type { Placement, PlacementTask } from "./placement.ts";
+import { availabilitiesOf, sizingRules, type Placement, type PlacementTask } from "./placement.ts";
 import type { Decision, PlannedFunction, PlannedOdgm, PlannedUnit } from "./plan-types.ts";
 import { HIGHEST_TARGET } from "./quorum.ts";
-import { CLASS_SUBJECT } from "./refusals.ts";
+import { allows, CLASS_SUBJECT, sizeReplicas, type Demand } from "./replicas.ts";
 import { counted, cutShare, shareText } from "./share-text.ts";
 
 /** A finished plan, as far as its decisions speak of it. */
@@ -87,22 +87,37 @@ function replicaDecision({ task, placement }: Decided): Decision {
       (limits.length === 0 ? "" : `; ${limits.join("; ")}`),
     inputs: {
       target,
-      availabilities: placement.chosen.map(({ availability = 0 }) => availability).sort((a, b) => a - b),
+      availabilities: placement.sizing.worstFirst,
       cap: settings.maxReplicas,
       consistency: strong ? "STRONG" : "any",
     },
     outcome: `${counted(placement.replicas, "replica")}, which reach ${shareText(placement.achieved)}`,
-    ...fewer(placement),
+    ...fewer(task, placement),
   };
 }
 
-/** The highest target that fewer replicas would meet. */
-function fewer({ sizing, replicas }: Placement): { readonly wouldChange?: string } {
-  const below = sizing.curve.slice(0, replicas - 1);
-  if (below.length === 0) return {};
-  const most = Math.max(...below);
-  const count = below.indexOf(most) + 1;
-  return { wouldChange: `a target of at most ${shareText(most)}, which ${count} would meet` };
+/** What would lead to fewer replicas by itself, each tried; where nothing would, all of it together. */
+function fewer(task: PlacementTask, { sizing, replicas, kept }: Placement): { readonly wouldChange?: string } {
+  // What is kept is not what the rule gives; the decision to keep it says what would change it.
+  if (kept !== undefined || replicas === 1) return {};
+  const [demand, ...others] = task.demands;
+  const clusters = availabilitiesOf(task);
+  const replicasFor = (changed: Demand): number => {
+    const [size] = sizeReplicas(clusters, { ...sizingRules(task), demands: [changed, ...others] }).sizes;
+    return size?.reached === true ? size.replicas : Number.POSITIVE_INFINITY;
+  };
+  const reached = sizing.curve.slice(0, replicas - 1).filter((_, index) => allows(demand, index + 1));
+  const target = cutShare(Math.max(0, ...reached), 9);
+  const count = replicasFor({ ...demand, target });
+  if (count < replicas) return { wouldChange: `a target of at most ${shareText(target)}, which ${count} would meet` };
+
+  const rules = [
+    { text: "a weaker consistency", limits: demand.strong, without: { ...demand, strong: false } },
+    { text: "a lower odgm.replica_count", limits: demand.atLeast > 1, without: { ...demand, atLeast: 1 } },
+  ].filter(({ limits }) => limits);
+  const enough = rules.filter(({ without }) => replicasFor(without) < replicas).map(({ text }) => text);
+  if (enough.length > 0) return { wouldChange: enough.join(", or ") };
+  return { wouldChange: ["a lower target", ...rules.map(({ text }) => text)].join(" together with ") };
 }
 
 /** Even counts are weaker than the odd one below them; whoever gets one must hear it. */

@@ -1,7 +1,7 @@
-import { planView } from "@oaas/contracts/rest";
+import { planRefusalView, planView } from "@oaas/contracts/rest";
 import { describe, expect, test } from "vitest";
 import { comparePlans } from "./compare.ts";
-import { planText, refusalText } from "./explain.ts";
+import { planText } from "./explain.ts";
 import { planToWire } from "./plan-view.ts";
 import { refusalFault } from "./refusal-fault.ts";
 import {
@@ -48,6 +48,35 @@ describe("a plan in words", () => {
     `);
   });
 
+  test.each([
+    { why: "STRONG alone asks for three", availability: 0.99, want: "a weaker consistency" },
+    {
+      why: "the target asks for three as well",
+      availability: 0.999,
+      want: "a lower target together with a weaker consistency",
+    },
+    {
+      why: "a lower target would do with fewer",
+      availability: 0.9999,
+      want: "a target of at most 0.999702, which 3 would meet",
+    },
+    {
+      why: "a count of copies asks for more",
+      availability: 0.99,
+      replicaCount: 4,
+      want: "a weaker consistency, or a lower odgm.replica_count",
+    },
+  ])("what would take fewer replicas: $why", ({ availability, replicaCount, want }) => {
+    const plan = planned({
+      definition: { stateSpec: STRONG_STATE },
+      deployment: {
+        nfr: { availability },
+        ...(replicaCount === undefined ? {} : { odgm: { collections: [], nodeIds: {}, replicaCount } }),
+      },
+    });
+    expect(plan.decisions.find(({ rule }) => rule.startsWith("replicas: "))?.wouldChange).toBe(want);
+  });
+
   test("is the contract's JSON", () => {
     for (const given of [{}, { definition: { stateSpec: STRONG_STATE } }]) {
       const plan = planned(given);
@@ -69,18 +98,45 @@ describe("a refusal in words", () => {
       clusters: [clusterOf("a", 0.9), clusterOf("b", 0.8, { breaker: "open" })],
       settings: { maxReplicas: 5 },
     };
-    expect(refusalText(refused({ ...given, deployment: { nfr: { availability: 0.999 } } }))).toMatchInlineSnapshot(`
-      "Refused: an availability of 0.999 is out of reach by quorum over 1 cluster: the best is 0.99144 with 5 replicas. It would be reached by: a target of at most 0.99144; or one more cluster that is up 0.9525 of the time; or PLANNER_MAX_REPLICAS of at least 9; or allow_best_effort: true, which accepts 0.99144 with 5.
-      Clusters:
-        [ ] a: + any cluster is allowed; + up 0.9 of the time (measured, read 1 s ago)
-        [ ] b: + any cluster is allowed; + up 0.8 of the time (measured, read 1 s ago); - its circuit breaker is open"
-    `);
+    const fault = refusalFault(refused({ ...given, deployment: { nfr: { availability: 0.999 } } }));
+    expect(fault.message).toBe(
+      "an availability of 0.999 is out of reach by quorum over 1 cluster: the best is 0.99144 with 5 replicas. It would be reached by: " +
+        "a target of at most 0.99144; or one more cluster that is up 0.9525 of the time; or PLANNER_MAX_REPLICAS of at least 9; " +
+        "or allow_best_effort: true, which accepts 0.99144 with 5.",
+    );
+    expect(fault.evidence).toMatchObject({
+      reason: "out-of-reach",
+      target_availability: 0.999,
+      best: { availability: expect.closeTo(0.99144, 9), replicas: 5 },
+      remedies: [
+        { kind: "lower-target", targets: [{ subject: "class", availability: 0.99144 }] },
+        { kind: "add-cluster", availability: 0.9525 },
+        { kind: "raise-cap", max_replicas: 9 },
+        { kind: "allow-best-effort" },
+      ],
+      clusters: [
+        { cluster: "a", chosen: false, availability: 0.9, reasons_against: [] },
+        { cluster: "b", reasons_against: ["its circuit breaker is open"] },
+      ],
+    });
   });
 
-  test("everything that is wrong, one line each", () => {
-    const text = refusalText(refused({ deployment: { targetClusters: ["x", "y"].map(clusterName) } }));
-    expect(text).toContain("$.target_clusters[0]: x is not a known cluster; use one of c00, c01, c02");
-    expect(text).toContain("$.target_clusters[1]");
+  test("out of reach for two reasons at once: both are told, and nothing that would not help", () => {
+    const refusal = refused({
+      clusters: [clusterOf("a", 0.4)],
+      definition: { stateSpec: STRONG_STATE },
+      settings: { maxReplicas: 2 },
+    });
+    expect(refusal.message).toBe(
+      "an availability of 0.99 is out of reach by quorum over 1 cluster: STRONG consistency needs an odd count of at least 3, " +
+        "and at most 2 are planned (PLANNER_MAX_REPLICAS). No single change would make it reachable.",
+    );
+  });
+
+  test("everything that is wrong, each with its field", () => {
+    const { message } = refusalFault(refused({ deployment: { targetClusters: ["x", "y"].map(clusterName) } }));
+    expect(message).toContain("$.target_clusters[0]: x is not a known cluster; use one of c00, c01, c02");
+    expect(message).toContain("$.target_clusters[1]");
   });
 
   test.each([
@@ -98,6 +154,10 @@ describe("a refusal in words", () => {
     const refusal = refused(given);
     expect(refusalFault(refusal)).toMatchObject({ kind });
     expect(refusalFault(refusal).message).toContain(refusal.message);
+    const { evidence } = refusalFault(refusal);
+    // What is wrong with the wish itself is told by field.
+    if (refusal.kind === "invalid") expect(evidence).toBeUndefined();
+    else expect(planRefusalView.parse(JSON.parse(JSON.stringify(evidence)))).toEqual(evidence);
   });
 });
 

@@ -1,5 +1,4 @@
-import { violationText } from "@oaas/foundation";
-import type { ClusterVerdict, DeploymentPlan, PlanRefusal } from "./plan-types.ts";
+import type { ClusterVerdict, DeploymentPlan } from "./plan-types.ts";
 import { counted, shareText } from "./share-text.ts";
 
 /** A plan for people: what would be done, what speaks for and against each cluster, and why everything is as it is. */
@@ -18,16 +17,6 @@ export function planText(plan: DeploymentPlan): string {
       `     so: ${outcome}`,
       ...(wouldChange === undefined ? [] : [`     changed by: ${wouldChange}`]),
     ]),
-  ].join("\n");
-}
-
-/** A refusal for people, with what was found out about each cluster. */
-export function refusalText(refusal: PlanRefusal): string {
-  const lines = refusal.kind === "invalid" ? refusal.violations.map((one) => `  ${violationText(one)}`) : [];
-  return [
-    refusal.kind === "invalid" ? "Refused, because the deployment is wrong:" : `Refused: ${refusal.message}`,
-    ...lines,
-    ...(refusal.clusters.length === 0 ? [] : ["Clusters:", ...refusal.clusters.map(clusterLine)]),
   ].join("\n");
 }
 

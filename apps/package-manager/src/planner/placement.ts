@@ -42,10 +42,9 @@ export type PlacementOutcome =
 /** Chooses clusters and counts. Keeps what runs unless another placement gains more than the margin. */
 export function place(task: PlacementTask): PlacementOutcome {
   const { input, candidates } = task;
-  const usable = candidates.all.filter((candidate) => candidate.usable);
-  const worstFirst = usable.toSorted((a, b) => availabilityIn(a) - availabilityIn(b) || byName(a, b));
+  const worstFirst = worstCandidatesFirst(candidates);
   const sizing = sizeReplicas(worstFirst.map(availabilityIn), sizingRules(task));
-  const keeping = keepable(task, usable, sizing);
+  const keeping = keepable(task, worstFirst, sizing);
   if (keeping !== undefined) return { ok: true, value: placementOf(task, keeping) };
   if (!sizing.reached && (!input.deployment.allowBestEffort || sizing.sizes.includes(undefined))) {
     return { ok: false, error: sizing };
@@ -54,6 +53,16 @@ export function place(task: PlacementTask): PlacementOutcome {
   const spread = Math.max(...sizing.sizes.map((size) => size?.replicas ?? 0));
   const chosen = candidates.mode === "named" ? pool : pool.slice(0, spread);
   return { ok: true, value: placementOf(task, { sizing, chosen, pool }) };
+}
+
+/** The clusters that can be counted on; of equals by name. */
+export function worstCandidatesFirst({ all }: Candidates): Candidate[] {
+  return all.filter(({ usable }) => usable).sort((a, b) => availabilityIn(a) - availabilityIn(b) || byName(a, b));
+}
+
+/** The availabilities of the clusters that can be counted on, worst first. */
+export function availabilitiesOf({ candidates }: PlacementTask): number[] {
+  return worstCandidatesFirst(candidates).map(availabilityIn);
 }
 
 /** The rules by which the sizes of a task are found. */

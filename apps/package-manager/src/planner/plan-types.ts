@@ -204,9 +204,16 @@ export interface DeploymentPlan {
   readonly decisions: readonly Decision[];
 }
 
+/** A target that is missed, and what can be reached of it. */
+export interface LowerTarget {
+  /** `class`, or the key of the function whose own target it is. */
+  readonly subject: string;
+  readonly availability: number;
+}
+
 /** One change that would make a target reachable, checked by planning with it. */
 export type Remedy =
-  | { readonly kind: "lower-target"; readonly availability: number; readonly text: string }
+  | { readonly kind: "lower-target"; readonly targets: readonly LowerTarget[]; readonly text: string }
   | { readonly kind: "raise-cap"; readonly maxReplicas: number; readonly text: string }
   | { readonly kind: "add-cluster"; readonly availability: number; readonly text: string }
   | { readonly kind: "restore-cluster"; readonly cluster: ClusterName; readonly text: string }

@@ -1,7 +1,15 @@
-import type { planView } from "@oaas/contracts/rest";
+import type { PlanRefusalWire, planView, RemedyWire } from "@oaas/contracts/rest";
 import type { z } from "zod";
 import { planText } from "./explain.ts";
-import type { ClusterVerdict, Decision, DeploymentPlan, PlannedOdgm, PlannedUnit } from "./plan-types.ts";
+import type {
+  ClusterVerdict,
+  Decision,
+  DeploymentPlan,
+  PlannedOdgm,
+  PlannedUnit,
+  PlanRefusal,
+  Remedy,
+} from "./plan-types.ts";
 
 /** A plan in the contract's JSON. */
 export function planToWire(plan: DeploymentPlan): z.output<typeof planView> {
@@ -23,6 +31,48 @@ export function planToWire(plan: DeploymentPlan): z.output<typeof planView> {
     decisions: plan.decisions.map(decisionToWire),
     explanation: planText(plan),
   };
+}
+
+/** Why there is no plan, in the contract's JSON. */
+export function refusalToWire(refusal: Exclude<PlanRefusal, { kind: "invalid" }>): PlanRefusalWire {
+  const found = { reason: refusal.kind, remedies: [], clusters: refusal.clusters.map(verdictToWire) };
+  switch (refusal.kind) {
+    case "out-of-reach": {
+      const { target, best, remedies } = refusal;
+      return {
+        ...found,
+        target_availability: target,
+        ...(best === undefined ? {} : { best }),
+        remedies: remedies.map(remedyToWire),
+      };
+    }
+    case "throughput-out-of-reach":
+      return { ...found, needed_replicas: refusal.neededReplicas, max_replicas: refusal.maxReplicas };
+    case "disabled":
+    case "no-cluster":
+    case "no-usable-cluster":
+      return found;
+  }
+}
+
+function remedyToWire(remedy: Remedy): RemedyWire {
+  const { kind, text } = remedy;
+  switch (remedy.kind) {
+    case "lower-target":
+      return { kind, text, targets: remedy.targets };
+    case "raise-cap":
+      return { kind, text, max_replicas: remedy.maxReplicas };
+    case "add-cluster":
+      return { kind, text, availability: remedy.availability };
+    case "restore-cluster":
+      return { kind, text, clusters: [remedy.cluster] };
+    case "leave-out":
+      return { kind, text, clusters: remedy.clusters };
+    case "lower-replica-count":
+      return { kind, text, replica_count: remedy.replicaCount };
+    case "allow-best-effort":
+      return { kind, text };
+  }
 }
 
 function verdictToWire({ cluster, chosen, availability, readingAgeMs, reasonsFor, reasonsAgainst }: ClusterVerdict) {

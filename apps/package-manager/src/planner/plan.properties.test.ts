@@ -1,12 +1,13 @@
 import { canonicalJson } from "@oaas/foundation";
-import { ClusterStatus, type ClusterName } from "@oaas/models";
+import { ClusterStatus, type ClassDeployment, type ClusterName } from "@oaas/models";
 import { sweepSize } from "@oaas/testkit";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { comparePlans } from "./compare.ts";
 import { planDeployment } from "./plan.ts";
-import type { CandidateCluster, DeploymentPlan, PlanInput, Remedy } from "./plan-types.ts";
-import { clusterName, clusterOf, inputOf, stateOf, STRONG_STATE } from "./testing/plan-inputs.ts";
+import type { CandidateCluster, DeploymentPlan, LowerTarget, PlanInput, Remedy } from "./plan-types.ts";
+import { sizeReplicas } from "./replicas.ts";
+import { clusterName, clusterOf, functionKey, inputOf, stateOf, STRONG_STATE } from "./testing/plan-inputs.ts";
 import { planContent } from "./units.ts";
 
 const share = fc.oneof(fc.double({ min: 0, max: 1, noNaN: true }), fc.constantFrom(0, 0.5, 0.9, 0.95, 0.99, 0.999, 1));
@@ -160,12 +161,26 @@ test("another cluster makes no reachable target unreachable, unless it was named
   );
 });
 
+/** The wish with other targets, of the class and of functions. */
+function lowered(deployment: ClassDeployment, targets: readonly LowerTarget[]): ClassDeployment {
+  const of = new Map(targets.map(({ subject, availability }) => [subject, availability]));
+  const ofClass = of.get("class");
+  return {
+    ...deployment,
+    nfr: { ...deployment.nfr, ...(ofClass === undefined ? {} : { availability: ofClass }) },
+    functions: deployment.functions.map((each) => {
+      const own = of.get(each.functionKey);
+      return own === undefined ? each : { ...each, nfr: { ...each.nfr, availability: own } };
+    }),
+  };
+}
+
 /** The input with a remedy followed. */
 function followed(given: PlanInput, remedy: Remedy): PlanInput {
   const { deployment, settings, clusters } = given;
   switch (remedy.kind) {
     case "lower-target":
-      return { ...given, whatIf: { availability: remedy.availability } };
+      return { ...given, deployment: lowered(deployment, remedy.targets) };
     case "raise-cap":
       return { ...given, settings: { ...settings, maxReplicas: remedy.maxReplicas } };
     case "add-cluster": {
@@ -197,20 +212,46 @@ function followed(given: PlanInput, remedy: Remedy): PlanInput {
 
 test("every remedy that is told helps by itself", () => {
   fc.assert(
-    fc.property(input, (drawn) => {
+    fc.property(input, fc.constantFrom(undefined, 0.99, 0.995, 0.9999), (drawn, ofFunction) => {
+      const functions =
+        ofFunction === undefined
+          ? []
+          : [{ functionKey: functionKey("Order.place"), nfr: { availability: ofFunction }, config: {} }];
       const given = {
         ...drawn,
-        deployment: { ...drawn.deployment, nfr: { availability: 0.995 }, allowBestEffort: false },
+        deployment: { ...drawn.deployment, nfr: { availability: 0.995 }, functions, allowBestEffort: false },
       };
       const result = planDeployment(given);
       if (result.ok || result.error.kind !== "out-of-reach") return;
       const { best, remedies } = result.error;
-      if (best !== undefined) expect(best.availability).toBeLessThan(0.995);
+      if (best !== undefined) expect(best.availability).toBeLessThan(result.error.target);
       for (const remedy of remedies) {
         const then = planDeployment(followed(given, remedy));
         expect(then.ok ? "" : `${remedy.text}: ${then.error.message}`).toBe("");
       }
     }),
     { numRuns: sweepSize(400, 5000) },
+  );
+});
+
+test("the replicas of a plan follow from the inputs that their decision tells, and what it says of fewer is true", () => {
+  fc.assert(
+    fc.property(input, (given) => {
+      const result = planDeployment(given);
+      if (!result.ok) return;
+      const { sizing, replicas, decisions } = result.value;
+      const decision = decisions.find(({ rule }) => rule.startsWith("replicas: "));
+      const { availabilities, cap } = (decision?.inputs ?? {}) as { availabilities: number[]; cap: number };
+      const demands = [{ subject: "", ...sizing }];
+      const rules = { demands, maxReplicas: cap, algorithm: sizing.algorithm, mayLeaveOut: false };
+      expect(sizeReplicas(availabilities, rules).sizes[0]?.replicas).toBe(replicas);
+
+      const told = /^a target of at most (\S+), which (\d+) would meet$/.exec(decision?.wouldChange ?? "");
+      if (told === null) return;
+      const then = planDeployment({ ...given, whatIf: { availability: Number(told[1]) } });
+      expect(then.ok && then.value.replicas).toBe(Number(told[2]));
+      expect(Number(told[2])).toBeLessThan(replicas);
+    }),
+    RUNS,
   );
 });

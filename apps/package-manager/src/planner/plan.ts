@@ -6,10 +6,11 @@ import { assumedReplicas, maxScaleViolation } from "./function-scale.ts";
 import { wantedFunctions, type WantedFunction } from "./functions.ts";
 import { isStrong, planOdgm, wantsOdgm } from "./odgm.ts";
 import { place, type Placement, type PlacementTask } from "./placement.ts";
+import { planDigest } from "./plan-digest.ts";
 import type { ClusterVerdict, DeploymentPlan, PlanInput, PlanRefusal, SizingBasis } from "./plan-types.ts";
-import { CLASS_SUBJECT, disabled, noCluster, outOfReach, throughputOutOfReach, unusable } from "./refusals.ts";
-import type { Demand } from "./replicas.ts";
-import { planDigest, planUnits, sharedSpec } from "./units.ts";
+import { disabled, noCluster, outOfReach, throughputOutOfReach, unusable } from "./refusals.ts";
+import { CLASS_SUBJECT, type Demand } from "./replicas.ts";
+import { planUnits, sharedSpec } from "./units.ts";
 
 /**
  * What would be done to fulfil a wish, or why it is refused.

@@ -1,5 +1,6 @@
 import { failedPrecondition, invalidArgument, unavailable, type Fault } from "@oaas/foundation";
 import type { PlanRefusal } from "./plan-types.ts";
+import { refusalToWire } from "./plan-view.ts";
 
 /** A refusal as a fault: the wish is wrong, the world forbids it, or nobody can tell until clusters come back. */
 export function refusalFault(refusal: PlanRefusal): Fault {
@@ -10,10 +11,11 @@ export function refusalFault(refusal: PlanRefusal): Fault {
     case "no-cluster":
     case "throughput-out-of-reach":
     case "out-of-reach":
-      return failedPrecondition(refusal.subject, refusal.message);
+      return failedPrecondition(refusal.subject, refusal.message, { evidence: refusalToWire(refusal) });
     case "no-usable-cluster": {
       const subject = refusal.unusable.join(", ");
-      return refusal.assumed ? failedPrecondition(subject, refusal.message) : unavailable(subject, refusal.message);
+      const refuse = refusal.assumed ? failedPrecondition : unavailable;
+      return refuse(subject, refusal.message, { evidence: refusalToWire(refusal) });
     }
   }
 }

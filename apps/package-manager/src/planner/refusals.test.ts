@@ -225,7 +225,11 @@ describe("refusals", () => {
 
   const names = (...list: string[]) => list.map(clusterName);
   test.each([
-    { why: "a lower target always helps", given: {}, want: { kind: "lower-target", availability: 0.972 } },
+    {
+      why: "a lower target always helps",
+      given: {},
+      want: { kind: "lower-target", targets: [{ subject: "class", availability: 0.972 }] },
+    },
     { why: "more of the same help", given: {}, want: { kind: "raise-cap", maxReplicas: 5 } },
     { why: "a better cluster helps", given: {}, want: { kind: "add-cluster", availability: 0.9412 } },
     { why: "so does taking what there is", given: {}, want: { kind: "allow-best-effort" } },
@@ -264,6 +268,23 @@ describe("refusals", () => {
       "add-cluster",
       "allow-best-effort",
     ]);
+  });
+
+  test("out of reach in several respects: all that must be lowered is told together", () => {
+    const refusal = refused({
+      clusters: [clusterOf("a", 0.4)],
+      deployment: {
+        functions: [{ functionKey: functionKey("Order.place"), nfr: { availability: 0.999 }, config: {} }],
+      },
+    });
+    expect("remedies" in refusal && refusal.remedies[0]).toEqual({
+      kind: "lower-target",
+      targets: [
+        { subject: "class", availability: 0.4 },
+        { subject: "Order.place", availability: 0.4 },
+      ],
+      text: "targets of at most 0.4 for class and 0.4 for Order.place",
+    });
   });
 
   test("best effort takes the best instead and says so", () => {

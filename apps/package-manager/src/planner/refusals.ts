@@ -2,13 +2,10 @@ import type { ClassDeployment, Package } from "@oaas/models";
 import type { Candidates } from "./cluster-choice.ts";
 import type { WantedFunction } from "./functions.ts";
 import type { PlacementTask } from "./placement.ts";
-import type { ClusterVerdict, PlanInput, PlannerSettings, PlanRefusal } from "./plan-types.ts";
+import type { ClusterVerdict, PlanInput, PlannerSettings, PlanRefusal, Remedy } from "./plan-types.ts";
 import { remediesFor } from "./remedies.ts";
-import { missedMost, type Sizing } from "./replicas.ts";
+import { CLASS_SUBJECT, missedMost, subjectName, type Sizing } from "./replicas.ts";
 import { counted, shareText } from "./share-text.ts";
-
-/** The demand that the class as a whole makes; no function can be called so, since it is not a function's key. */
-export const CLASS_SUBJECT = "";
 
 /** What of a wish is switched off, and so cannot be deployed; undefined when nothing is. */
 export function disabledPart(from: Package, { classKey, functions }: ClassDeployment): string | undefined {
@@ -86,24 +83,28 @@ export function outOfReach(task: PlacementTask, sizing: Sizing, clusters: readon
   const { demand, best } = missed;
   const remedies = remediesFor(task, missed);
   const { maxReplicas, algorithm } = task.input.settings;
-  const subject = demand.subject === CLASS_SUBJECT ? "class" : demand.subject;
   const whose = demand.subject === CLASS_SUBJECT ? "" : ` of ${demand.subject}`;
   const nearest =
     best === undefined
-      ? `no count of replicas up to ${maxReplicas} is allowed`
+      ? `STRONG consistency needs an odd count of at least ${Math.max(3, demand.atLeast)}, and at most ${maxReplicas} are planned (PLANNER_MAX_REPLICAS)`
       : `the best is ${shareText(best.availability)} with ${counted(best.replicas, "replica")}`;
   const usable = task.candidates.all.filter((candidate) => candidate.usable).length;
   return {
     kind: "out-of-reach",
-    subject,
+    subject: subjectName(demand),
     target: demand.target,
     ...(best === undefined ? {} : { best: { availability: best.availability, replicas: best.replicas } }),
     remedies,
     clusters,
     message:
       `an availability${whose} of ${shareText(demand.target)} is out of reach by ${algorithm} over ` +
-      `${counted(usable, "cluster")}: ${nearest}. It would be reached by: ${remedies.map(({ text }) => text).join("; or ")}.`,
+      `${counted(usable, "cluster")}: ${nearest}. ${remedyText(remedies)}.`,
   };
+}
+
+function remedyText(remedies: readonly Remedy[]): string {
+  if (remedies.length === 0) return "No single change would make it reachable";
+  return `It would be reached by: ${remedies.map(({ text }) => text).join("; or ")}`;
 }
 
 /** More replicas would be needed than may be planned. */

@@ -1,7 +1,6 @@
-import type { Candidate } from "./cluster-choice.ts";
-import { sizingRules, type PlacementTask } from "./placement.ts";
-import type { Remedy } from "./plan-types.ts";
-import { sizeReplicas, type Demand, type Size, type SizingRules } from "./replicas.ts";
+import { availabilitiesOf, sizingRules, worstCandidatesFirst, type PlacementTask } from "./placement.ts";
+import type { LowerTarget, Remedy } from "./plan-types.ts";
+import { sizeReplicas, subjectName, type Demand, type Size, type SizingRules } from "./replicas.ts";
 import { cutShare, shareText } from "./share-text.ts";
 
 /** Beyond these, more replicas are no sensible answer. */
@@ -19,7 +18,7 @@ const CLUSTERS_TRIED = 3;
  */
 export function remediesFor(task: PlacementTask, missed: { readonly demand: Demand; readonly best?: Size }): Remedy[] {
   const remedies = [
-    lowerTarget(missed.best),
+    lowerTargets(task, missed),
     lowerReplicaCount(task),
     leaveOut(task),
     ...restoreClusters(task),
@@ -30,16 +29,26 @@ export function remediesFor(task: PlacementTask, missed: { readonly demand: Dema
   return remedies.filter((remedy) => remedy !== undefined);
 }
 
-function lowerTarget(best: Size | undefined): Remedy | undefined {
-  if (best === undefined) return undefined;
-  const availability = cutShare(best.availability, 9);
-  return { kind: "lower-target", availability, text: `a target of at most ${shareText(availability)}` };
+/** Every target that is missed, since lowering one of them would leave the others out of reach. */
+function lowerTargets(task: PlacementTask, missed: { readonly best?: Size }): Remedy | undefined {
+  if (missed.best === undefined) return undefined;
+  const { sizes } = sized(task, availabilitiesOf(task));
+  const targets = sizes.flatMap((size): LowerTarget[] =>
+    size === undefined || size.reached
+      ? []
+      : [{ subject: subjectName(size.demand), availability: cutShare(size.availability, 9) }],
+  );
+  const text =
+    targets.length === 1
+      ? `a target of at most ${shareText(missed.best.availability)}`
+      : `targets of at most ${targets.map((one) => `${shareText(one.availability)} for ${one.subject}`).join(" and ")}`;
+  return { kind: "lower-target", targets, text };
 }
 
 function lowerReplicaCount(task: PlacementTask): Remedy | undefined {
   const [ofClass, ...others] = task.demands;
   if (ofClass.atLeast <= 1) return undefined;
-  const sizing = sized(task, availabilities(task), { demands: [{ ...ofClass, atLeast: 1 }, ...others] });
+  const sizing = sized(task, availabilitiesOf(task), { demands: [{ ...ofClass, atLeast: 1 }, ...others] });
   const replicaCount = sizing.sizes[0]?.replicas;
   if (!sizing.reached || replicaCount === undefined) return undefined;
   return { kind: "lower-replica-count", replicaCount, text: `odgm.replica_count of ${replicaCount}` };
@@ -48,9 +57,9 @@ function lowerReplicaCount(task: PlacementTask): Remedy | undefined {
 /** Where the user named the clusters, the worst of them may be what is in the way. */
 function leaveOut(task: PlacementTask): Remedy | undefined {
   if (task.candidates.mode !== "named") return undefined;
-  const sizing = sized(task, availabilities(task), { mayLeaveOut: true });
+  const sizing = sized(task, availabilitiesOf(task), { mayLeaveOut: true });
   if (!sizing.reached) return undefined;
-  const clusters = worstFirst(task)
+  const clusters = worstCandidatesFirst(task.candidates)
     .slice(0, sizing.leftOut)
     .map(({ cluster }) => cluster.name);
   return { kind: "leave-out", clusters, text: `targets without ${clusters.join(", ")}` };
@@ -61,7 +70,7 @@ function restoreClusters(task: PlacementTask): Remedy[] {
     .filter(({ wanted, usable, availability }) => wanted && !usable && availability !== undefined && availability > 0)
     .sort((a, b) => (b.availability ?? 0) - (a.availability ?? 0))
     .slice(0, CLUSTERS_TRIED)
-    .filter(({ availability = 0 }) => isReachable(task, [...availabilities(task), availability]))
+    .filter(({ availability = 0 }) => isReachable(task, [...availabilitiesOf(task), availability]))
     .map(({ cluster, availability = 0 }) => ({
       kind: "restore-cluster",
       cluster: cluster.name,
@@ -71,7 +80,7 @@ function restoreClusters(task: PlacementTask): Remedy[] {
 
 /** The least availability that one more cluster would need. Better never hurts, so that halving finds it. */
 function addCluster(task: PlacementTask): Remedy | undefined {
-  const helps = (availability: number): boolean => isReachable(task, [...availabilities(task), availability]);
+  const helps = (availability: number): boolean => isReachable(task, [...availabilitiesOf(task), availability]);
   if (!helps(1)) return undefined;
   let low = 0;
   let high = 1;
@@ -92,7 +101,7 @@ function addCluster(task: PlacementTask): Remedy | undefined {
 function raiseCap(task: PlacementTask): Remedy | undefined {
   if (task.input.settings.maxReplicas >= MOST_REPLICAS_SUGGESTED) return undefined;
   // Only over the clusters that came nearest: trying each choice of clusters with so many replicas would take long.
-  const nearest = availabilities(task).slice(sized(task, availabilities(task)).leftOut);
+  const nearest = availabilitiesOf(task).slice(sized(task, availabilitiesOf(task)).leftOut);
   const sizing = sized(task, nearest, { maxReplicas: MOST_REPLICAS_SUGGESTED, mayLeaveOut: false });
   if (!sizing.reached) return undefined;
   const maxReplicas = Math.max(...sizing.sizes.map((size) => size?.replicas ?? 0));
@@ -115,12 +124,4 @@ function sized(task: PlacementTask, clusters: readonly number[], changed: Partia
     clusters.toSorted((a, b) => a - b),
     { ...sizingRules(task), ...changed },
   );
-}
-
-function worstFirst({ candidates }: PlacementTask): Candidate[] {
-  return candidates.all.filter(({ usable }) => usable).sort((a, b) => (a.availability ?? 0) - (b.availability ?? 0));
-}
-
-function availabilities(task: PlacementTask): number[] {
-  return worstFirst(task).map(({ availability }) => availability ?? 0);
 }

@@ -3,13 +3,21 @@ import { availabilityByCount, meets } from "./quorum.ts";
 
 /** An availability that replicas must reach together. */
 export interface Demand {
-  /** `class`, or the key of a function with a target of its own. */
+  /** The key of a function with a target of its own, or that of the class. */
   readonly subject: string;
   readonly target: number;
   /** A majority must survive f ≥ 1 failures: 2f+1 replicas with f = max(1, ⌊n/2⌋), that is odd and at least 3. */
   readonly strong: boolean;
   /** Fewer than these were ruled out by the user. */
   readonly atLeast: number;
+}
+
+/** The demand that the class as a whole makes; no function can be called so, since it is not a function's key. */
+export const CLASS_SUBJECT = "";
+
+/** Whose demand it is, in words. */
+export function subjectName({ subject }: Demand): string {
+  return subject === CLASS_SUBJECT ? "class" : subject;
 }
 
 /** A number of replicas, with what it reaches. */
@@ -22,6 +30,8 @@ export interface Size {
 
 /** Sizes for every demand over the same clusters. */
 export interface Sizing {
+  /** The availabilities of the clusters that are counted on. */
+  readonly worstFirst: readonly number[];
   /** How many of the worst clusters are left out, because with them a target is out of reach. */
   readonly leftOut: number;
   /** In the order of the demands; undefined where no count within the cap is allowed. */
@@ -69,7 +79,7 @@ export function sizeReplicas(worstFirst: readonly number[], rules: SizingRules):
 function sizeOver(worstFirst: readonly number[], leftOut: number, rules: SizingRules): Sizing {
   const curve = availabilityByCount(worstFirst, rules.maxReplicas, rules.algorithm);
   const sizes = rules.demands.map((demand) => sizeOf(curve, demand));
-  return { leftOut, sizes, curve, reached: sizes.every((size) => size?.reached === true) };
+  return { worstFirst, leftOut, sizes, curve, reached: sizes.every((size) => size?.reached === true) };
 }
 
 /** The smallest allowed count that meets the demand, else the one that comes nearest, the smaller of equals. */

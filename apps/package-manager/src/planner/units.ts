@@ -1,4 +1,3 @@
-import { hashJson } from "@oaas/foundation";
 import type { ClassDefinition, Rollout } from "@oaas/models";
 import { compareNames, type Candidate } from "./cluster-choice.ts";
 import { scaleFunction } from "./function-scale.ts";
@@ -97,24 +96,4 @@ export function planContent({
     ...(odgm === undefined ? {} : { odgm }),
     ...(rollout === undefined ? {} : { rollout }),
   };
-}
-
-/** Equal for plans that do the same, different for others. */
-export function planDigest(plan: Omit<DeploymentPlan, "digest">): string {
-  const { units, ...rest } = planContent(plan);
-  return hashJson({ ...rest, ...numberedScales(units) });
-}
-
-/** Units with the number of their scales in place of the scales: most clusters have the same, and hashing costs by the byte. */
-function numberedScales(units: readonly UnitContent[]): object {
-  const numbers = new Map<string, number>();
-  const short = units.map(({ functions, ...unit }) => {
-    const scales = JSON.stringify(
-      functions.map(({ functionKey, minScale, maxScale }) => [functionKey, minScale, maxScale]),
-    );
-    const number = numbers.get(scales) ?? numbers.size;
-    numbers.set(scales, number);
-    return { ...unit, scales: number };
-  });
-  return { units: short, scales: [...numbers.keys()] };
 }

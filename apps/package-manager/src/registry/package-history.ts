@@ -1,5 +1,5 @@
 import { invalidArgument, notFound } from "@oaas/foundation";
-import type { Package } from "@oaas/models";
+import type { Package, PackageName } from "@oaas/models";
 import { Collection, type KeyValueStore, type RecordText, type Transaction } from "@oaas/storage";
 import { jsonChanges } from "../history/json-changes.ts";
 import type { Diff, ListPage, PackageRehearsal, PageRequest, Revision } from "../use-cases.ts";
@@ -14,7 +14,7 @@ export class PackageHistory {
     this.#revisions = new Collection(store, PACKAGE_REVISIONS);
   }
 
-  /** Without a condition of its own: the package's decides, and a revision left by a removal that was cut off is replaced. */
+  /** Without a condition of its own: the package's decides. */
   stage(record: PackageRecord, text: RecordText): Transaction {
     const id = revisionId(record.package.name, record.revision);
     return { writes: this.#revisions.stageCreate(id, record, undefined, text).writes };
@@ -53,12 +53,9 @@ export class PackageHistory {
     };
   }
 
-  /** Removes all revisions of a package that is gone. */
-  async remove({ package: { name }, revision: newest }: PackageRecord): Promise<void> {
-    for (let revision = 1; revision <= newest; revision += 1) {
-      const stored = await this.#revisions.get(revisionId(name, revision));
-      if (stored) await this.#revisions.delete(stored);
-    }
+  /** Removes all revisions of a package, in the transaction that removes it: the next one of its name has a history of its own at once. */
+  stageRemoval(name: PackageName): Transaction {
+    return this.#revisions.stageDeleteUnder(`${name}/`);
   }
 }
 

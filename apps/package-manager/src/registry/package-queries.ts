@@ -1,11 +1,8 @@
+import { PAGE_LIMITS } from "@oaas/contracts/rest";
 import { qualifyClassKey, type ClassDefinition, type ClassKey, type FunctionDefinition } from "@oaas/models";
 import { pageOf, type CollectionView, type Ordered, type Stored, type ViewQuery } from "@oaas/storage";
 import type { ListPage, PackageQuery, PageRequest, RegisteredPackage } from "../use-cases.ts";
 import { registered, type PackageRecord } from "./package-records.ts";
-
-/** Items of a page when none or too many are asked for. */
-export const DEFAULT_LIMIT = 100;
-export const MAX_LIMIT = 1000;
 
 /** How packages can be ordered besides by name. */
 export const PACKAGE_ORDERS = {
@@ -36,7 +33,7 @@ function filterOf({
 }
 
 /** A part of the name, or the whole of it with `*` for anything. */
-export function matcher(pattern: string): (name: string) => boolean {
+function matcher(pattern: string): (name: string) => boolean {
   if (!pattern.includes("*")) return (name) => name.includes(pattern);
   const [first = "", ...rest] = pattern.split("*");
   return (name) => {
@@ -60,9 +57,9 @@ function orderOf(sort: string | undefined): { readonly order?: string; readonly 
 }
 
 /** Bounds what is asked for; a page is never without an end. */
-export function pageRequest({ limit = DEFAULT_LIMIT, offset, pageToken }: PageRequest) {
+export function pageRequest({ limit = PAGE_LIMITS.usual, offset, pageToken }: PageRequest) {
   return {
-    limit: Math.min(Math.max(1, limit), MAX_LIMIT),
+    limit: Math.min(limit, PAGE_LIMITS.most),
     ...(offset === undefined ? {} : { offset }),
     ...(pageToken === undefined ? {} : { pageToken }),
   };

@@ -1,4 +1,4 @@
-import { equalJson, hashJson } from "@oaas/foundation";
+import { digestJson, equalMembers } from "@oaas/foundation";
 import { packageToWire } from "@oaas/contracts/rest";
 import type { Package } from "@oaas/models";
 import type { CollectionDefinition } from "@oaas/storage";
@@ -46,17 +46,19 @@ export function packageContent(definition: Package): object {
   return packageToWire({ ...definition, metadata: withoutTimes(definition.metadata) });
 }
 
+const TIMES: readonly (keyof Package["metadata"])[] = ["createdAt", "updatedAt"];
+const METADATA: readonly (keyof Package)[] = ["metadata"];
+
 /** Whether two packages are the same, whenever they were written. */
 export function isSameContent(a: Package, b: Package): boolean {
-  const { createdAt, updatedAt } = a.metadata;
-  return equalJson(a, { ...b, metadata: { ...b.metadata, createdAt, updatedAt } });
+  return equalMembers(a.metadata, b.metadata, TIMES) && equalMembers(a, b, METADATA);
 }
 
 /** A revision as its history tells it. The digest stands for the content: the same for the same package, whenever it was written. */
 export function revisionOf({ package: definition, revision, author, reason, createdAt }: PackageRecord): Revision {
   return {
     revision,
-    digest: `sha256:${hashJson(packageContent(definition))}`,
+    digest: digestJson(packageContent(definition)),
     createdAt,
     ...(author === undefined ? {} : { author }),
     ...(reason === undefined ? {} : { reason }),

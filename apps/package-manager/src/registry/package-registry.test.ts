@@ -66,7 +66,7 @@ describe("registering", () => {
     expect(await registry.revision(name("a"), 1)).toMatchObject({
       author: "ann",
       reason: "first",
-      digest: expect.stringMatching(/^sha256:[0-9a-f]{40}$/),
+      digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
     });
   });
 
@@ -167,9 +167,13 @@ describe("updating", () => {
 
   test("fails on another version than the one named, and on another name than the path's", async () => {
     const { version } = await registry.register(made({ name: "a" }), call);
-    await registry.update(name("a"), made({ name: "a", version: "2" }), call, { ifVersion: version as number });
+    await registry.update(name("a"), made({ name: "a", version: "2" }), call, {
+      ifVersion: { oneOf: [version as number] },
+    });
     await expect(
-      registry.update(name("a"), made({ name: "a", version: "3" }), call, { ifVersion: version as number }),
+      registry.update(name("a"), made({ name: "a", version: "3" }), call, {
+        ifVersion: { oneOf: [version as number] },
+      }),
     ).rejects.toMatchObject({ code: "OAAS_VERSION_MISMATCH" });
     await expect(registry.update(name("b"), made({ name: "a" }), call)).rejects.toMatchObject({
       detail: { violations: [{ path: "$.name" }] },
@@ -252,6 +256,18 @@ describe("removing", () => {
     await expect(registry.revision(name("a"), 2)).rejects.toMatchObject({ kind: "not-found" });
   });
 
+  test("a name that is registered again while the former is being removed has its own history whole", async () => {
+    await registry.register(made({ name: "a", version: "0" }), call);
+    for (let version = 1; version < 20; version += 1)
+      await registry.update(name("a"), made({ name: "a", version: String(version) }), call);
+    const removal = registry.remove(name("a"), call);
+    const again = (): Promise<unknown> => registry.register(made({ name: "a", version: "new" }), call).catch(again);
+    await again();
+    for (const version of ["newer", "newest"]) await registry.update(name("a"), made({ name: "a", version }), call);
+    expect(await removal).toBe("deleted");
+    expect((await registry.revisions(name("a"), {})).items.map(({ revision }) => revision)).toEqual([3, 2, 1]);
+  });
+
   test("a package that came into use between reading and removing stays", async () => {
     await registry.register(made({ name: "a" }), call);
     const { stage } = await registry.use(name("a"), "deployment d");
@@ -285,6 +301,7 @@ describe("lists", () => {
     expect(first).toMatchObject({ total: 3 });
     expect(await names({ limit: 2, pageToken: first.next as string })).toBe("shop.order");
     expect(await names({ limit: 1, offset: 2 })).toBe("shop.order");
+    expect(await registry.list({ limit: 0 }), "who asks for none gets the count").toEqual({ items: [], total: 3 });
   });
 
   test("all classes are all of them, however many a page has", async () => {

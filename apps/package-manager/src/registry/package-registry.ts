@@ -1,11 +1,11 @@
 import {
-  conflict,
   failedPrecondition,
   Fault,
   invalidArgument,
   notFound,
   onceThere,
   pathOf,
+  rejecting,
   ROOT_PATH,
   timestamp,
   type Ambient,
@@ -16,6 +16,7 @@ import { checkPackage, type ClassDefinition, type ClassDeployment, type Package,
 import {
   Collection,
   CollectionView,
+  commitNow,
   conflictOf,
   MAX_TRANSACTION_BYTES,
   together,
@@ -38,6 +39,7 @@ import type {
   Versioned,
   WithVersion,
 } from "../use-cases.ts";
+import { assertVersionOf, type VersionCondition } from "../version-condition.ts";
 import { checkDependencies } from "./dependencies.ts";
 import { PackageHistory, rehearsed } from "./package-history.ts";
 import { Catalogue, listPackages, PACKAGE_ORDERS } from "./package-queries.ts";
@@ -144,15 +146,19 @@ export class PackageRegistry implements Registry {
     return this.#schedules(record, applyDeployments) ? this.#scheduled(ack, record, call) : ack;
   }
 
-  async update(
+  update(
     name: PackageName,
     input: Package,
     call: Call,
     { ifVersion, applyDeployments }: Versioned & { readonly applyDeployments?: boolean } = {},
-  ): Promise<Acknowledgement> {
-    assertNamed(input, name);
-    const { ack, record } = await this.#write(input, call, () => this.#current(name, ifVersion));
-    return this.#schedules(record, applyDeployments) ? this.#scheduled(ack, record, call) : ack;
+  ): Awaitable<Acknowledgement> {
+    return rejecting(() => {
+      assertNamed(input, name);
+      return onceThere(
+        this.#write(input, call, () => this.#current(name, ifVersion)),
+        ({ ack, record }) => (this.#schedules(record, applyDeployments) ? this.#scheduled(ack, record, call) : ack),
+      );
+    });
   }
 
   async rehearse(
@@ -203,21 +209,24 @@ export class PackageRegistry implements Registry {
   }
 
   /** Removes a package without deployments and dependents, with all its revisions. One that is not there is removed. */
-  async forget(name: PackageName, ifVersion?: number): Promise<void> {
+  async forget(name: PackageName, ifVersion?: VersionCondition): Promise<void> {
     await decided(async () => {
       const tie = await this.#ties.get(name);
       const stored = await this.#packages.get(name);
       if (!stored) return;
-      if (ifVersion !== undefined) assertVersion(stored, ifVersion);
+      if (ifVersion !== undefined) assertVersionOf("package", name, stored.revision, ifVersion);
       await this.#refuseWhileNeeded(name);
       if ((await this.#options.deployments.keysOf(name)).length > 0)
         throw failedPrecondition(`package "${name}"`, `package "${name}" was deployed meanwhile; delete it again`);
       const untie = tie ? this.#ties.stageDelete(tie) : this.#ties.stageCreate(name, { by: "" });
       const { revision } = await this.#options.store.commit(
-        together(this.#packages.stageDelete(stored), tie ? untie : { conditions: untie.conditions ?? [], writes: [] }),
+        together(
+          this.#packages.stageDelete(stored),
+          this.#history.stageRemoval(name),
+          tie ? untie : { conditions: untie.conditions ?? [], writes: [] },
+        ),
       );
       await this.#view.reachedWithin(revision, SHOWN_WITHIN_MS);
-      await this.#history.remove(stored.record);
     });
   }
 
@@ -266,7 +275,7 @@ export class PackageRegistry implements Registry {
   }
 
   /** Checks, then writes the package as its next revision; the same content again changes nothing. */
-  #write(input: Package, call: Call, before: () => Awaitable<Stored<PackageRecord> | undefined>): Promise<Written> {
+  #write(input: Package, call: Call, before: () => Awaitable<Stored<PackageRecord> | undefined>): Awaitable<Written> {
     const violations = checkPackage(input);
     return decided(() =>
       onceThere(before(), (previous) =>
@@ -297,8 +306,8 @@ export class PackageRegistry implements Registry {
       this.#history.stage(record, text),
       ...needed.map((each) => this.#stageNeed(each, input.name)),
     );
-    const committed = previous ? this.#options.store.commit(whole) : this.#commitNew(input.name, whole);
-    return committed.then(({ revision }) => {
+    const committed = previous ? commitNow(this.#options.store, whole) : this.#commitNew(input.name, whole);
+    return onceThere(committed, ({ revision }) => {
       this.#view.show(this.#packages.committed(put, revision, previous));
       return { ack: { id: input.name, status: previous ? "updated" : "created", version: revision }, record };
     });
@@ -394,9 +403,9 @@ export class PackageRegistry implements Registry {
     });
   }
 
-  #current(name: PackageName, ifVersion: number | undefined): Awaitable<Stored<PackageRecord>> {
+  #current(name: PackageName, ifVersion: VersionCondition | undefined): Awaitable<Stored<PackageRecord>> {
     return onceThere(this.#stored(name), (stored) => {
-      if (ifVersion !== undefined) assertVersion(stored, ifVersion);
+      if (ifVersion !== undefined) assertVersionOf("package", name, stored.revision, ifVersion);
       return stored;
     });
   }
@@ -426,10 +435,6 @@ function assertFits(input: Package, text: string): void {
 
 function assertValid({ name }: Package, violations: readonly Violation[]): void {
   if (violations.length > 0) throw invalidArgument(`package "${name}"`, violations);
-}
-
-function assertVersion(stored: Stored<PackageRecord>, ifVersion: number): void {
-  if (stored.revision !== ifVersion) throw conflict("package", stored.id, { code: "OAAS_VERSION_MISMATCH" });
 }
 
 function alreadyRegistered(name: PackageName, cause?: unknown): Fault {

@@ -56,12 +56,12 @@ test("a rehearsal tells what the write then does, is refused for what it is refu
         const name = target === "own" ? input.name : (target as typeof input.name);
         const known = await Promise.resolve(registry.get(name)).catch(() => undefined);
         const ifVersion = seen === "now" ? known?.version : seen === "stale" ? 0 : undefined;
-        const how = ifVersion === undefined ? {} : { ifVersion };
+        const how = ifVersion === undefined ? {} : { ifVersion: { oneOf: [ifVersion] } };
         const before = await store.revision();
         const foretold = await outcomeOf(registry.rehearse(input, isUpdate ? { ...how, name } : {}));
         expect(await store.revision(), "nothing is written").toBe(before);
         const done = await outcomeOf(
-          isUpdate ? registry.update(name, input, call, how) : registry.register(input, call, {}),
+          isUpdate ? Promise.resolve(registry.update(name, input, call, how)) : registry.register(input, call, {}),
         );
         expect(foretold.refused).toEqual(done.refused);
         expect(foretold.value?.status).toBe(done.value?.status);

@@ -27,6 +27,8 @@ interface Active {
   readonly abandon: AbortController;
   readonly done: Promise<void>;
   run?: SagaRun;
+  /** Who cancelled it, maybe before there was a run. */
+  cancelledBy?: string;
   /** Seen while this run was on its way out. */
   next?: Stored<SagaRecord>;
   /** Of the store: where it began, and in the end where it left its journal. */
@@ -102,7 +104,10 @@ export class ActiveRuns {
       if (id !== active.id || owner !== mine) {
         active.next = stored;
         active.abandon.abort(cancelled());
-      } else if (cancelledBy !== undefined) active.run?.cancel(cancelledBy);
+      } else if (cancelledBy !== undefined) {
+        active.cancelledBy = cancelledBy;
+        active.run?.cancel(cancelledBy);
+      }
     }
   }
 
@@ -152,6 +157,7 @@ export class ActiveRuns {
         assertAlive: () => instance.assertAlive(),
         abandon,
       });
+      if (active.cancelledBy !== undefined) active.run.cancel(active.cancelledBy);
       if (this.#isClosing) active.run.pause();
       return await active.run.run();
     } catch (thrown) {

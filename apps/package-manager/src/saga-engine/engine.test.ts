@@ -18,11 +18,13 @@ let shared: SharedStore;
 /** What happened outside, in order. */
 let effects: string[];
 let perform: (id: string, by: string, signal: AbortSignal) => Promise<void>;
+let open: () => Promise<void>;
 beforeEach(() => {
   ambient = virtualAmbient(7);
   shared = openMemoryStore({ ambient });
   effects = [];
   perform = async () => undefined;
+  open = async () => undefined;
 });
 afterEach(() => shared.close());
 
@@ -49,20 +51,23 @@ async function engineOf(name: string, own: Ambient = ambient): Promise<Under> {
   });
   engine.register({
     name: "toy",
-    open: async () => ({
-      perform: async ({ id }, { signal }) => {
-        effects.push(`${name} does ${id}`);
-        await perform(id, name, signal);
-        return "ok";
-      },
-      undo: async ({ id }) => {
-        effects.push(`${name} undoes ${id}`);
-        return "ok";
-      },
-      settle: async ({ subject }, outcome) => ({
-        transaction: { writes: [{ op: "put", key: `outcome/${subject}`, value: outcome }] },
-      }),
-    }),
+    open: async () => {
+      await open();
+      return {
+        perform: async ({ id }, { signal }) => {
+          effects.push(`${name} does ${id}`);
+          await perform(id, name, signal);
+          return "ok";
+        },
+        undo: async ({ id }) => {
+          effects.push(`${name} undoes ${id}`);
+          return "ok";
+        },
+        settle: async ({ subject }, outcome) => ({
+          transaction: { writes: [{ op: "put", key: `outcome/${subject}`, value: outcome }] },
+        }),
+      };
+    },
   });
   await drive(engine.start());
   return Object.assign(under, { engine });
@@ -196,6 +201,17 @@ describe("a saga", () => {
     expect(waited).toMatchObject({ state: "ended", saga: { state: "cancelled", cancelledBy: "eve" } });
     expect(effects).toEqual(["A does 1", "A does 2", "A undoes 1", "A undoes 2"]);
     await expect(a.engine.cancel("thing", reference.id, "eve")).rejects.toMatchObject({ kind: "failed-precondition" });
+  });
+
+  test("cancelled before it came to its first step: nothing is done, and nothing is waited for", async () => {
+    const a = await engineOf("A");
+    open = () => sleep(ambient.timers, 100);
+    perform = (_, __, signal) => sleep(ambient.timers, 600_000, signal);
+    const reference = await launch(a, toy(["1", "2"]));
+    await a.engine.cancel("thing", reference.id, "eve");
+    await pass(2_000);
+    expect(await outcome()).toBe("cancelled");
+    expect(effects, "it was noted as begun").toEqual(["A undoes 1"]);
   });
 
   test("a lost answer of the store is settled by reading, whether it was written or not", async () => {

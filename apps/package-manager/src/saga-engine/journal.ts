@@ -133,11 +133,12 @@ export class Journal {
   async #commit(next: SagaRecord, also: Settlement["transaction"], forget: boolean): Promise<boolean> {
     const { store, sagas, fence, signal } = this.#deps;
     if (signal.aborted) throw new NoLongerOurs("the engine gave the saga up");
-    const staged = forget ? sagas.stageDelete(this.#stored) : sagas.stageUpdate(this.#stored, next);
+    const staged = forget ? undefined : sagas.stageUpdate(this.#stored, next);
+    const own = staged ?? sagas.stageDelete(this.#stored);
     try {
-      const { revision } = await store.commit(together(staged, { conditions: [fence], writes: [] }, also));
+      const { revision } = await store.commit(together(own, { conditions: [fence], writes: [] }, also));
       this.#revision = revision;
-      if (!forget) this.#stored = sagas.committed(staged, revision, this.#stored);
+      if (staged) this.#stored = sagas.committed(staged, revision, this.#stored);
       this.#record = { ...this.#record, sequence: next.sequence };
       return true;
     } catch (thrown) {

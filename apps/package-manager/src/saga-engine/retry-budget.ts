@@ -4,7 +4,7 @@ export interface RetryBudgetLimits {
   readonly burst: number;
 }
 
-export const DEFAULT_RETRY_BUDGET: RetryBudgetLimits = { ratio: 0.5, burst: 50 };
+const DEFAULT_RETRY_BUDGET: RetryBudgetLimits = { ratio: 0.5, burst: 50 };
 
 /** Keeps retries a share of the work per target, so that a target in trouble is not buried under them. */
 export class RetryBudget {

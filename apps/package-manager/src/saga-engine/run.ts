@@ -139,7 +139,8 @@ export class SagaRun {
       this.#note(step, { state: "undone", note, ...(step.fault === undefined ? {} : { fault: step.fault }) });
     } catch (thrown) {
       if (signal.aborted) return;
-      this.#note(step, { state: "undo-failed", fault: storeFault(Fault.from(thrown)) });
+      const note = step.fault === undefined ? "" : `it had failed: ${step.fault.message}`;
+      this.#note(step, { state: "undo-failed", fault: storeFault(Fault.from(thrown)), note });
     }
   }
 

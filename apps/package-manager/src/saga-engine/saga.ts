@@ -28,7 +28,7 @@ export interface SagaStep {
   readonly state: StepState;
   /** Why it failed, also when it was undone for that; or why its undoing did. */
   readonly fault?: StoredFault;
-  /** What came of it, in words. */
+  /** What came of it, in words; of one whose undoing failed, why it was to be undone. */
   readonly note?: string;
 }
 
@@ -76,7 +76,7 @@ export function withSteps(saga: SagaRecord, ids: ReadonlySet<string>, change: Pa
 }
 
 /** Whether nothing more is to be started: cancelled, or a failure that its policy does not pass over. */
-export function isHalted(saga: SagaRecord): boolean {
+function isHalted(saga: SagaRecord): boolean {
   return saga.cancelledBy !== undefined || (saga.onFailure !== "go-on" && saga.steps.some(isFailed));
 }
 

@@ -3,7 +3,14 @@ import { RolloutGate, type ClusterName } from "@oaas/models";
 import { together } from "@oaas/storage";
 import type { DeploymentStore } from "../adapters/store/deployment-store.ts";
 import { unitsOf, type InForce } from "../deployments/deployment-record.ts";
-import { carriedOut, closedEntry, isRefusedEverywhere, takenBack, type Fallback } from "../deployments/outcomes.ts";
+import {
+  carriedOut,
+  closedEntry,
+  completedEntry,
+  isRefusedEverywhere,
+  takenBack,
+  type Fallback,
+} from "../deployments/outcomes.ts";
 import type { DeploymentPlan, PlannedUnit } from "../planner/plan-types.ts";
 import { unitIdOf } from "../planner/unit-id.ts";
 import type { SagaKind, SagaWork, Settlement, StepCall } from "../saga-engine/kind.ts";
@@ -102,16 +109,19 @@ class DeployWork implements SagaWork {
     const isUndone = outcome === "undone" || outcome === "cancelled";
     // A repair has no wish before its own to go back to.
     const isRefused = isRefusedEverywhere(saga) && target?.revision !== fallback?.revision;
-    const record =
-      isUndone || isRefused
-        ? takenBack(stored.record, saga, this.#fallbackWith(isUndone), nowMs)
-        : carriedOut(stored.record, saga, nowMs);
+    const isTakenBack = isUndone || isRefused;
+    const record = isTakenBack
+      ? takenBack(stored.record, saga, this.#fallbackWith(isUndone), nowMs)
+      : carriedOut(stored.record, saga, nowMs);
     const entry = target && (await deployments.revision(key, target.revision));
-    const closed = entry?.record.outcome === "running" ? closedEntry(entry.record, saga, outcome) : undefined;
+    const closed =
+      entry?.record.outcome === "running"
+        ? closedEntry(entry.record, saga, outcome)
+        : entry && !isTakenBack && completedEntry(entry.record, saga, record);
     return {
       transaction: together(
         deployments.stagePut(key, stored, record),
-        ...(entry === undefined || closed === undefined ? [] : [deployments.stageOutcome(entry, closed)]),
+        ...(entry && closed ? [deployments.stageOutcome(entry, closed)] : []),
       ),
     };
   }

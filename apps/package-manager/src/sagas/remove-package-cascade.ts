@@ -4,7 +4,7 @@ import type { NewSaga } from "../saga-engine/saga.ts";
 import type { SagaKind } from "../saga-engine/kind.ts";
 import type { Call } from "../use-cases.ts";
 
-export const REMOVE_PACKAGE_CASCADE = "remove-package-cascade";
+const REMOVE_PACKAGE_CASCADE = "remove-package-cascade";
 
 /** Most are gone at once; one whose cluster is away may take days. */
 const PATIENCE: BackoffPolicy = { baseMs: 50, capMs: 5_000, factor: 2, jitter: 0.2 };

@@ -98,16 +98,28 @@ export function renewalSaga(record: DeploymentRecord, policy: RolloutPolicy, ask
   };
 }
 
-/** The saga that takes a deployment out of the clusters it was withdrawn from. */
+/**
+ * The saga that takes a deployment out of the clusters it was withdrawn from.
+ *
+ * What a rolling roll-out has not come to yet goes on by it, gate and all, after the removals. Where it fails it stops, even if it was to be rolled back:
+ * undoing would put back what was just taken out.
+ */
 export function withdrawSaga(record: DeploymentRecord, policy: RolloutPolicy, asked: Asked): NewSaga {
+  const { rollout, key } = record.deployment;
+  const isRolling = rollout?.strategy === RolloutStrategy.rolling;
+  const { parallel, onFailure } = paceOf(isRolling ? rollout : undefined, policy);
   return {
     kind: DEPLOY_CLASS,
-    subject: subjectOf(record.deployment.key),
-    steps: stepsFor(record),
-    parallel: policy.fanOut,
-    onFailure: "go-on",
-    data: dataOf(record, "delete", asked, RolloutGate.accepted),
+    subject: subjectOf(key),
+    steps: stepsFor(record).toSorted((a, b) => a.stage - b.stage || orderOf(a) - orderOf(b)),
+    parallel,
+    onFailure: isRolling && onFailure !== "go-on" ? "stop" : "go-on",
+    data: dataOf(record, "delete", asked, isRolling ? rollout.gate : RolloutGate.accepted),
   };
+}
+
+function orderOf({ action }: PlannedStep): number {
+  return action === "remove" ? 0 : 1;
 }
 
 /** The saga that removes a deployment from every cluster. */
@@ -128,11 +140,14 @@ function removals(record: DeploymentRecord): readonly PlannedStep[] {
   return placementsIn(record).map(([cluster]) => removal(cluster, 0));
 }
 
-/** Sends what is not accepted, removes what is withdrawn, and last, when nothing wanted is missing, what is leaving. */
+/** Sends what is not accepted in the order of its plan, removes what is withdrawn, and last, when nothing wanted is missing, what is leaving. */
 function stepsFor(record: DeploymentRecord): readonly PlannedStep[] {
   const placements = placementsIn(record);
+  const { selectedClusters } = record.summary;
   const wanted = placements.filter(([, { state }]) => state === "wanted");
-  const sent = wanted.filter(([, { accepted, fault }]) => !accepted && (fault === undefined || !isFinal(fault)));
+  const sent = wanted
+    .filter(([, { accepted, fault }]) => !accepted && (fault === undefined || !isFinal(fault)))
+    .toSorted(([a], [b]) => selectedClusters.indexOf(a) - selectedClusters.indexOf(b));
   const isComplete = wanted.every((each) => each[1].accepted || sent.includes(each));
   return [
     ...sent.map(([cluster]) => ({ id: `send:${cluster}`, action: "send", target: cluster, stage: 0 })),

@@ -110,7 +110,7 @@ const cases: Case[] = [
     observed: { a: nothing },
     whole: "deleted",
     parts: { a: "deleted" },
-    message: /being deleted/,
+    message: /^it is being deleted, as x asked at y$/,
     why: "nothing is wanted any more",
   },
 ];

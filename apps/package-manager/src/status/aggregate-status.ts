@@ -83,7 +83,8 @@ function conditionOf(record: DeploymentRecord, wanted: readonly ClusterDeploymen
 
 /** In one sentence; nothing when all is well. */
 function messageOf(record: DeploymentRecord, wanted: readonly ClusterDeploymentStatus[]): string | undefined {
-  if (record.deletion !== undefined) return "it is being deleted";
+  if (record.deletion !== undefined)
+    return `it is being deleted, as ${record.deletion.by} asked at ${record.deletion.at}`;
   const running = wanted.filter(({ condition }) => condition === DeploymentCondition.running);
   if (wanted.length > 0 && running.length === wanted.length) return undefined;
   const others = wanted

@@ -17,7 +17,7 @@ export function deploymentTopology({ records, readings, classes }: Deployed, at:
   const bound = new Map<string, readonly string[]>(
     classes.map(({ key, bindings }) => [key, bindings.map(({ functionKey }) => functionKey)]),
   );
-  for (const { cluster, health } of readings) graph.node("environment", cluster, health.status, {});
+  for (const { cluster, health } of readings) graph.node("environment", cluster, health.status, { name: cluster });
   for (const record of records) addDeployment(graph, record, bound);
   return { ...graph.parts(), timestamp: at };
 }
@@ -32,7 +32,7 @@ export function mergedTopology(
   for (const { cluster, topology } of parts) {
     if (typeof topology === "string") {
       const metadata = { cluster, error: topology };
-      const id = `${cluster}/environment::${cluster}`;
+      const id = `${cluster}/${idOf("environment", cluster)}`;
       nodes.push({ id, nodeType: "environment", status: "unreachable", metadata, deployedClasses: [] });
       continue;
     }
@@ -52,23 +52,25 @@ export function mergedTopology(
 
 function addDeployment(graph: Graph, record: DeploymentRecord, bound: ReadonlyMap<string, readonly string[]>): void {
   const { deployment } = record;
-  const { packageName, classKey, key } = deployment;
-  const owner = graph.node("package", packageName, "healthy", {}, key);
-  const status = healthOf(record);
+  const { packageName, classKey, key, odgm } = deployment;
   const qualified = qualifyClassKey(packageName, classKey);
-  const own = graph.node("class", qualified, status, { package: packageName }, key);
+  const owner = graph.node("package", packageName, "healthy", {}, qualified);
+  const status = healthOf(record);
+  const partitions = odgm?.partitionCount;
+  const facts = { package: packageName, ...(partitions === undefined ? {} : { partitions: String(partitions) }) };
+  const own = graph.node("class", qualified, status, facts, qualified);
   graph.edge(owner, own, "has");
   const listed = deployment.functions.map(({ functionKey }) => functionKey);
   for (const functionKey of listed.length > 0 ? listed : (bound.get(qualified) ?? [])) {
     graph.edge(
       own,
-      graph.node("function", `${packageName}/${functionKey}`, status, { function: functionKey }, key),
+      graph.node("function", `${qualified}::${functionKey}`, status, { function: functionKey }, qualified),
       "has",
     );
   }
   for (const [cluster, placement] of placementsIn(record)) {
     if (placement.state === "withdrawn") continue;
-    graph.edge(own, graph.node("environment", cluster, "unknown", {}, key), "runs-in", {
+    graph.edge(own, graph.node("environment", cluster, "unknown", { name: cluster }, qualified), "runs-in", {
       deployment: key,
       unit: placement.unitId,
     });
@@ -78,6 +80,11 @@ function addDeployment(graph: Graph, record: DeploymentRecord, bound: ReadonlyMa
 function healthOf({ condition }: DeploymentRecord): string {
   if (condition === "running") return "healthy";
   return condition === "down" ? "degraded" : "pending";
+}
+
+/** As clients of earlier releases know them. */
+function idOf(nodeType: TopologyNodeType, name: string): string {
+  return `${nodeType === "environment" ? "env" : nodeType}::${name}`;
 }
 
 /** Nodes and edges by id, each once however often it is met. */
@@ -90,11 +97,11 @@ class Graph {
     name: string,
     status: string,
     metadata: TopologyNode["metadata"],
-    deployment?: string,
+    classKey?: string,
   ): string {
-    const id = `${nodeType}::${name}`;
+    const id = idOf(nodeType, name);
     const node = this.#nodes.get(id) ?? { id, nodeType, status, metadata, deployedClasses: [] };
-    if (deployment !== undefined && !node.deployedClasses.includes(deployment)) node.deployedClasses.push(deployment);
+    if (classKey !== undefined && !node.deployedClasses.includes(classKey)) node.deployedClasses.push(classKey);
     this.#nodes.set(id, node);
     return id;
   }

@@ -73,7 +73,7 @@ export function plainFinding(
 }
 
 /** The last finding of the worst chain: what all above it follows from. */
-export function deepestCause(finding: FindingWire): FindingWire {
+function deepestCause(finding: FindingWire): FindingWire {
   const [worst] = finding.causes
     .filter(({ verdict }) => verdict !== "healthy")
     .toSorted((a, b) => SEVERITY[b.verdict] - SEVERITY[a.verdict]);

@@ -122,6 +122,18 @@ describe("class runtimes over clusters", () => {
     );
   });
 
+  it("asks a cluster that is only polled, which may have had something new since", async () => {
+    const over = readerOver({ a: [reportOf("a", "u1")], b: [reportOf("b", "u2")] });
+    over.follow("a");
+    over.view.take("b" as ClusterName, { type: "syncing" }, "polled");
+    over.view.take("b" as ClusterName, { type: "synced" }, "polled");
+    const { items, missing } = await over.reader.runtimes({});
+    expect(items.map(({ unitId }) => unitId)).toEqual(["u1", "u2"]);
+    expect([missing, over.asked]).toEqual([[], ["b"]]);
+    over.dead.add("b");
+    expect((await over.reader.runtimes({})).missing).toEqual(["b"]);
+  });
+
   it("takes offset and filters, counts all, and refuses tokens of others", async () => {
     const over = readerOver({
       a: [reportOf("a", "x"), reportOf("a", "y", { condition: "down" })],
@@ -238,8 +250,8 @@ describe("a deployment", () => {
     const { reader } = readerOver({ a: [] }, plain, undefined, [{ key: "shop.Cart", bindings } as never]);
     const { nodes, edges } = await reader.topology("deployments");
     expect(nodes.filter(({ nodeType }) => nodeType === "function").map(({ id }) => id)).toEqual([
-      "function::shop/Cart.add",
-      "function::shop/Cart.get",
+      "function::shop.Cart::Cart.add",
+      "function::shop.Cart::Cart.get",
     ]);
     expect(edges.filter(({ to }) => to.startsWith("function::"))).toHaveLength(2);
   });
@@ -249,16 +261,20 @@ describe("a deployment", () => {
     const { nodes, edges } = await over.reader.topology("deployments");
     expect(nodes.map(({ id }) => id).toSorted()).toEqual([
       "class::shop.Cart",
-      "environment::a",
-      "environment::b",
-      "function::shop/Cart.add",
+      "env::a",
+      "env::b",
+      "function::shop.Cart::Cart.add",
       "package::shop",
     ]);
     expect(edges).toHaveLength(4);
+    expect(nodes.find(({ id }) => id === "env::a")).toMatchObject({
+      metadata: { name: "a" },
+      deployedClasses: ["shop.Cart"],
+    });
     over.dead.add("b");
     expect((await over.reader.topology("zenoh")).nodes.map(({ id, status }) => [id, status])).toEqual([
       ["a/environment::x", "healthy"],
-      ["b/environment::b", "unreachable"],
+      ["b/env::b", "unreachable"],
     ]);
     over.dead.add("a");
     await expect(over.reader.topology("zenoh")).rejects.toMatchObject({ detail: { kind: "unavailable" } });

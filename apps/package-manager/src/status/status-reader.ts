@@ -177,8 +177,8 @@ export class ClusterStatusReader implements StatusReader {
   /** By unit id; undefined when the cluster cannot be asked. */
   async #runtimesOf(cluster: ClusterName, query: RuntimeQuery): Promise<readonly UnitReport[] | undefined> {
     const { gateway, view } = this.#deps;
-    // What a class's place is called, only its own cluster can tell.
-    if (view.knowledge(cluster) !== "unknown" && query.environment === undefined) {
+    // What a class's place is called, only its own cluster can tell. One that is polled may have had anything since, also what was just deployed.
+    if (view.knowledge(cluster) === "live" && query.environment === undefined) {
       return view.reportsOf(cluster).filter((report) => matchesQuery(report, query));
     }
     try {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { DeploymentUnit } from "@oaas/contracts/grpc";
 import { failedPrecondition, notFound, unavailable } from "@oaas/foundation";
 import {
@@ -44,6 +45,8 @@ export class FakeClusters implements CrmGateway, ClusterDirectory {
   /** Clusters whose units never become available. */
   readonly stuck = new Set<string>();
   readonly removed = new Set<string>();
+  /** How often each unit was written, as `cluster/unitId`. */
+  readonly generations = new Map<string, number>();
 
   constructor(names: readonly string[]) {
     for (const name of names) this.units.set(name as ClusterName, new Map());
@@ -61,8 +64,25 @@ export class FakeClusters implements CrmGateway, ClusterDirectory {
     const revision = Number(unit.revision ?? 0n);
     this.calls.push({ op: "deploy", cluster, unitId: unit.id as UnitId, revision });
     if (this.refusing.has(cluster)) throw failedPrecondition(cluster, `${cluster} has no such template`);
-    this.#assertNotNewer(units.get(unit.id as UnitId), revision);
-    units.set(unit.id as UnitId, unit);
+    const there = units.get(unit.id as UnitId);
+    this.#assertNotNewer(there, revision);
+    const { createdAt: _, ...said } = unit;
+    if (there !== undefined && isDeepStrictEqual({ ...there, createdAt: undefined }, { ...said, createdAt: undefined }))
+      return;
+    this.#write(cluster, unit);
+  }
+
+  /** Somebody edits the object of a unit in its cluster, as kubectl does: what was sent with it stays. */
+  edit(cluster: ClusterName, unitId: UnitId, change: Partial<DeploymentUnit>): void {
+    const unit = this.units.get(cluster)?.get(unitId);
+    if (unit === undefined) throw new TypeError(`there is no unit ${unitId} in ${cluster}`);
+    this.#write(cluster, { ...unit, ...change });
+  }
+
+  #write(cluster: ClusterName, unit: DeploymentUnit): void {
+    const name = `${cluster}/${unit.id}`;
+    this.generations.set(name, (this.generations.get(name) ?? 0) + 1);
+    this.units.get(cluster)?.set(unit.id as UnitId, unit);
   }
 
   async remove(cluster: ClusterName, unitId: UnitId, { revision = 0 }: RemoveOptions = {}): Promise<void> {
@@ -142,6 +162,7 @@ export class FakeClusters implements CrmGateway, ClusterDirectory {
       phase: isStuck ? LifecyclePhase.progressing : LifecyclePhase.available,
       ...(unit.digest === undefined ? {} : { digest: unit.digest }),
       ...(unit.revision === undefined ? {} : { revision: Number(unit.revision) }),
+      generation: this.generations.get(`${cluster}/${unitId}`) ?? 1,
       ...(unit.managedBy === undefined ? {} : { managedBy: unit.managedBy }),
       ...(unit.deploymentKey === undefined ? {} : { deploymentKey: unit.deploymentKey }),
       runtime: {

@@ -8,7 +8,7 @@ import {
 import type { FindingWire } from "@oaas/contracts/rest";
 import { Fault, invalidArgument, isFault, notFound, ROOT_PATH, unavailable, type Ambient } from "@oaas/foundation";
 import type { ClusterHealth, ClusterName, Topology, UnitId } from "@oaas/models";
-import { NOOP_CONTEXT, NOOP_METER, type ContextStore, type Meter } from "@oaas/observability";
+import { NOOP_CONTEXT, NOOP_LOGGER, NOOP_METER, type ContextStore, type Logger, type Meter } from "@oaas/observability";
 import type { RpcCallOptions } from "@oaas/rpc";
 import type { CallOptions, CrmGateway, RemoveOptions, RuntimeChange, RuntimeQuery, UnitReport } from "../../ports.ts";
 import type { ClusterRegistration } from "../../use-cases.ts";
@@ -35,6 +35,7 @@ export interface CrmGatewayOptions {
   readonly ambient: Ambient;
   readonly context?: ContextStore;
   readonly meter?: Meter;
+  readonly logger?: Logger;
   readonly files?: SecretFiles;
   readonly guard?: GuardPolicy;
 }
@@ -197,10 +198,11 @@ export class GrpcCrmGateway implements CrmGateway {
     const known = this.#known.get(cluster);
     if (known?.link.registration === registration) return known;
     known?.link.close();
-    const { ambient, context = NOOP_CONTEXT, files = realSecretFiles, guard: policy = DEFAULT_GUARD } = this.#options;
+    const { ambient, guard: policy = DEFAULT_GUARD } = this.#options;
+    const { context = NOOP_CONTEXT, files = realSecretFiles, logger = NOOP_LOGGER } = this.#options;
     this.#metrics.breaker.set(BREAKER_VALUE.closed, { cluster });
     const fresh: Known = {
-      link: new CrmLink(registration, { ambient, context, files }),
+      link: new CrmLink(registration, { ambient, context, files, logger }),
       guard: new ClusterGuard({
         cluster,
         ambient,

@@ -1,10 +1,12 @@
+import { present } from "@oaas/contracts/rest";
 import { CrmInfoService, DeploymentService, HealthService, TopologyService } from "@oaas/contracts/grpc";
 import type { Ambient, Timer } from "@oaas/foundation";
-import type { ContextStore } from "@oaas/observability";
+import type { ContextStore, Logger } from "@oaas/observability";
 import { RpcChannel, type ChannelTls, type RpcClient } from "@oaas/rpc";
 import type { ClusterRegistration } from "../../use-cases.ts";
 import { peerName } from "./cluster-guard.ts";
-import { FollowedFiles, type SecretFiles } from "./secret-files.ts";
+import { tlsProblem, tokenProblem, type ClusterTls, type TlsTexts } from "./secret-checks.ts";
+import { FollowedFiles, type FollowOptions, type SecretFiles } from "./secret-files.ts";
 
 /** The services of one class runtime manager. */
 export interface CrmServices {
@@ -21,6 +23,7 @@ export interface LinkDeps {
   readonly ambient: Ambient;
   readonly context: ContextStore;
   readonly files: SecretFiles;
+  readonly logger: Logger;
 }
 
 /**
@@ -39,13 +42,10 @@ export class CrmLink {
   constructor(registration: ClusterRegistration, deps: LinkDeps) {
     this.registration = registration;
     this.#deps = deps;
-    const { tls, tokenFile } = registration;
-    const follow = (...paths: readonly (string | undefined)[]): FollowedFiles | undefined => {
-      const named = paths.filter((path) => path !== undefined);
-      return named.length === 0 ? undefined : new FollowedFiles(deps.files, deps.ambient.clock, named);
-    };
-    this.#tlsFiles = follow(tls?.caFile, tls?.certificateFile, tls?.keyFile);
-    this.#tokenFile = follow(tokenFile);
+    const { tls = NO_TLS, tokenFile } = registration;
+    this.#tlsFiles = this.#follow(filesOf(tls), (texts) => tlsProblem(tls, textsOf(tls, texts)));
+    this.#tokenFile =
+      tokenFile === undefined ? undefined : this.#follow([tokenFile], (texts) => tokenProblem(tokenFile, texts));
   }
 
   /** The services over the present connection. Failed-precondition when a file that is needed was never readable. */
@@ -75,6 +75,20 @@ export class CrmLink {
     this.#retired.clear();
   }
 
+  #follow(paths: readonly string[], check: FollowOptions["check"] & {}): FollowedFiles | undefined {
+    if (paths.length === 0) return undefined;
+    const { files, ambient, logger } = this.#deps;
+    const cluster = this.registration.name;
+    const onTrouble: FollowOptions["onTrouble"] = (fault) =>
+      fault === undefined
+        ? logger.info("the changed files of a cluster are in use", { cluster })
+        : logger.error("the changed files of a cluster cannot be used; those from before stay in use", {
+            cluster,
+            fault,
+          });
+    return new FollowedFiles(files, ambient.clock, paths, { check, onTrouble });
+  }
+
   #open(texts: readonly string[]): RpcChannel {
     const { name, url } = this.registration;
     const { ambient, context } = this.#deps;
@@ -92,16 +106,8 @@ export class CrmLink {
 
   #tls(texts: readonly string[]): ChannelTls | undefined {
     if (!isSecure(this.registration.url)) return undefined;
-    const { tls } = this.registration;
-    const rest = [...texts];
-    const next = (path: string | undefined): string | undefined => (path === undefined ? undefined : rest.shift());
-    const [ca, certificate, key] = [next(tls?.caFile), next(tls?.certificateFile), next(tls?.keyFile)];
-    return {
-      ...(ca === undefined ? {} : { ca }),
-      ...(certificate === undefined ? {} : { certificate }),
-      ...(key === undefined ? {} : { key }),
-      ...(tls?.insecure ? { insecure: true } : {}),
-    };
+    const { tls = NO_TLS } = this.registration;
+    return { ...textsOf(tls, texts), ...(tls.insecure ? { insecure: true } : {}) };
   }
 
   #token(): (() => string | undefined) | undefined {
@@ -120,13 +126,27 @@ export class CrmLink {
   }
 }
 
+const NO_TLS: ClusterTls = { insecure: false };
+
+/** The files that are named, in the order in which they are read. */
+function filesOf({ caFile, certificateFile, keyFile }: ClusterTls): string[] {
+  return [caFile, certificateFile, keyFile].filter((path) => path !== undefined);
+}
+
+/** What was read of the files that are named. */
+function textsOf({ caFile, certificateFile, keyFile }: ClusterTls, texts: readonly string[]): TlsTexts {
+  const rest = [...texts];
+  const next = (path: string | undefined): string | undefined => (path === undefined ? undefined : rest.shift());
+  return present({ ca: next(caFile), certificate: next(certificateFile), key: next(keyFile) });
+}
+
 /** Whether an address asks for TLS. */
-export function isSecure(url: string): boolean {
+function isSecure(url: string): boolean {
   return new URL(url).protocol === "https:";
 }
 
 /** host:port of an http or https address. */
-export function addressOf(url: string): string {
+function addressOf(url: string): string {
   const { hostname, port, protocol } = new URL(url);
   return `${hostname}:${port === "" ? (protocol === "https:" ? 443 : 80) : port}`;
 }

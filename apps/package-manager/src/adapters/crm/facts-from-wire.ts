@@ -24,8 +24,13 @@ export function healthFromWire(
     lastSeen: timestamp(nowMs),
     nodeCount: wire.nodeCount,
     readyNodes: wire.readyNodes,
-    availability: wire.availability,
+    availability: shareOf(wire.availability),
   });
+}
+
+/** Between 0 and 1, whatever the peer counted; what is no number says nothing, so that its nodes are counted instead. */
+function shareOf(said: number | undefined): number | undefined {
+  return said === undefined || Number.isNaN(said) ? undefined : Math.min(1, Math.max(0, said));
 }
 
 /** The reading of a peer that only says whether it serves. */

@@ -49,6 +49,7 @@ describe("what managers say, in our words", () => {
       updatedAt: "t1",
       digest: "d1",
       revision: 7n,
+      generation: 3n,
       managedBy: "pm",
       deploymentKey: "cart",
     });
@@ -60,6 +61,7 @@ describe("what managers say, in our words", () => {
       message: "Degraded",
       digest: "d1",
       revision: 7,
+      generation: 3,
       managedBy: "pm",
       deploymentKey: "cart",
       recommendedReplicas: { "Cart.add": 3 },
@@ -108,6 +110,17 @@ describe("what managers say, in our words", () => {
       nodeCount: 3,
       readyNodes: 2,
     });
+  });
+
+  it.each([
+    { said: 0.5, taken: 0.5 },
+    { said: 7, taken: 1 },
+    { said: -1, taken: 0 },
+    { said: Number.POSITIVE_INFINITY, taken: 1 },
+    { said: Number.NaN, taken: undefined },
+  ])("an availability of $said is taken as $taken", ({ said, taken }) => {
+    const wire = create(CrmEnvHealthSchema, { status: "Healthy", nodeCount: 3, readyNodes: 2, availability: said });
+    expect(healthFromWire(edge, wire, now).availability).toBe(taken);
   });
 
   it("health of a peer that only serves", () => {

@@ -31,6 +31,8 @@ export function reportFromWire(cluster: ClusterName, summary: ClassRuntimeSummar
     message: runtime.status?.message,
     digest: given(summary.digest),
     revision: summary.revision === undefined ? undefined : Number(summary.revision),
+    // None has not been counted.
+    generation: Number(summary.generation ?? 0n) || undefined,
     managedBy: given(summary.managedBy),
     deploymentKey: given(summary.deploymentKey),
     recommendedReplicas: status && replicasFrom(status),

@@ -34,22 +34,32 @@ function reading<T>(path: string, read: () => T): T {
 /** How long a file is taken to be as it was. */
 const LOOK_EVERY_MS = 2_000;
 
+/** What is made sure of and told about followed files. */
+export interface FollowOptions {
+  /** Why the texts cannot be used; undefined when they can. */
+  readonly check?: (texts: readonly string[]) => Fault | undefined;
+  /** Told when what was read last stays in use although the files are others, and why; undefined when that is over. */
+  readonly onTrouble?: (trouble: Fault | undefined) => void;
+}
+
 /**
- * Files read once and again when they changed, looked at from time to time only. When they cannot be read any more, what was read last stays
- * in use: half a rotation must not cut the cluster off.
+ * Files read once and again when they changed, looked at from time to time only. When they cannot be read or used any more, what was read last
+ * stays in use: half a rotation must not cut the cluster off.
  */
 export class FollowedFiles {
   readonly #files: SecretFiles;
   readonly #clock: Clock;
   readonly #paths: readonly string[];
+  readonly #options: FollowOptions;
   #read: { readonly texts: readonly string[]; readonly stamp: string } | undefined;
   #lookedAtMs = 0;
   #trouble: Fault | undefined;
 
-  constructor(files: SecretFiles, clock: Clock, paths: readonly string[]) {
+  constructor(files: SecretFiles, clock: Clock, paths: readonly string[], options: FollowOptions = {}) {
     this.#files = files;
     this.#clock = clock;
     this.#paths = paths;
+    this.#options = options;
   }
 
   /** The newest texts; the same object while nothing changed. */
@@ -57,14 +67,27 @@ export class FollowedFiles {
     const now = this.#clock.monotonic();
     if (this.#read !== undefined && now - this.#lookedAtMs < LOOK_EVERY_MS) return this.#read.texts;
     this.#lookedAtMs = now;
-    this.#trouble = undefined;
     try {
-      if (this.#read?.stamp !== this.#files.stamp(this.#paths)) this.#read = this.#files.read(this.#paths);
+      if (this.#read?.stamp !== this.#files.stamp(this.#paths)) this.#read = this.#readAll();
+      this.#tell(undefined);
     } catch (thrown) {
       if (this.#read === undefined) throw thrown;
-      this.#trouble = Fault.from(thrown);
+      this.#tell(Fault.from(thrown));
     }
     return (this.#read as { readonly texts: readonly string[] }).texts;
+  }
+
+  #readAll(): ReturnType<SecretFiles["read"]> {
+    const read = this.#files.read(this.#paths);
+    const problem = this.#options.check?.(read.texts);
+    if (problem !== undefined) throw problem;
+    return read;
+  }
+
+  #tell(trouble: Fault | undefined): void {
+    const isNews = this.#trouble?.message !== trouble?.message;
+    this.#trouble = trouble;
+    if (isNews) this.#options.onTrouble?.(trouble);
   }
 
   /** Why the newest could not be read when it was last looked for; undefined when it was. */

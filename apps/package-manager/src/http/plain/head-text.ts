@@ -9,8 +9,17 @@ const CLOSED = "connection: close\r\n\r\n";
 
 /** The head of an answer, one byte a character; throws when a header could not be sent. */
 export function headText(status: number, head: readonly string[], date: string, last: boolean): string {
-  const begin = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${COMMON_LINES}`;
-  return `${begin}${linesOf(head)}date: ${date}\r\n${last ? CLOSED : KEPT}`;
+  return `${beginOf(status)}${linesOf(head)}date: ${date}\r\n${last ? CLOSED : KEPT}`;
+}
+
+const begins = new Map<number, string>();
+
+/** All of a head that is the same for a status; there are few. */
+function beginOf(status: number): string {
+  let begin = begins.get(status);
+  if (begin === undefined)
+    begins.set(status, (begin = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${COMMON_LINES}`));
+  return begin;
 }
 
 function linesOf(head: readonly string[]): string {

@@ -1,6 +1,6 @@
 import type { Acknowledgement, PackageRehearsal } from "../../use-cases.ts";
 import { json, type HttpReply } from "../handler.ts";
-import { etagOf } from "../read-request.ts";
+import { etagOf } from "../preconditions.ts";
 
 /** The answer to a write that is done. */
 export function acknowledged(ack: Acknowledgement, code: number, where?: Readonly<Record<string, string>>): HttpReply {

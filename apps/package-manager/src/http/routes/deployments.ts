@@ -9,7 +9,7 @@ import { deploymentJson } from "../presenters/deployment.ts";
 import { KeptPages } from "../presenters/kept-pages.ts";
 import { deploymentStatusToWire, explanationToWire } from "../presenters/deployment-status.ts";
 import { deploymentRevisionToWire, diffToWire } from "../presenters/revision.ts";
-import { etagOf } from "../read-request.ts";
+import { etagOf } from "../preconditions.ts";
 import { conditionIn } from "./conditions.ts";
 import { pageHeaders, pageRequestOf, revisionIn } from "./paging.ts";
 

@@ -1,12 +1,13 @@
 import { HEADERS, packageToWire } from "@oaas/contracts/rest";
 import { onceThere } from "@oaas/foundation";
 import type { PackageName } from "@oaas/models";
-import type { Acknowledgement, Registry } from "../../use-cases.ts";
+import type { Acknowledgement, Registry, Versioned } from "../../use-cases.ts";
+import type { VersionCondition } from "../../version-condition.ts";
 import { json, type Handlers, type HttpReply } from "../handler.ts";
 import { acknowledged, accepted, rehearsedReply } from "../presenters/acknowledgement.ts";
 import { classesJson, functionsJson } from "../presenters/catalogue.ts";
 import { diffToWire, revisionToWire } from "../presenters/revision.ts";
-import { etagOf } from "../read-request.ts";
+import { etagOf } from "../preconditions.ts";
 import { pageHeaders, pageRequestOf, revisionIn } from "./paging.ts";
 
 type PackageOperation =
@@ -37,7 +38,7 @@ export function packageHandlers(registry: Registry): Handlers<PackageOperation> 
       const how = ifVersion === undefined ? applying(query) : { ...applying(query), ifVersion };
       return query.dry_run === true
         ? registry.rehearse(body, { ...how, name }).then(rehearsedReply)
-        : registry.update(name, body, call, how).then(updated);
+        : onceThere(registry.update(name, body, call, how), updated);
     },
     deletePackage: async ({ parameters, query, call, ifVersion }) => {
       const name = nameIn(parameters);
@@ -107,7 +108,7 @@ function applying({ apply_deployments: applyDeployments }: { readonly apply_depl
   return applyDeployments === undefined ? AS_CONFIGURED : { applyDeployments };
 }
 
-function versioned(ifVersion: number | undefined): { readonly ifVersion?: number } {
+function versioned(ifVersion: VersionCondition | undefined): Versioned {
   return ifVersion === undefined ? {} : { ifVersion };
 }
 

@@ -1,11 +1,11 @@
 import { openApiDocument } from "@oaas/contracts/rest";
-import { timestamp, type Clock } from "@oaas/foundation";
+import { orAbort, startDeadline, timestamp, type Ambient } from "@oaas/foundation";
 import { json, type Handlers } from "../handler.ts";
 import { referencePage } from "../reference-page.ts";
 
 export interface ServiceState {
   readonly version: string;
-  readonly clock: Clock;
+  readonly ambient: Pick<Ambient, "clock" | "timers">;
   /** Rejects when storage does not answer. */
   readonly storage: () => Promise<unknown>;
   /** What is not fit for production. */
@@ -16,6 +16,9 @@ export interface ServiceState {
   readonly metricsType: string;
 }
 
+/** Whoever asks how we are wants to know soon, however long a call of the store may take otherwise. */
+const STORAGE_MS = 3_000;
+
 /** The service itself: health, readiness, metrics, its own description. */
 export function serviceHandlers(
   state: ServiceState,
@@ -23,17 +26,14 @@ export function serviceHandlers(
   const document = JSON.stringify(openApiDocument(state.version));
   return {
     getHealth: async () => {
-      const problem = await state.storage().then(
-        () => undefined,
-        (thrown: unknown) => (thrown instanceof Error ? thrown.message : "it does not answer"),
-      );
+      const problem = await storageProblem(state);
       const warnings = state.warnings();
       return json(
         {
           status: problem === undefined ? "healthy" : "unhealthy",
           service: "oprc-pm",
           version: state.version,
-          timestamp: timestamp(state.clock.now()),
+          timestamp: timestamp(state.ambient.clock.now()),
           storage: problem === undefined ? { status: "ok" } : { status: "error", message: problem },
           ...(warnings.length === 0 ? {} : { warnings }),
         },
@@ -41,8 +41,10 @@ export function serviceHandlers(
         problem === undefined ? 200 : 503,
       );
     },
-    getReadiness: () => {
-      const checks = Object.entries(state.checks()).map(([name, message]) => [
+    getReadiness: async () => {
+      // Cut off from the store a process shows lists that grow old and can change nothing: others are to be asked.
+      const storage = await storageProblem(state);
+      const checks = Object.entries({ storage, ...state.checks() }).map(([name, message]) => [
         name,
         message === undefined ? { ok: true } : { ok: false, message },
       ]);
@@ -56,4 +58,15 @@ export function serviceHandlers(
       content: { type: "text/html; charset=utf-8", text: referencePage(openApiDocument(state.version)) },
     }),
   };
+}
+
+async function storageProblem({ ambient, storage }: ServiceState): Promise<string | undefined> {
+  using patience = startDeadline(ambient, STORAGE_MS);
+  try {
+    await orAbort(storage(), patience.signal);
+    return undefined;
+  } catch (thrown) {
+    if (patience.signal.aborted) return `it has not answered for ${STORAGE_MS / 1000} s`;
+    return thrown instanceof Error ? thrown.message : "it does not answer";
+  }
 }

@@ -1,0 +1,49 @@
+import { describe, expect, test } from "vitest";
+import { conditionIn, encodedEtag, etagOf, knownTag, unwanted } from "./preconditions.ts";
+
+describe("the condition of a write", () => {
+  test.each([
+    [undefined, undefined, undefined],
+    ['"5"', undefined, { oneOf: [5] }],
+    ['"4", "5","6"', undefined, { oneOf: [4, 5, 6] }],
+    ["*", undefined, { oneOf: "any" }],
+    ['W/"4", "5"', undefined, { oneOf: [5] }],
+    ['"5-gzip", "of another, service"', undefined, { oneOf: [5] }],
+    [undefined, " * ", { noneOf: "any" }],
+    [undefined, 'W/"4", "5", "x"', { noneOf: [4, 5] }],
+    ["*", '"5"', { oneOf: "any", noneOf: [5] }],
+  ])("If-Match %s and If-None-Match %s", (ifMatch, ifNoneMatch, condition) => {
+    expect(conditionIn(ifMatch, ifNoneMatch)).toEqual(condition);
+  });
+
+  test.each([
+    ["5", undefined],
+    ['W/"5"', undefined],
+    ['"5" "6', undefined],
+    ['*, "5"', undefined],
+    ["", undefined],
+    ['"x"', undefined],
+    [undefined, "5"],
+    [undefined, ""],
+  ])("one that cannot be met or read is refused: If-Match %s, If-None-Match %s", (ifMatch, ifNoneMatch) => {
+    expect(() => conditionIn(ifMatch, ifNoneMatch)).toThrow(
+      expect.objectContaining({ code: "OAAS_VERSION_MISMATCH", message: expect.stringContaining("in quotes") }),
+    );
+  });
+});
+
+describe("what was read", () => {
+  test("is known by its tag, weak or of other bytes", () => {
+    const etag = etagOf(5);
+    expect(knownTag('"4", W/"5"', etag)).toBe('"5"');
+    expect(knownTag(encodedEtag(etag, "gzip"), etag)).toBe('"5-gzip"');
+    expect(knownTag("*", etag)).toBe(etag);
+    for (const other of ['"4"', '"55"', "5", "", '"5']) expect(knownTag(other, etag)).toBeUndefined();
+  });
+
+  test("is wanted under If-Match when it has one of the tags", () => {
+    for (const same of ['"5"', '"4", "5"', "*", '"5-br"']) expect(unwanted(same, etagOf(5))).toBeUndefined();
+    for (const other of ['"4"', 'W/"5"', "5"])
+      expect(unwanted(other, etagOf(5))).toMatchObject({ code: "OAAS_VERSION_MISMATCH" });
+  });
+});

@@ -1,0 +1,46 @@
+import { unavailable } from "@oaas/foundation";
+import { virtualAmbient } from "@oaas/foundation/virtual";
+import { expect, test } from "vitest";
+import { serviceHandlers } from "./service.ts";
+
+const answers = [
+  { why: "a store that answers is well", storage: async () => 7, status: 200, message: undefined },
+  {
+    why: "one that refuses says why",
+    storage: async () => Promise.reject(unavailable("etcd", "no route")),
+    status: 503,
+    message: expect.stringContaining("no route") as unknown,
+  },
+  {
+    why: "one that says nothing is not waited for as long as its own deadline",
+    storage: () => new Promise(() => {}),
+    status: 503,
+    message: "it has not answered for 3 s",
+  },
+];
+
+test.each(answers)("health and readiness: $why", async ({ storage, status, message }) => {
+  const { time, ...ambient } = virtualAmbient(1);
+  const { getHealth, getReadiness } = serviceHandlers({
+    version: "1.0.0",
+    ambient,
+    storage,
+    warnings: () => [],
+    checks: () => ({}),
+    metrics: async () => "",
+    metricsType: "text/plain",
+  });
+  const asked = Promise.all([getHealth({} as never), getReadiness({} as never)]);
+  await time.advance(3_000);
+  const [health, readiness] = await asked;
+  const isWell = message === undefined;
+  expect([health.status, readiness.status]).toEqual([status, status]);
+  expect(JSON.parse(String(health.json))).toMatchObject({
+    storage: isWell ? { status: "ok" } : { status: "error", message },
+  });
+  expect(JSON.parse(String(readiness.json))).toEqual({
+    ready: isWell,
+    checks: { storage: isWell ? { ok: true } : { ok: false, message } },
+  });
+  expect(time.pendingTimers).toBe(0);
+});
