@@ -95,6 +95,12 @@ export function clusterView({ now, colours }: Look): View<ItemOf<"listClusters">
   };
 }
 
+/** Clusters of which one could not be asked, with the reason. */
+export function ailingClusterView(look: Look): View<ItemOf<"listClusters">> {
+  const view = clusterView(look);
+  return { ...view, columns: [...view.columns, { header: "WHY", cell: ({ health }) => health.error ?? "" }] };
+}
+
 export function runtimeView({ now, colours }: Look): View<ItemOf<"listClassRuntimes">> {
   return {
     kind: "class-runtime",

@@ -381,6 +381,15 @@ describe("the command line against a package manager", () => {
     expect(here.out).toMatch(/clusters\s+failed\s+none is known/);
   });
 
+  test("a cluster that cannot be asked: health and the doctor say why", async () => {
+    await oaas("cluster add mars http://127.0.0.1:9");
+    const { code, out } = await oaas("cluster health mars");
+    expect(code).toBe(1);
+    expect(out).toMatch(/^NAME .*WHY\nmars +Unknown .*ECONNREFUSED/);
+    expect((await oaas("doctor")).out).toMatch(/clusters\s+failed\s+mars is Unknown \(.*ECONNREFUSED/);
+    await oaas("cluster remove mars --yes");
+  });
+
   test("contexts are kept where only their owner reads them", async () => {
     const alone = cliIn(path.join(home, "person"));
     expect((await alone("context list")).out).toContain("http://127.0.0.1:8080");

@@ -43,7 +43,7 @@ function joined(text: string): string {
 const VARYING: readonly (readonly [RegExp, string])[] = [
   [/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<time>"],
   [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "<request>"],
-  [/digest: [0-9a-f]+/g, "digest: <digest>"],
+  [/digest: [0-9a-f-]+/g, "digest: <digest>"],
   [/\.[0-9a-f]{16}\b/g, ".<event>"],
   [/-[0-9a-f]{12}\b/g, "-<unit>"],
   [/-(?:[0-9a-f]{8,10})-[a-z0-9]{5}\b/g, "-<pod>"],

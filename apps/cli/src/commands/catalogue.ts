@@ -38,7 +38,7 @@ export async function topology(session: Session): Promise<void> {
       const mark = depth === 0 ? "" : isLast ? "└─ " : "├─ ";
       const type = node?.node_type ?? "?";
       const state = node ? stateText(node.status, session.colours) : "";
-      lines.push(`${lead}${mark}${type} ${id.replace(`${type}::`, "")}  ${state}`.trimEnd());
+      lines.push(`${lead}${mark}${type} ${id.split("::").at(-1)}  ${state}`.trimEnd());
       if (above.has(id)) return;
       const inner = depth === 0 ? "" : `${lead}${isLast ? "   " : "│  "}`;
       const all = children.get(id) ?? [];

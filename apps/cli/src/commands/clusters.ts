@@ -2,13 +2,13 @@ import { urlOf } from "../contexts/context.ts";
 import { EXIT, UsageError, type ExitCode } from "../exit-code.ts";
 import { confirmed } from "../session/confirm.ts";
 import type { Session } from "../session/session.ts";
-import { clusterView } from "../views.ts";
+import { ailingClusterView, clusterView } from "../views.ts";
 
-const viewFor = (session: Session) => clusterView({ now: session.world.clock.now(), colours: session.colours });
+const lookOf = ({ world, colours }: Session) => ({ now: world.clock.now(), colours });
 
 export async function listClusters(session: Session): Promise<void> {
   const { value } = await session.call("listClusters");
-  session.list(value, viewFor(session));
+  session.list(value, clusterView(lookOf(session)));
 }
 
 /** One cluster's health, or that of all; ends with 1 when one of them is not healthy. */
@@ -17,9 +17,10 @@ export async function clusterHealth(session: Session, _flags: object, name?: str
     name === undefined
       ? (await session.call("listClusterHealth")).value
       : [(await session.call("getClusterHealth", { parameters: { name } })).value];
+  const look = lookOf(session);
   session.list(
     readings.map((health) => ({ name: health.cluster_name, health })),
-    viewFor(session),
+    readings.some(({ error }) => error !== undefined) ? ailingClusterView(look) : clusterView(look),
   );
   return readings.every(({ status }) => status === "Healthy") ? EXIT.done : EXIT.failed;
 }

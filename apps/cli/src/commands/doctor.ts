@@ -59,6 +59,8 @@ async function clustersOf(session: Session): Promise<string> {
   const { value } = await session.call("listClusters");
   if (value.length === 0) throw new Error("none is known; add one with: oaas cluster add NAME URL");
   const ill = value.filter(({ health }) => health.status !== "Healthy");
-  if (ill.length > 0) throw new Error(ill.map(({ name, health }) => `${name} is ${health.status}`).join(", "));
+  const whatOf = ({ status, error }: (typeof value)[number]["health"]) =>
+    error === undefined ? status : `${status} (${error})`;
+  if (ill.length > 0) throw new Error(ill.map(({ name, health }) => `${name} is ${whatOf(health)}`).join(", "));
   return `${value.length}, all healthy`;
 }

@@ -1,4 +1,5 @@
-import type { Fault } from "@oaas/foundation";
+import type { PlanRefusalWire } from "@oaas/contracts/rest";
+import type { Fault, FaultEvidence } from "@oaas/foundation";
 import type { Colours } from "./colours.ts";
 
 /** What to do about a fault when the fault itself does not say. */
@@ -30,10 +31,19 @@ export function faultText(
   if (fault.detail.kind === "partial-failure") {
     for (const { name, fault: part } of fault.detail.parts) lines.push(`  ${name}: ${part.message}`);
   }
+  lines.push(...clusterLines(fault.evidence));
   if (remedy !== undefined) lines.push(colours.dim(`  try: ${remedy}`));
   const id = fault.correlationId === undefined ? "" : `, request ${fault.correlationId}`;
   lines.push(colours.dim(`  ${fault.code}${id}`));
   return lines.map((line) => `${line}\n`).join("");
+}
+
+/** What was found out about each cluster for a plan that was refused. */
+function clusterLines(evidence: FaultEvidence | undefined): string[] {
+  const { clusters = [] } = (evidence ?? {}) as Partial<PlanRefusalWire>;
+  return clusters.map(
+    ({ cluster, reasons_for, reasons_against }) => `  ${cluster}: ${[...reasons_against, ...reasons_for].join("; ")}`,
+  );
 }
 
 /** What went wrong, without the violations that a message repeats: they follow, each with its place. */

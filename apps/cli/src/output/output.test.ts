@@ -1,4 +1,4 @@
-import { notFound, unavailable } from "@oaas/foundation";
+import { failedPrecondition, notFound, unavailable } from "@oaas/foundation";
 import { describe, expect, it } from "vitest";
 import { duration } from "../command.ts";
 import { coloursFor } from "./colours.ts";
@@ -84,6 +84,21 @@ it("faults are told with their code and what to do", () => {
   const plain = coloursFor(false, {});
   expect(faultText(notFound("package", "a"), plain)).toBe('error: package "a" was not found\n  OAAS_NOT_FOUND\n');
   expect(faultText(unavailable("pm", "nobody is there"), plain)).toContain("try: check that the package manager runs");
+});
+
+it("a plan that is refused is told with what was found out about each cluster", () => {
+  const found = { chosen: false, availability: 0.9, health_age_ms: 1, reasons_for: ["up 0.9 of the time"] };
+  const evidence = {
+    reason: "no-cluster",
+    remedies: [],
+    clusters: [
+      { ...found, cluster: "a", reasons_against: ["its circuit breaker is open"] },
+      { ...found, cluster: "b", reasons_against: [] },
+    ],
+  };
+  expect(faultText(failedPrecondition("class", "no cluster can take it", { evidence }), coloursFor(false, {}))).toBe(
+    "error: no cluster can take it\n  a: its circuit breaker is open; up 0.9 of the time\n  b: up 0.9 of the time\n  OAAS_FAILED_PRECONDITION\n",
+  );
 });
 
 it("colours are for terminals, and NO_COLOR is obeyed", () => {
