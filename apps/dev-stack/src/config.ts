@@ -1,12 +1,15 @@
 import { defineConfig, env, intKind, loggingVariables, tracingVariables, urlKind, type ConfigOf } from "@oaas/config";
 
+/** Where `oaas` looks for a stack when it is not told otherwise. */
+export const USUAL = { host: "127.0.0.1", port: 8080, dataDir: ".oaas/data" } as const;
+
 const variables = {
   server: {
     host: env("SERVER_HOST")
       .string()
-      .default("127.0.0.1")
+      .default(USUAL.host)
       .doc("Address to listen on. The local stack asks nobody who they are: keep it on loopback."),
-    port: env("SERVER_PORT").port().default(8080).doc("Port of the package manager; 0 takes a free one."),
+    port: env("SERVER_PORT").port().default(USUAL.port).doc("Port of the package manager; 0 takes a free one."),
   },
   pagePort: env("OAAS_STACK_PAGE_PORT")
     .port()
@@ -21,7 +24,7 @@ const variables = {
     ),
   dataDir: env("OAAS_STACK_DATA_DIR")
     .path()
-    .default(".oaas/data")
+    .default(USUAL.dataDir)
     .alias("DATA")
     .doc(
       "Folder of the durable store and of the clusters; it is made when missing. oaas reset begins anew. As a flag: --data=folder.",

@@ -12,7 +12,7 @@ import { leaveWord } from "./adapters/state-file.ts";
 import { asker, onKeys, paintFor, screenTerminal } from "./adapters/terminal.ts";
 import type { RunningApp } from "./app.ts";
 import { withChosenPorts } from "./choose-ports.ts";
-import { devStackConfig, type DevStackConfig } from "./config.ts";
+import { devStackConfig, type DevStackConfig, USUAL } from "./config.ts";
 import { joinRepeated } from "./join-repeated.ts";
 import type { Face } from "./screen/face.ts";
 import { linesFace } from "./screen/lines-face.ts";
@@ -132,7 +132,8 @@ async function startStack(
     const { url, pageUrl, starts } = app;
     const look = async () => ({ state: await app.look(), rssBytes: process.memoryUsage.rss() });
     const kubeconfig = contexts.length > 0 ? env["KUBECONFIG"] : joinKubeconfigs(await app.look(), dataDir);
-    await face.up({ url, pageUrl, dataDir, starts, kubectl, kubeconfig }, look);
+    const usual = { url: `http://${USUAL.host}:${USUAL.port}`, dataDir: path.resolve(USUAL.dataDir) };
+    await face.up({ url, pageUrl, dataDir, usual, starts, kubectl, kubeconfig }, look);
     return app;
   } catch (thrown) {
     await store.close();

@@ -152,6 +152,7 @@ export class StackPlatform {
     );
   }
 
+  /** In the clusters of this start: one that was left out does not come, however long it is waited for. */
   async #untilRunning(client: RestClient, key: string, progress: Progress, signal?: AbortSignal): Promise<void> {
     const { clock, timers } = this.#ports.ambient;
     const endsAt = clock.monotonic() + READY_WITHIN_MS;
@@ -160,7 +161,9 @@ export class StackPlatform {
       if (value.condition === "Running") return progress.now("running");
       const where = value.clusters.map(({ cluster, condition }) => `${cluster} ${condition}`);
       progress.now(`sent, ${where.join(", ")}`);
-      if (clock.monotonic() > endsAt) return;
+      const absent = value.clusters.filter(({ cluster }) => !this.#clusters.some(({ name }) => name === cluster));
+      const isRunningHere = value.clusters.every((one) => one.condition === "Running" || absent.includes(one));
+      if ((absent.length > 0 && isRunningHere) || clock.monotonic() > endsAt) return;
       await sleep(timers, POLL_MS, signal);
     }
   }

@@ -35,6 +35,7 @@ const fixed = {
   url: "http://x:1",
   pageUrl: "http://x:2",
   dataDir: "/data",
+  usual: { url: "http://x:1", dataDir: "/data" },
   starts: { count: 3, previousAt: "earlier", clockWentBack: false },
   kubectl: "kubectl",
   kubeconfig: "/data/kubeconfig",
@@ -72,6 +73,35 @@ describe("the screen of a stack that is up", () => {
     },
   ])("commands fit the place: $why", ({ shown, line }) => {
     expect(upLines(shown)).toContain(line);
+  });
+
+  test("where oaas looks by itself nothing has to be set", () => {
+    expect(upLines(view).join("\n")).not.toMatch(/OAAS_|--data/);
+  });
+
+  test.each([
+    {
+      why: "another port",
+      elsewhere: { url: "http://x:9" },
+      settings: "OAAS_PM_URL=http://x:9",
+      stop: "npx oaas down",
+    },
+    {
+      why: "another folder",
+      elsewhere: { dataDir: "/my data" },
+      settings: "OAAS_STACK_DATA_DIR='/my data'",
+      stop: "npx oaas down --data '/my data'",
+    },
+    {
+      why: "both",
+      elsewhere: { url: "http://x:9", dataDir: "/d" },
+      settings: "OAAS_PM_URL=http://x:9 OAAS_STACK_DATA_DIR=/d",
+      stop: "npx oaas down --data /d",
+    },
+  ])("elsewhere it says how oaas finds this stack: $why", ({ elsewhere, settings, stop }) => {
+    const lines = upLines({ ...view, ...elsewhere });
+    expect(lines).toContain(`    export ${settings}   # for npx oaas`);
+    expect(lines).toContain(`  Stop      Ctrl-C, or ${stop}`);
   });
 
   test("without clusters it offers no commands for them", () => {

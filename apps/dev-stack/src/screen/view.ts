@@ -9,6 +9,8 @@ export interface UpView {
   /** Of the stack's own page. */
   readonly pageUrl: string;
   readonly dataDir: string;
+  /** Where `oaas` looks when it is not told otherwise. */
+  readonly usual: { readonly url: string; readonly dataDir: string };
   readonly starts: Starts;
   readonly state: StackState;
   /** How to call kubectl on this machine. */
@@ -63,7 +65,7 @@ export function startLines({ doing, seconds, notes }: StartView, size?: Size, pa
 export function upLines(view: UpView, size?: Size, paint: Paint = PLAIN): readonly string[] {
   const head = headLines(view, paint);
   const foot = [...whereLines(view), ""];
-  const short = [...headLines(view, paint, ({ name }) => !DETAILS.has(name)), STOP, ""];
+  const short = [...headLines(view, paint, ({ name }) => !DETAILS.has(name)), stopLine(view), ""];
   if (view.logs) {
     const logs = ["  Logs (l hides them):", "", ...view.logs.map((line) => `    ${line}`), ""];
     return fitting([[...head, ...logs, ...foot], [...head, ...logs], short], size);
@@ -74,7 +76,11 @@ export function upLines(view: UpView, size?: Size, paint: Paint = PLAIN): readon
 
 /** Parts that are left out first. */
 const DETAILS = new Set(["  class", "Console", "Durable store"]);
-const STOP = "  Stop      Ctrl-C, or npx oaas down";
+
+/** The folder is named where it must be: without it `oaas down` would stop another stack. */
+function stopLine({ dataDir, usual }: UpView): string {
+  return `  Stop      Ctrl-C, or npx oaas down${dataDir === usual.dataDir ? "" : ` --data ${quoted(dataDir)}`}`;
+}
 
 function headLines(
   { url, state }: UpView,
@@ -97,7 +103,8 @@ function fitting(pictures: readonly (readonly string[])[], size: Size | undefine
   return kept.map((line) => clipped(line, size.columns - 1));
 }
 
-function whereLines({ pageUrl, dataDir, starts, rssBytes }: UpView): readonly string[] {
+function whereLines(view: UpView): readonly string[] {
+  const { pageUrl, dataDir, starts, rssBytes } = view;
   const last = starts.previousAt === undefined ? "" : `, the last was ${starts.previousAt}`;
   const memory = rssBytes === undefined ? [] : [`  Memory    ${Math.round(rssBytes / 2 ** 20)} MB in all`];
   return [
@@ -107,12 +114,17 @@ function whereLines({ pageUrl, dataDir, starts, rssBytes }: UpView): readonly st
     `  Data      ${dataDir} (start ${starts.count}${last})`,
     ...memory,
     "  Settings  npm start -- --help",
-    STOP,
+    stopLine(view),
   ];
 }
 
-/** Commands to copy, each a whole line. */
-function askLines({ url, state }: UpView): readonly string[] {
+/** Commands to copy, each a whole line; first what lets `oaas` find this stack, where it would look elsewhere. */
+function askLines({ url, dataDir, usual, state }: UpView): readonly string[] {
+  const settings = [
+    ...(url === usual.url ? [] : [`OAAS_PM_URL=${url}`]),
+    ...(dataDir === usual.dataDir ? [] : [`OAAS_STACK_DATA_DIR=${quoted(dataDir)}`]),
+  ];
+  const find = settings.length === 0 ? [] : [`export ${settings.join(" ")}   # for npx oaas`];
   // The one there is most to see of.
   const [deployment] = state.packageManager.deployments.toSorted((a, b) => b.clusters.length - a.clusters.length);
   const it = `${url}/api/v1/deployments/${deployment?.key ?? ""}`;
@@ -126,7 +138,7 @@ function askLines({ url, state }: UpView): readonly string[] {
           `curl ${it}/revisions`,
           `curl -N ${url}/api/v1/events`,
         ];
-  return ["  Ask it, in another terminal:", "", ...commands.map((line) => `    ${line}`), ""];
+  return ["  Ask it, in another terminal:", "", ...[...find, ...commands].map((line) => `    ${line}`), ""];
 }
 
 /** One line to copy, then kubectl finds every cluster by its context. */
