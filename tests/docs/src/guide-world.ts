@@ -31,7 +31,7 @@ interface ReadyLine {
 
 /** Addresses as the pages write them; each is a free one here. */
 const MAIN_ADDRESS = "127.0.0.1:8080";
-const OWN_PORTS = ["8090", "8091", "8092"];
+const OWN_PORTS = ["8090", "8091", "8092", "8093"];
 const MAIN = path.join(ROOT, "apps", "dev-stack", "src", "main.ts");
 
 /** Programs that pages call and that real components bring. Restoring a snapshot is `etcdctl`'s until etcd 3.5, `etcdutl`'s later. */
