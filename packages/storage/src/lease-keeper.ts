@@ -14,7 +14,7 @@ export interface LeaseActions {
 export interface GrantedLease {
   readonly id: LeaseId;
   readonly ttlMs: number;
-  /** Monotonic time before the request was sent: the store's own count cannot have started earlier. */
+  /** Monotonic time before the request that was answered was sent: the store's own count cannot have started earlier. */
   readonly askedAt: number;
   readonly keepAlive: boolean;
 }

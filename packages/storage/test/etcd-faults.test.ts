@@ -109,6 +109,18 @@ describeWith(["etcd"], "one etcd in trouble", () => {
     }
   });
 
+  test("frozen while a lease is asked for: it counts from the request that was answered, not from the first", async () => {
+    const store = connect(etcd, { timeoutMs: 20_000, attemptTimeoutMs: 500 });
+    await store.revision();
+    member.freeze();
+    const thaw = setTimeout(() => member.thaw(), 3000);
+    const lease = await store.grantLease({ ttlMs: 2000, keepAlive: false }).finally(() => {
+      clearTimeout(thaw);
+      member.thaw();
+    });
+    lease.assertHeld();
+  });
+
   test("revokes a lease: its owner is told with the next renewal", async () => {
     const store = connect(etcd);
     const lease = await store.grantLease({ ttlMs: 2000 });

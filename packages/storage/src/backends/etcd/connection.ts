@@ -31,6 +31,8 @@ export interface CallRules {
   readonly endsAt: number;
   /** A write must not be repeated once it may have arrived. */
   readonly isWrite?: boolean;
+  /** Told just before each try is sent. */
+  readonly onSend?: () => void;
 }
 
 /** A write that was sent and got no answer. */
@@ -102,6 +104,7 @@ export class EtcdConnection {
       try {
         const left = rules.endsAt - clock.monotonic();
         const headers = await this.headers(rules);
+        rules.onSend?.();
         return await this.#once(method, request, headers, Math.min(left, this.attemptTimeoutMs), rules.signal);
       } catch (thrown) {
         const verdict = judge(thrown);

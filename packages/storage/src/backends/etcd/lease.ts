@@ -29,13 +29,16 @@ export async function grantEtcdLease(
   signal: AbortSignal | undefined,
 ): Promise<LeaseKeeper> {
   if (!(request.ttlMs > 0)) throw invalidArgument("the lease", [{ path: "$.ttlMs", message: "is not positive" }]);
-  const askedAt = home.ambient.clock.monotonic();
+  const { clock } = home.ambient;
   const seconds = BigInt(Math.ceil(request.ttlMs / 1000));
-  const response = await home.connection.call(
-    GRANT,
-    create(LeaseGrantRequestSchema, { TTL: seconds }),
-    home.rules(signal),
-  );
+  let askedAt = clock.monotonic();
+  const response = await home.connection.call(GRANT, create(LeaseGrantRequestSchema, { TTL: seconds }), {
+    ...home.rules(signal),
+    // Connecting, authenticating and tries that failed are no part of its life.
+    onSend: () => {
+      askedAt = clock.monotonic();
+    },
+  });
   const id: LeaseId = String(response.ID);
   const granted = { id, ttlMs: Number(response.TTL) * 1000, askedAt, keepAlive: request.keepAlive ?? true };
   const keeper: LeaseKeeper = new LeaseKeeper(home.ambient, granted, {
