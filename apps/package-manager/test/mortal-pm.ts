@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import type { RecordedCall, ScriptedCrm, ScriptedMethod } from "./fakes/scripted-crm.ts";
@@ -66,7 +66,10 @@ export class MortalPm {
   }
 
   killAtWrite({ nth, moment }: Doom): void {
-    writeFileSync(this.#files.doom, JSON.stringify({ nth: this.writes + nth, moment }));
+    // Renamed into place: a write under way meanwhile finds the whole file, or none.
+    const draft = `${this.#files.doom}.draft`;
+    writeFileSync(draft, JSON.stringify({ nth: this.writes + nth, moment }));
+    renameSync(draft, this.#files.doom);
   }
 
   killAtCall({ nth, moment }: Doom): void {
