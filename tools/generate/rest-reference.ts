@@ -115,7 +115,7 @@ The package manager's interface, at \`SERVER_PORT\`. A running one serves this a
 - **Errors** are \`application/problem+json\`; [errors](errors.md) lists codes and statuses.
 - **Lists** take \`limit\` with \`offset\` or \`page_token\`, and answer \`x-total-count\` and \`x-next-page-token\`; \`x-missing-clusters\` names clusters that could not be asked.
 - **Concurrent changes.** Single reads answer an \`ETag\`; a write with \`if-match\` is refused (412) when the thing has changed since.
-- **Repeating.** A POST with an \`idempotency-key\` is carried out once, however often it is sent.
+- **Repeating.** A POST or PUT with an \`idempotency-key\` is carried out once, however often it is sent, also when the process that took it died; the key is kept for a day. While it is being carried out, the same request is answered with 409, \`OAAS_REQUEST_RUNNING\` and \`retry-after\`.
 - **Streams** are server-sent events ([events](events.md)).
 `;
 

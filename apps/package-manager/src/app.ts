@@ -112,7 +112,7 @@ function httpServer(
     pipeline: new Pipeline({
       ...ports,
       ...edge,
-      idempotency: new Idempotency(store, ambient),
+      idempotency: new Idempotency(store, ambient, () => platform.life()),
       authorize: assertRole,
     }),
     handlers: {

@@ -50,6 +50,8 @@ export interface Platform {
   readonly status: StatusReader;
   readonly reports: InboundReports;
   readonly feed: EventFeed;
+  /** A key of the store that is there as long as this process lives; undefined while there is none. */
+  life(): string | undefined;
   /** What somebody should see to, in sentences. */
   warnings(): readonly string[];
   /** What holds it up, by name; undefined where nothing does. */
@@ -186,6 +188,7 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     status,
     reports,
     feed: new LogEventFeed(log, ambient.clock),
+    life: () => deployments.context.engine.life,
     warnings: () => unaccountedWarnings(keeper.unaccounted),
     troubles: () => ({ registry: registry.trouble, deployments: deployments.trouble }),
     close: (graceMs) =>

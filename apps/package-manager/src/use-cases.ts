@@ -16,6 +16,7 @@ import type {
   Topology,
   UnitId,
 } from "@oaas/models";
+import type { Transaction } from "@oaas/storage";
 import type { DeploymentPlan } from "./planner/plan-types.ts";
 import type { ClusterEntry, RuntimeQuery } from "./ports.ts";
 import type { VersionCondition } from "./version-condition.ts";
@@ -37,7 +38,25 @@ export interface Call {
 
 /** A write that succeeds only on a version the caller means: the number in an ETag. */
 export interface Versioned {
-  readonly ifVersion?: VersionCondition;
+  readonly ifVersion?: VersionCondition | undefined;
+}
+
+/**
+ * A request that is carried out once, however often it is sent and whoever dies over it: its mark is written in the transaction of its
+ * effect, so there is no effect without a mark.
+ */
+export interface Once {
+  /** The key of the store that holds the mark. */
+  readonly key: string;
+  /** Set when the effect is there: what was noted with it, and the revision of both. The rest is to answer as the first would have. */
+  readonly done: { readonly note: unknown; readonly revision: number } | undefined;
+  /** The part of a transaction that leaves the mark, with what the answer needs; a conflict on `key` when another has taken the request up. */
+  mark(note: object): Transaction;
+}
+
+/** A write that may be one of those which are carried out once. */
+export interface Repeatable {
+  readonly once?: Once | undefined;
 }
 
 /** A thing with the number that changes with each write to it. */
@@ -123,12 +142,16 @@ export interface RegisteredPackage {
 }
 
 export interface Registry {
-  register(input: Package, call: Call, options: { readonly applyDeployments?: boolean }): Promise<Acknowledgement>;
+  register(
+    input: Package,
+    call: Call,
+    options: Repeatable & { readonly applyDeployments?: boolean },
+  ): Promise<Acknowledgement>;
   update(
     name: PackageName,
     input: Package,
     call: Call,
-    options: Versioned & { readonly applyDeployments?: boolean },
+    options: Versioned & Repeatable & { readonly applyDeployments?: boolean },
   ): Awaitable<Acknowledgement>;
   /** What `register`, or with a name `update`, would do, or be refused for; nothing is written. */
   rehearse(
@@ -147,7 +170,7 @@ export interface Registry {
   revisions(name: PackageName, page: PageRequest): Promise<ListPage<Revision>>;
   revision(name: PackageName, revision: number): Promise<Revision & { readonly package: Package }>;
   diff(name: PackageName, from?: number, to?: number): Promise<Diff>;
-  rollBack(name: PackageName, revision: number, call: Call, options: Versioned): Promise<Acknowledgement>;
+  rollBack(name: PackageName, revision: number, call: Call, options: Versioned & Repeatable): Promise<Acknowledgement>;
   /** Classes with the key `package.Class`. */
   classes(query: PageRequest & { readonly filter?: string }): Promise<ListPage<ClassDefinition>>;
   functions(query: PageRequest & { readonly filter?: string }): Promise<ListPage<FunctionDefinition>>;
@@ -200,9 +223,9 @@ export interface Deployments {
   /** What a deployment would do; nothing is changed. */
   plan(request: PlanRequest, call: Call): Promise<DeploymentPlan>;
   /** Creates or updates; waits until every cluster has accepted it, at most the configured limit, then `accepted`. */
-  apply(request: DeploymentRequest, call: Call, options: Versioned): Promise<Acknowledgement>;
+  apply(request: DeploymentRequest, call: Call, options: Versioned & Repeatable): Promise<Acknowledgement>;
   remove(key: DeploymentKey, call: Call, options: Versioned & { readonly cluster?: ClusterName }): Promise<Deletion>;
-  rollBack(key: DeploymentKey, revision: number, call: Call, options: Versioned): Promise<Acknowledgement>;
+  rollBack(key: DeploymentKey, revision: number, call: Call, options: Versioned & Repeatable): Promise<Acknowledgement>;
   cancel(key: DeploymentKey, call: Call): Promise<void>;
   /** At once where the store can; a promise that rejects when there is none. */
   get(key: DeploymentKey): Awaitable<WithVersion<ObservedDeployment>>;
@@ -292,7 +315,7 @@ export interface ClusterRegistration {
 }
 
 export interface ClusterAdmin {
-  add(cluster: ClusterRegistration, call: Call): Promise<ClusterEntry>;
+  add(cluster: ClusterRegistration, call: Call, options?: Repeatable): Promise<ClusterEntry>;
   /** Refused while deployments are in it, and for clusters that the configuration names. What only waits to be removed from one that does not answer is given up. */
   remove(name: ClusterName, call: Call): Promise<void>;
 }

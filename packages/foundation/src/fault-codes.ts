@@ -34,6 +34,10 @@ export const FAULT_CODES = {
     meaning: "The thing is no longer the version that the request named.",
     remedy: "Read it again, apply the change to the new version, and send its ETag in If-Match.",
   },
+  OAAS_REQUEST_RUNNING: {
+    meaning: "A request with this idempotency key is being carried out.",
+    remedy: "Send the same request with the same key again after Retry-After: it gets the answer of the first.",
+  },
   OAAS_FAILED_PRECONDITION: {
     meaning: "The request is well formed but the system's state forbids it.",
     remedy: "The message says which state; change that first.",

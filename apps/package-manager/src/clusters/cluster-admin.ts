@@ -3,19 +3,18 @@ import {
   conflict,
   failedPrecondition,
   invalidArgument,
-  isFault,
   notFound,
   timestamp,
   type Clock,
   type Violation,
 } from "@oaas/foundation";
 import { CLUSTER_NAME, ENDPOINT_URL, type ClusterName } from "@oaas/models";
-import { together, type Collection, type KeyValueStore } from "@oaas/storage";
+import { conflictOf, together, type Collection, type KeyValueStore } from "@oaas/storage";
 import type { SecretFolder } from "../adapters/secret-folder.ts";
 import type { StoredCluster } from "../adapters/store/cluster-store.ts";
 import { decided } from "../decided.ts";
 import type { ClusterEntry } from "../ports.ts";
-import type { Call, ClusterAdmin, ClusterRegistration } from "../use-cases.ts";
+import type { Call, ClusterAdmin, ClusterRegistration, Repeatable } from "../use-cases.ts";
 import type { ClusterRoster } from "./cluster-roster.ts";
 import type { ClusterTies } from "./cluster-ties.ts";
 import { withFilesFound } from "./registration-files.ts";
@@ -47,8 +46,16 @@ export class StoredClusterAdmin implements ClusterAdmin {
     this.#deps = deps;
   }
 
-  async add(given: ClusterRegistration, call: Call): Promise<ClusterEntry> {
-    const { roster, stored, clock } = this.#deps;
+  async add(given: ClusterRegistration, call: Call, { once }: Repeatable = {}): Promise<ClusterEntry> {
+    const { roster } = this.#deps;
+    await roster.reached(once?.done?.revision ?? (await this.#write(given, call, once)));
+    const entry = roster.entry(given.name);
+    if (entry === undefined) throw conflict("cluster", given.name);
+    return entry;
+  }
+
+  async #write(given: ClusterRegistration, call: Call, once: Repeatable["once"]): Promise<number> {
+    const { roster, stored, store, clock } = this.#deps;
     const cluster = this.#checked(given);
     if (roster.isConfigured(cluster.name)) throw alreadyExists("cluster", cluster.name);
     const record: StoredCluster = {
@@ -57,16 +64,14 @@ export class StoredClusterAdmin implements ClusterAdmin {
       addedAt: timestamp(clock.now()),
       ...(call.reason === undefined ? {} : { reason: call.reason }),
     };
+    const create = stored.stageCreate(cluster.name, record);
     try {
-      const { revision } = await stored.create(cluster.name, record);
-      await roster.reached(revision);
+      const { revision } = await store.commit(once === undefined ? create : together(create, once.mark({})));
+      return revision;
     } catch (thrown) {
-      if (isFault(thrown, "already-exists")) throw alreadyExists("cluster", cluster.name, { cause: thrown });
-      throw thrown;
+      const isThere = (conflictOf(thrown)?.key ?? once?.key) !== once?.key;
+      throw isThere ? alreadyExists("cluster", cluster.name, { cause: thrown }) : thrown;
     }
-    const entry = roster.entry(cluster.name);
-    if (entry === undefined) throw conflict("cluster", cluster.name);
-    return entry;
   }
 
   async remove(name: ClusterName): Promise<void> {

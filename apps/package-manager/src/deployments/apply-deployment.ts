@@ -14,7 +14,15 @@ import type { DeploymentPlan } from "../planner/plan-types.ts";
 import type { SagaRecord } from "../saga-engine/saga.ts";
 import type { Waited } from "../saga-engine/waiters.ts";
 import { deploySaga, renewalSaga, type DeploymentSagaData } from "../sagas/saga-plans.ts";
-import type { Acknowledgement, Call, DeploymentRequest, PlanRequest, Versioned } from "../use-cases.ts";
+import type {
+  Acknowledgement,
+  Call,
+  DeploymentRequest,
+  Once,
+  PlanRequest,
+  Repeatable,
+  Versioned,
+} from "../use-cases.ts";
 import {
   assertVersion,
   awaited,
@@ -24,12 +32,13 @@ import {
   underWay,
   type DeploymentContext,
   type Launched,
+  type Mark,
   type Situation,
 } from "./context.ts";
 import type { DeploymentRecord, RevisionRecord } from "./deployment-record.ts";
 import type { NamedDeployment } from "./gather.ts";
 import { failedParts, isFinal, type FailedPart } from "./outcomes.ts";
-import { renewed, wishDigest, wished, type Wish } from "./wishes.ts";
+import { renewed, subjectOf, wishDigest, wished, type Wish } from "./wishes.ts";
 
 type Begun = { readonly status: Acknowledgement["status"] } & Partial<Launched>;
 
@@ -56,10 +65,10 @@ export async function applyDeployment(
   context: DeploymentContext,
   request: DeploymentRequest,
   call: Call,
-  { ifVersion }: Versioned,
+  { ifVersion, once }: Versioned & Repeatable,
 ): Promise<Acknowledgement> {
   const { key } = request.deployment;
-  const begun = await decided(async () => {
+  const decide = async (): Promise<Begun> => {
     const at = await situation(context, key);
     assertVersion(at, ifVersion);
     if (request.isKeyMade === true) assertSameClass(at, request.deployment);
@@ -71,12 +80,12 @@ export async function applyDeployment(
       before.digest === wishDigest(deployment) &&
       before.withdrawn.length === 0
     ) {
-      return unchanged(context, at, call);
+      return unchanged(context, at, call, once);
     }
     const wish = wishOf(context, { deployment, plan, kind: "deploy", withdrawn: [], call });
-    return begin(context, at, wish, together(need, await context.planning.needOfClusters(plan)));
-  });
-  return answer(context, key, begun);
+    return begin(context, at, { wish, need: together(need, await context.planning.needOfClusters(plan)), once });
+  };
+  return answer(context, key, begunBefore(context, key, once) ?? (await decided(decide, once)));
 }
 
 /** Two classes may come to the same key when nobody names one; the later must not take the place of the earlier. */
@@ -95,9 +104,9 @@ export async function rollBackDeployment(
   key: DeploymentKey,
   revision: number,
   call: Call,
-  { ifVersion }: Versioned,
+  { ifVersion, once }: Versioned & Repeatable,
 ): Promise<Acknowledgement> {
-  const begun = await decided(async () => {
+  const decide = async (): Promise<Begun> => {
     const at = await situation(context, key);
     if (at.current === undefined) throw notFound("deployment", key);
     assertVersion(at, ifVersion);
@@ -106,15 +115,35 @@ export async function rollBackDeployment(
       context.deployments.plan(key, revision),
     ]);
     if (entry === undefined || plan === undefined) throw notFound("deployment revision", `${key} ${revision}`);
-    if (at.current.record.desired?.revision === revision) return unchanged(context, at, call);
+    if (at.current.record.desired?.revision === revision) return unchanged(context, at, call, once);
     const { deployment, withdrawn } = entry.record;
     const reason = call.reason ?? `rolled back to revision ${revision}`;
     const named = deployment as NamedDeployment;
     const need = together(await context.planning.need(named), await context.planning.needOfClusters(plan, withdrawn));
     const wish = { deployment: named, plan, kind: "roll_back", withdrawn, call: { ...call, reason } } as const;
-    return begin(context, at, wishOf(context, wish), need);
-  });
-  return answer(context, key, begun);
+    return begin(context, at, { wish: wishOf(context, wish), need, once });
+  };
+  return answer(context, key, begunBefore(context, key, once) ?? (await decided(decide, once)));
+}
+
+/** What the mark of a request says of what it began. */
+interface BegunNote {
+  readonly status: Acknowledgement["status"];
+  /** Not there when nothing had to be sent. */
+  readonly saga?: string;
+}
+
+/** What this very request began before, to be waited for as it would have been then. */
+function begunBefore(context: DeploymentContext, key: DeploymentKey, once: Once | undefined): Begun | undefined {
+  if (once?.done === undefined) return undefined;
+  const { status, saga: id } = once.done.note as BegunNote;
+  if (id === undefined) return { status };
+  const { revision } = once.done;
+  return { status, id, outcome: awaited(context, key, { subject: subjectOf(key), id, revision }) };
+}
+
+function markOf(once: Once | undefined, status: BegunNote["status"]): Mark | undefined {
+  return once && ((saga) => once.mark({ status, saga } satisfies BegunNote));
 }
 
 /** Asks the running operation of a deployment to stop and undo what it did. */
@@ -137,33 +166,45 @@ function wishOf(context: DeploymentContext, wish: Omit<Wish, "digests" | "nowMs"
   return { ...wish, digests, nowMs: context.ambient.clock.now() };
 }
 
-async function begin(context: DeploymentContext, at: Situation, wish: Wish, need: Transaction): Promise<Begun> {
+async function begin(
+  context: DeploymentContext,
+  at: Situation,
+  { wish, need, once }: { readonly wish: Wish; readonly need: Transaction } & Repeatable,
+): Promise<Begun> {
   const { record, entry } = wished(at.current?.record, wish);
   const operation = wish.kind === "roll_back" ? "roll_back" : "deploy";
   const asked = { by: wish.call.caller, correlationId: wish.call.correlationId };
   const saga = deploySaga(record, operation, context.policy, asked);
   const isNew = at.current === undefined || at.current.record.deletion !== undefined;
-  const launched = await putInForce(context, at, { record, entry, plan: wish.plan, saga, also: need });
-  return { status: isNew ? "created" : "updated", ...launched };
+  const status = isNew ? "created" : "updated";
+  const written = { record, entry, plan: wish.plan, saga, also: need };
+  return { status, ...(await putInForce(context, at, written, markOf(once, status))) };
 }
 
 /** Nothing is written, and nothing sent, unless units are known to be missing, refused or left over. */
-async function unchanged(context: DeploymentContext, at: Situation, call: Call): Promise<Begun> {
+async function unchanged(
+  context: DeploymentContext,
+  at: Situation,
+  call: Call,
+  once: Once | undefined,
+): Promise<Begun> {
+  const status = "unchanged";
   const running = underWay(at);
   if (running !== undefined && at.saga !== undefined) {
     const { subject, id } = running.saga;
     const outcome = awaited(context, at.key, { subject, id, revision: at.saga.revision });
-    return { status: "unchanged", id, outcome };
+    return { status, id, outcome };
   }
   const current = at.current as NonNullable<Situation["current"]>;
   const record = renewed(current.record, context.ambient.clock.now());
   const asked = { by: call.caller, correlationId: call.correlationId };
   const saga = renewalSaga(record, context.policy, asked);
   const put = context.deployments.stagePut(at.key, current, record);
-  if (saga !== undefined) return { status: "unchanged", ...(await launch(context, at, saga, [put])) };
+  if (saga !== undefined) return { status, ...(await launch(context, at, saga, [put], markOf(once, status))) };
   // What clusters have beyond the wish is surplus from now on.
-  if ((await context.unaccounted.of(at.key)).length > 0) await context.store.commit(put);
-  return { status: "unchanged" };
+  if ((await context.unaccounted.of(at.key)).length > 0)
+    await context.store.commit(once === undefined ? put : together(put, once.mark({ status } satisfies BegunNote)));
+  return { status };
 }
 
 async function planInForce(

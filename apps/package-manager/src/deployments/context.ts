@@ -68,18 +68,20 @@ export async function putInForce(
   context: DeploymentContext,
   at: Situation,
   wish: Wished & { readonly plan: DeploymentPlan; readonly saga: NewSaga; readonly also?: Transaction },
+  mark?: Mark,
 ): Promise<Launched> {
   const { deployments, history } = context;
   const { record, entry, plan, saga, also = { writes: [] } } = wish;
   const oldest = entry.revision - history;
   const isNeeded = oldest < 1 || oldest === record.stable?.revision;
-  return launch(context, at, saga, [
+  const parts = [
     deployments.stagePut(at.key, at.current, record),
     ...deployments.stageRevision(at.key, entry, plan),
     ...(isNeeded ? [] : deployments.stageForgetRevision(at.key, oldest)),
     ...(await superseded(context, at, `revision ${entry.revision}`)),
     also,
-  ]);
+  ];
+  return launch(context, at, saga, parts, mark);
 }
 
 /** A saga that began, and what is known of it when the wait is over. */
@@ -88,15 +90,19 @@ export interface Launched {
   readonly outcome: Promise<Waited>;
 }
 
+/** Makes the mark of a request that is carried out once, of the saga that it began. */
+export type Mark = (saga: string) => Transaction;
+
 /** Commits something about a deployment together with its next saga, and lets that begin. */
 export async function launch(
   context: DeploymentContext,
   at: Situation,
   saga: NewSaga,
   parts: readonly Transaction[],
+  mark?: Mark,
 ): Promise<Launched> {
   const staged = await context.engine.stage(at.saga, saga);
-  const reference = await staged.commit(parts);
+  const reference = await staged.commit(mark === undefined ? parts : [...parts, mark(staged.id)]);
   return { id: reference.id, outcome: awaited(context, at.key, reference) };
 }
 

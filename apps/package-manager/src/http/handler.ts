@@ -1,5 +1,6 @@
 import type { ROUTES, OperationId } from "@oaas/contracts/rest";
 import type { z } from "zod";
+import type { Once } from "../use-cases.ts";
 import type { VersionCondition } from "../version-condition.ts";
 import type { HttpCall } from "./http-call.ts";
 
@@ -26,6 +27,8 @@ export interface HttpRequest<Id extends OperationId = OperationId> {
   /** From If-Match and If-None-Match. */
   readonly ifVersion: VersionCondition | undefined;
   readonly lastEventId: string | undefined;
+  /** Of a request with an idempotency key. */
+  readonly once: Once | undefined;
 }
 
 /** An answer. Without content it has no body. */

@@ -1,7 +1,9 @@
+import { Fault, unavailable } from "@oaas/foundation";
 import { virtualAmbient } from "@oaas/foundation/virtual";
-import type { KeyValueStore } from "@oaas/storage";
+import { together, type KeyValueStore } from "@oaas/storage";
 import { openMemoryStore } from "@oaas/storage/memory";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Once } from "../use-cases.ts";
 import type { HttpReply } from "./handler.ts";
 import { Idempotency } from "./idempotency.ts";
 
@@ -10,20 +12,28 @@ let ambient: ReturnType<typeof virtualAmbient>;
 let store: KeyValueStore;
 let idempotency: Idempotency;
 let done: number;
+let life: string | undefined;
 
 beforeEach(() => {
   ambient = virtualAmbient(1);
   store = openMemoryStore({ ambient });
-  idempotency = new Idempotency(store, ambient);
+  idempotency = new Idempotency(store, ambient, () => life);
+  life = undefined;
   done = 0;
 });
 afterEach(() => store.close());
 
-const send = (key: string, body = "{}"): Promise<HttpReply> =>
-  idempotency.once({ key, caller: "ann", operation: "o", url: "/u", body: Buffer.from(body) }, async () => {
-    done += 1;
-    return { status: 201, json: String(done) };
-  });
+const begin = (key: string, work: (once: Once) => Promise<HttpReply> | HttpReply, body = "{}"): Promise<HttpReply> =>
+  idempotency.once({ key, caller: "ann", operation: "o", url: "/u", body: Buffer.from(body) }, work);
+const send = (key: string, body?: string): Promise<HttpReply> =>
+  begin(
+    key,
+    () => {
+      done += 1;
+      return { status: 201, json: String(done) };
+    },
+    body,
+  );
 const keptKeys = async (): Promise<number> => (await store.range({ prefix: "" })).entries.length;
 
 describe("an idempotency key", () => {
@@ -53,11 +63,71 @@ describe("an idempotency key", () => {
   });
 
   test("whose process died is taken up again after a minute, and not before", async () => {
-    const never = new Promise<HttpReply>(() => undefined);
-    void idempotency.once({ key: "k", caller: "ann", operation: "o", url: "/u", body: Buffer.from("{}") }, () => never);
+    void begin("k", () => new Promise<HttpReply>(() => undefined));
     await ambient.time.advance(30_000);
-    await expect(send("k")).rejects.toMatchObject({ kind: "conflict" });
+    await expect(send("k")).rejects.toMatchObject({ kind: "conflict", code: "OAAS_REQUEST_RUNNING" });
     await ambient.time.advance(31_000);
     expect(await send("k")).toEqual({ status: 201, json: "1" });
+  });
+
+  test("whose process is known to be dead is taken up again at once", async () => {
+    await store.commit({ writes: [{ op: "put", key: "life", value: "" }] });
+    life = "life";
+    void begin("k", () => new Promise<HttpReply>(() => undefined));
+    await ambient.time.advance(1);
+    await expect(send("k")).rejects.toMatchObject({ code: "OAAS_REQUEST_RUNNING" });
+    await store.commit({ writes: [{ op: "delete", key: "life" }] });
+    expect(await send("k")).toEqual({ status: 201, json: "1" });
+  });
+});
+
+describe("the mark of an effect", () => {
+  const marking = async (once: Once): Promise<number> =>
+    (await store.commit(together(once.mark({ made: "it" }), { writes: [{ op: "put", key: "effect", value: "" }] })))
+      .revision;
+  const doneOf = (key: string): Promise<HttpReply> =>
+    begin(key, ({ done: before }) => ({ status: 200, json: JSON.stringify(before) }));
+
+  test("tells whoever takes the request up, at once, what was noted with it and when", async () => {
+    const marked = Promise.withResolvers<number>();
+    void begin("k", async (once) => {
+      marked.resolve(await marking(once));
+      return new Promise<HttpReply>(() => undefined);
+    });
+    const revision = await marked.promise;
+    expect(await doneOf("k")).toEqual({ status: 200, json: JSON.stringify({ note: { made: "it" }, revision }) });
+    expect((await doneOf("k")).headers).toEqual({ "idempotency-replayed": "true" });
+  });
+
+  test("is refused when another has taken the request up, and then nothing is changed", async () => {
+    const resumed = Promise.withResolvers<void>();
+    const late = begin("k", async (once) => {
+      await resumed.promise;
+      await marking(once);
+      return { status: 201 };
+    });
+    await ambient.time.advance(61_000);
+    expect(await send("k")).toEqual({ status: 201, json: "1" });
+    resumed.resolve();
+    await expect(late).rejects.toMatchObject({ code: "OAAS_REQUEST_RUNNING" });
+    expect(await store.get("effect")).toBeUndefined();
+    expect(await send("k")).toMatchObject({ json: "1", headers: { "idempotency-replayed": "true" } });
+  });
+
+  const failures = [
+    { why: "of which nobody heard the answer stays", fault: unavailable("store", "gone"), isKept: true },
+    {
+      why: "that came to nothing is forgotten",
+      fault: new Fault({ kind: "partial-failure", parts: [] }, "all failed"),
+      isKept: false,
+    },
+  ];
+  test.each(failures)("$why", async ({ fault, isKept }) => {
+    const failed = begin("k", async (once) => {
+      await marking(once);
+      throw fault;
+    });
+    await expect(failed).rejects.toBe(fault);
+    expect((await doneOf("k")).json).toEqual(isKept ? expect.stringContaining("made") : undefined);
   });
 });

@@ -1,21 +1,28 @@
 import { HEADERS } from "@oaas/contracts/rest";
-import { conflict, Fault, hashJson, invalidArgument, type Ambient } from "@oaas/foundation";
+import { Fault, hashJson, invalidArgument, isFault, type Ambient } from "@oaas/foundation";
 import {
   Collection,
+  conflictOf,
+  sameIncarnation,
   type CollectionDefinition,
   type KeyValueStore,
   type StagedRecord,
   type Stored,
 } from "@oaas/storage";
 import { decided } from "../decided.ts";
+import type { Once } from "../use-cases.ts";
 import type { HttpReply } from "./handler.ts";
 import { RefusedRequest } from "./read-request.ts";
 
 /** What is kept of a request with an idempotency key. */
 interface KeptRequest {
   readonly request: string;
-  /** Somebody carries it out until then; after that it may be taken up again. */
+  /** Somebody carries it out until then, unless they die before; after that it may be taken up again. */
   readonly runningUntil?: number;
+  /** The key of the store that is there as long as they live. */
+  readonly owner?: string;
+  /** Its effect is there since this revision of the record; what the answer needs to know of it. */
+  readonly note?: object;
   readonly reply?: HttpReply;
   /** Forgotten then; not there of those of earlier releases, which the store forgets by itself. */
   readonly keptUntil?: number;
@@ -45,23 +52,32 @@ export interface KeyedRequest {
 /**
  * Carries out a request with an idempotency key once: the same key and request again get the same answer, for a day.
  *
+ * ```
+ *   recorded ─▶ effect and its mark, in one transaction ─▶ answer kept
+ *      └─▶ taken up again: the owner died, or a minute has passed
+ * ```
+ *
  * *Guarantees*: the key is recorded before the work begins, and outlives this process: not on a lease, which an embedded store ends with
- * it, while a client tries again exactly when the one it asked has died. A request that failed is forgotten, so that it can be tried again;
- * one whose process died is taken up again after a minute, which is safe because every write of ours is idempotent itself.
+ * it, while a client tries again exactly when the one it asked has died. There is no effect without its mark: whoever finds the mark
+ * answers and does nothing; whoever takes up a request without one has it alone, for the mark of those before is refused. A request that
+ * failed is forgotten, so that it can be tried again.
  */
 export class Idempotency {
   readonly #store: KeyValueStore;
   readonly #requests: Collection<KeptRequest>;
   readonly #ambient: Ambient;
+  readonly #life: () => string | undefined;
   #sweptAt = Number.NEGATIVE_INFINITY;
 
-  constructor(store: KeyValueStore, ambient: Ambient) {
+  /** `life` is a key of the store that is there as long as this process lives, where there is one. */
+  constructor(store: KeyValueStore, ambient: Ambient, life: () => string | undefined) {
     this.#store = store;
     this.#requests = new Collection(store, REQUESTS);
     this.#ambient = ambient;
+    this.#life = life;
   }
 
-  async once(asked: KeyedRequest, work: () => Promise<HttpReply> | HttpReply): Promise<HttpReply> {
+  async once(asked: KeyedRequest, work: (once: Once) => Promise<HttpReply> | HttpReply): Promise<HttpReply> {
     const { key, caller, operation, url } = asked;
     assertKey(key);
     const request = hashJson([operation, url, Buffer.from(asked.body).toString("base64")]);
@@ -70,14 +86,14 @@ export class Idempotency {
     const begun = await decided(() => this.#begin(id, request));
     if ("reply" in begun)
       return { ...begun.reply, headers: { ...begun.reply.headers, [HEADERS.idempotencyReplayed]: "true" } };
+    const once = this.#onceOf(begun.stored);
     try {
-      const reply = await work();
-      const { runningUntil: _, ...kept } = begun.stored.record;
-      await this.#requests.update(begun.stored, { ...kept, reply }).catch(() => undefined);
+      const reply = await work(once);
+      await this.#keep(begun.stored, reply).catch(() => undefined);
       return reply;
     } catch (thrown) {
-      await this.#requests.delete(begun.stored).catch(() => undefined);
-      throw thrown;
+      await this.#forget(begun.stored, thrown).catch(() => undefined);
+      throw conflictOf(thrown)?.key === once.key ? stillRunning(id) : thrown;
     }
   }
 
@@ -86,15 +102,56 @@ export class Idempotency {
     request: string,
   ): Promise<{ readonly stored: Stored<KeptRequest> } | { readonly reply: HttpReply }> {
     const now = this.#ambient.clock.now();
-    const running = { request, runningUntil: now + RUNNING_MS, keptUntil: now + KEEP_MS };
+    const owner = this.#life();
+    const running = {
+      request,
+      runningUntil: now + RUNNING_MS,
+      keptUntil: now + KEEP_MS,
+      ...(owner === undefined ? {} : { owner }),
+    };
     const kept = await this.#requests.get(id);
     if (!kept) return { stored: await this.#put(this.#requests.stageCreate(id, running)) };
     if (!isOver(kept.record, now)) {
       if (kept.record.request !== request) throw keyOfAnother(id);
       if (kept.record.reply) return { reply: kept.record.reply };
-      if ((kept.record.runningUntil ?? 0) > now) throw stillRunning(id);
+      if (kept.record.note) return { stored: kept };
+      if (await this.#isRunning(kept.record, now)) throw stillRunning(id);
     }
     return { stored: await this.#put(this.#requests.stageUpdate(kept, running), kept) };
+  }
+
+  async #isRunning({ runningUntil = 0, owner }: KeptRequest, now: number): Promise<boolean> {
+    return runningUntil > now && (owner === undefined || (await this.#store.get(owner)) !== undefined);
+  }
+
+  #onceOf(stored: Stored<KeptRequest>): Once {
+    const { record, revision } = stored;
+    return {
+      key: stored.source.entry.key,
+      done: record.note && { note: record.note, revision },
+      mark: (note) => this.#requests.stageUpdate(stored, { ...record, note }),
+    };
+  }
+
+  /** In one write, whether or not the mark was written since; an answer of whoever was first is as good. */
+  async #keep(begun: Stored<KeptRequest>, reply: HttpReply): Promise<void> {
+    const { runningUntil: _, owner: __, note: ___, ...kept } = begun.record;
+    const { key, createRevision } = begun.source.entry;
+    const { writes } = this.#requests.stageUpdate(begun, { ...kept, reply });
+    await this.#store.commit({ conditions: [sameIncarnation(key, createRevision)], writes });
+  }
+
+  /** What has no effect, or whose effect came to nothing, and is still ours: asked again, it is carried out again. */
+  async #forget(begun: Stored<KeptRequest>, thrown: unknown): Promise<void> {
+    const isMarked =
+      begun.record.note !== undefined ||
+      (await this.#requests.delete(begun).then(
+        () => false,
+        () => true,
+      ));
+    if (!isMarked || !(isFault(thrown, "partial-failure") || isFault(thrown, "cancelled"))) return;
+    const now = await this.#requests.get(begun.id);
+    if (now && now.record.runningUntil === begun.record.runningUntil) await this.#requests.delete(now);
   }
 
   async #put(staged: StagedRecord<KeptRequest>, before?: Stored<KeptRequest>): Promise<Stored<KeptRequest>> {
@@ -135,8 +192,9 @@ function assertKey(key: string): void {
 
 function stillRunning(id: string): Fault {
   return new Fault(
-    conflict("request", id).detail,
+    { kind: "conflict", resource: "request", name: id },
     "A request with this idempotency key is being carried out; ask again in a moment to get its answer.",
+    { code: "OAAS_REQUEST_RUNNING" },
   );
 }
 

@@ -163,7 +163,9 @@ export class Pipeline {
     const key = route.idempotent && progress.changes ? incoming.header(HEADERS.idempotencyKey) : undefined;
     if (key === undefined) return handler(request);
     const { url, body } = incoming;
-    return this.#options.idempotency.once({ key, caller, operation: id, url, body }, () => handler(request));
+    return this.#options.idempotency.once({ key, caller, operation: id, url, body }, (once) =>
+      handler({ ...request, once }),
+    );
   }
 
   /** What was read is not sent to who has it already, nor to who wants another version of it. */
@@ -238,6 +240,7 @@ function read<Id extends OwnOperation>(
         ? conditionIn(incoming.list(HEADERS.ifMatch), incoming.list(HEADERS.ifNoneMatch))
         : undefined,
     lastEventId: streams ? incoming.header(HEADERS.lastEventId) : undefined,
+    once: undefined,
   };
   return request as unknown as HttpRequest<Id>;
 }

@@ -1,4 +1,4 @@
-import { invalidArgument } from "@oaas/foundation";
+import { conflict, invalidArgument, unavailable } from "@oaas/foundation";
 import type { Problem } from "@oaas/contracts/rest";
 import { describe, expect, test } from "vitest";
 import { refusalReply } from "./refusals.ts";
@@ -32,4 +32,13 @@ describe("what is wrong with a request", () => {
     expect(violations?.at(-1)).toMatchObject({ path: "$", message: "has 59000 more mistakes" });
     expect(error).toMatch(/and 59980 more$/);
   });
+});
+
+test.each([
+  { fault: unavailable("etcd", "gone"), after: "1" },
+  { fault: unavailable("etcd", "gone", { retryAfterMs: 2_500 }), after: "3" },
+  { fault: conflict("request", "k", { code: "OAAS_REQUEST_RUNNING" }), after: "1" },
+  { fault: conflict("package", "a"), after: undefined },
+])("$fault.code says when to ask again: $after", ({ fault, after }) => {
+  expect(refusalReply(fault, AT).reply.headers?.["retry-after"]).toBe(after);
 });

@@ -14,7 +14,8 @@ export function refusalReply(
   const { fault: original, refusal } = refusalOf(thrown);
   const fault = bounded(original).withCorrelationId(at.correlationId);
   const problem = faultToProblem(fault, { instance: at.instance, ...(refusal === undefined ? {} : { refusal }) });
-  const retryAfter = retryAfterOf(fault) ?? (problem.status === 503 || problem.status === 429 ? "1" : undefined);
+  const isSoon = problem.status === 503 || problem.status === 429 || fault.code === "OAAS_REQUEST_RUNNING";
+  const retryAfter = retryAfterOf(fault) ?? (isSoon ? "1" : undefined);
   return {
     fault,
     reply: {

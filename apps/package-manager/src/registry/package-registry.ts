@@ -33,8 +33,10 @@ import type {
   ListPage,
   PackageRehearsal,
   PageRequest,
+  Once,
   RegisteredPackage,
   Registry,
+  Repeatable,
   Revision,
   Versioned,
   WithVersion,
@@ -73,10 +75,9 @@ export interface PackageRegistryOptions {
   readonly onChange?: (names: readonly string[]) => void;
 }
 
-/** What came of a write, and the package as it is then. */
-interface Written {
-  readonly ack: Acknowledgement;
-  readonly record: PackageRecord;
+/** How a write is told in the mark of its request. */
+interface WriteNote {
+  readonly status: Acknowledgement["status"];
 }
 
 /** How long whoever removes something waits for its own lists to show it no more; it is gone either way. */
@@ -140,23 +141,23 @@ export class PackageRegistry implements Registry {
   async register(
     input: Package,
     call: Call,
-    { applyDeployments }: { readonly applyDeployments?: boolean } = {},
+    { applyDeployments, once }: Repeatable & { readonly applyDeployments?: boolean } = {},
   ): Promise<Acknowledgement> {
-    const { ack, record } = await this.#write(input, call, () => undefined);
-    return this.#schedules(record, applyDeployments) ? this.#scheduled(ack, record, call) : ack;
+    const ack = writtenBefore(input.name, once) ?? (await this.#write(input, call, () => undefined, once));
+    return this.#schedules(input, applyDeployments) ? this.#scheduled(ack, input, call) : ack;
   }
 
   update(
     name: PackageName,
     input: Package,
     call: Call,
-    { ifVersion, applyDeployments }: Versioned & { readonly applyDeployments?: boolean } = {},
+    { ifVersion, applyDeployments, once }: Versioned & Repeatable & { readonly applyDeployments?: boolean } = {},
   ): Awaitable<Acknowledgement> {
     return rejecting(() => {
       assertNamed(input, name);
       return onceThere(
-        this.#write(input, call, () => this.#current(name, ifVersion)),
-        ({ ack, record }) => (this.#schedules(record, applyDeployments) ? this.#scheduled(ack, record, call) : ack),
+        writtenBefore(name, once) ?? this.#write(input, call, () => this.#current(name, ifVersion), once),
+        (ack) => (this.#schedules(input, applyDeployments) ? this.#scheduled(ack, input, call) : ack),
       );
     });
   }
@@ -182,12 +183,13 @@ export class PackageRegistry implements Registry {
     name: PackageName,
     revision: number,
     call: Call,
-    { ifVersion }: Versioned = {},
+    { ifVersion, once }: Versioned & Repeatable = {},
   ): Promise<Acknowledgement> {
+    const before = writtenBefore(name, once);
+    if (before !== undefined) return before;
     const earlier = await this.revision(name, revision);
     const reason = call.reason ?? `rolled back to revision ${revision}`;
-    const { ack } = await this.#write(earlier.package, { ...call, reason }, () => this.#current(name, ifVersion));
-    return ack;
+    return this.#write(earlier.package, { ...call, reason }, () => this.#current(name, ifVersion), once);
   }
 
   async remove(
@@ -275,41 +277,46 @@ export class PackageRegistry implements Registry {
   }
 
   /** Checks, then writes the package as its next revision; the same content again changes nothing. */
-  #write(input: Package, call: Call, before: () => Awaitable<Stored<PackageRecord> | undefined>): Awaitable<Written> {
+  #write(
+    input: Package,
+    call: Call,
+    before: () => Awaitable<Stored<PackageRecord> | undefined>,
+    once: Once | undefined,
+  ): Awaitable<Acknowledgement> {
     const violations = checkPackage(input);
-    return decided(() =>
-      onceThere(before(), (previous) =>
-        onceThere(input.dependencies.length === 0 ? NOTHING_NEEDED : this.#needed(input), (needed) => {
-          assertValid(input, needed.violations.length === 0 ? violations : [...violations, ...needed.violations]);
-          return this.#put(input, previous, needed.packages, call);
-        }),
-      ),
+    return decided(
+      () =>
+        onceThere(before(), (previous) =>
+          onceThere(input.dependencies.length === 0 ? NOTHING_NEEDED : this.#needed(input), (needed) => {
+            assertValid(input, needed.violations.length === 0 ? violations : [...violations, ...needed.violations]);
+            const also = needed.packages.map((each) => this.#stageNeed(each, input.name));
+            const note: WriteNote = { status: previous ? "updated" : "created" };
+            return this.#put(input, previous, call, once === undefined ? also : [...also, once.mark(note)]);
+          }),
+        ),
+      once,
     );
   }
 
   #put(
     input: Package,
     previous: Stored<PackageRecord> | undefined,
-    needed: readonly Stored<PackageRecord>[],
     call: Call,
-  ): Awaitable<Written> {
+    also: readonly Transaction[],
+  ): Awaitable<Acknowledgement> {
     if (previous && isSameContent(previous.record.package, input))
-      return { ack: { id: input.name, status: "unchanged", version: previous.revision }, record: previous.record };
+      return { id: input.name, status: "unchanged", version: previous.revision };
     const record = this.#recordOf(input, previous?.record, call);
     const text = this.#packages.textOf(record);
     assertFits(input, text);
     const put = previous
       ? this.#packages.stageUpdate(previous, record, text)
       : this.#packages.stageCreate(input.name, record, undefined, text);
-    const whole = together(
-      put,
-      this.#history.stage(record, text),
-      ...needed.map((each) => this.#stageNeed(each, input.name)),
-    );
+    const whole = together(put, this.#history.stage(record, text), ...also);
     const committed = previous ? commitNow(this.#options.store, whole) : this.#commitNew(input.name, whole);
     return onceThere(committed, ({ revision }) => {
       this.#view.show(this.#packages.committed(put, revision, previous));
-      return { ack: { id: input.name, status: previous ? "updated" : "created", version: revision }, record };
+      return { id: input.name, status: previous ? "updated" : "created", version: revision };
     });
   }
 
@@ -380,12 +387,11 @@ export class PackageRegistry implements Registry {
     }
   }
 
-  #schedules(record: PackageRecord, asked: boolean | undefined): boolean {
-    return (asked ?? this.#options.autoDeploy ?? false) && record.package.deployments.length > 0;
+  #schedules({ deployments }: Package, asked: boolean | undefined): boolean {
+    return (asked ?? this.#options.autoDeploy ?? false) && deployments.length > 0;
   }
 
-  async #scheduled(ack: Acknowledgement, record: PackageRecord, call: Call): Promise<Acknowledgement> {
-    const { name, deployments: wishes } = record.package;
+  async #scheduled(ack: Acknowledgement, { name, deployments: wishes }: Package, call: Call): Promise<Acknowledgement> {
     const outcomes = await Promise.allSettled(
       wishes.map((wish) => this.#options.deployments.schedule({ ...wish, packageName: name }, call)),
     );
@@ -409,6 +415,13 @@ export class PackageRegistry implements Registry {
       return stored;
     });
   }
+}
+
+/** What was answered, or would have been, when this very request wrote the package before. */
+function writtenBefore(id: PackageName, once: Once | undefined): Acknowledgement | undefined {
+  if (once?.done === undefined) return undefined;
+  const { note, revision } = once.done;
+  return { id, status: (note as WriteNote).status, version: revision };
 }
 
 function assertNamed(input: Package, name: PackageName): void {

@@ -28,6 +28,7 @@ export interface SagaEngineOptions extends Omit<ActiveRunsOptions, "sagas" | "in
 
 /** A saga ready to be written together with what it belongs to. */
 export interface StagedSaga {
+  readonly id: string;
   /**
    * Writes it and everything else in one transaction, and lets it begin.
    *
@@ -105,6 +106,11 @@ export class SagaEngine {
     this.#runs.waiters.close();
   }
 
+  /** A key of the store that is there as long as this engine lives; undefined between two lives. */
+  get life(): string | undefined {
+    return this.#instance.key;
+  }
+
   /** The saga of a subject, read from the store. */
   async get(subject: string): Promise<Stored<SagaRecord> | undefined> {
     return this.#sagas.get(subject);
@@ -136,6 +142,7 @@ export class SagaEngine {
       current === undefined ? this.#sagas.stageCreate(subject, record) : this.#sagas.stageUpdate(current, record);
     const conditions = [fence, ...(alive ? [present(runner)] : [])];
     return {
+      id: record.id,
       commit: async (also) => {
         const { revision } = await this.#commit(together(...also, staged, { conditions, writes: [] }));
         this.#runs.see(subject, this.#sagas.committed(staged, revision, current));

@@ -44,9 +44,9 @@ export function deploymentHandlers(deployments: Deployments, status: StatusReade
       };
       return json(planToWire(await deployments.plan({ deployment, ...(assumed ? { whatIf: assumed } : {}) }, call)));
     },
-    createDeployment: async ({ body, call, ifVersion }) =>
-      carriedOut(await deployments.apply(body, call, ifVersion === undefined ? {} : { ifVersion })),
-    putDeployment: async ({ parameters, body, call, ifVersion }) => {
+    createDeployment: async ({ body, call, ifVersion, once }) =>
+      carriedOut(await deployments.apply(body, call, { ifVersion, once })),
+    putDeployment: async ({ parameters, body, call, ifVersion, once }) => {
       const key = keyIn(parameters);
       if (body.deployment.key !== key)
         throw invalidArgument("the deployment", [
@@ -56,16 +56,14 @@ export function deploymentHandlers(deployments: Deployments, status: StatusReade
             fix: "make the two the same",
           },
         ]);
-      return carriedOut(await deployments.apply(body, call, ifVersion === undefined ? {} : { ifVersion }));
+      return carriedOut(await deployments.apply(body, call, { ifVersion, once }));
     },
-    rollBackDeployment: async ({ parameters, body, call, ifVersion }) =>
+    rollBackDeployment: async ({ parameters, body, call, ifVersion, once }) =>
       carriedOut(
-        await deployments.rollBack(
-          keyIn(parameters),
-          body.revision,
-          call.because(body.reason),
-          ifVersion === undefined ? {} : { ifVersion },
-        ),
+        await deployments.rollBack(keyIn(parameters), body.revision, call.because(body.reason), {
+          ifVersion,
+          once,
+        }),
       ),
     cancelDeployment: async ({ parameters, call }) => {
       const key = keyIn(parameters);
@@ -81,7 +79,7 @@ export function deploymentHandlers(deployments: Deployments, status: StatusReade
         pending,
         message,
       } = await deployments.remove(key, call, {
-        ...(ifVersion === undefined ? {} : { ifVersion }),
+        ifVersion,
         ...(cluster === undefined ? {} : { cluster }),
       });
       if (outcome === "accepted") return accepted({ id: key, message }, `${deploymentUrl(key)}/status`);

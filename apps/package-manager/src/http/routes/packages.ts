@@ -1,8 +1,7 @@
 import { HEADERS, packageToWire } from "@oaas/contracts/rest";
 import { onceThere } from "@oaas/foundation";
 import type { PackageName } from "@oaas/models";
-import type { Acknowledgement, Registry, Versioned } from "../../use-cases.ts";
-import type { VersionCondition } from "../../version-condition.ts";
+import type { Acknowledgement, Registry } from "../../use-cases.ts";
 import { json, type Handlers, type HttpReply } from "../handler.ts";
 import { acknowledged, accepted, rehearsedReply } from "../presenters/acknowledgement.ts";
 import { classesJson, functionsJson } from "../presenters/catalogue.ts";
@@ -27,15 +26,15 @@ type PackageOperation =
 export function packageHandlers(registry: Registry): Handlers<PackageOperation> {
   const nameIn = (parameters: Readonly<Record<string, string>>): PackageName => parameters["name"] as PackageName;
   return {
-    createPackage: async ({ body, query, call }) =>
+    createPackage: async ({ body, query, call, once }) =>
       query.dry_run === true
         ? rehearsedReply(await registry.rehearse(body, applying(query)))
-        : acknowledged(await registry.register(body, call, applying(query)), 201, {
+        : acknowledged(await registry.register(body, call, { ...applying(query), once }), 201, {
             [HEADERS.location]: packageUrl(body.name),
           }),
-    updatePackage: ({ parameters, body, query, call, ifVersion }) => {
+    updatePackage: ({ parameters, body, query, call, ifVersion, once }) => {
       const name = nameIn(parameters);
-      const how = ifVersion === undefined ? applying(query) : { ...applying(query), ifVersion };
+      const how = { ...applying(query), ifVersion, once };
       return query.dry_run === true
         ? registry.rehearse(body, { ...how, name }).then(rehearsedReply)
         : onceThere(registry.update(name, body, call, how), updated);
@@ -43,7 +42,7 @@ export function packageHandlers(registry: Registry): Handlers<PackageOperation> 
     deletePackage: async ({ parameters, query, call, ifVersion }) => {
       const name = nameIn(parameters);
       const outcome = await registry.remove(name, call, {
-        ...versioned(ifVersion),
+        ifVersion,
         ...(query.cascade === undefined ? {} : { cascade: query.cascade }),
       });
       if (outcome === "deleted") return { status: 204 };
@@ -78,9 +77,12 @@ export function packageHandlers(registry: Registry): Handlers<PackageOperation> 
     },
     diffPackage: async ({ parameters, query }) =>
       json(diffToWire(await registry.diff(nameIn(parameters), query.from, query.to))),
-    rollBackPackage: async ({ parameters, body, call, ifVersion }) =>
+    rollBackPackage: async ({ parameters, body, call, ifVersion, once }) =>
       acknowledged(
-        await registry.rollBack(nameIn(parameters), body.revision, call.because(body.reason), versioned(ifVersion)),
+        await registry.rollBack(nameIn(parameters), body.revision, call.because(body.reason), {
+          ifVersion,
+          once,
+        }),
         200,
       ),
     listClasses: async ({ query }) => {
@@ -106,10 +108,6 @@ const AS_CONFIGURED: { readonly applyDeployments?: boolean } = {};
 
 function applying({ apply_deployments: applyDeployments }: { readonly apply_deployments?: boolean | undefined }) {
   return applyDeployments === undefined ? AS_CONFIGURED : { applyDeployments };
-}
-
-function versioned(ifVersion: VersionCondition | undefined): Versioned {
-  return ifVersion === undefined ? {} : { ifVersion };
 }
 
 function filtered(filter: string | undefined): { readonly filter?: string } {
