@@ -76,11 +76,16 @@ describe("a deployment over HTTP", () => {
     expect((await pm.call("GET", `/api/v1/deployment-status/${unit}?cluster=east`)).json.id).toBe(unit);
     expect((await pm.call("GET", "/api/v1/class-runtimes?package_name=shop")).json).toHaveLength(2);
     expect((await pm.call("GET", "/api/v1/deployment-records")).json).toHaveLength(2);
-    for (const path of ["class-runtimes", `class-runtimes/${unit}`, `deployment-status/${unit}`])
+    for (const path of [
+      "class-runtimes",
+      `class-runtimes/${unit}`,
+      `deployment-status/${unit}`,
+      "deployments/shop-echo/explain",
+    ])
       for (const name of ["env", "cluster"])
         expect(await pm.call("GET", `/api/v1/${path}?${name}=nowhere`)).toMatchObject({
           status: 400,
-          json: { violations: [{ path: "$.cluster", fix: expect.stringContaining("east, west") }] },
+          json: { violations: [{ path: `$.${name}`, fix: expect.stringContaining("east, west") }] },
         });
     expect((await pm.call("GET", "/api/v1/class-runtimes/none?cluster=east")).status).toBe(404);
     expect((await pm.call("GET", "/api/v1/topology")).json.nodes.length).toBeGreaterThan(2);
@@ -415,5 +420,23 @@ describe("wrong wishes", () => {
     expect(answer.text).toContain(says);
     expect([east.callsOf("Deploy"), west.callsOf("Deploy")]).toEqual([[], []]);
     expect((await pm.call("GET", "/api/v1/deployments")).json).toEqual([]);
+  });
+
+  test.each([
+    { sent: { target_clusters: ["east", "mars"] }, at: "target_clusters[1]" },
+    { sent: { target_envs: ["mars"] }, at: "target_envs[0]" },
+    { sent: { target_envs: ["east", "east", "mars"] }, at: "target_envs[2]" },
+  ])("the place of an unknown cluster is that in the document: $at", async ({ sent, at }) => {
+    const { target_clusters: _, ...bare } = wish() as { target_clusters?: unknown };
+    const asked = { ...bare, ...sent };
+    const path = `$.${at}`;
+    expect(await pm.call("POST", "/api/v1/deployments", { body: asked })).toMatchObject({
+      status: 400,
+      json: { violations: [{ path }] },
+    });
+    expect(await pm.call("POST", "/api/v1/plans", { body: { deployment: asked } })).toMatchObject({
+      status: 400,
+      json: { violations: [{ path: `$.deployment.${at}` }] },
+    });
   });
 });

@@ -10,6 +10,7 @@ import { HttpCall } from "./http-call.ts";
 import { conditionIn, knownTag, unwanted } from "./preconditions.ts";
 import { queryReader, readBody } from "./read-request.ts";
 import { refusalReply } from "./refusals.ts";
+import { inSentWords } from "./sent-words.ts";
 
 /** A request as it came, whatever server took it. */
 export interface Incoming {
@@ -112,7 +113,7 @@ export class Pipeline {
   ): Awaitable<Served> {
     const { clock } = this.#options.ambient;
     const startedAt = clock.monotonic();
-    const progress: Progress = { caller: ANONYMOUS, changes: operation.changes };
+    const progress: Progress = { caller: ANONYMOUS, changes: operation.changes, isRead: false };
     const end = (whole: HttpReply, failed?: Fault): Awaitable<Served> => {
       const reply = this.#asWanted(operation, incoming, whole, correlationId);
       const recorded = progress.changes
@@ -124,7 +125,8 @@ export class Pipeline {
       });
     };
     const refused = (thrown: unknown): Awaitable<Served> => {
-      const { fault, reply } = this.refuse(thrown, incoming.url, correlationId);
+      const said = progress.isRead ? inSentWords(thrown, incoming) : thrown;
+      const { fault, reply } = this.refuse(said, incoming.url, correlationId);
       return end(reply, fault);
     };
     let reply: Awaitable<HttpReply>;
@@ -160,6 +162,7 @@ export class Pipeline {
     const query = operation.readQuery?.(incoming.query);
     progress.changes &&= !isDryRun(query);
     const request = read(operation, incoming, query, { caller, correlationId });
+    progress.isRead = true;
     const key = route.idempotent && progress.changes ? incoming.header(HEADERS.idempotencyKey) : undefined;
     if (key === undefined) return handler(request);
     const { url, body } = incoming;
@@ -204,6 +207,8 @@ export class Pipeline {
 interface Progress {
   caller: Caller;
   changes: boolean;
+  /** What is wrong from here on is found by the handler, which knows one word where callers have two. */
+  isRead: boolean;
 }
 
 interface Ended {

@@ -23,13 +23,13 @@ const YAML_TYPES = new Set(["application/yaml", "application/x-yaml", "text/yaml
 /** Reads the body of a request into what the schema says; throws everything that is wrong with it. */
 export function readBody(schema: z.ZodType, sent: Sent): unknown {
   assertPlain(sent.header("content-encoding"));
-  const read = readBy(schema, document(sent.header("content-type"), sent.body));
+  const read = readBy(schema, documentIn(sent));
   if (!read.ok) throw invalidArgument("the body", read.error);
   return read.value;
 }
 
 /** A request as far as its body is concerned. */
-interface Sent {
+export interface Sent {
   readonly body: Buffer;
   header(name: string): string | undefined;
 }
@@ -50,8 +50,9 @@ function mediaTypeOf(contentType: string): string {
   return mediaType.trim().toLowerCase();
 }
 
-function document(contentType: string | undefined, bytes: Buffer): unknown {
-  const type = mediaTypeOf(contentType ?? JSON_TYPE);
+/** The document that was sent, whatever it says. */
+export function documentIn(sent: Sent): unknown {
+  const type = mediaTypeOf(sent.header("content-type") ?? JSON_TYPE);
   const isYaml = YAML_TYPES.has(type);
   if (!isYaml && !JSON_TYPES.has(type) && !type.endsWith("+json"))
     throw new RefusedRequest(
@@ -60,7 +61,7 @@ function document(contentType: string | undefined, bytes: Buffer): unknown {
       ]),
       "unsupported-media-type",
     );
-  const text = utf8(bytes);
+  const text = utf8(sent.body);
   if (isYaml) {
     const read = documentFromYaml(text);
     if (!read.ok) throw invalidArgument("the body", read.error);
