@@ -104,7 +104,9 @@ const variables = {
     etcdTimeoutMs: env("ETCD_TIMEOUT")
       .duration({ bare: "s", min: "100ms" })
       .default("30s")
-      .doc("A call without an answer after this long is given up."),
+      .doc(
+        "A call without an answer after this long is given up; at once where etcd has answered nobody for 5 seconds.",
+      ),
     etcdTls: env("ETCD_TLS_ENABLED").bool().default(false).doc("Speaks TLS to etcd."),
     etcdCaFile: env("ETCD_CA_CERT_PATH").path().optional().doc("Authority of etcd's certificates."),
     etcdCertFile: env("ETCD_CLIENT_CERT_PATH").path().optional().doc("Certificate shown to etcd."),

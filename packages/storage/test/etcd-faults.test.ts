@@ -61,6 +61,40 @@ describeWith(["etcd"], "one etcd in trouble", () => {
     await eventually(() => expect(seen).toEqual(["1", "2", "3"]));
   });
 
+  test("dead for a while: nobody waits for it as long as a call may take, and whoever asks then is refused after one try", async () => {
+    let tries = 0;
+    const store = connect(etcd, { timeoutMs: 3_600_000, onTrouble: () => (tries += 1) });
+    await put(store, "k");
+    await member.kill();
+    const away = { kind: "unavailable", retryable: true };
+    await Promise.all([
+      expect(store.get("k")).rejects.toMatchObject(away),
+      expect(put(store, "k")).rejects.toMatchObject(away),
+    ]);
+    const before = tries;
+    await expect(store.get("k")).rejects.toMatchObject(away);
+    expect(tries - before).toBe(1);
+    await member.start();
+    await eventually(() => store.get("k"));
+  });
+
+  test("frozen for a while: a write that was sent is settled all the same", async () => {
+    const store = connect(etcd, { timeoutMs: 3_600_000, attemptTimeoutMs: 500 });
+    await put(store, "k");
+    member.freeze();
+    const sent = store.commit({
+      conditions: [{ key: "settled", test: "absent" }],
+      writes: [{ op: "put", key: "settled", value: "v" }],
+    });
+    try {
+      await expect(store.get("k")).rejects.toMatchObject({ kind: "unavailable" });
+    } finally {
+      member.thaw();
+    }
+    const { revision } = await sent;
+    expect(await store.get("settled")).toMatchObject({ version: 1, createRevision: revision });
+  });
+
   test("frozen: calls end by their time, a blind write says its outcome is unknown; thawed: works again", async () => {
     const store = connect(etcd);
     await put(store, "k", "before");

@@ -31,6 +31,8 @@ export interface CallRules {
   readonly endsAt: number;
   /** A write must not be repeated once it may have arrived. */
   readonly isWrite?: boolean;
+  /** Something sent before hangs on it: tried until its time is up, however long etcd has been away. */
+  readonly settles?: boolean;
   /** Told just before each try is sent. */
   readonly onSend?: () => void;
 }
@@ -47,6 +49,8 @@ export class Unanswered extends Error {
 }
 
 const AUTHENTICATE = methodOf(Auth.method.authenticate);
+/** Longer than an election: an etcd that has answered nobody for so long is away. */
+const AWAY_AFTER_MS = 5_000;
 const RETRY = { baseMs: 50, capMs: 1000, factor: 2, jitter: 0.5 };
 
 /** A stream of typed messages in both directions. */
@@ -62,7 +66,8 @@ export interface TypedStream<I extends DescMessage, O extends DescMessage> {
  * One logical connection to an etcd cluster: which endpoint is in use, who we are, and what is tried again.
  *
  * Guarantees: every call ends by its time; an endpoint that fails is left for the next; a token etcd refuses is
- * fetched anew, once per call; a write is repeated only when it cannot have arrived.
+ * fetched anew, once per call; a write is repeated only when it cannot have arrived. When an etcd that had answered is away, nobody
+ * waits for it any more: each endpoint is tried once.
  */
 export class EtcdConnection {
   readonly #options: EtcdStoreOptions;
@@ -74,6 +79,9 @@ export class EtcdConnection {
   #current = 0;
   #token: Promise<string> | undefined;
   #closed = false;
+  #answeredBefore = false;
+  /** When the first try failed after which there was no answer. */
+  #silentSince: number | undefined;
 
   constructor(options: EtcdStoreOptions) {
     const { addresses, tls } = parseEndpoints(options.endpoints, options.tls !== undefined);
@@ -105,7 +113,10 @@ export class EtcdConnection {
         const left = rules.endsAt - clock.monotonic();
         const headers = await this.headers(rules);
         rules.onSend?.();
-        return await this.#once(method, request, headers, Math.min(left, this.attemptTimeoutMs), rules.signal);
+        const answer = await this.#once(method, request, headers, Math.min(left, this.attemptTimeoutMs), rules.signal);
+        this.#answeredBefore = true;
+        this.#silentSince = undefined;
+        return answer;
       } catch (thrown) {
         const verdict = judge(thrown);
         if (verdict.do === "authenticate" && this.#options.auth !== undefined && !authenticated) {
@@ -115,7 +126,9 @@ export class EtcdConnection {
         }
         if (verdict.do !== "try-elsewhere") throw verdict.fault;
         this.leave(at, verdict.fault);
+        this.#silentSince ??= clock.monotonic();
         if (rules.isWrite && verdict.sent) throw new Unanswered(verdict.fault);
+        if (this.#isAway() && attempt + 1 >= this.#addresses.length && !rules.settles) throw verdict.fault;
         const pause = backoffDelay(RETRY, Math.floor(attempt / this.#addresses.length), random);
         if (clock.monotonic() + pause >= rules.endsAt) throw verdict.fault;
         await sleep(timers, pause, rules.signal);
@@ -179,6 +192,11 @@ export class EtcdConnection {
     for (const stop of this.#stops) stop(closedFault());
     for (const { channel } of this.#channels.values()) channel.destroy();
     this.#channels.clear();
+  }
+
+  #isAway(): boolean {
+    const silent = this.#options.ambient.clock.monotonic() - (this.#silentSince ?? Number.POSITIVE_INFINITY);
+    return this.#answeredBefore && silent >= AWAY_AFTER_MS;
   }
 
   async #authenticate(endsAt: number): Promise<string> {

@@ -107,7 +107,8 @@ class EtcdStore implements KeyValueStore {
         return transactionResult(this.#keys, each, response);
       },
       read: async (keys) => {
-        const response = await this.#connection.call(TXN, readRequest(this.#keys, keys, 0), rules);
+        const request = readRequest(this.#keys, keys, 0);
+        const response = await this.#connection.call(TXN, request, { ...rules, settles: true });
         return readResult(this.#keys, response);
       },
       revision: () => this.revision(options),

@@ -8,7 +8,7 @@ export interface EtcdStoreOptions {
   readonly keyPrefix?: string;
   readonly auth?: { readonly username: string; readonly password: string };
   readonly tls?: EtcdTlsOptions;
-  /** A call that has no answer after this long is given up, all tries included. */
+  /** A call that has no answer after this long is given up, all tries included; sooner when etcd is known to be away. */
   readonly timeoutMs?: number;
   /** One endpoint that has not answered after this long is left for the next. */
   readonly attemptTimeoutMs?: number;
