@@ -151,14 +151,12 @@ describe("gRPC-Web", () => {
 
   test("the deadline in grpc-timeout ends the call on both sides", async () => {
     const aborted = serving.seen.aborted.length;
-    const answer = await callByFetch(
-      base,
-      deploy,
-      { deploymentUnit: { id: "slow" } },
-      { headers: { "grpc-timeout": "150m" } },
-    );
-    expect(answer.trailers.get("grpc-status")).toBe("4");
-    expect(serving.seen.aborted.length).toBeGreaterThan(aborted);
+    // On a busy machine a short time is over before the request is read: then it is given more.
+    for (let ms = 150; serving.seen.aborted.length === aborted; ms *= 2) {
+      const slow = { deploymentUnit: { id: "slow" } };
+      const answer = await callByFetch(base, deploy, slow, { headers: { "grpc-timeout": `${ms}m` } });
+      expect(answer.trailers.get("grpc-status")).toBe("4");
+    }
   });
 
   test("a caller that leaves cancels the call at the server", async () => {

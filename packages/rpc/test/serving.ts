@@ -51,7 +51,9 @@ export async function serve(
       if (id === "refused") throw failedPrecondition("odgm", "ODGM is disabled in this cluster");
       if (id === "crash") throw new TypeError("secret detail");
       if (id === "slow") {
-        call.signal.addEventListener("abort", () => seen.aborted.push((call.signal.reason as Error).message));
+        const note = (): unknown => seen.aborted.push((call.signal.reason as Error).message);
+        if (call.signal.aborted) note();
+        else call.signal.addEventListener("abort", note);
         await sleep(realAmbient.timers, 20_000, call.signal);
       }
       return { status: StatusCode.OK, deploymentId: id };
