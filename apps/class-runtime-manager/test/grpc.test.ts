@@ -137,12 +137,19 @@ describe("Deploy", () => {
   test("the caller's deadline reaches the call to Kubernetes", async () => {
     const { deployments, classes } = await start();
     const aborted = Promise.withResolvers<Fault>();
+    let isThere = false;
     classes.onCall = (_, signal) => {
-      signal.addEventListener("abort", () => aborted.resolve(signal.reason as Fault));
+      isThere = true;
+      const note = () => aborted.resolve(signal.reason as Fault);
+      if (signal.aborted) note();
+      signal.addEventListener("abort", note);
       return sleep(realAmbient.timers, 60_000, signal);
     };
-    const fault = await faultOf(deployments.deploy({ deploymentUnit: unit("x") }, { deadlineMs: 50 }));
-    expect(fault.kind).toBe("deadline-exceeded");
+    // On a busy machine a short time is over before the call has come to Kubernetes: then it is given more.
+    for (let deadlineMs = 50; !isThere; deadlineMs *= 2) {
+      const fault = await faultOf(deployments.deploy({ deploymentUnit: unit("x") }, { deadlineMs }));
+      expect(fault.kind).toBe("deadline-exceeded");
+    }
     expect(["deadline-exceeded", "cancelled"]).toContain((await aborted.promise).kind);
     expect(classes.writes).toEqual([]);
   });
