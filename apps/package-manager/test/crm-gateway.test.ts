@@ -218,14 +218,16 @@ describe("the gateway and trouble", () => {
     hung.always({ do: "hang" });
     const book = new FakeClusterBook();
     const gateway = gatewayOver(book);
-    const bad = book.put("hung", hung.url, { timeoutSeconds: 1 });
+    const caller = new AbortController();
+    const patient = book.put("patient", hung.url, { timeoutSeconds: 300 });
+    const held = faultOf(gateway.deploy(patient, unitOf("a"), { signal: caller.signal }));
+    await eventually(() => hung.callsOf("Deploy").length === 1);
     const good = book.put("well", well.url);
-    const order: string[] = [];
-    const late = faultOf(gateway.deploy(bad, unitOf("a"))).then((fault) => order.push(fault.kind));
     await Promise.all(Array.from({ length: 20 }, (_, n) => gateway.deploy(good, unitOf(`u-${n}`))));
-    order.push("the others are done");
-    await late;
-    expect(order).toEqual(["the others are done", "deadline-exceeded"]);
+    caller.abort();
+    expect((await held).kind, "it hung all the while").toBe("cancelled");
+    const impatient = book.put("impatient", hung.url, { timeoutSeconds: 1 });
+    expect((await faultOf(gateway.deploy(impatient, unitOf("a")))).kind).toBe("deadline-exceeded");
   });
 
   it("a dead cluster is refused at once after some failures, and welcome when it answers again", async () => {
@@ -249,8 +251,13 @@ describe("the gateway and trouble", () => {
 
   it("so many calls at once and no more", async () => {
     const { crm, gateway, name } = await edge({}, {}, { mostAtOnce: 3 });
-    crm.always({ do: "slow", ms: 20 }, "Deploy");
-    await Promise.all(Array.from({ length: 12 }, (_, n) => gateway.deploy(name, unitOf(`u-${n}`))));
+    // Held at first, for quick answers might never meet.
+    const met = Promise.withResolvers<void>();
+    crm.always({ do: "hold", until: met.promise }, "Deploy");
+    const calls = Array.from({ length: 12 }, (_, n) => gateway.deploy(name, unitOf(`u-${n}`)));
+    await eventually(() => crm.mostAtOnce("Deploy") === 3, { what: "three calls to be under way" });
+    met.resolve();
+    await Promise.all(calls);
     expect(crm.mostAtOnce("Deploy")).toBe(3);
     expect(crm.units.size).toBe(12);
   });

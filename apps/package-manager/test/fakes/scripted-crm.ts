@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";
 import { METADATA_KEYS } from "@oaas/contracts/grpc";
-import { abortFault, sleep, type Fault } from "@oaas/foundation";
+import { abortFault, orAbort, sleep, type Fault } from "@oaas/foundation";
 import { realAmbient } from "@oaas/foundation/real";
 import { RpcServer, type Call } from "@oaas/rpc";
 import { SCRIPTED_METHODS, scriptedServices, type ClusterFacts, type ScriptedMethod } from "./scripted-services.ts";
@@ -10,14 +10,16 @@ import { ScriptedUnits } from "./scripted-units.ts";
 export type { ScriptedMethod };
 
 /**
- * What becomes of a call: served; refused before anything is done; never answered; served late; done, and then the connection cut before the
- * answer (lose-answer), or the answer withheld (swallow-answer); the connection cut before anything is done.
+ * What becomes of a call: served; refused before anything is done; never answered; served late, by the clock (slow) or when something else
+ * has come about (hold); done, and then the connection cut before the answer (lose-answer), or the answer withheld (swallow-answer); the
+ * connection cut before anything is done.
  */
 export type Fate =
   | { readonly do: "serve" }
   | { readonly do: "fail"; readonly fault: Fault }
   | { readonly do: "hang" }
   | { readonly do: "slow"; readonly ms: number }
+  | { readonly do: "hold"; readonly until: Promise<void> }
   | { readonly do: "lose-answer" }
   | { readonly do: "swallow-answer" }
   | { readonly do: "cut" };
@@ -206,6 +208,9 @@ export class ScriptedCrm {
         return forEver(call.signal);
       case "slow":
         await sleep(realAmbient.timers, fate.ms, call.signal);
+        return work();
+      case "hold":
+        await orAbort(fate.until, call.signal);
         return work();
       case "lose-answer":
         work();
