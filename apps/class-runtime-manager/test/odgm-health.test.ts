@@ -53,8 +53,8 @@ async function startNode(
   return `127.0.0.1:${node.port}`;
 }
 
-const ask = (addresses: readonly string[]) =>
-  odgmAsker(async () => addresses, realAmbient.clock, 1_000).ask(GRID, new AbortController().signal);
+const ask = (addresses: readonly string[], withinMs = 60_000) =>
+  odgmAsker(async () => addresses, realAmbient.clock, withinMs).ask(GRID, new AbortController().signal);
 
 test("every node tells its shards and abilities", async () => {
   const addresses = [await startNode([0, 1]), await startNode([1], "has no abilities")];
@@ -76,12 +76,10 @@ test("nodes that hang, are away, or speak something else are left out", async ()
   await new Promise<void>((resolve) => void other.listen(0, "127.0.0.1", resolve));
   const address = other.address();
   const web = typeof address === "object" ? (address?.port ?? 0) : 0;
-  const answers = await ask([
-    await startNode([0], "hangs"),
-    `127.0.0.1:${away}`,
-    `127.0.0.1:${web}`,
-    await startNode([1]),
-  ]);
+  const addresses = [await startNode([0], "hangs"), `127.0.0.1:${away}`, `127.0.0.1:${web}`, await startNode([1])];
+  let answers = await ask(addresses, 1_000);
+  // On a busy machine the one that is well may need longer than those are waited for that never answer.
+  for (let withinMs = 2_000; answers.length === 0; withinMs *= 2) answers = await ask(addresses, withinMs);
   other.closeAllConnections();
   other.close();
   expect(answers.map(({ shards }) => shards.length)).toEqual([1]);

@@ -28,7 +28,7 @@ async function scriptedPm(options: Parameters<typeof startScriptedPm>[0] = {}): 
 /** A manager that reports, without the rest of it. */
 function reporting(env: Record<string, string>, token: () => string | undefined = () => undefined) {
   const { pm: config } = loadConfig(crmConfig, {
-    env: { OPRC_CRM_PM_TIMEOUT_SECS: "300ms", OPRC_CRM_PM_METRICS_INTERVAL_SECS: "1s", ...env },
+    env: { OPRC_CRM_PM_METRICS_INTERVAL_SECS: "1s", ...env },
   });
   const classes = new MemoryClasses();
   const sink = pmSink({ config: { ...config, url: config.url ?? "" }, clock: realAmbient.clock, token });
@@ -102,7 +102,11 @@ test.each(["fails", "hangs"] as const)(
   async (mood) => {
     const pm = await scriptedPm();
     pm.mood = mood;
-    const { put } = reporting({ OPRC_CRM_PM_URL: `http://127.0.0.1:${pm.port}` });
+    const { put } = reporting({
+      OPRC_CRM_PM_URL: `http://127.0.0.1:${pm.port}`,
+      // Only where nothing else ends a call: a busy machine would have reports sent twice.
+      ...(mood === "hangs" ? { OPRC_CRM_PM_TIMEOUT_SECS: "300ms" } : {}),
+    });
     put("a", "degraded");
     await eventually(() => pm.calls.length >= 2, { timeoutMs: 60_000 });
     put("a", "available");
@@ -148,7 +152,6 @@ test("by TLS, showing a certificate that is renewed while the package manager re
   });
   const { put } = reporting({
     OPRC_CRM_PM_URL: `https://localhost:${pm.port}`,
-    OPRC_CRM_PM_TIMEOUT_SECS: "2s",
     OPRC_CRM_PM_TLS_CA_FILE: file("ca.crt", servers.certificate),
     OPRC_CRM_PM_TLS_CERT_FILE: file("crm.crt", stranger.certificate),
     OPRC_CRM_PM_TLS_KEY_FILE: file("crm.key", stranger.key),
