@@ -49,8 +49,11 @@ export function describeSaga(scenario: SagaScenario, options: SagaCheckOptions):
     }
   };
 
+  const asked = (world: DeploymentWorld, manager: ManagerUnderTest): Promise<unknown> =>
+    world.answered(manager, () => scenario.act(world, manager));
+
   const act = async (world: DeploymentWorld, manager: ManagerUnderTest): Promise<void> => {
-    await world.drive(scenario.act(world, manager)).catch((thrown: unknown) => {
+    await world.drive(asked(world, manager)).catch((thrown: unknown) => {
       if (!(thrown instanceof Error) || thrown.name !== "Fault") throw thrown;
     });
     await world.quiet(manager);
@@ -88,7 +91,7 @@ export function describeSaga(scenario: SagaScenario, options: SagaCheckOptions):
         resolve();
         return new Promise<never>(() => undefined);
       });
-      void scenario.act(world, manager).catch(() => undefined);
+      void asked(world, manager).catch(() => undefined);
       await world.drive(died);
       const next = await world.manager(scenario.options);
       await world.quiet(next);

@@ -21,7 +21,7 @@ const apply =
 const created =
   (clusters: readonly string[], more: Parameters<typeof wishFor>[1] = {}) =>
   async (world: DeploymentWorld, manager: ManagerUnderTest): Promise<void> => {
-    await world.drive(apply(clusters, more)(world, manager));
+    await world.drive(world.answered(manager, () => apply(clusters, more)(world, manager)));
   };
 
 /** A unit of this image in exactly these clusters. */

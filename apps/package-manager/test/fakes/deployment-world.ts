@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import type { Ambient } from "@oaas/foundation";
+import { isFault, sleep, type Ambient } from "@oaas/foundation";
 import { virtualAmbient, type VirtualTime } from "@oaas/foundation/virtual";
 import {
   ConsistencyModel,
@@ -29,6 +29,7 @@ import { hookedStore, type CommitHook } from "./mortal-store.ts";
 export const CALL: Call = { caller: "ann", correlationId: "c-1", reason: "because" };
 export const KEY = "orders" as DeploymentKey;
 const MANAGER_RETRIES = 2;
+const AGAIN_MS = 100;
 
 /** A wish for class shop.Order in these clusters. */
 export function wishFor(clusters: readonly string[], more: Partial<ClassDeployment> = {}): ClassDeployment {
@@ -193,6 +194,18 @@ export class DeploymentWorld {
         provision: { ...each.provision!, containerImage: `registry.local/order:${this.packageRevision}` },
       })),
     };
+  }
+
+  /** Asks until there is an answer: a manager that has lost its lease, as happens on a real clock and a busy machine, is asked again. */
+  async answered<T>(manager: ManagerUnderTest, ask: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await ask();
+      } catch (thrown) {
+        if (manager.isDead || !isFault(thrown, "unavailable")) throw thrown;
+        await sleep(this.at.ambient.timers, AGAIN_MS);
+      }
+    }
   }
 
   /** Lets time pass, as far as needed, until the work is done. */
