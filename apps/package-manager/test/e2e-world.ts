@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import path from "node:path";
 import {
+  eventually,
   freePorts,
   makeRunFolder,
   startKubernetes,
@@ -59,6 +60,11 @@ export async function startTwoClusters(): Promise<TwoClusters> {
   const [east, west] = await freePorts(2);
   await kube.kubectl(["create", "namespace", "east"]);
   await kube.kubectl(["create", "namespace", "west"]);
+  // What Kubernetes itself puts into a namespace, some time later, is there before anybody compares.
+  for (const namespace of ["east", "west"]) {
+    const own = ["serviceaccount/default", "configmap/kube-root-ca.crt"];
+    await eventually(() => kube.kubectl(["get", "-n", namespace, ...own]), { what: `all of namespace ${namespace}` });
+  }
   const clusters = [crmOf("east", east ?? 0, kube, folder), crmOf("west", west ?? 0, kube, folder)] as const;
   await Promise.all(clusters.map((crm) => crm.start()));
   return {
