@@ -2,6 +2,7 @@ import { abortFault, failedPrecondition, Fault, type Ambient } from "@oaas/found
 import { KubeClient } from "@oaas/kube-runtime";
 import type { Logger } from "@oaas/observability";
 import type { ClassState, ClusterState } from "./cluster-state.ts";
+import { LastLook } from "../last-look.ts";
 import { CLASS_RUNTIMES } from "./kinds.ts";
 import type {
   ClusterPlan,
@@ -33,6 +34,7 @@ const SILENT: Progress = { now: () => undefined, note: () => undefined };
 export class StackCluster {
   readonly plan: ClusterPlan;
   readonly #ports: StackClusterPorts;
+  readonly #seen: LastLook<readonly ClassState[]>;
   #losses: readonly string[] = [];
   #doing = "waiting for its turn";
   #isUp = false;
@@ -47,6 +49,7 @@ export class StackCluster {
   constructor(plan: ClusterPlan, ports: StackClusterPorts) {
     this.plan = plan;
     this.#ports = ports;
+    this.#seen = new LastLook(ports.ambient.clock);
   }
 
   /** Refuses taken ports, before anything is started. */
@@ -89,7 +92,7 @@ export class StackCluster {
     if (loss !== undefined) return { ...known, state: "failed", detail: loss, classes: [] };
     if (this.#cluster === undefined) return { ...known, state: "failed", detail: this.#broken, classes: [] };
     try {
-      return { ...known, state: "running", detail: undefined, classes: await this.#classes() };
+      return { ...known, state: "running", detail: undefined, classes: await this.#seen.at(() => this.#classes()) };
     } catch (thrown) {
       return { ...known, state: "failed", detail: Fault.from(thrown).message, classes: [] };
     }
@@ -195,6 +198,7 @@ export class StackCluster {
     const [client, cluster] = [this.#client, this.#cluster];
     this.#client = undefined;
     this.#cluster = undefined;
+    this.#seen.forget();
     await client?.close();
     await cluster?.close();
   }

@@ -2,6 +2,7 @@ import { createRestClient, type FetchPort, type RestClient } from "@oaas/contrac
 import { abortFault, Fault, isFault, retry, sleep, startDeadline, type Ambient } from "@oaas/foundation";
 import type { Progress } from "../clusters/ports.ts";
 import { sideBySide } from "../clusters/side-by-side.ts";
+import { LastLook } from "../last-look.ts";
 import { placeExamples } from "./place-examples.ts";
 import type { DeploymentState, PackageManagerState } from "./platform-state.ts";
 import type { Example, KnownCluster, PackageManagerStarter, RunningPackageManager } from "./ports.ts";
@@ -24,6 +25,7 @@ const SHOWN_DEPLOYMENTS = 20;
 /** The package manager of the stack, and the examples that are deployed through it. */
 export class StackPlatform {
   readonly #ports: StackPlatformPorts;
+  readonly #seen: LastLook<readonly DeploymentState[]>;
   #manager: RunningPackageManager | undefined;
   #client: RestClient | undefined;
   #url: string | undefined;
@@ -35,6 +37,7 @@ export class StackPlatform {
 
   constructor(ports: StackPlatformPorts) {
     this.#ports = ports;
+    this.#seen = new LastLook(ports.ambient.clock);
   }
 
   /** Refuses a taken port, before anything is started. */
@@ -78,12 +81,15 @@ export class StackPlatform {
     const known = { url: this.#url, broken: this.#broken };
     if (this.#client === undefined)
       return { ...known, state: "starting", detail: "waits for the clusters", deployments: [] };
+    const client = this.#client;
     try {
-      const deployments = await this.#deployments(this.#client);
+      const deployments = await this.#seen.at(() => this.#deployments(client));
       if (!this.#isUp) return { ...known, state: "starting", detail: "deploys the examples", deployments };
       return { ...known, state: "running", detail: undefined, deployments };
     } catch (thrown) {
-      return { ...known, state: "failed", detail: this.#broken ?? Fault.from(thrown).message, deployments: [] };
+      const detail = this.#broken ?? Fault.from(thrown).message;
+      // A start that fails ends the process; until then it goes on, however slowly.
+      return { ...known, state: this.#isUp ? "failed" : "starting", detail, deployments: [] };
     }
   }
 
@@ -97,6 +103,7 @@ export class StackPlatform {
     this.#broken = "killed, on purpose";
     const manager = this.#manager;
     this.#manager = undefined;
+    this.#seen.forget();
     await manager?.kill();
   }
 
