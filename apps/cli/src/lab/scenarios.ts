@@ -1,4 +1,4 @@
-import { isFault } from "@oaas/foundation";
+import { Fault, isFault } from "@oaas/foundation";
 import type { StackFault } from "../stack/running-stack.ts";
 import { orNothing, type Lab } from "./lab.ts";
 import {
@@ -90,16 +90,20 @@ export const SCENARIOS: readonly Scenario[] = [
     play: async (lab) => {
       await registerProbe(lab);
       lab.doing(`deploys the class Probe to ${lab.everywhere.join(", ")}`);
+      let refusal: string | undefined;
       const sent = lab.call("createDeployment", { body: wish(lab.everywhere) }).then(
         () => undefined,
-        () => undefined,
+        (thrown: unknown) => void (refusal = Fault.from(thrown).message),
       );
       await lab.until("the wish is kept", async () =>
         (await orNothing(lab.call("getDeployment", { parameters: { key: PROBE } })))
           ? undefined
-          : "it is not there yet",
+          : (refusal ?? "it is not there yet"),
       );
-      const before = (await lab.health()).clusters.flatMap(({ classes }) => classes).filter((one) => !isProbe(one));
+      // One that was on its way to something else may well arrive meanwhile.
+      const isSettled = (one: { readonly name: string; readonly phase: string }): boolean =>
+        !isProbe(one) && one.phase === "available";
+      const before = (await lab.health()).clusters.flatMap(({ classes }) => classes).filter(isSettled);
       await whileBroken(lab, { fault: "pm-killed" }, async () => {
         await sent;
         await lab.until("the package manager does not answer", () =>
@@ -157,7 +161,12 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
     play: async (lab) => {
       await deployProbe(lab);
-      const all = await readyNodes(lab);
+      const nodes = (await lab.health()).clusters.find(({ name }) => name === lab.target)?.nodes ?? 0;
+      let all = 0;
+      await lab.until(`${lab.target} reports its nodes`, async () => {
+        all = await readyNodes(lab);
+        return all > 0 && all >= nodes ? undefined : `${all} are ready`;
+      });
       await whileBroken(lab, { fault: "node-lost", cluster: lab.target }, async () => {
         await lab.until(`${lab.target} reports ${all - 1} of ${all} nodes ready`, hasReady(lab, all - 1));
         await lab.until("the class runs in the other clusters", runsIn(lab, lab.others));
