@@ -71,6 +71,8 @@ describeWith(["kubernetes"], "leaders on a real API server", () => {
       written.push({ revision: Number(metadata.resourceVersion), what: "lease", by: spec?.holderIdentity ?? "" }),
     );
     for (const informer of [works, leases]) informer.start();
+    // Before anybody works: what was written before the first look is never told.
+    await Promise.all([works, leases].map((informer) => informer.synced()));
     const worker = (): string => works.get({ namespace: "default", name: "work" })?.data?.["by"] ?? "";
 
     const leaders = new Map([
