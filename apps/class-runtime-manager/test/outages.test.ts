@@ -15,7 +15,7 @@ import { CLASS_RUNTIMES, CORE_CHILD_KINDS, NODES } from "../src/controller/kinds
 import { startClassCluster } from "./class-cluster.ts";
 import { disturbedManager, type DisturbedManager } from "./disturbed-manager.ts";
 import { runManager, type RunningManager } from "./running-manager.ts";
-import { ask, makeNamespace, mustEqual, straightClient, worldOf, type Wish, type World } from "./world.ts";
+import { ask, differences, makeNamespace, mustEqual, straightClient, worldOf, type Wish, type World } from "./world.ts";
 
 const BEFORE: Wish = { functions: { a: "1", b: "1" }, template: "dev" };
 const AFTER: Wish = { functions: { a: "2", b: "1", c: "1" }, template: "statefulset" };
@@ -159,9 +159,16 @@ describeOnTarget("outages between the controller and the API server", {}, () => 
         OPRC_CRM_LEADER_ELECTION_LEASE_SECS: "3",
       });
       await change("nothing-happens");
-      await isSettled("nothing-happens");
-      await eventually(async () => (await worldOf(client, "nothing-happens")).size > 1);
-      expected = await worldOf(client, "nothing-happens");
+      // A class that was looked at may be on its way still; where it ends is known but for how this manager is set up.
+      const isOfSettings = (difference: string): boolean => difference.includes(".status.template.scores.");
+      expected = await eventually(
+        async () => {
+          const world = await worldOf(client, "nothing-happens");
+          expect(differences(world, wanted).filter((difference) => !isOfSettings(difference))).toEqual([]);
+          return world;
+        },
+        { timeoutMs: 90_000, what: "the world without an outage" },
+      );
     });
     afterAll(async () => {
       await crm.process.stop(0);
