@@ -1,16 +1,12 @@
 import {
   failedPrecondition,
   Fault,
-  invalidArgument,
   notFound,
   onceThere,
-  pathOf,
   rejecting,
-  ROOT_PATH,
   timestamp,
   type Ambient,
   type Awaitable,
-  type Violation,
 } from "@oaas/foundation";
 import { checkPackage, type ClassDefinition, type ClassDeployment, type Package, type PackageName } from "@oaas/models";
 import {
@@ -18,9 +14,7 @@ import {
   CollectionView,
   commitNow,
   conflictOf,
-  MAX_TRANSACTION_BYTES,
   together,
-  unchanged,
   type KeyValueStore,
   type Stored,
   type Transaction,
@@ -42,18 +36,11 @@ import type {
   WithVersion,
 } from "../use-cases.ts";
 import { assertVersionOf, type VersionCondition } from "../version-condition.ts";
-import { checkDependencies } from "./dependencies.ts";
+import { alreadyRegistered, assertFits, assertNamed, assertValid, shortList } from "./package-checks.ts";
 import { PackageHistory, rehearsed } from "./package-history.ts";
+import { PackageNeeds } from "./package-needs.ts";
 import { Catalogue, listPackages, PACKAGE_ORDERS } from "./package-queries.ts";
-import {
-  isSameContent,
-  PACKAGE_TIES,
-  PACKAGES,
-  registered,
-  revisionOf,
-  type PackageRecord,
-  type PackageTie,
-} from "./package-records.ts";
+import { isSameContent, PACKAGES, registered, revisionOf, type PackageRecord } from "./package-records.ts";
 
 /** What the registry asks of the deployments. */
 export interface PackageDeployments {
@@ -84,9 +71,6 @@ interface WriteNote {
 const SHOWN_WITHIN_MS = 2_000;
 /** Who asks what would be written. */
 const NOBODY: Call = { caller: "", correlationId: "" };
-const NOTHING_NEEDED = { packages: [], violations: [] };
-/** With all that they need in turn; each is a condition of the transaction. */
-const MAX_DEPENDENCIES = 50;
 
 /**
  * The packages, their revisions and what depends on what.
@@ -98,7 +82,7 @@ export class PackageRegistry implements Registry {
   readonly #options: PackageRegistryOptions;
   readonly #packages: Collection<PackageRecord, (typeof PACKAGES)["indexes"]>;
   readonly #history: PackageHistory;
-  readonly #ties: Collection<PackageTie>;
+  readonly #needs: PackageNeeds;
   readonly #view: CollectionView<PackageRecord>;
   readonly #catalogue: Catalogue;
 
@@ -107,7 +91,7 @@ export class PackageRegistry implements Registry {
     this.#options = options;
     this.#packages = new Collection(store, PACKAGES);
     this.#history = new PackageHistory(store);
-    this.#ties = new Collection(store, PACKAGE_TIES);
+    this.#needs = new PackageNeeds(store, this.#packages);
     this.#view = new CollectionView(this.#packages, {
       ambient,
       orders: PACKAGE_ORDERS,
@@ -168,7 +152,7 @@ export class PackageRegistry implements Registry {
   ): Promise<PackageRehearsal> {
     if (name !== undefined) assertNamed(input, name);
     const previous = name === undefined ? undefined : await this.#current(name, ifVersion);
-    assertValid(input, [...checkPackage(input), ...(await this.#needed(input)).violations]);
+    assertValid(input, [...checkPackage(input), ...(await this.#needs.of(input)).violations]);
     if (name === undefined && (await this.#packages.get(input.name))) throw alreadyRegistered(input.name);
     assertFits(input, this.#packages.textOf(this.#recordOf(input, previous?.record, NOBODY)));
     const wishes = (applyDeployments ?? this.#options.autoDeploy ?? false) ? input.deployments.length : 0;
@@ -198,7 +182,7 @@ export class PackageRegistry implements Registry {
     { ifVersion, cascade = this.#options.cascade ?? false }: Versioned & { readonly cascade?: boolean } = {},
   ): Promise<"deleted" | "accepted"> {
     await this.#current(name, ifVersion);
-    await this.#refuseWhileNeeded(name);
+    await this.#needs.refuseWhileNeeded(name);
     const keys = await this.#options.deployments.keysOf(name);
     if (keys.length > 0 && !cascade)
       throw failedPrecondition(
@@ -213,20 +197,15 @@ export class PackageRegistry implements Registry {
   /** Removes a package without deployments and dependents, with all its revisions. One that is not there is removed. */
   async forget(name: PackageName, ifVersion?: VersionCondition): Promise<void> {
     await decided(async () => {
-      const tie = await this.#ties.get(name);
+      const end = await this.#needs.stageEnd(name);
       const stored = await this.#packages.get(name);
       if (!stored) return;
       if (ifVersion !== undefined) assertVersionOf("package", name, stored.revision, ifVersion);
-      await this.#refuseWhileNeeded(name);
+      await this.#needs.refuseWhileNeeded(name);
       if ((await this.#options.deployments.keysOf(name)).length > 0)
         throw failedPrecondition(`package "${name}"`, `package "${name}" was deployed meanwhile; delete it again`);
-      const untie = tie ? this.#ties.stageDelete(tie) : this.#ties.stageCreate(name, { by: "" });
       const { revision } = await this.#options.store.commit(
-        together(
-          this.#packages.stageDelete(stored),
-          this.#history.stageRemoval(name),
-          tie ? untie : { conditions: untie.conditions ?? [], writes: [] },
-        ),
+        together(this.#packages.stageDelete(stored), this.#history.stageRemoval(name), end),
       );
       await this.#view.reachedWithin(revision, SHOWN_WITHIN_MS);
     });
@@ -243,7 +222,7 @@ export class PackageRegistry implements Registry {
   /** A package, and the part of a transaction by which something comes to need it: it fails when the package changed. */
   async use(name: PackageName, by: string): Promise<{ readonly record: PackageRecord; readonly stage: Transaction }> {
     const stored = await this.#stored(name);
-    return { record: stored.record, stage: this.#stageNeed(stored, by) };
+    return { record: stored.record, stage: this.#needs.stage(stored, by) };
   }
 
   async list(query: Parameters<Registry["list"]>[0]): Promise<ListPage<RegisteredPackage>> {
@@ -287,9 +266,9 @@ export class PackageRegistry implements Registry {
     return decided(
       () =>
         onceThere(before(), (previous) =>
-          onceThere(input.dependencies.length === 0 ? NOTHING_NEEDED : this.#needed(input), (needed) => {
+          onceThere(this.#needs.of(input), (needed) => {
             assertValid(input, needed.violations.length === 0 ? violations : [...violations, ...needed.violations]);
-            const also = needed.packages.map((each) => this.#stageNeed(each, input.name));
+            const also = needed.packages.map((each) => this.#needs.stage(each, input.name));
             const note: WriteNote = { status: previous ? "updated" : "created" };
             return this.#put(input, previous, call, once === undefined ? also : [...also, once.mark(note)]);
           }),
@@ -330,51 +309,6 @@ export class PackageRegistry implements Registry {
       createdAt: now,
     };
     return call.reason === undefined ? record : { ...record, reason: call.reason };
-  }
-
-  /** Everything a package needs, and what that needs, as it is in the store now; and what is wrong with it. */
-  async #needed({ name, dependencies }: Package): Promise<{
-    readonly packages: readonly Stored<PackageRecord>[];
-    readonly violations: readonly Violation[];
-  }> {
-    const known = new Map<PackageName, Stored<PackageRecord> | undefined>();
-    let ask = [...new Set(dependencies)].filter((each) => each !== name);
-    while (ask.length > 0 && known.size <= MAX_DEPENDENCIES) {
-      const found = await Promise.all(ask.map((each) => this.#packages.get(each)));
-      for (const [index, each] of ask.entries()) known.set(each, found[index]);
-      const next = new Set(found.flatMap((stored) => stored?.record.package.dependencies ?? []));
-      ask = [...next].filter((each) => each !== name && !known.has(each));
-    }
-    const packages = [...known.values()].filter((stored) => stored !== undefined);
-    if (known.size > MAX_DEPENDENCIES)
-      return {
-        packages,
-        violations: [
-          {
-            path: pathOf(ROOT_PATH, "dependencies"),
-            message: `needs more than ${MAX_DEPENDENCIES} packages, with all that they need in turn`,
-            fix: "depend on fewer packages",
-          },
-        ],
-      };
-    return {
-      packages,
-      violations: checkDependencies(name, dependencies, (each) => known.get(each)?.record.package.dependencies),
-    };
-  }
-
-  async #refuseWhileNeeded(name: PackageName): Promise<void> {
-    const { records } = await this.#packages.listBy("dependency", name);
-    if (records.length === 0) return;
-    throw failedPrecondition(
-      `package "${name}"`,
-      `package "${name}" is needed by ${shortList(records.map(({ id }) => id))}. Remove the dependency there first`,
-    );
-  }
-
-  /** The package must be as it was read, and whoever removes it must see that it came into use. */
-  #stageNeed(stored: Stored<PackageRecord>, by: string): Transaction {
-    return { conditions: [unchanged(stored.source.entry)], writes: this.#ties.stageCreate(stored.id, { by }).writes };
   }
 
   /** A conflict with one who registered the name meanwhile is told as such; any other is decided again. */
@@ -422,43 +356,4 @@ function writtenBefore(id: PackageName, once: Once | undefined): Acknowledgement
   if (once?.done === undefined) return undefined;
   const { note, revision } = once.done;
   return { id, status: (note as WriteNote).status, version: revision };
-}
-
-function assertNamed(input: Package, name: PackageName): void {
-  if (input.name === name) return;
-  throw invalidArgument("the package", [
-    { path: "$.name", message: `is "${input.name}", but the path says "${name}"`, fix: "make the two the same" },
-  ]);
-}
-
-/** It is written twice, as the package and as its newest revision, with little beside it. */
-const MOST_BYTES = MAX_TRANSACTION_BYTES / 2 - 16_384;
-
-function assertFits(input: Package, text: string): void {
-  if (text.length * 3 <= MOST_BYTES) return;
-  const bytes = Buffer.byteLength(text);
-  if (bytes <= MOST_BYTES) return;
-  const violation = {
-    path: ROOT_PATH,
-    message: `takes ${bytes} bytes as it is kept, more than ${MOST_BYTES}`,
-    fix: "split it into several packages",
-  };
-  throw invalidArgument(`package "${input.name}"`, [violation]);
-}
-
-function assertValid({ name }: Package, violations: readonly Violation[]): void {
-  if (violations.length > 0) throw invalidArgument(`package "${name}"`, violations);
-}
-
-function alreadyRegistered(name: PackageName, cause?: unknown): Fault {
-  return new Fault(
-    { kind: "already-exists", resource: "package", name },
-    `Package "${name}" exists already. Update it with POST /api/v1/packages/${name}.`,
-    { cause },
-  );
-}
-
-function shortList(names: readonly string[]): string {
-  const shown = names.slice(0, 5).map((name) => `"${name}"`);
-  return names.length > 5 ? `${shown.join(", ")} and ${names.length - 5} more` : shown.join(", ");
 }
