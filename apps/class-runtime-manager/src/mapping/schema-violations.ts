@@ -1,4 +1,4 @@
-import { violationsFromZod } from "@oaas/contracts/rest";
+import { violationsFromZod } from "@oaas/contracts/rest/violations";
 import { pathOf, type Violation } from "@oaas/foundation";
 import {
   BINDING_NAME,

@@ -10,7 +10,7 @@ export { allRoutes, ROUTES, type OperationId } from "./paths.ts";
 export { fillPath, pathParameters, ROLES, type Answer, type Role, type Route } from "./route.ts";
 export { HEADERS, PROBLEM_TYPE } from "./headers.ts";
 export { PAGE_LIMITS } from "./query.ts";
-export { readBy, violationsFromZod } from "./violations.ts";
+export { readBy } from "./violations.ts";
 export { present } from "./fields.ts";
 export { heldBy } from "./members.ts";
 export { pascal } from "./spelling.ts";

@@ -23,7 +23,8 @@ const STORAGE_MS = 3_000;
 export function serviceHandlers(
   state: ServiceState,
 ): Handlers<"getHealth" | "getReadiness" | "getMetrics" | "getOpenApi" | "getReferencePage"> {
-  const document = JSON.stringify(openApiDocument(state.version));
+  // Made when it is asked for: a fifth of a start would go into it, and most processes are never asked.
+  let document: string | undefined;
   return {
     getHealth: async () => {
       const problem = await storageProblem(state);
@@ -52,7 +53,7 @@ export function serviceHandlers(
       return json({ ready, checks: Object.fromEntries(checks) as object }, undefined, ready ? 200 : 503);
     },
     getMetrics: async () => ({ status: 200, content: { type: state.metricsType, text: await state.metrics() } }),
-    getOpenApi: () => ({ status: 200, json: document }),
+    getOpenApi: () => ({ status: 200, json: (document ??= JSON.stringify(openApiDocument(state.version))) }),
     getReferencePage: () => ({
       status: 200,
       content: { type: "text/html; charset=utf-8", text: referencePage(openApiDocument(state.version)) },
