@@ -1,6 +1,7 @@
 import { appendFileSync } from "node:fs";
 import path from "node:path";
 import { rolldown, type Plugin } from "rolldown";
+import { builtinsWhenNeeded } from "./builtins-when-needed.ts";
 import { ROOT } from "./root.ts";
 
 const MAIN = path.join(ROOT, "apps", "cli", "src", "main.ts");
@@ -16,7 +17,12 @@ const GUARD = "\uE0FF";
 export async function bundleCli(file: string): Promise<void> {
   const code = await behind();
   if (code.includes(GUARD)) throw new Error("the code has a character in it that stands for another here");
-  const build = await rolldown({ input: MAIN, platform: "node", logLevel: "warn", plugins: [fromComment, builtins] });
+  const build = await rolldown({
+    input: MAIN,
+    platform: "node",
+    logLevel: "warn",
+    plugins: [fromComment, builtinsWhenNeeded],
+  });
   try {
     await build.write({ file, format: "esm", minify: true, codeSplitting: false, banner: "#!/usr/bin/env node" });
   } finally {
@@ -30,7 +36,7 @@ async function behind(): Promise<string> {
     input: BEHIND,
     platform: "node",
     logLevel: "warn",
-    plugins: [builtins],
+    plugins: [builtinsWhenNeeded],
   });
   try {
     const { output } = await build.generate({ format: "cjs", minify: true, codeSplitting: false });
@@ -39,19 +45,6 @@ async function behind(): Promise<string> {
     await build.close();
   }
 }
-
-/**
- * Node's own modules are got when the module that imports them runs, and not imported: an import is made at the start of the whole file,
- * with every member that a module has, and `node:http` has all of `fetch`.
- */
-const builtins: Plugin = {
-  name: "builtins-when-needed",
-  resolveId: (id) => (id.startsWith("node:") ? { id: `\0${id}`, moduleSideEffects: false } : undefined),
-  load: (id) =>
-    id.startsWith("\0node:")
-      ? { code: `module.exports = process.getBuiltinModule("${id.slice(1)}");`, moduleType: "js" }
-      : undefined,
-};
 
 /**
  * A module that gives what the comment exports. Node keeps what it compiled in the person's own cache folder, as it does for files; where

@@ -2,6 +2,7 @@ import { globSync, mkdirSync, statSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { rolldown } from "rolldown";
+import { builtinsWhenNeeded } from "./builtins-when-needed.ts";
 import { bundleCli } from "./bundle-cli.ts";
 import { ROOT } from "./root.ts";
 
@@ -21,11 +22,15 @@ export async function bundle(args: readonly string[]): Promise<number> {
   return 0;
 }
 
-/** One ESM file with everything in it but Node's own modules. */
+/**
+ * One ESM file with everything in it but Node's own modules. All of it is ASCII: by a single other letter, be it in a notice, V8 keeps the
+ * whole text with two bytes for each. Notices are in the map beside it.
+ */
 async function bundleApp(main: string, file: string): Promise<void> {
-  const build = await rolldown({ input: main, platform: "node", logLevel: "warn" });
+  const build = await rolldown({ input: main, platform: "node", logLevel: "warn", plugins: [builtinsWhenNeeded] });
+  const text = { minify: true, charset: "ascii", comments: { legal: false } } as const;
   try {
-    await build.write({ file, format: "esm", minify: true, sourcemap: true, codeSplitting: false });
+    await build.write({ file, format: "esm", ...text, sourcemap: true, codeSplitting: false });
   } finally {
     await build.close();
   }
