@@ -13,6 +13,7 @@ import { startClassCluster } from "./class-cluster.ts";
 import { startMortalManager, type Moment, type MortalManager } from "./mortal-manager.ts";
 import {
   ask,
+  askedPods,
   differences,
   makeNamespace,
   makeUserTemplate,
@@ -128,7 +129,16 @@ describeOnTarget("the manager is killed at its calls, before or after the server
     await act(scenario, namespace);
     await (scenario.to ? isAvailable(namespace) : becomes(namespace, new Map()));
     await eventually(() => crm.isIdle());
-    const wanted = await worldOf(client, namespace);
+    // The last pods of what was there before may outlive the roll-out that the class speaks of.
+    const wanted = await eventually(
+      async () => {
+        const world = await worldOf(client, namespace);
+        const pods = new Map([...world].filter(([id]) => id.startsWith("Pods of ")));
+        mustEqual(pods, askedPods(world));
+        return world;
+      },
+      { timeoutMs: 90_000, what: `the pods of ${namespace}, and no others` },
+    );
     references.set(scenario, { wanted, calls: crm.callsAbout(namespace) - before });
   };
   beforeAll(() => Promise.all(SCENARIOS.map(refer)));

@@ -100,6 +100,18 @@ export async function worldOf(client: KubeClient, namespace: string): Promise<Wo
   ]);
 }
 
+/** The pods that the workloads of a world ask for; others may be about to come or to go. */
+export function askedPods(world: World): World {
+  return new Map(
+    [...world].flatMap(([id, object]) => {
+      const name = /^(?:Deployment|StatefulSet) (.+)$/.exec(id)?.[1];
+      if (name === undefined) return [];
+      const { replicas } = (object as { readonly spec: { readonly replicas: number } }).spec;
+      return replicas === 0 ? [] : [[`Pods of ${name}`, replicas] as const];
+    }),
+  );
+}
+
 /** How two worlds differ, in words; empty when they do not. */
 export function differences(actual: World, wanted: World): string[] {
   return [...new Set([...actual.keys(), ...wanted.keys()])].toSorted().flatMap((id) => {
