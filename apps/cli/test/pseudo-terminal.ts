@@ -13,6 +13,8 @@ export interface PlayOptions {
   readonly columns?: number;
   /** What the person types, each after the words it waits for have appeared. */
   readonly types?: readonly { readonly after: string; readonly text: string }[];
+  /** Told everything that has appeared so far, whenever there is more. */
+  readonly sees?: (raw: string) => void;
 }
 
 /** Why there is no pseudo-terminal here; undefined when there is one. `script` is of util-linux, which Linux has. */
@@ -24,7 +26,7 @@ export function whyNoTerminal(): string | undefined {
 
 /** Runs a command line in a terminal of its own, as a person would, and types into it. */
 export async function play(argv: readonly string[], options: PlayOptions): Promise<Played> {
-  const { env, cwd, columns = 120, types = [] } = options;
+  const { env, cwd, columns = 120, types = [], sees } = options;
   const quoted = argv.map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(" ");
   const child = spawn("script", ["-qefc", `stty cols ${columns} rows 50; exec ${quoted}`, "/dev/null"], {
     cwd,
@@ -36,6 +38,7 @@ export async function play(argv: readonly string[], options: PlayOptions): Promi
   let seenTo = 0;
   child.stdout.on("data", (part: Buffer) => {
     raw += part.toString("utf8");
+    sees?.(raw);
     const [next] = waiting;
     const found = next ? raw.indexOf(next.after, seenTo) : -1;
     if (!next || found < 0) return;

@@ -94,8 +94,7 @@ describe.skipIf(why !== undefined && process.env["CI"] !== "true")("screens, as 
     // The stack has deployed it itself.
     await run(`delete -f ${hello} --yes`);
     await run("wait hello --for=delete");
-    const raw = await shows("apply", `apply -f ${hello} --wait`);
-    expect(raw, "the picture was drawn over at least once").toContain("A\u001B[J");
+    await shows("apply", `apply -f ${hello} --wait`);
     await shows("plan", `plan -f ${hello}`);
     await shows("watch", "deployment watch hello --until-settled");
     await shows("watch-narrow", "deployment watch hello --until-settled", { columns: 30 });
@@ -160,10 +159,22 @@ describe.skipIf(why !== undefined && process.env["CI"] !== "true")("screens, as 
       without: /^ *event .*\n|(?<=^broken in edge: ).*/gm,
     });
     expect(raw).toContain("example.test/greeter:missing");
+
+    const shown = Promise.withResolvers<void>();
+    const waiting = run("wait broken --for=condition=Running --timeout 2m", {
+      sees: (picture) => void (picture.includes("CLUSTER") && shown.resolve()),
+    });
+    await shown.promise;
+    await run(`apply -f ${file("broken.yaml", broken.replace("greeter:missing", "greeter:1.0.0"))}`);
+    const waited = await waiting;
+    expect(waited.code, waited.raw).toBe(0);
+    expect(waited.raw, "the picture was drawn over").toContain("A\u001B[J");
     await run("delete -f broken.yaml --yes");
   });
 
   it("topology, and no colours where nobody wants them", async () => {
+    // What was deleted may be on its way out of its cluster still.
+    await eventually(async () => expect((await run("topology")).raw).not.toMatch(/hello|watched|broken/));
     await shows("topology", "topology");
     await shows("topology-plain", "topology", { env: { NO_COLOR: "1" } });
   });
