@@ -89,7 +89,11 @@ describeWith(["kubernetes"], "simulated workloads under kubectl", () => {
     const { exitCode, stderr } = await run("rollout status deployment/broken --timeout=60s");
     expect(exitCode).toBe(1);
     expect(stderr).toContain('deployment "broken" exceeded its progress deadline');
-    expect(await kubectl("get pods -l app=broken --no-headers")).toMatch(/0\/1\s+(ErrImagePull|ImagePullBackOff)\s+0/);
+    await eventually(async () =>
+      expect(await kubectl("get pods -l app=broken --no-headers")).toMatch(
+        /0\/1\s+(ErrImagePull|ImagePullBackOff)\s+0/,
+      ),
+    );
     await kubectl("delete deployment broken");
   });
 
@@ -141,7 +145,7 @@ describeWith(["kubernetes"], "simulated workloads under kubectl", () => {
     await apply({ apiVersion: "batch/v1", kind: "Job", metadata: { name: "once" }, spec: { template } });
     const done = "jsonpath={.status.conditions[?(@.type=='Complete')].status}";
     await eventually(async () => expect(await kubectl(`get job once -o ${done}`)).toBe("True"));
-    expect(await kubectl("events --for job/once")).toContain("Job completed");
+    await eventually(async () => expect(await kubectl("events --for job/once")).toContain("Job completed"));
   });
 
   test("a namespace goes with everything in it", async () => {
