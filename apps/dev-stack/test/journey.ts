@@ -32,6 +32,7 @@ export async function takeJourney({ dataDir, flags, reader }: JourneyOptions): P
   await using first = await disposable(startStack(dataDir, flags));
   const names = first.clusters.map(({ name }) => name);
   const wish = { key: "counter", package_name: "counter", class_key: "Counter", target_clusters: names };
+  await examplesRun(first);
   const before = await everything(first, reader);
   expect(before.some((line) => line.startsWith("edge deployments") && line.includes("/shop-order-"))).toBe(true);
 
@@ -66,6 +67,18 @@ export async function takeJourney({ dataDir, flags, reader }: JourneyOptions): P
   await eventually(async () => send(second, "DELETE", "/packages/counter"), PATIENCE);
   await eventually(async () => expect(await everything(second, reader)).toEqual(before), PATIENCE);
   expect(await end(second, "SIGTERM")).toBe(0);
+}
+
+/** The start shows examples as they are when its patience ends; what is compared with later must be all of them. */
+async function examplesRun(stack: StackProcess): Promise<void> {
+  const examples = (await send(stack, "GET", "/deployments")) as unknown as readonly { readonly key: string }[];
+  for (const { key } of examples) {
+    await eventually(
+      async () =>
+        expect(await send(stack, "GET", `/deployments/${key}/status`)).toMatchObject({ condition: "Running" }),
+      PATIENCE,
+    );
+  }
 }
 
 /** A stack that ends with the block it is used in, however that ends. */
