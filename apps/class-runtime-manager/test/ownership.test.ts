@@ -172,7 +172,8 @@ describeOnTarget("whose an object is", {}, () => {
       await Promise.all(names.map((name) => ask(client, namespace, name, TWO)));
       for (const name of names) await isTold(namespace, name, 4);
       const amongMany = await costOfDeleting("class-10");
-      expect(amongMany).toBeLessThan(1.5 * alone);
+      // Another look, as after a conflict, costs as much again; lists of everybody's children would be many times as long.
+      expect(amongMany).toBeLessThan(4 * alone);
       expect([...(await worldOf(client, namespace)).keys()].some((id) => id.includes("class-10"))).toBe(false);
     }));
 
