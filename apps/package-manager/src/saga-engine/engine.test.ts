@@ -34,10 +34,10 @@ interface Under {
   onCommit: CommitHook | undefined;
 }
 
-async function engineOf(name: string, own: Ambient = ambient): Promise<Under> {
+async function engineOf(name: string, own: Ambient = ambient, onCommit?: CommitHook): Promise<Under> {
   const handle = shared.connect(own);
   const under: Under = {
-    onCommit: undefined,
+    onCommit,
     store: hookedStore(handle, () => under.onCommit),
     engine: undefined as unknown as SagaEngine,
   };
@@ -243,6 +243,27 @@ describe("several engines", () => {
     await pass(LEASE_MS * 3);
     expect(await outcome()).toBe("succeeded");
     expect(effects).toEqual(["A does 1", "A does 2", "B does 2", "B does 3"]);
+  });
+
+  test("one that loses its lease while it starts, starts, and takes over in its next life", async () => {
+    const a = await engineOf("A");
+    slow(1_000);
+    await launch(a, toy(["1"]));
+    await a.store.close();
+    await pass(LEASE_MS * 2);
+    const lost: number[] = [];
+    await engineOf("B", ambient, async (nth, commit) => {
+      // The first makes it live, the second takes over what A left.
+      if (nth === 2) {
+        const { entries } = await shared.range({ prefix: "o/saga-engines/" });
+        lost.push(entries.length);
+        await shared.commit({ writes: entries.map(({ key }) => ({ op: "delete", key })) });
+      }
+      return commit();
+    });
+    await pass(LEASE_MS * 2);
+    expect(lost).toEqual([1]);
+    expect(await outcome()).toBe("succeeded");
   });
 
   test("a saga of one that closed is taken over at once, after its steps under way have ended", async () => {
