@@ -21,10 +21,12 @@ export interface Standing {
   readonly cpuMicros: number;
   /** Of the client that asked. */
   readonly clientMicros: number;
-  /** Our requests per second divided by its, in the same round. */
-  share(): number;
-  /** The same by processor time per request, which a busy machine disturbs less. */
+  /** Requests per second of the other, ours unless told, divided by its, in the same round: both had the same machine then. */
+  share(of?: Standing): number;
+  /** Ours by processor time per request, which a busy machine disturbs less. */
   processorShare(): number;
+  /** Requests per second, round by round. */
+  readonly rates: readonly number[];
 }
 
 export interface ContestOptions {
@@ -71,8 +73,10 @@ export async function contest(
     p99Ms: median(all.map(({ p99Ms }) => p99Ms)),
     cpuMicros: median(all.map(({ cpuMicros }) => cpuMicros)),
     clientMicros: median(all.map(({ clientMicros }) => clientMicros)),
-    share: () => median(all.map(({ perSecond }, round) => (ours[round]?.perSecond ?? Number.NaN) / perSecond)),
+    share: (of) =>
+      median(all.map(({ perSecond }, round) => (of?.rates[round] ?? ours[round]?.perSecond ?? Number.NaN) / perSecond)),
     processorShare: () => median(all.map(({ cpuMicros }, round) => cpuMicros / (ours[round]?.cpuMicros ?? Number.NaN))),
+    rates: all.map(({ perSecond }) => perSecond),
   }));
 }
 
