@@ -13,7 +13,7 @@ import {
   type Transaction,
 } from "@oaas/storage";
 import { ActiveRuns, type ActiveRunsOptions } from "./active-runs.ts";
-import { betweenLives, EngineInstance, isBetweenLives } from "./instance.ts";
+import { betweenLives, EngineInstance } from "./instance.ts";
 import type { SagaKind } from "./kind.ts";
 import { isOpen, stepsToPerform, withSteps, type NewSaga, type SagaRecord } from "./saga.ts";
 import type { SagaReference, Waited } from "./waiters.ts";
@@ -90,7 +90,7 @@ export class SagaEngine {
     const lost = await this.#instance.begin(options.signal ?? this.#closing.signal);
     // A lease that was lost since is followed by the next, on a busy machine too: what is left is taken over then.
     await this.#adopt().catch((thrown: unknown) => {
-      if (!isBetweenLives(thrown)) throw thrown;
+      if (!lost.aborted) throw thrown;
     });
     this.#living = this.#live(lost);
   }

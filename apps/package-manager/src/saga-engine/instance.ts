@@ -1,4 +1,4 @@
-import { backoffDelay, DEFAULT_BACKOFF, isFault, sleep, unavailable, type Ambient, type Fault } from "@oaas/foundation";
+import { backoffDelay, DEFAULT_BACKOFF, sleep, unavailable, type Ambient, type Fault } from "@oaas/foundation";
 import { acquire, conflictOf, type Condition, type KeyValueStore, type Ownership } from "@oaas/storage";
 
 /** Keys of engines that are alive. */
@@ -76,13 +76,10 @@ export class EngineInstance {
   }
 }
 
-const BETWEEN_LIVES = "this process has lost its lease on the store and is getting a new one";
-
 /** What a caller is told who comes between two lives. */
 export function betweenLives(cause?: unknown): Fault {
-  return unavailable("the store", BETWEEN_LIVES, { retryAfterMs: 1_000, cause });
-}
-
-export function isBetweenLives(thrown: unknown): boolean {
-  return isFault(thrown, "unavailable") && thrown.message === BETWEEN_LIVES;
+  return unavailable("the store", "this process has lost its lease on the store and is getting a new one", {
+    retryAfterMs: 1_000,
+    cause,
+  });
 }
