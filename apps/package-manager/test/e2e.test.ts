@@ -1,10 +1,9 @@
 import path from "node:path";
-import { sleep } from "@oaas/foundation";
-import { realAmbient } from "@oaas/foundation/real";
 import { describeWith, eventually, startEtcd, sweepSize, type EtcdUnderTest } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTwoClusters, type TwoClusters } from "./e2e-world.ts";
 import { runPm, type PmProcess } from "./pm-process.ts";
+import { onceHeld } from "./running-pm.ts";
 
 /** Generous, as the machine may be busy; nothing here takes this long. */
 const PATIENCE = { timeoutMs: 90_000 };
@@ -46,14 +45,7 @@ describeWith(["kubernetes", "kwok", "etcd"], "a class over two clusters, from en
       },
     });
   };
-  /** Asks again while it is told to come again: on a busy machine a lease of three seconds may be lost without anybody's death. */
-  const call: PmProcess["call"] = async (...request) => {
-    for (;;) {
-      const answer = await pm.call(...request);
-      if (answer.status !== 503 || !answer.text.includes("lost its lease")) return answer;
-      await sleep(realAmbient.timers, 100);
-    }
-  };
+  const call: PmProcess["call"] = (...request) => onceHeld(() => pm.call(...request));
   const contents = (): Promise<readonly (readonly string[])[]> =>
     Promise.all(["east", "west"].map((cluster) => world.contents(cluster)));
   const images = async (): Promise<readonly string[]> =>

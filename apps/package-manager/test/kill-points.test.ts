@@ -1,6 +1,4 @@
 import path from "node:path";
-import { sleep } from "@oaas/foundation";
-import { realAmbient } from "@oaas/foundation/real";
 import {
   describeWith,
   eventually,
@@ -13,7 +11,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ScriptedCrm } from "./fakes/scripted-crm.ts";
 import { MortalPm, type Doom } from "./mortal-pm.ts";
-import { echoPackage, type Answer } from "./running-pm.ts";
+import { echoPackage, onceHeld, type Answer } from "./running-pm.ts";
 
 const CLUSTERS = ["east", "west"];
 
@@ -67,7 +65,7 @@ class Stage {
     expect((await pm.call("POST", "/api/v1/packages", { body: of(1) })).status).toBe(201);
     if (!scenario.exists) return;
     const body = this.wish(scenario, id);
-    const created = await answered(() => pm.call("POST", "/api/v1/deployments", { body }));
+    const created = await onceHeld(() => pm.call("POST", "/api/v1/deployments", { body }));
     expect(created.status, created.text).toBe(200);
     expect((await pm.call("POST", `/api/v1/packages/${id}`, { body: of(2) })).status).toBe(200);
   }
@@ -75,7 +73,7 @@ class Stage {
   /** The request, made by a client that does not mind if nobody answers. */
   async ask(scenario: Scenario, id: string): Promise<number | undefined> {
     const wish = this.wish(scenario, id);
-    const answer = await answered(() => scenario.act(this.pm, id, wish)).catch(() => undefined);
+    const answer = await onceHeld(() => scenario.act(this.pm, id, wish)).catch(() => undefined);
     return answer?.status;
   }
 
@@ -174,15 +172,6 @@ class Stage {
     expect(again === 404 || (again !== undefined && again < 300), `asked again: ${again}`).toBe(true);
     await this.comesAbout(scenario, id);
     return died;
-  }
-}
-
-/** Asks again while it is told to come again: on a busy machine a lease of two seconds may be lost without anybody's death. */
-async function answered(ask: () => Promise<Answer>): Promise<Answer> {
-  for (;;) {
-    const answer = await ask();
-    if (answer.status !== 503) return answer;
-    await sleep(realAmbient.timers, 100);
   }
 }
 
