@@ -1,17 +1,27 @@
 import { capture } from "../tasks/command.ts";
-import { subjectProblem } from "./message.mjs";
+import { messageProblem } from "./message.mjs";
 
-/** Commits of this branch whose first line breaks the form; empty when there are none, or no git. */
+/** The message rules apply to commits from this date on; older commits follow older rules. */
+const RULES_SINCE = "2026-11-16T12:30:00Z";
+
+/** Lists commits of this branch whose message breaks the rules; empty when there are none, or no git. */
 export async function staleCommits(): Promise<string> {
-  const { exitCode, output } = await capture("git", ["log", "--format=%h %s", "-n", "200"]);
+  const { exitCode, output } = await capture("git", [
+    "log",
+    `--since=${RULES_SINCE}`,
+    "--format=%h%n%B%x00",
+    "-n",
+    "500",
+  ]);
   if (exitCode !== 0) return "";
   return output
-    .split("\n")
-    .filter((line) => line !== "")
-    .flatMap((line) => {
-      const [hash = "", ...words] = line.split(" ");
-      const problem = subjectProblem(words.join(" "));
-      return problem === undefined ? [] : [`${hash} "${words.join(" ")}" ${problem}`];
+    .split("\0")
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== "")
+    .flatMap((entry) => {
+      const [hash = "", ...message] = entry.split("\n");
+      const problem = messageProblem(message.join("\n"));
+      return problem === undefined ? [] : [`${hash} "${message[0] ?? ""}" ${problem}`];
     })
     .join("\n");
 }

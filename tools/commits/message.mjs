@@ -1,9 +1,9 @@
-// Plain JavaScript, so that the git hook runs it with whatever Node is there.
+// Plain JavaScript, so that the git hook runs on any installed Node version.
 
-/** What a commit may be. */
+/** Allowed commit types. */
 export const TYPES = ["feat", "fix", "perf", "refactor", "test", "docs", "build", "ci", "chore", "revert"];
 
-/** Where: the folders of the repository, and the few things that are no folder. */
+/** The folders of the repository, and a few cross-cutting areas. */
 export const SCOPES = [
   "pm",
   "crm",
@@ -35,13 +35,13 @@ export const SCOPES = [
   "conformance",
 ];
 
-/** A title that needs more is two commits. */
-const LONGEST = 130;
+/** Git tools cut longer titles. */
+const MAX_SUBJECT_LENGTH = 72;
 
 const FORM = /^(?<type>[a-z]+)(?:\((?<scope>[a-z0-9-]+)\))?!?: (?<title>\S.*)$/;
 
 /**
- * What is wrong with a commit's first line, or undefined.
+ * Returns what is wrong with a commit's subject line, or undefined when it is valid.
  * @param {string} subject
  * @returns {string | undefined}
  */
@@ -53,7 +53,25 @@ export function subjectProblem(subject) {
   if (!TYPES.includes(type)) return `has the unknown type "${type}"; known are ${TYPES.join(", ")}`;
   if (scope !== undefined && !SCOPES.includes(scope))
     return `has the unknown scope "${scope}"; known are ${SCOPES.join(", ")}`;
-  if (subject.length > LONGEST) return `is ${subject.length} characters long; ${LONGEST} is the most`;
+  if (subject.length > MAX_SUBJECT_LENGTH)
+    return `is ${subject.length} characters long; the limit is ${MAX_SUBJECT_LENGTH}`;
   if (title.endsWith(".")) return "ends with a full stop";
   return undefined;
+}
+
+/**
+ * Returns what is wrong with a whole commit message, or undefined when it is valid.
+ * @param {string} message
+ * @returns {string | undefined}
+ */
+export function messageProblem(message) {
+  const [subject = "", ...rest] = message.split("\n");
+  if (/^(Merge|Revert) /.test(subject)) return undefined;
+  const problem = subjectProblem(subject);
+  if (problem !== undefined) return problem;
+  const body = rest
+    .filter((line) => !line.startsWith("#"))
+    .join("\n")
+    .trim();
+  return body === "" ? "has no body; say why the change is made" : undefined;
 }
