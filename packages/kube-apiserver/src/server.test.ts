@@ -1,6 +1,6 @@
 import { virtualAmbient } from "@oaas/foundation/virtual";
-import type { JsonObject } from "@oaas/kube-core";
 import { describe, expect, test } from "vitest";
+import type { JsonObject } from "@oaas/kube-core";
 import type { ApiResponse } from "./api.ts";
 import { builtInKinds } from "./kinds/built-in-kinds.ts";
 import { ApiServer } from "./server.ts";

@@ -1,8 +1,8 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isJsonArray, isJsonObject, type JsonObject } from "@oaas/kube-core";
 import { describeWith, eventually, startKubernetes, sweepSize, type KubernetesUnderTest } from "@oaas/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { isJsonArray, isJsonObject, type JsonObject } from "@oaas/kube-core";
 import type { Resource } from "../src/controllers/objects/resources.ts";
 import { STORIES } from "../src/controllers/testing/all-stories.ts";
 import { told, type Stage } from "../src/controllers/testing/story.ts";

@@ -1,7 +1,7 @@
 import { virtualAmbient } from "@oaas/foundation/virtual";
-import type { JsonObject } from "@oaas/kube-core";
 import { describeWith, startKubernetes, type KubernetesUnderTest } from "@oaas/testkit";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import type { JsonObject } from "@oaas/kube-core";
 import { bootstrapRoles } from "../src/access/bootstrap-roles.ts";
 import { embeddedServer } from "../src/embedded.ts";
 import { KIND_DATA } from "../src/kinds/kind-data.ts";

@@ -1,14 +1,10 @@
 /**
- * Kubernetes without input or output: what its objects, names, selectors, patches and refusals mean. No clock, no
- * randomness, nothing of Node: the same in a browser, in a controller and in a server.
+ * Kubernetes semantics without I/O: no clock, no randomness, no Node modules, so it also runs in a browser.
  *
- * Reading order: gvk (what a thing is and where it lives), object-meta (what every object carries), owner-ref (who it
- * belongs to), names and safe-name (what it may be called), label-selector and field-selector (which are meant), quantity and int-or-string (how
- * much), json-pointer, json-patch and merge-patch (what changes), canonical (whether anything does), status and
- * status-fault (what went wrong), crd (kinds of one's own).
+ * Reading order: gvk, object-meta, owner-ref, names and safe-name, label-selector and field-selector, quantity and
+ * int-or-string, json-pointer, json-patch and merge-patch, status and status-fault, crd.
  *
- * What can be wrong with an input comes back as a `Result` or as violations; nothing here throws but for a programmer's
- * mistake.
+ * Invalid input is returned as a `Result` or as violations; only programming errors throw.
  */
 export {
   formatApiVersion,
@@ -96,7 +92,15 @@ export {
   type QuantityFormat,
 } from "./quantity.ts";
 export { isIntOrString, scaledCount, type IntOrString } from "./int-or-string.ts";
-export { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "./json-value.ts";
+export {
+  isJsonArray,
+  isJsonObject,
+  memberOf,
+  withMember,
+  withoutMember,
+  type JsonObject,
+  type JsonValue,
+} from "./json-value.ts";
 export { arrayIndex, formatPointer, parsePointer, valueAt, type PointerTokens } from "./json-pointer.ts";
 export {
   applyJsonPatch,
@@ -138,38 +142,3 @@ export {
   type CustomResourceDefinition,
   type PrinterColumn,
 } from "./crd.ts";
-
-export {
-  type ListType,
-  type SchemaType,
-  type StructuralSchema,
-  type ValidationRule,
-  type ValueRules,
-} from "./schema/structural-schema.ts";
-export { structuralityErrors } from "./schema/structurality.ts";
-export { admitted, customResourceErrors, withoutUnknown } from "./schema/custom-resource.ts";
-export { withDefaults } from "./schema/defaulting.ts";
-export { pruned } from "./schema/pruning.ts";
-export { schemaErrors } from "./schema/schema-validation.ts";
-export { fieldErrorText, invalidStatus, type FieldError } from "./schema/field-error.ts";
-export {
-  difference,
-  fieldSetOf,
-  intersection,
-  isEmptySet,
-  NO_FIELDS,
-  pathsOf,
-  pathText,
-  union,
-  type FieldPath,
-  type FieldSet,
-} from "./apply/field-set.ts";
-export { decodeFields, encodeFields } from "./apply/fields-v1.ts";
-export { memberElement, type PathElement } from "./apply/path-element.ts";
-export { managersOf, type FieldManager, type FieldManagers } from "./apply/managed-fields.ts";
-export { withOwnersOf, withOwnersOfScale, type ScaledKind } from "./apply/scale-owners.ts";
-export { isReadableAs } from "./apply/config-errors.ts";
-export { applied, updated, type FieldWriter, type WriteContext } from "./apply/server-side-apply.ts";
-export { goText } from "./go-text.ts";
-export { applyStrategicMergePatch } from "./strategic-merge-patch.ts";
-export { openApiSchemas } from "./schema/openapi-schemas.ts";

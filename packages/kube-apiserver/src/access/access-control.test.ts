@@ -1,6 +1,6 @@
 import { virtualAmbient } from "@oaas/foundation/virtual";
-import type { JsonObject } from "@oaas/kube-core";
 import { describe, expect, it } from "vitest";
+import type { JsonObject } from "@oaas/kube-core";
 import type { ApiRequest } from "../api.ts";
 import { builtInKinds } from "../kinds/built-in-kinds.ts";
 import type { Attempt, Question } from "../request/router.ts";

@@ -1,5 +1,6 @@
 import { err, ok, type Clock, type Ids, type Result } from "@oaas/foundation";
-import { invalidStatus, type FieldError, type JsonObject, type Status } from "@oaas/kube-core";
+import type { JsonObject, Status } from "@oaas/kube-core";
+import { type FieldError, invalidStatus } from "../schema/field-error.ts";
 import { wholeSeconds } from "../controllers/objects/time.ts";
 import { hasObject, numberAt, objectAt, textAt, textsAt } from "../kinds/json-access.ts";
 import { invalid } from "../kinds/validation/field-errors.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import type { JsonObject } from "@oaas/kube-core";
 import { expect, it } from "vitest";
+import type { JsonObject } from "@oaas/kube-core";
 import { rightsNotHeld } from "./escalation.ts";
 
 const READ = { apiGroups: [""], resources: ["configmaps"], verbs: ["get", "list"] };

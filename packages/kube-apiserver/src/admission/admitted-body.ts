@@ -1,12 +1,8 @@
 import { err, ok, type Result } from "@oaas/foundation";
-import {
-  admitted,
-  customResourceErrors,
-  withDefaults,
-  type FieldError,
-  type JsonObject,
-  type Status,
-} from "@oaas/kube-core";
+import type { JsonObject, Status } from "@oaas/kube-core";
+import { admitted, customResourceErrors } from "../schema/custom-resource.ts";
+import { withDefaults } from "../schema/defaulting.ts";
+import type { FieldError } from "../schema/field-error.ts";
 import type { Kind, KindVersion, ScalePaths } from "../kinds/kind.ts";
 import { valueAtPath } from "../kinds/rules-of.ts";
 import { badRequest } from "../request/refusals.ts";

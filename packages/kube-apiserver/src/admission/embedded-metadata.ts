@@ -1,11 +1,6 @@
-import {
-  isJsonArray,
-  isJsonObject,
-  type FieldError,
-  type JsonObject,
-  type JsonValue,
-  type StructuralSchema,
-} from "@oaas/kube-core";
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "@oaas/kube-core";
+import type { FieldError } from "../schema/field-error.ts";
+import type { StructuralSchema } from "../schema/structural-schema.ts";
 import { metadataErrors } from "../kinds/validation/metadata.ts";
 import { pathSegment } from "../kinds/validation/names.ts";
 

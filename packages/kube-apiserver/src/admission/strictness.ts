@@ -1,12 +1,6 @@
-import {
-  equalJson,
-  isJsonArray,
-  isJsonObject,
-  pruned,
-  type JsonObject,
-  type JsonValue,
-  type StructuralSchema,
-} from "@oaas/kube-core";
+import { equalJson, isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "@oaas/kube-core";
+import { pruned } from "../schema/pruning.ts";
+import type { StructuralSchema } from "../schema/structural-schema.ts";
 import { isBuiltIn } from "../verbs/world.ts";
 import type { OfKind } from "./admitted-body.ts";
 

@@ -1,5 +1,5 @@
-import type { JsonObject, Status } from "@oaas/kube-core";
 import type { Result } from "@oaas/foundation";
+import type { JsonObject, Status } from "@oaas/kube-core";
 
 /** Which kind, as paths name it: `{ group: "apps", resource: "deployments" }`. */
 export interface ResourceName {

@@ -1,4 +1,6 @@
-import { openApiSchemas, type JsonObject, type StructuralSchema } from "@oaas/kube-core";
+import type { JsonObject } from "@oaas/kube-core";
+import { openApiSchemas } from "../schema/openapi-schemas.ts";
+import type { StructuralSchema } from "../schema/structural-schema.ts";
 import { KIND_DATA } from "./kind-data.ts";
 
 /** Types whose inside is anybody's: OpenAPI says no more than that they are objects, or nothing at all. */

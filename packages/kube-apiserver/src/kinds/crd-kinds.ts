@@ -1,15 +1,14 @@
 import {
-  admitted,
-  isJsonObject,
   type CrdVersion,
   type CustomResourceDefinition,
+  equalJson,
+  isJsonObject,
   type JsonObject,
   type JsonValue,
   type PrinterColumn,
-  type StructuralSchema,
-  withoutUnknown,
 } from "@oaas/kube-core";
-import { equalJson } from "@oaas/kube-core";
+import { admitted, withoutUnknown } from "../schema/custom-resource.ts";
+import type { StructuralSchema } from "../schema/structural-schema.ts";
 import { jsonPathText } from "./json-path.ts";
 import type { Column, Kind, KindVersion, ScalePaths } from "./kind.ts";
 import { rulesOf } from "./rules-of.ts";

@@ -1,9 +1,9 @@
 import {
+  type CrdNames,
+  type CustomResourceDefinition,
   equalJson,
   groupResourceText,
   isJsonObject,
-  type CrdNames,
-  type CustomResourceDefinition,
   type JsonObject,
 } from "@oaas/kube-core";
 import type { ClusterObjects } from "../controllers/cluster-objects.ts";

@@ -1,16 +1,16 @@
 import {
-  isJsonObject,
-  isValidName,
-  schemaErrors as valueErrors,
-  structuralityErrors,
   type CrdVersion,
   type CustomResourceDefinition,
-  type FieldError,
+  equalJson,
+  isJsonObject,
+  isValidName,
   type JsonObject,
   type JsonValue,
-  type StructuralSchema,
 } from "@oaas/kube-core";
-import { equalJson } from "@oaas/kube-core";
+import type { FieldError } from "../schema/field-error.ts";
+import { schemaErrors as valueErrors } from "../schema/schema-validation.ts";
+import type { StructuralSchema } from "../schema/structural-schema.ts";
+import { structuralityErrors } from "../schema/structurality.ts";
 import { parseJsonPath } from "./json-path.ts";
 
 type Errors = readonly FieldError[];

@@ -1,11 +1,11 @@
 import {
+  type CustomResourceDefinition,
   isJsonArray,
   isJsonObject,
-  type CustomResourceDefinition,
-  type FieldError,
   type JsonObject,
   type JsonValue,
 } from "@oaas/kube-core";
+import type { FieldError } from "../schema/field-error.ts";
 import { definitionErrors, definitionUpdateErrors } from "./definition-errors.ts";
 import { objectAt } from "./json-access.ts";
 import type { Kind, KindRules } from "./kind.ts";

@@ -1,5 +1,7 @@
 import type { Result } from "@oaas/foundation";
-import type { FieldError, JsonObject, JsonValue, StructuralSchema } from "@oaas/kube-core";
+import type { JsonObject, JsonValue } from "@oaas/kube-core";
+import type { FieldError } from "../schema/field-error.ts";
+import type { StructuralSchema } from "../schema/structural-schema.ts";
 
 /**
  * What the server knows of a kind. Built-in kinds are data made from the real server plus the little that only code can

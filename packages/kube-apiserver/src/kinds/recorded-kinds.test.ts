@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from "@oaas/kube-core";
 import { describe, expect, it } from "vitest";
+import { isJsonObject, type JsonObject } from "@oaas/kube-core";
 import { withoutNoise, type RecordedAnswer, type RecordedCase } from "../../test/recording/kind-answers.ts";
 import recorded from "../../testdata/recorded/kind-answers.json" with { type: "json" };
 import { textAt } from "./json-access.ts";

@@ -1,5 +1,5 @@
-import type { CustomResourceDefinition, JsonObject } from "@oaas/kube-core";
 import { describe, expect, it } from "vitest";
+import type { CustomResourceDefinition, JsonObject } from "@oaas/kube-core";
 import type { ApiResponse } from "../api.ts";
 import { discoveryPages } from "../discovery/discovery-pages.ts";
 import { builtInKinds } from "../kinds/built-in-kinds.ts";

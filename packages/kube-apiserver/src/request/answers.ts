@@ -1,5 +1,5 @@
-import type { JsonObject, Status } from "@oaas/kube-core";
 import { stringify as yamlText } from "yaml";
+import type { JsonObject, Status } from "@oaas/kube-core";
 import type { ApiResponse } from "../api.ts";
 import type { Representation } from "./media-types.ts";
 import { statusObject } from "./refusals.ts";

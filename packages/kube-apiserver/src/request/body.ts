@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "@oaas/foundation";
-import { isJsonObject, type JsonObject, type JsonValue, type Status } from "@oaas/kube-core";
 import { parse as parseYaml } from "yaml";
+import { isJsonObject, type JsonObject, type JsonValue, type Status } from "@oaas/kube-core";
 import { duplicateFields } from "./duplicate-fields.ts";
 import { goSyntaxError, type GoSyntaxError } from "./go-json-error.ts";
 import { mediaRange } from "./media-types.ts";

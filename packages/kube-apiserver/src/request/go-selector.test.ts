@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { parseLabelSelector } from "@oaas/kube-core";
 import { expect, it } from "vitest";
+import { parseLabelSelector } from "@oaas/kube-core";
 import { selectorRefusal } from "./go-selector.ts";
 
 it.each([

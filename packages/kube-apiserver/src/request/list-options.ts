@@ -1,15 +1,15 @@
 import { err, ok, type Result } from "@oaas/foundation";
 import {
-  parseFieldSelector,
-  parseLabelSelector,
-  matchesLabels,
-  type FieldError,
   type FieldRequirements,
   type JsonObject,
   type LabelRequirements,
   type Labels,
+  matchesLabels,
+  parseFieldSelector,
+  parseLabelSelector,
   type Status,
 } from "@oaas/kube-core";
+import type { FieldError } from "../schema/field-error.ts";
 import { metadataText } from "../admission/metadata.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { Target } from "../verbs/world.ts";

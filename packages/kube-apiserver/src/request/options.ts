@@ -1,5 +1,6 @@
 import { err, ok, type Result } from "@oaas/foundation";
-import { isJsonObject, type FieldError, type JsonObject, type Status } from "@oaas/kube-core";
+import { isJsonObject, type JsonObject, type Status } from "@oaas/kube-core";
+import type { FieldError } from "../schema/field-error.ts";
 import { badRequest, invalidOptions } from "./refusals.ts";
 
 export type FieldValidation = "Ignore" | "Warn" | "Strict";

@@ -1,5 +1,6 @@
+import { groupResourceText, type JsonObject, type Status } from "@oaas/kube-core";
+import type { FieldError } from "../schema/field-error.ts";
 import { goQuoted } from "./go-quoted.ts";
-import { groupResourceText, type FieldError, type JsonObject, type Status } from "@oaas/kube-core";
 
 /** The server's refusals, in its own words. */
 

@@ -1,5 +1,5 @@
 import type { Result } from "@oaas/foundation";
-import { parseFieldSelector, type JsonObject, type Status } from "@oaas/kube-core";
+import { type JsonObject, parseFieldSelector, type Status } from "@oaas/kube-core";
 import type { ApiRequest, ApiResponse } from "../api.ts";
 import type { FoundKind, KindRegistry } from "../kinds/kind-registry.ts";
 import type { Kind, KindVersion } from "../kinds/kind.ts";

@@ -1,10 +1,10 @@
 import { unavailable, type Result } from "@oaas/foundation";
 import { virtualAmbient } from "@oaas/foundation/virtual";
 import { ok } from "@oaas/foundation";
-import type { JsonObject, Status } from "@oaas/kube-core";
 import type { KeyValueStore } from "@oaas/storage";
 import { openMemoryStore } from "@oaas/storage/memory";
 import { describe, expect, test } from "vitest";
+import type { JsonObject, Status } from "@oaas/kube-core";
 import { KeyValueJournal } from "./key-value-journal.ts";
 import { ObjectStore, type Written } from "./object-store.ts";
 

@@ -1,6 +1,6 @@
 import { Fault, sleep, type Timers } from "@oaas/foundation";
-import type { JsonObject } from "@oaas/kube-core";
 import { absent, outcomeUnknown, type Condition, type Entry, type KeyValueStore, type Write } from "@oaas/storage";
+import type { JsonObject } from "@oaas/kube-core";
 import type { Journal, JournalWrite, KeptObject } from "./journal.ts";
 
 const PAGE = 1000;

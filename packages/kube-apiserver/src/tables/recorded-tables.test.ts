@@ -1,5 +1,5 @@
-import { formatApiVersion, type JsonValue } from "@oaas/kube-core";
 import { describe, expect, it } from "vitest";
+import { formatApiVersion, type JsonValue } from "@oaas/kube-core";
 import type { RecordedRow } from "../../test/recording/table-answers.ts";
 import recorded from "../../testdata/recorded/tables.json" with { type: "json" };
 import { builtInKinds } from "../kinds/built-in-kinds.ts";

@@ -1,17 +1,9 @@
 import { err, ok, type Result } from "@oaas/foundation";
-import {
-  equalJson,
-  isJsonArray,
-  isJsonObject,
-  isReadableAs,
-  managersOf,
-  updated,
-  type FieldError,
-  type FieldWriter,
-  type JsonObject,
-  type JsonValue,
-  type Status,
-} from "@oaas/kube-core";
+import { equalJson, isJsonArray, isJsonObject, type JsonObject, type JsonValue, type Status } from "@oaas/kube-core";
+import { isReadableAs } from "../apply/config-errors.ts";
+import { managersOf } from "../apply/managed-fields.ts";
+import { type FieldWriter, updated } from "../apply/server-side-apply.ts";
+import type { FieldError } from "../schema/field-error.ts";
 import { objectErrors } from "../admission/admitted-body.ts";
 import { finalizersOf, isBeingDeleted, metadataOf, withMetadata } from "../admission/metadata.ts";
 import type { WriteOptions } from "../request/options.ts";

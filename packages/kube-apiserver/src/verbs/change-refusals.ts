@@ -1,4 +1,5 @@
-import type { FieldError, JsonObject, Status } from "@oaas/kube-core";
+import type { JsonObject, Status } from "@oaas/kube-core";
+import type { FieldError } from "../schema/field-error.ts";
 import { finalizersOf, isBeingDeleted, metadataOf, metadataText, nameOf } from "../admission/metadata.ts";
 import { isGoInteger, notInteger } from "../request/options.ts";
 import { badRequest, conflict, internalError, invalid, MODIFIED } from "../request/refusals.ts";

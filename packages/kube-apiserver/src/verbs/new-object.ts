@@ -1,13 +1,8 @@
 import { err, ok, type Result } from "@oaas/foundation";
-import {
-  fieldSetOf,
-  memberElement,
-  updated,
-  type FieldSet,
-  type FieldWriter,
-  type JsonObject,
-  type Status,
-} from "@oaas/kube-core";
+import type { JsonObject, Status } from "@oaas/kube-core";
+import { type FieldSet, fieldSetOf } from "../apply/field-set.ts";
+import { memberElement } from "../apply/path-element.ts";
+import { type FieldWriter, updated } from "../apply/server-side-apply.ts";
 import { objectErrors } from "../admission/admitted-body.ts";
 import { isBeingDeleted, metadataOf, nameOf, withMetadata } from "../admission/metadata.ts";
 import { forbidden, internalError, invalid, notFound } from "../request/refusals.ts";

@@ -1,17 +1,17 @@
 import { err, ok, type Result } from "@oaas/foundation";
 import {
-  applied,
   applyJsonPatch,
   applyMergePatch,
-  applyStrategicMergePatch,
-  goText,
   isJsonArray,
   isJsonObject,
   type JsonObject,
   type JsonValue,
   type Status,
-  type StructuralSchema,
 } from "@oaas/kube-core";
+import { applied } from "../apply/server-side-apply.ts";
+import { applyStrategicMergePatch } from "../apply/strategic-merge-patch.ts";
+import { goText } from "../schema/go-text.ts";
+import type { StructuralSchema } from "../schema/structural-schema.ts";
 import { completed, readAsKind } from "../admission/admitted-body.ts";
 import { typedBody } from "../admission/body-type.ts";
 import { metadataOf, metadataText, nameOf, withMetadata } from "../admission/metadata.ts";

@@ -1,20 +1,16 @@
 import { err, ok, type Result } from "@oaas/foundation";
 import {
-  applied,
   formatLabelSelector,
   isJsonObject,
-  managersOf,
-  memberElement,
-  selectorRequirements,
-  updated,
-  withOwnersOf,
-  withOwnersOfScale,
-  type FieldWriter,
   type JsonObject,
   type JsonValue,
-  type ScaledKind,
+  selectorRequirements,
   type Status,
 } from "@oaas/kube-core";
+import { managersOf } from "../apply/managed-fields.ts";
+import { memberElement } from "../apply/path-element.ts";
+import { type ScaledKind, withOwnersOf, withOwnersOfScale } from "../apply/scale-owners.ts";
+import { applied, type FieldWriter, updated } from "../apply/server-side-apply.ts";
 import { metadataOf, metadataText, nameOf, withMetadata } from "../admission/metadata.ts";
 import { unknownFields } from "../admission/strictness.ts";
 import { builtInSchema } from "../kinds/built-in-schemas.ts";

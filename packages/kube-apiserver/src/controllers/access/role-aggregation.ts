@@ -1,10 +1,10 @@
 import {
   canonicalJson,
   equalJson,
-  selectsLabels,
   type JsonObject,
   type KubeObject,
   type LabelSelector,
+  selectsLabels,
 } from "@oaas/kube-core";
 import type { Controller } from "../loop/controller.ts";
 import { decision, SETTLED, update } from "../loop/decision.ts";

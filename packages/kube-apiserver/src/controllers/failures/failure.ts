@@ -1,4 +1,4 @@
-import { selectsLabels, type KubeObject, type LabelSelector } from "@oaas/kube-core";
+import { type KubeObject, type LabelSelector, selectsLabels } from "@oaas/kube-core";
 import type { Container, Pod, PodSpec } from "../objects/typed.ts";
 
 /** What can go wrong on command. */

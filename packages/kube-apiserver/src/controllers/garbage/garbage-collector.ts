@@ -1,9 +1,9 @@
 import {
   equalJson,
-  parseApiVersion,
   type JsonObject,
   type KubeObject,
   type OwnerReference,
+  parseApiVersion,
   type Stored,
 } from "@oaas/kube-core";
 import type { ObjectChange, ResourceName, ServedKind } from "../cluster-objects.ts";

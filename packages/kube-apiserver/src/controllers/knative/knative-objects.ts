@@ -1,4 +1,4 @@
-import { equalJson, type KubeObject, type Stored, ownerReferenceTo } from "@oaas/kube-core";
+import { equalJson, type KubeObject, ownerReferenceTo, type Stored } from "@oaas/kube-core";
 import { decision, SETTLED, updateStatus, type Decision } from "../loop/decision.ts";
 import { conditionIn, withCondition, type Claim } from "../objects/conditions.ts";
 import type { Resource } from "../objects/resources.ts";

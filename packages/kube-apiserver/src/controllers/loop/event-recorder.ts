@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, type KubeObject } from "@oaas/kube-core";
 import type { Clock } from "@oaas/foundation";
+import { isJsonObject, type JsonObject, type KubeObject } from "@oaas/kube-core";
 import type { ClusterObjects } from "../cluster-objects.ts";
 import { asJson, objectName, typed } from "../objects/cluster-view.ts";
 import { EVENTS } from "../objects/resources.ts";

@@ -1,4 +1,4 @@
-import { equalJson, labelOf, ownerReferenceTo, type KubeObject, type Stored } from "@oaas/kube-core";
+import { equalJson, type KubeObject, labelOf, ownerReferenceTo, type Stored } from "@oaas/kube-core";
 import { create, decision, remove, update, type Decision, type Step } from "../loop/decision.ts";
 import { isFinished, isReady, isTerminating } from "../objects/pods.ts";
 import { ENDPOINT_SLICES, ENDPOINTS } from "../objects/resources.ts";

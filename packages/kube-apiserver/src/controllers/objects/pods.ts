@@ -1,4 +1,4 @@
-import { addQuantities, controllerOf, parseQuantity, ZERO_QUANTITY, type Quantity } from "@oaas/kube-core";
+import { addQuantities, controllerOf, parseQuantity, type Quantity, ZERO_QUANTITY } from "@oaas/kube-core";
 import { conditionIn } from "./conditions.ts";
 import { epochMs } from "./time.ts";
 import type { Amounts, Container, Pod } from "./typed.ts";

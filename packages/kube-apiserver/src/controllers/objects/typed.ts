@@ -1,5 +1,4 @@
-import type { KubeObject, LabelSelector, ObjectMeta } from "@oaas/kube-core";
-import type { IntOrString } from "@oaas/kube-core";
+import type { IntOrString, KubeObject, LabelSelector, ObjectMeta } from "@oaas/kube-core";
 
 /**
  * What the controllers read of the kinds they act on: only the fields they use. Objects come from the server, so that what its

@@ -1,4 +1,4 @@
-import { controllerOf, equalJson, scaledCount, selectsLabels, type IntOrString, type Stored } from "@oaas/kube-core";
+import { controllerOf, equalJson, type IntOrString, scaledCount, selectsLabels, type Stored } from "@oaas/kube-core";
 import type { Controller } from "../loop/controller.ts";
 import { decision, SETTLED, tell, updateStatus, type Decision } from "../loop/decision.ts";
 import { own } from "../loop/follows.ts";

@@ -1,4 +1,4 @@
-import { equalJson, formatQuantity, ZERO_QUANTITY, type KubeObject } from "@oaas/kube-core";
+import { equalJson, formatQuantity, type KubeObject, ZERO_QUANTITY } from "@oaas/kube-core";
 import type { ObjectChange } from "../cluster-objects.ts";
 import { usageIn } from "../failures/quota.ts";
 import type { Controller } from "../loop/controller.ts";

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from "@oaas/kube-core";
 import { describe, expect, test } from "vitest";
+import { isJsonObject, type JsonObject } from "@oaas/kube-core";
 import { DEPLOYMENTS, EVENTS, REPLICA_SETS, resourceKey } from "../objects/resources.ts";
 import type { Deployment } from "../objects/typed.ts";
 import { workloadSimulation, type SimulationOptions } from "../simulation.ts";

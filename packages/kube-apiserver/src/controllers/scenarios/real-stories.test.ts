@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { applyMergePatch, isJsonObject, type JsonObject } from "@oaas/kube-core";
 import { describe, expect, test } from "vitest";
+import { applyMergePatch, isJsonObject, type JsonObject } from "@oaas/kube-core";
 import { garbageCollector, namespaceController, workloadSimulation } from "../index.ts";
 import { NAMESPACES, type Resource } from "../objects/resources.ts";
 import { STORIES } from "../testing/all-stories.ts";

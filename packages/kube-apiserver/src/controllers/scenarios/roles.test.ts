@@ -1,5 +1,5 @@
-import type { JsonObject } from "@oaas/kube-core";
 import { describe, expect, test } from "vitest";
+import type { JsonObject } from "@oaas/kube-core";
 import { roleAggregator } from "../index.ts";
 import { CLUSTER_ROLES } from "../objects/resources.ts";
 import { GROUNDS, Lab } from "../testing/lab.ts";

@@ -1,4 +1,4 @@
-import { selectsLabels, subtractQuantities, ZERO_QUANTITY, type LabelSelector, type Stored } from "@oaas/kube-core";
+import { type LabelSelector, selectsLabels, type Stored, subtractQuantities, ZERO_QUANTITY } from "@oaas/kube-core";
 import { tolerates } from "../nodes/node-state.ts";
 import { plus, podRequests, quantity, sumsOf, type Sums } from "../objects/pods.ts";
 import type {

@@ -1,10 +1,10 @@
 import {
   controllerOf,
-  ownerReferenceTo,
-  selectsLabels,
   type JsonObject,
   type KubeObject,
   type LabelSelector,
+  ownerReferenceTo,
+  selectsLabels,
   type Stored,
 } from "@oaas/kube-core";
 import type { ResourceName } from "../cluster-objects.ts";

@@ -1,4 +1,4 @@
-import { equalJson, scaledCount, type IntOrString, type Stored } from "@oaas/kube-core";
+import { equalJson, type IntOrString, scaledCount, type Stored } from "@oaas/kube-core";
 import type { Deployment, PodTemplate, ReplicaSet } from "../objects/typed.ts";
 
 /** How many pods a roll-out may have too many, and how many may be missing. */

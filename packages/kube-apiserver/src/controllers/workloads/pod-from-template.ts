@@ -1,4 +1,4 @@
-import { ownerReferenceTo, type KubeObject, type ObjectMeta, type Stored } from "@oaas/kube-core";
+import { type KubeObject, type ObjectMeta, ownerReferenceTo, type Stored } from "@oaas/kube-core";
 import type { Told } from "../loop/decision.ts";
 import { typed } from "../objects/cluster-view.ts";
 import type { Pod, PodTemplate } from "../objects/typed.ts";

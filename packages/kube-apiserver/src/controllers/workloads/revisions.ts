@@ -1,4 +1,4 @@
-import { equalJson, ownerReferenceTo, type KubeObject, type LabelSelector, type Stored } from "@oaas/kube-core";
+import { equalJson, type KubeObject, type LabelSelector, ownerReferenceTo, type Stored } from "@oaas/kube-core";
 import { create, remove, update, type Step } from "../loop/decision.ts";
 import { REVISIONS } from "../objects/resources.ts";
 import type { ControllerRevision, PodTemplate, Texts } from "../objects/typed.ts";

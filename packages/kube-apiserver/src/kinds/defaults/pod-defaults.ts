@@ -1,5 +1,4 @@
-import type { JsonObject, JsonValue } from "@oaas/kube-core";
-import { formatQuantity, parseQuantity } from "@oaas/kube-core";
+import { formatQuantity, type JsonObject, type JsonValue, parseQuantity } from "@oaas/kube-core";
 import {
   changedAt,
   filled,

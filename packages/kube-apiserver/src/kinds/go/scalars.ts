@@ -1,4 +1,4 @@
-import { formatQuantity, parseQuantity, type JsonValue } from "@oaas/kube-core";
+import { formatQuantity, type JsonValue, parseQuantity } from "@oaas/kube-core";
 import { refuse, refuseType, type GoPlace, type GoType } from "./go-type.ts";
 
 const QUANTITY_FORM = "^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$";

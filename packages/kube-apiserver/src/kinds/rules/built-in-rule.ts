@@ -1,7 +1,6 @@
-import type { JsonObject } from "@oaas/kube-core";
+import { equalJson, type JsonObject } from "@oaas/kube-core";
 import type { KindRules } from "../kind.ts";
 import { isSet, member, objectAt } from "../json-access.ts";
-import { equalJson } from "@oaas/kube-core";
 import { forbidden, IMMUTABLE, invalid, NONE, type Errors } from "../validation/field-errors.ts";
 import type { NameRule } from "../validation/names.ts";
 

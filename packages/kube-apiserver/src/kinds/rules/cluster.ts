@@ -1,4 +1,5 @@
-import { compareQuantities, formatQuantity, type FieldError, type JsonObject, type Quantity } from "@oaas/kube-core";
+import { compareQuantities, formatQuantity, type JsonObject, type Quantity } from "@oaas/kube-core";
+import type { FieldError } from "../../schema/field-error.ts";
 import { changedAt, isSet, numberAt, objectAt, objectsAt, textAt, textsAt } from "../json-access.ts";
 import {
   duplicate,

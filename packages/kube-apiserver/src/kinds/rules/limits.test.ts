@@ -1,5 +1,5 @@
-import type { JsonObject } from "@oaas/kube-core";
 import { expect, it } from "vitest";
+import type { JsonObject } from "@oaas/kube-core";
 import type { RecordedLimit } from "../../../test/recording/limit-answers.ts";
 import recorded from "../../../testdata/recorded/limits.json" with { type: "json" };
 import { admitCreate } from "../testing/admit.ts";

@@ -1,5 +1,5 @@
-import type { JsonObject } from "@oaas/kube-core";
 import { describe, expect, test } from "vitest";
+import type { JsonObject } from "@oaas/kube-core";
 import { statefulSets } from "./workloads.ts";
 
 const NOT_FOUND = 'spec.template.spec.containers[0].volumeMounts[0].name: Not found: "data"';

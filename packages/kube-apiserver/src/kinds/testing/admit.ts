@@ -1,4 +1,5 @@
-import { formatApiVersion, invalidStatus, type JsonObject } from "@oaas/kube-core";
+import { formatApiVersion, type JsonObject } from "@oaas/kube-core";
+import { invalidStatus } from "../../schema/field-error.ts";
 import type { RecordedAnswer } from "../../../test/recording/kind-answers.ts";
 import { builtInKinds } from "../built-in-kinds.ts";
 import type { Circumstances, Kind } from "../kind.ts";

@@ -1,4 +1,4 @@
-import type { FieldError } from "@oaas/kube-core";
+import type { FieldError } from "../../schema/field-error.ts";
 
 /**
  * Refusals in the words of the real server's code. Unlike those of schemas (kube-core) they show values in the order in which they stand, as Go

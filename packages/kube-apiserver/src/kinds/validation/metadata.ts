@@ -1,4 +1,4 @@
-import { parseApiVersion, type JsonObject } from "@oaas/kube-core";
+import { type JsonObject, parseApiVersion } from "@oaas/kube-core";
 import { isSet, numberAt, objectAt, objectsAt, textAt, textEntries, textsAt } from "../json-access.ts";
 import { invalid, invalidFor, NOT_NEGATIVE, required, tooLong, type Errors } from "./field-errors.ts";
 import { dnsSubdomain, labelValue, qualifiedName, type NameRule } from "./names.ts";

@@ -1,9 +1,9 @@
 import {
   compareQuantities,
   formatQuantity,
-  parseQuantity,
   type JsonObject,
   type JsonValue,
+  parseQuantity,
   type Quantity,
 } from "@oaas/kube-core";
 import { objectAt } from "../json-access.ts";

@@ -1,4 +1,4 @@
-import { matchesLabels, type JsonObject, type LabelOperator, type LabelRequirement } from "@oaas/kube-core";
+import { type JsonObject, type LabelOperator, type LabelRequirement, matchesLabels } from "@oaas/kube-core";
 import { objectAt, objectsAt, textAt, textEntries, textsAt } from "../json-access.ts";
 import { forbidden, invalid, invalidFor, required, type Errors } from "./field-errors.ts";
 import { labelsErrors } from "./metadata.ts";

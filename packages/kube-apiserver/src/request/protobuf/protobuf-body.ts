@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "@oaas/foundation";
-import { parseApiVersion, type JsonObject, type JsonValue } from "@oaas/kube-core";
+import { type JsonObject, type JsonValue, parseApiVersion } from "@oaas/kube-core";
 import data from "../../gen/protobuf.json" with { type: "json" };
 import { SPECIAL } from "./special-messages.ts";
 import { WireError, wireFields } from "./wire.ts";

@@ -1,0 +1,40 @@
+import { isJsonArray, isJsonObject, type JsonValue } from "@oaas/kube-core";
+import { below, isEmptySet, type FieldSet } from "./field-set.ts";
+import { itemElement, mergeSchemaOf, shapeOf, type MaybeSchema, type MergeShape } from "./merge-shape.ts";
+import { memberElement } from "./path-element.ts";
+
+/** The value without these fields. A map or list that loses all it had becomes null: whoever still owns it keeps that. */
+export function withoutFields(value: JsonValue, fields: FieldSet, schema: MaybeSchema): JsonValue {
+  const shape = shapeOf(schema, value);
+  if (shape.kind === "map") return isJsonObject(value) ? withoutMembers(value, fields, schema) : null;
+  if (shape.kind === "list") return isJsonArray(value) ? withoutItems(value, fields, shape) : null;
+  // Nothing inside a list or map that is one value can be taken out; it goes as a whole.
+  return isJsonArray(value) || isJsonObject(value) ? null : value;
+}
+
+function withoutMembers(value: JsonValue & object, fields: FieldSet, schema: MaybeSchema): JsonValue {
+  const left = Object.entries(value as Readonly<Record<string, JsonValue>>).flatMap(
+    ([name, member]): [string, JsonValue][] => {
+      const element = memberElement(name);
+      if (fields.members.has(element)) return [];
+      const inside = below(fields, element);
+      return [[name, isEmptySet(inside) ? member : withoutFields(member, inside, mergeSchemaOf(schema, name))]];
+    },
+  );
+  return left.length === 0 ? null : Object.fromEntries(left);
+}
+
+function withoutItems(
+  items: readonly JsonValue[],
+  fields: FieldSet,
+  shape: Extract<MergeShape, { readonly kind: "list" }>,
+): JsonValue {
+  const left = items.flatMap((item) => {
+    const element = itemElement(shape, item);
+    if (element === undefined) return [item];
+    if (fields.members.has(element)) return [];
+    const inside = below(fields, element);
+    return [isEmptySet(inside) ? item : withoutFields(item, inside, shape.items)];
+  });
+  return left.length === 0 ? null : left;
+}

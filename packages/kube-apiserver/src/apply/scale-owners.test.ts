@@ -1,0 +1,74 @@
+import { describe, expect, it } from "vitest";
+import type { JsonObject } from "@oaas/kube-core";
+import { memberElement } from "./path-element.ts";
+import { withOwnersOf, withOwnersOfScale, type ScaledKind } from "./scale-owners.ts";
+
+const PATH = ["spec", "replicas"].map(memberElement);
+const KIND: ScaledKind = {
+  apiVersion: "apps/v1",
+  replicas: new Map([
+    ["apps/v1", PATH],
+    ["apps/v0", undefined],
+  ]),
+};
+const REPLICAS = { "f:spec": { "f:replicas": {} } };
+
+function entry(manager: string, fieldsV1: JsonObject, others: JsonObject = {}): JsonObject {
+  return {
+    manager,
+    operation: "Update",
+    apiVersion: "apps/v1",
+    time: "t",
+    fieldsType: "FieldsV1",
+    fieldsV1,
+    ...others,
+  };
+}
+
+function object(...managedFields: readonly JsonObject[]): JsonObject {
+  return { metadata: { name: "a", managedFields } };
+}
+
+function managersOf(of: JsonObject): readonly JsonObject[] {
+  return ((of["metadata"] as JsonObject)["managedFields"] ?? []) as readonly JsonObject[];
+}
+
+describe("who owns the count of replicas", () => {
+  it("shows in a Scale, under its version and with nothing else", () => {
+    const owner = entry("one", { "f:spec": { "f:replicas": {}, "f:paused": {} } });
+    const scale = withOwnersOf(object(owner, entry("two", { "f:spec": { "f:paused": {} } })), object(), KIND);
+    expect(managersOf(scale)).toEqual([{ ...entry("one", REPLICAS), apiVersion: "autoscaling/v1" }]);
+  });
+
+  it("is who wrote the Scale afterwards, without a time; the others keep the rest", () => {
+    const before = object(entry("one", { "f:spec": { "f:replicas": {}, "f:paused": {} } }));
+    const scaler = { ...entry("two", REPLICAS, { subresource: "scale" }), apiVersion: "autoscaling/v1" };
+    const { time: _time, ...untimed } = entry("two", REPLICAS, { subresource: "scale" });
+    expect(managersOf(withOwnersOfScale(before, object(scaler), KIND))).toEqual([
+      untimed,
+      entry("one", { "f:spec": { "f:paused": {} } }),
+    ]);
+  });
+
+  it("is somebody else under the version of Scale, and so stands there twice", () => {
+    const before = object(entry("one", { "f:spec": { "f:replicas": {}, "f:paused": {} } }));
+    const after = withOwnersOfScale(before, withOwnersOf(before, object(), KIND), KIND);
+    expect(managersOf(after).map((one) => [one["manager"], one["time"]])).toEqual([
+      ["one", undefined],
+      ["one", "t"],
+    ]);
+  });
+
+  it("stays who applied it, since one who applies is the same in every version", () => {
+    const before = object(entry("one", REPLICAS, { operation: "Apply" }));
+    expect(withOwnersOfScale(before, withOwnersOf(before, object(), KIND), KIND)).toEqual(before);
+  });
+
+  it("forgets who wrote in a version that nobody knows, not in one that cannot be scaled", () => {
+    const before = object(
+      entry("known", { "f:spec": { "f:x": {} } }, { apiVersion: "apps/v0" }),
+      entry("unknown", { "f:spec": { "f:x": {} } }, { apiVersion: "apps/v9" }),
+    );
+    expect(managersOf(withOwnersOfScale(before, object(), KIND)).map(({ manager }) => manager)).toEqual(["known"]);
+  });
+});

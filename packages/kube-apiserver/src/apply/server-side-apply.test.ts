@@ -1,0 +1,159 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { fieldConflictsIn, type JsonObject } from "@oaas/kube-core";
+import recorded from "../../testdata/recorded/server-side-apply.json" with { type: "json" };
+import type { StructuralSchema } from "../schema/structural-schema.ts";
+import { isEmptySet, union } from "./field-set.ts";
+import { compared } from "./comparing.ts";
+import { managersOf } from "./managed-fields.ts";
+import { mergedOrder } from "./merging.ts";
+import { applied, updated } from "./server-side-apply.ts";
+
+const schema = recorded.schema as unknown as StructuralSchema;
+const identity = { apiVersion: "probe.test/v1", kind: "Mix", metadata: { name: "t" } };
+
+const text = fc.constantFrom("1", "2");
+const names = fc.constantFrom("x", "y", "z");
+const maps = fc.dictionary(names, text, { maxKeys: 3 });
+const anything = fc.oneof(text, fc.array(text, { maxLength: 2 }), maps, fc.dictionary(names, maps, { maxKeys: 2 }));
+const specs = fc.record(
+  {
+    a: text,
+    b: fc.constantFrom(1, 2),
+    o: fc.record({ x: text, y: text }, { requiredKeys: [] }),
+    gm: maps,
+    am: maps,
+    al: fc.array(text, { maxLength: 2 }),
+    set: fc.uniqueArray(names),
+    ml: fc.uniqueArray(fc.record({ k: names, v: text, w: fc.constant(1) }, { requiredKeys: ["k"] }), {
+      selector: ({ k }) => k,
+    }),
+    any: anything,
+    mo: fc.dictionary(names, fc.record({ p: text }, { requiredKeys: [] }), { maxKeys: 2 }),
+  },
+  { requiredKeys: [] },
+);
+const configs = specs.map((spec): JsonObject => ({ ...identity, spec: spec as JsonObject }));
+
+function apply(live: JsonObject, config: JsonObject, manager: string, time = "2026-01-01T00:00:00Z"): JsonObject {
+  const result = applied({ live, schema, writer: { manager, apiVersion: identity.apiVersion, time } }, config, true);
+  if (!result.ok) throw new Error(result.error.message);
+  return result.value;
+}
+
+describe("for any configurations", () => {
+  test("applying twice is applying once, whenever", () => {
+    fc.assert(
+      fc.property(configs, configs, (first, second) => {
+        const once = apply(apply({}, first, "m1"), second, "m2");
+        expect(apply(once, second, "m2", "2027-01-01T00:00:00Z")).toEqual(once);
+      }),
+    );
+  });
+
+  test("what one applied and nobody else wanted goes with an empty configuration", () => {
+    fc.assert(
+      fc.property(configs, configs, (first, second) => {
+        const { spec: _spec, ...nothing } = second;
+        const gone = apply(apply({}, first, "m1"), nothing, "m1");
+        expect(gone["spec"]).toBeUndefined();
+        expect(managersOf(gone)).toBeUndefined();
+      }),
+    );
+  });
+
+  test("managers without common fields may come in any order", () => {
+    const part = (spec: JsonObject, chosen: (name: string) => boolean): JsonObject => ({
+      ...identity,
+      spec: Object.fromEntries(Object.entries(spec).filter(([name]) => chosen(name))),
+    });
+    fc.assert(
+      fc.property(specs, fc.func(fc.boolean()), (spec, isFirst) => {
+        const [one, other] = [part(spec, isFirst), part(spec, (name) => !isFirst(name))];
+        const forth = apply(apply({}, one, "m1"), other, "m2");
+        const back = apply(apply({}, other, "m2"), one, "m1");
+        expect(timeless(forth)).toEqual(timeless(back));
+      }),
+    );
+  });
+
+  test("who only joins in owning what is there already gets no time", () => {
+    const config = { ...identity, spec: { a: "1" } };
+    const shared = apply(apply({}, config, "m1"), config, "m2");
+    const times = [...(managersOf(shared) ?? new Map()).values()].map(({ manager, time }) => [
+      manager,
+      time !== undefined,
+    ]);
+    expect(Object.fromEntries(times)).toEqual({ m1: true, m2: false });
+  });
+
+  test("who applies has what it said, and by force nobody else says otherwise", () => {
+    fc.assert(
+      fc.property(configs, configs, (first, second) => {
+        const after = apply(apply({}, first, "m1"), second, "m2");
+        const { modified, added } = compared(after, { ...after, ...mergedSpec(after, second) }, schema);
+        expect(isEmptySet(union(modified, added))).toBe(true);
+      }),
+    );
+  });
+
+  test("what an update leaves is owned by someone as long as someone wrote it", () => {
+    fc.assert(
+      fc.property(configs, configs, (first, second) => {
+        const writer = { manager: "u", apiVersion: identity.apiVersion, time: "2026-01-01T00:00:00Z" };
+        const made = updated({ live: {}, schema, writer }, first);
+        const next = updated({ live: made, schema, writer: { ...writer, manager: "v" } }, second);
+        const restored = updated({ live: {}, schema, writer }, second);
+        const all = [...(managersOf(next) ?? new Map()).values()].map(({ fields }) => fields).reduce(union);
+        const owned = [...(managersOf(restored) ?? new Map()).values()].map(({ fields }) => fields).reduce(union);
+        expect(all).toEqual(owned);
+      }),
+    );
+  });
+
+  test("a refusal names the fields that its reader finds again", () => {
+    fc.assert(
+      fc.property(configs, configs, (first, second) => {
+        const live = apply({}, first, "m1");
+        const writer = { manager: "m2", apiVersion: identity.apiVersion, time: "2026-01-01T00:00:00Z" };
+        const result = applied({ live, schema, writer }, second, false);
+        if (result.ok) return;
+        const conflicts = fieldConflictsIn(result.error);
+        expect(conflicts.length).toBeGreaterThan(0);
+        expect(new Set(conflicts.map(({ manager }) => manager))).toEqual(new Set(["m1"]));
+      }),
+    );
+  });
+});
+
+/** The spec with the configuration put over it once more, member by member. */
+function mergedSpec(object: JsonObject, config: JsonObject): JsonObject {
+  return { spec: { ...(object["spec"] as JsonObject), ...leavesOf(config["spec"] as JsonObject) } };
+}
+
+function leavesOf(spec: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(spec).filter(([name]) => ["a", "b", "am", "al"].includes(name)));
+}
+
+test.each([
+  { live: "abc", config: "cxa", order: "bcxa", why: "the configuration's order wins" },
+  { live: "abc", config: "", order: "abc", why: "nothing said, nothing moved" },
+  { live: "", config: "abc", order: "abc", why: "all new" },
+  { live: "ab", config: "xay", order: "xaby", why: "what only the first has stays where it stood" },
+])("$why: $live and $config are $order", ({ live, config, order }) => {
+  expect(mergedOrder(live.split(""), config.split("")).join("")).toBe(order);
+});
+
+/** An object whose managers are compared whenever they wrote. */
+function timeless(object: JsonObject): JsonObject {
+  const metadata = object["metadata"] as JsonObject;
+  const managers = (metadata["managedFields"] ?? []) as readonly JsonObject[];
+  const bare = managers.map(({ time: _time, ...entry }): JsonObject => entry);
+  return {
+    ...object,
+    metadata: {
+      ...metadata,
+      managedFields: bare.sort((a, b) => ((a["manager"] as string) < (b["manager"] as string) ? -1 : 1)),
+    },
+  };
+}

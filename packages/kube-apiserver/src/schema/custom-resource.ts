@@ -1,0 +1,46 @@
+import type { JsonObject } from "@oaas/kube-core";
+import { hasRules, ruleErrors } from "../cel/rule-validation.ts";
+import { withDefaults, withoutForbiddenNulls } from "./defaulting.ts";
+import { embeddedResourceErrors } from "./embedded-resource.ts";
+import { invalidSomewhere, type FieldError } from "./field-error.ts";
+import { listTypeErrors } from "./list-type-validation.ts";
+import { pruned } from "./pruning.ts";
+import { schemaErrors } from "./schema-validation.ts";
+import type { StructuralSchema } from "./structural-schema.ts";
+
+/** A custom resource as the server takes it in: with defaults, without unknown fields and forbidden nulls. */
+export function admitted(object: object, schema: StructuralSchema): JsonObject {
+  return withoutUnknown(withDefaults(object, schema) as JsonObject, schema);
+}
+
+/** A custom resource without what its schema does not know, and without forbidden nulls. */
+export function withoutUnknown(object: JsonObject, schema: StructuralSchema): JsonObject {
+  return withoutForbiddenNulls(pruned(object, schema), schema) as JsonObject;
+}
+
+/** After these nobody can tell what a rule would find. */
+const BLOCKING: ReadonlySet<string> = new Set([
+  "FieldValueNotSupported",
+  "FieldValueRequired",
+  "FieldValueTooLong",
+  "FieldValueTooMany",
+  "FieldValueTypeInvalid",
+]);
+
+/**
+ * Everything a custom resource that was taken in does wrong by its schema, in the server's words; metadata is not looked
+ * at. `old` is the object it replaces, for rules that compare.
+ */
+export function customResourceErrors(object: object, schema: StructuralSchema, old?: object): readonly FieldError[] {
+  const errors = [
+    ...schemaErrors(object, schema),
+    ...embeddedResourceErrors(object, schema),
+    ...listTypeErrors(object, schema),
+  ];
+  if (!hasRules(schema)) return errors;
+  if (!errors.some(({ reason }) => BLOCKING.has(reason))) return [...errors, ...ruleErrors(object, schema, old)];
+  return [...errors, invalidSomewhere(NOT_CHECKED, null)];
+}
+
+const NOT_CHECKED =
+  "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";

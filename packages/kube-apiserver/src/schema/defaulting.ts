@@ -1,0 +1,63 @@
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, memberOf } from "@oaas/kube-core";
+import {
+  additionalOf,
+  isForbiddenNull,
+  mapItems,
+  mapMembers,
+  memberSchema,
+  propertyOf,
+  type StructuralSchema,
+} from "./structural-schema.ts";
+
+/**
+ * The value with every default of its schema that it lacks. A null counts as lacking unless the schema allows nulls;
+ * defaults are looked for inside defaults too. The input is not changed; doing it twice is doing it once.
+ */
+export function withDefaults(value: unknown, schema: StructuralSchema | undefined): JsonValue {
+  return defaulted(value as JsonValue, schema);
+}
+
+function defaulted(value: JsonValue, schema: StructuralSchema | undefined): JsonValue {
+  if (schema === undefined) return value;
+  if (isJsonObject(value)) {
+    return mapMembers(withMissing(value, schema), (member, name) => {
+      const isDeclared = propertyOf(schema, name) !== undefined;
+      return defaulted(isDeclared ? member : unlessNull(member, additionalOf(schema)), memberSchema(schema, name));
+    });
+  }
+  const { items } = schema;
+  if (isJsonArray(value)) return mapItems(value, (item) => defaulted(unlessNull(item, items), items));
+  return value;
+}
+
+function withMissing(object: JsonObject, schema: StructuralSchema): JsonObject {
+  const missing = Object.entries(schema.properties ?? {}).flatMap(([name, property]): [string, JsonValue][] => {
+    const value = memberOf(object, name);
+    const isMissing = value === undefined || isForbiddenNull(value, property);
+    return isMissing && property.default !== undefined ? [[name, property.default]] : [];
+  });
+  return missing.length === 0 ? object : { ...object, ...Object.fromEntries(missing) };
+}
+
+function unlessNull(value: JsonValue, schema: StructuralSchema | undefined): JsonValue {
+  return isForbiddenNull(value, schema) ? (schema?.default ?? null) : value;
+}
+
+/**
+ * The value without the nulls that its schema forbids and has no default for: the server drops them before it validates.
+ * Nulls in lists stay, and are refused there.
+ */
+export function withoutForbiddenNulls(value: unknown, schema: StructuralSchema | undefined): JsonValue {
+  return nullsDropped(value as JsonValue, schema);
+}
+
+function nullsDropped(value: JsonValue, schema: StructuralSchema | undefined): JsonValue {
+  if (schema === undefined) return value;
+  if (isJsonObject(value)) {
+    return mapMembers(value, (member, name) => {
+      const of = memberSchema(schema, name);
+      return isForbiddenNull(member, of) && of?.default === undefined ? undefined : nullsDropped(member, of);
+    });
+  }
+  return isJsonArray(value) ? mapItems(value, (item) => nullsDropped(item, schema.items)) : value;
+}

@@ -1,0 +1,97 @@
+import { canonicalJson } from "@oaas/foundation";
+import type { GroupVersionKind, Status, StatusCause } from "@oaas/kube-core";
+
+/** One thing that is wrong with an object, as a cause of the server's refusal. */
+export type FieldError = Required<StatusCause>;
+
+/** The place the server gives for what it cannot place. */
+const NOWHERE = "<nil>";
+
+/** A value that is not allowed there. */
+export function invalidField(field: string, value: unknown, detail: string): FieldError {
+  return { reason: "FieldValueInvalid", field, message: `Invalid value: ${valueText(value)}: ${detail}` };
+}
+
+/** A value of the wrong type or format. */
+export function mistypedField(field: string, value: string, type: string): FieldError {
+  const found = valueText(value);
+  return {
+    reason: "FieldValueTypeInvalid",
+    field,
+    message: `Invalid value: ${found}: ${placeText(field)} must be of type ${type}: ${found}`,
+  };
+}
+
+/** A refusal whose place is only in its words. */
+export function invalidSomewhere(detail: string, value: "" | null = ""): FieldError {
+  return invalidField(NOWHERE, value, detail);
+}
+
+/** A field that is missing. */
+export function requiredField(field: string, detail = ""): FieldError {
+  return { reason: "FieldValueRequired", field, message: `Required value${detail === "" ? "" : `: ${detail}`}` };
+}
+
+/** A field that may not be there. */
+export function forbiddenField(field: string, detail: string): FieldError {
+  return { reason: "FieldValueForbidden", field, message: `Forbidden: ${detail}` };
+}
+
+/** A value that was there before. */
+export function duplicateField(field: string, value: unknown): FieldError {
+  return { reason: "FieldValueDuplicate", field, message: `Duplicate value: ${valueText(value)}` };
+}
+
+/** A value that is none of the few that may be there. */
+export function unsupportedField(field: string, value: unknown, supported: readonly unknown[]): FieldError {
+  const choices = supported.map((choice) =>
+    JSON.stringify(typeof choice === "string" ? choice : canonicalJson(choice)),
+  );
+  return {
+    reason: "FieldValueNotSupported",
+    field,
+    message: `Unsupported value: ${valueText(value)}: supported values: ${choices.join(", ")}`,
+  };
+}
+
+/** A text that is too long. */
+export function tooLongField(field: string, most: number): FieldError {
+  return { reason: "FieldValueTooLong", field, message: `Too long: may not be more than ${most} bytes` };
+}
+
+/** A list or map with too many entries. */
+export function tooManyField(field: string, count: number, most: number): FieldError {
+  return { reason: "FieldValueTooMany", field, message: `Too many: ${count}: must have at most ${most} items` };
+}
+
+/** How the server speaks of a place inside an object. */
+export function placeText(field: string): string {
+  return `${field} in body`;
+}
+
+/** One line: the place, and what is wrong there. */
+export function fieldErrorText({ field, message }: FieldError): string {
+  return `${field}: ${message}`;
+}
+
+/** The refusal of an object for what is wrong with its fields, as the server answers it. */
+export function invalidStatus(
+  kind: Pick<GroupVersionKind, "group" | "kind">,
+  name: string,
+  errors: readonly FieldError[],
+): Status {
+  const what = kind.group === "" ? kind.kind : `${kind.kind}.${kind.group}`;
+  const [only, ...more] = errors.map(fieldErrorText);
+  const list = more.length === 0 ? (only ?? "") : `[${[only, ...more].join(", ")}]`;
+  return {
+    status: "Failure",
+    code: 422,
+    reason: "Invalid",
+    message: `${what} ${JSON.stringify(name)} is invalid: ${list}`,
+    details: { ...(name === "" ? {} : { name }), group: kind.group, kind: kind.kind, causes: errors },
+  };
+}
+
+function valueText(value: unknown): string {
+  return canonicalJson(value);
+}

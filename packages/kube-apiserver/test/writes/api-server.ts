@@ -1,0 +1,61 @@
+import { readFileSync } from "node:fs";
+import { Agent, request } from "node:https";
+import type { KubernetesUnderTest } from "@oaas/testkit";
+import { isJsonObject, type JsonObject, memberOf } from "@oaas/kube-core";
+
+/** What the API server answered. */
+export interface Answer {
+  readonly code: number;
+  readonly body: JsonObject;
+}
+
+/** Sends a request as it is and gives back the answer as it is: no client of ours between. */
+export type Ask = (method: string, path: string, body?: JsonObject, contentType?: string) => Promise<Answer>;
+
+/** The way to a server; one connection for many requests, since most of the time would otherwise go into handshakes. */
+export function asking(cluster: KubernetesUnderTest): Ask {
+  const agent = new Agent({ keepAlive: true, ca: readFileSync(cluster.caFile) });
+  return (method, path, body, contentType = "application/json") =>
+    new Promise((resolve, reject) => {
+      const headers = { authorization: `Bearer ${cluster.token}`, "content-type": contentType };
+      const call = request(cluster.url + path, { agent, method, headers }, (response) => {
+        const chunks: Buffer[] = [];
+        response.on("data", (chunk: Buffer) => chunks.push(chunk));
+        response.on("error", reject);
+        response.on("end", () => {
+          resolve({ code: response.statusCode ?? 0, body: bodyOf(Buffer.concat(chunks).toString()) });
+        });
+      });
+      call.on("error", reject);
+      call.end(body === undefined ? undefined : JSON.stringify(body));
+    });
+}
+
+/** The answer's object; a path that is not served yet answers with a plain sentence. */
+function bodyOf(text: string): JsonObject {
+  return text.startsWith("{") ? (JSON.parse(text) as JsonObject) : { message: text };
+}
+
+/** A definition of one version with this schema. */
+export function definition(plural: string, kind: string, schema: object, version: object = {}): JsonObject {
+  return {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `${plural}.probe.test` },
+    spec: {
+      group: "probe.test",
+      scope: "Namespaced",
+      names: { plural, kind, singular: kind.toLowerCase() },
+      versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: schema }, ...version }],
+    },
+  } as JsonObject;
+}
+
+/** The causes of a refusal as lines, sorted: the server looks at members in no order. */
+export function causesOf({ body }: Answer): readonly string[] {
+  const details = memberOf(body, "details");
+  const causes = isJsonObject(details) ? (memberOf(details, "causes") ?? []) : [];
+  return (causes as readonly { readonly reason: string; readonly field: string; readonly message: string }[])
+    .map(({ reason, field, message }) => `${reason} ${field}: ${message}`)
+    .sort();
+}
