@@ -90,10 +90,7 @@ function withPlace(fault: Fault, { kind, content }: WishDocument): Fault {
     message: "there is no such package",
     fix: "apply it first, or name another",
   };
-  return new Fault({ kind: "invalid-argument", violations: [violation] }, fault.message, {
-    code: fault.code,
-    ...(fault.correlationId === undefined ? {} : { correlationId: fault.correlationId }),
-  });
+  return fault.with({ detail: { kind: "invalid-argument", violations: [violation] } });
 }
 
 /** Nothing was done, so that what is wrong is the file. */

@@ -62,12 +62,12 @@ export function packageManager(open: typeof openStore) {
   return { service: "oprc-pm", version: VERSION, config: pmConfig, start };
 }
 
-/** What keeps the process from starting is told with the setting that is to be mended. */
+/** Names the setting to correct in a fault that prevents the start. */
 function namingVariable<T>(follow: () => T): T {
   try {
     return follow();
   } catch (thrown) {
-    const { detail, message, code } = Fault.from(thrown);
-    throw new Fault(detail, `AUTH_TOKENS_FILE: ${message}`, { code, cause: thrown });
+    const fault = Fault.from(thrown);
+    throw fault.with({ message: `AUTH_TOKENS_FILE: ${fault.message}`, cause: thrown });
   }
 }

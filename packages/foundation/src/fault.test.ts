@@ -8,6 +8,7 @@ import {
   Fault,
   faultMeaning,
   invalidArgument,
+  invalidArgumentMessage,
   isFault,
   notFound,
   unavailable,
@@ -65,6 +66,42 @@ test("the correlation id is added once and never replaced", () => {
   const fault = notFound("package", "a").withCorrelationId("first");
   expect(fault.correlationId).toBe("first");
   expect(fault.withCorrelationId("second").correlationId).toBe("first");
+});
+
+describe("Fault.with", () => {
+  const original = notFound("package", "a", {
+    code: "OAAS_STORE_FULL",
+    cause: new Error("disk"),
+    context: { path: "/data" },
+    evidence: { clusters: ["edge"] },
+    correlationId: "c-1",
+  });
+
+  test("keeps every member that is not replaced, evidence and cause included", () => {
+    const { code, context, evidence, correlationId, detail, cause, stack } = original;
+    const copy = original.with({ correlationId: "c-2" });
+    expect(copy).not.toBe(original);
+    expect(copy).toMatchObject({ code, context, evidence, detail, cause, stack, message: original.message });
+    expect(copy.correlationId).toBe("c-2");
+    expect(original.with({})).toMatchObject({ correlationId });
+  });
+
+  test("replaces the members that are given", () => {
+    const detail = { kind: "conflict", resource: "package", name: "a" } as const;
+    const copy = original.with({ detail, message: "moved", code: "OAAS_CONFLICT", evidence: {}, cause: original });
+    expect(copy).toMatchObject({ detail, message: "moved", code: "OAAS_CONFLICT", evidence: {}, cause: original });
+    expect(copy.stack).toContain("moved");
+    expect(copy.context).toEqual({ path: "/data" });
+  });
+});
+
+test("an invalid argument names its subject, and its message lists or counts the violations", () => {
+  const violations = ["a", "b", "c"].map((name) => ({ path: `$.${name}`, message: "is missing" }));
+  const fault = invalidArgument("the body", violations);
+  expect(fault.detail).toEqual({ kind: "invalid-argument", subject: "the body", violations });
+  expect(fault.message).toBe("the body is invalid: $.a: is missing; $.b: is missing; $.c: is missing");
+  expect(invalidArgumentMessage("the body", violations, 1)).toBe("the body is invalid: $.a: is missing; and 2 more");
+  expect(invalidArgumentMessage("the body", [])).toBe("the body is invalid");
 });
 
 test("every kind has a general code in the catalogue", () => {

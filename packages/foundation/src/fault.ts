@@ -5,7 +5,7 @@ import { violationText, type Violation } from "./violation.ts";
  * What went wrong, for programs. Transport-free: the HTTP and gRPC tables in `contracts` translate it at the last step.
  */
 export type FaultDetail =
-  | { readonly kind: "invalid-argument"; readonly violations: readonly Violation[] }
+  | { readonly kind: "invalid-argument"; readonly subject?: string; readonly violations: readonly Violation[] }
   | { readonly kind: "unauthenticated" }
   | { readonly kind: "permission-denied"; readonly action: string }
   | { readonly kind: "not-found"; readonly resource: string; readonly name: string }
@@ -42,6 +42,12 @@ export interface FaultOptions {
   readonly context?: FaultContext;
   readonly evidence?: FaultEvidence;
   readonly correlationId?: string;
+}
+
+/** The members of a fault that a copy may replace. */
+export interface FaultChanges extends FaultOptions {
+  readonly detail?: FaultDetail;
+  readonly message?: string;
 }
 
 /** Whether trying again, unchanged, may help. Decided by kind and nowhere else; a partial failure asks its parts. */
@@ -102,15 +108,22 @@ export class Fault extends Error {
 
   /** The same fault with the request's correlation id, unless it carries one. */
   withCorrelationId(correlationId: string): Fault {
-    if (this.correlationId !== undefined) return this;
-    const copy = new Fault(this.detail, this.message, {
-      code: this.code,
-      context: this.context,
-      ...(this.evidence === undefined ? {} : { evidence: this.evidence }),
-      correlationId,
-      ...(this.cause === undefined ? {} : { cause: this.cause }),
-    });
-    copy.stack = this.stack ?? "";
+    return this.correlationId === undefined ? this.with({ correlationId }) : this;
+  }
+
+  /** A copy with some members replaced; all others are kept, and the stack too unless the message changes. */
+  with(changes: FaultChanges): Fault {
+    const { detail = this.detail, message = this.message, ...options } = changes;
+    const { code, context, evidence, correlationId, cause } = this;
+    const kept: FaultOptions = {
+      code,
+      context,
+      cause,
+      ...(evidence === undefined ? {} : { evidence }),
+      ...(correlationId === undefined ? {} : { correlationId }),
+    };
+    const copy = new Fault(detail, message, { ...kept, ...options });
+    if (message === this.message && this.stack !== undefined) copy.stack = this.stack;
     return copy;
   }
 
@@ -145,14 +158,21 @@ export function dominantPart(parts: readonly FaultPart[]): FaultPart | undefined
   return parts.find((part) => !part.fault.retryable) ?? parts[0];
 }
 
-/** Refuses an input, with everything that is wrong with it at once. */
+/** Rejects an input with all its violations at once. */
 export function invalidArgument(subject: string, violations: readonly Violation[], options?: FaultOptions): Fault {
-  const shown = violations.map(violationText).join("; ");
   return new Fault(
-    { kind: "invalid-argument", violations },
-    violations.length === 0 ? `${subject} is invalid` : `${subject} is invalid: ${shown}`,
+    { kind: "invalid-argument", subject, violations },
+    invalidArgumentMessage(subject, violations),
     options,
   );
+}
+
+/** The message of an invalid argument; violations beyond `limit` are only counted. */
+export function invalidArgumentMessage(subject: string, violations: readonly Violation[], limit = Infinity): string {
+  if (violations.length === 0) return `${subject} is invalid`;
+  const listed = violations.slice(0, limit).map(violationText).join("; ");
+  const rest = violations.length - limit;
+  return `${subject} is invalid: ${listed}${rest > 0 ? `; and ${rest} more` : ""}`;
 }
 
 export function notFound(resource: string, name: string, options?: FaultOptions): Fault {

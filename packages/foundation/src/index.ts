@@ -18,6 +18,7 @@ export {
   faultMeaning,
   internal,
   invalidArgument,
+  invalidArgumentMessage,
   isFault,
   notFound,
   resourceExhausted,

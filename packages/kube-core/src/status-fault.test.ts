@@ -25,7 +25,7 @@ test.each([
   "an apply that does not fit the schema is the caller's mistake, though the server says 500: %s",
   (message, violations) => {
     const fault = faultFromStatus({ kind: "Status", status: "Failure", code: 500, message }, { what, httpStatus: 500 });
-    expect(fault.detail).toEqual({ kind: "invalid-argument", violations });
+    expect(fault.detail).toEqual({ kind: "invalid-argument", subject: what, violations });
     expect(fault.retryable).toBe(false);
   },
 );
@@ -41,13 +41,19 @@ describe("each refusal the server's library can make", () => {
     forbidden: { kind: "permission-denied", action: what },
     gone: { kind: "failed-precondition", subject: what },
     expired: { kind: "failed-precondition", subject: what },
-    badRequest: { kind: "invalid-argument", violations: [{ path: "$", message: "the body is no JSON" }] },
+    badRequest: {
+      kind: "invalid-argument",
+      subject: what,
+      violations: [{ path: "$", message: "the body is no JSON" }],
+    },
     tooLarge: {
       kind: "invalid-argument",
+      subject: what,
       violations: [{ path: "$", message: "Request entity too large: limit is 3145728" }],
     },
     invalid: {
       kind: "invalid-argument",
+      subject: what,
       violations: [
         { path: "$.spec.template.spec.containers[0].image", message: "Required value" },
         { path: "$.metadata.annotations['example.com/a.b']", message: 'Invalid value: "x": must be good' },

@@ -101,6 +101,7 @@ describe("faults", () => {
       code: "OAAS_INVALID_ARGUMENT",
       message: "package is invalid: $.name: is empty",
       retryable: false,
+      subject: "package",
       violations: [{ path: "$.name", message: "is empty" }],
       correlation_id: "c1",
       context: { tries: 3 },

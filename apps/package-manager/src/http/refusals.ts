@@ -1,4 +1,4 @@
-import { Fault, ROOT_PATH, violationText } from "@oaas/foundation";
+import { Fault, ROOT_PATH, invalidArgumentMessage } from "@oaas/foundation";
 import { faultToProblem, HEADERS, PROBLEM_TYPE, retryAfterOf, type HttpRefusal } from "@oaas/contracts/rest";
 import type { HttpReply } from "./handler.ts";
 import { RefusedRequest } from "./read-request.ts";
@@ -34,12 +34,9 @@ const MOST_IN_SENTENCE = 20;
 
 /** The fault in a size that does not multiply what was sent: a body of many small mistakes would be answered with many times its bytes. */
 function bounded(fault: Fault): Fault {
-  const { detail, cause, context, code, correlationId } = fault;
+  const { detail } = fault;
   if (detail.kind !== "invalid-argument" || detail.violations.length <= MOST_IN_SENTENCE) return fault;
-  const { violations } = detail;
-  const [subject = ""] = fault.message.split(" is invalid: ", 1);
-  const told = violations.slice(0, MOST_IN_SENTENCE).map(violationText).join("; ");
-  const message = `${subject} is invalid: ${told}; and ${violations.length - MOST_IN_SENTENCE} more`;
+  const { subject = "the request", violations } = detail;
   const more = violations.length - MOST_VIOLATIONS;
   const kept =
     more <= 0
@@ -48,12 +45,8 @@ function bounded(fault: Fault): Fault {
           ...violations.slice(0, MOST_VIOLATIONS),
           { path: ROOT_PATH, message: `has ${more} more mistakes`, fix: "correct these first, then send it again" },
         ];
-  return new Fault({ ...detail, violations: kept }, message, {
-    cause,
-    context,
-    code,
-    ...(correlationId === undefined ? {} : { correlationId }),
-  });
+  const message = invalidArgumentMessage(subject, violations, MOST_IN_SENTENCE);
+  return fault.with({ detail: { ...detail, violations: kept }, message });
 }
 
 interface Refusal {

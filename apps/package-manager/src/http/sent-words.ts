@@ -1,5 +1,5 @@
 import { parse } from "node:querystring";
-import { invalidArgument, isFault, type Violation } from "@oaas/foundation";
+import { invalidArgumentMessage, isFault, type Violation } from "@oaas/foundation";
 import { documentIn, type Sent } from "./read-request.ts";
 
 /** What clusters are complained about by: ours is one of two words that a caller may have used. */
@@ -11,9 +11,9 @@ export function inSentWords(thrown: unknown, sent: Sent & { readonly query: stri
   if (!isFault(thrown, "invalid-argument")) return thrown;
   const violations = thrown.violations.map((each) => ({ ...each, path: sentPath(each, sent) }));
   if (violations.every(({ path }, index) => path === thrown.violations[index]?.path)) return thrown;
-  const [subject = ""] = thrown.message.split(" is invalid: ", 1);
-  const { cause, context, code } = thrown;
-  return invalidArgument(subject, violations, { cause, context, code });
+  const { subject = "the request" } = thrown.detail;
+  const message = invalidArgumentMessage(subject, violations);
+  return thrown.with({ detail: { ...thrown.detail, violations }, message });
 }
 
 function sentPath({ path }: Violation, sent: Sent & { readonly query: string }): string {

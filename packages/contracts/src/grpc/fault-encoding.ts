@@ -145,7 +145,7 @@ function detailFromWire(wire: FaultStatus): FaultDetail | undefined {
   const retry = retryAfterMs === undefined ? {} : { retryAfterMs };
   switch (kind) {
     case "invalid-argument":
-      return { kind, violations: violationsFromWire(wire) };
+      return { kind, ...(subject === "" ? {} : { subject }), violations: violationsFromWire(wire) };
     case "not-found":
     case "already-exists":
     case "conflict":

@@ -121,12 +121,18 @@ describe("a guarded call", () => {
     expect(await guard.call(async () => "fine", { deadlineMs: 5_000, probe: true })).toBe("fine");
   });
 
-  it("keeps code, detail and correlation id when it names the cluster", () => {
-    const fault = new Fault({ kind: "internal" }, "broken", { correlationId: "c-1", code: "OAAS_STORE_FULL" });
+  it("keeps code, detail, evidence and correlation id when it names the cluster", () => {
+    const evidence = { reason: "disk" };
+    const fault = new Fault({ kind: "internal" }, "broken", {
+      correlationId: "c-1",
+      code: "OAAS_STORE_FULL",
+      evidence,
+    });
     expect(faultOfCluster(edge, fault)).toMatchObject({
       message: 'cluster "edge": broken',
       correlationId: "c-1",
       code: "OAAS_STORE_FULL",
+      evidence,
       cause: fault,
     });
     expect(faultOfCluster(edge, faultOfCluster(edge, fault)).message).toBe('cluster "edge": broken');

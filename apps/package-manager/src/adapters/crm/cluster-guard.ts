@@ -162,12 +162,7 @@ export function peerName(cluster: ClusterName): string {
 export function faultOfCluster(cluster: ClusterName, fault: Fault): Fault {
   const name = peerName(cluster);
   if (fault.message.includes(name)) return fault;
-  return new Fault(fault.detail, `${name}: ${fault.message}`, {
-    code: fault.code,
-    context: { ...fault.context, cluster },
-    cause: fault,
-    ...(fault.correlationId === undefined ? {} : { correlationId: fault.correlationId }),
-  });
+  return fault.with({ message: `${name}: ${fault.message}`, context: { ...fault.context, cluster }, cause: fault });
 }
 
 function outcomeOf(fault: Fault): CallOutcome {
