@@ -1,11 +1,10 @@
-import { configReport, configReportText, parseConfig } from "@oaas/config";
+import { configReport, configReportText, parseConfig, unusedSettings } from "@oaas/config";
 import { describe, expect, test } from "vitest";
 import { crmConfig, type CrmConfig } from "./config.ts";
 
-/** What profile full asks for beyond its own defaults. */
+/** Settings that profile full requires. */
 const FULL = {
   OPRC_CRM_PROFILE: "full",
-  OPRC_CRM_PROM_URL: "http://prometheus.monitoring:9090",
   OPRC_CRM_SECURITY_TLS_CERT_FILE: "/tls/tls.crt",
   OPRC_CRM_SECURITY_TLS_KEY_FILE: "/tls/tls.key",
   OPRC_CRM_SECURITY_TLS_CLIENT_CA_FILE: "/tls/ca.crt",
@@ -30,8 +29,6 @@ describe("profiles are presets of defaults", () => {
     edge: unknown,
     full: unknown,
   ][] = [
-    ["nfr enforcement", ({ features }) => features.nfrEnforcement, false, true, true],
-    ["enforcement mode", ({ enforcement }) => enforcement.mode, "off", "basic", "full"],
     ["hpa", ({ features }) => features.hpa, false, true, true],
     ["knative", ({ features }) => features.knative, false, false, true],
     ["prometheus", ({ features }) => features.prometheus, false, false, true],
@@ -41,25 +38,10 @@ describe("profiles are presets of defaults", () => {
     ["leader election", ({ features }) => features.leaderElection, true, true, true],
     ["odgm", ({ features }) => features.odgm, true, true, true],
     ["mtls", ({ security }) => security.mtls, false, false, true],
-    ["cooldown", ({ enforcement }) => enforcement.cooldownMs, 120_000, 120_000, 60_000],
-    ["stability", ({ enforcement }) => enforcement.stabilityMs, 180_000, 180_000, 180_000],
-    ["replica delta", ({ enforcement }) => enforcement.maxReplicaDeltaPercent, 30, 30, 30],
     ["max replicas", ({ limits }) => limits.maxReplicas, 20, 20, 50],
     ["log level", ({ log }) => log.level, "debug", "info", "info"],
     ["http port", ({ server }) => server.httpPort, 8088, 8088, 8088],
     ["grpc port", ({ server }) => server.grpcPort, undefined, undefined, undefined],
-    ["analyzer interval", ({ analyzer }) => analyzer.intervalMs, 60_000, 60_000, 60_000],
-    ["cpu per pod", ({ analyzer }) => analyzer.cpuPerPodMillicores, 500, 500, 500],
-    [
-      "memory factors",
-      ({ analyzer: a }) => [a.memoryHeadroom, a.memoryLimitFactor],
-      [1.2, 1.5],
-      [1.2, 1.5],
-      [1.2, 1.5],
-    ],
-    ["range", ({ prometheus }) => prometheus.rangeMs, 600_000, 600_000, 600_000],
-    ["step", ({ prometheus }) => prometheus.stepMs, 30_000, 30_000, 30_000],
-    ["query timeout", ({ prometheus }) => prometheus.queryTimeoutMs, 5_000, 5_000, 5_000],
     ["otel", ({ otel }) => otel, ...three({ enabled: false, endpoint: "http://otel-collector:4317" })],
     ["namespaces", ({ k8s }) => k8s.namespaces, undefined, undefined, undefined],
   ];
@@ -115,13 +97,8 @@ describe("what stops the start", () => {
     },
     {
       why: "profile full without certificates: security is never weakened silently",
-      env: { OPRC_CRM_PROFILE: "full", OPRC_CRM_FEATURES_PROMETHEUS: "false" },
+      env: { OPRC_CRM_PROFILE: "full" },
       want: [/CERT_FILE.*OPRC_CRM_SECURITY_MTLS=false/, /KEY_FILE/, /CLIENT_CA_FILE/],
-    },
-    {
-      why: "profile full without Prometheus",
-      env: { OPRC_CRM_PROFILE: "full", OPRC_CRM_SECURITY_MTLS: "false" },
-      want: [/OPRC_CRM_PROM_URL.*OPRC_CRM_FEATURES_PROMETHEUS=false/],
     },
     {
       why: "half of TLS",
@@ -168,8 +145,8 @@ test.each(["OPRC_CRM_LOG", "SERVICE_LOG", "RUST_LOG", "LOG_LEVEL"])("the log lev
   expect(configOf({ [name]: "warn" }).log.level).toBe("warn");
 });
 
-test("what an older chart sets is understood", () => {
-  const config = configOf({
+test("accepts the settings of an older chart and lists those without effect", () => {
+  const env = {
     OPRC_CRM_PROFILE: "edge",
     OPRC_CRM_FEATURES_FSM: "true",
     OPRC_CRM_TEMPLATES_ODGM_IMAGE: "registry.local/odgm:1",
@@ -179,9 +156,18 @@ test("what an older chart sets is understood", () => {
     OPRC_ENV_IS_EDGE: "true",
     OPRC_ZENOH_PEERS: "tcp/router:17447",
     OPRC_CRM_SERVICE_HOST: "10.0.0.1",
-  });
+    OPRC_CRM_PROM_URL: "http://prometheus.monitoring:9090",
+    OPRC_CRM_ENFORCEMENT_COOLDOWN_SECS: "60",
+  };
+  const config = configOf(env);
   expect(config.templates).toMatchObject({ odgmPullPolicy: "IfNotPresent", odgmExtraEnv: { A: "1", B: "2" } });
   expect(config.place.isEdge).toBe(true);
+  expect(unusedSettings(crmConfig, { env }).map(({ name }) => name)).toEqual([
+    "OPRC_CRM_ENFORCEMENT_COOLDOWN_SECS",
+    "OPRC_CRM_PROM_URL",
+    "OPRC_CRM_FEATURES_FSM",
+    "OPRC_ZENOH_PEERS",
+  ]);
 });
 
 test.each([

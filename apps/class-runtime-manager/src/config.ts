@@ -1,4 +1,4 @@
-import { defineConfig, env, loggingVariables, tracingVariables, wrong, type ConfigOf, type Kind } from "@oaas/config";
+import { defineConfig, env, loggingVariables, TRACING_VARIABLES, wrong, type ConfigOf, type Kind } from "@oaas/config";
 import { ok, type Violation } from "@oaas/foundation";
 import { isValidName } from "@oaas/kube-core";
 
@@ -104,13 +104,6 @@ const variables = {
       .doc("Domain that the names of Services end in."),
   },
   features: {
-    nfrEnforcement: env("OPRC_CRM_FEATURES_NFR_ENFORCEMENT")
-      .bool()
-      .default(false)
-      .defaultIn({ edge: true, full: true })
-      .doc(
-        "Lets classes that ask for it be enforced; without it recommendations are only shown. The architecture document has basic enforcement in edge, older releases had none there.",
-      ),
     hpa: env("OPRC_CRM_FEATURES_HPA")
       .bool()
       .default(false)
@@ -125,7 +118,7 @@ const variables = {
       .bool()
       .default(false)
       .defaultIn({ full: true })
-      .doc("Makes monitors and measures requirements with Prometheus."),
+      .doc("Creates ServiceMonitors and PodMonitors where the Prometheus operator is installed."),
     leaderElection: env("OPRC_CRM_FEATURES_LEADER_ELECTION")
       .bool()
       .default(true)
@@ -134,30 +127,6 @@ const variables = {
       .bool()
       .default(true)
       .doc("Offers the object data grid. Off, a class with state is refused; some older documents have it off in dev."),
-    fsm: env("OPRC_CRM_FEATURES_FSM")
-      .bool()
-      .default(true)
-      .doc("Accepted and without effect: the lifecycle it switched on is always on."),
-  },
-  enforcement: {
-    mode: env("OPRC_CRM_ENFORCEMENT_MODE")
-      .oneOf(["off", "basic", "full"])
-      .default("off")
-      .defaultIn({ edge: "basic", full: "full" })
-      .doc("How far enforcement goes: not at all, replicas only, or replicas and resources."),
-    cooldownMs: env("OPRC_CRM_ENFORCEMENT_COOLDOWN_SECS")
-      .duration({ bare: "s" })
-      .default("120s")
-      .defaultIn({ full: "60s" })
-      .doc("Least time between two enforcement actions on one class runtime; longer in dev and edge."),
-    stabilityMs: env("OPRC_CRM_ENFORCEMENT_STABILITY_SECS")
-      .duration({ bare: "s" })
-      .default("180s")
-      .doc("How long a recommendation must stay the same before it is acted on."),
-    maxReplicaDeltaPercent: env("OPRC_CRM_ENFORCEMENT_MAX_REPLICA_DELTA")
-      .int({ min: 1, max: 100 })
-      .default(30)
-      .doc("Greatest change of replicas in one action, in percent."),
   },
   limits: {
     maxReplicas: env("OPRC_CRM_LIMITS_MAX_REPLICAS")
@@ -175,34 +144,7 @@ const variables = {
       .default(256)
       .doc("Watch calls served at the same time; further ones are refused until one ends."),
   },
-  analyzer: {
-    intervalMs: env("OPRC_CRM_ANALYZER_INTERVAL_SECS")
-      .duration({ bare: "s", min: "1s" })
-      .default("60s")
-      .doc("How often requirements are measured."),
-    cpuPerPodMillicores: env("OPRC_CRM_REQ_CPU_PER_POD_M")
-      .int({ min: 1 })
-      .default(500)
-      .doc("CPU, in thousandths of a core, that a pod is taken to ask for when it does not say."),
-    memoryHeadroom: env("OPRC_CRM_MEMORY_HEADROOM")
-      .float({ min: 1 })
-      .default(1.2)
-      .doc("Recommended memory request, as a multiple of what was used."),
-    memoryLimitFactor: env("OPRC_CRM_MEMORY_LIMIT_FACTOR")
-      .float({ min: 1 })
-      .default(1.5)
-      .doc("Recommended memory limit, as a multiple of the request."),
-  },
   prometheus: {
-    url: env("OPRC_CRM_PROM_URL")
-      .url()
-      .optional()
-      .doc("Base URL of Prometheus' HTTP API. Required when OPRC_CRM_FEATURES_PROMETHEUS is on.")
-      .example("http://prometheus.monitoring:9090"),
-    provider: env("OPRC_CRM_PROM_PROVIDER")
-      .oneOf(["prometheus-operator", "otel"], { prometheus: "prometheus-operator", opentelemetry: "otel" })
-      .default("prometheus-operator")
-      .doc("Where measurements come from: Prometheus with its operator, or a PromQL endpoint fed by OpenTelemetry."),
     matchLabels: env("OPRC_CRM_PROM_MATCH_LABELS")
       .keyValues()
       .default({})
@@ -212,12 +154,6 @@ const variables = {
       .oneOf(["auto", "service", "pod"])
       .default("auto")
       .doc("Kind of monitor that is made; auto leaves Knative's workloads to Knative."),
-    queryTimeoutMs: env("OPRC_CRM_PROM_QUERY_TIMEOUT_SECS")
-      .duration({ bare: "s", min: "100ms" })
-      .default("5s")
-      .doc("Deadline of one query."),
-    rangeMs: env("OPRC_CRM_PROM_RANGE").duration({ bare: "s", min: "1s" }).default("10m").doc("Window of a query."),
-    stepMs: env("OPRC_CRM_PROM_STEP").duration({ bare: "s", min: "1s" }).default("30s").doc("Resolution of a query."),
   },
   otel: {
     enabled: env("OPRC_CRM_OTEL_ENABLED")
@@ -275,14 +211,6 @@ const variables = {
     .float({ min: 0, max: 1 })
     .optional()
     .doc("Availability to report in place of the measured one. For tests and simulated clusters."),
-  zenoh: {
-    mode: env("OPRC_ZENOH_MODE")
-      .string()
-      .default("peer")
-      .doc("Accepted and without effect: no Zenoh session is opened; topology comes from Kubernetes."),
-    port: env("OPRC_ZENOH_PORT").port().default(0).doc("Accepted and without effect, as OPRC_ZENOH_MODE."),
-    peers: env("OPRC_ZENOH_PEERS").list().default([]).doc("Accepted and without effect, as OPRC_ZENOH_MODE."),
-  },
   security: {
     mtls: env("OPRC_CRM_SECURITY_MTLS")
       .bool()
@@ -364,7 +292,6 @@ const variables = {
       .doc("How long the last reports may take when the process stops; the next leader tells everything anew."),
   },
   log: { ...logging, level: logging.level.defaultIn({ dev: "debug" }) },
-  tracing: tracingVariables("oprc-crm"),
 };
 
 /** Everything that can be set about a class runtime manager. */
@@ -376,7 +303,34 @@ export const crmConfig = defineConfig({
   prefixes: ["OPRC_CRM_"],
   profile: "profile",
   variables,
-  checks: [checkTls, checkPrometheus, checkLease, checkPm],
+  notUsedYet: {
+    "Enforcement of requirements is not implemented.": [
+      "OPRC_CRM_FEATURES_NFR_ENFORCEMENT",
+      "OPRC_CRM_ENFORCEMENT_MODE",
+      "OPRC_CRM_ENFORCEMENT_COOLDOWN_SECS",
+      "OPRC_CRM_ENFORCEMENT_STABILITY_SECS",
+      "OPRC_CRM_ENFORCEMENT_MAX_REPLICA_DELTA",
+    ],
+    "Requirements are not measured; no metrics are queried.": [
+      "OPRC_CRM_ANALYZER_INTERVAL_SECS",
+      "OPRC_CRM_REQ_CPU_PER_POD_M",
+      "OPRC_CRM_MEMORY_HEADROOM",
+      "OPRC_CRM_MEMORY_LIMIT_FACTOR",
+      "OPRC_CRM_PROM_URL",
+      "OPRC_CRM_PROM_PROVIDER",
+      "OPRC_CRM_PROM_QUERY_TIMEOUT_SECS",
+      "OPRC_CRM_PROM_RANGE",
+      "OPRC_CRM_PROM_STEP",
+    ],
+    "The lifecycle controller is always on.": ["OPRC_CRM_FEATURES_FSM"],
+    "Topology comes from Kubernetes; no Zenoh session is opened.": [
+      "OPRC_ZENOH_MODE",
+      "OPRC_ZENOH_PORT",
+      "OPRC_ZENOH_PEERS",
+    ],
+    "The manager does not emit traces.": TRACING_VARIABLES,
+  },
+  checks: [checkTls, checkLease, checkPm],
 });
 
 /** What is never silently weaker than asked for: TLS with half its files, or mTLS without them. */
@@ -419,17 +373,6 @@ function checkPm({ pm }: CrmConfig): Violation[] {
   if ((certFile === undefined) === (keyFile === undefined)) return [];
   const missing = certFile === undefined ? "OPRC_CRM_PM_TLS_CERT_FILE" : "OPRC_CRM_PM_TLS_KEY_FILE";
   return [{ path: `$.${missing}`, message: "is required: a certificate needs its key", fix: "name both, or neither" }];
-}
-
-function checkPrometheus({ features, prometheus }: CrmConfig): Violation[] {
-  if (!features.prometheus || prometheus.url !== undefined) return [];
-  return [
-    {
-      path: "$.OPRC_CRM_PROM_URL",
-      message: "is required while OPRC_CRM_FEATURES_PROMETHEUS is on, which it is by default in profile full",
-      fix: "give Prometheus' base URL, or set OPRC_CRM_FEATURES_PROMETHEUS=false",
-    },
-  ];
 }
 
 function checkLease({ leaderElection }: CrmConfig): Violation[] {

@@ -1,4 +1,4 @@
-import { defineConfig, env, intKind, loggingVariables, tracingVariables, urlKind, type ConfigOf } from "@oaas/config";
+import { defineConfig, env, intKind, loggingVariables, urlKind, type ConfigOf } from "@oaas/config";
 
 /** Where `oaas` looks for a stack when it is not told otherwise. */
 export const USUAL = { host: "127.0.0.1", port: 8080, dataDir: ".oaas/data" } as const;
@@ -105,7 +105,6 @@ const variables = {
       ),
   },
   log: loggingVariables(),
-  tracing: tracingVariables("oaas-dev-stack"),
 };
 
 /**

@@ -10,7 +10,7 @@ import { RateLimiter } from "./access/rate-limit.ts";
 import type { TokenTable } from "./access/token-file.ts";
 import { grpcOnly } from "./adapters/grpc-only.ts";
 import { openMetricsDoor, type MetricsDoor } from "./adapters/metrics-door.ts";
-import { isOpen, listenHost, servesMetrics, unusedSettings, type PmConfig } from "./config.ts";
+import { isOpen, listenHost, servesMetrics, type PmConfig } from "./config.ts";
 import { packageService } from "./grpc/package-service.ts";
 import { Idempotency } from "./http/idempotency.ts";
 import { Pipeline } from "./http/pipeline.ts";
@@ -47,7 +47,6 @@ export interface RunningApp {
 
 /** Starts the package manager: everything it can do, and the ways in. */
 export async function startApp(config: PmConfig, ports: AppPorts): Promise<RunningApp> {
-  for (const note of unusedSettings(config)) ports.logger.warn(note);
   const platform = await startPlatform(config, ports);
   const authenticate = authenticatorOf(config, ports);
   const audit = auditToLog(ports.logger, (work) =>

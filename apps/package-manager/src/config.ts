@@ -1,22 +1,7 @@
-import { defineConfig, env, loggingVariables, tracingVariables, type ConfigOf } from "@oaas/config";
+import { defineConfig, env, loggingVariables, TRACING_VARIABLES, type ConfigOf } from "@oaas/config";
 import type { Violation } from "@oaas/foundation";
 import { checkClusters } from "./clusters/cluster-config.ts";
 import { clusterVariables } from "./clusters/cluster-variables.ts";
-
-/** What earlier releases knew and this one has no use for; set, it is said so in the log. */
-const unused = (name: string, what: string) =>
-  env(name).string().optional().doc(`Known from earlier releases and not used: ${what}.`);
-
-const notOffered = {
-  staticDir: unused("STATIC_DIR", "no static files are served"),
-  gatewayUrl: unused("GATEWAY_URL", "/api/gateway answers 501"),
-  gatewayTimeout: unused("GATEWAY_TIMEOUT", "/api/gateway answers 501"),
-  compilerUrl: unused("OPRC_COMPILER_URL", "/api/v1/scripts answers 501"),
-  compilerTimeout: unused("OPRC_COMPILER_TIMEOUT", "/api/v1/scripts answers 501"),
-  compilerMaxRetries: unused("OPRC_COMPILER_MAX_RETRIES", "/api/v1/scripts answers 501"),
-  artifactDir: unused("OPRC_ARTIFACT_DIR", "/api/v1/artifacts answers 501"),
-  artifactBaseUrl: unused("OPRC_ARTIFACT_BASE_URL", "/api/v1/artifacts answers 501"),
-};
 
 const variables = {
   server: {
@@ -183,20 +168,16 @@ const variables = {
   },
   metrics: {
     enabled: env("METRICS_ENABLED").bool().default(true).doc("false serves no metrics: /metrics answers 404."),
+    observability: env("OBSERVABILITY_ENABLED")
+      .bool()
+      .default(true)
+      .doc("false serves no metrics, whatever METRICS_ENABLED is set to."),
     port: env("METRICS_PORT")
       .port()
       .optional()
       .doc("Serves /metrics here as well, to everybody who reaches it; on SERVER_PORT it asks for a viewer."),
   },
   log: loggingVariables(),
-  tracing: {
-    ...tracingVariables("oprc-pm"),
-    observability: env("OBSERVABILITY_ENABLED")
-      .bool()
-      .default(true)
-      .doc("false serves no metrics and sends no traces, whatever else is set."),
-  },
-  notOffered,
 };
 
 /** Everything that can be set about the package manager. */
@@ -204,21 +185,21 @@ export const pmConfig = defineConfig({
   title: "OaaS package manager",
   prefixes: ["OPRC_PM_", "PLANNER_", "DEPLOY_", "PACKAGE_", "AUTH_", "OIDC_", "STORAGE_", "ETCD_", "CRM_"],
   variables,
+  notUsedYet: {
+    "Static files are not served.": ["STATIC_DIR"],
+    "/api/gateway answers 501.": ["GATEWAY_URL", "GATEWAY_TIMEOUT"],
+    "/api/v1/scripts answers 501.": ["OPRC_COMPILER_URL", "OPRC_COMPILER_TIMEOUT", "OPRC_COMPILER_MAX_RETRIES"],
+    "/api/v1/artifacts answers 501.": ["OPRC_ARTIFACT_DIR", "OPRC_ARTIFACT_BASE_URL"],
+    "The manager does not emit traces.": TRACING_VARIABLES,
+  },
   checks: [(config) => [...checkAccess(config), ...checkStorage(config), ...checkClusters(config.crm)]],
 });
 
 export type PmConfig = ConfigOf<typeof variables>;
 
-/** What is set and has no effect, in sentences for the log. */
-export function unusedSettings({ notOffered: set }: PmConfig): readonly string[] {
-  return Object.entries(notOffered)
-    .filter(([key]) => set[key as keyof typeof set] !== undefined)
-    .map(([, { spec }]) => `${spec.name} is set and not used`);
-}
-
 /** Whether metrics are served at all. */
-export function servesMetrics({ metrics, tracing }: PmConfig): boolean {
-  return metrics.enabled && tracing.observability;
+export function servesMetrics({ metrics }: PmConfig): boolean {
+  return metrics.enabled && metrics.observability;
 }
 
 /** Whether somebody can prove who they are. */

@@ -36,6 +36,8 @@ export interface ConfigSchema<C> {
   readonly profile: VariableSpec | undefined;
   readonly variables: readonly Placed<VariableSpec>[];
   readonly families: readonly Placed<Family<unknown>>[];
+  /** Names that are accepted and have no effect, each with the reason. The configuration does not hold them. */
+  readonly notUsedYet: ReadonlyMap<string, string>;
   /** What the rules between variables find. A method, so that every schema is a `ConfigSchema<unknown>`. */
   check(config: C): readonly Violation[];
 }
@@ -47,6 +49,11 @@ export interface SchemaOptions<S extends Shape> {
   /** The key of the variable that chooses the profile. */
   readonly profile?: keyof S & string;
   readonly variables: S;
+  /**
+   * Names that are accepted and have no effect, by the reason why. They keep an existing deployment manifest valid;
+   * `--help` and the reference list them, and the service logs a warning for each one that is set.
+   */
+  readonly notUsedYet?: Readonly<Record<string, readonly string[]>>;
   /** Rules between variables, asked when each by itself is right; paths are `$.VARIABLE_NAME`. */
   readonly checks?: readonly ((config: ConfigOf<S>) => readonly Violation[])[];
 }
@@ -65,12 +72,16 @@ export function defineConfig<const S extends Shape>(options: SchemaOptions<S>): 
   };
   collect(options.variables, []);
   const { profile, checks = [] } = options;
+  const notUsedYet = Object.entries(options.notUsedYet ?? {}).flatMap(([reason, names]) =>
+    names.map((name) => [name, reason] as const),
+  );
   const schema: ConfigSchema<ConfigOf<S>> = {
     title: options.title,
     prefixes: options.prefixes,
     profile: variables.find((variable) => variable.path.length === 1 && variable.path[0] === profile)?.at,
     variables,
     families,
+    notUsedYet: new Map(notUsedYet),
     check: (config) => checks.flatMap((check) => check(config)),
   };
   checkDefinition(schema, profile);

@@ -21,11 +21,15 @@ export function checkDefinition(schema: ConfigSchema<unknown>, profileKey: strin
       claim(variable, taken);
     }
   }
+  for (const name of schema.notUsedYet.keys()) {
+    checkName(name);
+    if (taken.has(name)) fail(name, "is declared twice");
+  }
 }
 
 function checkVariable(spec: VariableSpec, schema: ConfigSchema<unknown>): void {
   if (spec.doc === "") fail(spec.name, "has no doc");
-  for (const name of [spec.name, ...spec.aliases]) if (!NAME.test(name)) fail(name, "is no name of a variable");
+  for (const name of [spec.name, ...spec.aliases]) checkName(name);
   for (const value of [spec.defaultValue, ...spec.profileDefaults.values()]) {
     if (value !== undefined && !spec.kind.parse(spec.kind.show(value)).ok) fail(spec.name, "has a default it refuses");
   }
@@ -33,6 +37,10 @@ function checkVariable(spec: VariableSpec, schema: ConfigSchema<unknown>): void 
     const known = schema.profile?.kind.parse(profile);
     if (known?.ok !== true || known.value !== profile) fail(spec.name, `has a default for "${profile}", no profile`);
   }
+}
+
+function checkName(name: string): void {
+  if (!NAME.test(name)) fail(name, "is not a valid variable name");
 }
 
 function claim(spec: VariableSpec, taken: Set<string>): void {

@@ -9,13 +9,20 @@
 export { env, type Variable, type VariableSpec } from "./variable.ts";
 export { nameInVariable, perName, type Family } from "./family.ts";
 export { defineConfig, type ConfigOf, type ConfigSchema, type SchemaOptions, type Shape } from "./define.ts";
-export { configFault, loadConfig, parseConfig, type ConfigSources } from "./parse.ts";
+export {
+  configFault,
+  loadConfig,
+  parseConfig,
+  unusedSettings,
+  type ConfigSources,
+  type UnusedSetting,
+} from "./parse.ts";
 export { readCommandLine, type CommandLine } from "./flags.ts";
 export { configReport, configReportText, type ReportEntry } from "./report.ts";
 export { originText, type Origin } from "./origin.ts";
 export { configHelp } from "./help.ts";
 export { configReference } from "./reference.ts";
-export { logLevelKind, loggingVariables, tracingVariables, type LogLevelSetting } from "./standard.ts";
+export { logLevelKind, loggingVariables, TRACING_VARIABLES, type LogLevelSetting } from "./standard.ts";
 export { wrong, type Kind } from "./kind.ts";
 export { intKind, urlKind } from "./scalar-kinds.ts";
 export { maskText } from "./mask.ts";

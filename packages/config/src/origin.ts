@@ -9,7 +9,8 @@ export type Origin =
   | { readonly from: "env"; readonly name: string }
   | { readonly from: "alias"; readonly name: string }
   | { readonly from: "file"; readonly name: string; readonly file: string }
-  | { readonly from: "flag"; readonly name: string };
+  | { readonly from: "flag"; readonly name: string }
+  | { readonly from: "not-used"; readonly reason: string };
 
 /** An origin in a few words. */
 export function originText(origin: Origin): string {
@@ -28,6 +29,8 @@ export function originText(origin: Origin): string {
       return `file ${origin.file}, by ${origin.name}`;
     case "flag":
       return `flag ${flagOf(origin.name)}`;
+    case "not-used":
+      return `no effect: ${origin.reason}`;
     default:
       return unreachable(origin);
   }

@@ -10,6 +10,7 @@ import {
   nameInVariable,
   parseConfig,
   perName,
+  unusedSettings,
 } from "./index.ts";
 import { configReportText } from "./report.ts";
 import { crmLike } from "./testing/crm-like.ts";
@@ -181,6 +182,42 @@ describe("mistakes", () => {
   });
 });
 
+describe("settings that are not used yet", () => {
+  const envOf = {
+    OPRC_CRM_ENFORCEMENT_MODE: "any text",
+    OPRC_CRM_ENFORCEMENT_STABILITY_SECS: "",
+    TRACING_ENDPOINT: "x",
+  };
+
+  test("are accepted with any value and do not appear in the configuration", () => {
+    expect(problems(envOf, ["--oprc-crm-enforcement-mode=full"])).toEqual([]);
+    expect(valueOf(envOf)).toEqual(valueOf({}));
+  });
+
+  test("are listed with the reason when they are set", () => {
+    expect(
+      unusedSettings(crmLike, { env: envOf, args: ["--tracing-endpoint=", "--oprc-crm-enforcement-mode"] }),
+    ).toEqual([{ name: "OPRC_CRM_ENFORCEMENT_MODE", text: "true", reason: "Enforcement is not implemented." }]);
+    expect(unusedSettings(crmLike, { env: envOf }).map(({ name }) => name)).toEqual([
+      "OPRC_CRM_ENFORCEMENT_MODE",
+      "TRACING_ENDPOINT",
+    ]);
+  });
+
+  test("are suggested for a misspelt name", () => {
+    expect(problems({ OPRC_CRM_ENFORCEMENT_MODES: "1" })).toEqual([
+      "$.OPRC_CRM_ENFORCEMENT_MODES: is an unknown variable; did you mean OPRC_CRM_ENFORCEMENT_MODE?",
+    ]);
+  });
+
+  test("cannot be declared as used as well", () => {
+    const variables = { port: env("A_PORT").port().default(1).doc("Port.") };
+    expect(() => defineConfig({ title: "t", prefixes: [], variables, notUsedYet: { No: ["A_PORT"] } })).toThrow(
+      "A_PORT is declared twice",
+    );
+  });
+});
+
 describe("variables that Kubernetes injects", () => {
   test.each([
     ["OPRC_CRM_SERVICE_HOST", "10.0.0.1"],
@@ -250,7 +287,7 @@ describe("declarations that are wrong", () => {
     ["declared twice", { a: variable, b: variable }],
     ["declared twice", { a: variable, b: env("B").int().default(1).doc("d").alias("A") }],
     ["has no doc", { a: env("A").int().default(1) }],
-    ["no name of a variable", { a: env("a-b").int().default(1).doc("d") }],
+    ["not a valid variable name", { a: env("a-b").int().default(1).doc("d") }],
     ["a default it refuses", { a: env("A").int({ max: 5 }).default(6).doc("d") }],
     ["no profile", { a: env("A").int().default(1).defaultIn({ dev: 2 }).doc("d") }],
   ])("%s", (says, variables) => {

@@ -58,6 +58,22 @@ export function configFault(schema: ConfigSchema<unknown>, violations: readonly 
   );
 }
 
+/** A variable that is set and has no effect. */
+export interface UnusedSetting {
+  readonly name: string;
+  readonly text: string;
+  readonly reason: string;
+}
+
+/** Lists the variables and flags that are set although the schema declares them as not used yet. Does not throw. */
+export function unusedSettings(schema: ConfigSchema<unknown>, sources: ConfigSources): readonly UnusedSetting[] {
+  const flags = readFlags(sources.args ?? []).values;
+  return [...schema.notUsedYet].flatMap(([name, reason]) => {
+    const text = flags.has(name) ? (flags.get(name) ?? "true") : (sources.env[name] ?? "");
+    return text === "" ? [] : [{ name, text, reason }];
+  });
+}
+
 /** Finds the value and origin of every variable, those of families included. */
 export function resolve(schema: ConfigSchema<unknown>, sources: ConfigSources): Resolution {
   const flags = readFlags(sources.args ?? []);

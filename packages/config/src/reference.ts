@@ -15,7 +15,7 @@ export function configReference(schemas: readonly ConfigSchema<unknown>[]): stri
     );
     const unknown = schema.prefixes.map((prefix) => code(`${prefix}*`)).join(", ");
     const guard = unknown === "" ? [] : [`A variable ${unknown} that is not listed here stops the start.`, ""];
-    return [`## ${schema.title}`, "", ...guard, ...groups].join("\n");
+    return [`## ${schema.title}`, "", ...guard, ...groups, ...notUsedYetSection(schema)].join("\n");
   });
   return [
     "# Configuration",
@@ -26,6 +26,20 @@ export function configReference(schemas: readonly ConfigSchema<unknown>[]): stri
     "",
     ...sections,
   ].join("\n");
+}
+
+function notUsedYetSection({ notUsedYet }: ConfigSchema<unknown>): string[] {
+  if (notUsedYet.size === 0) return [];
+  return [
+    "### Accepted, not used yet",
+    "",
+    "Setting one of these has no effect. The service logs a warning at start and runs.",
+    "",
+    "| Variable | Why |",
+    "|---|---|",
+    ...[...notUsedYet].map(([name, reason]) => `| ${code(name)} | ${escape(reason)} |`),
+    "",
+  ];
 }
 
 function row(variable: Description): string {

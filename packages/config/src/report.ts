@@ -1,7 +1,7 @@
 import type { ConfigSchema } from "./define.ts";
 import { MASK, maskText } from "./mask.ts";
 import { originText, type Origin } from "./origin.ts";
-import { resolve, type ConfigSources } from "./parse.ts";
+import { resolve, unusedSettings, type ConfigSources } from "./parse.ts";
 import type { Resolved } from "./resolve-variable.ts";
 
 /** One effective value, fit to be shown. */
@@ -17,12 +17,19 @@ export interface ReportEntry {
 /** The effective values with their origin, secrets masked; works also when some are invalid. Does not throw. */
 export function configReport(schema: ConfigSchema<unknown>, sources: ConfigSources): readonly ReportEntry[] {
   const { values, familyValues } = resolve(schema, sources);
-  return [...values, ...familyValues].map(({ at }) => ({
+  const entries = [...values, ...familyValues].map(({ at }): ReportEntry => ({
     name: at.spec.name,
     value: shown(at),
     origin: at.origin,
     valid: at.violations.length === 0,
   }));
+  const unused = unusedSettings(schema, sources).map(({ name, text, reason }): ReportEntry => ({
+    name,
+    value: maskText(text),
+    origin: { from: "not-used", reason },
+    valid: true,
+  }));
+  return [...entries, ...unused];
 }
 
 /** A report as text, a line per variable: what `--print-config` prints. */

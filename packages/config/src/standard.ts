@@ -45,20 +45,11 @@ export function loggingVariables(...aliases: readonly string[]) {
   };
 }
 
-/** Export of traces, the same for every service; off while no endpoint is set. */
-export function tracingVariables(service: string) {
-  return {
-    enabled: env("TRACING_ENABLED").bool().default(true).doc("false sends no traces, also when a collector is named."),
-    endpoint: env("OTEL_EXPORTER_OTLP_ENDPOINT")
-      .url()
-      .alias("TRACING_ENDPOINT")
-      .optional()
-      .doc("Collector that traces are sent to, by OTLP over HTTP. Tracing is off without it.")
-      .example("http://otel-collector:4318"),
-    serviceName: env("OTEL_SERVICE_NAME").string().default(service).doc("Name of this service in traces."),
-    sampleRatio: env("OTEL_TRACES_SAMPLER_ARG")
-      .float({ min: 0, max: 1 })
-      .default(1)
-      .doc("Share of new traces that is recorded; a caller's own decision is followed."),
-  };
-}
+/** Names of the tracing variables that earlier releases documented. No service emits spans yet. */
+export const TRACING_VARIABLES: readonly string[] = [
+  "TRACING_ENABLED",
+  "TRACING_ENDPOINT",
+  "OTEL_EXPORTER_OTLP_ENDPOINT",
+  "OTEL_SERVICE_NAME",
+  "OTEL_TRACES_SAMPLER_ARG",
+];

@@ -16,12 +16,18 @@ describe("help and reference", () => {
     expect(help).toContain("  OPRC_CRM_ENFORCEMENT_COOLDOWN_SECS  <duration or number of seconds>  default: 2m\n");
     expect(help).toContain("Also as OPRC_CRM_LOG, SERVICE_LOG, RUST_LOG.");
     expect(help).toContain("May be read from the file that OPRC_CRM_TOKEN_FILE names.");
+    expect(help).toContain(
+      "Accepted, not used yet\n\n  OPRC_CRM_ENFORCEMENT_MODE\n      Enforcement is not implemented.\n",
+    );
     for (const { at } of crmLike.variables) expect(help).toContain(`  ${at.name}  <`);
   });
 
   test("the reference has a row per variable whose bars do not break the table", () => {
     const page = configReference([crmLike]);
-    const rows = page.split("\n").filter((line) => line.startsWith("| `"));
+    const [used = "", unused = ""] = page.split("### Accepted, not used yet");
+    expect(unused).toContain("| `OPRC_CRM_ENFORCEMENT_MODE` | Enforcement is not implemented. |");
+    expect(unused).toContain("| `TRACING_ENDPOINT` | Traces are not emitted. |");
+    const rows = used.split("\n").filter((line) => line.startsWith("| `"));
     expect(rows).toHaveLength(crmLike.variables.length + 3);
     for (const row of rows) expect(row.replaceAll(String.raw`\|`, "").split("|")).toHaveLength(6);
     expect(page).toContain("| `HTTP_PORT` | port | 8088 | Port of gRPC and HTTP. |");
@@ -42,6 +48,7 @@ describe("report", () => {
           OPRC_CRM_PROM_URL: "http://me:hunter2@prom:9090/x",
           GRPC_PORT: "x",
           CRM_CLUSTER_EU_URL: "http://eu",
+          TRACING_ENDPOINT: "http://me:hunter4@otel:4318",
         },
         args: ["--http-port=1"],
         readFile: () => "hunter3",
@@ -61,9 +68,10 @@ describe("report", () => {
         "OPRC_CRM_PIN= # not set",
         "CRM_CLUSTER_EU_URL=http://eu # environment",
         "CRM_CLUSTER_EU_TIMEOUT=30s # default",
+        "TRACING_ENDPOINT=http://me:***@otel:4318 # no effect: Traces are not emitted.",
       ]),
     );
-    expect(text).not.toMatch(/hunter/);
+    expect(text).not.toMatch(/hunter|ENFORCEMENT_MODE/);
   });
 });
 

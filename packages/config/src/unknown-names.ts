@@ -8,7 +8,7 @@ import type { Inputs } from "./resolve-variable.ts";
 
 /** Every fixed name that a schema knows. */
 export function knownNames(schema: ConfigSchema<unknown>): ReadonlySet<string> {
-  return new Set(schema.variables.flatMap(({ at }) => spellings(at)));
+  return new Set([...schema.variables.flatMap(({ at }) => spellings(at)), ...schema.notUsedYet.keys()]);
 }
 
 /** A violation, with the nearest known name, for each flag and each variable of our prefixes that is not declared. */

@@ -2,17 +2,9 @@ import type { ConfigSchema, LogLevelSetting } from "@oaas/config";
 import type { Ambient } from "@oaas/foundation";
 import type { Observability } from "@oaas/observability/node";
 
-/** What every service's configuration has: the groups `loggingVariables` and `tracingVariables` of the config package. */
+/** Settings that every service has: the group `loggingVariables` of the config package. */
 export interface ServiceConfig {
   readonly log: { readonly level: LogLevelSetting; readonly format: "json" | "plain" | "auto" };
-  readonly tracing: {
-    readonly enabled: boolean;
-    /** False where the service can be told to tell nothing of itself at all. */
-    readonly observability?: boolean;
-    readonly endpoint: string | undefined;
-    readonly serviceName: string;
-    readonly sampleRatio: number;
-  };
 }
 
 /** The real world as a service gets it. */

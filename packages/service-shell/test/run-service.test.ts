@@ -25,6 +25,31 @@ test.each([
   expect(stderr).toMatch(says);
 });
 
+test("logs a warning for each setting that has no effect, and starts", async () => {
+  const child = spawn(process.execPath, [ECHO, "--log-format=json"], {
+    env: { ...process.env, ECHO_VOLUME: "11" },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let text = "";
+  for await (const chunk of child.stdout) {
+    text += String(chunk);
+    if (text.includes('"message":"up"')) break;
+  }
+  child.kill("SIGKILL");
+  const lines = text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(lines).toContainEqual(
+    expect.objectContaining({
+      level: "warn",
+      message: "setting has no effect",
+      setting: "ECHO_VOLUME",
+      reason: "Echo has no volume control.",
+    }),
+  );
+});
+
 describe("signals", () => {
   let child: ChildProcess;
   afterEach(() => void child.kill("SIGKILL"));

@@ -56,6 +56,10 @@ export const crmLike = defineConfig({
       token: env("TOKEN").string().secret().optional().doc("Bearer token."),
     }),
   },
+  notUsedYet: {
+    "Enforcement is not implemented.": ["OPRC_CRM_ENFORCEMENT_MODE", "OPRC_CRM_ENFORCEMENT_STABILITY_SECS"],
+    "Traces are not emitted.": ["TRACING_ENDPOINT"],
+  },
   checks: [
     (config) =>
       config.features.nfrEnforcement && config.promUrl === undefined

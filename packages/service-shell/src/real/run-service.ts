@@ -1,5 +1,13 @@
 import { readFileSync } from "node:fs";
-import { configHelp, configReport, configReportText, loadConfig, readCommandLine } from "@oaas/config";
+import {
+  configHelp,
+  configReport,
+  configReportText,
+  loadConfig,
+  readCommandLine,
+  unusedSettings,
+  type ConfigSources,
+} from "@oaas/config";
 import { Fault } from "@oaas/foundation";
 import { realAmbient } from "@oaas/foundation/real";
 import { createObservability, type Observability } from "@oaas/observability/node";
@@ -21,7 +29,7 @@ export async function runService<C extends ServiceConfig>(program: ServiceProgra
     if (commandLine.mode === "help") process.stdout.write(configHelp(program.config));
     else if (commandLine.mode === "print-config")
       process.stdout.write(configReportText(configReport(program.config, sources)));
-    else await serve(program, () => loadConfig(program.config, sources));
+    else await serve(program, sources);
   } catch (thrown) {
     process.stderr.write(`${startFailure(thrown)}\n`);
     // Not by itself: whatever the start left behind must not keep a process that serves nothing.
@@ -37,11 +45,10 @@ function startFailure(thrown: unknown): string {
     : fault.message;
 }
 
-async function serve<C extends ServiceConfig>(program: ServiceProgram<C>, reread: () => C): Promise<void> {
+async function serve<C extends ServiceConfig>(program: ServiceProgram<C>, sources: ConfigSources): Promise<void> {
+  const reread = (): C => loadConfig(program.config, sources);
   const config = reread();
   keepNewObjectsYoung();
-  const { enabled, observability: isObserved = true, endpoint, serviceName, sampleRatio } = config.tracing;
-  const isTraced = enabled && isObserved;
   const isTerminal = process.stdout.isTTY;
   const observability = await createObservability({
     service: program.service,
@@ -49,8 +56,10 @@ async function serve<C extends ServiceConfig>(program: ServiceProgram<C>, reread
     ambient: realAmbient,
     log: { ...config.log, isTerminal, colors: !process.env["NO_COLOR"] },
     metrics: { processMetrics: true },
-    tracing: { serviceName, sampleRatio, ...(isTraced && endpoint !== undefined ? { endpoint } : {}) },
   });
+  for (const { name, reason } of unusedSettings(program.config, sources)) {
+    observability.log.warn("setting has no effect", { setting: name, reason });
+  }
   const stopper = stopOnSignal(program.signals ?? ["SIGINT", "SIGTERM"], observability);
   try {
     stopper.running = await program.start(config, {

@@ -1,4 +1,4 @@
-import { defineConfig, env, loggingVariables, tracingVariables } from "@oaas/config";
+import { defineConfig, env, loggingVariables } from "@oaas/config";
 import { failedPrecondition } from "@oaas/foundation";
 import { runService } from "../../src/index.ts";
 
@@ -14,8 +14,8 @@ await runService({
         .default("well")
         .doc("How it behaves."),
       log: loggingVariables(),
-      tracing: tracingVariables("echo"),
     },
+    notUsedYet: { "Echo has no volume control.": ["ECHO_VOLUME"] },
   }),
   start: async ({ mode }, { ambient, observability }) => {
     if (mode === "refuses") throw failedPrecondition("echo", "there is no echo here");
