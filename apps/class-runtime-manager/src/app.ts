@@ -239,7 +239,7 @@ function servicesOf(
       logger,
       nodes: () => crm.pods.nodes,
       trouble: () => crm.informers.troubles.find(({ fault }) => fault.kind !== "permission-denied")?.fault,
-      capabilities: () => capabilityNames(facts.read(namespaces.fallback), config.features.nfrEnforcement),
+      capabilities: () => capabilityNames(facts.read(namespaces.fallback)),
       templates: () => templateNames([...surroundings.templates.cache.list()].map(({ metadata }) => metadata.name)),
       environments: () => [...surroundings.environments.cache.list()].map(({ metadata }) => metadata.name),
     }),

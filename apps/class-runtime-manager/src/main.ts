@@ -1,15 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { setFlagsFromString } from "node:v8";
 import { createUndiciTransport, loadAccess } from "@oaas/kube-runtime/node";
 import { runService } from "@oaas/service-shell";
 import { startApp } from "./app.ts";
 import { crmConfig } from "./config.ts";
 import { VERSION } from "./version.ts";
-
-// The HTTP client's parser is WebAssembly. V8 compiles it a second time after some sixty answers, for which it takes 12 MiB that it never gives back;
-// a manager with nothing to do need not have that, and one with much to do has it after some thousand: the parser takes a hundredth of our time.
-setFlagsFromString("--wasm-tiering-budget=2000000000");
 
 await runService({
   service: "oprc-crm",

@@ -5,8 +5,6 @@ export interface CrmMetrics {
   /** By what became of the request: created, updated, unchanged or deleted. */
   readonly deployments: Counter<"outcome">;
   readonly activeDeployments: Gauge;
-  readonly nfrViolations: Counter<"requirement">;
-  readonly enforcementActions: Counter<"dimension" | "outcome">;
   readonly reconciliation: Histogram<"kind">;
 }
 
@@ -23,16 +21,6 @@ export function crmMetrics(meter: Meter): CrmMetrics {
       name: "crm_active_deployments",
       help: "Class runtimes in the served namespaces.",
       startAtZero: [{}],
-    }),
-    nfrViolations: meter.counter({
-      name: "crm_nfr_violations_total",
-      help: "Requirements found violated.",
-      labels: ["requirement"],
-    }),
-    enforcementActions: meter.counter({
-      name: "crm_enforcement_actions_total",
-      help: "Enforcement actions, by dimension and whether they were carried out.",
-      labels: ["dimension", "outcome"],
     }),
     reconciliation: meter.histogram({
       name: "crm_reconciliation_duration_seconds",

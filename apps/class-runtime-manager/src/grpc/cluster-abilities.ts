@@ -1,17 +1,16 @@
 import type { ClusterFacts } from "../templates/facts.ts";
 import { BUILTIN_TEMPLATES } from "../templates/registry.ts";
 
-/** What is both switched on and there: odgm, knative, hpa, prometheus, nfr-enforcement. */
-export function capabilityNames(
-  { features, capabilities }: Pick<ClusterFacts, "features" | "capabilities">,
-  nfrEnforcement: boolean,
-): readonly string[] {
+/** Lists the features that are enabled and available in the cluster: odgm, knative, hpa, prometheus. */
+export function capabilityNames({
+  features,
+  capabilities,
+}: Pick<ClusterFacts, "features" | "capabilities">): readonly string[] {
   const usable = {
     odgm: features.odgm,
     knative: features.knative && capabilities.knative,
     hpa: features.hpa && capabilities.horizontalPodAutoscaler,
     prometheus: features.prometheus && (capabilities.serviceMonitor || capabilities.podMonitor),
-    "nfr-enforcement": nfrEnforcement,
   };
   return Object.entries(usable).flatMap(([name, is]) => (is ? [name] : []));
 }

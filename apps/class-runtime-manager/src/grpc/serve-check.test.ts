@@ -80,7 +80,7 @@ test("state where ODGM is switched off", () => {
   expect(verdict({ state_spec: {} }, facts)).toMatch(/^failed-precondition: .*/);
 });
 
-test("abilities are what is both switched on and there", () => {
-  expect(capabilityNames(FACTS, true)).toEqual(["odgm", "hpa", "nfr-enforcement"]);
+test("capabilities are the features that are enabled and available", () => {
+  expect(capabilityNames(FACTS)).toEqual(["odgm", "hpa"]);
   expect(templateNames(["mine", "dev"])).toEqual(expect.arrayContaining(["dev", "production", "kn", "job", "mine"]));
 });

@@ -164,7 +164,7 @@ export type CrmEnvHealth = Message<"oaas.health.CrmEnvHealth"> & {
   capacity?: EnvCapacity | undefined;
 
   /**
-   * Such as odgm, knative, hpa, prometheus, nfr-enforcement: on and usable at this moment.
+   * Such as odgm, knative, hpa, prometheus: on and usable at this moment.
    *
    * @generated from field: repeated string capabilities = 101;
    */
