@@ -3,7 +3,7 @@ import { Fault } from "@oaas/foundation";
 import { ensureCorrelationId } from "@oaas/observability";
 import { cannotListen, HealthBoard, listenOnePort, reflectionServices, RpcServer, type OnePort } from "@oaas/rpc";
 import { auditToLog, type AuditTrail } from "./access/audit.ts";
-import { bearerAuthenticator, everybodyIn, type Authenticator } from "./access/authenticator.ts";
+import { bearerAuthenticator, acceptEveryCaller, type Authenticator } from "./access/authenticator.ts";
 import { assertRole, type Caller } from "./access/caller.ts";
 import { OidcCallers } from "./access/oidc.ts";
 import { RateLimiter } from "./access/rate-limit.ts";
@@ -172,7 +172,7 @@ async function noMetrics(): Promise<never> {
 }
 
 function authenticatorOf(config: PmConfig, ports: AppPorts): Authenticator {
-  if (isOpen(config)) return everybodyIn();
+  if (isOpen(config)) return acceptEveryCaller();
   const { oidcIssuer: issuer, oidcAudience: audience, oidcRoleClaim: roleClaim } = config.auth;
   const oidc =
     issuer === undefined || audience === undefined

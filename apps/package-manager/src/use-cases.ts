@@ -1,5 +1,4 @@
 import type { FindingWire } from "@oaas/contracts/rest";
-import type { Awaitable } from "@oaas/foundation";
 import type {
   ClassDefinition,
   ClassDeployment,
@@ -137,8 +136,6 @@ export interface RegisteredPackage {
   readonly package: Package;
   readonly revision: number;
   readonly json: string;
-  /** Of the text in UTF-8. */
-  readonly jsonBytes: number;
 }
 
 export interface Registry {
@@ -152,7 +149,7 @@ export interface Registry {
     input: Package,
     call: Call,
     options: Versioned & Repeatable & { readonly applyDeployments?: boolean },
-  ): Awaitable<Acknowledgement>;
+  ): Promise<Acknowledgement>;
   /** What `register`, or with a name `update`, would do, or be refused for; nothing is written. */
   rehearse(
     input: Package,
@@ -164,8 +161,7 @@ export interface Registry {
     call: Call,
     options: Versioned & { readonly cascade?: boolean },
   ): Promise<"deleted" | "accepted">;
-  /** At once where the store can; a promise that rejects when there is none. */
-  get(name: PackageName): Awaitable<WithVersion<RegisteredPackage>>;
+  get(name: PackageName): Promise<WithVersion<RegisteredPackage>>;
   list(query: PackageQuery): Promise<ListPage<RegisteredPackage>>;
   revisions(name: PackageName, page: PageRequest): Promise<ListPage<Revision>>;
   revision(name: PackageName, revision: number): Promise<Revision & { readonly package: Package }>;
@@ -227,8 +223,7 @@ export interface Deployments {
   remove(key: DeploymentKey, call: Call, options: Versioned & { readonly cluster?: ClusterName }): Promise<Deletion>;
   rollBack(key: DeploymentKey, revision: number, call: Call, options: Versioned & Repeatable): Promise<Acknowledgement>;
   cancel(key: DeploymentKey, call: Call): Promise<void>;
-  /** At once where the store can; a promise that rejects when there is none. */
-  get(key: DeploymentKey): Awaitable<WithVersion<ObservedDeployment>>;
+  get(key: DeploymentKey): Promise<WithVersion<ObservedDeployment>>;
   list(query: DeploymentQuery): Promise<ListPage<ObservedDeployment>>;
   revisions(key: DeploymentKey, page: PageRequest): Promise<ListPage<DeploymentRevision>>;
   revision(key: DeploymentKey, revision: number): Promise<DeploymentRevision>;

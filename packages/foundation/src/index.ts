@@ -37,7 +37,6 @@ export type { Ambient } from "./ambient.ts";
 export { abortFault, orAbort, startDeadline, type Deadline } from "./deadline.ts";
 export { Bell } from "./bell.ts";
 export { backoffDelay, DEFAULT_BACKOFF, retry, type BackoffPolicy, type RetryOptions } from "./backoff.ts";
-export { onceThere, rejecting, type Awaitable } from "./awaitable.ts";
 export { canonicalJson, digestJson, equalJson, equalMembers, hashJson } from "./canonical.ts";
 export { sha256 } from "./sha256.ts";
 export { err, ok, type Result } from "./result.ts";

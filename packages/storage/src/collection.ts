@@ -1,4 +1,4 @@
-import { alreadyExists, conflict, notFound, type Awaitable } from "@oaas/foundation";
+import { alreadyExists, conflict, notFound } from "@oaas/foundation";
 import { isUnreadable, recordText, storedText, type Codec, type RecordText } from "./codec.ts";
 import { CollectionLayout, type Indexes } from "./collection-layout.ts";
 import { absent, unchanged } from "./conditions.ts";
@@ -23,14 +23,6 @@ export interface CollectionDefinition<T, I extends Indexes<T> = Indexes<T>> {
   readonly indexes?: I;
   /** How many decoded records to keep, so that an entry that did not change is not decoded again. Default none. */
   readonly remember?: number;
-  /** Whoever reads what this collection just wrote gets the record as it was handed in; for records that nobody changes and codecs that check only. */
-  readonly keepWritten?: true;
-}
-
-/** A transaction that writes a record, and the record. */
-export interface StagedRecord<T> extends Transaction {
-  readonly record: T;
-  readonly indexKeys: readonly string[];
 }
 
 export interface ListOptions extends CallOptions {
@@ -62,13 +54,6 @@ export class Collection<T, I extends Indexes<T> = Indexes<T>> {
 
   async get(id: string, options?: CallOptions): Promise<Stored<T> | undefined> {
     const entry = await this.#store.get(this.#layout.recordKey(id), options);
-    return entry && this.#reader.read(entry);
-  }
-
-  /** As `get`, without a promise where the store can answer at once. */
-  find(id: string): Awaitable<Stored<T> | undefined> {
-    if (this.#store.peek === undefined) return this.get(id);
-    const entry = this.#store.peek(this.#layout.recordKey(id));
     return entry && this.#reader.read(entry);
   }
 
@@ -122,11 +107,11 @@ export class Collection<T, I extends Indexes<T> = Indexes<T>> {
     return recordText(this.#definition.codec, record);
   }
 
-  stageCreate(id: string, record: T, lease?: LeaseId, text?: RecordText): StagedRecord<T> {
+  stageCreate(id: string, record: T, lease?: LeaseId, text?: RecordText): Transaction {
     return this.#stagePut(id, record, { condition: absent(this.#layout.recordKey(id)), old: [], lease, text });
   }
 
-  stageUpdate(stored: Stored<T>, record: T, text?: RecordText): StagedRecord<T> {
+  stageUpdate(stored: Stored<T>, record: T, text?: RecordText): Transaction {
     const { entry, indexKeys: old } = stored.source;
     return this.#stagePut(stored.id, record, { condition: unchanged(entry), old, lease: entry.lease, text });
   }
@@ -148,7 +133,7 @@ export class Collection<T, I extends Indexes<T> = Indexes<T>> {
   }
 
   /** What a reader sees of a record after its staged transaction, alone or with others, was committed. */
-  committed(staged: StagedRecord<T>, revision: number, before?: Stored<T>): Stored<T> {
+  committed(staged: Transaction, revision: number, before?: Stored<T>): Stored<T> {
     return this.#written(staged, revision, before?.source.entry);
   }
 
@@ -253,20 +238,13 @@ export class Collection<T, I extends Indexes<T> = Indexes<T>> {
       readonly lease: LeaseId | undefined;
       readonly text: RecordText | undefined;
     },
-  ): StagedRecord<T> {
+  ): Transaction {
     const { lease } = how;
     const indexKeys = this.#indexKeys(id, record);
     const value = storedText(how.text ?? this.textOf(record), indexKeys);
-    // Where a commit takes time, who watches may hear of the record before who wrote it.
-    if (this.#definition.keepWritten && this.#store.commitAtOnce === undefined)
-      this.#reader.expect(how.condition.key, { value, record, indexKeys });
     const put = putOf(how.condition.key, value, lease);
-    const conditions = [how.condition];
-    if (indexKeys.length === 0 && how.old.length === 0) return { conditions, writes: [put], record, indexKeys };
     return {
-      record,
-      indexKeys,
-      conditions,
+      conditions: [how.condition],
       writes: [
         put,
         ...indexKeys.filter((key) => !how.old.includes(key)).map((key) => putOf(key, "", lease)),
@@ -276,18 +254,14 @@ export class Collection<T, I extends Indexes<T> = Indexes<T>> {
   }
 
   /** Commits and returns what a reader will see; what could not be read again is not written at all. */
-  async #commit(staged: StagedRecord<T>, before: Entry | undefined, options?: CallOptions): Promise<Stored<T>> {
-    if (!this.#definition.keepWritten) this.#reader.decode(entryOf(putOfRecord(staged), 0, before));
+  async #commit(staged: Transaction, before: Entry | undefined, options?: CallOptions): Promise<Stored<T>> {
+    this.#reader.decode(entryOf(putOfRecord(staged), 0, before));
     const { revision } = await this.#store.commit(staged, options);
     return this.#written(staged, revision, before);
   }
 
-  #written(staged: StagedRecord<T>, revision: number, before: Entry | undefined): Stored<T> {
-    const put = putOfRecord(staged);
-    if (!this.#definition.keepWritten) return this.#reader.read(entryOf(put, revision, before));
-    // The very entry that the store keeps, where it is at hand: one less to keep beside it.
-    const kept = this.#store.commitAtOnce && this.#store.peek?.(put.key);
-    return this.#reader.take(kept?.modRevision === revision ? kept : entryOf(put, revision, before), staged);
+  #written(staged: Transaction, revision: number, before: Entry | undefined): Stored<T> {
+    return this.#reader.read(entryOf(putOfRecord(staged), revision, before));
   }
 
   #isAbout(thrown: unknown, id: string): boolean {

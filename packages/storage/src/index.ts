@@ -31,10 +31,9 @@ export {
   type Write,
 } from "./kv.ts";
 export { absent, present, sameIncarnation, together, unchanged } from "./conditions.ts";
-export { commitNow } from "./commit-now.ts";
 export { conflictOf, outcomeUnknown, type Conflict } from "./kv-faults.ts";
 export { acquire, type Acquired, type AcquireRequest, type Ownership } from "./ownership.ts";
-export { Collection, type CollectionDefinition, type ListOptions, type StagedRecord } from "./collection.ts";
+export { Collection, type CollectionDefinition, type ListOptions } from "./collection.ts";
 export type { Codec, RecordText } from "./codec.ts";
 export type { Indexes } from "./collection-layout.ts";
 export type { CollectionBatch, CollectionChange, Listed, Stored, Unreadable } from "./records.ts";

@@ -16,8 +16,6 @@ export interface KeyValueStore {
   revision(options?: CallOptions): Promise<number>;
   /** The entry as of now, or undefined. */
   get(key: string, options?: ReadOptions): Promise<Entry | undefined>;
-  /** As `get`, at once: only of backends that have everything at hand. */
-  peek?(key: string): Entry | undefined;
   /** Several entries of one and the same revision, in the order asked for; at most `MAX_OPERATIONS`. */
   getMany(keys: readonly string[], options?: ReadOptions): Promise<(Entry | undefined)[]>;
   /** One page of a range in key order. Pages of one `atRevision` together are a consistent picture. */
@@ -29,8 +27,6 @@ export interface KeyValueStore {
    * Caveats: a fault other than conflict whose `outcomeUnknown` is true may have been applied; see `outcomeUnknown`.
    */
   commit(transaction: Transaction, options?: CallOptions): Promise<Committed>;
-  /** As `commit`, at once, and a refusal is thrown: only of backends that wait for nothing. */
-  readonly commitAtOnce?: (transaction: Transaction) => Committed;
   /**
    * Every change of a range from a revision on, one batch per transaction unless asked otherwise, in order, without gap or repetition.
    *

@@ -44,23 +44,12 @@ export type CollectionChange<T> = { readonly id: string; readonly revision: numb
   | { readonly type: "unreadable"; readonly fault: Fault }
 );
 
-/** A record on its way into the store. */
-interface Written<T> {
-  readonly value: string;
-  readonly record: T;
-  readonly indexKeys: readonly string[];
-}
-
-/** Records on their way that are remembered; more are on their way only if most of them never arrive. */
-const MAX_WRITTEN = 256;
-
 /** Turns entries into records. */
 export class RecordReader<T> {
   readonly #layout: CollectionLayout;
   readonly #codec: Codec<T>;
   readonly #keep: number;
   readonly #kept = new Map<string, Stored<T>>();
-  readonly #written = new Map<string, Written<T>>();
 
   constructor(layout: CollectionLayout, codec: Codec<T>, keep = 0) {
     this.#layout = layout;
@@ -75,26 +64,15 @@ export class RecordReader<T> {
     return this.#keeping(this.decode(entry));
   }
 
-  /** As `read`, of an entry whose record is known. */
-  take(entry: Entry, { record, indexKeys }: Pick<Written<T>, "record" | "indexKeys">): Stored<T> {
-    return this.#keeping(this.#stored(entry, { record, indexKeys, outdated: false }));
-  }
-
   /** As `read`, but an entry of the past does not take the place of the present one among those that are kept. */
   look(entry: Entry): Stored<T> {
     const kept = this.#kept.get(entry.key);
     return kept?.revision === entry.modRevision ? kept : this.decode(entry);
   }
 
-  /** This record is about to be written: an entry of just this text need not be decoded to know it. */
-  expect(key: string, written: Written<T>): void {
-    if (this.#written.size >= MAX_WRITTEN) this.#written.clear();
-    this.#written.set(key, written);
-  }
-
-  /** Reads it anew. */
+  /** Decodes the entry without the cache. */
   decode(entry: Entry): Stored<T> {
-    return this.#stored(entry, this.#arrived(entry) ?? decodeRecord(this.#codec, entry.key, entry.value));
+    return this.#stored(entry, decodeRecord(this.#codec, entry.key, entry.value));
   }
 
   #stored(entry: Entry, { record, indexKeys, outdated }: Decoded<T>): Stored<T> {
@@ -117,13 +95,6 @@ export class RecordReader<T> {
     }
     this.#kept.set(key, stored);
     return stored;
-  }
-
-  #arrived({ key, value }: Entry): Decoded<T> | undefined {
-    const written = this.#written.size === 0 ? undefined : this.#written.get(key);
-    if (written?.value !== value) return undefined;
-    this.#written.delete(key);
-    return { record: written.record, indexKeys: written.indexKeys, outdated: false };
   }
 
   /** What can be read, and beside it what cannot: one bad value does not hide the others. */

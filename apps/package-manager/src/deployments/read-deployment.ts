@@ -1,5 +1,5 @@
 import { classDeploymentToWire } from "@oaas/contracts/rest";
-import { invalidArgument, notFound, onceThere, type Awaitable } from "@oaas/foundation";
+import { invalidArgument, notFound } from "@oaas/foundation";
 import {
   qualifyClassKey,
   type ClusterName,
@@ -21,15 +21,13 @@ export const DEPLOYMENT_ORDERS = {
 };
 
 /** The deployment as the store has it now. */
-export function readDeployment(
+export async function readDeployment(
   { deployments }: DeploymentContext,
   key: DeploymentKey,
-): Awaitable<WithVersion<ObservedDeployment>> {
-  return onceThere(deployments.find(key), (stored) =>
-    stored
-      ? { value: observedDeployment(stored.record), version: stored.revision }
-      : Promise.reject(notFound("deployment", key)),
-  );
+): Promise<WithVersion<ObservedDeployment>> {
+  const stored = await deployments.get(key);
+  if (stored === undefined) throw notFound("deployment", key);
+  return { value: observedDeployment(stored.record), version: stored.revision };
 }
 
 /** One page of the deployments that match, from memory. */

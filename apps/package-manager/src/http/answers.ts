@@ -57,7 +57,7 @@ export class Answers {
     if (compressible) head.push("vary", "accept-encoding");
     const encoding = compressible ? encodingFor(listOf(exchange, "accept-encoding")) : undefined;
     if (encoding === undefined) {
-      const bytes = reply.jsonBytes ?? Buffer.byteLength(content);
+      const bytes = Buffer.byteLength(content);
       head.push("content-length", String(bytes));
       write({ content, isLatin1: typeof content === "string" && bytes === content.length });
       return;

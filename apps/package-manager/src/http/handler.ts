@@ -37,15 +37,13 @@ export interface HttpReply {
   readonly headers?: Readonly<Record<string, string>>;
   /** JSON, already written: a text, or its bytes in UTF-8. */
   readonly json?: string | Buffer;
-  /** Bytes of the JSON, where somebody counted them already. */
-  readonly jsonBytes?: number;
   /** Anything else, with its media type. */
   readonly content?: { readonly type: string; readonly text: string };
   /** Server-sent events, one text each. Ends when the reader goes. */
   readonly events?: AsyncIterable<string>;
 }
 
-export type Handler<Id extends OperationId> = (request: HttpRequest<Id>) => Promise<HttpReply> | HttpReply;
+export type Handler<Id extends OperationId> = (request: HttpRequest<Id>) => Promise<HttpReply>;
 
 /** A handler for each of these operations. */
 export type Handlers<Ids extends OperationId = OwnOperation> = { readonly [Id in Ids]: Handler<Id> };

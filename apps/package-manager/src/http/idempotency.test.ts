@@ -23,12 +23,12 @@ beforeEach(() => {
 });
 afterEach(() => store.close());
 
-const begin = (key: string, work: (once: Once) => Promise<HttpReply> | HttpReply, body = "{}"): Promise<HttpReply> =>
+const begin = (key: string, work: (once: Once) => Promise<HttpReply>, body = "{}"): Promise<HttpReply> =>
   idempotency.once({ key, caller: "ann", operation: "o", url: "/u", body: Buffer.from(body) }, work);
 const send = (key: string, body?: string): Promise<HttpReply> =>
   begin(
     key,
-    () => {
+    async () => {
       done += 1;
       return { status: 201, json: String(done) };
     },
@@ -86,7 +86,7 @@ describe("the mark of an effect", () => {
     (await store.commit(together(once.mark({ made: "it" }), { writes: [{ op: "put", key: "effect", value: "" }] })))
       .revision;
   const doneOf = (key: string): Promise<HttpReply> =>
-    begin(key, ({ done: before }) => ({ status: 200, json: JSON.stringify(before) }));
+    begin(key, async ({ done: before }) => ({ status: 200, json: JSON.stringify(before) }));
 
   test("tells whoever takes the request up, at once, what was noted with it and when", async () => {
     const marked = Promise.withResolvers<number>();

@@ -6,8 +6,8 @@ import {
   sameIncarnation,
   type CollectionDefinition,
   type KeyValueStore,
-  type StagedRecord,
   type Stored,
+  type Transaction,
 } from "@oaas/storage";
 import { decided } from "../decided.ts";
 import type { Once } from "../use-cases.ts";
@@ -77,7 +77,7 @@ export class Idempotency {
     this.#life = life;
   }
 
-  async once(asked: KeyedRequest, work: (once: Once) => Promise<HttpReply> | HttpReply): Promise<HttpReply> {
+  async once(asked: KeyedRequest, work: (once: Once) => Promise<HttpReply>): Promise<HttpReply> {
     const { key, caller, operation, url } = asked;
     assertKey(key);
     const request = hashJson([operation, url, Buffer.from(asked.body).toString("base64")]);
@@ -154,7 +154,7 @@ export class Idempotency {
     if (now && now.record.runningUntil === begun.record.runningUntil) await this.#requests.delete(now);
   }
 
-  async #put(staged: StagedRecord<KeptRequest>, before?: Stored<KeptRequest>): Promise<Stored<KeptRequest>> {
+  async #put(staged: Transaction, before?: Stored<KeptRequest>): Promise<Stored<KeptRequest>> {
     const { revision } = await this.#store.commit(staged);
     return this.#requests.committed(staged, revision, before);
   }

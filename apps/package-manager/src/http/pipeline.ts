@@ -1,7 +1,8 @@
-import { onceThere, type Ambient, type Awaitable, type Fault } from "@oaas/foundation";
+import { type Ambient, type Fault } from "@oaas/foundation";
 import { HEADERS, ROUTES, type OperationId, type Role, type Route } from "@oaas/contracts/rest";
 import { contextFromHeaders, type ContextStore, type Logger, type Meter } from "@oaas/observability";
 import type { AuditTrail } from "../access/audit.ts";
+import type { Authenticator } from "../access/authenticator.ts";
 import type { Caller } from "../access/caller.ts";
 import type { Handler, HttpReply, HttpRequest, OwnOperation } from "./handler.ts";
 import { httpMetrics } from "./http-metrics.ts";
@@ -35,8 +36,8 @@ export interface PipelineOptions {
   readonly context: ContextStore;
   readonly audit: AuditTrail;
   readonly idempotency: Idempotency;
-  /** Who asks; throws unauthenticated. Not a promise where it can be helped, because every request passes it. */
-  readonly authenticate: (authorization: string | undefined, address: string) => Caller | Promise<Caller>;
+  /** Resolves the caller; throws unauthenticated. */
+  readonly authenticate: Authenticator;
   /** Throws permission-denied. */
   readonly authorize: (caller: Caller, role: Role, action: string) => void;
   /** Throws resource-exhausted when this caller asks too often. */
@@ -91,8 +92,8 @@ export class Pipeline {
     this.#metrics = httpMetrics(options.meter);
   }
 
-  /** Carries out a request in a context of its own. Whatever goes wrong is in the answer, which is there at once where nothing had to be waited for. */
-  serve<Id extends OwnOperation>(operation: Operation<Id>, incoming: Incoming): Awaitable<Served> {
+  /** Serves a request in its own logging context. Faults become problem documents. */
+  serve<Id extends OwnOperation>(operation: Operation<Id>, incoming: Incoming): Promise<Served> {
     const { ambient, context } = this.#options;
     const work = contextFromHeaders((name) => incoming.header(name), ambient.ids);
     return context.run(work, () => this.#answer(operation, incoming, work.correlationId as string));
@@ -106,49 +107,44 @@ export class Pipeline {
     return refusal;
   }
 
-  #answer<Id extends OwnOperation>(
+  async #answer<Id extends OwnOperation>(
     operation: Operation<Id>,
     incoming: Incoming,
     correlationId: string,
-  ): Awaitable<Served> {
+  ): Promise<Served> {
     const { clock } = this.#options.ambient;
     const startedAt = clock.monotonic();
     const progress: Progress = { caller: ANONYMOUS, changes: operation.changes, isRead: false };
-    const end = (whole: HttpReply, failed?: Fault): Awaitable<Served> => {
-      const reply = this.#asWanted(operation, incoming, whole, correlationId);
-      const recorded = progress.changes
-        ? this.#record(operation, incoming, { progress, reply, failed, correlationId })
-        : undefined;
-      return onceThere(recorded, () => {
-        this.#metrics.observe(operation.id, reply.status, (clock.monotonic() - startedAt) / 1000);
-        return { reply, correlationId };
-      });
-    };
-    const refused = (thrown: unknown): Awaitable<Served> => {
-      const said = progress.isRead ? inSentWords(thrown, incoming) : thrown;
-      const { fault, reply } = this.refuse(said, incoming.url, correlationId);
-      return end(reply, fault);
-    };
-    let reply: Awaitable<HttpReply>;
-    try {
-      reply = onceThere(this.#admit(operation, incoming, progress), () =>
-        this.#carryOut(operation, incoming, progress, correlationId),
-      );
-    } catch (thrown) {
-      return refused(thrown);
-    }
-    return reply instanceof Promise ? reply.then(end, refused) : end(reply);
+    const { reply: whole, failed } = await this.#attempt(operation, incoming, progress, correlationId);
+    const reply = this.#asWanted(operation, incoming, whole, correlationId);
+    if (progress.changes) await this.#record(operation, incoming, { progress, reply, failed, correlationId });
+    this.#metrics.observe(operation.id, reply.status, (clock.monotonic() - startedAt) / 1000);
+    return { reply, correlationId };
   }
 
-  /** Learns who asks, and whether they may. */
-  #admit({ id, route: { role } }: Operation, incoming: Incoming, progress: Progress): Awaitable<void> {
+  async #attempt<Id extends OwnOperation>(
+    operation: Operation<Id>,
+    incoming: Incoming,
+    progress: Progress,
+    correlationId: string,
+  ): Promise<{ readonly reply: HttpReply; readonly failed: Fault | undefined }> {
+    try {
+      await this.#admit(operation, incoming, progress);
+      return { reply: await this.#carryOut(operation, incoming, progress, correlationId), failed: undefined };
+    } catch (thrown) {
+      const said = progress.isRead ? inSentWords(thrown, incoming) : thrown;
+      const { fault, reply } = this.refuse(said, incoming.url, correlationId);
+      return { reply, failed: fault };
+    }
+  }
+
+  /** Authenticates the caller, then applies its rate limit and role. */
+  async #admit({ id, route: { role } }: Operation, incoming: Incoming, progress: Progress): Promise<void> {
     if (role === "public") return;
-    const known = this.#options.authenticate(incoming.header("authorization"), incoming.address);
-    return onceThere(known, (caller) => {
-      progress.caller = caller;
-      this.#options.admit(caller);
-      this.#options.authorize(caller, role, id);
-    });
+    const caller = await this.#options.authenticate(incoming.header("authorization"), incoming.address);
+    progress.caller = caller;
+    this.#options.admit(caller);
+    this.#options.authorize(caller, role, id);
   }
 
   #carryOut<Id extends OwnOperation>(
@@ -156,7 +152,7 @@ export class Pipeline {
     incoming: Incoming,
     progress: Progress,
     correlationId: string,
-  ): Awaitable<HttpReply> {
+  ): Promise<HttpReply> {
     const { id, route, handler } = operation;
     const caller = progress.caller.name;
     const query = operation.readQuery?.(incoming.query);

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
-import { Fault, onceThere, type Clock, type Timers } from "@oaas/foundation";
+import { Fault, type Clock, type Timers } from "@oaas/foundation";
 import { allRoutes, HEADERS, type OperationId, type Route } from "@oaas/contracts/rest";
 import { Answers } from "./answers.ts";
 import { headerOf, KEEP_ALIVE_MS, NO_BODY, pathOf, type Exchange } from "./exchange.ts";
@@ -160,15 +160,11 @@ export class HttpServer {
       if (exchange.isAnswered) exchange.abandon();
       else this.#refuse(thrown, exchange);
     };
-    try {
-      const taken = new TakenRequest(exchange, { parameters, body });
-      const sent = onceThere(this.#options.pipeline.serve(route.operation, taken), (served) =>
-        this.#answers.send(exchange, served),
-      );
-      if (sent instanceof Promise) sent.catch(failed);
-    } catch (thrown) {
-      failed(thrown);
-    }
+    const taken = new TakenRequest(exchange, { parameters, body });
+    this.#options.pipeline
+      .serve(route.operation, taken)
+      .then((served) => this.#answers.send(exchange, served))
+      .catch(failed);
   }
 
   #refuse(

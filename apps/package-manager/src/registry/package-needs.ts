@@ -1,4 +1,4 @@
-import { failedPrecondition, pathOf, ROOT_PATH, type Awaitable, type Violation } from "@oaas/foundation";
+import { failedPrecondition, pathOf, ROOT_PATH, type Violation } from "@oaas/foundation";
 import type { Package, PackageName } from "@oaas/models";
 import { Collection, unchanged, type KeyValueStore, type Stored, type Transaction } from "@oaas/storage";
 import { checkDependencies } from "./dependencies.ts";
@@ -11,7 +11,6 @@ interface Needed {
   readonly violations: readonly Violation[];
 }
 
-const NOTHING_NEEDED: Needed = { packages: [], violations: [] };
 /** With all that they need in turn; each is a condition of the transaction. */
 const MAX_DEPENDENCIES = 50;
 
@@ -30,33 +29,7 @@ export class PackageNeeds {
   }
 
   /** Everything a package needs, and what that needs, as it is in the store now; and what is wrong with it. */
-  of(input: Package): Awaitable<Needed> {
-    return input.dependencies.length === 0 ? NOTHING_NEEDED : this.#gathered(input);
-  }
-
-  async refuseWhileNeeded(name: PackageName): Promise<void> {
-    const { records } = await this.#packages.listBy("dependency", name);
-    if (records.length === 0) return;
-    throw failedPrecondition(
-      `package "${name}"`,
-      `package "${name}" is needed by ${shortList(records.map(({ id }) => id))}. Remove the dependency there first`,
-    );
-  }
-
-  /** The package must be as it was read, and whoever removes it must see that it came into use. */
-  stage(stored: Stored<PackageRecord>, by: string): Transaction {
-    return { conditions: [unchanged(stored.source.entry)], writes: this.#ties.stageCreate(stored.id, { by }).writes };
-  }
-
-  /** Forgets who came to need it; fails when somebody does meanwhile. */
-  async stageEnd(name: PackageName): Promise<Transaction> {
-    const tie = await this.#ties.get(name);
-    if (tie !== undefined) return this.#ties.stageDelete(tie);
-    const { conditions = [] } = this.#ties.stageCreate(name, { by: "" });
-    return { conditions, writes: [] };
-  }
-
-  async #gathered({ name, dependencies }: Package): Promise<Needed> {
+  async of({ name, dependencies }: Package): Promise<Needed> {
     const known = new Map<PackageName, Stored<PackageRecord> | undefined>();
     let ask = [...new Set(dependencies)].filter((each) => each !== name);
     while (ask.length > 0 && known.size <= MAX_DEPENDENCIES) {
@@ -81,5 +54,27 @@ export class PackageNeeds {
       packages,
       violations: checkDependencies(name, dependencies, (each) => known.get(each)?.record.package.dependencies),
     };
+  }
+
+  async refuseWhileNeeded(name: PackageName): Promise<void> {
+    const { records } = await this.#packages.listBy("dependency", name);
+    if (records.length === 0) return;
+    throw failedPrecondition(
+      `package "${name}"`,
+      `package "${name}" is needed by ${shortList(records.map(({ id }) => id))}. Remove the dependency there first`,
+    );
+  }
+
+  /** The package must be as it was read, and whoever removes it must see that it came into use. */
+  stage(stored: Stored<PackageRecord>, by: string): Transaction {
+    return { conditions: [unchanged(stored.source.entry)], writes: this.#ties.stageCreate(stored.id, { by }).writes };
+  }
+
+  /** Forgets who came to need it; fails when somebody does meanwhile. */
+  async stageEnd(name: PackageName): Promise<Transaction> {
+    const tie = await this.#ties.get(name);
+    if (tie !== undefined) return this.#ties.stageDelete(tie);
+    const { conditions = [] } = this.#ties.stageCreate(name, { by: "" });
+    return { conditions, writes: [] };
   }
 }

@@ -17,7 +17,6 @@ export const PACKAGES = {
   codec: { version: 1, decode: packageRecord },
   indexes: { dependency: ({ package: { dependencies } }: PackageRecord) => dependencies },
   remember: REMEMBERED,
-  keepWritten: true,
 } satisfies CollectionDefinition<PackageRecord>;
 
 /** Every revision, by `revisionId`. */
@@ -88,7 +87,6 @@ export function registered(record: PackageRecord): RegisteredPackage {
       package: record.package,
       revision: record.revision,
       json,
-      jsonBytes: Buffer.byteLength(json),
     };
     handedOut.set(record, known);
   }

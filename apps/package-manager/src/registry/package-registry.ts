@@ -1,18 +1,8 @@
-import {
-  failedPrecondition,
-  Fault,
-  notFound,
-  onceThere,
-  rejecting,
-  timestamp,
-  type Ambient,
-  type Awaitable,
-} from "@oaas/foundation";
+import { failedPrecondition, Fault, notFound, timestamp, type Ambient } from "@oaas/foundation";
 import { checkPackage, type ClassDefinition, type ClassDeployment, type Package, type PackageName } from "@oaas/models";
 import {
   Collection,
   CollectionView,
-  commitNow,
   conflictOf,
   together,
   type KeyValueStore,
@@ -127,23 +117,20 @@ export class PackageRegistry implements Registry {
     call: Call,
     { applyDeployments, once }: Repeatable & { readonly applyDeployments?: boolean } = {},
   ): Promise<Acknowledgement> {
-    const ack = writtenBefore(input.name, once) ?? (await this.#write(input, call, () => undefined, once));
+    const ack = writtenBefore(input.name, once) ?? (await this.#write(input, call, async () => undefined, once));
     return this.#schedules(input, applyDeployments) ? this.#scheduled(ack, input, call) : ack;
   }
 
-  update(
+  async update(
     name: PackageName,
     input: Package,
     call: Call,
     { ifVersion, applyDeployments, once }: Versioned & Repeatable & { readonly applyDeployments?: boolean } = {},
-  ): Awaitable<Acknowledgement> {
-    return rejecting(() => {
-      assertNamed(input, name);
-      return onceThere(
-        writtenBefore(name, once) ?? this.#write(input, call, () => this.#current(name, ifVersion), once),
-        (ack) => (this.#schedules(input, applyDeployments) ? this.#scheduled(ack, input, call) : ack),
-      );
-    });
+  ): Promise<Acknowledgement> {
+    assertNamed(input, name);
+    const ack =
+      writtenBefore(name, once) ?? (await this.#write(input, call, () => this.#current(name, ifVersion), once));
+    return this.#schedules(input, applyDeployments) ? this.#scheduled(ack, input, call) : ack;
   }
 
   async rehearse(
@@ -211,12 +198,9 @@ export class PackageRegistry implements Registry {
     });
   }
 
-  get(name: PackageName): Awaitable<WithVersion<RegisteredPackage>> {
-    return onceThere(this.#packages.find(name), (stored) =>
-      stored
-        ? { value: registered(stored.record), version: stored.revision }
-        : Promise.reject(notFound("package", name)),
-    );
+  async get(name: PackageName): Promise<WithVersion<RegisteredPackage>> {
+    const { record, revision } = await this.#stored(name);
+    return { value: registered(record), version: revision };
   }
 
   /** A package, and the part of a transaction by which something comes to need it: it fails when the package changed. */
@@ -259,30 +243,26 @@ export class PackageRegistry implements Registry {
   #write(
     input: Package,
     call: Call,
-    before: () => Awaitable<Stored<PackageRecord> | undefined>,
+    before: () => Promise<Stored<PackageRecord> | undefined>,
     once: Once | undefined,
-  ): Awaitable<Acknowledgement> {
+  ): Promise<Acknowledgement> {
     const violations = checkPackage(input);
-    return decided(
-      () =>
-        onceThere(before(), (previous) =>
-          onceThere(this.#needs.of(input), (needed) => {
-            assertValid(input, needed.violations.length === 0 ? violations : [...violations, ...needed.violations]);
-            const also = needed.packages.map((each) => this.#needs.stage(each, input.name));
-            const note: WriteNote = { status: previous ? "updated" : "created" };
-            return this.#put(input, previous, call, once === undefined ? also : [...also, once.mark(note)]);
-          }),
-        ),
-      once,
-    );
+    return decided(async () => {
+      const previous = await before();
+      const needed = await this.#needs.of(input);
+      assertValid(input, [...violations, ...needed.violations]);
+      const also = needed.packages.map((each) => this.#needs.stage(each, input.name));
+      const note: WriteNote = { status: previous ? "updated" : "created" };
+      return this.#put(input, previous, call, once === undefined ? also : [...also, once.mark(note)]);
+    }, once);
   }
 
-  #put(
+  async #put(
     input: Package,
     previous: Stored<PackageRecord> | undefined,
     call: Call,
     also: readonly Transaction[],
-  ): Awaitable<Acknowledgement> {
+  ): Promise<Acknowledgement> {
     if (previous && isSameContent(previous.record.package, input))
       return { id: input.name, status: "unchanged", version: previous.revision };
     const record = this.#recordOf(input, previous?.record, call);
@@ -292,11 +272,9 @@ export class PackageRegistry implements Registry {
       ? this.#packages.stageUpdate(previous, record, text)
       : this.#packages.stageCreate(input.name, record, undefined, text);
     const whole = together(put, this.#history.stage(record, text), ...also);
-    const committed = previous ? commitNow(this.#options.store, whole) : this.#commitNew(input.name, whole);
-    return onceThere(committed, ({ revision }) => {
-      this.#view.show(this.#packages.committed(put, revision, previous));
-      return { id: input.name, status: previous ? "updated" : "created", version: revision };
-    });
+    const { revision } = await (previous ? this.#options.store.commit(whole) : this.#commitNew(input.name, whole));
+    this.#view.show(this.#packages.committed(put, revision, previous));
+    return { id: input.name, status: previous ? "updated" : "created", version: revision };
   }
 
   #recordOf(input: Package, previous: PackageRecord | undefined, call: Call): PackageRecord {
@@ -336,18 +314,16 @@ export class PackageRegistry implements Registry {
     return { ...ack, message: refused.length === 0 ? scheduled : `${scheduled}; not scheduled: ${refused.join("; ")}` };
   }
 
-  #stored(name: PackageName): Awaitable<Stored<PackageRecord>> {
-    return onceThere(this.#packages.find(name), (stored) => {
-      if (!stored) throw notFound("package", name);
-      return stored;
-    });
+  async #stored(name: PackageName): Promise<Stored<PackageRecord>> {
+    const stored = await this.#packages.get(name);
+    if (!stored) throw notFound("package", name);
+    return stored;
   }
 
-  #current(name: PackageName, ifVersion: VersionCondition | undefined): Awaitable<Stored<PackageRecord>> {
-    return onceThere(this.#stored(name), (stored) => {
-      if (ifVersion !== undefined) assertVersionOf("package", name, stored.revision, ifVersion);
-      return stored;
-    });
+  async #current(name: PackageName, ifVersion: VersionCondition | undefined): Promise<Stored<PackageRecord>> {
+    const stored = await this.#stored(name);
+    if (ifVersion !== undefined) assertVersionOf("package", name, stored.revision, ifVersion);
+    return stored;
   }
 }
 

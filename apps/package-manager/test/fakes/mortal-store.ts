@@ -13,8 +13,6 @@ export function hookedStore(
   return new Proxy(store, {
     get: (target, property) => {
       if (property === "commits") return commits;
-      // Every commit goes through the hook.
-      if (property === "commitAtOnce") return undefined;
       if (property === "commit") {
         return async (transaction: Transaction): Promise<Committed> => {
           commits += 1;

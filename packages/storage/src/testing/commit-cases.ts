@@ -33,35 +33,6 @@ export function commitCases(options: SuiteOptions): void {
       });
     });
 
-    testStore("what can be read at once is what is read by waiting", async ({ store }) => {
-      if (store.peek === undefined) return;
-      expect(store.peek("k")).toBeUndefined();
-      await store.commit({ writes: [put("k", "1")] });
-      expect(store.peek("k")).toEqual(await store.get("k"));
-      await store.close();
-      expect(() => store.peek?.("k")).toThrow("closed");
-    });
-
-    testStore("what can be committed at once is as if it had been waited for", async ({ store }) => {
-      const { commitAtOnce } = store;
-      if (commitAtOnce === undefined) return;
-      const { revision, changed } = commitAtOnce({ conditions: [absent("k")], writes: [put("k", "1")] });
-      expect({ revision, changed }).toEqual({ revision: await store.revision(), changed: true });
-      expect(await store.get("k")).toMatchObject({ value: "1", modRevision: revision });
-      expect(() => commitAtOnce({ conditions: [absent("k")], writes: [put("k", "2")] })).toThrow(
-        expect.objectContaining({ kind: "conflict" }),
-      );
-      expect(() => commitAtOnce({ writes: [put("", "2")] })).toThrow(
-        expect.objectContaining({ kind: "invalid-argument" }),
-      );
-      expect(await store.get("k")).toMatchObject({ value: "1" });
-      const next = store.watch({ prefix: "", fromRevision: revision })[Symbol.asyncIterator]();
-      expect(await next.next()).toMatchObject({ value: { revision, events: [{ entry: { key: "k" } }] } });
-      await next.return?.();
-      await store.close();
-      expect(() => commitAtOnce({ writes: [put("k", "2")] })).toThrow("closed");
-    });
-
     testStore("applies all writes of a transaction as one revision", async ({ store }) => {
       await store.commit({ writes: [put("old/1"), put("old/2"), put("older"), put("gone")] });
       const { revision, changed } = await store.commit({

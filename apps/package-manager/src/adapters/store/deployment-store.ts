@@ -1,4 +1,3 @@
-import type { Awaitable } from "@oaas/foundation";
 import type { DeploymentKey } from "@oaas/models";
 import {
   Collection,
@@ -50,11 +49,6 @@ export class DeploymentStore {
 
   get(key: DeploymentKey): Promise<StoredDeployment | undefined> {
     return this.deployments.get(key);
-  }
-
-  /** As `get`, without a promise where the store can answer at once. */
-  find(key: DeploymentKey): Awaitable<StoredDeployment | undefined> {
-    return this.deployments.find(key);
   }
 
   revision(key: DeploymentKey, revision: number): Promise<Stored<RevisionRecord> | undefined> {

@@ -1,5 +1,5 @@
 import { HEADERS } from "@oaas/contracts/rest";
-import { invalidArgument, onceThere } from "@oaas/foundation";
+import { invalidArgument } from "@oaas/foundation";
 import type { ClusterName, DeploymentKey } from "@oaas/models";
 import { planToWire } from "../../planner/plan-view.ts";
 import type { Acknowledgement, Deployments, StatusReader } from "../../use-cases.ts";
@@ -91,12 +91,10 @@ export function deploymentHandlers(deployments: Deployments, status: StatusReade
         ...(cluster === undefined ? {} : { env: cluster, cluster }),
       });
     },
-    getDeployment: ({ parameters }) =>
-      onceThere(deployments.get(keyIn(parameters)), ({ value, version }) => ({
-        status: 200,
-        json: deploymentJson(value),
-        headers: { etag: etagOf(version) },
-      })),
+    getDeployment: async ({ parameters }) => {
+      const { value, version } = await deployments.get(keyIn(parameters));
+      return { status: 200, json: deploymentJson(value), headers: { etag: etagOf(version) } };
+    },
     listDeployments: async ({ query }) => {
       const {
         package_name: packageName,

@@ -9,7 +9,7 @@ export function eventHandlers(
   deployments: Pick<Deployments, "get">,
 ): Handlers<"streamEvents" | "streamDeploymentEvents"> {
   return {
-    streamEvents: ({ query, call, lastEventId }) => ({
+    streamEvents: async ({ query, call, lastEventId }) => ({
       status: 200,
       events: texts(
         feed.follow({

@@ -1,8 +1,7 @@
 import { HEADERS, packageToWire } from "@oaas/contracts/rest";
-import { onceThere } from "@oaas/foundation";
 import type { PackageName } from "@oaas/models";
-import type { Acknowledgement, Registry } from "../../use-cases.ts";
-import { json, type Handlers, type HttpReply } from "../handler.ts";
+import type { Registry } from "../../use-cases.ts";
+import { json, type Handlers } from "../handler.ts";
 import { acknowledged, accepted, rehearsedReply } from "../presenters/acknowledgement.ts";
 import { classesJson, functionsJson } from "../presenters/catalogue.ts";
 import { diffToWire, revisionToWire } from "../presenters/revision.ts";
@@ -32,12 +31,12 @@ export function packageHandlers(registry: Registry): Handlers<PackageOperation> 
         : acknowledged(await registry.register(body, call, { ...applying(query), once }), 201, {
             [HEADERS.location]: packageUrl(body.name),
           }),
-    updatePackage: ({ parameters, body, query, call, ifVersion, once }) => {
+    updatePackage: async ({ parameters, body, query, call, ifVersion, once }) => {
       const name = nameIn(parameters);
       const how = { ...applying(query), ifVersion, once };
       return query.dry_run === true
-        ? registry.rehearse(body, { ...how, name }).then(rehearsedReply)
-        : onceThere(registry.update(name, body, call, how), updated);
+        ? rehearsedReply(await registry.rehearse(body, { ...how, name }))
+        : acknowledged(await registry.update(name, body, call, how), 200);
     },
     deletePackage: async ({ parameters, query, call, ifVersion }) => {
       const name = nameIn(parameters);
@@ -49,13 +48,10 @@ export function packageHandlers(registry: Registry): Handlers<PackageOperation> 
       const message = "its deployments are being deleted first";
       return accepted({ id: name, message }, packageUrl(name));
     },
-    getPackage: ({ parameters }) =>
-      onceThere(registry.get(nameIn(parameters)), ({ value, version }) => ({
-        status: 200,
-        json: value.json,
-        jsonBytes: value.jsonBytes,
-        headers: { etag: etagOf(version) },
-      })),
+    getPackage: async ({ parameters }) => {
+      const { value, version } = await registry.get(nameIn(parameters));
+      return { status: 200, json: value.json, headers: { etag: etagOf(version) } };
+    },
     listPackages: async ({ query }) => {
       const { name_pattern: namePattern, disabled, tags, sort } = query;
       const page = await registry.list({
@@ -96,18 +92,12 @@ export function packageHandlers(registry: Registry): Handlers<PackageOperation> 
   };
 }
 
-function updated(ack: Acknowledgement): HttpReply {
-  return acknowledged(ack, 200);
-}
-
 function packageUrl(name: PackageName): string {
   return `/api/v1/packages/${encodeURIComponent(name)}`;
 }
 
-const AS_CONFIGURED: { readonly applyDeployments?: boolean } = {};
-
 function applying({ apply_deployments: applyDeployments }: { readonly apply_deployments?: boolean | undefined }) {
-  return applyDeployments === undefined ? AS_CONFIGURED : { applyDeployments };
+  return applyDeployments === undefined ? {} : { applyDeployments };
 }
 
 function filtered(filter: string | undefined): { readonly filter?: string } {

@@ -53,8 +53,8 @@ export function serviceHandlers(
       return json({ ready, checks: Object.fromEntries(checks) as object }, undefined, ready ? 200 : 503);
     },
     getMetrics: async () => ({ status: 200, content: { type: state.metricsType, text: await state.metrics() } }),
-    getOpenApi: () => ({ status: 200, json: (document ??= JSON.stringify(openApiDocument(state.version))) }),
-    getReferencePage: () => ({
+    getOpenApi: async () => ({ status: 200, json: (document ??= JSON.stringify(openApiDocument(state.version))) }),
+    getReferencePage: async () => ({
       status: 200,
       content: { type: "text/html; charset=utf-8", text: referencePage(openApiDocument(state.version)) },
     }),

@@ -62,22 +62,10 @@ export class LocalEngine {
     if (this.#ended !== undefined) throw this.#ended;
   }
 
-  /** Whether each transaction is committed by itself, at once, and not with others that gather. */
-  get isImmediate(): boolean {
-    return this.#options.schedule === undefined;
-  }
-
   commit(transaction: Transaction): Promise<Committed> {
     this.assertOpen();
     checkTransaction(transaction);
     return this.#enqueue(transaction);
-  }
-
-  /** As `commit`, without a promise; only where nothing gathers (`isImmediate`). */
-  commitAtOnce(transaction: Transaction): Committed {
-    this.assertOpen();
-    checkTransaction(transaction);
-    return this.#commitAlone(transaction);
   }
 
   /** Ends a lease and deletes what hangs on it. */

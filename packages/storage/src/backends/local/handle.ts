@@ -36,12 +36,8 @@ export class LocalHandle implements KeyValueStore {
   /** As the signal says, which every call would have to ask. */
   #isClosed = false;
 
-  readonly commitAtOnce?: (transaction: Transaction) => Committed;
-
   constructor(options: HandleOptions) {
     this.#options = options;
-    if (options.engine.isImmediate)
-      this.commitAtOnce = (transaction) => this.#engine(undefined).commitAtOnce(transaction);
   }
 
   async revision(options?: CallOptions): Promise<number> {
@@ -53,11 +49,6 @@ export class LocalHandle implements KeyValueStore {
     return readOne(this.#engine(options), key, options?.atRevision);
   }
 
-  peek(key: string): Entry | undefined {
-    checkReadKey(key);
-    return readOne(this.#engine(undefined), key);
-  }
-
   async getMany(keys: readonly string[], options?: ReadOptions): Promise<(Entry | undefined)[]> {
     checkKeys(keys);
     return readMany(this.#engine(options), keys, options?.atRevision);
@@ -67,12 +58,8 @@ export class LocalHandle implements KeyValueStore {
     return readRange(this.#engine(options), query);
   }
 
-  commit(transaction: Transaction, options?: CallOptions): Promise<Committed> {
-    try {
-      return this.#engine(options).commit(transaction);
-    } catch (thrown) {
-      return Promise.reject(thrown);
-    }
+  async commit(transaction: Transaction, options?: CallOptions): Promise<Committed> {
+    return this.#engine(options).commit(transaction);
   }
 
   watch(query: WatchQuery): AsyncIterable<WatchBatch> {
