@@ -36,7 +36,7 @@ export function want<T extends KubeObject>(
   const made = render(object, deps);
   if ("problem" in made) return { problems: [made.problem] };
   const { selection, rendered } = made.chosen;
-  const { children, functions, odgm } = rendered;
+  const { children, warnings: _warnings, revision: _revision, ...parts } = rendered;
   const { name: subject } = deps.subject;
   if (made.environment) {
     const wanted = { environment: made.environment, children };
@@ -48,7 +48,7 @@ export function want<T extends KubeObject>(
   } else if (quota === "settle") deps.quotas.release(subject, object);
   return {
     problems: [],
-    expected: { template: templateChoice(selection, made.held), children, functions, ...(odgm ? { odgm } : {}) },
+    expected: { ...parts, children, template: templateChoice(selection, made.held) },
   };
 }
 

@@ -4,13 +4,12 @@ import {
   markAvailabilityUnknown,
   markAvailable,
   markDegraded,
-  markFact,
   markOdgmNotReady,
   markOdgmReady,
   markProgressing,
   markSound,
   markStill,
-  markTelemetryAbsent,
+  markTelemetryNotConfigured,
   markTelemetryConfigured,
   markUnavailable,
   type Claim,
@@ -20,28 +19,14 @@ import type { Observation, Problem } from "./observation.ts";
 import { isServing } from "./phase.ts";
 import { causeText, counted } from "./wording.ts";
 
-const FACTS = ["NfrObserved", "NfrEnforced", "PrometheusDisabled"] as const;
-
-/** What the class is told to hold from now on, and which conditions of other loops are to go. */
-export interface Claims {
-  readonly claims: readonly Claim[];
-  readonly cleared: readonly string[];
-}
-
 /** Every condition that follows from the observation. */
-export function claimsOf(observation: Observation, assessment: Assessment, phase: LifecyclePhase): Claims {
-  const { facts = {} } = observation;
-  return {
-    claims: [
-      ...(phase === "deleting" ? deletionClaims(observation, assessment) : lifeClaims(observation, assessment, phase)),
-      ...(phase === "deleting" ? [] : [...odgmClaims(observation, assessment), ...telemetryClaims(observation)]),
-      ...FACTS.flatMap((type) => {
-        const fact = facts[type];
-        return fact === undefined || fact === null ? [] : [markFact(type, fact)];
-      }),
-    ],
-    cleared: FACTS.filter((type) => facts[type] === null),
-  };
+export function claimsOf(observation: Observation, assessment: Assessment, phase: LifecyclePhase): readonly Claim[] {
+  if (phase === "deleting") return deletionClaims(observation, assessment);
+  return [
+    ...lifeClaims(observation, assessment, phase),
+    ...odgmClaims(observation, assessment),
+    ...telemetryClaims(observation),
+  ];
 }
 
 function lifeClaims(observation: Observation, assessment: Assessment, phase: LifecyclePhase): Claim[] {
@@ -90,16 +75,16 @@ function odgmClaims(observation: Observation, { odgm }: Assessment): Claim[] {
   ];
 }
 
-function telemetryClaims({ telemetry }: Observation): Claim[] {
-  switch (telemetry) {
+function telemetryClaims({ expected }: Observation): Claim[] {
+  switch (expected?.telemetry) {
     case undefined:
       return [];
     case "configured":
       return [markTelemetryConfigured()];
-    case "disabled":
-      return [markTelemetryAbsent("TelemetryDisabled", "Telemetry is off for this class.")];
     case "no-endpoint":
-      return [markTelemetryAbsent("NoEndpoint", "Telemetry is asked for, but the manager knows no endpoint.")];
+      return [
+        markTelemetryNotConfigured("NoEndpoint", "Telemetry is enabled, but no OpenTelemetry endpoint is configured."),
+      ];
   }
 }
 

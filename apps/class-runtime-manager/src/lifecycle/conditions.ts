@@ -1,28 +1,21 @@
 import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
-import type { Fact } from "./observation.ts";
 import type { Reason } from "./reasons.ts";
 
 /** One condition of a class runtime's status. */
 export type StatusCondition = NonNullable<ClassRuntimeStatus["conditions"]>[number];
 
 /** Types in the order in which people read them. */
-const ORDER = [
-  "Available",
-  "Progressing",
-  "Degraded",
-  "OdgmReady",
-  "TelemetryConfigured",
-  "NfrObserved",
-  "NfrEnforced",
-  "PrometheusDisabled",
-] as const;
+const ORDER = ["Available", "Progressing", "Degraded", "OdgmReady", "TelemetryConfigured"] as const;
 
 /** A type of condition that this manager sets. */
 export type ConditionType = (typeof ORDER)[number];
 
-/** What should hold from now on, without a time. */
-export interface Claim extends Fact {
+/** A condition to set, without its times. */
+export interface Claim {
   readonly type: ConditionType;
+  readonly status: "True" | "False" | "Unknown";
+  readonly reason: Reason;
+  readonly message: string;
 }
 
 const claim =
@@ -47,25 +40,13 @@ export const markSound = (): Claim => claim("Degraded", "False")("NoFault", "Not
 export const markOdgmReady = (message: string): Claim => claim("OdgmReady", "True")("Ready", message);
 /** The state store does not serve, or not fully. */
 export const markOdgmNotReady = claim("OdgmReady", "False");
-/** Telemetry settings are in the pods. */
+/** Pods have the OpenTelemetry variables. */
 export const markTelemetryConfigured = (): Claim =>
-  claim("TelemetryConfigured", "True")("TelemetryEnabled", "Pods are given the telemetry endpoint.");
-/** Telemetry settings are not in the pods, by wish or for want of an endpoint. */
-export const markTelemetryAbsent = claim("TelemetryConfigured", "False");
-/** A condition that another loop has decided. */
-export const markFact = (type: "NfrObserved" | "NfrEnforced" | "PrometheusDisabled", fact: Fact): Claim => ({
-  type,
-  ...fact,
-});
-
-/** Types which only the lifecycle sets: what it does not claim is cleared. */
-const OWN: ReadonlySet<string> = new Set<ConditionType>([
-  "Available",
-  "Progressing",
-  "Degraded",
-  "OdgmReady",
-  "TelemetryConfigured",
-]);
+  claim("TelemetryConfigured", "True")("TelemetryEnabled", "Pods are configured to export telemetry.");
+/** Telemetry is enabled, but pods do not have the OpenTelemetry variables. */
+export const markTelemetryNotConfigured = claim("TelemetryConfigured", "False");
+/** Only the lifecycle sets these types; it removes those that it does not claim. */
+const OWN: ReadonlySet<string> = new Set(ORDER);
 
 /** Whether the lifecycle alone decides conditions of this type. */
 export function isLifecycleCondition(type: string): boolean {
@@ -80,17 +61,15 @@ const UPSTREAM_TELEMETRY = "TelemetryDegraded";
 
 /**
  * The conditions after a pass. A claim replaces the condition of its type, and its transition time moves only when the
- * status does; conditions of other loops stay unless they are named in `cleared`.
+ * status does; conditions of other writers stay.
  */
 export function nextConditions(
   previous: readonly StatusCondition[],
   claims: readonly Claim[],
-  cleared: readonly string[],
   { generation, now }: { readonly generation: number; readonly now: string },
 ): StatusCondition[] {
   const before = new Map(previous.map((condition) => [condition.type, condition]));
-  const claimed = new Set<string>(claims.map(({ type }) => type));
-  const kept = previous.filter(({ type }) => !OWN.has(type) && !claimed.has(type) && !cleared.includes(type));
+  const kept = previous.filter(({ type }) => !OWN.has(type));
   const made = claims.map((one): StatusCondition => {
     const last = before.get(one.type);
     const since = last?.status === one.status ? last.lastTransitionTime : undefined;

@@ -27,8 +27,7 @@ const observation: fc.Arbitrary<Observation> = fc
     healthy: fc.option(fc.boolean(), { nil: undefined }),
     pod: fc.constantFrom("none", "image", "crash", "unschedulable", "starting", "ready"),
     node: fc.constantFrom("none", "ready", "lost"),
-    telemetry: fc.constantFrom("configured" as const, "disabled" as const, undefined),
-    fact: fc.constantFrom("none", "true", "clear"),
+    telemetry: fc.constantFrom("configured" as const, "no-endpoint" as const, undefined),
   })
   .map((choice) => {
     const world = new World();
@@ -60,8 +59,6 @@ const observation: fc.Arbitrary<Observation> = fc
     world.problems = choice.problems.map((reason) => problem(reason, reason));
     if (!choice.known) world.template = undefined;
     world.deleting = choice.deleting && choice.generation === 3;
-    const fact = { status: "True" as const, reason: "MetricsObserved" as const, message: "m" };
-    if (choice.fact !== "none") world.facts = { NfrObserved: choice.fact === "true" ? fact : null };
     return world.observation();
   });
 
@@ -254,6 +251,14 @@ describe("what other writers own", () => {
     expect(evaluate(status, world.observation(), START + SECOND).changed).toBe(false);
   });
 
+  test("reports the routers that pods are configured to use", () => {
+    const routers = [{ service: "router", port: 17_447 }];
+    const { expected, ...observation } = world.observation();
+    const step = evaluate(undefined, { ...observation, expected: { ...expected!, routers } }, START);
+    expect(step.status.routers).toEqual(routers);
+    expect(look(undefined)).not.toHaveProperty("routers");
+  });
+
   test("numbers that always move are news only together with something else", () => {
     const grid = new World();
     grid.odgm = {
@@ -284,9 +289,9 @@ describe("what other writers own", () => {
 describe("conditions", () => {
   const at = (now: string) => ({ generation: 1, now });
   test("a transition time moves with the status, not with reason or message", () => {
-    const first = nextConditions([], [markUnavailable("Starting", "a")], [], at("2026-01-01T00:00:00Z"));
-    const second = nextConditions(first, [markUnavailable("CrashLoop", "b")], [], at("2026-01-01T00:00:01Z"));
-    const third = nextConditions(second, [markAvailable("c")], [], at("2026-01-01T00:00:02Z"));
+    const first = nextConditions([], [markUnavailable("Starting", "a")], at("2026-01-01T00:00:00Z"));
+    const second = nextConditions(first, [markUnavailable("CrashLoop", "b")], at("2026-01-01T00:00:01Z"));
+    const third = nextConditions(second, [markAvailable("c")], at("2026-01-01T00:00:02Z"));
     expect([first, second, third].map(([one]) => [one?.reason, one?.lastTransitionTime])).toEqual([
       ["Starting", "2026-01-01T00:00:00Z"],
       ["CrashLoop", "2026-01-01T00:00:00Z"],
@@ -294,14 +299,12 @@ describe("conditions", () => {
     ]);
   });
 
-  test("what is no longer claimed is cleared, what others claim stays until it is cleared by name", () => {
+  test("removes own conditions that are no longer claimed and keeps those of other writers", () => {
     const previous = [
       { type: "OdgmReady", status: "True" as const },
       { type: "NfrObserved", status: "True" as const },
       { type: "Mine", status: "True" as const },
     ];
-    const types = (cleared: string[]) => nextConditions(previous, [], cleared, at("x")).map(({ type }) => type);
-    expect(types([])).toEqual(["NfrObserved", "Mine"]);
-    expect(types(["NfrObserved"])).toEqual(["Mine"]);
+    expect(nextConditions(previous, [], at("x")).map(({ type }) => type)).toEqual(["Mine", "NfrObserved"]);
   });
 });

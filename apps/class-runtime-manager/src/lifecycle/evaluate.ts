@@ -65,7 +65,6 @@ function statusOf(
   const { phase } = where;
   const expected = phase === "deleting" ? undefined : observation.expected;
   const { cause } = assessment;
-  const { claims, cleared } = claimsOf(observation, assessment, phase);
   const template = expected?.template ?? previous?.template;
   const odgm = expected === undefined ? undefined : odgmStatus(observation, expected, assessment);
   const observedGeneration = generationSeen(previous, observation);
@@ -79,12 +78,15 @@ function statusOf(
     ...(where.step === undefined ? {} : { deployment_phase: where.step }),
     ...(cause === undefined ? {} : { reason: cause.finding.reason }),
     message: messageOf(phase, cause, assessment, observation),
-    conditions: nextConditions(previous?.conditions ?? [], claims, cleared, { generation, now }),
+    conditions: nextConditions(previous?.conditions ?? [], claimsOf(observation, assessment, phase), {
+      generation,
+      now,
+    }),
     ...(template === undefined ? {} : { template }),
     resource_refs: resourceRefs(observation.children, subject),
     ...functionsOf(previous, observation, assessment, now),
     ...(odgm === undefined ? {} : { odgm_cluster_status: odgm }),
-    ...(observation.routers === undefined ? {} : { routers: [...observation.routers] }),
+    ...(expected?.routers === undefined ? {} : { routers: [...expected.routers] }),
   };
 }
 

@@ -45,6 +45,10 @@ export interface Expected {
   readonly children: readonly KubeObject[];
   readonly functions: readonly ExpectedFunction[];
   readonly odgm?: ExpectedOdgm | undefined;
+  /** Zenoh routers that its pods are configured to use. */
+  readonly routers?: readonly { readonly service: string; readonly port: number }[] | undefined;
+  /** Whether its pods export telemetry; absent when telemetry is not enabled for the class. */
+  readonly telemetry?: "configured" | "no-endpoint" | undefined;
 }
 
 /** Something that went wrong in the pass itself, before or while children were written. */
@@ -65,13 +69,6 @@ export interface OdgmReading {
   readonly checkedAt: string;
   /** Everything else it told; taken into status as it is. */
   readonly details?: Partial<OdgmStatus>;
-}
-
-/** One condition that another loop decides: whether it holds, why, and in words. */
-export interface Fact {
-  readonly status: "True" | "False" | "Unknown";
-  readonly reason: Reason;
-  readonly message: string;
 }
 
 /**
@@ -99,14 +96,6 @@ export interface Observation {
   readonly events: readonly Occurrence[];
   /** Absent when ODGM is not asked; then its workload alone decides. */
   readonly odgmReading?: OdgmReading | undefined;
-  readonly telemetry?: "configured" | "disabled" | "no-endpoint" | undefined;
-  readonly routers?: readonly { readonly service: string; readonly port: number }[] | undefined;
-  /** Conditions other loops decide. `null` clears one; one that is absent stays as it was. */
-  readonly facts?: {
-    readonly NfrObserved?: Fact | null;
-    readonly NfrEnforced?: Fact | null;
-    readonly PrometheusDisabled?: Fact | null;
-  };
   /** How long pods may take to become ready where Kubernetes has no deadline of its own. Default ten minutes. */
   readonly progressDeadlineMs?: number;
 }

@@ -182,7 +182,6 @@ export const REASONS = {
   ProbeFailing: { effect: "wait", verdict: "transient", action: "Wait; if it lasts, read the container's log." },
   PodStarting: { effect: "wait", verdict: "transient", action: "Wait until its containers have started." },
   WaitingForOdgm: { effect: "wait", verdict: "transient", action: "Wait until the state store is ready." },
-  Applying: { effect: "wait", verdict: "transient", action: "Wait; the objects are being made." },
   Pending: { effect: "wait", verdict: "transient", action: "Wait; the manager has not begun yet." },
   Ready: { effect: "calm", verdict: "transient", action: "" },
   Serving: { effect: "calm", verdict: "transient", action: "" },
@@ -194,13 +193,6 @@ export const REASONS = {
     verdict: "permanent",
     action: "Give the manager an OpenTelemetry endpoint, or switch the class's telemetry off.",
   },
-  MetricsObserved: { effect: "calm", verdict: "transient", action: "" },
-  NoData: { effect: "calm", verdict: "transient", action: "Wait for samples; check that the pods are scraped." },
-  ProviderUnavailable: { effect: "calm", verdict: "transient", action: "Check the metrics provider's address." },
-  MissingCRDs: { effect: "calm", verdict: "permanent", action: "Install the Prometheus operator, or leave it off." },
-  SwitchedOff: { effect: "calm", verdict: "transient", action: "" },
-  Enforced: { effect: "calm", verdict: "transient", action: "" },
-  Observing: { effect: "calm", verdict: "transient", action: "" },
 } as const satisfies Readonly<Record<string, ReasonEntry>>;
 
 /** One word of the list. */

@@ -131,7 +131,6 @@ function planFunction(given: FunctionInput): Result<FunctionPlan, readonly Viola
     requirements,
     policy,
     cluster: input.cluster,
-    override: input.replicasOverride?.get(fn.function_key),
   });
   const config = checkConfig(fn, options.reservedEnv ?? new Set());
   if (!image.ok || !scale.ok || !config.ok) {

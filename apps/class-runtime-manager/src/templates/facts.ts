@@ -56,8 +56,6 @@ export interface ClusterFacts {
   readonly maxReplicas: number;
   /** Image with `sh` and `nc` for the container that waits for the data grid; without it functions do not wait. */
   readonly waitImage?: string;
-  /** Names of the PriorityClasses there are; a pod of template `full` uses `oaas-full` when it is among them. */
-  readonly priorityClasses?: readonly string[];
   /** Default `cluster.local`. */
   readonly clusterDomain?: string;
 }

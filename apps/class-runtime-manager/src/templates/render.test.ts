@@ -105,18 +105,14 @@ describe("what surrounds a function", () => {
     }
   });
 
-  test("the enforcer's wish reaches autoscaler, Deployment and Knative Service alike", () => {
-    const replicasOverride = { a: 4 };
+  test("writes min_scale to autoscaler, Deployment and Knative Service alike", () => {
     const spec = { functions };
-    expect(find(render({ spec, replicasOverride }), "HorizontalPodAutoscaler")?.["spec"]).toHaveProperty(
-      "minReplicas",
-      4,
-    );
-    const plain = render({ spec, replicasOverride, cluster: { features: { hpa: false } } });
-    expect(find(plain, "Deployment")?.["spec"]).toHaveProperty("replicas", 4);
-    const knative = find(render({ spec: { ...spec, selected_template: "knative" }, replicasOverride }), "Service");
+    expect(find(render({ spec }), "HorizontalPodAutoscaler")?.["spec"]).toHaveProperty("minReplicas", 2);
+    const plain = render({ spec, cluster: { features: { hpa: false } } });
+    expect(find(plain, "Deployment")?.["spec"]).toHaveProperty("replicas", 2);
+    const knative = find(render({ spec: { ...spec, selected_template: "knative" } }), "Service");
     expect(knative?.["spec"]).toMatchObject({
-      template: { metadata: { annotations: { "autoscaling.knative.dev/minScale": "4" } } },
+      template: { metadata: { annotations: { "autoscaling.knative.dev/minScale": "2" } } },
     });
   });
 
@@ -134,17 +130,13 @@ describe("what surrounds a function", () => {
     ).toBe(false);
   });
 
-  test("the template's own priority when its class is installed, the environment's before it", () => {
+  test("sets the environment's priority class on pods, and none without it", () => {
     const priority = (given: Omit<PartialInput, "spec">) =>
       podSpecOf(find(render({ ...given, spec: { functions, selected_template: "full" } }), "Deployment") ?? {})?.[
         "priorityClassName"
       ];
-    const cluster = { priorityClasses: ["oaas-full"] };
     expect(priority({})).toBeUndefined();
-    expect(priority({ cluster })).toBe("oaas-full");
-    expect(priority({ cluster, environment: { name: "e", spec: { kind: "cloud", priorityClassName: "own" } } })).toBe(
-      "own",
-    );
+    expect(priority({ environment: { name: "e", spec: { kind: "cloud", priorityClassName: "own" } } })).toBe("own");
   });
 
   test.each<{ why: string; cluster: PartialInput["cluster"]; want: string | undefined }>([

@@ -4,6 +4,7 @@ import { addonsOf } from "./addons.ts";
 import { planClass, type ClassPlan, type FunctionPlan, type PlanOptions } from "./class-plan.ts";
 import { functionEnv } from "./parts/env.ts";
 import { monitor } from "./parts/monitor.ts";
+import { telemetryState } from "./parts/telemetry-env.ts";
 import type { Policy } from "./policy.ts";
 import type { Manifest, Rendered, RenderedFunction, RenderInput } from "./template.ts";
 import type { FunctionChildren, WorkloadContext, WorkloadMaker } from "./workload.ts";
@@ -85,6 +86,7 @@ export function assemble(
   );
   const onKnative = functions.some(({ rendered }) => rendered.replicasOwner === "knative");
   const watched = monitor(input, onKnative);
+  const telemetry = telemetryState(input);
   const odgm = parts.find((part) => part.odgm !== undefined)?.odgm;
   return {
     template: policy.id,
@@ -97,6 +99,8 @@ export function assemble(
     ]),
     functions: functions.map(({ rendered }) => rendered),
     ...(odgm === undefined ? {} : { odgm }),
+    ...(input.cluster.routers.length === 0 ? {} : { routers: input.cluster.routers }),
+    ...(telemetry === undefined ? {} : { telemetry }),
     warnings: parts.flatMap(({ warnings }) => warnings),
   };
 }

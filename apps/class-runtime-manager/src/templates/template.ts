@@ -2,7 +2,8 @@ import type { ClassRuntimeSpec } from "@oaas/contracts/crd";
 import type { Result, Violation } from "@oaas/foundation";
 import type { KubeObject, ObjectRef } from "@oaas/kube-core";
 import type { ShardType } from "@oaas/models";
-import type { ClusterFacts, Environment } from "./facts.ts";
+import type { ClusterFacts, Environment, Router } from "./facts.ts";
+import type { TelemetryState } from "./parts/telemetry-env.ts";
 
 /** The object a class is described by; every child names it as its owner. */
 export interface Owner {
@@ -22,8 +23,6 @@ export interface RenderInput {
   readonly spec: ClassRuntimeSpec;
   readonly environment?: Environment;
   readonly cluster: ClusterFacts;
-  /** Fewest replicas the enforcer decided on, by function key. Bounded here by what the user stated. */
-  readonly replicasOverride?: ReadonlyMap<string, number>;
   /**
    * Child names given earlier, by function key (`status.functions[].service`, or the `oaas.io/function-key` annotation
    * of what is there). A function keeps its name for life, whatever is added, removed or moved around it.
@@ -88,6 +87,9 @@ export interface Rendered {
   readonly children: readonly Manifest[];
   readonly functions: readonly RenderedFunction[];
   readonly odgm?: RenderedOdgm;
+  /** Zenoh routers that its pods are configured to use; absent when the namespace has none. */
+  readonly routers?: readonly Router[];
+  readonly telemetry?: TelemetryState;
   /** What was accepted and will not work as the user may think; never a reason to refuse. */
   readonly warnings: readonly Violation[];
 }

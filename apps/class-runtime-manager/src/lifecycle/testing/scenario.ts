@@ -162,7 +162,7 @@ function perform(world: World, words: readonly string[]): void {
         first === "none" ? undefined : { name: first, basis: second === "explicit" ? "explicit" : "score" };
       return;
     case "telemetry":
-      world.telemetry = first as NonNullable<World["telemetry"]>;
+      world.telemetry = first === "off" ? undefined : (first as NonNullable<World["telemetry"]>);
       return;
     case "generation":
       world.generation = Number(first);

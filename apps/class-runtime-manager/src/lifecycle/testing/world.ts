@@ -31,9 +31,8 @@ export class World {
   generation = 1;
   deleting = false;
   template: Expected["template"] | undefined = { name: "dev", basis: "score" };
-  telemetry: Observation["telemetry"];
+  telemetry: Expected["telemetry"];
   reading: OdgmReading | undefined;
-  facts: NonNullable<Observation["facts"]> = {};
   problems: Problem[] = [];
   odgm: Expected["odgm"];
   readonly functions = new Map<string, ExpectedFunction>();
@@ -132,6 +131,7 @@ export class World {
             children: this.#wantedChildren(),
             functions: [...this.functions.values()],
             odgm: this.odgm,
+            telemetry: this.telemetry,
           };
     return {
       subject: {
@@ -151,8 +151,6 @@ export class World {
       nodes: [...this.nodes.values()],
       events: this.events.map(occurrenceOf),
       odgmReading: this.reading,
-      telemetry: this.telemetry,
-      facts: this.facts,
     };
   }
 

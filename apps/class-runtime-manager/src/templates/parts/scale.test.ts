@@ -50,24 +50,9 @@ test.each<{ why: string; scale: unknown; want: unknown }>([
     want: { min: 1, max: 1, stated: false },
   },
   {
-    why: "the enforcer moves it up",
-    scale: scaleOf({ min_scale: 1, max_scale: 9 }, { replicasOverride: { a: 4 } }),
-    want: { min: 4, max: 9, stated: true },
-  },
-  {
-    why: "the enforcer never moves it below the user's",
-    scale: scaleOf({ min_scale: 5 }, { replicasOverride: { a: 2 } }),
-    want: { min: 5, stated: true },
-  },
-  {
-    why: "the enforcer stops at the user's upper bound",
-    scale: scaleOf({ min_scale: 1, max_scale: 3 }, { replicasOverride: { a: 8 } }),
-    want: { min: 3, max: 3, stated: true },
-  },
-  {
-    why: "and at the quota",
-    scale: scaleOf({ min_scale: 1 }, { ...environment({ quotas: { max_replicas: 2 } }), replicasOverride: { a: 8 } }),
-    want: { min: 2, stated: true },
+    why: "the quota cuts the template's",
+    scale: scaleOf({}, environment({ quotas: { max_replicas: 1 } })),
+    want: { min: 1, stated: false },
   },
 ])("$why", ({ scale, want }) => {
   expect(scale).toEqual(want);

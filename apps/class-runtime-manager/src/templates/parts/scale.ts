@@ -19,7 +19,6 @@ interface ScaleInput {
   readonly requirements: Requirements;
   readonly policy: Policy;
   readonly cluster: ClusterFacts;
-  readonly override: number | undefined;
 }
 
 /** Requests per second that one replica is trusted with until it has been measured. */
@@ -27,7 +26,7 @@ const RPS_PER_REPLICA = 1000;
 
 /**
  * The bounds of one function: its own, else what Package Manager sized, else the environment's, else the template's
- * (raised for the throughput demanded). The enforcer's wish moves the lower bound up only, never above an upper one.
+ * (raised for the throughput demanded).
  * Paths of violations start at the function.
  */
 export function functionScale(input: ScaleInput): Result<Scale, readonly Violation[]> {
@@ -46,10 +45,8 @@ export function functionScale(input: ScaleInput): Result<Scale, readonly Violati
   const needed = Math.ceil((requirements.throughputRps ?? 0) / RPS_PER_REPLICA);
   const own = Math.min(Math.max(policy.replicas, needed), Math.max(cluster.maxReplicas, policy.replicas));
   const ceiling = Math.min(max ?? Number.POSITIVE_INFINITY, quota ?? Number.POSITIVE_INFINITY);
-  const user = Math.min(statedMin ?? own, ceiling);
-  const enforced = Math.min(input.override ?? 0, cluster.maxReplicas, ceiling);
   return ok({
-    min: Math.max(user, enforced),
+    min: Math.min(statedMin ?? own, ceiling),
     ...(max === undefined ? {} : { max: Math.min(max, ceiling) }),
     stated: statedMin !== undefined,
   });

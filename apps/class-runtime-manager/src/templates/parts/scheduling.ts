@@ -20,21 +20,14 @@ interface Placement {
 
 /** Where pods go: the environment's nodes, apart from each other as far as the template wants, near their location. */
 export function scheduling(placement: Placement): Readonly<Record<string, unknown>> {
-  const { input, policy } = placement;
-  const environment = input.environment?.spec;
+  const environment = placement.input.environment?.spec;
   return {
     nodeSelector: environment?.nodeSelector,
     tolerations: tolerations(placement),
     affinity: affinity(placement),
     topologySpreadConstraints: spreadConstraints(placement),
-    priorityClassName: environment?.priorityClassName ?? ownPriorityClass(input, policy),
+    priorityClassName: environment?.priorityClassName,
   };
-}
-
-/** A template's own priority, when the cluster's operator has installed the class for it. */
-function ownPriorityClass({ cluster }: RenderInput, { id }: Policy): string | undefined {
-  const wanted = `oaas-${id.replaceAll("_", "-")}`;
-  return cluster.priorityClasses?.includes(wanted) === true ? wanted : undefined;
 }
 
 /** Nodes at the edge come and go: moving their pods at once would cost more than waiting. */

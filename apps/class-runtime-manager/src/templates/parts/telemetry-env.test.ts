@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { containerFunction, inputOf } from "../testing/inputs.ts";
-import { telemetryEnv } from "./telemetry-env.ts";
+import { telemetryEnv, telemetryState } from "./telemetry-env.ts";
 
 const ENDPOINT = "http://otel:4317";
 const functions = [containerFunction("a")];
@@ -42,4 +42,13 @@ test("every trace is kept without a sampler; attributes are sorted and cannot br
   const env = envOf({ sampling_rate: 1, resource_attributes: { b: "x=y,z", a: "50% of it" } });
   expect(env).not.toHaveProperty("OTEL_TRACES_SAMPLER");
   expect(env["OTEL_RESOURCE_ATTRIBUTES"]).toBe("a=50%25%20of%20it,b=x%3Dy%2Cz");
+});
+
+test.each([
+  { why: "off", cluster: { enabled: false, endpoint: ENDPOINT }, want: undefined },
+  { why: "enabled without an endpoint", cluster: { enabled: true }, want: "no-endpoint" },
+  { why: "enabled with an empty endpoint", cluster: { enabled: true, endpoint: "" }, want: "no-endpoint" },
+  { why: "enabled with an endpoint", cluster: { enabled: true, endpoint: ENDPOINT }, want: "configured" },
+])("state of telemetry: $why", ({ cluster, want }) => {
+  expect(telemetryState(inputOf({ spec: { functions }, cluster: { telemetry: cluster } }))).toBe(want);
 });

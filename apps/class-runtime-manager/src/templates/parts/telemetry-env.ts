@@ -2,19 +2,27 @@ import type { RenderInput } from "../template.ts";
 
 type Env = Readonly<Record<string, string>>;
 
-/** Shares of traces kept, when nobody says. */
+/** Whether pods get the OpenTelemetry variables, for a class that has telemetry enabled. */
+export type TelemetryState = "configured" | "no-endpoint";
+
+/** Share of traces to keep when the class and its environment state none. */
 const DEFAULT_SAMPLING = 0.1;
 
-/**
- * OpenTelemetry variables of a container: the class's switches, else the environment's, else the cluster's. Empty when
- * telemetry is off or there is nowhere to send it.
- */
-export function telemetryEnv(input: RenderInput, defaultServiceName: string): Env {
-  const { spec, environment, cluster } = input;
+/** Telemetry is enabled by the class, else by its environment, else by the cluster; undefined when it is off. */
+export function telemetryState({ spec, environment, cluster }: RenderInput): TelemetryState | undefined {
   const stated = spec.telemetry ?? environment?.spec.telemetry;
   const enabled = stated === undefined ? cluster.telemetry.enabled : (stated.enabled ?? true);
+  if (!enabled) return undefined;
   const { endpoint } = cluster.telemetry;
-  if (!enabled || endpoint === undefined || endpoint === "") return {};
+  return endpoint === undefined || endpoint === "" ? "no-endpoint" : "configured";
+}
+
+/** OpenTelemetry variables of a container. Empty when telemetry is off or no endpoint is configured. */
+export function telemetryEnv(input: RenderInput, defaultServiceName: string): Env {
+  const { spec, environment, cluster } = input;
+  const { endpoint } = cluster.telemetry;
+  if (telemetryState(input) !== "configured" || endpoint === undefined) return {};
+  const stated = spec.telemetry ?? environment?.spec.telemetry;
   const rate = stated?.sampling_rate ?? DEFAULT_SAMPLING;
   const attributes = attributesText(stated?.resource_attributes ?? {});
   return {

@@ -41,7 +41,6 @@ export interface PartialInput {
     readonly capabilities?: Partial<ClusterFacts["capabilities"]>;
     readonly features?: Partial<ClusterFacts["features"]>;
   };
-  readonly replicasOverride?: Readonly<Record<string, number>>;
   readonly assignedNames?: Readonly<Record<string, string>>;
 }
 
@@ -72,9 +71,6 @@ export function inputOf(given: PartialInput): RenderInput {
       features: { ...CLUSTER.features, ...given.cluster?.features },
     },
     ...(given.environment === undefined ? {} : { environment: environmentOf(given.environment) }),
-    ...(given.replicasOverride === undefined
-      ? {}
-      : { replicasOverride: new Map(Object.entries(given.replicasOverride)) }),
     ...(given.assignedNames === undefined ? {} : { assignedNames: new Map(Object.entries(given.assignedNames)) }),
   };
 }

@@ -25,11 +25,17 @@ const nfrCapabilities = withRules(
   z.object({
     max_throughput: positive.optional().describe("Requests per second it can sustain."),
     min_latency: count.optional().describe("Best response time it can reach, in milliseconds."),
-    max_latency: count.optional().describe("Worst response time under its load, in milliseconds."),
+    max_latency: count.optional().describe("Worst response time under load, in milliseconds. Accepted, not used yet."),
     max_availability: share.optional().describe("Availability it can reach, 0 to 1."),
     auto_scaling: z.boolean().default(false).describe("Whether it scales by itself."),
-    persistent_storage: z.boolean().default(false).describe("Whether it keeps state on a volume."),
-    network_policies: z.boolean().default(false).describe("Whether it brings network policies."),
+    persistent_storage: z
+      .boolean()
+      .default(false)
+      .describe("Whether it keeps state on a volume. Accepted, not used yet."),
+    network_policies: z
+      .boolean()
+      .default(false)
+      .describe("Whether it includes network policies. Accepted, not used yet."),
   }),
   {
     cel: "!has(self.min_latency) || !has(self.max_latency) || self.min_latency <= self.max_latency",

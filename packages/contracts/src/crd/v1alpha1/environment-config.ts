@@ -60,7 +60,7 @@ const odgm = z.object({
   defaults: z
     .object({
       cluster_id_prefix: shortName.optional().describe("Prefix of cluster ids."),
-      node_id_prefix: shortName.optional().describe("Prefix of node names."),
+      node_id_prefix: shortName.optional().describe("Prefix of node names. Accepted, not used yet."),
       replication_factor: positive.max(MAX_COPIES).optional().describe("Copies of state that states none."),
       consistency_level: consistency.optional().describe("Consistency of state that states none."),
       shard_type: shardType.optional().describe("Shard type of state that states none."),

@@ -33,7 +33,7 @@ export const collectionSettings = {
     .array(word("read_write", "read_only", "write_only", "batch_read", "batch_write"))
     .max(5)
     .optional()
-    .describe("How functions use it."),
+    .describe("How functions use it. Accepted, not used yet."),
 };
 
 /** A collection by name alone, or with its settings; both forms are in use. */
@@ -112,7 +112,7 @@ export const odgmConfig = withRules(
     replication_factor: positive.max(MAX_COPIES).optional().describe("Another spelling of replica_count."),
     shard_type: shardType.optional().describe("Shard type of collections that state none."),
     cluster_id: shortName.optional().describe("Id of the grid's cluster; derived from the object's name when absent."),
-    node_id_prefix: shortName.optional().describe("Prefix of the grid's node names."),
+    node_id_prefix: shortName.optional().describe("Prefix of the data grid's node names. Accepted, not used yet."),
     node_id: gridId.optional().describe("Id of this cluster's grid node."),
     env_node_ids: mapOf(z.array(gridId).max(MAX_COPIES), 64)
       .optional()

@@ -14,7 +14,7 @@ export const condition = z.object({
     .min(1)
     .max(316)
     .describe(
-      "Available, Progressing, Degraded, NfrObserved, NfrEnforced, PrometheusDisabled, TelemetryConfigured, OdgmReady, …",
+      "Available, Progressing, Degraded, OdgmReady and TelemetryConfigured; other writers may add their own types.",
     ),
   status: z.enum(["True", "False", "Unknown"]).describe("Whether it holds."),
   reason: z.string().max(1024).optional().describe("One word for programs, e.g. CrashLoop."),
