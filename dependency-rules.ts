@@ -83,6 +83,73 @@ export const PACKAGES: Readonly<Record<string, PackageRule>> = {
   },
 };
 
+/** One row of an app's folder table. */
+export interface FolderRule {
+  /**
+   * Folders or files under the app's `src`. Several in one row count as one folder.
+   * A sub-folder belongs to its parent unless it has a row itself.
+   */
+  readonly folders: readonly string[];
+  /** Values in, values out: no Node, no adapters, and only pure folders and `PURE_PACKAGES`, type imports excepted. */
+  readonly pure?: true;
+}
+
+/** Packages that pure folders may import at run time. */
+export const PURE_PACKAGES = /^(@oaas\/(foundation|models|kube-core|contracts)(\/.*)?|zod|yaml|@bufbuild\/protobuf)$/;
+
+/**
+ * The folders of each app, from the bottom up: a row may import only the rows before it.
+ *
+ * To add a folder, put its row after everything it imports. Tests and `testing` folders are not checked.
+ */
+export const APP_FOLDERS: Readonly<Record<string, readonly FolderRule[]>> = {
+  "class-runtime-manager": [
+    { folders: ["config.ts", "version.ts", "telemetry.ts"] },
+    { folders: ["lifecycle"], pure: true },
+    { folders: ["templates", "odgm"], pure: true },
+    { folders: ["mapping"], pure: true },
+    { folders: ["explain"], pure: true },
+    { folders: ["odgm-health"] },
+    { folders: ["availability"] },
+    { folders: ["topology"] },
+    { folders: ["controller"] },
+    { folders: ["grpc"] },
+    { folders: ["reporting"] },
+    { folders: ["adapters"] },
+    { folders: ["app.ts"] },
+    { folders: ["main.ts"] },
+  ],
+  cli: [
+    { folders: ["exit-code.ts"], pure: true },
+    { folders: ["front-page.cjs"] },
+    { folders: ["world.ts"] },
+    { folders: ["argument-words.ts"] },
+    { folders: ["adapters/local-stack.ts"] },
+    { folders: ["output"], pure: true },
+    { folders: ["documents"] },
+    { folders: ["contexts"] },
+    { folders: ["session"] },
+    { folders: ["run-command.ts", "command.ts"] },
+    { folders: ["views.ts", "foresee.ts", "apply.ts"] },
+    { folders: ["stack", "lab", "commands"] },
+    { folders: ["app.ts", "run-cli.ts"] },
+    { folders: ["adapters"] },
+    { folders: ["main.ts"] },
+  ],
+  "dev-stack": [
+    { folders: ["config.ts", "version.ts", "last-look.ts"] },
+    { folders: ["clusters"] },
+    { folders: ["platform"] },
+    { folders: ["parts.ts", "starts.ts", "choose-ports.ts", "join-repeated.ts", "start-failure.ts"] },
+    { folders: ["lab"] },
+    { folders: ["http"] },
+    { folders: ["screen"] },
+    { folders: ["adapters"] },
+    { folders: ["app.ts"] },
+    { folders: ["main.ts"] },
+  ],
+};
+
 export interface Ban {
   readonly reason: string;
   /** Files it speaks of, as a pattern over paths from the root. At least one must exist. */

@@ -122,5 +122,7 @@ test("the import reader sees every form of import", () => {
     /* import "nor this" */
     const h = await import("h");
   `;
-  expect(importsOf(text)).toEqual(["a", "b", "d", "e", "f", "g", "h"]);
+  const found = importsOf(text);
+  expect(found.map(({ specifier }) => specifier)).toEqual(["a", "b", "d", "e", "f", "g", "h"]);
+  expect(found.filter(({ isType }) => isType).map(({ specifier }) => specifier)).toEqual(["d"]);
 });

@@ -7,6 +7,8 @@ export const ROOT = path.resolve(import.meta.dirname, "..", "..");
 export interface ImportStatement {
   readonly file: string;
   readonly specifier: string;
+  /** `import type` and `export type`: nothing is left of it at run time. */
+  readonly isType: boolean;
 }
 
 /** Every TypeScript source of packages and apps, from the root, generated code included. */
@@ -17,16 +19,19 @@ export function sourceFiles(): string[] {
 }
 
 const STATEMENT =
-  /(?:^|[\n;])\s*(?:import|export)\s+(?:type\s+)?(?:[^"'`;]*?\sfrom\s*)?["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']/g;
+  /(?:^|[\n;])\s*(?:import|export)\s+(type\s+)?(?:[^"'`;]*?\sfrom\s*)?["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']/g;
 
-/** What a source text imports, static and dynamic. */
-export function importsOf(text: string): string[] {
+/** The imports of a source text, static and dynamic. */
+export function importsOf(text: string): Omit<ImportStatement, "file">[] {
   const code = text.replaceAll(/\/\*[\s\S]*?\*\//g, "").replaceAll(/^\s*\/\/.*$/gm, "");
-  return [...code.matchAll(STATEMENT)].map((match) => String(match[1] ?? match[2]));
+  return [...code.matchAll(STATEMENT)].map(([, type, specifier, dynamic]) => ({
+    specifier: String(specifier ?? dynamic),
+    isType: type !== undefined,
+  }));
 }
 
 export function allImports(): ImportStatement[] {
   return sourceFiles().flatMap((file) =>
-    importsOf(readFileSync(path.join(ROOT, file), "utf8")).map((specifier) => ({ file, specifier })),
+    importsOf(readFileSync(path.join(ROOT, file), "utf8")).map((statement) => ({ file, ...statement })),
   );
 }

@@ -1,0 +1,59 @@
+import { globSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { APP_FOLDERS, PACKAGES } from "../../dependency-rules.ts";
+import { AppFolders } from "./app-folders.ts";
+import { allImports, ROOT } from "./sources.ts";
+
+describe.each(Object.entries(APP_FOLDERS))("the folders of %s", (app, rules) => {
+  const src = `${PACKAGES[app]?.folder}/src`;
+  const folders = new AppFolders(src, rules);
+  const files = globSync(`${src}/**/*.{ts,cjs}`, { cwd: ROOT }).map((file) => file.split(path.sep).join("/"));
+
+  test("are all in the table, and the table has no others", () => {
+    expect(folders.unlisted(files)).toEqual([]);
+    expect(folders.stale(files)).toEqual([]);
+  });
+
+  test("import only what stands before them in the table, and pure folders only pure ones", () => {
+    expect(folders.problems(allImports())).toEqual([]);
+  });
+});
+
+describe("the check itself", () => {
+  const folders = new AppFolders("apps/x/src", [
+    { folders: ["ports.ts"] },
+    { folders: ["core"], pure: true },
+    { folders: ["shell"] },
+  ]);
+  const statement = (file: string, specifier: string, isType = false) => ({
+    file: `apps/x/src/${file}`,
+    specifier,
+    isType,
+  });
+
+  test.each([
+    { why: "an import upwards", at: statement("core/a.ts", "../shell/b.ts") },
+    { why: "a type import upwards", at: statement("core/a.ts", "../shell/b.ts", true) },
+    { why: "Node in a pure folder", at: statement("core/a.ts", "node:fs") },
+    { why: "an impure package in a pure folder", at: statement("core/a.ts", "@oaas/storage") },
+    { why: "an impure folder in a pure one", at: statement("core/a.ts", "../ports.ts") },
+  ])("reports $why", ({ at }) => {
+    expect(folders.problems([at])).toHaveLength(1);
+  });
+
+  test.each([
+    { why: "an import downwards", at: statement("shell/b.ts", "../core/a.ts") },
+    { why: "an import within a folder", at: statement("core/a.ts", "./deep/b.ts") },
+    { why: "a type of an impure folder below", at: statement("core/a.ts", "../ports.ts", true) },
+    { why: "a type of an impure package", at: statement("core/a.ts", "@oaas/storage", true) },
+    { why: "a test", at: statement("core/a.test.ts", "../shell/b.ts") },
+  ])("accepts $why", ({ at }) => {
+    expect(folders.problems([at])).toEqual([]);
+  });
+
+  test("reports files without a row and rows without a file", () => {
+    expect(folders.unlisted(["apps/x/src/core/a.ts", "apps/x/src/new/b.ts"])).toEqual(["apps/x/src/new/b.ts"]);
+    expect(folders.stale(["apps/x/src/ports.ts", "apps/x/src/core/a.ts"])).toEqual(["shell"]);
+  });
+});
