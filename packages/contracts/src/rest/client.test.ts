@@ -110,7 +110,7 @@ describe("a call that fails", () => {
   test("an answer that is not what the contract says is not passed on as if it were", async () => {
     for (const body of ["[{}]", "{", ""]) {
       const { client } = serverThat({ status: 200, body });
-      await expect(client.call("listPackages")).rejects.toThrow("not what the contract says");
+      await expect(client.call("listPackages")).rejects.toThrow("does not match the API contract");
     }
   });
 

@@ -48,7 +48,7 @@ export function createRestClient(client: RestClientOptions): RestClient {
 function valueOf(route: Route, schema: z.ZodType | undefined, text: string): unknown {
   if (schema === undefined) return text;
   const notUnderstood = (context: Record<string, unknown>) =>
-    internal(`the answer to ${route.method} ${route.path} is not what the contract says`, { context });
+    internal(`the response to ${route.method} ${route.path} does not match the API contract`, { context });
   let body: unknown;
   try {
     body = JSON.parse(text);

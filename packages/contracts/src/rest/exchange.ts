@@ -74,7 +74,7 @@ export async function exchange(client: RestClientOptions, place: Place, options:
   } catch (cause) {
     if (options.signal?.aborted) throw abortFault(options.signal);
     const what = `${place.method} ${place.path}`;
-    throw unavailable("package-manager", `the package manager did not answer ${what}`, { cause });
+    throw unavailable("package-manager", `the package manager did not respond to ${what}`, { cause });
   }
 }
 

@@ -16,7 +16,7 @@ export const FAULT_KINDS = Object.keys(HTTP_STATUS_OF_KIND) as readonly FaultKin
 /** A violation as it is sent. */
 export const violationView = view(
   { path: z.string(), message: z.string(), fix: z.string().optional() },
-  { path: "JSONPath of the member.", message: "What is wrong.", fix: "What to do." },
+  { path: "JSONPath of the field.", message: "Description of the error.", fix: "How to fix it." },
 );
 
 /**
@@ -67,27 +67,27 @@ export const problemView = view(
     evidence: planRefusalView.optional(),
   },
   {
-    type: "Identifies the code; it is a name, not a place to visit.",
-    title: "What such a refusal means.",
-    status: "The status of the answer.",
-    detail: "What is wrong this time.",
-    instance: "The path that was asked.",
-    error: "The same as `detail`.",
-    code: "Its code in the list of errors.",
-    kind: "What kind of refusal it is, for programs.",
-    retryable: "Whether the same request may succeed later.",
-    correlationId: "The id of the request in every log.",
-    details: "What the kind names: resource and name, limit, dependency, …",
-    violations: "Everything that is wrong with what was sent.",
-    parts: "The refusals of the parts of a partial failure.",
-    evidence: "Of a deployment that cannot be planned: what was found out, and what would help.",
+    type: "URN of the error code; not a link.",
+    title: "Meaning of the error code.",
+    status: "HTTP status of the response.",
+    detail: "Description of this occurrence.",
+    instance: "Request path.",
+    error: "Same as `detail`.",
+    code: "Stable error code; see the list of errors.",
+    kind: "Error category for programs.",
+    retryable: "Whether retrying the same request may succeed.",
+    correlationId: "Correlation id of the request in all logs.",
+    details: "Attributes of the kind: resource and name, limit, dependency, …",
+    violations: "All validation errors of the request.",
+    parts: "Errors of the parts of a partial failure.",
+    evidence: "For a deployment that cannot be planned: the candidates and possible remedies.",
   },
 );
 
 /** The schema of one part's refusal. */
 export const problemPartView: z.ZodType = view(
   { name: z.string(), problem: problemView },
-  { name: "Which part, such as a cluster.", problem: "Its refusal." },
+  { name: "Part name, such as a cluster.", problem: "Error of the part." },
 );
 
 /** What the edge knows about a refusal beyond the fault itself. */

@@ -34,7 +34,7 @@ export function faultFromAnswer(answer: RefusedAnswer): Fault {
   }
   const text = answer.body.trim();
   const readable = text !== "" && !text.startsWith("<");
-  const message = readable ? text.slice(0, MAX_PLAIN_TEXT) : `the server answered with status ${answer.status}`;
+  const message = readable ? text.slice(0, MAX_PLAIN_TEXT) : `the server returned status ${answer.status}`;
   const kind = kindOfStatus(answer.status);
   return new Fault(detailOf(kind, present({ retryAfterMs }), [], []), message);
 }
@@ -65,7 +65,7 @@ export function faultFromProblem(body: unknown, status: number, retryAfterMs?: n
     members.violations.map((violation) => present(violation)),
     parts.map(({ name, problem }) => ({ name, fault: faultFromProblem(problem, status, undefined, depth + 1) })),
   );
-  const message = members.error ?? members.detail ?? members.title ?? `the server answered with status ${status}`;
+  const message = members.error ?? members.detail ?? members.title ?? `the server returned status ${status}`;
   const { correlationId, evidence } = members;
   return new Fault(detail, message, present({ code: knownCode(members.code), correlationId, evidence }));
 }

@@ -106,7 +106,7 @@ function isWhole(value: unknown): value is number {
 /** Not `z.int()`: its objection would keep the rules across members from being heard. */
 export function wholeNumber(range: WholeRange) {
   const bounded = z.number().min(range.min).max(range.max);
-  const objection = { message: "is not a whole number", params: { fix: "write a whole number" } };
+  const objection = { message: "is not an integer", params: { fix: "use an integer" } };
   return bounded.refine(Number.isInteger, objection).meta({ type: "integer" });
 }
 
@@ -217,7 +217,11 @@ export function mapOf<Value extends z.ZodType>(value: Value, keyRule?: TextRule)
 /** Such a member would be dropped without a word, because it cannot be carried by a plain object. */
 function withoutPrototype(value: unknown, context: z.RefinementCtx): unknown {
   if (typeof value === "object" && value !== null && Object.hasOwn(value, "__proto__")) {
-    context.addIssue({ code: "custom", message: "has the name __proto__", params: { fix: "use another name" } });
+    context.addIssue({
+      code: "custom",
+      message: "has the reserved name __proto__",
+      params: { fix: "use another name" },
+    });
   }
   return asValue(value);
 }

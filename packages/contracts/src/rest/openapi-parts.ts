@@ -14,62 +14,65 @@ const header = (name: string, description: string) => ({
 export const PARAMETERS = {
   CorrelationId: header(
     HEADERS.correlationId,
-    "Follows the request through every process and log line; made up when absent.",
+    "Correlation id of the request, included in every log line and downstream call; generated when absent.",
   ),
   IfMatch: header(
     HEADERS.ifMatch,
-    "ETags, one of which the thing must have, or `*` when it must be there; else it is refused with 412.",
+    "ETags of which the resource must match one, or `*` to require that it exists; otherwise the request fails with 412.",
   ),
   IfNoneMatch: header(
     HEADERS.ifNoneMatch,
-    "ETags, none of which the thing may have, or `*` when it must not be there; else a read is answered with 304 and a write with 412.",
+    "ETags of which the resource must match none, or `*` to require that it does not exist; otherwise a read returns 304 and a write 412.",
   ),
-  IdempotencyKey: header(HEADERS.idempotencyKey, "The same key with the same body is carried out once."),
-  LastEventId: header(HEADERS.lastEventId, "Resume after this event."),
+  IdempotencyKey: header(
+    HEADERS.idempotencyKey,
+    "Idempotency key: requests with the same key and body are executed once.",
+  ),
+  LastEventId: header(HEADERS.lastEventId, "Resume the stream after this event id."),
 };
 
 /** What stands in a path, by the word before it. */
 export const PATH_PARAMETERS: Readonly<Record<string, string>> = {
-  packages: "The package's name.",
-  deployments: "The deployment's key.",
-  revisions: "The revision's number.",
-  "class-runtimes": "The unit's id.",
-  "deployment-records": "The unit's id.",
-  "deployment-status": "The unit's id.",
-  clusters: "The cluster's name.",
-  envs: "The cluster's name.",
+  packages: "Package name.",
+  deployments: "Deployment key.",
+  revisions: "Revision number.",
+  "class-runtimes": "Deployment unit id.",
+  "deployment-records": "Deployment unit id.",
+  "deployment-status": "Deployment unit id.",
+  clusters: "Cluster name.",
+  envs: "Cluster name.",
 };
 
 /** What the operations of a tag are about, in the order in which they are told. */
 export const TAGS: Readonly<Record<string, string>> = {
-  packages: "What is published: packages and their revisions.",
-  deployments: "What shall run: wishes, how they are fulfilled, their history.",
-  events: "What happens, as it happens.",
-  plans: "What would be done, and why.",
-  "class-runtimes": "What runs in each cluster.",
-  clusters: "Where it runs.",
-  catalogue: "Classes and functions of all packages, and what belongs to what.",
-  service: "The package manager itself.",
+  packages: "Packages and their revisions.",
+  deployments: "Deployments, their status and their revisions.",
+  events: "Streams of changes.",
+  plans: "Plans: what a deployment would do, and why.",
+  "class-runtimes": "Class runtimes in the clusters.",
+  clusters: "Registered clusters and their health.",
+  catalogue: "Classes and functions of all packages, and the topology.",
+  service: "Health, metrics and documentation of the package manager.",
 };
 
 /** Response headers that several operations give. */
 export const RESPONSE_HEADERS = {
-  CorrelationId: { description: "The id of this request in every log.", schema: { type: "string" } },
-  TotalCount: { description: "How many there are over all pages.", schema: { type: "integer", minimum: 0 } },
-  NextPageToken: { description: "Where the next page starts; absent on the last.", schema: { type: "string" } },
-  ETag: { description: "The version that was read or written.", schema: { type: "string" } },
-  RetryAfter: { description: "Seconds to wait before trying again.", schema: { type: "integer", minimum: 0 } },
-  Location: { description: "Where what was made is, or where to follow it.", schema: { type: "string" } },
-  ContentLocation: { description: "Where the deployment is.", schema: { type: "string" } },
+  CorrelationId: { description: "Correlation id of this request in all logs.", schema: { type: "string" } },
+  TotalCount: { description: "Total number of items across all pages.", schema: { type: "integer", minimum: 0 } },
+  NextPageToken: { description: "Token of the next page; absent on the last page.", schema: { type: "string" } },
+  ETag: { description: "Version of the resource that was read or written.", schema: { type: "string" } },
+  RetryAfter: { description: "Seconds to wait before retrying.", schema: { type: "integer", minimum: 0 } },
+  Location: { description: "URL of the created resource, or of the status to poll.", schema: { type: "string" } },
+  ContentLocation: { description: "URL of the deployment.", schema: { type: "string" } },
   IdempotencyReplayed: {
-    description: "`true` when an earlier request with the same idempotency key got this answer.",
+    description: "`true` when the response is replayed from an earlier request with the same idempotency key.",
     schema: { type: "string", const: "true" },
   },
   MissingClusters: {
-    description: "Clusters that could not be asked, separated by commas; absent when the list is whole.",
+    description: "Unreachable clusters, separated by commas; absent when the list is complete.",
     schema: { type: "string" },
   },
-  WwwAuthenticate: { description: "With 401: how to say who asks.", schema: { type: "string" } },
+  WwwAuthenticate: { description: "With 401: the required authentication scheme.", schema: { type: "string" } },
 };
 
 const HEADER_NAMES = {
@@ -93,14 +96,14 @@ export function headerName(name: keyof typeof RESPONSE_HEADERS): string {
 /** What is answered without a document of its own. */
 export const RESPONSES = {
   NotModified: {
-    description: "It is as it was when the ETag of `if-none-match` was read.",
+    description: "Not modified: the resource matches an ETag of `if-none-match`.",
     headers: {
       [HEADERS.correlationId]: { $ref: "#/components/headers/CorrelationId" },
       [HEADERS.etag]: { $ref: "#/components/headers/ETag" },
     },
   },
   Problem: {
-    description: "Refused. `kind` and `code` say what kind of refusal it is, `violations` every field that is wrong.",
+    description: "Error. `kind` and `code` identify the error, `violations` lists all invalid fields.",
     headers: {
       [HEADERS.correlationId]: { $ref: "#/components/headers/CorrelationId" },
       [HEADERS.retryAfter]: { $ref: "#/components/headers/RetryAfter" },
@@ -112,5 +115,9 @@ export const RESPONSES = {
 
 /** How a caller proves who it is. */
 export const SECURITY = {
-  bearer: { type: "http", scheme: "bearer", description: "A token of this PM, or a JWT when an issuer is configured." },
+  bearer: {
+    type: "http",
+    scheme: "bearer",
+    description: "A token configured in the package manager, or a JWT when an issuer is configured.",
+  },
 };

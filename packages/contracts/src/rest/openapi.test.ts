@@ -127,15 +127,18 @@ describe("the document", () => {
   test("the meaning of a member is its own, also where several have the same schema", () => {
     const { Cluster, OFunctionInput, OPackageInput } = document.components.schemas;
     expect(OPackageInput).toMatchObject({
-      properties: { name: { description: "Its name, by which it is updated.", maxLength: 63 } },
+      properties: { name: { description: "Unique name of the package.", maxLength: 63 } },
     });
     expect(Cluster).toMatchObject({
-      properties: { health: { $ref: "#/components/schemas/ClusterHealth", description: "How it is." } },
+      properties: { health: { $ref: "#/components/schemas/ClusterHealth", description: "Health of the cluster." } },
     });
     expect(OFunctionInput, "of one without a name").toMatchObject({
       properties: {
         metadata: {
-          anyOf: [{ properties: { description: { description: "Older place of `description`." } } }, { type: "null" }],
+          anyOf: [
+            { properties: { description: { description: "Deprecated location of `description`." } } },
+            { type: "null" },
+          ],
         },
       },
     });

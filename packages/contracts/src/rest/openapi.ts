@@ -48,7 +48,7 @@ export function openApiDocument(version: string): OpenApiDocument {
     info: {
       title: "OaaS Package Manager",
       version,
-      summary: "Registry of packages, deployment of classes over clusters, and their state.",
+      summary: "Package registry, deployment of classes across clusters, and deployment status.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/" }],
@@ -108,7 +108,7 @@ function operationOf(route: OfferedRoute, schemas: Schemas): Operation {
       ? {}
       : {
           requestBody: {
-            description: "JSON or YAML. Members that nobody knows are ignored; null is absent.",
+            description: "JSON or YAML. Unknown fields are ignored; null means absent.",
             required: true,
             content: contentOf(BODY_TYPES, schemas.of(body), BODY_EXAMPLES[route.operationId]),
           },
@@ -121,14 +121,14 @@ function operationOf(route: OfferedRoute, schemas: Schemas): Operation {
 function descriptionOf({ summary, role, aliasOf, method, versioned, idempotent, paged }: OfferedRoute): string {
   return [
     `${summary}.`,
-    ...(aliasOf === undefined ? [] : [`Another spelling of \`${aliasOf}\`.`]),
-    role === "public" ? "Nobody is asked who they are." : `Needs the role ${role}.`,
-    ...(paged ? ["Answers a page at a time: `limit`, with `offset` or `page_token`."] : []),
+    ...(aliasOf === undefined ? [] : [`Alias of \`${aliasOf}\`.`]),
+    role === "public" ? "Requires no authentication." : `Requires the role ${role}.`,
+    ...(paged ? ["Paginated: use `limit` with `offset` or `page_token`."] : []),
     ...(versioned && method !== "GET"
-      ? ["With `if-match` it is refused when the thing has changed since; with `if-none-match: *`, when there is one."]
+      ? ["With `if-match` the request fails when the resource has changed; with `if-none-match: *`, when it exists."]
       : []),
-    ...(versioned && method === "GET" ? ["With `if-none-match` it is sent only when it has changed since."] : []),
-    ...(idempotent ? ["With an `idempotency-key` it is carried out once, however often it is sent."] : []),
+    ...(versioned && method === "GET" ? ["With `if-none-match` the body is returned only when it has changed."] : []),
+    ...(idempotent ? ["With an `idempotency-key` repeated requests are executed once."] : []),
   ].join(" ");
 }
 

@@ -28,7 +28,7 @@ function parsed(text: string, call: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw internal(`the answer to ${call} is not what the contract says`, { context: { cause } });
+    throw internal(`the response to ${call} does not match the API contract`, { context: { cause } });
   }
 }
 

@@ -32,19 +32,19 @@ describe("a list's query", () => {
     expect(readBy(ROUTES.listPackages.query, query)).toMatchObject({ ok: false, error: [{ path }] });
   });
 
-  const digits = "write it in digits, such as 20";
+  const digits = "use digits, such as 20";
   const [least, most] = ["use at least 0", "use at most 4294967295"];
   test.each([
     { query: { limit: "-1" }, message: "-1 is out of range", fix: least },
     { query: { limit: "9".repeat(18) }, message: "1000000000000000000 is out of range", fix: most },
-    { query: { limit: "1.5" }, message: '"1.5" is not a whole number', fix: digits },
-    { query: { limit: "ten" }, message: '"ten" is not a whole number', fix: digits },
-    { query: { limit: "" }, message: '"" is not a whole number', fix: digits },
-    { query: { limit: ["1", "2"] }, message: "is given twice", fix: "give it once" },
-    { query: { disabled: "maybe" }, message: '"maybe" is neither true nor false', fix: "write true or false" },
-    { query: { disabled: ["true", "true"] }, message: "is given twice", fix: "give it once" },
-    { query: { name_pattern: ["a", "b"] }, message: "is given twice", fix: "give it once" },
-    { query: { sort: ["name", "-name"] }, message: "is given twice", fix: "give it once" },
+    { query: { limit: "1.5" }, message: '"1.5" is not an integer', fix: digits },
+    { query: { limit: "ten" }, message: '"ten" is not an integer', fix: digits },
+    { query: { limit: "" }, message: '"" is not an integer', fix: digits },
+    { query: { limit: ["1", "2"] }, message: "is repeated", fix: "set it once" },
+    { query: { disabled: "maybe" }, message: '"maybe" is not a boolean', fix: "use true or false" },
+    { query: { disabled: ["true", "true"] }, message: "is repeated", fix: "set it once" },
+    { query: { name_pattern: ["a", "b"] }, message: "is repeated", fix: "set it once" },
+    { query: { sort: ["name", "-name"] }, message: "is repeated", fix: "set it once" },
   ])("says what was written and what to write: $query", ({ query, message, fix }) => {
     const [member = ""] = Object.keys(query);
     const error = [{ path: `$.${member}`, message, fix }];
@@ -72,8 +72,8 @@ describe("one cluster under two names", () => {
     expect(readBy(ROUTES.deleteDeployment.query, { cluster: "" })).toMatchObject({ ok: false });
   });
 
-  test("one that is given twice is told so", () => {
-    const error = [{ path: "$.cluster", message: "is given twice", fix: "give it once" }];
+  test("one that is repeated is told so", () => {
+    const error = [{ path: "$.cluster", message: "is repeated", fix: "set it once" }];
     expect(readBy(ROUTES.deleteDeployment.query, { cluster: ["a", "b"] })).toEqual({ ok: false, error });
   });
 

@@ -15,33 +15,33 @@ export const PAGE_LIMITS = { usual: 100, most: 1000 } as const;
 
 /** What each parameter means; one name means the same on every route. */
 const QUERY_PARAMETERS = {
-  apply_deployments: "Also schedules the deployments inside the package.",
-  cascade: "Deletes its deployments first.",
-  class_key: "Only of this class.",
-  cluster: "Only this cluster.",
-  condition: "Only in this condition.",
-  disabled: "Only those that are, or are not, disabled.",
-  dry_run: "Judges the document and says what would change; nothing is written.",
-  env: "The same as `cluster`.",
-  environment: "Only in this environment: the cluster, the target environment or the namespace.",
-  filter: "Only keys that contain this.",
-  from: "The earlier revision.",
-  key: "Only of this key.",
-  limit: `Most items of a page: ${PAGE_LIMITS.usual} when it is not given, and never more than ${PAGE_LIMITS.most}.`,
-  name_pattern: "Only names that contain this; with `*`, which stands for anything, the whole name.",
-  offset: "Items to leave out at the beginning.",
-  package_name: "Only of this package.",
-  page_token: "Where the page begins: `x-next-page-token` of the one before.",
-  reason: "Why; kept in the history.",
-  sort: "The order; `-` turns it round.",
+  apply_deployments: "Also apply the deployments of the package.",
+  cascade: "Delete the package's deployments first.",
+  class_key: "Filter by class key.",
+  cluster: "Limit the request to this cluster.",
+  condition: "Filter by condition.",
+  disabled: "Filter by disabled or enabled.",
+  dry_run: "Validate the document and report what would change; nothing is written.",
+  env: "Same as `cluster`.",
+  environment: "Filter by environment: cluster, target environment or namespace.",
+  filter: "Filter by substring of the key.",
+  from: "Earlier revision.",
+  key: "Filter by key.",
+  limit: `Page size. Default: ${PAGE_LIMITS.usual}, maximum: ${PAGE_LIMITS.most}.`,
+  name_pattern: "Filter by substring of the name; with `*` as a wildcard, matches the whole name.",
+  offset: "Number of items to skip.",
+  package_name: "Filter by package name.",
+  page_token: "Page token: `x-next-page-token` of the previous page.",
+  reason: "Reason; stored in the history.",
+  sort: "Sort field; prefix with `-` for descending order.",
   source:
-    "`deployments` (what was planned) or `zenoh` (what each cluster says; the word is kept from earlier releases).",
-  status: "Only in this condition.",
-  tags: "Only with all of these tags.",
-  target_cluster: "Only with a unit in this cluster.",
-  target_env: "Only of this kind of environment, or with a unit in the cluster of this name.",
-  to: "The later revision.",
-  topic: "Only of this topic.",
+    "`deployments` (from the plans) or `zenoh` (as reported by each cluster; the name is kept for compatibility).",
+  status: "Filter by condition.",
+  tags: "Filter by tags; all must match.",
+  target_cluster: "Filter by cluster of a unit.",
+  target_env: "Filter by environment kind, or by cluster of a unit.",
+  to: "Later revision.",
+  topic: "Filter by topic.",
 };
 
 type Explained<Shape> = {
@@ -59,7 +59,7 @@ export function queryWhole(range: WholeRange) {
     if (value === undefined) return undefined;
     // Without the sign of -0.
     if (typeof value === "string" && /^-?\d{1,300}$/.test(value)) return Number(value) + 0;
-    return refused(value, context, { message: "is not a whole number", fix: "write it in digits, such as 20" });
+    return refused(value, context, { message: "is not an integer", fix: "use digits, such as 20" });
   };
   return z.preprocess(digits, wholeNumber(range).optional());
 }
@@ -72,7 +72,7 @@ function refused(value: unknown, context: z.RefinementCtx, { message, fix }: Obj
 }
 
 function refusedTwice(context: z.RefinementCtx): unknown {
-  context.addIssue({ code: "custom", message: "is given twice", params: { fix: "give it once" } });
+  context.addIssue({ code: "custom", message: "is repeated", params: { fix: "set it once" } });
   return z.NEVER;
 }
 
@@ -81,7 +81,7 @@ export function queryFlag() {
   const read = (value: unknown, context: z.RefinementCtx): unknown => {
     if (value === undefined) return undefined;
     if (value === "true" || value === "false") return value === "true";
-    return refused(value, context, { message: "is neither true nor false", fix: "write true or false" });
+    return refused(value, context, { message: "is not a boolean", fix: "use true or false" });
   };
   return z.preprocess(read, z.boolean().optional());
 }
@@ -131,7 +131,7 @@ export const clusterQuery = {
 export function clusterQueryContradiction(members: Readonly<Record<string, unknown>>): readonly Violation[] {
   const { cluster, env } = members as { readonly cluster?: unknown; readonly env?: unknown };
   if (cluster === undefined || env === undefined || cluster === env) return [];
-  return [{ path: "$.env", message: "names another cluster than `cluster`", fix: "give one of the two" }];
+  return [{ path: "$.env", message: "differs from `cluster`, which is an alias", fix: "set one of the two" }];
 }
 
 /** The sort orders of a list; a minus turns the order round. */

@@ -89,31 +89,35 @@ describe("everything is said at once", () => {
 
   test.each([
     ["$.name", "is not a package name", "letters, digits"],
-    ["$.version", "is a list", "write a text"],
-    ["$.metadata.tags", "is a text", "write a list"],
+    ["$.version", "is a list", "use a string"],
+    ["$.metadata.tags", "is a string", "use a list"],
     ["$.metadata.created_at", "is not a datetime", "2026-01-31T12:00:00Z"],
     ["$.classes[0].key", "is not a class key", "no dot"],
     ["$.classes[0].function_bindings[0].access_modifier", "is missing", "use PUBLIC, INTERNAL or PRIVATE"],
-    ["$.classes[1]", "is a text", "write an object"],
+    ["$.classes[1]", "is a string", "use an object"],
     ["$.classes[0].function_bindings[0].function_key", 'has no function "Counter.add"', 'use "f"'],
     ["$.deployments[0].class_key", 'has no class "C"', 'use "a.b", "Ok"'],
-    ["$.classes[2].state_spec.consistency_model", "known values", "NONE, READ_YOUR_WRITE, BOUNDED_STALENESS or STRONG"],
-    ["$.classes[2].state_spec.persistent", "is a text", "true or false"],
+    [
+      "$.classes[2].state_spec.consistency_model",
+      "allowed value",
+      "NONE, READ_YOUR_WRITE, BOUNDED_STALENESS or STRONG",
+    ],
+    ["$.classes[2].state_spec.persistent", "is a string", "a boolean"],
     ["$.functions[0].provision_config.container_image", "is not a container image", "registry/name:tag"],
     ["$.functions[0].provision_config.port", "70000 is out of range", "at most 65535"],
     ["$.functions[0].provision_config.cpu_request", "is not a Kubernetes quantity", "500m"],
     ["$.functions[0].provision_config.memory_limit", "is below memory_request", "raise memory_limit"],
     ["$.functions[0].provision_config.max_scale", "is below min_scale", "raise max_scale"],
-    ["$.functions[0].provision_config.max_concurrency", "is not a whole number", "whole number"],
+    ["$.functions[0].provision_config.max_concurrency", "is not an integer", "an integer"],
     ["$.functions[0].config['A=B']", "is not the name of an environment variable", "without '='"],
-    ["$.functions[0].config.OK", "is an object", "write a text"],
-    ["$.deployments[0].target_clusters", "names other clusters", "one of the two"],
+    ["$.functions[0].config.OK", "is an object", "use a string"],
+    ["$.deployments[0].target_clusters", "differs from target_envs", "one of the two"],
     ["$.deployments[0].nfr_requirements.availability", "7 is out of range", "at most 1"],
     ["$.deployments[0].nfr_requirements.min_throughput_rps", "0 is out of range", "at least 1"],
     ["$.deployments[0].env_templates['bad name']", "is not a cluster name", "letters, digits"],
     ["$.deployments[0].odgm.env_node_ids.a[0]", "out of range", "at most 9007199254740991"],
-    ["$.deployments[0].odgm.shard_type", "known values", "raft"],
-    ["$.deployments[0].functions[0].replicas", "contradicts provision_config", "provision_config only"],
+    ["$.deployments[0].odgm.shard_type", "allowed value", "raft"],
+    ["$.deployments[0].functions[0].replicas", "conflicts with provision_config", "provision_config only"],
   ])("%s", (path, message, fix) => {
     const found = violations.find((violation) => violation.path === path);
     expect(found?.message).toContain(message);
@@ -137,7 +141,7 @@ describe("scalars where text is wanted", () => {
 
   test("JSON's are text where any text will do, and a mistake where a form is wanted", () => {
     expect(packageFromWire({ name: "a", version: 1.5 })).toMatchObject({ ok: true, value: { version: "1.5" } });
-    expect(packageFromWire({ name: 7 })).toMatchObject({ ok: false, error: [{ path: "$.name", fix: "write a text" }] });
+    expect(packageFromWire({ name: 7 })).toMatchObject({ ok: false, error: [{ path: "$.name", fix: "use a string" }] });
   });
 
   test("and a scalar is no object and no list", () => {

@@ -58,12 +58,12 @@ function isViolation(value: unknown): value is Violation {
 function objectionOf(issue: Issue): { readonly message: string; readonly fix: string } {
   switch (issue.code) {
     case "custom":
-      return { message: issue.message, fix: String(issue.params?.["fix"] ?? "correct it") };
+      return { message: issue.message, fix: String(issue.params?.["fix"] ?? "fix the value") };
     case "invalid_type":
       return wrongType(issue.expected, issue.input);
     case "invalid_value":
       return {
-        message: issue.input === undefined ? "is missing" : `${shown(issue.input)} is not one of the known values`,
+        message: issue.input === undefined ? "is missing" : `${shown(issue.input)} is not an allowed value`,
         fix: `use ${orList(issue.values.map(String))}`,
       };
     case "too_big":
@@ -74,23 +74,23 @@ function objectionOf(issue: Issue): { readonly message: string; readonly fix: st
       return { message: `${shown(issue.input)} is not a ${issue.format}`, fix: formatFix(issue.format) };
     case "invalid_key": {
       const [inner] = issue.issues;
-      return inner === undefined ? { message: "has a wrong name", fix: "use another name" } : objectionOf(inner);
+      return inner === undefined ? { message: "has an invalid name", fix: "use another name" } : objectionOf(inner);
     }
     case "unrecognized_keys":
     case "not_multiple_of":
     case "invalid_element":
     case "invalid_union":
-      return { message: issue.message, fix: "correct it" };
+      return { message: issue.message, fix: "fix the value" };
     default:
       return unreachable(issue);
   }
 }
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {
-  string: "a text",
+  string: "a string",
   number: "a number",
-  int: "a whole number",
-  boolean: "true or false",
+  int: "an integer",
+  boolean: "a boolean",
   array: "a list",
   object: "an object",
   record: "an object",
@@ -101,7 +101,7 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
 function wrongType(expected: string, input: unknown) {
   const wanted = TYPE_NAMES[expected] ?? expected;
   if (input === undefined) return { message: "is missing", fix: `add it: ${wanted}` };
-  return { message: `is ${typeName(input)}`, fix: `write ${wanted}` };
+  return { message: `is ${typeName(input)}`, fix: `use ${wanted}` };
 }
 
 function typeName(input: unknown): string {
@@ -112,13 +112,13 @@ function typeName(input: unknown): string {
 }
 
 function outOfRange(origin: string, input: unknown, bound: "most" | "least", limit: string) {
-  if (origin === "string") return { message: "has the wrong length", fix: `use at ${bound} ${limit} characters` };
-  if (origin === "array") return { message: "has the wrong number of items", fix: `use at ${bound} ${limit}` };
+  if (origin === "string") return { message: "has an invalid length", fix: `use at ${bound} ${limit} characters` };
+  if (origin === "array") return { message: "has an invalid number of items", fix: `use at ${bound} ${limit}` };
   return { message: `${shown(input)} is out of range`, fix: `use at ${bound} ${limit}` };
 }
 
 function formatFix(format: string): string {
-  return format === "datetime" ? "write a time such as 2026-01-31T12:00:00Z" : "correct its form";
+  return format === "datetime" ? "use an RFC 3339 timestamp such as 2026-01-31T12:00:00Z" : "fix the format";
 }
 
 /** A value as it may be shown in a message: as JSON, and short however long it is. */

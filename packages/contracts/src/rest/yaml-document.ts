@@ -17,19 +17,19 @@ export function documentFromYaml(text: string): Result<unknown, readonly Violati
     return documentIn(text);
   } catch (thrown) {
     // Too many aliases, or nested so deeply that the parser's stack ends.
-    return err([invalidYaml(thrown instanceof Error ? thrown.message : "it cannot be read")]);
+    return err([invalidYaml(thrown instanceof Error ? thrown.message : "it cannot be parsed")]);
   }
 }
 
 function documentIn(text: string): Result<unknown, readonly Violation[]> {
   const [document, second] = parseAllDocuments(text, { logLevel: "silent", merge: true });
   if (document === undefined) return refused("is empty", "send one YAML or JSON document");
-  if (second !== undefined) return refused("has more than one document", "send one document at a time");
+  if (second !== undefined) return refused("contains more than one document", "send one document at a time");
   if (document.errors.length > 0) {
     return err(document.errors.map((error) => invalidYaml(error.message)));
   }
   if (!keepWrittenForms(document)) {
-    return refused("has a key that is not a single word", "use plain text as keys");
+    return refused("has a key that is not a scalar", "use plain strings as keys");
   }
   return ok(document.toJS({ maxAliasCount: MAX_ALIASES }));
 }
@@ -56,11 +56,11 @@ function refused(message: string, fix: string): Result<never, readonly Violation
 
 /** What the parser has no words for that its user would know. */
 const OWN_WORDS: readonly { readonly about: RegExp; readonly message: string; readonly fix: string }[] = [
-  { about: /^Maximum call stack/, message: "is nested too deeply", fix: "nest it less" },
+  { about: /^Maximum call stack/, message: "is nested too deeply", fix: "reduce the nesting" },
   {
     about: /^Excessive alias count/,
-    message: "grows beyond all bounds by its aliases",
-    fix: "write out what they stand for, or use fewer",
+    message: "expands to too many aliases",
+    fix: "replace aliases with their values, or use fewer",
   },
 ];
 
@@ -69,5 +69,9 @@ function invalidYaml(message: string): Violation {
   const own = OWN_WORDS.find(({ about }) => about.test(message));
   if (own !== undefined) return { path: ROOT_PATH, message: own.message, fix: own.fix };
   const [line = ""] = message.split("\n", 1);
-  return { path: ROOT_PATH, message: `is not valid YAML: ${line.replace(/:$/, "")}`, fix: "correct the text there" };
+  return {
+    path: ROOT_PATH,
+    message: `is not valid YAML: ${line.replace(/:$/, "")}`,
+    fix: "fix the syntax at that position",
+  };
 }

@@ -3,10 +3,10 @@ import { view } from "../fields.ts";
 import { changeView } from "./revision.ts";
 
 const WRITTEN = {
-  id: "Of a package its name; of a deployment the id of its unit in the first cluster.",
-  deployment_key: "The key of the deployment; absent for a package.",
-  status: "What became of it; `accepted` when it is still being carried out.",
-  message: "More about it in words; null when there is nothing more to say.",
+  id: "For a package its name; for a deployment the id of its unit in the first cluster.",
+  deployment_key: "Deployment key; absent for a package.",
+  status: "Result of the write; `accepted` while it is still in progress.",
+  message: "Human-readable details; null when there are none.",
 };
 
 /** The answer to a write: which thing, and what became of it. */
@@ -31,12 +31,12 @@ export const packageAcknowledgementView = view(
     changes: z.array(changeView).optional(),
   },
   {
-    id: "Its name.",
-    status: "What became of it, or would.",
-    message: "What became of the deployments inside it, in words.",
-    dry_run: "Only of a dry run: nothing was written.",
-    revision: "Of a dry run: the revision that it would be, or is when nothing would change.",
-    changes: "Of a dry run: what would differ from the package as it is.",
+    id: "Package name.",
+    status: "Result of the write, or of the dry run.",
+    message: "Human-readable result for the deployments of the package.",
+    dry_run: "Present for a dry run only: nothing was written.",
+    revision: "For a dry run: the revision the write would create, or the current one when nothing would change.",
+    changes: "For a dry run: differences from the current package.",
   },
 );
 
@@ -49,7 +49,7 @@ export const acceptedView = view(
     message: z.string().nullable(),
     status_url: z.string(),
   },
-  { ...WRITTEN, status_url: "Where to ask how far it is." },
+  { ...WRITTEN, status_url: "URL of the status resource to poll." },
 );
 
 /** The answer to a deletion; a cluster that could not be reached is named and finished later. */
@@ -63,12 +63,12 @@ export const deletionView = view(
     cluster: z.string().optional(),
   },
   {
-    id: "The key of the deployment.",
-    message: "What was done, in words.",
-    deleted_envs: "Clusters in which nothing of it is left.",
-    pending_envs: "Clusters out of reach; it is finished there when they are back.",
-    env: "The same as `cluster`.",
-    cluster: "The one cluster it was deleted from; absent when that was all of them.",
+    id: "Deployment key.",
+    message: "Human-readable result.",
+    deleted_envs: "Clusters from which the deployment was removed.",
+    pending_envs: "Unreachable clusters; the removal completes when they are reachable again.",
+    env: "Same as `cluster`.",
+    cluster: "The only cluster it was deleted from; absent when it was deleted from all.",
   },
 );
 
@@ -80,8 +80,8 @@ export const clusterMappingsView = view(
     env_ids: z.record(z.string(), z.string()),
   },
   {
-    deployment_key: "The key of the deployment.",
-    cluster_ids: "The id of its unit, by cluster.",
-    env_ids: "The same as `cluster_ids`.",
+    deployment_key: "Deployment key.",
+    cluster_ids: "Unit id by cluster.",
+    env_ids: "Same as `cluster_ids`.",
   },
 );

@@ -54,10 +54,10 @@ import { telemetryConfigInput, telemetryConfigToWire, telemetryConfigView } from
 const clusterList = () => listOf(textOf<ClusterName>(CLUSTER_NAME));
 
 const ROLLOUT = {
-  strategy: "All clusters at once, or a few at a time; `all_at_once` when not stated.",
-  max_parallel: "Clusters that are changed at the same time when rolling; 1 when not stated.",
-  gate: "What must be true of a cluster before the next one is changed; `available` when not stated.",
-  on_failure: "What happens when a gate is not passed; `stop` when not stated.",
+  strategy: "Update all clusters at once or a few at a time. Default: `all_at_once`.",
+  max_parallel: "Number of clusters updated in parallel in a rolling update. Default: 1.",
+  gate: "Condition a cluster must meet before the next one is updated. Default: `available`.",
+  on_failure: "Action when a cluster does not pass the gate. Default: `stop`.",
 };
 
 /** What may be sent as a roll-out. */
@@ -99,23 +99,23 @@ const deploymentMembers = {
 };
 
 const DEPLOYMENT = {
-  key: "Its key, by which it is updated.",
-  package_name: "The package of the class; inside a package that very one.",
-  class_key: "The class to run.",
-  target_envs: "The same as `target_clusters`; both may be given when they agree.",
-  target_clusters: "The clusters to run in, all of them; without it they are chosen.",
-  available_envs: "Clusters among which may be chosen; empty is all.",
-  target_env: "Kind of environment: only clusters with this label (`PLANNER_ENV_LABEL`).",
-  nfr_requirements: "What must hold.",
-  enforcement: "What is done when it does not.",
-  env_templates: "Template by cluster; an order, refused where it cannot be followed.",
-  template_hint: "Template wished for; taken where it can be.",
-  functions: "What differs from the package, function by function.",
-  addons: "Parts to add; `odgm` by itself when the class has state.",
-  odgm: "What is wanted of the state store.",
-  telemetry: "What is observed of the workloads.",
-  allow_best_effort: "Take the best plan there is when the target is out of reach.",
-  rollout: "In which order clusters are changed.",
+  key: "Unique key of the deployment.",
+  package_name: "Package of the class; inside a package document it is that package.",
+  class_key: "Class to deploy.",
+  target_envs: "Same as `target_clusters`; both may be set if they are equal.",
+  target_clusters: "Clusters to deploy to, all of them. When absent, the planner selects clusters.",
+  available_envs: "Clusters the planner may select from. Empty: all clusters.",
+  target_env: "Environment kind: restricts the selection to clusters with this label value (`PLANNER_ENV_LABEL`).",
+  nfr_requirements: "Non-functional requirements.",
+  enforcement: "How the platform reacts to unmet requirements.",
+  env_templates: "Template to use, by cluster; rejected where it is not available.",
+  template_hint: "Preferred template; used where it is available.",
+  functions: "Overrides of the package's settings, per function.",
+  addons: "Addons to install. Default: `odgm` when the class has state.",
+  odgm: "State store settings.",
+  telemetry: "OpenTelemetry settings of the workloads.",
+  allow_best_effort: "Accept the best reachable plan when the availability target cannot be met.",
+  rollout: "Order in which clusters are updated.",
 };
 
 type DeploymentMembers = z.output<z.ZodObject<typeof deploymentMembers>>;
@@ -126,7 +126,11 @@ export const classDeploymentInput = input(deploymentMembers, DEPLOYMENT, cluster
 /** What may be sent to deploy a class: the wish, and the digest of the plan that it must lead to. */
 export const deploymentRequestInput = input(
   { ...deploymentMembers, plan_digest: unlessEmpty(text()) },
-  { ...DEPLOYMENT, plan_digest: "Do exactly what the plan with this digest says, or answer 409." },
+  {
+    ...DEPLOYMENT,
+    plan_digest:
+      "Digest of a plan from `POST /api/v1/plans`. The request fails with 409 when the deployment would produce another plan.",
+  },
   clusterContradiction,
 ).transform((wire) => present({ deployment: deploymentOf(wire), planDigest: wire.plan_digest }));
 
@@ -201,8 +205,8 @@ function clusterContradiction(members: Readonly<Record<string, unknown>>): reado
   return [
     {
       path: "$.target_clusters",
-      message: "names other clusters than target_envs, which means the same",
-      fix: "give one of the two lists",
+      message: "differs from target_envs, which is an alias of target_clusters",
+      fix: "set one of the two lists",
     },
   ];
 }
@@ -230,10 +234,10 @@ export const deploymentSummaryView = view(
     last_error: z.string().nullable(),
   },
   {
-    replication_factor: "Planned replicas; 0 while there is no plan.",
-    selected_envs: "The clusters of the plan in force.",
-    achieved_quorum_availability: "What the plan in force reaches.",
-    last_error: "What last went wrong; null when nothing did.",
+    replication_factor: "Planned replicas; 0 without a plan.",
+    selected_envs: "Clusters of the plan in force.",
+    achieved_quorum_availability: "Availability of the plan in force.",
+    last_error: "Last error; null if none.",
   },
 );
 
@@ -268,10 +272,10 @@ export const classDeploymentView = view(
   },
   {
     ...DEPLOYMENT,
-    condition: "How the deployment is as a whole; `PENDING` also when nobody knows.",
-    status: "What came of the plan.",
-    created_at: "When it was made.",
-    updated_at: "When it was changed.",
+    condition: "Overall condition; `PENDING` when it is unknown.",
+    status: "Result of the plan in force.",
+    created_at: "Creation time.",
+    updated_at: "Time of the last change.",
   },
 );
 

@@ -20,9 +20,9 @@ import { screaming } from "../spelling.ts";
 const no = () => withDefault(flag(), false);
 
 const KEY_SPECIFICATION = {
-  name: "Its name.",
-  key_type: "Its type, in the words of your code.",
-  nullable: "It may be absent.",
+  name: "Key name.",
+  key_type: "Key type, as named in your code.",
+  nullable: "Whether the key may be absent.",
 };
 
 /** What may be sent as a key of a class's state. */
@@ -32,15 +32,15 @@ export const keySpecificationInput = input(
 ).transform((wire): KeySpecification => ({ name: wire.name, keyType: wire.key_type, nullable: wire.nullable }));
 
 const STATE_SPECIFICATION = {
-  key_specs: "The keys of the state.",
-  default_provider: "Who keeps it; empty lets the platform choose.",
+  key_specs: "Keys of the state.",
+  default_provider: "Storage provider. Empty: the platform's default.",
   consistency_model:
-    "What a reader may rely on; `NONE` when not stated. `STRONG` takes an odd number of at least 3 replicas and the shard type `raft`.",
-  persistent: "The store keeps its data on volumes.",
-  serialization_format: "How values are written; empty lets the platform choose.",
-  requires_singleton: "One object for the whole class: one partition.",
-  supports_batch_operations: "Objects are used as a collection: at least 4 partitions.",
-  storage_request: "Size of one volume, when persistent; `1Gi` when nobody states one.",
+    "Consistency of reads. Default: `NONE`. `STRONG` requires an odd number of at least 3 replicas and the shard type `raft`.",
+  persistent: "Whether the state is stored on persistent volumes.",
+  serialization_format: "Serialization format of values. Empty: the platform's default.",
+  requires_singleton: "The class has a single object: one partition.",
+  supports_batch_operations: "Objects are read in batches: at least 4 partitions.",
+  storage_request: "Size of one volume when `persistent` is set. Default: `1Gi`.",
 };
 
 /** What may be sent as the state of a class. */
@@ -75,13 +75,13 @@ function shapeOf(wire: { readonly requires_singleton: boolean; readonly supports
 }
 
 const FUNCTION_BINDING = {
-  name: "The method's name.",
-  function_key: "The function of the same package that is called.",
-  access_modifier: "Who may call it.",
-  stateless: "It does not touch the object's state.",
-  parameters: "Names of what it takes.",
-  trigger_on_state_change: "It runs whenever the object's state changes.",
-  async_execution: "Callers do not wait for it.",
+  name: "Method name.",
+  function_key: "Key of a function in the same package.",
+  access_modifier: "Visibility of the method.",
+  stateless: "Whether the method does not access the object's state.",
+  parameters: "Parameter names.",
+  trigger_on_state_change: "Run the function whenever the object's state changes.",
+  async_execution: "Callers do not wait for the result.",
 };
 
 /** What may be sent as a method of a class. Peers of mid-August 2025 say `immutable` for `stateless`. */
@@ -96,7 +96,7 @@ export const functionBindingInput = input(
     trigger_on_state_change: no(),
     async_execution: no(),
   },
-  { ...FUNCTION_BINDING, immutable: "Older name of `stateless`." },
+  { ...FUNCTION_BINDING, immutable: "Deprecated alias of `stateless`." },
 ).transform((wire): FunctionBinding => ({
   name: wire.name,
   functionKey: wire.function_key,
@@ -108,10 +108,10 @@ export const functionBindingInput = input(
 }));
 
 const CLASS = {
-  key: "Its key in the package.",
-  description: "For people.",
-  state_spec: "The state that its objects have; without it the class has none and gets no state store.",
-  function_bindings: "Its methods.",
+  key: "Class key, unique in the package.",
+  description: "Human-readable description.",
+  state_spec: "State of the class's objects. Absent: the class is stateless and has no state store.",
+  function_bindings: "Methods of the class.",
   disabled: "A disabled class cannot be deployed.",
 };
 
@@ -176,7 +176,7 @@ export const classView = view(
     function_bindings: z.array(functionBindingView),
     disabled: z.boolean().optional(),
   },
-  { ...CLASS, key: "Its key in the package; in the catalogue `package.Class`." },
+  { ...CLASS, key: "Class key, unique in the package; `package.Class` in the catalogue." },
 );
 
 /** Writes a class in the contract's JSON. */

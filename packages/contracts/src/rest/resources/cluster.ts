@@ -64,14 +64,14 @@ export const clusterHealthView = view(
     error: z.string().optional(),
   },
   {
-    cluster_name: "The cluster.",
-    status: "How it is.",
-    crm_version: "The version of its class runtime manager.",
-    last_seen: "When it answered last; null when it never did.",
-    node_count: "Its nodes.",
-    ready_nodes: "Those of them that are ready.",
-    availability: "How much of the time it is up, between 0 and 1; null when nobody knows.",
-    error: "Why it could not be asked the last time; absent when it could.",
+    cluster_name: "Cluster name.",
+    status: "Health of the cluster.",
+    crm_version: "Version of the class runtime manager.",
+    last_seen: "Time of the last response; null if it has never responded.",
+    node_count: "Number of nodes.",
+    ready_nodes: "Number of ready nodes.",
+    availability: "Share of time the cluster is available, 0 to 1; null when unknown.",
+    error: "Error of the last health check; absent when it succeeded.",
   },
 );
 
@@ -92,7 +92,7 @@ export function clusterHealthToWire(health: ClusterHealth, error?: string): z.ou
 /** A cluster in the list of clusters. */
 export const clusterView = view(
   { name: z.string(), health: clusterHealthView },
-  { name: "The cluster.", health: "How it is." },
+  { name: "Cluster name.", health: "Health of the cluster." },
 );
 
 const file = () => optional(textOf(FILE_PATH));
@@ -106,19 +106,19 @@ export const clusterTlsInput = input(
     insecure: withDefault(flag(), false),
   },
   {
-    ca_cert: "Authority by which the cluster's certificate is judged; the machine's own when absent.",
-    client_cert: "Certificate that is shown to the cluster.",
-    client_key: "Key of that certificate.",
-    insecure: "Take any certificate; for trying out only.",
+    ca_cert: "CA certificate that verifies the cluster's certificate. Default: the system's CA store.",
+    client_cert: "Client certificate.",
+    client_key: "Private key of the client certificate.",
+    insecure: "Skip certificate verification; for development only.",
   },
 );
 
 const CLUSTER = {
-  name: "Its name.",
-  url: "Address of its class runtime manager.",
-  labels: "`env` says its kind.",
-  timeout: "Seconds that a call may take; 0 or none: 5 for reads, 15 for writes.",
-  retry_attempts: "Tries of one call, the first included.",
+  name: "Cluster name.",
+  url: "URL of the cluster's class runtime manager.",
+  labels: "Labels; `env` is the environment kind.",
+  timeout: "Timeout of a call in seconds. 0 or absent: 5 for reads, 15 for writes.",
+  retry_attempts: "Maximum attempts per call, including the first.",
 };
 
 /** What PM is told about a cluster that is added while it runs; the members are those of CRM_CLUSTERS_JSON. */
@@ -135,9 +135,9 @@ export const clusterRegistrationInput = input(
   },
   {
     ...CLUSTER,
-    api_key: "Bearer token sent with every call; never shown again.",
-    api_key_file: "File of the token, in `CRM_SECRETS_DIR`.",
-    tls: "Files for TLS, in `CRM_SECRETS_DIR`.",
+    api_key: "Bearer token sent with every call; never returned by the API.",
+    api_key_file: "File with the token, in `CRM_SECRETS_DIR`.",
+    tls: "TLS files, in `CRM_SECRETS_DIR`.",
   },
 );
 
@@ -155,8 +155,8 @@ export const clusterRegistrationView = view(
   },
   {
     ...CLUSTER,
-    tls: "Whether calls are encrypted.",
-    origin: "Whether the configuration names it or it was added over the API.",
-    health: "How it is.",
+    tls: "Whether calls use TLS.",
+    origin: "Whether the cluster comes from the configuration or was registered with the API.",
+    health: "Health of the cluster.",
   },
 );

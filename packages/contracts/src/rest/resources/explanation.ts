@@ -35,16 +35,16 @@ export const findingView: z.ZodType<FindingWire> = view(
     causes: z.lazy(() => z.array(findingView)),
   },
   {
-    level: "What kind of thing was looked at.",
-    name: "Its name.",
-    resource: "The object in the cluster; null when it is none.",
-    verdict: "Well, mended by waiting (`transient`), or not without somebody (`permanent`).",
-    reason: "Why, in one word.",
-    message: "The same in a sentence.",
-    suggested_action: "What to do.",
-    since: "Since when it is so; null when nobody knows.",
-    count: "How often it happened; null when it is not counted.",
-    causes: "What explains it, each perhaps with causes of its own.",
+    level: "Kind of the inspected object.",
+    name: "Name of the inspected object.",
+    resource: "Kubernetes object; null when the finding is not about one.",
+    verdict: "`healthy`, `transient` (resolves by itself) or `permanent` (needs action).",
+    reason: "Machine-readable reason (one CamelCase word).",
+    message: "Human-readable message.",
+    suggested_action: "Suggested action.",
+    since: "Start time; null when unknown.",
+    count: "Number of occurrences; null when not counted.",
+    causes: "Causes of this finding, recursively.",
   },
 );
 
@@ -52,10 +52,10 @@ export const findingView: z.ZodType<FindingWire> = view(
 export const clusterFindingView = view(
   { cluster: z.string(), unit_id: z.string(), finding: findingView.nullable(), error: z.string().nullable() },
   {
-    cluster: "The cluster.",
-    unit_id: "The id of the unit there.",
-    finding: "What was found; null when the cluster could not be asked.",
-    error: "Why it could not be asked; null when it could.",
+    cluster: "Cluster name.",
+    unit_id: "Deployment unit id.",
+    finding: "Root finding; null when the cluster is unreachable.",
+    error: "Error of the request to the cluster; null if none.",
   },
 );
 
@@ -70,11 +70,11 @@ export const explanationView = view(
     observed_at: z.string(),
   },
   {
-    key: "The key of the deployment.",
-    summary: "The cause in a sentence.",
-    verdict: "The worst of its clusters.",
-    suggested_action: "What to do.",
-    clusters: "Cluster by cluster, from the class down to the event of a pod.",
-    observed_at: "When it was looked at.",
+    key: "Deployment key.",
+    summary: "The root cause in one sentence.",
+    verdict: "The worst verdict across its clusters.",
+    suggested_action: "Suggested action.",
+    clusters: "Findings per cluster, from the class down to pod events.",
+    observed_at: "Time of the observation.",
   },
 );

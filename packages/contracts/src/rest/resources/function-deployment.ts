@@ -34,13 +34,13 @@ const OLDER_NAMES = {
 };
 
 const FUNCTION_DEPLOYMENT = {
-  function_key: "Which function.",
-  description: "For people.",
-  available_location: "Handed to the workload.",
-  qos_requirement: "Older form of `nfr_requirements`.",
-  nfr_requirements: "In place of the deployment's own, for this function.",
-  provision_config: "Members given here replace the package's.",
-  config: "Added to the package's; the same names are replaced.",
+  function_key: "Function key.",
+  description: "Human-readable description.",
+  available_location: "Location hint passed to the workload.",
+  qos_requirement: "Deprecated form of `nfr_requirements`.",
+  nfr_requirements: "Overrides the deployment's requirements for this function.",
+  provision_config: "Fields set here override the package's.",
+  config: "Environment variables, merged over the package's.",
 };
 
 /** What may be sent as a function of a deployment; `replicas`, `container_image` and `resource_requirements` as in August 2025. */
@@ -59,9 +59,9 @@ export const functionDeploymentInput = input(
   },
   {
     ...FUNCTION_DEPLOYMENT,
-    replicas: "Older form of `provision_config.min_scale`.",
-    container_image: "Older place of `provision_config.container_image`.",
-    resource_requirements: "Older place of the resources of `provision_config`.",
+    replicas: "Deprecated alias of `provision_config.min_scale`.",
+    container_image: "Deprecated alias of `provision_config.container_image`.",
+    resource_requirements: "Deprecated location of the resources in `provision_config`.",
   },
   (members) => withOlderMembers(members).violations,
 ).transform((wire): FunctionDeployment =>

@@ -17,8 +17,8 @@ const olderMetadata = input(
     resource_requirements: withDefault(resourceRequirementsInput, {}),
   },
   {
-    description: "Older place of `description`.",
-    resource_requirements: "Older place of the resources of `provision_config`.",
+    description: "Deprecated location of `description`.",
+    resource_requirements: "Deprecated location of the resources in `provision_config`.",
   },
 );
 
@@ -30,10 +30,10 @@ const OLDER_NAMES = {
 };
 
 const FUNCTION = {
-  key: "Its key in the package.",
-  function_type: "What kind of code it is; `CUSTOM` when not stated.",
-  description: "For people.",
-  provision_config: "How it is run.",
+  key: "Function key, unique in the package.",
+  function_type: "Function type. Default: `CUSTOM`.",
+  description: "Human-readable description.",
+  provision_config: "Image, port, resources and scale.",
   config: "Environment variables of its container.",
   disabled: "A disabled function cannot be deployed.",
 };
@@ -49,7 +49,7 @@ export const functionInput = input(
     disabled: withDefault(flag(), false),
     metadata: optional(olderMetadata),
   },
-  { ...FUNCTION, metadata: "Where older peers keep description and resources; read, never written." },
+  { ...FUNCTION, metadata: "Deprecated location of description and resources; accepted, never returned." },
   (members) => withOlderMetadata(members).violations,
 ).transform((wire): FunctionDefinition =>
   present({

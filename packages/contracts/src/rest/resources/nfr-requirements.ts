@@ -13,9 +13,9 @@ const atLeastOne = { min: 1, max: COUNT_RANGE.max };
 
 const NFR_REQUIREMENTS = {
   min_throughput_rps: "Requests per second to sustain in every cluster.",
-  max_latency_ms: "Latency not to exceed, in milliseconds.",
-  availability: "Share of time in which a quorum answers; 0.99 when not stated.",
-  cpu_utilization_target: "Share of the requested CPU to aim at.",
+  max_latency_ms: "Maximum latency in milliseconds.",
+  availability: "Share of time a quorum is available, 0 to 1. Default: 0.99.",
+  cpu_utilization_target: "Target CPU utilization for autoscaling, as a share of the request.",
 };
 
 /** What may be sent as non-functional requirements. */
@@ -58,8 +58,8 @@ export function nfrRequirementsToWire(nfr: NfrRequirements): z.output<typeof nfr
 }
 
 const QOS_REQUIREMENT = {
-  throughput: "Older form of `nfr_requirements.min_throughput_rps`.",
-  availability: "Older form of `nfr_requirements.availability`.",
+  throughput: "Deprecated alias of `nfr_requirements.min_throughput_rps`.",
+  availability: "Deprecated alias of `nfr_requirements.availability`.",
 };
 
 /** What may be sent as the earlier form of a requirement. */
@@ -75,8 +75,8 @@ export const qosRequirementInput = input(
 export const qosRequirementView = view({ throughput: z.int(), availability: z.number() }, QOS_REQUIREMENT);
 
 const ENFORCEMENT = {
-  mode: "What is done about a requirement that is not met.",
-  dimensions: "What may be changed for it.",
+  mode: "Reaction to an unmet requirement.",
+  dimensions: "Resources that enforcement may change.",
 };
 
 /** What may be sent about enforcement. */

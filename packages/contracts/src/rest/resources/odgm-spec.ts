@@ -6,12 +6,12 @@ const atLeastOne = { min: 1, max: COUNT_RANGE.max };
 
 /** What the members of a wish about the object data grid mean; a plan has them too. */
 export const ODGM_SPEC = {
-  collections: "Names of collections; empty is one, named `package.Class`.",
-  partition_count: "Partitions of each collection; planned when not stated.",
-  replica_count: "Least copies of each partition.",
-  shard_type: "How copies are kept alike; chosen by consistency and replicas when not stated.",
-  env_node_ids: "Ids of nodes by cluster; planned when empty.",
-  log: "Log filter of the store's processes.",
+  collections: "Collection names. Empty: one collection named `package.Class`.",
+  partition_count: "Partitions per collection. Default: chosen by the planner.",
+  replica_count: "Minimum replicas of each partition.",
+  shard_type: "Replication protocol. Default: derived from consistency and replica count.",
+  env_node_ids: "Node ids by cluster. Default: assigned by the planner.",
+  log: "Log filter of the state store processes.",
 };
 
 /** What may be sent about the object data grid. Members that peers put here and no one reads, such as `features`, are ignored. */

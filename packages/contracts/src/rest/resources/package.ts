@@ -16,11 +16,11 @@ import { functionInput, functionToWire, functionView } from "./function.ts";
 import { packageOutline } from "./package-outline.ts";
 
 const METADATA = {
-  author: "Who wrote it.",
-  description: "What it is about.",
-  tags: "Words to find it by (`tags` of the list).",
-  created_at: "When it was registered; kept by the package manager.",
-  updated_at: "When it was changed; kept by the package manager.",
+  author: "Author.",
+  description: "Description.",
+  tags: "Tags for searching (`tags` of the list).",
+  created_at: "Registration time; set by the package manager.",
+  updated_at: "Time of the last change; set by the package manager.",
 };
 
 /** What may be sent as a package's metadata. */
@@ -44,15 +44,15 @@ export const packageMetadataInput = input(
 );
 
 const PACKAGE = {
-  name: "Its name, by which it is updated.",
-  version: "Of your choosing; revisions are counted by the package manager itself.",
-  metadata: "Who and what for.",
-  classes: "Its classes.",
-  functions: "The functions that its classes bind.",
-  dependencies: "Packages that must be registered; a circle is refused.",
+  name: "Unique name of the package.",
+  version: "Your own version label; the package manager numbers revisions independently.",
+  metadata: "Author, description and tags.",
+  classes: "Classes of the package.",
+  functions: "Functions that the classes bind.",
+  dependencies: "Packages that must be registered first; dependency cycles are rejected.",
   deployments:
-    "Wishes that travel with the package; scheduled only when asked (`apply_deployments`, `PACKAGE_AUTO_DEPLOY`).",
-  disabled: "A disabled package stays readable and cannot be deployed.",
+    "Deployments stored with the package; applied only on request (`apply_deployments`, `PACKAGE_AUTO_DEPLOY`).",
+  disabled: "A disabled package can be read but not deployed.",
 };
 
 /** What may be sent as a package. */

@@ -5,8 +5,8 @@ import { candidateView } from "./plan.ts";
 export const lowerTargetView = view(
   { subject: z.string(), availability: z.number() },
   {
-    subject: "`class`, or the key of the function whose own target it is.",
-    availability: "The highest that is reached.",
+    subject: "`class`, or the key of the function with its own target.",
+    availability: "Highest reachable availability.",
   },
 );
 
@@ -30,19 +30,19 @@ export const remedyView = view(
     replica_count: z.int().optional(),
   },
   {
-    kind: "What it is.",
-    text: "The same in words.",
-    targets: "Of `lower-target`: every target that is missed.",
-    max_replicas: "Of `raise-cap`: the least `PLANNER_MAX_REPLICAS`.",
-    availability: "Of `add-cluster`: how much of the time the new one must be up.",
-    clusters: "Of `restore-cluster` and `leave-out`: which.",
-    replica_count: "Of `lower-replica-count`: the most `odgm.replica_count`.",
+    kind: "Kind of change.",
+    text: "Human-readable description.",
+    targets: "For `lower-target`: every missed target.",
+    max_replicas: "For `raise-cap`: the minimum `PLANNER_MAX_REPLICAS`.",
+    availability: "For `add-cluster`: the availability the new cluster must have.",
+    clusters: "For `restore-cluster` and `leave-out`: the clusters.",
+    replica_count: "For `lower-replica-count`: the maximum `odgm.replica_count`.",
   },
 );
 
 export const bestReachedView = view(
   { availability: z.number(), replicas: z.int() },
-  { availability: "What is reached.", replicas: "With how many." },
+  { availability: "Reachable availability.", replicas: "Replicas it requires." },
 );
 
 /** Why there is no plan, for programs; the words are the refusal's `detail`. */
@@ -57,13 +57,13 @@ export const planRefusalView = view(
     clusters: z.array(candidateView),
   },
   {
-    reason: "What stands against it.",
-    target_availability: "Of `out-of-reach`: what was asked for.",
-    best: "Of `out-of-reach`: the best there is; left out when no count within the cap is allowed at all.",
-    remedies: "Each change that would make it reachable by itself, tried by planning with it.",
-    needed_replicas: "Of `throughput-out-of-reach`: how many replicas it takes.",
-    max_replicas: "Of `throughput-out-of-reach`: how many are allowed.",
-    clusters: "What was found out about each cluster.",
+    reason: "Why planning failed.",
+    target_availability: "For `out-of-reach`: the requested availability.",
+    best: "For `out-of-reach`: the best reachable result; absent when no replica count within the cap is allowed.",
+    remedies: "Changes that are each sufficient, verified by planning with them.",
+    needed_replicas: "For `throughput-out-of-reach`: the required replicas.",
+    max_replicas: "For `throughput-out-of-reach`: the allowed replicas.",
+    clusters: "Every candidate cluster.",
   },
 );
 

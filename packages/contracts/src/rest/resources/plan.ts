@@ -13,17 +13,17 @@ export const whatIfInput = input(
     package_revision: optional(whole({ min: 1, max: Number.MAX_SAFE_INTEGER })),
   },
   {
-    clusters_down: "Clusters that cannot be read.",
-    availability: "The target, in place of the deployment's own.",
-    cluster_availability: "How much of the time a cluster is up, by cluster, in place of its reading.",
-    package_revision: "The revision of the package, in place of the current one.",
+    clusters_down: "Clusters to treat as unreachable.",
+    availability: "Availability target that replaces the deployment's.",
+    cluster_availability: "Availability by cluster, replacing the observed value.",
+    package_revision: "Package revision to plan with instead of the current one.",
   },
 );
 
 /** What may be asked of the planner: a deployment, and what should be assumed about the world. */
 export const planRequestInput = input(
   { deployment: z.nonoptional(classDeploymentInput), what_if: optional(whatIfInput) },
-  { deployment: "The wish to plan.", what_if: "A world to assume in place of the real one." },
+  { deployment: "Deployment to plan.", what_if: "Assumptions that replace observed facts." },
 );
 
 /** One step of a decision: the rule, what it was given, what it gave, and what would change it. */
@@ -35,10 +35,10 @@ export const decisionView = view(
     would_change: z.string().nullable(),
   },
   {
-    rule: "The rule that decided.",
-    inputs: "What it was given, by name.",
-    outcome: "What it gave.",
-    would_change: "What would change the outcome; null when nothing in the wish or the world does.",
+    rule: "Rule that made the decision.",
+    inputs: "Inputs of the rule, by name.",
+    outcome: "Outcome of the rule.",
+    would_change: "Change that would lead to another outcome; null if none would.",
   },
 );
 
@@ -52,12 +52,12 @@ export const candidateView = view(
     reasons_against: z.array(z.string()),
   },
   {
-    cluster: "The cluster's name.",
-    chosen: "Whether the deployment would run there.",
-    availability: "How much of the time it is up; null when nobody knows.",
-    health_age_ms: "How old its reading is; null when there is none.",
-    reasons_for: "What speaks for it.",
-    reasons_against: "What speaks against it.",
+    cluster: "Cluster name.",
+    chosen: "Whether the planner selected the cluster.",
+    availability: "Availability of the cluster; null when unknown.",
+    health_age_ms: "Age of its health report in milliseconds; null if none.",
+    reasons_for: "Reasons for selecting it.",
+    reasons_against: "Reasons against selecting it.",
   },
 );
 
@@ -69,10 +69,10 @@ export const plannedFunctionView = view(
     reason: z.string(),
   },
   {
-    function_key: "Which function.",
-    min_scale: "Least replicas in this cluster.",
-    max_scale: "Most replicas in this cluster; null without a bound.",
-    reason: "Why so many.",
+    function_key: "Function key.",
+    min_scale: "Minimum replicas in this cluster.",
+    max_scale: "Maximum replicas in this cluster; null if unbounded.",
+    reason: "Reason for the number of replicas.",
   },
 );
 
@@ -84,10 +84,10 @@ export const plannedUnitView = view(
     functions: z.array(plannedFunctionView),
   },
   {
-    unit_id: "The unit's id, made of the deployment's key and the cluster's name.",
-    cluster: "The cluster that gets it.",
-    template: "The template that `env_templates` orders; null leaves the choice to the cluster's manager.",
-    functions: "How each function is scaled there.",
+    unit_id: "Unit id, derived from the deployment key and the cluster name.",
+    cluster: "Cluster of the unit.",
+    template: "Template from `env_templates`; null lets the class runtime manager choose.",
+    functions: "Scale of each function.",
   },
 );
 
@@ -98,9 +98,9 @@ export const shardAssignmentView = view(
     shard_ids: z.array(z.int()).readonly(),
   },
   {
-    primary: "The shard that leads the partition: the first of `shard_ids`.",
-    replica: "The nodes that have a copy of it.",
-    shard_ids: "The shard on each of these nodes, in the same order.",
+    primary: "Primary shard of the partition: the first of `shard_ids`.",
+    replica: "Node ids of the replicas.",
+    shard_ids: "Shard id on each of these nodes, in the same order.",
   },
 );
 
@@ -109,7 +109,7 @@ export const plannedOdgmView = explained(
   odgmSpecView.extend({
     collection_assignments: z.record(z.string(), z.array(shardAssignmentView).readonly()).readonly(),
   }),
-  { ...ODGM_SPEC, collection_assignments: "Where each partition lies, by collection." },
+  { ...ODGM_SPEC, collection_assignments: "Placement of each partition, by collection." },
 );
 
 /** What would be done, with every id fixed and every choice explained. The digest stands for exactly this plan. */
@@ -132,20 +132,20 @@ export const planView = view(
     explanation: z.string(),
   },
   {
-    digest: "Stands for exactly what would be done; `plan_digest` of a deployment.",
-    deployment_key: "The key of the deployment.",
-    package_name: "The package of the class.",
-    class_key: "The class to run.",
-    package_revision: "The revision of the package that was planned with.",
-    algorithm: "How availability is counted (`PLANNER_ALGORITHM`).",
-    target_availability: "What was asked for; 0.99 when nothing was.",
-    achieved_availability: "What the replicas reach.",
-    best_effort: "The target is out of reach and the best was asked for.",
-    replicas: "How many replicas over all clusters.",
-    clusters: "Every cluster, with what speaks for and against it.",
-    units: "What each chosen cluster gets.",
-    odgm: "Nodes and shards of the state store; null for a class without state.",
-    decisions: "Rule by rule: what went in, what came out, what would change it.",
-    explanation: "The same to read.",
+    digest: "Digest of the plan; pass it as `plan_digest` of a deployment.",
+    deployment_key: "Deployment key.",
+    package_name: "Package name.",
+    class_key: "Class key.",
+    package_revision: "Package revision used for planning.",
+    algorithm: "How availability is computed (`PLANNER_ALGORITHM`).",
+    target_availability: "Requested availability. Default: 0.99.",
+    achieved_availability: "Availability of the plan.",
+    best_effort: "Whether the target was out of reach and the best reachable plan was requested.",
+    replicas: "Replicas across all clusters.",
+    clusters: "Every candidate cluster with the reasons for and against it.",
+    units: "Units by selected cluster.",
+    odgm: "Nodes and shards of the state store; null for a stateless class.",
+    decisions: "Decisions in order: rule, inputs, outcome and what would change it.",
+    explanation: "Human-readable explanation of the plan.",
   },
 );

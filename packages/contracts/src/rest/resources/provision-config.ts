@@ -21,17 +21,17 @@ const resourceMembers = {
 };
 
 const PROVISION = {
-  container_image: "The image that runs.",
-  wasm_module_url: "The module that runs, for `WASM`.",
-  port: "Where the container listens.",
-  max_concurrency: "Requests at once for each replica; 0 is no limit.",
-  need_http2: "It wants HTTP/2.",
-  cpu_request: "CPU that is kept for it: a Kubernetes quantity, such as `100m`.",
-  memory_request: "Memory that is kept for it: a Kubernetes quantity, such as `64Mi`.",
-  cpu_limit: "CPU it may not exceed; not below the request.",
-  memory_limit: "Memory it may not exceed; not below the request.",
-  min_scale: "Least replicas in each cluster; planning may raise it.",
-  max_scale: "Most replicas in each cluster; a plan that needs more is refused.",
+  container_image: "Container image.",
+  wasm_module_url: "URL of the WebAssembly module, for functions of type `WASM`.",
+  port: "Port the container listens on.",
+  max_concurrency: "Maximum concurrent requests per replica. 0: unlimited.",
+  need_http2: "Whether the function requires HTTP/2.",
+  cpu_request: "CPU request as a Kubernetes quantity, such as `100m`.",
+  memory_request: "Memory request as a Kubernetes quantity, such as `64Mi`.",
+  cpu_limit: "CPU limit; must not be below the request.",
+  memory_limit: "Memory limit; must not be below the request.",
+  min_scale: "Minimum replicas in each cluster; the planner may raise it.",
+  max_scale: "Maximum replicas in each cluster; planning fails when more are needed.",
 };
 
 /** What may be sent as a provision. */
@@ -68,10 +68,10 @@ export const provisionConfigInput = input(
 export const resourceRequirementsInput = input(
   resourceMembers,
   {
-    cpu_request: "Older place of the same member of `provision_config`.",
-    memory_request: "Older place of the same member of `provision_config`.",
-    cpu_limit: "Older place of the same member of `provision_config`.",
-    memory_limit: "Older place of the same member of `provision_config`.",
+    cpu_request: "Deprecated location of the same field of `provision_config`.",
+    memory_request: "Deprecated location of the same field of `provision_config`.",
+    cpu_limit: "Deprecated location of the same field of `provision_config`.",
+    memory_limit: "Deprecated location of the same field of `provision_config`.",
   },
   boundsOf,
 ).transform((wire) =>
@@ -121,8 +121,8 @@ export function provisionWithOlder(
     .filter(([member, value]) => provision?.[member] !== undefined && provision[member] !== value)
     .map(([member, value]) => ({
       path: pathOf(ROOT_PATH, ...(wireNames[member] ?? member).split(".")),
-      message: `${String(value)} contradicts provision_config (${String(provision?.[member])})`,
-      fix: "say it in provision_config only",
+      message: `${String(value)} conflicts with provision_config (${String(provision?.[member])})`,
+      fix: "set it in provision_config only",
     }));
   return { provision: { maxConcurrency: 0, needHttp2: false, ...older, ...provision }, violations };
 }

@@ -12,17 +12,17 @@ const revisionMembers = {
 };
 
 const REVISION = {
-  revision: "Its number, counted from 1.",
-  digest: "Stands for exactly this content.",
-  author: "Who made it; null when that is not known.",
-  reason: "Why, as the author said; null when nothing was said.",
-  created_at: "When it was made.",
+  revision: "Revision number, starting at 1.",
+  digest: "Digest of the content.",
+  author: "Author of the change; null when unknown.",
+  reason: "Reason given by the author; null if none.",
+  created_at: "Creation time.",
 };
 
 const PACKAGE_REVISION = {
   ...REVISION,
   digest:
-    "Stands for exactly this content: `sha256:` and the digits, over the package in canonical JSON (RFC 8785) without `created_at` and `updated_at`.",
+    "Digest of the content: `sha256:` and the hash of the package in canonical JSON (RFC 8785), without `created_at` and `updated_at`.",
 };
 
 /** One immutable revision, without its content. */
@@ -31,7 +31,7 @@ export const revisionView = view(revisionMembers, PACKAGE_REVISION);
 /** One immutable revision of a package. */
 export const packageRevisionView = view(
   { ...revisionMembers, package: packageView },
-  { ...PACKAGE_REVISION, package: "The package as it was." },
+  { ...PACKAGE_REVISION, package: "Package at this revision." },
 );
 
 /** One entry of a deployment's history: the wish, the plan it led to, and what came of it in each cluster. */
@@ -45,10 +45,10 @@ export const deploymentRevisionView = view(
   },
   {
     ...REVISION,
-    deployment: "The wish.",
-    plan_digest: "Stands for the plan it led to; null when there was none.",
-    outcome: "What came of it.",
-    clusters: "What came of it, by cluster.",
+    deployment: "Deployment at this revision.",
+    plan_digest: "Digest of the resulting plan; null if none.",
+    outcome: "Outcome.",
+    clusters: "Outcome by cluster.",
   },
 );
 
@@ -61,10 +61,10 @@ export const changeView = view(
     after: z.unknown().optional(),
   },
   {
-    path: "JSONPath of the member.",
-    change: "What became of it.",
-    before: "Its value before; absent when it was added.",
-    after: "Its value after; absent when it was removed.",
+    path: "JSONPath of the field.",
+    change: "Kind of change.",
+    before: "Value before the change; absent when added.",
+    after: "Value after the change; absent when removed.",
   },
 );
 
@@ -72,9 +72,9 @@ export const changeView = view(
 export const diffView = view(
   { from: z.int(), to: z.int(), changes: z.array(changeView) },
   {
-    from: "The earlier revision.",
-    to: "The later revision.",
-    changes: "What differs, member by member; empty when nothing does.",
+    from: "Earlier revision.",
+    to: "Later revision.",
+    changes: "Changed fields; empty when the revisions are equal.",
   },
 );
 
@@ -84,5 +84,5 @@ export const rollbackInput = input(
     revision: whole({ min: 1, max: Number.MAX_SAFE_INTEGER }),
     reason: optional(text()),
   },
-  { revision: "The revision to go back to.", reason: "Why; kept in the history." },
+  { revision: "Revision to restore.", reason: "Reason; stored in the history." },
 );

@@ -4,7 +4,7 @@ import { view } from "../fields.ts";
 /** How the store of PM is. */
 export const storageHealthView = view(
   { status: z.enum(["ok", "error"]), message: z.string().optional() },
-  { status: "Whether it answers.", message: "Why it does not." },
+  { status: "Whether the store responds.", message: "Error when it does not respond." },
 );
 
 /** How PM itself is doing. Warnings name what is not fit for production, such as a store in memory. */
@@ -18,19 +18,19 @@ export const serviceHealthView = view(
     warnings: z.array(z.string()).optional(),
   },
   {
-    status: "Well, or not.",
-    service: "Which program it is: `oprc-pm`.",
-    version: "Its version.",
-    timestamp: "Its time.",
-    storage: "How its store is.",
-    warnings: "What is not fit for production, such as a store in memory.",
+    status: "Overall health.",
+    service: "Program name: `oprc-pm`.",
+    version: "Program version.",
+    timestamp: "Current server time.",
+    storage: "Health of the store.",
+    warnings: "Settings that are not suitable for production, such as an in-memory store.",
   },
 );
 
 /** One of the things that must hold before PM takes requests. */
 export const readinessCheckView = view(
   { ok: z.boolean(), message: z.string().optional() },
-  { ok: "Whether it is passed.", message: "What it waits for." },
+  { ok: "Whether the check passes.", message: "Why the check fails." },
 );
 
 /** Whether PM can take requests, check by check. */
@@ -39,5 +39,5 @@ export const readinessView = view(
     ready: z.boolean(),
     checks: z.record(z.string(), readinessCheckView),
   },
-  { ready: "Whether every check is passed.", checks: "Check by check." },
+  { ready: "Whether all checks pass.", checks: "Result of each check, by name." },
 );

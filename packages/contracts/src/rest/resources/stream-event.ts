@@ -15,11 +15,11 @@ export const streamEventView = view(
     object: z.unknown().optional(),
   },
   {
-    id: "For `last-event-id`: the stream goes on after it.",
-    topic: "What kind of thing it is about.",
-    type: "What happened; `resync` when events were missed and everything is to be read again.",
-    key: "Which one it is about.",
-    at: "When.",
-    object: "The thing after the event, in the form its own route answers; absent when it is gone.",
+    id: "Event id; send it as `last-event-id` to resume after this event.",
+    topic: "Topic: the kind of the object.",
+    type: "Event type; `resync` means that events were missed and the client must re-list.",
+    key: "Key of the object.",
+    at: "Time of the event.",
+    object: "The object after the event, as its own route returns it; absent when it was removed.",
   },
 );

@@ -3,13 +3,13 @@ import { z } from "zod";
 import { flag, input, mapOf, optional, present, share, text, view } from "../fields.ts";
 
 const TELEMETRY = {
-  enabled: "A block without it means yes.",
-  traces: "Traces are sent.",
-  metrics: "Metrics are sent.",
-  logs: "Logs are sent.",
-  sampling_rate: "Share of traces that is kept.",
-  service_name: "Name of the service in traces.",
-  resource_attributes: "Added to everything that is sent.",
+  enabled: "Enables telemetry. Default: true when the block is present.",
+  traces: "Whether to export traces.",
+  metrics: "Whether to export metrics.",
+  logs: "Whether to export logs.",
+  sampling_rate: "Share of traces to keep, 0 to 1.",
+  service_name: "Service name in traces.",
+  resource_attributes: "Attributes added to all exported telemetry.",
 };
 
 /** What may be sent about telemetry. */

@@ -14,23 +14,23 @@ export const topologyNodeView = view(
     deployed_classes: z.array(z.string()).readonly(),
   },
   {
-    id: "Its id in this picture.",
-    node_type: "What it is.",
-    status: "How it is.",
-    metadata: "What else is known, by name.",
-    deployed_classes: "Classes that run there.",
+    id: "Node id, unique in this snapshot.",
+    node_type: "Node type.",
+    status: "Node status.",
+    metadata: "Further attributes, by name.",
+    deployed_classes: "Classes deployed on the node.",
   },
 );
 
 export const topologyEdgeView = view(
   { from_id: z.string(), to_id: z.string(), metadata },
-  { from_id: "Where it begins: the id of a node.", to_id: "Where it ends.", metadata: "What else is known, by name." },
+  { from_id: "Id of the source node.", to_id: "Id of the target node.", metadata: "Further attributes, by name." },
 );
 
 /** A time in the gRPC form. */
 export const topologyTimeView = view(
   { seconds: z.int().min(0).max(253_402_300_799), nanos: z.int().min(0).max(999_999_999) },
-  { seconds: "Whole seconds since 1970 in UTC.", nanos: "Nanoseconds beyond them." },
+  { seconds: "Seconds since the Unix epoch.", nanos: "Nanoseconds within the second." },
 );
 
 /** The topology as it is sent. Its time is the one place where the contract's JSON has the gRPC form. */
@@ -40,7 +40,7 @@ export const topologyView = view(
     edges: z.array(topologyEdgeView),
     timestamp: topologyTimeView.nullable(),
   },
-  { nodes: "What there is.", edges: "What belongs to what.", timestamp: "When it was so." },
+  { nodes: "Nodes.", edges: "Edges.", timestamp: "Time of the snapshot." },
 );
 
 /** Writes a topology in the contract's JSON. */
