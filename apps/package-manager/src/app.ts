@@ -49,10 +49,7 @@ export interface RunningApp {
 export async function startApp(config: PmConfig, ports: AppPorts): Promise<RunningApp> {
   const platform = await startPlatform(config, ports);
   const authenticate = authenticatorOf(config, ports);
-  const audit = auditToLog(ports.logger, (work) =>
-    // The lines of several requests: in the context of none of them.
-    ports.context.run({}, () => void ports.ambient.timers.after(0, work)),
-  );
+  const audit = auditToLog(ports.logger);
   const warnings = warningsOf(config);
   const rates = new RateLimiter(
     { perSecond: config.server.callerRate, burst: config.server.callerBurst },

@@ -5,8 +5,8 @@ import { GRPC_STATUS } from "@oaas/contracts/grpc";
 import { conflict, failedPrecondition, Fault, invalidArgument, resourceExhausted, unavailable } from "@oaas/foundation";
 import { realAmbient } from "@oaas/foundation/real";
 import type { ClusterName, UnitId } from "@oaas/models";
-import { createLogger, NOOP_LOGGER, type CorrelationId, type Logger } from "@oaas/observability";
-import { createAsyncContext } from "@oaas/observability/node";
+import { NOOP_LOGGER, type CorrelationId, type Logger } from "@oaas/observability";
+import { createAsyncContext, createPinoLogger } from "@oaas/observability/node";
 import { eventually, makeAuthority } from "@oaas/testkit";
 import { afterEach, describe, expect, it } from "vitest";
 import { DEFAULT_GUARD, type GuardPolicy } from "../src/adapters/crm/cluster-guard.ts";
@@ -394,10 +394,12 @@ describe("TLS and tokens", () => {
       },
       { tls: { ...tls, insecure: false }, tokenFile, retryAttempts: 1 },
       {},
-      createLogger({
+      createPinoLogger({
         clock: realAmbient.clock,
         level: "error",
-        sink: ({ fields }) => void logged.push(JSON.stringify(fields["fault"])),
+        destination: {
+          write: (line) => void logged.push(JSON.stringify((JSON.parse(line) as { fault: unknown }).fault)),
+        },
       }),
     );
     await gateway.health(name);

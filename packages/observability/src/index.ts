@@ -1,24 +1,12 @@
 /**
  * Logs, metrics and traces as ports. Nothing here does input or output or knows a library.
  *
- * Reading order: log-fields (the names), logger, loggable (any value made fit for a line), meter, tracer with
+ * Reading order: log-fields (the names), logger, log-value (conversion and redaction), meter, tracer with
  * trace-context (W3C), correlation (ids and headers), work-context (what follows the work by itself).
  * `@oaas/observability/node` has the real wiring, for `main.ts` only; `@oaas/observability/testing` records.
  */
 export { LOG_FIELDS } from "./log-fields.ts";
-export {
-  createLogger,
-  LOG_LEVELS,
-  NOOP_LOGGER,
-  type LogFields,
-  type Logger,
-  type LoggerOptions,
-  type LogLevel,
-  type LogRecord,
-  type LogSink,
-  type LogThreshold,
-} from "./logger.ts";
-export { loggable } from "./loggable.ts";
+export { LOG_LEVELS, NOOP_LOGGER, type LogFields, type Logger, type LogLevel, type LogThreshold } from "./logger.ts";
 export {
   NOOP_METER,
   type Counter,

@@ -1,4 +1,4 @@
-/** Names of the fields in a log line, in one place: dashboards and alerts depend on them. */
+/** Names of log line fields. Dashboards and alerts depend on them. */
 export const LOG_FIELDS = {
   time: "time",
   level: "level",
@@ -12,5 +12,5 @@ export const LOG_FIELDS = {
   fault: "fault",
 } as const;
 
-/** Fields that the logger itself writes; a caller's field of that name gets an underscore behind it. */
+/** Fields written by the logger itself. A caller's field with one of these names gets a trailing underscore. */
 export const RESERVED_FIELDS: ReadonlySet<string> = new Set([LOG_FIELDS.time, LOG_FIELDS.level, LOG_FIELDS.message]);

@@ -1,12 +1,12 @@
 import type { Ambient } from "@oaas/foundation";
 import { LOG_FIELDS } from "../log-fields.ts";
-import { createLogger, type Logger, type LogThreshold } from "../logger.ts";
+import type { Logger, LogThreshold } from "../logger.ts";
 import type { Tracer } from "../tracer.ts";
 import type { ContextStore } from "../work-context.ts";
 import { createAsyncContext } from "./async-context.ts";
 import { createFdDestination, type LogDestination } from "./fd-destination.ts";
-import { createHumanSink } from "./human-sink.ts";
-import { createJsonSink } from "./json-sink.ts";
+import { createPinoLogger } from "./pino-logger.ts";
+import { createPrettyDestination } from "./pretty-destination.ts";
 import { createPrometheusMeter, type PrometheusMeter, type PrometheusMeterOptions } from "./prometheus-meter.ts";
 import { closeTracer, createTracer, type TracerOptions } from "./tracing.ts";
 
@@ -44,13 +44,11 @@ export interface Observability {
 export async function createObservability(options: ObservabilityOptions): Promise<Observability> {
   const context = createAsyncContext();
   const { clock, timers, random } = options.ambient;
-  const destination = options.log.destination ?? createFdDestination(1);
-  const log = createLogger({
+  const log = createPinoLogger({
     clock,
     context,
     level: options.log.level,
-    sink: sinkOf(options.log, destination),
-    together: (work) => (destination.together ? destination.together(work) : work()),
+    destination: selectDestination(options.log),
     fields: { [LOG_FIELDS.service]: options.service, [LOG_FIELDS.version]: options.version },
   });
   const tracing: TracerOptions = {
@@ -74,7 +72,8 @@ export async function createObservability(options: ObservabilityOptions): Promis
   };
 }
 
-function sinkOf(log: ObservabilityOptions["log"], destination: LogDestination): ReturnType<typeof createJsonSink> {
-  const isPlain = log.format === "plain" || (log.format === "auto" && log.isTerminal);
-  return isPlain ? createHumanSink(destination, log.isTerminal && log.colors !== false) : createJsonSink(destination);
+function selectDestination(log: ObservabilityOptions["log"]): LogDestination {
+  const destination = log.destination ?? createFdDestination(1);
+  const isPretty = log.format === "plain" || (log.format === "auto" && log.isTerminal);
+  return isPretty ? createPrettyDestination(destination, log.isTerminal && log.colors !== false) : destination;
 }

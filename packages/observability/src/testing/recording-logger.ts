@@ -1,26 +1,36 @@
-import { createLogger, type Logger, type LogLevel, type LogRecord } from "../logger.ts";
-import { NOOP_CONTEXT, type ContextStore } from "../work-context.ts";
+import type { Logger, LogLevel } from "../logger.ts";
+import { createPinoLogger } from "../node/pino-logger.ts";
+import type { ContextStore } from "../work-context.ts";
 
-/** A logger that keeps its records, every level, for a test to look at. */
+/** A written log line. Fields are plain JSON with secrets redacted. */
+export interface LogRecord {
+  /** Milliseconds since the epoch. */
+  readonly time: number;
+  readonly level: LogLevel;
+  readonly message: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** A logger that keeps the records of every level for assertions. */
 export interface RecordingLogger {
   readonly log: Logger;
   readonly records: readonly LogRecord[];
-  /** The messages of one level, in order. */
+  /** Returns the messages of one level, in order. */
   messages(level: LogLevel): readonly string[];
-  /** The only record with this message; throws when there is none or more than one. */
+  /** Returns the only record with this message; throws when there is none or more than one. */
   only(message: string): LogRecord;
 }
 
-/** Starts recording. Time stands at 0 unless a clock is given, so that records compare. */
+/** The clock stays at 0 unless one is passed, so that records are comparable. */
 export function createRecordingLogger(
   options: { readonly clock?: { now(): number }; readonly context?: ContextStore } = {},
 ): RecordingLogger {
   const records: LogRecord[] = [];
-  const log = createLogger({
+  const log = createPinoLogger({
     clock: options.clock ?? { now: () => 0 },
-    context: options.context ?? NOOP_CONTEXT,
     level: "trace",
-    sink: (record) => void records.push(record),
+    destination: { write: (line) => void records.push(parseRecord(line)) },
+    ...(options.context === undefined ? {} : { context: options.context }),
   });
   return {
     log,
@@ -29,8 +39,13 @@ export function createRecordingLogger(
     only: (message) => {
       const [found, another] = records.filter((record) => record.message === message);
       if (found !== undefined && another === undefined) return found;
-      const seen = records.map((record) => `${record.level} ${record.message}`).join("\n  ");
-      throw new Error(`expected one line "${message}", but the log was:\n  ${seen}`);
+      const lines = records.map((record) => `${record.level} ${record.message}`).join("\n  ");
+      throw new Error(`expected one line "${message}", but the log was:\n  ${lines}`);
     },
   };
+}
+
+function parseRecord(line: string): LogRecord {
+  const { time, level, message, ...fields } = JSON.parse(line) as Omit<LogRecord, "time"> & { readonly time: string };
+  return { time: Date.parse(time), level, message, fields };
 }

@@ -2,10 +2,11 @@ import { Fault, unavailable } from "@oaas/foundation";
 import { VirtualTime } from "@oaas/foundation/virtual";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createLogger, LOG_LEVELS, NOOP_LOGGER, type LogRecord, type LogThreshold } from "./logger.ts";
-import { createRecordingLogger } from "./testing/index.ts";
-import type { CorrelationId } from "./correlation.ts";
-import type { ContextStore } from "./work-context.ts";
+import type { CorrelationId } from "../correlation.ts";
+import { LOG_LEVELS, NOOP_LOGGER, type LogThreshold } from "../logger.ts";
+import { createRecordingLogger } from "../testing/index.ts";
+import type { ContextStore } from "../work-context.ts";
+import { createPinoLogger } from "./pino-logger.ts";
 
 const contextOf = (correlationId: string): ContextStore => ({
   current: () => ({
@@ -22,20 +23,21 @@ describe("levels", () => {
     ["warn", ["warn", "error", "fatal"]],
     ["off", []],
   ])("%s writes %j", (level, want) => {
-    const seen: string[] = [];
-    const log = createLogger({ clock: { now: () => 0 }, level, sink: (record) => void seen.push(record.level) });
+    const written: string[] = [];
+    const destination = { write: (line: string) => void written.push((JSON.parse(line) as { level: string }).level) };
+    const log = createPinoLogger({ clock: { now: () => 0 }, level, destination });
     for (const each of LOG_LEVELS) log[each]("m");
-    expect(seen).toEqual(want);
+    expect(written).toEqual(want);
     expect(LOG_LEVELS.filter((each) => log.isEnabled(each))).toEqual(want);
   });
 
-  test("the noop writes nothing and makes noops", () => {
+  test("the no-op logger and its children write nothing", () => {
     NOOP_LOGGER.child({ a: 1 }).fatal("m");
     expect(NOOP_LOGGER.isEnabled("fatal")).toBe(false);
   });
 });
 
-test("time is the given clock's and nobody else's", async () => {
+test("takes the time of a line from the given clock", async () => {
   const time = new VirtualTime(Date.UTC(2030, 0, 1));
   const recording = createRecordingLogger({ clock: time });
   recording.log.info("first");
@@ -44,7 +46,7 @@ test("time is the given clock's and nobody else's", async () => {
   expect(recording.records.map((record) => record.time - Date.UTC(2030, 0, 1))).toEqual([0, 1500]);
 });
 
-test("a line's field wins over a bound one, which wins over the context", () => {
+test("a field of the line overrides a bound field, which overrides a field of the context", () => {
   const { log, records } = createRecordingLogger({ context: contextOf("from-context") });
   log.info("context");
   log.child({ correlation_id: "bound", cluster: "a" }).info("bound");
@@ -67,18 +69,33 @@ test("fields cannot overwrite time, level or message", () => {
   });
 });
 
-test("a sink that throws costs its line and nothing else", () => {
-  const log = createLogger({
-    clock: { now: () => 0 },
-    level: "trace",
-    sink: () => {
+test("writes each key once when a line overrides a bound field", () => {
+  const lines: string[] = [];
+  const destination = { write: (line: string) => void lines.push(line) };
+  const log = createPinoLogger({ clock: { now: () => 0 }, level: "info", destination, fields: { service: "pm" } });
+  log.child({ cluster: "a", unit: "u" }).child({ cluster: "b" }).info("m", { cluster: "c" });
+  expect(lines).toEqual([
+    '{"level":"info","time":"1970-01-01T00:00:00.000Z","service":"pm","unit":"u","cluster":"c","message":"m"}\n',
+  ]);
+});
+
+test("redacts secrets in bound fields", () => {
+  const { log, records } = createRecordingLogger();
+  log.child({ request: { headers: { authorization: "Bearer abcdefgh" } } }).info("m");
+  expect(records[0]?.fields).toEqual({ request: { headers: { authorization: "***" } } });
+});
+
+test("drops the line when the destination throws", () => {
+  const destination = {
+    write: () => {
       throw new Error("broken");
     },
-  });
+  };
+  const log = createPinoLogger({ clock: { now: () => 0 }, level: "trace", destination });
   expect(() => log.error("m")).not.toThrow();
 });
 
-test("no fields make it throw, and all come out as JSON", () => {
+test("writes one JSON line for fields of any shape", () => {
   const nasty = fc.oneof(
     fc.anything({
       withBigInt: true,
@@ -100,13 +117,11 @@ test("no fields make it throw, and all come out as JSON", () => {
   );
   fc.assert(
     fc.property(fc.dictionary(fc.string(), nasty), (fields) => {
-      const records: LogRecord[] = [];
-      createLogger({ clock: { now: () => 0 }, level: "trace", sink: (record) => void records.push(record) }).info(
-        "m",
-        fields,
-      );
-      expect(records).toHaveLength(1);
-      expect(typeof JSON.stringify(records[0])).toBe("string");
+      const lines: string[] = [];
+      const destination = { write: (line: string) => void lines.push(line) };
+      createPinoLogger({ clock: { now: () => 0 }, level: "trace", destination }).info("m", fields);
+      expect(lines).toHaveLength(1);
+      expect(JSON.parse(lines[0] ?? "")).toMatchObject({ level: "info", message: "m" });
     }),
   );
 });

@@ -1,25 +1,25 @@
 import { unavailable } from "@oaas/foundation";
 import { describe, expect, test } from "vitest";
 import type { CorrelationId } from "../correlation.ts";
-import { createLogger, type Logger, type LogSink } from "../logger.ts";
+import type { Logger } from "../logger.ts";
 import { inContext } from "../work-context.ts";
 import { createAsyncContext } from "./async-context.ts";
-import { createHumanSink, createJsonSink, type LogDestination } from "./index.ts";
+import { createPinoLogger, createPrettyDestination, type LogDestination } from "./index.ts";
 
 const clock = { now: () => Date.UTC(2026, 10, 15, 4, 41, 36, 123) };
 
-const capture = (makeSink: (destination: LogDestination) => LogSink) => {
+const capture = (wrap: (destination: LogDestination) => LogDestination) => {
   const lines: string[] = [];
   const context = createAsyncContext();
-  const sink = makeSink({ write: (line) => void lines.push(line) });
-  const log: Logger = createLogger({ clock, sink, level: "trace", context, fields: { service: "crm" } });
+  const destination = wrap({ write: (line) => void lines.push(line) });
+  const log: Logger = createPinoLogger({ clock, destination, level: "trace", context, fields: { service: "crm" } });
   return { lines, log, context };
 };
 
 const fault = unavailable("etcd", "etcd is down", { cause: new Error("connect ECONNREFUSED") });
 
 describe("JSON lines", () => {
-  const json = () => capture(createJsonSink);
+  const json = () => capture((destination) => destination);
 
   test("the shape of a line: level and time first, message last, one line each", () => {
     const { lines, log } = json();
@@ -77,11 +77,11 @@ describe("JSON lines", () => {
   });
 });
 
-describe("human lines", () => {
-  const human = (withColors: boolean) => capture((destination) => createHumanSink(destination, withColors));
+describe("pretty lines", () => {
+  const pretty = (withColors: boolean) => capture((destination) => createPrettyDestination(destination, withColors));
 
   test("time, level, message and fields on one line", () => {
-    const { lines, log } = human(false);
+    const { lines, log } = pretty(false);
     log.warn("slow answer", { cluster: "eu", ms: 12.5, note: "two words", list: [1, "a"] });
     expect(lines).toEqual([
       '04:41:36.123 WARN  slow answer service=crm cluster=eu ms=12.5 note="two words" list=[1,"a"]\n',
@@ -89,26 +89,26 @@ describe("human lines", () => {
   });
 
   test("a fault goes below with its causes and the frames of their stacks", () => {
-    const { lines, log } = human(false);
+    const { lines, log } = pretty(false);
     log.error("save failed", { fault });
     const [head, first, second, frame] = (lines[0] ?? "").split("\n");
     expect(head).toBe("04:41:36.123 ERROR save failed service=crm");
     expect(first).toBe("    unavailable OAAS_UNAVAILABLE: etcd is down dependency=etcd");
     expect(second).toBe("    caused by Error: connect ECONNREFUSED");
-    expect(frame).toMatch(/^ {6}at .*log-sinks\.test\.ts/);
+    expect(frame).toMatch(/^ {6}at .*log-output\.test\.ts/);
   });
 
   test.each([["a text"], [5], [null], [{ odd: true }], [new Error("plain")]])(
     "%j instead of a fault is shown too",
     (odd) => {
-      const { lines, log } = human(false);
+      const { lines, log } = pretty(false);
       log.error("m", { fault: odd });
       expect(lines[0]?.split("\n").length).toBeGreaterThan(2);
     },
   );
 
   test("colours only when asked for", () => {
-    const [coloured, plain] = [human(true), human(false)];
+    const [coloured, plain] = [pretty(true), pretty(false)];
     coloured.log.info("m");
     plain.log.info("m");
     expect(coloured.lines[0]).toContain("\u001b[");
@@ -116,7 +116,7 @@ describe("human lines", () => {
   });
 
   test("control characters cannot move the cursor or fake a line", () => {
-    const { lines, log } = human(false);
+    const { lines, log } = pretty(false);
     log.info("a\u001b[2Jb\nc", { "k\n": "\u009bx", fault: { message: "x\ny" } });
     expect(lines[0]).toBe("04:41:36.123 INFO  a\\u001b[2Jb\\u000ac service=crm k\\u000a=\\u009bx\n    : x\\u000ay\n");
   });

@@ -1,7 +1,7 @@
 import { Fault, internal, invalidArgument, unavailable } from "@oaas/foundation";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { loggable } from "./loggable.ts";
+import { toLogValue } from "./log-value.ts";
 import { isSecretKey } from "./secrets.ts";
 
 describe("secrets", () => {
@@ -21,7 +21,7 @@ describe("secrets", () => {
     "credentials",
     "passwd",
   ])("the value of %s is hidden", (key) => {
-    expect(loggable({ deep: [{ [key]: { even: "objects" } }] })).toEqual({ deep: [{ [key]: "***" }] });
+    expect(toLogValue({ deep: [{ [key]: { even: "objects" } }] })).toEqual({ deep: [{ [key]: "***" }] });
   });
 
   test.each(["class_key", "key", "tokenizer", "secretary", "cookieless", "correlation_id", "partition_keys"])(
@@ -38,7 +38,7 @@ describe("secrets", () => {
     ["a bearer of news", "a bearer of news"],
     ["http://host/a@b", "http://host/a@b"],
   ])("in the text %j", (text, want) => {
-    expect(loggable(text)).toBe(want);
+    expect(toLogValue(text)).toBe(want);
   });
 
   test("a hidden value appears nowhere, however deep it stands in a fault", () => {
@@ -48,7 +48,7 @@ describe("secrets", () => {
           config: { headers: { authorization: secret } },
         });
         const fault = unavailable("etcd", "etcd is down", { cause: root, context: { password: secret } });
-        expect(JSON.stringify(loggable({ fault, token: secret }))).not.toContain(secret);
+        expect(JSON.stringify(toLogValue({ fault, token: secret }))).not.toContain(secret);
       }),
     );
   });
@@ -68,22 +68,22 @@ describe("shapes", () => {
     ["undefined members are left out", { a: undefined, b: null }, { b: null }],
     ["a key that would change the prototype", JSON.parse('{"__proto__":{"a":1}}'), JSON.parse('{"__proto__":{"a":1}}')],
   ])("%s", (_why, value, want) => {
-    expect(loggable(value)).toEqual(want);
+    expect(toLogValue(value)).toEqual(want);
   });
 
   test("cycles, depth and length are cut with a mark", () => {
     const cyclic: Record<string, unknown> = { a: 1 };
     cyclic["self"] = cyclic;
-    expect(loggable(cyclic)).toEqual({ a: 1, self: "[circular]" });
+    expect(toLogValue(cyclic)).toEqual({ a: 1, self: "[circular]" });
     const deep = Array.from({ length: 30 }).reduce<unknown>((inner) => ({ inner }), "end");
-    expect(JSON.stringify(loggable(deep))).toContain("[too deep]");
-    expect((loggable(Array.from({ length: 150 }, () => 1)) as unknown[]).at(-1)).toBe("[50 more]");
-    expect(loggable("x".repeat(9000))).toMatch(/x\[808 more\]$/);
+    expect(JSON.stringify(toLogValue(deep))).toContain("[too deep]");
+    expect((toLogValue(Array.from({ length: 150 }, () => 1)) as unknown[]).at(-1)).toBe("[50 more]");
+    expect(toLogValue("x".repeat(9000))).toMatch(/x\[808 more\]$/);
   });
 
   test("the same object twice side by side is no cycle", () => {
     const shared = { a: 1 };
-    expect(loggable([shared, shared])).toEqual([{ a: 1 }, { a: 1 }]);
+    expect(toLogValue([shared, shared])).toEqual([{ a: 1 }, { a: 1 }]);
   });
 });
 
@@ -96,7 +96,7 @@ describe("faults", () => {
       context: { tries: 3 },
       correlationId: "c1",
     });
-    expect(loggable(fault)).toEqual({
+    expect(toLogValue(fault)).toEqual({
       kind: "invalid-argument",
       code: "OAAS_INVALID_ARGUMENT",
       message: "package is invalid: $.name: is empty",
@@ -115,7 +115,7 @@ describe("faults", () => {
         cause: {
           name: "Error",
           message: "connect ECONNREFUSED",
-          stack: expect.stringContaining("loggable.test.ts") as string,
+          stack: expect.stringContaining("log-value.test.ts") as string,
           facts: { code: "ECONNREFUSED" },
         },
       },
@@ -125,21 +125,21 @@ describe("faults", () => {
   test("parts of a partial failure, and errors of an aggregate, come whole", () => {
     const parts = [{ name: "eu", fault: unavailable("eu", "down") }];
     const partial = new Fault({ kind: "partial-failure", parts }, "half");
-    expect(loggable(partial)).toMatchObject({ parts: [{ name: "eu", fault: { kind: "unavailable" } }] });
-    expect(loggable(new AggregateError([new TypeError("a")], "many"))).toMatchObject({
+    expect(toLogValue(partial)).toMatchObject({ parts: [{ name: "eu", fault: { kind: "unavailable" } }] });
+    expect(toLogValue(new AggregateError([new TypeError("a")], "many"))).toMatchObject({
       errors: [{ name: "TypeError" }],
     });
   });
 
   test("a stack is there for mistakes of ours only", () => {
-    expect(loggable(internal("bug"))).toHaveProperty("stack");
-    expect(loggable(unavailable("x", "y"))).not.toHaveProperty("stack");
+    expect(toLogValue(internal("bug"))).toHaveProperty("stack");
+    expect(toLogValue(unavailable("x", "y"))).not.toHaveProperty("stack");
   });
 
   test("a chain of causes that bites its own tail ends", () => {
     const a = new Error("a");
     const b = new Error("b", { cause: a });
     a.cause = b;
-    expect(JSON.stringify(loggable(a))).toContain("[circular]");
+    expect(JSON.stringify(toLogValue(a))).toContain("[circular]");
   });
 });
