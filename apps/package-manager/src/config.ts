@@ -1,7 +1,7 @@
 import { defineConfig, env, loggingVariables, TRACING_VARIABLES, type ConfigOf } from "@oaas/config";
 import type { Violation } from "@oaas/foundation";
-import { checkClusters } from "./clusters/cluster-config.ts";
-import { clusterVariables } from "./clusters/cluster-variables.ts";
+import { checkClusters } from "./clusters/configuration/configured-clusters.ts";
+import { clusterVariables } from "./clusters/configuration/cluster-variables.ts";
 
 const variables = {
   server: {

@@ -1,13 +1,13 @@
 import { invalidArgument, type Ambient } from "@oaas/foundation";
 import { Collection, type KeyValueStore } from "@oaas/storage";
-import { clustersFrom } from "../src/clusters/cluster-config.ts";
+import { clustersFrom } from "../src/clusters/configuration/configured-clusters.ts";
 import { ClusterRoster } from "../src/clusters/cluster-roster.ts";
-import type { ClusterConfig } from "../src/clusters/cluster-variables.ts";
+import type { ClusterConfig } from "../src/clusters/configuration/cluster-variables.ts";
 import { HealthDirectory } from "../src/clusters/health-directory.ts";
 import { CrmWatcher } from "../src/status/crm-watcher.ts";
 import { RuntimeView } from "../src/status/runtime-view.ts";
 import { CLUSTERS, type StoredCluster } from "../src/adapters/store/cluster-store.ts";
-import { DEFAULT_GUARD } from "../src/adapters/crm/cluster-guard.ts";
+import { DEFAULT_GUARD } from "../src/adapters/crm/guard/cluster-guard.ts";
 import { GrpcCrmGateway } from "../src/adapters/crm/crm-gateway.ts";
 
 export interface ConnectClustersOptions {

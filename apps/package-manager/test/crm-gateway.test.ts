@@ -9,7 +9,7 @@ import { NOOP_LOGGER, type CorrelationId, type Logger } from "@oaas/observabilit
 import { createAsyncContext, createPinoLogger } from "@oaas/observability/node";
 import { eventually, makeAuthority } from "@oaas/testkit";
 import { afterEach, describe, expect, it } from "vitest";
-import { DEFAULT_GUARD, type GuardPolicy } from "../src/adapters/crm/cluster-guard.ts";
+import { DEFAULT_GUARD, type GuardPolicy } from "../src/adapters/crm/guard/cluster-guard.ts";
 import { GrpcCrmGateway } from "../src/adapters/crm/crm-gateway.ts";
 import type { RuntimeChange, UnitReport } from "../src/ports.ts";
 import { FakeClusterBook } from "./fakes/cluster-book.ts";

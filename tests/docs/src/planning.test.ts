@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { quorumAvailability } from "../../../apps/package-manager/src/planner/quorum.ts";
-import { sizeReplicas } from "../../../apps/package-manager/src/planner/replicas.ts";
+import { quorumAvailability } from "../../../apps/package-manager/src/planner/sizing/quorum.ts";
+import { sizeReplicas } from "../../../apps/package-manager/src/planner/sizing/replicas.ts";
 import {
   clustersOf,
   planned,

@@ -1,7 +1,7 @@
 import { invalidArgument, type Clock } from "@oaas/foundation";
 import type { Logger } from "@oaas/observability";
 import { readTokens, type TokenTable } from "../access/token-file.ts";
-import { FollowedFiles, realSecretFiles, type SecretFiles } from "./crm/secret-files.ts";
+import { FollowedFiles, realSecretFiles, type SecretFiles } from "./crm/connection/secret-files.ts";
 
 /** The tokens of a file that may change while we run. */
 export interface FollowedTokens {

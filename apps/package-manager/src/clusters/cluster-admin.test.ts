@@ -8,7 +8,7 @@ import { CLUSTERS, type StoredCluster } from "../adapters/store/cluster-store.ts
 import type { ClusterRegistration } from "../use-cases.ts";
 import { StoredClusterAdmin } from "./cluster-admin.ts";
 import { ClusterRoster } from "./cluster-roster.ts";
-import { ClusterTies } from "./cluster-ties.ts";
+import { ClusterTies } from "./cluster-references.ts";
 
 const call = { caller: "ann", correlationId: "c-1", reason: "more room" };
 

@@ -16,7 +16,7 @@ import { decided } from "../decided.ts";
 import type { ClusterEntry } from "../ports.ts";
 import type { Call, ClusterAdmin, ClusterRegistration, Repeatable } from "../use-cases.ts";
 import type { ClusterRoster } from "./cluster-roster.ts";
-import type { ClusterTies } from "./cluster-ties.ts";
+import type { ClusterTies } from "./cluster-references.ts";
 import { withFilesFound } from "./registration-files.ts";
 import { checkRegistration, hasSameAddress } from "./registration-rules.ts";
 

@@ -1,12 +1,12 @@
 import { failedPrecondition, Fault } from "@oaas/foundation";
 import type { ClusterName } from "@oaas/models";
 import type { Transaction } from "@oaas/storage";
-import { comparePlans } from "../planner/compare.ts";
+import { comparePlans } from "../planner/explanation/compare-plans.ts";
 import { planDeployment } from "../planner/plan.ts";
 import { movedParts } from "../planner/plan-digest.ts";
 import type { DeploymentPlan } from "../planner/plan-types.ts";
-import { refusalFault } from "../planner/refusal-fault.ts";
-import { disabledPart, disabledText } from "../planner/refusals.ts";
+import { refusalFault } from "../planner/refusals/refusal-view.ts";
+import { disabledPart, disabledText } from "../planner/refusals/refusals.ts";
 import type { PlanRequest } from "../use-cases.ts";
 import { unitsOf } from "./deployment-record.ts";
 import { gather, type GatherDeps, type Gathered, type NamedDeployment } from "./gather.ts";

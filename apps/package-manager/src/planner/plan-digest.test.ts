@@ -1,6 +1,6 @@
 import { RolloutFailure, RolloutGate, RolloutStrategy } from "@oaas/models";
 import { describe, expect, test } from "vitest";
-import { comparePlans } from "./compare.ts";
+import { comparePlans } from "./explanation/compare-plans.ts";
 import { movedParts, planDigest } from "./plan-digest.ts";
 import type { DeploymentPlan, PlannedOdgm } from "./plan-types.ts";
 import { planned, STRONG_STATE } from "./testing/plan-inputs.ts";

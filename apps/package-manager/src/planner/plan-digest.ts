@@ -1,6 +1,6 @@
 import { hashJson } from "@oaas/foundation";
 import type { DeploymentPlan } from "./plan-types.ts";
-import { planContent, type UnitContent } from "./units.ts";
+import { planContent, type UnitContent } from "./plan-units.ts";
 
 /** The parts of a plan that are told apart when one of two is not at hand, in the words of the API and in their order in the digest. */
 const PARTS = [

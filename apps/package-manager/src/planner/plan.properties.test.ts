@@ -3,12 +3,12 @@ import { ClusterStatus, type ClassDeployment, type ClusterName } from "@oaas/mod
 import { sweepSize } from "@oaas/testkit";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { comparePlans } from "./compare.ts";
+import { comparePlans } from "./explanation/compare-plans.ts";
 import { planDeployment } from "./plan.ts";
 import type { CandidateCluster, DeploymentPlan, LowerTarget, PlanInput, Remedy } from "./plan-types.ts";
-import { sizeReplicas } from "./replicas.ts";
+import { sizeReplicas } from "./sizing/replicas.ts";
 import { clusterName, clusterOf, functionKey, inputOf, stateOf, STRONG_STATE } from "./testing/plan-inputs.ts";
-import { planContent } from "./units.ts";
+import { planContent } from "./plan-units.ts";
 
 const share = fc.oneof(fc.double({ min: 0, max: 1, noNaN: true }), fc.constantFrom(0, 0.5, 0.9, 0.95, 0.99, 0.999, 1));
 

@@ -1,16 +1,16 @@
 import { err, ok, pathOf, ROOT_PATH, violationText, type Result, type Violation } from "@oaas/foundation";
 import type { ClassDefinition } from "@oaas/models";
-import { judgeClusters, unknownClusters, verdict, type Candidates } from "./cluster-choice.ts";
-import { decisionsOf } from "./decisions.ts";
-import { assumedReplicas, maxScaleViolation } from "./function-scale.ts";
-import { wantedFunctions, type WantedFunction } from "./functions.ts";
-import { isStrong, planOdgm, wantsOdgm } from "./odgm.ts";
-import { place, type Placement, type PlacementTask } from "./placement.ts";
+import { judgeClusters, unknownClusters, verdict, type Candidates } from "./placement/candidates.ts";
+import { decisionsOf } from "./explanation/decisions.ts";
+import { assumedReplicas, maxScaleViolation } from "./sizing/function-scale.ts";
+import { wantedFunctions, type WantedFunction } from "./sizing/functions.ts";
+import { isStrong, planOdgm, wantsOdgm } from "./sizing/odgm.ts";
+import { place, type Placement, type PlacementTask } from "./placement/placement.ts";
 import { planDigest } from "./plan-digest.ts";
 import type { ClusterVerdict, DeploymentPlan, PlanInput, PlanRefusal, SizingBasis } from "./plan-types.ts";
-import { disabled, noCluster, outOfReach, throughputOutOfReach, unusable } from "./refusals.ts";
-import { CLASS_SUBJECT, type Demand } from "./replicas.ts";
-import { planUnits, sharedSpec } from "./units.ts";
+import { disabled, noCluster, outOfReach, throughputOutOfReach, unusable } from "./refusals/refusals.ts";
+import { CLASS_SUBJECT, type Demand } from "./sizing/replicas.ts";
+import { planUnits, sharedSpec } from "./plan-units.ts";
 
 /**
  * What would be done to fulfil a wish, or why it is refused.

@@ -7,7 +7,7 @@ import {
 import { virtualAmbient } from "@oaas/foundation/virtual";
 import type { ClusterName, UnitId } from "@oaas/models";
 import { describe, expect, it } from "vitest";
-import { reportFromWire } from "../adapters/crm/report-from-wire.ts";
+import { reportFromWire } from "../adapters/crm/wire/report-from-wire.ts";
 import { InboundReports } from "./inbound-reports.ts";
 import { RuntimeView } from "./runtime-view.ts";
 

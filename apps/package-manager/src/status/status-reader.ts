@@ -18,7 +18,7 @@ import type {
 import { aggregateStatus, type UnitObservation } from "./aggregate-status.ts";
 import { deploymentTopology, mergedTopology } from "./deployment-topology.ts";
 import { explainDeployment, findingFromReport, plainFinding, type ClusterFinding } from "./explain-deployment.ts";
-import type { ReadingGateway } from "./patient-gateway.ts";
+import type { ReadingGateway } from "./read-timeout.ts";
 import { matchesQuery } from "./runtime-query.ts";
 import type { RuntimeView } from "./runtime-view.ts";
 

@@ -13,7 +13,7 @@ import { NOOP_LOGGER } from "@oaas/observability";
 import type { KeyValueStore } from "@oaas/storage";
 import { openMemoryStore } from "@oaas/storage/memory";
 import { expect } from "vitest";
-import { unitToWire } from "../../src/clusters/unit-to-wire.ts";
+import { unitToWire } from "../../src/adapters/crm/wire/unit-to-wire.ts";
 import { DeploymentService, type DeploymentServiceOptions } from "../../src/deployments/deployment-service.ts";
 import { placementsIn } from "../../src/deployments/deployment-record.ts";
 import { installationId } from "../../src/deployments/installation-id.ts";

@@ -12,17 +12,17 @@ import { NOOP_CONTEXT, NOOP_LOGGER, NOOP_METER, type ContextStore, type Logger, 
 import type { RpcCallOptions } from "@oaas/rpc";
 import type { CallOptions, CrmGateway, RemoveOptions, RuntimeChange, RuntimeQuery, UnitReport } from "../../ports.ts";
 import type { ClusterRegistration } from "../../use-cases.ts";
-import type { BreakerState } from "./breaker.ts";
-import { ClusterGuard, DEFAULT_GUARD, faultOfCluster, peerName, type GuardPolicy } from "./cluster-guard.ts";
-import { deployByReplacing, SentDigests } from "./create-only-peer.ts";
-import { CrmLink, type CrmServices } from "./crm-link.ts";
-import { findingFromWire, topologyFromWire } from "./facts-from-wire.ts";
-import { askHealth } from "./ask-health.ts";
-import { listRuntimes } from "./list-runtimes.ts";
-import { reportFromWire } from "./report-from-wire.ts";
-import { realSecretFiles, type SecretFiles } from "./secret-files.ts";
-import { crmCallMetrics, type CrmCallMetrics } from "./telemetry.ts";
-import { watchRuntimes } from "./watch-runtimes.ts";
+import type { BreakerState } from "./guard/circuit-breaker.ts";
+import { ClusterGuard, DEFAULT_GUARD, faultOfCluster, peerName, type GuardPolicy } from "./guard/cluster-guard.ts";
+import { deployByReplacing, SentDigests } from "./calls/replace-unit.ts";
+import { CrmLink, type CrmServices } from "./connection/crm-connection.ts";
+import { findingFromWire, topologyFromWire } from "./wire/facts-from-wire.ts";
+import { askHealth } from "./calls/query-health.ts";
+import { listRuntimes } from "./calls/list-runtimes.ts";
+import { reportFromWire } from "./wire/report-from-wire.ts";
+import { realSecretFiles, type SecretFiles } from "./connection/secret-files.ts";
+import { crmCallMetrics, type CrmCallMetrics } from "./call-metrics.ts";
+import { watchRuntimes } from "./calls/watch-runtimes.ts";
 
 /** Where the gateway finds clusters, and hears that one went or is another now. */
 export interface ClusterBook {

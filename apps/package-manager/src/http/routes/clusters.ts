@@ -8,7 +8,7 @@ import {
 import { invalidArgument, notFound } from "@oaas/foundation";
 import type { ClusterName, UnitId } from "@oaas/models";
 import type { z } from "zod";
-import { registrationOf } from "../../clusters/clusters-json.ts";
+import { registrationOf } from "../../clusters/configuration/clusters-json.ts";
 import type { ClusterDirectory, ClusterEntry, HealthReading } from "../../ports.ts";
 import type { ClusterAdmin, StatusReader } from "../../use-cases.ts";
 import { json, type Handlers } from "../handler.ts";

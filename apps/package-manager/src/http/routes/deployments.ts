@@ -1,7 +1,7 @@
 import { HEADERS } from "@oaas/contracts/rest";
 import { invalidArgument } from "@oaas/foundation";
 import type { ClusterName, DeploymentKey } from "@oaas/models";
-import { planToWire } from "../../planner/plan-view.ts";
+import { planToWire } from "../../planner/explanation/plan-view.ts";
 import type { Acknowledgement, Deployments, StatusReader } from "../../use-cases.ts";
 import { json, type Handlers, type HttpReply } from "../handler.ts";
 import { accepted, acknowledged } from "../presenters/acknowledgement.ts";

@@ -1,0 +1,160 @@
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { DeploymentUnitSchema, FunctionType, StateShape } from "@oaas/contracts/grpc";
+import type { ClassKey, ClusterName, DeploymentKey, FunctionKey, PackageName, UnitId } from "@oaas/models";
+import { describe, expect, it } from "vitest";
+import type { DeploymentPlan, PlannedUnit } from "../../../planner/plan-types.ts";
+import { unitToWire, type UnitEnvelope } from "./unit-to-wire.ts";
+
+const unit: PlannedUnit = {
+  unitId: "cart-1a2b" as UnitId,
+  cluster: "edge" as ClusterName,
+  template: "dev",
+  functions: [
+    { functionKey: "Cart.add" as FunctionKey, minScale: 3, maxScale: 9, basis: "availability", reason: "quorum" },
+  ],
+};
+
+const plan: DeploymentPlan = {
+  digest: "p",
+  sizing: { target: 0.99, algorithm: "quorum", strong: false, atLeast: 1 },
+  achievedAvailability: 0.999,
+  bestEffort: false,
+  replicas: 3,
+  clusters: [],
+  decisions: [],
+  units: [unit],
+  shared: {
+    deploymentKey: "cart" as DeploymentKey,
+    packageName: "shop" as PackageName,
+    packageRevision: 4,
+    classKey: "Cart" as ClassKey,
+    functions: [
+      {
+        functionKey: "Cart.add" as FunctionKey,
+        functionType: "custom",
+        nfr: { minThroughputRps: 100 },
+        provision: { maxConcurrency: 0, needHttp2: false, containerImage: "add:1", minScale: 1 },
+        config: { A: "1" },
+      },
+    ],
+    bindings: [
+      {
+        name: "add",
+        functionKey: "Cart.add" as FunctionKey,
+        accessModifier: "public",
+        stateless: false,
+        parameters: [],
+        triggerOnStateChange: false,
+        asyncExecution: false,
+      },
+      {
+        name: "gone",
+        functionKey: "Cart.gone" as FunctionKey,
+        accessModifier: "private",
+        stateless: true,
+        parameters: [],
+        triggerOnStateChange: false,
+        asyncExecution: false,
+      },
+    ],
+    nfr: { availability: 0.99 },
+    state: {
+      keySpecs: [],
+      defaultProvider: "",
+      consistencyModel: "strong",
+      shape: "collection",
+      persistent: true,
+      serializationFormat: "",
+    },
+    addons: [],
+  },
+  odgm: {
+    collections: ["shop.Cart"],
+    partitionCount: 2,
+    replicaCount: 1,
+    shardType: "raft",
+    log: "info",
+    nodeIds: { edge: [7], cloud: [9] },
+    assignments: { "shop.Cart": [{ primary: 1, replica: [7, 9], shardIds: [1, 2] }] },
+  },
+};
+
+const envelope: UnitEnvelope = { revision: 2, createdAtMs: 1_700_000_000_123, managedBy: "pm-1" };
+
+describe("a unit on the wire", () => {
+  const wire = unitToWire(plan, unit, envelope);
+
+  it("says what was planned for its cluster", () => {
+    expect(wire).toMatchObject({
+      id: "cart-1a2b",
+      packageName: "shop",
+      classKey: "Cart",
+      targetEnv: "edge",
+      selectedTemplate: "dev",
+      revision: 2n,
+      managedBy: "pm-1",
+      deploymentKey: "cart",
+      packageRevision: "4",
+      createdAt: { seconds: 1_700_000_000n, nanos: 123_000_000 },
+      addons: { names: [] },
+      state: { persistent: true, shape: StateShape.COLLECTION },
+      nfrRequirements: { availability: 0.99 },
+    });
+    expect(wire.functions[0]).toMatchObject({
+      functionType: FunctionType.CUSTOM,
+      provisionConfig: { containerImage: "add:1", minScale: 3, maxScale: 9 },
+      nfrRequirements: { minThroughputRps: 100 },
+    });
+    expect(wire.functionBindings.map(({ name, accessModifier }) => [name, accessModifier])).toEqual([
+      ["add", "Public"],
+      ["gone", "Private"],
+    ]);
+  });
+
+  it("routes only to functions that are deployed, and takes the first node id of its own cluster", () => {
+    const odgm = wire.odgmConfig;
+    expect(Object.keys(odgm?.invocations?.fnRoutes ?? {})).toEqual(["add"]);
+    expect(odgm).toMatchObject({ odgmNodeId: 7n, envNodeIds: { cloud: { ids: [9n] } }, shardType: "raft" });
+    expect(odgm?.collectionAssignments["shop.Cart"]?.assignments[0]).toMatchObject({ primary: 1n, replica: [7n, 9n] });
+  });
+
+  it("survives the wire", () => {
+    expect(fromBinary(DeploymentUnitSchema, toBinary(DeploymentUnitSchema, wire))).toEqual(wire);
+  });
+
+  const digests: { name: string; plan: DeploymentPlan; envelope: UnitEnvelope; same: boolean; why: string }[] = [
+    {
+      name: "another envelope",
+      plan,
+      envelope: { revision: 9, createdAtMs: 0, managedBy: "pm-2" },
+      same: true,
+      why: "who sends it when changes nothing that runs",
+    },
+    {
+      name: "another image",
+      plan: {
+        ...plan,
+        shared: {
+          ...plan.shared,
+          functions: plan.shared.functions.map((one) => ({
+            ...one,
+            provision: { ...one.provision, containerImage: "add:2" },
+          })),
+        },
+      },
+      envelope,
+      same: false,
+      why: "what runs is another thing",
+    },
+    {
+      name: "other reasons",
+      plan: { ...plan, digest: "q", achievedAvailability: 0.5, decisions: [] },
+      envelope,
+      same: true,
+      why: "words about a plan do not run",
+    },
+  ];
+  it.each(digests)("digest with $name: $why", ({ plan: other, envelope: around, same }) => {
+    expect(unitToWire(other, unit, around).digest === wire.digest).toBe(same);
+  });
+});

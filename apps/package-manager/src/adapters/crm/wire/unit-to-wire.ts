@@ -1,0 +1,181 @@
+import { create, toJson, type JsonObject, type MessageInitShape } from "@bufbuild/protobuf";
+import {
+  accessModifierToWire,
+  consistencyWords,
+  DeploymentUnitSchema,
+  enforcementDimensionWords,
+  enforcementModeWords,
+  functionTypeWords,
+  stateShapeWords,
+  TimestampSchema,
+  type CollectionShardAssignmentsSchema,
+  type DeploymentUnit,
+  type FunctionDeploymentSpecSchema,
+  type OdgmConfigSchema,
+  type StateSpecSchema,
+} from "@oaas/contracts/grpc";
+import { present } from "@oaas/contracts/rest";
+import { hashJson } from "@oaas/foundation";
+import type { Enforcement, StateSpecification } from "@oaas/models";
+import type {
+  DeploymentPlan,
+  FunctionSpec,
+  PlannedFunction,
+  PlannedOdgm,
+  PlannedUnit,
+  ShardAssignment,
+  SharedSpec,
+} from "../../../planner/plan-types.ts";
+
+type UnitInit = MessageInitShape<typeof DeploymentUnitSchema>;
+
+/** What a unit says beside its plan. */
+export interface UnitEnvelope {
+  /** Counts the changes of the deployment, so that a late retry cannot undo a newer one. */
+  readonly revision: number;
+  readonly createdAtMs: number;
+  /** Which package manager owns the unit. */
+  readonly managedBy: string;
+}
+
+/**
+ * The unit of one cluster as it is sent.
+ *
+ * *Guarantees*: the digest stands for what is to run and for nothing else, so that the same plan sent again, with a later revision or by
+ * another process, has the same one.
+ */
+export function unitToWire(plan: DeploymentPlan, unit: PlannedUnit, envelope: UnitEnvelope): DeploymentUnit {
+  const wire = create(DeploymentUnitSchema, desiredUnit(plan, unit));
+  wire.digest = unitDigest(wire);
+  wire.revision = BigInt(envelope.revision);
+  wire.managedBy = envelope.managedBy;
+  wire.createdAt = create(TimestampSchema, {
+    seconds: BigInt(Math.floor(envelope.createdAtMs / 1000)),
+    nanos: (envelope.createdAtMs % 1000) * 1_000_000,
+  });
+  return wire;
+}
+
+function desiredUnit(plan: DeploymentPlan, unit: PlannedUnit): UnitInit {
+  const { shared } = plan;
+  return present({
+    id: unit.unitId,
+    packageName: shared.packageName,
+    classKey: shared.classKey,
+    functions: shared.functions.map((spec) => functionToWire(spec, unit.functions)),
+    targetEnv: unit.cluster,
+    functionBindings: shared.bindings.map((binding) => ({
+      name: binding.name,
+      functionKey: binding.functionKey,
+      accessModifier: accessModifierToWire(binding.accessModifier),
+      stateless: binding.stateless,
+      parameters: [...binding.parameters],
+      ...(binding.triggerOnStateChange ? { triggerOnStateChange: true } : {}),
+      ...(binding.asyncExecution ? { asyncExecution: true } : {}),
+    })),
+    odgmConfig: plan.odgm && odgmToWire(plan.odgm, unit, shared),
+    selectedTemplate: unit.template,
+    telemetry: shared.telemetry && {
+      ...shared.telemetry,
+      enabled: shared.telemetry.enabled ?? true,
+      resourceAttributes: { ...shared.telemetry.resourceAttributes },
+    },
+    nfrRequirements: Object.keys(shared.nfr).length === 0 ? undefined : shared.nfr,
+    state: shared.state && stateToWire(shared.state),
+    enforcement: shared.enforcement && enforcementToWire(shared.enforcement),
+    addons: shared.addons && { names: [...shared.addons] },
+    templateHint: shared.templateHint,
+    packageRevision: String(shared.packageRevision),
+    deploymentKey: shared.deploymentKey,
+    environment: shared.environmentKind,
+  });
+}
+
+/** The digest of what a unit wants to run. */
+export function unitDigest(unit: DeploymentUnit): string {
+  const {
+    createdAt: _createdAt,
+    revision: _revision,
+    managedBy: _managedBy,
+    digest: _digest,
+    ...desired
+  } = toJson(DeploymentUnitSchema, unit) as JsonObject;
+  return hashJson(desired);
+}
+
+function functionToWire(
+  spec: FunctionSpec,
+  planned: readonly PlannedFunction[],
+): MessageInitShape<typeof FunctionDeploymentSpecSchema> {
+  const scale = planned.find(({ functionKey }) => functionKey === spec.functionKey);
+  return present({
+    functionKey: spec.functionKey,
+    functionType: functionTypeWords.toWire(spec.functionType),
+    description: spec.description,
+    availableLocation: spec.availableLocation,
+    nfrRequirements: Object.keys(spec.nfr).length === 0 ? undefined : spec.nfr,
+    provisionConfig: {
+      ...spec.provision,
+      ...(scale === undefined ? {} : present({ minScale: scale.minScale, maxScale: scale.maxScale })),
+    },
+    config: { ...spec.config },
+  });
+}
+
+function odgmToWire(
+  odgm: PlannedOdgm,
+  { cluster }: PlannedUnit,
+  { bindings, functions }: SharedSpec,
+): MessageInitShape<typeof OdgmConfigSchema> {
+  const deployed = new Set<string>(functions.map(({ functionKey }) => functionKey));
+  const routes = bindings
+    .filter(({ functionKey }) => deployed.has(functionKey))
+    .map(({ name, functionKey, stateless }) => [name, { url: "", stateless, standby: false, functionKey }] as const);
+  const [own] = odgm.nodeIds[cluster] ?? [];
+  return present({
+    collections: [...odgm.collections],
+    partitionCount: odgm.partitionCount,
+    replicaCount: odgm.replicaCount,
+    shardType: odgm.shardType,
+    log: odgm.log,
+    invocations: routes.length === 0 ? undefined : { fnRoutes: Object.fromEntries(routes) },
+    envNodeIds: mapped(odgm.nodeIds, (ids) => ({ ids: ids.map(BigInt) })),
+    odgmNodeId: own === undefined ? undefined : BigInt(own),
+    collectionAssignments: mapped(odgm.assignments, assignmentsToWire),
+  });
+}
+
+function assignmentsToWire(
+  assignments: readonly ShardAssignment[],
+): MessageInitShape<typeof CollectionShardAssignmentsSchema> {
+  return {
+    assignments: assignments.map(({ primary, replica, shardIds }) => ({
+      primary: BigInt(primary),
+      replica: replica.map(BigInt),
+      shardIds: shardIds.map(BigInt),
+    })),
+  };
+}
+
+function stateToWire(state: StateSpecification): MessageInitShape<typeof StateSpecSchema> {
+  return present({
+    consistencyModel: consistencyWords.toWire(state.consistencyModel),
+    persistent: state.persistent,
+    shape: stateShapeWords.toWire(state.shape),
+    serializationFormat: state.serializationFormat === "" ? undefined : state.serializationFormat,
+    defaultProvider: state.defaultProvider === "" ? undefined : state.defaultProvider,
+    keySpecs: state.keySpecs.map(({ name, keyType, nullable }) => ({ name, keyType, nullable })),
+    storageRequest: state.storageRequest,
+  });
+}
+
+function enforcementToWire({ mode, dimensions }: Enforcement) {
+  return {
+    mode: enforcementModeWords.toWire(mode),
+    dimensions: dimensions.map((dimension) => enforcementDimensionWords.toWire(dimension)),
+  };
+}
+
+function mapped<A, B>(entries: Readonly<Record<string, A>>, turn: (value: A) => B): Record<string, B> {
+  return Object.fromEntries(Object.entries(entries).map(([key, value]) => [key, turn(value)]));
+}

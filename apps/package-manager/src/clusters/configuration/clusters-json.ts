@@ -1,0 +1,112 @@
+import { clusterRegistrationInput, present, readBy } from "@oaas/contracts/rest";
+import { err, ok, pathOf, ROOT_PATH, violationsUnder, type Result, type Violation } from "@oaas/foundation";
+import type { ClusterRegistration } from "../../use-cases.ts";
+import { checkRegistration } from "../registration-rules.ts";
+
+type Checked<T> = Result<T, readonly Violation[]>;
+
+/** Reads `CRM_CLUSTERS_JSON`: an object from name to settings, or a list of settings with names. Messages quote no values. */
+export function clustersFromJson(value: unknown): Checked<readonly ClusterRegistration[]> {
+  const entries = entriesOf(value);
+  if (!entries.ok) return entries;
+  const clusters: ClusterRegistration[] = [];
+  const violations: Violation[] = [];
+  const names = new Set<string>();
+  for (const { path, settings } of entries.value) {
+    const read = registrationFromJson(settings);
+    if (!read.ok) {
+      violations.push(...violationsUnder(path, read.error));
+    } else if (names.has(read.value.name)) {
+      violations.push({ path: pathOf(path, "name"), message: "names a cluster twice", fix: "choose another name" });
+    } else {
+      names.add(read.value.name);
+      clusters.push(read.value);
+    }
+  }
+  return violations.length > 0 ? err(violations) : ok(clusters);
+}
+
+/** The registration behind what the contract's schema has read. */
+export function registrationOf(input: ReturnType<typeof clusterRegistrationInput.parse>): ClusterRegistration {
+  const { name, url, labels, timeout, retry_attempts, api_key, api_key_file, tls } = input;
+  return present({
+    name,
+    url,
+    labels,
+    timeoutSeconds: timeout,
+    retryAttempts: retry_attempts,
+    token: api_key,
+    tokenFile: api_key_file,
+    tls:
+      tls &&
+      present({
+        caFile: tls.ca_cert,
+        certificateFile: tls.client_cert,
+        keyFile: tls.client_key,
+        insecure: tls.insecure,
+      }),
+  });
+}
+
+const MEMBERS: ReadonlySet<string> = new Set([
+  "name",
+  "url",
+  "labels",
+  "timeout",
+  "retry_attempts",
+  "api_key",
+  "api_key_file",
+  "tls",
+]);
+
+function registrationFromJson(settings: unknown): Checked<ClusterRegistration> {
+  if (!isObject(settings)) {
+    return err([{ path: ROOT_PATH, message: "is no object", fix: "write the settings of one cluster" }]);
+  }
+  const unknown = Object.keys(settings).filter((key) => !MEMBERS.has(key));
+  const strange = unknown.map((key) => ({
+    path: pathOf(ROOT_PATH, key),
+    message: "is not known",
+    fix: `use ${[...MEMBERS].join(", ")}`,
+  }));
+  const read = readBy(clusterRegistrationInput, settings);
+  if (!read.ok) return err([...strange, ...read.error.map(withoutQuotes)]);
+  const registration = registrationOf(read.value);
+  const violations = [...strange, ...checkRegistration(registration)];
+  return violations.length > 0 ? err(violations) : ok(registration);
+}
+
+/** The document may hold secrets: what is said of it repeats none of it. */
+function withoutQuotes({ message, ...rest }: Violation): Violation {
+  return { ...rest, message: message.replaceAll(/"[^"]*"/g, "it") };
+}
+
+interface JsonEntry {
+  readonly path: string;
+  readonly settings: unknown;
+}
+
+function entriesOf(value: unknown): Checked<readonly JsonEntry[]> {
+  if (Array.isArray(value)) {
+    return ok(value.map((settings: unknown, index) => ({ path: pathOf(ROOT_PATH, index), settings })));
+  }
+  if (!isObject(value)) {
+    return err([
+      {
+        path: ROOT_PATH,
+        message: "is neither an object nor a list",
+        fix: 'write {"name":{"url":"http://host:8088"}}',
+      },
+    ]);
+  }
+  return ok(
+    Object.entries(value).map(([name, settings]) => ({
+      path: pathOf(ROOT_PATH, name),
+      settings: isObject(settings) ? { ...settings, name } : settings,
+    })),
+  );
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,211 @@
+import { nameInVariable } from "@oaas/config";
+import { present } from "@oaas/contracts/rest";
+import { err, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
+import { CLUSTER_NAME, type ClusterName } from "@oaas/models";
+import type { ClusterRegistration } from "../../use-cases.ts";
+import type { ClusterConfig } from "./cluster-variables.ts";
+import { checkRegistration, hasSameAddress, type RegistrationNames } from "../registration-rules.ts";
+
+/** The clusters that a configuration names. */
+export interface ConfiguredClusters {
+  readonly clusters: readonly ClusterRegistration[];
+  readonly defaultCluster?: ClusterName;
+  /** What is set and not used, in sentences for the log. */
+  readonly notes: readonly string[];
+}
+
+type Violations = readonly Violation[];
+
+const variable = (name: string): string => pathOf(ROOT_PATH, name);
+
+/**
+ * Makes one list of the four forms.
+ *
+ * CRM_CLUSTERS_JSON wins over CRM_CLUSTERS, which wins over CRM_DEFAULT_URL, as in earlier releases; what loses is told in the notes.
+ * OPRC_PM_CRM_<NAME>_ adds to the winner. A cluster that two forms name is a mistake.
+ */
+export function clustersFrom(config: ClusterConfig): Result<ConfiguredClusters, Violations> {
+  const main = mainForm(config);
+  const added = addedForm(config);
+  const clusters = [...main.clusters, ...added.clusters];
+  const defaultCluster = config.defaultCluster ?? clusters.find(({ name }) => name === "default")?.name;
+  const violations = [
+    ...main.violations,
+    ...added.violations,
+    ...twice(main.clusters, added.clusters),
+    ...unknownDefault(config, clusters),
+  ];
+  if (violations.length > 0) return err(violations);
+  return ok(
+    present({
+      clusters,
+      defaultCluster: defaultCluster as ClusterName | undefined,
+      notes: [...notesOn(config), ...notesOnTwins(clusters)],
+    }),
+  );
+}
+
+/** The same as a check of the schema: what is wrong, or nothing. */
+export function checkClusters(config: ClusterConfig): Violations {
+  const made = clustersFrom(config);
+  return made.ok ? [] : made.error;
+}
+
+interface Form {
+  readonly clusters: readonly ClusterRegistration[];
+  readonly violations: Violations;
+}
+
+function mainForm(config: ClusterConfig): Form {
+  if (config.clustersJson !== undefined) return { clusters: config.clustersJson, violations: [] };
+  if (config.clusters !== undefined) return listedForm(config, config.clusters);
+  if (config.defaultUrl === undefined) return { clusters: [], violations: [] };
+  const registration: ClusterRegistration = present({
+    name: "default" as ClusterName,
+    url: config.defaultUrl,
+    labels: {},
+    timeoutSeconds: secondsOf(config.defaultTimeoutMs),
+    retryAttempts: config.defaultRetryAttempts,
+  });
+  return checked(registration, "CRM_DEFAULT_");
+}
+
+function listedForm({ perCluster }: ClusterConfig, names: readonly string[]): Form {
+  const violations: Violation[] = [];
+  const clusters: ClusterRegistration[] = [];
+  const taken = new Map<string, string>();
+  for (const [index, name] of names.entries()) {
+    const path = pathOf(variable("CRM_CLUSTERS"), index);
+    const objection = CLUSTER_NAME.objectionTo(name);
+    const key = nameInVariable(name);
+    const rival = taken.get(key);
+    taken.set(key, name);
+    const settings = perCluster[key];
+    const prefix = `CRM_CLUSTER_${key}_`;
+    if (objection !== undefined) violations.push({ path, ...objection });
+    else if (rival !== undefined) {
+      violations.push({ path, message: `${name} and ${rival} share the variables ${prefix}…`, fix: "rename one" });
+    } else if (settings?.url === undefined) {
+      violations.push({ path: variable(`${prefix}URL`), message: "is not set", fix: `give the address of ${name}` });
+    } else {
+      const form = checked(registrationFrom(name as ClusterName, settings, settings.url), prefix, { name: path });
+      violations.push(...form.violations, ...tlsSwitch(settings.tlsEnabled, settings.url, prefix));
+      clusters.push(...form.clusters);
+    }
+  }
+  for (const key of Object.keys(perCluster).filter((one) => !taken.has(one))) {
+    const fix = `add the cluster to CRM_CLUSTERS (${names.join(",")}), or take its variables out`;
+    violations.push({
+      path: variable(`CRM_CLUSTER_${key}_URL`),
+      message: "belongs to no cluster of CRM_CLUSTERS",
+      fix,
+    });
+  }
+  return { clusters, violations };
+}
+
+function registrationFrom(
+  name: ClusterName,
+  settings: ClusterConfig["perCluster"][string],
+  url: string,
+): ClusterRegistration {
+  const tls = present({
+    caFile: settings.tlsCaFile,
+    certificateFile: settings.tlsCertificateFile,
+    keyFile: settings.tlsKeyFile,
+    insecure: settings.tlsInsecure,
+  });
+  return present({
+    name,
+    url,
+    labels: settings.labels,
+    timeoutSeconds: secondsOf(settings.timeoutMs),
+    retryAttempts: settings.retryAttempts,
+    token: settings.apiKey,
+    tokenFile: settings.apiKeyFile,
+    tls: tls.insecure || Object.keys(tls).length > 1 ? tls : undefined,
+  });
+}
+
+function tlsSwitch(enabled: boolean | undefined, url: string, prefix: string): Violation[] {
+  const secure = url.toLowerCase().startsWith("https:");
+  if (enabled === undefined || enabled === secure) return [];
+  const path = variable(`${prefix}TLS_ENABLED`);
+  return enabled
+    ? [{ path, message: "is on, and the address begins with http://", fix: `begin ${prefix}URL with https://` }]
+    : [{ path, message: "is off, and the address begins with https://", fix: `begin ${prefix}URL with http://` }];
+}
+
+function addedForm({ pmCrm }: ClusterConfig): Form {
+  const violations: Violation[] = [];
+  const clusters: ClusterRegistration[] = [];
+  for (const [key, { url, token, tokenFile }] of Object.entries(pmCrm)) {
+    const prefix = `OPRC_PM_CRM_${key}_`;
+    const name = key.toLowerCase().replaceAll("_", "-");
+    const objection = CLUSTER_NAME.objectionTo(name);
+    if (url === undefined) {
+      violations.push({ path: variable(`${prefix}URL`), message: "is not set", fix: `give the address of ${name}` });
+    } else if (objection !== undefined) violations.push({ path: variable(`${prefix}URL`), ...objection });
+    else {
+      const base = { name: name as ClusterName, url, labels: {}, retryAttempts: 3, token, tokenFile };
+      const form = checked(present(base), prefix, { token: variable(`${prefix}TOKEN`) });
+      violations.push(...form.violations);
+      clusters.push(...form.clusters);
+    }
+  }
+  return { clusters, violations };
+}
+
+/** A cluster whose variables begin so, checked; `names` says where something else than usual is meant. */
+function checked(cluster: ClusterRegistration, prefix: string, names: Partial<RegistrationNames> = {}): Form {
+  const violations = checkRegistration(cluster, {
+    name: variable(`${prefix}URL`),
+    url: variable(`${prefix}URL`),
+    token: variable(`${prefix}API_KEY`),
+    tls: variable(`${prefix}TLS_CA_CERT_PATH`),
+    ...names,
+  });
+  return { clusters: [cluster], violations };
+}
+
+function twice(main: readonly ClusterRegistration[], added: readonly ClusterRegistration[]): Violation[] {
+  return added
+    .filter(({ name }) => main.some((one) => one.name === name))
+    .map(({ name }) => ({
+      path: variable(`OPRC_PM_CRM_${nameInVariable(name)}_URL`),
+      message: `${name} is named by another form as well`,
+      fix: "name each cluster once",
+    }));
+}
+
+function unknownDefault({ defaultCluster }: ClusterConfig, clusters: readonly ClusterRegistration[]): Violation[] {
+  if (defaultCluster === undefined || clusters.some(({ name }) => name === defaultCluster)) return [];
+  const known = clusters.map(({ name }) => name).join(", ");
+  const fix = known === "" ? "configure that cluster" : `use one of ${known}`;
+  return [{ path: variable("CRM_DEFAULT_CLUSTER"), message: `${defaultCluster} is no configured cluster`, fix }];
+}
+
+function notesOn({ clustersJson, clusters, defaultUrl, perCluster }: ClusterConfig): string[] {
+  const winner = clustersJson !== undefined ? "CRM_CLUSTERS_JSON" : clusters !== undefined ? "CRM_CLUSTERS" : undefined;
+  const unused = [
+    clusters !== undefined && winner !== "CRM_CLUSTERS" && "CRM_CLUSTERS",
+    Object.keys(perCluster).length > 0 && winner !== "CRM_CLUSTERS" && "CRM_CLUSTER_<NAME>_…",
+    defaultUrl !== undefined && winner !== undefined && "CRM_DEFAULT_URL",
+  ].filter((name) => name !== false);
+  return unused.map((name) => `${name} is set and not used, because of ${winner ?? "CRM_CLUSTERS, which is missing"}`);
+}
+
+/** Not refused: it was always taken, and nothing is lost by it. */
+function notesOnTwins(clusters: readonly ClusterRegistration[]): string[] {
+  return clusters.flatMap((cluster, index) => {
+    const twin = clusters.slice(0, index).find((each) => hasSameAddress(each, cluster));
+    if (twin === undefined) return [];
+    return [
+      `clusters ${twin.name} and ${cluster.name} have the same address, and count as two though they are one; remove one`,
+    ];
+  });
+}
+
+function secondsOf(ms: number | undefined): number | undefined {
+  return ms === undefined || ms === 0 ? undefined : ms / 1000;
+}
