@@ -9,7 +9,7 @@ import { CLUSTERS } from "./adapters/store/cluster-store.ts";
 import { StoredClusterAdmin } from "./clusters/cluster-admin.ts";
 import { clustersFrom } from "./clusters/configuration/configured-clusters.ts";
 import { ClusterRoster } from "./clusters/cluster-roster.ts";
-import { ClusterTies } from "./clusters/cluster-references.ts";
+import { ClusterReferences } from "./clusters/cluster-references.ts";
 import { HealthDirectory } from "./clusters/health-directory.ts";
 import { unitToWire } from "./adapters/crm/wire/unit-to-wire.ts";
 import type { PmConfig } from "./config.ts";
@@ -27,7 +27,7 @@ import type { ClusterDirectory } from "./ports.ts";
 import { PackageRegistry } from "./registry/package-registry.ts";
 import { CrmWatcher } from "./status/crm-watcher.ts";
 import { InboundReports } from "./status/inbound-reports.ts";
-import { patientGateway } from "./status/read-timeout.ts";
+import { withReadTimeout } from "./status/read-timeout.ts";
 import { recommendedReplicas } from "./status/recommended-replicas.ts";
 import { RuntimeView } from "./status/runtime-view.ts";
 import { ClusterStatusReader } from "./status/status-reader.ts";
@@ -88,7 +88,7 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     workContext: context,
     packages: registry,
     clusters,
-    clusterTies: ties,
+    clusterReferences: ties,
     recommended: (deployment, cluster) => recommendedReplicas(view, deployment.key, cluster),
     settings: plannerSettings(config),
     forgetPackage: (name) => registry.forget(name),
@@ -130,7 +130,7 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     stored,
     store,
     clock: ambient.clock,
-    ties,
+    references: ties,
     files: secretFolder(config.crm.secretsDir),
     deployments,
   });
@@ -141,7 +141,7 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
       all: () => deployments.records(),
     },
     clusters,
-    gateway: patientGateway(gateway, ambient),
+    gateway: withReadTimeout(gateway, ambient),
     view,
     clock: ambient.clock,
     classes: () => registry.allClasses(),
@@ -169,12 +169,12 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
   await deployments.start();
   view.onChange((cluster, change) => {
     keeper.observe(cluster, change);
-    if (change.type === "synced") clusters.heardFrom(cluster);
+    if (change.type === "synced") clusters.recheckFailing(cluster);
   });
   clusters.onReading((reading, before) => {
     if (before?.error === undefined || reading.error !== undefined) return;
     keeper.cameBack(reading.cluster);
-    watcher.cameBack(reading.cluster);
+    watcher.reconnectNow(reading.cluster);
   });
   watcher.start();
   keeper.start();
@@ -233,7 +233,7 @@ function clusterParts({ crm }: PmConfig, { ambient, store, logger, meter, contex
     ttlMs: crm.healthTtlMs,
     intervalMs: crm.healthIntervalMs,
   });
-  return { stored, roster, gateway, clusters, ties: new ClusterTies({ store, roster, ambient }), defaultCluster };
+  return { stored, roster, gateway, clusters, ties: new ClusterReferences({ store, roster, ambient }), defaultCluster };
 }
 
 function plannerSettings({ planner }: PmConfig): PlannerSettings {

@@ -6,7 +6,7 @@ import { eventually } from "@oaas/testkit";
 import { afterEach, describe, expect, it } from "vitest";
 import { secretFolder } from "../src/adapters/secret-folder.ts";
 import { StoredClusterAdmin } from "../src/clusters/cluster-admin.ts";
-import { ClusterTies } from "../src/clusters/cluster-references.ts";
+import { ClusterReferences } from "../src/clusters/cluster-references.ts";
 import { clusterVariables } from "../src/clusters/configuration/cluster-variables.ts";
 import { LogEventFeed } from "../src/events/event-feed.ts";
 import { EventLog } from "../src/events/event-log.ts";
@@ -92,7 +92,7 @@ describe("status over clusters of all kinds", () => {
   it("is followed by streams and by lists, survives a cluster that dies, and says when it is back", async () => {
     const { crms, connected, reader, log } = await world({ ours: {}, rust: { flavour: "rust" }, frail: {} });
     for (const crm of Object.values(crms)) crm.units.put(unitOf("u"));
-    const known = () => ["ours", "rust", "frail"].map((name) => connected.view.knowledge(name as ClusterName));
+    const known = () => ["ours", "rust", "frail"].map((name) => connected.view.syncState(name as ClusterName));
     await eventually(() => expect(known()).toEqual(["live", "polled", "live"]));
     await eventually(async () => expect(await reader.status(key)).toMatchObject({ condition: "running" }));
     const events = followed(log);
@@ -141,7 +141,7 @@ describe("status over clusters of all kinds", () => {
   it("a hung cluster delays neither status nor lists of the others beyond its own deadline, and plans not at all", async () => {
     const { crms, connected, reader } = await world({ well: {}, hung: {} });
     crms["well"]!.units.put(unitOf("u"));
-    await eventually(() => connected.view.knowledge("hung" as ClusterName) === "live");
+    await eventually(() => connected.view.syncState("hung" as ClusterName) === "live");
     await eventually(async () => expect((await reader.runtimes({})).total).toBe(1));
     crms["hung"]!.always({ do: "hang" });
     const order: string[] = [];
@@ -166,7 +166,7 @@ describe("status over clusters of all kinds", () => {
       stored,
       store,
       clock: realAmbient.clock,
-      ties: new ClusterTies({ store, roster, ambient: realAmbient }),
+      references: new ClusterReferences({ store, roster, ambient: realAmbient }),
       files: secretFolder(undefined),
       deployments: { keysIn: () => [], giveUpRemovals: async () => 0, reached: async () => undefined },
     });

@@ -5,7 +5,7 @@ import { quorumAvailability } from "../../../apps/package-manager/src/planner/si
 import { sizeReplicas } from "../../../apps/package-manager/src/planner/sizing/replicas.ts";
 import {
   clustersOf,
-  planned,
+  expectPlan,
   stateOf,
   STRONG_STATE,
 } from "../../../apps/package-manager/src/planner/testing/plan-inputs.ts";
@@ -31,7 +31,7 @@ describe("the numbers on the page about planning", () => {
           demands: [demand],
           maxReplicas: 50,
           algorithm: "quorum",
-          mayLeaveOut: false,
+          canExclude: false,
         },
       );
       expect(sizes[0]?.replicas).toBe(Number.parseInt(n, 10));
@@ -74,7 +74,7 @@ describe("numbers between the words", () => {
   });
 
   test("a plan reports what its own placement reaches", () => {
-    const plan = planned({
+    const plan = expectPlan({
       clusters: clustersOf([0.95, 0.99, 0.999]),
       definition: { stateSpec: STRONG_STATE },
       deployment: { nfr: { availability: 0.99999 } },
@@ -87,7 +87,7 @@ describe("numbers between the words", () => {
   });
 
   const partitions = (minThroughputRps: number | undefined, shape: StateShape) =>
-    planned({
+    expectPlan({
       definition: { stateSpec: stateOf({ shape }) },
       deployment: { nfr: minThroughputRps === undefined ? {} : { minThroughputRps } },
     }).odgm?.partitionCount;

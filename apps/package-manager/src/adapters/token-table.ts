@@ -1,7 +1,7 @@
 import { invalidArgument, type Clock } from "@oaas/foundation";
 import type { Logger } from "@oaas/observability";
 import { readTokens, type TokenTable } from "../access/token-file.ts";
-import { FollowedFiles, realSecretFiles, type SecretFiles } from "./crm/connection/secret-files.ts";
+import { ReloadedFiles, nodeSecretFiles, type SecretFiles } from "./crm/connection/secret-files.ts";
 
 /** The tokens of a file that may change while we run. */
 export interface FollowedTokens {
@@ -19,9 +19,9 @@ export function followTokens(
   file: string,
   clock: Clock,
   logger: Logger,
-  files: SecretFiles = realSecretFiles,
+  files: SecretFiles = nodeSecretFiles,
 ): FollowedTokens {
-  const followed = new FollowedFiles(files, clock, [file]);
+  const followed = new ReloadedFiles(files, clock, [file]);
   let text: string | undefined;
   let table: TokenTable | undefined;
   let wrong: string | undefined;

@@ -8,7 +8,7 @@ import { CLUSTERS, type StoredCluster } from "../adapters/store/cluster-store.ts
 import type { ClusterRegistration } from "../use-cases.ts";
 import { StoredClusterAdmin } from "./cluster-admin.ts";
 import { ClusterRoster } from "./cluster-roster.ts";
-import { ClusterTies } from "./cluster-references.ts";
+import { ClusterReferences } from "./cluster-references.ts";
 
 const call = { caller: "ann", correlationId: "c-1", reason: "more room" };
 
@@ -31,7 +31,7 @@ async function managers(units = 0, leftOvers = 0) {
     const roster = new ClusterRoster({ configured: [registration("configured")], stored, ambient });
     await roster.start();
     open.push(roster);
-    const ties = new ClusterTies({ store, roster, ambient });
+    const references = new ClusterReferences({ store, roster, ambient });
     const deployments = {
       keysIn: (): readonly string[] => Array.from({ length: units }, (_, index) => `d${index}`),
       giveUpRemovals: async (): Promise<number> => leftOvers,
@@ -40,8 +40,8 @@ async function managers(units = 0, leftOvers = 0) {
     const files = {
       find: (name: string) => (name === "token" ? ok("/secrets/token") : err({ message: "leads out", fix: "" })),
     };
-    const deps = { roster, stored, store, clock: ambient.clock, ties, files, deployments };
-    return { roster, ties, deployments, admin: new StoredClusterAdmin(deps) };
+    const deps = { roster, stored, store, clock: ambient.clock, references, files, deployments };
+    return { roster, references, deployments, admin: new StoredClusterAdmin(deps) };
   };
   return { store, stored, ambient, a: await manager(), b: await manager() };
 }
@@ -148,17 +148,17 @@ describe("placing something in a cluster while it is removed", () => {
     const { a, b, store, ambient } = await managers();
     await a.admin.add(registration("edge"), call);
     await ambient.time.advance(0);
-    const need = await b.ties.need([edge]);
+    const need = await b.references.stageReference([edge]);
     await a.admin.remove(edge);
     await expect(store.commit(need)).rejects.toMatchObject({ detail: { kind: "conflict" } });
-    await expect(b.ties.need([edge])).rejects.toThrow('cluster "edge" is not known any more');
+    await expect(b.references.stageReference([edge])).rejects.toThrow('cluster "edge" is not known any more');
   });
 
   it("whoever removes it later counts again, and sees what was placed", async () => {
     const { a, b, store, stored, ambient } = await managers();
     await a.admin.add(registration("edge"), call);
     await ambient.time.advance(0);
-    const need = await b.ties.need([edge]);
+    const need = await b.references.stageReference([edge]);
     const counts: string[][] = [];
     a.deployments.keysIn = () => {
       // Just after the first count, and before the removal is written, somebody places something.
@@ -174,6 +174,6 @@ describe("placing something in a cluster while it is removed", () => {
 
   it("costs nothing where no cluster can be removed", async () => {
     const { a } = await managers();
-    expect(await a.ties.need(["configured" as ClusterName])).toEqual({ writes: [] });
+    expect(await a.references.stageReference(["configured" as ClusterName])).toEqual({ writes: [] });
   });
 });

@@ -16,8 +16,8 @@ import { decided } from "../decided.ts";
 import type { ClusterEntry } from "../ports.ts";
 import type { Call, ClusterAdmin, ClusterRegistration, Repeatable } from "../use-cases.ts";
 import type { ClusterRoster } from "./cluster-roster.ts";
-import type { ClusterTies } from "./cluster-references.ts";
-import { withFilesFound } from "./registration-files.ts";
+import type { ClusterReferences } from "./cluster-references.ts";
+import { resolveSecretFiles } from "./registration-files.ts";
 import { checkRegistration, hasSameAddress } from "./registration-rules.ts";
 
 export interface ClusterAdminDeps {
@@ -25,7 +25,7 @@ export interface ClusterAdminDeps {
   readonly stored: Collection<StoredCluster>;
   readonly store: KeyValueStore;
   readonly clock: Clock;
-  readonly ties: ClusterTies;
+  readonly references: ClusterReferences;
   /** Which files of this machine a registration may name. */
   readonly files: SecretFolder;
   readonly deployments: {
@@ -75,7 +75,7 @@ export class StoredClusterAdmin implements ClusterAdmin {
   }
 
   async remove(name: ClusterName): Promise<void> {
-    const { roster, stored, store, ties, deployments } = this.#deps;
+    const { roster, stored, store, references: ties, deployments } = this.#deps;
     if (roster.isConfigured(name)) {
       throw failedPrecondition(name, `cluster "${name}" is named by the configuration; take it out there and restart`);
     }
@@ -85,7 +85,7 @@ export class StoredClusterAdmin implements ClusterAdmin {
       // One that was taken out of the configuration may have left something to give up.
       if (found === undefined && given > 0) return undefined;
       if (found === undefined) throw notFound("cluster", name);
-      const removal = await ties.removal(deployments);
+      const removal = await ties.stageRemoval(deployments);
       refuseUsed(name, deployments.keysIn(name).length);
       return store.commit(together(stored.stageDelete(found), removal));
     });
@@ -96,7 +96,7 @@ export class StoredClusterAdmin implements ClusterAdmin {
   #checked(cluster: ClusterRegistration): ClusterRegistration {
     const name = CLUSTER_NAME.objectionTo(cluster.name);
     const url = ENDPOINT_URL.objectionTo(cluster.url);
-    const found = withFilesFound(cluster, this.#deps.files);
+    const found = resolveSecretFiles(cluster, this.#deps.files);
     const violations = [
       ...(name === undefined ? [] : [{ path: "$.name", ...name }]),
       ...(url === undefined ? [...checkRegistration(cluster), ...this.#twins(cluster)] : [{ path: "$.url", ...url }]),

@@ -11,7 +11,7 @@ const REMOVED = "o/clusters-removed";
 /** How long a list that follows the store may be behind it. */
 const BEHIND_MS = 2_000;
 
-export interface ClusterTiesOptions {
+export interface ClusterReferencesOptions {
   readonly store: KeyValueStore;
   readonly roster: Pick<ClusterRoster, "entry" | "reached">;
   readonly ambient: Ambient;
@@ -23,15 +23,15 @@ export interface ClusterTiesOptions {
  * *Guarantees*: of the two, whoever commits later sees the other, or is refused by the store and decides again. Neither costs more with the
  * number of clusters, and clusters of the configuration, which nobody can remove, cost nothing.
  */
-export class ClusterTies {
-  readonly #options: ClusterTiesOptions;
+export class ClusterReferences {
+  readonly #options: ClusterReferencesOptions;
 
-  constructor(options: ClusterTiesOptions) {
+  constructor(options: ClusterReferencesOptions) {
     this.#options = options;
   }
 
   /** The part of a transaction by which something comes to need clusters; failed-precondition when one is not known any more. */
-  async need(names: readonly ClusterName[]): Promise<Transaction> {
+  async stageReference(names: readonly ClusterName[]): Promise<Transaction> {
     const { roster, store, ambient } = this.#options;
     const origins = names.map((name) => this.#known(name).origin);
     if (!origins.includes("api")) return { writes: [] };
@@ -45,7 +45,7 @@ export class ClusterTies {
   }
 
   /** The part of a transaction that removes a cluster, after `needs` shows every wish that was written before. */
-  async removal(needs: {
+  async stageRemoval(needs: {
     reached(revision: number, options: { signal: AbortSignal }): Promise<void>;
   }): Promise<Transaction> {
     const { store, ambient } = this.#options;

@@ -113,7 +113,7 @@ export class HealthDirectory implements ClusterDirectory {
   }
 
   /** A sign of life: a cluster that is thought to be away is asked before its time. */
-  heardFrom(name: ClusterName): void {
+  recheckFailing(name: ClusterName): void {
     const kept = this.#kept.get(name);
     if (kept?.reading?.error !== undefined) void this.#ask(name, kept);
   }

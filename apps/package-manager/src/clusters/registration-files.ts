@@ -4,7 +4,7 @@ import type { SecretFolder } from "../adapters/secret-folder.ts";
 import type { ClusterRegistration } from "../use-cases.ts";
 
 /** A registration that came over the API, with each file it names found in the folder of such files. */
-export function withFilesFound(
+export function resolveSecretFiles(
   cluster: ClusterRegistration,
   files: SecretFolder,
 ): Result<ClusterRegistration, readonly Violation[]> {

@@ -22,7 +22,7 @@ export interface GatherDeps {
   readonly packages: PackageSource;
   readonly clusters: ClusterDirectory;
   /** The part of a transaction by which something comes to need clusters, so that nobody removes them meanwhile. */
-  readonly clusterTies: { need(names: readonly ClusterName[]): Promise<Transaction> };
+  readonly clusterReferences: { stageReference(names: readonly ClusterName[]): Promise<Transaction> };
   readonly settings: PlannerSettings;
   readonly ambient: Ambient;
   /** Replicas per function that a cluster's manager recommends for a deployment, where it measured. */

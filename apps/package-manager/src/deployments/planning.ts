@@ -3,10 +3,10 @@ import type { ClusterName } from "@oaas/models";
 import type { Transaction } from "@oaas/storage";
 import { comparePlans } from "../planner/explanation/compare-plans.ts";
 import { planDeployment } from "../planner/plan.ts";
-import { movedParts } from "../planner/plan-digest.ts";
+import { changedParts } from "../planner/plan-digest.ts";
 import type { DeploymentPlan } from "../planner/plan-types.ts";
 import { refusalFault } from "../planner/refusals/refusal-view.ts";
-import { disabledPart, disabledText } from "../planner/refusals/refusals.ts";
+import { findDisabledPart, disabledMessage } from "../planner/refusals/refusals.ts";
 import type { PlanRequest } from "../use-cases.ts";
 import { unitsOf } from "./deployment-record.ts";
 import { gather, type GatherDeps, type Gathered, type NamedDeployment } from "./gather.ts";
@@ -37,14 +37,14 @@ export class Planning {
   async need(deployment: NamedDeployment): Promise<Transaction> {
     const { packageName, key } = deployment;
     const { record, stage } = await this.#deps.packages.use(packageName, `deployment/${key}`);
-    const off = disabledPart(record.package, deployment);
-    if (off !== undefined) throw failedPrecondition(off, disabledText(off));
+    const off = findDisabledPart(record.package, deployment);
+    if (off !== undefined) throw failedPrecondition(off, disabledMessage(off));
     return stage;
   }
 
   /** What makes a deployment need the clusters of its plan in which it is wanted; failed-precondition when one is not there any more. */
   needOfClusters(plan: DeploymentPlan, withdrawn: readonly ClusterName[] = []): Promise<Transaction> {
-    return this.#deps.clusterTies.need(unitsOf(plan, withdrawn).map(({ cluster }) => cluster));
+    return this.#deps.clusterReferences.stageReference(unitsOf(plan, withdrawn).map(({ cluster }) => cluster));
   }
 
   remember(plan: DeploymentPlan): void {
@@ -63,7 +63,7 @@ export class Planning {
     // Of a plan that another process made, or this one before it was started, its digest still tells which parts moved.
     const moved =
       before === undefined
-        ? movedParts(seen, plan.digest).map((part) => ({ path: part, text: `${part} moved` }))
+        ? changedParts(seen, plan.digest).map((part) => ({ path: part, text: `${part} moved` }))
         : comparePlans(before, plan);
     const what =
       moved.length === 0

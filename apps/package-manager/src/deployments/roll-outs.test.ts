@@ -255,8 +255,8 @@ describe("taken out of a cluster that is away", () => {
 test("back to what was taken out of a cluster that is not known any more: that one is not needed", async () => {
   const needed: (readonly string[])[] = [];
   manager = await world.manager({
-    clusterTies: {
-      need: async (names) => {
+    clusterReferences: {
+      stageReference: async (names) => {
         needed.push(names);
         return { writes: [] };
       },

@@ -1,13 +1,16 @@
 import type { ClusterName } from "@oaas/models";
 import { describe, expect, test } from "vitest";
-import { planned } from "../planner/testing/plan-inputs.ts";
+import { expectPlan } from "../planner/testing/plan-inputs.ts";
 import { CALL, wishFor } from "../../test/fakes/deployment-world.ts";
 import type { NamedDeployment } from "./gather.ts";
 import { deleted, wished, withdrawn, type Wish } from "./wishes.ts";
 
 const wish = (clusters: readonly string[], nowMs: number): Wish => {
   const deployment = wishFor(clusters, { availableClusters: [] }) as NamedDeployment;
-  const plan = { ...planned(), units: clusters.map((cluster) => ({ unitId: `u-${cluster}`, cluster, functions: [] })) };
+  const plan = {
+    ...expectPlan(),
+    units: clusters.map((cluster) => ({ unitId: `u-${cluster}`, cluster, functions: [] })),
+  };
   return {
     deployment,
     plan: plan as unknown as Wish["plan"],

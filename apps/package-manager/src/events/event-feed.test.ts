@@ -115,7 +115,7 @@ describe("following events", () => {
   ];
   it.each(resumptions)("again, $name: $why", async ({ id, topic, told }) => {
     const log = new EventLog("e1");
-    log.coverFrom(4);
+    log.startFrom(4);
     tell(log, "a", "deployment", 5);
     tell(log, "b", "deployment", 6);
     tell(log, "c", "deployment", 7);
@@ -191,7 +191,7 @@ describe("following events", () => {
             if (act === "event") tell(log, String((written += 1)));
             else if (act === "break") {
               written += 1;
-              log.breakHere(0);
+              log.reset(0);
             } else {
               await settle();
               take(reader.events);
@@ -337,17 +337,17 @@ describe("what is observed", () => {
     });
     const { told, events } = follow(log);
     await settle();
-    view.take(edge, { type: "syncing" }, "live");
-    view.take(edge, { type: "changed", report: reportOf("edge", "a") }, "live");
-    view.take(edge, { type: "synced" }, "live");
-    view.take(edge, { type: "changed", report: reportOf("edge", "a", { condition: "down" }) }, "live");
-    view.take(edge, { type: "removed", unitId: reportOf("edge", "a").unitId }, "live");
+    view.apply(edge, { type: "syncing" }, "live");
+    view.apply(edge, { type: "changed", report: reportOf("edge", "a") }, "live");
+    view.apply(edge, { type: "synced" }, "live");
+    view.apply(edge, { type: "changed", report: reportOf("edge", "a", { condition: "down" }) }, "live");
+    view.apply(edge, { type: "removed", unitId: reportOf("edge", "a").unitId }, "live");
     const reading: HealthReading = { cluster: edge, health: { cluster: edge, status: "healthy" }, breaker: "closed" };
     readers[0]?.(reading, undefined);
     readers[0]?.(reading, reading);
     changes[0]?.(edge);
     end();
-    view.take(edge, { type: "changed", report: reportOf("edge", "b") }, "live");
+    view.apply(edge, { type: "changed", report: reportOf("edge", "b") }, "live");
     await settle();
     expect(told()).toEqual([
       "class-runtime edge resync",

@@ -37,7 +37,7 @@ export class LogEventFeed implements EventFeed {
       for (const logged of missed) {
         if (signal.aborted) return;
         at = logged.sequence;
-        if (logged.concerns(query.topic, query.key)) yield logged.event;
+        if (logged.matches(query.topic, query.key)) yield logged.event;
       }
       if (missed.length === 0) await this.#log.next(signal);
     }

@@ -23,7 +23,7 @@ export class LoggedEvent {
   readonly #key: string;
   readonly #at: string;
   readonly #epoch: string;
-  readonly #settled: number;
+  readonly completeRevision: number;
   /** The object, or what it is made of as long as nobody asked. */
   #object: unknown;
   #objectOf: ((kept: unknown) => unknown) | undefined;
@@ -38,13 +38,13 @@ export class LoggedEvent {
     this.#key = news.key;
     this.#at = news.at;
     this.#epoch = epoch;
-    this.#settled = revision;
+    this.completeRevision = revision;
     this.#objectOf = news.objectOf;
     this.#object = news.objectOf === undefined ? news.object : news.kept;
   }
 
   /** Whether it is for those who follow this topic and this key; one that tells to read anew concerns everybody on its topic. */
-  concerns(topic: EventTopic | undefined, key: string | undefined): boolean {
+  matches(topic: EventTopic | undefined, key: string | undefined): boolean {
     if (topic !== undefined && this.#topic !== topic) return false;
     return key === undefined || this.#key === key || this.#type === "resync";
   }
@@ -56,7 +56,7 @@ export class LoggedEvent {
   }
 
   #tell(): FeedEvent {
-    const id = formatEventId({ revision: this.#settled, epoch: this.#epoch, sequence: this.sequence });
+    const id = formatEventId({ revision: this.completeRevision, epoch: this.#epoch, sequence: this.sequence });
     const object = this.#objectOf === undefined ? this.#object : this.#objectOf(this.#object);
     // What the object was made of is not kept beside it.
     this.#object = this.#objectOf = undefined;
@@ -130,22 +130,22 @@ export class EventLog {
   }
 
   /** Stored changes are told from behind this revision on. */
-  coverFrom(revision: number): void {
+  startFrom(revision: number): void {
     this.#storedSince = revision;
     this.#settled = Math.max(this.#settled, revision);
   }
 
   /** Every stored change up to this revision has been told. */
-  settle(revision: number): void {
+  markComplete(revision: number): void {
     this.#settled = Math.max(this.#settled, revision);
   }
 
   /** Something was missed: every reader has to begin anew. */
-  breakHere(revision: number): void {
+  reset(revision: number): void {
     this.#base = this.head + 1;
     this.#events = [];
     this.#bytes = 0;
-    this.coverFrom(revision);
+    this.startFrom(revision);
     this.#bell.ring();
   }
 

@@ -88,7 +88,7 @@ export class StoredEvents {
     const present = await store.revision();
     // The first revision is that of the empty store.
     const before = Math.max(1, present - backlog);
-    log.coverFrom(before);
+    log.startFrom(before);
     for (const topic of topics) this.#read.set(topic, before);
     this.#running = Promise.all(topics.map((topic) => this.#follow(topic)));
   }
@@ -129,7 +129,7 @@ export class StoredEvents {
     // Every event passes here, so nothing is made to find the least.
     let least = revision;
     for (const each of this.#options.topics) least = Math.min(least, this.#read.get(each) ?? 0);
-    this.#options.log.settle(least);
+    this.#options.log.markComplete(least);
   }
 
   /** History is gone: everybody has to read anew. False when the store cannot be asked for its revision. */
@@ -138,7 +138,7 @@ export class StoredEvents {
     const present = await store.revision().catch(() => undefined);
     if (present === undefined) return false;
     this.#read.set(topic, present);
-    log.breakHere(present);
+    log.reset(present);
     return true;
   }
 }

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { DeploymentPlan } from "./plan-types.ts";
-import { clusterName, clusterOf, clustersIn, clustersOf, planned, STRONG_STATE } from "./testing/plan-inputs.ts";
+import { clusterName, clusterOf, clustersIn, clustersOf, expectPlan, STRONG_STATE } from "./testing/plan-inputs.ts";
 
 describe("clusters", () => {
-  const before = planned({ clusters: clustersOf([0.995, 0.992]) });
+  const before = expectPlan({ clusters: clustersOf([0.995, 0.992]) });
 
   test.each([
     { why: "a little better is not worth a move", now: [0.995, 0.9954], want: ["c00"] },
@@ -12,25 +12,25 @@ describe("clusters", () => {
     { why: "half the downtime is", now: [0.995, 0.9975], want: ["c01"] },
   ])("$why", ({ now, want }) => {
     expect(clustersIn(before)).toEqual(["c00"]);
-    expect(clustersIn(planned({ clusters: clustersOf(now), previous: before }))).toEqual(want);
+    expect(clustersIn(expectPlan({ clusters: clustersOf(now), previous: before }))).toEqual(want);
   });
 
   test("one that cannot be used any more is left at once", () => {
     const clusters = [clusterOf("c00", 0.995, { breaker: "open" }), clusterOf("c01", 0.992)];
-    expect(clustersIn(planned({ clusters, previous: before }))).toEqual(["c01"]);
+    expect(clustersIn(expectPlan({ clusters, previous: before }))).toEqual(["c01"]);
   });
 
   test("a bad cluster that joins does not spread what runs well", () => {
     const clusters = [...clustersOf([0.995, 0.992]), clusterOf("new", 0.6)];
-    expect(planned({ clusters }).units.length).toBeGreaterThan(1);
-    const kept = planned({ clusters, previous: before });
+    expect(expectPlan({ clusters }).units.length).toBeGreaterThan(1);
+    const kept = expectPlan({ clusters, previous: before });
     expect(clustersIn(kept)).toEqual(["c00"]);
     expect(kept.decisions.map(({ rule }) => rule)).toContainEqual(expect.stringContaining("hysteresis"));
     expect(kept.digest).toBe(before.digest);
   });
 
   test("another list of names is followed at once", () => {
-    const named = planned({
+    const named = expectPlan({
       clusters: clustersOf([0.995, 0.992]),
       deployment: { targetClusters: [clusterName("c01")] },
       previous: before,
@@ -40,7 +40,7 @@ describe("clusters", () => {
 });
 
 describe("counts", () => {
-  const three = planned({ clusters: clustersOf([0.989, 0.989, 0.989]) });
+  const three = expectPlan({ clusters: clustersOf([0.989, 0.989, 0.989]) });
 
   test.each([
     { why: "fewer would do, but only just", now: 0.9905, want: 3 },
@@ -49,7 +49,7 @@ describe("counts", () => {
     { why: "more are needed, at once", now: 0.93, want: 5 },
   ])("of three, with clusters at $now: $want, $why", ({ now, want }) => {
     expect(three.replicas).toBe(3);
-    expect(planned({ clusters: clustersOf([now, now, now]), previous: three }).replicas).toBe(want);
+    expect(expectPlan({ clusters: clustersOf([now, now, now]), previous: three }).replicas).toBe(want);
   });
 
   test.each([
@@ -58,21 +58,25 @@ describe("counts", () => {
     { why: "another consistency", given: { definition: { stateSpec: STRONG_STATE } }, want: 3 },
     { why: "a lower cap", given: { settings: { maxReplicas: 2 } }, want: 1 },
   ])("$why is a new question", ({ given, want }) => {
-    expect(planned({ clusters: clustersOf([0.9905, 0.9905, 0.9905]), previous: three, ...given }).replicas).toBe(want);
+    expect(expectPlan({ clusters: clustersOf([0.9905, 0.9905, 0.9905]), previous: three, ...given }).replicas).toBe(
+      want,
+    );
   });
 
   test("what was accepted as best effort is left as soon as the target can be reached", () => {
     const deployment = { allowBestEffort: true };
     const settings = { maxReplicas: 2 };
-    const before = planned({ clusters: clustersOf([0.5]), deployment, settings });
+    const before = expectPlan({ clusters: clustersOf([0.5]), deployment, settings });
     expect(before.bestEffort).toBe(true);
-    expect(planned({ clusters: clustersOf([0.9901]), deployment, settings, previous: before }).bestEffort).toBe(false);
+    expect(expectPlan({ clusters: clustersOf([0.9901]), deployment, settings, previous: before }).bestEffort).toBe(
+      false,
+    );
   });
 });
 
 describe("measured scales", () => {
   const at = (recommended: number, previous?: DeploymentPlan) =>
-    planned({
+    expectPlan({
       clusters: [clusterOf("c00", 0.99, { recommendedReplicas: { "Order.place": recommended } })],
       deployment: { nfr: { minThroughputRps: 5000 } },
       ...(previous === undefined ? {} : { previous }),
@@ -99,8 +103,8 @@ test("planning again with the same readings changes nothing", () => {
           deployment: { nfr: { availability }, allowBestEffort: true },
           definition: { stateSpec: STRONG_STATE },
         };
-        const first = planned(given);
-        expect(planned({ ...given, previous: first }).digest).toBe(first.digest);
+        const first = expectPlan(given);
+        expect(expectPlan({ ...given, previous: first }).digest).toBe(first.digest);
       },
     ),
   );
@@ -116,10 +120,10 @@ test("readings that tremble by less than the margin move nothing after the first
     fc.property(downtimes, tremble, (base, rounds) => {
       const reading = (factors: readonly number[]) =>
         clustersOf(base.map((downtime, index) => 1 - downtime * (factors[index] ?? 1)));
-      const first = planned({ clusters: reading([]) });
+      const first = expectPlan({ clusters: reading([]) });
       let plan = first;
       for (const factors of rounds) {
-        plan = planned({ clusters: reading(factors), previous: plan });
+        plan = expectPlan({ clusters: reading(factors), previous: plan });
         expect(plan.digest).toBe(first.digest);
       }
     }),

@@ -1,11 +1,11 @@
 import { RolloutFailure, RolloutGate, RolloutStrategy } from "@oaas/models";
 import { describe, expect, test } from "vitest";
 import { comparePlans } from "./explanation/compare-plans.ts";
-import { movedParts, planDigest } from "./plan-digest.ts";
+import { changedParts, planDigest } from "./plan-digest.ts";
 import type { DeploymentPlan, PlannedOdgm } from "./plan-types.ts";
-import { planned, STRONG_STATE } from "./testing/plan-inputs.ts";
+import { expectPlan, STRONG_STATE } from "./testing/plan-inputs.ts";
 
-const plan = planned({ definition: { stateSpec: STRONG_STATE } });
+const plan = expectPlan({ definition: { stateSpec: STRONG_STATE } });
 const [unit, ...others] = plan.units;
 const [scale] = unit!.functions;
 const odgm = plan.odgm as PlannedOdgm;
@@ -49,7 +49,7 @@ describe("the digest stands for", () => {
   ])("$what", ({ changed, moved }) => {
     const other = { ...plan, ...changed };
     expect(planDigest(other)).not.toBe(plan.digest);
-    expect(movedParts(plan.digest, planDigest(other)), "known from the digests alone").toEqual(moved);
+    expect(changedParts(plan.digest, planDigest(other)), "known from the digests alone").toEqual(moved);
     expect(comparePlans(plan, other)).not.toEqual([]);
   });
 });
@@ -72,5 +72,5 @@ test("a plan that was stored has the digest that it had", () => {
 });
 
 test.each(["", "nonsense", "a".repeat(40), `${"a".repeat(40)}-12`])("what is no digest tells nothing: %s", (text) => {
-  expect(movedParts(text, plan.digest)).toEqual([]);
+  expect(changedParts(text, plan.digest)).toEqual([]);
 });

@@ -16,8 +16,8 @@ const PARTS = [
 ] as const;
 
 /** Digits of each part: enough to tell what moved, while the hash of the whole tells that something did. */
-const MARK = 4;
-const FORM = new RegExp(`^[0-9a-f]{40}-([0-9a-f]{${PARTS.length * MARK}})$`);
+const PART_DIGITS = 4;
+const DIGEST_PATTERN = new RegExp(`^[0-9a-f]{40}-([0-9a-f]{${PARTS.length * PART_DIGITS}})$`);
 
 /**
  * Equal for plans that do the same, different for others: a hash of the whole, and behind it some digits of the hash of each part. So whoever
@@ -26,15 +26,15 @@ const FORM = new RegExp(`^[0-9a-f]{40}-([0-9a-f]{${PARTS.length * MARK}})$`);
 export function planDigest(plan: Omit<DeploymentPlan, "digest">): string {
   const parts = partsOf(plan);
   const hashes = PARTS.map((part) => hashJson(parts[part] ?? null));
-  return `${hashJson(hashes)}-${hashes.map((hash) => hash.slice(0, MARK)).join("")}`;
+  return `${hashJson(hashes)}-${hashes.map((hash) => hash.slice(0, PART_DIGITS)).join("")}`;
 }
 
 /** The parts in which the plans of two digests differ; none where one of them is no digest of ours. */
-export function movedParts(before: string, after: string): readonly string[] {
-  const [, marks] = FORM.exec(before) ?? [];
-  const [, present] = FORM.exec(after) ?? [];
+export function changedParts(before: string, after: string): readonly string[] {
+  const [, marks] = DIGEST_PATTERN.exec(before) ?? [];
+  const [, present] = DIGEST_PATTERN.exec(after) ?? [];
   if (marks === undefined || present === undefined) return [];
-  const markOf = (all: string, index: number): string => all.slice(index * MARK, (index + 1) * MARK);
+  const markOf = (all: string, index: number): string => all.slice(index * PART_DIGITS, (index + 1) * PART_DIGITS);
   return PARTS.filter((_, index) => markOf(marks, index) !== markOf(present, index));
 }
 

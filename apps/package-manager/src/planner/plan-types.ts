@@ -222,14 +222,14 @@ export type Remedy =
   | { readonly kind: "allow-best-effort"; readonly text: string };
 
 /** What is refused, and what was found out on the way. */
-interface Refused {
+interface RefusalBase {
   /** The whole story in words, safe to show outside. */
   readonly message: string;
   readonly clusters: readonly ClusterVerdict[];
 }
 
 /** Why there is no plan. */
-export type PlanRefusal = Refused &
+export type PlanRefusal = RefusalBase &
   (
     | { readonly kind: "invalid"; readonly violations: readonly Violation[] }
     | { readonly kind: "disabled"; readonly subject: string }

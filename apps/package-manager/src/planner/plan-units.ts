@@ -1,7 +1,7 @@
 import type { ClassDefinition, Rollout } from "@oaas/models";
 import { compareNames, type Candidate } from "./placement/candidates.ts";
 import { scaleFunction } from "./sizing/function-scale.ts";
-import type { WantedFunction } from "./sizing/functions.ts";
+import type { RequestedFunction } from "./sizing/functions.ts";
 import { ownEntry } from "./own-entry.ts";
 import type { DeploymentPlan, PlanInput, PlannedFunction, PlannedOdgm, PlannedUnit, SharedSpec } from "./plan-types.ts";
 import { unitIdOf } from "./unit-id.ts";
@@ -10,7 +10,7 @@ import { unitIdOf } from "./unit-id.ts";
 export function sharedSpec(
   { package: from, packageRevision, deployment }: PlanInput,
   definition: ClassDefinition,
-  functions: readonly WantedFunction[],
+  functions: readonly RequestedFunction[],
 ): SharedSpec {
   const { enforcement, addons, templateHint, telemetry, environmentKind } = deployment;
   return {
@@ -34,8 +34,8 @@ export function sharedSpec(
 export function planUnits(
   input: PlanInput,
   chosen: readonly Candidate[],
-  functions: readonly WantedFunction[],
-  planned: (fn: WantedFunction) => number,
+  functions: readonly RequestedFunction[],
+  planned: (fn: RequestedFunction) => number,
 ): readonly PlannedUnit[] {
   const { deployment, settings, previous } = input;
   const assumed = functions.map((fn) => scaleFunction({ fn, planned: planned(fn), settings }));

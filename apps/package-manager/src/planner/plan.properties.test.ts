@@ -243,7 +243,7 @@ test("the replicas of a plan follow from the inputs that their decision tells, a
       const decision = decisions.find(({ rule }) => rule.startsWith("replicas: "));
       const { availabilities, cap } = (decision?.inputs ?? {}) as { availabilities: number[]; cap: number };
       const demands = [{ subject: "", ...sizing }];
-      const rules = { demands, maxReplicas: cap, algorithm: sizing.algorithm, mayLeaveOut: false };
+      const rules = { demands, maxReplicas: cap, algorithm: sizing.algorithm, canExclude: false };
       expect(sizeReplicas(availabilities, rules).sizes[0]?.replicas).toBe(replicas);
 
       const told = /^a target of at most (\S+), which (\d+) would meet$/.exec(decision?.wouldChange ?? "");

@@ -8,17 +8,17 @@ import {
   clustersOf,
   functionKey,
   functionOf,
-  planned,
+  expectPlan,
   stateOf,
   STRONG_STATE,
 } from "./testing/plan-inputs.ts";
 
-const verdictOf = (plan: { clusters: ReturnType<typeof planned>["clusters"] }, name: string) =>
+const verdictOf = (plan: { clusters: ReturnType<typeof expectPlan>["clusters"] }, name: string) =>
   plan.clusters.find(({ cluster }) => cluster === name);
 
 describe("clusters", () => {
   test("named ones are all used, however many are needed", () => {
-    const plan = planned({ deployment: { targetClusters: [clusterName("c02"), clusterName("c00")] } });
+    const plan = expectPlan({ deployment: { targetClusters: [clusterName("c02"), clusterName("c00")] } });
     expect(clustersIn(plan)).toEqual(["c00", "c02"]);
     expect(plan.replicas).toBe(1);
     expect(verdictOf(plan, "c01")).toMatchObject({ chosen: false, reasonsAgainst: [{ code: "not-named" }] });
@@ -26,7 +26,7 @@ describe("clusters", () => {
 
   test("a named one that is unwell is used and what speaks against it is said", () => {
     const sick = clusterOf("c01", 0.99, { breaker: "open", readingAgeMs: 3_600_000, problem: "connection refused" });
-    const plan = planned({
+    const plan = expectPlan({
       clusters: [clusterOf("c00", 0.99), sick],
       deployment: { targetClusters: [clusterName("c00"), clusterName("c01")] },
     });
@@ -40,7 +40,7 @@ describe("clusters", () => {
 
   test("the kind of environment selects by label", () => {
     const edge = { labels: { env: "edge" } };
-    const plan = planned({
+    const plan = expectPlan({
       clusters: [clusterOf("a", 0.999), clusterOf("b", 0.99, edge), clusterOf("c", 0.995, edge)],
       deployment: { environmentKind: "edge" },
     });
@@ -51,7 +51,7 @@ describe("clusters", () => {
   });
 
   test("otherwise the best of all that are allowed and well", () => {
-    const plan = planned({
+    const plan = expectPlan({
       clusters: [
         clusterOf("allowed", 0.991),
         clusterOf("better", 0.9999),
@@ -80,12 +80,15 @@ describe("clusters", () => {
 
   test("ready nodes stand in for a measured availability", () => {
     const reading = { cluster: clusterName("a"), status: ClusterStatus.healthy, nodeCount: 4, readyNodes: 3 };
-    const plan = planned({ clusters: [clusterOf("a", 0, { reading })], deployment: { nfr: { availability: 0.75 } } });
+    const plan = expectPlan({
+      clusters: [clusterOf("a", 0, { reading })],
+      deployment: { nfr: { availability: 0.75 } },
+    });
     expect(plan).toMatchObject({ achievedAvailability: 0.75, clusters: [{ availability: 0.75 }] });
   });
 
   test("one that would put the target out of reach is left out with that reason", () => {
-    const plan = planned({ clusters: [clusterOf("good", 0.95), clusterOf("bad", 0.1)] });
+    const plan = expectPlan({ clusters: [clusterOf("good", 0.95), clusterOf("bad", 0.1)] });
     expect(clustersIn(plan)).toEqual(["good"]);
     expect(plan.replicas).toBe(3);
     expect(verdictOf(plan, "bad")?.reasonsAgainst).toMatchObject([{ code: "left-out" }]);
@@ -97,26 +100,26 @@ describe("clusters", () => {
       clusters: [clusterOf("a", 0.99), dark],
       deployment: { targetClusters: [clusterName("a"), clusterName("dark")], allowBestEffort: true },
     };
-    expect(clustersIn(planned(given))).toEqual(["a"]);
+    expect(clustersIn(expectPlan(given))).toEqual(["a"]);
   });
 });
 
 describe("what if", () => {
   test("a cluster were down", () => {
     const given = { clusters: clustersOf([0.999, 0.99]) };
-    expect(clustersIn(planned(given))).toEqual(["c00"]);
-    const without = planned({ ...given, whatIf: { clustersDown: [clusterName("c00")] } });
+    expect(clustersIn(expectPlan(given))).toEqual(["c00"]);
+    const without = expectPlan({ ...given, whatIf: { clustersDown: [clusterName("c00")] } });
     expect(clustersIn(without)).toEqual(["c01"]);
     expect(verdictOf(without, "c00")?.reasonsAgainst).toMatchObject([{ code: "assumed-down" }]);
   });
 
   test("the target were another", () => {
-    expect(planned({ whatIf: { availability: 0.999 } })).toMatchObject({ replicas: 3, sizing: { target: 0.999 } });
+    expect(expectPlan({ whatIf: { availability: 0.999 } })).toMatchObject({ replicas: 3, sizing: { target: 0.999 } });
   });
 
   test("a cluster were better, even one that was never read", () => {
     const dark = { name: clusterName("dark"), labels: {}, breaker: "closed" } as const;
-    const plan = planned({
+    const plan = expectPlan({
       clusters: [clusterOf("a", 0.5), dark],
       deployment: { nfr: { availability: 0.9 } },
       whatIf: { clusterAvailability: { dark: 0.999 } },
@@ -151,11 +154,11 @@ describe("scales", () => {
       basis: "availability",
     },
   ])("$why", ({ given, want, basis }) => {
-    for (const unit of planned(given).units) expect(unit.functions).toMatchObject([{ minScale: want, basis }]);
+    for (const unit of expectPlan(given).units) expect(unit.functions).toMatchObject([{ minScale: want, basis }]);
   });
 
   test("what one cluster measured replaces the guess there and nowhere else", () => {
-    const plan = planned({
+    const plan = expectPlan({
       clusters: [clusterOf("a", 0.99, { recommendedReplicas: { "Order.place": 7 } }), clusterOf("b", 0.99)],
       deployment: { nfr: { minThroughputRps: 3000 }, targetClusters: ["a", "b"].map(clusterName) },
     });
@@ -166,7 +169,7 @@ describe("scales", () => {
     { why: "no throughput is promised, so that the CRM's own enforcement decides", nfr: {}, max: 10, want: 1 },
     { why: "the user's bound holds", nfr: { minThroughputRps: 1000 }, max: 5, want: 5 },
   ])("a measured 7 where $why", ({ nfr, max, want }) => {
-    const plan = planned({
+    const plan = expectPlan({
       ...withNfr(nfr, { maxScale: max }),
       clusters: [clusterOf("a", 0.99, { recommendedReplicas: { "Order.place": 7 } })],
     });
@@ -178,7 +181,7 @@ describe("scales", () => {
       definition: { bindings: [bindingOf("place", "Order.place"), bindingOf("pay", "Order.pay")] },
       functions: [functionOf("Order.place"), functionOf("Order.pay")],
     };
-    const plan = planned({
+    const plan = expectPlan({
       ...two,
       deployment: {
         functions: [
@@ -193,7 +196,7 @@ describe("scales", () => {
   });
 
   test("the deployment's words go over the package's, member by member", () => {
-    const [fn] = planned({
+    const [fn] = expectPlan({
       functions: [
         functionOf("Order.place", {
           provision: { wasmModuleUrl: "http://pm/1", maxConcurrency: 9, needHttp2: true, cpuRequest: "1" },
@@ -221,7 +224,7 @@ describe("scales", () => {
   });
 
   test("functions bound twice run once; those without code of their own have no scale", () => {
-    const plan = planned({
+    const plan = expectPlan({
       definition: { bindings: [bindingOf("a", "f"), bindingOf("b", "f"), bindingOf("c", "m")] },
       functions: [
         functionOf("f"),
@@ -250,17 +253,17 @@ describe("data grid", () => {
     { why: "the user switched it off", given: { ...withState, deployment: { addons: [] } }, want: false },
     { why: "the user switched it on", given: { deployment: { addons: ["odgm"] } }, want: true },
   ])("$why", ({ given, want }) => {
-    expect(planned(given).odgm !== undefined).toBe(want);
+    expect(expectPlan(given).odgm !== undefined).toBe(want);
   });
 
   test("STRONG: raft, an odd count, and that many nodes", () => {
-    const plan = planned({ definition: { stateSpec: STRONG_STATE } });
+    const plan = expectPlan({ definition: { stateSpec: STRONG_STATE } });
     expect(plan).toMatchObject({ replicas: 3, odgm: { shardType: ShardType.raft, replicaCount: 3 } });
     expect(Object.values(plan.odgm?.nodeIds ?? {}).map((ids) => ids.length)).toEqual([1, 1, 1]);
   });
 
   test("more replicas than clusters: the best cluster has the extra node, and what is reached is no less", () => {
-    const plan = planned({
+    const plan = expectPlan({
       definition: { stateSpec: STRONG_STATE },
       clusters: [clusterOf("a", 0.99), clusterOf("b", 0.999)],
       deployment: { nfr: { availability: 0.999 } },
@@ -274,7 +277,7 @@ describe("data grid", () => {
   });
 
   test("each partition is on as many nodes as there are replicas, and leads by turns", () => {
-    const plan = planned({
+    const plan = expectPlan({
       definition: { stateSpec: STRONG_STATE },
       deployment: { odgm: { collections: ["x", "y"], partitionCount: 3, nodeIds: {} } },
     });
@@ -293,7 +296,7 @@ describe("data grid", () => {
   });
 
   test("the user's node ids are used as they are", () => {
-    const plan = planned({
+    const plan = expectPlan({
       definition: { stateSpec: STRONG_STATE },
       deployment: { odgm: { collections: [], nodeIds: { [clusterName("c00")]: [7, 8], [clusterName("c01")]: [9] } } },
     });
@@ -308,7 +311,7 @@ describe("data grid", () => {
     { shape: "data", rps: 6000, want: 8 },
     { shape: "data", rps: undefined, want: 4 },
   ] as const)("partitions of $shape at $rps requests per second: $want", ({ shape, rps, want }) => {
-    const plan = planned({
+    const plan = expectPlan({
       definition: { stateSpec: stateOf({ shape }) },
       deployment: { nfr: rps === undefined ? {} : { minThroughputRps: rps } },
     });
@@ -317,8 +320,8 @@ describe("data grid", () => {
 
   test("an even count that the user asked for is raised where it would be too weak, and said", () => {
     const odgm = { collections: [], nodeIds: {}, replicaCount: 2 };
-    expect(planned({ ...withState, deployment: { odgm } }).replicas).toBe(3);
-    const enough = planned({ ...withState, deployment: { odgm, nfr: { availability: 0.98 } } });
+    expect(expectPlan({ ...withState, deployment: { odgm } }).replicas).toBe(3);
+    const enough = expectPlan({ ...withState, deployment: { odgm, nfr: { availability: 0.98 } } });
     expect(enough.replicas).toBe(2);
     expect(enough.decisions.map(({ outcome }) => outcome)).toContainEqual(
       expect.stringContaining("1 replica would reach more (0.99)"),

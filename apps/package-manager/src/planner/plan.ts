@@ -1,14 +1,20 @@
 import { err, ok, pathOf, ROOT_PATH, violationText, type Result, type Violation } from "@oaas/foundation";
 import type { ClassDefinition } from "@oaas/models";
-import { judgeClusters, unknownClusters, verdict, type Candidates } from "./placement/candidates.ts";
+import { evaluateClusters, findUnknownClusters, verdict, type Candidates } from "./placement/candidates.ts";
 import { decisionsOf } from "./explanation/decisions.ts";
 import { assumedReplicas, maxScaleViolation } from "./sizing/function-scale.ts";
-import { wantedFunctions, type WantedFunction } from "./sizing/functions.ts";
-import { isStrong, planOdgm, wantsOdgm } from "./sizing/odgm.ts";
-import { place, type Placement, type PlacementTask } from "./placement/placement.ts";
+import { resolveFunctions, type RequestedFunction } from "./sizing/functions.ts";
+import { isStrong, planOdgm, needsOdgm } from "./sizing/odgm.ts";
+import { placeReplicas, type Placement, type PlacementTask } from "./placement/placement.ts";
 import { planDigest } from "./plan-digest.ts";
 import type { ClusterVerdict, DeploymentPlan, PlanInput, PlanRefusal, SizingBasis } from "./plan-types.ts";
-import { disabled, noCluster, outOfReach, throughputOutOfReach, unusable } from "./refusals/refusals.ts";
+import {
+  refuseDisabled,
+  refuseNoCluster,
+  refuseUnreachableTarget,
+  refuseThroughput,
+  refuseUnusable,
+} from "./refusals/refusals.ts";
 import { CLASS_SUBJECT, type Demand } from "./sizing/replicas.ts";
 import { planUnits, sharedSpec } from "./plan-units.ts";
 
@@ -19,46 +25,50 @@ import { planUnits, sharedSpec } from "./plan-units.ts";
  * target; everything that is wrong with the wish is said at once.
  */
 export function planDeployment(input: PlanInput): Result<DeploymentPlan, PlanRefusal> {
-  const candidates = judgeClusters(input);
+  const candidates = evaluateClusters(input);
   const verdicts = candidates.all.map((candidate) => verdict(candidate, false));
 
-  const wish = understood(input, verdicts);
+  const wish = resolveDeployment(input, verdicts);
   if (!wish.ok) return wish;
-  const off = disabled(input, verdicts);
+  const off = refuseDisabled(input, verdicts);
   if (off !== undefined) return err(off);
 
-  const unplaceable = noCluster(input, candidates, verdicts) ?? unusable(input, candidates, verdicts);
+  const unplaceable = refuseNoCluster(input, candidates, verdicts) ?? refuseUnusable(input, candidates, verdicts);
   if (unplaceable !== undefined) return err(unplaceable);
 
   const task = placementTask(input, candidates, wish.value);
-  const placed = place(task);
-  if (!placed.ok) return err(outOfReach(task, placed.error, verdicts));
+  const placed = placeReplicas(task);
+  if (!placed.ok) return err(refuseUnreachableTarget(task, placed.error, verdicts));
 
-  const slow = tooSlow(input, wish.value.functions, verdicts);
-  if (slow === undefined) return assembled(input, wish.value, task, placed.value);
+  const slow = checkThroughput(input, wish.value.functions, verdicts);
+  if (slow === undefined) return assemblePlan(input, wish.value, task, placed.value);
   if (!input.deployment.allowBestEffort) return err(slow);
-  return assembled(input, wish.value, task, { ...placed.value, bestEffort: true });
+  return assemblePlan(input, wish.value, task, { ...placed.value, bestEffort: true });
 }
 
 /** A wish whose words all mean something. */
-interface Wish {
+interface ResolvedDeployment {
   readonly definition: ClassDefinition;
-  readonly functions: readonly WantedFunction[];
+  readonly functions: readonly RequestedFunction[];
   readonly hasOdgm: boolean;
 }
 
-function understood(input: PlanInput, verdicts: readonly ClusterVerdict[]): Result<Wish, PlanRefusal> {
+function resolveDeployment(
+  input: PlanInput,
+  verdicts: readonly ClusterVerdict[],
+): Result<ResolvedDeployment, PlanRefusal> {
   const { package: from, deployment, settings } = input;
   const definition = from.classes.find(({ key }) => key === deployment.classKey);
-  const functions = wantedFunctions(from, definition, deployment);
+  const functions = resolveFunctions(from, definition, deployment);
   const violations = [
     ...(definition === undefined ? [unknownClass(input)] : []),
-    ...unknownClusters(input),
+    ...findUnknownClusters(input),
     ...(functions.ok ? [] : functions.error),
     ...replicaCountViolation(input, settings.maxReplicas),
   ];
-  if (definition === undefined || !functions.ok || violations.length > 0) return err(invalid(violations, verdicts));
-  const hasOdgm = wantsOdgm(definition, deployment, functions.value);
+  if (definition === undefined || !functions.ok || violations.length > 0)
+    return err(refuseInvalid(violations, verdicts));
+  const hasOdgm = needsOdgm(definition, deployment, functions.value);
   return ok({ definition, functions: functions.value, hasOdgm });
 }
 
@@ -84,7 +94,7 @@ function replicaCountViolation({ deployment }: PlanInput, maxReplicas: number): 
 }
 
 /** What the sizes must reach: the class as a whole, then each function that states an availability of its own. */
-function placementTask(input: PlanInput, candidates: Candidates, wish: Wish): PlacementTask {
+function placementTask(input: PlanInput, candidates: Candidates, wish: ResolvedDeployment): PlacementTask {
   const { deployment, settings, whatIf } = input;
   const basis: SizingBasis = {
     target: whatIf?.availability ?? deployment.nfr.availability ?? settings.defaultAvailability,
@@ -102,31 +112,31 @@ function placementTask(input: PlanInput, candidates: Candidates, wish: Wish): Pl
   return { input, candidates, demands: [ofClass, ...ofFunctions], basis, givenNodes };
 }
 
-function tooSlow(
+function checkThroughput(
   { settings }: PlanInput,
-  functions: readonly WantedFunction[],
+  functions: readonly RequestedFunction[],
   verdicts: readonly ClusterVerdict[],
 ): PlanRefusal | undefined {
   const first = functions.find((fn) => fn.hasReplicas && (assumedReplicas(fn, settings) ?? 0) > settings.maxReplicas);
   if (first === undefined) return undefined;
-  return throughputOutOfReach(first, assumedReplicas(first, settings) ?? 0, settings, verdicts);
+  return refuseThroughput(first, assumedReplicas(first, settings) ?? 0, settings, verdicts);
 }
 
-function assembled(
+function assemblePlan(
   input: PlanInput,
-  { definition, functions, hasOdgm }: Wish,
+  { definition, functions, hasOdgm }: ResolvedDeployment,
   task: PlacementTask,
   placement: Placement,
 ): Result<DeploymentPlan, PlanRefusal> {
   const { package: from, deployment, settings } = input;
   const { replicas, nodes, chosen, verdicts } = placement;
-  const plannedFor = ({ spec }: WantedFunction): number => placement.counts.get(spec.functionKey) ?? replicas;
+  const plannedFor = ({ spec }: RequestedFunction): number => placement.counts.get(spec.functionKey) ?? replicas;
   const odgm = hasOdgm ? planOdgm({ packageName: from.name, definition, deployment, replicas, nodes }) : ok(undefined);
   const violations = [
     ...functions.flatMap((fn) => maxScaleViolation(fn, plannedFor(fn), settings)),
     ...(odgm.ok ? [] : odgm.error),
   ];
-  if (!odgm.ok || violations.length > 0) return err(invalid(violations, verdicts));
+  if (!odgm.ok || violations.length > 0) return err(refuseInvalid(violations, verdicts));
 
   const units = planUnits(input, chosen, functions, plannedFor);
   const { rollout } = deployment;
@@ -145,6 +155,6 @@ function assembled(
   return ok({ digest: planDigest(plan), ...plan });
 }
 
-function invalid(violations: readonly Violation[], clusters: readonly ClusterVerdict[]): PlanRefusal {
+function refuseInvalid(violations: readonly Violation[], clusters: readonly ClusterVerdict[]): PlanRefusal {
   return { kind: "invalid", violations, clusters, message: violations.map(violationText).join("; ") };
 }

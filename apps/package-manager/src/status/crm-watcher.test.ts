@@ -65,23 +65,23 @@ describe("following clusters", () => {
   it("by their stream; one that ends or fails is opened again, ever more slowly until it tells all", async () => {
     const { view, counts, time } = watching([[...account, "end"], [unavailable("edge", "cut")], account]);
     await time.advance(0);
-    expect(view.knowledge(edge)).toBe("unknown");
-    expect(view.trouble(edge)).toContain("ended its stream");
+    expect(view.syncState(edge)).toBe("unknown");
+    expect(view.syncError(edge)).toContain("ended its stream");
     await time.advance(500);
-    expect(view.trouble(edge)).toBe("cut");
+    expect(view.syncError(edge)).toBe("cut");
     await time.advance(1_500);
     expect(counts.streams).toBe(3);
-    expect(view.knowledge(edge)).toBe("live");
+    expect(view.syncState(edge)).toBe("live");
   });
 
   it("a stream that fell silent is given up", async () => {
     const { view, counts, time } = watching([account]);
     await time.advance(29_000);
-    expect([view.knowledge(edge), counts.streams]).toEqual(["live", 1]);
+    expect([view.syncState(edge), counts.streams]).toEqual(["live", 1]);
     await time.advance(1_000);
-    expect(view.trouble(edge)).toContain("said nothing for 30 s");
+    expect(view.syncError(edge)).toContain("said nothing for 30 s");
     await time.advance(500);
-    expect([view.knowledge(edge), counts.streams]).toEqual(["live", 2]);
+    expect([view.syncState(edge), counts.streams]).toEqual(["live", 2]);
   });
 
   it("backs off while a cluster is dead", async () => {
@@ -97,10 +97,10 @@ describe("following clusters", () => {
     while (counts.streams < 7) await time.advance(100);
     await time.advance(1_000);
     expect(counts.streams, "it waits").toBe(7);
-    watcher.cameBack(edge);
+    watcher.reconnectNow(edge);
     await time.advance(0);
-    expect(view.knowledge(edge)).toBe("live");
-    watcher.cameBack(edge);
+    expect(view.syncState(edge)).toBe("live");
+    watcher.reconnectNow(edge);
     await time.advance(0);
     expect(counts.streams, "where nothing is waited for, nothing is done").toBe(8);
   });
@@ -109,10 +109,10 @@ describe("following clusters", () => {
     let units: readonly UnitReport[] | Fault = [reportOf("edge", "a")];
     const { view, counts, time } = watching([[unimplemented]], () => units);
     await time.advance(0);
-    expect(view.knowledge(edge)).toBe("polled");
+    expect(view.syncState(edge)).toBe("polled");
     units = unavailable("edge", "down");
     await time.advance(11_000);
-    expect(view.trouble(edge)).toBe("down");
+    expect(view.syncError(edge)).toBe("down");
     expect([...view.unitsOf(edge)]).toHaveLength(1);
     units = [];
     await time.advance(11_000);

@@ -49,7 +49,7 @@ export class CrmWatcher {
   }
 
   /** The cluster answers again: it is not waited for any longer. */
-  cameBack(cluster: ClusterName): void {
+  reconnectNow(cluster: ClusterName): void {
     this.#pauses.get(cluster)?.abort();
   }
 
@@ -91,7 +91,7 @@ export class CrmWatcher {
         }
         const fault = Fault.from(thrown);
         if (failures === 0) this.#logger.warn("a cluster is not followed any more", { cluster, fault });
-        view.lose(cluster, fault.message);
+        view.markLost(cluster, fault.message);
         await this.#pause(cluster, backoffDelay(RECONNECT, failures, ambient.random), signal);
         failures += 1;
       }
@@ -110,7 +110,7 @@ export class CrmWatcher {
         if (signal.aborted) return;
         timer.cancel();
         timer = ambient.timers.after(silenceMs, hush);
-        view.take(cluster, change, "live");
+        view.apply(cluster, change, "live");
         if (change.type === "synced") onSynced();
       }
     } finally {
@@ -123,14 +123,14 @@ export class CrmWatcher {
     const { gateway, view, ambient, pollMs } = this.#options;
     for (let poll = 0; poll < POLLS_BETWEEN_TRIES && !signal.aborted; poll += 1) {
       try {
-        view.take(cluster, { type: "syncing" }, "polled");
+        view.apply(cluster, { type: "syncing" }, "polled");
         for await (const report of gateway.runtimes(cluster, {}, { signal })) {
-          view.take(cluster, { type: "changed", report }, "polled");
+          view.apply(cluster, { type: "changed", report }, "polled");
         }
-        view.take(cluster, { type: "synced" }, "polled");
+        view.apply(cluster, { type: "synced" }, "polled");
       } catch (thrown) {
         if (signal.aborted) return;
-        view.lose(cluster, Fault.from(thrown).message);
+        view.markLost(cluster, Fault.from(thrown).message);
       }
       await this.#pause(cluster, pollMs * (0.9 + 0.2 * ambient.random.next()), signal);
     }

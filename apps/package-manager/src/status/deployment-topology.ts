@@ -4,7 +4,7 @@ import { placementsIn, type DeploymentRecord } from "../deployments/deployment-r
 import type { HealthReading } from "../ports.ts";
 
 /** What the graph is drawn from. */
-export interface Deployed {
+export interface TopologyInput {
   readonly records: Iterable<DeploymentRecord>;
   readonly readings: readonly HealthReading[];
   /** Of all packages, by `package.Class`. */
@@ -12,7 +12,7 @@ export interface Deployed {
 }
 
 /** What is meant to run where: packages, their classes and functions, and the clusters they are in. */
-export function deploymentTopology({ records, readings, classes }: Deployed, at: string): Topology {
+export function deploymentTopology({ records, readings, classes }: TopologyInput, at: string): Topology {
   const graph = new Graph();
   const bound = new Map<string, readonly string[]>(
     classes.map(({ key, bindings }) => [key, bindings.map(({ functionKey }) => functionKey)]),
@@ -23,7 +23,7 @@ export function deploymentTopology({ records, readings, classes }: Deployed, at:
 }
 
 /** The graphs of several clusters as one; ids get the cluster's name, for two clusters may use the same. */
-export function mergedTopology(
+export function mergeTopologies(
   parts: readonly { readonly cluster: string; readonly topology: Topology | string }[],
   at: string,
 ): Topology {

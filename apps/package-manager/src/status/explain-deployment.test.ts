@@ -1,6 +1,6 @@
 import type { ClusterName, DeploymentKey, UnitId } from "@oaas/models";
 import { describe, expect, it } from "vitest";
-import { explainDeployment, findingFromReport, plainFinding, type ClusterFinding } from "./explain-deployment.ts";
+import { explainDeployment, findingFromReport, createFinding, type ClusterFinding } from "./explain-deployment.ts";
 import { reportOf } from "./testing/reports.ts";
 
 const key = "cart" as DeploymentKey;
@@ -10,18 +10,18 @@ const of = (cluster: string, rest: Omit<ClusterFinding, "cluster" | "unitId">): 
   unitId: "u" as UnitId,
   ...rest,
 });
-const healthy = plainFinding("shop.Cart", "healthy", "Available");
+const healthy = createFinding("shop.Cart", "healthy", "Available");
 const pod = {
-  ...plainFinding("add-1", "permanent", "image not found", { suggested_action: "correct the image" }),
+  ...createFinding("add-1", "permanent", "image not found", { suggested_action: "correct the image" }),
   level: "pod" as const,
 };
-const broken = plainFinding("shop.Cart", "permanent", "degraded", {
+const broken = createFinding("shop.Cart", "permanent", "degraded", {
   causes: [
-    { ...plainFinding("Cart.slow", "transient", "starting"), level: "function" },
-    { ...plainFinding("Cart.add", "permanent", "no replica is ready", { causes: [pod] }), level: "function" },
+    { ...createFinding("Cart.slow", "transient", "starting"), level: "function" },
+    { ...createFinding("Cart.add", "permanent", "no replica is ready", { causes: [pod] }), level: "function" },
   ],
 });
-const starting = plainFinding("shop.Cart", "transient", "progressing");
+const starting = createFinding("shop.Cart", "transient", "progressing");
 
 describe("why a deployment is as it is", () => {
   const cases: { name: string; clusters: ClusterFinding[]; verdict: string; summary: RegExp; action: string }[] = [

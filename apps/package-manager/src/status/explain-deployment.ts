@@ -40,18 +40,18 @@ export function explainDeployment(
 export function findingFromReport(report: UnitReport): FindingWire {
   const { condition, message = report.phase ?? condition, runtime } = report;
   const verdict = condition === "running" ? "healthy" : condition === "down" ? "permanent" : "transient";
-  return plainFinding(runtime.classKey, verdict, message, {
+  return createFinding(runtime.classKey, verdict, message, {
     causes: (runtime.status?.functions ?? [])
       .filter(({ ready }) => ready === false)
       .map((one) => ({
-        ...plainFinding(one.functionKey, "transient", one.message ?? "it is not ready", { reason: one.reason ?? "" }),
+        ...createFinding(one.functionKey, "transient", one.message ?? "it is not ready", { reason: one.reason ?? "" }),
         level: "function",
       })),
   });
 }
 
 /** A finding about a class, with what is said. */
-export function plainFinding(
+export function createFinding(
   name: string,
   verdict: FindingWire["verdict"],
   message: string,

@@ -2,7 +2,7 @@ import { sleep } from "@oaas/foundation";
 import { virtualAmbient } from "@oaas/foundation/virtual";
 import type { ClusterName, UnitId } from "@oaas/models";
 import { describe, expect, it } from "vitest";
-import { patientGateway, type ReadingGateway } from "./read-timeout.ts";
+import { withReadTimeout, type ReadGateway } from "./read-timeout.ts";
 import { reportOf } from "./testing/reports.ts";
 
 const edge = "edge" as ClusterName;
@@ -17,7 +17,7 @@ function slowCluster(delayMs: number) {
     await sleep(ambient.timers, delayMs);
     return answer;
   };
-  const gateway: ReadingGateway = {
+  const gateway: ReadGateway = {
     unit: (cluster, id, options) => after(options?.signal, reportOf(cluster, id)),
     explain: (_cluster, _id, options) => after(options?.signal, undefined),
     topology: (_cluster, options) => after(options?.signal, { nodes: [], edges: [], timestamp: "" }),
@@ -25,16 +25,16 @@ function slowCluster(delayMs: number) {
       for (const id of ["a", "b", "c"]) yield await after(options?.signal, reportOf(cluster, id));
     },
   };
-  return { gateway: patientGateway(gateway, ambient), time: ambient.time, signals };
+  return { gateway: withReadTimeout(gateway, ambient), time: ambient.time, signals };
 }
 
-const all = async (gateway: ReadingGateway): Promise<number> => {
+const all = async (gateway: ReadGateway): Promise<number> => {
   let count = 0;
   for await (const _ of gateway.runtimes(edge, {})) count += 1;
   return count;
 };
 
-const QUESTIONS: readonly { name: string; ask: (gateway: ReadingGateway) => Promise<unknown> }[] = [
+const QUESTIONS: readonly { name: string; ask: (gateway: ReadGateway) => Promise<unknown> }[] = [
   { name: "a unit", ask: (gateway) => gateway.unit(edge, unit) },
   { name: "why", ask: (gateway) => gateway.explain(edge, unit) },
   { name: "the topology", ask: (gateway) => gateway.topology(edge) },

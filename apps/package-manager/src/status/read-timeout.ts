@@ -5,10 +5,10 @@ import type { CallOptions, CrmGateway, UnitReport } from "../ports.ts";
 const PATIENCE_MS = 5_000;
 
 /** What readers ask of clusters. */
-export type ReadingGateway = Pick<CrmGateway, "unit" | "runtimes" | "explain" | "topology">;
+export type ReadGateway = Pick<CrmGateway, "unit" | "runtimes" | "explain" | "topology">;
 
 /** The same clusters for those who read: one that says nothing fails soon, however long a deadline it was registered with. */
-export function patientGateway(gateway: ReadingGateway, ambient: Ambient, patienceMs = PATIENCE_MS): ReadingGateway {
+export function withReadTimeout(gateway: ReadGateway, ambient: Ambient, patienceMs = PATIENCE_MS): ReadGateway {
   const inTime = async <T>(options: CallOptions = {}, ask: (options: CallOptions) => Promise<T>): Promise<T> => {
     using patience = startDeadline(ambient, patienceMs, options.signal);
     return await orAbort(ask({ signal: patience.signal }), patience.signal);

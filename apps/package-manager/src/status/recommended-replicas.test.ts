@@ -10,11 +10,11 @@ it("recommendations count while their cluster is known, and not when it is lost"
   const [key, edge] = ["cart" as DeploymentKey, "edge" as ClusterName];
   const view = new RuntimeView(virtualAmbient(1).clock);
   const report = reportOf("edge", unitIdOf(key, edge), { recommendedReplicas: { "Cart.add": 4 } });
-  view.take(edge, { type: "syncing" }, "live");
-  view.take(edge, { type: "changed", report }, "live");
+  view.apply(edge, { type: "syncing" }, "live");
+  view.apply(edge, { type: "changed", report }, "live");
   expect(recommendedReplicas(view, key, edge)).toBeUndefined();
-  view.take(edge, { type: "synced" }, "live");
+  view.apply(edge, { type: "synced" }, "live");
   expect(recommendedReplicas(view, key, edge)).toEqual({ "Cart.add": 4 });
-  view.lose(edge, "cut");
+  view.markLost(edge, "cut");
   expect(recommendedReplicas(view, key, edge)).toBeUndefined();
 });

@@ -8,6 +8,6 @@ export function recommendedReplicas(
   key: DeploymentKey,
   cluster: ClusterName,
 ): Readonly<Record<string, number>> | undefined {
-  if (view.knowledge(cluster) === "unknown") return undefined;
+  if (view.syncState(cluster) === "unknown") return undefined;
   return view.get(cluster, unitIdOf(key, cluster))?.report.recommendedReplicas;
 }

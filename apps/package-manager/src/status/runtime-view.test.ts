@@ -26,56 +26,56 @@ function viewOf(most?: number) {
 describe("what clusters said", () => {
   it("is told once, and what a whole account leaves out is gone", () => {
     const { view, told } = viewOf();
-    view.take(edge, { type: "syncing" }, "live");
-    expect(view.knowledge(edge)).toBe("unknown");
-    view.take(edge, changed("a"), "live");
-    view.take(edge, changed("b"), "live");
-    view.take(edge, { type: "synced" }, "live");
-    expect(view.knowledge(edge)).toBe("live");
-    view.take(edge, changed("a", "running", "2026-02-02T00:00:00Z"), "live");
-    view.take(edge, { type: "alive" }, "live");
-    view.take(edge, changed("a", "down"), "live");
-    view.take(edge, { type: "syncing" }, "live");
-    view.take(edge, changed("a", "down"), "live");
-    view.take(edge, { type: "synced" }, "live");
+    view.apply(edge, { type: "syncing" }, "live");
+    expect(view.syncState(edge)).toBe("unknown");
+    view.apply(edge, changed("a"), "live");
+    view.apply(edge, changed("b"), "live");
+    view.apply(edge, { type: "synced" }, "live");
+    expect(view.syncState(edge)).toBe("live");
+    view.apply(edge, changed("a", "running", "2026-02-02T00:00:00Z"), "live");
+    view.apply(edge, { type: "alive" }, "live");
+    view.apply(edge, changed("a", "down"), "live");
+    view.apply(edge, { type: "syncing" }, "live");
+    view.apply(edge, changed("a", "down"), "live");
+    view.apply(edge, { type: "synced" }, "live");
     expect(told).toEqual(["a running", "b running", "edge synced", "a down", "b gone", "edge synced"]);
   });
 
   it("stays when the cluster is lost, but is not called live", () => {
     const { view } = viewOf();
-    view.take(edge, { type: "syncing" }, "polled");
-    view.take(edge, changed("a"), "polled");
-    view.take(edge, { type: "synced" }, "polled");
-    expect(view.knowledge(edge)).toBe("polled");
-    view.lose(edge, "nobody there");
-    expect([view.knowledge(edge), view.trouble(edge)]).toEqual(["unknown", "nobody there"]);
+    view.apply(edge, { type: "syncing" }, "polled");
+    view.apply(edge, changed("a"), "polled");
+    view.apply(edge, { type: "synced" }, "polled");
+    expect(view.syncState(edge)).toBe("polled");
+    view.markLost(edge, "nobody there");
+    expect([view.syncState(edge), view.syncError(edge)]).toEqual(["unknown", "nobody there"]);
     expect(view.get(edge, "a" as UnitId)).toBeDefined();
-    view.take(edge, { type: "alive" }, "polled");
-    expect(view.knowledge(edge)).toBe("polled");
+    view.apply(edge, { type: "alive" }, "polled");
+    expect(view.syncState(edge)).toBe("polled");
   });
 
   it("an account that was cut short removes nothing", () => {
     const { view, told } = viewOf();
-    view.take(edge, changed("a"), "live");
-    view.take(edge, { type: "syncing" }, "live");
-    view.lose(edge, "cut");
-    view.take(edge, { type: "synced" }, "live");
+    view.apply(edge, changed("a"), "live");
+    view.apply(edge, { type: "syncing" }, "live");
+    view.markLost(edge, "cut");
+    view.apply(edge, { type: "synced" }, "live");
     expect(view.get(edge, "a" as UnitId)).toBeDefined();
     expect(told).not.toContain("a gone");
   });
 
   it("is bounded, and says so when it is not all", () => {
     const { view } = viewOf(2);
-    view.take(edge, { type: "syncing" }, "live");
-    for (const id of ["a", "b", "c"]) view.take(edge, changed(id), "live");
-    view.take(edge, { type: "synced" }, "live");
+    view.apply(edge, { type: "syncing" }, "live");
+    for (const id of ["a", "b", "c"]) view.apply(edge, changed(id), "live");
+    view.apply(edge, { type: "synced" }, "live");
     expect([...view.unitsOf(edge)]).toHaveLength(2);
-    expect(view.knowledge(edge)).toBe("unknown");
+    expect(view.syncState(edge)).toBe("unknown");
   });
 
   it("forgets a cluster with all it had", () => {
     const { view, told } = viewOf();
-    view.take(edge, changed("a"), "live");
+    view.apply(edge, changed("a"), "live");
     view.forget(edge);
     expect(told).toEqual(["a running", "a gone"]);
     expect([...view.unitsOf(edge)]).toEqual([]);

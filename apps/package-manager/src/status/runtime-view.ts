@@ -13,12 +13,12 @@ export interface ObservedUnit {
  * How well a cluster is known. live: it tells every change by itself. polled: it is asked now and then. unknown: nothing can be relied on, because
  * it never told all it has, cannot be reached, or has more than is kept.
  */
-export type Knowledge = "live" | "polled" | "unknown";
+export type SyncState = "live" | "polled" | "unknown";
 
 /** Told of every change that is one. */
 export type RuntimeListener = (cluster: ClusterName, change: RuntimeChange) => void;
 
-interface Account {
+interface ClusterUnits {
   units: Map<UnitId, ObservedUnit>;
   /** Told in the account that is under way. */
   fresh: Map<UnitId, ObservedUnit> | undefined;
@@ -42,7 +42,7 @@ const MOST_UNITS = 50_000;
 export class RuntimeView {
   readonly #clock: Clock;
   readonly #most: number;
-  readonly #accounts = new Map<ClusterName, Account>();
+  readonly #accounts = new Map<ClusterName, ClusterUnits>();
   readonly #listeners = new Set<RuntimeListener>();
 
   constructor(clock: Clock, most: number = MOST_UNITS) {
@@ -56,14 +56,14 @@ export class RuntimeView {
     return () => this.#listeners.delete(listener);
   }
 
-  knowledge(cluster: ClusterName): Knowledge {
+  syncState(cluster: ClusterName): SyncState {
     const account = this.#accounts.get(cluster);
     if (account === undefined || !account.complete || account.overflow || account.error !== undefined) return "unknown";
     return account.how;
   }
 
   /** Why the cluster is not followed at the moment. */
-  trouble(cluster: ClusterName): string | undefined {
+  syncError(cluster: ClusterName): string | undefined {
     return this.#accounts.get(cluster)?.error;
   }
 
@@ -87,7 +87,7 @@ export class RuntimeView {
   }
 
   /** Takes in one change that a cluster told. */
-  take(cluster: ClusterName, change: RuntimeChange, how: "live" | "polled"): void {
+  apply(cluster: ClusterName, change: RuntimeChange, how: "live" | "polled"): void {
     const account = this.#of(cluster);
     account.how = how;
     account.heardAtMs = this.#clock.now();
@@ -119,7 +119,7 @@ export class RuntimeView {
   }
 
   /** The cluster cannot be heard any more. */
-  lose(cluster: ClusterName, error: string): void {
+  markLost(cluster: ClusterName, error: string): void {
     const account = this.#of(cluster);
     account.error = error;
     account.fresh = undefined;
@@ -132,7 +132,7 @@ export class RuntimeView {
     for (const unitId of account?.units.keys() ?? []) this.#tell(cluster, { type: "removed", unitId });
   }
 
-  #of(cluster: ClusterName): Account {
+  #of(cluster: ClusterName): ClusterUnits {
     const account = this.#accounts.get(cluster) ?? {
       units: new Map(),
       fresh: undefined,
@@ -147,7 +147,7 @@ export class RuntimeView {
     return account;
   }
 
-  #put(cluster: ClusterName, account: Account, report: UnitReport): void {
+  #put(cluster: ClusterName, account: ClusterUnits, report: UnitReport): void {
     const observed = { report, observedAtMs: this.#clock.now() };
     const before = account.units.get(report.unitId);
     if (before === undefined && account.units.size >= this.#most) {
@@ -157,16 +157,16 @@ export class RuntimeView {
     account.fresh?.set(report.unitId, observed);
     account.units.set(report.unitId, observed);
     account.sorted = undefined;
-    if (before === undefined || !sameNews(before.report, report)) this.#tell(cluster, { type: "changed", report });
+    if (before === undefined || !isSameReport(before.report, report)) this.#tell(cluster, { type: "changed", report });
   }
 
-  #remove(cluster: ClusterName, account: Account, unitId: UnitId): void {
+  #remove(cluster: ClusterName, account: ClusterUnits, unitId: UnitId): void {
     if (!account.units.delete(unitId)) return;
     account.sorted = undefined;
     this.#tell(cluster, { type: "removed", unitId });
   }
 
-  #synced(cluster: ClusterName, account: Account): void {
+  #synced(cluster: ClusterName, account: ClusterUnits): void {
     const { fresh } = account;
     if (fresh !== undefined) {
       for (const unitId of account.units.keys()) {
@@ -184,7 +184,7 @@ export class RuntimeView {
 }
 
 /** Whether two reports say the same. The Rust manager dates every answer anew, which is no news. */
-function sameNews(a: UnitReport, b: UnitReport): boolean {
+function isSameReport(a: UnitReport, b: UnitReport): boolean {
   return equalJson(undated(a), undated(b));
 }
 

@@ -69,9 +69,9 @@ function readerOver(
   });
   const follow = (name: string): void => {
     const cluster = name as ClusterName;
-    view.take(cluster, { type: "syncing" }, "live");
-    for (const report of world.get(name) ?? []) view.take(cluster, { type: "changed", report }, "live");
-    view.take(cluster, { type: "synced" }, "live");
+    view.apply(cluster, { type: "syncing" }, "live");
+    for (const report of world.get(name) ?? []) view.apply(cluster, { type: "changed", report }, "live");
+    view.apply(cluster, { type: "synced" }, "live");
   };
   return { reader, view, world, dead, asked, follow };
 }
@@ -125,8 +125,8 @@ describe("class runtimes over clusters", () => {
   it("asks a cluster that is only polled, which may have had something new since", async () => {
     const over = readerOver({ a: [reportOf("a", "u1")], b: [reportOf("b", "u2")] });
     over.follow("a");
-    over.view.take("b" as ClusterName, { type: "syncing" }, "polled");
-    over.view.take("b" as ClusterName, { type: "synced" }, "polled");
+    over.view.apply("b" as ClusterName, { type: "syncing" }, "polled");
+    over.view.apply("b" as ClusterName, { type: "synced" }, "polled");
     const { items, missing } = await over.reader.runtimes({});
     expect(items.map(({ unitId }) => unitId)).toEqual(["u1", "u2"]);
     expect([missing, over.asked]).toEqual([[], ["b"]]);
@@ -203,7 +203,7 @@ describe("a deployment", () => {
   it("shows a dead cluster with what was last heard of it", async () => {
     const over = readerOver({ a: [reportOf("a", "cart-a")], b: [reportOf("b", "cart-b")] }, record);
     over.follow("b");
-    over.view.lose("b" as ClusterName, "cut");
+    over.view.markLost("b" as ClusterName, "cut");
     over.dead.add("b");
     const { clusters, condition } = await over.reader.status(key);
     expect(condition).toBe("unknown");

@@ -16,9 +16,9 @@ import type {
   StatusReader,
 } from "../use-cases.ts";
 import { aggregateStatus, type UnitObservation } from "./aggregate-status.ts";
-import { deploymentTopology, mergedTopology } from "./deployment-topology.ts";
-import { explainDeployment, findingFromReport, plainFinding, type ClusterFinding } from "./explain-deployment.ts";
-import type { ReadingGateway } from "./read-timeout.ts";
+import { deploymentTopology, mergeTopologies } from "./deployment-topology.ts";
+import { explainDeployment, findingFromReport, createFinding, type ClusterFinding } from "./explain-deployment.ts";
+import type { ReadGateway } from "./read-timeout.ts";
 import { matchesQuery } from "./runtime-query.ts";
 import type { RuntimeView } from "./runtime-view.ts";
 
@@ -33,7 +33,7 @@ export interface DeploymentSource {
 export interface StatusReaderDeps {
   readonly deployments: DeploymentSource;
   readonly clusters: ClusterDirectory;
-  readonly gateway: ReadingGateway;
+  readonly gateway: ReadGateway;
   readonly view: RuntimeView;
   readonly clock: Clock;
   /** The classes of all packages, by `package.Class`. */
@@ -128,7 +128,7 @@ export class ClusterStatusReader implements StatusReader {
     if (parts.length > 0 && errors.length === parts.length) {
       throw unavailable("every cluster", `no cluster could be asked: ${errors.join("; ")}`);
     }
-    return mergedTopology(parts, at);
+    return mergeTopologies(parts, at);
   }
 
   #assertKnown(cluster: ClusterName | undefined): void {
@@ -153,7 +153,7 @@ export class ClusterStatusReader implements StatusReader {
   /** What a cluster that tells every change by itself has told. */
   #live(cluster: ClusterName, unitId: UnitId): UnitReport | undefined {
     const { view } = this.#deps;
-    return view.knowledge(cluster) === "live" ? view.get(cluster, unitId)?.report : undefined;
+    return view.syncState(cluster) === "live" ? view.get(cluster, unitId)?.report : undefined;
   }
 
   /** From what was told, when it is about the unit that was accepted last; else from asking. */
@@ -178,7 +178,7 @@ export class ClusterStatusReader implements StatusReader {
   async #runtimesOf(cluster: ClusterName, query: RuntimeQuery): Promise<readonly UnitReport[] | undefined> {
     const { gateway, view } = this.#deps;
     // What a class's place is called, only its own cluster can tell. One that is polled may have had anything since, also what was just deployed.
-    if (view.knowledge(cluster) === "live" && query.environment === undefined) {
+    if (view.syncState(cluster) === "live" && query.environment === undefined) {
       return view.reportsOf(cluster).filter((report) => matchesQuery(report, query));
     }
     try {
@@ -199,7 +199,7 @@ export class ClusterStatusReader implements StatusReader {
     if (clusters.get(cluster) === undefined) return { cluster, unitId, error: "the cluster is not known any more" };
     if (!accepted && fault !== undefined) {
       const verdict = faultOf(fault).retryable ? "transient" : "permanent";
-      return { cluster, unitId, finding: plainFinding(name, verdict, fault.message, { reason: "NotAccepted" }) };
+      return { cluster, unitId, finding: createFinding(name, verdict, fault.message, { reason: "NotAccepted" }) };
     }
     try {
       const finding = await gateway.explain(cluster, unitId);
@@ -210,6 +210,6 @@ export class ClusterStatusReader implements StatusReader {
       if (!isFault(thrown, "not-found")) return { cluster, unitId, error: Fault.from(thrown).message };
     }
     const message = accepted ? "it is not there any more and is about to be sent again" : "it was not sent yet";
-    return { cluster, unitId, finding: plainFinding(name, "transient", message, { reason: "Missing" }) };
+    return { cluster, unitId, finding: createFinding(name, "transient", message, { reason: "Missing" }) };
   }
 }

@@ -1,9 +1,9 @@
 import type { ClusterName } from "@oaas/models";
-import type { ClusterBook } from "../../src/adapters/crm/crm-gateway.ts";
+import type { RegistrationSource } from "../../src/adapters/crm/crm-gateway.ts";
 import type { ClusterRegistration } from "../../src/use-cases.ts";
 
 /** A list of clusters that a test changes at will. */
-export class FakeClusterBook implements ClusterBook {
+export class FakeClusterBook implements RegistrationSource {
   readonly #clusters = new Map<ClusterName, ClusterRegistration>();
   readonly #listeners = new Set<(name: ClusterName) => void>();
 

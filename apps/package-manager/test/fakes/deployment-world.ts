@@ -102,7 +102,7 @@ export class ManagerUnderTest {
       },
       packages: world,
       clusters: world.clusters,
-      clusterTies: { need: async () => ({ writes: [] }) },
+      clusterReferences: { stageReference: async () => ({ writes: [] }) },
       settings: { ...DEFAULT_PLANNER_SETTINGS, maxReadingAgeMs: Number.POSITIVE_INFINITY },
       gateTimeoutMs: 60_000,
       gatePollMs: 10_000,

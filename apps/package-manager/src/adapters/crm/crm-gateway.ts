@@ -13,25 +13,25 @@ import type { RpcCallOptions } from "@oaas/rpc";
 import type { CallOptions, CrmGateway, RemoveOptions, RuntimeChange, RuntimeQuery, UnitReport } from "../../ports.ts";
 import type { ClusterRegistration } from "../../use-cases.ts";
 import type { BreakerState } from "./guard/circuit-breaker.ts";
-import { ClusterGuard, DEFAULT_GUARD, faultOfCluster, peerName, type GuardPolicy } from "./guard/cluster-guard.ts";
-import { deployByReplacing, SentDigests } from "./calls/replace-unit.ts";
-import { CrmLink, type CrmServices } from "./connection/crm-connection.ts";
+import { ClusterGuard, DEFAULT_GUARD, withClusterName, peerName, type GuardPolicy } from "./guard/cluster-guard.ts";
+import { replaceUnit, SentDigests } from "./calls/replace-unit.ts";
+import { CrmConnection, type CrmServices } from "./connection/crm-connection.ts";
 import { findingFromWire, topologyFromWire } from "./wire/facts-from-wire.ts";
-import { askHealth } from "./calls/query-health.ts";
+import { queryHealth } from "./calls/query-health.ts";
 import { listRuntimes } from "./calls/list-runtimes.ts";
 import { reportFromWire } from "./wire/report-from-wire.ts";
-import { realSecretFiles, type SecretFiles } from "./connection/secret-files.ts";
+import { nodeSecretFiles, type SecretFiles } from "./connection/secret-files.ts";
 import { crmCallMetrics, type CrmCallMetrics } from "./call-metrics.ts";
 import { watchRuntimes } from "./calls/watch-runtimes.ts";
 
 /** Where the gateway finds clusters, and hears that one went or is another now. */
-export interface ClusterBook {
+export interface RegistrationSource {
   registration(name: ClusterName): ClusterRegistration | undefined;
   onChange(listener: (name: ClusterName) => void): () => void;
 }
 
 export interface CrmGatewayOptions {
-  readonly clusters: ClusterBook;
+  readonly clusters: RegistrationSource;
   readonly ambient: Ambient;
   readonly context?: ContextStore;
   readonly meter?: Meter;
@@ -47,8 +47,8 @@ const WRITE_MS = 15_000;
 const HEALTH_MS = 30_000;
 
 /** Everything kept of one cluster. */
-interface Known {
-  readonly link: CrmLink;
+interface ClusterState {
+  readonly link: CrmConnection;
   readonly guard: ClusterGuard;
   readonly sent: SentDigests;
   /** Deploy never updates there; undefined until the peer has shown it. */
@@ -61,7 +61,7 @@ const BREAKER_VALUE = { closed: 0, "half-open": 1, open: 2 } as const satisfies 
 export class GrpcCrmGateway implements CrmGateway {
   readonly #options: CrmGatewayOptions;
   readonly #metrics: CrmCallMetrics;
-  readonly #known = new Map<ClusterName, Known>();
+  readonly #known = new Map<ClusterName, ClusterState>();
   readonly #unsubscribe: () => void;
 
   constructor(options: CrmGatewayOptions) {
@@ -121,7 +121,7 @@ export class GrpcCrmGateway implements CrmGateway {
         services.deployments.watchClassRuntimes({}, { ...options, headers: this.#headers() }),
       );
     } catch (thrown) {
-      throw faultOfCluster(cluster, Fault.from(thrown));
+      throw withClusterName(cluster, Fault.from(thrown));
     }
   }
 
@@ -147,7 +147,7 @@ export class GrpcCrmGateway implements CrmGateway {
   async health(cluster: ClusterName, options?: CallOptions): Promise<ClusterHealth> {
     const ask = { ms: READ_MS, mostMs: HEALTH_MS, probe: true, ...options };
     return this.#call(cluster, "GetEnvHealth", ask, async (services, call, known) => {
-      const { health, features } = await askHealth(cluster, services, call, this.#options.ambient.clock);
+      const { health, features } = await queryHealth(cluster, services, call, this.#options.ambient.clock);
       if (features !== undefined) known.createOnly = !features.includes("upsert");
       return health;
     });
@@ -164,7 +164,7 @@ export class GrpcCrmGateway implements CrmGateway {
     cluster: ClusterName,
     method: string,
     how: CallOptions & { readonly ms: number; readonly mostMs?: number; readonly probe?: boolean },
-    work: (services: CrmServices, call: RpcCallOptions, known: Known) => Promise<T>,
+    work: (services: CrmServices, call: RpcCallOptions, known: ClusterState) => Promise<T>,
   ): Promise<T> {
     const known = this.#of(cluster);
     const { clock } = this.#options.ambient;
@@ -192,17 +192,17 @@ export class GrpcCrmGateway implements CrmGateway {
   }
 
   /** Not-found for a cluster that is not registered. */
-  #of(cluster: ClusterName): Known {
+  #of(cluster: ClusterName): ClusterState {
     const registration = this.#options.clusters.registration(cluster);
     if (registration === undefined) throw notFound("cluster", cluster);
     const known = this.#known.get(cluster);
     if (known?.link.registration === registration) return known;
     known?.link.close();
     const { ambient, guard: policy = DEFAULT_GUARD } = this.#options;
-    const { context = NOOP_CONTEXT, files = realSecretFiles, logger = NOOP_LOGGER } = this.#options;
+    const { context = NOOP_CONTEXT, files = nodeSecretFiles, logger = NOOP_LOGGER } = this.#options;
     this.#metrics.breaker.set(BREAKER_VALUE.closed, { cluster });
-    const fresh: Known = {
-      link: new CrmLink(registration, { ambient, context, files, logger }),
+    const fresh: ClusterState = {
+      link: new CrmConnection(registration, { ambient, context, files, logger }),
       guard: new ClusterGuard({
         cluster,
         ambient,
@@ -231,11 +231,16 @@ export class GrpcCrmGateway implements CrmGateway {
     return context.current().correlationId === undefined ? { [METADATA_KEYS.correlationId]: ambient.ids.uuid() } : {};
   }
 
-  async #replace(services: CrmServices, unit: DeploymentUnit, call: RpcCallOptions, known: Known): Promise<void> {
+  async #replace(
+    services: CrmServices,
+    unit: DeploymentUnit,
+    call: RpcCallOptions,
+    known: ClusterState,
+  ): Promise<void> {
     const { deployments } = services;
     const cluster = known.link.registration.name;
     const { signal = new AbortController().signal } = call;
-    await deployByReplacing(
+    await replaceUnit(
       unit,
       {
         create: async () => {

@@ -14,11 +14,11 @@ export interface PlanDifference {
 
 /** What moved between two plans of one deployment. Empty exactly when their digests are equal. */
 export function comparePlans(before: DeploymentPlan, after: DeploymentPlan): readonly PlanDifference[] {
-  return differences(ROOT_PATH, keyed(before), keyed(after), false);
+  return differences(ROOT_PATH, keyByName(before), keyByName(after), false);
 }
 
 /** The content of a plan with names in place of positions, so that what moved up in a list did not change. */
-function keyed(plan: DeploymentPlan): Readonly<Record<string, unknown>> {
+function keyByName(plan: DeploymentPlan): Readonly<Record<string, unknown>> {
   const { units, shared, odgm, ...rest } = planContent(plan);
   return {
     ...rest,
@@ -41,7 +41,7 @@ function byName<T>(
 }
 
 /** What has another name outside; the rest is only spelt otherwise. */
-const NAMES_OUTSIDE: Readonly<Record<string, string>> = {
+const WIRE_NAMES: Readonly<Record<string, string>> = {
   environmentKind: "target_env",
   nfr: "nfr_requirements",
   nodeIds: "env_node_ids",
@@ -49,7 +49,7 @@ const NAMES_OUTSIDE: Readonly<Record<string, string>> = {
   state: "state_spec",
 };
 /** Their members have names that users gave. */
-const NAMED_BY_USERS: ReadonlySet<string> = new Set([
+const USER_KEYED_MAPS: ReadonlySet<string> = new Set([
   "assignments",
   "config",
   "functions",
@@ -58,8 +58,8 @@ const NAMED_BY_USERS: ReadonlySet<string> = new Set([
   "units",
 ]);
 
-function nameOutside(name: string): string {
-  return NAMES_OUTSIDE[name] ?? name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+function wireName(name: string): string {
+  return WIRE_NAMES[name] ?? name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 function differences(path: string, before: unknown, after: unknown, isNamedByUsers: boolean): PlanDifference[] {
@@ -67,8 +67,8 @@ function differences(path: string, before: unknown, after: unknown, isNamedByUse
   if (isObject(before) && isObject(after)) {
     const names = new Set([...Object.keys(before), ...Object.keys(after)]);
     return [...names].flatMap((name) => {
-      const place = pathOf(path, isNamedByUsers ? name : nameOutside(name));
-      const isMap = !isNamedByUsers && NAMED_BY_USERS.has(name);
+      const place = pathOf(path, isNamedByUsers ? name : wireName(name));
+      const isMap = !isNamedByUsers && USER_KEYED_MAPS.has(name);
       return differences(place, ownEntry(before, name), ownEntry(after, name), isMap);
     });
   }

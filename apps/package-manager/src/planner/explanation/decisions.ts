@@ -2,11 +2,11 @@ import type { Candidates } from "../placement/candidates.ts";
 import { availabilitiesOf, sizingRules, type Placement, type PlacementTask } from "../placement/placement.ts";
 import type { Decision, PlannedFunction, PlannedOdgm, PlannedUnit } from "../plan-types.ts";
 import { HIGHEST_TARGET } from "../sizing/quorum.ts";
-import { allows, CLASS_SUBJECT, sizeReplicas, type Demand } from "../sizing/replicas.ts";
-import { counted, cutShare, shareText } from "./format.ts";
+import { allowsReplicaCount, CLASS_SUBJECT, sizeReplicas, type Demand } from "../sizing/replicas.ts";
+import { pluralize, truncateShare, formatShare } from "./format.ts";
 
 /** A finished plan, as far as its decisions speak of it. */
-interface Decided {
+interface PlannedDeployment {
   readonly task: PlacementTask;
   readonly placement: Placement;
   readonly units: readonly PlannedUnit[];
@@ -14,7 +14,7 @@ interface Decided {
 }
 
 /** What was decided, in the order in which it was: each with its rule, its inputs and what would change it. */
-export function decisionsOf(decided: Decided): readonly Decision[] {
+export function decisionsOf(decided: PlannedDeployment): readonly Decision[] {
   const decisions = [
     targetDecision(decided),
     choiceDecision(decided),
@@ -28,7 +28,7 @@ export function decisionsOf(decided: Decided): readonly Decision[] {
   return decisions.filter((decision) => decision !== undefined);
 }
 
-function targetDecision({ task: { input, basis } }: Decided): Decision {
+function targetDecision({ task: { input, basis } }: PlannedDeployment): Decision {
   const { deployment, settings, whatIf } = input;
   const stated = deployment.nfr.availability;
   return {
@@ -40,8 +40,8 @@ function targetDecision({ task: { input, basis } }: Decided): Decision {
     },
     outcome:
       basis.target > HIGHEST_TARGET
-        ? `${shareText(HIGHEST_TARGET)}, as nothing is up for certain`
-        : shareText(basis.target),
+        ? `${formatShare(HIGHEST_TARGET)}, as nothing is up for certain`
+        : formatShare(basis.target),
     wouldChange: "nfr_requirements.availability",
   };
 }
@@ -58,22 +58,22 @@ const CHOICE_CHANGES = {
   any: "target_clusters, available_envs, or other readings",
 } as const satisfies Record<Candidates["mode"], string>;
 
-function choiceDecision({ task, placement, units }: Decided): Decision {
+function choiceDecision({ task, placement, units }: PlannedDeployment): Decision {
   const { mode, all } = task.candidates;
   return {
     rule: CHOICE_RULES[mode],
     inputs: {
       known: all.length,
-      wanted: all.filter(({ wanted }) => wanted).length,
+      wanted: all.filter(({ eligible: wanted }) => wanted).length,
       usable: all.filter(({ usable }) => usable).length,
-      left_out: placement.sizing.leftOut,
+      left_out: placement.sizing.excluded,
     },
     outcome: units.map(({ cluster }) => cluster).join(", "),
     wouldChange: CHOICE_CHANGES[mode],
   };
 }
 
-function replicaDecision({ task, placement }: Decided): Decision {
+function replicaDecision({ task, placement }: PlannedDeployment): Decision {
   const { settings } = task.input;
   const { strong, atLeast, algorithm, target } = task.basis;
   const together = algorithm === "quorum" ? "a majority" : "any one";
@@ -91,7 +91,7 @@ function replicaDecision({ task, placement }: Decided): Decision {
       cap: settings.maxReplicas,
       consistency: strong ? "STRONG" : "any",
     },
-    outcome: `${counted(placement.replicas, "replica")}, which reach ${shareText(placement.achieved)}`,
+    outcome: `${pluralize(placement.replicas, "replica")}, which reach ${formatShare(placement.achieved)}`,
     ...fewer(task, placement),
   };
 }
@@ -106,10 +106,10 @@ function fewer(task: PlacementTask, { sizing, replicas, kept }: Placement): { re
     const [size] = sizeReplicas(clusters, { ...sizingRules(task), demands: [changed, ...others] }).sizes;
     return size?.reached === true ? size.replicas : Number.POSITIVE_INFINITY;
   };
-  const reached = sizing.curve.slice(0, replicas - 1).filter((_, index) => allows(demand, index + 1));
-  const target = cutShare(Math.max(0, ...reached), 9);
+  const reached = sizing.curve.slice(0, replicas - 1).filter((_, index) => allowsReplicaCount(demand, index + 1));
+  const target = truncateShare(Math.max(0, ...reached), 9);
   const count = replicasFor({ ...demand, target });
-  if (count < replicas) return { wouldChange: `a target of at most ${shareText(target)}, which ${count} would meet` };
+  if (count < replicas) return { wouldChange: `a target of at most ${formatShare(target)}, which ${count} would meet` };
 
   const rules = [
     { text: "a weaker consistency", limits: demand.strong, without: { ...demand, strong: false } },
@@ -121,20 +121,20 @@ function fewer(task: PlacementTask, { sizing, replicas, kept }: Placement): { re
 }
 
 /** Even counts are weaker than the odd one below them; whoever gets one must hear it. */
-function weakerDecision({ placement }: Decided): Decision | undefined {
+function weakerDecision({ placement }: PlannedDeployment): Decision | undefined {
   const { sizing, replicas, achieved } = placement;
   const stronger = sizing.curve.slice(0, replicas - 1).findIndex((availability) => availability > achieved);
   const availability = sizing.curve[stronger];
   if (availability === undefined) return undefined;
   return {
     rule: "a larger count with a lower availability is told",
-    inputs: { replicas, achieved: cutShare(achieved, 9) },
-    outcome: `${counted(stronger + 1, "replica")} would reach more (${shareText(availability)})`,
+    inputs: { replicas, achieved: truncateShare(achieved, 9) },
+    outcome: `${pluralize(stronger + 1, "replica")} would reach more (${formatShare(availability)})`,
     wouldChange: "a lower odgm.replica_count, or a weaker consistency",
   };
 }
 
-function keptDecision({ task, placement }: Decided): Decision | undefined {
+function keptDecision({ task, placement }: PlannedDeployment): Decision | undefined {
   if (placement.kept === undefined) return undefined;
   return {
     rule: "hysteresis: what runs is moved only for a gain above the margin",
@@ -144,17 +144,17 @@ function keptDecision({ task, placement }: Decided): Decision | undefined {
   };
 }
 
-function bestEffortDecision({ placement, task }: Decided): Decision | undefined {
+function bestEffortDecision({ placement, task }: PlannedDeployment): Decision | undefined {
   if (!placement.bestEffort) return undefined;
   return {
     rule: "best effort: the nearest to what was asked for, since it is out of reach",
-    inputs: { target: task.basis.target, achieved: cutShare(placement.achieved, 9) },
-    outcome: `accepted ${shareText(placement.achieved)}, as allow_best_effort says`,
+    inputs: { target: task.basis.target, achieved: truncateShare(placement.achieved, 9) },
+    outcome: `accepted ${formatShare(placement.achieved)}, as allow_best_effort says`,
     wouldChange: "better or more clusters, a higher PLANNER_MAX_REPLICAS, or a lower target",
   };
 }
 
-function odgmDecision({ odgm, placement }: Decided): Decision | undefined {
+function odgmDecision({ odgm, placement }: PlannedDeployment): Decision | undefined {
   if (odgm === undefined) return undefined;
   const nodes = Object.values(odgm.nodeIds).flat().length;
   const { collections, partitionCount, replicaCount, shardType } = odgm;
@@ -166,14 +166,14 @@ function odgmDecision({ odgm, placement }: Decided): Decision | undefined {
       shard_type: shardType ?? "chosen by each CRM",
     },
     outcome:
-      `${counted(nodes, "node")}; ${counted(collections.length, "collection")} of ` +
-      `${counted(partitionCount, "partition")} with ${counted(replicaCount, "copy", "copies")} each`,
+      `${pluralize(nodes, "node")}; ${pluralize(collections.length, "collection")} of ` +
+      `${pluralize(partitionCount, "partition")} with ${pluralize(replicaCount, "copy", "copies")} each`,
     wouldChange: "odgm.partition_count, odgm.replica_count, odgm.env_node_ids",
   };
 }
 
 /** One decision for each function and each scale that it has somewhere. */
-function scaleDecisions({ task, placement, units }: Decided): Decision[] {
+function scaleDecisions({ task, placement, units }: PlannedDeployment): Decision[] {
   const clustersOf = new Map<PlannedFunction, string[]>();
   for (const { cluster, functions } of units) {
     for (const scale of functions) {

@@ -1,5 +1,5 @@
 import type { ClusterVerdict, DeploymentPlan } from "../plan-types.ts";
-import { counted, shareText } from "./format.ts";
+import { pluralize, formatShare } from "./format.ts";
 
 /** A plan for people: what would be done, what speaks for and against each cluster, and why everything is as it is. */
 export function planText(plan: DeploymentPlan): string {
@@ -7,8 +7,8 @@ export function planText(plan: DeploymentPlan): string {
   const effort = plan.bestEffort ? ", accepted as the best there is" : "";
   return [
     `${shared.deploymentKey}: class ${shared.packageName}.${shared.classKey} (revision ${shared.packageRevision} of the package), ` +
-      `${counted(replicas, "replica")} over ${counted(units.length, "cluster")}.`,
-    `Availability by ${sizing.algorithm}: ${shareText(achievedAvailability)} for a target of ${shareText(sizing.target)}${effort}.`,
+      `${pluralize(replicas, "replica")} over ${pluralize(units.length, "cluster")}.`,
+    `Availability by ${sizing.algorithm}: ${formatShare(achievedAvailability)} for a target of ${formatShare(sizing.target)}${effort}.`,
     "Clusters:",
     ...plan.clusters.map(clusterLine),
     "Decisions:",

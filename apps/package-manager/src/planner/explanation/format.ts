@@ -1,21 +1,21 @@
 /** A share for people: nine digits at most, cut rather than rounded, so that it never looks better than it is. */
-export function shareText(share: number): string {
-  return String(cutShare(share, 9));
+export function formatShare(share: number): string {
+  return String(truncateShare(share, 9));
 }
 
 /** A share cut to so many digits. The nudge undoes what binary fractions take away: 0.29 is 29 hundredths. */
-export function cutShare(share: number, digits: number): number {
+export function truncateShare(share: number, digits: number): number {
   const scale = 10 ** digits;
   return Math.floor(share * scale + 1e-6) / scale;
 }
 
 /** A count with its word. */
-export function counted(count: number, one: string, many: string = `${one}s`): string {
+export function pluralize(count: number, one: string, many: string = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
 /** How long ago, in the unit that a person would use. */
-export function ageText(ageMs: number): string {
+export function formatAge(ageMs: number): string {
   const seconds = Math.round(ageMs / 1000);
   if (seconds < 120) return `${seconds} s`;
   return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;

@@ -9,19 +9,19 @@ import {
   clusterOf,
   clustersOf,
   functionOf,
-  planned,
-  refused,
+  expectPlan,
+  expectRefusal,
   STRONG_STATE,
 } from "../testing/plan-inputs.ts";
 
 describe("a plan in words", () => {
   test("a target of 1, which nothing can meet, is told as what is aimed at instead", () => {
-    const plan = planned({ clusters: [clusterOf("a", 0.999)], deployment: { nfr: { availability: 1 } } });
+    const plan = expectPlan({ clusters: [clusterOf("a", 0.999)], deployment: { nfr: { availability: 1 } } });
     expect(plan.decisions[0]?.outcome).toBe("0.999999999, as nothing is up for certain");
   });
 
   test("tells what, where and why, with what would change it", () => {
-    const plan = planned({
+    const plan = expectPlan({
       clusters: [clusterOf("a", 0.99), clusterOf("b", 0.995), clusterOf("c", 0.99, { breaker: "open" })],
       deployment: { nfr: { availability: 0.999, minThroughputRps: 2500 } },
     });
@@ -67,7 +67,7 @@ describe("a plan in words", () => {
       want: "a weaker consistency, or a lower odgm.replica_count",
     },
   ])("what would take fewer replicas: $why", ({ availability, replicaCount, want }) => {
-    const plan = planned({
+    const plan = expectPlan({
       definition: { stateSpec: STRONG_STATE },
       deployment: {
         nfr: { availability },
@@ -79,7 +79,7 @@ describe("a plan in words", () => {
 
   test("is the contract's JSON", () => {
     for (const given of [{}, { definition: { stateSpec: STRONG_STATE } }]) {
-      const plan = planned(given);
+      const plan = expectPlan(given);
       const wire = planToWire(plan);
       expect(planView.parse(JSON.parse(JSON.stringify(wire)))).toEqual(wire);
       expect(wire).toMatchObject({ digest: plan.digest, replicas: plan.replicas, explanation: planText(plan) });
@@ -87,7 +87,7 @@ describe("a plan in words", () => {
   });
 
   test("is plain JSON, so that it can be stored and compared later", () => {
-    const plan = planned({ definition: { stateSpec: STRONG_STATE } });
+    const plan = expectPlan({ definition: { stateSpec: STRONG_STATE } });
     expect(JSON.parse(JSON.stringify(plan))).toEqual(plan);
   });
 });
@@ -98,7 +98,7 @@ describe("a refusal in words", () => {
       clusters: [clusterOf("a", 0.9), clusterOf("b", 0.8, { breaker: "open" })],
       settings: { maxReplicas: 5 },
     };
-    const fault = refusalFault(refused({ ...given, deployment: { nfr: { availability: 0.999 } } }));
+    const fault = refusalFault(expectRefusal({ ...given, deployment: { nfr: { availability: 0.999 } } }));
     expect(fault.message).toBe(
       "an availability of 0.999 is out of reach by quorum over 1 cluster: the best is 0.99144 with 5 replicas. It would be reached by: " +
         "a target of at most 0.99144; or one more cluster that is up 0.9525 of the time; or PLANNER_MAX_REPLICAS of at least 9; " +
@@ -122,7 +122,7 @@ describe("a refusal in words", () => {
   });
 
   test("out of reach for two reasons at once: both are told, and nothing that would not help", () => {
-    const refusal = refused({
+    const refusal = expectRefusal({
       clusters: [clusterOf("a", 0.4)],
       definition: { stateSpec: STRONG_STATE },
       settings: { maxReplicas: 2 },
@@ -134,7 +134,7 @@ describe("a refusal in words", () => {
   });
 
   test("everything that is wrong, each with its field", () => {
-    const { message } = refusalFault(refused({ deployment: { targetClusters: ["x", "y"].map(clusterName) } }));
+    const { message } = refusalFault(expectRefusal({ deployment: { targetClusters: ["x", "y"].map(clusterName) } }));
     expect(message).toContain("$.target_clusters[0]: x is not a known cluster; use one of c00, c01, c02");
     expect(message).toContain("$.target_clusters[1]");
   });
@@ -151,7 +151,7 @@ describe("a refusal in words", () => {
     { why: "too slow", given: { deployment: { nfr: { minThroughputRps: 1e6 } } }, kind: "failed-precondition" },
     { why: "clusters are down", given: { clusters: [clusterOf("a", 0.9, { breaker: "open" })] }, kind: "unavailable" },
   ])("$why is $kind", ({ given, kind }) => {
-    const refusal = refused(given);
+    const refusal = expectRefusal(given);
     expect(refusalFault(refusal)).toMatchObject({ kind });
     expect(refusalFault(refusal).message).toContain(refusal.message);
     const { evidence } = refusalFault(refusal);
@@ -162,12 +162,13 @@ describe("a refusal in words", () => {
 });
 
 describe("what moved between two plans", () => {
-  const base = planned({ definition: { stateSpec: STRONG_STATE } });
-  const texts = (given: Parameters<typeof planned>[0]) => comparePlans(base, planned(given)).map(({ text }) => text);
+  const base = expectPlan({ definition: { stateSpec: STRONG_STATE } });
+  const texts = (given: Parameters<typeof expectPlan>[0]) =>
+    comparePlans(base, expectPlan(given)).map(({ text }) => text);
   const strong = { definition: { stateSpec: STRONG_STATE } };
 
   test("nothing, when only readings did", () => {
-    const other = planned({ ...strong, clusters: clustersOf([0.991, 0.992, 0.993]) });
+    const other = expectPlan({ ...strong, clusters: clustersOf([0.991, 0.992, 0.993]) });
     expect(other.digest).toBe(base.digest);
     expect(comparePlans(base, other)).toEqual([]);
   });
@@ -203,8 +204,8 @@ describe("what moved between two plans", () => {
   });
 
   test("scales are told by cluster and function", () => {
-    const one = planned({ clusters: clustersOf([0.99]) });
-    const other = planned({
+    const one = expectPlan({ clusters: clustersOf([0.99]) });
+    const other = expectPlan({
       clusters: [clusterOf("c00", 0.99, { recommendedReplicas: { "Order.place": 4 } })],
       deployment: { nfr: { minThroughputRps: 1 } },
     });

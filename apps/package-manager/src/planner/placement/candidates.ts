@@ -2,7 +2,7 @@ import { pathOf, ROOT_PATH, type Violation } from "@oaas/foundation";
 import { clusterAvailability, ClusterStatus } from "@oaas/models";
 import { ownEntry } from "../own-entry.ts";
 import type { CandidateCluster, ClusterVerdict, PlanInput, Reason } from "../plan-types.ts";
-import { ageText, shareText } from "../explanation/format.ts";
+import { formatAge, formatShare } from "../explanation/format.ts";
 
 /** One cluster while a plan is made: whether it may be used, how available it is, and the reasons so far. */
 export interface Candidate {
@@ -10,7 +10,7 @@ export interface Candidate {
   /** Absent: nobody can tell. */
   readonly availability?: number;
   /** The wish allows it: it is on the list, or has the label. */
-  readonly wanted: boolean;
+  readonly eligible: boolean;
   /** Wanted, and nothing forbids to count on it. */
   readonly usable: boolean;
   readonly reasonsFor: readonly Reason[];
@@ -18,29 +18,29 @@ export interface Candidate {
 }
 
 /** Who chooses the clusters: the user by name, or the planner among those that a label or nothing restricts. */
-export type ChoiceMode = "named" | "environment" | "any";
+export type SelectionMode = "named" | "environment" | "any";
 
 /** All known clusters, by name, with what speaks for and against each. */
 export interface Candidates {
-  readonly mode: ChoiceMode;
+  readonly mode: SelectionMode;
   readonly all: readonly Candidate[];
 }
 
 /** How the clusters of a wish are chosen. */
-function choiceMode({ deployment }: PlanInput): ChoiceMode {
+function selectionMode({ deployment }: PlanInput): SelectionMode {
   if (deployment.targetClusters.length > 0) return "named";
   return deployment.environmentKind === undefined ? "any" : "environment";
 }
 
 /** Judges every known cluster. Clusters are taken by name, so that the order they come in does not matter. */
-export function judgeClusters(input: PlanInput): Candidates {
-  const mode = choiceMode(input);
+export function evaluateClusters(input: PlanInput): Candidates {
+  const mode = selectionMode(input);
   const clusters = input.clusters.toSorted((a, b) => compareNames(a.name, b.name));
-  return { mode, all: clusters.map((cluster) => judge(input, mode, cluster)) };
+  return { mode, all: clusters.map((cluster) => evaluateCluster(input, mode, cluster)) };
 }
 
 /** Names that are meant to be clusters and are none. */
-export function unknownClusters({ clusters, deployment, whatIf }: PlanInput): Violation[] {
+export function findUnknownClusters({ clusters, deployment, whatIf }: PlanInput): Violation[] {
   const known = new Set<string>(clusters.map(({ name }) => name));
   const fix = known.size === 0 ? "register a cluster" : `use one of ${[...known].sort(compareNames).join(", ")}`;
   const unknown = (name: string, path: string): Violation[] =>
@@ -58,9 +58,9 @@ export function unknownClusters({ clusters, deployment, whatIf }: PlanInput): Vi
   ];
 }
 
-function judge(input: PlanInput, mode: ChoiceMode, cluster: CandidateCluster): Candidate {
+function evaluateCluster(input: PlanInput, mode: SelectionMode, cluster: CandidateCluster): Candidate {
   const availability = availabilityOfCluster(input, cluster);
-  const wish = wishReasons(input, mode, cluster);
+  const wish = selectionReasons(input, mode, cluster);
   const wanted = wish.against.length === 0;
   const health = healthReasons(input, cluster, availability);
   // Whom the user named is used as long as its availability is known at all; whom the planner takes must be well.
@@ -68,7 +68,7 @@ function judge(input: PlanInput, mode: ChoiceMode, cluster: CandidateCluster): C
   return {
     cluster,
     ...(availability === undefined ? {} : { availability }),
-    wanted,
+    eligible: wanted,
     usable,
     reasonsFor: [...wish.for, ...health.for],
     reasonsAgainst: [...wish.against, ...health.forbids, ...health.against],
@@ -88,7 +88,11 @@ interface Reasons {
 }
 
 /** What the user's own words say about a cluster. */
-function wishReasons({ deployment, settings }: PlanInput, mode: ChoiceMode, cluster: CandidateCluster): Reasons {
+function selectionReasons(
+  { deployment, settings }: PlanInput,
+  mode: SelectionMode,
+  cluster: CandidateCluster,
+): Reasons {
   const { targetClusters, availableClusters, environmentKind } = deployment;
   if (mode === "named") {
     return targetClusters.includes(cluster.name)
@@ -136,7 +140,7 @@ function healthReasons(input: PlanInput, cluster: CandidateCluster, availability
     return { for: [], against: [], forbids: [{ code: "no-reading", text: `its availability is unknown: ${why}` }] };
   }
   if (ownEntry(whatIf?.clusterAvailability, cluster.name) !== undefined) {
-    const text = `it is assumed to be up ${shareText(availability)} of the time`;
+    const text = `it is assumed to be up ${formatShare(availability)} of the time`;
     return { for: [{ code: "assumed", text }], against: [], forbids: zeroReasons(availability) };
   }
   const { reading, readingAgeMs: ageMs = 0 } = cluster;
@@ -144,7 +148,7 @@ function healthReasons(input: PlanInput, cluster: CandidateCluster, availability
   const problem = cluster.problem === undefined ? [] : [{ code: "unreachable", text: cluster.problem }];
   return {
     for: [
-      { code: "reading", text: `up ${shareText(availability)} of the time (${basis}, read ${ageText(ageMs)} ago)` },
+      { code: "reading", text: `up ${formatShare(availability)} of the time (${basis}, read ${formatAge(ageMs)} ago)` },
     ],
     against: [
       ...(reading?.status === ClusterStatus.degraded
@@ -160,7 +164,7 @@ function healthReasons(input: PlanInput, cluster: CandidateCluster, availability
         : []),
       ...(cluster.breaker === "open" ? [{ code: "breaker-open", text: "its circuit breaker is open" }] : []),
       ...(ageMs > settings.maxReadingAgeMs
-        ? [{ code: "stale", text: `its last reading is ${ageText(ageMs)} old` }]
+        ? [{ code: "stale", text: `its last reading is ${formatAge(ageMs)} old` }]
         : []),
     ],
   };

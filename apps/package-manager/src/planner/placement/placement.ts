@@ -3,8 +3,8 @@ import { compareNames, verdict, type Candidate, type Candidates } from "./candid
 import { ownEntry } from "../own-entry.ts";
 import type { ClusterVerdict, DeploymentPlan, PlanInput, Reason, SizingBasis } from "../plan-types.ts";
 import { availabilityOf, meets } from "../sizing/quorum.ts";
-import { allows, sizeReplicas, type Demand, type Sizing, type SizingRules } from "../sizing/replicas.ts";
-import { counted, shareText } from "../explanation/format.ts";
+import { allowsReplicaCount, sizeReplicas, type Demand, type Sizing, type SizingRules } from "../sizing/replicas.ts";
+import { pluralize, formatShare } from "../explanation/format.ts";
 
 /** Where the replicas go and how many there are of what. */
 export interface Placement {
@@ -40,16 +40,16 @@ export type PlacementOutcome =
   | { readonly ok: false; readonly error: Sizing };
 
 /** Chooses clusters and counts. Keeps what runs unless another placement gains more than the margin. */
-export function place(task: PlacementTask): PlacementOutcome {
+export function placeReplicas(task: PlacementTask): PlacementOutcome {
   const { input, candidates } = task;
   const worstFirst = worstCandidatesFirst(candidates);
   const sizing = sizeReplicas(worstFirst.map(availabilityIn), sizingRules(task));
-  const keeping = keepable(task, worstFirst, sizing);
+  const keeping = keepRunningPlacement(task, worstFirst, sizing);
   if (keeping !== undefined) return { ok: true, value: placementOf(task, keeping) };
   if (!sizing.reached && (!input.deployment.allowBestEffort || sizing.sizes.includes(undefined))) {
     return { ok: false, error: sizing };
   }
-  const pool = worstFirst.slice(sizing.leftOut).toSorted(byStickyRank(input));
+  const pool = worstFirst.slice(sizing.excluded).toSorted(byStickyRank(input));
   const spread = Math.max(...sizing.sizes.map((size) => size?.replicas ?? 0));
   const chosen = candidates.mode === "named" ? pool : pool.slice(0, spread);
   return { ok: true, value: placementOf(task, { sizing, chosen, pool }) };
@@ -68,7 +68,7 @@ export function availabilitiesOf({ candidates }: PlacementTask): number[] {
 /** The rules by which the sizes of a task are found. */
 export function sizingRules({ input, candidates, demands }: PlacementTask): SizingRules {
   const { maxReplicas, algorithm } = input.settings;
-  return { demands, maxReplicas, algorithm, mayLeaveOut: candidates.mode !== "named" };
+  return { demands, maxReplicas, algorithm, canExclude: candidates.mode !== "named" };
 }
 
 interface Choice {
@@ -140,7 +140,7 @@ function worstNodes(
 }
 
 /** What runs, if it may stay: same wish, clusters still usable, target still met, and a move would gain too little. */
-function keepable(task: PlacementTask, usable: readonly Candidate[], fresh: Sizing): Choice | undefined {
+function keepRunningPlacement(task: PlacementTask, usable: readonly Candidate[], fresh: Sizing): Choice | undefined {
   const { input, candidates, demands, basis } = task;
   const { previous, settings } = input;
   if (previous === undefined || previous.bestEffort || !sameBasis(previous.sizing, basis)) return undefined;
@@ -151,7 +151,7 @@ function keepable(task: PlacementTask, usable: readonly Candidate[], fresh: Sizi
   }
   const { replicas } = previous;
   const [demand, ...others] = demands;
-  if (!allows(demand, replicas) || replicas > settings.maxReplicas) return undefined;
+  if (!allowsReplicaCount(demand, replicas) || replicas > settings.maxReplicas) return undefined;
   const nodes = nodesPerCluster(chosen, replicas, task.givenNodes);
   const achieved = availabilityOf(worstNodes(chosen, nodes, replicas), settings.algorithm);
   if (!meets(achieved, demand.target)) return undefined;
@@ -163,7 +163,7 @@ function keepable(task: PlacementTask, usable: readonly Candidate[], fresh: Sizi
     {
       ...sizingRules(task),
       demands: others,
-      mayLeaveOut: false,
+      canExclude: false,
     },
   );
   if (others.length > 0 && !here.reached) return undefined;
@@ -178,15 +178,15 @@ function reasonToKeep(
   running: { readonly replicas: number; readonly achieved: number },
 ): string | undefined {
   const [size] = fresh.sizes;
-  const meetsStill = `what runs still reaches ${shareText(running.achieved)}`;
+  const meetsStill = `what runs still reaches ${formatShare(running.achieved)}`;
   if (size === undefined || !size.reached) return meetsStill;
   if (size.replicas > running.replicas) return `${meetsStill} with fewer than ${size.replicas}`;
   if (size.replicas === running.replicas) return undefined;
   const spare = (size.availability - demand.target) / (1 - demand.target);
   if (spare > input.settings.hysteresisMargin) return undefined;
   return (
-    `${size.replicas} would do (${shareText(size.availability)}), but so narrowly that the next reading may undo it: ` +
-    `less than ${shareText(input.settings.hysteresisMargin)} of the allowed downtime would be spare`
+    `${size.replicas} would do (${formatShare(size.availability)}), but so narrowly that the next reading may undo it: ` +
+    `less than ${formatShare(input.settings.hysteresisMargin)} of the allowed downtime would be spare`
   );
 }
 
@@ -221,9 +221,9 @@ function verdictsOf({ input, candidates, demands }: PlacementTask, choice: Choic
     const against = pool.has(candidate)
       ? {
           code: "not-needed",
-          text: `${counted(replicas, "replica")} elsewhere ${replicas === 1 ? "is" : "are"} enough`,
+          text: `${pluralize(replicas, "replica")} elsewhere ${replicas === 1 ? "is" : "are"} enough`,
         }
-      : { code: "left-out", text: `counting on it, ${shareText(demands[0].target)} would be out of reach` };
+      : { code: "left-out", text: `counting on it, ${formatShare(demands[0].target)} would be out of reach` };
     return verdict(candidate, false, { against });
   });
 }

@@ -8,8 +8,8 @@ import {
   functionKey,
   functionOf,
   inputOf,
-  planned,
-  refused,
+  expectPlan,
+  expectRefusal,
   STRONG_STATE,
 } from "../testing/plan-inputs.ts";
 
@@ -220,7 +220,7 @@ describe("refusals", () => {
       want: { kind: "out-of-reach", subject: "Order.place", target: 0.99, best: { replicas: 3 } },
     },
   ])("$why", ({ given, want }) => {
-    expect(refused(given)).toMatchObject(want);
+    expect(expectRefusal(given)).toMatchObject(want);
   });
 
   const names = (...list: string[]) => list.map(clusterName);
@@ -256,13 +256,13 @@ describe("refusals", () => {
       want: { kind: "lower-replica-count", replicaCount: 1 },
     },
   ])("out of reach: $why", ({ given, want }) => {
-    const refusal = refused({ clusters: [clusterOf("a", 0.9)], settings: { maxReplicas: 4 }, ...given });
+    const refusal = expectRefusal({ clusters: [clusterOf("a", 0.9)], settings: { maxReplicas: 4 }, ...given });
     expect(refusal).toMatchObject({ kind: "out-of-reach" });
     expect("remedies" in refusal && refusal.remedies).toContainEqual(expect.objectContaining(want));
   });
 
   test("out of reach: nothing is told that does not help", () => {
-    const refusal = refused({ clusters: [clusterOf("a", 0.4)] });
+    const refusal = expectRefusal({ clusters: [clusterOf("a", 0.4)] });
     expect("remedies" in refusal && refusal.remedies.map(({ kind }) => kind)).toEqual([
       "lower-target",
       "add-cluster",
@@ -271,7 +271,7 @@ describe("refusals", () => {
   });
 
   test("out of reach in several respects: all that must be lowered is told together", () => {
-    const refusal = refused({
+    const refusal = expectRefusal({
       clusters: [clusterOf("a", 0.4)],
       deployment: {
         functions: [{ functionKey: functionKey("Order.place"), nfr: { availability: 0.999 }, config: {} }],
@@ -293,15 +293,15 @@ describe("refusals", () => {
       settings: { maxReplicas: 4 },
       deployment: { allowBestEffort: true },
     };
-    const plan = planned(given);
+    const plan = expectPlan(given);
     expect(plan).toMatchObject({ bestEffort: true, replicas: 3 });
     expect(plan.achievedAvailability).toBeCloseTo(0.972, 12);
-    const fast = planned({ deployment: { allowBestEffort: true, nfr: { minThroughputRps: 60_000 } } });
+    const fast = expectPlan({ deployment: { allowBestEffort: true, nfr: { minThroughputRps: 60_000 } } });
     expect(fast).toMatchObject({ bestEffort: true, units: [{ functions: [{ minScale: 50 }] }] });
   });
 
   test("best effort keeps a target that can be reached", () => {
-    expect(planned({ deployment: { allowBestEffort: true } }).bestEffort).toBe(false);
+    expect(expectPlan({ deployment: { allowBestEffort: true } }).bestEffort).toBe(false);
   });
 
   test("a refusal changes nothing about its input", () => {

@@ -1,14 +1,14 @@
 import type { ClassDeployment, Package } from "@oaas/models";
 import type { Candidates } from "../placement/candidates.ts";
-import type { WantedFunction } from "../sizing/functions.ts";
+import type { RequestedFunction } from "../sizing/functions.ts";
 import type { PlacementTask } from "../placement/placement.ts";
 import type { ClusterVerdict, PlanInput, PlannerSettings, PlanRefusal, Remedy } from "../plan-types.ts";
 import { remediesFor } from "./remedies.ts";
-import { CLASS_SUBJECT, missedMost, subjectName, type Sizing } from "../sizing/replicas.ts";
-import { counted, shareText } from "../explanation/format.ts";
+import { CLASS_SUBJECT, findLargestShortfall, subjectName, type Sizing } from "../sizing/replicas.ts";
+import { pluralize, formatShare } from "../explanation/format.ts";
 
 /** What of a wish is switched off, and so cannot be deployed; undefined when nothing is. */
-export function disabledPart(from: Package, { classKey, functions }: ClassDeployment): string | undefined {
+export function findDisabledPart(from: Package, { classKey, functions }: ClassDeployment): string | undefined {
   if (from.disabled) return `package ${from.name}`;
   const definition = from.classes.find(({ key }) => key === classKey);
   if (definition?.disabled) return `class ${definition.key}`;
@@ -19,30 +19,30 @@ export function disabledPart(from: Package, { classKey, functions }: ClassDeploy
 }
 
 /** What is switched off cannot be deployed. */
-export function disabled(
+export function refuseDisabled(
   { package: from, deployment }: PlanInput,
   clusters: readonly ClusterVerdict[],
 ): PlanRefusal | undefined {
-  const subject = disabledPart(from, deployment);
+  const subject = findDisabledPart(from, deployment);
   if (subject === undefined) return undefined;
-  return { kind: "disabled", subject, clusters, message: disabledText(subject) };
+  return { kind: "disabled", subject, clusters, message: disabledMessage(subject) };
 }
 
-export function disabledText(subject: string): string {
+export function disabledMessage(subject: string): string {
   return `${subject} is disabled and cannot be deployed; enable it first`;
 }
 
 /** Nowhere to go: no cluster is known, or none is what the wish asks for. */
-export function noCluster(
+export function refuseNoCluster(
   { deployment, settings }: PlanInput,
   candidates: Candidates,
   clusters: readonly ClusterVerdict[],
 ): PlanRefusal | undefined {
-  if (candidates.all.some(({ wanted }) => wanted)) return undefined;
+  if (candidates.all.some(({ eligible: wanted }) => wanted)) return undefined;
   const message =
     candidates.all.length === 0
       ? "no cluster is known; register one"
-      : `no cluster is allowed: ${againstText(clusters)}; ` +
+      : `no cluster is allowed: ${formatReasonsAgainst(clusters)}; ` +
         (deployment.environmentKind === undefined
           ? "name clusters that exist in available_envs"
           : `give a cluster the label ${settings.environmentLabel}: ${deployment.environmentKind}, or name target_clusters`);
@@ -53,12 +53,12 @@ export function noCluster(
  * Nobody can tell how available the clusters are. A named one without any reading is refused, because a promise about it
  * would be a guess; with best effort it is left out as long as another one is left.
  */
-export function unusable(
+export function refuseUnusable(
   { deployment, whatIf }: PlanInput,
   { mode, all }: Candidates,
   clusters: readonly ClusterVerdict[],
 ): PlanRefusal | undefined {
-  const out = all.filter(({ wanted, usable }) => wanted && !usable).map(({ cluster }) => cluster.name);
+  const out = all.filter(({ eligible: wanted, usable }) => wanted && !usable).map(({ cluster }) => cluster.name);
   const some = all.some(({ usable }) => usable);
   if (some && (mode !== "named" || deployment.allowBestEffort || out.length === 0)) return undefined;
   const affected = clusters.filter(({ cluster }) => out.includes(cluster));
@@ -67,19 +67,23 @@ export function unusable(
   const remedy =
     mode === "named" && some ? `${wait}, leave them out of target_clusters, or set allow_best_effort` : wait;
   const what = mode === "named" ? "named clusters cannot be planned with" : "no cluster can be used";
-  const message = `${what}: ${againstText(affected)}; ${remedy}`;
+  const message = `${what}: ${formatReasonsAgainst(affected)}; ${remedy}`;
   return { kind: "no-usable-cluster", unusable: out, assumed, clusters, message };
 }
 
-function againstText(clusters: readonly ClusterVerdict[]): string {
+function formatReasonsAgainst(clusters: readonly ClusterVerdict[]): string {
   return clusters
     .map(({ cluster, reasonsAgainst }) => `${cluster} (${reasonsAgainst.map(({ text }) => text).join(", ")})`)
     .join(", ");
 }
 
 /** The target is beyond what the clusters can do: how near the best comes, and what would help. */
-export function outOfReach(task: PlacementTask, sizing: Sizing, clusters: readonly ClusterVerdict[]): PlanRefusal {
-  const missed = missedMost(sizing, task.demands) ?? { demand: task.demands[0] };
+export function refuseUnreachableTarget(
+  task: PlacementTask,
+  sizing: Sizing,
+  clusters: readonly ClusterVerdict[],
+): PlanRefusal {
+  const missed = findLargestShortfall(sizing, task.demands) ?? { demand: task.demands[0] };
   const { demand, best } = missed;
   const remedies = remediesFor(task, missed);
   const { maxReplicas, algorithm } = task.input.settings;
@@ -87,7 +91,7 @@ export function outOfReach(task: PlacementTask, sizing: Sizing, clusters: readon
   const nearest =
     best === undefined
       ? `STRONG consistency needs an odd count of at least ${Math.max(3, demand.atLeast)}, and at most ${maxReplicas} are planned (PLANNER_MAX_REPLICAS)`
-      : `the best is ${shareText(best.availability)} with ${counted(best.replicas, "replica")}`;
+      : `the best is ${formatShare(best.availability)} with ${pluralize(best.replicas, "replica")}`;
   const usable = task.candidates.all.filter((candidate) => candidate.usable).length;
   return {
     kind: "out-of-reach",
@@ -97,19 +101,19 @@ export function outOfReach(task: PlacementTask, sizing: Sizing, clusters: readon
     remedies,
     clusters,
     message:
-      `an availability${whose} of ${shareText(demand.target)} is out of reach by ${algorithm} over ` +
-      `${counted(usable, "cluster")}: ${nearest}. ${remedyText(remedies)}.`,
+      `an availability${whose} of ${formatShare(demand.target)} is out of reach by ${algorithm} over ` +
+      `${pluralize(usable, "cluster")}: ${nearest}. ${formatRemedies(remedies)}.`,
   };
 }
 
-function remedyText(remedies: readonly Remedy[]): string {
+function formatRemedies(remedies: readonly Remedy[]): string {
   if (remedies.length === 0) return "No single change would make it reachable";
   return `It would be reached by: ${remedies.map(({ text }) => text).join("; or ")}`;
 }
 
 /** More replicas would be needed than may be planned. */
-export function throughputOutOfReach(
-  { spec }: WantedFunction,
+export function refuseThroughput(
+  { spec }: RequestedFunction,
   neededReplicas: number,
   { maxReplicas, rpsPerReplica }: PlannerSettings,
   clusters: readonly ClusterVerdict[],

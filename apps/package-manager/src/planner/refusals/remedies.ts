@@ -1,7 +1,7 @@
 import { availabilitiesOf, sizingRules, worstCandidatesFirst, type PlacementTask } from "../placement/placement.ts";
 import type { LowerTarget, Remedy } from "../plan-types.ts";
 import { sizeReplicas, subjectName, type Demand, type Size, type SizingRules } from "../sizing/replicas.ts";
-import { cutShare, shareText } from "../explanation/format.ts";
+import { truncateShare, formatShare } from "../explanation/format.ts";
 
 /** Beyond these, more replicas are no sensible answer. */
 const MOST_REPLICAS_SUGGESTED = 501;
@@ -36,12 +36,12 @@ function lowerTargets(task: PlacementTask, missed: { readonly best?: Size }): Re
   const targets = sizes.flatMap((size): LowerTarget[] =>
     size === undefined || size.reached
       ? []
-      : [{ subject: subjectName(size.demand), availability: cutShare(size.availability, 9) }],
+      : [{ subject: subjectName(size.demand), availability: truncateShare(size.availability, 9) }],
   );
   const text =
     targets.length === 1
-      ? `a target of at most ${shareText(missed.best.availability)}`
-      : `targets of at most ${targets.map((one) => `${shareText(one.availability)} for ${one.subject}`).join(" and ")}`;
+      ? `a target of at most ${formatShare(missed.best.availability)}`
+      : `targets of at most ${targets.map((one) => `${formatShare(one.availability)} for ${one.subject}`).join(" and ")}`;
   return { kind: "lower-target", targets, text };
 }
 
@@ -57,24 +57,27 @@ function lowerReplicaCount(task: PlacementTask): Remedy | undefined {
 /** Where the user named the clusters, the worst of them may be what is in the way. */
 function leaveOut(task: PlacementTask): Remedy | undefined {
   if (task.candidates.mode !== "named") return undefined;
-  const sizing = sized(task, availabilitiesOf(task), { mayLeaveOut: true });
+  const sizing = sized(task, availabilitiesOf(task), { canExclude: true });
   if (!sizing.reached) return undefined;
   const clusters = worstCandidatesFirst(task.candidates)
-    .slice(0, sizing.leftOut)
+    .slice(0, sizing.excluded)
     .map(({ cluster }) => cluster.name);
   return { kind: "leave-out", clusters, text: `targets without ${clusters.join(", ")}` };
 }
 
 function restoreClusters(task: PlacementTask): Remedy[] {
   return task.candidates.all
-    .filter(({ wanted, usable, availability }) => wanted && !usable && availability !== undefined && availability > 0)
+    .filter(
+      ({ eligible: wanted, usable, availability }) =>
+        wanted && !usable && availability !== undefined && availability > 0,
+    )
     .sort((a, b) => (b.availability ?? 0) - (a.availability ?? 0))
     .slice(0, CLUSTERS_TRIED)
     .filter(({ availability = 0 }) => isReachable(task, [...availabilitiesOf(task), availability]))
     .map(({ cluster, availability = 0 }) => ({
       kind: "restore-cluster",
       cluster: cluster.name,
-      text: `${cluster.name} usable again (${shareText(availability)})`,
+      text: `${cluster.name} usable again (${formatShare(availability)})`,
     }));
 }
 
@@ -89,20 +92,20 @@ function addCluster(task: PlacementTask): Remedy | undefined {
     if (helps(middle)) high = middle;
     else low = middle;
   }
-  const rounded = Math.min(1, cutShare(high + 0.0001, 4));
+  const rounded = Math.min(1, truncateShare(high + 0.0001, 4));
   const availability = helps(rounded) ? rounded : 1;
   return {
     kind: "add-cluster",
     availability,
-    text: `one more cluster that is up ${shareText(availability)} of the time`,
+    text: `one more cluster that is up ${formatShare(availability)} of the time`,
   };
 }
 
 function raiseCap(task: PlacementTask): Remedy | undefined {
   if (task.input.settings.maxReplicas >= MOST_REPLICAS_SUGGESTED) return undefined;
   // Only over the clusters that came nearest: trying each choice of clusters with so many replicas would take long.
-  const nearest = availabilitiesOf(task).slice(sized(task, availabilitiesOf(task)).leftOut);
-  const sizing = sized(task, nearest, { maxReplicas: MOST_REPLICAS_SUGGESTED, mayLeaveOut: false });
+  const nearest = availabilitiesOf(task).slice(sized(task, availabilitiesOf(task)).excluded);
+  const sizing = sized(task, nearest, { maxReplicas: MOST_REPLICAS_SUGGESTED, canExclude: false });
   if (!sizing.reached) return undefined;
   const maxReplicas = Math.max(...sizing.sizes.map((size) => size?.replicas ?? 0));
   return { kind: "raise-cap", maxReplicas, text: `PLANNER_MAX_REPLICAS of at least ${maxReplicas}` };
@@ -111,7 +114,7 @@ function raiseCap(task: PlacementTask): Remedy | undefined {
 function bestEffort({ availability, replicas }: Size): Remedy {
   return {
     kind: "allow-best-effort",
-    text: `allow_best_effort: true, which accepts ${shareText(availability)} with ${replicas}`,
+    text: `allow_best_effort: true, which accepts ${formatShare(availability)} with ${replicas}`,
   };
 }
 

@@ -1,8 +1,8 @@
 import type { Violation } from "@oaas/foundation";
-import { pathIn, type WantedFunction } from "./functions.ts";
+import { pathIn, type RequestedFunction } from "./functions.ts";
 import { ownEntry } from "../own-entry.ts";
 import type { CandidateCluster, PlannedFunction, PlannedUnit, PlannerSettings, ScaleBasis } from "../plan-types.ts";
-import { counted } from "../explanation/format.ts";
+import { pluralize } from "../explanation/format.ts";
 
 /** A need for replicas, and where it comes from. */
 interface Need {
@@ -13,7 +13,7 @@ interface Need {
 
 /** What the scale of a function in one cluster depends on. */
 export interface ScaleTask {
-  readonly fn: WantedFunction;
+  readonly fn: RequestedFunction;
   /** Replicas for availability. */
   readonly planned: number;
   readonly settings: PlannerSettings;
@@ -24,7 +24,7 @@ export interface ScaleTask {
 }
 
 /** Replicas that a stated throughput needs by assumption, undefined when none is stated. */
-export function assumedReplicas({ spec }: WantedFunction, { rpsPerReplica }: PlannerSettings): number | undefined {
+export function assumedReplicas({ spec }: RequestedFunction, { rpsPerReplica }: PlannerSettings): number | undefined {
   const rps = spec.nfr.minThroughputRps;
   return rps === undefined ? undefined : Math.max(1, Math.ceil(rps / rpsPerReplica));
 }
@@ -88,7 +88,7 @@ function throughputNeed({ fn, settings, cluster, previous }: ScaleTask): Need | 
 function steady(
   replicas: number,
   previous: PlannedUnit | undefined,
-  { fn, settings }: { readonly fn: WantedFunction; readonly settings: PlannerSettings },
+  { fn, settings }: { readonly fn: RequestedFunction; readonly settings: PlannerSettings },
 ): number {
   const before = previous?.functions.find(({ functionKey }) => functionKey === fn.spec.functionKey);
   if (before?.basis !== "measured" || before.minScale <= replicas || before.minScale > settings.maxReplicas) {
@@ -100,7 +100,7 @@ function steady(
 }
 
 /** A max_scale that the plan cannot keep is told, never raised in silence. */
-export function maxScaleViolation(fn: WantedFunction, planned: number, settings: PlannerSettings): Violation[] {
+export function maxScaleViolation(fn: RequestedFunction, planned: number, settings: PlannerSettings): Violation[] {
   const { functionKey, provision } = fn.spec;
   const { maxScale } = provision;
   const assumed = Math.min(assumedReplicas(fn, settings) ?? 0, settings.maxReplicas);
@@ -110,7 +110,7 @@ export function maxScaleViolation(fn: WantedFunction, planned: number, settings:
   return [
     {
       path: pathIn(fn.listedAt, "provision_config", "max_scale"),
-      message: `${functionKey} may have at most ${counted(maxScale, "replica")}, but its ${why} needs ${needed}`,
+      message: `${functionKey} may have at most ${pluralize(maxScale, "replica")}, but its ${why} needs ${needed}`,
       fix: `raise max_scale to at least ${needed} or lower the ${why} asked for`,
     },
   ];

@@ -15,7 +15,7 @@ import {
 import type { FunctionSpec } from "../plan-types.ts";
 
 /** A function of the deployment, with what its size depends on. */
-export interface WantedFunction {
+export interface RequestedFunction {
   readonly spec: FunctionSpec;
   /** Its place in the deployment's own list; absent when that list is empty and the class binds it. */
   readonly listedAt?: number;
@@ -29,11 +29,11 @@ export interface WantedFunction {
  * The functions that a deployment runs: those it lists, with the package's definition beneath, else every function that
  * the class binds, each once. All that is wrong with them is said at once.
  */
-export function wantedFunctions(
+export function resolveFunctions(
   from: Package,
   definition: ClassDefinition | undefined,
   deployment: ClassDeployment,
-): Result<readonly WantedFunction[], readonly Violation[]> {
+): Result<readonly RequestedFunction[], readonly Violation[]> {
   const defined = new Map(from.functions.map((one) => [one.key, one]));
   const violations: Violation[] = [];
   const seen = new Set<FunctionKey>();
@@ -49,7 +49,7 @@ export function wantedFunctions(
       violations.push({ path: pathIn(listedAt, "function_key"), ...(twice ?? wrong ?? { message: "" }) });
       return [];
     }
-    const one = wantedFunction(found, { listed, listedAt }, deployment.nfr);
+    const one = resolveFunction(found, { listed, listedAt }, deployment.nfr);
     violations.push(...provisionViolations(one, from));
     return [one];
   });
@@ -82,12 +82,12 @@ export function pathIn(listedAt: number | undefined, ...members: readonly string
   return listedAt === undefined ? list : pathOf(list, listedAt, ...members);
 }
 
-function wantedFunction(
+function resolveFunction(
   defined: FunctionDefinition,
   { listed, listedAt }: Listed,
   ofClass: NfrRequirements,
-): WantedFunction {
-  const provision = mergedProvision(defined.provision, listed.provision);
+): RequestedFunction {
+  const provision = mergeProvision(defined.provision, listed.provision);
   const own = ownRequirements(listed);
   const description = listed.description ?? defined.description;
   const { availableLocation } = listed;
@@ -117,7 +117,7 @@ function ownRequirements({ qos, nfr }: FunctionDeployment): NfrRequirements {
 }
 
 /** What the deployment says wins member by member; an image in place of a module replaces it, and the other way round. */
-function mergedProvision(defined: ProvisionConfig = EMPTY_PROVISION, listed?: ProvisionConfig): ProvisionConfig {
+function mergeProvision(defined: ProvisionConfig = EMPTY_PROVISION, listed?: ProvisionConfig): ProvisionConfig {
   if (listed === undefined) return defined;
   const { containerImage, wasmModuleUrl, ...rest } = defined;
   const replaced = listed.containerImage !== undefined || listed.wasmModuleUrl !== undefined;
@@ -136,7 +136,7 @@ function isCode(type: FunctionType): boolean {
 }
 
 /** What becomes wrong only when the deployment's words meet the package's. */
-function provisionViolations({ spec, listedAt }: WantedFunction, from: Package): Violation[] {
+function provisionViolations({ spec, listedAt }: RequestedFunction, from: Package): Violation[] {
   const { provision, functionKey, functionType } = spec;
   const bounds = checkProvisionBounds(
     {

@@ -9,7 +9,7 @@ import {
   type ClusterName,
   type PackageName,
 } from "@oaas/models";
-import type { WantedFunction } from "./functions.ts";
+import type { RequestedFunction } from "./functions.ts";
 import { ownEntry } from "../own-entry.ts";
 import type { PlannedOdgm, ShardAssignment } from "../plan-types.ts";
 
@@ -17,13 +17,13 @@ import type { PlannedOdgm, ShardAssignment } from "../plan-types.ts";
 const MOST_SHARDS = 16_384;
 
 /** Whether the deployment has a data grid: the user says so, or the class has state or modules that run inside one. */
-export function wantsOdgm(
+export function needsOdgm(
   { stateSpec }: ClassDefinition,
   { addons, odgm }: ClassDeployment,
-  functions: readonly WantedFunction[],
+  functions: readonly RequestedFunction[],
 ): boolean {
   if (addons !== undefined) return addons.includes("odgm");
-  const inside = ({ spec }: WantedFunction): boolean => spec.provision.wasmModuleUrl !== undefined;
+  const inside = ({ spec }: RequestedFunction): boolean => spec.provision.wasmModuleUrl !== undefined;
   return stateSpec !== undefined || odgm !== undefined || functions.some(inside);
 }
 

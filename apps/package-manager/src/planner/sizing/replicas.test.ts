@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { meets, quorumAvailability } from "./quorum.ts";
-import { missedMost, sizeReplicas, type Demand, type SizingRules } from "./replicas.ts";
+import { findLargestShortfall, sizeReplicas, type Demand, type SizingRules } from "./replicas.ts";
 
 const demandOf = (more: Partial<Demand> = {}): Demand => ({
   subject: "",
@@ -12,7 +12,7 @@ const demandOf = (more: Partial<Demand> = {}): Demand => ({
 });
 
 function rulesOf(demand: Partial<Demand> = {}, more: Partial<SizingRules> = {}): SizingRules {
-  return { demands: [demandOf(demand)], maxReplicas: 50, algorithm: "quorum", mayLeaveOut: true, ...more };
+  return { demands: [demandOf(demand)], maxReplicas: 50, algorithm: "quorum", canExclude: true, ...more };
 }
 
 const same = (availability: number, count: number): number[] => Array.from({ length: count }, () => availability);
@@ -57,9 +57,9 @@ describe("where the rules differ", () => {
 
   test("STRONG with an even result takes the next odd count", () => {
     const clusters = [0.1, 1, 1, 1];
-    const weak = sizeReplicas(clusters, rulesOf({ atLeast: 4 }, { mayLeaveOut: false }));
+    const weak = sizeReplicas(clusters, rulesOf({ atLeast: 4 }, { canExclude: false }));
     expect(weak.sizes[0]?.replicas).toBe(4);
-    const strong = sizeReplicas(clusters, rulesOf({ atLeast: 4, strong: true }, { mayLeaveOut: false }));
+    const strong = sizeReplicas(clusters, rulesOf({ atLeast: 4, strong: true }, { canExclude: false }));
     expect(strong.sizes[0]?.replicas).toBe(5);
   });
 
@@ -69,8 +69,8 @@ describe("where the rules differ", () => {
 
   test("a cluster that spoils the majority is left out, unless the user named it", () => {
     const clusters = [0.1, 0.95];
-    expect(sizeReplicas(clusters, rulesOf())).toMatchObject({ leftOut: 1, reached: true });
-    expect(sizeReplicas(clusters, rulesOf({}, { mayLeaveOut: false }))).toMatchObject({ leftOut: 0, reached: false });
+    expect(sizeReplicas(clusters, rulesOf())).toMatchObject({ excluded: 1, reached: true });
+    expect(sizeReplicas(clusters, rulesOf({}, { canExclude: false }))).toMatchObject({ excluded: 0, reached: false });
   });
 
   test("any one of them: fewer are needed", () => {
@@ -96,14 +96,17 @@ test("out of reach: the nearest is told, and whose demand is missed by the most"
   expect(sizing.reached).toBe(false);
   expect(sizing.sizes[0]).toMatchObject({ replicas: 3, reached: true });
   expect(sizing.sizes[1]).toMatchObject({ replicas: 3, reached: false });
-  expect(missedMost(sizing, rules.demands)).toMatchObject({ demand: { subject: "f" }, best: { replicas: 3 } });
+  expect(findLargestShortfall(sizing, rules.demands)).toMatchObject({
+    demand: { subject: "f" },
+    best: { replicas: 3 },
+  });
 });
 
 test("no count at all is allowed when the cap is below what STRONG needs", () => {
   const rules = rulesOf({ strong: true }, { maxReplicas: 2 });
   const sizing = sizeReplicas([1], rules);
   expect(sizing).toMatchObject({ reached: false, sizes: [undefined] });
-  expect(missedMost(sizing, rules.demands)).toEqual({ demand: rules.demands[0] });
+  expect(findLargestShortfall(sizing, rules.demands)).toEqual({ demand: rules.demands[0] });
 });
 
 const shares = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1, maxLength: 8 });
@@ -115,7 +118,7 @@ test("the count is the smallest allowed one that meets the target, as trying eac
     fc.property(shares, targets, fc.boolean(), fc.integer({ min: 1, max: 5 }), (clusters, target, strong, atLeast) => {
       const worstFirst = sorted(clusters);
       const sizing = sizeReplicas(worstFirst, rulesOf({ target, strong, atLeast }, { maxReplicas: 12 }));
-      const pool = worstFirst.slice(sizing.leftOut);
+      const pool = worstFirst.slice(sizing.excluded);
       const tried = Array.from({ length: 12 }, (_, index) => index + 1)
         .filter((n) => n >= atLeast && (!strong || (n >= 3 && n % 2 === 1)))
         .map((n) => ({ n, q: quorumAvailability(Array.from({ length: n }, (_, turn) => pool[turn % pool.length]!)) }));

@@ -33,7 +33,7 @@ export interface Sizing {
   /** The availabilities of the clusters that are counted on. */
   readonly worstFirst: readonly number[];
   /** How many of the worst clusters are left out, because with them a target is out of reach. */
-  readonly leftOut: number;
+  readonly excluded: number;
   /** In the order of the demands; undefined where no count within the cap is allowed. */
   readonly sizes: readonly (Size | undefined)[];
   /** Every demand is met. */
@@ -48,11 +48,11 @@ export interface SizingRules {
   readonly maxReplicas: number;
   readonly algorithm: PlannerAlgorithm;
   /** The planner chose the clusters and may do without the worst of them. */
-  readonly mayLeaveOut: boolean;
+  readonly canExclude: boolean;
 }
 
 /** Whether a demand allows this many replicas, whatever they reach. */
-export function allows(demand: Demand, replicas: number): boolean {
+export function allowsReplicaCount(demand: Demand, replicas: number): boolean {
   if (replicas < demand.atLeast) return false;
   const survivable = Math.max(1, Math.floor(replicas / 2));
   return !demand.strong || replicas >= 2 * survivable + 1;
@@ -66,7 +66,7 @@ export function allows(demand: Demand, replicas: number): boolean {
  * nothing is enough, the sizes that miss their targets by the least.
  */
 export function sizeReplicas(worstFirst: readonly number[], rules: SizingRules): Sizing {
-  const tries = rules.mayLeaveOut ? Math.max(1, worstFirst.length) : 1;
+  const tries = rules.canExclude ? Math.max(1, worstFirst.length) : 1;
   let best: Sizing | undefined;
   for (let leftOut = 0; leftOut < tries; leftOut += 1) {
     const sizing = sizeOver(worstFirst.slice(leftOut), leftOut, rules);
@@ -79,7 +79,7 @@ export function sizeReplicas(worstFirst: readonly number[], rules: SizingRules):
 function sizeOver(worstFirst: readonly number[], leftOut: number, rules: SizingRules): Sizing {
   const curve = availabilityByCount(worstFirst, rules.maxReplicas, rules.algorithm);
   const sizes = rules.demands.map((demand) => sizeOf(curve, demand));
-  return { worstFirst, leftOut, sizes, curve, reached: sizes.every((size) => size?.reached === true) };
+  return { worstFirst, excluded: leftOut, sizes, curve, reached: sizes.every((size) => size?.reached === true) };
 }
 
 /** The smallest allowed count that meets the demand, else the one that comes nearest, the smaller of equals. */
@@ -87,7 +87,7 @@ function sizeOf(curve: readonly number[], demand: Demand): Size | undefined {
   let best: Size | undefined;
   for (const [index, availability] of curve.entries()) {
     const replicas = index + 1;
-    if (!allows(demand, replicas)) continue;
+    if (!allowsReplicaCount(demand, replicas)) continue;
     const reached = meets(availability, demand.target);
     if (reached || best === undefined || availability > best.availability) {
       best = { demand, replicas, availability, reached };
@@ -108,7 +108,10 @@ function missing(demand: Demand, size: Size | undefined): number {
 }
 
 /** The demand that is missed by the most, and the nearest to it. */
-export function missedMost(sizing: Sizing, demands: readonly Demand[]): { demand: Demand; best?: Size } | undefined {
+export function findLargestShortfall(
+  sizing: Sizing,
+  demands: readonly Demand[],
+): { demand: Demand; best?: Size } | undefined {
   let worst: { demand: Demand; best?: Size } | undefined;
   let most = 0;
   for (const [index, demand] of demands.entries()) {

@@ -83,7 +83,7 @@ export function stateOf(more: Partial<StateSpecification> = {}): StateSpecificat
 
 export const STRONG_STATE = stateOf({ consistencyModel: ConsistencyModel.strong });
 
-interface Given {
+interface TestInput {
   readonly package?: Partial<Package>;
   readonly definition?: Partial<ClassDefinition>;
   readonly functions?: readonly FunctionDefinition[];
@@ -95,7 +95,7 @@ interface Given {
 }
 
 /** A whole input from the parts that matter: class shop.Order with one function, over clusters of 0.99. */
-export function inputOf(given: Given = {}): PlanInput {
+export function inputOf(given: TestInput = {}): PlanInput {
   const { previous, whatIf } = given;
   const classKey = "Order" as ClassKey;
   const definition: ClassDefinition = {
@@ -135,14 +135,14 @@ export function inputOf(given: Given = {}): PlanInput {
 }
 
 /** The plan, where one is expected. */
-export function planned(given: Given | PlanInput = {}): DeploymentPlan {
+export function expectPlan(given: TestInput | PlanInput = {}): DeploymentPlan {
   const result = planDeployment("packageRevision" in given ? given : inputOf(given));
   if (!result.ok) throw new Error(result.error.message);
   return result.value;
 }
 
 /** The refusal, where one is expected. */
-export function refused(given: Given = {}): PlanRefusal {
+export function expectRefusal(given: TestInput = {}): PlanRefusal {
   const result = planDeployment(inputOf(given));
   if (result.ok) throw new Error(`planned ${JSON.stringify(result.value.units)}`);
   return result.error;

@@ -2,7 +2,7 @@ import type { DeploymentUnit } from "@oaas/contracts/grpc";
 import { backoffDelay, sleep, type Ambient, type BackoffPolicy } from "@oaas/foundation";
 
 /** What is needed of a peer whose Deploy only creates, as the Rust manager's does. */
-export interface CreateOnlyCalls {
+export interface CreateOnlyPeer {
   create(unit: DeploymentUnit): Promise<void>;
   exists(unitId: string): Promise<boolean>;
   remove(unitId: string): Promise<void>;
@@ -42,9 +42,9 @@ const LOOK_AGAIN: BackoffPolicy = { baseMs: 50, capMs: 1_000, factor: 2, jitter:
  * *Caveats*: the peer tells nothing of what it runs. A unit that this process did not create is taken to be right when it is of the first
  * revision and replaced otherwise: one needless replacement after a restart is better than an old class for ever.
  */
-export async function deployByReplacing(
+export async function replaceUnit(
   unit: DeploymentUnit,
-  calls: CreateOnlyCalls,
+  calls: CreateOnlyPeer,
   deps: { readonly sent: SentDigests; readonly ambient: Ambient; readonly signal: AbortSignal },
 ): Promise<void> {
   const { sent, ambient, signal } = deps;

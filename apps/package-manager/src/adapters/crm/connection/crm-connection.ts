@@ -6,7 +6,7 @@ import { RpcChannel, type ChannelTls, type RpcClient } from "@oaas/rpc";
 import type { ClusterRegistration } from "../../../use-cases.ts";
 import { peerName } from "../guard/cluster-guard.ts";
 import { tlsProblem, tokenProblem, type ClusterTls, type TlsTexts } from "./secret-checks.ts";
-import { FollowedFiles, type FollowOptions, type SecretFiles } from "./secret-files.ts";
+import { ReloadedFiles, type ReloadOptions, type SecretFiles } from "./secret-files.ts";
 
 /** The services of one class runtime manager. */
 export interface CrmServices {
@@ -19,7 +19,7 @@ export interface CrmServices {
 /** How long calls on a connection with old certificates may go on. */
 const OLD_CHANNEL_MS = 60_000;
 
-export interface LinkDeps {
+export interface ConnectionDeps {
   readonly ambient: Ambient;
   readonly context: ContextStore;
   readonly files: SecretFiles;
@@ -31,15 +31,15 @@ export interface LinkDeps {
  *
  * It connects by itself when first used. A token file that changed counts from the next call on.
  */
-export class CrmLink {
+export class CrmConnection {
   readonly registration: ClusterRegistration;
-  readonly #deps: LinkDeps;
-  readonly #tlsFiles: FollowedFiles | undefined;
-  readonly #tokenFile: FollowedFiles | undefined;
+  readonly #deps: ConnectionDeps;
+  readonly #tlsFiles: ReloadedFiles | undefined;
+  readonly #tokenFile: ReloadedFiles | undefined;
   readonly #retired = new Map<RpcChannel, Timer>();
   #current: { readonly channel: RpcChannel; readonly services: CrmServices; readonly texts: unknown } | undefined;
 
-  constructor(registration: ClusterRegistration, deps: LinkDeps) {
+  constructor(registration: ClusterRegistration, deps: ConnectionDeps) {
     this.registration = registration;
     this.#deps = deps;
     const { tls = NO_TLS, tokenFile } = registration;
@@ -75,18 +75,18 @@ export class CrmLink {
     this.#retired.clear();
   }
 
-  #follow(paths: readonly string[], check: FollowOptions["check"] & {}): FollowedFiles | undefined {
+  #follow(paths: readonly string[], check: ReloadOptions["check"] & {}): ReloadedFiles | undefined {
     if (paths.length === 0) return undefined;
     const { files, ambient, logger } = this.#deps;
     const cluster = this.registration.name;
-    const onTrouble: FollowOptions["onTrouble"] = (fault) =>
+    const onTrouble: ReloadOptions["onTrouble"] = (fault) =>
       fault === undefined
         ? logger.info("the changed files of a cluster are in use", { cluster })
         : logger.error("the changed files of a cluster cannot be used; those from before stay in use", {
             cluster,
             fault,
           });
-    return new FollowedFiles(files, ambient.clock, paths, { check, onTrouble });
+    return new ReloadedFiles(files, ambient.clock, paths, { check, onTrouble });
   }
 
   #open(texts: readonly string[]): RpcChannel {

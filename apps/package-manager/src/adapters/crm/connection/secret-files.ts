@@ -10,7 +10,7 @@ export interface SecretFiles {
 }
 
 /** The files of this machine. */
-export const realSecretFiles: SecretFiles = {
+export const nodeSecretFiles: SecretFiles = {
   read: (paths) => ({
     stamp: stampOf(paths),
     texts: paths.map((path) => reading(path, () => readFileSync(path, "utf8"))),
@@ -35,7 +35,7 @@ function reading<T>(path: string, read: () => T): T {
 const LOOK_EVERY_MS = 2_000;
 
 /** What is made sure of and told about followed files. */
-export interface FollowOptions {
+export interface ReloadOptions {
   /** Why the texts cannot be used; undefined when they can. */
   readonly check?: (texts: readonly string[]) => Fault | undefined;
   /** Told when what was read last stays in use although the files are others, and why; undefined when that is over. */
@@ -46,16 +46,16 @@ export interface FollowOptions {
  * Files read once and again when they changed, looked at from time to time only. When they cannot be read or used any more, what was read last
  * stays in use: half a rotation must not cut the cluster off.
  */
-export class FollowedFiles {
+export class ReloadedFiles {
   readonly #files: SecretFiles;
   readonly #clock: Clock;
   readonly #paths: readonly string[];
-  readonly #options: FollowOptions;
+  readonly #options: ReloadOptions;
   #read: { readonly texts: readonly string[]; readonly stamp: string } | undefined;
   #lookedAtMs = 0;
   #trouble: Fault | undefined;
 
-  constructor(files: SecretFiles, clock: Clock, paths: readonly string[], options: FollowOptions = {}) {
+  constructor(files: SecretFiles, clock: Clock, paths: readonly string[], options: ReloadOptions = {}) {
     this.#files = files;
     this.#clock = clock;
     this.#paths = paths;

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import {
   admit,
   CLOSED,
-  settle,
-  shownState,
+  recordOutcome,
+  effectiveState,
   type Breaker,
   type BreakerPolicy,
   type CallOutcome,
@@ -47,11 +47,11 @@ describe("the breaker", () => {
     { from: open, outcome: "answered", to: CLOSED, why: "an answer is an answer, however late" },
   ];
   it.each(settlements)("$from.state + $outcome: $why", ({ from, outcome, to }) => {
-    expect(settle(from, 500, outcome, policy)).toEqual(to);
+    expect(recordOutcome(from, 500, outcome, policy)).toEqual(to);
   });
 
   it("shows an open one that has rested as half open", () => {
-    expect([shownState(open, 999), shownState(open, 1_000), shownState(CLOSED, 0)]).toEqual([
+    expect([effectiveState(open, 999), effectiveState(open, 1_000), effectiveState(CLOSED, 0)]).toEqual([
       "open",
       "half-open",
       "closed",
@@ -84,7 +84,7 @@ describe("the breaker", () => {
             expect(admission.retryAfterMs).toBeLessThanOrEqual(policy.openMs);
           } else expect(probing).toBe(true);
           if (!ends) continue;
-          breaker = settle(breaker, nowMs, outcome, policy);
+          breaker = recordOutcome(breaker, nowMs, outcome, policy);
           if (breaker.state !== "half-open") probing = false;
         }
       }),

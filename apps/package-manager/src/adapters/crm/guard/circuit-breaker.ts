@@ -51,7 +51,7 @@ export function admit(breaker: Breaker, nowMs: number, call: "normal" | "probe",
 export type CallOutcome = "answered" | "failed" | "unknown";
 
 /** Takes in how a call ended. */
-export function settle(breaker: Breaker, nowMs: number, outcome: CallOutcome, policy: BreakerPolicy): Breaker {
+export function recordOutcome(breaker: Breaker, nowMs: number, outcome: CallOutcome, policy: BreakerPolicy): Breaker {
   if (outcome === "answered") return CLOSED;
   const failures = breaker.failures + (outcome === "failed" ? 1 : 0);
   switch (breaker.state) {
@@ -69,6 +69,6 @@ export function settle(breaker: Breaker, nowMs: number, outcome: CallOutcome, po
 }
 
 /** The state as people are told: an open breaker that would let a call pass is half open. */
-export function shownState(breaker: Breaker, nowMs: number): BreakerState {
+export function effectiveState(breaker: Breaker, nowMs: number): BreakerState {
   return breaker.state === "open" && nowMs >= breaker.untilMs ? "half-open" : breaker.state;
 }

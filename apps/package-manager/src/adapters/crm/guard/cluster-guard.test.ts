@@ -2,7 +2,7 @@ import { deadlineExceeded, Fault, failedPrecondition, notFound, unavailable } fr
 import { virtualAmbient } from "@oaas/foundation/virtual";
 import type { ClusterName } from "@oaas/models";
 import { describe, expect, it } from "vitest";
-import { ClusterGuard, DEFAULT_GUARD, faultOfCluster, type GuardPolicy } from "./cluster-guard.ts";
+import { ClusterGuard, DEFAULT_GUARD, withClusterName, type GuardPolicy } from "./cluster-guard.ts";
 
 const edge = "edge" as ClusterName;
 const gone = unavailable("edge", "connection refused");
@@ -128,13 +128,13 @@ describe("a guarded call", () => {
       code: "OAAS_STORE_FULL",
       evidence,
     });
-    expect(faultOfCluster(edge, fault)).toMatchObject({
+    expect(withClusterName(edge, fault)).toMatchObject({
       message: 'cluster "edge": broken',
       correlationId: "c-1",
       code: "OAAS_STORE_FULL",
       evidence,
       cause: fault,
     });
-    expect(faultOfCluster(edge, faultOfCluster(edge, fault)).message).toBe('cluster "edge": broken');
+    expect(withClusterName(edge, withClusterName(edge, fault)).message).toBe('cluster "edge": broken');
   });
 });

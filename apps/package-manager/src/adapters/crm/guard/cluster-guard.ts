@@ -12,8 +12,8 @@ import type { ClusterName } from "@oaas/models";
 import {
   admit,
   CLOSED,
-  settle,
-  shownState,
+  recordOutcome,
+  effectiveState,
   type Breaker,
   type BreakerPolicy,
   type BreakerState,
@@ -80,7 +80,7 @@ export class ClusterGuard {
   }
 
   get state(): BreakerState {
-    return shownState(this.#breaker, this.#ambient.clock.monotonic());
+    return effectiveState(this.#breaker, this.#ambient.clock.monotonic());
   }
 
   /** Makes a call. `work` is given what is left of the time, anew for each attempt. */
@@ -92,7 +92,7 @@ export class ClusterGuard {
       if (!call.probe) leave = await this.#slots.take(deadline.signal);
       return await this.#admitted(work, deadline, call);
     } catch (thrown) {
-      throw faultOfCluster(this.#cluster, Fault.from(thrown));
+      throw withClusterName(this.#cluster, Fault.from(thrown));
     } finally {
       leave?.();
     }
@@ -111,7 +111,7 @@ export class ClusterGuard {
       outcome = call.signal?.aborted ? "unknown" : outcomeOf(Fault.from(thrown));
       throw thrown;
     } finally {
-      this.#become(settle(this.#breaker, clock.monotonic(), outcome, policy));
+      this.#become(recordOutcome(this.#breaker, clock.monotonic(), outcome, policy));
     }
   }
 
@@ -159,7 +159,7 @@ export function peerName(cluster: ClusterName): string {
 }
 
 /** The same fault, with the cluster in its message. */
-export function faultOfCluster(cluster: ClusterName, fault: Fault): Fault {
+export function withClusterName(cluster: ClusterName, fault: Fault): Fault {
   const name = peerName(cluster);
   if (fault.message.includes(name)) return fault;
   return fault.with({ message: `${name}: ${fault.message}`, context: { ...fault.context, cluster }, cause: fault });
