@@ -80,7 +80,7 @@ describe("numbers between the words", () => {
       deployment: { nfr: { availability: 0.99999 } },
     });
     expect(plan.replicas).toBe(7);
-    const told = /get nodes where it is best, and reach ([\d.]+)\./.exec(PAGE)?.[1] ?? "";
+    const told = /are placed on the best clusters and reach ([\d.]+)\./.exec(PAGE)?.[1] ?? "";
     expect(told).toHaveLength("0.".length + 9);
     // Cut off, not rounded: a promise is not made larger.
     expect(plan.achievedAvailability.toFixed(15)).toMatch(new RegExp(`^${told}`));
@@ -97,7 +97,7 @@ describe("numbers between the words", () => {
       .replaceAll(/(\d),(\d{3})/g, "$1$2")
       .replaceAll(/\s+/g, " ");
     const told =
-      /up to 1000(?: requests per second|:) 1, 5000: 4, 20000: 8, (?:beyond|more): 16; 4 when none is stated; a collection at least 4/;
+      /up to 1000(?: requests per second|:) 1, 5000: 4, 20000: 8, (?:above|beyond|more): 16; 4 when none is stated; (?:at least 4 for a collection|a collection at least 4)/;
     expect(page).toMatch(told);
     const { data, singleton, collection } = StateShape;
     const counted = [1000, 1001, 5000, 5001, 20_000, 20_001, undefined].map((rps) => partitions(rps, data));
