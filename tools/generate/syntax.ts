@@ -19,6 +19,11 @@ export function nodesWith(root: string, patterns: readonly string[], word: strin
 
 /** Every node of a TypeScript file, parents before children. */
 export function nodesOf(file: string): SyntaxNode[] {
+  return nodesIn(readFileSync(file, "utf8"));
+}
+
+/** Every node of a TypeScript text, parents before children. */
+export function nodesIn(text: string): SyntaxNode[] {
   const found: SyntaxNode[] = [];
   const visit = (value: unknown): void => {
     if (Array.isArray(value)) value.forEach(visit);
@@ -26,7 +31,7 @@ export function nodesOf(file: string): SyntaxNode[] {
     found.push(value);
     for (const [name, part] of Object.entries(value)) if (name !== "parent") visit(part);
   };
-  visit(parseAst(readFileSync(file, "utf8"), { lang: "ts" }));
+  visit(parseAst(text, { lang: "ts" }));
   return found;
 }
 
