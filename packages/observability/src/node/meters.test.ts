@@ -4,10 +4,10 @@ import type { Meter } from "../meter.ts";
 import { createRecordingMeter } from "../testing/index.ts";
 import { createPrometheusMeter } from "./prometheus-meter.ts";
 
-/** Any sequence of UTF-16 units, lone surrogates and control characters included. */
+/** Any sequence of UTF-16 code units, including lone surrogates and control characters. */
 const anyText = fc.string({ unit: fc.nat({ max: 0xffff }).map((code) => String.fromCharCode(code)) });
 
-/** Reads the text format back: name and labels in the order written, to the number. */
+/** Parses the text format into values by series. */
 function parseText(text: string): Map<string, number> {
   const samples = new Map<string, number>();
   for (const line of text.split("\n")) {
@@ -55,7 +55,7 @@ describe.each(METERS)("the $name meter", ({ create }) => {
     expect(await read(spec.name, { cluster: "eu", result: "ok" })).toBeUndefined();
   });
 
-  test("starts at zero where asked, and without labels always", async () => {
+  test("creates declared series and unlabelled metrics at zero", async () => {
     const { meter, read } = create();
     meter.counter({ ...spec, startAtZero: [{ cluster: "eu", result: "ok" }] });
     meter.counter({ name: "plain_total", help: "h" });
@@ -63,7 +63,7 @@ describe.each(METERS)("the $name meter", ({ create }) => {
     expect(await read("plain_total")).toBe(0);
   });
 
-  test("gauges go up and down", async () => {
+  test("increases and decreases gauges", async () => {
     const { meter, read } = create();
     const gauge = meter.gauge({ name: "queue_depth", help: "h" });
     gauge.set(5);
@@ -71,28 +71,28 @@ describe.each(METERS)("the $name meter", ({ create }) => {
     expect(await read("queue_depth")).toBe(3);
   });
 
-  test("the same declaration gives the same instrument, another one is refused", async () => {
+  test("returns the same metric for the same declaration and rejects a different one", async () => {
     const { meter, read } = create();
     meter.counter(spec).add(1, { cluster: "eu", result: "ok" });
     meter.counter(spec).add(1, { cluster: "eu", result: "ok" });
     expect(await read(spec.name, { cluster: "eu", result: "ok" })).toBe(2);
-    expect(() => meter.gauge({ name: spec.name, help: "h" })).toThrow("declared twice");
-    expect(() => meter.counter({ ...spec, help: "other" })).toThrow("declared twice");
+    expect(() => meter.gauge({ name: spec.name, help: "h" })).toThrow("is already declared");
+    expect(() => meter.counter({ ...spec, help: "other" })).toThrow("is already declared");
   });
 
   test.each([
     {
-      why: "a label that is not declared",
+      why: "an undeclared label",
       labels: { cluster: "eu", result: "ok", pod: "p-123" },
-      says: 'no label "pod"',
+      message: 'no label "pod"',
     },
-    { why: "a label that is missing", labels: { cluster: "eu" }, says: 'needs the label "result"' },
-  ])("$why throws", ({ labels, says }) => {
+    { why: "a missing label", labels: { cluster: "eu" }, message: 'requires the label "result"' },
+  ])("throws on $why", ({ labels, message }) => {
     const { meter } = create();
-    expect(() => meter.counter(spec).add(1, labels as never)).toThrow(says);
+    expect(() => meter.counter(spec).add(1, labels as never)).toThrow(message);
   });
 
-  test("a counter does not fall", () => {
+  test("rejects negative and invalid counter increments", () => {
     const { meter } = create();
     const counter = meter.counter({ name: "plain_total", help: "h" });
     expect(() => counter.add(-1)).toThrow(RangeError);
@@ -100,20 +100,22 @@ describe.each(METERS)("the $name meter", ({ create }) => {
   });
 
   test.each([
-    ["a name that is none", { name: "no-dashes", help: "h" }],
-    ["a label that is none", { name: "ok", help: "h", labels: ["no-dashes"] }],
-    ["the label of buckets", { name: "ok", help: "h", labels: ["le"] }],
-  ])("%s is refused", (_why, wrong) => {
+    ["an invalid metric name", { name: "no-dashes", help: "h" }],
+    ["an invalid label name", { name: "ok", help: "h", labels: ["no-dashes"] }],
+    ["the reserved label le", { name: "ok", help: "h", labels: ["le"] }],
+  ])("rejects %s", (_why, wrong) => {
     expect(() => create().meter.counter(wrong)).toThrow(TypeError);
   });
 
-  test("buckets must ascend", () => {
-    expect(() => create().meter.histogram({ name: "ok", help: "h", buckets: [1, 1] })).toThrow("do not ascend");
+  test("rejects buckets that are not in ascending order", () => {
+    expect(() => create().meter.histogram({ name: "ok", help: "h", buckets: [1, 1] })).toThrow(
+      "not in ascending order",
+    );
   });
 });
 
-describe("the prometheus meter alone", () => {
-  test("a histogram's buckets are cumulative, with sum and count", async () => {
+describe("the prometheus meter", () => {
+  test("writes cumulative buckets, sum and count of a histogram", async () => {
     const meter = createPrometheusMeter();
     const histogram = meter.histogram({ name: "wait_seconds", help: "h", buckets: [0.1, 1, 10] });
     for (const value of [0.05, 0.5, 0.5, 100]) histogram.observe(value);
@@ -129,7 +131,7 @@ describe("the prometheus meter alone", () => {
     expect(meter.contentType).toContain("text/plain");
   });
 
-  test("label values survive the text format, whatever they are", async () => {
+  test("escapes label values", async () => {
     await fc.assert(
       fc.asyncProperty(anyText, async (value) => {
         const meter = createPrometheusMeter({ strict: true });
@@ -142,7 +144,7 @@ describe("the prometheus meter alone", () => {
     );
   });
 
-  test("in production labels that are not declared are left out, and impossible numbers dropped", async () => {
+  test("drops undeclared labels and invalid values when not strict", async () => {
     const meter = createPrometheusMeter();
     const counter = meter.counter({ name: "c", help: "h", labels: ["a"] });
     counter.add(1, { a: "x", b: "y" } as never);
@@ -154,7 +156,7 @@ describe("the prometheus meter alone", () => {
     ]);
   });
 
-  test("series beyond the limit are counted together instead of eating memory", async () => {
+  test("records series beyond the limit as overflow", async () => {
     const meter = createPrometheusMeter({ maxSeries: 3 });
     const counter = meter.counter({ name: "c", help: "h", labels: ["id"] });
     for (let id = 0; id < 100; id += 1) counter.add(1, { id: String(id) });
@@ -172,7 +174,7 @@ describe("the prometheus meter alone", () => {
     expect(parseText(await meter.text()).get('c{id="new"}')).toBe(1);
   });
 
-  test("two meters do not mix, and process metrics are there only when asked for", async () => {
+  test("separates meters and adds process metrics only on request", async () => {
     const [bare, full] = [createPrometheusMeter(), createPrometheusMeter({ processMetrics: true })];
     bare.counter({ name: "c", help: "h" }).add(1);
     expect([...parseText(await bare.text()).keys()]).toEqual(["c"]);
@@ -182,12 +184,12 @@ describe("the prometheus meter alone", () => {
   });
 });
 
-test("the recording meter keeps observations, and asks for metrics it knows", () => {
+test("the recording meter keeps observations and rejects undeclared metrics", () => {
   const meter = createRecordingMeter();
   const histogram = meter.histogram({ name: "h_seconds", help: "h", labels: ["op"], buckets: [1] });
   histogram.observe(0.5, { op: "get" });
   histogram.observe(2, { op: "get" });
   expect(meter.observations("h_seconds", { op: "get" })).toEqual([0.5, 2]);
   expect(meter.observations("h_seconds", { op: "put" })).toEqual([]);
-  expect(() => meter.value("unknown")).toThrow("no metric unknown");
+  expect(() => meter.value("unknown")).toThrow("metric unknown is not declared");
 });

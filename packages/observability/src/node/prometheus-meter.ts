@@ -1,103 +1,145 @@
 import * as prom from "prom-client";
-import { checkDeclaration, type DeclaredMetric, type MetricType } from "../metric-check.ts";
+import { checkDeclaration, labelProblem, type DeclaredMetric, type MetricType } from "../metric-check.ts";
 import type { Counter, Gauge, Histogram, HistogramSpec, Labels, Meter, MetricSpec } from "../meter.ts";
-import { HistogramMetric, NumberMetric, type PrometheusMetric } from "./prometheus-metrics.ts";
 
 export interface PrometheusMeterOptions {
-  /** Throws on labels that are not declared and on numbers that cannot be, as development wants; else they are left out. */
+  /** Throw on undeclared labels and invalid values, for development. By default both are dropped. */
   readonly strict?: boolean;
-  /** Adds CPU, memory, event loop and garbage collection of this process. */
+  /** Add CPU, memory, event loop and garbage collection metrics of this process. */
   readonly processMetrics?: boolean;
-  /** Most series of one metric. What would be another is counted under labels that all say `overflow`. */
+  /** Limit of series per metric. Further series are recorded with the value `overflow` for every label. */
   readonly maxSeries?: number;
 }
 
-/** A meter whose numbers `/metrics` can serve. */
+/** A meter whose metrics can be served at `/metrics`. */
 export interface PrometheusMeter extends Meter {
   readonly contentType: string;
-  /** Everything measured, in the text format of Prometheus. */
+  /** Returns all metrics in the Prometheus text format. */
   text(): Promise<string>;
+}
+
+type AnyLabels = Readonly<Record<string, string>>;
+
+interface RegisteredMetric extends DeclaredMetric {
+  readonly metric: prom.Counter | prom.Gauge | prom.Histogram;
+  readonly series: SeriesLimit;
 }
 
 const DEFAULT_MAX_SERIES = 2000;
 
-/**
- * A meter on a registry of its own, so that two services in one process do not mix. The library brings the process metrics and writes the
- * text; what is measured is kept here, because its own instruments cost a request more than all else that is written down about it.
- */
+/** A meter with its own prom-client registry, so that services in one process do not share metrics. */
 export function createPrometheusMeter(options: PrometheusMeterOptions = {}): PrometheusMeter {
   const { strict = false, maxSeries = DEFAULT_MAX_SERIES } = options;
   const registry = new prom.Registry();
-  const declared = new Map<string, DeclaredMetric & { readonly metric: PrometheusMetric }>();
   if (options.processMetrics === true) prom.collectDefaultMetrics({ register: registry });
+  const registered = new Map<string, RegisteredMetric>();
 
-  const declare = <M extends PrometheusMetric>(type: MetricType, spec: DeclaredMetric["spec"], make: () => M): M => {
-    const existing = declared.get(spec.name);
+  const register = <M extends RegisteredMetric["metric"]>(
+    type: MetricType,
+    spec: DeclaredMetric["spec"],
+    create: (config: prom.MetricConfiguration<string>) => M,
+  ): { readonly metric: M; readonly series: SeriesLimit } => {
+    const existing = registered.get(spec.name);
     checkDeclaration({ type, spec }, existing);
-    if (existing !== undefined) return existing.metric as M;
-    const metric = make();
-    declared.set(spec.name, { type, spec, metric });
-    registry.registerMetric(metric as unknown as prom.Metric);
-    return metric;
+    if (existing !== undefined) return { metric: existing.metric as M, series: existing.series };
+    const { name, help, labels = [] } = spec;
+    const metric = create({ name, help, labelNames: [...labels], registers: [registry] });
+    const series = new SeriesLimit(spec, { strict, maxSeries });
+    registered.set(name, { type, spec, metric, series });
+    return { metric, series };
   };
-  /** A number that is none would break every sum; it is the programmer's mistake. */
-  const isNumber = (spec: MetricSpec<string>, fits: boolean, value: number): boolean => {
-    if (!fits && strict) throw new RangeError(`${spec.name} cannot be ${value}`);
-    return fits;
+  const isValid = (spec: MetricSpec<string>, valid: boolean, value: number): boolean => {
+    if (!valid && strict) throw new RangeError(`${value} is not a valid value for ${spec.name}`);
+    return valid;
   };
   const isCountable = (spec: MetricSpec<string>, value: number): boolean =>
-    isNumber(spec, Number.isFinite(value) && value >= 0, value);
-  const numbers = (type: "counter" | "gauge", spec: MetricSpec<string>): NumberMetric["series"] =>
-    declare(type, spec, () => new NumberMetric(type, spec, { strict, maxSeries })).series;
+    isValid(spec, Number.isFinite(value) && value >= 0, value);
 
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),
     counter: <const L extends string = never>(spec: MetricSpec<L>): Counter<L> => {
-      const series = numbers("counter", spec);
+      const { metric, series } = register("counter", spec, (config) => new prom.Counter(config));
+      for (const labels of spec.startAtZero ?? []) metric.inc(series.admit(labels), 0);
       return {
         add: (by, labels?: Labels<L>) => {
-          if (isCountable(spec, by)) series.of(labels).value += by;
+          if (isCountable(spec, by)) metric.inc(series.admit(labels), by);
         },
-        series: (labels?: Labels<L>) => {
-          const amount = series.of(labels);
-          return {
-            add: (by) => {
-              if (isCountable(spec, by)) amount.value += by;
-            },
-          };
-        },
-        remove: (labels?: Labels<L>) => series.remove(labels),
+        remove: (labels?: Labels<L>) => metric.remove(series.release(labels)),
       };
     },
     gauge: <const L extends string = never>(spec: MetricSpec<L>): Gauge<L> => {
-      const series = numbers("gauge", spec);
+      const { metric, series } = register("gauge", spec, (config) => new prom.Gauge(config));
+      for (const labels of spec.startAtZero ?? []) metric.inc(series.admit(labels), 0);
       return {
         set: (value, labels?: Labels<L>) => {
-          if (isNumber(spec, Number.isFinite(value), value)) series.of(labels).value = value;
+          if (isValid(spec, Number.isFinite(value), value)) metric.set(series.admit(labels), value);
         },
         add: (by, labels?: Labels<L>) => {
-          if (isNumber(spec, Number.isFinite(by), by)) series.of(labels).value += by;
+          if (isValid(spec, Number.isFinite(by), by)) metric.inc(series.admit(labels), by);
         },
-        remove: (labels?: Labels<L>) => series.remove(labels),
+        remove: (labels?: Labels<L>) => metric.remove(series.release(labels)),
       };
     },
     histogram: <const L extends string = never>(spec: HistogramSpec<L>): Histogram<L> => {
-      const metric = declare("histogram", spec, () => new HistogramMetric(spec, { strict, maxSeries }));
+      const { metric, series } = register(
+        "histogram",
+        spec,
+        (config) => new prom.Histogram({ ...config, buckets: [...spec.buckets] }),
+      );
+      for (const labels of spec.startAtZero ?? []) if (!series.has(labels)) metric.zero(series.admit(labels));
       return {
         observe: (value, labels?: Labels<L>) => {
-          if (isCountable(spec, value)) metric.observe(value, metric.series.of(labels));
+          if (isCountable(spec, value)) metric.observe(series.admit(labels), value);
         },
-        series: (labels?: Labels<L>) => {
-          const distribution = metric.series.of(labels);
-          return {
-            observe: (value) => {
-              if (isCountable(spec, value)) metric.observe(value, distribution);
-            },
-          };
-        },
-        remove: (labels?: Labels<L>) => metric.series.remove(labels),
+        remove: (labels?: Labels<L>) => metric.remove(series.release(labels)),
       };
     },
   };
+}
+
+/** Bounds the number of series of one metric, because prom-client keeps every combination of label values forever. */
+class SeriesLimit {
+  readonly #spec: MetricSpec<string>;
+  readonly #strict: boolean;
+  readonly #maxSeries: number;
+  readonly #known = new Set<string>();
+
+  constructor(spec: MetricSpec<string>, options: { readonly strict: boolean; readonly maxSeries: number }) {
+    this.#spec = spec;
+    this.#strict = options.strict;
+    this.#maxSeries = options.maxSeries;
+  }
+
+  has(labels: AnyLabels): boolean {
+    return this.#known.has(seriesKey(this.#declared(labels)));
+  }
+
+  /** Returns the labels to record a value under. */
+  admit(labels?: AnyLabels): Record<string, string> {
+    const declared = this.#declared(labels);
+    const key = seriesKey(declared);
+    if (this.#known.has(key)) return declared;
+    if (this.#known.size >= this.#maxSeries)
+      return Object.fromEntries(Object.keys(declared).map((name) => [name, "overflow"]));
+    this.#known.add(key);
+    return declared;
+  }
+
+  /** Returns the labels of a series to remove. */
+  release(labels?: AnyLabels): Record<string, string> {
+    const declared = this.#declared(labels);
+    this.#known.delete(seriesKey(declared));
+    return declared;
+  }
+
+  #declared(labels: AnyLabels = {}): Record<string, string> {
+    const problem = this.#strict ? labelProblem(this.#spec, labels) : undefined;
+    if (problem !== undefined) throw new TypeError(problem);
+    return Object.fromEntries((this.#spec.labels ?? []).map((name) => [name, labels[name] ?? ""]));
+  }
+}
+
+function seriesKey(labels: AnyLabels): string {
+  return JSON.stringify(Object.values(labels));
 }

@@ -3,15 +3,14 @@ import type { Meter, MetricSpec } from "../meter.ts";
 
 type AnyLabels = Readonly<Record<string, string>>;
 
-/** A meter that keeps every value. Strict: a label that is not declared, or a counter that falls, throws. */
+/** A meter that keeps every value. Throws on undeclared labels and on negative counter increments. */
 export interface RecordingMeter extends Meter {
-  /** The value of a counter or gauge; undefined while the series does not exist. */
+  /** Returns the value of a counter or gauge; undefined when the series does not exist. */
   value(name: string, labels?: AnyLabels): number | undefined;
-  /** What a histogram observed, in order. */
+  /** Returns the observations of a histogram, in order. */
   observations(name: string, labels?: AnyLabels): readonly number[];
 }
 
-/** Starts measuring, at nothing. */
 export function createRecordingMeter(): RecordingMeter {
   const declared = new Map<string, DeclaredMetric>();
   const values = new Map<string, number>();
@@ -22,17 +21,17 @@ export function createRecordingMeter(): RecordingMeter {
     if (problem !== undefined) throw new TypeError(problem);
     return JSON.stringify([spec.name, ...(spec.labels ?? []).map((name) => labels[name])]);
   };
-  const known = (name: string): MetricSpec<string> => {
+  const specOf = (name: string): MetricSpec<string> => {
     const metric = declared.get(name);
-    if (metric === undefined) throw new Error(`no metric ${name} is declared`);
+    if (metric === undefined) throw new Error(`the metric ${name} is not declared`);
     return metric.spec;
   };
   const declare = (type: MetricType, spec: DeclaredMetric["spec"]): void => {
     checkDeclaration({ type, spec }, declared.get(spec.name));
     if (declared.has(spec.name)) return;
     declared.set(spec.name, { type, spec });
-    const hasOneSeries = (spec.labels ?? []).length === 0;
-    for (const labels of [...(spec.startAtZero ?? []), ...(hasOneSeries ? [{}] : [])]) {
+    const isUnlabelled = (spec.labels ?? []).length === 0;
+    for (const labels of [...(spec.startAtZero ?? []), ...(isUnlabelled ? [{}] : [])]) {
       if (type === "histogram") observed.set(keyOf(spec, labels), []);
       else values.set(keyOf(spec, labels), 0);
     }
@@ -46,12 +45,11 @@ export function createRecordingMeter(): RecordingMeter {
     counter: (spec) => {
       declare("counter", spec);
       const count = (by: number, labels?: AnyLabels): void => {
-        if (!(by >= 0)) throw new RangeError(`${spec.name} is a counter and cannot grow by ${by}`);
+        if (!(by >= 0)) throw new RangeError(`${by} is not a valid value for ${spec.name}`);
         add(spec, by, labels);
       };
       return {
         add: count,
-        series: (labels?: AnyLabels) => ({ add: (by) => count(by, labels) }),
         remove: (labels?: AnyLabels) => void values.delete(keyOf(spec, labels)),
       };
     },
@@ -71,11 +69,10 @@ export function createRecordingMeter(): RecordingMeter {
       };
       return {
         observe,
-        series: (labels?: AnyLabels) => ({ observe: (value) => observe(value, labels) }),
         remove: (labels?: AnyLabels) => void observed.delete(keyOf(spec, labels)),
       };
     },
-    value: (name, labels) => values.get(keyOf(known(name), labels)),
-    observations: (name, labels) => observed.get(keyOf(known(name), labels)) ?? [],
+    value: (name, labels) => values.get(keyOf(specOf(name), labels)),
+    observations: (name, labels) => observed.get(keyOf(specOf(name), labels)) ?? [],
   };
 }
