@@ -12,8 +12,6 @@ import { Fault } from "@oaas/foundation";
 import { realAmbient } from "@oaas/foundation/real";
 import { createObservability, type Observability } from "@oaas/observability/node";
 import type { RunningService, ServiceConfig, ServiceProgram } from "../program.ts";
-import { giveBackMemory, ownMemory } from "./give-back-memory.ts";
-import { keepNewObjectsYoung } from "./young-objects.ts";
 
 /**
  * Runs a service from its command line to its exit code.
@@ -48,7 +46,6 @@ function startFailure(thrown: unknown): string {
 async function serve<C extends ServiceConfig>(program: ServiceProgram<C>, sources: ConfigSources): Promise<void> {
   const reread = (): C => loadConfig(program.config, sources);
   const config = reread();
-  keepNewObjectsYoung();
   const isTerminal = process.stdout.isTTY;
   const observability = await createObservability({
     service: program.service,
@@ -69,7 +66,6 @@ async function serve<C extends ServiceConfig>(program: ServiceProgram<C>, source
       observability,
       reread,
     });
-    giveBackMemory(ownMemory(realAmbient.timers));
   } catch (thrown) {
     await observability.close();
     throw thrown;
