@@ -105,8 +105,13 @@ export const PURE_PACKAGES = /^(@oaas\/(foundation|models|kube-core|contracts)(\
 export const APP_FOLDERS: Readonly<Record<string, readonly FolderRule[]>> = {
   "class-runtime-manager": [
     { folders: ["config.ts", "version.ts", "telemetry.ts"] },
+    { folders: ["lifecycle/observation"], pure: true },
+    { folders: ["lifecycle/diagnosis"], pure: true },
+    { folders: ["lifecycle/status"], pure: true },
     { folders: ["lifecycle"], pure: true },
-    { folders: ["templates", "odgm"], pure: true },
+    { folders: ["rendering"], pure: true },
+    { folders: ["odgm"], pure: true },
+    { folders: ["templates"], pure: true },
     { folders: ["mapping"], pure: true },
     { folders: ["explain"], pure: true },
     { folders: ["odgm-health"] },

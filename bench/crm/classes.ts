@@ -10,7 +10,7 @@ import { FINALIZER } from "../../apps/class-runtime-manager/src/controller/final
 import {
   unitToClassRuntime,
   type UnitObject,
-} from "../../apps/class-runtime-manager/src/mapping/unit-to-class-runtime.ts";
+} from "../../apps/class-runtime-manager/src/mapping/unit/unit-to-class-runtime.ts";
 import { BUILTIN_TEMPLATES, chooseAndRender } from "../../apps/class-runtime-manager/src/templates/index.ts";
 
 /** What a manager was told that was started without settings of its own. */

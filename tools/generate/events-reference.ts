@@ -1,7 +1,11 @@
 import { EVENT_TOPICS } from "@oaas/contracts/rest";
 import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
-import { happenings } from "../../apps/class-runtime-manager/src/lifecycle/happenings.ts";
-import { isFaultReason, REASONS, type Reason } from "../../apps/class-runtime-manager/src/lifecycle/reasons.ts";
+import { happenings } from "../../apps/class-runtime-manager/src/lifecycle/status/emitted-events.ts";
+import {
+  isFaultReason,
+  REASONS,
+  type Reason,
+} from "../../apps/class-runtime-manager/src/lifecycle/observation/reasons.ts";
 import type { Generator } from "./generator.ts";
 import { table } from "./markdown.ts";
 

@@ -1,4 +1,4 @@
-import { REASONS } from "../../apps/class-runtime-manager/src/lifecycle/reasons.ts";
+import { REASONS } from "../../apps/class-runtime-manager/src/lifecycle/observation/reasons.ts";
 import type { Generator } from "./generator.ts";
 
 const EFFECTS = { fault: "degraded", wait: "on its way", calm: "well" } as const;
@@ -17,7 +17,7 @@ function page(): string {
   return [
     "# Reasons",
     "",
-    "Generated from `apps/class-runtime-manager/src/lifecycle/reasons.ts`. Do not edit.",
+    "Generated from `apps/class-runtime-manager/src/lifecycle/observation/reasons.ts`. Do not edit.",
     "",
     "What `status.reason`, conditions, functions and events of a class say, and what to do. Where several hold, the one that stands first here is told, because",
     "it is nearest to the cause. *Transient* is expected to mend itself; *permanent* needs someone to change something. What was really seen (the pod, the image,",

@@ -31,7 +31,7 @@ describe("metrics", () => {
 
 describe("events", () => {
   test("every reason that the manager's events spell is on the page", () => {
-    const file = path.join(ROOT, "apps/class-runtime-manager/src/lifecycle/happenings.ts");
+    const file = path.join(ROOT, "apps/class-runtime-manager/src/lifecycle/status/emitted-events.ts");
     const spelt = nodesOf(file).flatMap((node) => textOf(memberOf(node, "reason")) ?? []);
     const told = new Set(eventRows().map(([reason = ""]) => reason.replaceAll("`", "")));
     expect(spelt.length).toBeGreaterThan(8);

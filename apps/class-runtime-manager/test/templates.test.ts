@@ -2,10 +2,10 @@ import type { KubeObject } from "@oaas/kube-core";
 import { describeOnTarget, startKubeTarget, type KubernetesUnderTest } from "@oaas/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { fullTemplate } from "../src/templates/builtin/full.ts";
-import { replicasHandOver } from "../src/templates/hand-over.ts";
-import type { Manifest } from "../src/templates/template.ts";
+import { replicasHandOver } from "../src/rendering/workloads/replicas-handover.ts";
+import type { Manifest } from "../src/rendering/model/rendered.ts";
 import { goldenInputs, renderGolden } from "../src/templates/testing/golden.ts";
-import { inputOf } from "../src/templates/testing/inputs.ts";
+import { inputOf } from "../src/rendering/testing/inputs.ts";
 
 const NAMESPACE = "rendered";
 /** Kinds that an API server without further installations does not serve. */

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { DeploymentCondition, LifecyclePhase } from "@oaas/models";
 import { describe, expect, test } from "vitest";
-import { BUILTIN_TEMPLATES } from "../../../apps/class-runtime-manager/src/templates/registry.ts";
+import { BUILTIN_TEMPLATES } from "../../../apps/class-runtime-manager/src/templates/builtin/registry.ts";
 import { SCENARIOS } from "../../../apps/cli/src/lab/scenarios.ts";
 import { readPage } from "./markdown.ts";
 import { ROOT } from "./pages.ts";
@@ -44,7 +44,7 @@ describe("concepts", () => {
   });
 
   test("conditions of a class runtime", () => {
-    const code = readFileSync(path.join(ROOT, "apps/class-runtime-manager/src/lifecycle/conditions.ts"), "utf8");
+    const code = readFileSync(path.join(ROOT, "apps/class-runtime-manager/src/lifecycle/status/conditions.ts"), "utf8");
     const [, order = ""] = /const ORDER = \[([^\]]+)\]/.exec(code) ?? [];
     const types = [...order.matchAll(/"(\w+)"/g)].map(([, type = ""]) => type);
     expect(types.length).toBeGreaterThan(0);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { REASONS } from "../../../apps/class-runtime-manager/src/lifecycle/reasons.ts";
+import { REASONS } from "../../../apps/class-runtime-manager/src/lifecycle/observation/reasons.ts";
 import { allPages } from "./pages.ts";
 
 test("every reason that is not calm is found from a symptom", () => {

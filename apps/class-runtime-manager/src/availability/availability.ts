@@ -1,6 +1,6 @@
 import type { ClassRuntime } from "@oaas/contracts/crd";
-import type { Reason } from "../lifecycle/reasons.ts";
-import { phaseOf } from "../mapping/class-runtime-to-wire.ts";
+import type { Reason } from "../lifecycle/observation/reasons.ts";
+import { phaseOf } from "../mapping/status/class-runtime-to-wire.ts";
 import { isNodeReady, type NodeFacts } from "./capacity.ts";
 import type { Readiness } from "./readiness-window.ts";
 

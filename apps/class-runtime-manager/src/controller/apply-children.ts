@@ -10,9 +10,9 @@ import {
   type Stored,
 } from "@oaas/kube-core";
 import type { KubeClient } from "@oaas/kube-runtime";
-import type { Problem } from "../lifecycle/observation.ts";
-import { problem, problemFromFault } from "../lifecycle/problem.ts";
-import { replicasHandOver } from "../templates/hand-over.ts";
+import type { Problem } from "../lifecycle/observation/observation.ts";
+import { problem, problemFromFault } from "../lifecycle/observation/problem.ts";
+import { replicasHandOver } from "../rendering/workloads/replicas-handover.ts";
 import { OWNER_LABEL, type Manifest } from "../templates/index.ts";
 import { childId, type ChildCache } from "./child-cache.ts";
 import { contains } from "./contains.ts";

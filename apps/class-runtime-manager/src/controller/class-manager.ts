@@ -11,7 +11,7 @@ import {
   type LedTask,
 } from "@oaas/kube-runtime";
 import { NOOP_LOGGER, NOOP_METER, type Logger, type Meter } from "@oaas/observability";
-import type { Observation } from "../lifecycle/observation.ts";
+import type { Observation } from "../lifecycle/observation/observation.ts";
 import type { OdgmHealth } from "../odgm-health/odgm-health.ts";
 import { ChildApplier } from "./apply-children.ts";
 import { ChildCache } from "./child-cache.ts";

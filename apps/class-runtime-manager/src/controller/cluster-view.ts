@@ -1,7 +1,7 @@
 import { keyOf, type KubeObject, type Stored } from "@oaas/kube-core";
 import type { InformerPool, InformerView, KubeClient } from "@oaas/kube-runtime";
-import type { EventObject, Node, Pod, Workload } from "../lifecycle/observed-objects.ts";
-import { occurrenceOf, type Occurrence } from "../lifecycle/occurrence.ts";
+import type { EventObject, Node, Pod, Workload } from "../lifecycle/observation/observed-objects.ts";
+import { occurrenceOf, type Occurrence } from "../lifecycle/observation/observed-event.ts";
 import { OWNER_LABEL } from "../templates/index.ts";
 import { CORE_EVENTS, NODES, PODS, REPLICA_SETS } from "./kinds.ts";
 

@@ -1,8 +1,8 @@
 import { Fault, isFault } from "@oaas/foundation";
 import { hasFinalizer, keyOf, type KubeObject, type ObjectKey, type Stored } from "@oaas/kube-core";
 import { checkAgain, settled, waitForChange, type Outcome, type ReconcileContext } from "@oaas/kube-runtime";
-import type { Problem } from "../lifecycle/observation.ts";
-import { problemFromFault } from "../lifecycle/problem.ts";
+import type { Problem } from "../lifecycle/observation/observation.ts";
+import { problemFromFault } from "../lifecycle/observation/problem.ts";
 import { OWNER_LABEL, ownerLabelValue } from "../templates/index.ts";
 import { isGone } from "./apply-children.ts";
 import type { PresentChild } from "./child-cache.ts";

@@ -8,7 +8,7 @@ import {
 } from "@oaas/contracts/crd";
 import type { KubeObject } from "@oaas/kube-core";
 import { metadataOf, resourceType, type ResourceType } from "@oaas/kube-runtime";
-import type { EventObject, Node, Pod, Workload } from "../lifecycle/observed-objects.ts";
+import type { EventObject, Node, Pod, Workload } from "../lifecycle/observation/observed-objects.ts";
 
 const ours = { group: GROUP, version: VERSION, namespaced: true } as const;
 

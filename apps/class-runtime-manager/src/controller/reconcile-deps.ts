@@ -1,7 +1,7 @@
 import type { Clock } from "@oaas/foundation";
 import type { KubeObject } from "@oaas/kube-core";
 import type { EventRecorder, InformerView, KubeClient } from "@oaas/kube-runtime";
-import type { OdgmReading } from "../lifecycle/observation.ts";
+import type { OdgmReading } from "../lifecycle/observation/observation.ts";
 import type { ClusterFacts } from "../templates/index.ts";
 import type { ChildApplier } from "./apply-children.ts";
 import type { ChildCache } from "./child-cache.ts";

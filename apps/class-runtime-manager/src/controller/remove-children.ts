@@ -1,7 +1,7 @@
 import { isFault } from "@oaas/foundation";
 import { isBeingDeleted, keyOf, refOf, type KubeObject } from "@oaas/kube-core";
-import type { Problem } from "../lifecycle/observation.ts";
-import { problemFromFault } from "../lifecycle/problem.ts";
+import type { Problem } from "../lifecycle/observation/observation.ts";
+import { problemFromFault } from "../lifecycle/observation/problem.ts";
 import { isGone } from "./apply-children.ts";
 import type { PresentChild } from "./child-cache.ts";
 import type { ReconcileDeps } from "./reconcile-deps.ts";

@@ -1,6 +1,6 @@
 import { controllerOf, parseApiVersion, type KubeObject, type Stored } from "@oaas/kube-core";
-import type { Problem } from "../lifecycle/observation.ts";
-import { problem } from "../lifecycle/problem.ts";
+import type { Problem } from "../lifecycle/observation/observation.ts";
+import { problem } from "../lifecycle/observation/problem.ts";
 import type { Manifest } from "../templates/index.ts";
 import type { KindName, PresentChild } from "./child-cache.ts";
 

@@ -19,8 +19,8 @@ import {
   type ObjectClaim,
   type ObjectFindings,
   type ObjectStatus,
-} from "../lifecycle/object-status.ts";
-import { checkEnvironment } from "../templates/environment-check.ts";
+} from "../lifecycle/status/object-status.ts";
+import { checkEnvironment } from "../templates/environment/check-environment.ts";
 import { BUILTIN_TEMPLATES } from "../templates/index.ts";
 import { FIELD_MANAGER } from "./ownership.ts";
 import { DEPLOYMENT_TEMPLATES, ENVIRONMENT_CONFIGS } from "./kinds.ts";

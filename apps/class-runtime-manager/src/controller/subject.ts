@@ -2,8 +2,8 @@ import { GROUP, type ClassRuntime, type ClassRuntimeStatus, type DeploymentRecor
 import type { Result, Violation } from "@oaas/foundation";
 import type { KubeObject, Stored } from "@oaas/kube-core";
 import type { ResourceType } from "@oaas/kube-runtime";
-import { classStatusToRecordStatus } from "../mapping/class-status-to-record-status.ts";
-import { readClassRuntime, readDeploymentRecord } from "../mapping/read-object.ts";
+import { classStatusToRecordStatus } from "../mapping/record/class-status-to-record-status.ts";
+import { readClassRuntime, readDeploymentRecord } from "../mapping/record/read-class-runtime.ts";
 import { CLASS_RUNTIMES, DEPLOYMENT_RECORDS } from "./kinds.ts";
 
 /** A kind of object that describes a class. Both kinds go the same way; only reading and the words of status differ. */

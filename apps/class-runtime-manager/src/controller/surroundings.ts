@@ -7,7 +7,7 @@ import type {
 import { ok, violationsUnder, type Result, type Violation } from "@oaas/foundation";
 import type { KubeObject, Stored } from "@oaas/kube-core";
 import type { InformerPool, InformerView } from "@oaas/kube-runtime";
-import { readEnvironmentSpec, readTemplateSpec } from "../mapping/read-object.ts";
+import { readEnvironmentSpec, readTemplateSpec } from "../mapping/record/read-class-runtime.ts";
 import { userTemplate, type Environment, type Template } from "../templates/index.ts";
 import { DEPLOYMENT_TEMPLATES, ENVIRONMENT_CONFIGS } from "./kinds.ts";
 

@@ -1,7 +1,7 @@
 import type { ClassRuntime, ClassRuntimeStatus } from "@oaas/contracts/crd";
 import { keyOf, type KubeObject, type Stored } from "@oaas/kube-core";
-import type { Expected, Problem } from "../lifecycle/observation.ts";
-import { problem, problemFromViolations } from "../lifecycle/problem.ts";
+import type { Expected, Problem } from "../lifecycle/observation/observation.ts";
+import { problem, problemFromViolations } from "../lifecycle/observation/problem.ts";
 import {
   BUILTIN_TEMPLATES,
   chooseAndRender,

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { evaluate } from "../lifecycle/evaluate.ts";
 import { runScenario } from "../lifecycle/testing/scenario.ts";
-import { refFrom, World } from "../lifecycle/testing/world.ts";
+import { refFrom, World } from "../lifecycle/testing/simulated-cluster.ts";
 import { explain } from "./explain.ts";
 import { explainTemplate } from "./explain-template.ts";
 import { explanationToText } from "./explanation-to-text.ts";

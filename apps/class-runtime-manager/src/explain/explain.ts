@@ -1,12 +1,18 @@
 import type { ClassRuntimeSpec, ClassRuntimeStatus } from "@oaas/contracts/crd";
 import { timestamp } from "@oaas/foundation";
 import type { ObjectRef } from "@oaas/kube-core";
-import { assess, type Assessment, type Cause, type ComponentHealth, type WorkloadHealth } from "../lifecycle/assess.ts";
-import type { Finding } from "../lifecycle/finding.ts";
-import { withLastKnown } from "../lifecycle/last-known.ts";
-import type { Observation } from "../lifecycle/observation.ts";
-import { isFaultReason } from "../lifecycle/reasons.ts";
-import { causeText, counted } from "../lifecycle/wording.ts";
+import {
+  assess,
+  type Assessment,
+  type Cause,
+  type ComponentHealth,
+  type WorkloadHealth,
+} from "../lifecycle/diagnosis/assess.ts";
+import type { Finding } from "../lifecycle/diagnosis/finding.ts";
+import { withLastKnown } from "../lifecycle/observation/last-known.ts";
+import type { Observation } from "../lifecycle/observation/observation.ts";
+import { isFaultReason } from "../lifecycle/observation/reasons.ts";
+import { causeText, counted } from "../lifecycle/status/cause-text.ts";
 import { explainTemplate } from "./explain-template.ts";
 import type { Explanation, ExplanationPart } from "./explanation.ts";
 import { findingParts, partOf } from "./finding-parts.ts";

@@ -1,5 +1,5 @@
 import type { ObjectRef } from "@oaas/kube-core";
-import type { Verdict } from "../lifecycle/reasons.ts";
+import type { Verdict } from "../lifecycle/observation/reasons.ts";
 
 /** What a part of an explanation is about, from the whole to the detail. */
 export type ExplanationLevel = "class" | "function" | "odgm" | "workload" | "pod" | "node" | "event";

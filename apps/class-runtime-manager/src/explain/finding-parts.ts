@@ -1,6 +1,6 @@
 import type { ObjectRef } from "@oaas/kube-core";
-import type { Finding } from "../lifecycle/finding.ts";
-import type { Occurrence } from "../lifecycle/occurrence.ts";
+import type { Finding } from "../lifecycle/diagnosis/finding.ts";
+import type { Occurrence } from "../lifecycle/observation/observed-event.ts";
 import type { ExplanationPart } from "./explanation.ts";
 
 /** Pods told one by one; a workload with a thousand of them is explained by as many. */

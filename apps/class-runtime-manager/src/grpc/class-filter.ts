@@ -1,8 +1,8 @@
 import type { ListClassRuntimesRequest, WatchClassRuntimesRequest } from "@oaas/contracts/grpc";
 import { invalidArgument } from "@oaas/foundation";
 import { DeploymentCondition, LifecyclePhase } from "@oaas/models";
-import { classParts } from "../mapping/class-runtime-to-unit.ts";
-import { isInState } from "../mapping/class-runtime-to-wire.ts";
+import { classParts } from "../mapping/unit/class-runtime-to-unit.ts";
+import { isInState } from "../mapping/status/class-runtime-to-wire.ts";
 import { deploymentIdOf } from "../mapping/object-identity.ts";
 import { requestedNamespace, type NamespaceRules } from "./namespaces.ts";
 import type { StoredClass } from "./ports.ts";

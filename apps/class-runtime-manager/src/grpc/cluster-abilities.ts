@@ -1,5 +1,5 @@
-import type { ClusterFacts } from "../templates/facts.ts";
-import { BUILTIN_TEMPLATES } from "../templates/registry.ts";
+import type { ClusterFacts } from "../rendering/model/cluster-facts.ts";
+import { BUILTIN_TEMPLATES } from "../templates/builtin/registry.ts";
 
 /** Lists the features that are enabled and available in the cluster: odgm, knative, hpa, prometheus. */
 export function capabilityNames({

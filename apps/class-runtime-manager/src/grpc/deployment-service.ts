@@ -3,7 +3,7 @@ import { failedPrecondition, isFault, resourceExhausted, unavailable, type Ambie
 import type { Logger } from "@oaas/observability";
 import { bindService, type BoundService, type Call } from "@oaas/rpc";
 import { explanationToWire } from "../explain/explanation-to-wire.ts";
-import { classRuntimeToStatusReply, classRuntimeToSummary } from "../mapping/class-runtime-to-wire.ts";
+import { classRuntimeToStatusReply, classRuntimeToSummary } from "../mapping/status/class-runtime-to-wire.ts";
 import type { CrmMetrics } from "../telemetry.ts";
 import { ChangeLog } from "./change-log.ts";
 import { deploy, deployReply } from "./deploy.ts";

@@ -1,8 +1,8 @@
 import { classRuntime } from "@oaas/contracts/crd";
 import { VirtualTime } from "@oaas/foundation/virtual";
 import { expect, test } from "vitest";
-import type { Observation } from "../lifecycle/observation.ts";
-import { problem } from "../lifecycle/problem.ts";
+import type { Observation } from "../lifecycle/observation/observation.ts";
+import { problem } from "../lifecycle/observation/problem.ts";
 import { createExplainer } from "./explainer.ts";
 import type { StoredClass } from "./ports.ts";
 

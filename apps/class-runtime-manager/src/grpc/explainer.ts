@@ -1,7 +1,7 @@
 import type { Clock } from "@oaas/foundation";
 import { explain } from "../explain/explain.ts";
-import type { Observation } from "../lifecycle/observation.ts";
-import { classParts } from "../mapping/class-runtime-to-unit.ts";
+import type { Observation } from "../lifecycle/observation/observation.ts";
+import { classParts } from "../mapping/unit/class-runtime-to-unit.ts";
 import { deploymentIdOf } from "../mapping/object-identity.ts";
 import type { Explainer, StoredClass } from "./ports.ts";
 

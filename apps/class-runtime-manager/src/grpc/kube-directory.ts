@@ -3,7 +3,7 @@ import { isFault, type Clock } from "@oaas/foundation";
 import { formatObjectKey, keyOf, type KubeObject, type Stored } from "@oaas/kube-core";
 import type { Change, InformerView } from "@oaas/kube-runtime";
 import { deploymentIdOf } from "../mapping/object-identity.ts";
-import { readDeploymentRecord } from "../mapping/read-object.ts";
+import { readDeploymentRecord } from "../mapping/record/read-class-runtime.ts";
 import type { ClassChange, ClassDirectory, StoredClass } from "./ports.ts";
 
 /** An informer of class runtimes, or of records that stand for them. */

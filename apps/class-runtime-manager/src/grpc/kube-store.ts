@@ -4,7 +4,7 @@ import { keyOf, type KubeObject, type ObjectKey, type Stored } from "@oaas/kube-
 import type { KubeClient, ResourceClient } from "@oaas/kube-runtime";
 import { FINALIZER } from "../controller/finalize.ts";
 import { CLASS_RUNTIMES } from "../controller/kinds.ts";
-import { saysTheSame, type UnitObject } from "../mapping/unit-to-class-runtime.ts";
+import { saysTheSame, type UnitObject } from "../mapping/unit/unit-to-class-runtime.ts";
 import { asClass } from "./kube-directory.ts";
 import type { ClassStore, StoredClass } from "./ports.ts";
 

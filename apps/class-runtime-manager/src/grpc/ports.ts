@@ -3,7 +3,7 @@ import type { Fault, Result } from "@oaas/foundation";
 import type { ObjectKey } from "@oaas/kube-core";
 import type { NodeFacts, PodDemand } from "../availability/capacity.ts";
 import type { Explanation } from "../explain/explanation.ts";
-import type { UnitObject } from "../mapping/unit-to-class-runtime.ts";
+import type { UnitObject } from "../mapping/unit/unit-to-class-runtime.ts";
 
 /** A class runtime as the server has it. */
 export type StoredClass = ClassRuntime & {

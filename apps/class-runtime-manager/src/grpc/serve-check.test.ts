@@ -1,6 +1,6 @@
 import { classRuntime, environmentConfig, type EnvironmentConfigSpec } from "@oaas/contracts/crd";
 import { expect, test } from "vitest";
-import type { ClusterFacts } from "../templates/facts.ts";
+import type { ClusterFacts } from "../rendering/model/cluster-facts.ts";
 import { capabilityNames, templateNames } from "./cluster-abilities.ts";
 import { createServeCheck } from "./serve-check.ts";
 

@@ -1,9 +1,9 @@
 import type { ClassRuntime } from "@oaas/contracts/crd";
 import { err, ok, type Violation } from "@oaas/foundation";
-import { chooseAndRender } from "../templates/choose-and-render.ts";
-import type { ClusterFacts, Environment } from "../templates/facts.ts";
-import { BUILTIN_TEMPLATES } from "../templates/registry.ts";
-import type { Manifest, Template } from "../templates/template.ts";
+import { chooseAndRender } from "../templates/selection/choose-and-render.ts";
+import type { ClusterFacts, Environment } from "../rendering/model/cluster-facts.ts";
+import { BUILTIN_TEMPLATES } from "../templates/builtin/registry.ts";
+import type { Manifest, Template } from "../rendering/model/rendered.ts";
 import type { ServeCheck } from "./ports.ts";
 import { quotaFault, refusalFault } from "./refusal-fault.ts";
 

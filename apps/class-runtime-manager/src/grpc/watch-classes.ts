@@ -6,7 +6,7 @@ import {
 } from "@oaas/contracts/grpc";
 import type { Ambient } from "@oaas/foundation";
 import type { Call } from "@oaas/rpc";
-import { classRuntimeToSummary } from "../mapping/class-runtime-to-wire.ts";
+import { classRuntimeToSummary } from "../mapping/status/class-runtime-to-wire.ts";
 import type { ChangeLog } from "./change-log.ts";
 import { watchFilter, type ClassFilter } from "./class-filter.ts";
 import { sorted } from "./list-classes.ts";

@@ -2,14 +2,14 @@ import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
 import { classRuntime } from "@oaas/contracts/crd";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { nextConditions, markAvailable, markUnavailable } from "./conditions.ts";
+import { nextConditions, markAvailable, markUnavailable } from "./status/conditions.ts";
 import { evaluate } from "./evaluate.ts";
-import type { Observation } from "./observation.ts";
-import { ownStatus } from "./own-status.ts";
-import { problem } from "./problem.ts";
-import { REASONS, type Reason } from "./reasons.ts";
-import { refFrom, World } from "./testing/world.ts";
-import type { Pod, Workload } from "./observed-objects.ts";
+import type { Observation } from "./observation/observation.ts";
+import { ownStatus } from "./status/field-ownership.ts";
+import { problem } from "./observation/problem.ts";
+import { REASONS, type Reason } from "./observation/reasons.ts";
+import { refFrom, World } from "./testing/simulated-cluster.ts";
+import type { Pod, Workload } from "./observation/observed-objects.ts";
 
 /** A class of two functions and a state store, in any state that its parts can be in. */
 const observation: fc.Arbitrary<Observation> = fc

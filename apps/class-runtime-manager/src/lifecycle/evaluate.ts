@@ -1,16 +1,16 @@
 import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
 import { equalJson, timestamp } from "@oaas/foundation";
 import type { LifecyclePhase } from "@oaas/models";
-import { assess, type Assessment, type Cause } from "./assess.ts";
-import { claimsOf } from "./claims.ts";
-import { functionStatuses, odgmStatus, resourceRefs } from "./component-status.ts";
-import { nextConditions } from "./conditions.ts";
-import { happenings, type Happening } from "./happenings.ts";
-import { withLastKnown } from "./last-known.ts";
-import type { Observation } from "./observation.ts";
-import { legacyCondition, legacyStep, phaseOf } from "./phase.ts";
-import { settlesGeneration } from "./reasons.ts";
-import { causeText, counted } from "./wording.ts";
+import { assess, type Assessment, type Cause } from "./diagnosis/assess.ts";
+import { claimsOf } from "./status/class-conditions.ts";
+import { functionStatuses, odgmStatus, resourceRefs } from "./status/component-status.ts";
+import { nextConditions } from "./status/conditions.ts";
+import { happenings, type Happening } from "./status/emitted-events.ts";
+import { withLastKnown } from "./observation/last-known.ts";
+import type { Observation } from "./observation/observation.ts";
+import { legacyCondition, legacyStep, phaseOf } from "./status/phase.ts";
+import { settlesGeneration } from "./observation/reasons.ts";
+import { causeText, counted } from "./status/cause-text.ts";
 
 /** What one step of the lifecycle says. */
 export interface Step {

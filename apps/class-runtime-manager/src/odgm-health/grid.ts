@@ -1,7 +1,7 @@
 import type { ClassRuntime, ClassRuntimeStatus } from "@oaas/contracts/crd";
 import type { KubeObject, ObjectKey, Stored } from "@oaas/kube-core";
-import type { OdgmReading } from "../lifecycle/observation.ts";
-import { odgmNames } from "../templates/parts/names.ts";
+import type { OdgmReading } from "../lifecycle/observation/observation.ts";
+import { odgmNames } from "../rendering/plan/names.ts";
 import { toldBefore } from "./verdict.ts";
 
 /** A class's state store as its status describes it: what there is to ask, and what it should answer. */

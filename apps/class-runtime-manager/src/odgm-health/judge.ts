@@ -1,5 +1,5 @@
 import { equalJson, timestamp } from "@oaas/foundation";
-import type { OdgmReading } from "../lifecycle/observation.ts";
+import type { OdgmReading } from "../lifecycle/observation/observation.ts";
 import type { Grid } from "./grid.ts";
 import { verdict } from "./verdict.ts";
 

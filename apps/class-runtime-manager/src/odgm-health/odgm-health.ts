@@ -1,7 +1,7 @@
 import { Fault, sleep, startDeadline, type Ambient } from "@oaas/foundation";
 import { PRIORITY, type Enqueue, type LedTask, type Source } from "@oaas/kube-runtime";
 import type { Logger, Meter } from "@oaas/observability";
-import type { OdgmReading } from "../lifecycle/observation.ts";
+import type { OdgmReading } from "../lifecycle/observation/observation.ts";
 import type { Grid } from "./grid.ts";
 import { judge, tellTheSame, type NodeAnswer } from "./judge.ts";
 

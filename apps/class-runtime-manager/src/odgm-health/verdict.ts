@@ -1,5 +1,5 @@
 import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
-import type { OdgmReading } from "../lifecycle/observation.ts";
+import type { OdgmReading } from "../lifecycle/observation/observation.ts";
 
 /** One collection: how many partitions it should have, and how many are served. */
 export interface ServedCollection {

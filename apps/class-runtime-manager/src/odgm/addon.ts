@@ -1,16 +1,16 @@
 import { ok } from "@oaas/foundation";
-import type { Addon } from "../templates/addon.ts";
-import { runtimeOf } from "../templates/class-plan.ts";
-import { disruptionBudget } from "../templates/parts/disruption-budget.ts";
-import { componentLabels, selectorLabels } from "../templates/parts/labels.ts";
-import { networkPolicy, wantsNetworkPolicy } from "../templates/parts/network-policy.ts";
-import type { Manifest, RenderedOdgm } from "../templates/template.ts";
-import { refTo } from "../templates/workloads/function-children.ts";
-import { odgmConfigMap } from "./odgm-config-map.ts";
-import { functionOdgmEnv, waitAddress } from "./odgm-env.ts";
-import { odgmPodsService, odgmService } from "./odgm-service.ts";
-import { odgmWorkloads } from "./odgm-workload.ts";
-import { ODGM_PORT, planOdgm, ZENOH_PORT, type OdgmPlan } from "./plan.ts";
+import type { Addon } from "../rendering/addon.ts";
+import { runtimeOf } from "../rendering/plan/class-plan.ts";
+import { disruptionBudget } from "../rendering/manifests/disruption-budget.ts";
+import { componentLabels, selectorLabels } from "../rendering/manifests/labels.ts";
+import { networkPolicy, wantsNetworkPolicy } from "../rendering/manifests/network-policy.ts";
+import type { Manifest, RenderedOdgm } from "../rendering/model/rendered.ts";
+import { refTo } from "../rendering/workloads/function-children.ts";
+import { odgmConfigMap } from "./manifests/config-map.ts";
+import { functionOdgmEnv, waitAddress } from "./manifests/env.ts";
+import { odgmPodsService, odgmService } from "./manifests/service.ts";
+import { odgmWorkloads } from "./manifests/workload.ts";
+import { ODGM_PORT, planOdgm, ZENOH_PORT, type OdgmPlan } from "./plan/odgm-plan.ts";
 
 /** The state store of a class: a data grid of its own, never a sidecar. */
 export const odgmAddon: Addon = {

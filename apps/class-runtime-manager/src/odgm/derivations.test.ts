@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { containerFunction, inputOf, type PartialInput } from "../templates/testing/inputs.ts";
-import { collectionsOf, statedCopies } from "./collections.ts";
-import { eventsOf } from "./events.ts";
-import { gridNodes } from "./nodes.ts";
-import { partitionsFor } from "./partitions.ts";
-import { shardTypeFor } from "./shard-type.ts";
+import { containerFunction, inputOf, type PartialInput } from "../rendering/testing/inputs.ts";
+import { collectionsOf, statedCopies } from "./plan/collections.ts";
+import { eventsOf } from "./plan/events.ts";
+import { gridNodes } from "./plan/nodes.ts";
+import { partitionsFor } from "./plan/partitions.ts";
+import { shardTypeFor } from "./plan/shard-type.ts";
 
 test.each([
   [undefined, 4],

@@ -2,9 +2,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { parseAllDocuments, stringify } from "yaml";
-import { BUILTIN_TEMPLATES } from "./registry.ts";
+import { BUILTIN_TEMPLATES } from "./builtin/registry.ts";
 import { GOLDEN_FOLDER, goldenInputs, renderGolden } from "./testing/golden.ts";
-import { podSpecOf, restrictedProblems } from "./testing/restricted.ts";
+import { podSpecOf, restrictedProblems } from "../rendering/testing/restricted.ts";
 
 /*
  * Each testdata/<name>.input.yaml is a class in its cluster; <name>.golden.yaml is what becomes of it. To rewrite them

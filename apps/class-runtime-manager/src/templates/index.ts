@@ -17,7 +17,7 @@ export {
   type Template,
   type TemplateScore,
   type WorkloadRef,
-} from "./template.ts";
+} from "../rendering/model/rendered.ts";
 export {
   type Capabilities,
   type ClusterFacts,
@@ -25,15 +25,15 @@ export {
   type Features,
   type Profile,
   type Router,
-} from "./facts.ts";
-export { findTemplate, selectTemplate, type Basis, type ScoreRow, type Selection } from "./select.ts";
-export { templateChoice } from "./template-choice.ts";
+} from "../rendering/model/cluster-facts.ts";
+export { findTemplate, selectTemplate, type Basis, type ScoreRow, type Selection } from "./selection/select.ts";
+export { templateChoice } from "./selection/template-choice.ts";
 export { type Refusal } from "./refusal.ts";
-export { BUILTIN_TEMPLATES } from "./registry.ts";
+export { BUILTIN_TEMPLATES } from "./builtin/registry.ts";
 export { ADDONS, addonsOf } from "./addons.ts";
-export { type Addon, type AddonPart } from "./addon.ts";
-export { chooseAndRender, type Chosen } from "./choose-and-render.ts";
-export { replicasHandOver } from "./hand-over.ts";
+export { type Addon, type AddonPart } from "../rendering/addon.ts";
+export { chooseAndRender, type Chosen } from "./selection/choose-and-render.ts";
+export { replicasHandOver } from "../rendering/workloads/replicas-handover.ts";
 export { userTemplate } from "./user-template/user-template.ts";
 export { rollOut, type RollOut, type TemplateUser } from "./user-template/roll-out.ts";
 export { PATHS as TEMPLATE_PLACEHOLDERS } from "./user-template/scope.ts";
@@ -49,8 +49,8 @@ export {
   type Demand,
   type Limits,
   type QuotaQuestion,
-} from "./quota.ts";
-export { classRequirements, functionRequirements, type Requirements } from "./requirements.ts";
+} from "./environment/quota.ts";
+export { classRequirements, functionRequirements, type Requirements } from "../rendering/plan/requirements.ts";
 export {
   COMPONENT_LABEL,
   FUNCTION_KEY_ANNOTATION,
@@ -58,5 +58,5 @@ export {
   OWNER_LABEL,
   ownerLabelValue,
   TEMPLATE_ANNOTATION,
-} from "./parts/labels.ts";
-export { monitorNames, odgmNames } from "./parts/names.ts";
+} from "../rendering/manifests/labels.ts";
+export { monitorNames, odgmNames } from "../rendering/plan/names.ts";

@@ -1,6 +1,6 @@
 import type { ClassRuntime } from "@oaas/contracts/crd";
-import { classParts } from "../mapping/class-runtime-to-unit.ts";
-import { phaseOf } from "../mapping/class-runtime-to-wire.ts";
+import { classParts } from "../mapping/unit/class-runtime-to-unit.ts";
+import { phaseOf } from "../mapping/status/class-runtime-to-wire.ts";
 import { deploymentIdOf } from "../mapping/object-identity.ts";
 
 /** A part of the cluster. */

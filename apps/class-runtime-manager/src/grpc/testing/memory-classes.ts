@@ -2,7 +2,7 @@ import { classRuntime, type ClassRuntimeInput } from "@oaas/contracts/crd";
 import { conflict, notFound, type Fault } from "@oaas/foundation";
 import { formatObjectKey, keyOf, type ObjectKey } from "@oaas/kube-core";
 import { deploymentIdOf } from "../../mapping/object-identity.ts";
-import type { UnitObject } from "../../mapping/unit-to-class-runtime.ts";
+import type { UnitObject } from "../../mapping/unit/unit-to-class-runtime.ts";
 import type { ClassChange, ClassDirectory, ClassStore, StoredClass } from "../ports.ts";
 
 /** Class runtimes in memory, with the server's rules about versions: for tests of the services alone. */

@@ -1,10 +1,10 @@
 import { equalJson } from "@oaas/foundation";
 import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
 import { evaluate, type Step } from "../evaluate.ts";
-import { problem } from "../problem.ts";
-import type { Pod, Workload, WorkloadStatus } from "../observed-objects.ts";
-import { REASONS, type Reason } from "../reasons.ts";
-import { refFrom, World } from "./world.ts";
+import { problem } from "../observation/problem.ts";
+import type { Pod, Workload, WorkloadStatus } from "../observation/observed-objects.ts";
+import { REASONS, type Reason } from "../observation/reasons.ts";
+import { refFrom, World } from "./simulated-cluster.ts";
 
 /*
  * Scenarios are text. Lines that begin with `|` are what was recorded; all others are read:

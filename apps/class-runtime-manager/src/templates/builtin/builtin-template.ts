@@ -1,8 +1,8 @@
 import { TEMPLATES, type BuiltinTemplate } from "@oaas/models";
-import type { Policy } from "../policy.ts";
-import { renderClass } from "../render.ts";
-import type { RenderInput, Template, TemplateScore } from "../template.ts";
-import type { WorkloadMaker } from "../workload.ts";
+import type { Policy } from "../../rendering/plan/policy.ts";
+import { renderClass } from "../render-class.ts";
+import type { RenderInput, Template, TemplateScore } from "../../rendering/model/rendered.ts";
+import type { WorkloadMaker } from "../../rendering/workloads/workload.ts";
 
 interface Definition {
   readonly policy: Policy & { readonly id: BuiltinTemplate };

@@ -1,7 +1,7 @@
-import { STANDARD_POLICY } from "../policy.ts";
-import { daemonSetMaker } from "../workloads/daemon-set.ts";
+import { STANDARD_POLICY } from "../../rendering/plan/policy.ts";
+import { daemonSetMaker } from "../../rendering/workloads/daemon-set.ts";
 import { builtinTemplate } from "./builtin-template.ts";
-import { scoreOf } from "./site.ts";
+import { scoreOf } from "../selection/score.ts";
 
 /** One pod on every node of the environment. */
 export const daemonSetTemplate = builtinTemplate({

@@ -1,7 +1,7 @@
-import { STANDARD_POLICY } from "../policy.ts";
-import { deploymentMaker } from "../workloads/deployment.ts";
+import { STANDARD_POLICY } from "../../rendering/plan/policy.ts";
+import { deploymentMaker } from "../../rendering/workloads/deployment.ts";
 import { builtinTemplate } from "./builtin-template.ts";
-import { scoreOf, siteOf } from "./site.ts";
+import { scoreOf, siteOf } from "../selection/score.ts";
 
 /** One small replica of everything, up at once: for a developer's single node. */
 export const devTemplate = builtinTemplate({

@@ -1,7 +1,7 @@
-import { STANDARD_POLICY } from "../policy.ts";
-import { deploymentMaker } from "../workloads/deployment.ts";
+import { STANDARD_POLICY } from "../../rendering/plan/policy.ts";
+import { deploymentMaker } from "../../rendering/workloads/deployment.ts";
 import { builtinTemplate } from "./builtin-template.ts";
-import { nfrPoints, scoreOf, siteOf } from "./site.ts";
+import { nfrPoints, scoreOf, siteOf } from "../selection/score.ts";
 
 /** Two small replicas, apart when they can be, patient with nodes that come and go. */
 export const edgeTemplate = builtinTemplate({

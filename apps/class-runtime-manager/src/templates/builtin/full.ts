@@ -1,7 +1,7 @@
-import { STANDARD_POLICY } from "../policy.ts";
-import { deploymentMaker } from "../workloads/deployment.ts";
+import { STANDARD_POLICY } from "../../rendering/plan/policy.ts";
+import { deploymentMaker } from "../../rendering/workloads/deployment.ts";
 import { builtinTemplate } from "./builtin-template.ts";
-import { nfrPoints, scoreOf, siteOf } from "./site.ts";
+import { nfrPoints, scoreOf, siteOf } from "../selection/score.ts";
 
 /** Three replicas that survive a drain, a lost node and a bad roll-out: for production. */
 export const fullTemplate = builtinTemplate({

@@ -1,7 +1,7 @@
-import { STANDARD_POLICY } from "../policy.ts";
-import { jobMaker } from "../workloads/job.ts";
+import { STANDARD_POLICY } from "../../rendering/plan/policy.ts";
+import { jobMaker } from "../../rendering/workloads/job.ts";
 import { builtinTemplate } from "./builtin-template.ts";
-import { scoreOf } from "./site.ts";
+import { scoreOf } from "../selection/score.ts";
 
 /** Functions that run once to their end. */
 export const jobTemplate = builtinTemplate({

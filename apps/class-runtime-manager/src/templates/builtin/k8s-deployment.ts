@@ -1,7 +1,7 @@
-import { STANDARD_POLICY } from "../policy.ts";
-import { deploymentMaker } from "../workloads/deployment.ts";
+import { STANDARD_POLICY } from "../../rendering/plan/policy.ts";
+import { deploymentMaker } from "../../rendering/workloads/deployment.ts";
 import { builtinTemplate } from "./builtin-template.ts";
-import { nfrPoints, scoreOf, siteOf } from "./site.ts";
+import { nfrPoints, scoreOf, siteOf } from "../selection/score.ts";
 
 /** A plain Deployment: what the function states and Kubernetes' own defaults. */
 export const k8sDeploymentTemplate = builtinTemplate({

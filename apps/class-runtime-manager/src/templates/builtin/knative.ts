@@ -1,7 +1,7 @@
-import { STANDARD_POLICY } from "../policy.ts";
-import { knativeMaker } from "../workloads/knative-service.ts";
+import { STANDARD_POLICY } from "../../rendering/plan/policy.ts";
+import { knativeMaker } from "../../rendering/workloads/knative-service.ts";
 import { builtinTemplate } from "./builtin-template.ts";
-import { nfrPoints, notEligible, scoreOf, siteOf } from "./site.ts";
+import { nfrPoints, notEligible, scoreOf, siteOf } from "../selection/score.ts";
 
 /** Knative Services: replicas follow the requests, down to none when nothing is stated. */
 export const knativeTemplate = builtinTemplate({

@@ -1,7 +1,7 @@
-import { STANDARD_POLICY } from "../policy.ts";
-import { statefulSetMaker } from "../workloads/stateful-set.ts";
+import { STANDARD_POLICY } from "../../rendering/plan/policy.ts";
+import { statefulSetMaker } from "../../rendering/workloads/stateful-set.ts";
 import { builtinTemplate } from "./builtin-template.ts";
-import { scoreOf } from "./site.ts";
+import { scoreOf } from "../selection/score.ts";
 
 /** Replicas with names and disks of their own. */
 export const statefulSetTemplate = builtinTemplate({

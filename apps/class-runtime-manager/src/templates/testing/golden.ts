@@ -2,11 +2,11 @@ import type { DeploymentTemplateInput } from "@oaas/contracts/crd";
 import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { parse } from "yaml";
-import { chooseAndRender } from "../choose-and-render.ts";
-import { BUILTIN_TEMPLATES } from "../registry.ts";
-import type { Rendered, RenderInput, Template } from "../template.ts";
+import { chooseAndRender } from "../selection/choose-and-render.ts";
+import { BUILTIN_TEMPLATES } from "../builtin/registry.ts";
+import type { Rendered, RenderInput, Template } from "../../rendering/model/rendered.ts";
 import { userTemplate } from "../user-template/user-template.ts";
-import { inputOf, templateSpecOf, type PartialInput } from "./inputs.ts";
+import { inputOf, templateSpecOf, type PartialInput } from "../../rendering/testing/inputs.ts";
 
 /** Where the golden files are. */
 export const GOLDEN_FOLDER = path.join(import.meta.dirname, "../testdata");

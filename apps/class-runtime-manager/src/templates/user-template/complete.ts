@@ -1,17 +1,22 @@
 import type { EnvironmentConfigSpec } from "@oaas/contracts/crd";
 import { err, hashJson, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
 import { isJsonObject } from "@oaas/kube-core";
-import type { ClassPlan } from "../class-plan.ts";
-import { componentLabels, FUNCTION_KEY_ANNOTATION, selectorLabels, TEMPLATE_ANNOTATION } from "../parts/labels.ts";
-import { pulledImage } from "../parts/images.ts";
-import { manifest as complete, unlessEmpty, withoutUndefined } from "../parts/manifest.ts";
-import { jobName, statefulSetName } from "../parts/names.ts";
-import { functionContainer, functionPod, FUNCTION_CONTAINER } from "../parts/pod.ts";
-import { awakeReplicas } from "../parts/scale.ts";
-import { scheduling } from "../parts/scheduling.ts";
-import { CONTAINER_SECURITY } from "../parts/security.ts";
-import type { Manifest } from "../template.ts";
-import type { WorkloadContext } from "../workload.ts";
+import type { ClassPlan } from "../../rendering/plan/class-plan.ts";
+import {
+  componentLabels,
+  FUNCTION_KEY_ANNOTATION,
+  selectorLabels,
+  TEMPLATE_ANNOTATION,
+} from "../../rendering/manifests/labels.ts";
+import { pulledImage } from "../../rendering/plan/images.ts";
+import { manifest as complete, unlessEmpty, withoutUndefined } from "../../rendering/manifests/manifest.ts";
+import { jobName, statefulSetName } from "../../rendering/plan/names.ts";
+import { functionContainer, functionPod, FUNCTION_CONTAINER } from "../../rendering/manifests/pod.ts";
+import { awakeReplicas } from "../../rendering/plan/scale.ts";
+import { scheduling } from "../../rendering/manifests/scheduling.ts";
+import { CONTAINER_SECURITY } from "../../rendering/manifests/security.ts";
+import type { Manifest } from "../../rendering/model/rendered.ts";
+import type { WorkloadContext } from "../../rendering/workloads/workload.ts";
 import { asText } from "./language.ts";
 
 type Json = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import type { DeploymentTemplateSpec } from "@oaas/contracts/crd";
-import { notEligible, scoreOf, siteOf, type Point } from "../builtin/site.ts";
-import { classRequirements } from "../requirements.ts";
-import type { RenderInput, TemplateScore } from "../template.ts";
+import { notEligible, scoreOf, siteOf, type Point } from "../selection/score.ts";
+import { classRequirements } from "../../rendering/plan/requirements.ts";
+import type { RenderInput, TemplateScore } from "../../rendering/model/rendered.ts";
 
 type Criteria = NonNullable<DeploymentTemplateSpec["selection_criteria"]>;
 type Capabilities = NonNullable<DeploymentTemplateSpec["nfr_capabilities"]>;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { templateSpecOf } from "../testing/inputs.ts";
+import { templateSpecOf } from "../../rendering/testing/inputs.ts";
 import { userTemplate } from "./user-template.ts";
 
 const command = (text: string): object => ({

@@ -1,12 +1,12 @@
-import { SERVICE_PORT, type ClassPlan } from "../class-plan.ts";
-import { clusterDomainOf } from "../facts.ts";
-import { componentLabels, selectorLabels } from "../parts/labels.ts";
-import { envList, environmentName } from "../parts/env.ts";
-import { withoutUndefined } from "../parts/manifest.ts";
-import { functionContainer, functionPod } from "../parts/pod.ts";
-import { awakeReplicas } from "../parts/scale.ts";
-import type { RenderedOdgm } from "../template.ts";
-import type { WorkloadContext } from "../workload.ts";
+import { SERVICE_PORT, type ClassPlan } from "../../rendering/plan/class-plan.ts";
+import { clusterDomainOf } from "../../rendering/model/cluster-facts.ts";
+import { componentLabels, selectorLabels } from "../../rendering/manifests/labels.ts";
+import { envList, environmentName } from "../../rendering/manifests/env.ts";
+import { withoutUndefined } from "../../rendering/manifests/manifest.ts";
+import { functionContainer, functionPod } from "../../rendering/manifests/pod.ts";
+import { awakeReplicas } from "../../rendering/plan/scale.ts";
+import type { RenderedOdgm } from "../../rendering/model/rendered.ts";
+import type { WorkloadContext } from "../../rendering/workloads/workload.ts";
 import type { Scope } from "./language.ts";
 
 /** What placeholders may name, with a word on each. A path ending in `.*` holds whatever names its owner gave. */

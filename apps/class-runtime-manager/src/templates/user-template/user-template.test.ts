@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { Manifest } from "../template.ts";
-import { containerFunction, inputOf, templateSpecOf, type PartialInput } from "../testing/inputs.ts";
-import { podSpecOf, restrictedProblems } from "../testing/restricted.ts";
+import type { Manifest } from "../../rendering/model/rendered.ts";
+import { containerFunction, inputOf, templateSpecOf, type PartialInput } from "../../rendering/testing/inputs.ts";
+import { podSpecOf, restrictedProblems } from "../../rendering/testing/restricted.ts";
 import { PATHS } from "./scope.ts";
 import { userTemplate } from "./user-template.ts";
 

@@ -1,0 +1,43 @@
+import { refOf, type KubeObject } from "@oaas/kube-core";
+import { compareText } from "../observation/compare-text.ts";
+import { finding, type Finding } from "./finding.ts";
+
+/** Finalizers by which Kubernetes itself orders a deletion; they go by themselves. */
+const PASSING_FINALIZERS = new Set(["foregroundDeletion", "orphan"]);
+
+/** How long finalizers may take: those of volumes and load balancers need some seconds as a rule. */
+const BLOCKED_AFTER_MS = 60_000;
+
+/** What stands in the way of a deletion, and when to look again for what may. */
+export function heldChildren(
+  children: readonly KubeObject[],
+  nowMs: number,
+): { readonly findings: readonly Finding[]; readonly checkAgainAtMs?: number } {
+  const held = children
+    .flatMap((child) => {
+      const sinceMs = Date.parse(child.metadata.deletionTimestamp ?? "");
+      return Number.isNaN(sinceMs) || foreignFinalizers(child).length === 0
+        ? []
+        : [{ child, overMs: sinceMs + BLOCKED_AFTER_MS }];
+    })
+    .sort((a, b) => compareText(nameOf(a.child), nameOf(b.child)));
+  const soonMs = Math.min(...held.map(({ overMs }) => overMs).filter((overMs) => overMs > nowMs));
+  return {
+    findings: held
+      .filter(({ overMs }) => overMs <= nowMs)
+      .map(({ child }) =>
+        finding("DeletionBlocked", refOf(child), `is held by finalizer ${foreignFinalizers(child).join(", ")}`, {
+          since: child.metadata.deletionTimestamp,
+        }),
+      ),
+    ...(Number.isFinite(soonMs) ? { checkAgainAtMs: soonMs } : {}),
+  };
+}
+
+function foreignFinalizers({ metadata }: KubeObject): readonly string[] {
+  return (metadata.finalizers ?? []).filter((finalizer) => !PASSING_FINALIZERS.has(finalizer));
+}
+
+function nameOf({ kind, metadata }: KubeObject): string {
+  return `${kind}/${metadata.name ?? ""}`;
+}

@@ -1,0 +1,246 @@
+import type { KubeObject, ObjectRef } from "@oaas/kube-core";
+import { heldChildren } from "./assess-deletion.ts";
+import { diagnose, podsOf } from "./diagnose-workload.ts";
+import { byCause, finding, type Finding } from "./finding.ts";
+import type { ExpectedFunction, ExpectedOdgm, Observation, Problem } from "../observation/observation.ts";
+import { conditionIn, type Workload } from "../observation/observed-objects.ts";
+import { missingReadiness, readinessOf, type Readiness } from "./readiness.ts";
+import { isFaultReason, type Reason } from "../observation/reasons.ts";
+
+/** How one workload is. */
+export interface WorkloadHealth {
+  readonly ref: ObjectRef;
+  /** As it is in the cluster; absent when it is missing. */
+  readonly workload?: Workload;
+  readonly readiness: Readiness;
+  /** Nearest to the cause first; empty when ready. */
+  readonly findings: readonly Finding[];
+  readonly checkAgainAtMs?: number;
+}
+
+/** How one function, or the state store, is. */
+export interface ComponentHealth {
+  /** Function key; "odgm" for the state store. */
+  readonly name: string;
+  readonly role: "function" | "odgm";
+  /** One for a function, none for what has no pods of its own, perhaps several for the state store. */
+  readonly workloads: readonly WorkloadHealth[];
+  /** All workloads together. */
+  readonly readiness: Readiness;
+  /** Nearest to the cause first; empty when ready. */
+  readonly findings: readonly Finding[];
+  readonly checkAgainAtMs?: number;
+}
+
+/** What the observation means, before it is put into words. */
+export interface Assessment {
+  readonly functions: readonly ComponentHealth[];
+  readonly odgm?: ComponentHealth;
+  /** Wanted children that are not there. */
+  readonly missing: readonly KubeObject[];
+  /** Why it is not ready: problems of the pass, and the first finding of each component. Nearest to the cause first. */
+  readonly causes: readonly Cause[];
+  /** The most telling of them; undefined when everything is ready. */
+  readonly cause?: Cause;
+  /** The most telling fault, if there is any. */
+  readonly fault?: Cause;
+  /** When time alone will change the answer. */
+  readonly checkAgainAtMs?: number;
+}
+
+/** A finding, with the component it was found in. */
+export interface Cause {
+  /** `pass`: it was met while writing; `world`: it was seen in the cluster. */
+  readonly met: "pass" | "world";
+  readonly component?: Pick<ComponentHealth, "name" | "role">;
+  readonly finding: Finding;
+}
+
+const DEFAULT_DEADLINE_MS = 600_000;
+
+/** Looks at every component once. The order of what was observed makes no difference. */
+export function assess(observation: Observation, nowMs: number): Assessment {
+  const { expected, problems, subject } = observation;
+  if (observation.deleting) {
+    const { findings, ...wakeUp } = heldChildren(observation.children, nowMs);
+    return withCauses({ functions: [], missing: [], ...wakeUp }, problems, subject, findings);
+  }
+  if (expected === undefined) return withCauses({ functions: [], missing: [] }, problems, subject);
+  const there = new Map(observation.children.map((child) => [childKey(child), child]));
+  const look: Look = (ref, replicas) => lookAt(ref, replicas, there, observation, nowMs);
+
+  const odgm = expected.odgm === undefined ? undefined : odgmHealth(expected.odgm, observation, look, nowMs);
+  const functions = expected.functions.map((wanted) => functionHealth(wanted, odgm, look));
+  const components = [...(odgm === undefined ? [] : [odgm]), ...functions];
+  return withCauses(
+    {
+      functions,
+      ...(odgm === undefined ? {} : { odgm }),
+      missing: expected.children.filter((child) => !there.has(childKey(child))),
+      ...soonest(components),
+    },
+    problems,
+    subject,
+  );
+}
+
+function soonest(checks: readonly { readonly checkAgainAtMs?: number }[]): { readonly checkAgainAtMs?: number } {
+  const atMs = Math.min(...checks.map(({ checkAgainAtMs = Infinity }) => checkAgainAtMs));
+  return Number.isFinite(atMs) ? { checkAgainAtMs: atMs } : {};
+}
+
+/** Kind and name; all children are in the class's namespace, and versions of a kind are one kind. */
+export function childKey({ apiVersion, kind, metadata }: KubeObject): string {
+  return refKey({ apiVersion, kind, name: metadata.name ?? "" });
+}
+
+function refKey({ apiVersion, kind, name }: ObjectRef): string {
+  const slash = apiVersion.lastIndexOf("/");
+  return `${slash < 0 ? "" : apiVersion.slice(0, slash)}/${kind}/${name}`;
+}
+
+type Look = (ref: ObjectRef, replicas: number) => WorkloadHealth;
+
+function lookAt(
+  ref: ObjectRef,
+  replicas: number,
+  there: ReadonlyMap<string, KubeObject>,
+  observation: Observation,
+  nowMs: number,
+): WorkloadHealth {
+  const workload: Workload | undefined = there.get(refKey(ref));
+  const readiness = workload === undefined ? undefined : readinessOf(workload);
+  if (workload === undefined || readiness === undefined) {
+    const absent = missingReadiness(replicas);
+    return { ref, readiness: absent, findings: [finding("ChildMissing", ref, absent.message)] };
+  }
+  const patience = { nowMs, deadlineMs: observation.progressDeadlineMs ?? DEFAULT_DEADLINE_MS };
+  return { ref, workload, readiness, ...diagnose(workload, readiness, observation, patience) };
+}
+
+function odgmHealth(expected: ExpectedOdgm, observation: Observation, look: Look, nowMs: number): ComponentHealth {
+  const each = Math.ceil(expected.replicas / Math.max(expected.workloads.length, 1));
+  const workloads = expected.workloads.map((ref) => look(ref, each));
+  const component: ComponentHealth = { name: "odgm", role: "odgm", workloads, ...together(workloads) };
+  const { odgmReading: reading } = observation;
+  const [first] = expected.workloads;
+  if (!component.readiness.ready || reading === undefined || reading.healthy || first === undefined) return component;
+
+  const graceEndsMs = Math.max(...workloads.map(({ workload }) => upSinceMs(workload, observation))) + SETTLING_MS;
+  const settling = nowMs < graceEndsMs;
+  const reason = settling ? "OdgmSettling" : "OdgmUnhealthy";
+  const message = reading.message ?? "does not serve all its shards";
+  return {
+    ...component,
+    readiness: { ...component.readiness, ready: false, serving: !settling, reason, message },
+    findings: [finding(reason, first, message)],
+    ...(settling ? { checkAgainAtMs: graceEndsMs } : {}),
+  };
+}
+
+/** A store whose pods have just come up needs time to take up its shards; after that it has no excuse. */
+const SETTLING_MS = 60_000;
+
+function upSinceMs(workload: Workload | undefined, { pods }: Observation): number {
+  if (workload === undefined) return 0;
+  const moments = [
+    workload.metadata.creationTimestamp,
+    conditionIn(workload.status?.conditions, "Available")?.lastTransitionTime,
+    ...podsOf(workload, pods).map(({ status }) => conditionIn(status?.conditions, "Ready")?.lastTransitionTime),
+  ];
+  return Math.max(0, ...moments.flatMap((moment) => (moment === undefined ? [] : [Date.parse(moment) || 0])));
+}
+
+const NOTHING_TO_RUN: Readiness = {
+  ready: true,
+  serving: true,
+  failed: false,
+  desired: 0,
+  readyReplicas: 0,
+  reason: "Ready",
+  message: "is ready",
+};
+
+/** Several workloads as one: ready when all are, and as badly off as the worst. */
+function together(workloads: readonly WorkloadHealth[]): Pick<ComponentHealth, "readiness" | "findings"> {
+  const findings = workloads.flatMap((one) => one.findings).sort(byCause);
+  const worst = workloads.find(({ readiness }) => !readiness.ready) ?? workloads[0];
+  if (worst === undefined) return { readiness: NOTHING_TO_RUN, findings };
+  const sum = (count: (one: Readiness) => number): number =>
+    workloads.reduce((total, { readiness }) => total + count(readiness), 0);
+  return {
+    readiness: {
+      ...worst.readiness,
+      ready: workloads.every(({ readiness }) => readiness.ready),
+      serving: workloads.every(({ readiness }) => readiness.serving),
+      desired: sum(({ desired }) => desired),
+      readyReplicas: sum(({ readyReplicas }) => readyReplicas),
+    },
+    findings,
+    ...soonest(workloads),
+  };
+}
+
+function functionHealth(wanted: ExpectedFunction, odgm: ComponentHealth | undefined, look: Look): ComponentHealth {
+  const base = { name: wanted.functionKey, role: "function" as const };
+  if (wanted.runtime === "odgm") return { ...base, workloads: [], ...insideOdgm(odgm) };
+  if (wanted.runtime === "none" || wanted.workload === undefined) {
+    return { ...base, workloads: [], readiness: NOTHING_TO_RUN, findings: [] };
+  }
+  const workload = look(wanted.workload, wanted.replicas ?? 1);
+  const component = { ...base, workloads: [workload], ...together([workload]) };
+  const idle = component.findings.every(({ reason }) => !isFaultReason(reason) || SYMPTOMS.has(reason));
+  if (component.readiness.ready || odgm === undefined || odgm.readiness.ready || !idle) return component;
+  // Functions start after the state store: that they are not ready yet says nothing about them.
+  const waits = finding("WaitingForOdgm", wanted.workload, "waits for the class's state store");
+  return { ...component, findings: [waits, ...component.findings] };
+}
+
+/** What a function may well do because it does not find the store it needs. */
+const SYMPTOMS: ReadonlySet<string> = new Set<Reason>(["CrashLoop", "ProgressDeadline"]);
+
+/** A module is ready when the state store that runs it is. */
+function insideOdgm(odgm: ComponentHealth | undefined): Pick<ComponentHealth, "readiness" | "findings"> {
+  if (odgm?.readiness.ready === true) return { readiness: NOTHING_TO_RUN, findings: [] };
+  const readiness = { ...NOTHING_TO_RUN, ready: false, serving: odgm?.readiness.serving ?? false };
+  const message = "runs the function and is not ready";
+  const object = odgm?.workloads[0]?.ref ?? { apiVersion: "apps/v1", kind: "Deployment", name: "odgm" };
+  return {
+    readiness: { ...readiness, reason: "WaitingForOdgm", message },
+    findings: [finding("WaitingForOdgm", object, message)],
+  };
+}
+
+function withCauses(
+  found: Omit<Assessment, "cause" | "causes" | "fault">,
+  problems: readonly Problem[],
+  subject: ObjectRef,
+  more: readonly Finding[] = [],
+): Assessment {
+  const components = [...(found.odgm === undefined ? [] : [found.odgm]), ...found.functions];
+  const told = new Set(components.flatMap(({ workloads }) => workloads.map(({ ref }) => refKey(ref))));
+  const causes: Cause[] = [
+    ...problems.map(({ reason, verdict, message, object }) => ({
+      met: "pass" as const,
+      finding: finding(reason, object ?? subject, message, { verdict }),
+    })),
+    ...more.map((one) => ({ met: "world" as const, finding: one })),
+    ...components.flatMap((component) =>
+      component.findings.slice(0, 1).map((first) => ({ met: "world" as const, component, finding: first })),
+    ),
+    ...found.missing
+      .filter((child) => !told.has(childKey(child)))
+      .map((child) => ({
+        met: "world" as const,
+        finding: finding(
+          "ChildMissing",
+          { apiVersion: child.apiVersion, kind: child.kind, name: child.metadata.name ?? "" },
+          "is not there",
+        ),
+      })),
+  ];
+  causes.sort((a, b) => byCause(a.finding, b.finding));
+  const [cause] = causes;
+  if (cause === undefined) return { ...found, causes };
+  return { ...found, causes, cause, ...(isFaultReason(cause.finding.reason) ? { fault: cause } : {}) };
+}

@@ -1,0 +1,248 @@
+import { refOf } from "@oaas/kube-core";
+import { finding, type Finding } from "./finding.ts";
+import { occurrencesAbout, type Occurrence } from "../observation/observed-event.ts";
+import { conditionIn, type ContainerStatus, type Node, type Pod } from "../observation/observed-objects.ts";
+import type { Verdict } from "../observation/reasons.ts";
+
+/** What is needed beside a pod to tell what is wrong with it. */
+export interface PodSurroundings {
+  readonly nodes: readonly Node[];
+  readonly events: readonly Occurrence[];
+}
+
+/** Whether the pod serves: its Ready condition. */
+export function isPodReady(pod: Pod): boolean {
+  return (
+    pod.metadata.deletionTimestamp === undefined && conditionIn(pod.status?.conditions, "Ready")?.status === "True"
+  );
+}
+
+/**
+ * Why a pod is not ready, from what the pod, its node and its events say; undefined when it is ready, has done its work
+ * or is on its way out. The checks stand in the order in which one cause hides another.
+ */
+export function diagnosePod(pod: Pod, surroundings: PodSurroundings): Finding | undefined {
+  if (pod.status?.phase === "Succeeded") return undefined;
+  const lost = lostNode(pod, surroundings.nodes);
+  if (lost !== undefined) return lost;
+  if (pod.metadata.deletionTimestamp !== undefined || isPodReady(pod)) return undefined;
+  const events = occurrencesAbout(surroundings.events, refOf(pod));
+  return (
+    evicted(pod) ??
+    unscheduled(pod, events) ??
+    troubledContainer(pod, events) ??
+    troubledStart(pod, events) ??
+    slow(pod, events)
+  );
+}
+
+function lostNode(pod: Pod, nodes: readonly Node[]): Finding | undefined {
+  const { nodeName } = pod.spec ?? {};
+  if (pod.status?.reason === "NodeLost") return finding("NodeLost", refOf(pod), `was on a node that is lost`);
+  if (nodeName === undefined || nodes.length === 0) return undefined;
+  const node = nodes.find(({ metadata }) => metadata.name === nodeName);
+  if (node === undefined)
+    return finding("NodeLost", refOf(pod), `was on node ${nodeName}, which is gone`, { node: nodeName });
+  const ready = conditionIn(node.status?.conditions, "Ready");
+  if (ready === undefined || ready.status === "True") return undefined;
+  const said = ready.message ?? ready.reason;
+  return finding(
+    "NodeLost",
+    refOf(pod),
+    `is on node ${nodeName}, which is not ready${said === undefined ? "" : ` (${said})`}`,
+    {
+      since: ready.lastTransitionTime,
+      node: nodeName,
+    },
+  );
+}
+
+function evicted(pod: Pod): Finding | undefined {
+  if (pod.status?.phase !== "Failed" || pod.status.reason !== "Evicted") return undefined;
+  return finding("Evicted", refOf(pod), `was evicted: ${pod.status.message ?? "its node ran short"}`);
+}
+
+/** Taints that a node loses by itself when it is well again. */
+const PASSING_TAINT = /node\.kubernetes\.io\/(not-ready|unreachable|network-unavailable|uninitialized)/;
+
+function unscheduled(pod: Pod, events: readonly Occurrence[]): Finding | undefined {
+  const scheduled = conditionIn(pod.status?.conditions, "PodScheduled");
+  if (scheduled?.status !== "False") return undefined;
+  const { message = "no node fits", lastTransitionTime: since } = scheduled;
+  if (scheduled.reason === "SchedulingGated") {
+    return finding("SchedulingGated", refOf(pod), "waits for a scheduling gate to open", { since });
+  }
+  const told = events.filter(({ reason }) => reason === "FailedScheduling" || reason === "NotTriggerScaleUp");
+  const scaleUp = events.find(({ reason }) => reason === "TriggeredScaleUp");
+  if (scaleUp !== undefined) {
+    return finding("ScaleUpTriggered", refOf(pod), `waits for a node that is being added: ${message}`, {
+      since,
+      events: [scaleUp, ...told],
+    });
+  }
+  return finding("Unschedulable", refOf(pod), `fits on no node: ${message}`, {
+    since,
+    events: told,
+    verdict: PASSING_TAINT.test(message) ? "transient" : "permanent",
+  });
+}
+
+function troubledContainer(pod: Pod, events: readonly Occurrence[]): Finding | undefined {
+  const { initContainerStatuses = [], containerStatuses = [] } = pod.status ?? {};
+  for (const container of [...initContainerStatuses, ...containerStatuses]) {
+    const found =
+      imagePull(pod, container, events) ?? misconfigured(pod, container, events) ?? crashing(pod, container, events);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+const PULL_REASONS = new Set([
+  "ErrImagePull",
+  "ImagePullBackOff",
+  "InvalidImageName",
+  "ErrImageNeverPull",
+  "ImageInspectError",
+  "RegistryUnavailable",
+  "SignatureValidationFailed",
+]);
+
+/**
+ * What kubelets and runtimes say, in few words: a kubelet that backs off says something else than one that tries, and the
+ * class should not change its mind each time. A registry that cannot be reached may come back; the rest lasts.
+ */
+const PULL_FAILURES: readonly (readonly [pattern: RegExp, words: string, verdict: Verdict])[] = [
+  [/InvalidImageName|invalid reference/i, "its name is not valid", "permanent"],
+  [/unauthorized|denied|authentication required|forbidden/i, "the registry refuses access", "permanent"],
+  [
+    /no such host|i\/o timeout|connection (refused|reset)|TLS handshake|\bEOF\b|\b50[0234]\b|deadline exceeded/i,
+    "the registry cannot be reached",
+    "transient",
+  ],
+  [/too many requests|\b429\b/i, "the registry limits the rate of pulls", "transient"],
+  [/not found|manifest unknown|does not exist/i, "the registry does not have it", "permanent"],
+  [/ErrImageNeverPull/, "it is not on the node and may not be pulled", "permanent"],
+];
+
+function pullFailure(text: string): readonly [words: string, verdict: Verdict] {
+  const found = PULL_FAILURES.find(([pattern]) => pattern.test(text));
+  return found === undefined ? ["pulling it fails", "permanent"] : [found[1], found[2]];
+}
+
+function imagePull(pod: Pod, container: ContainerStatus, events: readonly Occurrence[]): Finding | undefined {
+  const waiting = container.state?.waiting;
+  if (waiting?.reason === undefined || !PULL_REASONS.has(waiting.reason)) return undefined;
+  const told = events.filter(({ reason, warning }) => warning && (reason === "Failed" || reason === "InspectFailed"));
+  // While it backs off, the container says only that; why is in the event.
+  const why = told.find(
+    ({ message }) => /pull|image/i.test(message) && !/Error: (ErrImagePull|ImagePullBackOff)$/.test(message),
+  );
+  const [words, verdict] = pullFailure(`${waiting.reason} ${waiting.message ?? ""} ${why?.message ?? ""}`);
+  const image = container.image === undefined || container.image === "" ? "" : ` ${container.image}`;
+  return finding("ImagePull", refOf(pod), `cannot get the image${image} of container ${container.name}: ${words}`, {
+    verdict,
+    ...(why === undefined ? {} : { count: why.count }),
+    events: told,
+  });
+}
+
+const CONFIG_REASONS = new Set([
+  "CreateContainerConfigError",
+  "CreateContainerError",
+  "RunContainerError",
+  "PreCreateHookError",
+  "PreStartHookError",
+  "PostStartHookError",
+]);
+
+function misconfigured(pod: Pod, container: ContainerStatus, events: readonly Occurrence[]): Finding | undefined {
+  const waiting = container.state?.waiting;
+  if (waiting?.reason === undefined || !CONFIG_REASONS.has(waiting.reason)) return undefined;
+  return finding(
+    "ContainerConfig",
+    refOf(pod),
+    `cannot start container ${container.name}: ${waiting.message ?? waiting.reason}`,
+    {
+      events: events.filter(({ reason, warning }) => warning && reason === "Failed"),
+    },
+  );
+}
+
+/** From here on a container that fails again and again will not mend itself. */
+const RESTARTS_OF_A_LOOP = 3;
+
+/**
+ * A crash loop is seen not only while the container backs off but also while it runs again and is not ready, or else the
+ * class would change its state at every restart.
+ */
+function crashing(pod: Pod, container: ContainerStatus, events: readonly Occurrence[]): Finding | undefined {
+  const restarts = container.restartCount ?? 0;
+  const waits = container.state?.waiting?.reason === "CrashLoopBackOff";
+  const ended = container.state?.terminated ?? container.lastState?.terminated;
+  const exited = ended !== undefined && ended.exitCode !== 0;
+  const stopped = container.state?.terminated !== undefined && exited;
+  const relapsing = exited && container.ready !== true && restarts >= RESTARTS_OF_A_LOOP;
+  if (!waits && !stopped && !relapsing) return undefined;
+  const seen = {
+    count: restarts,
+    events: events.filter(({ reason }) => reason === "BackOff" || reason === "Unhealthy" || reason === "Killing"),
+    verdict: restarts >= RESTARTS_OF_A_LOOP ? ("permanent" as const) : ("transient" as const),
+  };
+  if (ended?.reason === "OOMKilled") {
+    return finding(
+      "OutOfMemory",
+      refOf(pod),
+      `has a container (${container.name}) that needs more memory than its limit`,
+      seen,
+    );
+  }
+  return finding("CrashLoop", refOf(pod), `has a container (${container.name}) that ${howItEnded(ended)}`, seen);
+}
+
+function howItEnded(ended: NonNullable<ContainerStatus["state"]>["terminated"]): string {
+  if (ended === undefined) return "keeps ending";
+  const { exitCode = 0, signal, reason = "", message = "" } = ended;
+  const how = signal === undefined || signal === 0 ? `exit code ${exitCode}` : `signal ${signal}`;
+  const why = message.trim() || (reason === "Error" ? "" : reason);
+  return `keeps ending with ${how}${why === "" ? "" : `: ${lastLine(why)}`}`;
+}
+
+function lastLine(text: string): string {
+  const line = text.trim().split("\n").at(-1) ?? "";
+  return line.length > 200 ? `${line.slice(0, 199)}…` : line;
+}
+
+const START_TROUBLE = {
+  FailedMount: "VolumeMount",
+  FailedAttachVolume: "VolumeMount",
+  FailedCreatePodSandBox: "PodSandbox",
+} as const;
+const NOT_THERE = /not found|doesn't exist|does not exist/i;
+
+/** Trouble before any container exists, which only events tell. */
+function troubledStart(pod: Pod, events: readonly Occurrence[]): Finding | undefined {
+  const { initContainerStatuses = [], containerStatuses = [] } = pod.status ?? {};
+  const begun = [...initContainerStatuses, ...containerStatuses].some(
+    ({ state }) => state?.running !== undefined || state?.terminated !== undefined,
+  );
+  if (begun) return undefined;
+  const told = events.filter(({ reason }) => Object.hasOwn(START_TROUBLE, reason));
+  const [latest] = told;
+  if (latest === undefined) return undefined;
+  const reason = START_TROUBLE[latest.reason as keyof typeof START_TROUBLE];
+  return finding(reason, refOf(pod), `cannot be started: ${lastLine(latest.message)}`, {
+    verdict: NOT_THERE.test(latest.message) ? "permanent" : "transient",
+    count: latest.count,
+    events: told,
+  });
+}
+
+function slow(pod: Pod, events: readonly Occurrence[]): Finding {
+  const since = conditionIn(pod.status?.conditions, "Ready")?.lastTransitionTime ?? pod.metadata.creationTimestamp;
+  const probes = events.filter(({ reason }) => reason === "Unhealthy");
+  const running = pod.status?.containerStatuses?.some(({ state }) => state?.running !== undefined) ?? false;
+  if (running && probes.length > 0) {
+    return finding("ProbeFailing", refOf(pod), "runs, but its probe does not succeed yet", { since, events: probes });
+  }
+  return finding("PodStarting", refOf(pod), running ? "runs, but is not ready yet" : "is being started", { since });
+}

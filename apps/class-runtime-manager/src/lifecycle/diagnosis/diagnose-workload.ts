@@ -1,0 +1,164 @@
+import { refOf, selectsLabels } from "@oaas/kube-core";
+import { diagnosePod, isPodReady, type PodSurroundings } from "./diagnose-pod.ts";
+import { byCause, finding, type Finding } from "./finding.ts";
+import { occurrencesAbout } from "../observation/observed-event.ts";
+import { conditionIn, type Pod, type Workload } from "../observation/observed-objects.ts";
+import type { Readiness } from "./readiness.ts";
+
+/** What surrounds the workloads of a class. */
+export interface Surroundings extends PodSurroundings {
+  readonly pods: readonly Pod[];
+  readonly replicaSets: readonly Workload[];
+}
+
+/** The time by which progress is judged, where Kubernetes does not do it. */
+export interface Patience {
+  readonly nowMs: number;
+  readonly deadlineMs: number;
+}
+
+/** Why a workload is not ready. */
+export interface Diagnosis {
+  /** Nearest to the cause first; never empty for a workload that is not ready. */
+  readonly findings: readonly Finding[];
+  /** When time alone will change the answer. */
+  readonly checkAgainAtMs?: number;
+}
+
+/** Looks at pods, their containers, their nodes and their events until it knows why the workload is not ready. */
+export function diagnose(
+  workload: Workload,
+  readiness: Readiness,
+  around: Surroundings,
+  patience: Patience,
+): Diagnosis {
+  if (readiness.ready) return { findings: [] };
+  const workloadRef = refOf(workload);
+  const told = finding(readiness.reason, workloadRef, readiness.message);
+  // Until its controller has seen the latest version, the pods are those of the last one.
+  if (isBehind(workload)) return { findings: [told] };
+
+  const pods = currentPods(workload, around);
+  const causes = pods.flatMap((pod) => diagnosePod(pod, around) ?? []);
+  const found = [told, ...uncreatedPods(workload, readiness, pods, around), ...causes];
+  const overdue = found.some(({ reason }) => reason === "ProgressDeadline")
+    ? {}
+    : judgedByTime(workload, pods, patience, causes);
+  return {
+    findings: [...found, ...(overdue.finding === undefined ? [] : [overdue.finding])].sort(byCause),
+    ...(overdue.atMs === undefined ? {} : { checkAgainAtMs: overdue.atMs }),
+  };
+}
+
+/** Every pod of the workload, old and new. */
+export function podsOf(workload: Workload, pods: readonly Pod[]): readonly Pod[] {
+  if (workload.apiVersion.startsWith("serving.knative.dev/")) {
+    return pods.filter(({ metadata }) => metadata.labels?.["serving.knative.dev/service"] === workload.metadata.name);
+  }
+  return pods.filter(({ metadata }) => selectsLabels(workload.spec?.selector, metadata.labels));
+}
+
+function isBehind({ metadata, status }: Workload): boolean {
+  const seen = status?.observedGeneration;
+  return seen !== undefined && seen < (metadata.generation ?? 1);
+}
+
+const REVISION = "deployment.kubernetes.io/revision";
+
+/** The pods to judge by: those of the last roll-out, so that an image that was mended is not blamed for its old pods. */
+function currentPods(workload: Workload, around: Surroundings): readonly Pod[] {
+  const all = podsOf(workload, around.pods);
+  const revision = workload.status?.latestCreatedRevisionName;
+  if (revision !== undefined) {
+    return all.filter(({ metadata }) => metadata.labels?.["serving.knative.dev/revision"] === revision);
+  }
+  const newest = newestReplicaSet(workload, around.replicaSets);
+  if (newest === undefined) return all;
+  return all.filter(
+    ({ metadata }) =>
+      metadata.ownerReferences === undefined ||
+      metadata.ownerReferences.some(({ kind, name }) => kind === "ReplicaSet" && name === newest.metadata.name),
+  );
+}
+
+function newestReplicaSet(workload: Workload, replicaSets: readonly Workload[]): Workload | undefined {
+  if (workload.kind !== "Deployment") return undefined;
+  const revision = (set: Workload): number => Number(set.metadata.annotations?.[REVISION] ?? 0);
+  return replicaSets
+    .filter(({ metadata }) =>
+      metadata.ownerReferences?.some(({ kind, name }) => kind === "Deployment" && name === workload.metadata.name),
+    )
+    .reduce<Workload | undefined>(
+      (newest, set) => (newest === undefined || revision(set) > revision(newest) ? set : newest),
+      undefined,
+    );
+}
+
+/** Pods that could not even be created: the controller says so in a condition, or only in events. */
+function uncreatedPods(
+  workload: Workload,
+  readiness: Readiness,
+  pods: readonly Pod[],
+  around: Surroundings,
+): readonly Finding[] {
+  const replicaSet = newestReplicaSet(workload, around.replicaSets);
+  const makers = replicaSet === undefined ? [workload] : [replicaSet, workload];
+  const condition = makers
+    .map(({ status }) => conditionIn(status?.conditions, "ReplicaFailure"))
+    .find((failure) => failure?.status === "True");
+  const events = makers
+    .flatMap((maker) => occurrencesAbout(around.events, refOf(maker)))
+    .filter(({ reason }) => reason === "FailedCreate");
+  const [latest] = events;
+  const newestPod = pods.reduce((last, { metadata }) => later(last, metadata.creationTimestamp ?? ""), "");
+  const short = pods.length < readiness.desired && latest !== undefined && latest.lastSeen >= newestPod;
+  const text = condition?.message ?? (short ? latest.message : undefined);
+  if (text === undefined) return [];
+  return [
+    finding(
+      /exceeded quota/i.test(text) ? "Quota" : "AdmissionDenied",
+      refOf(workload),
+      `may not create pods: ${text}`,
+      {
+        since: condition?.lastTransitionTime,
+        count: latest?.count,
+        events,
+      },
+    ),
+  ];
+}
+
+/**
+ * A Deployment has a progress deadline of its own; the other kinds would wait for ever. The time counts from when the pod
+ * that waits longest last stopped being ready, or from the workload's creation when it has no pod.
+ */
+function judgedByTime(
+  workload: Workload,
+  pods: readonly Pod[],
+  { nowMs, deadlineMs }: Patience,
+  causes: readonly Finding[],
+): { readonly finding?: Finding; readonly atMs?: number } {
+  if (workload.kind !== "StatefulSet" && workload.kind !== "DaemonSet") return {};
+  const waiting = pods.filter((pod) => !isPodReady(pod) && pod.metadata.deletionTimestamp === undefined);
+  const starts = waiting.length > 0 ? waiting.map(waitingSince) : [workload.metadata.creationTimestamp];
+  const beganMs = Math.min(...starts.map((start) => Date.parse(start ?? "")));
+  if (!Number.isFinite(beganMs)) return {};
+  const atMs = beganMs + deadlineMs;
+  if (nowMs < atMs) return { atMs };
+  const why = [...causes].sort(byCause)[0]?.message;
+  return {
+    finding: finding(
+      "ProgressDeadline",
+      refOf(workload),
+      `has not become ready within its progress deadline${why === undefined ? "" : `; a pod ${why}`}`,
+    ),
+  };
+}
+
+function waitingSince(pod: Pod): string | undefined {
+  return conditionIn(pod.status?.conditions, "Ready")?.lastTransitionTime ?? pod.metadata.creationTimestamp;
+}
+
+function later(a: string, b: string): string {
+  return a < b ? b : a;
+}

@@ -1,0 +1,196 @@
+import { parseApiVersion } from "@oaas/kube-core";
+import { conditionIn, type Workload } from "../observation/observed-objects.ts";
+import type { Reason } from "../observation/reasons.ts";
+
+/** How far a workload is, by the rules of its own kind. */
+export interface Readiness {
+  /** All that was asked for, in the latest version. */
+  readonly ready: boolean;
+  /** It can be used, perhaps in an earlier version or with fewer replicas than asked for. */
+  readonly serving: boolean;
+  /** Its controller has given up; no pod need be looked at to know. */
+  readonly failed: boolean;
+  readonly desired: number;
+  readonly readyReplicas: number;
+  readonly reason: Reason;
+  readonly message: string;
+  /** Where it answers, for kinds that say. */
+  readonly url?: string;
+}
+
+type Rule = (workload: Workload) => Readiness;
+
+/** What to say about a workload that should be there and is not. */
+export function missingReadiness(desired: number): Readiness {
+  return {
+    ready: false,
+    serving: false,
+    failed: false,
+    desired,
+    readyReplicas: 0,
+    reason: "ChildMissing",
+    message: "is not there",
+  };
+}
+
+/**
+ * Whether the workload is ready, as Kubernetes itself would say: `kubectl rollout status` for Deployment, StatefulSet
+ * and DaemonSet, the Ready condition for a Knative Service. A status about an older generation never counts.
+ * Undefined for kinds that run nothing.
+ */
+export function readinessOf(workload: Workload): Readiness | undefined {
+  return RULES[kindKey(workload)]?.(workload);
+}
+
+/** Whether objects of this kind run pods. */
+export function isWorkload(object: { readonly apiVersion: string; readonly kind: string }): boolean {
+  return Object.hasOwn(RULES, kindKey(object));
+}
+
+function kindKey({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): string {
+  const parsed = parseApiVersion(apiVersion);
+  return `${parsed.ok ? parsed.value.group : apiVersion}/${kind}`;
+}
+
+const RULES: Readonly<Record<string, Rule>> = {
+  "apps/Deployment": deploymentReadiness,
+  "apps/StatefulSet": statefulSetReadiness,
+  "apps/DaemonSet": daemonSetReadiness,
+  "batch/Job": jobReadiness,
+  "serving.knative.dev/Service": knativeReadiness,
+};
+
+interface Counts {
+  readonly serving: boolean;
+  readonly desired: number;
+  readonly readyReplicas: number;
+}
+
+const settled = (counts: Counts, message = "is ready"): Readiness => ({
+  ...counts,
+  ready: true,
+  serving: true,
+  failed: false,
+  reason: "Ready",
+  message,
+});
+
+const moving = (counts: Counts, reason: Reason, message: string): Readiness => ({
+  ...counts,
+  ready: false,
+  failed: false,
+  reason,
+  message,
+});
+
+const failed = (counts: Counts, reason: Reason, message: string): Readiness => ({
+  ...moving(counts, reason, message),
+  failed: true,
+});
+
+function isStale({ metadata, status }: Workload): boolean {
+  return (status?.observedGeneration ?? 0) < (metadata.generation ?? 1);
+}
+
+const STARTING = "waits for its pods to become ready";
+const ROLLING = "is being rolled out";
+
+/** Not ready, in the coarsest words that are true: a status changes only when they do. */
+const onItsWay = (counts: Counts, whenServing: "RollingOut" | "Scaling" = "RollingOut"): Readiness => {
+  if (!counts.serving) return moving(counts, "Starting", STARTING);
+  return whenServing === "RollingOut"
+    ? moving(counts, "RollingOut", ROLLING)
+    : moving(counts, "Scaling", "waits for more replicas to become ready");
+};
+
+function deploymentReadiness(deployment: Workload): Readiness {
+  const { status = {}, spec = {} } = deployment;
+  const desired = spec.replicas ?? 1;
+  const { replicas = 0, updatedReplicas = 0, availableReplicas = 0, readyReplicas = 0 } = status;
+  const available = conditionIn(status.conditions, "Available");
+  const counts: Counts = {
+    serving: available === undefined ? availableReplicas > 0 : available.status === "True",
+    desired,
+    readyReplicas,
+  };
+  if (isStale(deployment)) return onItsWay(counts);
+  const progressing = conditionIn(status.conditions, "Progressing");
+  if (progressing?.reason === "ProgressDeadlineExceeded") {
+    return failed(counts, "ProgressDeadline", "has not become ready within its progress deadline");
+  }
+  if (updatedReplicas < desired) {
+    if (spec.paused === true) return moving(counts, "Paused", "has its roll-out paused");
+    return onItsWay(counts, replicas === updatedReplicas ? "Scaling" : "RollingOut");
+  }
+  if (replicas > updatedReplicas) return onItsWay(counts);
+  if (availableReplicas < updatedReplicas) return onItsWay(counts, "Scaling");
+  return settled(counts);
+}
+
+function statefulSetReadiness(set: Workload): Readiness {
+  const { status = {}, spec = {} } = set;
+  const desired = spec.replicas ?? 1;
+  const { readyReplicas = 0, updatedReplicas = 0, currentRevision, updateRevision } = status;
+  const available = status.availableReplicas ?? readyReplicas;
+  const counts: Counts = { serving: desired === 0 || available > 0, desired, readyReplicas };
+  if (isStale(set)) return onItsWay({ ...counts, serving: available > 0 });
+  if (available < desired) return onItsWay(counts, "Scaling");
+  const { type = "RollingUpdate", rollingUpdate } = spec.updateStrategy ?? {};
+  if (type === "OnDelete") return settled(counts);
+  const partition = rollingUpdate?.partition ?? 0;
+  if (partition > 0) {
+    return updatedReplicas >= desired - partition
+      ? settled(counts, "is rolled out to its partition")
+      : onItsWay(counts);
+  }
+  if (updateRevision !== currentRevision) return onItsWay(counts);
+  return settled(counts);
+}
+
+function daemonSetReadiness(set: Workload): Readiness {
+  const { status = {}, spec = {} } = set;
+  const { desiredNumberScheduled: desired = 0, updatedNumberScheduled = 0, numberAvailable = 0 } = status;
+  const counts: Counts = { serving: numberAvailable > 0, desired, readyReplicas: status.numberReady ?? 0 };
+  if (isStale(set)) return onItsWay(counts);
+  // Kubernetes calls this complete, but a function without a single pod serves nobody.
+  if (desired === 0) return failed(counts, "Unschedulable", "finds no node that its selector and tolerations allow");
+  if (spec.updateStrategy?.type !== "OnDelete" && updatedNumberScheduled < desired) return onItsWay(counts);
+  if (numberAvailable < desired) return onItsWay(counts, "Scaling");
+  return settled(counts);
+}
+
+/** A job is ready when it has done its work, and also while as many of its pods as it wants are at it. */
+function jobReadiness(job: Workload): Readiness {
+  const { status = {}, spec = {} } = job;
+  const wanted = Math.min(spec.parallelism ?? 1, Math.max((spec.completions ?? Infinity) - (status.succeeded ?? 0), 0));
+  const counts: Counts = { serving: false, desired: spec.parallelism ?? 1, readyReplicas: status.ready ?? 0 };
+  if (conditionIn(status.conditions, "Complete")?.status === "True") return settled(counts, "is complete");
+  const broken = ["Failed", "FailureTarget"]
+    .map((type) => conditionIn(status.conditions, type))
+    .find((condition) => condition?.status === "True");
+  if (broken !== undefined) return failed(counts, "JobFailed", `has failed: ${broken.message ?? broken.reason ?? ""}`);
+  if (spec.suspend === true) return moving(counts, "Paused", "is suspended");
+  if (wanted > 0 && (status.ready ?? 0) >= wanted) return settled(counts, "is running");
+  return onItsWay(counts);
+}
+
+/** How Knative says that an image cannot be had, before there is any pod. */
+const KNATIVE_IMAGE = /fetch image|image pull|ImagePull|resolve image/i;
+
+function knativeReadiness(service: Workload): Readiness {
+  const { status = {} } = service;
+  const serving = conditionIn(status.conditions, "RoutesReady")?.status === "True";
+  const counts: Counts = { serving, desired: 1, readyReplicas: 0 };
+  const url = status.url === undefined ? {} : { url: status.url };
+  if (isStale(service)) return { ...onItsWay(counts), ...url };
+  const ready = conditionIn(status.conditions, "Ready");
+  if (ready?.status === "True") return { ...settled({ ...counts, readyReplicas: 1 }), ...url };
+  const text = ready?.message ?? ready?.reason ?? "";
+  if (ready?.status === "False") {
+    return {
+      ...failed(counts, KNATIVE_IMAGE.test(text) ? "ImagePull" : "KnativeFailed", `is not ready: ${text}`),
+      ...url,
+    };
+  }
+  return { ...onItsWay(counts), ...url };
+}

@@ -1,0 +1,153 @@
+import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
+import type { ObjectRef } from "@oaas/kube-core";
+import type { StatusCondition } from "./conditions.ts";
+import type { FunctionStatus } from "./component-status.ts";
+import { isFaultReason, REASONS, type Reason } from "../observation/reasons.ts";
+
+/** Something to be told as a Kubernetes Event about the class; the recorder of kube-runtime takes it as it is. */
+export interface Happening {
+  readonly type: "Normal" | "Warning";
+  readonly reason: string;
+  readonly action: string;
+  readonly note: string;
+  readonly regarding: ObjectRef;
+  readonly related?: ObjectRef;
+}
+
+/** What is worth telling about the step from one status to the next; nothing when they say the same. */
+export function happenings(
+  previous: ClassRuntimeStatus | undefined,
+  next: ClassRuntimeStatus,
+  regarding: ObjectRef,
+): readonly Happening[] {
+  return [
+    ...templateHappenings(previous, next),
+    ...rollOutHappenings(previous, next),
+    ...phaseHappenings(previous, next),
+    ...conditionHappenings(previous, next, "OdgmReady"),
+    ...functionHappenings(previous, next),
+  ].map((happening) => ({ ...happening, regarding }));
+}
+
+type Told = Omit<Happening, "regarding">;
+
+function templateHappenings(previous: ClassRuntimeStatus | undefined, next: ClassRuntimeStatus): Told[] {
+  const [before, after] = [previous?.template, next.template];
+  if (after === undefined || (before?.name === after.name && before.revision === after.revision)) return [];
+  const how = {
+    explicit: "asked for",
+    hint: "wished for",
+    environment: "named by the environment",
+    score: "chosen by score",
+  }[after.basis];
+  const instead =
+    before === undefined
+      ? ""
+      : before.name === after.name
+        ? `, revision ${shortRevision(after.revision)} instead of ${shortRevision(before.revision)}`
+        : `, instead of ${before.name}`;
+  return [
+    {
+      type: "Normal",
+      reason: "TemplateSelected",
+      action: "ChooseTemplate",
+      note: `Template ${after.name}, ${how}${instead}.`,
+    },
+  ];
+}
+
+/** As much of a digest as tells revisions apart for people. */
+function shortRevision(revision: string | undefined): string {
+  return revision === undefined ? "none" : revision.slice(0, 12);
+}
+
+const ROLL_OUT_EVENTS = {
+  waits: { type: "Normal", reason: "RollOutWaiting" },
+  halted: { type: "Warning", reason: "RollOutHalted" },
+  refused: { type: "Warning", reason: "RollOutRefused" },
+} as const;
+
+function rollOutHappenings(previous: ClassRuntimeStatus | undefined, next: ClassRuntimeStatus): Told[] {
+  const [before, after] = [previous?.template?.roll_out, next.template?.roll_out];
+  if (after === undefined || (before?.state === after.state && before.revision === after.revision)) return [];
+  return [{ ...ROLL_OUT_EVENTS[after.state], action: "RollOut", note: after.message }];
+}
+
+const PHASE_EVENTS = {
+  pending: undefined,
+  applying: { reason: "Applying", action: "Apply" },
+  progressing: { reason: "Progressing", action: "Observe" },
+  available: { reason: "Available", action: "Observe" },
+  degraded: { reason: "Degraded", action: "Observe" },
+  deleting: { reason: "Deleting", action: "Finalize" },
+} as const;
+
+function phaseHappenings(previous: ClassRuntimeStatus | undefined, next: ClassRuntimeStatus): Told[] {
+  const { phase = "pending", message: note = "", reason } = next;
+  const samePhase = previous?.phase === phase;
+  const sameCause = previous?.reason === reason;
+  if (samePhase && (sameCause || !isFault(reason))) return [];
+  const event = PHASE_EVENTS[phase];
+  if (event === undefined) return [];
+  if (!isFault(reason)) return [{ ...event, type: "Normal", note }];
+  return [{ type: "Warning", reason, action: event.action, note: withAdvice(note, reason) }];
+}
+
+function isFault(reason: string | undefined): reason is Reason {
+  return reason !== undefined && Object.hasOwn(REASONS, reason) && isFaultReason(reason as Reason);
+}
+
+function withAdvice(note: string, reason: Reason): string {
+  const { action } = REASONS[reason];
+  return action === "" ? note : `${note} ${action}`;
+}
+
+function conditionHappenings(previous: ClassRuntimeStatus | undefined, next: ClassRuntimeStatus, type: string): Told[] {
+  const find = (status: ClassRuntimeStatus | undefined): StatusCondition | undefined =>
+    status?.conditions?.find((condition) => condition.type === type);
+  const [before, after] = [find(previous), find(next)];
+  if (after === undefined || after.status === before?.status) return [];
+  // That something new is not ready yet is no news.
+  if (after.status !== "True" && before === undefined) return [];
+  const holds = after.status === "True";
+  return [
+    {
+      type: holds ? "Normal" : "Warning",
+      reason: holds ? type : `${type.replace(/Ready$/, "")}NotReady`,
+      action: "Observe",
+      note: after.message ?? "",
+    },
+  ];
+}
+
+function functionHappenings(previous: ClassRuntimeStatus | undefined, next: ClassRuntimeStatus): Told[] {
+  const before = new Map((previous?.functions ?? []).map((status) => [status.function_key, status]));
+  const changes = (next.functions ?? []).flatMap((status) => functionChange(before.get(status.function_key), status));
+  if (next.phase === "deleting") return changes;
+  const kept = new Set((next.functions ?? []).map(({ function_key: key }) => key));
+  const gone = [...before.keys()].filter((key) => !kept.has(key));
+  return [
+    ...changes,
+    ...gone.map((key): Told => ({
+      type: "Normal",
+      reason: "FunctionRemoved",
+      action: "Prune",
+      note: `Function ${key} is no longer part of the class.`,
+    })),
+  ];
+}
+
+function functionChange(before: FunctionStatus | undefined, after: FunctionStatus): Told[] {
+  const { function_key: key, ready, message = "", observed_url: url } = after;
+  if (ready === true && before?.ready !== true) {
+    const where = url === undefined ? "" : ` at ${url}`;
+    return [{ type: "Normal", reason: "FunctionReady", action: "Observe", note: `Function ${key} is ready${where}.` }];
+  }
+  // While it still answers, a roll-out or a scaling is no news; the class tells of it.
+  const noticed = url === undefined || isFault(after.reason);
+  if (ready === false && before?.ready === true && noticed) {
+    const type = isFault(after.reason) ? "Warning" : "Normal";
+    return [{ type, reason: "FunctionNotReady", action: "Observe", note: message }];
+  }
+  return [];
+}

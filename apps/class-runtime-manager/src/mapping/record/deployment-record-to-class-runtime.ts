@@ -1,0 +1,158 @@
+import {
+  API_VERSION,
+  classRuntime,
+  type ClassRuntime,
+  type ClassRuntimeInput,
+  type DeploymentRecord,
+  type DeploymentRecordSpec,
+} from "@oaas/contracts/crd";
+import { err, ok, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
+import { list, present } from "../present.ts";
+import { schemaViolations, type Path } from "../schema-violations.ts";
+
+/** What the cluster adds to a record that states little. */
+export interface RecordDefaults {
+  /** Image of the short `function` form, when the record names none. */
+  readonly functionImage?: string | undefined;
+}
+
+type SpecInput = ClassRuntimeInput["spec"];
+type FunctionInput = NonNullable<SpecInput["functions"]>[number];
+type UnitFunction = NonNullable<NonNullable<DeploymentRecordSpec["deployment_unit"]>["functions"]>[number];
+type FunctionContainer = NonNullable<DeploymentRecordSpec["function_containers"]>[number];
+type Provision = NonNullable<FunctionInput["provision_config"]>;
+
+/**
+ * The class runtime that a record stands for, in the one form the reconciler works on, or everything that is wrong with
+ * it by its place in the record. Metadata and status stay the record's: it owns the children.
+ */
+export function deploymentRecordToClassRuntime(
+  record: DeploymentRecord,
+  defaults: RecordDefaults = {},
+): Result<ClassRuntime, readonly Violation[]> {
+  const { spec, metadata } = record;
+  const functions = functionsOf(record, defaults);
+  const manifest = {
+    apiVersion: API_VERSION,
+    kind: "ClassRuntime",
+    metadata,
+    spec: specOf(spec, functions),
+    ...(record.status === undefined ? {} : { status: record.status }),
+  };
+  const parsed = classRuntime.safeParse(manifest, { reportInput: true });
+  if (parsed.success) return ok(parsed.data);
+  return err(schemaViolations(parsed.error, ROOT_PATH, (path) => recordPath(path, spec, functions)));
+}
+
+function specOf(spec: DeploymentRecordSpec, functions: readonly FunctionInput[]): SpecInput {
+  const { deployment_unit: unit, nfr, enforcement = nfr?.enforcement } = spec;
+  const classKey = [unit?.package_name, unit?.class_key].filter((part) => part !== undefined).join(".");
+  return present({
+    package_class_key: classKey === "" ? undefined : classKey,
+    functions: list(functions),
+    origin:
+      unit === undefined
+        ? undefined
+        : present({ deployment_id: unit.id, target_env: unit.target_cluster, created_at: unit.created_at }),
+    selected_template: spec.selected_template ?? unit?.selected_template,
+    template_hint: spec.template_hint,
+    target_environment: spec.target_environment ?? unit?.target_env,
+    addons: spec.addons,
+    odgm_config: spec.odgm_config ?? unit?.odgm_config,
+    state_spec: spec.state_spec,
+    nfr_requirements: spec.nfr_requirements ?? unit?.nfr_requirements,
+    enforcement,
+    telemetry: spec.telemetry ?? unit?.telemetry,
+    function_bindings: spec.function_bindings ?? unit?.function_bindings,
+    resource_allocation: spec.resource_allocation,
+  });
+}
+
+/** Functions of the unit and of the record's own list are one list: what the record says of a function wins. */
+function functionsOf(record: DeploymentRecord, defaults: RecordDefaults): FunctionInput[] {
+  const { deployment_unit: unit, function_containers: containers = [], function: short } = record.spec;
+  const byKey = new Map<string, FunctionInput>();
+  for (const one of unit?.functions ?? []) byKey.set(one.function_key, fromUnit(one));
+  for (const one of containers) byKey.set(one.function_key, fromContainer(one, byKey.get(one.function_key)));
+  if (short !== undefined) {
+    const [only] = byKey.size === 1 ? byKey.keys() : [];
+    const key = only ?? record.metadata.name;
+    const provision = present({ container_image: short.image ?? defaults.functionImage, port: short.port });
+    byKey.set(key, merged({ function_key: key, provision_config: provision }, byKey.get(key)));
+  }
+  return [...byKey.values()];
+}
+
+/** A unit's function, with the members it had before `provision_config` existed. */
+function fromUnit({ replicas, image, resource_requirements: resources, ...one }: UnitFunction): FunctionInput {
+  const older: Provision = present({ ...resources, container_image: image, min_scale: replicas });
+  if (Object.keys(older).length === 0) return one;
+  return { ...one, provision_config: { ...older, ...one.provision_config } };
+}
+
+function fromContainer(container: FunctionContainer, known: FunctionInput | undefined): FunctionInput {
+  const {
+    function_key,
+    container_type: type,
+    container_image: image,
+    wasm_module_url: module,
+    port,
+    resource_requirements: resources,
+    environment_variables: config,
+    ...extras
+  } = container;
+  const isModule = type === "wasm";
+  const provision = present({
+    ...resources,
+    container_image: isModule ? undefined : image,
+    wasm_module_url: isModule ? module : undefined,
+    port: isModule ? undefined : port,
+  });
+  const own = present({ function_key, provision_config: provision, config, ...extras });
+  return merged(isModule ? { ...own, function_type: "wasm" } : own, known);
+}
+
+/** `own` over `known`, member by member; so are provision and config. */
+function merged(own: FunctionInput, known: FunctionInput | undefined): FunctionInput {
+  if (known === undefined) return own;
+  const config = { ...known.config, ...own.config };
+  return {
+    ...known,
+    ...own,
+    provision_config: { ...known.provision_config, ...own.provision_config },
+    ...(Object.keys(config).length === 0 ? {} : { config }),
+  };
+}
+
+/** Where in the record something of the class runtime came from. */
+function recordPath(path: Path, spec: DeploymentRecordSpec, functions: readonly FunctionInput[]): Path {
+  const [first, member, index, ...rest] = path;
+  if (first !== "spec" || member === undefined) return path;
+  if (member === "functions" && typeof index === "number") {
+    return functionPath(functions[index]?.function_key ?? "", rest, spec);
+  }
+  if (member === "functions") return ["spec"];
+  if (member === "package_class_key") return ["spec", "deployment_unit", "class_key"];
+  if (member === "origin") return ["spec", "deployment_unit", index === "deployment_id" ? "id" : (index ?? "")];
+  const isOwn = Object.hasOwn(spec, member) && (spec as Record<string | number, unknown>)[member] !== undefined;
+  if (member === "enforcement" && !isOwn) return ["spec", "nfr", ...path.slice(1)];
+  if (member === "target_environment" && !isOwn) return ["spec", "deployment_unit", "target_env"];
+  return isOwn ? path : ["spec", "deployment_unit", ...path.slice(1)];
+}
+
+function functionPath(key: string, rest: Path, spec: DeploymentRecordSpec): Path {
+  const container = spec.function_containers?.findIndex(({ function_key: one }) => one === key) ?? -1;
+  if (container >= 0) return ["spec", "function_containers", container, ...containerPath(rest)];
+  const unit = spec.deployment_unit?.functions?.findIndex(({ function_key: one }) => one === key) ?? -1;
+  if (unit >= 0 && spec.function === undefined) return ["spec", "deployment_unit", "functions", unit, ...rest];
+  return ["spec", "function", ...(rest[0] === "provision_config" ? ["image"] : [])];
+}
+
+/** A container states flat what a function nests. */
+function containerPath(rest: Path): Path {
+  const [member, field] = rest;
+  if (member === "config") return ["environment_variables", ...rest.slice(1)];
+  if (member !== "provision_config") return rest;
+  if (field === undefined) return ["container_image"];
+  return /^(cpu|memory)_/.test(String(field)) ? ["resource_requirements", ...rest.slice(1)] : rest.slice(1);
+}

@@ -1,0 +1,73 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { readClassRuntime, readDeploymentRecord } from "./read-class-runtime.ts";
+
+const objectOf = (kind: string, spec: unknown): object => ({
+  apiVersion: "oaas.io/v1alpha1",
+  kind,
+  metadata: { name: "order" },
+  spec,
+});
+
+describe("an object that is wrong is told field by field", () => {
+  test.each([
+    {
+      why: "a quantity and an image",
+      read: readClassRuntime(
+        objectOf("ClassRuntime", {
+          functions: [{ function_key: "f", provision_config: { container_image: "NO", cpu_request: "lots" } }],
+        }),
+      ),
+      paths: [
+        "$.spec.functions[0].provision_config.container_image",
+        "$.spec.functions[0].provision_config.cpu_request",
+      ],
+    },
+    { why: "nothing in it", read: readClassRuntime(objectOf("ClassRuntime", {})), paths: ["$.spec.functions"] },
+    {
+      why: "a record with both forms of its function",
+      read: readDeploymentRecord(
+        objectOf("DeploymentRecord", {
+          function: {},
+          function_containers: [{ function_key: "f", container_image: "f" }],
+        }),
+      ),
+      paths: ["$.spec.function"],
+    },
+    {
+      why: "a record that is fine by itself and lacks an image here",
+      read: readDeploymentRecord(objectOf("DeploymentRecord", { function: {} })),
+      paths: ["$.spec.function.image"],
+    },
+  ])("$why", ({ read, paths }) => {
+    expect(read.ok ? [] : read.error.map(({ path }) => path)).toEqual(paths);
+  });
+
+  test("a good one is read with its defaults, nulls and status included", () => {
+    const object = {
+      ...objectOf("DeploymentRecord", { function: { image: "f" }, addons: null }),
+      status: { phase: "available", function_container_status: [] },
+    };
+    expect(readDeploymentRecord(object)).toMatchObject({
+      ok: true,
+      value: {
+        kind: "ClassRuntime",
+        spec: { functions: [{ provision_config: { port: 8080 } }] },
+        status: { phase: "available" },
+      },
+    });
+  });
+});
+
+test("anything at all is read or refused, never thrown at", () => {
+  fc.assert(
+    fc.property(fc.anything(), fc.anything(), (whole, spec) => {
+      for (const object of [whole, objectOf("ClassRuntime", spec), objectOf("DeploymentRecord", spec)]) {
+        for (const read of [readClassRuntime(object), readDeploymentRecord(object)]) {
+          if (!read.ok) expect(read.error.length).toBeGreaterThan(0);
+        }
+      }
+    }),
+    { numRuns: 200 },
+  );
+});

@@ -1,0 +1,178 @@
+import { create } from "@bufbuild/protobuf";
+import type { ClassRuntime, ClassRuntimeStatus } from "@oaas/contracts/crd";
+import {
+  ClassRuntimeStatusSchema,
+  ClassRuntimeSummarySchema,
+  conditionWords,
+  GetDeploymentStatusResponseSchema,
+  lifecyclePhaseWords,
+  phaseWords,
+  ResourceReferenceSchema,
+  StatusCode,
+  type ClassRuntimeStatus as WireStatus,
+  type ClassRuntimeSummary,
+  type GetDeploymentStatusResponse,
+  type ResourceReference,
+} from "@oaas/contracts/grpc";
+import type { DeploymentCondition, LifecyclePhase, RuntimePhase } from "@oaas/models";
+import { classParts, classRuntimeToUnit } from "../unit/class-runtime-to-unit.ts";
+import { correlationIdOf, deploymentIdOf } from "../object-identity.ts";
+import { present } from "../present.ts";
+import { functionStatusToWire, nfrComplianceToWire, odgmStatusToWire } from "./status-parts-to-wire.ts";
+
+/** The object with its state, as lists and watches give it. */
+export function classRuntimeToSummary(object: ClassRuntime): ClassRuntimeSummary {
+  const { metadata, spec, status } = object;
+  const { origin = {} } = spec;
+  const { packageName } = classParts(spec.package_class_key ?? "");
+  const id = deploymentIdOf(object);
+  const createdAt = metadata.creationTimestamp ?? origin.created_at ?? "";
+  const { namespace = "" } = metadata;
+  return create(
+    ClassRuntimeSummarySchema,
+    present({
+      id,
+      deploymentUnitId: id,
+      packageName,
+      classKey: spec.package_class_key ?? "",
+      // Peers join on the manager's own word for where it runs, its namespace; they fill in the name they know it by.
+      targetEnvironment: namespace,
+      clusterName: namespace,
+      status: statusToWire(object),
+      nfrCompliance: status?.nfr_compliance === undefined ? undefined : nfrComplianceToWire(status.nfr_compliance),
+      resourceRefs: resourceRefsOf(object),
+      createdAt,
+      updatedAt: status?.last_updated ?? createdAt,
+      partitionCount: partitionCountOf(object),
+      namespace,
+      name: metadata.name,
+      generation: BigInt(metadata.generation ?? 0),
+      revision: origin.revision === undefined ? undefined : BigInt(origin.revision),
+      digest: origin.digest,
+      deploymentKey: origin.deployment_key,
+      managedBy: origin.managed_by,
+      correlationId: correlationIdOf(object),
+    }),
+  );
+}
+
+/** The answer to GetDeploymentStatus: the whole unit, its objects, and how it truly is. */
+export function classRuntimeToStatusReply(object: ClassRuntime): GetDeploymentStatusResponse {
+  return create(GetDeploymentStatusResponseSchema, {
+    status: StatusCode.OK,
+    deployment: classRuntimeToUnit(object),
+    message: summaryText(object),
+    statusResourceRefs: resourceRefsOf(object),
+    classRuntime: classRuntimeToSummary(object),
+  });
+}
+
+const PHASE_TEXT = {
+  pending: "Pending",
+  applying: "Applying",
+  progressing: "Progressing",
+  available: "Available",
+  degraded: "Degraded",
+  deleting: "Deleting",
+} as const satisfies Record<LifecyclePhase, string>;
+
+/** One line for people: "Available", or "Degraded (ImagePull): …". */
+export function summaryText(object: ClassRuntime): string {
+  const { reason = "", message = "" } = object.status ?? {};
+  const word = PHASE_TEXT[phaseOf(object)];
+  if (word === "Available") return word;
+  const why = reason === "" ? "" : ` (${reason})`;
+  return message === "" ? `${word}${why}` : `${word}${why}: ${message}`;
+}
+
+/**
+ * Where the object is in its life. Deletion shows at once, before the manager has written it; a verdict on an earlier
+ * spec is none on the one that is to be brought about now.
+ */
+export function phaseOf({ metadata, status }: ClassRuntime): LifecyclePhase {
+  if (metadata.deletionTimestamp !== undefined) return "deleting";
+  const phase = status?.phase ?? "pending";
+  const isVerdict = phase === "available" || phase === "degraded";
+  return isVerdict && !isCurrent(metadata.generation ?? 0, status ?? {}) ? "progressing" : phase;
+}
+
+/** Conditions date themselves: they may be about this spec although the pass that wrote them did not succeed. */
+function isCurrent(generation: number, status: ClassRuntimeStatus): boolean {
+  const seen = [
+    status.observedGeneration ?? status.observed_generation,
+    ...(status.conditions ?? []).map(({ observedGeneration }) => observedGeneration),
+  ].filter((one) => one !== undefined);
+  return seen.length === 0 || Math.max(...seen) >= generation;
+}
+
+/** Whether the object's state is the one a list asks for: a lifecycle phase or a condition, in any letter case. */
+export function isInState(object: ClassRuntime, wanted: string): boolean {
+  const word = wanted.toLowerCase();
+  return word === phaseOf(object) || word === PEER_WORDS[phaseOf(object)][0];
+}
+
+/** The two words that earlier peers know, by phase. */
+const PEER_WORDS = {
+  pending: ["pending", "resource-provisioning"],
+  applying: ["deploying", "resource-provisioning"],
+  progressing: ["deploying", "resource-provisioning"],
+  available: ["running", "running"],
+  degraded: ["down", "failed"],
+  deleting: ["deleted", "resource-provisioning"],
+} as const satisfies Record<LifecyclePhase, readonly [DeploymentCondition, RuntimePhase]>;
+
+function statusToWire(object: ClassRuntime): WireStatus {
+  const { metadata, status = {} } = object;
+  const lifecycle = phaseOf(object);
+  const [condition, phase] = PEER_WORDS[lifecycle];
+  const seen = status.observedGeneration ?? status.observed_generation;
+  return create(
+    ClassRuntimeStatusSchema,
+    present({
+      condition: conditionWords.toWire(condition),
+      phase: phaseWords.toWire(phase),
+      message: summaryText(object),
+      lastUpdated: status.last_updated ?? metadata.creationTimestamp ?? "",
+      functions: (status.functions ?? []).map(functionStatusToWire),
+      conditions: (status.conditions ?? []).map(conditionToWire),
+      observedGeneration: seen === undefined ? undefined : BigInt(seen),
+      lifecyclePhase: lifecyclePhaseWords.toWire(lifecycle),
+      nfrRecommendations: (status.nfr_recommendations ?? []).map(recommendationToWire),
+      lastAppliedRecommendations: (status.last_applied_recommendations ?? []).map(recommendationToWire),
+      lastAppliedAt: status.last_applied_at,
+      odgm: status.odgm_cluster_status === undefined ? undefined : odgmStatusToWire(status.odgm_cluster_status),
+      routers: status.routers ?? [],
+      reason: status.reason ?? "",
+      template: status.template?.name,
+    }),
+  );
+}
+
+function conditionToWire(one: NonNullable<ClassRuntimeStatus["conditions"]>[number]) {
+  const { type, status, reason = "", message = "", lastTransitionTime = "", observedGeneration: seen } = one;
+  return present({
+    type,
+    status,
+    reason,
+    message,
+    lastTransitionTime,
+    observedGeneration: seen === undefined ? undefined : BigInt(seen),
+  });
+}
+
+function recommendationToWire(one: NonNullable<ClassRuntimeStatus["nfr_recommendations"]>[number]) {
+  const { component, dimension, target, basis, confidence, current } = one;
+  return present({ component, dimension, target, basis, confidence, current });
+}
+
+function resourceRefsOf({ metadata, status }: ClassRuntime): ResourceReference[] {
+  return (status?.resource_refs ?? []).map(({ kind, name, namespace = metadata.namespace, uid }) =>
+    create(ResourceReferenceSchema, present({ kind, name, namespace, uid })),
+  );
+}
+
+/** As planned or asked for; the state store's own word when it was derived. */
+function partitionCountOf({ spec, status }: ClassRuntime): number {
+  const derived = status?.odgm_cluster_status?.collections_status?.[0]?.partition_count;
+  return Math.max(1, spec.odgm_config?.partition_count ?? derived ?? 1);
+}

@@ -1,0 +1,89 @@
+import { create } from "@bufbuild/protobuf";
+import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
+import {
+  FunctionStatusSchema,
+  NfrComplianceSchema,
+  OdgmStatusSchema,
+  type FunctionStatus,
+  type NfrCompliance,
+  type OdgmStatus,
+} from "@oaas/contracts/grpc";
+import { present } from "../present.ts";
+
+/** The state of one function. */
+export function functionStatusToWire(one: NonNullable<ClassRuntimeStatus["functions"]>[number]): FunctionStatus {
+  const { workload } = one;
+  return create(
+    FunctionStatusSchema,
+    present({
+      functionKey: one.function_key,
+      service: one.service,
+      port: one.port ?? 0,
+      predictedUrl: one.predicted_url,
+      observedUrl: one.observed_url,
+      template: one.template,
+      ready: one.ready,
+      reason: one.reason,
+      message: one.message,
+      lastTransitionTime: one.lastTransitionTime,
+      desiredReplicas: one.desired_replicas,
+      readyReplicas: one.ready_replicas,
+      workload:
+        workload === undefined
+          ? undefined
+          : present({ kind: workload.kind, name: workload.name, namespace: workload.namespace, uid: workload.uid }),
+    }),
+  );
+}
+
+/** The state of the state store. */
+export function odgmStatusToWire(one: NonNullable<ClassRuntimeStatus["odgm_cluster_status"]>): OdgmStatus {
+  return create(
+    OdgmStatusSchema,
+    present({
+      ready: one.ready ?? false,
+      service: one.service ?? "",
+      desiredReplicas: one.desired_replicas ?? 0,
+      readyReplicas: one.ready_replicas ?? 0,
+      shardType: one.shard_type ?? "",
+      collections: (one.collections_status ?? []).map((collection) =>
+        present({
+          name: collection.name,
+          partitionCount: collection.partition_count ?? 0,
+          replicaCount: collection.replica_count ?? 0,
+          readyShards: collection.ready_shards ?? 0,
+          objectCount: collection.total_objects === undefined ? undefined : BigInt(collection.total_objects),
+        }),
+      ),
+      capabilities: one.capabilities ?? [],
+      reason: one.reason ?? "",
+      message: one.message ?? "",
+      lastChecked: one.last_checked,
+    }),
+  );
+}
+
+/** Whether the class keeps its promises. */
+export function nfrComplianceToWire(one: NonNullable<ClassRuntimeStatus["nfr_compliance"]>): NfrCompliance {
+  return create(
+    NfrComplianceSchema,
+    present({
+      overallStatus: one.overall_status,
+      throughputStatus: one.throughput_status,
+      latencyStatus: one.latency_status,
+      availabilityStatus: one.availability_status,
+      lastChecked: one.last_checked ?? "",
+      measurements: (one.measurements ?? []).map((measured) =>
+        present({
+          requirement: measured.requirement,
+          component: measured.component ?? "",
+          required: measured.required,
+          observed: measured.observed,
+          unit: measured.unit ?? "",
+          windowSeconds: measured.window_seconds ?? 0,
+          confidence: measured.confidence ?? 0,
+        }),
+      ),
+    }),
+  );
+}

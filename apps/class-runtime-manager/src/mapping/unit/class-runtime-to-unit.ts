@@ -1,0 +1,79 @@
+import { create } from "@bufbuild/protobuf";
+import type { ClassRuntime } from "@oaas/contracts/crd";
+import {
+  DeploymentUnitSchema,
+  enforcementDimensionWords,
+  enforcementModeWords,
+  type DeploymentUnit,
+} from "@oaas/contracts/grpc";
+import { splitClassKey } from "@oaas/models";
+import { bindingToWire, functionToWire, nfrToWire } from "./function-wire.ts";
+import { deploymentIdOf } from "../object-identity.ts";
+import { odgmToWire, stateToWire } from "./odgm-wire.ts";
+import { present } from "../present.ts";
+import { timestampParts } from "./wire-reader.ts";
+
+/**
+ * The whole unit an object stands for: the inverse of `unitToClassRuntime` for everything the object keeps. An object
+ * that was made by hand gives the unit that would make it, as far as the wire has words for it.
+ */
+export function classRuntimeToUnit(object: ClassRuntime): DeploymentUnit {
+  const { spec, metadata } = object;
+  const { origin = {} } = spec;
+  const { packageName, classKey } = classParts(spec.package_class_key ?? "");
+  const created = timestampParts(origin.created_at ?? metadata.creationTimestamp ?? "");
+  return create(
+    DeploymentUnitSchema,
+    present({
+      id: deploymentIdOf(object),
+      packageName,
+      classKey,
+      functions: (spec.functions ?? []).map(functionToWire),
+      functionBindings: (spec.function_bindings ?? []).map(bindingToWire),
+      targetEnv: origin.target_env ?? "",
+      createdAt: created,
+      odgmConfig: spec.odgm_config === undefined ? undefined : odgmToWire(spec.odgm_config),
+      selectedTemplate: spec.selected_template,
+      templateHint: spec.template_hint,
+      telemetry: telemetryOf(spec),
+      nfrRequirements: spec.nfr_requirements === undefined ? undefined : nfrToWire(spec.nfr_requirements),
+      state: spec.state_spec === undefined ? undefined : stateToWire(spec.state_spec),
+      enforcement: enforcementOf(spec),
+      addons: spec.addons === undefined ? undefined : { names: spec.addons },
+      revision: origin.revision === undefined ? undefined : BigInt(origin.revision),
+      digest: origin.digest,
+      packageRevision: origin.package_revision,
+      deploymentKey: origin.deployment_key,
+      managedBy: origin.managed_by,
+      environment: spec.target_environment,
+    }),
+  );
+}
+
+/** Package and class; a key without a dot has no package. */
+export function classParts(qualified: string): { readonly packageName: string; readonly classKey: string } {
+  return splitClassKey(qualified) ?? { packageName: "", classKey: qualified };
+}
+
+function telemetryOf({ telemetry }: ClassRuntime["spec"]) {
+  if (telemetry === undefined) return undefined;
+  return present({
+    // Absent inside a block that is there means on, as the wire's word "enabled" must say.
+    enabled: telemetry.enabled ?? true,
+    traces: telemetry.traces,
+    metrics: telemetry.metrics,
+    logs: telemetry.logs,
+    samplingRate: telemetry.sampling_rate,
+    serviceName: telemetry.service_name,
+    resourceAttributes: telemetry.resource_attributes ?? {},
+  });
+}
+
+function enforcementOf({ enforcement, nfr }: ClassRuntime["spec"]) {
+  const given = enforcement ?? nfr?.enforcement;
+  if (given === undefined) return undefined;
+  return {
+    mode: enforcementModeWords.toWire(given.mode),
+    dimensions: (given.dimensions ?? []).map(enforcementDimensionWords.toWire),
+  };
+}

@@ -1,0 +1,164 @@
+import { create } from "@bufbuild/protobuf";
+import type { ClassFunction, ClassRuntimeInput, ClassRuntimeSpec } from "@oaas/contracts/crd";
+import {
+  accessModifierFromWire,
+  accessModifierToWire,
+  ClassFunctionBindingSchema,
+  consistencyWords,
+  FunctionDeploymentSpecSchema,
+  functionTypeWords,
+  NfrRequirementsSchema,
+  ProvisionConfigSchema,
+  type ClassFunctionBinding,
+  type FunctionDeploymentSpec,
+  type NfrRequirements,
+  type ProvisionConfig,
+} from "@oaas/contracts/grpc";
+import { pathOf } from "@oaas/foundation";
+import type { ConsistencyModel } from "@oaas/models";
+import { list, present, record } from "../present.ts";
+import type { WireReader } from "./wire-reader.ts";
+
+type SpecInput = ClassRuntimeInput["spec"];
+type FunctionInput = NonNullable<SpecInput["functions"]>[number];
+type BindingInput = NonNullable<SpecInput["function_bindings"]>[number];
+type NfrInput = NonNullable<SpecInput["nfr_requirements"]>;
+type Consistency = NonNullable<NonNullable<ClassRuntimeSpec["nfr_requirements"]>["consistency"]>;
+
+/** One function of a unit as the object has it. */
+export function functionFromWire(wire: FunctionDeploymentSpec, path: string, reader: WireReader): FunctionInput {
+  const { nfrRequirements: nfr, provisionConfig: provision } = wire;
+  return present({
+    function_key: wire.functionKey,
+    function_type: reader.word(functionTypeWords, wire.functionType, pathOf(path, "function_type")),
+    description: wire.description,
+    available_location: wire.availableLocation,
+    nfr_requirements: nfr === undefined ? undefined : nfrFromWire(nfr, pathOf(path, "nfr_requirements"), reader),
+    provision_config: provision === undefined ? undefined : provisionFromWire(provision),
+    config: record(wire.config),
+  });
+}
+
+function provisionFromWire(wire: ProvisionConfig): NonNullable<FunctionInput["provision_config"]> {
+  return present({
+    container_image: wire.containerImage,
+    wasm_module_url: wire.wasmModuleUrl,
+    port: wire.port,
+    max_concurrency: wire.maxConcurrency,
+    need_http2: wire.needHttp2,
+    cpu_request: wire.cpuRequest,
+    memory_request: wire.memoryRequest,
+    cpu_limit: wire.cpuLimit,
+    memory_limit: wire.memoryLimit,
+    min_scale: wire.minScale,
+    max_scale: wire.maxScale,
+  });
+}
+
+/** The inverse of `functionFromWire`; what the wire cannot say (probes, volumes) is left out. */
+export function functionToWire(one: ClassFunction): FunctionDeploymentSpec {
+  const { function_type: type, provision_config: provision, nfr_requirements: nfr } = one;
+  return create(
+    FunctionDeploymentSpecSchema,
+    present({
+      functionKey: one.function_key,
+      functionType: type === undefined ? undefined : functionTypeWords.toWire(type),
+      description: one.description,
+      availableLocation: one.available_location,
+      nfrRequirements: nfr === undefined ? undefined : nfrToWire(nfr),
+      provisionConfig: provision === undefined ? undefined : provisionToWire(provision),
+      config: one.config ?? {},
+    }),
+  );
+}
+
+function provisionToWire(one: NonNullable<ClassFunction["provision_config"]>): ProvisionConfig {
+  return create(
+    ProvisionConfigSchema,
+    present({
+      containerImage: one.container_image,
+      wasmModuleUrl: one.wasm_module_url,
+      port: one.port,
+      maxConcurrency: one.max_concurrency,
+      needHttp2: one.need_http2,
+      cpuRequest: one.cpu_request,
+      memoryRequest: one.memory_request,
+      cpuLimit: one.cpu_limit,
+      memoryLimit: one.memory_limit,
+      minScale: one.min_scale,
+      maxScale: one.max_scale,
+    }),
+  );
+}
+
+/** Requirements of a class or function as the object has them. */
+export function nfrFromWire(wire: NfrRequirements, path: string, reader: WireReader): NfrInput {
+  return present({
+    min_throughput_rps: wire.minThroughputRps,
+    max_latency_ms: wire.maxLatencyMs,
+    availability: wire.availability,
+    cpu_utilization_target: wire.cpuUtilizationTarget,
+    consistency: consistencyFromWire(wire.consistency, pathOf(path, "consistency"), reader),
+  });
+}
+
+/** The inverse of `nfrFromWire`, from every spelling the object may use. */
+export function nfrToWire(nfr: NonNullable<ClassRuntimeSpec["nfr_requirements"]>): NfrRequirements {
+  const { availability_pct: percent } = nfr;
+  return create(
+    NfrRequirementsSchema,
+    present({
+      minThroughputRps: nfr.min_throughput_rps ?? nfr.throughput,
+      maxLatencyMs: nfr.max_latency_ms ?? nfr.max_latency,
+      availability: nfr.availability ?? (percent === undefined ? undefined : percent / 100),
+      cpuUtilizationTarget: nfr.cpu_utilization_target,
+      consistency: nfr.consistency === undefined ? undefined : consistencyToWire(nfr.consistency),
+    }),
+  );
+}
+
+/** A consistency model in the object's spelling. */
+export function consistencyFromWire(value: number | undefined, path: string, reader: WireReader) {
+  const word = reader.word(consistencyWords, value, path);
+  return word === undefined ? undefined : (word.replaceAll("-", "_") as Exclude<Consistency, "eventual">);
+}
+
+/** A consistency model on the wire, which has no word for "eventual": it promises nothing either. */
+export function consistencyToWire(word: Consistency) {
+  const known = word === "eventual" ? "none" : word.replaceAll("_", "-");
+  return consistencyWords.toWire(known as ConsistencyModel);
+}
+
+/** One method of the class as the object has it. */
+export function bindingFromWire(wire: ClassFunctionBinding, path: string, reader: WireReader): BindingInput {
+  const { accessModifier: given } = wire;
+  const modifier = given === undefined || given === "" ? undefined : accessModifierFromWire(given);
+  if (given !== undefined && given !== "" && modifier === undefined) {
+    reader.note(pathOf(path, "access_modifier"), `"${given}" is no access modifier`, "use Public, Internal or Private");
+  }
+  return present({
+    name: wire.name,
+    function_key: wire.functionKey,
+    access_modifier: modifier,
+    stateless: wire.stateless,
+    parameters: list(wire.parameters),
+    trigger_on_state_change: wire.triggerOnStateChange,
+    async_execution: wire.asyncExecution,
+  });
+}
+
+/** The inverse of `bindingFromWire`. */
+export function bindingToWire(one: NonNullable<ClassRuntimeSpec["function_bindings"]>[number]): ClassFunctionBinding {
+  return create(
+    ClassFunctionBindingSchema,
+    present({
+      name: one.name,
+      functionKey: one.function_key,
+      accessModifier: one.access_modifier === undefined ? undefined : accessModifierToWire(one.access_modifier),
+      stateless: one.stateless,
+      parameters: one.parameters ?? [],
+      triggerOnStateChange: one.trigger_on_state_change,
+      asyncExecution: one.async_execution,
+    }),
+  );
+}

@@ -1,0 +1,198 @@
+import { API_VERSION, classRuntime, type ClassRuntime, type ClassRuntimeInput } from "@oaas/contracts/crd";
+import { enforcementDimensionWords, enforcementModeWords, type DeploymentUnit } from "@oaas/contracts/grpc";
+import { equalJson, err, ok, pathOf, type Result, type Violation } from "@oaas/foundation";
+import { checkText, CLASS_KEY, CONFIG_KEY, PACKAGE_NAME } from "@oaas/models";
+import { bindingFromWire, functionFromWire, nfrFromWire } from "./function-wire.ts";
+import { ANNOTATIONS, checkDeploymentId, DEPLOYMENT_ID_LABEL, objectName } from "../object-identity.ts";
+import { odgmFromWire, stateFromWire } from "./odgm-wire.ts";
+import { list, present, record, text } from "../present.ts";
+import { schemaViolations, type Path } from "../schema-violations.ts";
+import { WireReader } from "./wire-reader.ts";
+
+/** Where the unit stands in the request; violations begin with it. */
+const UNIT_PATH = "$.deployment_unit";
+
+/** What a call knows beside the unit. */
+export interface Acceptance {
+  readonly namespace: string;
+  readonly correlationId?: string | undefined;
+  /** Profile of the manager. */
+  readonly profile?: string | undefined;
+}
+
+/** The object a unit becomes. */
+export interface UnitObject {
+  /** To be written: nothing but what the unit says. */
+  readonly manifest: ClassRuntimeInput;
+  /** The same with defaults filled in, to be compared with what is stored. */
+  readonly desired: ClassRuntime;
+}
+
+type SpecInput = ClassRuntimeInput["spec"];
+
+/**
+ * Turns a unit into the ClassRuntime that stands for it, or tells everything that is wrong with it. Nothing is dropped,
+ * replaced or guessed: what the object cannot keep is a violation.
+ */
+export function unitToClassRuntime(
+  unit: DeploymentUnit,
+  acceptance: Acceptance,
+): Result<UnitObject, readonly Violation[]> {
+  const reader = new WireReader();
+  const spec = specOf(unit, reader);
+  const manifest: ClassRuntimeInput = {
+    apiVersion: API_VERSION,
+    kind: "ClassRuntime",
+    metadata: metadataOf(unit, acceptance, spec),
+    spec,
+  };
+  const parsed = classRuntime.safeParse(manifest, { reportInput: true });
+  const found = [
+    ...checkDeploymentId(unit.id, pathOf(UNIT_PATH, "id")),
+    ...(unit.packageName === "" ? [] : checkText(PACKAGE_NAME, unit.packageName, pathOf(UNIT_PATH, "package_name"))),
+    ...checkText(CLASS_KEY, unit.classKey, pathOf(UNIT_PATH, "class_key")),
+    ...configViolations(unit),
+    ...reader.violations,
+  ];
+  const places = new Set(found.map(({ path }) => path));
+  const general = parsed.success ? [] : schemaViolations(parsed.error, UNIT_PATH, wirePath);
+  const violations = [...found, ...general.filter(({ path }) => !places.has(path))];
+  return parsed.success && violations.length === 0 ? ok({ manifest, desired: parsed.data }) : err(violations);
+}
+
+/**
+ * Whether an object already says all that is desired, so that there is nothing to write. Who asked when makes no
+ * difference: neither the correlation id nor the moment of planning does.
+ */
+export function saysTheSame(stored: ClassRuntime, desired: ClassRuntime): boolean {
+  const { [ANNOTATIONS.correlationId]: _, ...annotations } = desired.metadata.annotations ?? {};
+  const has = (
+    given: Readonly<Record<string, string>> | undefined,
+    wanted: Readonly<Record<string, string>>,
+  ): boolean => Object.entries(wanted).every(([key, value]) => given?.[key] === value);
+  return (
+    equalJson(withoutMoment(stored.spec), withoutMoment(desired.spec)) &&
+    has(stored.metadata.labels, desired.metadata.labels ?? {}) &&
+    has(stored.metadata.annotations, annotations)
+  );
+}
+
+function withoutMoment({ origin, ...spec }: ClassRuntime["spec"]): object {
+  const { created_at: _, ...rest } = origin ?? {};
+  return { ...spec, origin: rest };
+}
+
+function metadataOf(unit: DeploymentUnit, { namespace, correlationId, profile }: Acceptance, spec: SpecInput) {
+  const annotations = record(
+    present({
+      [ANNOTATIONS.correlationId]: correlationId,
+      [ANNOTATIONS.enforcement]: spec.enforcement?.mode,
+      [ANNOTATIONS.templateHint]: text(unit.templateHint),
+      [ANNOTATIONS.profile]: profile,
+    }) as Record<string, string>,
+  );
+  return {
+    name: objectName(unit.id),
+    namespace,
+    labels: { [DEPLOYMENT_ID_LABEL]: unit.id },
+    ...(annotations === undefined ? {} : { annotations }),
+  };
+}
+
+function specOf(unit: DeploymentUnit, reader: WireReader): SpecInput {
+  const at = (...keys: readonly (string | number)[]): string => pathOf(UNIT_PATH, ...keys);
+  const { odgmConfig: odgm, state, nfrRequirements: nfr, telemetry } = unit;
+  return present({
+    package_class_key: text([unit.packageName, unit.classKey].filter((part) => part !== "").join(".")),
+    functions: list(unit.functions.map((one, index) => functionFromWire(one, at("functions", index), reader))),
+    function_bindings: list(
+      unit.functionBindings.map((one, index) => bindingFromWire(one, at("function_bindings", index), reader)),
+    ),
+    origin: originOf(unit, reader),
+    selected_template: text(unit.selectedTemplate),
+    template_hint: text(unit.templateHint),
+    target_environment: text(unit.environment),
+    addons: unit.addons === undefined ? undefined : [...unit.addons.names],
+    odgm_config: odgm === undefined ? undefined : odgmFromWire(odgm, at("odgm_config"), reader),
+    state_spec: state === undefined ? undefined : stateFromWire(state, at("state"), reader),
+    nfr_requirements: nfr === undefined ? undefined : nfrFromWire(nfr, at("nfr_requirements"), reader),
+    enforcement: enforcementOf(unit, reader),
+    telemetry:
+      telemetry === undefined
+        ? undefined
+        : present({
+            enabled: telemetry.enabled,
+            traces: telemetry.traces,
+            metrics: telemetry.metrics,
+            logs: telemetry.logs,
+            sampling_rate: telemetry.samplingRate,
+            service_name: text(telemetry.serviceName),
+            resource_attributes: record(telemetry.resourceAttributes),
+          }),
+  });
+}
+
+function originOf(unit: DeploymentUnit, reader: WireReader): NonNullable<SpecInput["origin"]> {
+  return present({
+    deployment_id: unit.id,
+    deployment_key: text(unit.deploymentKey),
+    target_env: text(unit.targetEnv),
+    revision: reader.whole(unit.revision, pathOf(UNIT_PATH, "revision")),
+    digest: text(unit.digest),
+    package_revision: text(unit.packageRevision),
+    managed_by: text(unit.managedBy),
+    created_at: reader.moment(unit.createdAt, pathOf(UNIT_PATH, "created_at")),
+  });
+}
+
+function enforcementOf({ enforcement }: DeploymentUnit, reader: WireReader): SpecInput["enforcement"] {
+  if (enforcement === undefined) return undefined;
+  const path = pathOf(UNIT_PATH, "enforcement");
+  const dimensions = enforcement.dimensions.flatMap(
+    (value, index) => reader.word(enforcementDimensionWords, value, pathOf(path, "dimensions", index)) ?? [],
+  );
+  const mode = reader.word(enforcementModeWords, enforcement.mode, pathOf(path, "mode"));
+  return mode === undefined && dimensions.length === 0 ? undefined : present({ mode, dimensions: list(dimensions) });
+}
+
+/** A key of a function's config becomes an environment variable; the schema of the object only bounds their number. */
+function configViolations({ functions }: DeploymentUnit): Violation[] {
+  return functions.flatMap(({ config }, index) =>
+    Object.keys(config).flatMap((key) =>
+      checkText(CONFIG_KEY, key, pathOf(UNIT_PATH, "functions", index, "config", key)),
+    ),
+  );
+}
+
+/** Members of the object that stand elsewhere in the unit, the longest first. */
+const MOVED: readonly (readonly [object: Path, unit: Path])[] = [
+  [
+    ["spec", "odgm_config", "event_processing"],
+    ["odgm_config", "events"],
+  ],
+  [
+    ["spec", "odgm_config", "node_id"],
+    ["odgm_config", "odgm_node_id"],
+  ],
+  [["spec", "origin", "deployment_id"], ["id"]],
+  [["spec", "package_class_key"], ["class_key"]],
+  [["spec", "target_environment"], ["environment"]],
+  [["spec", "state_spec"], ["state"]],
+  [
+    ["spec", "addons"],
+    ["addons", "names"],
+  ],
+  [["spec", "origin"], []],
+  [["metadata", "name"], ["id"]],
+  [["spec"], []],
+];
+
+/** Where in the unit something of the object came from. */
+function wirePath(path: Path): Path {
+  const moved = MOVED.find(([from]) => from.every((key, index) => path[index] === key));
+  const there = moved === undefined ? path : [...moved[1], ...path.slice(moved[0].length)];
+  const [first, second, key, ...rest] = there;
+  if (first !== "odgm_config" || key === undefined) return there;
+  if (second === "env_node_ids") return [first, second, key, "ids", ...rest];
+  return second === "collection_assignments" ? [first, second, key, "assignments", ...rest] : there;
+}

@@ -1,0 +1,253 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { BUILTIN_TEMPLATES } from "../templates/builtin/registry.ts";
+import { selectTemplate } from "../templates/selection/select.ts";
+import type { Manifest } from "../rendering/model/rendered.ts";
+import { containerFunction, inputOf, type PartialInput } from "../rendering/testing/inputs.ts";
+import { podSpecOf } from "../rendering/testing/restricted.ts";
+import { collectionRequests, type CollectionRequest } from "./plan/collection-requests.ts";
+
+/** The data grid's variables in what is rendered of a class. */
+function gridEnv(given: PartialInput): ReadonlyMap<string, string> {
+  const [workload] = gridWorkloads(given);
+  const [container] = (podSpecOf(workload!)?.["containers"] ?? []) as { env: { name: string; value?: string }[] }[];
+  return new Map(container?.env.map(({ name, value }) => [name, value ?? ""]));
+}
+
+function gridWorkloads(given: PartialInput): readonly Manifest[] {
+  const input = inputOf(given);
+  const selection = selectTemplate(input, BUILTIN_TEMPLATES);
+  const rendered = selection.ok ? selection.value.template.render(input) : selection;
+  if (!rendered.ok) throw new Error(JSON.stringify(rendered.error));
+  return rendered.value.children.filter(
+    ({ apiVersion, metadata }) => apiVersion === "apps/v1" && metadata.labels?.["oaas.io/component"] === "odgm",
+  );
+}
+
+const requestsOf = (given: PartialInput) =>
+  JSON.parse(gridEnv(given).get("ODGM_COLLECTION") ?? "") as CollectionRequest[];
+const routesOf = (spec: object) => requestsOf({ spec: { functions, ...spec } })[0]?.invocations?.fn_routes;
+
+const functions = [
+  containerFunction("Record.echo"),
+  { function_key: "Record.run", provision_config: { wasm_module_url: "http://pm/artifacts/1" } },
+];
+
+test("the text has exactly the members of the contract, in its order", () => {
+  const env = gridEnv({
+    spec: {
+      functions: [containerFunction("Record.echo")],
+      odgm_config: { collections: ["c"], options: { b: "2", a: "1" } },
+    },
+  });
+  expect(env.get("ODGM_COLLECTION")).toBe(
+    '[{"name":"c","partition_count":4,"replica_count":1,"shard_assignments":[],"shard_type":"basic","options":{"a":"1","b":"2"},' +
+      '"invocations":{"fn_routes":{"echo":{"url":"http://order.shop.svc.cluster.local/","stateless":true,"standby":false,' +
+      '"active_group":[],"wasm_module_url":null}},"disabled_fn":[]}}]',
+  );
+});
+
+describe("routes", () => {
+  const url = "http://order-fn-0.shop.svc.cluster.local/";
+  const wasm = { url: "wasm://Record.run", wasm_module_url: "http://pm/artifacts/1" };
+
+  test.each<{ why: string; spec: object; want: object }>([
+    { why: "predicted under the last part of the key", spec: { addons: ["odgm"] }, want: { echo: { url }, run: wasm } },
+    {
+      why: "bindings name them",
+      spec: { function_bindings: [{ name: "say", function_key: "Record.echo", stateless: false }] },
+      want: { say: { url, stateless: false }, run: wasm },
+    },
+    {
+      why: "an empty address is filled in",
+      spec: { odgm_config: { invocations: { fn_routes: { x: { url: "", function_key: "Record.echo" } } } } },
+      want: { x: { url }, run: wasm },
+    },
+    {
+      why: "one that its sender had to guess is put right",
+      spec: {
+        odgm_config: {
+          invocations: { fn_routes: { x: { url: "http://order-fn-7:80/", function_key: "Record.echo" } } },
+        },
+      },
+      want: { x: { url }, run: wasm },
+    },
+    {
+      why: "a short host becomes a full one",
+      spec: { odgm_config: { invocations: { fn_routes: { x: { url: "http://legacy:80/a" } } } } },
+      want: { x: { url: "http://legacy.shop.svc.cluster.local/a" }, echo: { url }, run: wasm },
+    },
+    {
+      why: "another port stays",
+      spec: { odgm_config: { invocations: { fn_routes: { x: { url: "http://legacy:9000" } } } } },
+      want: { x: { url: "http://legacy.shop.svc.cluster.local:9000/" }, echo: { url }, run: wasm },
+    },
+    {
+      why: "a full address stays",
+      spec: {
+        odgm_config: {
+          invocations: { fn_routes: { x: { url: "https://a.b/c?d", standby: true, active_group: [1] } } },
+        },
+      },
+      want: { x: { url: "https://a.b/c?d", standby: true, active_group: [1] }, echo: { url }, run: wasm },
+    },
+  ])("$why", ({ spec, want }) => {
+    const routes = routesOf(spec);
+    expect(routes).toMatchObject(want);
+    expect(Object.keys(routes ?? {}).sort()).toEqual(Object.keys(want).sort());
+  });
+
+  test("two functions of one short name: both can be reached, whatever their order", () => {
+    const two = [containerFunction("A.x"), containerFunction("B.x")];
+    const keys = (list: typeof two) =>
+      Object.keys(requestsOf({ spec: { functions: list, addons: ["odgm"] } })[0]?.invocations?.fn_routes ?? {});
+    expect(keys(two)).toEqual(["B.x", "x"]);
+    expect(keys(two.toReversed())).toEqual(["B.x", "x"]);
+  });
+});
+
+describe("shard assignments", () => {
+  const collection = { name: "c", partitionCount: 2, replicaCount: 1, shardType: "raft", persistent: false } as const;
+  const good = [
+    { primary: 1, replica: [9], shard_ids: [1] },
+    { primary: 2, replica: [9], shard_ids: [2] },
+  ];
+  const made = (assignments: typeof good, collections: readonly (typeof collection)[] = [collection]) =>
+    collectionRequests({
+      collections,
+      assignments: { c: assignments },
+      options: {},
+      invocations: { fn_routes: {}, disabled_fn: [] },
+    });
+
+  test("that fit are passed on", () => {
+    expect(made(good)).toMatchObject({ requests: [{ shard_assignments: good, invocations: null }], warnings: [] });
+  });
+
+  test.each([
+    { why: "one too few", given: good.slice(1), says: "1 for 2 partitions" },
+    {
+      why: "too many copies",
+      given: [good[0]!, { primary: 2, replica: [9, 8], shard_ids: [2, 3] }],
+      says: "2 nodes and 2 shards",
+    },
+    {
+      why: "a primary elsewhere",
+      given: [good[0]!, { primary: 5, replica: [9], shard_ids: [2] }],
+      says: "none of its shards",
+    },
+    { why: "one id twice", given: [good[0]!, good[0]!], says: "used twice" },
+  ])("that do not are left out with a warning: $why", ({ given, says }) => {
+    const { requests, warnings } = made(given);
+    expect(requests[0]?.shard_assignments).toEqual([]);
+    expect(warnings).toMatchObject([
+      { path: "$.odgm_config.collection_assignments.c", message: expect.stringContaining(says) },
+    ]);
+  });
+
+  test("an id that another collection uses does not fit", () => {
+    expect(made(good, [collection, collection]).requests[1]?.shard_assignments).toEqual([]);
+  });
+});
+
+describe("nodes of the grid", () => {
+  const spec = { functions, odgm_config: { node_id: 7, env_node_ids: { here: [7, 8], there: [3] }, replica_count: 3 } };
+
+  test("fixed ids: one workload each, which select their own pods", () => {
+    const workloads = gridWorkloads({ spec });
+    expect(workloads.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([
+      "Deployment order-odgm",
+      "Deployment order-odgm-1",
+    ]);
+    expect(
+      workloads.map((workload) => (workload["spec"] as { selector: { matchLabels: object } }).selector.matchLabels),
+    ).toMatchObject([{ "oaas.io/node": "7" }, { "oaas.io/node": "8" }]);
+    expect(gridEnv({ spec }).get("ODGM_MEMBERS")).toBe("3,7,8");
+    expect(gridEnv({ spec }).get("ODGM_NODE_ID")).toBe("7");
+  });
+
+  test("several of our own: one StatefulSet whose pods make their id of their number, and find each other", () => {
+    const given = { spec: { functions, odgm_config: { replica_count: 2 } } };
+    expect(gridWorkloads(given).map(({ kind }) => kind)).toEqual(["StatefulSet"]);
+    const env = gridEnv(given);
+    expect(env.get("ODGM_NODE_ID")).toMatch(/^\d+\$\(POD_INDEX\)$/);
+    expect([...env.keys()].indexOf("POD_INDEX")).toBeLessThan([...env.keys()].indexOf("ODGM_NODE_ID"));
+    expect(env.get("OPRC_ZENOH_PEERS")).toBe(
+      "tcp/order-odgm-0.order-odgm-pods.shop.svc.cluster.local:17447,tcp/order-odgm-1.order-odgm-pods.shop.svc.cluster.local:17447",
+    );
+  });
+
+  test("persistent state: a StatefulSet with a volume each, that goes with the class", () => {
+    const [set] = gridWorkloads({ spec: { functions, state_spec: { persistent: true, storage_request: "5Gi" } } });
+    expect(set).toMatchObject({
+      kind: "StatefulSet",
+      spec: {
+        persistentVolumeClaimRetentionPolicy: { whenDeleted: "Delete", whenScaled: "Retain" },
+        volumeClaimTemplates: [{ spec: { resources: { requests: { storage: "5Gi" } } } }],
+      },
+    });
+  });
+});
+
+test("more than a variable can hold is said before the pod fails", () => {
+  const options = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`o${index}`, "x".repeat(20_000)]));
+  const input = inputOf({ spec: { functions, odgm_config: { options } } });
+  const rendered = BUILTIN_TEMPLATES[0]!.render(input);
+  expect(rendered.ok && rendered.value.warnings).toMatchObject([
+    { path: "$.odgm_config", message: expect.stringMatching(/take 16\d{4} bytes/) },
+  ]);
+});
+
+test("variables that the operator adds replace ours, and none is there twice", () => {
+  const extraEnv = { POD_IP: "10.0.0.1", ODGM_MAX_SESSIONS: "9", MORE: "1" };
+  const [workload] = gridWorkloads({ spec: { functions, state_spec: {} }, cluster: { odgm: { extraEnv } } });
+  const [container] = podSpecOf(workload!)!["containers"] as { env: { name: string; value: string }[] }[];
+  const names = container!.env.map(({ name }) => name);
+  expect(new Set(names).size).toBe(names.length);
+  expect(container!.env).toEqual(
+    expect.arrayContaining(Object.entries(extraEnv).map(([name, value]) => ({ name, value }))),
+  );
+});
+
+test("the port that functions are told is one that the Service has", () => {
+  const input = inputOf({ spec: { functions, state_spec: {} } });
+  for (const template of BUILTIN_TEMPLATES) {
+    const rendered = template.render(input);
+    if (!rendered.ok) throw new Error(JSON.stringify(rendered.error));
+    const [host, port] = rendered.value.odgm?.service.split(":") ?? [];
+    const service = rendered.value.children.find(({ kind, metadata }) => kind === "Service" && metadata.name === host);
+    const { ports } = service!["spec"] as { ports: { port: number }[] };
+    expect(
+      ports.map((one) => String(one.port)),
+      template.id,
+    ).toContain(port);
+  }
+});
+
+test("the text reads back as what was meant, for any collections, in any order of options and routes", () => {
+  const name = fc.stringMatching(/^[A-Za-z][A-Za-z0-9._-]{0,20}[A-Za-z0-9]$/);
+  const map = fc.dictionary(name, fc.string({ maxLength: 20 }), { maxKeys: 6 });
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(name, { minLength: 1, maxLength: 5 }),
+      map,
+      fc.integer({ min: 1, max: 9 }),
+      (names, options, partitions) => {
+        const config = (given: Record<string, string>) => ({
+          collections: names,
+          partition_count: partitions,
+          options: given,
+        });
+        const text = (given: Record<string, string>) =>
+          gridEnv({ spec: { functions, odgm_config: config(given) } }).get("ODGM_COLLECTION");
+        const one = text(options);
+        expect(text(Object.fromEntries(Object.entries(options).reverse()))).toBe(one);
+        const read = JSON.parse(one ?? "") as CollectionRequest[];
+        expect(read.map((request) => [request.name, request.partition_count, request.options])).toEqual(
+          names.map((collection) => [collection, partitions, options]),
+        );
+      },
+    ),
+    { numRuns: 40 },
+  );
+});

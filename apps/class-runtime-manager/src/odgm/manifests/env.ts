@@ -1,0 +1,96 @@
+import { environmentName, envList, routerPeers, type Env, type EnvVar } from "../../rendering/manifests/env.ts";
+import { telemetryEnv } from "../../rendering/manifests/telemetry-env.ts";
+import { serviceHost, type FunctionPlan } from "../../rendering/plan/class-plan.ts";
+import { odgmHost, ODGM_PORT, ZENOH_PORT, type OdgmPlan } from "../plan/odgm-plan.ts";
+
+/** One pod or set of pods of the grid, which share their variables. */
+export interface NodeGroup {
+  readonly name: string;
+  readonly replicas: number;
+  /** A fixed id; absent when each pod makes its own of the prefix and its number. */
+  readonly nodeId?: number;
+  /** Whether the pods know their number. */
+  readonly numbered: boolean;
+}
+
+/** Where a pod of a StatefulSet finds its number. */
+const POD_INDEX = "metadata.labels['apps.kubernetes.io/pod-index']";
+
+/** What functions are told about their state store. */
+export function functionOdgmEnv(plan: OdgmPlan, fn: FunctionPlan): Env {
+  const { access_mode: access, caching_strategy: caching, collections } = fn.spec.odgm_integration ?? {};
+  return {
+    ODGM_ENABLED: "true",
+    ODGM_SERVICE: plan.service,
+    ODGM_ENDPOINT: `http://${plan.service}`,
+    ODGM_CLUSTER_ID: plan.clusterId,
+    ODGM_NODE_ROLE: "client",
+    ODGM_COLLECTIONS: (collections ?? plan.collections.map(({ name }) => name)).join(","),
+    ...(access === undefined ? {} : { ODGM_ACCESS_MODE: access }),
+    ...(caching === undefined ? {} : { ODGM_CACHING_STRATEGY: caching }),
+  };
+}
+
+/** The variables of a grid container: facts about the pod first, since others refer to them, the rest by name. */
+export function odgmEnv(plan: OdgmPlan, group: NodeGroup): readonly EnvVar[] {
+  const { input } = plan.ofClass;
+  const { spec, owner, cluster } = input;
+  const { events, nodes } = plan;
+  const own: Env = {
+    ODGM_CLUSTER_ID: plan.clusterId,
+    ODGM_NODE_ID:
+      group.nodeId === undefined ? `${nodes.prefix}${group.numbered ? "$(POD_INDEX)" : "0"}` : String(group.nodeId),
+    ODGM_NODE_ADDR: `http://$(POD_IP):${ODGM_PORT}`,
+    ODGM_MEMBERS: nodes.members.join(","),
+    ODGM_HTTP_PORT: String(ODGM_PORT),
+    ODGM_COLLECTION: JSON.stringify(plan.requests),
+    ODGM_COLLECTIONS: plan.collections.map(({ name }) => name).join(","),
+    ODGM_EVENTS_ENABLED: String(events.enabled),
+    ODGM_MAX_TRIGGER_DEPTH: String(events.maxTriggerDepth),
+    ODGM_TRIGGER_TIMEOUT_MS: String(events.triggerTimeoutMs),
+    ODGM_MAX_SESSIONS: "4",
+    ODGM_REFLECTION_ENABLED: "false",
+    ODGM_LOG: spec.odgm_config?.log ?? defaultLog(plan),
+    OPRC_ZENOH_MODE: "peer",
+    OPRC_ZENOH_PORT: String(ZENOH_PORT),
+    ...peerEnv(plan, group),
+    ...(spec.package_class_key === undefined ? {} : { OPRC_CLS_ID: spec.package_class_key }),
+    OPRC_DEPLOYMENT_ID: owner.name,
+    ...telemetryEnv(input, `${owner.name}-odgm`),
+    ...cluster.odgm.extraEnv,
+  };
+  const ofPod: EnvVar[] = [
+    { name: "POD_IP", valueFrom: { fieldRef: { apiVersion: "v1", fieldPath: "status.podIP" } } },
+    ...(group.numbered
+      ? [{ name: "POD_INDEX", valueFrom: { fieldRef: { apiVersion: "v1", fieldPath: POD_INDEX } } }]
+      : []),
+  ];
+  return [...ofPod.filter(({ name }) => !Object.hasOwn(own, name)), ...envList(own)];
+}
+
+function defaultLog(plan: OdgmPlan): string {
+  const { input } = plan.ofClass;
+  const level = input.environment?.spec.kind === "dev" || environmentName(input) === "dev" ? "DEBUG" : "INFO";
+  return `${level},openraft=info,zenoh=info,h2=warn`;
+}
+
+/** Whom a node looks for first: the routers, and its fellows in this cluster by their own names. */
+function peerEnv(plan: OdgmPlan, group: NodeGroup): Env {
+  const { input } = plan.ofClass;
+  const fellows =
+    plan.nodes.ids.length < 2
+      ? []
+      : plan.nodes.kind === "fixed"
+        ? [`tcp/${serviceHost(input, plan.names.pods)}:${ZENOH_PORT}`]
+        : Array.from(
+            { length: group.replicas },
+            (_, index) => `tcp/${group.name}-${index}.${serviceHost(input, plan.names.pods)}:${ZENOH_PORT}`,
+          );
+  const peers = [...routerPeers(input.cluster.routers), ...fellows];
+  return peers.length === 0 ? {} : { OPRC_ZENOH_PEERS: peers.join(",") };
+}
+
+/** Where functions wait for the state store. */
+export function waitAddress(plan: OdgmPlan): { readonly host: string; readonly port: number } {
+  return { host: odgmHost(plan), port: ODGM_PORT };
+}

@@ -1,0 +1,42 @@
+import { manifest } from "../../rendering/manifests/manifest.ts";
+import type { Labels } from "../../rendering/manifests/labels.ts";
+import type { Manifest } from "../../rendering/model/rendered.ts";
+import { ODGM_HTTP_PORT, ODGM_PORT, ZENOH_PORT, type OdgmPlan } from "../plan/odgm-plan.ts";
+
+/** The address of the state store: the port functions are told, the one older clients use, and the nodes' own. */
+export function odgmService({ ofClass, names }: OdgmPlan, labels: Labels, selector: Labels): Manifest {
+  return manifest(
+    ofClass.input,
+    { apiVersion: "v1", kind: "Service", name: names.service, labels },
+    {
+      spec: {
+        type: "ClusterIP",
+        selector,
+        ports: [
+          { name: "http", port: ODGM_HTTP_PORT, targetPort: ODGM_PORT, protocol: "TCP" },
+          { name: "grpc", port: ODGM_PORT, targetPort: ODGM_PORT, protocol: "TCP" },
+          { name: "zenoh", port: ZENOH_PORT, targetPort: ZENOH_PORT, protocol: "TCP" },
+        ],
+      },
+    },
+  );
+}
+
+/** Names for the single nodes of a grid of several, found before they are ready: they become ready together. */
+export function odgmPodsService({ ofClass, names }: OdgmPlan, labels: Labels, selector: Labels): Manifest {
+  return manifest(
+    ofClass.input,
+    { apiVersion: "v1", kind: "Service", name: names.pods, labels },
+    {
+      spec: {
+        clusterIP: "None",
+        publishNotReadyAddresses: true,
+        selector,
+        ports: [
+          { name: "grpc", port: ODGM_PORT, targetPort: ODGM_PORT, protocol: "TCP" },
+          { name: "zenoh", port: ZENOH_PORT, targetPort: ZENOH_PORT, protocol: "TCP" },
+        ],
+      },
+    },
+  );
+}

@@ -1,0 +1,165 @@
+import { err, hashJson, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
+import { pulledImage, pullPolicy } from "../../rendering/plan/images.ts";
+import type { Labels } from "../../rendering/manifests/labels.ts";
+import { manifest } from "../../rendering/manifests/manifest.ts";
+import { statefulSetName, suffixed } from "../../rendering/plan/names.ts";
+import { podIdentity } from "../../rendering/manifests/pod.ts";
+import { ODGM_TIMING, portProbes } from "../../rendering/manifests/probes.ts";
+import { containerResources, environmentAmounts, overDefaults } from "../../rendering/plan/resources.ts";
+import { scheduling } from "../../rendering/manifests/scheduling.ts";
+import { CONTAINER_SECURITY, podSecurity } from "../../rendering/manifests/security.ts";
+import type { Manifest } from "../../rendering/model/rendered.ts";
+import { odgmEnv, type NodeGroup } from "./env.ts";
+import { ODGM_PORT, ZENOH_PORT, type OdgmPlan } from "../plan/odgm-plan.ts";
+
+const DATA_VOLUME = "odgm-data";
+const CONFIG_VOLUME = "odgm-config";
+
+/** What the pods of the grid have in common. */
+interface Dress {
+  readonly labels: Labels;
+  readonly selector: Labels;
+  readonly config: Manifest;
+}
+
+/**
+ * The grid's workloads: a Deployment for one node without a volume, a StatefulSet for nodes with volumes or of several
+ * that need numbers, and one workload per node where their ids were fixed.
+ */
+export function odgmWorkloads(plan: OdgmPlan, dress: Dress): Result<readonly Manifest[], readonly Violation[]> {
+  const image = odgmImage(plan);
+  if (!image.ok) return err([image.error]);
+  return ok(nodeGroups(plan).map((group) => workload(plan, dress, group, image.value)));
+}
+
+function nodeGroups({ nodes, names, persistent }: OdgmPlan): readonly NodeGroup[] {
+  const stateful = (name: string): string => (persistent ? statefulSetName(name) : name);
+  if (nodes.kind === "fixed") {
+    return nodes.ids.map((nodeId, index) => ({
+      name: stateful(index === 0 ? names.workload : suffixed(names.workload, String(index))),
+      replicas: 1,
+      nodeId,
+      numbered: false,
+    }));
+  }
+  const numbered = nodes.ids.length > 1;
+  return [
+    {
+      name: numbered ? statefulSetName(names.workload) : stateful(names.workload),
+      replicas: nodes.ids.length,
+      numbered,
+    },
+  ];
+}
+
+function workload(plan: OdgmPlan, dress: Dress, group: NodeGroup, image: string): Manifest {
+  const { input } = plan.ofClass;
+  const { labels } = dress;
+  const isSet = plan.persistent || group.numbered;
+  // A group's pods must not be another group's: their selector says which node they are.
+  const own: Labels =
+    group.nodeId !== undefined && plan.nodes.ids.length > 1 ? { "oaas.io/node": String(group.nodeId) } : {};
+  const shared = {
+    replicas: group.replicas,
+    selector: { matchLabels: { ...dress.selector, ...own } },
+    template: {
+      metadata: {
+        labels: { ...labels, ...own },
+        annotations: { "oaas.io/config-hash": hashJson(dress.config["data"]) },
+      },
+      spec: podSpec(plan, dress, group, { image, isSet }),
+    },
+  };
+  const head = { apiVersion: "apps/v1", name: group.name, labels: { ...labels, ...own } };
+  if (!isSet) {
+    return manifest(input, { ...head, kind: "Deployment" }, { spec: { ...shared, strategy: { type: "Recreate" } } });
+  }
+  return manifest(
+    input,
+    { ...head, kind: "StatefulSet" },
+    {
+      spec: {
+        ...shared,
+        serviceName: plan.names.pods,
+        podManagementPolicy: "Parallel",
+        updateStrategy: { type: "RollingUpdate" },
+        persistentVolumeClaimRetentionPolicy: plan.persistent
+          ? { whenDeleted: "Delete", whenScaled: "Retain" }
+          : undefined,
+        volumeClaimTemplates: plan.persistent ? [volumeClaim(plan)] : undefined,
+      },
+    },
+  );
+}
+
+function podSpec(
+  plan: OdgmPlan,
+  { selector }: Dress,
+  group: NodeGroup,
+  { image, isSet }: { readonly image: string; readonly isSet: boolean },
+): Readonly<Record<string, unknown>> {
+  const { input, policy } = plan.ofClass;
+  const environment = input.environment?.spec;
+  return {
+    containers: [
+      {
+        name: "odgm",
+        image,
+        imagePullPolicy: pullPolicy(image, input.cluster.odgm.pullPolicy ?? environment?.images?.pull_policy),
+        ports: [
+          { name: "http", containerPort: ODGM_PORT, protocol: "TCP" },
+          { name: "zenoh", containerPort: ZENOH_PORT, protocol: "TCP" },
+        ],
+        env: odgmEnv(plan, group),
+        resources: containerResources(
+          overDefaults(policy.odgmResources, environmentAmounts(environment?.odgm.container_resources.odgm)),
+        ),
+        volumeMounts: [
+          { name: DATA_VOLUME, mountPath: "/data" },
+          { name: CONFIG_VOLUME, mountPath: "/config", readOnly: true },
+        ],
+        securityContext: CONTAINER_SECURITY,
+        ...portProbes(ODGM_PORT, policy.probes, environment?.odgm.health_checks.odgm ?? ODGM_TIMING),
+      },
+    ],
+    volumes: [
+      ...(plan.persistent ? [] : [{ name: DATA_VOLUME, emptyDir: {} }]),
+      { name: CONFIG_VOLUME, configMap: { name: plan.names.config } },
+    ],
+    securityContext: podSecurity([ODGM_PORT]),
+    terminationGracePeriodSeconds: policy.terminationGraceSeconds,
+    ...podIdentity(environment),
+    ...scheduling({
+      input,
+      policy,
+      selector,
+      spread: plan.nodes.ids.length > 1 ? policy.odgmSpread : "none",
+      revisionLabel: isSet ? undefined : "pod-template-hash",
+    }),
+  };
+}
+
+function volumeClaim({ ofClass }: OdgmPlan): unknown {
+  const { spec, environment } = ofClass.input;
+  const storage = environment?.spec.odgm.storage;
+  return {
+    metadata: { name: DATA_VOLUME },
+    spec: {
+      accessModes: ["ReadWriteOnce"],
+      storageClassName: storage?.storageClassName,
+      resources: {
+        requests: {
+          storage:
+            spec.state_spec?.storage_request ?? spec.resource_allocation?.storage_request ?? storage?.size ?? "1Gi",
+        },
+      },
+    },
+  };
+}
+
+function odgmImage({ ofClass }: OdgmPlan): Result<string, Violation> {
+  const { input, policy } = ofClass;
+  const images = input.environment?.spec.images;
+  const image = pulledImage(images?.odgm ?? input.cluster.odgm.image ?? policy.odgmImage, images);
+  return image.ok ? image : err({ ...image.error, path: pathOf(ROOT_PATH, "odgm_config") });
+}

@@ -1,0 +1,142 @@
+import type { ClassRuntimeSpec, EnvironmentConfigSpec } from "@oaas/contracts/crd";
+import { pathOf, ROOT_PATH, type Violation } from "@oaas/foundation";
+import { splitClassKey, type ShardType } from "@oaas/models";
+import { classRequirements, type Requirements } from "../../rendering/plan/requirements.ts";
+import type { RenderInput } from "../../rendering/model/rendered.ts";
+import { partitionsFor } from "./partitions.ts";
+import { shardTypeFor } from "./shard-type.ts";
+
+type StateShape = NonNullable<NonNullable<ClassRuntimeSpec["state_spec"]>["shape"]>;
+type Settings = NonNullable<EnvironmentConfigSpec["odgm"]["collection_templates"]>[string];
+
+/** A collection as somebody named it, or as the class's state implies it. */
+interface Wish {
+  readonly name: string;
+  readonly settings: Settings;
+  readonly shape: StateShape | undefined;
+}
+
+/** One collection with every number decided. */
+export interface Collection {
+  readonly name: string;
+  readonly partitionCount: number;
+  readonly replicaCount: number;
+  readonly shardType: ShardType;
+  readonly persistent: boolean;
+}
+
+/** Copies that each shape of state should have, where the grid has the nodes for them. */
+const COPIES: Readonly<Record<StateShape, number>> = { singleton: 3, collection: 3, data: 2 };
+const TEMPLATE_OF_SHAPE = {
+  singleton: "singleton_state",
+  collection: "collection_state",
+  data: "normal_state",
+} as const satisfies Record<StateShape, string>;
+
+/** Copies that somebody stated, at most, over all collections; undefined when nobody did. */
+export function statedCopies(input: RenderInput): number | undefined {
+  const stated = wishes(input).flatMap((wish) => copiesStated(input, wish) ?? []);
+  return stated.length === 0 ? undefined : Math.max(...stated);
+}
+
+/** The collections of a class in a grid of so many nodes, and what of the wishes such a grid cannot do. */
+export function collectionsOf(
+  input: RenderInput,
+  nodeCount: number,
+): { readonly collections: readonly Collection[]; readonly warnings: readonly Violation[] } {
+  const requirements = classRequirements(input.spec, input.environment);
+  const warnings: Violation[] = [];
+  const collections = wishes(input).map((wish, index): Collection => {
+    const stated = copiesStated(input, wish);
+    const replicaCount = stated ?? Math.min(nodeCount, wish.shape === undefined ? nodeCount : COPIES[wish.shape]);
+    const shardType = statedShardType(input, wish) ?? shardTypeFor(replicaCount, requirements);
+    const path = pathOf(ROOT_PATH, "odgm_config", "collections", index);
+    if (replicaCount > nodeCount) {
+      warnings.push({
+        path,
+        message: `${wish.name} wants ${replicaCount} copies, the data grid has ${nodeCount} nodes`,
+        fix: "lower replica_count or give env_node_ids for more nodes",
+      });
+    }
+    if (requirements.consistency === "strong" && shardType !== "raft") {
+      warnings.push({
+        path,
+        message: `${wish.name} needs strong consistency, which shard type ${shardType} does not give`,
+        fix: "leave shard_type out or set it to raft",
+      });
+    }
+    return {
+      name: wish.name,
+      partitionCount: partitionCount(input, wish, requirements),
+      replicaCount,
+      shardType,
+      persistent: isPersistent(input, wish),
+    };
+  });
+  return { collections, warnings };
+}
+
+function wishes(input: RenderInput): readonly Wish[] {
+  const { spec, owner } = input;
+  const named = spec.odgm_config?.collections ?? [];
+  if (named.length > 0) {
+    return named.map((given) =>
+      typeof given === "string"
+        ? { name: given, settings: {}, shape: undefined }
+        : { name: given.name, settings: given, shape: undefined },
+    );
+  }
+  if (spec.state_spec === undefined) {
+    return [{ name: spec.package_class_key ?? owner.name, settings: {}, shape: undefined }];
+  }
+  const shape = spec.state_spec.shape ?? "data";
+  const settings = input.environment?.spec.odgm.collection_templates?.[TEMPLATE_OF_SHAPE[shape]] ?? {};
+  return [{ name: `${classKeyOf(input)}_${shape}`, settings, shape }];
+}
+
+/** The class's own key, without its package. */
+export function classKeyOf({ spec, owner }: RenderInput): string {
+  const qualified = spec.package_class_key;
+  return qualified === undefined ? owner.name : (splitClassKey(qualified)?.classKey ?? qualified);
+}
+
+function copiesStated({ spec, environment }: RenderInput, { settings, shape }: Wish): number | undefined {
+  const config = spec.odgm_config;
+  const ofClass = config?.replica_count ?? config?.replication_factor ?? spec.resource_allocation?.replication_factor;
+  // What a class states goes before the settings that its environment has for its shape of state.
+  const ofCollection = settings.replica_count;
+  return (
+    (shape === undefined ? (ofCollection ?? ofClass) : (ofClass ?? ofCollection)) ??
+    environment?.spec.odgm.defaults?.replication_factor
+  );
+}
+
+function statedShardType({ spec, environment }: RenderInput, { settings, shape }: Wish): ShardType | undefined {
+  const ofClass = spec.odgm_config?.shard_type;
+  return (
+    (shape === undefined ? (settings.shard_type ?? ofClass) : (ofClass ?? settings.shard_type)) ??
+    environment?.spec.odgm.defaults?.shard_type
+  );
+}
+
+function partitionCount(input: RenderInput, { settings, shape }: Wish, requirements: Requirements): number {
+  const ofClass = input.spec.odgm_config?.partition_count;
+  const stated = shape === undefined ? (settings.partition_count ?? ofClass) : (ofClass ?? settings.partition_count);
+  if (stated !== undefined) return stated;
+  const derived = partitionsFor(requirements.throughputRps, input.environment?.spec.odgm.partition_strategies);
+  switch (shape) {
+    case "singleton":
+      return 1;
+    case "collection":
+      return Math.max(4, derived);
+    case "data":
+    case undefined:
+      return derived;
+  }
+}
+
+function isPersistent({ spec }: RenderInput, { settings }: Wish): boolean {
+  return settings.persistence_mode === undefined
+    ? spec.state_spec?.persistent === true
+    : settings.persistence_mode === "persistent";
+}

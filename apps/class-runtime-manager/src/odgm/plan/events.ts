@@ -1,0 +1,66 @@
+import type { ClassRuntimeSpec } from "@oaas/contracts/crd";
+import { classRequirements } from "../../rendering/plan/requirements.ts";
+import type { RenderInput } from "../../rendering/model/rendered.ts";
+import { classKeyOf } from "./collections.ts";
+
+type EventProcessing = NonNullable<NonNullable<ClassRuntimeSpec["odgm_config"]>["event_processing"]>;
+type Trigger = NonNullable<EventProcessing["event_triggers"]>[number];
+
+/** Triggers on changes of state, every number decided. */
+export interface Events {
+  readonly enabled: boolean;
+  readonly maxTriggerDepth: number;
+  readonly triggerTimeoutMs: number;
+  readonly triggers: readonly Trigger[];
+  readonly batch: { readonly enabled: boolean; readonly batch_size: number; readonly batch_timeout_ms: number };
+}
+
+const LOW_LATENCY_MS = 100;
+const DEFAULT_TIMEOUT_MS = 5000;
+const LEAST_TIMEOUT_MS = 1000;
+
+/** The class's own settings, else the environment's, else what the latency demanded allows. */
+export function eventsOf(input: RenderInput): Events {
+  const { spec, environment } = input;
+  const own = spec.odgm_config?.event_processing;
+  const defaults = environment?.spec.odgm.defaults?.event_processing;
+  const { latencyMs } = classRequirements(spec, environment);
+  const triggers = distinct([
+    ...(own?.event_triggers ?? defaults?.event_triggers ?? []),
+    ...(spec.functions ?? []).flatMap((fn) => fn.odgm_integration?.event_triggers ?? []),
+    ...boundTriggers(input),
+  ]);
+  return {
+    enabled: own?.enabled ?? defaults?.enabled ?? triggers.length > 0,
+    maxTriggerDepth:
+      own?.max_trigger_depth ??
+      defaults?.max_trigger_depth ??
+      (latencyMs !== undefined && latencyMs < LOW_LATENCY_MS ? 5 : 10),
+    triggerTimeoutMs:
+      own?.trigger_timeout_ms ??
+      defaults?.trigger_timeout_ms ??
+      (latencyMs === undefined ? DEFAULT_TIMEOUT_MS : Math.max(LEAST_TIMEOUT_MS, Math.floor(latencyMs / 2))),
+    triggers,
+    batch: own?.batch_processing ??
+      defaults?.batch_processing ?? { enabled: true, batch_size: 100, batch_timeout_ms: 1000 },
+  };
+}
+
+/** Methods that a change of the class's own state runs. */
+function boundTriggers(input: RenderInput): readonly Trigger[] {
+  return (input.spec.function_bindings ?? [])
+    .filter((binding) => binding.trigger_on_state_change === true)
+    .map((binding) => ({
+      function_key: binding.function_key,
+      trigger_type: "state_change",
+      collection_filters: [`${classKeyOf(input)}_*`],
+      async_execution: binding.async_execution ?? false,
+    }));
+}
+
+function distinct(triggers: readonly Trigger[]): readonly Trigger[] {
+  const seen = new Map(
+    triggers.toReversed().map((trigger) => [`${trigger.trigger_type} ${trigger.function_key}`, trigger]),
+  );
+  return triggers.filter((trigger) => seen.get(`${trigger.trigger_type} ${trigger.function_key}`) === trigger);
+}

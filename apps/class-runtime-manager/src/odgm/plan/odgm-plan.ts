@@ -1,0 +1,85 @@
+import { pathOf, ROOT_PATH, type Violation } from "@oaas/foundation";
+import type { ClassPlan } from "../../rendering/plan/class-plan.ts";
+import { serviceHost } from "../../rendering/plan/class-plan.ts";
+import { odgmNames } from "../../rendering/plan/names.ts";
+import { collectionRequests, type CollectionRequest } from "./collection-requests.ts";
+import { collectionsOf, statedCopies, type Collection } from "./collections.ts";
+import { eventsOf, type Events } from "./events.ts";
+import { gridNodes, type GridNodes } from "./nodes.ts";
+import { invocationsOf } from "./routes.ts";
+
+/** Port on which the data grid serves gRPC and HTTP; its Service has this very port too. */
+export const ODGM_PORT = 8080;
+/** Port on which older clients look for it. */
+export const ODGM_HTTP_PORT = 80;
+/** Port on which its nodes and routers meet. */
+export const ZENOH_PORT = 17_447;
+
+/** The state store of one class with every choice made. */
+export interface OdgmPlan {
+  readonly ofClass: ClassPlan;
+  readonly names: ReturnType<typeof odgmNames>;
+  readonly clusterId: string;
+  readonly nodes: GridNodes;
+  readonly collections: readonly Collection[];
+  readonly requests: readonly CollectionRequest[];
+  readonly events: Events;
+  /** Whether its nodes have volumes. */
+  readonly persistent: boolean;
+  /** Host and port that functions are given. */
+  readonly service: string;
+  readonly warnings: readonly Violation[];
+}
+
+/** Makes every choice about a class's state store: nodes, then collections, then routes. */
+export function planOdgm(ofClass: ClassPlan): OdgmPlan {
+  const { input, policy } = ofClass;
+  const config = input.spec.odgm_config;
+  const names = odgmNames(input.owner.name);
+  const nodes = gridNodes(input, statedCopies(input) ?? policy.odgmReplicas);
+  const { collections, warnings } = collectionsOf(input, nodes.members.length);
+  const json = collectionRequests({
+    collections,
+    assignments: config?.collection_assignments ?? {},
+    options: config?.options ?? {},
+    invocations: invocationsOf(ofClass),
+  });
+  return {
+    ofClass,
+    names,
+    clusterId: clusterId(ofClass),
+    nodes,
+    collections,
+    requests: json.requests,
+    events: eventsOf(input),
+    persistent: collections.some((collection) => collection.persistent),
+    service: `${names.service}:${ODGM_PORT}`,
+    warnings: [...warnings, ...json.warnings, ...tooLong(json.requests)],
+  };
+}
+
+/** Linux gives a program no variable longer than 128 KiB: the pod would not start. */
+const MAX_VARIABLE = 131_072 - "ODGM_COLLECTION=".length - 1;
+
+function tooLong(requests: readonly CollectionRequest[]): readonly Violation[] {
+  const { length } = new TextEncoder().encode(JSON.stringify(requests));
+  if (length <= MAX_VARIABLE) return [];
+  return [
+    {
+      path: pathOf(ROOT_PATH, "odgm_config"),
+      message: `the collections take ${length} bytes, a variable of the data grid holds ${MAX_VARIABLE}`,
+      fix: "use fewer partitions, collections or routes",
+    },
+  ];
+}
+
+function clusterId({ input }: ClassPlan): string {
+  const { spec, environment, owner } = input;
+  const prefix = environment?.spec.odgm.defaults?.cluster_id_prefix;
+  return spec.odgm_config?.cluster_id ?? (prefix === undefined ? owner.name : `${prefix}-${owner.name}`);
+}
+
+/** The full host name of the state store. */
+export function odgmHost({ ofClass, names }: OdgmPlan): string {
+  return serviceHost(ofClass.input, names.service);
+}

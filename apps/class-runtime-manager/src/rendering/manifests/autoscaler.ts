@@ -1,0 +1,54 @@
+import type { ClassPlan, FunctionPlan } from "../plan/class-plan.ts";
+import type { Manifest, WorkloadRef } from "../model/rendered.ts";
+import { componentLabels } from "./labels.ts";
+import { manifest } from "./manifest.ts";
+import { awakeReplicas } from "../plan/scale.ts";
+
+/** Share of the CPU request aimed at, when no function or class says. */
+const DEFAULT_CPU_TARGET = 0.7;
+
+/** Whether this function's replicas are an autoscaler's business here: somebody gave it room, and the cluster can. */
+export function isAutoscaled({ input }: ClassPlan, { scale }: FunctionPlan): boolean {
+  const { cluster } = input;
+  return (
+    cluster.features.hpa &&
+    cluster.capabilities.horizontalPodAutoscaler &&
+    scale.max !== undefined &&
+    scale.max > awakeReplicas(scale)
+  );
+}
+
+/** The autoscaler of a function: quick up, slow down by the template's patience. */
+export function autoscaler(plan: ClassPlan, fn: FunctionPlan, target: WorkloadRef): Manifest {
+  const { input, policy } = plan;
+  return manifest(
+    input,
+    {
+      apiVersion: "autoscaling/v2",
+      kind: "HorizontalPodAutoscaler",
+      name: fn.name,
+      labels: componentLabels(input, fn.name, "function", fn.key),
+    },
+    {
+      spec: {
+        scaleTargetRef: { apiVersion: target.apiVersion, kind: target.kind, name: target.name },
+        minReplicas: awakeReplicas(fn.scale),
+        maxReplicas: fn.scale.max,
+        metrics: [
+          {
+            type: "Resource",
+            resource: { name: "cpu", target: { type: "Utilization", averageUtilization: cpuPercent(fn) } },
+          },
+        ],
+        behavior: {
+          scaleUp: { stabilizationWindowSeconds: 0 },
+          scaleDown: { stabilizationWindowSeconds: policy.scaleDownWindow },
+        },
+      },
+    },
+  );
+}
+
+function cpuPercent({ requirements }: FunctionPlan): number {
+  return Math.max(1, Math.round((requirements.cpuTarget ?? DEFAULT_CPU_TARGET) * 100));
+}

@@ -1,0 +1,24 @@
+import type { Manifest, RenderInput } from "../model/rendered.ts";
+import type { Labels } from "./labels.ts";
+import { manifest } from "./manifest.ts";
+
+interface Budget {
+  readonly name: string;
+  readonly labels: Labels;
+  readonly selector: Labels;
+}
+
+/** Lets a drain take one pod at a time; pods that are not ready anyway never hold it up. */
+export function disruptionBudget(input: RenderInput, { name, labels, selector }: Budget): Manifest {
+  return manifest(
+    input,
+    { apiVersion: "policy/v1", kind: "PodDisruptionBudget", name, labels },
+    {
+      spec: {
+        maxUnavailable: 1,
+        selector: { matchLabels: selector },
+        unhealthyPodEvictionPolicy: "AlwaysAllow",
+      },
+    },
+  );
+}

@@ -1,0 +1,38 @@
+import type { Manifest, RenderInput } from "../model/rendered.ts";
+import { COMPONENT_LABEL, OWNER_LABEL, ownerLabelValue } from "./labels.ts";
+import { manifest } from "./manifest.ts";
+import { baseName, monitorNames } from "../plan/names.ts";
+
+/**
+ * The object by which the Prometheus operator finds a class, when metrics are on and the operator's kind is there. A
+ * Knative class has its own pipeline and gets one only when a kind was asked for.
+ */
+export function monitor(input: RenderInput, runsOnKnative: boolean): Manifest | undefined {
+  const { cluster } = input;
+  const wanted = cluster.monitors?.scrapeKind ?? "auto";
+  if (!cluster.features.prometheus || (wanted === "auto" && runsOnKnative)) return undefined;
+  const byPod = wanted === "pod" || (wanted === "auto" && !cluster.capabilities.serviceMonitor);
+  if (byPod ? !cluster.capabilities.podMonitor : !cluster.capabilities.serviceMonitor) return undefined;
+  const names = monitorNames(input.owner.name);
+  const owner = ownerLabelValue(input.owner.name);
+  return manifest(
+    input,
+    {
+      apiVersion: "monitoring.coreos.com/v1",
+      kind: byPod ? "PodMonitor" : "ServiceMonitor",
+      name: byPod ? names.pod : names.service,
+      labels: {
+        ...cluster.monitors?.matchLabels,
+        app: baseName(input.owner.name),
+        [OWNER_LABEL]: owner,
+        [COMPONENT_LABEL]: "monitor",
+      },
+    },
+    {
+      spec: {
+        selector: { matchLabels: { [OWNER_LABEL]: owner } },
+        [byPod ? "podMetricsEndpoints" : "endpoints"]: [{ port: "http", path: "/metrics" }],
+      },
+    },
+  );
+}

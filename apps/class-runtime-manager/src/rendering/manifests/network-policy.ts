@@ -1,0 +1,47 @@
+import type { Manifest, RenderInput } from "../model/rendered.ts";
+import type { Labels } from "./labels.ts";
+import { manifest } from "./manifest.ts";
+
+interface Guarded {
+  readonly name: string;
+  readonly labels: Labels;
+  readonly selector: Labels;
+  readonly ports: readonly number[];
+}
+
+/** Whether the class's environment wants network policies and the cluster has them. */
+export function wantsNetworkPolicy({ environment, cluster }: RenderInput): boolean {
+  return environment?.spec.network_policy?.enabled === true && cluster.capabilities.networkPolicy;
+}
+
+/** Only pods of the own namespace and of those the environment names may call, and only on the ports that serve. */
+export function networkPolicy(input: RenderInput, { name, labels, selector, ports }: Guarded): Manifest {
+  const others = [...(input.environment?.spec.network_policy?.allow_from_namespaces ?? [])].sort();
+  return manifest(
+    input,
+    { apiVersion: "networking.k8s.io/v1", kind: "NetworkPolicy", name, labels },
+    {
+      spec: {
+        podSelector: { matchLabels: selector },
+        policyTypes: ["Ingress"],
+        ingress: [
+          {
+            from: [
+              { podSelector: {} },
+              ...(others.length === 0
+                ? []
+                : [
+                    {
+                      namespaceSelector: {
+                        matchExpressions: [{ key: "kubernetes.io/metadata.name", operator: "In", values: others }],
+                      },
+                    },
+                  ]),
+            ],
+            ports: ports.map((port) => ({ protocol: "TCP", port })),
+          },
+        ],
+      },
+    },
+  );
+}

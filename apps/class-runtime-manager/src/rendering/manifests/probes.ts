@@ -1,0 +1,96 @@
+import type { ClassFunction, EnvironmentConfigSpec } from "@oaas/contracts/crd";
+import type { Policy } from "../plan/policy.ts";
+
+type HealthCheck = NonNullable<ClassFunction["health_check"]>;
+type Timing = EnvironmentConfigSpec["odgm"]["health_checks"]["function"];
+
+/** What of a probe is the same whichever probe it is. */
+interface Check {
+  readonly action: Readonly<Record<string, unknown>>;
+  readonly timing: Timing;
+  /** Whether the first delay was asked for; else only liveness waits, since an early answer of readiness harms nobody. */
+  readonly delayStated: boolean;
+  readonly successThreshold: number | undefined;
+}
+
+/** The seeds' numbers. */
+export const FUNCTION_TIMING: Timing = {
+  initial_delay_seconds: 10,
+  period_seconds: 5,
+  timeout_seconds: 3,
+  failure_threshold: 3,
+};
+export const ODGM_TIMING: Timing = {
+  initial_delay_seconds: 30,
+  period_seconds: 10,
+  timeout_seconds: 5,
+  failure_threshold: 3,
+};
+
+/** How many periods a container may take to start, in templates with a startup probe. */
+const STARTUP_FAILURES = 30;
+
+/** The probes of a function's container; empty when its health check is switched off. */
+export function functionProbes(
+  stated: HealthCheck | undefined,
+  port: number,
+  policy: Policy["probes"],
+  defaults: Timing = FUNCTION_TIMING,
+): Readonly<Record<string, unknown>> {
+  if (stated?.type === "none") return {};
+  return probes(
+    {
+      action: actionOf(stated, port),
+      timing: {
+        initial_delay_seconds: stated?.initial_delay_seconds ?? defaults.initial_delay_seconds,
+        period_seconds: stated?.period_seconds ?? defaults.period_seconds,
+        timeout_seconds: stated?.timeout_seconds ?? defaults.timeout_seconds,
+        failure_threshold: stated?.failure_threshold ?? defaults.failure_threshold,
+      },
+      delayStated: stated?.initial_delay_seconds !== undefined,
+      successThreshold: stated?.success_threshold ?? defaults.success_threshold,
+    },
+    policy,
+  );
+}
+
+/** Probes that only look whether a port is open, as the data grid has no health call of its own. */
+export function portProbes(port: number, policy: Policy["probes"], timing: Timing): Readonly<Record<string, unknown>> {
+  return probes(
+    { action: { tcpSocket: { port } }, timing, delayStated: false, successThreshold: timing.success_threshold },
+    policy,
+  );
+}
+
+function actionOf(check: HealthCheck | undefined, functionPort: number): Readonly<Record<string, unknown>> {
+  const port = check?.port ?? functionPort;
+  switch (check?.type) {
+    case "http":
+      return { httpGet: { path: check.path ?? "/health", port } };
+    case "grpc":
+      return { grpc: { port } };
+    case "tcp":
+    case "none":
+    case undefined:
+      return { tcpSocket: { port } };
+  }
+}
+
+function probes({ action, timing, delayStated, successThreshold }: Check, policy: Policy["probes"]) {
+  const numbers = {
+    periodSeconds: timing.period_seconds,
+    timeoutSeconds: timing.timeout_seconds,
+    failureThreshold: timing.failure_threshold,
+  };
+  const delay = { initialDelaySeconds: timing.initial_delay_seconds };
+  return {
+    readinessProbe: {
+      ...action,
+      ...numbers,
+      ...(delayStated ? delay : {}),
+      ...(successThreshold === undefined ? {} : { successThreshold }),
+    },
+    ...(policy.liveness ? { livenessProbe: { ...action, ...numbers, ...(policy.startup ? {} : delay) } } : {}),
+    ...(policy.startup ? { startupProbe: { ...action, ...numbers, failureThreshold: STARTUP_FAILURES } } : {}),
+  };
+}

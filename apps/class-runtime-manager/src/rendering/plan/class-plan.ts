@@ -1,0 +1,192 @@
+import type { ClassFunction } from "@oaas/contracts/crd";
+import { err, ok, pathOf, ROOT_PATH, violationsUnder, type Result, type Violation } from "@oaas/foundation";
+import { clusterDomainOf } from "../model/cluster-facts.ts";
+import { checkConfig } from "../manifests/env.ts";
+import { pulledImage } from "./images.ts";
+import { baseName, functionNames } from "./names.ts";
+import {
+  containerResources,
+  environmentAmounts,
+  forLatency,
+  overDefaults,
+  type ContainerResources,
+  type StatedAmounts,
+} from "./resources.ts";
+import { functionScale, type Scale } from "./scale.ts";
+import type { Policy } from "./policy.ts";
+import { classRequirements, functionRequirements, type Requirements } from "./requirements.ts";
+import type { FunctionRuntime, RenderInput } from "../model/rendered.ts";
+
+/** The port of every function's Service. */
+export const SERVICE_PORT = 80;
+
+/** One function with every choice made. */
+export interface FunctionPlan {
+  readonly spec: ClassFunction;
+  readonly key: string;
+  readonly runtime: FunctionRuntime;
+  /** Name of its children. */
+  readonly name: string;
+  /** Port the container listens on. */
+  readonly port: number;
+  /** As it is pulled; empty when it has no container. */
+  readonly image: string;
+  readonly scale: Scale;
+  readonly resources: ContainerResources;
+  readonly requirements: Requirements;
+  /** Where it will answer; empty when it cannot be called. */
+  readonly url: string;
+}
+
+/** A class with every choice made that does not depend on the kind of workload. */
+export interface ClassPlan {
+  readonly input: RenderInput;
+  readonly policy: Policy;
+  readonly base: string;
+  readonly requirements: Requirements;
+  readonly functions: readonly FunctionPlan[];
+}
+
+/** What a kind of workload adds to the rules. */
+export interface PlanOptions {
+  /** Names of variables that the kind of workload sets itself. */
+  readonly reservedEnv?: ReadonlySet<string>;
+  /** Whether functions of this kind can be called. */
+  readonly callable?: boolean;
+  /** Resources of functions that state none, before the environment's and the policy's. */
+  readonly resources?: StatedAmounts | undefined;
+}
+
+/** Makes every choice, or says everything that is wrong. Paths start at the class's spec. */
+export function planClass(
+  input: RenderInput,
+  policy: Policy,
+  options: PlanOptions = {},
+): Result<ClassPlan, readonly Violation[]> {
+  const { spec, environment, owner } = input;
+  const functions = spec.functions ?? [];
+  const requirements = classRequirements(spec, environment);
+  const names = functionNames(
+    owner.name,
+    functions.map((fn) => fn.function_key),
+    input.assignedNames,
+  );
+  const violations = tooManyFunctions(input);
+  const plans = functions.flatMap((fn, index) => {
+    const plan = planFunction({ input, policy, options, fn, name: names[index] ?? "", ofClass: requirements });
+    if (plan.ok) return [plan.value];
+    violations.push(...violationsUnder(pathOf(ROOT_PATH, "functions", index), plan.error));
+    return [];
+  });
+  return violations.length > 0
+    ? err(violations)
+    : ok({ input, policy, base: baseName(owner.name), requirements, functions: plans });
+}
+
+function tooManyFunctions({ spec, environment }: RenderInput): Violation[] {
+  const most = environment?.spec.quotas?.max_functions_per_class;
+  const given = spec.functions?.length ?? 0;
+  if (most === undefined || given <= most) return [];
+  return [
+    {
+      path: pathOf(ROOT_PATH, "functions"),
+      message: `${given} functions are more than the ${most} that environment ${environment?.name} allows in a class`,
+      fix: "split the class or raise quotas.max_functions_per_class",
+    },
+  ];
+}
+
+/** Where a function runs: a module wins over an image, and what is only a name runs nowhere. */
+export function runtimeOf(fn: ClassFunction): FunctionRuntime {
+  switch (fn.function_type) {
+    case "builtin":
+    case "macro":
+    case "logical":
+      return "none";
+    case "custom":
+    case "wasm":
+    case undefined:
+      return fn.provision_config?.wasm_module_url === undefined ? "workload" : "odgm";
+  }
+}
+
+interface FunctionInput {
+  readonly input: RenderInput;
+  readonly policy: Policy;
+  readonly options: PlanOptions;
+  readonly fn: ClassFunction;
+  readonly name: string;
+  readonly ofClass: Requirements;
+}
+
+function planFunction(given: FunctionInput): Result<FunctionPlan, readonly Violation[]> {
+  const { input, policy, options, fn, name, ofClass } = given;
+  const runtime = runtimeOf(fn);
+  const requirements = functionRequirements(fn, ofClass);
+  const image = runtime === "workload" ? imageOf(input, fn) : ok("");
+  const scale = functionScale({
+    fn,
+    allocation: input.spec.resource_allocation,
+    environment: input.environment,
+    requirements,
+    policy,
+    cluster: input.cluster,
+  });
+  const config = checkConfig(fn, options.reservedEnv ?? new Set());
+  if (!image.ok || !scale.ok || !config.ok) {
+    return err([
+      ...(image.ok ? [] : [image.error]),
+      ...(scale.ok ? [] : scale.error),
+      ...(config.ok ? [] : config.error),
+    ]);
+  }
+  return ok({
+    spec: fn,
+    key: fn.function_key,
+    runtime,
+    name,
+    port: fn.provision_config?.port ?? policy.defaultPort,
+    image: image.value,
+    scale: scale.value,
+    resources: resourcesOf(given, requirements),
+    requirements,
+    url: urlOf(input, fn, runtime, options.callable === false ? "" : name),
+  });
+}
+
+function imageOf(input: RenderInput, fn: ClassFunction): Result<string, Violation> {
+  const images = input.environment?.spec.images;
+  const path = pathOf(ROOT_PATH, "provision_config", "container_image");
+  const stated = fn.provision_config?.container_image ?? images?.function;
+  if (stated === undefined) {
+    return err({ path, message: "the function names no image", fix: "give container_image or wasm_module_url" });
+  }
+  const pulled = pulledImage(stated, images);
+  return pulled.ok ? pulled : err({ ...pulled.error, path });
+}
+
+function resourcesOf({ input, policy, options, fn }: FunctionInput, requirements: Requirements): ContainerResources {
+  const ofEnvironment = environmentAmounts(input.environment?.spec.odgm.container_resources.function);
+  return containerResources(
+    forLatency(overDefaults(policy.resources, ofEnvironment), requirements.latencyMs),
+    fn.provision_config,
+    input.spec.resource_allocation,
+    options.resources,
+  );
+}
+
+function urlOf(input: RenderInput, fn: ClassFunction, runtime: FunctionRuntime, service: string): string {
+  switch (runtime) {
+    case "workload":
+      return service === "" ? "" : `http://${serviceHost(input, service)}/`;
+    case "odgm":
+      return `wasm://${fn.function_key}`;
+    case "none":
+      return "";
+  }
+}
+
+/** The full host name of a Service of this class. */
+export function serviceHost(input: RenderInput, service: string): string {
+  return `${service}.${input.owner.namespace}.svc.${clusterDomainOf(input.cluster)}`;
+}

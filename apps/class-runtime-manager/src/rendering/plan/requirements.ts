@@ -1,0 +1,51 @@
+import type { ClassFunction, ClassRuntimeSpec } from "@oaas/contracts/crd";
+import type { Environment } from "../model/cluster-facts.ts";
+
+type Stated = NonNullable<ClassRuntimeSpec["nfr_requirements"]>;
+type Consistency = NonNullable<Stated["consistency"]>;
+
+/** What must be sustained, with every spelling of it brought to one. */
+export interface Requirements {
+  readonly throughputRps?: number;
+  readonly latencyMs?: number;
+  /** 0 to 1. */
+  readonly availability?: number;
+  readonly consistency?: Consistency;
+  /** 0 to 1. */
+  readonly cpuTarget?: number;
+}
+
+/** Requirements of the whole class. State's own consistency wins over the class's, and that over the environment's. */
+export function classRequirements(spec: ClassRuntimeSpec, environment?: Environment): Requirements {
+  const stated = oneSpelling(spec.nfr_requirements);
+  const consistency =
+    spec.state_spec?.consistency_model ?? stated.consistency ?? environment?.spec.odgm.defaults?.consistency_level;
+  return { ...stated, ...(consistency === undefined ? {} : { consistency }) };
+}
+
+/** Requirements of one function: its own, then its older form, then the class's. */
+export function functionRequirements(fn: ClassFunction, ofClass: Requirements): Requirements {
+  const qos = fn.qos_requirement;
+  return {
+    ...ofClass,
+    ...(qos === undefined || qos.throughput === 0 ? {} : { throughputRps: qos.throughput }),
+    ...(qos === undefined ? {} : { availability: qos.availability }),
+    ...oneSpelling(fn.nfr_requirements),
+  };
+}
+
+function oneSpelling(stated: Stated | undefined): Requirements {
+  if (stated === undefined) return {};
+  const throughputRps = stated.min_throughput_rps ?? stated.throughput;
+  const latencyMs = stated.max_latency_ms ?? stated.max_latency;
+  const availability =
+    stated.availability ?? (stated.availability_pct === undefined ? undefined : stated.availability_pct / 100);
+  const { consistency, cpu_utilization_target: cpuTarget } = stated;
+  return {
+    ...(throughputRps === undefined ? {} : { throughputRps }),
+    ...(latencyMs === undefined ? {} : { latencyMs }),
+    ...(availability === undefined ? {} : { availability }),
+    ...(consistency === undefined ? {} : { consistency }),
+    ...(cpuTarget === undefined ? {} : { cpuTarget }),
+  };
+}

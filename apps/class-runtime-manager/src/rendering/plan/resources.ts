@@ -1,0 +1,90 @@
+import type { EnvironmentConfigSpec } from "@oaas/contracts/crd";
+import { compareQuantities, parseQuantity } from "@oaas/kube-core";
+import type { Amounts } from "./policy.ts";
+
+/** CPU and memory as somebody stated them, each member on its own. */
+export type StatedAmounts = { readonly [K in keyof Amounts]?: string | undefined };
+
+/** A container's `resources`, as Kubernetes writes them. */
+export interface ContainerResources {
+  readonly requests: Readonly<Record<string, string>>;
+  readonly limits: Readonly<Record<string, string>>;
+}
+
+type EnvironmentResources = EnvironmentConfigSpec["odgm"]["container_resources"]["function"];
+
+/**
+ * Requests and limits from several sources, the first that states a member wins. Only the last (the defaults) gives way
+ * when bounds cross: a default limit is raised to a stated request, a default request lowered to a stated limit.
+ */
+export function containerResources(
+  defaults: Amounts,
+  ...sources: readonly (StatedAmounts | undefined)[]
+): ContainerResources {
+  const amounts = (["cpu", "memory"] as const).map((resource) => {
+    const stated = (bound: "request" | "limit"): string | undefined =>
+      sources.find((source) => source?.[`${resource}_${bound}`] !== undefined)?.[`${resource}_${bound}`];
+    const request = stated("request");
+    const limit = stated("limit");
+    const defaultRequest = defaults[`${resource}_request`];
+    const defaultLimit = defaults[`${resource}_limit`];
+    const floor = request ?? (limit === undefined ? defaultRequest : smaller(defaultRequest, limit));
+    return { resource, request: floor, limit: limit ?? larger(defaultLimit, floor) };
+  });
+  return {
+    requests: Object.fromEntries(amounts.map(({ resource, request }) => [resource, request])),
+    limits: Object.fromEntries(amounts.map(({ resource, limit }) => [resource, limit])),
+  };
+}
+
+/** The environment's spelling of resources (Kubernetes' own) as ours; other resource names are left out. */
+export function environmentAmounts(resources: EnvironmentResources | undefined): StatedAmounts {
+  const text = (amount: string | number | undefined): string | undefined =>
+    amount === undefined ? undefined : String(amount);
+  return {
+    cpu_request: text(resources?.requests?.["cpu"]),
+    memory_request: text(resources?.requests?.["memory"]),
+    cpu_limit: text(resources?.limits?.["cpu"]),
+    memory_limit: text(resources?.limits?.["memory"]),
+  };
+}
+
+/** Defaults with what an environment says put over them. */
+export function overDefaults(defaults: Amounts, over: StatedAmounts): Amounts {
+  return {
+    cpu_request: over.cpu_request ?? defaults.cpu_request,
+    memory_request: over.memory_request ?? defaults.memory_request,
+    cpu_limit: over.cpu_limit ?? defaults.cpu_limit,
+    memory_limit: over.memory_limit ?? defaults.memory_limit,
+  };
+}
+
+/** Below this demand a replica is given more to start with, as the seeds size it. */
+const LOW_LATENCY_MS = 100;
+
+/** Defaults raised for a class that demands short answers. */
+export function forLatency(defaults: Amounts, latencyMs: number | undefined): Amounts {
+  if (latencyMs === undefined || latencyMs >= LOW_LATENCY_MS) return defaults;
+  const cpu = larger(defaults.cpu_request, "500m");
+  const memory = larger(defaults.memory_request, "512Mi");
+  return {
+    cpu_request: cpu,
+    memory_request: memory,
+    cpu_limit: larger(defaults.cpu_limit, cpu),
+    memory_limit: larger(defaults.memory_limit, memory),
+  };
+}
+
+function larger(a: string, b: string): string {
+  return order(a, b) >= 0 ? a : b;
+}
+
+function smaller(a: string, b: string): string {
+  return order(a, b) <= 0 ? a : b;
+}
+
+/** Texts that are no quantities were refused before; should one come through, it is taken as it is. */
+function order(a: string, b: string): number {
+  const [left, right] = [parseQuantity(a), parseQuantity(b)];
+  return left.ok && right.ok ? compareQuantities(left.value, right.value) : 0;
+}

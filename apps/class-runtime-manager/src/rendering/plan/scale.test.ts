@@ -1,0 +1,74 @@
+import { expect, test } from "vitest";
+import { planClass } from "./class-plan.ts";
+import { STANDARD_POLICY } from "./policy.ts";
+import { inputOf, type PartialInput } from "../testing/inputs.ts";
+import { awakeReplicas } from "./scale.ts";
+
+const EDGE = { ...STANDARD_POLICY, id: "edge", replicas: 2 };
+
+function scaleOf(provision: object, rest: Omit<PartialInput, "spec"> & { spec?: object } = {}) {
+  const spec = {
+    functions: [{ function_key: "a", provision_config: { container_image: "a", ...provision } }],
+    ...rest.spec,
+  };
+  const plan = planClass(inputOf({ ...rest, spec }), EDGE);
+  return plan.ok ? plan.value.functions[0]?.scale : plan.error;
+}
+
+const environment = (spec: object) => ({ environment: { name: "e", spec: { kind: "edge" as const, ...spec } } });
+
+test.each<{ why: string; scale: unknown; want: unknown }>([
+  { why: "nothing stated: the template's", scale: scaleOf({}), want: { min: 2, stated: false } },
+  {
+    why: "the function's own wins",
+    scale: scaleOf({ min_scale: 5, max_scale: 9 }, environment({ scale: { min_scale: 3 } })),
+    want: { min: 5, max: 9, stated: true },
+  },
+  {
+    why: "else what Package Manager sized",
+    scale: scaleOf({}, { spec: { resource_allocation: { min_replicas: 4 } } }),
+    want: { min: 4, stated: true },
+  },
+  {
+    why: "else the environment's",
+    scale: scaleOf({}, environment({ scale: { min_scale: 3, max_scale: 6 } })),
+    want: { min: 3, max: 6, stated: true },
+  },
+  {
+    why: "throughput raises the template's",
+    scale: scaleOf({}, { spec: { nfr_requirements: { throughput: 3500 } } }),
+    want: { min: 4, stated: false },
+  },
+  {
+    why: "never above the cap for what we choose",
+    scale: scaleOf({}, { spec: { nfr_requirements: { throughput: 90_000 } } }),
+    want: { min: 20, stated: false },
+  },
+  {
+    why: "a stated upper bound cuts the template's",
+    scale: scaleOf({ max_scale: 1 }),
+    want: { min: 1, max: 1, stated: false },
+  },
+  {
+    why: "the quota cuts the template's",
+    scale: scaleOf({}, environment({ quotas: { max_replicas: 1 } })),
+    want: { min: 1, stated: false },
+  },
+])("$why", ({ scale, want }) => {
+  expect(scale).toEqual(want);
+});
+
+test("asking for more than the quota is refused, not cut", () => {
+  expect(scaleOf({ min_scale: 5 }, environment({ quotas: { max_replicas: 4 } }))).toEqual([
+    {
+      path: "$.functions[0].provision_config.min_scale",
+      message: "5 is above the 4 replicas that environment e allows",
+      fix: "lower min_scale to 4 or raise quotas.max_replicas",
+    },
+  ]);
+});
+
+test("a workload that nobody would wake has at least one replica, unless none may run", () => {
+  expect(awakeReplicas({ min: 0, stated: true })).toBe(1);
+  expect(awakeReplicas({ min: 0, max: 0, stated: true })).toBe(0);
+});

@@ -1,0 +1,77 @@
+import type { ClassFunction, ClassRuntimeSpec } from "@oaas/contracts/crd";
+import { err, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
+import type { ClusterFacts, Environment } from "../model/cluster-facts.ts";
+import type { Policy } from "./policy.ts";
+import type { Requirements } from "./requirements.ts";
+
+/** Bounds of a function's replicas. */
+export interface Scale {
+  readonly min: number;
+  readonly max?: number;
+  /** Whether somebody stated the lower bound, rather than the template. */
+  readonly stated: boolean;
+}
+
+interface ScaleInput {
+  readonly fn: ClassFunction;
+  readonly allocation: ClassRuntimeSpec["resource_allocation"];
+  readonly environment: Environment | undefined;
+  readonly requirements: Requirements;
+  readonly policy: Policy;
+  readonly cluster: ClusterFacts;
+}
+
+/** Requests per second that one replica is trusted with until it has been measured. */
+const RPS_PER_REPLICA = 1000;
+
+/**
+ * The bounds of one function: its own, else what Package Manager sized, else the environment's, else the template's
+ * (raised for the throughput demanded).
+ * Paths of violations start at the function.
+ */
+export function functionScale(input: ScaleInput): Result<Scale, readonly Violation[]> {
+  const { fn, allocation, environment, policy, cluster, requirements } = input;
+  const defaults = environment?.spec.scale;
+  const quota = environment?.spec.quotas?.max_replicas;
+  const statedMin = fn.provision_config?.min_scale ?? allocation?.min_replicas ?? defaults?.min_scale;
+  const max = fn.provision_config?.max_scale ?? allocation?.max_replicas ?? defaults?.max_scale;
+
+  const violations = [
+    ...overQuota(quota, statedMin, "min_scale", environment),
+    ...overQuota(quota, fn.provision_config?.max_scale, "max_scale", environment),
+  ];
+  if (violations.length > 0) return err(violations);
+
+  const needed = Math.ceil((requirements.throughputRps ?? 0) / RPS_PER_REPLICA);
+  const own = Math.min(Math.max(policy.replicas, needed), Math.max(cluster.maxReplicas, policy.replicas));
+  const ceiling = Math.min(max ?? Number.POSITIVE_INFINITY, quota ?? Number.POSITIVE_INFINITY);
+  return ok({
+    min: Math.min(statedMin ?? own, ceiling),
+    ...(max === undefined ? {} : { max: Math.min(max, ceiling) }),
+    stated: statedMin !== undefined,
+  });
+}
+
+function overQuota(
+  quota: number | undefined,
+  value: number | undefined,
+  field: string,
+  environment: Environment | undefined,
+): Violation[] {
+  if (quota === undefined || value === undefined || value <= quota) return [];
+  return [
+    {
+      path: pathOf(ROOT_PATH, "provision_config", field),
+      message: `${value} is above the ${quota} replicas that environment ${environment?.name} allows`,
+      fix: `lower ${field} to ${quota} or raise quotas.max_replicas`,
+    },
+  ];
+}
+
+/**
+ * Replicas of a workload that cannot scale from zero: at least one, since nobody would ever wake it, unless its own upper
+ * bound is zero.
+ */
+export function awakeReplicas({ min, max }: Scale): number {
+  return max === 0 ? 0 : Math.max(1, min);
+}

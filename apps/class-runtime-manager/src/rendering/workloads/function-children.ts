@@ -1,0 +1,87 @@
+import { SERVICE_PORT, type ClassPlan, type FunctionPlan } from "../plan/class-plan.ts";
+import { componentLabels, FUNCTION_KEY_ANNOTATION, selectorLabels, TEMPLATE_ANNOTATION } from "../manifests/labels.ts";
+import { manifest } from "../manifests/manifest.ts";
+import { disruptionBudget } from "../manifests/disruption-budget.ts";
+import { networkPolicy, wantsNetworkPolicy } from "../manifests/network-policy.ts";
+import { functionPod } from "../manifests/pod.ts";
+import { scheduling } from "../manifests/scheduling.ts";
+import type { Manifest, RenderedFunction, WorkloadRef } from "../model/rendered.ts";
+import type { WorkloadContext } from "./workload.ts";
+
+interface Workload {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** The workload of a function, named and labelled as all of them are. */
+export function functionWorkload({ plan, fn }: WorkloadContext, { apiVersion, kind, name, body }: Workload): Manifest {
+  return manifest(
+    plan.input,
+    {
+      apiVersion,
+      kind,
+      name,
+      labels: componentLabels(plan.input, fn.name, "function", fn.key),
+      annotations: { [FUNCTION_KEY_ANNOTATION]: fn.key, [TEMPLATE_ANNOTATION]: plan.policy.id },
+    },
+    { spec: body },
+  );
+}
+
+/** A pod template: labels, the function's pod, its place. */
+export function podTemplate(context: WorkloadContext, revisionLabel?: string): Readonly<Record<string, unknown>> {
+  const { plan, fn } = context;
+  const { input, policy } = plan;
+  return {
+    metadata: {
+      labels: componentLabels(input, fn.name, "function", fn.key),
+      annotations: fn.spec.provision_config?.need_http2 === true ? { "oaas.io/http2": "true" } : undefined,
+    },
+    spec: {
+      ...functionPod(context),
+      ...scheduling({
+        input,
+        policy,
+        selector: selectorLabels(input, fn.name),
+        spread: policy.spread,
+        location: fn.spec.available_location,
+        revisionLabel,
+      }),
+    },
+  };
+}
+
+/** What guards a function whatever its workload is: disruption budget for more than one pod, network policy. */
+export function guards({ input, policy }: ClassPlan, fn: FunctionPlan, replicas: number): readonly Manifest[] {
+  const labels = componentLabels(input, fn.name, "function", fn.key);
+  const selector = selectorLabels(input, fn.name);
+  const budgeted = policy.disruptionBudget && input.cluster.capabilities.podDisruptionBudget && replicas > 1;
+  return [
+    ...(budgeted ? [disruptionBudget(input, { name: fn.name, labels, selector })] : []),
+    ...(wantsNetworkPolicy(input) ? [networkPolicy(input, { name: fn.name, labels, selector, ports: [fn.port] })] : []),
+  ];
+}
+
+/** A pointer to a rendered object. */
+export function refTo({ apiVersion, kind, metadata }: Manifest): WorkloadRef {
+  return { apiVersion, kind, namespace: metadata.namespace ?? "", name: metadata.name ?? "" };
+}
+
+/** What is said about a function that answers behind a Service. */
+export function servedFunction(
+  fn: FunctionPlan,
+  workload: Manifest,
+  scale: Pick<RenderedFunction, "replicas" | "maxReplicas" | "replicasOwner">,
+): RenderedFunction {
+  return {
+    functionKey: fn.key,
+    runtime: "workload",
+    workload: refTo(workload),
+    service: fn.name,
+    port: SERVICE_PORT,
+    predictedUrl: fn.url,
+    ...scale,
+  };
+}

@@ -1,0 +1,33 @@
+import { SERVICE_PORT, type ClassPlan, type FunctionPlan } from "../plan/class-plan.ts";
+import { componentLabels, FUNCTION_KEY_ANNOTATION, selectorLabels } from "../manifests/labels.ts";
+import { manifest } from "../manifests/manifest.ts";
+import type { Manifest } from "../model/rendered.ts";
+
+/** The address of a function inside the cluster: port 80, whatever its container listens on. */
+export function functionService({ input }: ClassPlan, fn: FunctionPlan): Manifest {
+  return manifest(
+    input,
+    {
+      apiVersion: "v1",
+      kind: "Service",
+      name: fn.name,
+      labels: componentLabels(input, fn.name, "function", fn.key),
+      annotations: { [FUNCTION_KEY_ANNOTATION]: fn.key },
+    },
+    {
+      spec: {
+        type: "ClusterIP",
+        selector: selectorLabels(input, fn.name),
+        ports: [
+          {
+            name: "http",
+            port: SERVICE_PORT,
+            targetPort: fn.port,
+            protocol: "TCP",
+            appProtocol: fn.spec.provision_config?.need_http2 === true ? "kubernetes.io/h2c" : undefined,
+          },
+        ],
+      },
+    },
+  );
+}

@@ -1,0 +1,59 @@
+import { hashJson } from "@oaas/foundation";
+import { withoutUndefined } from "../manifests/manifest.ts";
+import { jobName } from "../plan/names.ts";
+import { awakeReplicas } from "../plan/scale.ts";
+import type { WorkloadMaker } from "./workload.ts";
+import { functionWorkload, guards, podTemplate, refTo } from "./function-children.ts";
+
+/** Attempts before a Job counts as failed. */
+const BACKOFF_LIMIT = 3;
+
+/**
+ * Functions that run to their end, once per spec. A Job's pods cannot change, so that another spec is another Job, named
+ * after its hash. It never expires by itself: a Job that vanished would be made, and run, again.
+ */
+export const jobMaker: WorkloadMaker = {
+  callable: false,
+  reservedEnv: new Set(),
+  make(context) {
+    const { plan, fn } = context;
+    const replicas = awakeReplicas(fn.scale);
+    const template = podTemplate(context) as { readonly spec: Readonly<Record<string, unknown>> };
+    const body = withoutUndefined({
+      parallelism: replicas,
+      completions: replicas,
+      backoffLimit: BACKOFF_LIMIT,
+      template: { ...template, spec: { ...withoutProbes(template.spec), restartPolicy: "OnFailure" } },
+    }) as Readonly<Record<string, unknown>>;
+    const workload = functionWorkload(context, {
+      apiVersion: "batch/v1",
+      kind: "Job",
+      name: jobName(fn.name, hashJson(body)),
+      body,
+    });
+    return {
+      children: [workload, ...guards(plan, fn, 1)],
+      rendered: {
+        functionKey: fn.key,
+        runtime: "workload",
+        workload: refTo(workload),
+        service: "",
+        port: 0,
+        predictedUrl: "",
+        replicas,
+        replicasOwner: "template",
+      },
+    };
+  },
+};
+
+/** Nobody calls a Job: it has no port, and no probe to ask it. */
+function withoutProbes(pod: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const containers = pod["containers"] as readonly Readonly<Record<string, unknown>>[];
+  return {
+    ...pod,
+    containers: containers.map(
+      ({ readinessProbe: _r, livenessProbe: _l, startupProbe: _s, ports: _p, ...rest }) => rest,
+    ),
+  };
+}

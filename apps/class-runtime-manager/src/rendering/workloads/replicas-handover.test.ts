@@ -1,0 +1,33 @@
+import type { KubeObject, ManagedFieldsEntry } from "@oaas/kube-core";
+import { expect, test } from "vitest";
+import { replicasHandOver } from "./replicas-handover.ts";
+
+const RENDERED = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "a", namespace: "n" }, spec: {} };
+const ours = (manager: string): ManagedFieldsEntry => ({ manager, fieldsV1: { "f:spec": { "f:replicas": {} } } });
+const live = (managedFields?: ManagedFieldsEntry[]): KubeObject & { spec: object } => ({
+  ...RENDERED,
+  metadata: { ...RENDERED.metadata, ...(managedFields === undefined ? {} : { managedFields }) },
+  spec: { replicas: 3 },
+});
+
+test.each([
+  { why: "ours alone", rendered: RENDERED, there: live([ours("us"), { manager: "x", fieldsV1: {} }]), hands: true },
+  { why: "a trimmed cache", rendered: RENDERED, there: live(), hands: true },
+  { why: "somebody else states it too", rendered: RENDERED, there: live([ours("us"), ours("hpa")]), hands: false },
+  { why: "it was never ours", rendered: RENDERED, there: live([ours("hpa")]), hands: false },
+  {
+    why: "we still state it",
+    rendered: { ...RENDERED, spec: { replicas: 1 } },
+    there: live([ours("us")]),
+    hands: false,
+  },
+  { why: "nothing that scales", rendered: { ...RENDERED, kind: "DaemonSet" }, there: live([ours("us")]), hands: false },
+])("$why", ({ rendered, there, hands }) => {
+  const wanted = {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: "a", namespace: "n" },
+    spec: { replicas: 3 },
+  };
+  expect(replicasHandOver(rendered, there, "us")).toEqual(hands ? wanted : undefined);
+});

@@ -1,0 +1,86 @@
+import { isAutoscaled } from "../manifests/autoscaler.ts";
+import { componentLabels, selectorLabels } from "../manifests/labels.ts";
+import { manifest } from "../manifests/manifest.ts";
+import { podsServiceName, statefulSetName } from "../plan/names.ts";
+import { awakeReplicas } from "../plan/scale.ts";
+import type { Manifest } from "../model/rendered.ts";
+import type { WorkloadContext, WorkloadMaker } from "./workload.ts";
+import { functionWorkload, podTemplate } from "./function-children.ts";
+import { scaledFunction } from "./scaled-function.ts";
+
+/** Name of the volume that each replica has for itself, and where it appears. */
+const DATA = { name: "data", mountPath: "/data" };
+
+/** Functions whose replicas have a name of their own and, when storage is allocated, a disk of their own. */
+export const statefulSetMaker: WorkloadMaker = {
+  callable: true,
+  reservedEnv: new Set(),
+  make(context) {
+    const { plan, fn } = context;
+    const replicas = awakeReplicas(fn.scale);
+    const scaled = isAutoscaled(plan, fn);
+    const claims = volumeClaims(context);
+    const workload = functionWorkload(context, {
+      apiVersion: "apps/v1",
+      kind: "StatefulSet",
+      name: statefulSetName(fn.name),
+      body: {
+        replicas: scaled ? undefined : replicas,
+        serviceName: podsServiceName(fn.name),
+        podManagementPolicy: "Parallel",
+        selector: { matchLabels: selectorLabels(plan.input, fn.name) },
+        updateStrategy: { type: "RollingUpdate" },
+        minReadySeconds: plan.policy.minReadySeconds,
+        persistentVolumeClaimRetentionPolicy:
+          claims === undefined ? undefined : { whenDeleted: "Delete", whenScaled: "Retain" },
+        template: claims === undefined ? podTemplate(context) : podTemplate(withDisk(context)),
+        volumeClaimTemplates: claims,
+      },
+    });
+    const { children, rendered } = scaledFunction(context, workload, replicas);
+    return { children: [podsService(context), ...children], rendered };
+  },
+};
+
+function podsService({ plan: { input }, fn }: WorkloadContext): Manifest {
+  return manifest(
+    input,
+    {
+      apiVersion: "v1",
+      kind: "Service",
+      name: podsServiceName(fn.name),
+      labels: componentLabels(input, fn.name, "function", fn.key),
+    },
+    {
+      spec: {
+        clusterIP: "None",
+        publishNotReadyAddresses: true,
+        selector: selectorLabels(input, fn.name),
+        ports: [{ name: "http", port: fn.port, targetPort: fn.port, protocol: "TCP" }],
+      },
+    },
+  );
+}
+
+function volumeClaims({ plan: { input } }: WorkloadContext): readonly unknown[] | undefined {
+  const size = input.spec.resource_allocation?.storage_request;
+  if (size === undefined) return undefined;
+  return [
+    {
+      metadata: { name: DATA.name },
+      spec: {
+        accessModes: ["ReadWriteOnce"],
+        storageClassName: input.environment?.spec.odgm.storage.storageClassName,
+        resources: { requests: { storage: size } },
+      },
+    },
+  ];
+}
+
+/** The function with its disk mounted, unless it mounts something there itself. */
+function withDisk(context: WorkloadContext): WorkloadContext {
+  const { fn } = context;
+  const mounts = fn.spec.volume_mounts ?? [];
+  if (mounts.some(({ mountPath }) => mountPath === DATA.mountPath)) return context;
+  return { ...context, fn: { ...fn, spec: { ...fn.spec, volume_mounts: [...mounts, DATA] } } };
+}

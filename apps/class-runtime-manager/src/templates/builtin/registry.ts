@@ -1,0 +1,21 @@
+import { daemonSetTemplate } from "./daemonset.ts";
+import { devTemplate } from "./dev.ts";
+import { edgeTemplate } from "./edge.ts";
+import { fullTemplate } from "./full.ts";
+import { jobTemplate } from "./job.ts";
+import { k8sDeploymentTemplate } from "./k8s-deployment.ts";
+import { knativeTemplate } from "./knative.ts";
+import { statefulSetTemplate } from "./statefulset.ts";
+import type { Template } from "../../rendering/model/rendered.ts";
+
+/** The built-in templates; of equal scores the earlier one wins. */
+export const BUILTIN_TEMPLATES: readonly Template[] = [
+  devTemplate,
+  edgeTemplate,
+  fullTemplate,
+  k8sDeploymentTemplate,
+  knativeTemplate,
+  statefulSetTemplate,
+  daemonSetTemplate,
+  jobTemplate,
+];

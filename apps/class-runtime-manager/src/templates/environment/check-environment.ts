@@ -1,0 +1,46 @@
+import type { EnvironmentConfigSpec } from "@oaas/contracts/crd";
+import { pathOf, ROOT_PATH, type Violation } from "@oaas/foundation";
+import { ADDONS } from "../addons.ts";
+import { findTemplate } from "../selection/select.ts";
+import type { Template } from "../../rendering/model/rendered.ts";
+
+/** What an environment refers to and what it says of itself must hold in its namespace. Paths start at its spec. */
+export function checkEnvironment(
+  name: string,
+  spec: EnvironmentConfigSpec,
+  { templates, defaultName }: { readonly templates: readonly Template[]; readonly defaultName: string | undefined },
+): readonly Violation[] {
+  const { default_template: template, default_addons: addons = [] } = spec;
+  const known = ADDONS.map(({ id }) => id);
+  return [
+    ...(template === undefined || findTemplate(template, templates) !== undefined
+      ? []
+      : [
+          {
+            path: pathOf(ROOT_PATH, "default_template"),
+            message: `there is no template "${template}"`,
+            fix: `use one of ${templates.map(({ id }) => id).join(", ")}, or make it`,
+          },
+        ]),
+    ...addons.flatMap((addon, index) =>
+      known.includes(addon.toLowerCase())
+        ? []
+        : [
+            {
+              path: pathOf(ROOT_PATH, "default_addons", index),
+              message: `there is no addon "${addon}"`,
+              fix: `use one of ${known.join(", ")}`,
+            },
+          ],
+    ),
+    ...(spec.default && defaultName !== undefined && defaultName !== name
+      ? [
+          {
+            path: pathOf(ROOT_PATH, "default"),
+            message: `"${defaultName}" is the default environment of this namespace already`,
+            fix: "take the mark from one of them",
+          },
+        ]
+      : []),
+  ];
+}

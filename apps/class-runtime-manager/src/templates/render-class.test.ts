@@ -1,0 +1,380 @@
+import type { ClassRuntimeInput } from "@oaas/contracts/crd";
+import { isValidName } from "@oaas/kube-core";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Expected } from "../lifecycle/observation/observation.ts";
+import { chooseAndRender } from "./selection/choose-and-render.ts";
+import { BUILTIN_TEMPLATES } from "./builtin/registry.ts";
+import { addDemand, checkQuotas, demandOf, hasRoom, limitsOf, NO_DEMAND } from "./environment/quota.ts";
+import { templateChoice } from "./selection/template-choice.ts";
+import type { Manifest, Rendered } from "../rendering/model/rendered.ts";
+import { containerFunction, inputOf, type PartialInput } from "../rendering/testing/inputs.ts";
+import { podSpecOf, restrictedProblems } from "../rendering/testing/restricted.ts";
+
+type Spec = ClassRuntimeInput["spec"];
+
+function render(given: PartialInput): Rendered {
+  const result = chooseAndRender(inputOf(given), BUILTIN_TEMPLATES);
+  if (!result.ok) throw new Error(result.error.message);
+  return result.value.rendered;
+}
+
+function refusalOf(given: PartialInput) {
+  const result = chooseAndRender(inputOf(given), BUILTIN_TEMPLATES);
+  return result.ok ? undefined : result.error;
+}
+
+const find = ({ children }: Rendered, kind: string, name?: string): Manifest | undefined =>
+  children.find((child) => child.kind === kind && (name === undefined || child.metadata.name === name));
+
+const container = (object: Manifest | undefined) =>
+  (podSpecOf(object ?? {})?.["containers"] as Record<string, unknown>[] | undefined)?.[0];
+
+describe("functions by what they are", () => {
+  const spec: Spec = {
+    functions: [
+      containerFunction("C.run"),
+      { function_key: "C.wasm", provision_config: { wasm_module_url: "http://pm/1", container_image: "x" } },
+      { function_key: "C.get", function_type: "builtin" },
+      { function_key: "C.flow", function_type: "macro" },
+      { function_key: "C.any", function_type: "logical" },
+    ],
+  };
+
+  test("a module runs in the data grid, which comes by itself; a name runs nowhere", () => {
+    const rendered = render({ spec });
+    expect(
+      rendered.functions.map(({ functionKey, runtime, service, predictedUrl }) => [
+        functionKey,
+        runtime,
+        service,
+        predictedUrl,
+      ]),
+    ).toEqual([
+      ["C.run", "workload", "order-fn-0", "http://order-fn-0.shop.svc.cluster.local/"],
+      ["C.wasm", "odgm", "", "wasm://C.wasm"],
+      ["C.get", "none", "", ""],
+      ["C.flow", "none", "", ""],
+      ["C.any", "none", "", ""],
+    ]);
+    expect(rendered.odgm).toBeDefined();
+    expect(rendered.children.filter(({ kind }) => kind === "Deployment")).toHaveLength(2);
+  });
+
+  test("a module without a data grid is refused with its place", () => {
+    expect(refusalOf({ spec: { ...spec, addons: [] } })).toMatchObject({
+      kind: "invalid",
+      violations: [{ path: "$.functions[1].provision_config.wasm_module_url" }],
+    });
+  });
+});
+
+describe("addons", () => {
+  const functions = [containerFunction("a")];
+  test.each<{ why: string; given: PartialInput; has: boolean }>([
+    { why: "none for a class without state", given: { spec: { functions } }, has: false },
+    { why: "odgm for state", given: { spec: { functions, state_spec: {} } }, has: true },
+    { why: "odgm when asked for", given: { spec: { functions, addons: ["ODGM"] } }, has: true },
+    { why: "an empty list means none", given: { spec: { functions, state_spec: {}, addons: [] } }, has: false },
+    {
+      why: "switched off in its own block",
+      given: { spec: { functions, addons: ["odgm"], odgm_config: { enabled: false } } },
+      has: false,
+    },
+    {
+      why: "the environment's when the class states none",
+      given: { spec: { functions }, environment: { name: "e", spec: { kind: "dev", default_addons: ["odgm"] } } },
+      has: true,
+    },
+  ])("$why", ({ given, has }) => {
+    expect(render(given).odgm !== undefined).toBe(has);
+  });
+});
+
+describe("what surrounds a function", () => {
+  const functions = [{ function_key: "a", provision_config: { container_image: "a", min_scale: 2, max_scale: 5 } }];
+
+  test("an autoscaler takes over replicas only where the cluster has them and there is room", () => {
+    const scaled = render({ spec: { functions } });
+    expect(find(scaled, "HorizontalPodAutoscaler")?.["spec"]).toMatchObject({ minReplicas: 2, maxReplicas: 5 });
+    expect(find(scaled, "Deployment")?.["spec"]).not.toHaveProperty("replicas");
+    for (const cluster of [{ features: { hpa: false } }, { capabilities: { horizontalPodAutoscaler: false } }]) {
+      const plain = render({ spec: { functions }, cluster });
+      expect(find(plain, "HorizontalPodAutoscaler")).toBeUndefined();
+      expect(find(plain, "Deployment")?.["spec"]).toHaveProperty("replicas", 2);
+    }
+  });
+
+  test("writes min_scale to autoscaler, Deployment and Knative Service alike", () => {
+    const spec = { functions };
+    expect(find(render({ spec }), "HorizontalPodAutoscaler")?.["spec"]).toHaveProperty("minReplicas", 2);
+    const plain = render({ spec, cluster: { features: { hpa: false } } });
+    expect(find(plain, "Deployment")?.["spec"]).toHaveProperty("replicas", 2);
+    const knative = find(render({ spec: { ...spec, selected_template: "knative" } }), "Service");
+    expect(knative?.["spec"]).toMatchObject({
+      template: { metadata: { annotations: { "autoscaling.knative.dev/minScale": "2" } } },
+    });
+  });
+
+  test("a disruption budget only in templates that promise one, for more than one pod, where the cluster has them", () => {
+    const one = [{ function_key: "a", provision_config: { container_image: "a", min_scale: 1 } }];
+    const budget = (given: PartialInput) => find(render(given), "PodDisruptionBudget") !== undefined;
+    expect(budget({ spec: { functions, selected_template: "full" } })).toBe(true);
+    expect(budget({ spec: { functions, selected_template: "edge" } })).toBe(false);
+    expect(budget({ spec: { functions: one, selected_template: "full" } })).toBe(false);
+    expect(
+      budget({
+        spec: { functions, selected_template: "full" },
+        cluster: { capabilities: { podDisruptionBudget: false } },
+      }),
+    ).toBe(false);
+  });
+
+  test("sets the environment's priority class on pods, and none without it", () => {
+    const priority = (given: Omit<PartialInput, "spec">) =>
+      podSpecOf(find(render({ ...given, spec: { functions, selected_template: "full" } }), "Deployment") ?? {})?.[
+        "priorityClassName"
+      ];
+    expect(priority({})).toBeUndefined();
+    expect(priority({ environment: { name: "e", spec: { kind: "cloud", priorityClassName: "own" } } })).toBe("own");
+  });
+
+  test.each<{ why: string; cluster: PartialInput["cluster"]; want: string | undefined }>([
+    { why: "off", cluster: {}, want: undefined },
+    { why: "a ServiceMonitor", cluster: { features: { prometheus: true } }, want: "ServiceMonitor order-svcmon" },
+    {
+      why: "a PodMonitor where only that is there",
+      cluster: { features: { prometheus: true }, capabilities: { serviceMonitor: false } },
+      want: "PodMonitor order-podmon",
+    },
+    {
+      why: "a PodMonitor when asked for",
+      cluster: { features: { prometheus: true }, monitors: { scrapeKind: "pod", matchLabels: {} } },
+      want: "PodMonitor order-podmon",
+    },
+    {
+      why: "none without the operator",
+      cluster: { features: { prometheus: true }, capabilities: { serviceMonitor: false, podMonitor: false } },
+      want: undefined,
+    },
+  ])("monitor: $why", ({ cluster = {}, want }) => {
+    const found = render({ spec: { functions }, cluster }).children.find(({ kind }) => kind.endsWith("Monitor"));
+    expect(found && `${found.kind} ${found.metadata.name}`).toBe(want);
+  });
+
+  test("functions wait for the state store where the template says so and there is an image to wait with", () => {
+    const waits = (given: Omit<PartialInput, "spec"> & { template: string }) => {
+      const spec = { functions, state_spec: {}, selected_template: given.template };
+      return podSpecOf(find(render({ ...given, spec }), "Deployment", "order") ?? {})?.["initContainers"] !== undefined;
+    };
+    const cluster = { waitImage: "wait:1" };
+    expect(waits({ template: "full", cluster })).toBe(true);
+    expect(waits({ template: "dev", cluster })).toBe(false);
+    expect(waits({ template: "full" })).toBe(false);
+  });
+});
+
+describe("variables of a function", () => {
+  test("its own win over ours", () => {
+    const functions = [{ ...containerFunction("a"), config: { FUNCTION_KEY: "mine", EXTRA: "1" } }];
+    const env = container(find(render({ spec: { functions } }), "Deployment"))?.["env"];
+    expect(env).toContainEqual({ name: "FUNCTION_KEY", value: "mine" });
+    expect(env).toContainEqual({ name: "EXTRA", value: "1" });
+  });
+
+  test("a name that is none, and one that Knative keeps for itself, are refused with their place", () => {
+    const functions = [{ ...containerFunction("a"), config: { "A=B": "1", PORT: "80" } }];
+    expect(refusalOf({ spec: { functions } })?.violations.map(({ path }) => path)).toEqual([
+      "$.functions[0].config['A=B']",
+    ]);
+    expect(
+      refusalOf({ spec: { functions, selected_template: "knative" } })?.violations.map(({ path }) => path),
+    ).toEqual(["$.functions[0].config['A=B']", "$.functions[0].config.PORT"]);
+  });
+});
+
+test("the lifecycle takes what was rendered as it is", () => {
+  const spec = { functions: [containerFunction("a"), { function_key: "b", function_type: "builtin" }], state_spec: {} };
+  const chosen = chooseAndRender(inputOf({ spec }), BUILTIN_TEMPLATES);
+  if (!chosen.ok) throw new Error(chosen.error.message);
+  const { rendered, selection } = chosen.value;
+  const expected: Expected = { ...rendered, template: templateChoice(selection) };
+  expect(expected).toMatchObject({
+    template: { name: "dev", basis: "score" },
+    functions: [
+      { service: "order-fn-0", port: 80, replicas: 1 },
+      { runtime: "none", service: "", port: 0 },
+    ],
+    odgm: { workloads: [{ name: "order-odgm" }], replicas: 1, shardType: "basic" },
+  });
+});
+
+test("everything that is wrong with a class comes back at once", () => {
+  const functions = [
+    { function_key: "a", provision_config: { container_image: "evil.local/a", min_scale: 9 } },
+    { function_key: "b", provision_config: { container_image: "evil.local/b" } },
+  ];
+  const environment = {
+    name: "e",
+    spec: {
+      kind: "dev" as const,
+      images: { allowed_registries: ["good.local/"] },
+      quotas: { max_replicas: 3, max_functions_per_class: 1 },
+    },
+  };
+  expect(refusalOf({ spec: { functions }, environment })?.violations.map(({ path }) => path)).toEqual([
+    "$.functions",
+    "$.functions[0].provision_config.container_image",
+    "$.functions[0].provision_config.min_scale",
+    "$.functions[1].provision_config.container_image",
+  ]);
+});
+
+describe("quotas of an environment", () => {
+  const functions = [
+    {
+      function_key: "a",
+      provision_config: {
+        container_image: "a",
+        min_scale: 3,
+        max_scale: 9,
+        cpu_request: "500m",
+        memory_request: "1Gi",
+      },
+    },
+  ];
+  const { children } = render({ spec: { functions, state_spec: { persistent: true, storage_request: "5Gi" } } });
+  const own = demandOf(children);
+
+  test("count every pod at its lowest scale, and every volume", () => {
+    expect(own.classes).toBe(1);
+    expect(own.cpu.nano).toBe(1_550_000_000n);
+    expect(own.memory.nano).toBe((3n * 1024n + 128n) * 1024n * 1024n * 1_000_000_000n);
+    expect(own.storage.nano).toBe(5n * 1024n ** 3n * 1_000_000_000n);
+  });
+
+  test("are the same of children as the server has them: an autoscaler's present number does not count", () => {
+    const there = children.map((child) =>
+      child.kind === "Deployment" ? { ...child, spec: { ...(child["spec"] as object), replicas: 7 } } : child,
+    );
+    expect(demandOf(there)).toEqual(own);
+  });
+
+  test("tell what would be broken, with field, numbers and fix", () => {
+    const taken = addDemand(NO_DEMAND, own);
+    const question = { taken, held: NO_DEMAND, asked: own };
+    expect(checkQuotas("e", { max_classes: 2, cpu: "4", memory: "7Gi", storage: "10Gi" }, question)).toEqual([]);
+    const tight = { max_classes: 1, cpu: "3", memory: "6Gi", storage: "9Gi" };
+    const broken = checkQuotas("e", tight, question);
+    expect(broken.map(({ fix }) => fix?.match(/quotas\.\w+/)?.[0])).toEqual([
+      "quotas.max_classes",
+      "quotas.cpu",
+      "quotas.memory",
+      "quotas.storage",
+    ]);
+    expect(broken[1]?.message).toContain("asks for 1550m");
+    expect(broken[1]?.message).toContain("hold 1550m of 3");
+    expect(checkQuotas("e", tight, { ...question, held: own })).toEqual([]);
+    for (const quotas of [tight, { ...tight, cpu: "4" }, { cpu: "4" }, { max_classes: 2 }, undefined])
+      expect(hasRoom(limitsOf(quotas), question)).toBe(checkQuotas("e", quotas, question).length === 0);
+  });
+});
+
+const key = fc.stringMatching(/^[A-Za-z][A-Za-z0-9._-]{0,70}[A-Za-z0-9]$/);
+const anyFunction = fc.record(
+  {
+    container_image: fc.constant("registry.local/a:1"),
+    port: fc.integer({ min: 1, max: 65_535 }),
+    min_scale: fc.nat(3),
+    max_scale: fc.integer({ min: 3, max: 9 }),
+    need_http2: fc.boolean(),
+    cpu_request: fc.constantFrom("10m", "1", "2500m"),
+  },
+  { requiredKeys: ["container_image"] },
+);
+const anyClass = fc.record({
+  name: fc.stringMatching(/^[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?$/),
+  keys: fc.uniqueArray(key, { minLength: 1, maxLength: 6 }),
+  provisions: fc.array(anyFunction, { minLength: 6, maxLength: 6 }),
+  template: fc.constantFrom(...BUILTIN_TEMPLATES.map(({ id }) => id)),
+  persistent: fc.boolean(),
+  copies: fc.option(fc.integer({ min: 1, max: 5 }), { nil: undefined }),
+});
+type AnyClass = typeof anyClass extends fc.Arbitrary<infer T> ? T : never;
+
+function inputFor({ name, keys, provisions, template, persistent, copies }: AnyClass): PartialInput {
+  return {
+    name,
+    spec: {
+      selected_template: template,
+      functions: keys.map((function_key, index) => ({ function_key, provision_config: provisions[index] as object })),
+      state_spec: { persistent },
+      ...(copies === undefined ? {} : { odgm_config: { replica_count: copies } }),
+    },
+    environment: { name: "e", spec: { kind: "cloud", network_policy: { enabled: true } } },
+    cluster: { waitImage: "wait:1", features: { prometheus: true } },
+  };
+}
+
+describe("for any class under any template", () => {
+  test("every child is named legally and once, owned and labelled; every pod is restricted", () => {
+    fc.assert(
+      fc.property(anyClass, (given) => {
+        const { children } = render(inputFor(given));
+        const names = children.map(({ apiVersion, kind, metadata }) => `${apiVersion} ${kind} ${metadata.name}`);
+        expect(new Set(names).size).toBe(names.length);
+        for (const { metadata } of children) {
+          expect(isValidName("dns-1035-label", metadata.name ?? ""), metadata.name).toBe(true);
+          expect(metadata.ownerReferences?.[0]?.name).toBe(given.name);
+          expect(metadata.labels?.["oaas.io/owner"]).toBe(given.name);
+          for (const value of Object.values(metadata.labels ?? {}))
+            expect(isValidName("label-value", value), value).toBe(true);
+        }
+        expect(children.map(podSpecOf).flatMap((pod) => (pod === undefined ? [] : restrictedProblems(pod)))).toEqual(
+          [],
+        );
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("rendering twice is rendering once, and a workload's selector finds its own pods and no other's", () => {
+    fc.assert(
+      fc.property(anyClass, (given) => {
+        const rendered = render(inputFor(given));
+        expect(JSON.stringify(render(inputFor(given)))).toBe(JSON.stringify(rendered));
+        const workloads = rendered.children.filter(({ apiVersion }) => apiVersion === "apps/v1");
+        for (const workload of workloads) {
+          const { selector } = workload["spec"] as { selector: { matchLabels: Record<string, string> } };
+          const matched = workloads.filter((other) => {
+            const { template } = other["spec"] as { template: { metadata: { labels: Record<string, string> } } };
+            return Object.entries(selector.matchLabels).every(
+              ([name, value]) => template.metadata.labels[name] === value,
+            );
+          });
+          expect(matched).toEqual([workload]);
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test("with names once given, the order of functions changes nothing", () => {
+    fc.assert(
+      fc.property(anyClass, (given) => {
+        const input = inputFor(given);
+        const first = render(input);
+        const assignedNames = Object.fromEntries(
+          first.functions
+            .filter(({ service }) => service !== "")
+            .map(({ functionKey, service }) => [functionKey, service]),
+        );
+        fc.pre(Object.keys(assignedNames).length === first.functions.length);
+        const spec = { ...input.spec, functions: [...(input.spec.functions ?? [])].reverse() };
+        const again = render({ ...input, spec, assignedNames });
+        expect(again.children).toEqual(first.children);
+      }),
+      { numRuns: 40 },
+    );
+  });
+});

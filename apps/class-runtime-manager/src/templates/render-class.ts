@@ -1,0 +1,144 @@
+import { err, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
+import type { AddonPart } from "../rendering/addon.ts";
+import { addonsOf } from "./addons.ts";
+import { planClass, type ClassPlan, type FunctionPlan, type PlanOptions } from "../rendering/plan/class-plan.ts";
+import { functionEnv } from "../rendering/manifests/env.ts";
+import { monitor } from "../rendering/manifests/monitor.ts";
+import { telemetryState } from "../rendering/manifests/telemetry-env.ts";
+import type { Policy } from "../rendering/plan/policy.ts";
+import type { Manifest, Rendered, RenderedFunction, RenderInput } from "../rendering/model/rendered.ts";
+import type { FunctionChildren, WorkloadContext, WorkloadMaker } from "../rendering/workloads/workload.ts";
+
+/** A class with its addons rendered, ready for its functions. */
+export interface PreparedClass {
+  readonly plan: ClassPlan;
+  readonly parts: readonly AddonPart[];
+  /** What a maker needs to know about one function. */
+  contextOf(fn: FunctionPlan): WorkloadContext;
+}
+
+/** Renders a class with one kind of workload and one policy: addons, then functions, then what watches over them. */
+export function renderClass(
+  input: RenderInput,
+  policy: Policy,
+  maker: WorkloadMaker,
+): Result<Rendered, readonly Violation[]> {
+  const prepared = prepareClass(input, policy, maker);
+  if (!prepared.ok) return prepared;
+  return ok(assemble(prepared.value, (context) => maker.make(context), {}));
+}
+
+/** Plans the class and renders its addons; refuses with everything that is wrong. */
+export function prepareClass(
+  input: RenderInput,
+  policy: Policy,
+  options: PlanOptions,
+): Result<PreparedClass, readonly Violation[]> {
+  const plan = planClass(input, policy, options);
+  const addons = addonsOf(input);
+  if (!plan.ok || !addons.ok) {
+    return err([...(plan.ok ? [] : plan.error), ...(addons.ok ? [] : addons.error.violations)]);
+  }
+  const rendered = addons.value.map((addon) => addon.render(plan.value));
+  const violations = rendered.flatMap((part) => (part.ok ? [] : part.error));
+  const parts = rendered.flatMap((part) => (part.ok ? [part.value] : []));
+  violations.push(...homeless(plan.value, parts, violations.length > 0));
+  if (violations.length > 0) return err(violations);
+  return ok({ plan: plan.value, parts, contextOf: (fn) => contextOf(plan.value, parts, fn) });
+}
+
+/** A module runs inside an addon, so that one which hosts it must be there. */
+function homeless({ functions }: ClassPlan, parts: readonly AddonPart[], silent: boolean): Violation[] {
+  if (silent) return [];
+  return functions.flatMap((fn, index) =>
+    fn.runtime !== "odgm" || parts.some(({ hosts }) => hosts.includes(fn.runtime))
+      ? []
+      : [
+          {
+            path: pathOf(ROOT_PATH, "functions", index, "provision_config", "wasm_module_url"),
+            message: "a WASM function runs in the data grid, which the class has switched off",
+            fix: 'put "odgm" into addons, or leave addons out',
+          },
+        ],
+  );
+}
+
+function contextOf(plan: ClassPlan, parts: readonly AddonPart[], fn: FunctionPlan): WorkloadContext {
+  const ofAddons = Object.assign({}, ...parts.map((part) => part.functionEnv(fn))) as Record<string, string>;
+  return {
+    plan,
+    fn,
+    env: functionEnv(plan.input, fn, ofAddons),
+    waitFor: parts.flatMap(({ waitFor }) => (waitFor === undefined ? [] : [waitFor])),
+  };
+}
+
+/** Puts the parts of a class together, in the order in which they should be applied. */
+export function assemble(
+  prepared: PreparedClass,
+  make: (context: WorkloadContext) => FunctionChildren,
+  extra: { readonly children?: readonly Manifest[]; readonly revision?: string },
+): Rendered {
+  const { plan, parts } = prepared;
+  const { input, policy } = plan;
+  const functions = plan.functions.map((fn): FunctionChildren =>
+    fn.runtime === "workload" ? make(prepared.contextOf(fn)) : { children: [], rendered: withoutWorkload(fn) },
+  );
+  const onKnative = functions.some(({ rendered }) => rendered.replicasOwner === "knative");
+  const watched = monitor(input, onKnative);
+  const telemetry = telemetryState(input);
+  const odgm = parts.find((part) => part.odgm !== undefined)?.odgm;
+  return {
+    template: policy.id,
+    ...(extra.revision === undefined ? {} : { revision: extra.revision }),
+    children: inOrder([
+      ...parts.flatMap((part) => part.children),
+      ...functions.flatMap(({ children }) => children),
+      ...(extra.children ?? []),
+      ...(watched === undefined ? [] : [watched]),
+    ]),
+    functions: functions.map(({ rendered }) => rendered),
+    ...(odgm === undefined ? {} : { odgm }),
+    ...(input.cluster.routers.length === 0 ? {} : { routers: input.cluster.routers }),
+    ...(telemetry === undefined ? {} : { telemetry }),
+    warnings: parts.flatMap(({ warnings }) => warnings),
+  };
+}
+
+function withoutWorkload(fn: FunctionPlan): RenderedFunction {
+  return {
+    functionKey: fn.key,
+    runtime: fn.runtime,
+    service: "",
+    port: 0,
+    predictedUrl: fn.url,
+    replicasOwner: "template",
+  };
+}
+
+/** What others refer to comes first: policies before pods, addresses before those who answer there. */
+const KIND_ORDER = [
+  "NetworkPolicy",
+  "ServiceAccount",
+  "ConfigMap",
+  "PersistentVolumeClaim",
+  "v1/Service",
+  "StatefulSet",
+  "Deployment",
+  "DaemonSet",
+  "Job",
+  "Service",
+  "Ingress",
+  "HorizontalPodAutoscaler",
+  "PodDisruptionBudget",
+];
+
+function inOrder(children: readonly Manifest[]): readonly Manifest[] {
+  const keyed = children.map((child) => {
+    const exact = KIND_ORDER.indexOf(`${child.apiVersion}/${child.kind}`);
+    const rank = exact === -1 ? KIND_ORDER.indexOf(child.kind) : exact;
+    const key = `${String(rank === -1 ? KIND_ORDER.length : rank).padStart(2, "0")} ${child.metadata.name ?? ""}`;
+    return { child, key: `${key} ${child.apiVersion} ${child.kind}` };
+  });
+  return keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)).map(({ child }) => child);
+}

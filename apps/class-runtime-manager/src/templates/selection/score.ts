@@ -1,0 +1,78 @@
+import { classRequirements } from "../../rendering/plan/requirements.ts";
+import type { Profile } from "../../rendering/model/cluster-facts.ts";
+import type { RenderInput, TemplateScore } from "../../rendering/model/rendered.ts";
+
+/** What kind of place a class is meant for. */
+export interface Site {
+  readonly profile: Profile;
+  readonly isEdge: boolean;
+  readonly isDatacenter: boolean;
+  /** Where that is known from, for the reasons of a score. */
+  readonly source: string;
+}
+
+const PROFILE_OF_KIND = { dev: "dev", edge: "edge", cloud: "full" } as const;
+
+/** The class's environment, when it has one, says more about its place than the profile of the whole cluster. */
+export function siteOf({ cluster, environment }: RenderInput): Site {
+  if (environment === undefined) {
+    return { profile: cluster.profile, ...cluster.flags, source: `profile ${cluster.profile}` };
+  }
+  const { kind } = environment.spec;
+  return {
+    profile: PROFILE_OF_KIND[kind],
+    isEdge: kind === "edge",
+    isDatacenter: kind === "cloud",
+    source: `environment ${environment.name} of kind ${kind}`,
+  };
+}
+
+/** Points with the sentence that explains them. */
+export type Point = readonly [points: number, because: string];
+
+/** The sum of the points, and its explanation. */
+export function scoreOf(...points: readonly (Point | undefined)[]): TemplateScore {
+  const given = points.filter((point) => point !== undefined);
+  return {
+    eligible: true,
+    score: given.reduce((sum, [value]) => sum + value, 0),
+    because: given.map(([value, because]) => `${value >= 0 ? "+" : ""}${value} ${because}`),
+  };
+}
+
+/** A template that cannot serve the class here. */
+export function notEligible(because: string): TemplateScore {
+  return { eligible: false, score: 0, because: [because] };
+}
+
+interface Threshold {
+  readonly at: number;
+  readonly points: number;
+}
+
+/** Points for a demand: throughput and availability count from the threshold up, latency from it down. */
+export function nfrPoints(
+  { spec, environment }: RenderInput,
+  thresholds: {
+    readonly throughputRps?: Threshold;
+    readonly latencyMs?: Threshold;
+    readonly availability?: Threshold;
+    readonly strong?: number;
+  },
+): readonly (Point | undefined)[] {
+  const demand = classRequirements(spec, environment);
+  const { throughputRps, latencyMs, availability, strong } = thresholds;
+  const asks = (value: number | undefined): value is number => value !== undefined;
+  return [
+    throughputRps && asks(demand.throughputRps) && demand.throughputRps >= throughputRps.at
+      ? [throughputRps.points, `for ${demand.throughputRps} requests per second (from ${throughputRps.at})`]
+      : undefined,
+    latencyMs && asks(demand.latencyMs) && demand.latencyMs <= latencyMs.at
+      ? [latencyMs.points, `for answers within ${demand.latencyMs} ms (up to ${latencyMs.at})`]
+      : undefined,
+    availability && asks(demand.availability) && demand.availability >= availability.at
+      ? [availability.points, `for availability ${demand.availability} (from ${availability.at})`]
+      : undefined,
+    strong !== undefined && demand.consistency === "strong" ? [strong, "for strong consistency"] : undefined,
+  ];
+}

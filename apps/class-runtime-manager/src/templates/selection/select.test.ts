@@ -1,0 +1,261 @@
+import { API_VERSION, classRuntime } from "@oaas/contracts/crd";
+import { describe, expect, test } from "vitest";
+import { BUILTIN_TEMPLATES } from "../builtin/registry.ts";
+import { selectTemplate } from "./select.ts";
+import { templateChoice } from "./template-choice.ts";
+import type { Template } from "../../rendering/model/rendered.ts";
+import { containerFunction, inputOf, templateSpecOf, type PartialInput } from "../../rendering/testing/inputs.ts";
+import { userTemplate } from "../user-template/user-template.ts";
+
+const functions = [containerFunction("a")];
+
+function choose(
+  given: Omit<PartialInput, "spec"> & { spec?: object },
+  templates: readonly Template[] = BUILTIN_TEMPLATES,
+) {
+  return selectTemplate(inputOf({ ...given, spec: { functions, ...given.spec } }), templates);
+}
+
+function chosen(...given: Parameters<typeof choose>): string {
+  const result = choose(...given);
+  return result.ok
+    ? `${result.value.template.id} by ${result.value.basis}`
+    : `${result.error.kind}: ${result.error.message}`;
+}
+
+const noKnative = { capabilities: { knative: false } };
+
+describe("which template", () => {
+  test.each<{ why: string; given: Parameters<typeof choose>[0]; want: string }>([
+    { why: "dev in profile dev", given: {}, want: "dev by score" },
+    { why: "edge in profile edge", given: { cluster: { profile: "edge" } }, want: "edge by score" },
+    {
+      why: "knative in profile full when it is there",
+      given: { cluster: { profile: "full" } },
+      want: "knative by score",
+    },
+    {
+      why: "full in profile full without Knative",
+      given: { cluster: { profile: "full", ...noKnative } },
+      want: "full by score",
+    },
+    {
+      why: "full when Knative is switched off",
+      given: { cluster: { profile: "full", features: { knative: false } } },
+      want: "full by score",
+    },
+    {
+      why: "the environment of a class says more than the cluster's profile",
+      given: { environment: { name: "e", spec: { kind: "edge" } } },
+      want: "edge by score",
+    },
+    {
+      why: "the name of an environment's own template",
+      given: { environment: { name: "e", spec: { kind: "edge", default_template: "statefulset" } } },
+      want: "statefulset by environment",
+    },
+    { why: "named", given: { spec: { selected_template: "job" } }, want: "job by explicit" },
+    {
+      why: "named by an alias, whatever its case",
+      given: { spec: { selected_template: "Production" } },
+      want: "full by explicit",
+    },
+    {
+      why: "a name goes before a hint and an environment",
+      given: {
+        spec: { selected_template: "k8s", template_hint: "edge" },
+        environment: { name: "e", spec: { kind: "edge", default_template: "full" } },
+      },
+      want: "k8s_deployment by explicit",
+    },
+    { why: "hinted at", given: { spec: { template_hint: "full" } }, want: "full by hint" },
+    {
+      why: "a hint at what is not there is only a wish",
+      given: { spec: { template_hint: "knative" }, cluster: noKnative },
+      want: "dev by score",
+    },
+    { why: "a hint at what nobody knows, too", given: { spec: { template_hint: "cloud9" } }, want: "dev by score" },
+    {
+      why: "a datacenter without profile full keeps its profile",
+      given: { cluster: { flags: { isEdge: false, isDatacenter: true }, ...noKnative } },
+      want: "dev by score",
+    },
+  ])("$why", ({ given, want }) => {
+    expect(chosen(given)).toBe(want);
+  });
+});
+
+describe("refusals", () => {
+  test("an unknown name is never replaced, and the known ones are listed", () => {
+    const result = choose({ spec: { selected_template: "gpu" } });
+    expect(result).toMatchObject({
+      ok: false,
+      error: {
+        kind: "missing",
+        message: expect.stringContaining(
+          'template "gpu" does not exist; known templates: dev, edge, full, prod, production,',
+        ),
+        violations: [{ path: "$.selected_template" }],
+      },
+    });
+  });
+
+  test("a template that cannot be had says why, and is left out of what could be", () => {
+    const result = choose({ spec: { selected_template: "kn" }, cluster: noKnative });
+    expect(result).toMatchObject({
+      ok: false,
+      error: { kind: "not-eligible", message: expect.stringContaining("does not serve") },
+    });
+    expect(result.ok || result.error.known).not.toContain("knative");
+  });
+
+  test("the data grid, needed and switched off", () => {
+    expect(choose({ spec: { state_spec: {} }, cluster: { features: { odgm: false } } })).toMatchObject({
+      ok: false,
+      error: { kind: "addon-disabled", addon: "odgm", message: expect.stringContaining("OPRC_CRM_FEATURES_ODGM") },
+    });
+  });
+
+  test("an addon that nobody knows", () => {
+    expect(choose({ spec: { addons: ["redis"] } })).toMatchObject({
+      ok: false,
+      error: { kind: "addon-unknown", known: ["odgm"] },
+    });
+  });
+});
+
+describe("the table of scores", () => {
+  test("has every template with what its score is made of", () => {
+    const result = choose({
+      cluster: { profile: "full", ...noKnative },
+      spec: { nfr_requirements: { throughput: 2000, max_latency: 40, availability: 0.9999, consistency: "strong" } },
+    });
+    const table = result.ok ? result.value.table : [];
+    expect(table.map(({ name, eligible, score }) => [name, eligible, score])).toEqual([
+      ["dev", true, -10],
+      ["edge", true, 5],
+      ["full", true, 800_010],
+      ["k8s_deployment", true, 10],
+      ["knative", false, 0],
+      ["statefulset", true, 0],
+      ["daemonset", true, 0],
+      ["job", true, 0],
+    ]);
+    expect(table[2]?.because).toEqual([
+      "+800000 made for profile full",
+      "+3 for 2000 requests per second (from 1500)",
+      "+3 for answers within 40 ms (up to 50)",
+      "+2 for availability 0.9999 (from 0.9995)",
+      "+2 for strong consistency",
+    ]);
+  });
+});
+
+test("the choice fits the class's status", () => {
+  const result = choose({ spec: { template_hint: "full" }, cluster: noKnative });
+  const template = result.ok ? templateChoice(result.value) : undefined;
+  const status = { template };
+  const object = {
+    apiVersion: API_VERSION,
+    kind: "ClassRuntime",
+    metadata: { name: "a" },
+    spec: { functions },
+    status,
+  };
+  expect(classRuntime.parse(object).status).toEqual(status);
+  expect(template).toMatchObject({ name: "full", basis: "hint" });
+  expect(template?.scores?.find(({ name }) => name === "knative")?.because).toBe(
+    "cannot serve: the cluster does not serve serving.knative.dev/v1",
+  );
+});
+
+describe("user templates", () => {
+  const deployment = [{ apiVersion: "apps/v1", kind: "Deployment" }];
+  const made = (name: string, spec: object): Template => {
+    const template = userTemplate(
+      name,
+      templateSpecOf({ template_type: "Deployment", manifests: deployment, ...spec }),
+    );
+    if (!template.ok) throw new Error(JSON.stringify(template.error));
+    return template.value;
+  };
+
+  test.each<{ why: string; template: object; given?: Parameters<typeof choose>[0]; want: string }>([
+    { why: "without criteria only by name", template: {}, want: "dev by score" },
+    { why: "by name", template: {}, given: { spec: { selected_template: "GPU" } }, want: "gpu by explicit" },
+    {
+      why: "by alias",
+      template: { aliases: ["cuda"] },
+      given: { spec: { selected_template: "cuda" } },
+      want: "gpu by explicit",
+    },
+    {
+      why: "criteria that are met go before built-in ones",
+      template: { selection_criteria: { profiles: ["dev"] } },
+      want: "gpu by score",
+    },
+    {
+      why: "criteria that are not met",
+      template: { selection_criteria: { profiles: ["full"] } },
+      want: "dev by score",
+    },
+    {
+      why: "a priority can hold it back",
+      template: { selection_criteria: { profiles: ["dev"], priority: -5000 } },
+      want: "dev by score",
+    },
+    {
+      why: "labels of the class's object",
+      template: { selection_criteria: { match_labels: { gpu: "yes" } } },
+      given: { labels: { gpu: "yes" } },
+      want: "gpu by score",
+    },
+    {
+      why: "throughput within bounds",
+      template: { selection_criteria: { min_throughput_rps: 10, max_throughput_rps: 20 } },
+      given: { spec: { nfr_requirements: { throughput: 15 } } },
+      want: "gpu by score",
+    },
+    {
+      why: "throughput above",
+      template: { selection_criteria: { max_throughput_rps: 20 } },
+      given: { spec: { nfr_requirements: { throughput: 21 } } },
+      want: "dev by score",
+    },
+    {
+      why: "kind of environment",
+      template: { selection_criteria: { environments: ["edge"] } },
+      given: { environment: { name: "e", spec: { kind: "edge" } } },
+      want: "gpu by score",
+    },
+    {
+      why: "only classes without state",
+      template: { selection_criteria: { stateful: false } },
+      given: { spec: { state_spec: {} } },
+      want: "dev by score",
+    },
+    {
+      why: "latency and availability demanded",
+      template: { selection_criteria: { max_latency_ms: 50, min_availability: 0.99 } },
+      given: { spec: { nfr_requirements: { max_latency: 40, availability: 0.999 } } },
+      want: "gpu by score",
+    },
+    {
+      why: "consistency",
+      template: { selection_criteria: { consistency: ["STRONG"] } },
+      given: { spec: { nfr_requirements: { consistency: "strong" } } },
+      want: "gpu by score",
+    },
+  ])("$why", ({ template, given = {}, want }) => {
+    expect(chosen(given, [...BUILTIN_TEMPLATES, made("gpu", template)])).toBe(want);
+  });
+
+  test.each([
+    { can: { max_throughput: 10 }, nfr: { throughput: 11 }, says: "sustains 10" },
+    { can: { min_latency: 50 }, nfr: { max_latency: 40 }, says: "within 50 ms at best" },
+    { can: { max_availability: 0.99 }, nfr: { availability: 0.999 }, says: "reaches availability 0.99" },
+  ])("named, but it cannot promise what is demanded: $says", ({ can, nfr, says }) => {
+    const template = made("gpu", { nfr_capabilities: can });
+    expect(chosen({ spec: { selected_template: "gpu", nfr_requirements: nfr } }, [template])).toContain(says);
+  });
+});

@@ -1,0 +1,103 @@
+import { err, ok, pathOf, ROOT_PATH, type Result } from "@oaas/foundation";
+import { addonsOf } from "../addons.ts";
+import type { Refusal } from "../refusal.ts";
+import type { RenderInput, Template } from "../../rendering/model/rendered.ts";
+
+/** One template that was looked at, and what became of it. */
+export interface ScoreRow {
+  readonly name: string;
+  readonly eligible: boolean;
+  readonly score: number;
+  readonly because: readonly string[];
+}
+
+/** What the choice rests on: the class named it, hinted at it, its environment named it, or it scored highest. */
+export type Basis = "explicit" | "hint" | "environment" | "score";
+
+/** The template of a class, and why this one. */
+export interface Selection {
+  readonly template: Template;
+  readonly basis: Basis;
+  /** Whether the class itself named it. */
+  readonly explicit: boolean;
+  readonly table: readonly ScoreRow[];
+}
+
+/**
+ * Chooses the template of a class: the one it names, else the one it hints at if that can serve it here, else the one
+ * its environment names, else the highest score. A name that nobody bears is refused, never replaced. The order of
+ * `templates` decides between equal scores and equal names.
+ */
+export function selectTemplate(input: RenderInput, templates: readonly Template[]): Result<Selection, Refusal> {
+  const addons = addonsOf(input);
+  if (!addons.ok) return addons;
+
+  const world: World = { input, templates, table: templates.map((template) => rowOf(input, template)) };
+  const { spec, environment } = input;
+  if (spec.selected_template !== undefined) return byName(world, spec.selected_template, "explicit");
+  const hinted = spec.template_hint === undefined ? undefined : findTemplate(spec.template_hint, templates);
+  if (hinted !== undefined && rowOf(input, hinted).eligible) return ok(selection(world, hinted, "hint"));
+  const ofEnvironment = environment?.spec.default_template;
+  if (ofEnvironment !== undefined) return byName(world, ofEnvironment, "environment");
+  return byScore(world);
+}
+
+interface World {
+  readonly input: RenderInput;
+  readonly templates: readonly Template[];
+  readonly table: readonly ScoreRow[];
+}
+
+function selection({ table }: World, template: Template, basis: Basis): Selection {
+  return { template, basis, explicit: basis === "explicit", table };
+}
+
+function byName(world: World, name: string, basis: "explicit" | "environment"): Result<Selection, Refusal> {
+  const { input, templates } = world;
+  const field = basis === "explicit" ? "selected_template" : "target_environment";
+  const whose = basis === "explicit" ? "template" : `environment ${input.environment?.name} names template`;
+  const template = findTemplate(name, templates);
+  if (template === undefined) return err(refusal("missing", world, `${whose} "${name}" does not exist`, field));
+  const { eligible, because } = rowOf(input, template);
+  if (eligible) return ok(selection(world, template, basis));
+  const why = `${whose} "${name}" cannot serve the class here: ${because.join("; ")}`;
+  return err(refusal("not-eligible", world, why, field));
+}
+
+function byScore(world: World): Result<Selection, Refusal> {
+  const { templates, table } = world;
+  let best: { readonly template: Template; readonly score: number } | undefined;
+  for (const [index, template] of templates.entries()) {
+    const row = table[index];
+    if (row === undefined || !row.eligible || template.byNameOnly) continue;
+    if (best === undefined || row.score > best.score) best = { template, score: row.score };
+  }
+  return best === undefined
+    ? err(refusal("not-eligible", world, "no template can serve the class here", "selected_template"))
+    : ok(selection(world, best.template, "score"));
+}
+
+/** The template that bears this name or alias, whatever its case. */
+export function findTemplate(name: string, templates: readonly Template[]): Template | undefined {
+  const wanted = name.toLowerCase();
+  return (
+    templates.find(({ id }) => id.toLowerCase() === wanted) ??
+    templates.find(({ aliases }) => aliases.some((alias) => alias.toLowerCase() === wanted))
+  );
+}
+
+function rowOf(input: RenderInput, template: Template): ScoreRow {
+  return { name: template.id, ...template.score(input) };
+}
+
+function refusal(kind: "missing" | "not-eligible", world: World, what: string, field: string): Refusal {
+  const known = world.templates
+    .filter((_, index) => kind === "missing" || world.table[index]?.eligible === true)
+    .flatMap(({ id, aliases }) => [id, ...aliases]);
+  return {
+    kind,
+    message: `${what}; known templates: ${known.join(", ")}`,
+    known,
+    violations: [{ path: pathOf(ROOT_PATH, field), message: what, fix: `use one of ${known.join(", ")}` }],
+  };
+}
