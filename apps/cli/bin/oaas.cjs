@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// Starts the command line: the front page at once, on any Node; everything else on the project's own Node if this one is too
-// old, from the bundle (npm run bundle) when it is newer than all its sources, else from the sources.
-// CommonJS, because Node starts it in half the time above its own that a module takes.
+// Prints the root help at once on any Node version. Runs everything else on the project's Node if this one is too old,
+// from the bundle (npm run bundle) if it is newer than its sources, else from the sources.
+// CommonJS, because it starts faster than an ES module.
 const { writeSync } = require("node:fs");
 const process = require("node:process");
 const { asksForFrontPage, frontPage } = require("../src/front-page.cjs");

@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL("../../..", import.meta.url));
 const program = newestProgram();
 
 if (isNewEnough(process.versions.node)) {
-  // In the person's own folder and not in that of all: what is in it is run.
+  // The cache contains code that is executed, so it is in the user's folder instead of a shared one.
   const cache = process.env["OAAS_CACHE_DIR"] || path.join(homedir(), ".cache", "oaas");
   nodeModule.enableCompileCache(path.join(cache, "node-compile-cache"));
   await import(pathToFileURL(program).href);
@@ -20,7 +20,7 @@ if (isNewEnough(process.versions.node)) {
   process.exitCode = status ?? (signal === "SIGINT" ? 130 : 1);
 }
 
-/** The bundle, unless there is none or something it was made of has changed since. */
+/** The bundle, or the sources if there is no bundle or a source is newer. */
 function newestProgram() {
   const bundle = path.join(root, "dist", "cli.mjs");
   const sources = path.join(root, "apps", "cli", "src", "main.ts");
@@ -32,12 +32,12 @@ function newestProgram() {
 }
 
 /**
- * Whether anything in a folder was changed after a time.
+ * Whether a folder contains a change after a time.
  * @param {string} folder
  * @param {number} time
  */
 function isNewer(folder, time) {
   const names = /** @type {string[]} */ (readdirSync(folder, { recursive: true }));
-  // The folder itself tells of files that are gone.
+  // The mtime of the folder itself changes when a file is deleted.
   return ["", ...names].some((name) => statSync(path.join(folder, name)).mtimeMs > time);
 }

@@ -7,12 +7,12 @@ import { asksForFrontPage, frontPage, GROUPS } from "./front-page.cjs";
 
 const listed = GROUPS.flatMap(([, commands]) => commands.map(([name]) => name));
 
-it("the front page lists every command there is, once, and none that is not there", () => {
-  const there = new Set(helpOfAll().map(([route]) => route.split(" ")[1] ?? ""));
-  expect([...listed].sort()).toEqual([...there].sort());
+it("the root help lists every command once", () => {
+  const registered = new Set(helpOfAll().map(([route]) => route.split(" ")[1] ?? ""));
+  expect([...listed].sort()).toEqual([...registered].sort());
 });
 
-it("every command's help has an example, and fits a page", () => {
+it("every command has an example, and the root help fits on a page", () => {
   for (const [route, text] of helpOfAll()) expect(text, route).toMatch(/\nExamples:\n {2}\S/);
   expect(frontPage().split("\n").length).toBeLessThan(60);
 });
@@ -24,15 +24,15 @@ it.each<[readonly string[], boolean]>([
   [["help"], true],
   [["package", "--help"], false],
   [["--version"], false],
-])("%j asks for the front page: %s", (argv, asks) => {
-  expect(asksForFrontPage(argv)).toBe(asks);
+])("%j requests the root help: %s", (argv, isRequested) => {
+  expect(asksForFrontPage(argv)).toBe(isRequested);
 });
 
-it("events may be asked for by every topic of the contract", () => {
+it("accepts every event topic of the contract", () => {
   expect([...TOPICS].sort()).toEqual([...EVENT_TOPICS].sort());
 });
 
-it("every exit code is in the reference, and no other", () => {
+it("the reference lists exactly the exit codes", () => {
   const page = readFileSync(new URL("../../../docs/reference/cli.md", import.meta.url), "utf8");
   const table = page.slice(page.indexOf("| Exit code |"));
   const codes = [...table.slice(0, table.indexOf("\n\n")).matchAll(/^\| (\d+) \|/gm)].map(([, code]) => Number(code));

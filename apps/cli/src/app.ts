@@ -9,7 +9,7 @@ import { ARGUMENT_WORDS, counted, named, oneOf, shareOf } from "./argument-words
 import { cluster, command, duration, files, maybe, one, reason, yes, type CliContext } from "./command.ts";
 import { stackRoutes } from "./stack/stack-routes.ts";
 
-/** Every command, as data: help, completion and docs/reference/cli.md are made of this. What they do is loaded when called. */
+/** The command tree as data. Help, completion and docs/reference/cli.md are generated from it; handlers load on use. */
 const text = (brief: string, placeholder: string) =>
   ({ kind: "parsed", parse: String, optional: true, brief, placeholder }) as const;
 const number = (brief: string, placeholder: string, parse = counted) =>
@@ -29,29 +29,29 @@ const timeout = {
 const revision = {
   kind: "parsed",
   parse: counted,
-  brief: "the revision to go back to",
+  brief: "the revision to restore",
   placeholder: "revision",
 } as const;
-/** As the contract has them; a test compares. */
+/** The topics of the REST contract; a test compares them. */
 export const TOPICS = ["deployment", "operation", "cluster", "class-runtime", "package"] as const;
 const fileAlias = { f: "filename" } as const;
-const nameOfPackage = one("the package's name", "name");
-const keyOfDeployment = one("the deployment's key", "key");
+const nameOfPackage = one("name of the package", "name");
+const keyOfDeployment = one("key of the deployment", "key");
 
 const applyFlags = {
   filename: { ...files, optional: true as const },
-  dryRun: flag("show what would change, with the plan of each deployment, and change nothing"),
-  wait: flag("wait until deployments run, showing each cluster"),
+  dryRun: flag("show the changes and the plan of each deployment without applying them"),
+  wait: flag("wait until the deployments are running and show the progress in each cluster"),
   timeout,
-  keepGoing: flag("apply the valid documents even if another is not"),
-  applyDeployments: flag("also make the deployments that packages carry with them"),
-  overridePackage: text("apply it under this name of a package", "name"),
-  overwrite: flag("nothing: what exists is always updated. A word of the earlier command line"),
+  keepGoing: flag("apply the valid documents even if others are invalid"),
+  applyDeployments: flag("also create the deployments embedded in packages"),
+  overridePackage: text("use this package name instead of the one in the file", "name"),
+  overwrite: flag("no-op, accepted for compatibility"),
   reason,
 };
 
 const apply = command({
-  brief: "Apply packages and deployments from files; all are checked before the first is sent",
+  brief: "Create or update packages and deployments from files; all files are validated before the first write",
   examples: [
     "oaas apply -f shop.yaml",
     "oaas package apply shop.yaml",
@@ -61,12 +61,12 @@ const apply = command({
   ],
   flags: applyFlags,
   aliases: { ...fileAlias, d: "applyDeployments", p: "overridePackage", O: "overwrite" },
-  positional: { kind: "array", parameter: { brief: "the same as --filename", placeholder: "path", parse: String } },
+  positional: { kind: "array", parameter: { brief: "same as --filename", placeholder: "path", parse: String } },
   load: async () => (await import("./commands/apply-files.ts")).applyFiles,
 });
 
 const diff = command({
-  brief: "Show what applying files would change; ends with 1 when there is something, with 2 when it would be refused",
+  brief: "Show the changes that apply would make; exits with 1 if there are any, with 2 if a file is invalid",
   examples: ["oaas diff -f shop.yaml"],
   flags: { filename: files },
   aliases: fileAlias,
@@ -74,15 +74,19 @@ const diff = command({
 });
 
 const deleteFiles = command({
-  brief: "Delete what files name, deployments first",
+  brief: "Delete the packages and deployments listed in files, deployments first",
   examples: ["oaas delete -f shop.yaml --yes"],
-  flags: { filename: files, cascade: flag("also delete deployments of the packages that no file names"), yes },
+  flags: {
+    filename: files,
+    cascade: flag("also delete deployments of these packages that are not listed in the files"),
+    yes,
+  },
   aliases: { ...fileAlias, y: "yes" },
   load: async () => (await import("./commands/delete-files.ts")).deleteFiles,
 });
 
 const wait = command({
-  brief: "Wait until a deployment is as wanted",
+  brief: "Wait until a deployment reaches a condition",
   examples: [
     "oaas wait shop-order",
     "oaas wait --for=condition=Running shop-order",
@@ -94,7 +98,7 @@ const wait = command({
       parse: String,
       default: "condition=Running",
       brief: "condition=Running, another condition, or delete",
-      placeholder: "what",
+      placeholder: "condition",
     },
     timeout,
   },
@@ -103,7 +107,7 @@ const wait = command({
 });
 
 const packages = buildRouteMap({
-  docs: { brief: "Packages: classes and functions, kept in revisions" },
+  docs: { brief: "Manage packages: versioned sets of classes and functions" },
   aliases: {
     a: "apply",
     create: "apply",
@@ -119,7 +123,10 @@ const packages = buildRouteMap({
     list: command({
       brief: "List packages",
       examples: ["oaas package list", "oaas package list --pattern 'shop*' -o wide"],
-      flags: { pattern: text("names like this, with * and ?", "pattern"), tag: several("with this tag", "tag") },
+      flags: {
+        pattern: text("only names that match this pattern, with * and ?", "pattern"),
+        tag: several("only with this tag", "tag"),
+      },
       load: async () => (await import("./commands/packages.ts")).listPackages,
     }),
     get: command({
@@ -132,36 +139,36 @@ const packages = buildRouteMap({
     delete: command({
       brief: "Delete a package",
       examples: ["oaas package delete shop", "oaas package delete shop --cascade --yes"],
-      flags: { cascade: flag("delete its deployments first"), yes },
+      flags: { cascade: flag("also delete its deployments"), yes },
       aliases: { y: "yes", d: "cascade" },
       positional: nameOfPackage,
       load: async () => (await import("./commands/packages.ts")).deletePackage,
     }),
     diff: command({
-      brief: "Compare two revisions of a package; by default the last two",
+      brief: "Compare two revisions of a package; the last two by default",
       examples: ["oaas package diff shop", "oaas package diff shop --from 1 --to 3"],
-      flags: { from: number("the earlier one", "revision"), to: number("the later one", "revision") },
+      flags: { from: number("the older revision", "revision"), to: number("the newer revision", "revision") },
       positional: nameOfPackage,
       load: async () => (await import("./commands/packages.ts")).diffPackage,
     }),
     history: command({
-      brief: "List a package's revisions: who, when, why",
+      brief: "List the revisions of a package with author, time and reason",
       examples: ["oaas package history shop"],
       flags: {},
       positional: nameOfPackage,
       load: async () => (await import("./commands/packages.ts")).packageHistory,
     }),
     rollback: command({
-      brief: "Make an earlier revision of a package the current one",
+      brief: "Restore an earlier revision of a package",
       examples: ["oaas package rollback shop --to 2 --reason 'wrong image'"],
       flags: { to: revision, reason },
       positional: nameOfPackage,
       load: async () => (await import("./commands/packages.ts")).rollBackPackage,
     }),
     validate: command({
-      brief: "Check files against the contract, and on the platform as if they were applied",
+      brief: "Validate files against the schema, and with a dry run on the package manager",
       examples: ["oaas package validate -f shop.yaml", "oaas package validate -f shop.yaml --offline"],
-      flags: { filename: files, offline: flag("against the contract alone, without a platform") },
+      flags: { filename: files, offline: flag("check the schema only, without a package manager") },
       aliases: fileAlias,
       load: async () => (await import("./commands/validate.ts")).validateFiles,
     }),
@@ -169,7 +176,7 @@ const packages = buildRouteMap({
 });
 
 const deployments = buildRouteMap({
-  docs: { brief: "Deployments: classes that run in clusters" },
+  docs: { brief: "Manage deployments: classes that run in clusters" },
   aliases: { a: "apply", ls: "list", rm: "delete", d: "delete", revisions: "history" },
   routes: {
     apply,
@@ -177,12 +184,12 @@ const deployments = buildRouteMap({
       brief: "List deployments",
       examples: ["oaas deployment list", "oaas deployment list --package shop -o wide"],
       flags: {
-        package: text("of this package", "name"),
-        class: text("of this class", "key"),
-        cluster: text("meant for this cluster", "name"),
-        condition: word("in this condition", "word", "Pending", "Deploying", "Running", "Down", "Deleted"),
+        package: text("only of this package", "name"),
+        class: text("only of this class", "key"),
+        cluster: text("only those that target this cluster", "name"),
+        condition: word("only in this condition", "condition", "Pending", "Deploying", "Running", "Down", "Deleted"),
       },
-      positional: maybe("only this one", "key"),
+      positional: maybe("only this deployment", "key"),
       load: async () => (await import("./commands/deployments.ts")).listDeployments,
     }),
     get: command({
@@ -193,56 +200,56 @@ const deployments = buildRouteMap({
       load: async () => (await import("./commands/deployments.ts")).getDeployment,
     }),
     status: command({
-      brief: "How a deployment is, cluster by cluster",
+      brief: "Show the status of a deployment in each cluster",
       examples: ["oaas deployment status shop-order"],
       flags: {},
       positional: keyOfDeployment,
       load: async () => (await import("./commands/deployments.ts")).deploymentStatus,
     }),
     watch: command({
-      brief: "Show a roll-out as it happens, cluster by cluster, until Ctrl-C",
+      brief: "Show the progress of a deployment in each cluster until Ctrl-C",
       examples: ["oaas deployment watch shop-order", "oaas deployment watch shop-order --until-settled"],
-      flags: { untilSettled: flag("end when nothing is under way any more; with 1 when it failed") },
+      flags: { untilSettled: flag("exit when the rollout has ended; with 1 if it failed") },
       positional: keyOfDeployment,
       load: async () => (await import("./commands/wait.ts")).watch,
     }),
     explain: command({
-      brief: "Why a deployment is not ready: from the class down to the event, with what to do",
+      brief: "Explain why a deployment is not ready, from the class down to the pod, and suggest a fix",
       examples: ["oaas deployment explain shop-order", "oaas deployment explain shop-order --cluster edge"],
       flags: { cluster },
       positional: keyOfDeployment,
       load: async () => (await import("./commands/deployments.ts")).explainDeployment,
     }),
     history: command({
-      brief: "List what was asked of a deployment, what was planned, what came of it",
+      brief: "List the revisions of a deployment with plan and outcome",
       examples: ["oaas deployment history shop-order"],
       flags: {},
       positional: keyOfDeployment,
       load: async () => (await import("./commands/deployments.ts")).deploymentHistory,
     }),
     diff: command({
-      brief: "Compare two revisions of a deployment; by default the last two",
+      brief: "Compare two revisions of a deployment; the last two by default",
       examples: ["oaas deployment diff shop-order"],
-      flags: { from: number("the earlier one", "revision"), to: number("the later one", "revision") },
+      flags: { from: number("the older revision", "revision"), to: number("the newer revision", "revision") },
       positional: keyOfDeployment,
       load: async () => (await import("./commands/deployments.ts")).diffDeployment,
     }),
     rollback: command({
-      brief: "Bring a deployment back to an earlier revision",
+      brief: "Roll a deployment back to an earlier revision",
       examples: ["oaas deployment rollback shop-order --to 1"],
       flags: { to: revision, reason },
       positional: keyOfDeployment,
       load: async () => (await import("./commands/deployments.ts")).rollBackDeployment,
     }),
     cancel: command({
-      brief: "Stop what is being carried out for a deployment",
+      brief: "Cancel the running operation of a deployment",
       examples: ["oaas deployment cancel shop-order"],
       flags: {},
       positional: keyOfDeployment,
       load: async () => (await import("./commands/deployments.ts")).cancelDeployment,
     }),
     delete: command({
-      brief: "Delete a deployment, everywhere or in one cluster",
+      brief: "Delete a deployment from all clusters or from one",
       examples: ["oaas deployment delete shop-order --yes", "oaas deployment delete shop-order --cluster edge"],
       flags: { cluster, yes },
       aliases: { y: "yes" },
@@ -254,14 +261,14 @@ const deployments = buildRouteMap({
 
 const catalogueOf = (what: "class" | "function") =>
   buildRouteMap({
-    docs: { brief: what === "class" ? "Classes of all packages" : "Functions of all packages" },
+    docs: { brief: what === "class" ? "List the classes of all packages" : "List the functions of all packages" },
     aliases: { ls: "list", get: "list" },
     routes: {
       list: command({
         brief: what === "class" ? "List classes" : "List functions",
         examples: [`oaas ${what} list`, `oaas ${what} list Order`],
         flags: {},
-        positional: maybe("only those whose key has this in it", "filter"),
+        positional: maybe("only keys that contain this text", "filter"),
         load: async () => {
           const { listClasses, listFunctions } = await import("./commands/catalogue.ts");
           return what === "class" ? listClasses : listFunctions;
@@ -271,21 +278,21 @@ const catalogueOf = (what: "class" | "function") =>
   });
 
 const runtimes = buildRouteMap({
-  docs: { brief: "Class runtimes: what runs in each cluster" },
+  docs: { brief: "List class runtimes: the classes deployed in each cluster" },
   aliases: { ls: "list", get: "list" },
   routes: {
     list: command({
       brief: "List class runtimes, or show one",
       examples: ["oaas runtime list", "oaas runtime list --cluster edge -o wide"],
-      flags: { package: text("of this package", "name"), class: text("of this class", "key"), cluster },
-      positional: maybe("only this one", "id"),
+      flags: { package: text("only of this package", "name"), class: text("only of this class", "key"), cluster },
+      positional: maybe("only this class runtime", "id"),
       load: async () => (await import("./commands/catalogue.ts")).listRuntimes,
     }),
   },
 });
 
 const clusters = buildRouteMap({
-  docs: { brief: "Clusters that this platform deploys to" },
+  docs: { brief: "Manage the clusters that classes are deployed to" },
   aliases: { ls: "list", rm: "remove" },
   routes: {
     list: command({
@@ -295,10 +302,10 @@ const clusters = buildRouteMap({
       load: async () => (await import("./commands/clusters.ts")).listClusters,
     }),
     health: command({
-      brief: "Health of one cluster or of all; ends with 1 when one is not healthy",
+      brief: "Show the health of one or all clusters; exits with 1 if one is not healthy",
       examples: ["oaas cluster health", "oaas cluster health edge"],
       flags: {},
-      positional: maybe("only this one", "name"),
+      positional: maybe("only this cluster", "name"),
       load: async () => (await import("./commands/clusters.ts")).clusterHealth,
     }),
     add: command<
@@ -308,33 +315,33 @@ const clusters = buildRouteMap({
       brief: "Add a cluster by the address of its class runtime manager",
       examples: ["oaas cluster add edge http://127.0.0.1:8088 --label zone=a"],
       flags: {
-        label: several("a label, as key=value; may be repeated", "key=value"),
-        tokenFile: text("file with the token that the cluster wants", "path"),
-        caFile: text("file with the authority of its certificate, where the package manager runs", "path"),
-        insecure: flag("do not check its certificate"),
+        label: several("label as key=value; may be repeated", "key=value"),
+        tokenFile: text("file with the token for the cluster", "path"),
+        caFile: text("CA certificate file, as a path on the machine of the package manager", "path"),
+        insecure: flag("do not verify the certificate of the cluster"),
       },
       positional: {
         kind: "tuple",
         parameters: [
-          { brief: "the cluster's name", placeholder: "name", parse: named },
+          { brief: "name of the cluster", placeholder: "name", parse: named },
           { brief: "address of its class runtime manager", placeholder: "url", parse: named },
         ],
       },
       load: async () => (await import("./commands/clusters.ts")).addCluster,
     }),
     remove: command({
-      brief: "Forget a cluster; refused while deployments are in it",
+      brief: "Remove a cluster; rejected while deployments use it",
       examples: ["oaas cluster remove edge --yes"],
       flags: { yes },
       aliases: { y: "yes" },
-      positional: one("the cluster's name", "name"),
+      positional: one("name of the cluster", "name"),
       load: async () => (await import("./commands/clusters.ts")).removeCluster,
     }),
   },
 });
 
 const contexts = buildRouteMap({
-  docs: { brief: "Platforms that this command line knows" },
+  docs: { brief: "Manage contexts: saved package manager addresses and tokens" },
   aliases: { get: "list", ls: "list", use: "select", rm: "remove" },
   routes: {
     list: command({
@@ -344,32 +351,32 @@ const contexts = buildRouteMap({
       load: async () => (await import("./commands/contexts.ts")).listContexts,
     }),
     set: command({
-      brief: "Give a context its address, and use it; as in the earlier command line. login also keeps a token",
+      brief: "Set the address of a context and select it; use login to save a token too",
       examples: ["oaas context set production --pm https://oaas.example.test"],
       flags: { pm: text("address of the package manager", "url") },
-      positional: maybe("its name", "name"),
+      positional: maybe("name of the context", "name"),
       load: async () => (await import("./commands/contexts.ts")).setContext,
     }),
     select: command({
-      brief: "Make a context the current one",
+      brief: "Select the current context",
       examples: ["oaas context select production"],
       flags: {},
-      positional: one("its name", "name"),
+      positional: one("name of the context", "name"),
       load: async () => (await import("./commands/contexts.ts")).selectContext,
     }),
     remove: command({
-      brief: "Forget a context and its token",
+      brief: "Remove a context and its token",
       examples: ["oaas context remove production --yes"],
       flags: { yes },
       aliases: { y: "yes" },
-      positional: one("its name", "name"),
+      positional: one("name of the context", "name"),
       load: async () => (await import("./commands/contexts.ts")).removeContext,
     }),
   },
 });
 
 const root = buildRouteMap({
-  docs: { brief: "Deploy classes over clusters and see how they are" },
+  docs: { brief: "Deploy classes to Kubernetes clusters" },
   aliases: {
     pkg: "package",
     p: "package",
@@ -396,7 +403,7 @@ const root = buildRouteMap({
     diff,
     delete: deleteFiles,
     plan: command({
-      brief: "What deploying would do, and why; also under assumptions",
+      brief: "Show which clusters a deployment would use and why, also for what-if assumptions",
       examples: [
         "oaas plan -f shop-order.yaml",
         "oaas plan -f shop-order.yaml --cluster-down edge",
@@ -405,8 +412,8 @@ const root = buildRouteMap({
       flags: {
         filename: files,
         clusterDown: several("assume that this cluster is down; may be repeated", "name"),
-        availability: number("assume that this availability is asked for, as a share: 0.999", "share", shareOf),
-        revision: number("assume this revision of the package", "revision"),
+        availability: number("assume this target availability, as a fraction: 0.999", "fraction", shareOf),
+        revision: number("assume this package revision", "revision"),
       },
       aliases: fileAlias,
       load: async () => (await import("./commands/plan.ts")).plan,
@@ -419,7 +426,7 @@ const root = buildRouteMap({
     cluster: clusters,
     wait,
     events: command({
-      brief: "Follow what happens",
+      brief: "Stream events of packages, deployments and clusters",
       examples: [
         "oaas events",
         "oaas events shop-order --topic deployment",
@@ -428,20 +435,24 @@ const root = buildRouteMap({
       ],
       flags: {
         topic: word("deployment, operation, cluster, class-runtime or package", "topic", ...TOPICS),
-        count: number("end after so many", "count"),
+        count: number("exit after this many events", "count"),
       },
-      positional: maybe("only of this one; a class, written package.Class, stands for its deployments", "key"),
+      positional: maybe("only events of this key; package.Class selects all deployments of a class", "key"),
       load: async () => (await import("./commands/events.ts")).followEvents,
     }),
     explain: command({
-      brief: "Why a deployment is not ready, or what a field of a file means",
+      brief: "Explain why a deployment is not ready, or describe a field of a file",
       examples: ["oaas explain shop-order", "oaas explain package.classes.state_spec", "oaas explain deployment"],
       flags: { cluster },
-      positional: one("a deployment's key, or package, class, function or deployment with a path below it", "what"),
+      positional: one(
+        "a deployment key, or a field path that starts with package, class, function or deployment",
+        "subject",
+      ),
       load: async () => (await import("./commands/explain.ts")).explain,
     }),
     logs: command({
-      brief: "What happened to a class in its clusters, oldest first: wishes, functions, workloads, pods, events",
+      brief:
+        "Show the history of a class in its clusters: revisions, functions, workloads, pods and events, oldest first",
       examples: [
         "oaas logs shop-order",
         "oaas logs shop.Order --cluster edge --tail 20",
@@ -449,29 +460,29 @@ const root = buildRouteMap({
       ],
       flags: {
         cluster,
-        tail: number("only so many of the newest", "count"),
-        follow: flag("then follow what happens"),
+        tail: number("only the newest entries, up to this number", "count"),
+        follow: flag("keep streaming events after that"),
       },
-      positional: one("a deployment's key, or a class written package.Class", "key"),
+      positional: one("a deployment key, or a class written as package.Class", "key"),
       load: async () => (await import("./commands/logs.ts")).logs,
     }),
     topology: command({
-      brief: "What runs where, as a tree",
+      brief: "Show packages, classes and clusters as a tree",
       examples: ["oaas topology", "oaas topology -o json"],
       flags: {},
       load: async () => (await import("./commands/catalogue.ts")).topology,
     }),
     login: command({
-      brief: "Keep a platform's address and token, and use it from now on",
+      brief: "Save the address and token of a package manager and select it",
       examples: [
         "oaas login http://127.0.0.1:8080",
         "oaas login --name production --token-file token https://oaas.example.test",
       ],
       flags: {
-        name: { kind: "parsed", parse: String, default: "default", brief: "under which name", placeholder: "name" },
-        token: text("the token; a file or the prompt is safer", "token"),
+        name: { kind: "parsed", parse: String, default: "default", brief: "name of the context", placeholder: "name" },
+        token: text("the token; --token-file and the prompt are safer", "token"),
         tokenFile: text("file with the token", "path"),
-        noToken: flag("keep no token"),
+        noToken: flag("save no token"),
       },
       positional: maybe("address of the package manager", "url"),
       load: async () => (await import("./commands/contexts.ts")).login,
@@ -479,13 +490,13 @@ const root = buildRouteMap({
     context: contexts,
     ...stackRoutes,
     doctor: command({
-      brief: "Look at everything between here and running classes",
+      brief: "Check the configuration and the connection to the package manager and its clusters",
       examples: ["oaas doctor"],
       flags: {},
       load: async () => (await import("./commands/doctor.ts")).doctor,
     }),
     completion: command({
-      brief: "Print the completion script of a shell",
+      brief: "Print a shell completion script",
       examples: ["source <(oaas completion bash)", "oaas completion fish > ~/.config/fish/completions/oaas.fish"],
       flags: {},
       positional: one("bash, zsh or fish", "shell"),
@@ -494,7 +505,7 @@ const root = buildRouteMap({
   },
 });
 
-/** The whole command line. */
+/** Builds the Stricli application. */
 export function application(version: string): Application<CliContext> {
   return buildApplication(root, {
     name: "oaas",
@@ -505,7 +516,7 @@ export function application(version: string): Application<CliContext> {
   });
 }
 
-/** Each command with the help it prints, for the reference page. */
+/** Every command with its help text, for the reference page. */
 export function helpOfAll(): readonly (readonly [string, string])[] {
   return generateHelpTextForAllCommands(application("0.1.0") as unknown as Application<CommandContext>);
 }

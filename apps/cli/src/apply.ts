@@ -6,7 +6,7 @@ import { refusalText, type Prospect } from "./foresee.ts";
 import { faultText } from "./output/fault-text.ts";
 import type { Session } from "./session/session.ts";
 
-/** Those documents that keep the contract; everything that is wrong in the others is told, with file, line and column. */
+/** Returns the documents that match the schema and prints every violation of the others with file, line and column. */
 export async function validOf(session: Session, documents: readonly WishDocument[]): Promise<readonly WishDocument[]> {
   const { packageFromWire, classDeploymentFromWire } = await import("@oaas/contracts/rest");
   const forms = await documentForms();
@@ -15,14 +15,14 @@ export async function validOf(session: Session, documents: readonly WishDocument
       document.kind === "package" ? packageFromWire(document.content) : classDeploymentFromWire(document.content);
     const violations = [...unknownFields(document.kind, document.content, forms), ...(read.ok ? [] : read.error)];
     if (violations.length === 0) return true;
-    const fault = new Fault({ kind: "invalid-argument", violations }, `${document.kind} ${document.name} is not valid`);
+    const fault = new Fault({ kind: "invalid-argument", violations }, `${document.kind} ${document.name} is invalid`);
     const placed = (path: string): string => `${document.placeOf(path)} ${path}`;
     session.world.terminal.err(faultText(fault, session.colours, { placed }));
     return false;
   });
 }
 
-/** Carries one document out; tells what became of it. */
+/** Applies one document and prints the outcome. */
 export async function applyDocument(
   session: Session,
   { document, action, etag }: Pick<Prospect, "document" | "action" | "etag">,

@@ -7,19 +7,19 @@ it.each([
   [shareOf, "1", 1],
   [oneOf("Running", "Down"), "running", "Running"],
   [named, "shop", "shop"],
-])("%o reads %s", (read, text, value) => {
+])("%o parses %s", (read, text, value) => {
   expect(read(text)).toBe(value);
 });
 
 it.each([
-  [counted, "0", /"0" is no whole number from 1 on/],
-  [counted, "2.5", /whole number/],
-  [counted, "x", /whole number/],
+  [counted, "0", /"0" is not a positive integer/],
+  [counted, "2.5", /positive integer/],
+  [counted, "x", /positive integer/],
   [shareOf, "99", /for 99 % write 0\.99/],
   [shareOf, "-1", /such as 0\.999/],
   [shareOf, "", /such as 0\.999/],
-  [oneOf("Running", "Down"), "up", /"up" is not known; use one of Running, Down/],
+  [oneOf("Running", "Down"), "up", /unknown value "up"; use one of Running, Down/],
   [named, " ", /empty/],
-])("%o refuses %s and says what to write", (read, text, words) => {
+])("%o rejects %s and suggests a valid value", (read, text, words) => {
   expect(() => read(text)).toThrow(words);
 });

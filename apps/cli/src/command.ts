@@ -4,14 +4,14 @@ import type { ExitCode } from "./exit-code.ts";
 import type { CommonFlags, Session } from "./session/session.ts";
 import type { World } from "./world.ts";
 
-/** What commands are run with. */
+/** The context that Stricli passes to every command. */
 export interface CliContext extends CommandContext {
   readonly world: () => Promise<World>;
-  /** Set when the command has ended. */
+  /** Reports the exit code of the command. */
   readonly ended: (code: ExitCode) => void;
 }
 
-/** What a command does. It answers an exit code when it did not simply succeed. */
+/** The handler of a command. Undefined as exit code means success. */
 export type Run<F, A extends readonly (string | undefined)[]> = (
   session: Session,
   flags: F,
@@ -25,12 +25,12 @@ interface Argument {
   readonly optional?: true;
 }
 
-/** Arguments without a name: a few, or as many as there are. The library's own type infers no optional one. */
+/** Positional arguments: a fixed list or a variadic one. Stricli's own type does not infer optional arguments. */
 type Positional<A extends readonly (string | undefined)[]> = (
   | { readonly kind: "tuple"; readonly parameters: readonly Argument[] }
   | { readonly kind: "array"; readonly parameter: Argument }
 ) & {
-  /** Never there: it tells the types of the arguments. */
+  /** Phantom field that carries the argument types. */
   readonly types?: A;
 };
 
@@ -40,7 +40,7 @@ interface CommandSpec<F extends object, A extends readonly (string | undefined)[
   readonly flags: FlagParametersForType<F>;
   readonly aliases?: Readonly<Record<string, keyof F & string>>;
   readonly positional?: Positional<A>;
-  /** Loaded when the command is called, so that help is quick. */
+  /** Loads the handler on first use, so that help starts fast. */
   readonly load: () => Promise<Run<F & CommonFlags, A>>;
 }
 
@@ -49,7 +49,7 @@ const commonFlags = {
     kind: "parsed",
     parse: String,
     optional: true,
-    brief: "which platform to talk to; see oaas context list",
+    brief: "context to use; see oaas context list",
     placeholder: "name",
   },
   output: {
@@ -61,7 +61,7 @@ const commonFlags = {
   },
 } as const;
 
-/** A command with the flags that all have, its examples in the help, and faults told in one way. */
+/** Builds a command with the global flags, examples in its help and uniform error output. */
 export function command<F extends object = object, A extends readonly (string | undefined)[] = []>(
   spec: CommandSpec<F, A>,
 ): Command<CliContext> {
@@ -80,17 +80,21 @@ export function command<F extends object = object, A extends readonly (string | 
       };
     },
   };
-  // The library's own types do not follow flags that are put together from two parts.
+  // Stricli's types cannot infer flags that are merged from two objects.
   return buildCommand(built as never);
 }
 
-/** Frequent parts of commands. */
-export const yes = { kind: "boolean", brief: "do not ask", default: false, withNegated: false } as const;
+export const yes = {
+  kind: "boolean",
+  brief: "do not ask for confirmation",
+  default: false,
+  withNegated: false,
+} as const;
 export const reason = {
   kind: "parsed",
   parse: String,
   optional: true,
-  brief: "why; kept in the history",
+  brief: "reason to record in the history",
   placeholder: "text",
 } as const;
 export const files = {
@@ -108,20 +112,20 @@ export const cluster = {
   placeholder: "name",
 } as const;
 
-/** One argument that must be there. */
+/** One required positional argument. */
 export function one(brief: string, placeholder: string): Positional<[string]> {
   return { kind: "tuple", parameters: [{ brief, placeholder, parse: named }] };
 }
 
-/** One argument that may be there. */
+/** One optional positional argument. */
 export function maybe(brief: string, placeholder: string): Positional<[string?]> {
   return { kind: "tuple", parameters: [{ brief, placeholder, parse: named, optional: true }] };
 }
 
-/** Reads `90s`, `5m`, `2h` or a plain number of seconds. */
+/** Parses `90s`, `5m`, `2h` or a plain number of seconds. */
 export function duration(text: string): number {
   const { count = "", unit = "s" } = /^(?<count>\d+)(?<unit>ms|s|m|h)?$/.exec(text)?.groups ?? {};
   const size = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }[unit];
-  if (count === "" || size === undefined) throw new Error(`"${text}" is no time: write it like 90s, 5m or 2h`);
+  if (count === "" || size === undefined) throw new Error(`"${text}" is not a duration, such as 90s, 5m or 2h`);
   return Number(count) * size;
 }

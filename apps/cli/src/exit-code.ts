@@ -1,16 +1,16 @@
 import type { Fault } from "@oaas/foundation";
 
-/** How a command ends. They are part of the interface: docs/reference/cli.md lists them, scripts may rely on them. */
+/** Exit codes. They are a public contract, listed in docs/reference/cli.md. */
 export const EXIT = {
   done: 0,
-  /** It was refused or failed, and nothing below fits better. For `diff`: there are differences. */
+  /** The command failed for a reason without its own code. For `diff`: there are differences. */
   failed: 1,
-  /** The command line, a file or a context is wrong; nothing was changed. */
+  /** The command line, a file or a context is invalid; nothing was changed. */
   usage: 2,
   notFound: 3,
-  /** Not logged in, or not allowed. */
+  /** Not authenticated or not authorized. */
   denied: 4,
-  /** Somebody else was faster, or the thing is there already. */
+  /** A concurrent change won, or the object already exists. */
   conflict: 5,
   /** The package manager or a cluster did not answer in time. */
   unreachable: 6,
@@ -19,7 +19,7 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** The exit code that a fault means. */
+/** Maps a fault to its exit code. */
 export function exitCodeOf(fault: Fault): ExitCode {
   switch (fault.detail.kind) {
     case "not-found":
@@ -45,7 +45,7 @@ export function exitCodeOf(fault: Fault): ExitCode {
   }
 }
 
-/** A mistake of the person's that was found before anything was sent. */
+/** Invalid user input, detected before any request was sent. */
 export class UsageError extends Error {
   readonly fix: string | undefined;
   constructor(message: string, fix?: string) {

@@ -8,22 +8,22 @@ import { EXIT, exitCodeOf, type ExitCode } from "./exit-code.ts";
 import { faultText } from "./output/fault-text.ts";
 import type { Session } from "./session/session.ts";
 
-/** What applying a document would do. */
+/** The result of a dry run of one document. */
 export interface Prospect {
   readonly document: WishDocument;
   readonly action: "create" | "update" | "nothing";
   readonly changes: readonly Change[];
-  /** The version that was looked at, so that a change in between is noticed. */
+  /** The version that was compared, to detect a concurrent change on apply. */
   readonly etag: string | null;
-  /** Of a package: the revision that it would be. */
+  /** The revision that the package would get. */
   readonly revision?: number;
-  /** Of a deployment: what would be done in the clusters. */
+  /** The plan of the deployment. */
   readonly plan?: Reply<"createPlan">["value"];
-  /** What only applying can tell. */
+  /** What a dry run cannot check. */
   readonly unknown?: string;
 }
 
-/** What is refused of one document; anything else that goes wrong concerns them all. */
+/** Faults that concern one document; any other fault ends the whole run. */
 const REFUSALS: ReadonlySet<Fault["kind"]> = new Set([
   "invalid-argument",
   "failed-precondition",
@@ -33,8 +33,8 @@ const REFUSALS: ReadonlySet<Fault["kind"]> = new Set([
 ]);
 
 /**
- * What applying documents would do, as the package manager itself says it: each is checked there as if it were applied, and nothing is
- * written. What is refused is told with its place. Documents must be in the order in which they would be applied.
+ * Dry-runs documents on the package manager, in the order in which they would be applied. Prints each rejected document
+ * with the location of the invalid field.
  */
 export async function foreseeAll(
   session: Session,
@@ -60,9 +60,9 @@ export async function foreseeAll(
   return { prospects, code };
 }
 
-/** Why a document is refused, with the place of each field in its file. */
+/** Formats the rejection of a document with the location of each field in its file. */
 export async function refusalText(session: Session, document: WishDocument, fault: Fault): Promise<string> {
-  // A plan is asked for with the deployment inside the request.
+  // A plan request nests the deployment in `$.deployment`.
   const placed = (path: string): string => {
     const own = path.replace(/^\$\.deployment(?=$|[.[])/, ROOT_PATH);
     return own.startsWith("$.what_if")
@@ -73,27 +73,27 @@ export async function refusalText(session: Session, document: WishDocument, faul
   return faultText(withPlace(fault, document), session.colours, { placed, remedy });
 }
 
-/** Flags by which a plan is told what to assume. */
+/** The flag for each what-if field of a plan request. */
 const ASSUMED: Readonly<Record<string, string>> = {
   clusters_down: "--cluster-down",
   availability: "--availability",
   package_revision: "--revision",
 };
 
-/** What was not found is named by a field of the document. */
+/** Turns a missing package into a violation of the field that names it. */
 function withPlace(fault: Fault, { kind, content }: WishDocument): Fault {
   const { detail } = fault;
   if (kind !== "deployment" || detail.kind !== "not-found" || detail.resource !== "package") return fault;
   if (detail.name !== content["package_name"]) return fault;
   const violation = {
     path: "$.package_name",
-    message: "there is no such package",
-    fix: "apply it first, or name another",
+    message: "package does not exist",
+    fix: "apply it first, or use another package",
   };
   return fault.with({ detail: { kind: "invalid-argument", violations: [violation] } });
 }
 
-/** Nothing was done, so that what is wrong is the file. */
+/** The exit code of a rejected dry run: nothing was written, so a failure is a usage error. */
 export function codeOf(fault: Fault): ExitCode {
   const code = exitCodeOf(fault);
   return code === EXIT.failed ? EXIT.usage : code;
@@ -116,12 +116,12 @@ async function foreseePackage(
     return {
       ...rest,
       ...(rest.action === "create" ? {} : { action: "update", changes: [...rest.changes, ...added] }),
-      unknown: `Its need of ${coming.join(", ")} is looked at when that is there.`,
+      unknown: `The dependency on ${coming.join(", ")} is checked after that package is applied.`,
     };
   }
 }
 
-/** Dependencies that were not found, and are applied before this one. */
+/** Dependencies that do not exist yet and are applied before this document. */
 async function comingOf(
   session: Session,
   document: WishDocument,
@@ -137,7 +137,7 @@ async function comingOf(
   return suspect.filter((_, index) => isThere[index] === undefined);
 }
 
-/** Asks the package manager what writing this would do. */
+/** Sends the write to the package manager as a dry run. */
 async function rehearsed(session: Session, document: WishDocument, body: object): Promise<Prospect> {
   const { name } = document;
   const query = { dry_run: true };
@@ -150,11 +150,11 @@ async function rehearsed(session: Session, document: WishDocument, body: object)
   if (value.dry_run !== true)
     throw new Fault(
       { kind: "internal" },
-      `the package manager is too old for dry runs, and has ${value.status} package ${name}`,
+      `the package manager does not support dry runs: package ${name} was ${value.status}`,
     );
   const known = { document, etag, ...(value.revision === undefined ? {} : { revision: value.revision }) };
   if (value.status === "unchanged") return { ...known, action: "nothing", changes: [] };
-  // The whole of a new one reads best as it was written.
+  // Show a new package as a whole, the way it was written.
   return value.status === "created"
     ? { ...known, action: "create", changes: changesBetween(undefined, document.content) }
     : { ...known, action: "update", changes: value.changes ?? [] };
@@ -177,12 +177,12 @@ async function foreseeDeployment(
   const action = current ? "update" : "create";
   const isAsItIs = prospects.some((each) => each.document === needed && each.action === "nothing");
   if (needed && !isAsItIs)
-    return { ...known, action, unknown: `It is planned when package ${needed.name} is applied.` };
+    return { ...known, action, unknown: `The deployment is planned after package ${needed.name} is applied.` };
   const { value: plan } = await session.call("createPlan", { body: { deployment: content } });
   return { ...known, action, plan };
 }
 
-/** The package comes with it, so that the package manager cannot know yet whether it has the class. */
+/** Checks the class against a package that is applied in the same run and that the package manager does not know yet. */
 function refuseUnknownClass({ name, content }: WishDocument, needed: WishDocument): void {
   const classes = Array.isArray(needed.content["classes"]) ? (needed.content["classes"] as readonly unknown[]) : [];
   const keys = classes.map((each) => String((each as { readonly key?: unknown } | null)?.key));
@@ -192,13 +192,13 @@ function refuseUnknownClass({ name, content }: WishDocument, needed: WishDocumen
   throw invalidArgument(`deployment "${name}"`, [
     {
       path: "$.class_key",
-      message: `the package "${needed.name}" has no class "${wanted}"`,
+      message: `package "${needed.name}" has no class "${wanted}"`,
       fix: meant === undefined ? `use one of ${keys.join(", ")}, or add the class` : `did you mean ${meant}?`,
     },
   ]);
 }
 
-/** What the platform has of it, with its version; undefined when it has none. */
+/** The stored object with its ETag; undefined if it does not exist. */
 export async function currentOf(
   session: Session,
   { kind, name }: Pick<WishDocument, "kind" | "name">,
@@ -213,15 +213,15 @@ export async function currentOf(
   }
 }
 
-/** The deployment with its defaults, in the form in which the platform answers. */
+/** The deployment with its defaults, in the shape of a response. */
 async function normalised(content: WishDocument["content"]): Promise<object> {
   const { classDeploymentFromWire, classDeploymentToWire } = await import("@oaas/contracts/rest");
   const read = classDeploymentFromWire(content);
-  // Its condition says nothing about the wish, and is left out of the comparison; the form has a place for it.
+  // The shape requires a condition; the comparison ignores it.
   return read.ok ? classDeploymentToWire({ deployment: read.value, condition: "pending" }) : content;
 }
 
-/** What the platform adds says nothing about the wish. */
+/** Fields that the package manager adds; they are not part of the desired state. */
 const ADDED = new Set(["created_at", "updated_at", "condition", "status"]);
 
 function comparable(value: object): object {

@@ -1,62 +1,61 @@
-// What `oaas --help` shows. Plain JavaScript without imports, so that any Node prints it before anything else is loaded;
-// app.test.ts holds it to the commands there are.
+// The page that `oaas --help` prints. Plain JavaScript without imports, so any Node version prints it before loading
+// anything else. app.test.ts compares it with the registered commands.
 
-/** Of the command line. */
 const VERSION = "0.1.0";
 
 /** @type {readonly (readonly [string, readonly (readonly [string, string])[]])[]} */
 const GROUPS = [
   [
-    "EVERY DAY",
+    "BASIC COMMANDS",
     [
-      ["apply", "Apply packages and deployments from files; all are checked before the first is sent"],
-      ["diff", "Show what applying files would change"],
-      ["delete", "Delete what files name, deployments first"],
-      ["plan", "What deploying would do, and why; also under assumptions"],
-      ["wait", "Wait until a deployment is as wanted"],
-      ["explain", "Why a deployment is not ready, or what a field of a file means"],
-      ["logs", "What happened to a class in its clusters, and what happens now"],
-      ["events", "Follow what happens on the platform"],
-      ["topology", "What runs where, as a tree"],
+      ["apply", "Create or update packages and deployments from files; validates all files first"],
+      ["diff", "Show the changes that apply would make"],
+      ["delete", "Delete the packages and deployments listed in files"],
+      ["plan", "Show which clusters a deployment would use and why, also for what-if assumptions"],
+      ["wait", "Wait until a deployment reaches a condition"],
+      ["explain", "Explain why a deployment is not ready, or describe a field of a file"],
+      ["logs", "Show the history of a class in its clusters"],
+      ["events", "Stream events of packages, deployments and clusters"],
+      ["topology", "Show packages, classes and clusters as a tree"],
     ],
   ],
   [
-    "WHAT THERE IS",
+    "RESOURCES",
     [
-      ["package", "Packages: classes and functions, kept in revisions"],
-      ["deployment", "Deployments: classes that run in clusters (also: deploy)"],
-      ["class", "Classes of all packages"],
-      ["function", "Functions of all packages"],
-      ["runtime", "Class runtimes: what runs in each cluster"],
-      ["cluster", "Clusters that this platform deploys to"],
+      ["package", "Manage packages: versioned sets of classes and functions"],
+      ["deployment", "Manage deployments: classes that run in clusters (alias: deploy)"],
+      ["class", "List the classes of all packages"],
+      ["function", "List the functions of all packages"],
+      ["runtime", "List class runtimes: the classes deployed in each cluster"],
+      ["cluster", "Manage the clusters that classes are deployed to"],
     ],
   ],
   [
-    "ON THIS MACHINE",
+    "LOCAL STACK",
     [
       ["up", "Start the local stack: package manager, clusters, examples"],
-      ["down", "Stop the local stack; its data stays"],
+      ["down", "Stop the local stack and keep its data"],
       ["reset", "Stop the local stack and delete its data"],
-      ["status", "How the local stack is: parts, addresses, memory"],
-      ["lab", "Break the local stack on purpose, and see what happens"],
+      ["status", "Show the components of the local stack, their addresses and memory use"],
+      ["lab", "Run fault injection scenarios against the local stack"],
     ],
   ],
   [
-    "SETTING UP",
+    "CONFIGURATION",
     [
-      ["login", "Keep a platform's address and token, and use it from now on"],
-      ["context", "Platforms that this command line knows"],
-      ["doctor", "Look at everything between here and running classes"],
-      ["completion", "Print the completion script of a shell"],
+      ["login", "Save the address and token of a package manager and select it"],
+      ["context", "Manage contexts: saved package manager addresses and tokens"],
+      ["doctor", "Check the configuration and the connection to the package manager and its clusters"],
+      ["completion", "Print a shell completion script"],
     ],
   ],
 ];
 
 const EXAMPLES = [
-  ["oaas apply -f shop.yaml --wait", "bring it about, and watch it"],
-  ["oaas plan -f shop-order.yaml --cluster-down edge", "what if?"],
-  ["oaas explain shop-order", "why is it not ready?"],
-  ["oaas deployment list -o wide", "how is everything?"],
+  ["oaas apply -f shop.yaml --wait", "apply and follow the rollout"],
+  ["oaas plan -f shop-order.yaml --cluster-down edge", "preview the loss of a cluster"],
+  ["oaas explain shop-order", "find out why it is not ready"],
+  ["oaas deployment list -o wide", "list deployments with details"],
 ];
 
 /** @param {readonly (readonly string[])[]} rows */
@@ -65,27 +64,26 @@ function columns(rows) {
   return rows.map(([first = "", second = ""]) => `  ${first.padEnd(width)}${second}\n`).join("");
 }
 
-/** The page as it is printed. */
 function frontPage() {
   const groups = GROUPS.map(([title, commands]) => `\n${title}\n${columns(commands)}`);
-  return `oaas ${VERSION}: deploy classes over clusters and see how they are
+  return `oaas ${VERSION}: deploy classes to Kubernetes clusters
 
 USAGE
-  oaas <command> [flags]     oaas <command> --help tells its flags, with examples
+  oaas <command> [flags]     oaas <command> --help shows flags and examples
 ${groups.join("")}
 EXAMPLES
 ${columns(EXAMPLES)}
-FLAGS OF ALL COMMANDS
+GLOBAL FLAGS
 ${columns([
-  ["--context", "which platform to talk to (oaas context list)"],
+  ["--context", "context to use; see oaas context list"],
   ["-o, --output", "table, wide, json, yaml, name or jsonpath=TEMPLATE"],
-  ["-h, --help", "help on a command"],
-  ["-v, --version", "the version of this command line"],
+  ["-h, --help", "show help for a command"],
+  ["-v, --version", "print the version"],
 ])}`;
 }
 
 /**
- * Whether a command line asks for the page and nothing else.
+ * Whether the arguments ask for this page and nothing else.
  * @param {readonly string[]} argv
  */
 function asksForFrontPage(argv) {

@@ -4,5 +4,5 @@ import { asksForFrontPage, frontPage } from "./front-page.cjs";
 const argv = process.argv.slice(2);
 
 if (asksForFrontPage(argv)) writeOut(1, frontPage());
-// Everything else is loaded when it is wanted: the front page must be there at once.
+// Everything else loads on demand, so that the help page prints at once.
 else process.exitCode = await (await import("./adapters/start.ts")).start(argv);

@@ -3,20 +3,20 @@ import { application } from "./app.ts";
 import { EXIT, type ExitCode } from "./exit-code.ts";
 import type { World } from "./world.ts";
 
-/** Where completion scripts ask; not for people, and so not in the help. */
+/** Hidden command used by the completion scripts. */
 const COMPLETE = "__complete";
 
-/** What is needed before it is known which command runs, and whether one does at all. */
+/** The parts of the process that help and argument errors need, before a command is known. */
 export interface Front {
   readonly version: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   out(text: string): void;
   err(text: string): void;
-  /** Everything else, loaded when a command runs. */
+  /** Loads everything else when a command runs. */
   world(): Promise<World>;
 }
 
-/** Runs one command line and answers how it ended. */
+/** Runs one command line and returns its exit code. */
 export async function runCli(argv: readonly string[], front: Front): Promise<ExitCode> {
   const app = application(front.version);
   let ended: ExitCode | undefined;
@@ -41,13 +41,13 @@ export async function runCli(argv: readonly string[], front: Front): Promise<Exi
   const words = asCommand(argv);
   await run(app, words, context as never);
   if (ended !== undefined) return ended;
-  // Without an end of its own the command line was help, or was not understood.
+  // No command ran: the arguments asked for help or were invalid.
   if (process.exitCode === 0 || process.exitCode === undefined) return EXIT.done;
   front.err(`  try: ${["oaas", ...knownWords(app.root, words), "--help"].join(" ")}\n`);
   return EXIT.usage;
 }
 
-/** Flags that all commands have may also stand before the command, and `help` before what it is about. */
+/** Moves global flags behind the command, and turns `help <command>` into `<command> --help`. */
 function asCommand(argv: readonly string[]): readonly string[] {
   const [first, ...rest] = argv;
   if (first === undefined) return ["--help"];
@@ -58,7 +58,7 @@ function asCommand(argv: readonly string[]): readonly string[] {
   return isApart ? asCommand([...command, first, value]) : argv;
 }
 
-/** The part of a command line that names a command. */
+/** The leading words that name a command. */
 function knownWords(root: unknown, words: readonly string[]): readonly string[] {
   const [first = "", ...rest] = words;
   const next = (root as { getRoutingTargetForInput?: (word: string) => unknown }).getRoutingTargetForInput?.(first);

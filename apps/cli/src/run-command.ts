@@ -5,7 +5,7 @@ import { faultText } from "./output/fault-text.ts";
 import { Session, type CommonFlags } from "./session/session.ts";
 import type { World } from "./world.ts";
 
-/** Runs what a command does and tells whatever goes wrong; nothing a command does ends in a stack trace. */
+/** Runs a command handler and prints its errors; no error ends in a stack trace. */
 export async function runCommand(
   world: World,
   flags: CommonFlags,

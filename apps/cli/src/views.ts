@@ -3,10 +3,10 @@ import { stateText, type Colours } from "./output/colours.ts";
 import type { View } from "./output/format.ts";
 import { ageText, percentText } from "./output/table.ts";
 
-/** What a list operation gives, item by item. */
+/** The item type of a list operation. */
 type ItemOf<Id extends OperationId> = Reply<Id>["value"] extends readonly (infer T)[] ? T : never;
 
-/** What the tables of this call need: the time, for ages, and colours. */
+/** Shared inputs of all tables: the current time for ages, and colours. */
 export interface Look {
   readonly now: number;
   readonly colours: Colours;
@@ -48,7 +48,7 @@ export function deploymentView({ now, colours }: Look): View<ItemOf<"listDeploym
   };
 }
 
-/** `RUNNING`, as the contract writes it here, in the form that it has everywhere else. */
+/** `RUNNING`, the wire form of list responses, as `Running`. */
 function titled(word: string): string {
   return word.slice(0, 1) + word.slice(1).toLowerCase();
 }
@@ -89,16 +89,16 @@ export function clusterView({ now, colours }: Look): View<ItemOf<"listClusters">
       { header: "STATUS", cell: ({ health }) => stateText(health.status, colours) },
       { header: "NODES", cell: ({ health }) => `${health.ready_nodes ?? "-"}/${health.node_count ?? "-"}` },
       { header: "AVAILABILITY", cell: ({ health }) => percentText(health.availability) },
-      { header: "SEEN", cell: ({ health }) => ageText(health.last_seen, now) },
+      { header: "LAST SEEN", cell: ({ health }) => ageText(health.last_seen, now) },
       { header: "VERSION", isWide: true, cell: ({ health }) => health.crm_version ?? "-" },
     ],
   };
 }
 
-/** Clusters of which one could not be asked, with the reason. */
+/** The cluster table with the error of each unreachable cluster. */
 export function ailingClusterView(look: Look): View<ItemOf<"listClusters">> {
   const view = clusterView(look);
-  return { ...view, columns: [...view.columns, { header: "WHY", cell: ({ health }) => health.error ?? "" }] };
+  return { ...view, columns: [...view.columns, { header: "ERROR", cell: ({ health }) => health.error ?? "" }] };
 }
 
 export function runtimeView({ now, colours }: Look): View<ItemOf<"listClassRuntimes">> {
@@ -107,7 +107,6 @@ export function runtimeView({ now, colours }: Look): View<ItemOf<"listClassRunti
     nameOf: ({ id }) => id,
     columns: [
       { header: "ID", cell: ({ id }) => id },
-      // Clusters tell the whole key.
       { header: "CLASS", cell: ({ class_key }) => class_key },
       { header: "CLUSTER", cell: ({ cluster_name, target_environment }) => cluster_name ?? target_environment },
       { header: "PHASE", cell: ({ status }) => stateText(status?.condition ?? "Unknown", colours) },

@@ -1,14 +1,14 @@
 import type { Clock, Timers } from "@oaas/foundation";
 import type { FetchPort } from "@oaas/contracts/rest";
 
-/** Everything the command line touches outside itself. `main.ts` hands in the real one, tests their own. */
+/** The process environment of the CLI: terminal, files, variables, network and time. Tests pass their own. */
 export interface World {
   readonly terminal: Terminal;
   readonly files: Files;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string;
   readonly fetch: FetchPort;
-  /** Opens a stream of server-sent events and gives its text as it comes. */
+  /** Opens a server-sent event stream and yields its text chunks. */
   readonly stream: (
     url: string,
     headers: Readonly<Record<string, string>>,
@@ -16,31 +16,31 @@ export interface World {
   ) => AsyncIterable<string>;
   readonly clock: Clock;
   readonly timers: Timers;
-  /** Aborts when the person presses Ctrl-C. */
+  /** Aborted on Ctrl-C. */
   readonly signal: AbortSignal;
 }
 
 export interface Terminal {
   out(text: string): void;
   err(text: string): void;
-  /** Whether a person is looking at the output: colours, live progress. */
+  /** Whether output goes to a terminal: colours, live progress. */
   readonly isLive: boolean;
-  /** Whether a person can be asked. */
+  /** Whether the user can be prompted. */
   readonly canAsk: boolean;
   readonly columns: number;
-  /** One line typed by the person; without an echo for secrets. */
+  /** Prompts for one line; secrets are not echoed. */
   ask(question: string, options?: { readonly isSecret?: boolean }): Promise<string>;
   /** All of standard input. */
   input(): Promise<string>;
 }
 
 export interface Files {
-  /** Undefined when there is no such file. */
+  /** Undefined if the file does not exist. */
   read(path: string): Promise<string | undefined>;
-  /** Replaces the file at once, readable by its owner alone; folders are made. */
+  /** Replaces the file atomically with mode 0600 and creates missing folders. */
   writePrivate(path: string, text: string): Promise<void>;
-  /** Whether nobody but its owner may read the file; true where that cannot be told. */
+  /** Whether only the owner can read the file; true where the platform has no file modes. */
   isPrivate(path: string): Promise<boolean>;
-  /** Files of a folder and below, in order; undefined when it is no folder. */
+  /** All files below a folder, sorted; undefined if it is not a folder. */
   list(folder: string): Promise<readonly string[] | undefined>;
 }

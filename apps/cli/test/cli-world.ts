@@ -3,7 +3,7 @@ import { realWorld } from "../src/adapters/real-world.ts";
 import { runCli } from "../src/run-cli.ts";
 import type { World } from "../src/world.ts";
 
-/** What a person saw, and how it ended. */
+/** The output and the exit code of a command. */
 export interface Seen {
   readonly code: number;
   readonly out: string;
@@ -13,11 +13,11 @@ export interface Seen {
 export interface CliOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
-  /** What the person types, question by question; without answers there is nobody to ask. */
+  /** Answers to prompts in order; without them there is no terminal. */
   readonly answers?: readonly string[];
 }
 
-/** The command line in this process: the real files and network, a terminal that keeps what is written. */
+/** Runs the CLI in this process with the real files and network, and captures its output. */
 export function cliIn(home: string, env: Readonly<Record<string, string>> = {}) {
   return async (line: string | readonly string[], options: CliOptions = {}): Promise<Seen> => {
     const argv = typeof line === "string" ? line.split(" ").filter((word) => word !== "") : line;

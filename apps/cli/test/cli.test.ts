@@ -13,7 +13,7 @@ const ROOT = path.resolve(import.meta.dirname, "..", "..", "..");
 const SHOP = path.join(ROOT, "examples", "packages", "shop.yaml");
 const ORDER = path.join(ROOT, "examples", "deployments", "shop-order.yaml");
 
-describe("the command line against a package manager", () => {
+describe("oaas with a package manager", () => {
   let home: string;
   let pm: ProcessUnderTest;
   let oaas: ReturnType<typeof cliIn>;
@@ -53,7 +53,7 @@ describe("the command line against a package manager", () => {
     return at;
   };
 
-  test("help names every command; a misspelt one is answered with the nearest", async () => {
+  test("lists the commands in help and suggests the nearest command for a typo", async () => {
     const help = await oaas("--help");
     expect(help.code).toBe(0);
     for (const word of ["apply", "plan", "deployment", "cluster", "doctor", "completion"])
@@ -64,7 +64,7 @@ describe("the command line against a package manager", () => {
     expect(await oaas("package list --nope")).toMatchObject({ code: 2 });
   });
 
-  test("a package is applied, shown in every form, changed, compared, rolled back, deleted", async () => {
+  test("applies, prints, updates, diffs, rolls back and deletes a package", async () => {
     expect(await oaas(`apply -f ${SHOP} --reason first`)).toEqual({ code: 0, out: "package/shop created\n", err: "" });
     expect(await oaas(`diff -f ${SHOP}`)).toEqual({ code: 0, out: "", err: "" });
     expect((await oaas(`apply -f ${SHOP}`)).out).toBe("package/shop unchanged\n");
@@ -114,7 +114,7 @@ describe("the command line against a package manager", () => {
     expect(await oaas("package get shop")).toMatchObject({ code: 3 });
   });
 
-  test("several documents: a bad one is told with line and column, and nothing is applied unless asked", async () => {
+  test("reports an invalid document with line and column, and applies nothing without --keep-going", async () => {
     const mixed = await file(
       "mixed.yaml",
       `${await textOf(SHOP)}---\nname: broken\nversion: 1.0.0\nclasses:\n  - key: Bad\n    function_bindings:\n      - { name: go, function_key: go, acess_modifier: PUBLIC }\nfunctions: []\n`,
@@ -123,7 +123,7 @@ describe("the command line against a package manager", () => {
     expect(refused.code).toBe(2);
     expect(refused.out).toBe("");
     expect(refused.err).toMatch(/mixed\.yaml:\d+:\d+ \$\.classes\[0\]/);
-    expect(refused.err).toContain("acess_modifier: is not known; did you mean access_modifier?");
+    expect(refused.err).toContain("acess_modifier: unknown field; did you mean access_modifier?");
     const broken = await file("broken.yaml", `${await textOf(SHOP)}---\nname: [\n---\nkind: Pod\n`);
     const unread = await oaas(`apply -f ${broken}`);
     expect(unread).toMatchObject({ code: 2, out: "" });
@@ -138,16 +138,16 @@ describe("the command line against a package manager", () => {
     expect((await oaas(`delete -f ${SHOP} --yes -o name`)).out).toBe("package/shop\n");
     expect(await oaas(`apply -f ${broken} --keep-going`)).toMatchObject({ code: 2, out: "package/shop created\n" });
     expect((await oaas(`delete -f ${SHOP} --yes`)).out).toBe("package/shop deleted\n");
-    expect((await oaas(`delete -f ${SHOP} --yes`)).out).toBe("package/shop was not there\n");
+    expect((await oaas(`delete -f ${SHOP} --yes`)).out).toBe("package/shop not found\n");
   });
 
-  describe("what only the package manager can see is checked there, before anything is written", () => {
+  describe("dry run on the package manager before any write", () => {
     const good = "name: good\nversion: 1.0.0\nclasses: []\nfunctions: []\n";
     const loose =
       "name: loose\nclasses:\n  - key: Bad\n    function_bindings:\n      - { name: go, function_key: gone, access_modifier: PUBLIC }\nfunctions: []\n";
     const nothing = async (): Promise<void> => expect((await oaas("package list")).out).toBe("No packages.\n");
 
-    test("one of several is bad: nothing is applied unless asked", async () => {
+    test("applies nothing if one document is invalid, unless --keep-going", async () => {
       const both = await file("both.yaml", `${good}---\n${loose}`);
       const refused = await oaas(`apply -f ${both}`);
       expect({ code: refused.code, out: refused.out }).toEqual({ code: 2, out: "" });
@@ -160,7 +160,7 @@ describe("the command line against a package manager", () => {
       expect((await oaas(`delete -f ${both} --yes`)).code).toBe(0);
     });
 
-    test("diff, dry run and validate tell it with its place; offline nobody can know", async () => {
+    test("diff, dry run and validate report the location; --offline cannot detect it", async () => {
       const bad = await file("loose.yaml", loose);
       for (const line of [`diff -f ${bad}`, `apply -f ${bad} --dry-run`, `package validate -f ${bad}`]) {
         const seen = await oaas(line);
@@ -171,13 +171,13 @@ describe("the command line against a package manager", () => {
       await nothing();
     });
 
-    test("packages that need each other come in one go, and so does the deployment of a class in them", async () => {
+    test("accepts dependent packages and a deployment of their class in one run", async () => {
       const text = `name: upper\nclasses: [{ key: Top }]\nfunctions: []\ndependencies: [good]\n---\n${good}---\nkey: top\npackage_name: upper\nclass_key: Top\n`;
       const needing = await file("needing.yaml", text);
       const dry = await oaas(`apply -f ${needing} --dry-run`);
       expect(dry).toMatchObject({ code: 0, err: "" });
       expect(dry.out).toMatch(
-        /package\/good: would create \(revision 1\).*package\/upper: would create.*Its need of good is looked at when that is there\..*deployment\/top: would create.*It is planned when package upper is applied\./s,
+        /package\/good: would create \(revision 1\).*package\/upper: would create.*The dependency on good is checked after that package is applied\..*deployment\/top: would create.*The deployment is planned after package upper is applied\./s,
       );
       expect((await oaas(`package validate -f ${needing}`)).out).toBe(
         "package/good is valid\npackage/upper is valid\ndeployment/top is valid\n",
@@ -185,7 +185,7 @@ describe("the command line against a package manager", () => {
       const typo = await oaas(`diff -f ${await file("typo.yaml", text.replace("class_key: Top", "class_key: Tpo"))}`);
       expect(typo.code).toBe(2);
       expect(typo.err).toMatch(
-        /typo\.yaml:13:\d+ \$\.class_key: the package "upper" has no class "Tpo"; did you mean Top\?/,
+        /typo\.yaml:13:\d+ \$\.class_key: package "upper" has no class "Tpo"; did you mean Top\?/,
       );
       await nothing();
       const circle = await file(
@@ -196,7 +196,7 @@ describe("the command line against a package manager", () => {
       await nothing();
     });
 
-    test("an update tells its revision and the package manager's own changes", async () => {
+    test("shows the revision and the changes of an update", async () => {
       const first = await file("first.yaml", good);
       await oaas(`apply -f ${first}`);
       const next = await file("next.yaml", good.replace("1.0.0", "1.1.0"));
@@ -214,7 +214,7 @@ describe("the command line against a package manager", () => {
       await oaas("package delete good --yes");
     });
 
-    test("without a platform validate says how to do without", async () => {
+    test("validate suggests --offline without a package manager", async () => {
       const env = { OAAS_PM_URL: "http://127.0.0.1:1" };
       const seen = await oaas(`package validate -f ${SHOP}`, { env });
       expect(seen.code).toBe(6);
@@ -223,60 +223,65 @@ describe("the command line against a package manager", () => {
     });
   });
 
-  test("standard input and folders; the same thing twice is refused", async () => {
+  test("reads standard input and folders, and rejects duplicate documents", async () => {
     expect((await oaas("apply -f -", { input: await textOf(SHOP) })).out).toBe("package/shop created\n");
     const folder = path.dirname(SHOP);
     expect((await oaas(`apply ${folder}`)).out).toContain("package/counter created\n");
     const twice = await oaas(`apply -f ${SHOP} -f ${SHOP}`);
     expect(twice).toMatchObject({ code: 2, out: "" });
-    expect(twice.err).toContain("keep one of them");
+    expect(twice.err).toContain("remove one of them");
   });
 
   test.each<[string, string, number, RegExp]>([
-    ["a file that is not there", "apply -f nowhere.yaml", 2, /no file nowhere\.yaml.*check the path/s],
-    ["a folder without files", "apply -f FOLDER", 2, /nothing to read in .*name a file/s],
-    ["no file at all", "apply", 2, /no file is named/],
-    ["an output nobody knows", "package list -o xml", 2, /"xml" is not known.*jsonpath/s],
+    ["a missing file", "apply -f nowhere.yaml", 2, /file nowhere\.yaml does not exist.*check the path/s],
+    ["an empty folder", "apply -f FOLDER", 2, /no documents in .*use a file/s],
+    ["no file", "apply", 2, /no file given/],
+    ["an unknown output format", "package list -o xml", 2, /unknown output format "xml".*jsonpath/s],
+    ["an invalid JSONPath", "package list -o jsonpath={.a[?(@.b)]}", 2, /is invalid at "\[\?.*use paths such as/s],
+    ["an unfinished JSONPath", "package list -o jsonpath={.name", 2, /unbalanced braces.*use a template such as/s],
+    ["an empty JSONPath", "package list -o jsonpath=", 2, /template is empty.*use a template such as/s],
+    ["an unknown context", "package list --context nowhere", 2, /context "nowhere" does not exist/],
     [
-      "a JSONPath that is none",
-      "package list -o jsonpath={.a[?(@.b)]}",
+      "an unknown command",
+      "package lst",
       2,
-      /cannot be read at "\[\?.*write paths like/s,
+      /unknown command "lst"; did you mean list\?\n {2}try: oaas package --help/,
     ],
     [
-      "a JSONPath without its end",
-      "package list -o jsonpath={.name",
-      2,
-      /brace without its other half.*write it like/s,
-    ],
-    ["an empty JSONPath", "package list -o jsonpath=", 2, /no template.*write it like/s],
-    ["a context nobody knows", "package list --context nowhere", 2, /no context "nowhere"/],
-    ["a command nobody knows", "package lst", 2, /no command "lst"; did you mean list\?\n {2}try: oaas package --help/],
-    [
-      "a flag nobody knows",
+      "an unknown flag",
       "package list --patern x",
       2,
-      /no flag --patern; did you mean --pattern\?.*package list --help/s,
+      /unknown flag --patern; did you mean --pattern\?.*package list --help/s,
     ],
-    ["an argument too many", "package list x", 2, /"x" is one argument too many.*oaas package list --help/s],
-    ["an argument too few", "package get", 2, /<name> is missing.*oaas package get --help/s],
-    ["a flag without its value", "package rollback shop", 2, /--to needs a value.*oaas package rollback --help/s],
-    ["a revision that is none", "package rollback shop --to one", 2, /to: "one" is no whole number from 1 on/],
-    ["a revision before the first", "package diff shop --from 0", 2, /from: "0" is no whole number/],
-    ["half an event", "events --count 0.5", 2, /count: "0\.5" is no whole number/],
-    ["a topic nobody knows", "events --topic rain", 2, /topic: "rain" is not known; use one of deployment, operation/],
+    ["an unexpected argument", "package list x", 2, /unexpected argument "x".*oaas package list --help/s],
+    ["a missing argument", "package get", 2, /<name> is missing.*oaas package get --help/s],
+    ["a missing flag", "package rollback shop", 2, /--to is required.*oaas package rollback --help/s],
+    ["a revision that is not a number", "package rollback shop --to one", 2, /to: "one" is not a positive integer/],
+    ["revision 0", "package diff shop --from 0", 2, /from: "0" is not a positive integer/],
+    ["a fractional count", "events --count 0.5", 2, /count: "0\.5" is not a positive integer/],
+    ["an unknown topic", "events --topic rain", 2, /topic: unknown value "rain"; use one of deployment, operation/],
     [
-      "a condition nobody knows",
+      "an unknown condition",
       "deployment list --condition Rain",
       2,
-      /condition: "Rain" is not known; use one of Pending/,
+      /condition: unknown value "Rain"; use one of Pending/,
     ],
-    ["a share that is per cent", `plan -f ${ORDER} --availability 99`, 2, /availability: .*for 99 % write 0\.99/],
-    ["a package nobody knows", "package get nobody", 3, /"nobody" was not found.*try: .*oaas package list/s],
-    ["a deployment nobody knows", "deployment status nobody", 3, /nobody.*not found.*oaas deployment list/s],
-    ["a cluster nobody knows", "cluster health mars", 3, /mars.*not found.*oaas cluster list/s],
-    ["a cluster without its address", "cluster add mars", 2, /<url> is missing/],
-    ["a cluster at no address", "cluster add mars not-a-url", 2, /url: "not-a-url" is no address.*write it like http/s],
+    [
+      "a percentage instead of a fraction",
+      `plan -f ${ORDER} --availability 99`,
+      2,
+      /availability: .*for 99 % write 0\.99/,
+    ],
+    ["an unknown package", "package get unknown", 3, /"unknown" was not found.*try: .*oaas package list/s],
+    ["an unknown deployment", "deployment status unknown", 3, /unknown.*not found.*oaas deployment list/s],
+    ["an unknown cluster", "cluster health mars", 3, /mars.*not found.*oaas cluster list/s],
+    ["a cluster without an address", "cluster add mars", 2, /<url> is missing/],
+    [
+      "a cluster with an invalid address",
+      "cluster add mars not-a-url",
+      2,
+      /url: "not-a-url" is not an http or https URL.*such as http/s,
+    ],
     [
       "a label without a value",
       "cluster add mars http://127.0.0.1:9 --label zone",
@@ -284,60 +289,69 @@ describe("the command line against a package manager", () => {
       /--label: "zone" has no value.*zone=a/s,
     ],
     [
-      "a token in no file",
+      "a missing token file",
       "cluster add mars http://127.0.0.1:9 --token-file nowhere",
       2,
-      /--token-file: there is no file/,
+      /--token-file: file nowhere does not exist/,
     ],
-    ["a login to no address", "login not-a-url", 2, /URL: "not-a-url" is no address.*write it like http/s],
-    ["a wait for nothing", "wait --for=rain nobody", 2, /cannot be waited for/],
-    ["a time that is none", "wait nobody --timeout soon", 2, /timeout: "soon" is no time: write it like 90s/],
-    ["a shell nobody knows", "completion tcsh", 2, /bash, zsh, fish/],
-    ["nobody to ask", "cluster remove mars", 2, /needs a yes, and there is nobody to ask.*--yes/s],
-  ])("%s", async (_, line, code, words) => {
+    [
+      "a login with an invalid address",
+      "login not-a-url",
+      2,
+      /URL: "not-a-url" is not an http or https URL.*such as http/s,
+    ],
+    ["a wait for an unknown condition", "wait --for=rain unknown", 2, /--for: unknown condition "rain"/],
+    ["an invalid duration", "wait unknown --timeout soon", 2, /timeout: "soon" is not a duration, such as 90s/],
+    ["an unknown shell", "completion tcsh", 2, /bash, zsh, fish/],
+    [
+      "a confirmation without a terminal",
+      "cluster remove mars",
+      2,
+      /needs confirmation and there is no terminal to prompt on.*--yes/s,
+    ],
+  ])("rejects %s", async (_, line, code, words) => {
     const empty = await mkdtemp(path.join(home, "empty-"));
     const seen = await oaas(line.replace("FOLDER", empty));
     expect({ code: seen.code, out: seen.out }).toEqual({ code, out: "" });
     expect(seen.err).toMatch(words);
   });
 
-  test("a name that is empty, and files that may not be read or written", async () => {
+  test("rejects an empty name and files without permission", async () => {
     expect(await oaas(["package", "get", ""])).toMatchObject({
       code: 2,
-      err: expect.stringMatching(/name: it is empty/),
+      err: expect.stringMatching(/name: must not be empty/),
     });
     const env = { OAAS_PM_URL: "", OAAS_CONFIG: home };
     expect(await oaas("package list", { env })).toMatchObject({
       code: 2,
-      err: expect.stringMatching(/cannot be read/),
+      err: expect.stringMatching(/cannot read/),
     });
     const nowhere = { OAAS_CONFIG: path.join(SHOP, "config.yaml") };
     const login = await oaas(`login ${url} --no-token`, { env: nowhere });
     expect(login).toMatchObject({ code: 2, out: "" });
-    expect(login.err).toMatch(/cannot be (?:read|written).*check the path/s);
+    expect(login.err).toMatch(/cannot (?:read|write).*check the path/s);
   });
 
-  test.skipIf(process.platform !== "linux")(
-    "where no folder can be made, that is said and not tried for ever",
-    async () => {
-      const login = await oaas(`login ${url} --no-token`, { env: { OAAS_CONFIG: "/proc/none/config.yaml" } });
-      expect(login).toMatchObject({ code: 2, out: "" });
-      expect(login.err).toMatch(/cannot be written.*OAAS_CONFIG/s);
-    },
-  );
+  test.skipIf(process.platform !== "linux")("fails if the config folder cannot be created", async () => {
+    const login = await oaas(`login ${url} --no-token`, { env: { OAAS_CONFIG: "/proc/none/config.yaml" } });
+    expect(login).toMatchObject({ code: 2, out: "" });
+    expect(login.err).toMatch(/cannot write.*OAAS_CONFIG/s);
+  });
 
-  test("flags of all commands may stand before the command, and help before what it is about", async () => {
+  test("accepts global flags before the command, and help before a command", async () => {
     expect((await oaas("-o json package list")).out).toBe((await oaas("package list -o json")).out);
-    expect((await oaas("--output=name --context nowhere package list")).err).toContain('no context "nowhere"');
+    expect((await oaas("--output=name --context nowhere package list")).err).toContain(
+      'context "nowhere" does not exist',
+    );
     expect((await oaas("help package get")).out).toBe((await oaas("package get --help")).out);
     expect((await oaas("package list", { env: { OAAS_PM_URL: `${url}/api/v1/` } })).code).toBe(0);
   });
 
-  test("why nobody answers is told apart: no such host, no TLS, no certificate that is trusted", async () => {
+  test("distinguishes an unknown host from a failed TLS handshake", async () => {
     const list = async (at: string): Promise<Seen> => oaas("package list", { env: { OAAS_PM_URL: at } });
-    expect(await list("http://nobody.invalid")).toMatchObject({
+    expect(await list("http://unknown.invalid")).toMatchObject({
       code: 6,
-      err: expect.stringMatching(/nobody knows the host of http:\/\/nobody\.invalid .*check the address/),
+      err: expect.stringMatching(/cannot resolve the host of http:\/\/unknown\.invalid .*check the address/),
     });
     expect(await list(url.replace("http", "https"))).toMatchObject({
       code: 6,
@@ -345,7 +359,7 @@ describe("the command line against a package manager", () => {
     });
   });
 
-  test("a deployment that cannot be planned is told with the place in its file, an assumption with its flag", async () => {
+  test("reports the location of an invalid deployment, and the flag of an invalid assumption", async () => {
     const lost = await file("lost.yaml", "key: lost\npackage_name: nopackage\nclass_key: C\n");
     for (const line of [`plan -f ${lost}`, `apply -f ${lost}`]) {
       const seen = await oaas(line);
@@ -356,41 +370,41 @@ describe("the command line against a package manager", () => {
     expect(assumed.err).toMatch(/--cluster-down: mars is not a known cluster|was not found/);
   });
 
-  test("YAML that is none is told with its place", async () => {
+  test("reports the location of invalid YAML", async () => {
     const seen = await oaas(`apply -f ${await file("bad.yaml", "name: x\nclasses: [\n")}`);
     expect(seen.code).toBe(2);
     expect(seen.err).toMatch(/bad\.yaml:\d+:\d+: /);
   });
 
-  test("a plan that cannot be made says why, and a deployment without clusters is refused", async () => {
+  test("explains why a plan fails without clusters", async () => {
     const plan = await oaas(`plan -f ${ORDER}`);
     expect(plan.code).not.toBe(0);
     expect(plan.err).toMatch(/error: .*\n/);
     expect((await oaas("cluster list")).out).toBe("No clusters.\n");
   });
 
-  test("nobody answers: the exit code and the remedy say so", async () => {
+  test("reports an unreachable package manager by exit code and hint", async () => {
     const seen = await oaas("package list", { env: { OAAS_PM_URL: "http://127.0.0.1:1" } });
     expect(seen.code).toBe(6);
-    expect(seen.err).toMatch(/nobody answers at http:\/\/127\.0\.0\.1:1 .*oaas doctor/);
+    expect(seen.err).toMatch(/cannot connect to http:\/\/127\.0\.0\.1:1 .*oaas doctor/);
     const doctor = await oaas("doctor", { env: { OAAS_PM_URL: "http://127.0.0.1:1" } });
     expect(doctor.code).toBe(1);
     expect(doctor.out).toMatch(/package manager\s+failed/);
     const here = await oaas("doctor");
     expect(here.out).toMatch(/access\s+ok/);
-    expect(here.out).toMatch(/clusters\s+failed\s+none is known/);
+    expect(here.out).toMatch(/clusters\s+failed\s+no clusters/);
   });
 
-  test("a cluster that cannot be asked: health and the doctor say why", async () => {
+  test("health and doctor report why a cluster is unreachable", async () => {
     await oaas("cluster add mars http://127.0.0.1:9");
     const { code, out } = await oaas("cluster health mars");
     expect(code).toBe(1);
-    expect(out).toMatch(/^NAME .*WHY\nmars +Unknown .*ECONNREFUSED/);
+    expect(out).toMatch(/^NAME .*ERROR\nmars +Unknown .*ECONNREFUSED/);
     expect((await oaas("doctor")).out).toMatch(/clusters\s+failed\s+mars is Unknown \(.*ECONNREFUSED/);
     await oaas("cluster remove mars --yes");
   });
 
-  test("contexts are kept where only their owner reads them", async () => {
+  test("saves contexts in a file that only the owner can read", async () => {
     const alone = cliIn(path.join(home, "person"));
     expect((await alone("context list")).out).toContain("http://127.0.0.1:8080");
     const login = await alone(`login --name here --token secret ${url}`);
@@ -402,21 +416,21 @@ describe("the command line against a package manager", () => {
     expect((await alone("package list")).code).toBe(0);
     expect((await alone("context remove here")).err).toContain("current context");
     expect((await alone("ctx use local")).code).toBe(0);
-    expect(await alone("context rm here"), "a token would be lost").toMatchObject({ code: 2, out: "" });
+    expect(await alone("context rm here"), "removing a token needs confirmation").toMatchObject({ code: 2, out: "" });
     expect(await alone("context rm here", { answers: ["n"] })).toMatchObject({ code: 1, out: "" });
-    expect((await alone("context rm here", { answers: ["y"] })).out).toBe("Context here is forgotten.\n");
+    expect((await alone("context rm here", { answers: ["y"] })).out).toBe("Removed context here.\n");
     await alone(`context set other --pm ${url}`);
     expect((await alone("context get -o name")).out).toContain("context/other\n");
     await writeFile(kept, `current_context: a\ncontexts: { a: { pm_url: "${url}", token: x } }\n`);
     await chmod(kept, 0o644);
-    expect((await alone("package list")).err).toMatch(/others may read the tokens.*chmod 600/s);
+    expect((await alone("package list")).err).toMatch(/other users can read the tokens.*chmod 600/s);
     await writeFile(kept, "contexts: 5\n");
     const broken: Seen = await alone("package list");
     expect(broken.code).toBe(2);
     expect(broken.err).toContain("oaas login");
   });
 
-  test("what changes something is told to programs as well", async () => {
+  test("prints the outcome of writes as JSON", async () => {
     const other = await file("other.yaml", (await textOf(SHOP)).replace("name: shop", "name: other"));
     expect(JSON.parse((await oaas(`apply -f ${other} --dry-run -o json`)).out)).toMatchObject([
       { kind: "package", name: "other", result: "would create" },
@@ -430,7 +444,7 @@ describe("the command line against a package manager", () => {
     );
   });
 
-  test("the earlier command line's words work where they make sense", async () => {
+  test("accepts commands of the earlier Rust CLI", async () => {
     expect((await oaas(`pkg a ${SHOP} -p renamed -O`)).out).toBe("package/renamed created\n");
     expect((await oaas("cls ls renamed -o name")).out).toBe("class/renamed.Order\n");
     expect((await oaas("envs list")).out).toBe("No clusters.\n");
@@ -438,7 +452,7 @@ describe("the command line against a package manager", () => {
     expect((await oaas(`package delete ${renamed} --yes`)).out).toBe("package/renamed deleted\n");
   });
 
-  test("fields of files are explained; an unknown one is answered with those there are", async () => {
+  test("describes fields and rejects unknown ones", async () => {
     expect((await oaas("explain package.classes")).out).toMatch(
       /^package\.classes {2}list of object\n.*function_bindings\s+list of object/s,
     );
@@ -449,7 +463,7 @@ describe("the command line against a package manager", () => {
     });
   });
 
-  test("a token that is not accepted is told apart: none, expired, refused", async () => {
+  test("distinguishes a missing, an expired and a rejected token", async () => {
     const server = createServer((_, response) => {
       response.writeHead(401, { "content-type": "application/problem+json" });
       response.end(JSON.stringify({ status: 401, code: "OAAS_UNAUTHENTICATED", detail: "The JWT has expired" }));
@@ -458,9 +472,9 @@ describe("the command line against a package manager", () => {
     const { port } = server.address() as AddressInfo;
     const claims = Buffer.from(JSON.stringify({ exp: 1_000_000_000 })).toString("base64url");
     for (const [token, words] of [
-      ["", /no token is kept.*set OAAS_TOKEN/],
+      ["", /no token is saved.*set OAAS_TOKEN/],
       [`e30.${claims}.x`, /the token expired \d+d ago; log in again/],
-      ["opaque", /is not accepted; log in again/],
+      ["opaque", /rejected the saved token; log in again/],
     ] as const) {
       const env = { OAAS_PM_URL: `http://127.0.0.1:${port}`, OAAS_TOKEN: token };
       const seen = await oaas("package list", { env });
@@ -496,15 +510,15 @@ describe("the command line against a package manager", () => {
     ["ctx set", "context set"],
     ["context get", "context list"],
     ["ctx select", "context select"],
-  ])("the earlier word %s is %s", async (earlier, now) => {
-    // What it does, with its examples: the lines above it repeat the word itself.
+  ])("%s is an alias of %s", async (earlier, now) => {
+    // Compare description and examples; the usage lines repeat the alias.
     const about = ({ out }: Seen): string | undefined => /\n\n(.*?)\n\n(?:ALIASES|FLAGS)/s.exec(out)?.[1];
     const here = about(await oaas(`${now} --help`));
     expect(here).toContain("Examples:");
     expect(about(await oaas(`${earlier} --help`))).toBe(here);
   });
 
-  test("completion works in a real bash: commands, commands below them, flags, and files where it has no word", async () => {
+  test("completes commands, subcommands, flags and files in bash", async () => {
     const launcher = path.join(ROOT, "apps", "cli", "bin", "oaas.cjs");
     const script = (await oaas("completion bash")).out;
     const complete = (...words: readonly string[]): string[] => {
@@ -519,14 +533,14 @@ describe("the command line against a package manager", () => {
     expect(complete("apply", "-f", "sho")).toEqual([""]);
   });
 
-  test("completion proposes commands and flags", async () => {
+  test("proposes commands for completion", async () => {
     expect((await oaas(["__complete", "dep"])).out).toContain("deployment");
     expect((await oaas(["__complete", "package", ""])).out.split("\n")).toContain("rollback");
     for (const shell of ["bash", "zsh", "fish"])
       expect((await oaas(`completion ${shell}`)).out).toContain("oaas __complete");
   });
 
-  test("events are followed as they come", async () => {
+  test("streams events", async () => {
     const following = oaas("events --topic package --count 1 -o name");
     await eventually(async () => {
       await oaas(`apply -f ${SHOP}`);

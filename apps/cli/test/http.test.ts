@@ -22,8 +22,8 @@ async function serving(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-describe("one exchange over HTTP", () => {
-  test("sends method, headers and body, and gives status, headers and text", async () => {
+describe("HTTP requests", () => {
+  test("send method, headers and body, and return status, headers and text", async () => {
     const url = await serving((request, response) => {
       const { method, headers } = request;
       let body = "";
@@ -39,26 +39,26 @@ describe("one exchange over HTTP", () => {
     expect(JSON.parse(await answer.text())).toEqual({ method: "POST", length: "2", body: "Ä" });
   });
 
-  test("reads what comes packed", async () => {
+  test("decompress gzip responses", async () => {
     const url = await serving((_, response) =>
       response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync("packed")),
     );
     expect(await (await exchangeByHttp(url, { method: "GET", headers: {} })).text()).toBe("packed");
   });
 
-  test("a place that sends elsewhere is named, and the token is not taken there", async () => {
+  test("report a redirect without sending the token to its target", async () => {
     let followed = 0;
     const there = await serving((_, response) => response.end(String((followed += 1))));
     const here = await serving((_, response) => response.writeHead(308, { location: `${there}/login` }).end());
     const client = createPlainClient({ baseUrl: here, fetch: exchangeByHttp, clock: realClock, token: () => "secret" });
     await expect(client.call("listPackages")).rejects.toMatchObject({
       kind: "failed-precondition",
-      message: `${here} is not the package manager: it sends to ${there}/login`,
+      message: `${here} is not the package manager: it redirects to ${there}/login`,
     });
     expect(followed).toBe(0);
   });
 
-  test("ends when told to, also in the middle of an answer", async () => {
+  test("are aborted by the signal, also while the body is read", async () => {
     const url = await serving((_, response) => response.writeHead(200).write("begun"));
     const stop = new AbortController();
     const answer = await exchangeByHttp(url, { method: "GET", headers: {}, signal: stop.signal });
@@ -67,15 +67,15 @@ describe("one exchange over HTTP", () => {
     await expect(text).rejects.toThrow();
   });
 
-  test("says why there is no answer", async () => {
+  test("keep the error code of a failed connection", async () => {
     const gone = await serving((request) => request.socket.destroy());
     await expect(exchangeByHttp(gone, { method: "GET", headers: {} })).rejects.toMatchObject({ code: "ECONNRESET" });
-    const nobody = exchangeByHttp("http://127.0.0.1:1", { method: "GET", headers: {} });
-    await expect(nobody).rejects.toMatchObject({ code: "ECONNREFUSED" });
+    const refused = exchangeByHttp("http://127.0.0.1:1", { method: "GET", headers: {} });
+    await expect(refused).rejects.toMatchObject({ code: "ECONNREFUSED" });
   });
 });
 
-test("a stream gives its text as it comes, whole letters only; a refusal is given at the end", async () => {
+test("streams text without splitting characters, and returns a rejection as result", async () => {
   const letter = Buffer.from("ö");
   const url = await serving((request, response) => {
     if (request.url === "/no") return void response.writeHead(403).end("not you");

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 
-/** What appeared on the terminal, byte for byte, and how the command ended. */
+/** The raw terminal output and the exit code. */
 export interface Played {
   readonly raw: string;
   readonly code: number | null;
@@ -11,20 +11,20 @@ export interface PlayOptions {
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
   readonly columns?: number;
-  /** What the person types, each after the words it waits for have appeared. */
+  /** Input to type, each after the given text has appeared. */
   readonly types?: readonly { readonly after: string; readonly text: string }[];
-  /** Told everything that has appeared so far, whenever there is more. */
+  /** Called with all output so far, on every new chunk. */
   readonly sees?: (raw: string) => void;
 }
 
-/** Why there is no pseudo-terminal here; undefined when there is one. `script` is of util-linux, which Linux has. */
+/** Why there is no pseudo-terminal; undefined if there is one. Needs `script` of util-linux. */
 export function whyNoTerminal(): string | undefined {
   const { error, stdout } = spawnSync("script", ["--version"], { encoding: "utf8" });
   if (error) return `script is not installed (${error.message}); it comes with util-linux`;
-  return stdout.includes("util-linux") ? undefined : "this script is not that of util-linux";
+  return stdout.includes("util-linux") ? undefined : "script is not the util-linux version";
 }
 
-/** Runs a command line in a terminal of its own, as a person would, and types into it. */
+/** Runs a command line in a pseudo-terminal and types into it. */
 export async function play(argv: readonly string[], options: PlayOptions): Promise<Played> {
   const { env, cwd, columns = 120, types = [], sees } = options;
   const quoted = argv.map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(" ");

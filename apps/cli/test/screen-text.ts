@@ -1,12 +1,12 @@
 const ESCAPE = String.fromCodePoint(0x1b);
 const PIECES = new RegExp(`${ESCAPE}\\[(?<args>[\\d;?]*)(?<command>[A-Za-z])|(?<character>[\\s\\S])`, "gu");
 
-/** Names of colours as they stand in recorded screens; ends of colours end whatever there is. */
+/** Colour names in recorded screens. */
 const COLOURS: Readonly<Record<string, string>> = { 1: "bold", 2: "dim", 31: "red", 32: "green", 33: "yellow" };
 
 /**
- * What is to be seen on a terminal after everything was written: lines drawn over are gone, and colours stand as `‹red›…‹/›`.
- * It knows what the command line uses: line breaks, back to the beginning, up, and away with the rest.
+ * Renders raw output to the final screen, with colours as `‹red›…‹/›`. Supports the escape sequences that the CLI uses: line
+ * breaks, carriage return, cursor up and column, and clear.
  */
 export function screenText(raw: string): string {
   const lines: string[][] = [[]];
@@ -34,12 +34,12 @@ export function screenText(raw: string): string {
   return `${joined(text).trimEnd()}\n`;
 }
 
-/** Letters of one colour next to each other are one piece of it. */
+/** Merges adjacent characters of the same colour. */
 function joined(text: string): string {
   return Object.values(COLOURS).reduce((all, name) => all.replaceAll(`‹/›‹${name}›`, ""), text);
 }
 
-/** What differs from run to run, by what it is. */
+/** Patterns that differ between runs, with their placeholders. */
 const VARYING: readonly (readonly [RegExp, string])[] = [
   [/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<time>"],
   [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "<request>"],
@@ -51,7 +51,7 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   [/127\.0\.0\.1:\d{2,5}/g, "127.0.0.1:<port>"],
 ];
 
-/** The screen with everything that differs from run to run named instead. */
+/** Replaces everything that differs between runs with a placeholder. */
 export function steady(screen: string, places: Readonly<Record<string, string>> = {}): string {
   const placed = Object.entries(places).reduce((text, [name, place]) => text.replaceAll(place, `<${name}>`), screen);
   return VARYING.reduce((text, [pattern, name]) => text.replaceAll(pattern, name), placed);

@@ -11,10 +11,10 @@ const ROOT = path.resolve(import.meta.dirname, "..", "..", "..");
 const EXAMPLES = path.join(ROOT, "examples");
 const why = whyNoTerminal();
 
-// Nobody reads skips in CI.
+// In CI a missing terminal fails the suite instead of skipping it.
 if (why !== undefined && process.env["CI"] !== "true") process.stderr.write(`SKIPPED "screens": ${why}\n`);
 
-describe.skipIf(why !== undefined && process.env["CI"] !== "true")("screens, as a person sees them", () => {
+describe.skipIf(why !== undefined && process.env["CI"] !== "true")("terminal screens", () => {
   const folder = mkdtempSync(path.join(tmpdir(), "oaas-screens-"));
   const bundle = path.join(folder, "cli.mjs");
   let stack: ProcessUnderTest;
@@ -22,7 +22,7 @@ describe.skipIf(why !== undefined && process.env["CI"] !== "true")("screens, as 
 
   beforeAll(async () => {
     expect(why).toBeUndefined();
-    // The one file that ships, so that it is what is looked at.
+    // Test the bundle that ships.
     const tasks = path.join(ROOT, "tools", "run.ts");
     execFileSync(process.execPath, [tasks, "bundle", "--out", folder, "--only", "cli"], { stdio: "ignore" });
     const logFile = path.join(folder, "stack.log");
@@ -57,7 +57,7 @@ describe.skipIf(why !== undefined && process.env["CI"] !== "true")("screens, as 
       ...options,
       env: { HOME: folder, OAAS_PM_URL: url, ...options.env },
     });
-  /** Runs it, and compares what is to be seen with what was recorded (`vitest -u` records anew). */
+  /** Runs a command and compares the screen with the recorded one (`vitest -u` updates it). */
   const shows = async (
     name: string,
     line: string,
@@ -81,7 +81,7 @@ describe.skipIf(why !== undefined && process.env["CI"] !== "true")("screens, as 
     await shows("help-of-a-command", "deployment rollback --help");
   });
 
-  it("mistakes: each with its place and what to do", async () => {
+  it("errors with location and hint", async () => {
     await shows("error-unreachable", "package list", { env: { OAAS_PM_URL: "http://127.0.0.1:1" } });
     await shows("error-command", "pakage list");
     await shows("error-yaml", `apply -f ${file("bad.yaml", "name: x\nclasses: [\n  - key: A\n")}`);
@@ -89,9 +89,9 @@ describe.skipIf(why !== undefined && process.env["CI"] !== "true")("screens, as 
     await shows("error-documents", `apply -f ${file("typo.yaml", typo.replace("access_modifier", "acces_modifier"))}`);
   });
 
-  it("a class is applied with live progress, planned, watched, explained and deleted after a question", async () => {
+  it("apply, plan, watch, explain and delete a class", async () => {
     const hello = path.join(EXAMPLES, "hello", "hello.yaml");
-    // The stack has deployed it itself.
+    // The stack deploys it on start.
     await run(`delete -f ${hello} --yes`);
     await run("wait hello --for=delete");
     await shows("apply", `apply -f ${hello} --wait`);
@@ -102,7 +102,7 @@ describe.skipIf(why !== undefined && process.env["CI"] !== "true")("screens, as 
     await shows("apply-again", `apply -f ${hello}`);
     await shows("logs", "logs hello.Greeter");
     const waited = await run("wait deployment/hello -o json");
-    expect(JSON.parse(waited.raw), "programs get the state alone").toMatchObject({
+    expect(JSON.parse(waited.raw), "JSON output is the state only").toMatchObject({
       key: "hello",
       condition: "Running",
     });
@@ -119,42 +119,44 @@ describe.skipIf(why !== undefined && process.env["CI"] !== "true")("screens, as 
     ).toHaveLength(2);
     await shows("explain", "explain hello");
     await shows("explain-field", "explain deployment.rollout");
-    const question = "Delete deployment hello everywhere? [y/N] ";
+    const question = "Delete deployment hello from all clusters? [y/N] ";
     await shows("delete-no", "deployment delete hello", { types: [{ after: question, text: "n\n" }] });
     await shows("delete-yes", "deployment delete hello", { types: [{ after: question, text: "y\n" }] });
     await run("wait hello --for=delete");
     await run("package delete hello --yes");
   });
 
-  it("events of a class are those of its deployments", async () => {
+  it("events of a class are the events of its deployments", async () => {
     const hello = readFileSync(path.join(EXAMPLES, "hello", "hello.yaml"), "utf8").replaceAll("hello", "watched");
     await run(`apply -f ${file("watched.yaml", hello)} --wait`);
     const followed = run("events watched.Greeter --count 1 -o name");
     const end = { isSeen: false };
     void followed.then(() => (end.isSeen = true));
     let tag = 0;
-    // Until it listens, what happens is not told: so it happens until it ends.
+    // Events before the subscription are not delivered, so repeat the change until one arrives.
     const happened = async (): Promise<boolean> => {
       const next = hello.replace("greeter:1.0.0", `greeter:1.0.${(tag += 1)}`);
       await run(`apply -f ${file("watched.yaml", next)}`);
-      const wish = next.slice(next.indexOf("---")).trimEnd();
-      await run(`apply -f ${file("wish.yaml", `${wish}\ntemplate_hint: ${tag % 2 === 0 ? "dev" : "edge"}\n`)}`);
+      const deployment = next.slice(next.indexOf("---")).trimEnd();
+      await run(
+        `apply -f ${file("deployment.yaml", `${deployment}\ntemplate_hint: ${tag % 2 === 0 ? "dev" : "edge"}\n`)}`,
+      );
       return end.isSeen;
     };
-    await eventually(happened, { timeoutMs: 120_000, what: "events of the class to be told" });
+    await eventually(happened, { timeoutMs: 120_000, what: "events of the class" });
     expect(screenText((await followed).raw).trim()).toMatch(/\/watched/);
     await run("deployment delete watched --yes");
     await run("wait watched --for=delete");
     await run("package delete watched --yes");
   });
 
-  it("a class that cannot start says why, from the class down to the pod", async () => {
+  it("explain a class that cannot start, down to the pod", async () => {
     const broken = readFileSync(path.join(EXAMPLES, "hello", "hello.yaml"), "utf8")
       .replaceAll("hello", "broken")
       .replace("greeter:1.0.0", "greeter:missing");
     await run(`apply -f ${file("broken.yaml", broken)}`);
     expect((await run("wait broken --for=condition=Down --timeout 60s")).code).toBe(0);
-    // Which events there are depends on how long it has failed by now; the last of them is in the first line.
+    // The events depend on how long it has been failing; the last one is in the first line.
     const raw = await shows("explain-broken", "explain broken", {
       without: /^ *event .*\n|(?<=^broken in edge: ).*/gm,
     });
@@ -168,18 +170,18 @@ describe.skipIf(why !== undefined && process.env["CI"] !== "true")("screens, as 
     await run(`apply -f ${file("broken.yaml", broken.replace("greeter:missing", "greeter:1.0.0"))}`);
     const waited = await waiting;
     expect(waited.code, waited.raw).toBe(0);
-    expect(waited.raw, "the picture was drawn over").toContain("A\u001B[J");
+    expect(waited.raw, "the table was redrawn in place").toContain("A\u001B[J");
     await run("delete -f broken.yaml --yes");
   });
 
-  it("topology, and no colours where nobody wants them", async () => {
-    // What was deleted may be on its way out of its cluster still.
+  it("topology with and without colours", async () => {
+    // Deleted deployments may still be terminating.
     await eventually(async () => expect((await run("topology")).raw).not.toMatch(/hello|watched|broken/));
     await shows("topology", "topology");
     await shows("topology-plain", "topology", { env: { NO_COLOR: "1" } });
   });
 
-  it("a watch goes on until Ctrl-C, and events too", async () => {
+  it("watch and events run until Ctrl-C", async () => {
     const watched = await run("deployment watch shop-order", { types: [{ after: "far-edge", text: "\u0003" }] });
     expect(watched.code).toBe(130);
     const followed = run("events --topic package", {
@@ -187,7 +189,7 @@ describe.skipIf(why !== undefined && process.env["CI"] !== "true")("screens, as 
     });
     const packageText = "name: interrupted\nversion: 1.0.0\nclasses: []\nfunctions: []\n";
     const applied = file("interrupted.yaml", packageText);
-    // Until it listens, what happens is not told: so it happens until it ends.
+    // Events before the subscription are not delivered, so repeat the change until one arrives.
     const end = { isSeen: false };
     void followed.then(() => (end.isSeen = true));
     const happened = async (): Promise<boolean> => {
@@ -195,11 +197,11 @@ describe.skipIf(why !== undefined && process.env["CI"] !== "true")("screens, as 
       await run("package delete interrupted --yes");
       return end.isSeen;
     };
-    await eventually(happened, { timeoutMs: 120_000, what: "events to be told" });
+    await eventually(happened, { timeoutMs: 120_000, what: "events" });
     expect((await followed).code).toBe(130);
   });
 
-  it("a secret that is typed is not shown", async () => {
+  it("a typed secret is not echoed", async () => {
     const { raw, code } = await run("login --name mine http://127.0.0.1:9", {
       types: [{ after: "Token (empty for none): ", text: "s3cret\n" }],
     });

@@ -94,8 +94,8 @@ describe("oaas lab", () => {
     expect(registered.status).toBe(201);
     const { exitCode, stdout } = await oaas(["lab", "run", "partition", "--timeout", "1ms", ...on]);
     expect(exitCode, stdout).toBe(1);
-    expect(stdout).toMatch(/✗ the class runs in every cluster .*\n +but .*edge is /);
-    expect(stdout).toContain("not as expected: partition");
+    expect(stdout).toMatch(/✗ class runs in every cluster .*\n +found: .*edge is /);
+    expect(stdout).toContain("failed: partition");
     const after = await healthNow();
     expect({ broken: after.broken, left: classesIn(after).filter((name) => name.startsWith("lab-")) }).toEqual({
       broken: [],

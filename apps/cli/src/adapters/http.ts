@@ -1,13 +1,12 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
 import type { FetchAnswer, FetchInit } from "@oaas/contracts/rest";
 
-/** A host that takes no connection is given up after this; one that does not say a word, after that. */
 const CONNECT_MS = 10_000;
 const SILENCE_MS = 300_000;
 
 /**
- * One exchange over HTTP. By Node's own client and not by `fetch`, whose making alone costs twice a start of Node. A place that sends
- * elsewhere is not followed, because a token would be: the answer says where the package manager is.
+ * Sends one HTTP request with Node's own client: loading `fetch` takes twice as long as starting Node. Redirects are not
+ * followed, because that would send the token to another host; the response body becomes an error that names the target.
  */
 export async function exchangeByHttp(url: string, init: FetchInit): Promise<FetchAnswer> {
   const answer = await requested(url, init);
@@ -20,7 +19,7 @@ export async function exchangeByHttp(url: string, init: FetchInit): Promise<Fetc
   };
 }
 
-/** The text of an answer that goes on, as it comes. */
+/** Yields the text of a streaming response; returns status and body if the status is not 200. */
 export async function* streamByHttp(
   url: string,
   headers: Record<string, string>,
@@ -40,10 +39,10 @@ function requested(
   { isEndless = false } = {},
 ): Promise<IncomingMessage> {
   const target = new URL(url);
-  // Not imported: that would make the module's every member, and one of them is all of `fetch`.
+  // Not imported: an import evaluates every export of the module, including `fetch`.
   const { request } = process.getBuiltinModule(target.protocol === "https:" ? "node:https" : "node:http");
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  // What is near is not worth packing.
+  // Compression does not pay off on loopback.
   const packing = isEndless || isLoopback(target.hostname) ? {} : { "accept-encoding": "gzip" };
   const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
   const sent = request(target, {
@@ -62,7 +61,7 @@ function limit(sent: ClientRequest, isEndless: boolean): void {
   sent.once("socket", (socket) => {
     const connected = (): void => {
       socket.removeAllListeners("timeout");
-      socket.setTimeout(isEndless ? 0 : SILENCE_MS, giveUp(`no word for ${SILENCE_MS / 1000} s`));
+      socket.setTimeout(isEndless ? 0 : SILENCE_MS, giveUp(`no response for ${SILENCE_MS / 1000} s`));
     };
     if (!socket.connecting) return connected();
     socket.setTimeout(CONNECT_MS, giveUp(`no connection after ${CONNECT_MS / 1000} s`));
@@ -83,11 +82,11 @@ async function textOf(answer: IncomingMessage): Promise<string> {
   return gunzipSync(bytes).toString("utf8");
 }
 
-/** The refusal that it stands for, in the form in which the package manager refuses. */
+/** Turns a redirect into an error document of the package manager. */
 async function elsewhere(answer: IncomingMessage, url: string, location: string): Promise<string> {
   answer.resume();
   const { origin } = new URL(location, url);
-  const error = `${new URL(url).origin} is not the package manager: it sends to ${location}`;
+  const error = `${new URL(url).origin} is not the package manager: it redirects to ${location}`;
   return JSON.stringify({ kind: "failed-precondition", error, details: { subject: origin } });
 }
 

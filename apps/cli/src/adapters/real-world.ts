@@ -12,7 +12,7 @@ const PRIVATE_FILE = 0o600;
 const PRIVATE_FOLDER = 0o700;
 const FOR_OTHERS = 0o077;
 
-/** The person's terminal, files and network. */
+/** The environment of this Node process. */
 export function realWorld(signal: AbortSignal): World {
   return {
     terminal: realTerminal(signal),
@@ -40,8 +40,8 @@ function realTerminal(signal: AbortSignal): Terminal {
         import("node:readline/promises"),
         import("node:stream"),
       ]);
-      // What is typed is shown by the interface, not by the terminal: a secret gets one that shows nothing. It is there before the
-      // question is, so that whoever answers at once is not shown by the terminal either.
+      // The readline interface echoes the input; for a secret it writes nowhere. It is created before the question is
+      // printed, so that the terminal does not echo a fast answer either.
       const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
       const reader = createInterface({ input: stdin, output: isSecret ? nowhere : stderr, terminal: true });
       if (isSecret) writeOut(2, question);
@@ -60,17 +60,14 @@ function realTerminal(signal: AbortSignal): Terminal {
   };
 }
 
-// One after the other and at once: nothing else waits, and what does it side by side would have to be loaded first.
+// Synchronous calls: nothing runs concurrently here, and fs/promises would have to be loaded first.
 const realFiles: Files = {
   read: async (file) => {
     try {
       return readFileSync(file, "utf8");
     } catch (thrown) {
       if ((thrown as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-      throw new UsageError(
-        `${file} cannot be read: ${(thrown as Error).message}`,
-        "check the path and who may read it",
-      );
+      throw new UsageError(`cannot read ${file}: ${(thrown as Error).message}`, "check the path and its permissions");
     }
   },
   writePrivate: async (file, text) => {
@@ -82,8 +79,8 @@ const realFiles: Files = {
       renameSync(next, file);
     } catch (thrown) {
       throw new UsageError(
-        `${file} cannot be written: ${(thrown as Error).message}`,
-        "check the path and who may write there, or name another file with OAAS_CONFIG",
+        `cannot write ${file}: ${(thrown as Error).message}`,
+        "check the path and its permissions, or choose another file with OAAS_CONFIG",
       );
     }
   },
@@ -100,7 +97,7 @@ const realFiles: Files = {
   },
 };
 
-/** Step by step: where no folder can be made at all, as in /proc, Node's own way of making all at once never ends. */
+/** Creates each missing folder by itself: Node's recursive mkdir never returns in /proc. */
 function makeFolder(folder: string): void {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
   if (path.dirname(folder) !== folder) makeFolder(path.dirname(folder));
@@ -119,6 +116,6 @@ async function* stream(
     throw faultFromAnswer({ ...refused, nowMs: realClock.now() });
   } catch (cause) {
     if (cause instanceof Fault) throw cause;
-    throw unavailable("package-manager", `the package manager did not answer at ${url}`, { cause });
+    throw unavailable("package-manager", `the package manager did not respond at ${url}`, { cause });
   }
 }

@@ -3,7 +3,7 @@ import type { ExitCode } from "../exit-code.ts";
 import { VERSION } from "../front-page.cjs";
 import { writeOut } from "./write-out.ts";
 
-/** Runs a command line on the person's own terminal. The bundle keeps all behind this as text, and compiles it when it is called. */
+/** Runs the CLI in this Node process. The bundle stores everything behind this function as text and compiles it on use. */
 export async function start(argv: readonly string[]): Promise<ExitCode> {
   return runCli(argv, {
     version: VERSION,

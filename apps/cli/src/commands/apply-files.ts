@@ -21,14 +21,14 @@ export interface ApplyFlags {
 }
 
 /**
- * Applies files: all of them are read and checked before the first is sent, and several are also checked by the package manager as if
- * they were applied, so that a bad one changes nothing.
+ * Applies files. All documents are validated before the first write; several documents are also dry-run on the package
+ * manager, so that an invalid one changes nothing.
  */
 export async function applyFiles(session: Session, flags: ApplyFlags, ...paths: readonly string[]): Promise<ExitCode> {
   const { good, isWhole } = await wishesOf(session, flags, paths);
   if (!isWhole && !flags.keepGoing) return refused(session, EXIT.usage);
   const documents = inOrder(good);
-  // A single one is checked by its own write.
+  // The write of a single document validates it.
   const isForeseen = flags.dryRun || (!flags.keepGoing && documents.length > 1);
   const { prospects, code } = isForeseen ? await foreseeAll(session, documents) : { prospects: [], code: EXIT.done };
   if (flags.dryRun) {
@@ -44,7 +44,7 @@ export async function applyFiles(session: Session, flags: ApplyFlags, ...paths: 
 }
 
 function refused(session: Session, code: ExitCode): ExitCode {
-  session.note("Nothing was applied. With --keep-going the valid documents are.\n");
+  session.note("Nothing was applied. Use --keep-going to apply the valid documents.\n");
   session.doneAll();
   return code;
 }
@@ -58,7 +58,7 @@ async function applyAll(
   const applied: WishDocument[] = [];
   let worst: ExitCode = EXIT.done;
   for (const document of documents) {
-    // A package that brings its deployments along may have changed what was seen of them.
+    // Applying a package with embedded deployments may have changed them since the dry run.
     const seen = flags.applyDeployments ? undefined : prospects.find((each) => each.document === document);
     const code = await applyDocument(session, seen ?? (await stateOf(session, document)), flags);
     if (code === EXIT.done) applied.push(document);
@@ -71,20 +71,19 @@ async function applyAll(
   return { applied, worst };
 }
 
-/** Whether it is there, and in which version. */
 async function stateOf(session: Session, document: WishDocument) {
   const current = await currentOf(session, document);
   return { document, action: current ? "update" : "create", etag: current?.etag ?? null } as const;
 }
 
-/** The documents of all files that can be applied, and whether that is all of them. */
+/** The valid documents of all files, and whether all documents are valid. */
 async function wishesOf(
   session: Session,
   flags: ApplyFlags,
   paths: readonly string[],
 ): Promise<{ readonly good: readonly WishDocument[]; readonly isWhole: boolean }> {
   const sources = [...(flags.filename ?? []), ...paths];
-  if (sources.length === 0) throw new UsageError("no file is named", "oaas apply -f FILE");
+  if (sources.length === 0) throw new UsageError("no file given", "oaas apply -f FILE");
   const { documents, mistakes } = await readAll(session.world, sources);
   if (mistakes.length > 0)
     session.world.terminal.err(`${session.colours.bad("error:")} ${unreadable(mistakes).message}\n`);
@@ -93,7 +92,7 @@ async function wishesOf(
   return { good, isWhole: mistakes.length === 0 && good.length === named.length };
 }
 
-/** The same wish for a package of another name. */
+/** The document with another package name. */
 function underName(document: WishDocument, name: string | undefined): WishDocument {
   if (name === undefined) return document;
   return document.kind === "package"
@@ -101,7 +100,7 @@ function underName(document: WishDocument, name: string | undefined): WishDocume
     : { ...document, content: { ...document.content, package_name: name } };
 }
 
-/** What would happen: the change, and for a deployment the plan's own words. */
+/** Prints the changes of a dry run, and the explanation of a plan. */
 function foretell(session: Session, { document, action, changes, revision, plan, unknown }: Prospect): void {
   const { kind, name } = document;
   const result = action === "nothing" ? "unchanged" : `would ${action}`;
@@ -124,14 +123,14 @@ async function waitForAll(session: Session, applied: readonly WishDocument[], fl
   return EXIT.done;
 }
 
-/** Keys of the deployments that a package carries with it. */
+/** Keys of the deployments embedded in a package. */
 function embeddedKeys({ content }: WishDocument): readonly string[] {
   const given = content["deployments"];
   const all = Array.isArray(given) ? (given as readonly { readonly key?: unknown }[]) : [];
   return all.map(({ key }) => key).filter((key) => typeof key === "string");
 }
 
-/** Shows what applying would change; ends with 1 when there is something, with 2 when it would be refused. */
+/** Shows the changes that apply would make; exits with 1 if there are any, with 2 if a document is invalid. */
 export async function diffFiles(session: Session, flags: { readonly filename: readonly string[] }): Promise<ExitCode> {
   const documents = inOrder(await readDocuments(session.world, flags.filename));
   if ((await validOf(session, documents)).length < documents.length) return EXIT.usage;

@@ -25,7 +25,7 @@ export async function listRuntimes(
   session.list(await session.all("listClassRuntimes", { query }), view);
 }
 
-/** Nodes as a tree: a cluster, what runs in it, what that is made of. */
+/** Prints the topology graph as a tree. */
 export async function topology(session: Session): Promise<void> {
   const { value } = await session.call("getTopology");
   session.item(value, { kind: "topology", nameOf: () => "topology", columns: [] }, () => {
@@ -47,6 +47,6 @@ export async function topology(session: Session): Promise<void> {
       );
     };
     for (const { id } of value.nodes) if (!below.has(id)) draw(id, "", true, 0, new Set());
-    return lines.length === 0 ? "Nothing runs anywhere.\n" : `${lines.join("\n")}\n`;
+    return lines.length === 0 ? "Nothing is deployed.\n" : `${lines.join("\n")}\n`;
   });
 }

@@ -11,7 +11,7 @@ export async function listClusters(session: Session): Promise<void> {
   session.list(value, clusterView(lookOf(session)));
 }
 
-/** One cluster's health, or that of all; ends with 1 when one of them is not healthy. */
+/** Shows the health of one or all clusters; exits with 1 if one is not healthy. */
 export async function clusterHealth(session: Session, _flags: object, name?: string): Promise<ExitCode> {
   const readings =
     name === undefined
@@ -54,7 +54,7 @@ function labelsOf(given: readonly string[]): Readonly<Record<string, string>> {
     given.map((each) => {
       const { key, value } = /^(?<key>[^=]+)=(?<value>.*)$/s.exec(each)?.groups ?? {};
       if (key === undefined || value === undefined)
-        throw new UsageError(`--label: "${each}" has no value`, "write it like --label zone=a");
+        throw new UsageError(`--label: "${each}" has no value`, "use key=value, such as --label zone=a");
       return [key, value];
     }),
   );
@@ -63,7 +63,7 @@ function labelsOf(given: readonly string[]): Readonly<Record<string, string>> {
 async function tokenIn(session: Session, file: string | undefined): Promise<string | undefined> {
   if (file === undefined) return undefined;
   const text = await session.world.files.read(file);
-  if (text === undefined) throw new UsageError(`--token-file: there is no file ${file}`, "check the path");
+  if (text === undefined) throw new UsageError(`--token-file: file ${file} does not exist`, "check the path");
   return text.trim();
 }
 
@@ -72,7 +72,7 @@ export async function removeCluster(
   flags: { readonly yes: boolean },
   name: string,
 ): Promise<ExitCode> {
-  if (!(await confirmed(session, `Remove cluster ${name} from this platform`, flags.yes))) return EXIT.failed;
+  if (!(await confirmed(session, `Remove cluster ${name}`, flags.yes))) return EXIT.failed;
   await session.call("removeCluster", { parameters: { name } });
   session.done({ kind: "cluster", name, result: "removed" });
   return EXIT.done;

@@ -1,7 +1,7 @@
 import { UsageError } from "../exit-code.ts";
 import type { Session } from "../session/session.ts";
 
-/** Each asks the command line itself for the words that fit, so that a script never grows stale. */
+/** Each script asks `oaas __complete` for candidates, so it stays valid across versions. */
 const SCRIPTS: Readonly<Record<string, string>> = {
   bash: `_oaas_complete() {
   local IFS=$'\\n'
@@ -25,6 +25,6 @@ complete -c oaas -s f -r -F
 export async function completion(session: Session, _flags: object, shell: string): Promise<void> {
   const script = SCRIPTS[shell];
   if (script === undefined)
-    throw new UsageError(`no completion for "${shell}"`, `use one of ${Object.keys(SCRIPTS).join(", ")}`);
+    throw new UsageError(`no completion script for "${shell}"`, `use one of ${Object.keys(SCRIPTS).join(", ")}`);
   session.out(script);
 }

@@ -4,7 +4,7 @@ import { EXIT, UsageError, type ExitCode } from "../exit-code.ts";
 import { confirmed } from "../session/confirm.ts";
 import type { Session } from "../session/session.ts";
 
-/** Keeps a platform's address and token, and makes it the current one. */
+/** Saves the address and token of a package manager and selects the context. */
 export async function login(
   session: Session,
   flags: { readonly name: string; readonly token?: string; readonly tokenFile?: string; readonly noToken: boolean },
@@ -13,7 +13,7 @@ export async function login(
   await keep(session, flags.name, url, async () => (flags.noToken ? undefined : tokenOf(session, flags)));
 }
 
-/** `login` in the words of the earlier command line; a token that is there stays. */
+/** Saves the address and keeps an existing token; compatible with the earlier Rust CLI. */
 export async function setContext(session: Session, flags: { readonly pm?: string }, name = "default"): Promise<void> {
   await keep(session, name, flags.pm, async (kept) => kept);
 }
@@ -28,15 +28,14 @@ async function keep(
   const known = await readContexts(world);
   const before = known.byName.get(name);
   const address = url ?? before?.pmUrl;
-  if (address === undefined)
-    throw new UsageError(`context "${name}" has no address yet`, `oaas login --name ${name} URL`);
+  if (address === undefined) throw new UsageError(`context "${name}" has no address`, `oaas login --name ${name} URL`);
   const pmUrl = urlOf(address, "URL");
   const token = await tokenAfter(before?.token);
   await writeContexts(world, {
     current: name,
     byName: new Map([...known.byName, [name, { pmUrl, ...(token === undefined ? {} : { token }) }]]),
   });
-  const line = `Context ${name} (${pmUrl}) is kept in ${contextsFile(world)} and is the current one.\n`;
+  const line = `Saved context ${name} (${pmUrl}) in ${contextsFile(world)} and selected it.\n`;
   session.done({ kind: "context", name, result: "current", pm_url: pmUrl }, line);
 }
 
@@ -48,7 +47,7 @@ async function tokenOf(
   if (flags.token !== undefined) return flags.token;
   if (flags.tokenFile !== undefined) {
     const text = await files.read(flags.tokenFile);
-    if (text === undefined) throw new UsageError(`there is no file ${flags.tokenFile}`, "check the path");
+    if (text === undefined) throw new UsageError(`file ${flags.tokenFile} does not exist`, "check the path");
     return text.trim();
   }
   if (!terminal.canAsk) return undefined;
@@ -79,9 +78,9 @@ export async function listContexts(session: Session): Promise<void> {
 export async function selectContext(session: Session, _flags: object, name: string): Promise<void> {
   const { byName } = await readContexts(session.world);
   if (!byName.has(name))
-    throw new UsageError(`there is no context "${name}"`, `known are ${[...byName.keys()].join(", ")}`);
+    throw new UsageError(`context "${name}" does not exist`, `use one of ${[...byName.keys()].join(", ")}`);
   await writeContexts(session.world, { current: name, byName });
-  session.done({ kind: "context", name, result: "current" }, `Context ${name} is the current one.\n`);
+  session.done({ kind: "context", name, result: "current" }, `Selected context ${name}.\n`);
 }
 
 export async function removeContext(
@@ -91,12 +90,12 @@ export async function removeContext(
 ): Promise<ExitCode> {
   const { current, byName } = await readContexts(session.world);
   if (name === current)
-    throw new UsageError(`"${name}" is the current context`, "select another first: oaas context select NAME");
+    throw new UsageError(`"${name}" is the current context`, "select another one first: oaas context select NAME");
   if (!byName.has(name))
-    throw new UsageError(`there is no context "${name}"`, `known are ${[...byName.keys()].join(", ")}`);
+    throw new UsageError(`context "${name}" does not exist`, `use one of ${[...byName.keys()].join(", ")}`);
   const isLost = byName.get(name)?.token !== undefined;
-  if (isLost && !(await confirmed(session, `Forget context ${name} and its token`, flags.yes))) return EXIT.failed;
+  if (isLost && !(await confirmed(session, `Remove context ${name} and its token`, flags.yes))) return EXIT.failed;
   await writeContexts(session.world, { current, byName: new Map([...byName].filter(([each]) => each !== name)) });
-  session.done({ kind: "context", name, result: "forgotten" }, `Context ${name} is forgotten.\n`);
+  session.done({ kind: "context", name, result: "forgotten" }, `Removed context ${name}.\n`);
   return EXIT.done;
 }

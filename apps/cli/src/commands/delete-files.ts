@@ -4,7 +4,7 @@ import { EXIT, type ExitCode } from "../exit-code.ts";
 import { confirmed } from "../session/confirm.ts";
 import type { Session } from "../session/session.ts";
 
-/** Deletes what files name, deployments before their packages; what is gone already is no mistake. */
+/** Deletes the objects in files, deployments before packages. A missing object is not an error. */
 export async function deleteFiles(
   session: Session,
   flags: { readonly filename: readonly string[]; readonly cascade: boolean; readonly yes: boolean },
@@ -20,7 +20,7 @@ export async function deleteFiles(
       session.doneOne({ kind, name, result: "deleted" });
     } catch (thrown) {
       if (!isFault(thrown, "not-found")) throw thrown;
-      session.doneOne({ kind, name, result: "was not there" });
+      session.doneOne({ kind, name, result: "was not there" }, `${kind}/${name} not found\n`);
     }
   }
   session.doneAll();

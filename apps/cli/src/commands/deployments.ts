@@ -70,23 +70,23 @@ export async function explainDeployment(
   session.item(value, asText("explanation", key), () => {
     const { colours } = session;
     const head = `${value.summary} (${stateText(value.verdict, colours)})\n`;
-    const advice = value.suggested_action === "" ? "" : `${colours.bold("do:")} ${value.suggested_action}\n`;
+    const advice = value.suggested_action === "" ? "" : `${colours.bold("fix:")} ${value.suggested_action}\n`;
     const clusters = value.clusters.map(({ cluster, finding, error }) => {
-      const below = finding ? findingText(finding, 1, session) : `  ${error ?? "nothing is known"}\n`;
+      const below = finding ? findingText(finding, 1, session) : `  ${error ?? "no information"}\n`;
       return `\n${colours.bold(cluster)}\n${below}`;
     });
     return head + advice + clusters.join("");
   });
 }
 
-/** A finding and below it what explains it, deeper and deeper. */
+/** Formats a finding and, indented below it, its causes. */
 function findingText(finding: FindingWire, depth: number, session: Session): string {
   const { colours } = session;
   const { level, name, verdict, reason, message, suggested_action: action, causes } = finding;
   const indent = "  ".repeat(depth);
   const what = [reason, message].filter((words) => words !== "").join(": ");
   const line = `${indent}${level} ${name}  ${stateText(verdict, colours)} ${what}\n`;
-  const advice = action === "" || causes.length > 0 ? "" : `${indent}  ${colours.dim(`do: ${action}`)}\n`;
+  const advice = action === "" || causes.length > 0 ? "" : `${indent}  ${colours.dim(`fix: ${action}`)}\n`;
   return line + advice + causes.map((cause) => findingText(cause, depth + 1, session)).join("");
 }
 
@@ -95,7 +95,7 @@ export async function deleteDeployment(
   flags: { readonly cluster?: string; readonly yes: boolean },
   key: string,
 ): Promise<ExitCode> {
-  const where = flags.cluster === undefined ? "everywhere" : `in ${flags.cluster}`;
+  const where = flags.cluster === undefined ? "from all clusters" : `from ${flags.cluster}`;
   if (!(await confirmed(session, `Delete deployment ${key} ${where}`, flags.yes))) return EXIT.failed;
   const { value } = await session.call("deleteDeployment", { parameters: { key }, query: { cluster: flags.cluster } });
   const pending = "pending_envs" in value ? (value.pending_envs ?? []) : [];
@@ -103,7 +103,7 @@ export async function deleteDeployment(
   session.done({ kind: "deployment", name: key, result, pending_clusters: pending });
   if (pending.length > 0)
     session.note(
-      `${session.colours.warn("later:")} ${pending.join(", ")} could not be reached; it is finished when they are back\n`,
+      `${session.colours.warn("pending:")} ${pending.join(", ")} cannot be reached; the deletion completes when it is reachable again\n`,
     );
   return EXIT.done;
 }

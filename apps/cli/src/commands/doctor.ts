@@ -9,7 +9,7 @@ interface Finding {
   readonly message: string;
 }
 
-/** Looks at everything between this command line and running classes, in the order in which it can fail. */
+/** Checks each hop from the configuration to the clusters, in order. */
 export async function doctor(session: Session): Promise<ExitCode> {
   const findings: Finding[] = [];
   const look = async (check: string, find: () => Promise<string>): Promise<boolean> => {
@@ -27,7 +27,7 @@ export async function doctor(session: Session): Promise<ExitCode> {
   };
   const isKnown = await look("context", async () => {
     const { name, pmUrl, token } = await session.context();
-    return `${name}: ${pmUrl}, ${token === undefined ? "no token" : "a token"} (${contextsFile(session.world)})`;
+    return `${name}: ${pmUrl}, ${token === undefined ? "no token" : "with token"} (${contextsFile(session.world)})`;
   });
   const isThere = isKnown && (await look("package manager", async () => healthOf(session)));
   if (isThere && (await look("access", () => accessOf(session)))) await look("clusters", () => clustersOf(session));
@@ -36,8 +36,8 @@ export async function doctor(session: Session): Promise<ExitCode> {
     nameOf: ({ check }) => check,
     columns: [
       { header: "CHECK", cell: ({ check }) => check },
-      { header: "", cell: ({ ok }) => (ok ? session.colours.good("ok") : session.colours.bad("failed")) },
-      { header: "FOUND", cell: ({ message }) => message },
+      { header: "RESULT", cell: ({ ok }) => (ok ? session.colours.good("ok") : session.colours.bad("failed")) },
+      { header: "DETAILS", cell: ({ message }) => message },
     ],
   });
   return findings.every(({ ok }) => ok) ? EXIT.done : EXIT.failed;
@@ -52,12 +52,12 @@ async function healthOf(session: Session): Promise<string> {
 
 async function accessOf(session: Session): Promise<string> {
   const { totalCount, value } = await session.call("listPackages", { query: { limit: 1 } });
-  return `may read; ${totalCount ?? value.length} packages`;
+  return `can read packages (${totalCount ?? value.length})`;
 }
 
 async function clustersOf(session: Session): Promise<string> {
   const { value } = await session.call("listClusters");
-  if (value.length === 0) throw new Error("none is known; add one with: oaas cluster add NAME URL");
+  if (value.length === 0) throw new Error("no clusters; add one: oaas cluster add NAME URL");
   const ill = value.filter(({ health }) => health.status !== "Healthy");
   const whatOf = ({ status, error }: (typeof value)[number]["health"]) =>
     error === undefined ? status : `${status} (${error})`;

@@ -5,16 +5,18 @@ import { dataDirOf, findStack } from "../stack/running-stack.ts";
 const POLL_MS = 100;
 const PATIENCE_MS = 60_000;
 
-/** Stops the local stack in order and waits for its end; what it holds is found again by the next start. */
+/** Stops the local stack gracefully and waits for its process to exit. The data stays. */
 export async function down(session: Session, flags: { readonly data?: string }): Promise<void> {
   const dataDir = dataDirOf(flags, session.world);
   const pid = await stopStack(session, dataDir);
   session.note(
-    pid === undefined ? `No local stack runs on ${dataDir}.\n` : `The local stack (process ${pid}) stopped.\n`,
+    pid === undefined
+      ? `No local stack is running with data folder ${dataDir}.\n`
+      : `Stopped the local stack (process ${pid}).\n`,
   );
 }
 
-/** Stops the stack of a data folder, if there is one; answers which process it was. */
+/** Stops the stack of a data folder and returns its process id; undefined if none is running. */
 export async function stopStack(session: Session, dataDir: string): Promise<number | undefined> {
   const { world } = session;
   const { isAlive } = await import("../adapters/local-stack.ts");
@@ -24,14 +26,14 @@ export async function stopStack(session: Session, dataDir: string): Promise<numb
   if ((await stack.health()) === undefined) {
     throw unavailable(
       "the local stack",
-      `process ${pid} left word in ${dataDir} and does not answer; if it is the local stack, end it: kill ${pid}`,
+      `process ${pid}, recorded in ${dataDir}, does not respond; if it is the local stack, stop it with: kill ${pid}`,
     );
   }
   await stack.stop();
   const endsAt = world.clock.monotonic() + PATIENCE_MS;
   while (isAlive(pid)) {
     if (world.clock.monotonic() > endsAt) {
-      throw unavailable("the local stack", `process ${pid} has not stopped after ${PATIENCE_MS / 1000} s`);
+      throw unavailable("the local stack", `process ${pid} did not stop within ${PATIENCE_MS / 1000} s`);
     }
     await sleep(world.timers, POLL_MS, world.signal);
   }

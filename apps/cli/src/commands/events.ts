@@ -7,13 +7,13 @@ import type { Session } from "../session/session.ts";
 
 type StreamEvent = Reply<"streamEvents">["value"];
 
-/** Follows what happens, until Ctrl-C or as many events as asked for. */
+/** Streams events until Ctrl-C or until `--count` events were printed. */
 export async function followEvents(
   session: Session,
   flags: { readonly topic?: string; readonly count?: number },
   key?: string,
 ): Promise<ExitCode> {
-  // A class has no events of its own: those of its deployments are.
+  // A class has no events itself; select those of its deployments.
   const only = key?.includes(".") ? new Set(await deploymentsOf(session, key)) : undefined;
   const { pmUrl, token } = await session.context();
   const query = new URLSearchParams({
@@ -40,7 +40,7 @@ export async function followEvents(
   return EXIT.done;
 }
 
-/** In which state the thing is after the event, as far as its kind has one. */
+/** The state and message of the object after the event, if it has any. */
 function stateOf({ object }: StreamEvent, { colours }: Session): string {
   if (typeof object !== "object" || object === null) return "";
   const { condition, state, status, phase, message } = object as Readonly<Record<string, unknown>>;
@@ -49,7 +49,7 @@ function stateOf({ object }: StreamEvent, { colours }: Session): string {
   return typeof word === "string" ? `  ${stateText(word, colours)}${told}` : told;
 }
 
-/** The data of one event; comments that keep the line open have none. */
+/** The data of one event; keep-alive comments have none. */
 function dataOf(block: string): string | undefined {
   const lines = block.split("\n").filter((line) => line.startsWith("data:"));
   return lines.length === 0 ? undefined : lines.map((line) => line.slice("data:".length).trimStart()).join("\n");

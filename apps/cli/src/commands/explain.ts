@@ -5,7 +5,7 @@ import { tableText } from "../output/table.ts";
 import type { Session } from "../session/session.ts";
 import { explainDeployment } from "./deployments.ts";
 
-/** Why a deployment is not ready, or what a field of a file means: `shop-order`, or `package.classes.state_spec`. */
+/** Explains a deployment (`shop-order`) or describes a field (`package.classes.state_spec`). */
 export async function explain(
   session: Session,
   flags: { readonly cluster?: string },
@@ -27,7 +27,7 @@ function fieldText({ path, type, isRequired, description, allowed, fields }: Fie
     { header: "FIELD", cell: (each) => `${each.path.split(".").at(-1) ?? ""}${each.isRequired ? "*" : ""}` },
     { header: "TYPE", cell: (each) => each.type },
     {
-      header: "WHAT FOR",
+      header: "DESCRIPTION",
       cell: (each) => `${each.description}${each.allowed.length === 0 ? "" : ` (${each.allowed.join(", ")})`}`,
     },
   ]);

@@ -6,7 +6,6 @@ import { SCENARIOS, type Scenario } from "../lab/scenarios.ts";
 import type { Session } from "../session/session.ts";
 import { dataDirOf, findStack, type RunningStack, type StackHealth } from "../stack/running-stack.ts";
 
-/** What can go wrong on purpose. */
 export async function listScenarios(session: Session): Promise<void> {
   session.list(
     SCENARIOS.map(({ name, brief, sees }) => ({ name, brief, sees })),
@@ -15,11 +14,11 @@ export async function listScenarios(session: Session): Promise<void> {
       nameOf: ({ name }) => name,
       columns: [
         { header: "SCENARIO", cell: ({ name }) => name },
-        { header: "WHAT HAPPENS", cell: ({ brief }) => brief },
+        { header: "FAULT", cell: ({ brief }) => brief },
       ],
     },
   );
-  session.note("\nPlay one: oaas lab run cluster-down\n");
+  session.note("\nRun one: oaas lab run cluster-down\n");
 }
 
 export interface RunFlags {
@@ -28,7 +27,7 @@ export interface RunFlags {
   readonly timeout: number;
 }
 
-/** Plays scenarios against the running local stack: says what should be seen, checks it, puts everything back. Ends with 1 when a check fails. */
+/** Runs fault injection scenarios against the local stack and removes the faults. Exits with 1 if a check fails. */
 export async function runScenarios(session: Session, flags: RunFlags, ...names: readonly string[]): Promise<ExitCode> {
   const scenarios = scenariosOf(names);
   const { stack, health } = await wholeStack(session, flags);
@@ -41,11 +40,11 @@ export async function runScenarios(session: Session, flags: RunFlags, ...names: 
   return results.every(({ ok }) => ok) ? EXIT.done : EXIT.failed;
 }
 
-/** Mends everything that was broken on purpose. */
+/** Removes all injected faults. */
 export async function mendStack(session: Session, flags: { readonly data?: string }): Promise<void> {
   const stack = await theStack(session, flags);
   await stack.mend();
-  session.note("Nothing is broken on purpose any more.\n");
+  session.note("All injected faults are removed.\n");
 }
 
 interface Result {
@@ -82,20 +81,21 @@ async function play(
       () => true,
       (thrown: unknown) => {
         if (thrown instanceof CheckFailed || world.signal.aborted) return false;
-        report.checked({ what: "nothing else goes wrong", ok: false, ms: 0, found: Fault.from(thrown).message });
+        report.checked({ what: "no unexpected error", ok: false, ms: 0, found: Fault.from(thrown).message });
         return false;
       },
     );
   const isPlayed = await attempt(scenario.play(lab));
-  // Whatever happened, the stack is left as it was found.
   await lab.mendAll();
   if (world.signal.aborted) {
-    session.note(`Everything is mended; the class may be left: oaas deployment delete ${PROBE}\n`);
+    session.note(
+      `All injected faults are removed. The test class may still be deployed; delete it with: oaas deployment delete ${PROBE}\n`,
+    );
     throw abortFault(world.signal);
   }
   const isRemoved = await attempt(removeProbe(lab));
   const ok = isPlayed && isRemoved;
-  tell(session, `${ok ? colours.good("as expected") : colours.bad("not as expected")}: ${scenario.name}\n\n`);
+  tell(session, `${ok ? colours.good("passed") : colours.bad("failed")}: ${scenario.name}\n\n`);
   return { scenario: scenario.name, ok, checks };
 }
 
@@ -108,7 +108,7 @@ function reportTo(session: Session, checks: Check[]): LabReport {
       const seconds = `${(check.ms / 1000).toFixed(1)} s`;
       const sign = check.ok ? colours.good("✓") : colours.bad("✗");
       tell(session, `  ${sign} ${check.what} ${colours.dim(`(${seconds})`)}\n`);
-      if (!check.ok) tell(session, `      but ${check.found}\n`);
+      if (!check.ok) tell(session, `      found: ${check.found}\n`);
     },
   };
 }
@@ -120,8 +120,8 @@ function tell(session: Session, text: string): void {
 function scenariosOf(names: readonly string[]): readonly Scenario[] {
   if (names.length === 0) {
     throw new UsageError(
-      "which scenario?",
-      `oaas lab run NAME, or all: ${SCENARIOS.map(({ name }) => name).join(", ")}`,
+      "no scenario given",
+      `oaas lab run NAME, where NAME is all or one of ${SCENARIOS.map(({ name }) => name).join(", ")}`,
     );
   }
   if (names.length === 1 && names[0] === "all") return SCENARIOS;
@@ -129,7 +129,7 @@ function scenariosOf(names: readonly string[]): readonly Scenario[] {
     const found = SCENARIOS.find((scenario) => scenario.name === name);
     if (found) return found;
     throw new UsageError(
-      `there is no scenario "${name}"`,
+      `unknown scenario "${name}"`,
       `use one of ${SCENARIOS.map((scenario) => scenario.name).join(", ")}, or all`,
     );
   });
@@ -141,13 +141,13 @@ async function theStack(session: Session, flags: { readonly data?: string }): Pr
   if (stack === undefined || (await stack.health()) === undefined) {
     throw failedPrecondition(
       "the local stack",
-      `no local stack runs on ${dataDir}; start it in another terminal: oaas up`,
+      `no local stack is running with data folder ${dataDir}; start one in another terminal: oaas up`,
     );
   }
   return stack;
 }
 
-/** The stack, with nothing broken: else the checks would tell nothing. */
+/** Returns the stack if it is healthy and has no injected fault, which the checks require. */
 async function wholeStack(
   session: Session,
   flags: { readonly data?: string },
@@ -155,13 +155,16 @@ async function wholeStack(
   const stack = await theStack(session, flags);
   const health = await stack.health();
   if (health?.status !== "healthy") {
-    throw failedPrecondition("the local stack", "the local stack is not well: look with oaas status, or oaas lab mend");
+    throw failedPrecondition(
+      "the local stack",
+      "the local stack is not healthy: see oaas status, or remove injected faults with oaas lab restore",
+    );
   }
   if (health.broken.length > 0) {
     const what = health.broken.map(({ fault, cluster }) => [fault, cluster].filter(Boolean).join(" in ")).join(", ");
     throw failedPrecondition(
       "the local stack",
-      `something is broken on purpose (${what}); mend it first: oaas lab mend`,
+      `the local stack has injected faults (${what}); remove them first: oaas lab restore`,
     );
   }
   return { stack, health };
@@ -171,9 +174,9 @@ function targetOf({ clusters }: StackHealth, wanted: string | undefined): string
   const names = clusters.map(({ name }) => name);
   const [first] = names;
   if (first === undefined || names.length < 2) {
-    throw failedPrecondition("the local stack", "scenarios need two clusters or more: oaas up --clusters 2");
+    throw failedPrecondition("the local stack", "scenarios need at least two clusters: oaas up --clusters 2");
   }
   if (wanted === undefined) return first;
   if (names.includes(wanted)) return wanted;
-  throw new UsageError(`there is no cluster "${wanted}"`, `use one of ${names.join(", ")}`);
+  throw new UsageError(`unknown cluster "${wanted}"`, `use one of ${names.join(", ")}`);
 }

@@ -4,21 +4,20 @@ import { deploymentsOf } from "../session/deployments-of.ts";
 import type { Session } from "../session/session.ts";
 import { followEvents } from "./events.ts";
 
-/** One thing that happened to a class, or holds since a time. */
+/** One entry of the history of a class. */
 export interface Entry {
   readonly at: string;
   readonly deployment: string;
   readonly cluster: string;
-  /** What it is about: the deployment, a function, a workload, a pod, an event of the cluster. */
+  /** A revision, function, workload, pod or Kubernetes event. */
   readonly subject: string;
   readonly state: string;
   readonly message: string;
 }
 
 /**
- * What happened to a class in its clusters, oldest first, as far as the package manager knows: what was asked and what came of it,
- * functions as they became ready, and below what is not well the workloads, pods and events that say why. What programs wrote to
- * their own output stays in the clusters: the contract between the managers does not carry it.
+ * Prints the history of a class, oldest first: revisions with their outcome, functions that became ready, and the workloads,
+ * pods and events that explain failures. Container output is not included: the gRPC contract does not carry it.
  */
 export async function logs(
   session: Session,
@@ -71,7 +70,7 @@ function asked(deployment: string, revision: Reply<"listDeploymentRevisions">["v
     cluster: "-",
     subject: `revision ${revision.revision}`,
     state: revision.outcome,
-    message: `asked${who} for ${where === "" ? "no cluster" : where}${reason === null ? "" : `: ${reason}`}`,
+    message: `requested${who} for ${where === "" ? "no cluster" : where}${reason === null ? "" : `: ${reason}`}`,
   };
 }
 
@@ -86,7 +85,7 @@ function ready(deployment: string, cluster: string, each: FunctionState): readon
   ];
 }
 
-/** A finding that has a time, and everything below it; what is well is told by the functions themselves. */
+/** The entries of a finding and its causes. Healthy findings are omitted: their functions have entries. */
 function found(deployment: string, cluster: string, finding: FindingWire): readonly Entry[] {
   const { level, name, since, reason, message, count, causes, verdict } = finding;
   const times = count !== null && count > 1 ? ` (${count} times)` : "";

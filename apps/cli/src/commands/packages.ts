@@ -25,7 +25,7 @@ export async function deletePackage(
   flags: { readonly cascade: boolean; readonly yes: boolean },
   name: string,
 ): Promise<ExitCode> {
-  // The earlier command line took the file of a package here.
+  // The earlier Rust CLI accepted a package file here.
   if (/\.(?:ya?ml|json)$/.test(name)) {
     const { deleteFiles } = await import("./delete-files.ts");
     return deleteFiles(session, { ...flags, filename: [name] });
@@ -66,7 +66,7 @@ export async function rollBackPackage(
   session.done({ kind: "package", name, result: `${value.status}, as in revision ${revision}`, revision });
 }
 
-/** `--from` and `--to` as the route takes them; without them it compares the last two. */
+/** The query of a diff; without revisions the package manager compares the last two. */
 export function flagsOf({ from, to }: { readonly from?: number; readonly to?: number }): Record<string, number> {
   return { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
 }

@@ -16,11 +16,11 @@ export interface PlanFlags {
   readonly revision?: number;
 }
 
-/** What deploying would do and why, also under assumptions; nothing is changed. */
+/** Prints the plan of each deployment, optionally under what-if assumptions. Changes nothing. */
 export async function plan(session: Session, flags: PlanFlags): Promise<ExitCode> {
   const documents = (await readDocuments(session.world, flags.filename)).filter(({ kind }) => kind === "deployment");
   if (documents.length === 0)
-    throw new UsageError("there is no deployment in these files", "a deployment has key and class_key");
+    throw new UsageError("no deployment in these files", "a deployment has the fields key and class_key");
   if ((await validOf(session, documents)).length < documents.length) return EXIT.usage;
   const plans: Plan[] = [];
   for (const document of documents) {
@@ -55,7 +55,7 @@ function planText(value: Plan, { colours, format }: Session): string {
   const isWide = format.as === "wide";
   const head = [
     `${colours.bold(value.deployment_key)}: ${value.package_name}.${value.class_key}, revision ${value.package_revision}`,
-    `availability: asked ${percentText(value.target_availability)}, planned ${percentText(value.achieved_availability)} with ${value.replicas} ${value.replicas === 1 ? "replica" : "replicas"} (${value.algorithm})${value.best_effort ? colours.warn(", best effort") : ""}`,
+    `availability: target ${percentText(value.target_availability)}, planned ${percentText(value.achieved_availability)} with ${value.replicas} ${value.replicas === 1 ? "replica" : "replicas"} (${value.algorithm})${value.best_effort ? colours.warn(", best effort") : ""}`,
     `digest: ${value.digest}`,
     "",
   ];

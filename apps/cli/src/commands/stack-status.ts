@@ -12,7 +12,7 @@ interface Component {
   readonly detail: string;
 }
 
-/** How the local stack is: its parts, where they are reached, what it takes. Ends with 1 when something is not well, 3 when none runs. */
+/** Shows the components of the local stack. Exits with 1 if one is not healthy, with 3 if no stack is running. */
 export async function stackStatus(
   session: Session,
   flags: { readonly data?: string } & StackLogsFlags,
@@ -34,14 +34,14 @@ export async function stackStatus(
 }
 
 function notRunning(dataDir: string, pid: number | undefined, isAlive: boolean): string {
-  const lead = `No local stack runs on ${dataDir}.`;
-  if (pid === undefined) return `${lead} Start it: oaas up\n`;
+  const lead = `No local stack is running with data folder ${dataDir}.`;
+  if (pid === undefined) return `${lead} Start one: oaas up\n`;
   return isAlive
-    ? `${lead} Process ${pid}, which left word there, does not answer: it starts, hangs, or is another program by now.\n`
-    : `${lead} The last one (process ${pid}) ended without notice; the next start finds its data: oaas up\n`;
+    ? `${lead} Process ${pid} is recorded there but does not respond: it is starting, hangs, or is another program.\n`
+    : `${lead} The last one (process ${pid}) was killed; its data is intact. Start it again: oaas up\n`;
 }
 
-/** Writes how a stack is, as the person wants it. */
+/** Prints the health of a stack in the requested format. */
 export function showStack(session: Session, dataDir: string, health: StackHealth): void {
   if (!session.isForPeople) {
     session.item(health, { kind: "stack", nameOf: () => dataDir, columns: [] });
@@ -55,14 +55,14 @@ export function showStack(session: Session, dataDir: string, health: StackHealth
     columns: [
       { header: "COMPONENT", cell: ({ name }) => name },
       { header: "STATE", cell: ({ state }) => stateText(state, colours) },
-      { header: "WHERE", cell: ({ where }) => where },
-      { header: "", cell: ({ detail }) => detail },
+      { header: "ADDRESS", cell: ({ where }) => where },
+      { header: "DETAILS", cell: ({ detail }) => detail },
     ],
   });
   const memory = Math.round(process.rss_bytes / 2 ** 20);
   const share = process.up_ms === 0 ? 0 : (process.cpu_ms / process.up_ms) * 100;
   session.out(
-    `\n${stateText(status, colours)}: version ${version}, process ${process.pid}, up ${Math.round(process.up_ms / 1000)} s, ${memory} MB, ${share.toFixed(1)} % of a core since it started, data in ${dataDir}\n`,
+    `\n${stateText(status, colours)}: version ${version}, process ${process.pid}, up ${Math.round(process.up_ms / 1000)} s, ${memory} MB, ${share.toFixed(1)} % of a core since start, data in ${dataDir}\n`,
   );
 }
 

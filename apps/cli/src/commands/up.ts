@@ -20,14 +20,14 @@ export interface UpFlags {
 const POLL_MS = 200;
 const PATIENCE_MS = 300_000;
 
-/** Starts the local stack: here until Ctrl-C, or on its own. */
+/** Starts the local stack in the foreground, or in the background with `--detach`. */
 export async function up(session: Session, flags: UpFlags): Promise<ExitCode> {
   const stack = await import("../adapters/local-stack.ts");
   const args = stackFlags(flags, session.format.as === "json");
   return flags.detach ? upDetached(session, flags, args) : ((await stack.runHere(args)) as ExitCode);
 }
 
-/** The flags of the stack's own program. */
+/** Translates the flags to those of the stack program. */
 export function stackFlags(flags: UpFlags, isJson: boolean): readonly string[] {
   const { clusters, ports, data, context = [] } = flags;
   return [
@@ -63,7 +63,7 @@ async function upDetached(session: Session, flags: UpFlags, args: readonly strin
       return EXIT.failed;
     }
     if (world.clock.monotonic() > endsAt) {
-      throw unavailable("the local stack", `the local stack is not up yet; look with oaas status and in ${outFile}`);
+      throw unavailable("the local stack", `the local stack is not ready yet; see oaas status and ${outFile}`);
     }
     await sleep(world.timers, POLL_MS, world.signal);
   }

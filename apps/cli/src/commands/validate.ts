@@ -6,7 +6,7 @@ import { EXIT, type ExitCode } from "../exit-code.ts";
 import { foreseeAll } from "../foresee.ts";
 import type { Session } from "../session/session.ts";
 
-/** Checks files against the contract, and by the package manager as if they were applied, unless only the former is wanted. */
+/** Validates files against the schema and, unless `--offline`, with a dry run on the package manager. */
 export async function validateFiles(
   session: Session,
   flags: { readonly filename: readonly string[]; readonly offline: boolean },
@@ -23,14 +23,14 @@ export async function validateFiles(
   return mistakes.length === 0 && wellFormed.length === documents.length ? code : EXIT.usage;
 }
 
-/** Those that the package manager would take. */
+/** The documents that pass the dry run. */
 async function acceptedOf(session: Session, documents: readonly WishDocument[]) {
   try {
     const { prospects, code } = await foreseeAll(session, documents);
     return { valid: prospects.map(({ document }) => document), code };
   } catch (thrown) {
     if (isFault(thrown, "unavailable"))
-      session.note("Without a platform files are checked against the contract alone: --offline\n");
+      session.note("Use --offline to check the schema only, without a package manager.\n");
     throw thrown;
   }
 }

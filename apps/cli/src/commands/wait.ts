@@ -2,14 +2,14 @@ import { EXIT, UsageError, type ExitCode } from "../exit-code.ts";
 import { followDeployment, watchDeployment, type DeploymentState } from "../session/roll-out.ts";
 import type { Session } from "../session/session.ts";
 
-/** Whether every function of every cluster is there and nothing is under way. */
+/** Whether the deployment is Running and no operation is in progress. */
 export function isRunning({ condition, operation }: DeploymentState): boolean {
   return condition === "Running" && operation?.state !== "running";
 }
 
 const CONDITIONS = ["Running", "Pending", "Deploying", "Down", "Deleted"] as const;
 
-/** Waits until a deployment is as wanted: `--for=condition=Running`, or `--for=delete`. */
+/** Waits for a condition (`--for=condition=Running`) or for deletion (`--for=delete`). */
 export async function waitFor(
   session: Session,
   flags: { readonly for: string; readonly timeout: number },
@@ -24,7 +24,7 @@ export async function waitFor(
   if (flags.for === "delete") return waitForEnd(session, key, flags.timeout);
   if (!condition)
     throw new UsageError(
-      `"${flags.for}" cannot be waited for`,
+      `--for: unknown condition "${flags.for}"`,
       `use --for=condition=${CONDITIONS[0]} or another of ${CONDITIONS.join(", ")}, or --for=delete`,
     );
   const holds =
@@ -32,7 +32,7 @@ export async function waitFor(
   return followDeployment(session, key, { holds, what: condition.toLowerCase(), timeoutMs: flags.timeout });
 }
 
-/** Shows a roll-out as it happens, cluster by cluster, until Ctrl-C, or until nothing is under way any more. */
+/** Shows the progress of a deployment until Ctrl-C, or until the rollout has ended. */
 export async function watch(
   session: Session,
   flags: { readonly untilSettled: boolean },
@@ -43,7 +43,7 @@ export async function watch(
   return code;
 }
 
-/** How a roll-out ended; undefined while it has not. */
+/** The exit code of a finished rollout; undefined while it is in progress. */
 function endOf({ condition, operation }: DeploymentState): ExitCode | undefined {
   if (operation?.state === "running" || operation?.state === "compensating") return undefined;
   if (operation && operation.state !== "succeeded") return EXIT.failed;

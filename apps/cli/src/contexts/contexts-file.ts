@@ -2,19 +2,19 @@ import { parseDocument, stringify } from "yaml";
 import { UsageError } from "../exit-code.ts";
 import { urlOf, type Context, type Contexts } from "./context.ts";
 
-/** Reads the file of contexts. Fields of the earlier command line (pm_url, current_context) are its own: the file of old works. */
+/** Parses the contexts file. Its format is that of the earlier Rust CLI. */
 export function parseContexts(text: string, file: string): Contexts {
   const document = parseDocument(text);
   const [mistake] = document.errors;
   const refuse = (what: string): UsageError =>
-    new UsageError(`${file} ${what}`, "mend it, or remove it and log in again with: oaas login");
+    new UsageError(`${file} ${what}`, "fix the file, or delete it and log in again: oaas login");
   if (mistake) throw refuse(`is not valid YAML: ${mistake.message.split("\n")[0] ?? ""}`);
   const content = document.toJS() as unknown;
   if (!isRecord(content) || !isRecord(content["contexts"])) throw refuse('has no map "contexts"');
   const byName = new Map<string, Context>();
   for (const [name, given] of Object.entries(content["contexts"])) {
     const pmUrl = isRecord(given) ? given["pm_url"] : undefined;
-    if (!isRecord(given) || typeof pmUrl !== "string") throw refuse(`names no pm_url in contexts.${name}`);
+    if (!isRecord(given) || typeof pmUrl !== "string") throw refuse(`has no pm_url in contexts.${name}`);
     const token = given["token"];
     byName.set(name, {
       pmUrl: urlOf(pmUrl, `contexts.${name}.pm_url of ${file}`),

@@ -2,7 +2,7 @@ import { UsageError } from "../exit-code.ts";
 import type { World } from "../world.ts";
 import { LOCAL, urlOf, type Context, type Contexts } from "./context.ts";
 
-/** Where the contexts are kept: OAAS_CONFIG, or the home folder. */
+/** The path of the contexts file: OAAS_CONFIG, or a file in the home folder. */
 export function contextsFile({ env, home }: Pick<World, "env" | "home">): string {
   const told = env["OAAS_CONFIG"] ?? "";
   return told === "" ? `${home}/.oaas/config.yaml` : told;
@@ -12,16 +12,16 @@ export async function readContexts(world: World): Promise<Contexts> {
   const file = contextsFile(world);
   const text = await world.files.read(file);
   if (text === undefined) return LOCAL;
-  // What reads YAML is loaded when there is some.
+  // The YAML parser loads only if there is a file.
   const { parseContexts } = await import("./contexts-file.ts");
   const contexts = parseContexts(text, file);
   const hasToken = [...contexts.byName.values()].some(({ token }) => token !== undefined);
   if (hasToken && !(await world.files.isPrivate(file)))
-    world.terminal.err(`warning: others may read the tokens in ${file}\n  try: chmod 600 ${file}\n`);
+    world.terminal.err(`warning: other users can read the tokens in ${file}\n  try: chmod 600 ${file}\n`);
   return contexts;
 }
 
-/** Tokens are in it, so that nobody else may read it. */
+/** Writes the contexts file with mode 0600, because it contains tokens. */
 export async function writeContexts(world: World, contexts: Contexts): Promise<void> {
   const { contextsText } = await import("./contexts-file.ts");
   await world.files.writePrivate(contextsFile(world), contextsText(contexts));
@@ -31,7 +31,7 @@ export interface ChosenContext extends Context {
   readonly name: string;
 }
 
-/** The context of this call: the flag, then the variables, then the file's current one. */
+/** The context to use: the flag, then the environment variables, then the current context of the file. */
 export async function chosenContext(world: World, wanted: string | undefined): Promise<ChosenContext> {
   const { env } = world;
   const url = env["OAAS_PM_URL"] ?? "";
@@ -43,8 +43,8 @@ export async function chosenContext(world: World, wanted: string | undefined): P
   const context = byName.get(name);
   if (!context) {
     throw new UsageError(
-      `there is no context "${name}"`,
-      `known are ${[...byName.keys()].join(", ")}; add one with: oaas login --name ${name} URL`,
+      `context "${name}" does not exist`,
+      `use one of ${[...byName.keys()].join(", ")}, or add it: oaas login --name ${name} URL`,
     );
   }
   return withToken({ name, ...context });

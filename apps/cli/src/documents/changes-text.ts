@@ -3,12 +3,12 @@ import { stringify } from "yaml";
 import type { Colours } from "../output/colours.ts";
 import type { Change } from "./changes.ts";
 
-/** Changes as lines: what goes in red, what comes in green. */
+/** Formats changes as lines: removed values in red, added values in green. */
 export function changesText(changes: readonly Change[], colours: Colours): string {
   const shown = (value: unknown): string => JSON.stringify(value);
   return changes
     .flatMap(({ path, before, after }) => {
-      // A whole document reads better as what it will be.
+      // Show a new document as a whole.
       if (path === ROOT_PATH && before === undefined)
         return stringify(after)
           .trimEnd()

@@ -7,7 +7,7 @@ export interface Change {
   readonly after?: unknown;
 }
 
-/** What differs, down to the smallest part; lists of things with a key are compared by it. */
+/** The differences between two values, down to the leaves. List items with a key or name are matched by it. */
 export function changesBetween(before: unknown, after: unknown, path = ROOT_PATH): readonly Change[] {
   if (equalJson(before, after)) return [];
   const [left, right] = [membersOf(before), membersOf(after)];
@@ -19,7 +19,7 @@ export function changesBetween(before: unknown, after: unknown, path = ROOT_PATH
   );
 }
 
-/** Members by name, items by their key or else by their place; undefined for what has neither. */
+/** Members by name, list items by key or index; undefined for scalars. */
 function membersOf(value: unknown): ReadonlyMap<string | number, unknown> | undefined {
   if (Array.isArray(value)) {
     const items = value as readonly unknown[];

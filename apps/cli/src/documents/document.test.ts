@@ -16,8 +16,8 @@ package_name: shop
 class_key: Order
 `;
 
-describe("documents of a text", () => {
-  it("are told apart by their fields, and skip what is empty", () => {
+describe("documentsIn", () => {
+  it("detects the kind by the fields and skips empty documents", () => {
     const { documents, mistakes } = documentsIn(`---\n${TWO}---\n`, "f.yaml");
     expect(mistakes).toEqual([]);
     expect(documents.map(({ kind, name }) => `${kind}/${name}`)).toEqual(["package/shop", "deployment/shop-order"]);
@@ -29,32 +29,32 @@ describe("documents of a text", () => {
     ["$.classes[0].key", "f.yaml:4:10"],
     ["$.classes[0].nope", "f.yaml:4:5"],
     ["$.classes[7]", "f.yaml:4:3"],
-  ])("know where %s stands", (path, place) => {
+  ])("locates %s", (path, place) => {
     expect(documentsIn(TWO, "f.yaml").documents[0]?.placeOf(path)).toBe(place);
   });
 
-  it("count lines from the beginning of the file", () => {
+  it("counts lines from the beginning of the file", () => {
     expect(documentsIn(TWO, "f.yaml").documents[1]?.placeOf("$.class_key")).toBe("f.yaml:11:12");
   });
 
   it.each([
     ["a list", "- a\n", /must be a map/],
-    ["something else", "kind: Pod\n", /neither a package nor a deployment/],
-    ["what is for a cluster", "apiVersion: v1\nkind: Pod\n", /for kubectl apply/],
-    ["a name that is no text", "name: 5\nclasses: []\n", /neither/],
-    ["no YAML", "a: [\n", /^f\.yaml:\d+:\d+: not valid YAML/],
-    ["a key twice", "name: a\nname: b\nclasses: []\n", /unique/],
-  ])("refuse %s", (_, text, words) => {
+    ["an unknown document", "kind: Pod\n", /neither a package nor a deployment/],
+    ["a Kubernetes object", "apiVersion: v1\nkind: Pod\n", /Kubernetes object: apply it with kubectl apply/],
+    ["a name that is not a string", "name: 5\nclasses: []\n", /neither/],
+    ["invalid YAML", "a: [\n", /^f\.yaml:\d+:\d+: not valid YAML/],
+    ["a duplicate key", "name: a\nname: b\nclasses: []\n", /unique/],
+  ])("rejects %s", (_, text, words) => {
     const { documents, mistakes } = documentsIn(`${text}---\n${TWO}`, "f.yaml");
     expect(mistakes.join("\n")).toMatch(words);
     expect(
       documents.map(({ name }) => name),
-      "a bad document hides no other",
+      "an invalid document does not hide the others",
     ).toContain("shop-order");
   });
 });
 
-it("packages come before what needs them, also in a circle", () => {
+it("orders packages before their dependents, also in a cycle", () => {
   const text = [
     "{key: d, class_key: C}",
     "{name: a, classes: [], dependencies: [b]}",
@@ -64,7 +64,7 @@ it("packages come before what needs them, also in a circle", () => {
   expect(inOrder(documentsIn(text, "f").documents).map(({ name }) => name)).toEqual(["c", "b", "a", "d"]);
 });
 
-it("changes are told down to the smallest part; things with a key are compared by it", () => {
+it("reports changes down to the leaves and matches list items by key", () => {
   const before = { name: "a", list: [1, 2], functions: [{ key: "f", image: "1" }, { key: "g" }] };
   const after = { name: "a", list: [1, 3], functions: [{ key: "g" }, { key: "f", image: "2" }], more: true };
   expect(changesBetween(before, after)).toEqual([

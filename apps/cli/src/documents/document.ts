@@ -10,24 +10,24 @@ import {
 } from "yaml";
 export type DocumentKind = "package" | "deployment";
 
-/** One document of a file: what it is about, its content, and where each part of it stands. */
+/** One package or deployment document of a file, with source locations. */
 export interface WishDocument {
   readonly kind: DocumentKind;
   /** The package's name or the deployment's key. */
   readonly name: string;
   readonly content: Readonly<Record<string, unknown>>;
   readonly source: string;
-  /** `file:line:column` of a JSONPath, or of the nearest part that is there. */
+  /** `file:line:column` of a JSONPath, or of its nearest existing parent. */
   placeOf(path: string): string;
 }
 
-/** What a text holds: its documents, and what cannot be read as one, each with its place. */
+/** The documents of a text, and its parse errors with their locations. */
 export interface Reading {
   readonly documents: readonly WishDocument[];
   readonly mistakes: readonly string[];
 }
 
-/** Every document of a text; empty ones are skipped. A bad one hides none of the others. */
+/** Parses all documents of a text and skips empty ones. An invalid document does not hide the others. */
 export function documentsIn(text: string, source: string): Reading {
   const lines = new LineCounter();
   const parsed = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false }) as readonly Document.Parsed[];
@@ -48,19 +48,19 @@ export function documentsIn(text: string, source: string): Reading {
   return { documents, mistakes };
 }
 
-/** Whether there is more than a separator or a comment. */
+/** Whether the document has content besides separators and comments. */
 function isFull({ contents }: Document.Parsed): boolean {
   return contents !== null && !(isScalar(contents) && contents.value === null);
 }
 
-/** The document, or what is wrong with it. */
+/** Returns the document, or an error message. */
 function wishOf(document: Document.Parsed, lines: LineCounter, source: string): WishDocument | string {
   const { contents } = document;
   const at = (offset: number): string => placeText(source, lines, offset);
   if (!isMap(contents)) return `${at(contents?.range[0] ?? 0)}: a document must be a map: ${FORMS}`;
   const content = document.toJS({ maxAliasCount: 100 }) as Record<string, unknown>;
   if ("apiVersion" in content)
-    return `${at(contents.range[0])}: this is an object of a cluster: it is for kubectl apply`;
+    return `${at(contents.range[0])}: this is a Kubernetes object: apply it with kubectl apply`;
   const kind = kindOf(content);
   const name = content[kind === "package" ? "name" : "key"];
   if (kind === undefined || typeof name !== "string" || name === "") {
@@ -69,7 +69,7 @@ function wishOf(document: Document.Parsed, lines: LineCounter, source: string): 
   return { kind, name, content, source, placeOf: (path) => at(offsetOf(contents, path)) };
 }
 
-const FORMS = "a package has a name, a deployment a key";
+const FORMS = "a package has a name, a deployment has a key";
 
 function kindOf(content: Readonly<Record<string, unknown>>): DocumentKind | undefined {
   if ("key" in content || "class_key" in content) return "deployment";
@@ -83,7 +83,7 @@ function placeText(source: string, lines: LineCounter, offset: number): string {
 
 const STEPS = /\.([A-Za-z_]\w*)|\['((?:[^'\\]|\\.)*)'\]|\[(\d+)\]/g;
 
-/** Where a JSONPath leads; what is not there is told at the place of what holds it. */
+/** The offset of a JSONPath, or of its nearest existing parent. */
 function offsetOf(root: ParsedNode, path: string): number {
   let node: unknown = root;
   let offset = root.range[0];

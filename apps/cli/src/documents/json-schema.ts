@@ -1,4 +1,4 @@
-/** A JSON schema, as far as fields are told from it. */
+/** The parts of a JSON schema that field descriptions use. */
 export interface Schema {
   readonly $ref?: string;
   readonly anyOf?: readonly Schema[];
@@ -15,20 +15,20 @@ export interface Schema {
 
 export type Schemas = Readonly<Record<string, Schema>>;
 
-/** A schema, and the name under which its fields are told if it has none of its own. */
+/** A schema, and the id of its fields if it is anonymous. */
 interface Place {
   readonly schema: Schema;
   readonly id: string;
 }
 
-/** What a schema is when it is there at all. */
+/** The schema without its null alternative. */
 export function solid(schema: Schema): Schema {
   return (
     schema.anyOf?.find(({ type, $ref }) => $ref !== undefined || (type !== undefined && type !== "null")) ?? schema
   );
 }
 
-/** The object that a field holds, or whose list it is. */
+/** The object schema of a field, or of the items of a list. */
 export function objectOf(
   { schema, id }: Place,
   schemas: Schemas,

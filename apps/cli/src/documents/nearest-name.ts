@@ -1,4 +1,4 @@
-/** The known name that a mistyped one was meant to be; undefined when none is near. */
+/** The known name with the smallest edit distance; undefined if none is close. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   const [best] = known
     .map((candidate) => ({ candidate, distance: distanceOf(name.toLowerCase(), candidate.toLowerCase()) }))
@@ -6,7 +6,7 @@ export function nearestName(name: string, known: readonly string[]): string | un
   return best && best.distance <= Math.max(2, Math.floor(name.length / 3)) ? best.candidate : undefined;
 }
 
-/** How many letters must be inserted, removed or replaced to make one text of the other. */
+/** Levenshtein distance. */
 function distanceOf(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let index = 0; index < from.length; index += 1) {

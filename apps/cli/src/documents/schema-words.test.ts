@@ -5,19 +5,19 @@ import { explainField, isFieldPath, type FieldWords } from "./schema-words.ts";
 
 const schemas = (openApiDocument("") as unknown as { components: { schemas: Schemas } }).components.schemas;
 
-/** Every path below one, as deep as it goes. */
+/** All fields below a path. */
 function allBelow(path: string): readonly FieldWords[] {
   const field = explainField(path, schemas);
   return [field, ...field.fields.flatMap((each) => (path.split(".").length > 4 ? [] : allBelow(each.path)))];
 }
 
-describe("fields of files", () => {
-  it.each(["package", "class", "function", "deployment"])("every field of a %s has its sentence", (kind) => {
+describe("field descriptions", () => {
+  it.each(["package", "class", "function", "deployment"])("every field of a %s has a description", (kind) => {
     const silent = allBelow(kind).filter(({ description }) => description === "");
     expect(silent.map(({ path }) => path)).toEqual([]);
   });
 
-  it("tells type, need, what is allowed, and what is below", () => {
+  it("lists type, required, allowed values and nested fields", () => {
     const field = explainField("package.classes.function_bindings", schemas);
     expect(field).toMatchObject({ type: "list of object", isRequired: false });
     expect(field.fields.find(({ path }) => path.endsWith(".access_modifier"))?.allowed).toContain("PUBLIC");
@@ -31,15 +31,15 @@ describe("fields of files", () => {
       description: schemas["DeploymentRequest"]?.properties?.["package_name"]?.description,
       allowed: ["a package name"],
     });
-    expect(explainField("package.name", schemas).allowed, "its meaning is no form").toEqual([]);
+    expect(explainField("package.name", schemas).allowed, "a description is not a format").toEqual([]);
   });
 
-  it("an unknown field is answered with those there are", () => {
+  it("rejects an unknown field and names the parent", () => {
     expect(() => explainField("package.clases", schemas)).toThrow(/package has no field "clases"/);
     expect(() => explainField("package.name.first", schemas)).toThrow(/package\.name has no field "first"/);
   });
 
-  it("tells paths from keys of deployments", () => {
+  it("distinguishes field paths from deployment keys", () => {
     expect(isFieldPath("package.classes")).toBe(true);
     expect(isFieldPath("shop-order")).toBe(false);
   });

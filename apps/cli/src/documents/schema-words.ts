@@ -2,7 +2,7 @@ import { UsageError } from "../exit-code.ts";
 import { nearestName } from "./nearest-name.ts";
 import { objectOf, solid, type Schema, type Schemas } from "./json-schema.ts";
 
-/** One field, or a whole document, as `explain` tells it. */
+/** The description of a field or of a whole document. */
 export interface FieldWords {
   readonly path: string;
   readonly type: string;
@@ -12,24 +12,24 @@ export interface FieldWords {
   readonly fields: readonly Omit<FieldWords, "fields">[];
 }
 
-/** Documents that can be explained, and where a shorter word leads. */
+/** The documents that `explain` describes. */
 const ROOTS: Readonly<Record<string, { readonly schema: string; readonly what: string }>> = {
-  package: { schema: "OPackageInput", what: "Classes and functions, kept in revisions." },
-  class: { schema: "OClassInput", what: "Functions and the state they share." },
-  function: { schema: "OFunctionInput", what: "One image or module, with its scale and settings." },
-  deployment: { schema: "DeploymentRequest", what: "Where a class shall run, and what must hold there." },
+  package: { schema: "OPackageInput", what: "A versioned set of classes and functions." },
+  class: { schema: "OClassInput", what: "Functions and their shared state." },
+  function: { schema: "OFunctionInput", what: "A container image or WASM module with its scale and settings." },
+  deployment: { schema: "DeploymentRequest", what: "The clusters in which a class runs, and its requirements." },
 };
 
-/** Whether a word is a path into a kind of document, and not the key of a deployment. */
+/** Whether the text is a field path instead of a deployment key. */
 export function isFieldPath(text: string): boolean {
   return Object.hasOwn(ROOTS, text.split(".")[0] ?? "");
 }
 
-/** What is known of a path such as `package.classes.function_bindings`. Items of lists are meant by the list itself. */
+/** Describes a path such as `package.classes.function_bindings`. A list stands for its items. */
 export function explainField(path: string, schemas: Schemas): FieldWords {
   const [kind = "", ...names] = path.split(".");
   const root = ROOTS[kind];
-  if (!root) throw new UsageError(`"${kind}" cannot be explained`, `begin with ${Object.keys(ROOTS).join(", ")}`);
+  if (!root) throw new UsageError(`unknown document "${kind}"`, `start with one of ${Object.keys(ROOTS).join(", ")}`);
   let at: Place = { schema: { $ref: `/${root.schema}` }, id: root.schema, isRequired: true, description: root.what };
   for (const [index, name] of names.entries()) {
     const { id, body } = objectOf(at, schemas);
@@ -39,7 +39,7 @@ export function explainField(path: string, schemas: Schemas): FieldWords {
       const here = [kind, ...names.slice(0, index)].join(".");
       throw new UsageError(
         `${here} has no field "${name}"`,
-        known.length === 0 ? `it is ${typeText(at.schema)}` : meantOr(name, known),
+        known.length === 0 ? `its type is ${typeText(at.schema)}` : meantOr(name, known),
       );
     }
     at = placeOf(next, name, id, body);
@@ -53,18 +53,19 @@ export function explainField(path: string, schemas: Schemas): FieldWords {
 
 function meantOr(name: string, known: readonly string[]): string {
   const meant = nearestName(name, known);
-  return meant === undefined ? `it has ${known.join(", ")}` : `did you mean ${meant}? It has ${known.join(", ")}`;
+  return meant === undefined
+    ? `its fields are ${known.join(", ")}`
+    : `did you mean ${meant}? Its fields are ${known.join(", ")}`;
 }
 
 interface Place {
   readonly schema: Schema;
-  /** Of the object that is written in place and has no name of its own. */
+  /** The id of an anonymous schema. */
   readonly id: string;
   readonly isRequired: boolean;
   readonly description: string;
 }
 
-/** The contract itself says what each member means. */
 function placeOf(schema: Schema, name: string, id: string, body: Schema | undefined): Place {
   const isRequired = body?.required?.includes(name) ?? false;
   const description = (schema.description ?? "").replaceAll("`", "");

@@ -4,7 +4,7 @@ import { documentForms, unknownFields } from "./unknown-fields.ts";
 
 const forms = await documentForms();
 
-it("unknown fields are told wherever they are, with the name that was meant", () => {
+it("reports unknown fields at every depth and suggests the nearest name", () => {
   const content = {
     name: "shop",
     clases: [],
@@ -16,11 +16,11 @@ it("unknown fields are told wherever they are, with the name that was meant", ()
   expect(unknownFields("package", content, forms)).toMatchObject([
     { path: "$.clases", fix: "did you mean classes?" },
     { path: "$.functions[0].provision_config.min_scal", fix: "did you mean min_scale?" },
-    { path: "$.functions[1].zzzzzzzz", fix: expect.stringContaining("known are key, ") as string },
+    { path: "$.functions[1].zzzzzzzz", fix: expect.stringContaining("use one of key, ") as string },
   ]);
 });
 
-it("what the platform answers may be sent back", () => {
+it("accepts the fields of a response", () => {
   const answered = { key: "a", class_key: "A", condition: "RUNNING", status: { selected_envs: [] }, created_at: "x" };
   expect(unknownFields("deployment", answered, forms)).toEqual([]);
   expect(unknownFields("deployment", { ...answered, env_templates: { edge: "dev" } }, forms)).toEqual([]);
@@ -30,6 +30,6 @@ it.each([
   ["clas_key", "class_key"],
   ["Classes", "classes"],
   ["xyz", undefined],
-])("%s means %s", (name, meant) => {
+])("the nearest name of %s is %s", (name, meant) => {
   expect(nearestName(name, ["class_key", "classes", "key_specs"])).toBe(meant);
 });

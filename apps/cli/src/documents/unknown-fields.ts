@@ -5,13 +5,13 @@ import { nearestName } from "./nearest-name.ts";
 
 type Form = Parameters<typeof heldBy>[0];
 
-/** What the contract says of documents: what may be sent of each kind, and what is answered, for what was read from the platform may be sent back. */
+/** The request and response schemas of each document kind. Response fields are known too, because users send back what they read. */
 export interface DocumentForms {
   readonly heldBy: typeof heldBy;
   readonly of: Readonly<Record<DocumentKind, readonly Form[]>>;
 }
 
-/** The contract's own; loaded when documents are looked at. */
+/** Loads the schemas of the REST contract. */
 export async function documentForms(): Promise<DocumentForms> {
   const contract = await import("@oaas/contracts/rest");
   return {
@@ -24,8 +24,8 @@ export async function documentForms(): Promise<DocumentForms> {
 }
 
 /**
- * Fields that mean nothing to the platform. It reads over them, as peers of other versions need it to; but in a file that a
- * person wrote such a field is a mistake, and what was meant would silently not happen.
+ * Fields that are not in the contract. The package manager ignores them for compatibility with other versions; in a
+ * hand-written file such a field is a typo that would silently have no effect.
  */
 export function unknownFields(
   kind: DocumentKind,
@@ -49,7 +49,7 @@ function unknownIn(
   const fields = new Map<string, Form[]>();
   for (const [name, form] of forms.flatMap((each) => Object.entries(held(each).members ?? {})))
     fields.set(name, [...(fields.get(name) ?? []), form]);
-  // A map has names of its own; what it may hold the contract itself checks.
+  // A map has user-defined keys; the contract checks its values.
   if (fields.size === 0) return [];
   return Object.entries(value).flatMap(([name, member]) => {
     const known = fields.get(name);
@@ -61,6 +61,6 @@ function unknownIn(
 
 function unknown(path: string, name: string, known: readonly string[]): Violation {
   const meant = nearestName(name, known);
-  const fix = meant === undefined ? `known are ${known.join(", ")}` : `did you mean ${meant}?`;
-  return { path, message: "is not known", fix };
+  const fix = meant === undefined ? `use one of ${known.join(", ")}` : `did you mean ${meant}?`;
+  return { path, message: "unknown field", fix };
 }

@@ -3,25 +3,25 @@ import type { CallOptions, OperationId, Reply, RestClient } from "@oaas/contract
 import type { RunningStack, StackFault, StackHealth } from "../stack/running-stack.ts";
 import type { World } from "../world.ts";
 
-/** Something that was looked for, and what was found. */
+/** The result of one check. */
 export interface Check {
   readonly what: string;
   readonly ok: boolean;
   readonly ms: number;
-  /** Why not, as far as it is known. */
+  /** The observed state if the check failed. */
   readonly found: string;
 }
 
-/** Where a scenario says what it does and what came of it. */
+/** Receives the steps and checks of a scenario. */
 export interface LabReport {
   doing(text: string): void;
   checked(check: Check): void;
 }
 
-/** A check that did not come true: the scenario ends, and everything is put back. */
+/** A check timed out: the scenario ends and all faults are removed. */
 export class CheckFailed extends Error {}
 
-/** Says why it is not so yet; undefined when it is. */
+/** Returns undefined when the condition holds, else the observed state. */
 export type Probe = () => Promise<string | undefined>;
 
 export interface LabOptions {
@@ -29,7 +29,7 @@ export interface LabOptions {
   readonly stack: RunningStack;
   readonly client: RestClient;
   readonly report: LabReport;
-  /** The cluster that is broken, and all the others. */
+  /** The cluster to break. */
   readonly target: string;
   readonly others: readonly string[];
   readonly patienceMs: number;
@@ -37,7 +37,7 @@ export interface LabOptions {
 
 const POLL_MS = 250;
 
-/** What scenarios have at hand: the package manager, the stack's levers, and checks that wait. */
+/** The API of fault injection scenarios: the package manager, fault injection, and checks that wait. */
 export class Lab {
   readonly target: string;
   readonly others: readonly string[];
@@ -62,10 +62,10 @@ export class Lab {
     return this.#options.client.call(id, { signal: this.#options.world.signal, ...options });
   }
 
-  /** How the stack is, as its own clusters' API servers say it. */
+  /** The health of the stack, read from the API servers of its clusters. */
   async health(): Promise<StackHealth> {
     const health = await this.#options.stack.health();
-    if (health === undefined) throw unavailable("the local stack", "the local stack is gone");
+    if (health === undefined) throw unavailable("the local stack", "the local stack has stopped");
     return health;
   }
 
@@ -78,7 +78,7 @@ export class Lab {
     await this.#options.stack.mend(fault);
   }
 
-  /** Mends whatever this scenario broke, however it ended. */
+  /** Removes every fault that this scenario injected. */
   async mendAll(): Promise<void> {
     for (const fault of this.#broken) await this.#options.stack.mend(fault);
   }
@@ -87,7 +87,7 @@ export class Lab {
     return sleep(this.#options.world.timers, ms, this.#options.world.signal);
   }
 
-  /** Looks again and again until it is so; else the scenario has failed. */
+  /** Polls until the condition holds; throws CheckFailed on timeout. */
   async until(what: string, probe: Probe, patienceMs = this.#options.patienceMs): Promise<void> {
     const { clock } = this.#options.world;
     const begun = clock.monotonic();
@@ -104,7 +104,7 @@ export class Lab {
   }
 }
 
-/** Undefined when the call answers that there is no such thing. */
+/** Turns a not-found fault into undefined. */
 export async function orNothing<T>(call: Promise<T>): Promise<T | undefined> {
   return call.catch((thrown: unknown) => {
     if (isFault(thrown, "not-found")) return undefined;

@@ -1,7 +1,7 @@
 import { isFault } from "@oaas/foundation";
 import { orNothing, type Lab, type Probe } from "./lab.ts";
 
-/** The class that scenarios play with: theirs alone, and gone afterwards. */
+/** The class that scenarios deploy and remove. */
 export const PROBE = "lab-probe";
 const IMAGE = "example.test/lab-probe:1.0.0";
 export const MISSING_IMAGE = "example.test/lab-probe:missing";
@@ -9,14 +9,14 @@ export const MISSING_IMAGE = "example.test/lab-probe:missing";
 const PACKAGE = {
   name: PROBE,
   version: "1.0.0",
-  metadata: { description: "What the failure lab plays with" },
+  metadata: { description: "Test class of the fault injection lab" },
   classes: [
     { key: "Probe", function_bindings: [{ name: "ping", function_key: "Probe.ping", access_modifier: "PUBLIC" }] },
   ],
   functions: [{ key: "Probe.ping", provision_config: { container_image: IMAGE } }],
 };
 
-/** The wish to have it in these clusters, with another image when one is given. */
+/** The desired deployment of the class in these clusters, optionally with another image. */
 export function wish(clusters: readonly string[], image?: string): Record<string, unknown> {
   return {
     key: PROBE,
@@ -30,72 +30,74 @@ export function wish(clusters: readonly string[], image?: string): Record<string
 }
 
 export async function registerProbe(lab: Lab): Promise<void> {
-  await lab.call("createPackage", { body: PACKAGE, query: { reason: "the failure lab" } }).catch((thrown: unknown) => {
-    if (!isFault(thrown, "already-exists")) throw thrown;
-  });
+  await lab
+    .call("createPackage", { body: PACKAGE, query: { reason: "fault injection lab" } })
+    .catch((thrown: unknown) => {
+      if (!isFault(thrown, "already-exists")) throw thrown;
+    });
 }
 
-/** Has the class running in every cluster. */
+/** Deploys the class to every cluster and waits until it runs. */
 export async function deployProbe(lab: Lab): Promise<void> {
-  lab.doing(`deploys the class Probe to ${lab.everywhere.join(", ")}`);
+  lab.doing(`deploy class Probe to ${lab.everywhere.join(", ")}`);
   await registerProbe(lab);
-  await lab.call("createDeployment", { body: wish(lab.everywhere), query: { reason: "the failure lab" } });
-  await lab.until("the class runs in every cluster", runsIn(lab, lab.everywhere));
+  await lab.call("createDeployment", { body: wish(lab.everywhere), query: { reason: "fault injection lab" } });
+  await lab.until("class runs in every cluster", runsIn(lab, lab.everywhere));
 }
 
-/** However impatient the checks are: putting things back takes as long as it takes. */
+/** Independent of --timeout: cleaning up may take longer than a check. */
 const REMOVED_WITHIN_MS = 120_000;
 
-/** Takes the class away again, and waits until nothing of it is left anywhere. */
+/** Deletes the class and waits until it is removed from every cluster. */
 export async function removeProbe(lab: Lab): Promise<void> {
-  lab.doing("removes the class");
+  lab.doing("delete the class");
   await orNothing(lab.call("deleteDeployment", { parameters: { key: PROBE } }));
   const isGone: Probe = async () => {
     const { clusters } = await lab.health();
     const left = clusters.filter(({ classes }) => classes.some(isProbe)).map(({ name }) => name);
-    if (left.length > 0) return `it is still in ${left.join(", ")}`;
+    if (left.length > 0) return `still present in ${left.join(", ")}`;
     await orNothing(lab.call("deletePackage", { parameters: { name: PROBE } }));
     return undefined;
   };
-  await lab.until("nothing of the class is left, in no cluster", isGone, REMOVED_WITHIN_MS);
+  await lab.until("class is removed from every cluster", isGone, REMOVED_WITHIN_MS);
 }
 
 export function isProbe({ name }: { readonly name: string }): boolean {
   return name.startsWith(`${PROBE}-`);
 }
 
-/** The class is Running in these clusters, as the package manager says. */
+/** The package manager reports the class as Running in these clusters. */
 export function runsIn(lab: Lab, clusters: readonly string[]): Probe {
   return async () => {
     const { value } = await lab.call("getDeploymentStatus", { parameters: { key: PROBE } });
     const not = clusters.flatMap((name) => {
       const found = value.clusters.find(({ cluster }) => cluster === name);
       const isIt = found?.reachable === true && found.condition === "Running";
-      return isIt ? [] : [`${name} is ${found?.error ?? found?.message ?? found?.condition ?? "not told of"}`];
+      return isIt ? [] : [`${name} is ${found?.error ?? found?.message ?? found?.condition ?? "not reported"}`];
     });
     return not.length === 0 ? undefined : not.join("; ");
   };
 }
 
-/** The package manager knows that it cannot reach the target, and says why. */
+/** The package manager reports the target as unreachable, with an error. */
 export function isOutOfReach(lab: Lab): Probe {
   return async () => {
     const { value } = await lab.call("getDeploymentStatus", { parameters: { key: PROBE } });
     const found = value.clusters.find(({ cluster }) => cluster === lab.target);
-    return found?.reachable === false && found.error !== null ? undefined : `${lab.target} still answers`;
+    return found?.reachable === false && found.error !== null ? undefined : `${lab.target} is still reachable`;
   };
 }
 
-/** The class is there in the target's own API server, and available. */
+/** The class is available according to the API server of the target. */
 export function livesOnInTarget(lab: Lab): Probe {
   return async () => {
     const { clusters } = await lab.health();
     const found = clusters.find(({ name }) => name === lab.target)?.classes.find(isProbe);
-    return found?.phase === "available" ? undefined : `it is ${found?.phase ?? "gone"}`;
+    return found?.phase === "available" ? undefined : `its phase is ${found?.phase ?? "none: it is missing"}`;
   };
 }
 
-/** The package manager calls the target healthy, or not. */
+/** The package manager reports the target as healthy or not. */
 export function targetHealth(lab: Lab, isWell: boolean): Probe {
   return async () => {
     const { value } = await lab.call("listClusters");

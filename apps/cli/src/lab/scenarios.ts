@@ -14,7 +14,7 @@ import {
   wish,
 } from "./probe-class.ts";
 
-/** Something that goes wrong on purpose, with what should be seen and a check of each part of it. */
+/** A fault injection scenario: the fault, the expected behaviour, and a check for each expectation. */
 export interface Scenario {
   readonly name: string;
   readonly brief: string;
@@ -27,99 +27,99 @@ export const SCENARIOS: readonly Scenario[] = [
     name: "cluster-down",
     brief: "A whole cluster goes down and comes back",
     sees: [
-      "the package manager says which cluster it cannot reach, and why",
-      "the class goes on in the other clusters",
-      "when the cluster is back, all is as it was, without anybody's doing",
+      "the package manager reports the cluster as unreachable, with the reason",
+      "the class keeps running in the other clusters",
+      "after the cluster is back, the class runs everywhere again without any action",
     ],
     play: async (lab) => {
       await deployProbe(lab);
       await whileBroken(lab, { fault: "cluster-down", cluster: lab.target }, async () => {
-        await lab.until(`the package manager cannot reach ${lab.target} and says so`, isOutOfReach(lab));
-        await lab.until(`${lab.target} is no longer called healthy`, targetHealth(lab, false));
-        await lab.until("the class runs in the other clusters", runsIn(lab, lab.others));
+        await lab.until(`package manager reports ${lab.target} as unreachable`, isOutOfReach(lab));
+        await lab.until(`package manager no longer reports ${lab.target} as healthy`, targetHealth(lab, false));
+        await lab.until("class runs in the other clusters", runsIn(lab, lab.others));
       });
       await lab.until(`${lab.target} is healthy again`, targetHealth(lab, true));
-      await lab.until("the class runs in every cluster again", runsIn(lab, lab.everywhere));
+      await lab.until("class runs in every cluster again", runsIn(lab, lab.everywhere));
     },
   },
   {
     name: "crm-killed",
-    brief: "The class runtime manager of a cluster dies and is started again",
+    brief: "The class runtime manager of a cluster is killed and restarted",
     sees: [
-      "the package manager says that it cannot reach that cluster",
-      "what the manager made goes on running there",
-      "a class that is deleted meanwhile goes as soon as the manager is back",
+      "the package manager reports the cluster as unreachable",
+      "the class keeps running in the cluster",
+      "a class deleted meanwhile is removed once the manager is back",
     ],
     play: async (lab) => {
       await deployProbe(lab);
       await whileBroken(lab, { fault: "crm-killed", cluster: lab.target }, async () => {
-        await lab.until(`the package manager cannot reach ${lab.target} and says so`, isOutOfReach(lab));
-        await lab.until(`the class goes on in ${lab.target}`, livesOnInTarget(lab));
+        await lab.until(`package manager reports ${lab.target} as unreachable`, isOutOfReach(lab));
+        await lab.until(`class keeps running in ${lab.target}`, livesOnInTarget(lab));
         await deleteMeanwhile(lab);
       });
-      await lab.until(`the class goes from ${lab.target} too`, isGoneFrom(lab, [lab.target]));
+      await lab.until(`class is removed from ${lab.target}`, isGoneFrom(lab, [lab.target]));
     },
   },
   {
     name: "partition",
-    brief: "The network between the package manager and a cluster is cut",
+    brief: "The network between the package manager and a cluster is interrupted",
     sees: [
-      "the package manager gives up waiting, and says for which cluster",
-      "inside that cluster everything goes on",
-      "a class that is deleted meanwhile goes when the network is whole",
+      "the package manager times out and reports the cluster as unreachable",
+      "the class keeps running in the cluster",
+      "a class deleted meanwhile is removed once the network is back",
     ],
     play: async (lab) => {
       await deployProbe(lab);
       await whileBroken(lab, { fault: "partition", cluster: lab.target }, async () => {
-        await lab.until(`the package manager cannot reach ${lab.target} and says so`, isOutOfReach(lab));
-        await lab.until(`the class goes on in ${lab.target}`, livesOnInTarget(lab));
-        await lab.until("the class runs in the other clusters", runsIn(lab, lab.others));
+        await lab.until(`package manager reports ${lab.target} as unreachable`, isOutOfReach(lab));
+        await lab.until(`class keeps running in ${lab.target}`, livesOnInTarget(lab));
+        await lab.until("class runs in the other clusters", runsIn(lab, lab.others));
         await deleteMeanwhile(lab);
       });
-      await lab.until(`the class goes from ${lab.target} too`, isGoneFrom(lab, [lab.target]));
+      await lab.until(`class is removed from ${lab.target}`, isGoneFrom(lab, [lab.target]));
     },
   },
   {
     name: "pm-killed",
-    brief: "The package manager dies in the middle of a deployment and is started again",
+    brief: "The package manager is killed during a deployment and restarted",
     sees: [
-      "while it is gone nobody is answered, and classes go on running",
-      "it carries on where it was: the class comes to run in every cluster",
-      "once in each, and never twice",
+      "requests fail while it is down; running classes keep running",
+      "after the restart it resumes the deployment: the class runs in every cluster",
+      "the class is deployed exactly once per cluster",
     ],
     play: async (lab) => {
       await registerProbe(lab);
-      lab.doing(`deploys the class Probe to ${lab.everywhere.join(", ")}`);
+      lab.doing(`deploy class Probe to ${lab.everywhere.join(", ")}`);
       let refusal: string | undefined;
       const sent = lab.call("createDeployment", { body: wish(lab.everywhere) }).then(
         () => undefined,
         (thrown: unknown) => void (refusal = Fault.from(thrown).message),
       );
-      await lab.until("the wish is kept", async () =>
+      await lab.until("package manager has stored the deployment", async () =>
         (await orNothing(lab.call("getDeployment", { parameters: { key: PROBE } })))
           ? undefined
-          : (refusal ?? "it is not there yet"),
+          : (refusal ?? "not stored yet"),
       );
-      // One that was on its way to something else may well arrive meanwhile.
+      // Other classes may still be progressing; compare only those that are available.
       const isSettled = (one: { readonly name: string; readonly phase: string }): boolean =>
         !isProbe(one) && one.phase === "available";
       const before = (await lab.health()).clusters.flatMap(({ classes }) => classes).filter(isSettled);
       await whileBroken(lab, { fault: "pm-killed" }, async () => {
         await sent;
-        await lab.until("the package manager does not answer", () =>
+        await lab.until("package manager does not respond", () =>
           lab.call("getHealth").then(
-            () => "it answers",
+            () => "it responds",
             (thrown: unknown) => (isFault(thrown, "unavailable") ? undefined : String(thrown)),
           ),
         );
-        await lab.until("the other classes go on running", async () => {
+        await lab.until("other classes keep running", async () => {
           const there = (await lab.health()).clusters.flatMap(({ classes }) => classes);
           const lost = before.filter(({ name, phase }) => there.find((one) => one.name === name)?.phase !== phase);
           return lost.length === 0 ? undefined : `${lost.map(({ name }) => name).join(", ")} changed`;
         });
       });
-      await lab.until("the class runs in every cluster", runsIn(lab, lab.everywhere));
-      await lab.until("once in each", async () => {
+      await lab.until("class runs in every cluster", runsIn(lab, lab.everywhere));
+      await lab.until("class is deployed once per cluster", async () => {
         const { clusters } = await lab.health();
         const counts = clusters.map(({ name, classes }) => `${name} has ${classes.filter(isProbe).length}`);
         return counts.every((text) => text.endsWith(" 1")) ? undefined : counts.join(", ");
@@ -128,36 +128,36 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: "image-broken",
-    brief: "An update names an image that no registry has",
+    brief: "An update references an image that does not exist",
     sees: [
-      "the class is not ready, and the reason is told down to the image",
+      "the class is not ready, and explain names the image as the cause",
       "the verdict is permanent: waiting does not help",
-      "going back to the last revision mends it",
+      "a rollback to the previous revision fixes it",
     ],
     play: async (lab) => {
       await deployProbe(lab);
-      lab.doing(`updates it to ${MISSING_IMAGE}`);
+      lab.doing(`update the image to ${MISSING_IMAGE}`);
       await lab.call("putDeployment", { parameters: { key: PROBE }, body: wish(lab.everywhere, MISSING_IMAGE) });
-      await lab.until("explain says permanent, and names the image", async () => {
+      await lab.until("explain reports a permanent failure and names the image", async () => {
         const { value } = await lab.call("explainDeployment", { parameters: { key: PROBE } });
         if (value.verdict !== "permanent") return `the verdict is ${value.verdict}`;
         return JSON.stringify(value).includes(MISSING_IMAGE) ? undefined : value.summary;
       });
-      lab.doing("goes back to the first revision");
+      lab.doing("roll back to revision 1");
       await lab.call("rollBackDeployment", {
         parameters: { key: PROBE },
-        body: { revision: 1, reason: "the failure lab" },
+        body: { revision: 1, reason: "fault injection lab" },
       });
-      await lab.until("the class runs in every cluster again", runsIn(lab, lab.everywhere));
+      await lab.until("class runs in every cluster again", runsIn(lab, lab.everywhere));
     },
   },
   {
     name: "node-lost",
-    brief: "A node of a cluster falls silent and comes back",
+    brief: "A node of a cluster stops responding and recovers",
     sees: [
       "the cluster reports one ready node less",
-      "the class goes on in the other clusters",
-      "when the node is back, all is as it was",
+      "the class keeps running in the other clusters",
+      "after the node recovers, the class runs everywhere again",
     ],
     play: async (lab) => {
       await deployProbe(lab);
@@ -165,39 +165,39 @@ export const SCENARIOS: readonly Scenario[] = [
       let all = 0;
       await lab.until(`${lab.target} reports its nodes`, async () => {
         all = await readyNodes(lab);
-        return all > 0 && all >= nodes ? undefined : `${all} are ready`;
+        return all > 0 && all >= nodes ? undefined : `${all} nodes are ready`;
       });
       await whileBroken(lab, { fault: "node-lost", cluster: lab.target }, async () => {
         await lab.until(`${lab.target} reports ${all - 1} of ${all} nodes ready`, hasReady(lab, all - 1));
-        await lab.until("the class runs in the other clusters", runsIn(lab, lab.others));
+        await lab.until("class runs in the other clusters", runsIn(lab, lab.others));
       });
       await lab.until(`${lab.target} reports ${all} nodes ready`, hasReady(lab, all));
-      await lab.until("the class runs in every cluster", runsIn(lab, lab.everywhere));
+      await lab.until("class runs in every cluster", runsIn(lab, lab.everywhere));
     },
   },
 ];
 
 async function whileBroken(lab: Lab, fault: StackFault, look: () => Promise<void>): Promise<void> {
   const where = fault.cluster === undefined ? "" : ` in ${fault.cluster}`;
-  lab.doing(`breaks it: ${fault.fault}${where}`);
+  lab.doing(`inject fault ${fault.fault}${where}`);
   await lab.break(fault);
   await look();
-  lab.doing("mends it");
+  lab.doing("remove the fault");
   await lab.mend(fault);
 }
 
-/** Deletes the class while its target cannot be told. */
+/** Deletes the class while its target is unreachable. */
 async function deleteMeanwhile(lab: Lab): Promise<void> {
-  lab.doing(`deletes the class while ${lab.target} cannot be told`);
+  lab.doing(`delete the class while ${lab.target} is unreachable`);
   await lab.call("deleteDeployment", { parameters: { key: PROBE } });
-  await lab.until("it goes from the other clusters", isGoneFrom(lab, lab.others));
+  await lab.until("class is removed from the other clusters", isGoneFrom(lab, lab.others));
 }
 
 function isGoneFrom(lab: Lab, names: readonly string[]) {
   return async (): Promise<string | undefined> => {
     const { clusters } = await lab.health();
     const left = clusters.filter(({ name, classes }) => names.includes(name) && classes.some(isProbe));
-    return left.length === 0 ? undefined : `it is still in ${left.map(({ name }) => name).join(", ")}`;
+    return left.length === 0 ? undefined : `still present in ${left.map(({ name }) => name).join(", ")}`;
   };
 }
 
@@ -209,6 +209,6 @@ async function readyNodes(lab: Lab): Promise<number> {
 function hasReady(lab: Lab, wanted: number) {
   return async (): Promise<string | undefined> => {
     const ready = await readyNodes(lab);
-    return ready === wanted ? undefined : `${ready} are ready`;
+    return ready === wanted ? undefined : `${ready} nodes are ready`;
   };
 }

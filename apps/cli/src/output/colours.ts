@@ -1,4 +1,3 @@
-/** How texts are coloured; the plain one leaves them as they are. */
 export interface Colours {
   readonly good: (text: string) => string;
   readonly bad: (text: string) => string;
@@ -23,7 +22,7 @@ const ANSI: Colours = {
 
 const PLAIN: Colours = { good: asIs, bad: asIs, warn: asIs, dim: asIs, bold: asIs };
 
-/** Colours on a terminal, unless NO_COLOR says otherwise or the terminal cannot. */
+/** ANSI colours on a terminal, unless NO_COLOR or TERM=dumb disables them. */
 export function coloursFor(isLive: boolean, env: Readonly<Record<string, string | undefined>>): Colours {
   const isForced = (env["FORCE_COLOR"] ?? "") !== "" && env["FORCE_COLOR"] !== "0";
   const isOff = (env["NO_COLOR"] ?? "") !== "" || env["TERM"] === "dumb";
@@ -33,7 +32,7 @@ export function coloursFor(isLive: boolean, env: Readonly<Record<string, string 
 const GOOD = new Set(["running", "available", "healthy", "ready", "succeeded", "created", "updated", "yes"]);
 const BAD = new Set(["down", "failed", "unhealthy", "degraded", "unreachable", "permanent", "no", "compensated"]);
 
-/** A word of state in the colour it deserves. */
+/** Colours a state: green for good, red for bad, yellow for all others. */
 export function stateText(word: string, colours: Colours): string {
   const known = word.toLowerCase();
   if (GOOD.has(known)) return colours.good(word);

@@ -2,23 +2,23 @@ import type { PlanRefusalWire } from "@oaas/contracts/rest";
 import type { Fault, FaultEvidence } from "@oaas/foundation";
 import type { Colours } from "./colours.ts";
 
-/** What to do about a fault when the fault itself does not say. */
+/** The default hint for each kind of fault. */
 const REMEDIES: Readonly<Partial<Record<Fault["kind"], string>>> = {
-  unauthenticated: "log in with: oaas login",
-  "permission-denied": "ask for a token with a higher role, and log in with it",
-  unavailable: "check that the package manager runs and that the context is right: oaas doctor",
-  "deadline-exceeded": "it may still be going on; look with: oaas deployment status KEY",
-  conflict: "read it again and repeat the command",
+  unauthenticated: "oaas login",
+  "permission-denied": "log in with a token that has a higher role: oaas login",
+  unavailable: "check the context and the package manager: oaas doctor",
+  "deadline-exceeded": "the operation may still be running; check with: oaas deployment status KEY",
+  conflict: "the object was changed concurrently; repeat the command",
 };
 
 export interface FaultTextOptions {
-  /** Where a JSONPath stands for the reader. */
+  /** Formats the location of a JSONPath. */
   readonly placed?: (path: string) => string;
-  /** What to do, when the caller knows better than what is said of all faults of the kind. */
+  /** Replaces the default hint. */
   readonly remedy?: string | undefined;
 }
 
-/** A fault for a person: what, where exactly, what to do, and by which id the log knows it. */
+/** Formats a fault: message, violations, hint, code and correlation id. */
 export function faultText(
   fault: Fault,
   colours: Colours,
@@ -38,7 +38,7 @@ export function faultText(
   return lines.map((line) => `${line}\n`).join("");
 }
 
-/** What was found out about each cluster for a plan that was refused. */
+/** The reasons per cluster of a rejected plan. */
 function clusterLines(evidence: FaultEvidence | undefined): string[] {
   const { clusters = [] } = (evidence ?? {}) as Partial<PlanRefusalWire>;
   return clusters.map(
@@ -46,7 +46,7 @@ function clusterLines(evidence: FaultEvidence | undefined): string[] {
   );
 }
 
-/** What went wrong, without the violations that a message repeats: they follow, each with its place. */
+/** The message without the violations that it repeats; they follow as own lines. */
 function headOf({ message, violations }: Fault): string {
   return violations.length === 0 ? message : message.replace(/: \$.*$/s, "");
 }

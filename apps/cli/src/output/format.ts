@@ -2,7 +2,7 @@ import { UsageError } from "../exit-code.ts";
 import { jsonPathText } from "./jsonpath.ts";
 import { tableText, type Column } from "./table.ts";
 
-/** How a result is written. */
+/** An output format. */
 export type Format =
   | { readonly as: "table" | "wide" | "json" | "name" }
   | { readonly as: "yaml"; readonly write: (value: unknown) => string }
@@ -10,16 +10,16 @@ export type Format =
 
 const WORDS = ["table", "wide", "json", "yaml", "name"] as const;
 
-/** Reads the value of `--output`. What writes YAML is loaded for those who want it. */
+/** Parses the value of `--output`. The YAML writer loads only if needed. */
 export async function formatOf(text: string): Promise<Format> {
   const word = WORDS.find((known) => known === text);
   if (word === "yaml") return { as: word, write: (await import("yaml")).stringify };
   if (word) return { as: word };
   if (text.startsWith("jsonpath=")) return { as: "jsonpath", template: text.slice("jsonpath=".length) };
-  throw new UsageError(`output "${text}" is not known`, `use one of ${WORDS.join(", ")} or jsonpath=TEMPLATE`);
+  throw new UsageError(`unknown output format "${text}"`, `use one of ${WORDS.join(", ")} or jsonpath=TEMPLATE`);
 }
 
-/** What is known of a kind of result: its name, its columns. */
+/** The name and table columns of a kind of result. */
 export interface View<T> {
   /** As in `package/shop`. */
   readonly kind: string;
@@ -27,10 +27,10 @@ export interface View<T> {
   readonly columns: readonly Column<T>[];
 }
 
-/** A list as the person wants it. An empty table is a sentence, not a lonely header. */
+/** Formats a list. An empty table becomes a sentence. */
 export function listText<T>(items: readonly T[], view: View<T>, format: Format): string {
   if (format.as === "table" || format.as === "wide") {
-    if (items.length === 0) return `No ${view.kind}s.\n`;
+    if (items.length === 0) return `No ${view.kind}${view.kind.endsWith("s") ? "es" : "s"}.\n`;
     return tableText(items, view.columns, format.as === "wide");
   }
   return otherText(
@@ -40,7 +40,7 @@ export function listText<T>(items: readonly T[], view: View<T>, format: Format):
   );
 }
 
-/** One thing as the person wants it; `text` is what it looks like for a reader. */
+/** Formats one item; `text` replaces the table. */
 export function itemText<T>(item: T, view: View<T>, format: Format, text?: () => string): string {
   if (format.as === "table" || format.as === "wide") {
     return text?.() ?? tableText([item], view.columns, format.as === "wide");
@@ -48,7 +48,7 @@ export function itemText<T>(item: T, view: View<T>, format: Format, text?: () =>
   return otherText(item, [fullName(view, item)], format);
 }
 
-/** `package/shop`; things of several kinds name theirs themselves. */
+/** `package/shop`; views of mixed kinds have an empty kind and return the whole name. */
 function fullName<T>({ kind, nameOf }: Pick<View<T>, "kind" | "nameOf">, item: T): string {
   return kind === "" ? nameOf(item) : `${kind}/${nameOf(item)}`;
 }

@@ -3,8 +3,8 @@ import { UsageError } from "../exit-code.ts";
 const STEP = /\.(?<name>[\w-]+)|\.(?<all>\*)|\['(?<quoted>[^']*)'\]|\[(?<index>-?\d+)\]|\[(?<every>\*)\]/y;
 
 /**
- * What a template such as `{.items[*].key}{"\n"}` gives: values are joined by spaces, texts between stand as they are.
- * The part of kubectl's JSONPath that people use; a path without braces is taken as one.
+ * Evaluates a template such as `{.items[*].key}{"\n"}`: values are joined with spaces, other text is copied.
+ * Supports the common subset of kubectl's JSONPath; a template without braces is one path.
  */
 export function jsonPathText(template: string, document: unknown): string {
   refuseUnfinished(template);
@@ -17,12 +17,12 @@ export function jsonPathText(template: string, document: unknown): string {
   });
 }
 
-/** A template that is empty or ends inside braces would be written out as it stands, as if it were the answer. */
+/** Rejects empty templates and unbalanced braces, which would otherwise be printed as a result. */
 function refuseUnfinished(template: string): void {
   const rest = template.replaceAll(/\{[^{}]*\}/g, "");
   if (template.trim() !== "" && !/[{}]/.test(rest)) return;
-  const what = template.trim() === "" ? "has no template" : `"${template}" has a brace without its other half`;
-  throw new UsageError(`jsonpath ${what}`, "write it like jsonpath={.name} or jsonpath='{.items[*].key}'");
+  const what = template.trim() === "" ? "template is empty" : `"${template}" has unbalanced braces`;
+  throw new UsageError(`jsonpath ${what}`, "use a template such as jsonpath={.name} or jsonpath='{.items[*].key}'");
 }
 
 function valuesAt(path: string, document: unknown): readonly unknown[] {
@@ -34,8 +34,8 @@ function valuesAt(path: string, document: unknown): readonly unknown[] {
     const found = STEP.exec(path);
     if (!found?.groups) {
       throw new UsageError(
-        `jsonpath "${path}" cannot be read at "${path.slice(at)}"`,
-        "write paths like {.name} or {.clusters[*].cluster}",
+        `jsonpath "${path}" is invalid at "${path.slice(at)}"`,
+        "use paths such as {.name} or {.clusters[*].cluster}",
       );
     }
     at += found[0].length;

@@ -8,6 +8,6 @@ test.each([
   [1, "100 %"],
   [0, "0 %"],
   [undefined, "-"],
-])("a share of %s is %s: what is missing from the whole never rounds away", (share, text) => {
+])("formats %s as %s without rounding to 100 %%", (share, text) => {
   expect(percentText(share)).toBe(text);
 });

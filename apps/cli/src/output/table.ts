@@ -1,4 +1,3 @@
-/** A column of a table: what stands above it and what is made of each row. */
 export interface Column<T> {
   readonly header: string;
   /** Shown with `-o wide` only. */
@@ -7,7 +6,7 @@ export interface Column<T> {
 }
 
 const GAP = "   ";
-// Colours have no width.
+// Colour codes have no width.
 const ESCAPE = String.fromCodePoint(0x1b);
 const ESCAPES = new RegExp(`${ESCAPE}\\[\\d+m`, "g");
 const PIECES = new RegExp(`${ESCAPE}\\[\\d+m|.`, "gu");
@@ -16,7 +15,7 @@ function widthOf(text: string): number {
   return Array.from(text.replaceAll(ESCAPES, "")).length;
 }
 
-/** A line that fits so many columns; what is cut off is marked. Colours have no width, and end with the line. */
+/** Truncates a line to a number of columns and marks it with an ellipsis. Colours are reset at the end. */
 export function cutText(line: string, columns: number): string {
   if (widthOf(line) <= columns) return line;
   let [left, shown, isColoured] = [columns - 1, "", false];
@@ -30,7 +29,7 @@ export function cutText(line: string, columns: number): string {
   return `${shown}…${isColoured ? `${ESCAPE}[0m` : ""}`;
 }
 
-/** Rows below headers, each column as wide as its widest cell; line breaks in cells become spaces. */
+/** Formats a table; each column is as wide as its widest cell, and line breaks in cells become spaces. */
 export function tableText<T>(rows: readonly T[], columns: readonly Column<T>[], isWide = false): string {
   const shown = columns.filter((column) => isWide || column.isWide !== true);
   const lines = [
@@ -49,7 +48,7 @@ const UNITS = [
   ["m", 60_000],
 ] as const;
 
-/** How long ago, in the largest unit that fits: `3d`, `5h`, `2m`, `12s`; `-` for what is no time. */
+/** The age of a time in the largest unit that fits: `3d`, `5h`, `2m`, `12s`; `-` for an invalid time. */
 export function ageText(time: string | null | undefined, now: number): string {
   const ms = now - Date.parse(time ?? "");
   if (Number.isNaN(ms)) return "-";
@@ -57,11 +56,11 @@ export function ageText(time: string | null | undefined, now: number): string {
   return `${Math.max(0, Math.floor(ms / size))}${unit}`;
 }
 
-/** A share as a percentage with as many nines as it has: 0.99950 is 99.95 %. */
+/** Formats a fraction as a percentage and keeps all its nines: 0.99950 is 99.95 %. */
 export function percentText(share: number | null | undefined): string {
   if (share === null || share === undefined) return "-";
   const gap = Math.abs(1 - share) * 100;
-  // Two digits of what is missing from the whole: rounding must never turn an outage into "100 %".
+  // Keep two digits of the distance to 100 %: rounding must not turn an outage into "100 %".
   const digits = gap > 0 && gap < 1e-4 ? Math.min(13, 1 - Math.floor(Math.log10(gap))) : 6;
   return `${Number((share * 100).toFixed(digits))} %`;
 }

@@ -1,13 +1,17 @@
 import { UsageError } from "../exit-code.ts";
 import type { Session } from "./session.ts";
 
-/** Asks before something is destroyed. Without a person to ask it must be said with `--yes`. */
+/** Asks for confirmation of a destructive action. Without a terminal, `--yes` is required. */
 export async function confirmed(session: Session, what: string, isSaid: boolean): Promise<boolean> {
   if (isSaid) return true;
   const { terminal } = session.world;
-  if (!terminal.canAsk) throw new UsageError(`${what} needs a yes, and there is nobody to ask`, "repeat it with --yes");
+  if (!terminal.canAsk)
+    throw new UsageError(
+      `"${what}" needs confirmation and there is no terminal to prompt on`,
+      "repeat the command with --yes",
+    );
   const answer = await terminal.ask(`${what}? [y/N] `);
   if (/^y(?:es)?$/i.test(answer.trim())) return true;
-  session.note("Nothing was done.\n");
+  session.note("Cancelled.\n");
   return false;
 }

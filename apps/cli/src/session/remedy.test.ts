@@ -7,23 +7,23 @@ const context = { name: "prod", pmUrl: "https://pm.example.test" };
 const jwt = (exp: number): string => `e30.${Buffer.from(JSON.stringify({ exp })).toString("base64url")}.x`;
 
 it.each([
-  ["no token", undefined, /^no token is kept.*oaas login --name prod https:\/\/pm\.example\.test$/],
-  ["an expired one", jwt(NOW / 1000 - 3 * 3600), /^the token expired 3h ago; log in again: oaas login/],
-  ["one that is not over", jwt(NOW / 1000 + 60), /is not accepted/],
-  ["one that does not tell", "opaque", /is not accepted/],
-])("not logged in with %s", (_, token, words) => {
-  const fault = new Fault({ kind: "unauthenticated" }, "who are you?");
+  ["no token", undefined, /^no token is saved.*oaas login --name prod https:\/\/pm\.example\.test$/],
+  ["an expired token", jwt(NOW / 1000 - 3 * 3600), /^the token expired 3h ago; log in again: oaas login/],
+  ["a token that has not expired", jwt(NOW / 1000 + 60), /rejected the saved token/],
+  ["an opaque token", "opaque", /rejected the saved token/],
+])("suggests a login command for %s", (_, token, words) => {
+  const fault = new Fault({ kind: "unauthenticated" }, "unauthenticated");
   expect(remedyOf(fault, { ...context, ...(token === undefined ? {} : { token }) }, NOW)).toMatch(words);
 });
 
-it("a package manager that does not answer is named with its address; a cluster that does not is another matter", () => {
+it("names the address of an unreachable package manager, and has no hint for an unreachable cluster", () => {
   expect(remedyOf(unavailable("package-manager", "x"), context, NOW)).toMatch(
-    /nobody answers at https:\/\/pm\.example\.test \(context prod\)/,
+    /cannot connect to https:\/\/pm\.example\.test \(context prod\)/,
   );
   expect(remedyOf(unavailable("cluster edge", "x"), context, NOW)).toBeUndefined();
 });
 
-it("only a JWT tells when it ends", () => {
+it("reads the expiry of a JWT only", () => {
   expect(tokenEnd(jwt(5))).toBe(5000);
   expect(tokenEnd("a.b.c")).toBeUndefined();
 });

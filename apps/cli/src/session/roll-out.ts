@@ -17,8 +17,8 @@ export interface Wanted {
 }
 
 /**
- * Follows a deployment until a condition holds, with a live table on a terminal and one line per change elsewhere; programs get
- * its last state. Ends with the exit code of an unreachable platform when time is up: it may still come.
+ * Follows a deployment until a condition holds: a live table on a terminal, a new table per change elsewhere, the last state
+ * for machine-readable formats. On timeout the exit code is `unreachable`, because the condition may still be reached.
  */
 export async function followDeployment(session: Session, key: string, wanted: Wanted): Promise<ExitCode> {
   const { clock } = session.world;
@@ -27,12 +27,12 @@ export async function followDeployment(session: Session, key: string, wanted: Wa
     if (wanted.holds(state)) return EXIT.done;
     const { operation } = state;
     if (operation?.state === "failed" || operation?.state === "compensated") {
-      tell(session, key, session.colours.bad("error:"), operation.message ?? `the deployment ${operation.state}`);
+      tell(session, key, session.colours.bad("error:"), operation.message ?? `the operation ${operation.state}`);
       return EXIT.failed;
     }
     if (clock.monotonic() < endsAt) return undefined;
     const seconds = Math.round(wanted.timeoutMs / 1000);
-    tell(session, key, session.colours.warn("not yet:"), `${key} is not ${wanted.what} after ${seconds} s`);
+    tell(session, key, session.colours.warn("timeout:"), `${key} is not ${wanted.what} after ${seconds} s`);
     return EXIT.unreachable;
   });
   if (!session.isForPeople)
@@ -40,7 +40,7 @@ export async function followDeployment(session: Session, key: string, wanted: Wa
   return ended.code;
 }
 
-/** Shows a deployment as it changes until somebody says how it ends. */
+/** Shows a deployment as it changes until `endOf` returns an exit code. */
 export async function watchDeployment(
   session: Session,
   key: string,
@@ -61,7 +61,7 @@ function tell({ world, colours }: Session, key: string, head: string, what: stri
   world.terminal.err(`${head} ${what}\n${colours.dim(`  try: oaas deployment explain ${key}`)}\n`);
 }
 
-/** Draws over itself on a terminal; elsewhere says each state once. */
+/** Redraws the table in place on a terminal; elsewhere prints each state once. */
 class Screen {
   readonly #session: Session;
   #lines = 0;
@@ -78,9 +78,9 @@ class Screen {
     if (text === this.#last) return;
     this.#last = text;
     if (terminal.isLive) {
-      // A line that the terminal breaks would be two, and the next picture would begin at the wrong one.
+      // A wrapped line would take two rows, and the next redraw would start at the wrong row.
       const lines = text.split("\n").map((line) => cutText(line, terminal.columns));
-      // Back to the first line of the last picture, and away with it.
+      // Move the cursor to the first line of the last table and clear it.
       const back = this.#lines > 0 ? `\u001b[${this.#lines}A\u001b[J` : "";
       terminal.err(back + lines.join("\n"));
       this.#lines = lines.length - 1;
@@ -103,7 +103,7 @@ function progressText(state: DeploymentState, { colours }: Session): string {
   );
 }
 
-/** How many functions are ready, of how many. */
+/** The number of ready functions and of all functions, as `1/2`. */
 export function readyText({ functions }: ClusterState): string {
   return `${functions.filter(({ ready }) => ready === true).length}/${functions.length}`;
 }

@@ -6,13 +6,13 @@ import type { World } from "../world.ts";
 import { remedyOf } from "./remedy.ts";
 import type { Fault } from "@oaas/foundation";
 
-/** Flags that every command has. */
+/** The global flags. */
 export interface CommonFlags {
   readonly context?: string;
   readonly output?: string;
 }
 
-/** What became of one thing, as programs read it. */
+/** The result of a write to one object, as machine-readable output. */
 export interface Outcome {
   readonly kind: string;
   readonly name: string;
@@ -20,7 +20,7 @@ export interface Outcome {
   readonly [more: string]: unknown;
 }
 
-/** One call of the command line: who is asked, and how the answer is written. */
+/** One run of a command: the REST client of the selected context, and the output format. */
 export class Session {
   readonly world: World;
   readonly colours: Colours;
@@ -40,7 +40,7 @@ export class Session {
     return new Session(world, flags, await formatOf(flags.output ?? "table"));
   }
 
-  /** Whether a person reads the result, not a program. */
+  /** Whether the output is a table or text instead of a machine-readable format. */
   get isForPeople(): boolean {
     return this.format.as === "table" || this.format.as === "wide";
   }
@@ -56,7 +56,7 @@ export class Session {
     return client.call(id, { signal: this.world.signal, ...options });
   }
 
-  /** Every item of a paged list. */
+  /** All items of a paged list. */
   async all<Id extends OperationId>(id: Id, options: CallOptions = {}): Promise<Reply<Id>["value"]> {
     const items: unknown[] = [];
     let token: string | null = null;
@@ -75,7 +75,7 @@ export class Session {
     this.world.terminal.out(text);
   }
 
-  /** What only people want to know; programs read the result alone. */
+  /** Prints a note to standard error; omitted in machine-readable formats. */
   note(text: string): void {
     if (this.isForPeople) this.world.terminal.err(text);
   }
@@ -88,32 +88,32 @@ export class Session {
     this.out(itemText(item, view, this.format, text));
   }
 
-  /** What a command did to one thing: a line for people (its kind, name and result, unless told otherwise), or the outcome itself. */
+  /** Prints an outcome: as a line of text, or as the object itself. */
   done(outcome: Outcome, line = `${outcome.kind}/${outcome.name} ${outcome.result}\n`): void {
     const view = { kind: outcome.kind, nameOf: () => outcome.name, columns: [] };
     this.out(itemText(outcome, view, this.format, () => line));
   }
 
-  /** The same of one of several: people see it at once, programs get a list of all when the command has ended. */
+  /** Prints one of several outcomes as text at once, or collects it for `doneAll`. */
   doneOne(outcome: Outcome, line?: string): void {
     if (this.isForPeople) this.done(outcome, line);
     else this.#outcomes.push(outcome);
   }
 
-  /** Writes the list of outcomes, for programs. */
+  /** Prints the collected outcomes as one list in machine-readable formats. */
   doneAll(): void {
     if (this.isForPeople) return;
     const kinds = { kind: "", nameOf: ({ kind, name }: Outcome) => `${kind}/${name}`, columns: [] };
     this.out(listText(this.#outcomes, kinds, this.format));
   }
 
-  /** What the person should do about a fault that has to do with the platform in use. */
+  /** A hint for faults that depend on the context in use. */
   async remedyOf(fault: Fault): Promise<string | undefined> {
     const context = await this.context().catch(() => undefined);
     return context && remedyOf(fault, context, this.world.clock.now());
   }
 
-  // Loaded when somebody calls, and without the contract's schemas: they cost more than all else of a short command.
+  // Loaded on the first call and without the contract schemas, which would dominate the start time of a short command.
   async #connect(): Promise<RestClient> {
     const { createPlainClient } = await import("@oaas/contracts/rest/plain");
     const { pmUrl, token } = await this.context();

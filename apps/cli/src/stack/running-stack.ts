@@ -2,7 +2,7 @@ import { Fault, failedPrecondition, startDeadline, unavailable } from "@oaas/fou
 import { readRecord, STATE_FILE, type StackRecord } from "@oaas/stack-folder";
 import type { World } from "../world.ts";
 
-/** What the stack says of itself. */
+/** The health document of a local stack. */
 export interface StackHealth {
   readonly status: "healthy" | "starting" | "unhealthy";
   readonly version: string;
@@ -42,32 +42,32 @@ export interface StackCluster extends StackPart {
   readonly classes: readonly { readonly name: string; readonly phase: string; readonly message?: string }[];
 }
 
-/** Something that can be broken on purpose. */
+/** A fault that the stack can inject. */
 export interface StackFault {
   readonly fault: "cluster-down" | "crm-killed" | "partition" | "node-lost" | "pm-killed";
   readonly cluster?: string;
 }
 
 const ANSWER_MS = 10_000;
-/** A cluster that is brought back starts anew. */
+/** Restoring a cluster restarts it. */
 const ACT_MS = 60_000;
 
-/** The data folder of this call: the flag, the variable, the usual one. */
+/** The data folder: the flag, else the environment variable, else the default. */
 export function dataDirOf(flags: { readonly data?: string }, { env }: Pick<World, "env">): string {
   return flags.data ?? (env["OAAS_STACK_DATA_DIR"] || ".oaas/data");
 }
 
-/** The stack that left word in a data folder; it may have ended since. Undefined when none did. */
+/** The stack recorded in a data folder, which may have ended since; undefined without a record. */
 export async function findStack(world: World, dataDir: string): Promise<RunningStack | undefined> {
   const file = `${dataDir}/${STATE_FILE}`;
   const text = await world.files.read(file);
   if (text === undefined) return undefined;
   const record = readRecord(text);
-  if (record === undefined) throw failedPrecondition(file, `${file} is not what a local stack writes; remove it`);
+  if (record === undefined) throw failedPrecondition(file, `${file} is not a valid stack record; remove it`);
   return new RunningStack(world, record);
 }
 
-/** A stack in another process, by the page it serves. */
+/** Client of a stack in another process. */
 export class RunningStack {
   readonly record: StackRecord;
   readonly #world: World;
@@ -77,7 +77,7 @@ export class RunningStack {
     this.record = record;
   }
 
-  /** How it is; undefined when it does not answer, or another one does at its address. */
+  /** Undefined if the stack does not respond, or if another process responds at its address. */
   async health(): Promise<StackHealth | undefined> {
     const answer = await this.#ask("GET", "/health", ANSWER_MS).catch(() => undefined);
     if (answer === undefined) return undefined;
@@ -85,7 +85,7 @@ export class RunningStack {
     return health.process.pid === this.record.pid ? health : undefined;
   }
 
-  /** Begins its orderly stop. */
+  /** Starts a graceful shutdown. */
   async stop(): Promise<void> {
     await this.#act("/control/stop");
   }
@@ -94,9 +94,9 @@ export class RunningStack {
     await this.#act("/control/break", fault);
   }
 
-  /** Mends one thing, or everything. */
+  /** Removes one injected fault, or all of them. */
   async mend(fault?: StackFault): Promise<void> {
-    await this.#act("/control/mend", fault);
+    await this.#act("/control/restore", fault);
   }
 
   async #act(path: string, body?: StackFault): Promise<void> {
@@ -124,7 +124,7 @@ export class RunningStack {
       return { status: answer.status, text: await answer.text() };
     } catch (thrown) {
       const cause = Fault.from(thrown);
-      throw unavailable("the local stack", `the local stack did not answer at ${this.record.pageUrl}`, { cause });
+      throw unavailable("the local stack", `the local stack did not respond at ${this.record.pageUrl}`, { cause });
     }
   }
 }

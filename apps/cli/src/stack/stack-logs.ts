@@ -6,21 +6,21 @@ import type { Session } from "../session/session.ts";
 const POLL_MS = 300;
 
 export interface StackLogsFlags {
-  /** How many lines of what is there. */
+  /** Number of existing lines to print. */
   readonly logs?: number;
   readonly follow: boolean;
 }
 
-/** The last lines of everything a stack logged, whether it runs or not; then, if asked, what it logs, until Ctrl-C. */
+/** Prints the last log lines of a stack, running or not, and optionally follows the logs until Ctrl-C. */
 export async function showStackLogs(session: Session, dataDir: string, flags: StackLogsFlags): Promise<void> {
   const { logs: count = USUAL_LINES, follow } = flags;
   if (!Number.isSafeInteger(count) || count < 0) {
-    throw new UsageError(`--logs ${count} is no number of lines`, `oaas status --logs ${USUAL_LINES}`);
+    throw new UsageError(`--logs: ${count} is not a number of lines`, `oaas status --logs ${USUAL_LINES}`);
   }
   const { LogReader } = await import("@oaas/stack-folder/node");
   const reader = new LogReader(dataDir);
   const lines = reader.read();
-  // slice(-0) would be all of them.
+  // slice(-0) would return all lines.
   for (const line of lines.slice(Math.max(0, lines.length - count))) session.out(`${logText(line)}\n`);
   if (lines.length === 0) session.note(`No logs in ${dataDir}.\n`);
   if (!follow) return;

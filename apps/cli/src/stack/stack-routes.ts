@@ -3,12 +3,12 @@ import { duration, type CliContext } from "../command.ts";
 import type { ExitCode } from "../exit-code.ts";
 import type { Session } from "../session/session.ts";
 
-/** The commands of the local stack. They talk to a stack on this machine, not to a context. */
+/** The commands of the local stack. They use a stack on this machine instead of a context. */
 const text = (brief: string, placeholder: string) =>
   ({ kind: "parsed", parse: String, optional: true, brief, placeholder }) as const;
 const flag = (brief: string) => ({ kind: "boolean", brief, default: false, withNegated: false }) as const;
-const data = text("the stack's data folder; .oaas/data by default", "folder");
-const output = text("table, or json and its kin for programs", "format");
+const data = text("data folder of the stack; .oaas/data by default", "folder");
+const output = text("table, wide, json, yaml, name or jsonpath=TEMPLATE", "format");
 
 interface StackCommandSpec {
   readonly brief: string;
@@ -19,7 +19,7 @@ interface StackCommandSpec {
   readonly load: () => Promise<(session: Session, flags: never, ...args: never[]) => Promise<ExitCode | void>>;
 }
 
-/** A command without the flag that chooses a platform: here `--context` is a cluster of a kubeconfig. */
+/** Builds a command without the global `--context` flag: for `up`, `--context` names a kubeconfig context. */
 function stackCommand({ brief, examples, flags, aliases, positional, load }: StackCommandSpec): Command<CliContext> {
   const built = {
     docs: { brief, fullDescription: `${brief}\n\nExamples:\n${examples.map((line) => `  ${line}`).join("\n")}` },
@@ -36,44 +36,44 @@ function stackCommand({ brief, examples, flags, aliases, positional, load }: Sta
       };
     },
   };
-  // The library's own types do not follow flags that are put together from two parts.
+  // Stricli's types cannot infer flags that are merged from two objects.
   return buildCommand(built as never);
 }
 
 const lab = buildRouteMap({
-  docs: { brief: "Break the local stack on purpose, and see what happens" },
-  aliases: { ls: "list" },
+  docs: { brief: "Run fault injection scenarios against the local stack" },
+  aliases: { ls: "list", mend: "restore" },
   defaultCommand: "list",
   routes: {
     list: stackCommand({
-      brief: "List what can go wrong",
+      brief: "List the fault injection scenarios",
       examples: ["oaas lab", "oaas lab list -o yaml"],
       flags: {},
       load: async () => (await import("../commands/lab.ts")).listScenarios,
     }),
     run: stackCommand({
-      brief: "Play scenarios: each says what should be seen, checks it, and puts everything back",
+      brief: "Run scenarios: each injects a fault, checks the expected behaviour and removes the fault",
       examples: ["oaas lab run cluster-down", "oaas lab run partition --cluster cloud", "oaas lab run all"],
       flags: {
-        cluster: text("the cluster to break; the first by default", "name"),
+        cluster: text("cluster to break; the first by default", "name"),
         data,
         timeout: {
           kind: "parsed",
           parse: duration,
           default: "90s",
-          brief: "how long each check may take: 90s, 5m",
+          brief: "timeout of each check: 90s, 5m",
           placeholder: "time",
         },
       },
       positional: {
         kind: "array",
-        parameter: { brief: "names of scenarios, or all", placeholder: "scenario", parse: String },
+        parameter: { brief: "scenario names, or all", placeholder: "scenario", parse: String },
       },
       load: async () => (await import("../commands/lab.ts")).runScenarios,
     }),
-    mend: stackCommand({
-      brief: "Put back whatever was broken on purpose",
-      examples: ["oaas lab mend"],
+    restore: stackCommand({
+      brief: "Remove all injected faults",
+      examples: ["oaas lab restore"],
       flags: { data },
       load: async () => (await import("../commands/lab.ts")).mendStack,
     }),
@@ -95,31 +95,34 @@ export const stackRoutes = {
         kind: "parsed",
         parse: numberParser,
         optional: true,
-        brief: "how many simulated clusters: 1, 2 or 3",
+        brief: "number of simulated clusters: 1, 2 or 3",
         placeholder: "number",
       },
-      ports: text("a first port, or up to four: package manager, page, API servers, managers", "ports"),
+      ports: text(
+        "first port, or up to four ports: package manager, status page, API servers, class runtime managers",
+        "ports",
+      ),
       data,
       context: {
         kind: "parsed",
         parse: String,
         optional: true,
         variadic: true,
-        brief: "a context of your kubeconfig: an existing cluster in place of simulated ones; may be repeated",
+        brief: "kubeconfig context of an existing cluster to use instead of simulated clusters; may be repeated",
         placeholder: "name",
       },
-      real: flag("real Kubernetes control planes in place of simulated clusters"),
-      noCluster: flag("the package manager alone"),
-      headless: flag("plain lines in place of the screen"),
-      logs: flag("log lines of everything in place of the screen"),
-      yes: flag("install our kinds in the clusters of --context without asking"),
-      detach: flag("run on when this command has ended; oaas status, oaas down"),
+      real: flag("use real Kubernetes control planes instead of simulated clusters"),
+      noCluster: flag("start the package manager only"),
+      headless: flag("print plain lines instead of the screen"),
+      logs: flag("print the logs of all components instead of the screen"),
+      yes: flag("install our CRDs in the clusters of --context without asking"),
+      detach: flag("run in the background; see oaas status and oaas down"),
     },
     aliases: { d: "detach", y: "yes" },
     load: async () => (await import("../commands/up.ts")).up,
   }),
   down: stackCommand({
-    brief: "Stop the local stack; its data stays",
+    brief: "Stop the local stack and keep its data",
     examples: ["oaas down"],
     flags: { data },
     load: async () => (await import("../commands/down.ts")).down,
@@ -127,12 +130,12 @@ export const stackRoutes = {
   reset: stackCommand({
     brief: "Stop the local stack and delete its data",
     examples: ["oaas reset", "oaas reset --yes"],
-    flags: { data, yes: flag("do not ask") },
+    flags: { data, yes: flag("do not ask for confirmation") },
     aliases: { y: "yes" },
     load: async () => (await import("../commands/reset.ts")).reset,
   }),
   status: stackCommand({
-    brief: "How the local stack is: parts, addresses, memory; ends with 3 when none runs",
+    brief: "Show the components of the local stack, their addresses and memory use; exits with 3 if none is running",
     examples: ["oaas status", "oaas status -o json", "oaas status --logs 50", "oaas status --follow"],
     flags: {
       data,
@@ -140,10 +143,10 @@ export const stackRoutes = {
         kind: "parsed",
         parse: numberParser,
         optional: true,
-        brief: "the last lines of all its logs instead",
+        brief: "print this many lines of the logs instead",
         placeholder: "lines",
       },
-      follow: flag("its logs as they are written, until Ctrl-C; after the last 20 lines, or as many as --logs says"),
+      follow: flag("print the last log lines (20, or the number given with --logs) and follow the logs until Ctrl-C"),
     },
     aliases: { f: "follow" },
     load: async () => (await import("../commands/stack-status.ts")).stackStatus,

@@ -67,7 +67,7 @@ export function routesOf(sources: RouteSources): readonly Route[] {
       await control.break(body);
       return broken();
     }),
-    act("/control/mend", async (body) => {
+    act("/control/restore", async (body) => {
       await control.mend(body);
       return broken();
     }),

@@ -52,7 +52,10 @@ export class Levers {
   #assertFree({ cluster }: StackFault): void {
     const other = this.broken.find((one) => cluster !== undefined && one.cluster === cluster);
     if (other === undefined) return;
-    throw failedPrecondition(other.fault, `${cluster} has ${other.fault} already; mend that first: oaas lab mend`);
+    throw failedPrecondition(
+      other.fault,
+      `${cluster} already has the fault ${other.fault}; remove it first: oaas lab restore`,
+    );
   }
 
   #lever({ fault, cluster: name = "" }: StackFault): { break(): Promise<void>; mend(): Promise<void> } {
