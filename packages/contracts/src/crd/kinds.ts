@@ -14,17 +14,17 @@ const conditionColumn = (name: string, type: string, description: string, priori
 
 const lifeColumns: readonly PrinterColumn[] = [
   { name: "Template", type: "string", jsonPath: ".status.template.name", description: "Template in use." },
-  { name: "Phase", type: "string", jsonPath: ".status.phase", description: "Where it is in its life." },
-  conditionColumn("Available", "Available", "Whether it serves."),
-  conditionColumn("State", "OdgmReady", "Whether its state store serves.", 1),
+  { name: "Phase", type: "string", jsonPath: ".status.phase", description: "Lifecycle phase." },
+  conditionColumn("Available", "Available", "Whether the class is available."),
+  conditionColumn("State", "OdgmReady", "Whether the state store is ready.", 1),
   {
     name: "NFR",
     type: "string",
     jsonPath: ".status.nfr_compliance.overall_status",
-    description: "Whether its requirements are met.",
+    description: "Compliance with the requirements.",
     priority: 1,
   },
-  { name: "Message", type: "string", jsonPath: ".status.message", description: "Its state in words.", priority: 1 },
+  { name: "Message", type: "string", jsonPath: ".status.message", description: "Human-readable status.", priority: 1 },
 ];
 
 /** Every kind of ours, in the order a reader meets them. */
@@ -33,7 +33,7 @@ export const KINDS = [
     kind: "ClassRuntime",
     plural: "classruntimes",
     shortNames: ["crt"],
-    description: "One class in this cluster: what it should be, and what CRM made of it.",
+    description: "One class in this cluster: its desired state and its status.",
     schema: classRuntime,
     columns: [
       { name: "Class", type: "string", jsonPath: ".spec.package_class_key", description: "Package and class." },
@@ -44,7 +44,7 @@ export const KINDS = [
     kind: "DeploymentRecord",
     plural: "deploymentrecords",
     shortNames: ["dr"],
-    description: "The older form of a ClassRuntime, served by the same reconciler.",
+    description: "Deprecated form of ClassRuntime, served by the same reconciler.",
     schema: deploymentRecord,
     columns: lifeColumns,
   },
@@ -52,32 +52,45 @@ export const KINDS = [
     kind: "DeploymentTemplate",
     plural: "deploymenttemplates",
     shortNames: ["dtpl"],
-    description: "A template of your own: manifests with placeholders, what they can promise, and when to choose them.",
+    description:
+      "A user-defined template: manifests with placeholders, their NFR capabilities and the selection criteria.",
     schema: deploymentTemplate,
     columns: [
-      { name: "Type", type: "string", jsonPath: ".spec.template_type", description: "Kind of workload." },
-      conditionColumn("Ready", "Ready", "Whether classes may use it."),
-      { name: "Used", type: "integer", jsonPath: ".status.used_by", description: "Classes that use it." },
-      { name: "Message", type: "string", jsonPath: ".status.message", description: "Its state in words.", priority: 1 },
+      { name: "Type", type: "string", jsonPath: ".spec.template_type", description: "Workload kind." },
+      conditionColumn("Ready", "Ready", "Whether it can be used by classes."),
+      { name: "Used", type: "integer", jsonPath: ".status.used_by", description: "Number of classes that use it." },
+      {
+        name: "Message",
+        type: "string",
+        jsonPath: ".status.message",
+        description: "Human-readable status.",
+        priority: 1,
+      },
     ],
   },
   {
     kind: "EnvironmentConfig",
     plural: "environmentconfigs",
     shortNames: ["envcfg"],
-    description: "Defaults, quotas and images of one environment; a cluster may hold several.",
+    description: "Defaults, quotas and images of one environment; a cluster may have several.",
     schema: environmentConfig,
     columns: [
-      { name: "Kind", type: "string", jsonPath: ".spec.kind", description: "Kind of environment." },
+      { name: "Kind", type: "string", jsonPath: ".spec.kind", description: "Environment kind." },
       {
         name: "Default",
         type: "boolean",
         jsonPath: ".spec.default",
-        description: "Whether unassigned classes use it.",
+        description: "Whether it is the default for classes without an environment.",
       },
-      conditionColumn("Ready", "Ready", "Whether classes may use it."),
-      { name: "Classes", type: "integer", jsonPath: ".status.usage.classes", description: "Class runtimes in it." },
-      { name: "Message", type: "string", jsonPath: ".status.message", description: "Its state in words.", priority: 1 },
+      conditionColumn("Ready", "Ready", "Whether it can be used by classes."),
+      { name: "Classes", type: "integer", jsonPath: ".status.usage.classes", description: "Number of class runtimes." },
+      {
+        name: "Message",
+        type: "string",
+        jsonPath: ".status.message",
+        description: "Human-readable status.",
+        priority: 1,
+      },
     ],
   },
 ] as const satisfies readonly KindDefinition[];

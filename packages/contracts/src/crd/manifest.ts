@@ -54,7 +54,7 @@ const AGE: PrinterColumn = {
   name: "Age",
   type: "date",
   jsonPath: ".metadata.creationTimestamp",
-  description: "Time since it was made.",
+  description: "Time since creation.",
 };
 
 /** The CRD of a kind. Pure: equal definitions give equal manifests. */
@@ -91,10 +91,13 @@ export function rootSchema({ schema, description }: KindDefinition): StructuralS
     required: ["spec"],
     properties: {
       apiVersion: { description: "Group and version of this kind.", type: "string" },
-      kind: { description: "This kind.", type: "string" },
+      kind: { description: "Kind of the object.", type: "string" },
       metadata: { type: "object", properties: { name: { type: "string", maxLength: MAX_NAME_LENGTH } } },
-      spec: { description: "What is wanted.", ...allowNullMembers(structuralSchema(spec.out)) },
-      status: { description: "What is; written by CRM.", ...allowNullMembers(structuralSchema(status.unwrap().out)) },
+      spec: { description: "Desired state.", ...allowNullMembers(structuralSchema(spec.out)) },
+      status: {
+        description: "Observed state, written by the class runtime manager.",
+        ...allowNullMembers(structuralSchema(status.unwrap().out)),
+      },
     },
   };
 }

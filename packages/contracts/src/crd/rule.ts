@@ -38,7 +38,7 @@ export function onlyOneOf<A extends string, B extends string>(
 ): Rule<{ readonly [K in A | B]?: unknown }> {
   return {
     cel: `!(has(self.${preferred}) && has(self.${other}))`,
-    message: `${other} is another spelling of ${preferred}: give one of them`,
+    message: `${other} is an alias of ${preferred}: set only one of them`,
     at: other,
     holds: (value) => value[preferred] === undefined || value[other] === undefined,
   };

@@ -9,26 +9,26 @@ import { classStatusFields } from "./status.ts";
 
 /** The part of a deployment unit that says where it came from, so that the whole unit can be given back. */
 const origin = z.object({
-  deployment_id: deploymentKey.optional().describe("Id of the unit, which is the key of idempotency."),
-  deployment_key: deploymentKey.optional().describe("Key under which the user knows the deployment."),
-  target_env: shortName.optional().describe("Cluster the unit is for, in Package Manager's word."),
-  revision: gridId.optional().describe("Counts the sender's changes; a lower one than this is refused."),
-  digest: z.string().max(253).optional().describe("The sender's digest of the desired state."),
-  package_revision: z.string().max(253).optional().describe("Revision of the package the class was taken from."),
-  managed_by: z.string().max(253).optional().describe("Package Manager that owns the unit."),
-  created_at: givenMoment.optional().describe("When it was planned."),
+  deployment_id: deploymentKey.optional().describe("Deployment unit id; the idempotency key of Deploy."),
+  deployment_key: deploymentKey.optional().describe("Key of the user's deployment."),
+  target_env: shortName.optional().describe("Target cluster, as named by the package manager."),
+  revision: gridId.optional().describe("Revision of the sender; requests with a lower revision are rejected."),
+  digest: z.string().max(253).optional().describe("Digest of the desired state, computed by the sender."),
+  package_revision: z.string().max(253).optional().describe("Revision of the class's package."),
+  managed_by: z.string().max(253).optional().describe("Package manager that owns the unit."),
+  created_at: givenMoment.optional().describe("Creation time of the unit."),
 });
 
 const spec = withRules(
   z.object({
     package_class_key: qualifiedClassKey.optional().describe("Package and class, e.g. shop.Order."),
-    functions: keyedList(classFunction, "function_key", 128).optional().describe("Functions it runs."),
-    origin: origin.optional().describe("Who asked for it; written by the gRPC service."),
+    functions: keyedList(classFunction, "function_key", 128).optional().describe("Functions of the class."),
+    origin: origin.optional().describe("Origin of the unit; written by the gRPC service."),
     ...classRequests,
   }),
   {
     cel: "(has(self.functions) && size(self.functions) > 0) || has(self.odgm_config) || has(self.state_spec)",
-    message: "a class needs functions or state: give functions, odgm_config or state_spec",
+    message: "a class needs functions or state: set functions, odgm_config or state_spec",
     at: "functions",
     holds: ({ functions = [], odgm_config: odgm, state_spec: state }) =>
       functions.length > 0 || odgm !== undefined || state !== undefined,

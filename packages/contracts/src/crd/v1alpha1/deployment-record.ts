@@ -20,39 +20,39 @@ import {
 import { classStatusFields } from "./status.ts";
 
 const deploymentUnit = z.object({
-  id: deploymentKey.describe("Id of the deployment."),
-  package_name: packageName.optional().describe("Package."),
-  class_key: classKey.optional().describe("Class in it."),
+  id: deploymentKey.describe("Deployment unit id."),
+  package_name: packageName.optional().describe("Package name."),
+  class_key: classKey.optional().describe("Class key."),
   functions: keyedList(unitFunction, "function_key", 128).optional().describe("Functions of the class."),
-  function_bindings: keyedList(functionBinding, "name", 256).optional().describe("Functions it offers, by name."),
-  target_env: shortName.optional().describe("Environment it is meant for."),
-  target_cluster: shortName.optional().describe("Cluster it is meant for."),
-  nfr_requirements: nfrRequirements.optional().describe("What the class must sustain."),
-  odgm_config: odgmConfig.optional().describe("Its state store; the record's own odgm_config wins."),
-  selected_template: templateName.optional().describe("Template; the record's own selected_template wins."),
-  telemetry: telemetry.optional().describe("OpenTelemetry switches; the record's own win."),
-  created_at: givenMoment.optional().describe("When it was planned."),
+  function_bindings: keyedList(functionBinding, "name", 256).optional().describe("Methods of the class, by name."),
+  target_env: shortName.optional().describe("Target environment."),
+  target_cluster: shortName.optional().describe("Target cluster."),
+  nfr_requirements: nfrRequirements.optional().describe("Non-functional requirements of the class."),
+  odgm_config: odgmConfig.optional().describe("State store settings; spec.odgm_config takes precedence."),
+  selected_template: templateName.optional().describe("Template; spec.selected_template takes precedence."),
+  telemetry: telemetry.optional().describe("OpenTelemetry settings; spec.telemetry takes precedence."),
+  created_at: givenMoment.optional().describe("Creation time of the unit."),
 });
 
 const spec = withRules(
   z.object({
-    deployment_unit: deploymentUnit.optional().describe("The unit as Package Manager sent it."),
+    deployment_unit: deploymentUnit.optional().describe("The deployment unit, as sent by the package manager."),
     function: z
       .object({
-        image: image.optional().describe("Image; the environment's default function image when absent."),
+        image: image.optional().describe("Container image. Default: the environment's function image."),
         port: port.default(8080).describe("Port the container listens on."),
       })
       .optional()
-      .describe("The class's only function, in short."),
+      .describe("Short form for a class with one function."),
     function_containers: keyedList(functionContainer, "function_key", 128)
       .optional()
-      .describe("The class's functions, in full."),
+      .describe("Functions of the class."),
     ...classRequests,
   }),
   {
     cel: "has(self.function) || has(self.deployment_unit) || has(self.odgm_config) || has(self.state_spec) || (has(self.function_containers) && size(self.function_containers) > 0)",
     message:
-      "a class needs functions or state: give function, function_containers, deployment_unit, odgm_config or state_spec",
+      "a class needs functions or state: set function, function_containers, deployment_unit, odgm_config or state_spec",
     holds: (value) =>
       value.function !== undefined ||
       value.deployment_unit !== undefined ||
@@ -62,7 +62,7 @@ const spec = withRules(
   },
   {
     cel: "!(has(self.function) && has(self.function_containers))",
-    message: "function is short for one entry of function_containers: give one of them",
+    message: "function is the short form of one entry of function_containers: set only one of them",
     at: "function",
     holds: (value) => value.function === undefined || value.function_containers === undefined,
   },
@@ -73,7 +73,7 @@ const status = z.object({
   ...classStatusFields,
   function_container_status: keyedList(
     z.object({
-      function_key: z.string().max(253).describe("Function."),
+      function_key: z.string().max(253).describe("Function key."),
       container_status: z.string().max(64).optional().describe("Running, Waiting or Terminated."),
       resource_usage: z
         .object({
@@ -81,15 +81,15 @@ const status = z.object({
           memory: quantity.optional().describe("Memory in use."),
         })
         .optional()
-        .describe("What it uses, summed over replicas."),
+        .describe("Resource usage, summed over replicas."),
       health_status: z.string().max(64).optional().describe("healthy, degraded or unknown."),
-      odgm_connection_status: z.string().max(64).optional().describe("Whether it reaches the state store."),
+      odgm_connection_status: z.string().max(64).optional().describe("Connection to the state store."),
     }),
     "function_key",
     128,
   )
     .optional()
-    .describe("State of each function's container."),
+    .describe("Container status of each function."),
 });
 
 /** The older form of a class runtime (that of the first design documents), served by the same reconciler. */

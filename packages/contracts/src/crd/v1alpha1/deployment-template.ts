@@ -23,11 +23,11 @@ const templateType = z
 
 const nfrCapabilities = withRules(
   z.object({
-    max_throughput: positive.optional().describe("Requests per second it can sustain."),
-    min_latency: count.optional().describe("Best response time it can reach, in milliseconds."),
+    max_throughput: positive.optional().describe("Requests per second the template can sustain."),
+    min_latency: count.optional().describe("Lowest reachable latency, in milliseconds."),
     max_latency: count.optional().describe("Worst response time under load, in milliseconds. Accepted, not used yet."),
-    max_availability: share.optional().describe("Availability it can reach, 0 to 1."),
-    auto_scaling: z.boolean().default(false).describe("Whether it scales by itself."),
+    max_availability: share.optional().describe("Highest reachable availability, 0 to 1."),
+    auto_scaling: z.boolean().default(false).describe("Whether the workload scales automatically."),
     persistent_storage: z
       .boolean()
       .default(false)
@@ -47,18 +47,20 @@ const nfrCapabilities = withRules(
 
 const selectionCriteria = withRules(
   z.object({
-    profiles: setList(shortName, 16).optional().describe("Profiles of CRM in which it is considered; all when absent."),
+    profiles: setList(shortName, 16)
+      .optional()
+      .describe("Class runtime manager profiles in which the template is eligible. Default: all."),
     environments: setList(z.enum(ENVIRONMENT_KINDS), 3)
       .optional()
-      .describe("Kinds of environment in which it is considered; all when absent."),
-    match_labels: mapOf(z.string().max(63), 32).optional().describe("Labels the class's object must carry."),
-    min_throughput_rps: count.optional().describe("Considered from this throughput on."),
-    max_throughput_rps: count.optional().describe("Considered up to this throughput."),
-    max_latency_ms: positive.optional().describe("Considered when the class demands this latency or less."),
-    min_availability: share.optional().describe("Considered when the class demands this availability or more."),
-    consistency: z.array(consistency).max(10).optional().describe("Considered for these consistency models."),
-    stateful: z.boolean().optional().describe("Considered only for classes with state (true) or without (false)."),
-    priority: z.int32().default(0).describe("Added to its score."),
+      .describe("Environment kinds in which the template is eligible. Default: all."),
+    match_labels: mapOf(z.string().max(63), 32).optional().describe("Labels that the class's object must have."),
+    min_throughput_rps: count.optional().describe("Minimum required throughput for which it is eligible."),
+    max_throughput_rps: count.optional().describe("Maximum required throughput for which it is eligible."),
+    max_latency_ms: positive.optional().describe("Eligible when the class requires this latency or less."),
+    min_availability: share.optional().describe("Eligible when the class requires this availability or more."),
+    consistency: z.array(consistency).max(10).optional().describe("Consistency models for which it is eligible."),
+    stateful: z.boolean().optional().describe("Eligible only for classes with state (true) or without state (false)."),
+    priority: z.int32().default(0).describe("Added to the template's score."),
   }),
   {
     cel: "!has(self.min_throughput_rps) || !has(self.max_throughput_rps) || self.min_throughput_rps <= self.max_throughput_rps",
@@ -78,21 +80,23 @@ const manifests = z.array(manifest).min(1).max(32);
 
 const spec = withRules(
   z.object({
-    name: templateName.optional().describe("Name by which classes select it; the object's name when absent."),
-    description: text.optional().describe("For people."),
-    template_type: templateType.describe("Kind of workload, which decides how readiness is read."),
-    aliases: setList(templateName, 16).optional().describe("Other names for it."),
-    nfr_capabilities: nfrCapabilities.optional().describe("What it can promise; compared with what classes demand."),
-    resource_requirements: resourceRequirements.optional().describe("Resources of functions that state none."),
+    name: templateName.optional().describe("Name by which classes select the template. Default: the object's name."),
+    description: text.optional().describe("Human-readable description."),
+    template_type: templateType.describe("Workload kind; determines how readiness is observed."),
+    aliases: setList(templateName, 16).optional().describe("Alternative names."),
+    nfr_capabilities: nfrCapabilities
+      .optional()
+      .describe("NFR capabilities, matched against the requirements of classes."),
+    resource_requirements: resourceRequirements.optional().describe("Default resources of functions."),
     manifests: manifests
       .optional()
-      .describe("Kubernetes objects to render; texts in them may hold placeholders. What they hold is kept as it is."),
-    kubernetes_manifests: manifests.optional().describe("Another spelling of manifests."),
-    selection_criteria: selectionCriteria.optional().describe("When it is considered, and how it scores."),
+      .describe("Kubernetes objects to render; strings in them may contain placeholders. Other content is preserved."),
+    kubernetes_manifests: manifests.optional().describe("Alias of manifests."),
+    selection_criteria: selectionCriteria.optional().describe("When the template is eligible, and its score."),
   }),
   {
     cel: "has(self.manifests) != has(self.kubernetes_manifests)",
-    message: "give manifests, or kubernetes_manifests, which is another spelling of it, and not both",
+    message: "set either manifests or its alias kubernetes_manifests",
     at: "manifests",
     holds: (value) => (value.manifests === undefined) !== (value.kubernetes_manifests === undefined),
   },
@@ -106,8 +110,8 @@ const spec = withRules(
 
 const status = z.object({
   ...observed,
-  revision: z.string().max(128).optional().describe("Digest of the spec that classes are rendered with."),
-  used_by: count.optional().describe("Classes that use it."),
+  revision: z.string().max(128).optional().describe("Digest of the spec in use."),
+  used_by: count.optional().describe("Number of classes that use the template."),
 });
 
 /** A template of a user's own. */

@@ -15,45 +15,45 @@ import { observed } from "./status.ts";
 export const ENVIRONMENT_KINDS = ["dev", "edge", "cloud"] as const;
 
 const images = z.object({
-  odgm: image.optional().describe("Image of the data grid; the template's default when absent."),
-  function: image.optional().describe("Image of functions that name none."),
+  odgm: image.optional().describe("State store image. Default: the template's image."),
+  function: image.optional().describe("Default function image."),
   pull_policy: z.enum(["Always", "IfNotPresent", "Never"]).optional().describe("imagePullPolicy of all containers."),
   allowed_registries: setList(z.string().min(1).max(253), 64)
     .optional()
-    .describe("Registries images may come from, as prefixes; any when absent."),
+    .describe("Allowed image registries, as prefixes. Default: any."),
   mirrors: keyedList(
     z.object({
-      from: z.string().min(1).max(253).describe("Prefix of the reference to replace."),
-      to: z.string().min(1).max(253).describe("What to replace it with."),
+      from: z.string().min(1).max(253).describe("Image reference prefix to replace."),
+      to: z.string().min(1).max(253).describe("Replacement prefix."),
     }),
     "from",
     64,
   )
     .optional()
-    .describe("Registries read in place of others; the longest prefix wins."),
+    .describe("Registry mirrors; the longest matching prefix applies."),
 });
 
 const quotas = z.object({
-  max_classes: count.optional().describe("Most class runtimes."),
-  max_functions_per_class: count.optional().describe("Most functions of one class."),
-  max_replicas: positive.optional().describe("Most replicas of one function, enforced or asked for."),
-  cpu: quantity.optional().describe("Most CPU requested, over all classes."),
-  memory: quantity.optional().describe("Most memory requested, over all classes."),
-  storage: quantity.optional().describe("Most storage requested, over all classes."),
+  max_classes: count.optional().describe("Maximum number of class runtimes."),
+  max_functions_per_class: count.optional().describe("Maximum number of functions per class."),
+  max_replicas: positive.optional().describe("Maximum replicas of one function, requested or enforced."),
+  cpu: quantity.optional().describe("Maximum total CPU requests of all classes."),
+  memory: quantity.optional().describe("Maximum total memory requests of all classes."),
+  storage: quantity.optional().describe("Maximum total storage requests of all classes."),
 });
 
 const networkPolicy = z.object({
-  enabled: z.boolean().default(false).describe("Whether policies are made for functions and state stores."),
+  enabled: z.boolean().default(false).describe("Whether to create network policies for functions and state stores."),
   allow_from_namespaces: setList(z.string().min(1).max(63), 64)
     .optional()
-    .describe("Namespaces that may call functions, besides their own."),
+    .describe("Additional namespaces that may call functions."),
 });
 
 const partitionStrategies = z.object({
-  low_throughput: positive.default(1).describe("Partitions up to 1,000 requests per second."),
-  standard: positive.default(4).describe("Partitions up to 5,000, and when no throughput is stated."),
-  high_throughput: positive.default(8).describe("Partitions up to 20,000."),
-  very_high: positive.default(16).describe("Partitions above."),
+  low_throughput: positive.default(1).describe("Partitions for up to 1,000 requests per second."),
+  standard: positive.default(4).describe("Partitions for up to 5,000, and when no throughput is required."),
+  high_throughput: positive.default(8).describe("Partitions for up to 20,000."),
+  very_high: positive.default(16).describe("Partitions above that."),
 });
 
 const odgm = z.object({
@@ -61,35 +61,35 @@ const odgm = z.object({
     .object({
       cluster_id_prefix: shortName.optional().describe("Prefix of cluster ids."),
       node_id_prefix: shortName.optional().describe("Prefix of node names. Accepted, not used yet."),
-      replication_factor: positive.max(MAX_COPIES).optional().describe("Copies of state that states none."),
-      consistency_level: consistency.optional().describe("Consistency of state that states none."),
-      shard_type: shardType.optional().describe("Shard type of state that states none."),
-      event_processing: eventProcessing.optional().describe("Triggers on changes of state."),
+      replication_factor: positive.max(MAX_COPIES).optional().describe("Default number of replicas."),
+      consistency_level: consistency.optional().describe("Default consistency."),
+      shard_type: shardType.optional().describe("Default shard type."),
+      event_processing: eventProcessing.optional().describe("Event triggers on state changes."),
     })
     .optional()
-    .describe("Settings of state stores that state none."),
+    .describe("Default state store settings."),
   collection_templates: mapOf(z.object(collectionSettings), 32)
     .optional()
-    .describe("Settings of collections by kind of state: normal_state, collection_state, singleton_state."),
-  partition_strategies: partitionStrategies.prefault({}).describe("Partitions by throughput."),
+    .describe("Collection settings by kind of state: normal_state, collection_state, singleton_state."),
+  partition_strategies: partitionStrategies.prefault({}).describe("Number of partitions by required throughput."),
   container_resources: z
     .object({
       odgm: containerResources
         .default({ requests: { cpu: "200m", memory: "512Mi" }, limits: { cpu: "1000m", memory: "1Gi" } })
-        .describe("The data grid's container."),
+        .describe("State store container."),
       function: containerResources
         .default({ requests: { cpu: "100m", memory: "256Mi" }, limits: { cpu: "500m", memory: "512Mi" } })
-        .describe("Containers of functions that state none."),
+        .describe("Default for function containers."),
     })
     .prefault({})
-    .describe("Resources of containers."),
+    .describe("Container resources."),
   health_checks: z
     .object({
-      odgm: probe(30, 10, 5, 3).describe("Probes of the data grid."),
-      function: probe(10, 5, 3, 3).describe("Probes of functions that state none."),
+      odgm: probe(30, 10, 5, 3).describe("State store probes."),
+      function: probe(10, 5, 3, 3).describe("Default for function probes."),
     })
     .prefault({})
-    .describe("Numbers of probes."),
+    .describe("Probe settings."),
   storage: z
     .object({
       storageClassName: z
@@ -97,11 +97,11 @@ const odgm = z.object({
         .min(1)
         .max(253)
         .optional()
-        .describe("Storage class; the cluster's default when absent."),
-      size: quantity.default("1Gi").describe("Size of one replica's volume."),
+        .describe("Storage class. Default: the cluster's default."),
+      size: quantity.default("1Gi").describe("Volume size per replica."),
     })
     .prefault({})
-    .describe("Volumes of persistent state."),
+    .describe("Volumes for persistent state."),
 });
 
 function probe(delay: number, period: number, timeout: number, failures: number) {
@@ -118,25 +118,25 @@ function probe(delay: number, period: number, timeout: number, failures: number)
 
 const spec = withRules(
   z.object({
-    kind: z.enum(ENVIRONMENT_KINDS).describe("What kind of environment it is."),
-    default: z.boolean().default(false).describe("Whether classes that name no environment belong to it."),
-    description: text.optional().describe("For people."),
-    labels: mapOf(z.string().max(63), 64).optional().describe("Labels put on everything made for its classes."),
-    region: z.string().max(253).optional().describe("Region, for template choice."),
+    kind: z.enum(ENVIRONMENT_KINDS).describe("Environment kind."),
+    default: z.boolean().default(false).describe("Whether it applies to classes that name no environment."),
+    description: text.optional().describe("Human-readable description."),
+    labels: mapOf(z.string().max(63), 64).optional().describe("Labels added to all objects created for its classes."),
+    region: z.string().max(253).optional().describe("Region, used in template selection."),
     zone: z.string().max(253).optional().describe("Zone."),
-    hw_class: z.string().max(253).optional().describe("Class of hardware."),
-    default_template: templateName.optional().describe("Template of classes that select none."),
-    default_addons: setList(shortName, 16).optional().describe("Addons of classes that state none."),
-    scale: scaleDefaults.optional().describe("Bounds of scale of functions that state none."),
-    enforcement: enforcement.optional().describe("Enforcement of classes that state none."),
-    telemetry: telemetry.optional().describe("Telemetry of classes that state none."),
-    images: images.optional().describe("Images and where they come from."),
-    quotas: quotas.optional().describe("Limits over all classes of the environment."),
+    hw_class: z.string().max(253).optional().describe("Hardware class."),
+    default_template: templateName.optional().describe("Default template."),
+    default_addons: setList(shortName, 16).optional().describe("Default addons."),
+    scale: scaleDefaults.optional().describe("Default scale bounds of functions."),
+    enforcement: enforcement.optional().describe("Default enforcement."),
+    telemetry: telemetry.optional().describe("Default telemetry settings."),
+    images: images.optional().describe("Images and registries."),
+    quotas: quotas.optional().describe("Limits across all classes of the environment."),
     network_policy: networkPolicy.optional().describe("Network policies."),
-    odgm: odgm.prefault({}).describe("State stores."),
-    imagePullSecrets: keyedList(localReference, "name", 16).optional().describe("Secrets for pulling images."),
-    nodeSelector: nodeSelector.optional().describe("Labels nodes must carry."),
-    tolerations: z.array(toleration).max(32).optional().describe("Taints its pods tolerate."),
+    odgm: odgm.prefault({}).describe("State store settings."),
+    imagePullSecrets: keyedList(localReference, "name", 16).optional().describe("Image pull secrets."),
+    nodeSelector: nodeSelector.optional().describe("Required node labels."),
+    tolerations: z.array(toleration).max(32).optional().describe("Tolerations of its pods."),
     priorityClassName: z.string().min(1).max(253).optional().describe("Priority class of its pods."),
     serviceAccountName: z.string().min(1).max(253).optional().describe("Service account of its pods."),
   }),
@@ -153,14 +153,14 @@ const status = z.object({
   ...observed,
   usage: z
     .object({
-      classes: count.optional().describe("Class runtimes in it."),
-      replicas: count.optional().describe("Replicas of their functions."),
-      cpu: quantity.optional().describe("CPU they request."),
-      memory: quantity.optional().describe("Memory they request."),
-      storage: quantity.optional().describe("Storage they request."),
+      classes: count.optional().describe("Number of class runtimes."),
+      replicas: count.optional().describe("Total function replicas."),
+      cpu: quantity.optional().describe("Total CPU requests."),
+      memory: quantity.optional().describe("Total memory requests."),
+      storage: quantity.optional().describe("Total storage requests."),
     })
     .optional()
-    .describe("What its classes take of the quotas."),
+    .describe("Quota usage of its classes."),
 });
 
 /** Defaults, quotas and images of one environment; a cluster may hold several. */

@@ -22,24 +22,24 @@ import {
 
 /** Numbers of a probe; what is absent comes from the environment or the template. */
 export const probeTiming = {
-  initial_delay_seconds: count.describe("Wait before the first probe.").optional(),
-  period_seconds: positive.describe("Time between probes.").optional(),
-  timeout_seconds: positive.describe("Longest wait for an answer.").optional(),
-  failure_threshold: positive.describe("Failures in a row before it counts as failed.").optional(),
-  success_threshold: positive.describe("Successes in a row before it counts as ready.").optional(),
+  initial_delay_seconds: count.describe("Delay before the first probe, in seconds.").optional(),
+  period_seconds: positive.describe("Interval between probes, in seconds.").optional(),
+  timeout_seconds: positive.describe("Probe timeout, in seconds.").optional(),
+  failure_threshold: positive.describe("Consecutive failures before the probe counts as failed.").optional(),
+  success_threshold: positive.describe("Consecutive successes before the probe counts as successful.").optional(),
 };
 
 /** How to find out whether a function is ready and alive. */
 export const healthCheck = withRules(
   z.object({
-    type: word("http", "tcp", "grpc", "none").prefault("tcp").describe("Kind of probe; none switches it off."),
-    path: z.string().max(1024).regex(/^\//).optional().describe("Path asked, with type http; /health when absent."),
-    port: port.optional().describe("Port probed; the function's when absent."),
+    type: word("http", "tcp", "grpc", "none").prefault("tcp").describe("Probe type; none disables the probe."),
+    path: z.string().max(1024).regex(/^\//).optional().describe("Request path, for type http. Default: /health."),
+    port: port.optional().describe("Port to probe. Default: the function's port."),
     ...probeTiming,
   }),
   {
     cel: "!has(self.path) || self.type.lowerAscii() == 'http'",
-    message: "path belongs to type http",
+    message: "path requires type http",
     at: "path",
     holds: ({ path, type }) => path === undefined || type === "http",
   },
@@ -48,20 +48,20 @@ export const healthCheck = withRules(
 const odgmIntegration = z.object({
   collections: setList(collectionName, 64)
     .optional()
-    .describe("Collections the function uses; all of the class when absent."),
-  access_mode: word("read_write", "read_only", "write_only").optional().describe("What it may do with them."),
+    .describe("Collections the function uses. Default: all collections of the class."),
+  access_mode: word("read_write", "read_only", "write_only").optional().describe("Access to the collections."),
   caching_strategy: word("none", "read_through", "write_through", "write_back", "write_around")
     .optional()
-    .describe("How its runtime caches objects."),
-  event_triggers: eventTriggers.optional().describe("Changes of state that run it."),
+    .describe("Caching strategy of the function runtime."),
+  event_triggers: eventTriggers.optional().describe("State changes that trigger the function."),
 });
 
 /** What a function's pod may have besides its container. */
 const podExtras = {
-  volumes: volumes.optional().describe("Volumes of the pod, as in a Kubernetes pod."),
-  volume_mounts: volumeMounts.optional().describe("Where they appear in the container, as in a Kubernetes container."),
-  health_check: healthCheck.optional().describe("How to find out whether it is ready and alive."),
-  odgm_integration: odgmIntegration.optional().describe("How the function uses the class's state."),
+  volumes: volumes.optional().describe("Pod volumes, as in a Kubernetes pod spec."),
+  volume_mounts: volumeMounts.optional().describe("Volume mounts, as in a Kubernetes container."),
+  health_check: healthCheck.optional().describe("Readiness and liveness probes."),
+  odgm_integration: odgmIntegration.optional().describe("Access of the function to the class's state."),
 };
 
 interface Mounting {
@@ -71,7 +71,7 @@ interface Mounting {
 
 const mountsHaveVolumes: Rule<Mounting> = {
   cel: "!has(self.volume_mounts) || self.volume_mounts.all(m, has(self.volumes) && self.volumes.exists(v, v.name == m.name))",
-  message: "each of volume_mounts must name one of volumes",
+  message: "every entry of volume_mounts must reference one of volumes",
   at: "volume_mounts",
   holds: ({ volumes: given = [], volume_mounts: mounts = [] }) =>
     mounts.every((mount) => given.some((one) => one.name === mount.name)),
@@ -81,19 +81,19 @@ const functionFields = {
   function_key: functionKey.describe("Key of the function in its package, e.g. Record.update."),
   function_type: word("custom", "wasm", "builtin", "macro", "logical")
     .optional()
-    .describe("What kind of thing it is; builtin, macro and logical functions have no workload."),
-  description: text.optional().describe("For people."),
-  available_location: z.string().max(253).optional().describe("Where the function may run, as its package says."),
+    .describe("Function type; builtin, macro and logical functions have no workload."),
+  description: text.optional().describe("Human-readable description."),
+  available_location: z.string().max(253).optional().describe("Location hint from the package."),
   qos_requirement: z
     .object({
       throughput: count.default(0).describe("Requests per second."),
       availability: share.describe("Share of time, 0 to 1."),
     })
     .optional()
-    .describe("Older form of nfr_requirements."),
-  nfr_requirements: nfrRequirements.optional().describe("Requirements of this function alone."),
-  provision_config: provisionConfig.optional().describe("How it is run."),
-  config: textByName.optional().describe("Environment variables of its container."),
+    .describe("Deprecated form of nfr_requirements."),
+  nfr_requirements: nfrRequirements.optional().describe("Requirements of this function."),
+  provision_config: provisionConfig.optional().describe("Image, port, resources and scale."),
+  config: textByName.optional().describe("Environment variables of the container."),
 };
 
 /** A function of a class runtime. */
@@ -116,21 +116,25 @@ export const classFunction = withRules(
 /** A function of a deployment unit, with the fields it had at first. */
 export const unitFunction = z.object({
   ...functionFields,
-  replicas: count.optional().describe("Replicas, before provision_config existed."),
-  image: image.optional().describe("Image, before provision_config existed."),
-  resource_requirements: resourceRequirements.optional().describe("Resources, before provision_config existed."),
+  replicas: count.optional().describe("Deprecated alias of provision_config.min_scale."),
+  image: image.optional().describe("Deprecated alias of provision_config.container_image."),
+  resource_requirements: resourceRequirements
+    .optional()
+    .describe("Deprecated location of the resources in provision_config."),
 });
 
 /** A function container of a deployment record. */
 export const functionContainer = withRules(
   z.object({
     function_key: functionFields.function_key,
-    container_type: word("container", "wasm").prefault("container").describe("A container, or a module in the grid."),
-    container_image: image.optional().describe("Image, for a container."),
-    wasm_module_url: moduleUrl.optional().describe("Where the module is fetched, for wasm."),
+    container_type: word("container", "wasm")
+      .prefault("container")
+      .describe("Container, or WebAssembly module in the state store."),
+    container_image: image.optional().describe("Container image, for type container."),
+    wasm_module_url: moduleUrl.optional().describe("URL of the module, for type wasm."),
     port: port.default(8080).describe("Port the container listens on."),
     resource_requirements: resourceRequirements.optional().describe("CPU and memory of one replica."),
-    environment_variables: textByName.optional().describe("Environment of the container."),
+    environment_variables: textByName.optional().describe("Environment variables of the container."),
     ...podExtras,
   }),
   {
@@ -150,11 +154,11 @@ export const functionContainer = withRules(
 
 /** Under which name a class offers a function. */
 export const functionBinding = z.object({
-  name: bindingName.describe("Name callers use."),
-  function_key: functionKey.describe("Function it stands for."),
-  access_modifier: word("public", "internal", "private").optional().describe("Who may call it."),
-  stateless: z.boolean().optional().describe("Whether it leaves state alone."),
-  parameters: z.array(z.string().max(253)).max(64).optional().describe("Names of its parameters."),
-  trigger_on_state_change: z.boolean().optional().describe("Whether a change of state runs it."),
-  async_execution: z.boolean().optional().describe("Whether the change does not wait for it."),
+  name: bindingName.describe("Method name."),
+  function_key: functionKey.describe("Function key."),
+  access_modifier: word("public", "internal", "private").optional().describe("Visibility of the method."),
+  stateless: z.boolean().optional().describe("Whether the method does not access state."),
+  parameters: z.array(z.string().max(253)).max(64).optional().describe("Parameter names."),
+  trigger_on_state_change: z.boolean().optional().describe("Whether a state change triggers the function."),
+  async_execution: z.boolean().optional().describe("Whether the state change does not wait for the function."),
 });

@@ -18,8 +18,8 @@ const resourceAmounts = mapOf(intOrQuantity, 16);
 
 /** Requests and limits of one container, by resource name. */
 export const containerResources = z.object({
-  requests: resourceAmounts.optional().describe("What the scheduler sets aside, e.g. {cpu: 200m, memory: 512Mi}."),
-  limits: resourceAmounts.optional().describe("What the container may never exceed."),
+  requests: resourceAmounts.optional().describe("Resource requests, e.g. {cpu: 200m, memory: 512Mi}."),
+  limits: resourceAmounts.optional().describe("Resource limits."),
 });
 
 /** A reference to an object of the same namespace. */
@@ -27,11 +27,14 @@ export const localReference = z.object({ name: objectName.describe("Name of the 
 
 /** One toleration of a node's taint. */
 export const toleration = z.object({
-  key: z.string().max(316).optional().describe("Taint key; absent with operator Exists matches every taint."),
-  operator: z.enum(["Exists", "Equal"]).optional().describe("How the key is compared; Equal when absent."),
+  key: z.string().max(316).optional().describe("Taint key; when absent, operator Exists matches every taint."),
+  operator: z.enum(["Exists", "Equal"]).optional().describe("Operator. Default: Equal."),
   value: z.string().max(63).optional().describe("Taint value, with operator Equal."),
-  effect: z.enum(["NoSchedule", "PreferNoSchedule", "NoExecute"]).optional().describe("Effect; absent matches all."),
-  tolerationSeconds: count.optional().describe("How long a NoExecute taint is tolerated."),
+  effect: z
+    .enum(["NoSchedule", "PreferNoSchedule", "NoExecute"])
+    .optional()
+    .describe("Taint effect; matches all when absent."),
+  tolerationSeconds: count.optional().describe("Seconds a NoExecute taint is tolerated."),
 });
 
 /** Labels a node must carry. */
@@ -46,47 +49,53 @@ const volume = withRules(
       .min(1)
       .max(63)
       .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/)
-      .describe("Name that volume_mounts refer to."),
+      .describe("Volume name, referenced by volume_mounts."),
     emptyDir: z
       .object({
-        medium: z.enum(["", "Memory"]).optional().describe("Memory for a tmpfs."),
-        sizeLimit: intOrQuantity.optional().describe("Largest size."),
+        medium: z.enum(["", "Memory"]).optional().describe("Storage medium; Memory for tmpfs."),
+        sizeLimit: intOrQuantity.optional().describe("Size limit."),
       })
       .optional()
-      .describe("An empty folder that lives as long as the pod."),
+      .describe("Empty directory with the lifetime of the pod."),
     configMap: z
-      .object({ name: objectName.describe("ConfigMap."), optional: z.boolean().optional().describe("May be absent.") })
+      .object({
+        name: objectName.describe("ConfigMap name."),
+        optional: z.boolean().optional().describe("Whether the object may be missing."),
+      })
       .optional()
-      .describe("The entries of a ConfigMap as files."),
+      .describe("ConfigMap mounted as files."),
     secret: z
       .object({
-        secretName: objectName.describe("Secret."),
-        optional: z.boolean().optional().describe("May be absent."),
+        secretName: objectName.describe("Secret name."),
+        optional: z.boolean().optional().describe("Whether the object may be missing."),
       })
       .optional()
-      .describe("The entries of a Secret as files."),
+      .describe("Secret mounted as files."),
     persistentVolumeClaim: z
-      .object({ claimName: objectName.describe("Claim."), readOnly: z.boolean().optional().describe("Read only.") })
+      .object({
+        claimName: objectName.describe("PersistentVolumeClaim name."),
+        readOnly: z.boolean().optional().describe("Whether to mount read-only."),
+      })
       .optional()
-      .describe("An existing claim."),
+      .describe("Existing PersistentVolumeClaim."),
   }),
   {
     cel: `[${SOURCES.map((source) => `has(self.${source})`).join(", ")}].exists_one(given, given)`,
-    message: `a volume has exactly one source of ${SOURCES.join(", ")}`,
+    message: `a volume must have exactly one source of ${SOURCES.join(", ")}`,
     holds: (value) => SOURCES.filter((source) => value[source] !== undefined).length === 1,
   },
 );
 
 const volumeMount = z.object({
-  name: z.string().min(1).max(63).describe("Name of one of the volumes."),
+  name: z.string().min(1).max(63).describe("Volume name."),
   mountPath: z
     .string()
     .min(1)
     .max(1024)
     .regex(/^\/[^:]*$/)
-    .describe("Absolute path inside the container."),
-  subPath: z.string().max(1024).optional().describe("Path inside the volume."),
-  readOnly: z.boolean().optional().describe("Whether writing is refused."),
+    .describe("Absolute path in the container."),
+  subPath: z.string().max(1024).optional().describe("Path in the volume."),
+  readOnly: z.boolean().optional().describe("Whether to mount read-only."),
 });
 
 /** Volumes of a function's pod, by name. */

@@ -10,14 +10,14 @@ export const consistency = word("none", "eventual", "read_your_write", "bounded_
 /** What a class or function promises beyond its function, in every spelling of the source documents. */
 export const nfrRequirements = withRules(
   z.object({
-    min_throughput_rps: positive.optional().describe("Requests per second it must sustain."),
-    throughput: positive.optional().describe("Another spelling of min_throughput_rps."),
-    max_latency_ms: positive.optional().describe("Longest acceptable response time (p99), in milliseconds."),
-    max_latency: positive.optional().describe("Another spelling of max_latency_ms."),
-    availability: share.optional().describe("Share of time it must be available, 0 to 1, e.g. 0.999."),
-    availability_pct: z.number().min(0).max(100).optional().describe("The same in percent, e.g. 99.9."),
-    cpu_utilization_target: share.optional().describe("CPU use that autoscaling aims at, 0 to 1."),
-    consistency: consistency.optional().describe("Consistency its state needs."),
+    min_throughput_rps: positive.optional().describe("Requests per second to sustain."),
+    throughput: positive.optional().describe("Alias of min_throughput_rps."),
+    max_latency_ms: positive.optional().describe("Maximum latency (p99), in milliseconds."),
+    max_latency: positive.optional().describe("Alias of max_latency_ms."),
+    availability: share.optional().describe("Required availability, 0 to 1, e.g. 0.999."),
+    availability_pct: z.number().min(0).max(100).optional().describe("Required availability in percent, e.g. 99.9."),
+    cpu_utilization_target: share.optional().describe("Target CPU utilization for autoscaling, 0 to 1."),
+    consistency: consistency.optional().describe("Required consistency of the state."),
   }),
   onlyOneOf("min_throughput_rps", "throughput"),
   onlyOneOf("max_latency_ms", "max_latency"),
@@ -34,32 +34,32 @@ export const enforcement = withRules(
       .enum(Object.values(EnforcementMode))
       .default("observe")
       .describe('off, observe (recommend only) or enforce. Quote "off" in YAML, which otherwise reads it as false.'),
-    dimensions: setList(dimension, 3).optional().describe("What may be changed; all three when absent."),
+    dimensions: setList(dimension, 3).optional().describe("Resources that enforcement may change. Default: all."),
   }),
   {
     cel: "self.mode != 'enforce' || !has(self.dimensions) || size(self.dimensions) > 0",
-    message: "mode enforce with an empty list of dimensions enforces nothing: name a dimension or leave the list out",
+    message: "mode enforce with an empty list of dimensions has no effect: add a dimension or remove the list",
     at: "dimensions",
     holds: ({ mode, dimensions }) => mode !== "enforce" || dimensions === undefined || dimensions.length > 0,
   },
 );
 
 /** The older place of enforcement. */
-export const nfr = z.object({ enforcement: enforcement.optional().describe("How far the enforcer may go.") });
+export const nfr = z.object({ enforcement: enforcement.optional().describe("Enforcement settings.") });
 
 const recommendationFields = {
-  component: z.string().min(1).max(253).describe("function, odgm, or the key of one function."),
-  dimension: dimension.describe("What to change."),
-  target: z.number().describe("Replicas, CPU in millicores, or memory in bytes."),
-  basis: text.optional().describe("The signal and window it was computed from."),
-  confidence: share.optional().describe("How well the samples support it, 0 to 1."),
+  component: z.string().min(1).max(253).describe("function, odgm, or a function key."),
+  dimension: dimension.describe("Resource to change."),
+  target: z.number().describe("Target value: replicas, CPU in millicores, or memory in bytes."),
+  basis: text.optional().describe("Signal and window of the computation."),
+  confidence: share.optional().describe("Confidence, 0 to 1."),
 };
 
 /** One recommendation of the analyzer, or one the enforcer applied. */
 export const recommendation = z.object({
   ...recommendationFields,
-  current: z.number().optional().describe("The value in force when it was made."),
-  observed_at: moment.optional().describe("When it was made."),
+  current: z.number().optional().describe("Value in effect when the recommendation was computed."),
+  observed_at: moment.optional().describe("Time of the recommendation."),
 });
 
 /**
@@ -70,9 +70,9 @@ export const nfrRecommendations = z
   .union([
     z.array(recommendation).max(256),
     z.object({
-      replicas: z.number().optional().describe("Replicas, as the Rust manager writes it."),
-      cpu: z.number().optional().describe("CPU in millicores, as the Rust manager writes it."),
-      memory: z.number().optional().describe("Memory in bytes, as the Rust manager writes it."),
+      replicas: z.number().optional().describe("Replicas, as written by the Rust manager."),
+      cpu: z.number().optional().describe("CPU in millicores, as written by the Rust manager."),
+      memory: z.number().optional().describe("Memory in bytes, as written by the Rust manager."),
     }),
   ])
   .transform((given): z.output<typeof recommendation>[] =>
@@ -86,38 +86,34 @@ export const nfrRecommendations = z
 
 /** Whether each requirement is met, as last measured. */
 export const nfrCompliance = z.object({
-  overall_status: z.string().max(64).describe("Compliant, Violated or Unknown: the worst of the parts."),
-  throughput_status: z.string().max(64).optional().describe("Throughput."),
-  latency_status: z.string().max(64).optional().describe("Latency."),
-  availability_status: z.string().max(64).optional().describe("Availability."),
-  last_checked: moment.optional().describe("When it was measured."),
+  overall_status: z.string().max(64).describe("Compliant, Violated or Unknown: the worst of all requirements."),
+  throughput_status: z.string().max(64).optional().describe("Throughput compliance."),
+  latency_status: z.string().max(64).optional().describe("Latency compliance."),
+  availability_status: z.string().max(64).optional().describe("Availability compliance."),
+  last_checked: moment.optional().describe("Time of the measurement."),
   measurements: z
     .array(
       z.object({
-        requirement: z.string().max(64).describe("The requirement's field, e.g. max_latency_ms."),
-        component: z
-          .string()
-          .max(253)
-          .optional()
-          .describe("Function it was measured on, or odgm; the class when absent."),
-        required: z.number().describe("What was required."),
-        observed: z.number().optional().describe("What was measured; absent without enough samples."),
-        unit: z.string().max(32).optional().describe("Unit of both."),
-        window_seconds: count.optional().describe("Time it was measured over."),
-        confidence: share.optional().describe("How well the samples support it, 0 to 1."),
+        requirement: z.string().max(64).describe("Requirement field, e.g. max_latency_ms."),
+        component: z.string().max(253).optional().describe("Function key or odgm. Default: the class."),
+        required: z.number().describe("Required value."),
+        observed: z.number().optional().describe("Measured value; absent without enough samples."),
+        unit: z.string().max(32).optional().describe("Unit of both values."),
+        window_seconds: count.optional().describe("Measurement window, in seconds."),
+        confidence: share.optional().describe("Confidence, 0 to 1."),
       }),
     )
     .max(16)
     .optional()
-    .describe("The numbers behind the verdicts."),
+    .describe("Measured values."),
 });
 
 /** Where the enforcer stands for one dimension of one component; kept here so that a restart forgets nothing. */
 export const enforcementState = z.object({
   component: recommendationFields.component,
   dimension: recommendationFields.dimension,
-  candidate: z.number().optional().describe("The target that must stay stable before it is applied."),
-  candidate_since: moment.optional().describe("Since when it has been stable."),
-  last_applied: z.number().optional().describe("The target applied last."),
-  last_applied_at: moment.optional().describe("When; the cooldown runs from here."),
+  candidate: z.number().optional().describe("Target that must remain stable before it is applied."),
+  candidate_since: moment.optional().describe("Time since which it is stable."),
+  last_applied: z.number().optional().describe("Last applied target."),
+  last_applied_at: moment.optional().describe("Time of the last change; start of the cooldown."),
 });

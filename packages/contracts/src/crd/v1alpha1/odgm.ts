@@ -25,10 +25,13 @@ export const shardType = z.enum(Object.values(ShardType));
 
 /** Settings of one collection. */
 export const collectionSettings = {
-  partition_count: positive.max(1024).optional().describe("Partitions; derived from the throughput when absent."),
-  replica_count: positive.max(MAX_COPIES).optional().describe("Copies of each partition."),
-  shard_type: shardType.optional().describe("Overrides the shard type for this collection."),
-  persistence_mode: word("persistent", "ephemeral").optional().describe("Whether it survives the pod."),
+  partition_count: positive
+    .max(1024)
+    .optional()
+    .describe("Number of partitions. Default: derived from the throughput."),
+  replica_count: positive.max(MAX_COPIES).optional().describe("Replicas of each partition."),
+  shard_type: shardType.optional().describe("Shard type of this collection."),
+  persistence_mode: word("persistent", "ephemeral").optional().describe("Whether the data survives the pod."),
   access_patterns: z
     .array(word("read_write", "read_only", "write_only", "batch_read", "batch_write"))
     .max(5)
@@ -39,21 +42,21 @@ export const collectionSettings = {
 /** A collection by name alone, or with its settings; both forms are in use. */
 const collection = z.union([
   collectionName,
-  z.object({ name: collectionName.describe("Name of the collection."), ...collectionSettings }),
+  z.object({ name: collectionName.describe("Collection name."), ...collectionSettings }),
 ]);
 
 /** A function that runs when state changes. */
 const eventTrigger = z.object({
-  function_key: functionKey.describe("Function to run."),
+  function_key: functionKey.describe("Key of the function to run."),
   trigger_type: word("state_change", "create", "update", "delete", "timer", "manual")
     .prefault("state_change")
-    .describe("What sets it off."),
+    .describe("Trigger type."),
   collection_filters: z
     .array(z.string().min(1).max(253))
     .max(64)
     .optional()
-    .describe("Names of collections, * as wildcard; all when absent."),
-  async_execution: z.boolean().default(false).describe("Whether the change waits for the function."),
+    .describe("Collection names, with * as a wildcard. Default: all."),
+  async_execution: z.boolean().default(false).describe("Whether the function runs asynchronously."),
 });
 
 /** Triggers of a function or class. */
@@ -61,34 +64,34 @@ export const eventTriggers = z.array(eventTrigger).max(64);
 
 /** Event processing of the data grid. */
 export const eventProcessing = z.object({
-  enabled: z.boolean().optional().describe("Whether triggers run; true when there are any."),
-  max_trigger_depth: positive.max(100).optional().describe("How many triggers may set off each other."),
-  trigger_timeout_ms: positive.optional().describe("Longest run of one trigger, in milliseconds."),
-  event_triggers: eventTriggers.optional().describe("The triggers."),
+  enabled: z.boolean().optional().describe("Whether triggers run. Default: true when there are any."),
+  max_trigger_depth: positive.max(100).optional().describe("Maximum length of a chain of triggers."),
+  trigger_timeout_ms: positive.optional().describe("Timeout of one trigger, in milliseconds."),
+  event_triggers: eventTriggers.optional().describe("Event triggers."),
   batch_processing: z
     .object({
-      enabled: z.boolean().default(true).describe("Whether events are handled in batches."),
+      enabled: z.boolean().default(true).describe("Whether events are processed in batches."),
       batch_size: positive.default(100).describe("Events per batch."),
-      batch_timeout_ms: positive.default(1000).describe("Longest wait for a batch to fill, in milliseconds."),
+      batch_timeout_ms: positive.default(1000).describe("Maximum wait for a full batch, in milliseconds."),
     })
     .optional()
-    .describe("Batching of events."),
+    .describe("Batch processing of events."),
 });
 
 const functionRoute = z.object({
-  url: z.string().max(2048).describe("Address of the function, http:// or wasm://; empty to have it filled in."),
-  wasm_module_url: moduleUrl.optional().describe("Where the module of a wasm:// route is fetched."),
-  stateless: z.boolean().optional().describe("Whether the function leaves state alone."),
-  standby: z.boolean().optional().describe("Whether it only waits for fail-over."),
-  active_group: z.array(gridId).max(MAX_COPIES).optional().describe("Nodes that may invoke it."),
-  function_key: functionKey.optional().describe("Function it leads to."),
+  url: z.string().max(2048).describe("Function URL, http:// or wasm://; filled in when empty."),
+  wasm_module_url: moduleUrl.optional().describe("URL of the module of a wasm:// route."),
+  stateless: z.boolean().optional().describe("Whether the function does not access state."),
+  standby: z.boolean().optional().describe("Whether the route is a standby for failover."),
+  active_group: z.array(gridId).max(MAX_COPIES).optional().describe("Nodes that may invoke the function."),
+  function_key: functionKey.optional().describe("Function key."),
 });
 
 const shardAssignment = withRules(
   z.object({
     primary: gridId.optional().describe("Shard id of the primary."),
-    replica: z.array(gridId).max(MAX_COPIES).optional().describe("Node ids that hold a copy."),
-    shard_ids: z.array(gridId).max(MAX_COPIES).optional().describe("Shard ids, one per copy."),
+    replica: z.array(gridId).max(MAX_COPIES).optional().describe("Node ids of the replicas."),
+    shard_ids: z.array(gridId).max(MAX_COPIES).optional().describe("Shard ids, one per replica."),
   }),
   {
     cel: "!has(self.primary) || !has(self.shard_ids) || self.primary in self.shard_ids",
@@ -101,35 +104,35 @@ const shardAssignment = withRules(
 /** The class's state store: names of collections are enough; every other field has a derived default. */
 export const odgmConfig = withRules(
   z.object({
-    enabled: z.boolean().optional().describe("false keeps the class without a state store whatever addons say."),
+    enabled: z.boolean().optional().describe("false disables the state store, regardless of addons."),
     collections: z
       .array(collection)
       .max(64)
       .optional()
       .describe("Collections, each a name or an object with name and settings."),
-    partition_count: positive.max(1024).optional().describe("Partitions of collections that state none."),
-    replica_count: positive.max(MAX_COPIES).optional().describe("Copies of collections that state none."),
-    replication_factor: positive.max(MAX_COPIES).optional().describe("Another spelling of replica_count."),
-    shard_type: shardType.optional().describe("Shard type of collections that state none."),
-    cluster_id: shortName.optional().describe("Id of the grid's cluster; derived from the object's name when absent."),
-    node_id_prefix: shortName.optional().describe("Prefix of the data grid's node names. Accepted, not used yet."),
-    node_id: gridId.optional().describe("Id of this cluster's grid node."),
-    env_node_ids: mapOf(z.array(gridId).max(MAX_COPIES), 64)
+    partition_count: positive.max(1024).optional().describe("Default number of partitions."),
+    replica_count: positive.max(MAX_COPIES).optional().describe("Default number of replicas."),
+    replication_factor: positive.max(MAX_COPIES).optional().describe("Alias of replica_count."),
+    shard_type: shardType.optional().describe("Default shard type."),
+    cluster_id: shortName
       .optional()
-      .describe("Node ids by environment, for members."),
+      .describe("Cluster id of the state store. Default: derived from the object's name."),
+    node_id_prefix: shortName.optional().describe("Prefix of the data grid's node names. Accepted, not used yet."),
+    node_id: gridId.optional().describe("Node id in this cluster."),
+    env_node_ids: mapOf(z.array(gridId).max(MAX_COPIES), 64).optional().describe("Node ids by environment."),
     collection_assignments: mapOf(z.array(shardAssignment).max(1024), 64)
       .optional()
-      .describe("Shards of each partition, by collection, as the planner fixed them."),
+      .describe("Shard assignments by collection, as planned."),
     invocations: z
       .object({
-        fn_routes: mapOf(functionRoute, 256).optional().describe("Routes by name of the binding."),
-        disabled_fn: z.array(bindingName).max(256).optional().describe("Bindings that may not be invoked."),
+        fn_routes: mapOf(functionRoute, 256).optional().describe("Routes by binding name."),
+        disabled_fn: z.array(bindingName).max(256).optional().describe("Disabled bindings."),
       })
       .optional()
-      .describe("How the grid reaches the functions."),
-    options: textByName.optional().describe("Options passed on to the grid."),
-    log: text.optional().describe("Log filter of the grid, e.g. info,openraft=warn."),
-    event_processing: eventProcessing.optional().describe("Triggers on changes of state."),
+      .describe("Routes from the state store to the functions."),
+    options: textByName.optional().describe("Options passed to the state store."),
+    log: text.optional().describe("Log filter of the state store, e.g. info,openraft=warn."),
+    event_processing: eventProcessing.optional().describe("Event triggers on state changes."),
   }),
   onlyOneOf("replica_count", "replication_factor"),
 );
@@ -138,22 +141,22 @@ const health = z.string().max(64);
 
 /** What the grid says about itself. */
 export const odgmClusterStatus = z.object({
-  cluster_id: z.string().max(253).optional().describe("Id of the cluster."),
-  ready: z.boolean().optional().describe("Whether it serves all partitions."),
-  service: z.string().max(253).optional().describe("Host and port functions are given."),
-  desired_replicas: count.optional().describe("Pods wanted."),
-  ready_replicas: count.optional().describe("Pods ready."),
+  cluster_id: z.string().max(253).optional().describe("Cluster id."),
+  ready: z.boolean().optional().describe("Whether all partitions are served."),
+  service: z.string().max(253).optional().describe("Host and port passed to functions."),
+  desired_replicas: count.optional().describe("Desired pods."),
+  ready_replicas: count.optional().describe("Ready pods."),
   shard_type: shardType.optional().describe("Shard type in use."),
-  reason: z.string().max(1024).optional().describe("Why it is not ready, in one word."),
-  message: text.optional().describe("Why, in a sentence."),
-  last_checked: moment.optional().describe("When it was asked last."),
-  capabilities: setList(z.string().max(64), 32).optional().describe("What it says it can do."),
+  reason: z.string().max(1024).optional().describe("Machine-readable reason why it is not ready."),
+  message: text.optional().describe("Human-readable message."),
+  last_checked: moment.optional().describe("Time of the last check."),
+  capabilities: setList(z.string().max(64), 32).optional().describe("Reported capabilities."),
   active_nodes: keyedList(
     z.object({
-      node_id: z.string().max(253).describe("Id."),
+      node_id: z.string().max(253).describe("Node id."),
       address: z.string().max(253).optional().describe("Address."),
-      status: health.optional().describe("Its state in its own word."),
-      last_heartbeat: moment.optional().describe("When it was heard last."),
+      status: health.optional().describe("Reported node state."),
+      last_heartbeat: moment.optional().describe("Time of the last heartbeat."),
     }),
     "node_id",
     MAX_COPIES,
@@ -162,12 +165,12 @@ export const odgmClusterStatus = z.object({
     .describe("Nodes."),
   collections_status: keyedList(
     z.object({
-      name: z.string().max(253).describe("Collection."),
-      partition_count: count.optional().describe("Partitions wanted."),
-      replica_count: count.optional().describe("Copies of each."),
+      name: z.string().max(253).describe("Collection name."),
+      partition_count: count.optional().describe("Desired partitions."),
+      replica_count: count.optional().describe("Replicas of each partition."),
       ready_shards: count.optional().describe("Shards served."),
       active_partitions: count.optional().describe("Partitions served."),
-      total_objects: gridId.optional().describe("Objects held."),
+      total_objects: gridId.optional().describe("Number of objects."),
       health_status: health.optional().describe("healthy, degraded or unknown."),
     }),
     "name",
@@ -177,18 +180,18 @@ export const odgmClusterStatus = z.object({
     .describe("Collections."),
   shard_distribution: z
     .object({
-      total_shards: count.optional().describe("Shards wanted."),
+      total_shards: count.optional().describe("Desired shards."),
       active_shards: count.optional().describe("Shards served."),
-      distribution_balance: z.number().optional().describe("1 when spread evenly."),
+      distribution_balance: z.number().optional().describe("Balance of the distribution; 1 when even."),
     })
     .optional()
-    .describe("Shards."),
+    .describe("Shard distribution."),
   consensus_status: z
     .object({
-      leader_node: z.string().max(253).optional().describe("Leader."),
-      term: gridId.optional().describe("Term."),
+      leader_node: z.string().max(253).optional().describe("Leader node."),
+      term: gridId.optional().describe("Raft term."),
       committed_index: gridId.optional().describe("Last committed entry."),
     })
     .optional()
-    .describe("State of the consensus, with shard type raft."),
+    .describe("Consensus state, for shard type raft."),
 });

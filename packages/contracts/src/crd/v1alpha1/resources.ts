@@ -4,10 +4,10 @@ import { withRules, type Rule } from "../rule.ts";
 import { count, image, moduleUrl, port, positive, quantity } from "./scalars.ts";
 
 const cpuAndMemory = {
-  cpu_request: quantity.optional().describe("CPU set aside for one replica, e.g. 200m."),
-  memory_request: quantity.optional().describe("Memory set aside for one replica, e.g. 256Mi."),
-  cpu_limit: quantity.optional().describe("CPU one replica may never exceed."),
-  memory_limit: quantity.optional().describe("Memory one replica may never exceed."),
+  cpu_request: quantity.optional().describe("CPU request of one replica, e.g. 200m."),
+  memory_request: quantity.optional().describe("Memory request of one replica, e.g. 256Mi."),
+  cpu_limit: quantity.optional().describe("CPU limit of one replica."),
+  memory_limit: quantity.optional().describe("Memory limit of one replica."),
 };
 
 type Bounded = Parameters<typeof checkProvisionBounds>[0];
@@ -41,16 +41,16 @@ export const resourceRequirements = withRules(
 /** How a function is run: image or module, port, resources, bounds of its scale. */
 export const provisionConfig = withRules(
   z.object({
-    container_image: image.optional().describe("Image of the function's container."),
+    container_image: image.optional().describe("Container image."),
     wasm_module_url: moduleUrl
       .optional()
-      .describe("Where the data grid fetches the function's WASM module; it wins over container_image."),
-    port: port.optional().describe("Port the container listens on; the template's default when absent."),
-    max_concurrency: count.default(0).describe("Requests one replica handles at once; 0 is no limit."),
-    need_http2: z.boolean().default(false).describe("Whether the function speaks HTTP/2 without TLS (h2c)."),
+      .describe("URL of the WebAssembly module that the state store runs; takes precedence over container_image."),
+    port: port.optional().describe("Port the container listens on. Default: the template's port."),
+    max_concurrency: count.default(0).describe("Maximum concurrent requests per replica. 0: unlimited."),
+    need_http2: z.boolean().default(false).describe("Whether the function requires HTTP/2 without TLS (h2c)."),
     ...cpuAndMemory,
-    min_scale: count.optional().describe("Fewest replicas; 0 lets Knative scale to zero."),
-    max_scale: count.optional().describe("Most replicas."),
+    min_scale: count.optional().describe("Minimum replicas; 0 lets Knative scale to zero."),
+    max_scale: count.optional().describe("Maximum replicas."),
   }),
   maxCoversMin,
   limitCoversRequest("cpu"),
@@ -60,11 +60,11 @@ export const provisionConfig = withRules(
 /** What Package Manager sized for a deployment. */
 export const resourceAllocation = withRules(
   z.object({
-    replication_factor: positive.max(100).optional().describe("Replicas of the class's state."),
-    min_replicas: count.optional().describe("Fewest replicas of each function."),
-    max_replicas: count.optional().describe("Most replicas of each function."),
+    replication_factor: positive.max(100).optional().describe("Replicas of the state store."),
+    min_replicas: count.optional().describe("Minimum replicas of each function."),
+    max_replicas: count.optional().describe("Maximum replicas of each function."),
     ...cpuAndMemory,
-    storage_request: quantity.optional().describe("Storage of one replica of persistent state, e.g. 10Gi."),
+    storage_request: quantity.optional().describe("Storage per replica of persistent state, e.g. 10Gi."),
   }),
   {
     cel: "!has(self.min_replicas) || !has(self.max_replicas) || self.min_replicas <= self.max_replicas",
@@ -79,8 +79,8 @@ export const resourceAllocation = withRules(
 /** Bounds of scale that an environment gives to functions which state none. */
 export const scaleDefaults = withRules(
   z.object({
-    min_scale: count.optional().describe("Fewest replicas of a function that states none."),
-    max_scale: count.optional().describe("Most replicas of a function that states none."),
+    min_scale: count.optional().describe("Default minimum replicas."),
+    max_scale: count.optional().describe("Default maximum replicas."),
   }),
   maxCoversMin,
 );

@@ -81,7 +81,7 @@ export const moment = z.iso.datetime({ offset: true });
 /** The same, as a user gives it. Where a text has a format, the server looks no further whether it is one: a list would pass. */
 export const givenMoment = withRules(moment, {
   cel: "self >= timestamp('0001-01-01T00:00:00Z')",
-  message: "must be a time, such as 2026-01-31T12:00:00Z",
+  message: "must be an RFC 3339 timestamp, such as 2026-01-31T12:00:00Z",
   // What is a time at all is in order.
   holds: () => true,
 });

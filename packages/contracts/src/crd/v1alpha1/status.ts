@@ -16,111 +16,111 @@ export const condition = z.object({
     .describe(
       "Available, Progressing, Degraded, OdgmReady and TelemetryConfigured; other writers may add their own types.",
     ),
-  status: z.enum(["True", "False", "Unknown"]).describe("Whether it holds."),
-  reason: z.string().max(1024).optional().describe("One word for programs, e.g. CrashLoop."),
-  message: z.string().max(32768).optional().describe("A sentence for people."),
-  lastTransitionTime: moment.optional().describe("When status last changed."),
-  observedGeneration: generation.optional().describe("The generation it was computed for."),
+  status: z.enum(["True", "False", "Unknown"]).describe("Status of the condition."),
+  reason: z.string().max(1024).optional().describe("Machine-readable reason, e.g. CrashLoop."),
+  message: z.string().max(32768).optional().describe("Human-readable message."),
+  lastTransitionTime: moment.optional().describe("Time of the last status change."),
+  observedGeneration: generation.optional().describe("Generation that the condition is based on."),
 });
 
 /** What every status of ours has. */
 export const observed = {
-  observedGeneration: generation.optional().describe("The generation of the spec that this status is about."),
+  observedGeneration: generation.optional().describe("Generation of the spec that the status is based on."),
   conditions: keyedList(condition, "type", 32).optional().describe("Conditions, one per type."),
-  message: z.string().max(32768).optional().describe("The state in one sentence."),
-  last_updated: moment.optional().describe("When the status last changed."),
+  message: z.string().max(32768).optional().describe("Human-readable status."),
+  last_updated: moment.optional().describe("Time of the last status change."),
 };
 
 const resourceRef = z.object({
   apiVersion: z.string().max(253).optional().describe("Group and version."),
   kind: z.string().max(63).describe("Kind."),
   name: z.string().max(253).describe("Name."),
-  namespace: z.string().max(63).optional().describe("Namespace; the object's own when absent."),
-  uid: z.string().max(128).optional().describe("Uid, so that a namesake is not taken for it."),
+  namespace: z.string().max(63).optional().describe("Namespace. Default: the namespace of this object."),
+  uid: z.string().max(128).optional().describe("UID; distinguishes it from a later object of the same name."),
 });
 
 const functionStatus = z.object({
-  function_key: z.string().max(253).describe("Function."),
-  service: z.string().max(253).describe("Service in front of it; empty for WASM."),
-  port: port.optional().describe("Port of that Service."),
-  predicted_url: z.string().max(2048).describe("Where it will answer."),
-  observed_url: z.string().max(2048).optional().describe("Where it does answer, once seen."),
-  template: z.string().max(63).describe("Template it was rendered with."),
-  ready: z.boolean().optional().describe("Whether it is ready."),
-  desired_replicas: count.optional().describe("Replicas wanted."),
-  ready_replicas: count.optional().describe("Replicas ready."),
-  workload: resourceRef.optional().describe("Object that runs it."),
-  reason: z.string().max(1024).optional().describe("Why it is not ready, in one word."),
-  message: text.optional().describe("Why, in a sentence."),
-  lastTransitionTime: moment.optional().describe("When ready last changed."),
+  function_key: z.string().max(253).describe("Function key."),
+  service: z.string().max(253).describe("Service of the function; empty for WebAssembly."),
+  port: port.optional().describe("Port of the Service."),
+  predicted_url: z.string().max(2048).describe("URL derived from the Service name."),
+  observed_url: z.string().max(2048).optional().describe("URL observed in the cluster."),
+  template: z.string().max(63).describe("Template that rendered the function."),
+  ready: z.boolean().optional().describe("Whether the function is ready."),
+  desired_replicas: count.optional().describe("Desired replicas."),
+  ready_replicas: count.optional().describe("Ready replicas."),
+  workload: resourceRef.optional().describe("Workload of the function."),
+  reason: z.string().max(1024).optional().describe("Machine-readable reason why it is not ready."),
+  message: text.optional().describe("Human-readable message."),
+  lastTransitionTime: moment.optional().describe("Time of the last change of ready."),
 });
 
 const templateChoice = z.object({
   name: z.string().max(63).describe("Template in use."),
   basis: z
     .enum(["explicit", "hint", "environment", "score"])
-    .describe("Whether the spec named it, hinted at it, its environment named it, or its score was highest."),
-  revision: z.string().max(128).optional().describe("Revision of a user template that the children are made with."),
+    .describe("How it was chosen: by the spec, by the hint, by the environment, or by the highest score."),
+  revision: z.string().max(128).optional().describe("Revision of the user template that rendered the children."),
   roll_out: z
     .object({
-      revision: z.string().max(128).optional().describe("The newer revision."),
+      revision: z.string().max(128).optional().describe("Newer revision."),
       state: z
         .enum(["waits", "halted", "refused"])
-        .describe("Its turn will come; another class failed with it; it cannot be used for this class."),
-      message: text.describe("Why, in a sentence."),
+        .describe("Queued; stopped because another class failed with it; not usable for this class."),
+      message: text.describe("Human-readable message."),
     })
     .optional()
-    .describe("Why the class stays with its revision although the template has a newer one."),
+    .describe("Why the class does not use the newer revision of the template."),
   scores: keyedList(
     z.object({
-      name: z.string().max(63).describe("Template."),
+      name: z.string().max(63).describe("Template name."),
       score: z.number().describe("Score."),
-      because: text.optional().describe("What it was made of."),
+      because: text.optional().describe("Contributions to the score."),
     }),
     "name",
     64,
   )
     .optional()
-    .describe("Every template that was considered."),
+    .describe("Scores of all candidate templates."),
 });
 
 /** What CRM reports about a class. */
 export const classStatusFields = {
   ...observed,
-  phase: z.enum(Object.values(LifecyclePhase)).optional().describe("Where it is in its life."),
+  phase: z.enum(Object.values(LifecyclePhase)).optional().describe("Lifecycle phase."),
   condition: z
     .enum(["Pending", "Provisioning", "Running", "Scaling", "Failed", "Terminated"])
     .optional()
-    .describe("The same in older words."),
+    .describe("Condition in the terms of earlier versions."),
   deployment_phase: z
     .enum(["TemplateSelection", "ResourceProvisioning", "PodScheduling", "ServiceBinding", "HealthChecking", "Ready"])
     .optional()
-    .describe("The step it is at, in older words."),
-  reason: z.string().max(1024).optional().describe("Why it is as it is, in one word; absent when all is well."),
+    .describe("Deployment phase in the terms of earlier versions."),
+  reason: z.string().max(1024).optional().describe("Machine-readable reason; absent when healthy."),
   observed_generation: generation
     .optional()
-    .describe("Written by the Rust manager only; observedGeneration wins when both are there."),
-  template: templateChoice.optional().describe("The template in use, and why."),
-  resource_refs: z.array(resourceRef).max(1024).optional().describe("Objects CRM made for it."),
-  functions: keyedList(functionStatus, "function_key", 128).optional().describe("State of each function."),
-  odgm_cluster_status: odgmClusterStatus.optional().describe("State of its state store."),
+    .describe("Written by the Rust manager only; observedGeneration takes precedence."),
+  template: templateChoice.optional().describe("Selected template and the reason for the selection."),
+  resource_refs: z.array(resourceRef).max(1024).optional().describe("Objects created for the class."),
+  functions: keyedList(functionStatus, "function_key", 128).optional().describe("Status of each function."),
+  odgm_cluster_status: odgmClusterStatus.optional().describe("Status of the state store."),
   routers: z
     .array(
       z.object({
-        service: z.string().max(253).describe("Service of the router."),
-        port: port.describe("Its port."),
+        service: z.string().max(253).describe("Router Service."),
+        port: port.describe("Router port."),
       }),
     )
     .max(64)
     .optional()
-    .describe("Zenoh routers wired into its pods."),
-  nfr_recommendations: nfrRecommendations.optional().describe("What the analyzer recommends."),
-  nfr_compliance: nfrCompliance.optional().describe("Whether its requirements are met."),
+    .describe("Zenoh routers configured in its pods."),
+  nfr_recommendations: nfrRecommendations.optional().describe("Recommendations of the analyzer."),
+  nfr_compliance: nfrCompliance.optional().describe("Compliance with the requirements."),
   last_applied_recommendations: keyedList(recommendation, ["component", "dimension"], 256)
     .optional()
-    .describe("What the enforcer applied last."),
-  last_applied_at: moment.optional().describe("When."),
+    .describe("Last applied recommendations."),
+  last_applied_at: moment.optional().describe("Time of the last applied recommendation."),
   enforcement_state: keyedList(enforcementState, ["component", "dimension"], 256)
     .optional()
-    .describe("Stability windows and cooldowns, so that they survive a restart."),
+    .describe("Stability windows and cooldowns, kept across restarts."),
 };
