@@ -10,8 +10,8 @@ import {
   type UnitId,
 } from "@oaas/models";
 import { Collection, type KeyValueStore } from "@oaas/storage";
-import { DeploymentStore } from "../../apps/package-manager/src/adapters/store/deployment-store.ts";
-import type { DeploymentRecord, Placement } from "../../apps/package-manager/src/deployments/deployment-record.ts";
+import { DeploymentStore } from "../../apps/package-manager/src/stores/deployment-store.ts";
+import type { DeploymentRecord, Placement } from "../../apps/package-manager/src/records/deployment-record.ts";
 import { PACKAGES } from "../../apps/package-manager/src/registry/package-records.ts";
 import { concurrently } from "../storage/rounds.ts";
 

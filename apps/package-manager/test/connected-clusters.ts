@@ -6,7 +6,7 @@ import type { ClusterConfig } from "../src/clusters/configuration/cluster-variab
 import { HealthDirectory } from "../src/clusters/health-directory.ts";
 import { CrmWatcher } from "../src/status/crm-watcher.ts";
 import { RuntimeView } from "../src/status/runtime-view.ts";
-import { CLUSTERS, type StoredCluster } from "../src/adapters/store/cluster-store.ts";
+import { CLUSTERS, type StoredCluster } from "../src/stores/cluster-store.ts";
 import { DEFAULT_GUARD } from "../src/adapters/crm/guard/cluster-guard.ts";
 import { GrpcCrmGateway } from "../src/adapters/crm/crm-gateway.ts";
 

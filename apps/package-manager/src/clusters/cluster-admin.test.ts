@@ -4,7 +4,7 @@ import type { ClusterName } from "@oaas/models";
 import { Collection } from "@oaas/storage";
 import { openMemoryStore } from "@oaas/storage/memory";
 import { afterEach, describe, expect, it } from "vitest";
-import { CLUSTERS, type StoredCluster } from "../adapters/store/cluster-store.ts";
+import { CLUSTERS, type StoredCluster } from "../stores/cluster-store.ts";
 import type { ClusterRegistration } from "../use-cases.ts";
 import { StoredClusterAdmin } from "./cluster-admin.ts";
 import { ClusterRoster } from "./cluster-roster.ts";

@@ -11,7 +11,7 @@ import {
 import { CLUSTER_NAME, ENDPOINT_URL, type ClusterName } from "@oaas/models";
 import { conflictOf, together, type Collection, type KeyValueStore } from "@oaas/storage";
 import type { SecretFolder } from "../adapters/secret-folder.ts";
-import type { StoredCluster } from "../adapters/store/cluster-store.ts";
+import type { StoredCluster } from "../stores/cluster-store.ts";
 import { decided } from "../decided.ts";
 import type { ClusterEntry } from "../ports.ts";
 import type { Call, ClusterAdmin, ClusterRegistration, Repeatable } from "../use-cases.ts";

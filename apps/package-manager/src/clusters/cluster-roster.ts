@@ -2,7 +2,7 @@ import { equalJson, type Ambient } from "@oaas/foundation";
 import type { ClusterName } from "@oaas/models";
 import { NOOP_LOGGER, type Logger } from "@oaas/observability";
 import { CollectionView, type Collection } from "@oaas/storage";
-import type { StoredCluster } from "../adapters/store/cluster-store.ts";
+import type { StoredCluster } from "../stores/cluster-store.ts";
 import type { ClusterEntry } from "../ports.ts";
 import type { ClusterRegistration } from "../use-cases.ts";
 

@@ -35,10 +35,10 @@ import {
   type Mark,
   type Situation,
 } from "./context.ts";
-import type { DeploymentRecord, RevisionRecord } from "./deployment-record.ts";
-import type { NamedDeployment } from "./gather.ts";
-import { failedParts, isFinal, type FailedPart } from "./outcomes.ts";
-import { renewed, subjectOf, wishDigest, wished, type Wish } from "./wishes.ts";
+import type { DeploymentRecord, RevisionRecord } from "../records/deployment-record.ts";
+import type { NamedDeployment } from "./planning/gather-plan-input.ts";
+import { failedParts, isFinal, type FailedPart } from "../records/deployment-outcome.ts";
+import { renewed, subjectOf, wishDigest, wished, type Wish } from "../records/desired-deployment.ts";
 
 type Begun = { readonly status: Acknowledgement["status"] } & Partial<Launched>;
 

@@ -1,7 +1,7 @@
 import { sleep, type Ambient } from "@oaas/foundation";
 import type { DeploymentKey } from "@oaas/models";
 import type { CollectionView, KeyValueStore, Transaction } from "@oaas/storage";
-import type { DeploymentStore, StoredDeployment } from "../adapters/store/deployment-store.ts";
+import type { DeploymentStore, StoredDeployment } from "../stores/deployment-store.ts";
 import type { DeploymentPlan } from "../planner/plan-types.ts";
 import type { ClusterDirectory } from "../ports.ts";
 import type { SagaEngine } from "../saga-engine/engine.ts";
@@ -10,11 +10,11 @@ import type { SagaReference, Waited } from "../saga-engine/waiters.ts";
 import type { DeploymentSagaData, RolloutPolicy } from "../sagas/saga-plans.ts";
 import type { UnitSender } from "../sagas/unit-sender.ts";
 import { assertVersionOf, type VersionCondition } from "../version-condition.ts";
-import type { DeploymentRecord } from "./deployment-record.ts";
-import { supersededEntry } from "./outcomes.ts";
-import type { Planning } from "./planning.ts";
-import type { UnaccountedUnits } from "./unaccounted-units.ts";
-import { subjectOf, type Wished } from "./wishes.ts";
+import type { DeploymentRecord } from "../records/deployment-record.ts";
+import { supersededEntry } from "../records/deployment-outcome.ts";
+import type { Planning } from "./planning/planning.ts";
+import type { UnaccountedUnits } from "../stores/unaccounted-units.ts";
+import { subjectOf, type Wished } from "../records/desired-deployment.ts";
 
 /** What the use cases of deployments share. */
 export interface DeploymentContext {

@@ -2,8 +2,8 @@ import { isFault, type Ambient, type Fault } from "@oaas/foundation";
 import type { ClusterName, DeploymentKey, PackageName } from "@oaas/models";
 import { NOOP_CONTEXT, NOOP_METER, type ContextStore, type Logger, type Meter } from "@oaas/observability";
 import { CollectionView, type KeyValueStore } from "@oaas/storage";
-import { DeploymentStore } from "../adapters/store/deployment-store.ts";
-import { SAGAS } from "../adapters/store/saga-store.ts";
+import { DeploymentStore } from "../stores/deployment-store.ts";
+import { SAGAS } from "../saga-engine/saga-store.ts";
 import { decided } from "../decided.ts";
 import type { CrmGateway } from "../ports.ts";
 import { SagaEngine, type SagaEngineOptions } from "../saga-engine/engine.ts";
@@ -17,11 +17,11 @@ import { UnitSender, type UnitWriter } from "../sagas/unit-sender.ts";
 import type { Call, Deployments, OperationStatus } from "../use-cases.ts";
 import { applyDeployment, cancelDeployment, planOnly, rollBackDeployment } from "./apply-deployment.ts";
 import { launch, type DeploymentContext, type Launched, type Situation } from "./context.ts";
-import type { DeploymentRecord } from "./deployment-record.ts";
-import type { GatherDeps } from "./gather.ts";
-import { giveUpRemovals } from "./lost-clusters.ts";
-import { operationStatus } from "./operation-status.ts";
-import { Planning } from "./planning.ts";
+import type { DeploymentRecord } from "../records/deployment-record.ts";
+import type { GatherDeps } from "./planning/gather-plan-input.ts";
+import { giveUpRemovals } from "./abandon-removals.ts";
+import { operationStatus } from "../records/deployment-saga.ts";
+import { Planning } from "./planning/planning.ts";
 import {
   DEPLOYMENT_ORDERS,
   diffRevisions,
@@ -32,8 +32,8 @@ import {
   readRevision,
 } from "./read-deployment.ts";
 import { beginRemoval, removeDeployment } from "./remove-deployment.ts";
-import { UnaccountedUnits } from "./unaccounted-units.ts";
-import { keyOfSubject, subjectOf } from "./wishes.ts";
+import { UnaccountedUnits } from "../stores/unaccounted-units.ts";
+import { keyOfSubject, subjectOf } from "../records/desired-deployment.ts";
 
 export interface DeploymentServiceOptions extends GatherDeps {
   readonly store: KeyValueStore;

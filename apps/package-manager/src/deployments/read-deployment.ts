@@ -12,7 +12,7 @@ import { jsonChanges } from "../history/json-changes.ts";
 import { pageRequest } from "../registry/package-queries.ts";
 import type { DeploymentQuery, DeploymentRevision, Diff, ListPage, PageRequest, WithVersion } from "../use-cases.ts";
 import type { DeploymentContext } from "./context.ts";
-import { observedDeployment, type DeploymentRecord, type RevisionRecord } from "./deployment-record.ts";
+import { observedDeployment, type DeploymentRecord, type RevisionRecord } from "../records/deployment-record.ts";
 
 /** How deployments can be ordered besides by key. */
 export const DEPLOYMENT_ORDERS = {

@@ -18,11 +18,11 @@ import {
   type Launched,
   type Situation,
 } from "./context.ts";
-import { claimed } from "./claims.ts";
-import { placementsIn, type DeploymentRecord } from "./deployment-record.ts";
-import type { NamedDeployment } from "./gather.ts";
-import type { UnaccountedUnit } from "./unaccounted-units.ts";
-import { deleted, withdrawn } from "./wishes.ts";
+import { claimed } from "../records/adopt-unaccounted-units.ts";
+import { placementsIn, type DeploymentRecord } from "../records/deployment-record.ts";
+import type { NamedDeployment } from "./planning/gather-plan-input.ts";
+import type { UnaccountedUnit } from "../stores/unaccounted-units.ts";
+import { deleted, withdrawn } from "../records/desired-deployment.ts";
 
 /** Deletes a deployment, whole or in one cluster; durable before the first cluster hears of it. */
 export async function removeDeployment(

@@ -4,7 +4,7 @@ import { Collection } from "@oaas/storage";
 import { openMemoryStore } from "@oaas/storage/memory";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
-import { CLUSTERS, type StoredCluster } from "../adapters/store/cluster-store.ts";
+import { CLUSTERS, type StoredCluster } from "../stores/cluster-store.ts";
 import type { HealthReading } from "../ports.ts";
 import { RuntimeView } from "../status/runtime-view.ts";
 import { reportOf } from "../status/testing/reports.ts";

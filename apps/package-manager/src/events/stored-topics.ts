@@ -1,8 +1,8 @@
 import { classDeploymentToWire, packageToWire } from "@oaas/contracts/rest";
 import { Collection, type KeyValueStore } from "@oaas/storage";
-import { SAGAS } from "../adapters/store/saga-store.ts";
-import { observedDeployment, type DeploymentRecord } from "../deployments/deployment-record.ts";
-import { operationStatus } from "../deployments/operation-status.ts";
+import { SAGAS } from "../saga-engine/saga-store.ts";
+import { observedDeployment, type DeploymentRecord } from "../records/deployment-record.ts";
+import { operationStatus } from "../records/deployment-saga.ts";
 import type { PackageRecord } from "../registry/package-records.ts";
 import type { SagaRecord } from "../saga-engine/saga.ts";
 import { storedTopic, type FollowedCollection, type StoredTopic } from "./stored-events.ts";

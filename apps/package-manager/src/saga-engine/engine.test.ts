@@ -6,7 +6,7 @@ import type { KeyValueStore } from "@oaas/storage";
 import { openMemoryStore, type SharedStore } from "@oaas/storage/memory";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { hookedStore, lostAnswer, type CommitHook } from "../../test/fakes/mortal-store.ts";
-import { SAGAS } from "../adapters/store/saga-store.ts";
+import { SAGAS } from "./saga-store.ts";
 import { SagaEngine } from "./engine.ts";
 import type { NewSaga } from "./saga.ts";
 import type { SagaReference } from "./waiters.ts";

@@ -1,8 +1,8 @@
 import { internal, type Ambient } from "@oaas/foundation";
 import { RolloutGate, type ClusterName } from "@oaas/models";
 import { together } from "@oaas/storage";
-import type { DeploymentStore } from "../adapters/store/deployment-store.ts";
-import { unitsOf, type InForce } from "../deployments/deployment-record.ts";
+import type { DeploymentStore } from "../stores/deployment-store.ts";
+import { unitsOf, type InForce } from "../records/deployment-record.ts";
 import {
   carriedOut,
   closedEntry,
@@ -10,7 +10,7 @@ import {
   isRefusedEverywhere,
   takenBack,
   type Fallback,
-} from "../deployments/outcomes.ts";
+} from "../records/deployment-outcome.ts";
 import type { DeploymentPlan, PlannedUnit } from "../planner/plan-types.ts";
 import { unitIdOf } from "../planner/unit-id.ts";
 import type { SagaKind, SagaWork, Settlement, StepCall } from "../saga-engine/kind.ts";

@@ -6,9 +6,9 @@ import {
   type DeploymentKey,
   type Rollout,
 } from "@oaas/models";
-import { placementsIn, type DeploymentRecord, type InForce } from "../deployments/deployment-record.ts";
-import { isFinal } from "../deployments/outcomes.ts";
-import { subjectOf } from "../deployments/wishes.ts";
+import { placementsIn, type DeploymentRecord, type InForce } from "../records/deployment-record.ts";
+import { isFinal } from "../records/deployment-outcome.ts";
+import { subjectOf } from "../records/desired-deployment.ts";
 import type { FailurePolicy, NewSaga } from "../saga-engine/saga.ts";
 
 export const DEPLOY_CLASS = "deploy-class";

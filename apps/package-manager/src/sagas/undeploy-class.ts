@@ -1,7 +1,7 @@
 import { internal } from "@oaas/foundation";
 import type { ClusterName } from "@oaas/models";
 import { together } from "@oaas/storage";
-import { carriedOut } from "../deployments/outcomes.ts";
+import { carriedOut } from "../records/deployment-outcome.ts";
 import { unitIdOf } from "../planner/unit-id.ts";
 import type { SagaKind } from "../saga-engine/kind.ts";
 import type { DeploymentSagaDeps } from "./deploy-class.ts";

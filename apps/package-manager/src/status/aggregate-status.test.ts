@@ -1,6 +1,6 @@
 import type { ClusterName, DeploymentCondition, DeploymentKey } from "@oaas/models";
 import { describe, expect, it } from "vitest";
-import type { DeploymentRecord } from "../deployments/deployment-record.ts";
+import type { DeploymentRecord } from "../records/deployment-record.ts";
 import { aggregateStatus, type UnitObservation } from "./aggregate-status.ts";
 import { recordOf, reportOf } from "./testing/reports.ts";
 

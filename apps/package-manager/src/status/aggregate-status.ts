@@ -1,7 +1,7 @@
 import { present } from "@oaas/contracts/rest";
 import { timestamp } from "@oaas/foundation";
 import { DeploymentCondition, worstCondition, type ClusterName, type DeploymentKey } from "@oaas/models";
-import { placementsIn, type DeploymentRecord, type Placement } from "../deployments/deployment-record.ts";
+import { placementsIn, type DeploymentRecord, type Placement } from "../records/deployment-record.ts";
 import type { ClusterDeploymentStatus, DeploymentStatus, OperationStatus } from "../use-cases.ts";
 import type { ObservedUnit } from "./runtime-view.ts";
 

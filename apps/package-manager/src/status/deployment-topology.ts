@@ -1,6 +1,6 @@
 import type { ClassDefinition, Topology, TopologyEdge, TopologyNode, TopologyNodeType } from "@oaas/models";
 import { qualifyClassKey } from "@oaas/models";
-import { placementsIn, type DeploymentRecord } from "../deployments/deployment-record.ts";
+import { placementsIn, type DeploymentRecord } from "../records/deployment-record.ts";
 import type { HealthReading } from "../ports.ts";
 
 /** What the graph is drawn from. */

@@ -3,7 +3,7 @@ import { virtualAmbient } from "@oaas/foundation/virtual";
 import type { ClassDefinition, ClusterHealth, ClusterName, DeploymentKey, UnitId } from "@oaas/models";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { DeploymentRecord } from "../deployments/deployment-record.ts";
+import type { DeploymentRecord } from "../records/deployment-record.ts";
 import type { CrmGateway, RuntimeQuery, UnitReport } from "../ports.ts";
 import { matchesQuery } from "./runtime-query.ts";
 import { RuntimeView } from "./runtime-view.ts";

@@ -2,7 +2,7 @@ import { Fault, isFault, notFound, orAbort, timestamp, unavailable, type Clock }
 import type { ClassDefinition, ClassRuntime, ClusterName, DeploymentKey, Topology, UnitId } from "@oaas/models";
 import { pageOf } from "@oaas/storage";
 import { assertKnownCluster } from "../clusters/known-cluster.ts";
-import { placementsIn, type DeploymentRecord, type Placement } from "../deployments/deployment-record.ts";
+import { placementsIn, type DeploymentRecord, type Placement } from "../records/deployment-record.ts";
 import type { ClusterDirectory, RuntimeQuery, UnitReport } from "../ports.ts";
 import { pageRequest } from "../registry/package-queries.ts";
 import { faultOf } from "../saga-engine/stored-fault.ts";

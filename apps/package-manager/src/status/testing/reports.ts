@@ -1,5 +1,5 @@
 import type { ClassRuntime, ClusterName, DeploymentCondition, DeploymentKey, FunctionKey, UnitId } from "@oaas/models";
-import type { DeploymentRecord, Placement } from "../../deployments/deployment-record.ts";
+import type { DeploymentRecord, Placement } from "../../records/deployment-record.ts";
 import type { UnitReport } from "../../ports.ts";
 
 /** A report as a cluster would make it. */

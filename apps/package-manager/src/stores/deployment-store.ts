@@ -6,8 +6,8 @@ import {
   type Stored,
   type Transaction,
 } from "@oaas/storage";
-import { revisionId, type DeploymentRecord, type RevisionRecord } from "../../deployments/deployment-record.ts";
-import type { DeploymentPlan } from "../../planner/plan-types.ts";
+import { revisionId, type DeploymentRecord, type RevisionRecord } from "../records/deployment-record.ts";
+import type { DeploymentPlan } from "../planner/plan-types.ts";
 import { DeploymentEndings } from "./deployment-endings.ts";
 
 /** Lists keep every deployment decoded anyway: reading one of them again costs nothing more. */

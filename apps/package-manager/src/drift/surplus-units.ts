@@ -3,9 +3,9 @@ import { Fault } from "@oaas/foundation";
 import { LifecyclePhase, type ClusterName, type DeploymentKey, type UnitId } from "@oaas/models";
 import type { Logger } from "@oaas/observability";
 import type { CrmGateway, UnitReport } from "../ports.ts";
-import type { DeploymentContext } from "./context.ts";
-import type { DeploymentRecord } from "./deployment-record.ts";
-import type { UnaccountedUnit } from "./unaccounted-units.ts";
+import type { DeploymentContext } from "../deployments/context.ts";
+import type { DeploymentRecord } from "../records/deployment-record.ts";
+import type { UnaccountedUnit } from "../stores/unaccounted-units.ts";
 
 export interface SurplusOptions {
   readonly context: DeploymentContext;

@@ -1,7 +1,7 @@
 import { timestamp } from "@oaas/foundation";
 import { DeploymentCondition, type ClassKey, type DeploymentKey, type PackageName } from "@oaas/models";
 import type { DeploymentRecord, Placements } from "./deployment-record.ts";
-import type { UnaccountedUnit } from "./unaccounted-units.ts";
+import type { UnaccountedUnit } from "../stores/unaccounted-units.ts";
 
 /**
  * A deployment with the units of it that clusters have beyond what the store knows, so that they are deleted with it; undefined when

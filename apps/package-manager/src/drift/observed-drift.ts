@@ -1,6 +1,6 @@
 import { LifecyclePhase, type ClusterName, type UnitId } from "@oaas/models";
 import type { UnitReport } from "../ports.ts";
-import { conditionOf, placementsIn, type DeploymentRecord, type Placement } from "./deployment-record.ts";
+import { conditionOf, placementsIn, type DeploymentRecord, type Placement } from "../records/deployment-record.ts";
 
 /** What a cluster said about its units, in short. */
 export type ClusterReports = ReadonlyMap<

@@ -1,5 +1,5 @@
 import type { CollectionDefinition } from "@oaas/storage";
-import type { ClusterRegistration } from "../../use-cases.ts";
+import type { ClusterRegistration } from "../use-cases.ts";
 
 /**
  * A cluster that was added while PM ran.

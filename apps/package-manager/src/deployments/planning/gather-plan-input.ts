@@ -1,9 +1,9 @@
 import { invalidArgument, type Ambient } from "@oaas/foundation";
 import type { ClassDeployment, ClusterName, Package, PackageName } from "@oaas/models";
 import type { Transaction } from "@oaas/storage";
-import type { CandidateCluster, DeploymentPlan, PlanInput, PlannerSettings } from "../planner/plan-types.ts";
-import type { ClusterDirectory, HealthReading } from "../ports.ts";
-import type { PlanRequest } from "../use-cases.ts";
+import type { CandidateCluster, DeploymentPlan, PlanInput, PlannerSettings } from "../../planner/plan-types.ts";
+import type { ClusterDirectory, HealthReading } from "../../ports.ts";
+import type { PlanRequest } from "../../use-cases.ts";
 
 /** Where packages come from: the registry. */
 export interface PackageSource {

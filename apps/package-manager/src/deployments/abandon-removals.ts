@@ -3,7 +3,7 @@ import { decided } from "../decided.ts";
 import type { ClusterDirectory } from "../ports.ts";
 import { undeploySaga } from "../sagas/saga-plans.ts";
 import { launch, situation, underWay, type DeploymentContext } from "./context.ts";
-import type { DeploymentRecord } from "./deployment-record.ts";
+import type { DeploymentRecord } from "../records/deployment-record.ts";
 
 /**
  * Gives up what is left to be removed in a cluster that does not answer; answers the deployments of which it was the case.

@@ -2,8 +2,8 @@ import type { ClusterName } from "@oaas/models";
 import { describe, expect, test } from "vitest";
 import { expectPlan } from "../planner/testing/plan-inputs.ts";
 import { CALL, wishFor } from "../../test/fakes/deployment-world.ts";
-import type { NamedDeployment } from "./gather.ts";
-import { deleted, wished, withdrawn, type Wish } from "./wishes.ts";
+import type { NamedDeployment } from "../deployments/planning/gather-plan-input.ts";
+import { deleted, wished, withdrawn, type Wish } from "./desired-deployment.ts";
 
 const wish = (clusters: readonly string[], nowMs: number): Wish => {
   const deployment = wishFor(clusters, { availableClusters: [] }) as NamedDeployment;

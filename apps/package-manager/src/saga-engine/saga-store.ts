@@ -1,5 +1,5 @@
 import type { CollectionDefinition } from "@oaas/storage";
-import type { SagaRecord } from "../../saga-engine/saga.ts";
+import type { SagaRecord } from "./saga.ts";
 
 /** The newest saga of each subject, by subject. */
 export const SAGAS = {

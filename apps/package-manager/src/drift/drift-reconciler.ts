@@ -4,14 +4,14 @@ import type { Logger } from "@oaas/observability";
 import { acquire, type Ownership } from "@oaas/storage";
 import type { ClusterDirectory, CrmGateway, HealthReading, RuntimeChange, UnitReport } from "../ports.ts";
 import { isOpen } from "../saga-engine/saga.ts";
-import type { DeploymentContext } from "./context.ts";
-import { placementsIn, type DeploymentRecord } from "./deployment-record.ts";
-import { observedIn, type ClusterReports } from "./drift.ts";
+import type { DeploymentContext } from "../deployments/context.ts";
+import { placementsIn, type DeploymentRecord } from "../records/deployment-record.ts";
+import { observedIn, type ClusterReports } from "./observed-drift.ts";
 import { repairAll, type Finding, type Reports } from "./repairs.ts";
-import { Surplus, type SurplusFound } from "./surplus.ts";
-import type { UnaccountedUnit } from "./unaccounted-units.ts";
-import { othersThan, WaitingWork } from "./waiting-work.ts";
-import { subjectOf } from "./wishes.ts";
+import { Surplus, type SurplusFound } from "./surplus-units.ts";
+import type { UnaccountedUnit } from "../stores/unaccounted-units.ts";
+import { othersThan, WaitingWork } from "./pending-work.ts";
+import { subjectOf } from "../records/desired-deployment.ts";
 
 export interface KeeperOptions {
   readonly context: DeploymentContext;

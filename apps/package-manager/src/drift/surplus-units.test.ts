@@ -1,6 +1,6 @@
 import type { ClusterName, UnitId } from "@oaas/models";
 import { describe, expect, test } from "vitest";
-import { standingOf, type Knowledge } from "./surplus.ts";
+import { standingOf, type Knowledge } from "./surplus-units.ts";
 
 const A = "a" as ClusterName;
 const B = "b" as ClusterName;

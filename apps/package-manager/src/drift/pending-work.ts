@@ -2,11 +2,11 @@ import type { ClusterName, DeploymentKey } from "@oaas/models";
 import type { HealthReading } from "../ports.ts";
 import { isOpen } from "../saga-engine/saga.ts";
 import { repairSaga } from "../sagas/saga-plans.ts";
-import type { DeploymentContext } from "./context.ts";
-import { placementsIn, type DeploymentRecord } from "./deployment-record.ts";
-import { isFinal } from "./outcomes.ts";
+import type { DeploymentContext } from "../deployments/context.ts";
+import { placementsIn, type DeploymentRecord } from "../records/deployment-record.ts";
+import { isFinal } from "../records/deployment-outcome.ts";
 import type { Finding } from "./repairs.ts";
-import { subjectOf } from "./wishes.ts";
+import { subjectOf } from "../records/desired-deployment.ts";
 
 export interface WaitingWorkOptions {
   readonly context: DeploymentContext;

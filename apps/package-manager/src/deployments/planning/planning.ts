@@ -1,15 +1,15 @@
 import { failedPrecondition, Fault } from "@oaas/foundation";
 import type { ClusterName } from "@oaas/models";
 import type { Transaction } from "@oaas/storage";
-import { comparePlans } from "../planner/explanation/compare-plans.ts";
-import { planDeployment } from "../planner/plan.ts";
-import { changedParts } from "../planner/plan-digest.ts";
-import type { DeploymentPlan } from "../planner/plan-types.ts";
-import { refusalFault } from "../planner/refusals/refusal-view.ts";
-import { findDisabledPart, disabledMessage } from "../planner/refusals/refusals.ts";
-import type { PlanRequest } from "../use-cases.ts";
-import { unitsOf } from "./deployment-record.ts";
-import { gather, type GatherDeps, type Gathered, type NamedDeployment } from "./gather.ts";
+import { comparePlans } from "../../planner/explanation/compare-plans.ts";
+import { planDeployment } from "../../planner/plan.ts";
+import { changedParts } from "../../planner/plan-digest.ts";
+import type { DeploymentPlan } from "../../planner/plan-types.ts";
+import { refusalFault } from "../../planner/refusals/refusal-view.ts";
+import { findDisabledPart, disabledMessage } from "../../planner/refusals/refusals.ts";
+import type { PlanRequest } from "../../use-cases.ts";
+import { unitsOf } from "../../records/deployment-record.ts";
+import { gather, type GatherDeps, type Gathered, type NamedDeployment } from "./gather-plan-input.ts";
 
 export type Planned = Omit<Gathered, "input"> & { readonly plan: DeploymentPlan };
 

@@ -14,8 +14,8 @@ import {
   type WorldStore,
 } from "../../test/fakes/deployment-world.ts";
 import { unitIdOf } from "../planner/unit-id.ts";
-import { placementsIn } from "./deployment-record.ts";
-import { unaccountedWarnings } from "./unaccounted-units.ts";
+import { placementsIn } from "../records/deployment-record.ts";
+import { unaccountedWarnings } from "../stores/unaccounted-units.ts";
 
 const A = "a" as ClusterName;
 const B = "b" as ClusterName;

@@ -2,10 +2,10 @@ import { isFault } from "@oaas/foundation";
 import type { ClusterName, DeploymentKey } from "@oaas/models";
 import { LOG_FIELDS, type Logger } from "@oaas/observability";
 import { conflictOf } from "@oaas/storage";
-import type { StoredDeployment } from "../adapters/store/deployment-store.ts";
+import type { StoredDeployment } from "../stores/deployment-store.ts";
 import { repairSaga } from "../sagas/saga-plans.ts";
-import { launch, situation, underWay, type DeploymentContext } from "./context.ts";
-import { observedIn, type ClusterReports } from "./drift.ts";
+import { launch, situation, underWay, type DeploymentContext } from "../deployments/context.ts";
+import { observedIn, type ClusterReports } from "./observed-drift.ts";
 
 export type Reports = ReadonlyMap<ClusterName, ClusterReports>;
 
