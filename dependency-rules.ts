@@ -103,6 +103,33 @@ export const PURE_PACKAGES = /^(@oaas\/(foundation|models|kube-core|contracts)(\
  * To add a folder, put its row after everything it imports. Tests and `testing` folders are not checked.
  */
 export const APP_FOLDERS: Readonly<Record<string, readonly FolderRule[]>> = {
+  "package-manager": [
+    { folders: ["version.ts", "ports.ts", "supervisor.ts"] },
+    { folders: ["planner"], pure: true },
+    { folders: ["use-cases.ts"] },
+    { folders: ["concurrency.ts"] },
+    { folders: ["history"], pure: true },
+    { folders: ["saga-engine/saga.ts", "saga-engine/stored-fault.ts"], pure: true },
+    { folders: ["saga-engine"] },
+    { folders: ["records"], pure: true },
+    { folders: ["stores"] },
+    { folders: ["registry"] },
+    { folders: ["clusters"] },
+    { folders: ["status"] },
+    { folders: ["sagas"] },
+    { folders: ["deployments"] },
+    { folders: ["drift"] },
+    { folders: ["events"] },
+    { folders: ["access"] },
+    { folders: ["config.ts"] },
+    { folders: ["adapters"] },
+    { folders: ["platform.ts"] },
+    { folders: ["http"] },
+    { folders: ["grpc"] },
+    { folders: ["app.ts"] },
+    { folders: ["program.ts"] },
+    { folders: ["main.ts"] },
+  ],
   "class-runtime-manager": [
     { folders: ["config.ts", "version.ts", "telemetry.ts"] },
     { folders: ["lifecycle/observation"], pure: true },

@@ -16,7 +16,7 @@ import type { PmConfig } from "./config.ts";
 import { DeploymentService } from "./deployments/deployment-service.ts";
 import { installationId } from "./stores/installation-id.ts";
 import { Keeper } from "./drift/drift-reconciler.ts";
-import { unaccountedWarnings } from "./stores/unaccounted-units.ts";
+import { unaccountedWarnings } from "./records/unaccounted-unit.ts";
 import { LogEventFeed } from "./events/event-feed.ts";
 import { EventLog } from "./events/event-log.ts";
 import { observeEvents } from "./events/observed-events.ts";

@@ -1,11 +1,13 @@
 import type { DeploymentUnit } from "@oaas/contracts/grpc";
 import type { FindingWire } from "@oaas/contracts/rest";
+import type { Result } from "@oaas/foundation";
 import type {
   ClassRuntime,
   ClusterHealth,
   ClusterName,
   DeploymentCondition,
   LifecyclePhase,
+  Objection,
   Topology,
   UnitId,
 } from "@oaas/models";
@@ -120,4 +122,9 @@ export interface ClusterDirectory {
   reading(name: ClusterName, options?: CallOptions): Promise<HealthReading>;
   /** Of every cluster. With `needed` only those are waited for; of the others what was last heard is told as it is. */
   readings(options?: CallOptions & { readonly needed?: readonly ClusterName[] }): Promise<readonly HealthReading[]>;
+}
+
+/** The files that a cluster registration may name; each is found, or rejected with the reason. */
+export interface SecretFolder {
+  find(name: string): Result<string, Objection>;
 }

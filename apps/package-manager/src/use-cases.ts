@@ -18,7 +18,6 @@ import type {
 import type { Transaction } from "@oaas/storage";
 import type { DeploymentPlan } from "./planner/plan-types.ts";
 import type { ClusterEntry, RuntimeQuery } from "./ports.ts";
-import type { VersionCondition } from "./version-condition.ts";
 
 /**
  * What the package manager can do, apart from how it is asked: REST and gRPC both call these and nothing else.
@@ -33,6 +32,14 @@ export interface Call {
   readonly correlationId: string;
   readonly reason?: string;
   readonly signal?: AbortSignal;
+}
+
+/** The precondition of a write on the version of a resource. */
+export interface VersionCondition {
+  /** The version must be one of these; `any`: the resource must exist. */
+  readonly oneOf?: readonly number[] | "any";
+  /** The version must be none of these; `any`: the resource must not exist. */
+  readonly noneOf?: readonly number[] | "any";
 }
 
 /** A write that succeeds only on a version the caller means: the number in an ETag. */

@@ -1,12 +1,8 @@
 import { realpathSync, statSync } from "node:fs";
 import path from "node:path";
-import { err, ok, type Result } from "@oaas/foundation";
+import { err, ok } from "@oaas/foundation";
 import type { Objection } from "@oaas/models";
-
-/** The files that callers of the API may name; each is found, or refused with the reason. */
-export interface SecretFolder {
-  find(name: string): Result<string, Objection>;
-}
+import type { SecretFolder } from "../ports.ts";
 
 /**
  * The files of one folder, and of those in it; without a folder there are none.

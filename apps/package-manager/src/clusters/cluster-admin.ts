@@ -10,9 +10,9 @@ import {
 } from "@oaas/foundation";
 import { CLUSTER_NAME, ENDPOINT_URL, type ClusterName } from "@oaas/models";
 import { conflictOf, together, type Collection, type KeyValueStore } from "@oaas/storage";
-import type { SecretFolder } from "../adapters/secret-folder.ts";
+import type { SecretFolder } from "../ports.ts";
 import type { StoredCluster } from "../stores/cluster-store.ts";
-import { decided } from "../decided.ts";
+import { retryOnConflict } from "../concurrency.ts";
 import type { ClusterEntry } from "../ports.ts";
 import type { Call, ClusterAdmin, ClusterRegistration, Repeatable } from "../use-cases.ts";
 import type { ClusterRoster } from "./cluster-roster.ts";
@@ -80,7 +80,7 @@ export class StoredClusterAdmin implements ClusterAdmin {
       throw failedPrecondition(name, `cluster "${name}" is named by the configuration; take it out there and restart`);
     }
     const given = await deployments.giveUpRemovals(name);
-    const removed = await decided(async () => {
+    const removed = await retryOnConflict(async () => {
       const found = await stored.get(name);
       // One that was taken out of the configuration may have left something to give up.
       if (found === undefined && given > 0) return undefined;

@@ -1,6 +1,6 @@
 import { present } from "@oaas/contracts/rest";
 import { err, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
-import type { SecretFolder } from "../adapters/secret-folder.ts";
+import type { SecretFolder } from "../ports.ts";
 import type { ClusterRegistration } from "../use-cases.ts";
 
 /** A registration that came over the API, with each file it names found in the folder of such files. */

@@ -1,8 +1,8 @@
 import type { ClusterName, DeploymentKey } from "@oaas/models";
-import { decided } from "../decided.ts";
+import { retryOnConflict } from "../concurrency.ts";
 import type { ClusterDirectory } from "../ports.ts";
 import { undeploySaga } from "../sagas/saga-plans.ts";
-import { launch, situation, underWay, type DeploymentContext } from "./context.ts";
+import { launch, loadSnapshot, underWay, type DeploymentContext } from "./context.ts";
 import type { DeploymentRecord } from "../records/deployment-record.ts";
 
 /**
@@ -22,7 +22,7 @@ export async function giveUpRemovals(
   const given: DeploymentKey[] = [];
   for (const { id } of held) {
     const key = id as DeploymentKey;
-    if (await decided(() => giveUp(context, key, cluster))) given.push(key);
+    if (await retryOnConflict(() => giveUp(context, key, cluster))) given.push(key);
   }
   return given;
 }
@@ -33,7 +33,7 @@ function isLeftIn({ placements }: DeploymentRecord, cluster: ClusterName): boole
 }
 
 async function giveUp(context: DeploymentContext, key: DeploymentKey, cluster: ClusterName): Promise<boolean> {
-  const at = await situation(context, key);
+  const at = await loadSnapshot(context, key);
   if (at.current === undefined || !isLeftIn(at.current.record, cluster) || underWay(at) !== undefined) return false;
   const { lastError: _, ...summary } = at.current.record.summary;
   const { [cluster]: __, ...placements } = at.current.record.placements;

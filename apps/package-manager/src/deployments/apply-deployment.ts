@@ -9,11 +9,12 @@ import {
 } from "@oaas/foundation";
 import type { ClassDeployment, ClusterName, DeploymentKey } from "@oaas/models";
 import { together, type Transaction } from "@oaas/storage";
-import { decided } from "../decided.ts";
+import { retryOnConflict } from "../concurrency.ts";
 import type { DeploymentPlan } from "../planner/plan-types.ts";
 import type { SagaRecord } from "../saga-engine/saga.ts";
 import type { Waited } from "../saga-engine/waiters.ts";
-import { deploySaga, renewalSaga, type DeploymentSagaData } from "../sagas/saga-plans.ts";
+import { deploySaga, renewalSaga } from "../sagas/saga-plans.ts";
+import type { DeploymentSagaData } from "../records/deployment-saga.ts";
 import type {
   Acknowledgement,
   Call,
@@ -28,23 +29,24 @@ import {
   awaited,
   launch,
   putInForce,
-  situation,
+  loadSnapshot,
   underWay,
   type DeploymentContext,
   type Launched,
   type Mark,
-  type Situation,
+  type DeploymentSnapshot,
 } from "./context.ts";
 import type { DeploymentRecord, RevisionRecord } from "../records/deployment-record.ts";
 import type { NamedDeployment } from "./planning/gather-plan-input.ts";
 import { failedParts, isFinal, type FailedPart } from "../records/deployment-outcome.ts";
-import { renewed, subjectOf, wishDigest, wished, type Wish } from "../records/desired-deployment.ts";
+import { renewed, wishDigest, wished, type Wish } from "../records/desired-deployment.ts";
+import { subjectOf } from "../records/deployment-saga.ts";
 
 type Begun = { readonly status: Acknowledgement["status"] } & Partial<Launched>;
 
 /** What a deployment would do now; nothing is changed. */
 export async function planOnly(context: DeploymentContext, request: PlanRequest): Promise<DeploymentPlan> {
-  const at = await situation(context, request.deployment.key);
+  const at = await loadSnapshot(context, request.deployment.key);
   const before = await planInForce(context, at);
   const { plan } = await context.planning.plan(request, before).catch((thrown: unknown) => {
     throw isFault(thrown, "invalid-argument") ? ofQuestion(thrown.detail.violations) : thrown;
@@ -69,7 +71,7 @@ export async function applyDeployment(
 ): Promise<Acknowledgement> {
   const { key } = request.deployment;
   const decide = async (): Promise<Begun> => {
-    const at = await situation(context, key);
+    const at = await loadSnapshot(context, key);
     assertVersion(at, ifVersion);
     if (request.isKeyMade === true) assertSameClass(at, request.deployment);
     const { plan, deployment, need } = await context.planning.plan(request, await planInForce(context, at));
@@ -85,11 +87,11 @@ export async function applyDeployment(
     const wish = wishOf(context, { deployment, plan, kind: "deploy", withdrawn: [], call });
     return begin(context, at, { wish, need: together(need, await context.planning.needOfClusters(plan)), once });
   };
-  return answer(context, key, begunBefore(context, key, once) ?? (await decided(decide, once)));
+  return answer(context, key, begunBefore(context, key, once) ?? (await retryOnConflict(decide, once)));
 }
 
 /** Two classes may come to the same key when nobody names one; the later must not take the place of the earlier. */
-function assertSameClass({ key, current }: Situation, { packageName, classKey }: ClassDeployment): void {
+function assertSameClass({ key, current }: DeploymentSnapshot, { packageName, classKey }: ClassDeployment): void {
   const of = current?.record.deployment;
   if (of === undefined || (of.packageName === packageName && of.classKey === classKey)) return;
   throw new Fault(
@@ -107,7 +109,7 @@ export async function rollBackDeployment(
   { ifVersion, once }: Versioned & Repeatable,
 ): Promise<Acknowledgement> {
   const decide = async (): Promise<Begun> => {
-    const at = await situation(context, key);
+    const at = await loadSnapshot(context, key);
     if (at.current === undefined) throw notFound("deployment", key);
     assertVersion(at, ifVersion);
     const [entry, plan] = await Promise.all([
@@ -123,7 +125,7 @@ export async function rollBackDeployment(
     const wish = { deployment: named, plan, kind: "roll_back", withdrawn, call: { ...call, reason } } as const;
     return begin(context, at, { wish: wishOf(context, wish), need, once });
   };
-  return answer(context, key, begunBefore(context, key, once) ?? (await decided(decide, once)));
+  return answer(context, key, begunBefore(context, key, once) ?? (await retryOnConflict(decide, once)));
 }
 
 /** What the mark of a request says of what it began. */
@@ -148,7 +150,7 @@ function markOf(once: Once | undefined, status: BegunNote["status"]): Mark | und
 
 /** Asks the running operation of a deployment to stop and undo what it did. */
 export async function cancelDeployment(context: DeploymentContext, key: DeploymentKey, call: Call): Promise<void> {
-  const at = await situation(context, key);
+  const at = await loadSnapshot(context, key);
   if (at.current === undefined) throw notFound("deployment", key);
   const running = underWay(at);
   if (running === undefined) throw failedPrecondition(`deployment "${key}"`, `nothing is under way for "${key}"`);
@@ -168,7 +170,7 @@ function wishOf(context: DeploymentContext, wish: Omit<Wish, "digests" | "nowMs"
 
 async function begin(
   context: DeploymentContext,
-  at: Situation,
+  at: DeploymentSnapshot,
   { wish, need, once }: { readonly wish: Wish; readonly need: Transaction } & Repeatable,
 ): Promise<Begun> {
   const { record, entry } = wished(at.current?.record, wish);
@@ -184,7 +186,7 @@ async function begin(
 /** Nothing is written, and nothing sent, unless units are known to be missing, refused or left over. */
 async function unchanged(
   context: DeploymentContext,
-  at: Situation,
+  at: DeploymentSnapshot,
   call: Call,
   once: Once | undefined,
 ): Promise<Begun> {
@@ -195,7 +197,7 @@ async function unchanged(
     const outcome = awaited(context, at.key, { subject, id, revision: at.saga.revision });
     return { status, id, outcome };
   }
-  const current = at.current as NonNullable<Situation["current"]>;
+  const current = at.current as NonNullable<DeploymentSnapshot["current"]>;
   const record = renewed(current.record, context.ambient.clock.now());
   const asked = { by: call.caller, correlationId: call.correlationId };
   const saga = renewalSaga(record, context.policy, asked);
@@ -209,7 +211,7 @@ async function unchanged(
 
 async function planInForce(
   context: DeploymentContext,
-  { key, current }: Situation,
+  { key, current }: DeploymentSnapshot,
 ): Promise<DeploymentPlan | undefined> {
   const desired = current?.record.desired;
   return desired && context.deployments.plan(key, desired.revision);
@@ -217,7 +219,7 @@ async function planInForce(
 
 async function entryInForce(
   context: DeploymentContext,
-  { key, current }: Situation,
+  { key, current }: DeploymentSnapshot,
 ): Promise<RevisionRecord | undefined> {
   const desired = current?.record.desired;
   return desired && (await context.deployments.revision(key, desired.revision))?.record;

@@ -7,14 +7,17 @@ import type { ClusterDirectory } from "../ports.ts";
 import type { SagaEngine } from "../saga-engine/engine.ts";
 import { isOpen, type NewSaga, type SagaRecord } from "../saga-engine/saga.ts";
 import type { SagaReference, Waited } from "../saga-engine/waiters.ts";
-import type { DeploymentSagaData, RolloutPolicy } from "../sagas/saga-plans.ts";
+import type { RolloutPolicy } from "../sagas/saga-plans.ts";
+import type { DeploymentSagaData } from "../records/deployment-saga.ts";
 import type { UnitSender } from "../sagas/unit-sender.ts";
-import { assertVersionOf, type VersionCondition } from "../version-condition.ts";
+import { assertVersionOf } from "../concurrency.ts";
+import type { VersionCondition } from "../use-cases.ts";
 import type { DeploymentRecord } from "../records/deployment-record.ts";
 import { supersededEntry } from "../records/deployment-outcome.ts";
 import type { Planning } from "./planning/planning.ts";
 import type { UnaccountedUnits } from "../stores/unaccounted-units.ts";
-import { subjectOf, type Wished } from "../records/desired-deployment.ts";
+import { type Wished } from "../records/desired-deployment.ts";
+import { subjectOf } from "../records/deployment-saga.ts";
 
 /** What the use cases of deployments share. */
 export interface DeploymentContext {
@@ -39,26 +42,26 @@ const SHOWN_WITHIN_MS = 2_000;
 const SHOWN_POLL_MS = 5;
 
 /** A deployment and its saga, read to decide on both. */
-export interface Situation {
+export interface DeploymentSnapshot {
   readonly key: DeploymentKey;
   readonly current: StoredDeployment | undefined;
   readonly saga: Awaited<ReturnType<SagaEngine["get"]>>;
 }
 
-export async function situation(context: DeploymentContext, key: DeploymentKey): Promise<Situation> {
+export async function loadSnapshot(context: DeploymentContext, key: DeploymentKey): Promise<DeploymentSnapshot> {
   const [current, saga] = await Promise.all([context.deployments.get(key), context.engine.get(subjectOf(key))]);
   return { key, current, saga };
 }
 
 /** Refuses a write on a version that the caller did not see. */
-export function assertVersion({ key, current }: Situation, ifVersion: VersionCondition | undefined): void {
+export function assertVersion({ key, current }: DeploymentSnapshot, ifVersion: VersionCondition | undefined): void {
   if (ifVersion !== undefined) assertVersionOf("deployment", key, current?.revision, ifVersion);
 }
 
 /** The saga of a deployment that is under way, as what it knows. */
 export function underWay({
   saga,
-}: Situation): { readonly saga: SagaRecord; readonly data: DeploymentSagaData } | undefined {
+}: DeploymentSnapshot): { readonly saga: SagaRecord; readonly data: DeploymentSagaData } | undefined {
   if (saga === undefined || !isOpen(saga.record)) return undefined;
   return { saga: saga.record, data: saga.record.data as DeploymentSagaData };
 }
@@ -66,7 +69,7 @@ export function underWay({
 /** Writes a wish, its plan, its entry of the history and the saga that carries it out, in one transaction. */
 export async function putInForce(
   context: DeploymentContext,
-  at: Situation,
+  at: DeploymentSnapshot,
   wish: Wished & { readonly plan: DeploymentPlan; readonly saga: NewSaga; readonly also?: Transaction },
   mark?: Mark,
 ): Promise<Launched> {
@@ -96,7 +99,7 @@ export type Mark = (saga: string) => Transaction;
 /** Commits something about a deployment together with its next saga, and lets that begin. */
 export async function launch(
   context: DeploymentContext,
-  at: Situation,
+  at: DeploymentSnapshot,
   saga: NewSaga,
   parts: readonly Transaction[],
   mark?: Mark,
@@ -124,7 +127,7 @@ async function shown({ ambient, view, deployments }: DeploymentContext, key: Dep
 /** Closes the entry of a wish that is still being carried out. */
 export async function superseded(
   { deployments }: DeploymentContext,
-  at: Situation,
+  at: DeploymentSnapshot,
   by: string,
 ): Promise<readonly Transaction[]> {
   const desired = at.current?.record.desired;

@@ -3,8 +3,7 @@ import type { ClusterName, DeploymentKey, PackageName } from "@oaas/models";
 import { NOOP_CONTEXT, NOOP_METER, type ContextStore, type Logger, type Meter } from "@oaas/observability";
 import { CollectionView, type KeyValueStore } from "@oaas/storage";
 import { DeploymentStore } from "../stores/deployment-store.ts";
-import { SAGAS } from "../saga-engine/saga-store.ts";
-import { decided } from "../decided.ts";
+import { retryOnConflict } from "../concurrency.ts";
 import type { CrmGateway } from "../ports.ts";
 import { SagaEngine, type SagaEngineOptions } from "../saga-engine/engine.ts";
 import { isOpen } from "../saga-engine/saga.ts";
@@ -16,7 +15,7 @@ import { undeployClass } from "../sagas/undeploy-class.ts";
 import { UnitSender, type UnitWriter } from "../sagas/unit-sender.ts";
 import type { Call, Deployments, OperationStatus } from "../use-cases.ts";
 import { applyDeployment, cancelDeployment, planOnly, rollBackDeployment } from "./apply-deployment.ts";
-import { launch, type DeploymentContext, type Launched, type Situation } from "./context.ts";
+import { launch, type DeploymentContext, type Launched, type DeploymentSnapshot } from "./context.ts";
 import type { DeploymentRecord } from "../records/deployment-record.ts";
 import type { GatherDeps } from "./planning/gather-plan-input.ts";
 import { giveUpRemovals } from "./abandon-removals.ts";
@@ -33,7 +32,7 @@ import {
 } from "./read-deployment.ts";
 import { beginRemoval, removeDeployment } from "./remove-deployment.ts";
 import { UnaccountedUnits } from "../stores/unaccounted-units.ts";
-import { keyOfSubject, subjectOf } from "../records/desired-deployment.ts";
+import { keyOfSubject, subjectOf } from "../records/deployment-saga.ts";
 
 export interface DeploymentServiceOptions extends GatherDeps {
   readonly store: KeyValueStore;
@@ -76,7 +75,6 @@ export class DeploymentService implements Deployments {
     const sender = new UnitSender({ gateway, writeUnit, ambient, managedBy, gateTimeoutMs, gatePollMs });
     const engine = new SagaEngine({
       store,
-      definition: SAGAS,
       ambient,
       logger,
       retries: options.maxRetries,
@@ -198,9 +196,9 @@ export class DeploymentService implements Deployments {
   /** Deletes all deployments of a package, then the package; carried on after a crash. */
   async removeAll(name: PackageName, call: Call): Promise<"deleted" | "accepted"> {
     const context = this.#context;
-    const { outcome } = await decided(async (): Promise<Launched> => {
+    const { outcome } = await retryOnConflict(async (): Promise<Launched> => {
       const saga = await context.engine.get(cascadeSubject(name));
-      const at: Situation = { key: name as string as DeploymentKey, current: undefined, saga };
+      const at: DeploymentSnapshot = { key: name as string as DeploymentKey, current: undefined, saga };
       if (saga === undefined || !isOpen(saga.record)) return launch(context, at, cascadeSaga(name, call), []);
       const { subject, id } = saga.record;
       return {

@@ -2,7 +2,7 @@ import { failedPrecondition, notFound } from "@oaas/foundation";
 import type { ClusterName, DeploymentKey } from "@oaas/models";
 import { assertKnownCluster } from "../clusters/known-cluster.ts";
 import type { Transaction } from "@oaas/storage";
-import { decided } from "../decided.ts";
+import { retryOnConflict } from "../concurrency.ts";
 import type { SagaRecord } from "../saga-engine/saga.ts";
 import { UNDEPLOY_CLASS, undeploySaga, withdrawSaga } from "../sagas/saga-plans.ts";
 import type { Call, Deletion, Versioned } from "../use-cases.ts";
@@ -11,17 +11,17 @@ import {
   awaited,
   launch,
   putInForce,
-  situation,
+  loadSnapshot,
   superseded,
   underWay,
   type DeploymentContext,
   type Launched,
-  type Situation,
+  type DeploymentSnapshot,
 } from "./context.ts";
-import { claimed } from "../records/adopt-unaccounted-units.ts";
+import { claimed } from "../records/unaccounted-unit.ts";
 import { placementsIn, type DeploymentRecord } from "../records/deployment-record.ts";
 import type { NamedDeployment } from "./planning/gather-plan-input.ts";
-import type { UnaccountedUnit } from "../stores/unaccounted-units.ts";
+import type { UnaccountedUnit } from "../records/unaccounted-unit.ts";
 import { deleted, withdrawn } from "../records/desired-deployment.ts";
 
 /** Deletes a deployment, whole or in one cluster; durable before the first cluster hears of it. */
@@ -31,8 +31,8 @@ export async function removeDeployment(
   call: Call,
   { ifVersion, cluster }: Versioned & { readonly cluster?: ClusterName },
 ): Promise<Deletion> {
-  const begun = await decided(async () => {
-    const [at, unaccounted] = await Promise.all([situation(context, key), context.unaccounted.of(key)]);
+  const begun = await retryOnConflict(async () => {
+    const [at, unaccounted] = await Promise.all([loadSnapshot(context, key), context.unaccounted.of(key)]);
     assertVersion(at, ifVersion);
     const record = claimed(key, at.current?.record, unaccounted, context.ambient.clock.now());
     if (record === undefined) throw notFound("deployment", key);
@@ -51,8 +51,8 @@ export async function removeDeployment(
 
 /** Makes the deletion of a deployment durable without waiting; one that was asked for before is left alone. */
 export async function beginRemoval(context: DeploymentContext, key: DeploymentKey, call: Call): Promise<void> {
-  await decided(async () => {
-    const at = await situation(context, key);
+  await retryOnConflict(async () => {
+    const at = await loadSnapshot(context, key);
     if (at.current === undefined) throw notFound("deployment", key);
     const { record } = at.current;
     if (record.deletion === undefined) await removeWhole(context, at, record, call);
@@ -60,7 +60,11 @@ export async function beginRemoval(context: DeploymentContext, key: DeploymentKe
 }
 
 /** What is taken out of one cluster says nothing about others; but units there that the store does not know would be surplus after it. */
-function assertAccounted({ key, current }: Situation, cluster: ClusterName, units: readonly UnaccountedUnit[]): void {
+function assertAccounted(
+  { key, current }: DeploymentSnapshot,
+  cluster: ClusterName,
+  units: readonly UnaccountedUnit[],
+): void {
   const others = units
     .map((unit) => unit.cluster)
     .filter((other) => other !== cluster && current?.record.placements[other] === undefined);
@@ -71,7 +75,7 @@ function assertAccounted({ key, current }: Situation, cluster: ClusterName, unit
 
 async function removeWhole(
   context: DeploymentContext,
-  at: Situation,
+  at: DeploymentSnapshot,
   known: DeploymentRecord,
   call: Call,
 ): Promise<Launched> {
@@ -89,7 +93,7 @@ async function removeWhole(
 /** The entry in force says who deleted it, for as long as something is left of the deployment. */
 async function closed(
   context: DeploymentContext,
-  at: Situation,
+  at: DeploymentSnapshot,
   { caller, reason }: Call,
 ): Promise<readonly Transaction[]> {
   const running = await superseded(context, at, `a deletion by ${caller}`);
@@ -109,7 +113,7 @@ async function closed(
 /** Undefined when there is nothing of it in the cluster. */
 async function removeFrom(
   context: DeploymentContext,
-  at: Situation,
+  at: DeploymentSnapshot,
   record: DeploymentRecord,
   cluster: ClusterName,
   call: Call,
@@ -138,7 +142,7 @@ async function removeFrom(
 }
 
 /** The saga that is under way, to be waited for as if it had been begun now. */
-function joined(context: DeploymentContext, at: Situation): Launched | undefined {
+function joined(context: DeploymentContext, at: DeploymentSnapshot): Launched | undefined {
   const running = underWay(at);
   if (running === undefined || at.saga === undefined) return undefined;
   const { subject, id } = running.saga;
@@ -164,7 +168,7 @@ async function answer(
     return { status: "deleted", deleted: [], pending: [], message: `deployment "${key}" is deleted` };
   }
   // The deletion is written: a store that went away since is no reason to say otherwise.
-  const at = await situation(context, key).catch(() => undefined);
+  const at = await loadSnapshot(context, key).catch(() => undefined);
   const gone = at?.saga?.record.id === launched.id ? removedBy(at.saga.record) : [];
   const left = Object.keys(at?.current?.record.placements ?? {}) as ClusterName[];
   const pending = left.filter((name) => !gone.includes(name) && (cluster === undefined || name === cluster));

@@ -9,9 +9,9 @@ import { placementsIn, type DeploymentRecord } from "../records/deployment-recor
 import { observedIn, type ClusterReports } from "./observed-drift.ts";
 import { repairAll, type Finding, type Reports } from "./repairs.ts";
 import { Surplus, type SurplusFound } from "./surplus-units.ts";
-import type { UnaccountedUnit } from "../stores/unaccounted-units.ts";
+import type { UnaccountedUnit } from "../records/unaccounted-unit.ts";
 import { othersThan, WaitingWork } from "./pending-work.ts";
-import { subjectOf } from "../records/desired-deployment.ts";
+import { subjectOf } from "../records/deployment-saga.ts";
 
 export interface KeeperOptions {
   readonly context: DeploymentContext;

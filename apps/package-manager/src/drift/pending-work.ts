@@ -6,7 +6,7 @@ import type { DeploymentContext } from "../deployments/context.ts";
 import { placementsIn, type DeploymentRecord } from "../records/deployment-record.ts";
 import { isFinal } from "../records/deployment-outcome.ts";
 import type { Finding } from "./repairs.ts";
-import { subjectOf } from "../records/desired-deployment.ts";
+import { subjectOf } from "../records/deployment-saga.ts";
 
 export interface WaitingWorkOptions {
   readonly context: DeploymentContext;

@@ -4,7 +4,7 @@ import { LOG_FIELDS, type Logger } from "@oaas/observability";
 import { conflictOf } from "@oaas/storage";
 import type { StoredDeployment } from "../stores/deployment-store.ts";
 import { repairSaga } from "../sagas/saga-plans.ts";
-import { launch, situation, underWay, type DeploymentContext } from "../deployments/context.ts";
+import { launch, loadSnapshot, underWay, type DeploymentContext } from "../deployments/context.ts";
 import { observedIn, type ClusterReports } from "./observed-drift.ts";
 
 export type Reports = ReadonlyMap<ClusterName, ClusterReports>;
@@ -50,7 +50,7 @@ export async function repairAll(
 /** False when nothing had to be begun, or somebody else was faster: the next look sees what is left to do. */
 async function repair(context: DeploymentContext, logger: Logger, { seen, reports, away }: Finding): Promise<boolean> {
   const key = seen.id as DeploymentKey;
-  const at = await situation(context, key);
+  const at = await loadSnapshot(context, key);
   if (at.current?.revision !== seen.revision || underWay(at) !== undefined) return false;
   const record = observedIn(at.current.record, reports);
   const correlationId = context.ambient.ids.uuid();

@@ -15,7 +15,7 @@ import {
 } from "../../test/fakes/deployment-world.ts";
 import { unitIdOf } from "../planner/unit-id.ts";
 import { placementsIn } from "../records/deployment-record.ts";
-import { unaccountedWarnings } from "../stores/unaccounted-units.ts";
+import { unaccountedWarnings } from "../records/unaccounted-unit.ts";
 
 const A = "a" as ClusterName;
 const B = "b" as ClusterName;

@@ -5,7 +5,7 @@ import type { Logger } from "@oaas/observability";
 import type { CrmGateway, UnitReport } from "../ports.ts";
 import type { DeploymentContext } from "../deployments/context.ts";
 import type { DeploymentRecord } from "../records/deployment-record.ts";
-import type { UnaccountedUnit } from "../stores/unaccounted-units.ts";
+import type { UnaccountedUnit } from "../records/unaccounted-unit.ts";
 
 export interface SurplusOptions {
   readonly context: DeploymentContext;

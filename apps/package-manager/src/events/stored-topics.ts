@@ -1,6 +1,6 @@
 import { classDeploymentToWire, packageToWire } from "@oaas/contracts/rest";
 import { Collection, type KeyValueStore } from "@oaas/storage";
-import { SAGAS } from "../saga-engine/saga-store.ts";
+import { SAGAS } from "../saga-engine/saga.ts";
 import { observedDeployment, type DeploymentRecord } from "../records/deployment-record.ts";
 import { operationStatus } from "../records/deployment-saga.ts";
 import type { PackageRecord } from "../registry/package-records.ts";

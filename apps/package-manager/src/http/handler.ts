@@ -1,7 +1,7 @@
 import type { ROUTES, OperationId } from "@oaas/contracts/rest";
 import type { z } from "zod";
 import type { Once } from "../use-cases.ts";
-import type { VersionCondition } from "../version-condition.ts";
+import type { VersionCondition } from "../use-cases.ts";
 import type { HttpCall } from "./http-call.ts";
 
 /** Operations with a handler of their own: offered, and no other spelling of another one. */

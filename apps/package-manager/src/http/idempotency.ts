@@ -9,7 +9,7 @@ import {
   type Stored,
   type Transaction,
 } from "@oaas/storage";
-import { decided } from "../decided.ts";
+import { retryOnConflict } from "../concurrency.ts";
 import type { Once } from "../use-cases.ts";
 import type { HttpReply } from "./handler.ts";
 import { RefusedRequest } from "./read-request.ts";
@@ -83,7 +83,7 @@ export class Idempotency {
     const request = hashJson([operation, url, Buffer.from(asked.body).toString("base64")]);
     const id = `${caller}/${key}`;
     this.#sweepAt(this.#ambient.clock.now());
-    const begun = await decided(() => this.#begin(id, request));
+    const begun = await retryOnConflict(() => this.#begin(id, request));
     if ("reply" in begun)
       return { ...begun.reply, headers: { ...begun.reply.headers, [HEADERS.idempotencyReplayed]: "true" } };
     const once = this.#onceOf(begun.stored);

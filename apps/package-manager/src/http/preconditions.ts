@@ -1,5 +1,5 @@
 import { Fault } from "@oaas/foundation";
-import type { VersionCondition } from "../version-condition.ts";
+import type { VersionCondition } from "../use-cases.ts";
 
 /** The ETag of a version. */
 export function etagOf(version: number): string {

@@ -7,14 +7,14 @@ import {
   conditionOf,
   placementsIn,
   type DeploymentRecord,
-  type InForce,
+  type DesiredRevision,
   type Placement,
   type RevisionRecord,
 } from "./deployment-record.ts";
 
 /** A wish to go back to, with the units it wants. */
 export interface Fallback {
-  readonly inForce: InForce;
+  readonly inForce: DesiredRevision;
   readonly deployment: ClassDeployment & { readonly packageName: PackageName };
   readonly plan: DeploymentPlan;
   readonly units: ReadonlyMap<ClusterName, { readonly unitId: UnitId; readonly digest: string }>;

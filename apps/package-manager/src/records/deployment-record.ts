@@ -38,7 +38,7 @@ export interface Placement {
 export type Placements = Readonly<Record<ClusterName, Placement>>;
 
 /** A wish that is, or was, to be in force, by its number in the history and the revision its units are sent with. */
-export interface InForce {
+export interface DesiredRevision {
   readonly revision: number;
   readonly unitRevision: number;
 }
@@ -50,9 +50,9 @@ export interface DeploymentRecord {
   /** The newest entry of the history. */
   readonly revision: number;
   /** Absent: nothing is wanted, because it is being deleted or its first wish was undone. */
-  readonly desired?: InForce;
+  readonly desired?: DesiredRevision;
   /** What a wish that fails is undone to: the last one that was, or by itself will be, carried out to its end; else the first there was. */
-  readonly stable?: InForce;
+  readonly stable?: DesiredRevision;
   /** The highest revision that units were sent with; grows even past a deletion. */
   readonly unitRevision: number;
   readonly deletion?: { readonly by: string; readonly at: string; readonly reason?: string };

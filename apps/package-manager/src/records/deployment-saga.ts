@@ -1,6 +1,34 @@
+import type { DeploymentKey, RolloutGate } from "@oaas/models";
 import type { SagaRecord, SagaState } from "../saga-engine/saga.ts";
-import type { DeploymentSagaData } from "../sagas/saga-plans.ts";
 import type { OperationStatus } from "../use-cases.ts";
+import type { DesiredRevision } from "./deployment-record.ts";
+
+/** The data of a saga that changes a deployment. */
+export interface DeploymentSagaData {
+  readonly key: DeploymentKey;
+  readonly operation: OperationStatus["kind"];
+  /** The revision to roll out; absent for a deletion. */
+  readonly target?: DesiredRevision;
+  /** The revision to restore when the roll-out is undone; absent for the first one. */
+  readonly fallback?: DesiredRevision;
+  /** The highest unit revision in use: units are removed, and restored, with it. */
+  readonly lastRevision: number;
+  readonly gate: RolloutGate;
+  readonly by: string;
+  readonly correlationId: string;
+}
+
+const SUBJECT_PREFIX = "deployment/";
+
+/** The subject of a deployment's sagas: the engine runs one saga per subject at a time. */
+export function subjectOf(key: DeploymentKey): string {
+  return SUBJECT_PREFIX + key;
+}
+
+/** The deployment of a saga subject; undefined for the subject of another kind of saga. */
+export function keyOfSubject(subject: string): DeploymentKey | undefined {
+  return subject.startsWith(SUBJECT_PREFIX) ? (subject.slice(SUBJECT_PREFIX.length) as DeploymentKey) : undefined;
+}
 
 const STATES = {
   running: "running",
@@ -11,7 +39,7 @@ const STATES = {
   cancelled: "cancelled",
 } as const satisfies Record<SagaState, OperationStatus["state"]>;
 
-/** The saga of a deployment as the API tells it. */
+/** The saga of a deployment in the form of the API. */
 export function operationStatus(saga: SagaRecord): OperationStatus {
   const { operation } = saga.data as DeploymentSagaData;
   const failed = saga.steps.find(({ fault }) => fault !== undefined);

@@ -1,5 +1,5 @@
 import { hashJson, timestamp } from "@oaas/foundation";
-import type { ClassDeployment, ClusterName, DeploymentKey, PackageName } from "@oaas/models";
+import type { ClassDeployment, ClusterName, PackageName } from "@oaas/models";
 import type { DeploymentPlan } from "../planner/plan-types.ts";
 import type { Call } from "../use-cases.ts";
 import {
@@ -158,16 +158,4 @@ function leaving(placements: Placements): Placements {
 
 function withoutNews({ unitId, state }: Placement): Placement {
   return { unitId, state, accepted: false };
-}
-
-/** The subject under which the sagas of a deployment take turns. */
-export function subjectOf(key: DeploymentKey): string {
-  return SUBJECT + key;
-}
-
-const SUBJECT = "deployment/";
-
-/** The deployment whose sagas these are; undefined for those of something else. */
-export function keyOfSubject(subject: string): DeploymentKey | undefined {
-  return subject.startsWith(SUBJECT) ? (subject.slice(SUBJECT.length) as DeploymentKey) : undefined;
 }

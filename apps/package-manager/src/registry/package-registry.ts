@@ -9,7 +9,7 @@ import {
   type Stored,
   type Transaction,
 } from "@oaas/storage";
-import { decided } from "../decided.ts";
+import { retryOnConflict } from "../concurrency.ts";
 import type {
   Acknowledgement,
   Call,
@@ -25,7 +25,8 @@ import type {
   Versioned,
   WithVersion,
 } from "../use-cases.ts";
-import { assertVersionOf, type VersionCondition } from "../version-condition.ts";
+import { assertVersionOf } from "../concurrency.ts";
+import type { VersionCondition } from "../use-cases.ts";
 import { alreadyRegistered, assertFits, assertNamed, assertValid, shortList } from "./package-checks.ts";
 import { PackageHistory, rehearsed } from "./package-history.ts";
 import { PackageNeeds } from "./package-needs.ts";
@@ -183,7 +184,7 @@ export class PackageRegistry implements Registry {
 
   /** Removes a package without deployments and dependents, with all its revisions. One that is not there is removed. */
   async forget(name: PackageName, ifVersion?: VersionCondition): Promise<void> {
-    await decided(async () => {
+    await retryOnConflict(async () => {
       const end = await this.#needs.stageEnd(name);
       const stored = await this.#packages.get(name);
       if (!stored) return;
@@ -247,7 +248,7 @@ export class PackageRegistry implements Registry {
     once: Once | undefined,
   ): Promise<Acknowledgement> {
     const violations = checkPackage(input);
-    return decided(async () => {
+    return retryOnConflict(async () => {
       const previous = await before();
       const needed = await this.#needs.of(input);
       assertValid(input, [...violations, ...needed.violations]);

@@ -6,7 +6,6 @@ import type { KeyValueStore } from "@oaas/storage";
 import { openMemoryStore, type SharedStore } from "@oaas/storage/memory";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { hookedStore, lostAnswer, type CommitHook } from "../../test/fakes/mortal-store.ts";
-import { SAGAS } from "./saga-store.ts";
 import { SagaEngine } from "./engine.ts";
 import type { NewSaga } from "./saga.ts";
 import type { SagaReference } from "./waiters.ts";
@@ -43,7 +42,6 @@ async function engineOf(name: string, own: Ambient = ambient, onCommit?: CommitH
   };
   const engine = new SagaEngine({
     store: under.store,
-    definition: SAGAS,
     ambient: own,
     logger: NOOP_LOGGER,
     retries: 2,

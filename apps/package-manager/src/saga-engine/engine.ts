@@ -7,7 +7,6 @@ import {
   MAX_OPERATIONS,
   present,
   together,
-  type CollectionDefinition,
   type Committed,
   type Stored,
   type Transaction,
@@ -15,11 +14,10 @@ import {
 import { ActiveRuns, type ActiveRunsOptions } from "./active-runs.ts";
 import { betweenLives, EngineInstance } from "./instance.ts";
 import type { SagaKind } from "./kind.ts";
-import { isOpen, stepsToPerform, withSteps, type NewSaga, type SagaRecord } from "./saga.ts";
+import { isOpen, SAGAS, stepsToPerform, withSteps, type NewSaga, type SagaRecord } from "./saga.ts";
 import type { SagaReference, Waited } from "./waiters.ts";
 
 export interface SagaEngineOptions extends Omit<ActiveRunsOptions, "sagas" | "instance"> {
-  readonly definition: CollectionDefinition<SagaRecord>;
   /** How long after its death the sagas of an engine are taken over by another. */
   readonly leaseMs?: number;
   /** Told of each saga, of whatever engine, that came along or ended; undefined when its subject is gone. Must not throw. */
@@ -61,10 +59,10 @@ export class SagaEngine {
   #living: Promise<void> | undefined;
 
   constructor(options: SagaEngineOptions) {
-    const { store, definition, ambient, leaseMs = 10_000 } = options;
+    const { store, ambient, leaseMs = 10_000 } = options;
     this.#options = options;
     this.#leaseMs = leaseMs;
-    this.#sagas = new Collection(store, definition);
+    this.#sagas = new Collection(store, SAGAS);
     this.#instance = new EngineInstance(store, ambient, leaseMs);
     this.#runs = new ActiveRuns({ ...options, sagas: this.#sagas, instance: this.#instance });
     this.#view = new CollectionView(this.#sagas, {

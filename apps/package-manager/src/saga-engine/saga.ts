@@ -1,3 +1,4 @@
+import type { CollectionDefinition } from "@oaas/storage";
 import type { StoredFault } from "./stored-fault.ts";
 
 /**
@@ -122,4 +123,18 @@ function isFailed(step: SagaStep): boolean {
 
 function isSettled(step: SagaStep): boolean {
   return step.state === "done" || (step.state === "failed" && step.mayFail === true);
+}
+
+/** The newest saga of each subject, by subject. */
+export const SAGAS = {
+  name: "sagas",
+  codec: { version: 1, decode: sagaRecord },
+} satisfies CollectionDefinition<SagaRecord>;
+
+function sagaRecord(json: unknown): SagaRecord {
+  const record = json as Partial<SagaRecord> | null;
+  if (typeof record?.id !== "string" || typeof record.owner !== "string" || !Array.isArray(record.steps)) {
+    throw new TypeError("it is no saga");
+  }
+  return record as SagaRecord;
 }

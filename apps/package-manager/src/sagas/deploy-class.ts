@@ -2,7 +2,7 @@ import { internal, type Ambient } from "@oaas/foundation";
 import { RolloutGate, type ClusterName } from "@oaas/models";
 import { together } from "@oaas/storage";
 import type { DeploymentStore } from "../stores/deployment-store.ts";
-import { unitsOf, type InForce } from "../records/deployment-record.ts";
+import { unitsOf, type DesiredRevision } from "../records/deployment-record.ts";
 import {
   carriedOut,
   closedEntry,
@@ -15,7 +15,8 @@ import type { DeploymentPlan, PlannedUnit } from "../planner/plan-types.ts";
 import { unitIdOf } from "../planner/unit-id.ts";
 import type { SagaKind, SagaWork, Settlement, StepCall } from "../saga-engine/kind.ts";
 import type { SagaOutcome, SagaRecord, SagaStep } from "../saga-engine/saga.ts";
-import { DEPLOY_CLASS, type DeploymentSagaData } from "./saga-plans.ts";
+import { DEPLOY_CLASS } from "./saga-plans.ts";
+import type { DeploymentSagaData } from "../records/deployment-saga.ts";
 import type { UnitSender } from "./unit-sender.ts";
 
 export interface DeploymentSagaDeps {
@@ -50,7 +51,7 @@ interface Wanted {
 async function wantedBy(
   { deployments }: DeploymentSagaDeps,
   { key }: DeploymentSagaData,
-  inForce: InForce | undefined,
+  inForce: DesiredRevision | undefined,
 ): Promise<Wanted | undefined> {
   if (inForce === undefined) return undefined;
   const { revision, unitRevision } = inForce;

@@ -1,35 +1,13 @@
-import {
-  RolloutFailure,
-  RolloutGate,
-  RolloutStrategy,
-  type ClusterName,
-  type DeploymentKey,
-  type Rollout,
-} from "@oaas/models";
-import { placementsIn, type DeploymentRecord, type InForce } from "../records/deployment-record.ts";
+import { RolloutFailure, RolloutGate, RolloutStrategy, type ClusterName, type Rollout } from "@oaas/models";
+import { placementsIn, type DeploymentRecord } from "../records/deployment-record.ts";
 import { isFinal } from "../records/deployment-outcome.ts";
-import { subjectOf } from "../records/desired-deployment.ts";
+import { subjectOf, type DeploymentSagaData } from "../records/deployment-saga.ts";
 import type { FailurePolicy, NewSaga } from "../saga-engine/saga.ts";
 
 export const DEPLOY_CLASS = "deploy-class";
 export const UNDEPLOY_CLASS = "undeploy-class";
 
 const NOBODY_AWAY: ReadonlySet<string> = new Set();
-
-/** What a saga over a deployment knows beside its steps. */
-export interface DeploymentSagaData {
-  readonly key: DeploymentKey;
-  readonly operation: "deploy" | "delete" | "roll_back" | "repair";
-  /** The wish to carry out; absent for a deletion. */
-  readonly target?: InForce;
-  /** What to go back to; absent when there was nothing. */
-  readonly fallback?: InForce;
-  /** The highest revision given out: units are removed, and put back when it is undone, with it. */
-  readonly lastRevision: number;
-  readonly gate: RolloutGate;
-  readonly by: string;
-  readonly correlationId: string;
-}
 
 /** How a deployment's sagas go about it. */
 export interface RolloutPolicy {

@@ -5,7 +5,8 @@ import { carriedOut } from "../records/deployment-outcome.ts";
 import { unitIdOf } from "../planner/unit-id.ts";
 import type { SagaKind } from "../saga-engine/kind.ts";
 import type { DeploymentSagaDeps } from "./deploy-class.ts";
-import { UNDEPLOY_CLASS, type DeploymentSagaData } from "./saga-plans.ts";
+import { UNDEPLOY_CLASS } from "./saga-plans.ts";
+import type { DeploymentSagaData } from "../records/deployment-saga.ts";
 
 /**
  * Removes every unit of a deployment, then the deployment itself.

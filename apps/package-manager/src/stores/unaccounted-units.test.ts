@@ -3,7 +3,8 @@ import type { ClusterName, DeploymentKey, UnitId } from "@oaas/models";
 import { createRecordingLogger, createRecordingMeter } from "@oaas/observability/testing";
 import { openMemoryStore } from "@oaas/storage/memory";
 import { expect, test } from "vitest";
-import { unaccountedWarnings, UnaccountedUnits, type UnaccountedUnit } from "./unaccounted-units.ts";
+import { UnaccountedUnits } from "./unaccounted-units.ts";
+import { unaccountedWarnings, type UnaccountedUnit } from "../records/unaccounted-unit.ts";
 
 const A = "a" as ClusterName;
 const B = "b" as ClusterName;

@@ -1,23 +1,11 @@
-import type { ClusterName, DeploymentKey, UnitId } from "@oaas/models";
+import type { ClusterName, DeploymentKey } from "@oaas/models";
 import type { Gauge, Logger, Meter } from "@oaas/observability";
 import type { KeyValueStore } from "@oaas/storage";
-
-/** A unit that bears the name of this installation, and of which its store does not know that it is there. */
-export interface UnaccountedUnit {
-  readonly cluster: ClusterName;
-  /** Where the store knows it to be: then both are names of one class runtime manager. */
-  readonly home?: ClusterName;
-  readonly unitId: UnitId;
-  readonly deploymentKey?: string;
-  readonly revision?: number;
-  readonly packageName: string;
-  readonly classKey: string;
-}
+import { isNewer, isTwin, MOST_NAMED, type UnaccountedUnit } from "../records/unaccounted-unit.ts";
 
 const KEY = "o/unaccounted-units";
 /** More are left alone just the same, only not listed. */
 const MOST_KEPT = 500;
-const MOST_NAMED = 5;
 
 /**
  * The units that nobody can account for, in the store, so that every process of the installation tells of them.
@@ -91,43 +79,6 @@ export class UnaccountedUnits {
     this.#units = units;
     this.#gauge.set(units.filter(isNewer).length);
   }
-}
-
-/** What is to be done about them, in sentences; none when there are none. */
-export function unaccountedWarnings(units: readonly UnaccountedUnit[]): readonly string[] {
-  return [...newerWarning(units.filter(isNewer)), ...twinWarning(units.filter(isTwin))];
-}
-
-function newerWarning(units: readonly UnaccountedUnit[]): readonly string[] {
-  if (units.length === 0) return [];
-  const places = Map.groupBy(units, ({ deploymentKey, unitId }) => deploymentKey ?? unitId);
-  const named = [...places]
-    .slice(0, MOST_NAMED)
-    .map(([name, at]) => `"${name}" in ${at.map(({ cluster }) => cluster).join(", ")}`);
-  const more = places.size > MOST_NAMED ? `; and ${places.size - MOST_NAMED} more` : "";
-  return [
-    `clusters run what is newer than this store, as after a restore of an older backup: ${named.join("; ")}${more}. ` +
-      "It is left running: apply these deployments again to keep them, or delete them",
-  ];
-}
-
-function twinWarning(units: readonly UnaccountedUnit[]): readonly string[] {
-  const pairs = new Set(units.map(({ cluster, home }) => `"${cluster}" and "${home}"`));
-  return [...pairs]
-    .slice(0, MOST_NAMED)
-    .map(
-      (pair) =>
-        `clusters ${pair} have the same units, as two names of one class runtime manager would. ` +
-        "Remove one of the two, or correct its address; until then nothing is taken away under either name",
-    );
-}
-
-function isTwin({ home }: UnaccountedUnit): boolean {
-  return home !== undefined;
-}
-
-function isNewer(unit: UnaccountedUnit): boolean {
-  return !isTwin(unit);
 }
 
 function nameOf({ cluster, unitId }: UnaccountedUnit): string {

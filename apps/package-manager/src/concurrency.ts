@@ -1,14 +1,24 @@
 import { conflict, Fault } from "@oaas/foundation";
+import { conflictOf } from "@oaas/storage";
+import type { Once, VersionCondition } from "./use-cases.ts";
 
-/** What must be so of a thing's version before it is written. */
-export interface VersionCondition {
-  /** It is one of these; `any`: the thing is there. */
-  readonly oneOf?: readonly number[] | "any";
-  /** It is none of these; `any`: the thing is not there. */
-  readonly noneOf?: readonly number[] | "any";
+/**
+ * Runs a read-decide-write again until its transaction meets no conflict.
+ *
+ * A conflict on the idempotency key is thrown: another process has taken the request over.
+ */
+export async function retryOnConflict<T>(work: () => Promise<T>, once?: Once): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (thrown) {
+      const conflict = conflictOf(thrown);
+      if (conflict === undefined || conflict.key === once?.key) throw thrown;
+    }
+  }
 }
 
-/** Refuses a write whose condition the thing does not meet; without a version there is no such thing. */
+/** Rejects a write whose precondition the resource does not meet. `version` is undefined when it does not exist. */
 export function assertVersionOf(
   resource: string,
   name: string,
