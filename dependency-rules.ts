@@ -236,7 +236,7 @@ export const BANS: readonly Ban[] = [
     imports: /^node:(timers|perf_hooks)/,
   },
   {
-    reason: "the real logger, meter and tracer are wired in main.ts; everyone else sees ports",
+    reason: "the real logger and meter are wired in main.ts; everyone else sees ports",
     files: /^(packages|apps)\/[^/]+\/src\//,
     except: new RegExp(`${TEST_FILES.source}|/main\\.ts$|^packages/(observability|service-shell)/`),
     imports: /^@oaas\/observability\/node$/,

@@ -40,7 +40,7 @@ const managers = await Promise.all(
       createObservability({
         service,
         version: "0.1.0",
-        ambient: realAmbient,
+        clock: realAmbient.clock,
         log: { level: "warn", format: "plain", isTerminal: false },
       });
     const manager = await managerOf(plan, { env: {}, ambient: realAmbient, observe })(cluster);

@@ -10,7 +10,7 @@ await runService({
   service: "oprc-crm",
   version: VERSION,
   config: crmConfig,
-  start: async (config, { ambient, env, observability, reread }) => {
+  start: async (config, { ambient, env, observability, reloadConfig }) => {
     const { log, meter, context } = observability;
     const { kubeconfig, context: kubeContext } = config.k8s;
     const access = loadAccess({
@@ -30,7 +30,7 @@ await runService({
       metricsText: () => meter.text(),
       metricsType: meter.contentType,
       context,
-      reread,
+      reread: reloadConfig,
     });
     log.info("the class runtime manager listens", {
       port: app.port,

@@ -2,7 +2,7 @@ import { mkdirSync, openSync } from "node:fs";
 import path from "node:path";
 import { cancelled, sleep, timestamp } from "@oaas/foundation";
 import { createFdDestination, createObservability } from "@oaas/observability/node";
-import { runService, type World } from "@oaas/service-shell";
+import { runService, type ProcessEnvironment } from "@oaas/service-shell";
 import { logText } from "@oaas/stack-folder";
 import { lastLogs } from "@oaas/stack-folder/node";
 import { openSqliteStore } from "@oaas/storage/sqlite";
@@ -60,7 +60,7 @@ await runService({
   },
 });
 
-type StackWorld = World<DevStackConfig>;
+type StackWorld = ProcessEnvironment<DevStackConfig>;
 
 async function startStack(
   config: DevStackConfig,
@@ -88,10 +88,10 @@ async function startStack(
     mkdirSync(path.dirname(logFile), { recursive: true });
     const destination = logDestination(openSync(logFile, "a"), config.logs);
     const log = { level: config.log.level, format: "plain", destination, isTerminal: false } as const;
-    return createObservability({ service, version: VERSION, ambient, log });
+    return createObservability({ service, version: VERSION, clock: ambient.clock, log });
   };
   try {
-    const { log: logger } = await observe("oaas-dev-stack", path.join(dataDir, "stack.log"));
+    const { log: logger } = observe("oaas-dev-stack", path.join(dataDir, "stack.log"));
     // Loaded on demand: help and a wrong flag are told at once, and without clusters the stack is there at once.
     const [{ startApp }, { packageManagerOf }, { StackPlatform }, stack, etcd] = await Promise.all([
       import("./app.ts"),

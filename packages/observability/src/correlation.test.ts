@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { contextFromHeaders, ensureCorrelationId, headersFromContext, parseCorrelationId } from "./correlation.ts";
 import { formatTraceparent, parseTraceparent, type SpanContext } from "./trace-context.ts";
 
-/** Any sequence of UTF-16 units, lone surrogates and control characters included. */
+/** Any sequence of UTF-16 code units, including lone surrogates and control characters. */
 const anyText = fc.string({ unit: fc.nat({ max: 0xffff }).map((code) => String.fromCharCode(code)) });
 
 const ids = seededIds(seededRandom(1));
@@ -12,11 +12,11 @@ const trace = "4bf92f3577b34da6a3ce929d0e0e4736";
 const span = "00f067aa0ba902b7";
 
 describe("correlation ids", () => {
-  test.each(["a", "req-1", "A:b/c+d=", "0".repeat(128)])("%s is taken over", (text) => {
+  test.each(["a", "req-1", "A:b/c+d=", "0".repeat(128)])("keeps the valid id %s", (text) => {
     expect(ensureCorrelationId(text, ids)).toBe(text);
   });
 
-  test.each(["", " a", "a b", "a\nb", "-a", "ü", "0".repeat(129), "a\u0000"])("%j is replaced by a new one", (text) => {
+  test.each(["", " a", "a b", "a\nb", "-a", "ü", "0".repeat(129), "a\u0000"])("replaces the invalid id %j", (text) => {
     expect(parseCorrelationId(text)).toBeUndefined();
     expect(ensureCorrelationId(text, ids)).toMatch(/^[0-9a-f-]{36}$/);
   });
@@ -29,7 +29,7 @@ describe("traceparent", () => {
     .record({ traceId: hex(32), spanId: hex(16), sampled: fc.boolean() })
     .filter(({ traceId, spanId }) => !/^0+$/.test(traceId) && !/^0+$/.test(spanId));
 
-  test("what is written is read back", () => {
+  test("parses every formatted header", () => {
     fc.assert(
       fc.property(contexts, (context) => {
         expect(parseTraceparent(formatTraceparent(context))).toEqual(context);
@@ -40,24 +40,24 @@ describe("traceparent", () => {
   test.each([
     { why: "version 00", header: `00-${trace}-${span}-01`, sampled: true },
     { why: "unknown flags are ignored", header: `00-${trace}-${span}-fe`, sampled: false },
-    { why: "a later version may say more", header: `01-${trace}-${span}-01-more`, sampled: true },
+    { why: "a later version may append fields", header: `01-${trace}-${span}-01-more`, sampled: true },
   ])("$why", ({ header, sampled }) => {
     expect(parseTraceparent(header)).toEqual({ traceId: trace, spanId: span, sampled });
   });
 
   test.each([
-    ["nothing", undefined],
+    ["no value", undefined],
     ["version ff", `ff-${trace}-${span}-01`],
-    ["version 00 with more", `00-${trace}-${span}-01-more`],
+    ["version 00 with appended fields", `00-${trace}-${span}-01-more`],
     ["capitals", `00-${trace.toUpperCase()}-${span}-01`],
     ["zero trace", `00-${"0".repeat(32)}-${span}-01`],
     ["zero span", `00-${trace}-${"0".repeat(16)}-01`],
     ["too short", `00-${trace}-${span}`],
-  ])("%s counts as none", (_why, header) => {
+  ])("ignores a header with %s", (_why, header) => {
     expect(parseTraceparent(header)).toBeUndefined();
   });
 
-  test("any header is survived", () => {
+  test("does not throw for any header", () => {
     fc.assert(
       fc.property(anyText, (header) => {
         parseTraceparent(header, header);
@@ -66,7 +66,7 @@ describe("traceparent", () => {
   });
 });
 
-test("headers carry a context over a call and back", () => {
+test("converts headers to a context and back", () => {
   const headers: Record<string, string> = {
     "x-correlation-id": "c1",
     traceparent: `00-${trace}-${span}-01`,

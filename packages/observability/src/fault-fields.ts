@@ -1,44 +1,44 @@
 import { Fault } from "@oaas/foundation";
 
-type Plain = (part: unknown) => unknown;
+type Convert = (part: unknown) => unknown;
 
 /**
- * A fault or any other error as log fields: kind, code, context, violations, parts and the chain of causes.
+ * Converts a fault or any other error to log fields: kind, code, context, violations, parts and the chain of causes.
  *
- * A stack is there only where it tells something: for mistakes of ours and for errors that are no faults. `plain` turns
- * a part into JSON and bounds the depth, so a cyclic chain of causes ends.
+ * Only internal faults and foreign errors have a stack. `convert` converts a part and bounds the depth, so that a
+ * cyclic chain of causes ends.
  */
-export function faultFields(error: Error, plain: Plain): Record<string, unknown> {
-  const own = error instanceof Fault ? ownFields(error, plain) : foreignFields(error, plain);
-  if (error.cause !== undefined) own["cause"] = plain(error.cause);
-  return own;
+export function faultFields(error: Error, convert: Convert): Record<string, unknown> {
+  const fields = error instanceof Fault ? domainFaultFields(error, convert) : foreignErrorFields(error, convert);
+  if (error.cause !== undefined) fields["cause"] = convert(error.cause);
+  return fields;
 }
 
-function ownFields(fault: Fault, plain: Plain): Record<string, unknown> {
+function domainFaultFields(fault: Fault, convert: Convert): Record<string, unknown> {
   const { kind, ...detail } = fault.detail;
   const fields: Record<string, unknown> = {
     kind,
     code: fault.code,
-    message: plain(fault.message),
+    message: convert(fault.message),
     retryable: fault.retryable,
   };
-  for (const [key, part] of Object.entries(detail)) fields[key] = plain(part);
+  for (const [key, part] of Object.entries(detail)) fields[key] = convert(part);
   if (fault.correlationId !== undefined) fields["correlation_id"] = fault.correlationId;
-  if (Object.keys(fault.context).length > 0) fields["context"] = plain(fault.context);
-  if (kind === "internal") fields["stack"] = plain(fault.stack);
+  if (Object.keys(fault.context).length > 0) fields["context"] = convert(fault.context);
+  if (kind === "internal") fields["stack"] = convert(fault.stack);
   return fields;
 }
 
 const STANDARD_PROPERTIES = new Set(["name", "message", "stack", "cause", "errors"]);
 
-function foreignFields(error: Error, plain: Plain): Record<string, unknown> {
+function foreignErrorFields(error: Error, convert: Convert): Record<string, unknown> {
   const fields: Record<string, unknown> = {
     name: error.name,
-    message: plain(error.message),
-    stack: plain(error.stack),
+    message: convert(error.message),
+    stack: convert(error.stack),
   };
   const facts = Object.entries(error).filter(([key]) => !STANDARD_PROPERTIES.has(key));
-  if (facts.length > 0) fields["facts"] = plain(Object.fromEntries(facts));
-  if (error instanceof AggregateError) fields["errors"] = plain(error.errors);
+  if (facts.length > 0) fields["facts"] = convert(Object.fromEntries(facts));
+  if (error instanceof AggregateError) fields["errors"] = convert(error.errors);
   return fields;
 }

@@ -1,9 +1,9 @@
 /**
- * Logs, metrics and traces as ports. Nothing here does input or output or knows a library.
+ * Logs, metrics and work context as ports, without input or output and without a library.
  *
- * Reading order: log-fields (the names), logger, log-value (conversion and redaction), meter, tracer with
- * trace-context (W3C), correlation (ids and headers), work-context (what follows the work by itself).
- * `@oaas/observability/node` has the real wiring, for `main.ts` only; `@oaas/observability/testing` records.
+ * Reading order: log-fields (the names), logger, log-value (conversion and redaction), meter, correlation with
+ * trace-context (ids and headers), work-context (fields that follow the work).
+ * `@oaas/observability/node` has the real implementations, for `main.ts` only; `@oaas/observability/testing` records.
  */
 export { LOG_FIELDS } from "./log-fields.ts";
 export { LOG_LEVELS, NOOP_LOGGER, type LogFields, type Logger, type LogLevel, type LogThreshold } from "./logger.ts";
@@ -17,16 +17,6 @@ export {
   type Meter,
   type MetricSpec,
 } from "./meter.ts";
-export {
-  createPropagatingTracer,
-  inSpan,
-  NOOP_TRACER,
-  type Span,
-  type SpanAttributes,
-  type SpanKind,
-  type SpanOptions,
-  type Tracer,
-} from "./tracer.ts";
 export {
   formatTraceparent,
   parseTraceparent,

@@ -20,12 +20,12 @@ describe("secrets", () => {
     "privateKey",
     "credentials",
     "passwd",
-  ])("the value of %s is hidden", (key) => {
+  ])("redacts the value of %s", (key) => {
     expect(toLogValue({ deep: [{ [key]: { even: "objects" } }] })).toEqual({ deep: [{ [key]: "***" }] });
   });
 
   test.each(["class_key", "key", "tokenizer", "secretary", "cookieless", "correlation_id", "partition_keys"])(
-    "%s is no secret",
+    "%s is not a secret",
     (key) => {
       expect(isSecretKey(key)).toBe(false);
     },
@@ -37,11 +37,11 @@ describe("secrets", () => {
     ["basic abcdefgh", "basic ***"],
     ["a bearer of news", "a bearer of news"],
     ["http://host/a@b", "http://host/a@b"],
-  ])("in the text %j", (text, want) => {
+  ])("redacts credentials in the text %j", (text, want) => {
     expect(toLogValue(text)).toBe(want);
   });
 
-  test("a hidden value appears nowhere, however deep it stands in a fault", () => {
+  test("redacts secrets at any depth of a fault", () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[A-Za-z0-9]{12,20}$/), (secret) => {
         const root = Object.assign(new Error(`GET http://u:${secret}@h`), {
@@ -56,22 +56,22 @@ describe("secrets", () => {
 
 describe("shapes", () => {
   test.each<[string, unknown, unknown]>([
-    ["NaN is no JSON", Number.NaN, "NaN"],
-    ["exact integers", 12345678901234567890n, "12345678901234567890"],
+    ["NaN as a text", Number.NaN, "NaN"],
+    ["a bigint as a text", 12345678901234567890n, "12345678901234567890"],
     ["a date", new Date(0), "1970-01-01T00:00:00.000Z"],
     ["an invalid date", new Date(Number.NaN), "[invalid date]"],
-    ["bytes are counted, not shown", new Uint8Array(3), "[3 bytes]"],
+    ["bytes as their count", new Uint8Array(3), "[3 bytes]"],
     ["a map", new Map([[1, "a"]]), { "1": "a" }],
     ["a set", new Set([1]), [1]],
     ["a URL", new URL("http://u:p@h/"), "http://***@h/"],
     ["a function", () => 1, "[function]"],
-    ["undefined members are left out", { a: undefined, b: null }, { b: null }],
-    ["a key that would change the prototype", JSON.parse('{"__proto__":{"a":1}}'), JSON.parse('{"__proto__":{"a":1}}')],
+    ["without undefined members", { a: undefined, b: null }, { b: null }],
+    ["the key __proto__", JSON.parse('{"__proto__":{"a":1}}'), JSON.parse('{"__proto__":{"a":1}}')],
   ])("%s", (_why, value, want) => {
     expect(toLogValue(value)).toEqual(want);
   });
 
-  test("cycles, depth and length are cut with a mark", () => {
+  test("truncates cycles, depth and length with a marker", () => {
     const cyclic: Record<string, unknown> = { a: 1 };
     cyclic["self"] = cyclic;
     expect(toLogValue(cyclic)).toEqual({ a: 1, self: "[circular]" });
@@ -81,14 +81,14 @@ describe("shapes", () => {
     expect(toLogValue("x".repeat(9000))).toMatch(/x\[808 more\]$/);
   });
 
-  test("the same object twice side by side is no cycle", () => {
+  test("a repeated object is not a cycle", () => {
     const shared = { a: 1 };
     expect(toLogValue([shared, shared])).toEqual([{ a: 1 }, { a: 1 }]);
   });
 });
 
 describe("faults", () => {
-  test("kind, code, detail, context, violations and causes are all there", () => {
+  test("includes kind, code, detail, context, violations and causes", () => {
     const root = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
     const middle = unavailable("etcd", "etcd is down", { cause: root, retryAfterMs: 5 });
     const fault = invalidArgument("package", [{ path: "$.name", message: "is empty" }], {
@@ -122,7 +122,7 @@ describe("faults", () => {
     });
   });
 
-  test("parts of a partial failure, and errors of an aggregate, come whole", () => {
+  test("includes the parts of a partial failure and the errors of an aggregate", () => {
     const parts = [{ name: "eu", fault: unavailable("eu", "down") }];
     const partial = new Fault({ kind: "partial-failure", parts }, "half");
     expect(toLogValue(partial)).toMatchObject({ parts: [{ name: "eu", fault: { kind: "unavailable" } }] });
@@ -131,12 +131,12 @@ describe("faults", () => {
     });
   });
 
-  test("a stack is there for mistakes of ours only", () => {
+  test("includes the stack of internal faults only", () => {
     expect(toLogValue(internal("bug"))).toHaveProperty("stack");
     expect(toLogValue(unavailable("x", "y"))).not.toHaveProperty("stack");
   });
 
-  test("a chain of causes that bites its own tail ends", () => {
+  test("ends a cyclic chain of causes", () => {
     const a = new Error("a");
     const b = new Error("b", { cause: a });
     a.cause = b;

@@ -1,19 +1,19 @@
 export const TRACEPARENT_HEADER = "traceparent";
 export const TRACESTATE_HEADER = "tracestate";
 
-/** A span as W3C Trace Context names it: 32 and 16 lower-case hexadecimal digits, neither all zero. */
+/** Trace context by W3C: ids of 32 and 16 lower-case hexadecimal digits, neither all zero. */
 export interface SpanContext {
   readonly traceId: string;
   readonly spanId: string;
   readonly sampled: boolean;
-  /** Other vendors' part, passed on as it came. */
+  /** Vendor-specific data, forwarded unchanged. */
   readonly traceState?: string;
 }
 
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const MAX_TRACESTATE = 512;
 
-/** Reads a `traceparent` header; anything malformed counts as none, as the standard wants. */
+/** Parses a `traceparent` header. Returns undefined for a malformed header, as the standard requires. */
 export function parseTraceparent(header: string | undefined, traceState?: string): SpanContext | undefined {
   if (header === undefined) return undefined;
   const [, version, traceId, spanId, flags, more] = TRACEPARENT.exec(header.trim()) ?? [];
@@ -25,7 +25,7 @@ export function parseTraceparent(header: string | undefined, traceState?: string
   return keepState ? { traceId, spanId, sampled, traceState } : { traceId, spanId, sampled };
 }
 
-/** Writes a `traceparent` header of version 00. */
+/** Formats a `traceparent` header of version 00. */
 export function formatTraceparent(span: SpanContext): string {
   return `00-${span.traceId}-${span.spanId}-${span.sampled ? "01" : "00"}`;
 }

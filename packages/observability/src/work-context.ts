@@ -2,31 +2,31 @@ import type { CorrelationId } from "./correlation.ts";
 import { LOG_FIELDS } from "./log-fields.ts";
 import type { SpanContext } from "./trace-context.ts";
 
-/** What a piece of work belongs to. It follows the work through its calls without being passed by hand. */
+/** Identifies a unit of work. It follows the work through its calls without being passed as an argument. */
 export interface WorkContext {
   readonly correlationId?: CorrelationId | undefined;
   readonly deploymentId?: string | undefined;
   readonly span?: SpanContext | undefined;
 }
 
-/** Keeps the context of the work that is running. */
+/** Holds the context of the running work. */
 export interface ContextStore {
   current(): WorkContext;
-  /** Runs `work`, and everything it awaits or starts, in this context instead of the current one. */
+  /** Runs `work` and everything it awaits or starts in this context. */
   run<T>(context: WorkContext, work: () => T): T;
 }
 
-const NOWHERE: WorkContext = {};
+const EMPTY: WorkContext = {};
 
-/** A store that keeps nothing. */
-export const NOOP_CONTEXT: ContextStore = { current: () => NOWHERE, run: (_context, work) => work() };
+/** Stores nothing. */
+export const NOOP_CONTEXT: ContextStore = { current: () => EMPTY, run: (_context, work) => work() };
 
-/** Runs `work` in the current context with some of it replaced. */
+/** Runs `work` in the current context with the given changes. */
 export function inContext<T>(store: ContextStore, change: WorkContext, work: () => T): T {
   return store.run({ ...store.current(), ...change }, work);
 }
 
-/** The fields by which a log line shows its context. */
+/** Returns the log fields of a context. */
 export function contextFields(context: WorkContext): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   if (context.correlationId !== undefined) fields[LOG_FIELDS.correlationId] = context.correlationId;

@@ -1,7 +1,7 @@
 /**
- * What every service's `main.ts` does, once. Imported by `main.ts` files only: everyone else takes ports.
+ * The process shell of a service. Imported by `main.ts` files only; other code depends on ports.
  *
- * Reading order: program (what a service says of itself), real/run-service (command line to exit code).
+ * Reading order: program (definition of a service), real/run-service (command line to exit code).
  */
-export type { RunningService, ServiceConfig, ServiceProgram, World } from "./program.ts";
+export type { ProcessEnvironment, RunningService, ServiceConfig, ServiceProgram } from "./program.ts";
 export { runService } from "./real/run-service.ts";

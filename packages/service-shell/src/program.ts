@@ -7,31 +7,31 @@ export interface ServiceConfig {
   readonly log: { readonly level: LogLevelSetting; readonly format: "json" | "plain" | "auto" };
 }
 
-/** The real world as a service gets it. */
-export interface World<C> {
+/** The process a service runs in. */
+export interface ProcessEnvironment<C> {
   readonly ambient: Ambient;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Standard output is a terminal: someone may be reading. */
+  /** Whether standard output is a terminal. */
   readonly isTerminal: boolean;
   readonly observability: Observability;
-  /** The configuration as its sources are now: what `<NAME>_FILE` variables name is read again. Throws as the start would. */
-  readonly reread: () => C;
+  /** Loads the configuration again, including the files of `<NAME>_FILE` variables. Throws if it is invalid. */
+  readonly reloadConfig: () => C;
 }
 
-/** A service that was started. */
+/** A started service. */
 export interface RunningService {
-  /** Ends everything in order and in bounded time. Called once. */
+  /** Stops everything in order and in bounded time. Called once. */
   close(): Promise<void>;
 }
 
-/** A service, as its `main.ts` describes it. */
+/** Definition of a service in its `main.ts`. */
 export interface ServiceProgram<C extends ServiceConfig> {
-  /** In log lines and traces. */
+  /** Name in log lines. */
   readonly service: string;
   readonly version: string;
   readonly config: ConfigSchema<C>;
-  /** Signals that stop it. SIGINT and SIGTERM by default. */
+  /** Signals that stop the service; SIGINT and SIGTERM by default. */
   readonly signals?: readonly NodeJS.Signals[];
-  /** Begins to serve. When it throws, it has ended what it began. */
-  start(config: C, world: World<C>): Promise<RunningService>;
+  /** Starts the service. Must release everything it started before it throws. */
+  start(config: C, environment: ProcessEnvironment<C>): Promise<RunningService>;
 }

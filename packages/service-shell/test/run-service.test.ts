@@ -5,24 +5,32 @@ import { runCommand } from "@oaas/testkit";
 import { afterEach, describe, expect, test } from "vitest";
 
 const ECHO = path.join(import.meta.dirname, "programs", "echo.ts");
-const toEnd = (...args: string[]) => runCommand(process.execPath, [ECHO, ...args]);
+const runProgram = (...args: string[]) => runCommand(process.execPath, [ECHO, ...args]);
 
 test("--help and --print-config start nothing", async () => {
-  const help = await toEnd("--help");
+  const help = await runProgram("--help");
   expect(help).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("ECHO_MODE") as string });
-  const printed = await toEnd("--print-config", "--echo-mode=hangs");
-  expect(printed).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/ECHO_MODE.*hangs/) as string });
+  const printed = await runProgram("--print-config", "--echo-mode=hang");
+  expect(printed).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/ECHO_MODE.*hang/) as string });
   expect(help.stdout + printed.stdout).not.toContain("up");
 });
 
 test.each([
-  { args: ["--echo-mode=odd"], says: /ECHO_MODE.*must be one of/, why: "a wrong value names its variable" },
-  { args: ["--echo-mode=refuses"], says: /^there is no echo here\n$/, why: "a refusal is one sentence, no stack" },
-  { args: ["--echo-mode=breaks"], says: /a mistake of ours\n\s+at .*echo\.ts/, why: "a mistake of ours says where" },
-])("a start that fails exits 1: $why", async ({ args, says }) => {
-  const { exitCode, stderr } = await toEnd(...args);
+  { args: ["--echo-mode=odd"], message: /ECHO_MODE.*must be one of/, why: "an invalid value names its variable" },
+  {
+    args: ["--echo-mode=reject"],
+    message: /^echo is not available\n$/,
+    why: "a fault prints its message without a stack",
+  },
+  {
+    args: ["--echo-mode=throw"],
+    message: /programming error\n\s+at .*echo\.ts/,
+    why: "a programming error prints its stack",
+  },
+])("a failed start exits 1: $why", async ({ args, message }) => {
+  const { exitCode, stderr } = await runProgram(...args);
   expect(exitCode).toBe(1);
-  expect(stderr).toMatch(says);
+  expect(stderr).toMatch(message);
 });
 
 test("logs a warning for each setting that has no effect, and starts", async () => {
@@ -54,7 +62,7 @@ describe("signals", () => {
   let child: ChildProcess;
   afterEach(() => void child.kill("SIGKILL"));
 
-  async function started(
+  async function startProgram(
     mode: string,
   ): Promise<{ until: (message: string) => Promise<void>; ended: Promise<unknown[]> }> {
     child = spawn(process.execPath, [ECHO, `--echo-mode=${mode}`, "--log-format=json"], {
@@ -62,39 +70,39 @@ describe("signals", () => {
     });
     const ended = once(child, "close");
     let text = "";
-    let look = (): void => undefined;
+    let check = (): void => undefined;
     child.stdout?.on("data", (chunk: Buffer) => {
       text += String(chunk);
-      look();
+      check();
     });
     const until = (message: string): Promise<void> =>
       new Promise((resolve) => {
-        look = () => text.includes(`"message":"${message}"`) && resolve();
-        look();
+        check = () => text.includes(`"message":"${message}"`) && resolve();
+        check();
       });
     await until("up");
     return { until, ended };
   }
 
-  test.each(["SIGTERM", "SIGINT"] as const)("%s closes in order and exits 0", async (signal) => {
-    const { until, ended } = await started("well");
+  test.each(["SIGTERM", "SIGINT"] as const)("%s stops the service and exits 0", async (signal) => {
+    const { until, ended } = await startProgram("ok");
     child.kill(signal);
     await until("closed");
     expect(await ended).toEqual([0, null]);
   });
 
-  test("a second one does not wait", async () => {
-    const { until, ended } = await started("hangs");
+  test("a second signal exits immediately", async () => {
+    const { until, ended } = await startProgram("hang");
     child.kill("SIGTERM");
-    await until("the service stops");
+    await until("stopping service");
     child.kill("SIGTERM");
     expect(await ended).toEqual([130, null]);
   });
 
-  test("a stop that fails is told and exits 1", async () => {
-    const { until, ended } = await started("stumbles");
+  test("a failed stop is logged and exits 1", async () => {
+    const { until, ended } = await startProgram("fail-to-stop");
     child.kill("SIGTERM");
-    await until("the service did not stop in order");
+    await until("stop service failed");
     expect(await ended).toEqual([1, null]);
   });
 });

@@ -12,14 +12,13 @@ export interface ManagerObservability {
   readonly log: Logger;
   readonly meter: Meter & { readonly contentType: string; text(): Promise<string> };
   readonly context: ContextStore;
-  close(): Promise<void>;
 }
 
 export interface ManagerOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly ambient: Ambient;
   /** Made when the manager starts; logs to this file. */
-  readonly observe: (service: string, logFile: string) => Promise<ManagerObservability>;
+  readonly observe: (service: string, logFile: string) => ManagerObservability;
 }
 
 /** The manager of one cluster, to run in this process on a port of its own. Throws at once when a setting is wrong. */
@@ -27,8 +26,7 @@ export function managerOf(plan: ClusterPlan, options: ManagerOptions): StartMana
   const { ambient } = options;
   const config = managerConfig(plan, options.env);
   return async (cluster): Promise<RunningManager> => {
-    const observability = await options.observe("oprc-crm", path.join(plan.folder, "class-runtime-manager.log"));
-    const { log, meter, context } = observability;
+    const { log, meter, context } = options.observe("oprc-crm", path.join(plan.folder, "class-runtime-manager.log"));
     const { transport, sever } = severable(cluster.connect());
     const app = await startApp(config, {
       ambient,
@@ -42,17 +40,13 @@ export function managerOf(plan: ClusterPlan, options: ManagerOptions): StartMana
       context,
       reread: () => config,
     });
-    const close = async (): Promise<void> => {
-      await app.close();
-      await observability.close();
-    };
     return {
       url: `http://127.0.0.1:${app.port}`,
       ready: app.ready,
-      close,
+      close: () => app.close(),
       kill: async () => {
         sever();
-        await close();
+        await app.close();
       },
     };
   };

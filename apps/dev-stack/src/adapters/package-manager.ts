@@ -17,7 +17,7 @@ export interface PackageManagerOptions {
   /** Where it keeps everything: a client of the stack's store for each of its lives. */
   readonly connectStore: () => KeyValueStore;
   /** Made when the package manager starts; logs to this file. */
-  readonly observe: (service: string, logFile: string) => Promise<ManagerObservability>;
+  readonly observe: (service: string, logFile: string) => ManagerObservability;
 }
 
 /** The package manager, to run in this process on the stack's durable store. Throws at once when a setting is wrong. */
@@ -28,8 +28,7 @@ export function packageManagerOf(options: PackageManagerOptions): PackageManager
   return {
     check: () => assertCanListen(server.host, server.port),
     start: async (clusters) => {
-      const observability = await options.observe("oprc-pm", path.join(options.dataDir, "package-manager.log"));
-      const { log, meter, context } = observability;
+      const { log, meter, context } = options.observe("oprc-pm", path.join(options.dataDir, "package-manager.log"));
       const store = options.connectStore();
       const app = await startApp(packageManagerConfig(server, env, clusters), {
         ambient,
@@ -47,7 +46,6 @@ export function packageManagerOf(options: PackageManagerOptions): PackageManager
       const close = async (): Promise<void> => {
         await app.close();
         await store.close();
-        await observability.close();
       };
       return {
         url: `http://${app.host.includes(":") ? `[${app.host}]` : app.host}:${app.port}`,

@@ -1,13 +1,13 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { ContextStore, WorkContext } from "../work-context.ts";
 
-const NOWHERE: WorkContext = {};
+const EMPTY: WorkContext = {};
 
-/** Keeps the context along awaits, timers and callbacks. Each store is its own: two services in one process do not mix. */
+/** Keeps the context across awaits, timers and callbacks. Stores are independent of each other. */
 export function createAsyncContext(): ContextStore {
   const storage = new AsyncLocalStorage<WorkContext>();
   return {
-    current: () => storage.getStore() ?? NOWHERE,
+    current: () => storage.getStore() ?? EMPTY,
     run: (context, work) => storage.run(context, work),
   };
 }

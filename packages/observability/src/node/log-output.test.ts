@@ -21,7 +21,7 @@ const fault = unavailable("etcd", "etcd is down", { cause: new Error("connect EC
 describe("JSON lines", () => {
   const json = () => capture((destination) => destination);
 
-  test("the shape of a line: level and time first, message last, one line each", () => {
+  test("writes level and time first and the message last", () => {
     const { lines, log } = json();
     log.info("unit accepted", { cluster: "eu", replicas: 3 });
     expect(lines).toEqual([
@@ -29,13 +29,13 @@ describe("JSON lines", () => {
     ]);
   });
 
-  test.each(["trace", "debug", "info", "warn", "error", "fatal"] as const)("%s by its name", (level) => {
+  test.each(["trace", "debug", "info", "warn", "error", "fatal"] as const)("writes the level %s by name", (level) => {
     const { lines, log } = json();
     log[level]("m");
     expect(JSON.parse(lines[0] ?? "")).toMatchObject({ level, message: "m" });
   });
 
-  test("correlation id, deployment id and trace id come from the context, through async calls", async () => {
+  test("adds correlation id, deployment id and trace id of the async context", async () => {
     const { lines, log, context } = json();
     const span = { traceId: "a".repeat(32), spanId: "b".repeat(16), sampled: true };
     await context.run({ correlationId: "c1" as CorrelationId, span }, async () => {
@@ -59,7 +59,7 @@ describe("JSON lines", () => {
     expect(outside).not.toHaveProperty("correlation_id");
   });
 
-  test("a fault comes with its causes and secrets hidden", () => {
+  test("writes the causes of a fault and redacts secrets", () => {
     const { lines, log } = json();
     log.error("save failed", { fault, token: "hunter2" });
     const line = JSON.parse(lines[0] ?? "") as Record<string, unknown>;
@@ -69,7 +69,7 @@ describe("JSON lines", () => {
     });
   });
 
-  test("texts that look like formats, JSON or line ends stay texts", () => {
+  test("escapes format specifiers, JSON and line breaks", () => {
     const { lines, log } = json();
     log.info('100% %s %j "quoted"\n', { text: '"}\n{' });
     expect(lines[0]?.split("\n")).toHaveLength(2);
@@ -80,7 +80,7 @@ describe("JSON lines", () => {
 describe("pretty lines", () => {
   const pretty = (withColors: boolean) => capture((destination) => createPrettyDestination(destination, withColors));
 
-  test("time, level, message and fields on one line", () => {
+  test("writes time, level, message and fields on one line", () => {
     const { lines, log } = pretty(false);
     log.warn("slow answer", { cluster: "eu", ms: 12.5, note: "two words", list: [1, "a"] });
     expect(lines).toEqual([
@@ -88,7 +88,7 @@ describe("pretty lines", () => {
     ]);
   });
 
-  test("a fault goes below with its causes and the frames of their stacks", () => {
+  test("writes a fault on indented lines with causes and stack frames", () => {
     const { lines, log } = pretty(false);
     log.error("save failed", { fault });
     const [head, first, second, frame] = (lines[0] ?? "").split("\n");
@@ -99,7 +99,7 @@ describe("pretty lines", () => {
   });
 
   test.each([["a text"], [5], [null], [{ odd: true }], [new Error("plain")]])(
-    "%j instead of a fault is shown too",
+    "accepts %j in place of a fault",
     (odd) => {
       const { lines, log } = pretty(false);
       log.error("m", { fault: odd });
@@ -107,7 +107,7 @@ describe("pretty lines", () => {
     },
   );
 
-  test("colours only when asked for", () => {
+  test("uses colours only when enabled", () => {
     const [coloured, plain] = [pretty(true), pretty(false)];
     coloured.log.info("m");
     plain.log.info("m");
@@ -115,7 +115,7 @@ describe("pretty lines", () => {
     expect(plain.lines[0]).not.toContain("\u001b[");
   });
 
-  test("control characters cannot move the cursor or fake a line", () => {
+  test("escapes control characters", () => {
     const { lines, log } = pretty(false);
     log.info("a\u001b[2Jb\nc", { "k\n": "\u009bx", fault: { message: "x\ny" } });
     expect(lines[0]).toBe("04:41:36.123 INFO  a\\u001b[2Jb\\u000ac service=crm k\\u000a=\\u009bx\n    : x\\u000ay\n");

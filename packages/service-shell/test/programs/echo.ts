@@ -10,23 +10,23 @@ await runService({
     prefixes: ["ECHO_"],
     variables: {
       mode: env("ECHO_MODE")
-        .oneOf(["well", "refuses", "breaks", "hangs", "stumbles"])
-        .default("well")
-        .doc("How it behaves."),
+        .oneOf(["ok", "reject", "throw", "hang", "fail-to-stop"])
+        .default("ok")
+        .doc("Behaviour of the program."),
       log: loggingVariables(),
     },
     notUsedYet: { "Echo has no volume control.": ["ECHO_VOLUME"] },
   }),
   start: async ({ mode }, { ambient, observability }) => {
-    if (mode === "refuses") throw failedPrecondition("echo", "there is no echo here");
-    if (mode === "breaks") throw new TypeError("a mistake of ours");
+    if (mode === "reject") throw failedPrecondition("echo", "echo is not available");
+    if (mode === "throw") throw new TypeError("programming error");
     const alive = ambient.timers.after(60_000, () => undefined);
     observability.log.info("up");
     return {
       close: async () => {
-        if (mode === "hangs") await new Promise(() => undefined);
+        if (mode === "hang") await new Promise(() => undefined);
         alive.cancel();
-        if (mode === "stumbles") throw new Error("one part would not end");
+        if (mode === "fail-to-stop") throw new Error("one part did not stop");
         observability.log.info("closed");
       },
     };
