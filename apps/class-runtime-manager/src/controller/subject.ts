@@ -2,7 +2,7 @@ import { GROUP, type ClassRuntime, type ClassRuntimeStatus, type DeploymentRecor
 import type { Result, Violation } from "@oaas/foundation";
 import type { KubeObject, Stored } from "@oaas/kube-core";
 import type { ResourceType } from "@oaas/kube-runtime";
-import { classStatusToRecordStatus } from "../mapping/record/class-status-to-record-status.ts";
+import { classStatusToRecordStatus } from "../mapping/record/deployment-record.ts";
 import { readClassRuntime, readDeploymentRecord } from "../mapping/record/read-class-runtime.ts";
 import { CLASS_RUNTIMES, DEPLOYMENT_RECORDS } from "./kinds.ts";
 

@@ -4,7 +4,7 @@ import { bindService, type BoundService, type Call } from "@oaas/rpc";
 import { measureAvailability, witness, type Availability } from "../availability/availability.ts";
 import { capacityOf, isNodeReady, type NodeFacts } from "../availability/capacity.ts";
 import { ReadinessWindow } from "../availability/readiness-window.ts";
-import { present } from "../mapping/present.ts";
+import { present } from "../mapping/omit-empty.ts";
 import type { NamespaceRules } from "./namespaces.ts";
 import type { ClassDirectory, ClusterReader, Leadership } from "./ports.ts";
 

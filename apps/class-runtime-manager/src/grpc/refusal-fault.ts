@@ -1,5 +1,5 @@
 import { failedPrecondition, invalidArgument, violationsUnder, type Fault, type Violation } from "@oaas/foundation";
-import type { Refusal } from "../templates/refusal.ts";
+import type { Refusal } from "../templates/template.ts";
 
 /** A class that cannot be brought about here, as callers are told. */
 export function refusalFault({ kind, message, addon, violations }: Refusal): Fault {

@@ -3,7 +3,8 @@ import { err, ok, type Violation } from "@oaas/foundation";
 import { chooseAndRender } from "../templates/selection/choose-and-render.ts";
 import type { ClusterFacts, Environment } from "../rendering/model/cluster-facts.ts";
 import { BUILTIN_TEMPLATES } from "../templates/builtin/registry.ts";
-import type { Manifest, Template } from "../rendering/model/rendered.ts";
+import type { Manifest } from "../rendering/model/rendered.ts";
+import type { Template } from "../templates/template.ts";
 import type { ServeCheck } from "./ports.ts";
 import { quotaFault, refusalFault } from "./refusal-fault.ts";
 

@@ -8,6 +8,7 @@ import { nextConditions } from "./status/conditions.ts";
 import { happenings, type Happening } from "./status/emitted-events.ts";
 import { withLastKnown } from "./observation/last-known.ts";
 import type { Observation } from "./observation/observation.ts";
+import { foreignFields } from "./status/field-ownership.ts";
 import { legacyCondition, legacyStep, phaseOf } from "./status/phase.ts";
 import { settlesGeneration } from "./observation/reasons.ts";
 import { causeText, counted } from "./status/cause-text.ts";
@@ -126,20 +127,6 @@ function generationSeen(previous: ClassRuntimeStatus | undefined, observation: O
   const refused = observation.problems.filter(({ reason }) => !settlesGeneration(reason));
   const judged = observation.problems.length > 0 || observation.expected !== undefined || observation.deleting;
   return refused.length === 0 && judged ? observation.generation : before;
-}
-
-/** What analyzer and enforcer write; the lifecycle hands it on untouched. */
-function foreignFields(previous: ClassRuntimeStatus | undefined): ClassRuntimeStatus {
-  if (previous === undefined) return {};
-  const { nfr_recommendations, nfr_compliance, last_applied_recommendations, last_applied_at, enforcement_state } =
-    previous;
-  return {
-    ...(nfr_recommendations === undefined ? {} : { nfr_recommendations }),
-    ...(nfr_compliance === undefined ? {} : { nfr_compliance }),
-    ...(last_applied_recommendations === undefined ? {} : { last_applied_recommendations }),
-    ...(last_applied_at === undefined ? {} : { last_applied_at }),
-    ...(enforcement_state === undefined ? {} : { enforcement_state }),
-  };
 }
 
 /**

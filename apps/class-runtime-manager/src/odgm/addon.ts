@@ -6,9 +6,9 @@ import { componentLabels, selectorLabels } from "../rendering/manifests/labels.t
 import { networkPolicy, wantsNetworkPolicy } from "../rendering/manifests/network-policy.ts";
 import type { Manifest, RenderedOdgm } from "../rendering/model/rendered.ts";
 import { refTo } from "../rendering/workloads/function-children.ts";
-import { odgmConfigMap } from "./manifests/config-map.ts";
+import { odgmConfigMap } from "./manifests/service-and-config.ts";
 import { functionOdgmEnv, waitAddress } from "./manifests/env.ts";
-import { odgmPodsService, odgmService } from "./manifests/service.ts";
+import { odgmPodsService, odgmService } from "./manifests/service-and-config.ts";
 import { odgmWorkloads } from "./manifests/workload.ts";
 import { ODGM_PORT, planOdgm, ZENOH_PORT, type OdgmPlan } from "./plan/odgm-plan.ts";
 

@@ -3,8 +3,8 @@ import { containerFunction, inputOf, type PartialInput } from "../rendering/test
 import { collectionsOf, statedCopies } from "./plan/collections.ts";
 import { eventsOf } from "./plan/events.ts";
 import { gridNodes } from "./plan/nodes.ts";
-import { partitionsFor } from "./plan/partitions.ts";
-import { shardTypeFor } from "./plan/shard-type.ts";
+import { partitionsFor } from "./plan/collections.ts";
+import { shardTypeFor } from "./plan/collections.ts";
 
 test.each([
   [undefined, 4],

@@ -2,7 +2,8 @@ import type { Result, Violation } from "@oaas/foundation";
 import type { ClassPlan, FunctionPlan } from "./plan/class-plan.ts";
 import type { ClusterFacts } from "./model/cluster-facts.ts";
 import type { Env } from "./manifests/env.ts";
-import type { Manifest, RenderedOdgm, RenderInput } from "./model/rendered.ts";
+import type { Manifest, RenderedOdgm } from "./model/rendered.ts";
+import type { RenderInput } from "./model/render-input.ts";
 
 /**
  * Something a class may ask for beside its functions. It renders objects of its own and tells functions about them;

@@ -1,8 +1,8 @@
 import { err, ok, pathOf, ROOT_PATH, type Result } from "@oaas/foundation";
 import { odgmAddon } from "../odgm/addon.ts";
 import type { Addon } from "../rendering/addon.ts";
-import type { Refusal } from "./refusal.ts";
-import type { RenderInput } from "../rendering/model/rendered.ts";
+import type { Refusal } from "./template.ts";
+import type { RenderInput } from "../rendering/model/render-input.ts";
 
 /** The addons there are. To add one, write an `Addon` and list it here; nothing else changes. */
 export const ADDONS: readonly Addon[] = [odgmAddon];

@@ -8,16 +8,14 @@
  */
 export {
   type Manifest,
-  type Owner,
   type Rendered,
   type RenderedFunction,
   type RenderedOdgm,
-  type RenderInput,
   type ReplicasOwner,
-  type Template,
-  type TemplateScore,
   type WorkloadRef,
 } from "../rendering/model/rendered.ts";
+export { type Owner, type RenderInput } from "../rendering/model/render-input.ts";
+export { type Template, type TemplateScore } from "./template.ts";
 export {
   type Capabilities,
   type ClusterFacts,
@@ -27,8 +25,8 @@ export {
   type Router,
 } from "../rendering/model/cluster-facts.ts";
 export { findTemplate, selectTemplate, type Basis, type ScoreRow, type Selection } from "./selection/select.ts";
-export { templateChoice } from "./selection/template-choice.ts";
-export { type Refusal } from "./refusal.ts";
+export { templateChoice } from "./selection/select.ts";
+export { type Refusal } from "./template.ts";
 export { BUILTIN_TEMPLATES } from "./builtin/registry.ts";
 export { ADDONS, addonsOf } from "./addons.ts";
 export { type Addon, type AddonPart } from "../rendering/addon.ts";

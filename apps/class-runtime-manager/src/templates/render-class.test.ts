@@ -6,7 +6,7 @@ import type { Expected } from "../lifecycle/observation/observation.ts";
 import { chooseAndRender } from "./selection/choose-and-render.ts";
 import { BUILTIN_TEMPLATES } from "./builtin/registry.ts";
 import { addDemand, checkQuotas, demandOf, hasRoom, limitsOf, NO_DEMAND } from "./environment/quota.ts";
-import { templateChoice } from "./selection/template-choice.ts";
+import { templateChoice } from "./selection/select.ts";
 import type { Manifest, Rendered } from "../rendering/model/rendered.ts";
 import { containerFunction, inputOf, type PartialInput } from "../rendering/testing/inputs.ts";
 import { podSpecOf, restrictedProblems } from "../rendering/testing/restricted.ts";

@@ -6,8 +6,10 @@ import { functionEnv } from "../rendering/manifests/env.ts";
 import { monitor } from "../rendering/manifests/monitor.ts";
 import { telemetryState } from "../rendering/manifests/telemetry-env.ts";
 import type { Policy } from "../rendering/plan/policy.ts";
-import type { Manifest, Rendered, RenderedFunction, RenderInput } from "../rendering/model/rendered.ts";
-import type { FunctionChildren, WorkloadContext, WorkloadMaker } from "../rendering/workloads/workload.ts";
+import type { Manifest, Rendered, RenderedFunction } from "../rendering/model/rendered.ts";
+import type { RenderInput } from "../rendering/model/render-input.ts";
+import type { FunctionChildren, WorkloadMaker } from "../rendering/workloads/workload.ts";
+import type { WorkloadContext } from "../rendering/manifests/pod.ts";
 
 /** A class with its addons rendered, ready for its functions. */
 export interface PreparedClass {

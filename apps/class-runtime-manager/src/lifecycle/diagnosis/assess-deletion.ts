@@ -1,5 +1,5 @@
 import { refOf, type KubeObject } from "@oaas/kube-core";
-import { compareText } from "../observation/compare-text.ts";
+import { compareText } from "../observation/observed-objects.ts";
 import { finding, type Finding } from "./finding.ts";
 
 /** Finalizers by which Kubernetes itself orders a deletion; they go by themselves. */

@@ -1,5 +1,5 @@
 import type { ObjectRef } from "@oaas/kube-core";
-import { compareText } from "../observation/compare-text.ts";
+import { compareText } from "../observation/observed-objects.ts";
 import type { Occurrence } from "../observation/observed-event.ts";
 import { isFaultReason, rankOf, REASONS, type Reason, type Verdict } from "../observation/reasons.ts";
 

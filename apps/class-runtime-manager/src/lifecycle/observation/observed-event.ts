@@ -1,5 +1,5 @@
 import type { ObjectRef } from "@oaas/kube-core";
-import { compareText } from "./compare-text.ts";
+import { compareText } from "./observed-objects.ts";
 import type { EventObject } from "./observed-objects.ts";
 
 /** One Kubernetes Event in one form, whichever API wrote it. */

@@ -2,7 +2,7 @@ import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
 import type { KubeObject, ObjectRef } from "@oaas/kube-core";
 import { ShardType } from "@oaas/models";
 import type { Assessment, ComponentHealth } from "../diagnosis/assess.ts";
-import { compareText } from "../observation/compare-text.ts";
+import { compareText } from "../observation/observed-objects.ts";
 import type { Expected, ExpectedFunction, Observation } from "../observation/observation.ts";
 import { causeText } from "./cause-text.ts";
 

@@ -17,3 +17,17 @@ export function ownStatus(status: ClassRuntimeStatus): ClassRuntimeStatus {
   } = status;
   return { ...own, conditions: conditions.filter(({ type }) => isLifecycleCondition(type)) };
 }
+
+/** What analyzer and enforcer write; the lifecycle hands it on untouched. */
+export function foreignFields(previous: ClassRuntimeStatus | undefined): ClassRuntimeStatus {
+  if (previous === undefined) return {};
+  const { nfr_recommendations, nfr_compliance, last_applied_recommendations, last_applied_at, enforcement_state } =
+    previous;
+  return {
+    ...(nfr_recommendations === undefined ? {} : { nfr_recommendations }),
+    ...(nfr_compliance === undefined ? {} : { nfr_compliance }),
+    ...(last_applied_recommendations === undefined ? {} : { last_applied_recommendations }),
+    ...(last_applied_at === undefined ? {} : { last_applied_at }),
+    ...(enforcement_state === undefined ? {} : { enforcement_state }),
+  };
+}

@@ -8,7 +8,7 @@ import {
   type EnvironmentConfigSpec,
 } from "@oaas/contracts/crd";
 import { err, ok, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
-import { deploymentRecordToClassRuntime, type RecordDefaults } from "./deployment-record-to-class-runtime.ts";
+import { deploymentRecordToClassRuntime, type RecordDefaults } from "./deployment-record.ts";
 import { schemaViolations } from "../schema-violations.ts";
 
 /**

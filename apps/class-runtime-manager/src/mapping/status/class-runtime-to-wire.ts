@@ -17,7 +17,7 @@ import {
 import type { DeploymentCondition, LifecyclePhase, RuntimePhase } from "@oaas/models";
 import { classParts, classRuntimeToUnit } from "../unit/class-runtime-to-unit.ts";
 import { correlationIdOf, deploymentIdOf } from "../object-identity.ts";
-import { present } from "../present.ts";
+import { present } from "../omit-empty.ts";
 import { functionStatusToWire, nfrComplianceToWire, odgmStatusToWire } from "./status-parts-to-wire.ts";
 
 /** The object with its state, as lists and watches give it. */

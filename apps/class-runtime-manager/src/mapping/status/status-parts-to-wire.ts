@@ -8,7 +8,7 @@ import {
   type NfrCompliance,
   type OdgmStatus,
 } from "@oaas/contracts/grpc";
-import { present } from "../present.ts";
+import { present } from "../omit-empty.ts";
 
 /** The state of one function. */
 export function functionStatusToWire(one: NonNullable<ClassRuntimeStatus["functions"]>[number]): FunctionStatus {

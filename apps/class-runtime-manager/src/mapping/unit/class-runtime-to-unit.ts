@@ -10,7 +10,7 @@ import { splitClassKey } from "@oaas/models";
 import { bindingToWire, functionToWire, nfrToWire } from "./function-wire.ts";
 import { deploymentIdOf } from "../object-identity.ts";
 import { odgmToWire, stateToWire } from "./odgm-wire.ts";
-import { present } from "../present.ts";
+import { present } from "../omit-empty.ts";
 import { timestampParts } from "./wire-reader.ts";
 
 /**

@@ -16,7 +16,7 @@ import {
 } from "@oaas/contracts/grpc";
 import { pathOf } from "@oaas/foundation";
 import type { ConsistencyModel } from "@oaas/models";
-import { list, present, record } from "../present.ts";
+import { list, present, record } from "../omit-empty.ts";
 import type { WireReader } from "./wire-reader.ts";
 
 type SpecInput = ClassRuntimeInput["spec"];

@@ -11,7 +11,7 @@ import {
 import { pathOf } from "@oaas/foundation";
 import { ShardType } from "@oaas/models";
 import { consistencyFromWire, consistencyToWire } from "./function-wire.ts";
-import { list, present, record, text } from "../present.ts";
+import { list, present, record, text } from "../omit-empty.ts";
 import type { WireReader } from "./wire-reader.ts";
 
 type SpecInput = ClassRuntimeInput["spec"];

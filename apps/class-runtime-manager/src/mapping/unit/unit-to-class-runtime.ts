@@ -5,7 +5,7 @@ import { checkText, CLASS_KEY, CONFIG_KEY, PACKAGE_NAME } from "@oaas/models";
 import { bindingFromWire, functionFromWire, nfrFromWire } from "./function-wire.ts";
 import { ANNOTATIONS, checkDeploymentId, DEPLOYMENT_ID_LABEL, objectName } from "../object-identity.ts";
 import { odgmFromWire, stateFromWire } from "./odgm-wire.ts";
-import { list, present, record, text } from "../present.ts";
+import { list, present, record, text } from "../omit-empty.ts";
 import { schemaViolations, type Path } from "../schema-violations.ts";
 import { WireReader } from "./wire-reader.ts";
 

@@ -2,9 +2,7 @@ import type { ClassRuntimeSpec, EnvironmentConfigSpec } from "@oaas/contracts/cr
 import { pathOf, ROOT_PATH, type Violation } from "@oaas/foundation";
 import { splitClassKey, type ShardType } from "@oaas/models";
 import { classRequirements, type Requirements } from "../../rendering/plan/requirements.ts";
-import type { RenderInput } from "../../rendering/model/rendered.ts";
-import { partitionsFor } from "./partitions.ts";
-import { shardTypeFor } from "./shard-type.ts";
+import type { RenderInput } from "../../rendering/model/render-input.ts";
 
 type StateShape = NonNullable<NonNullable<ClassRuntimeSpec["state_spec"]>["shape"]>;
 type Settings = NonNullable<EnvironmentConfigSpec["odgm"]["collection_templates"]>[string];
@@ -139,4 +137,40 @@ function isPersistent({ spec }: RenderInput, { settings }: Wish): boolean {
   return settings.persistence_mode === undefined
     ? spec.state_spec?.persistent === true
     : settings.persistence_mode === "persistent";
+}
+
+/** Partitions by throughput; an environment may have its own numbers. */
+export type PartitionStrategies = EnvironmentConfigSpec["odgm"]["partition_strategies"];
+
+/** The numbers where no environment says. */
+export const PARTITION_STRATEGIES: PartitionStrategies = {
+  low_throughput: 1,
+  standard: 4,
+  high_throughput: 8,
+  very_high: 16,
+};
+
+/** How many partitions a collection needs for a throughput: more spread it better and cost more. */
+export function partitionsFor(
+  throughputRps: number | undefined,
+  strategies: PartitionStrategies = PARTITION_STRATEGIES,
+): number {
+  if (throughputRps === undefined) return strategies.standard;
+  if (throughputRps <= 1000) return strategies.low_throughput;
+  if (throughputRps <= 5000) return strategies.standard;
+  return throughputRps <= 20_000 ? strategies.high_throughput : strategies.very_high;
+}
+
+/** Below this, agreeing on every write takes longer than the whole answer may. */
+const TOO_FAST_FOR_CONSENSUS_MS = 50;
+
+/**
+ * How the copies of a partition are kept when nobody says: strong consistency always agrees (raft), state that may lag
+ * merges (mst), other copies agree unless answers must come too fast for it, and a single copy needs nothing.
+ */
+export function shardTypeFor(copies: number, { latencyMs, consistency }: Requirements): ShardType {
+  if (consistency === "strong") return "raft";
+  if (copies <= 1) return "basic";
+  if (consistency === "eventual" || consistency === "none") return "mst";
+  return latencyMs !== undefined && latencyMs < TOO_FAST_FOR_CONSENSUS_MS ? "basic" : "raft";
 }

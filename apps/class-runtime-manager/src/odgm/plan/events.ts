@@ -1,6 +1,6 @@
 import type { ClassRuntimeSpec } from "@oaas/contracts/crd";
 import { classRequirements } from "../../rendering/plan/requirements.ts";
-import type { RenderInput } from "../../rendering/model/rendered.ts";
+import type { RenderInput } from "../../rendering/model/render-input.ts";
 import { classKeyOf } from "./collections.ts";
 
 type EventProcessing = NonNullable<NonNullable<ClassRuntimeSpec["odgm_config"]>["event_processing"]>;

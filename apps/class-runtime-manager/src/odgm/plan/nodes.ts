@@ -1,6 +1,6 @@
 import { hashJson } from "@oaas/foundation";
 import type { ClassRuntimeSpec } from "@oaas/contracts/crd";
-import type { RenderInput } from "../../rendering/model/rendered.ts";
+import type { RenderInput } from "../../rendering/model/render-input.ts";
 
 type OdgmConfig = NonNullable<ClassRuntimeSpec["odgm_config"]>;
 

@@ -1,7 +1,5 @@
-import { err, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
-import { checkText, CONFIG_KEY } from "@oaas/models";
 import type { FunctionPlan } from "../plan/class-plan.ts";
-import type { RenderInput } from "../model/rendered.ts";
+import type { RenderInput } from "../model/render-input.ts";
 import { telemetryEnv } from "./telemetry-env.ts";
 
 /** Variables by name. */
@@ -52,19 +50,4 @@ export function routerEnv({ cluster }: RenderInput, mode: "client" | "peer"): En
 /** The routers' addresses as Zenoh writes them. */
 export function routerPeers(routers: RenderInput["cluster"]["routers"]): readonly string[] {
   return routers.map(({ service, port }) => `tcp/${service}:${port}`).sort();
-}
-
-/** What is wrong with the names of a function's own variables. Paths start at the function. */
-export function checkConfig(
-  fn: FunctionPlan["spec"],
-  reserved: ReadonlySet<string>,
-): Result<void, readonly Violation[]> {
-  const violations = Object.keys(fn.config ?? {}).flatMap((name): Violation[] => {
-    const path = pathOf(ROOT_PATH, "config", name);
-    if (reserved.has(name)) {
-      return [{ path, message: `${name} is set by the template and cannot be given`, fix: "use another name" }];
-    }
-    return checkText(CONFIG_KEY, name, path);
-  });
-  return violations.length === 0 ? ok(undefined) : err(violations);
 }

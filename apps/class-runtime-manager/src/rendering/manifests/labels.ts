@@ -1,5 +1,5 @@
 import { safeName } from "@oaas/kube-core";
-import type { RenderInput } from "../model/rendered.ts";
+import type { RenderInput } from "../model/render-input.ts";
 
 /** Carried by every child, and by which all children of a class are found. */
 export const OWNER_LABEL = "oaas.io/owner";

@@ -1,6 +1,7 @@
-import type { Manifest, RenderInput } from "../model/rendered.ts";
+import type { OwnerReference } from "@oaas/kube-core";
+import type { Manifest } from "../model/rendered.ts";
+import type { Owner, RenderInput } from "../model/render-input.ts";
 import type { Labels } from "./labels.ts";
-import { ownerReference } from "./owner.ts";
 
 interface Head {
   readonly apiVersion: string;
@@ -25,6 +26,11 @@ export function manifest(input: RenderInput, head: Head, body: Readonly<Record<s
     },
     ...body,
   }) as Manifest;
+}
+
+/** The reference by which a child names its class: the garbage collector and our watches follow it. */
+function ownerReference({ apiVersion, kind, name, uid }: Owner): OwnerReference {
+  return { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true };
 }
 
 /** The value without members that are undefined, so that makers may write what is optional in place. What has none is not copied. */

@@ -1,4 +1,5 @@
-import type { Manifest, RenderInput } from "../model/rendered.ts";
+import type { Manifest } from "../model/rendered.ts";
+import type { RenderInput } from "../model/render-input.ts";
 import { COMPONENT_LABEL, OWNER_LABEL, ownerLabelValue } from "./labels.ts";
 import { manifest } from "./manifest.ts";
 import { baseName, monitorNames } from "../plan/names.ts";

@@ -1,9 +1,19 @@
-import type { WorkloadContext } from "../workloads/workload.ts";
-import { envList } from "./env.ts";
+import { envList, type Env } from "./env.ts";
+import type { ClassPlan, FunctionPlan } from "../plan/class-plan.ts";
 import { pulledImage, pullPolicy } from "../plan/images.ts";
 import { unlessEmpty } from "./manifest.ts";
 import { functionProbes } from "./probes.ts";
 import { CONTAINER_SECURITY, podSecurity } from "./security.ts";
+
+/** What a workload maker gets about one function. */
+export interface WorkloadContext {
+  readonly plan: ClassPlan;
+  readonly fn: FunctionPlan;
+  /** All variables of the container, the user's own on top. */
+  readonly env: Env;
+  /** Addresses to wait for before the function starts. */
+  readonly waitFor: readonly { readonly host: string; readonly port: number }[];
+}
 
 /** The name of a function's container in every workload. */
 export const FUNCTION_CONTAINER = "function";

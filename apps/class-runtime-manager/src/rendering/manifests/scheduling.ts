@@ -1,6 +1,6 @@
 import { isValidName } from "@oaas/kube-core";
 import type { Policy, Spread } from "../plan/policy.ts";
-import type { RenderInput } from "../model/rendered.ts";
+import type { RenderInput } from "../model/render-input.ts";
 import type { Labels } from "./labels.ts";
 
 const HOST = "kubernetes.io/hostname";

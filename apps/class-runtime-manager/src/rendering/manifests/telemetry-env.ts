@@ -1,9 +1,7 @@
-import type { RenderInput } from "../model/rendered.ts";
+import type { RenderInput } from "../model/render-input.ts";
+import type { TelemetryState } from "../model/rendered.ts";
 
 type Env = Readonly<Record<string, string>>;
-
-/** Whether pods get the OpenTelemetry variables, for a class that has telemetry enabled. */
-export type TelemetryState = "configured" | "no-endpoint";
 
 /** Share of traces to keep when the class and its environment state none. */
 const DEFAULT_SAMPLING = 0.1;

@@ -1,34 +1,10 @@
-import type { ClassRuntimeSpec } from "@oaas/contracts/crd";
-import type { Result, Violation } from "@oaas/foundation";
+import type { Violation } from "@oaas/foundation";
 import type { KubeObject, ObjectRef } from "@oaas/kube-core";
 import type { ShardType } from "@oaas/models";
-import type { ClusterFacts, Environment, Router } from "./cluster-facts.ts";
-import type { TelemetryState } from "../manifests/telemetry-env.ts";
+import type { Router } from "./cluster-facts.ts";
 
-/** The object a class is described by; every child names it as its owner. */
-export interface Owner {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  /** Labels of the object, which selection criteria of user templates may ask for. */
-  readonly labels?: Readonly<Record<string, string>>;
-}
-
-/** All that a template may know. Rendering is a function of it: no clock, no environment variables, no reads. */
-export interface RenderInput {
-  readonly owner: Owner;
-  /** The class. A DeploymentRecord is mapped to this form first. */
-  readonly spec: ClassRuntimeSpec;
-  readonly environment?: Environment;
-  readonly cluster: ClusterFacts;
-  /**
-   * Child names given earlier, by function key (`status.functions[].service`, or the `oaas.io/function-key` annotation
-   * of what is there). A function keeps its name for life, whatever is added, removed or moved around it.
-   */
-  readonly assignedNames?: ReadonlyMap<string, string>;
-}
+/** Whether pods get the OpenTelemetry variables, for a class that has telemetry enabled. */
+export type TelemetryState = "configured" | "no-endpoint";
 
 /** A complete manifest, without members that are undefined. */
 export type Manifest = KubeObject & { readonly [member: string]: unknown };
@@ -92,24 +68,4 @@ export interface Rendered {
   readonly telemetry?: TelemetryState;
   /** What was accepted and will not work as the user may think; never a reason to refuse. */
   readonly warnings: readonly Violation[];
-}
-
-/** What speaks for a template, or why it cannot serve this class here. */
-export interface TemplateScore {
-  /** False: it must not be used, not even by name. */
-  readonly eligible: boolean;
-  readonly score: number;
-  readonly because: readonly string[];
-}
-
-/** A way to run a class. */
-export interface Template {
-  readonly id: string;
-  readonly aliases: readonly string[];
-  /** Taken only when a class or its environment names it; never by its score. */
-  readonly byNameOnly: boolean;
-  /** Revision of a user template: another one renders other children. */
-  readonly revision?: string;
-  score(input: RenderInput): TemplateScore;
-  render(input: RenderInput): Result<Rendered, readonly Violation[]>;
 }

@@ -1,7 +1,7 @@
 import type { ClassFunction } from "@oaas/contracts/crd";
 import { err, ok, pathOf, ROOT_PATH, violationsUnder, type Result, type Violation } from "@oaas/foundation";
+import { checkText, CONFIG_KEY } from "@oaas/models";
 import { clusterDomainOf } from "../model/cluster-facts.ts";
-import { checkConfig } from "../manifests/env.ts";
 import { pulledImage } from "./images.ts";
 import { baseName, functionNames } from "./names.ts";
 import {
@@ -15,7 +15,8 @@ import {
 import { functionScale, type Scale } from "./scale.ts";
 import type { Policy } from "./policy.ts";
 import { classRequirements, functionRequirements, type Requirements } from "./requirements.ts";
-import type { FunctionRuntime, RenderInput } from "../model/rendered.ts";
+import type { FunctionRuntime } from "../model/rendered.ts";
+import type { RenderInput } from "../model/render-input.ts";
 
 /** The port of every function's Service. */
 export const SERVICE_PORT = 80;
@@ -152,6 +153,18 @@ function planFunction(given: FunctionInput): Result<FunctionPlan, readonly Viola
     requirements,
     url: urlOf(input, fn, runtime, options.callable === false ? "" : name),
   });
+}
+
+/** What is wrong with the names of a function's own variables. Paths start at the function. */
+function checkConfig(fn: ClassFunction, reserved: ReadonlySet<string>): Result<void, readonly Violation[]> {
+  const violations = Object.keys(fn.config ?? {}).flatMap((name): Violation[] => {
+    const path = pathOf(ROOT_PATH, "config", name);
+    if (reserved.has(name)) {
+      return [{ path, message: `${name} is set by the template and cannot be given`, fix: "use another name" }];
+    }
+    return checkText(CONFIG_KEY, name, path);
+  });
+  return violations.length === 0 ? ok(undefined) : err(violations);
 }
 
 function imageOf(input: RenderInput, fn: ClassFunction): Result<string, Violation> {

@@ -9,7 +9,7 @@ import {
   type EnvironmentConfigInput,
 } from "@oaas/contracts/crd";
 import type { ClusterFacts, Environment } from "../model/cluster-facts.ts";
-import type { Owner, RenderInput } from "../model/rendered.ts";
+import type { Owner, RenderInput } from "../model/render-input.ts";
 
 /** A cluster that can do everything and has everything switched on, of profile dev. */
 export const CLUSTER: ClusterFacts = {

@@ -3,7 +3,7 @@ import { selectorLabels } from "../manifests/labels.ts";
 import { awakeReplicas } from "../plan/scale.ts";
 import type { WorkloadMaker } from "./workload.ts";
 import { functionWorkload, podTemplate } from "./function-children.ts";
-import { scaledFunction } from "./scaled-function.ts";
+import { scaledFunction } from "./function-children.ts";
 
 /** Functions as Deployments. Where an autoscaler decides, the Deployment says nothing about replicas. */
 export const deploymentMaker: WorkloadMaker = {

@@ -1,3 +1,4 @@
+import { autoscaler, isAutoscaled } from "../manifests/autoscaler.ts";
 import { SERVICE_PORT, type ClassPlan, type FunctionPlan } from "../plan/class-plan.ts";
 import { componentLabels, FUNCTION_KEY_ANNOTATION, selectorLabels, TEMPLATE_ANNOTATION } from "../manifests/labels.ts";
 import { manifest } from "../manifests/manifest.ts";
@@ -6,7 +7,9 @@ import { networkPolicy, wantsNetworkPolicy } from "../manifests/network-policy.t
 import { functionPod } from "../manifests/pod.ts";
 import { scheduling } from "../manifests/scheduling.ts";
 import type { Manifest, RenderedFunction, WorkloadRef } from "../model/rendered.ts";
-import type { WorkloadContext } from "./workload.ts";
+import type { WorkloadContext } from "../manifests/pod.ts";
+import { functionService } from "./function-service.ts";
+import type { FunctionChildren } from "./workload.ts";
 
 interface Workload {
   readonly apiVersion: string;
@@ -83,5 +86,23 @@ export function servedFunction(
     port: SERVICE_PORT,
     predictedUrl: fn.url,
     ...scale,
+  };
+}
+
+/** All around a workload whose number of pods an autoscaler may decide: its Service, the autoscaler, its guards. */
+export function scaledFunction({ plan, fn }: WorkloadContext, workload: Manifest, replicas: number): FunctionChildren {
+  const scaled = isAutoscaled(plan, fn);
+  return {
+    children: [
+      functionService(plan, fn),
+      workload,
+      ...(scaled ? [autoscaler(plan, fn, refTo(workload))] : []),
+      ...guards(plan, fn, replicas),
+    ],
+    rendered: servedFunction(fn, workload, {
+      replicas,
+      ...(scaled && fn.scale.max !== undefined ? { maxReplicas: fn.scale.max } : {}),
+      replicasOwner: scaled ? "autoscaler" : "template",
+    }),
   };
 }

@@ -3,7 +3,8 @@ import { envList } from "../manifests/env.ts";
 import { unlessEmpty } from "../manifests/manifest.ts";
 import { functionContainer, podIdentity } from "../manifests/pod.ts";
 import { networkPolicy, wantsNetworkPolicy } from "../manifests/network-policy.ts";
-import type { WorkloadContext, WorkloadMaker } from "./workload.ts";
+import type { WorkloadContext } from "../manifests/pod.ts";
+import type { WorkloadMaker } from "./workload.ts";
 import { functionWorkload, servedFunction } from "./function-children.ts";
 
 /** Knative sets these itself and refuses a revision that brings them. */

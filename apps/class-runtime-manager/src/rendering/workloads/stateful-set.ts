@@ -4,9 +4,10 @@ import { manifest } from "../manifests/manifest.ts";
 import { podsServiceName, statefulSetName } from "../plan/names.ts";
 import { awakeReplicas } from "../plan/scale.ts";
 import type { Manifest } from "../model/rendered.ts";
-import type { WorkloadContext, WorkloadMaker } from "./workload.ts";
+import type { WorkloadContext } from "../manifests/pod.ts";
+import type { WorkloadMaker } from "./workload.ts";
 import { functionWorkload, podTemplate } from "./function-children.ts";
-import { scaledFunction } from "./scaled-function.ts";
+import { scaledFunction } from "./function-children.ts";
 
 /** Name of the volume that each replica has for itself, and where it appears. */
 const DATA = { name: "data", mountPath: "/data" };

@@ -1,7 +1,8 @@
 import { TEMPLATES, type BuiltinTemplate } from "@oaas/models";
 import type { Policy } from "../../rendering/plan/policy.ts";
 import { renderClass } from "../render-class.ts";
-import type { RenderInput, Template, TemplateScore } from "../../rendering/model/rendered.ts";
+import type { RenderInput } from "../../rendering/model/render-input.ts";
+import type { Template, TemplateScore } from "../template.ts";
 import type { WorkloadMaker } from "../../rendering/workloads/workload.ts";
 
 interface Definition {

@@ -6,7 +6,7 @@ import { jobTemplate } from "./job.ts";
 import { k8sDeploymentTemplate } from "./k8s-deployment.ts";
 import { knativeTemplate } from "./knative.ts";
 import { statefulSetTemplate } from "./statefulset.ts";
-import type { Template } from "../../rendering/model/rendered.ts";
+import type { Template } from "../template.ts";
 
 /** The built-in templates; of equal scores the earlier one wins. */
 export const BUILTIN_TEMPLATES: readonly Template[] = [

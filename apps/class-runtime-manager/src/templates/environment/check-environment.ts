@@ -2,7 +2,7 @@ import type { EnvironmentConfigSpec } from "@oaas/contracts/crd";
 import { pathOf, ROOT_PATH, type Violation } from "@oaas/foundation";
 import { ADDONS } from "../addons.ts";
 import { findTemplate } from "../selection/select.ts";
-import type { Template } from "../../rendering/model/rendered.ts";
+import type { Template } from "../template.ts";
 
 /** What an environment refers to and what it says of itself must hold in its namespace. Paths start at its spec. */
 export function checkEnvironment(

@@ -1,7 +1,9 @@
 import { err, ok, violationText, type Result } from "@oaas/foundation";
-import type { Refusal } from "../refusal.ts";
+import type { Refusal } from "../template.ts";
 import { selectTemplate, type Selection } from "./select.ts";
-import type { Rendered, RenderInput, Template } from "../../rendering/model/rendered.ts";
+import type { Rendered } from "../../rendering/model/rendered.ts";
+import type { RenderInput } from "../../rendering/model/render-input.ts";
+import type { Template } from "../template.ts";
 
 /** A class's template and what it makes of the class. */
 export interface Chosen {

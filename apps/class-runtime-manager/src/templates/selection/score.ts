@@ -1,6 +1,7 @@
 import { classRequirements } from "../../rendering/plan/requirements.ts";
 import type { Profile } from "../../rendering/model/cluster-facts.ts";
-import type { RenderInput, TemplateScore } from "../../rendering/model/rendered.ts";
+import type { RenderInput } from "../../rendering/model/render-input.ts";
+import type { TemplateScore } from "../template.ts";
 
 /** What kind of place a class is meant for. */
 export interface Site {

@@ -2,8 +2,8 @@ import { API_VERSION, classRuntime } from "@oaas/contracts/crd";
 import { describe, expect, test } from "vitest";
 import { BUILTIN_TEMPLATES } from "../builtin/registry.ts";
 import { selectTemplate } from "./select.ts";
-import { templateChoice } from "./template-choice.ts";
-import type { Template } from "../../rendering/model/rendered.ts";
+import { templateChoice } from "./select.ts";
+import type { Template } from "../template.ts";
 import { containerFunction, inputOf, templateSpecOf, type PartialInput } from "../../rendering/testing/inputs.ts";
 import { userTemplate } from "../user-template/user-template.ts";
 

@@ -1,7 +1,9 @@
+import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
 import { err, ok, pathOf, ROOT_PATH, type Result } from "@oaas/foundation";
 import { addonsOf } from "../addons.ts";
-import type { Refusal } from "../refusal.ts";
-import type { RenderInput, Template } from "../../rendering/model/rendered.ts";
+import type { Refusal } from "../template.ts";
+import type { RenderInput } from "../../rendering/model/render-input.ts";
+import type { Template } from "../template.ts";
 
 /** One template that was looked at, and what became of it. */
 export interface ScoreRow {
@@ -99,5 +101,28 @@ function refusal(kind: "missing" | "not-eligible", world: World, what: string, f
     message: `${what}; known templates: ${known.join(", ")}`,
     known,
     violations: [{ path: pathOf(ROOT_PATH, field), message: what, fix: `use one of ${known.join(", ")}` }],
+  };
+}
+
+type TemplateStatus = NonNullable<ClassRuntimeStatus["template"]>;
+
+/**
+ * The choice of a template as the class's status keeps it, with every score and what it was made of. `held` says why its revision is not the
+ * newest one.
+ */
+export function templateChoice(
+  { template, basis, table }: Selection,
+  held?: TemplateStatus["roll_out"],
+): TemplateStatus {
+  return {
+    name: template.id,
+    basis,
+    ...(template.revision === undefined ? {} : { revision: template.revision }),
+    ...(template.revision === undefined || held === undefined ? {} : { roll_out: held }),
+    scores: table.map(({ name, eligible, score, because }) => ({
+      name,
+      score,
+      because: eligible ? because.join(", ") : `cannot serve: ${because.join(", ")}`,
+    })),
   };
 }

@@ -4,7 +4,9 @@ import path from "node:path";
 import { parse } from "yaml";
 import { chooseAndRender } from "../selection/choose-and-render.ts";
 import { BUILTIN_TEMPLATES } from "../builtin/registry.ts";
-import type { Rendered, RenderInput, Template } from "../../rendering/model/rendered.ts";
+import type { Rendered } from "../../rendering/model/rendered.ts";
+import type { RenderInput } from "../../rendering/model/render-input.ts";
+import type { Template } from "../template.ts";
 import { userTemplate } from "../user-template/user-template.ts";
 import { inputOf, templateSpecOf, type PartialInput } from "../../rendering/testing/inputs.ts";
 

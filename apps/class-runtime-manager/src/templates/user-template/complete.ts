@@ -16,7 +16,7 @@ import { awakeReplicas } from "../../rendering/plan/scale.ts";
 import { scheduling } from "../../rendering/manifests/scheduling.ts";
 import { CONTAINER_SECURITY } from "../../rendering/manifests/security.ts";
 import type { Manifest } from "../../rendering/model/rendered.ts";
-import type { WorkloadContext } from "../../rendering/workloads/workload.ts";
+import type { WorkloadContext } from "../../rendering/manifests/pod.ts";
 import { asText } from "./language.ts";
 
 type Json = Readonly<Record<string, unknown>>;

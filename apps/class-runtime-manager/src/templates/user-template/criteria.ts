@@ -1,7 +1,8 @@
 import type { DeploymentTemplateSpec } from "@oaas/contracts/crd";
 import { notEligible, scoreOf, siteOf, type Point } from "../selection/score.ts";
 import { classRequirements } from "../../rendering/plan/requirements.ts";
-import type { RenderInput, TemplateScore } from "../../rendering/model/rendered.ts";
+import type { RenderInput } from "../../rendering/model/render-input.ts";
+import type { TemplateScore } from "../template.ts";
 
 type Criteria = NonNullable<DeploymentTemplateSpec["selection_criteria"]>;
 type Capabilities = NonNullable<DeploymentTemplateSpec["nfr_capabilities"]>;

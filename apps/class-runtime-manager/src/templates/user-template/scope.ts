@@ -6,7 +6,7 @@ import { withoutUndefined } from "../../rendering/manifests/manifest.ts";
 import { functionContainer, functionPod } from "../../rendering/manifests/pod.ts";
 import { awakeReplicas } from "../../rendering/plan/scale.ts";
 import type { RenderedOdgm } from "../../rendering/model/rendered.ts";
-import type { WorkloadContext } from "../../rendering/workloads/workload.ts";
+import type { WorkloadContext } from "../../rendering/manifests/pod.ts";
 import type { Scope } from "./language.ts";
 
 /** What placeholders may name, with a word on each. A path ending in `.*` holds whatever names its owner gave. */

@@ -3,8 +3,11 @@ import { err, hashJson, ok, pathOf, ROOT_PATH, violationsUnder, type Result, typ
 import { awakeReplicas } from "../../rendering/plan/scale.ts";
 import { STANDARD_POLICY } from "../../rendering/plan/policy.ts";
 import { assemble, prepareClass } from "../render-class.ts";
-import type { Manifest, Rendered, RenderInput, ReplicasOwner, Template } from "../../rendering/model/rendered.ts";
-import type { FunctionChildren, WorkloadContext } from "../../rendering/workloads/workload.ts";
+import type { Manifest, Rendered, ReplicasOwner } from "../../rendering/model/rendered.ts";
+import type { RenderInput } from "../../rendering/model/render-input.ts";
+import type { Template } from "../template.ts";
+import type { FunctionChildren } from "../../rendering/workloads/workload.ts";
+import type { WorkloadContext } from "../../rendering/manifests/pod.ts";
 import { refTo, servedFunction } from "../../rendering/workloads/function-children.ts";
 import { functionService } from "../../rendering/workloads/function-service.ts";
 import { functionWorkload, ownedManifest, withPulledImages } from "./complete.ts";

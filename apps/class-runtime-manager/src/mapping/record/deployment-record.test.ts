@@ -1,7 +1,7 @@
 import { deploymentRecord, type DeploymentRecordInput } from "@oaas/contracts/crd";
 import { describe, expect, test } from "vitest";
-import { classStatusToRecordStatus } from "./class-status-to-record-status.ts";
-import { deploymentRecordToClassRuntime, type RecordDefaults } from "./deployment-record-to-class-runtime.ts";
+import { classStatusToRecordStatus } from "./deployment-record.ts";
+import { deploymentRecordToClassRuntime, type RecordDefaults } from "./deployment-record.ts";
 
 /** The sample of the manager's first README, as the API server hands it out. */
 const README_SAMPLE: DeploymentRecordInput = {

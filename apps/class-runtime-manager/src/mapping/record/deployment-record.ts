@@ -3,11 +3,13 @@ import {
   classRuntime,
   type ClassRuntime,
   type ClassRuntimeInput,
+  type ClassRuntimeStatus,
   type DeploymentRecord,
   type DeploymentRecordSpec,
+  type DeploymentRecordStatus,
 } from "@oaas/contracts/crd";
 import { err, ok, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
-import { list, present } from "../present.ts";
+import { list, present } from "../omit-empty.ts";
 import { schemaViolations, type Path } from "../schema-violations.ts";
 
 /** What the cluster adds to a record that states little. */
@@ -155,4 +157,23 @@ function containerPath(rest: Path): Path {
   if (member !== "provision_config") return rest;
   if (field === undefined) return ["container_image"];
   return /^(cpu|memory)_/.test(String(field)) ? ["resource_requirements", ...rest.slice(1)] : rest.slice(1);
+}
+
+type ContainerStatus = NonNullable<DeploymentRecordStatus["function_container_status"]>[number];
+
+/** The status of a record: that of its class runtime, and each function in the older words. */
+export function classStatusToRecordStatus(status: ClassRuntimeStatus): DeploymentRecordStatus {
+  if (status.functions === undefined) return status;
+  const store = status.odgm_cluster_status;
+  return {
+    ...status,
+    function_container_status: status.functions.map(
+      ({ function_key, ready, ready_replicas: running = 0 }): ContainerStatus => ({
+        function_key,
+        container_status: ready === true || running > 0 ? "Running" : "Waiting",
+        health_status: ready === undefined ? "unknown" : ready ? "healthy" : "degraded",
+        ...(store === undefined ? {} : { odgm_connection_status: store.ready === true ? "Available" : "Unavailable" }),
+      }),
+    ),
+  };
 }

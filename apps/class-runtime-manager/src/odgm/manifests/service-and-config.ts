@@ -1,3 +1,4 @@
+import { canonicalJson } from "@oaas/foundation";
 import { manifest } from "../../rendering/manifests/manifest.ts";
 import type { Labels } from "../../rendering/manifests/labels.ts";
 import type { Manifest } from "../../rendering/model/rendered.ts";
@@ -36,6 +37,26 @@ export function odgmPodsService({ ofClass, names }: OdgmPlan, labels: Labels, se
           { name: "grpc", port: ODGM_PORT, targetPort: ODGM_PORT, protocol: "TCP" },
           { name: "zenoh", port: ZENOH_PORT, targetPort: ZENOH_PORT, protocol: "TCP" },
         ],
+      },
+    },
+  );
+}
+
+/** What the variables of the grid do not hold, as files: collections and triggers in full. */
+export function odgmConfigMap({ ofClass, names, requests, events }: OdgmPlan, labels: Labels): Manifest {
+  return manifest(
+    ofClass.input,
+    { apiVersion: "v1", kind: "ConfigMap", name: names.config, labels },
+    {
+      data: {
+        "collections.json": JSON.stringify(requests),
+        "events.json": canonicalJson({
+          enabled: events.enabled,
+          max_trigger_depth: events.maxTriggerDepth,
+          trigger_timeout_ms: events.triggerTimeoutMs,
+          event_triggers: events.triggers,
+          batch_processing: events.batch,
+        }),
       },
     },
   );
