@@ -3,8 +3,8 @@ import type { ConfigSchema } from "@oaas/config";
 import { crmConfig } from "../../apps/class-runtime-manager/src/config.ts";
 import { devStackConfig } from "../../apps/dev-stack/src/config.ts";
 import { pmConfig } from "../../apps/package-manager/src/config.ts";
-import { declaredMetrics } from "../../tools/generate/metrics-reference.ts";
-import { memberOf, nameOf, nodesIn, textOf, type SyntaxNode } from "../../tools/generate/syntax.ts";
+import { declaredMetrics } from "../../tools/generate/reference/metrics.ts";
+import { memberOf, nameOf, nodesIn, textOf, type SyntaxNode } from "../../tools/generate/reference/syntax.ts";
 import { LanguageServer, type Reference } from "./language-server.ts";
 import { ROOT, sourceFiles } from "./sources.ts";
 

@@ -1,24 +1,23 @@
-import { generator as cli } from "./cli-reference.ts";
-import { generator as configuration } from "./configuration.ts";
-import { generator as crdReference } from "./crd-reference.ts";
-import { generator as crds } from "./crds.ts";
-import { generator as errors } from "./errors-reference.ts";
-import { generator as events } from "./events-reference.ts";
+import { generator as cli } from "./reference/cli.ts";
+import { generator as configuration } from "./reference/configuration.ts";
+import { generator as crdReference } from "./reference/crd.ts";
+import { generator as crds } from "./contracts/crds.ts";
+import { generator as errors } from "./reference/errors.ts";
+import { generator as events } from "./reference/events.ts";
 import type { Generator } from "./generator.ts";
-import { generator as grpc } from "./grpc-reference.ts";
-import { generator as metrics } from "./metrics-reference.ts";
-import { generator as openapi } from "./openapi.ts";
-import { generator as placeholders } from "./placeholders-reference.ts";
-import { generator as protos } from "./protos.ts";
-import { generator as reasons } from "./reasons-reference.ts";
-import { generator as restOperations } from "./rest-operations.ts";
-import { generator as rest } from "./rest-reference.ts";
+import { generator as grpc } from "./reference/grpc.ts";
+import { generator as metrics } from "./reference/metrics.ts";
+import { generator as placeholders } from "./reference/placeholders.ts";
+import { generator as protos } from "./contracts/protos.ts";
+import { generator as reasons } from "./reference/reasons.ts";
+import { openapi, operations } from "./contracts/rest.ts";
+import { generator as rest } from "./reference/rest.ts";
 
 /** Every generator, in the order they run. */
 export const GENERATORS: readonly Generator[] = [
   protos,
   openapi,
-  restOperations,
+  operations,
   crds,
   crdReference,
   errors,

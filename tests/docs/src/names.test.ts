@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { openApiDocument } from "../../../packages/contracts/src/rest/openapi.ts";
+import { openApiDocument } from "../../../packages/contracts/src/rest/openapi/document.ts";
 import { allPages, ROOT } from "./pages.ts";
 
 /** Pages for users, in our own words; the reference is made from the code. */

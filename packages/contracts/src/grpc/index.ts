@@ -20,18 +20,17 @@ export * as grpcReflectionAlpha from "../gen/grpc/reflection/v1alpha/reflection_
 export * as oprcData from "../gen/oprc-data_pb.ts";
 export * as oprcInvoke from "../gen/oprc-invoke_pb.ts";
 export * as oprcRoute from "../gen/oprc-route_pb.ts";
-export { FILE_DESCRIPTORS } from "./descriptors.ts";
-export { METADATA_KEYS } from "./metadata-keys.ts";
-export { GRPC_STATUS, grpcStatusName, type GrpcStatusCode, type GrpcStatusName } from "./status-codes.ts";
+export { FILE_DESCRIPTORS } from "./descriptors/descriptors.ts";
+export { GRPC_STATUS, grpcStatusName, type GrpcStatusCode, type GrpcStatusName } from "./faults/status-codes.ts";
 export {
   faultFromStatus,
   faultStatusCode,
   faultToStatus,
   type GrpcFailure,
   type ReceivedStatus,
-} from "./fault-status.ts";
-export type { PeerCall } from "./foreign-fault.ts";
-export { formatGrpcTimeout, parseGrpcTimeout } from "./grpc-timeout.ts";
+} from "./faults/fault-status.ts";
+export type { PeerCall } from "./faults/foreign-fault.ts";
+export { formatGrpcTimeout, METADATA_KEYS, parseGrpcTimeout } from "./metadata.ts";
 export {
   accessModifierFromWire,
   accessModifierToWire,

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import type { Package } from "@oaas/models";
 import { describe, expect, test } from "vitest";
-import { classDeploymentToWire, observedDeploymentInput } from "./resources/class-deployment.ts";
-import { classRuntimeInput, classRuntimeToWire } from "./resources/class-runtime.ts";
-import { packageFromWire, packageToWire, packageView } from "./resources/package.ts";
-import { readBy } from "./violations.ts";
-import { documentFromYaml } from "./yaml-document.ts";
+import { classDeploymentToWire, observedDeploymentInput } from "./resources/deployment/class-deployment.ts";
+import { classRuntimeInput, classRuntimeToWire } from "./resources/cluster/class-runtime.ts";
+import { packageFromWire, packageToWire, packageView } from "./resources/package/package.ts";
+import { readBy } from "./reading/violations.ts";
+import { documentFromYaml } from "./reading/yaml-document.ts";
 
 function sample(name: string): string {
   return readFileSync(new URL(`testdata/${name}`, import.meta.url), "utf8");

@@ -6,17 +6,17 @@
  * at once), fault-body and http-status (how a refusal is written), fault-from-answer and client (the other side),
  * openapi (the document made of it all).
  */
-export { allRoutes, ROUTES, type OperationId } from "./paths.ts";
-export { fillPath, pathParameters, ROLES, type Answer, type Role, type Route } from "./route.ts";
-export { HEADERS, PROBLEM_TYPE } from "./headers.ts";
-export { PAGE_LIMITS } from "./query.ts";
-export { readBy } from "./violations.ts";
-export { present } from "./fields.ts";
-export { heldBy } from "./members.ts";
-export { pascal } from "./spelling.ts";
-export { documentFromYaml } from "./yaml-document.ts";
-export { faultToProblem, problemView, type Problem, type ProblemOptions, type ProblemPart } from "./fault-body.ts";
-export { faultFromAnswer, faultFromProblem, type RefusedAnswer } from "./fault-from-answer.ts";
+export { allRoutes, ROUTES, type OperationId } from "./routes/table.ts";
+export { fillPath, pathParameters, ROLES, type Answer, type Role, type Route } from "./routes/route.ts";
+export { HEADERS, PROBLEM_TYPE } from "./routes/headers.ts";
+export { PAGE_LIMITS } from "./routes/query.ts";
+export { readBy } from "./reading/violations.ts";
+export { present } from "./reading/fields.ts";
+export { heldBy } from "./reading/members.ts";
+export { pascal } from "./reading/spelling.ts";
+export { documentFromYaml } from "./reading/yaml-document.ts";
+export { faultToProblem, problemView, type Problem, type ProblemOptions, type ProblemPart } from "./faults/problem.ts";
+export { faultFromAnswer, faultFromProblem, type RefusedAnswer } from "./faults/fault-from-response.ts";
 export {
   faultStatus,
   HTTP_REFUSALS,
@@ -24,32 +24,32 @@ export {
   HTTP_STATUS_OF_KIND,
   kindOfStatus,
   type HttpRefusal,
-} from "./http-status.ts";
-export { retryAfterMsFrom, retryAfterOf } from "./retry-after.ts";
-export { openApiDocument, type OpenApiDocument } from "./openapi.ts";
-export { createRestClient, type Reply, type RestClient } from "./client.ts";
-export type { CallOptions, FetchAnswer, FetchInit, FetchPort, RestClientOptions } from "./exchange.ts";
+} from "./faults/http-status.ts";
+export { retryAfterMsFrom, retryAfterOf } from "./faults/http-status.ts";
+export { openApiDocument, type OpenApiDocument } from "./openapi/document.ts";
+export { createRestClient, type Reply, type RestClient } from "./client/client.ts";
+export type { CallOptions, FetchAnswer, FetchInit, FetchPort, RestClientOptions } from "./client/send-request.ts";
 
-export { packageFromWire, packageInput, packageToWire, packageView } from "./resources/package.ts";
-export { classToWire, classView } from "./resources/class.ts";
-export { functionToWire, functionView } from "./resources/function.ts";
-export { provisionConfigToWire } from "./resources/provision-config.ts";
-export { nfrRequirementsToWire } from "./resources/nfr-requirements.ts";
+export { packageFromWire, packageInput, packageToWire, packageView } from "./resources/package/package.ts";
+export { classToWire, classView } from "./resources/package/class.ts";
+export { functionToWire, functionView } from "./resources/package/function.ts";
+export { provisionConfigToWire } from "./resources/package/provision-config.ts";
+export { nfrRequirementsToWire } from "./resources/deployment/nfr-requirements.ts";
 export {
   classDeploymentFromWire,
   classDeploymentToWire,
   classDeploymentView,
   deploymentRequestInput,
   observedDeploymentInput,
-} from "./resources/class-deployment.ts";
-export { planRefusalView, type PlanRefusalWire, type RemedyWire } from "./resources/plan-refusal.ts";
-export { planRequestInput, planView } from "./resources/plan.ts";
+} from "./resources/deployment/class-deployment.ts";
+export { planRefusalView, type PlanRefusalWire, type RemedyWire } from "./resources/deployment/plan-refusal.ts";
+export { planRequestInput, planView } from "./resources/deployment/plan.ts";
 export {
   classRuntimeInput,
   classRuntimeToWire,
   classRuntimeView,
   functionStatusToWire,
-} from "./resources/class-runtime.ts";
+} from "./resources/cluster/class-runtime.ts";
 export {
   clusterHealthInput,
   clusterHealthToWire,
@@ -57,23 +57,23 @@ export {
   clusterRegistrationInput,
   clusterRegistrationView,
   clusterView,
-} from "./resources/cluster.ts";
-export { deploymentStatusView, unitStatusView } from "./resources/deployment-status.ts";
-export { explanationView, type FindingWire } from "./resources/explanation.ts";
+} from "./resources/cluster/cluster.ts";
+export { deploymentStatusView, unitStatusView } from "./resources/deployment/deployment-status.ts";
+export { explanationView, type FindingWire } from "./resources/deployment/explanation.ts";
 export {
   deploymentRevisionView,
   diffView,
   packageRevisionView,
   revisionView,
   rollbackInput,
-} from "./resources/revision.ts";
-export { EVENT_TOPICS, streamEventView } from "./resources/stream-event.ts";
-export { readinessView, serviceHealthView } from "./resources/service-health.ts";
-export { topologyFromWire, topologyToWire, topologyView } from "./resources/topology.ts";
+} from "./resources/service/revision.ts";
+export { EVENT_TOPICS, streamEventView } from "./resources/service/stream-event.ts";
+export { readinessView, serviceHealthView } from "./resources/service/service-health.ts";
+export { topologyFromWire, topologyToWire, topologyView } from "./resources/cluster/topology.ts";
 export {
   acceptedView,
   acknowledgementView,
   clusterMappingsView,
   deletionView,
   packageAcknowledgementView,
-} from "./resources/acknowledgement.ts";
+} from "./resources/service/acknowledgement.ts";

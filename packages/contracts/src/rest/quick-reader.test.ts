@@ -3,9 +3,9 @@ import { sweepSize } from "@oaas/testkit";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { allRoutes } from "./paths.ts";
+import { allRoutes } from "./routes/table.ts";
 import { quickReaderOf, REFUSED } from "./quick-reader.ts";
-import { documentFromYaml } from "./yaml-document.ts";
+import { documentFromYaml } from "./reading/yaml-document.ts";
 
 const read = (name: string): string => readFileSync(new URL(`testdata/${name}`, import.meta.url), "utf8");
 const yaml = (text: string): unknown => {

@@ -16,9 +16,13 @@ import {
 } from "@oaas/models";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { classDeploymentToWire, classDeploymentView, observedDeploymentInput } from "./resources/class-deployment.ts";
-import { packageFromWire, packageToWire, packageView } from "./resources/package.ts";
-import { readBy } from "./violations.ts";
+import {
+  classDeploymentToWire,
+  classDeploymentView,
+  observedDeploymentInput,
+} from "./resources/deployment/class-deployment.ts";
+import { packageFromWire, packageToWire, packageView } from "./resources/package/package.ts";
+import { readBy } from "./reading/violations.ts";
 
 /**
  * What is written can be read again as the same thing. This is what keeps the two halves of every resource (what may

@@ -1,0 +1,213 @@
+import { create, fromBinary, toBinary, type Message } from "@bufbuild/protobuf";
+import type { GenMessage } from "@bufbuild/protobuf/codegenv2";
+import {
+  dominantPart,
+  Fault,
+  FAULT_CODES,
+  type FaultCode,
+  type FaultDetail,
+  type FaultOptions,
+  type FaultPart,
+  type Violation,
+} from "@oaas/foundation";
+import {
+  FaultStatusPartSchema,
+  FaultStatusSchema,
+  FaultViolationSchema,
+  type FaultStatus,
+  type FaultStatusPart,
+  type FaultViolation,
+} from "../../gen/fault_pb.ts";
+
+/** Bytes of an encoded fault: 4 KiB once in base64, which every peer's header limit allows beside the message. */
+const BUDGET_BYTES = 3072;
+const PART_BUDGET_BYTES = 512;
+const TEXT_BUDGET_BYTES = 512;
+const SHORT_TEXT_BUDGET_BYTES = 160;
+/** A tag and a length of two bytes each: what an element of a list costs beside itself. */
+const ELEMENT_OVERHEAD_BYTES = 4;
+
+/** The fault as bytes for the trailing metadata. What does not fit is left out and counted. */
+export function encodeFault(fault: Fault): Uint8Array {
+  return toBinary(FaultStatusSchema, faultToWire(fault, BUDGET_BYTES));
+}
+
+function faultToWire(fault: Fault, budget: number): FaultStatus {
+  const wire = create(FaultStatusSchema, {
+    kind: fault.kind,
+    code: fault.code,
+    correlationId: shortened(fault.correlationId ?? "", SHORT_TEXT_BUDGET_BYTES),
+  });
+  describe(wire, fault.detail);
+  const left = budget - toBinary(FaultStatusSchema, wire).length;
+  if (fault.detail.kind === "invalid-argument") addViolations(wire, fault.detail.violations, left);
+  if (fault.detail.kind === "partial-failure") addParts(wire, fault.detail.parts, left);
+  return wire;
+}
+
+/** Fills the fields that the kind has, lists apart. */
+function describe(wire: FaultStatus, detail: FaultDetail): void {
+  if ("resource" in detail) wire.resource = shortened(detail.resource, TEXT_BUDGET_BYTES);
+  if ("name" in detail) wire.name = shortened(detail.name, TEXT_BUDGET_BYTES);
+  if ("afterMs" in detail) wire.afterMs = detail.afterMs;
+  if ("retryAfterMs" in detail && detail.retryAfterMs !== undefined) wire.retryAfterMs = detail.retryAfterMs;
+  const subject = subjectOf(detail);
+  if (subject !== undefined) wire.subject = shortened(subject, TEXT_BUDGET_BYTES);
+}
+
+function subjectOf(detail: FaultDetail): string | undefined {
+  if ("action" in detail) return detail.action;
+  if ("subject" in detail) return detail.subject;
+  if ("limit" in detail) return detail.limit;
+  if ("dependency" in detail) return detail.dependency;
+  return "feature" in detail ? detail.feature : undefined;
+}
+
+function addViolations(wire: FaultStatus, violations: readonly Violation[], budget: number): void {
+  wire.violations = fitting(violations, violationToWire, FaultViolationSchema, budget);
+  wire.omittedViolations = violations.length - wire.violations.length;
+}
+
+function violationToWire({ path, message, fix }: Violation): FaultViolation {
+  return create(FaultViolationSchema, {
+    path: shortened(path, TEXT_BUDGET_BYTES),
+    message: shortened(message, TEXT_BUDGET_BYTES),
+    ...(fix === undefined ? {} : { fix: shortened(fix, TEXT_BUDGET_BYTES) }),
+  });
+}
+
+function addParts(wire: FaultStatus, parts: readonly FaultPart[], budget: number): void {
+  const inOrder = fitting(parts, partToWire, FaultStatusPartSchema, budget);
+  // The part that decides the code must arrive, or the receiver could not trust the rest.
+  wire.parts =
+    inOrder.length === parts.length
+      ? inOrder
+      : fitting(dominantFirst(parts), partToWire, FaultStatusPartSchema, budget);
+  wire.omittedParts = parts.length - wire.parts.length;
+}
+
+function partToWire(part: FaultPart): FaultStatusPart {
+  const fault = faultToWire(part.fault, PART_BUDGET_BYTES);
+  fault.message = shortened(part.fault.message, SHORT_TEXT_BUDGET_BYTES);
+  return create(FaultStatusPartSchema, { name: shortened(part.name, SHORT_TEXT_BUDGET_BYTES), fault });
+}
+
+function dominantFirst(parts: readonly FaultPart[]): readonly FaultPart[] {
+  const dominant = dominantPart(parts);
+  return dominant === undefined ? parts : [dominant, ...parts.filter((part) => part !== dominant)];
+}
+
+/** The first elements that fit the budget. Stops at the first that does not, so that a huge list costs no more. */
+function fitting<Element, M extends Message>(
+  elements: readonly Element[],
+  toWire: (element: Element) => M,
+  schema: GenMessage<M>,
+  budget: number,
+): M[] {
+  const fits: M[] = [];
+  let left = budget;
+  for (const element of elements) {
+    const message = toWire(element);
+    left -= toBinary(schema, message).length + ELEMENT_OVERHEAD_BYTES;
+    if (left < 0) break;
+    fits.push(message);
+  }
+  return fits;
+}
+
+/** The fault that a peer of ours encoded; undefined for bytes that are not one, or of a kind we do not know. */
+export function decodeFault(bytes: Uint8Array, message: string): Fault | undefined {
+  try {
+    return faultFromWire(fromBinary(FaultStatusSchema, bytes), message);
+  } catch {
+    // A peer can send anything; the gRPC status alone still tells what kind of failure it is.
+    return undefined;
+  }
+}
+
+function faultFromWire(wire: FaultStatus, message: string): Fault | undefined {
+  const detail = detailFromWire(wire);
+  if (detail === undefined) return undefined;
+  const options: FaultOptions = {
+    ...(isFaultCode(wire.code) ? { code: wire.code } : {}),
+    ...(wire.correlationId === "" ? {} : { correlationId: wire.correlationId }),
+  };
+  return new Fault(detail, message, options);
+}
+
+function isFaultCode(code: string): code is FaultCode {
+  return Object.hasOwn(FAULT_CODES, code);
+}
+
+function detailFromWire(wire: FaultStatus): FaultDetail | undefined {
+  const { kind, resource, name, subject, retryAfterMs } = wire;
+  const retry = retryAfterMs === undefined ? {} : { retryAfterMs };
+  switch (kind) {
+    case "invalid-argument":
+      return { kind, ...(subject === "" ? {} : { subject }), violations: violationsFromWire(wire) };
+    case "not-found":
+    case "already-exists":
+    case "conflict":
+      return { kind, resource, name };
+    case "permission-denied":
+      return { kind, action: subject };
+    case "failed-precondition":
+      return { kind, subject };
+    case "resource-exhausted":
+      return { kind, limit: subject, ...retry };
+    case "unavailable":
+      return { kind, dependency: subject, ...retry };
+    case "deadline-exceeded":
+      return { kind, afterMs: wire.afterMs };
+    case "unimplemented":
+      return { kind, feature: subject };
+    case "partial-failure":
+      return { kind, parts: partsFromWire(wire.parts) };
+    case "unauthenticated":
+    case "cancelled":
+    case "internal":
+      return { kind };
+    default:
+      return undefined;
+  }
+}
+
+function violationsFromWire(wire: FaultStatus): Violation[] {
+  const violations = wire.violations.map(violationFromWire);
+  return wire.omittedViolations === 0
+    ? violations
+    : [...violations, { path: "$", message: `has ${wire.omittedViolations} more problems, not sent` }];
+}
+
+function violationFromWire({ path, message, fix }: FaultViolation): Violation {
+  return { path, message, ...(fix === undefined ? {} : { fix }) };
+}
+
+function partsFromWire(parts: readonly FaultStatusPart[]): FaultPart[] {
+  return parts.flatMap(({ name, fault: wire }) => {
+    const fault = wire === undefined ? undefined : faultFromWire(wire, wire.message);
+    return fault === undefined ? [] : [{ name, fault }];
+  });
+}
+
+const encoder = new TextEncoder();
+
+/** Bytes that a text takes in the `grpc-message` header, where all but plain ASCII is percent-encoded. */
+export function percentEncodedSize(text: string): number {
+  return encoder.encode(text).reduce((size, byte) => size + (byte < 0x20 || byte > 0x7e || byte === 0x25 ? 3 : 1), 0);
+}
+
+/** The text, cut at a character so that it takes at most that many bytes percent-encoded; a cut ends in "...". */
+export function shortened(text: string, maxBytes: number): string {
+  // A text longer than the limit is never encoded whole: a fault may quote a megabyte of someone's input.
+  if (text.length <= maxBytes && percentEncodedSize(text) <= maxBytes) return text;
+  const ellipsis = "...";
+  let size = ellipsis.length;
+  let kept = "";
+  for (const character of text) {
+    size += percentEncodedSize(character);
+    if (size > maxBytes) break;
+    kept += character;
+  }
+  return kept + ellipsis;
+}

@@ -1,0 +1,61 @@
+import { internal } from "@oaas/foundation";
+import type { z } from "zod";
+import { exchange, type CallOptions, type RestClientOptions } from "./send-request.ts";
+import { faultFromAnswer } from "../faults/fault-from-response.ts";
+import { ROUTES, type OperationId } from "../routes/table.ts";
+import type { Route } from "../routes/route.ts";
+import { readBy } from "../reading/violations.ts";
+
+type Routes = typeof ROUTES;
+type ValueOf<A> = A extends { readonly schema: infer S extends z.ZodType } ? z.output<S> : string;
+type AnswersOf<R extends Route> = R["answer"] | (R extends { readonly otherAnswers: readonly (infer A)[] } ? A : never);
+
+/** What a call gives: the value of one of the operation's answers, and what only headers say. */
+export interface Reply<Id extends OperationId> {
+  readonly status: number;
+  readonly value: ValueOf<AnswersOf<Routes[Id]>>;
+  readonly etag: string | null;
+  readonly totalCount: number | null;
+  readonly nextPageToken: string | null;
+}
+
+/** Calls PM by operation id. */
+export interface RestClient {
+  /** Throws the fault that PM answered, or unavailable when it did not answer, or the signal's fault. */
+  call<Id extends OperationId>(id: Id, options?: CallOptions): Promise<Reply<Id>>;
+}
+
+/** Makes a client from the route table. It neither retries nor waits: that is the caller's policy. */
+export function createRestClient(client: RestClientOptions): RestClient {
+  return {
+    async call<Id extends OperationId>(id: Id, options: CallOptions = {}) {
+      const route: Route = ROUTES[id];
+      const { method, path, answer } = route;
+      const { text, retryAfter, ...received } = await exchange(
+        client,
+        { method, path, mediaType: answer.mediaType },
+        options,
+      );
+      const { status } = received;
+      const expected = [answer, ...(route.otherAnswers ?? [])].find((each) => each.status === status);
+      if (expected === undefined || (status >= 400 && expected.schema === undefined))
+        throw faultFromAnswer({ status, body: text, retryAfter, nowMs: client.clock.now() });
+      return { ...received, value: valueOf(route, expected.schema, text) as Reply<Id>["value"] };
+    },
+  };
+}
+
+function valueOf(route: Route, schema: z.ZodType | undefined, text: string): unknown {
+  if (schema === undefined) return text;
+  const notUnderstood = (context: Record<string, unknown>) =>
+    internal(`the response to ${route.method} ${route.path} does not match the API contract`, { context });
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch (cause) {
+    throw notUnderstood({ cause });
+  }
+  const read = readBy(schema, body);
+  if (!read.ok) throw notUnderstood({ violations: read.error });
+  return read.value;
+}

@@ -1,0 +1,45 @@
+import { internal } from "@oaas/foundation";
+import type { Reply, RestClient } from "./client.ts";
+import { exchange, type CallOptions, type RestClientOptions } from "./send-request.ts";
+import { OPERATIONS } from "./gen/operations.ts";
+import type { OperationId } from "../routes/table.ts";
+
+/**
+ * The client for programs that start for one call: it takes answers as they are, and so needs no schema; making those costs more
+ * than the call itself. What is refused is read as by the other client.
+ */
+export function createPlainClient(client: RestClientOptions): RestClient {
+  return {
+    async call<Id extends OperationId>(id: Id, options: CallOptions = {}) {
+      const { method, path, statuses, mediaType } = placeOf(id);
+      const { text, retryAfter, ...received } = await exchange(client, { method, path, mediaType }, options);
+      const { status } = received;
+      if (!statuses.has(status)) {
+        const { faultFromAnswer } = await import("../faults/fault-from-response.ts");
+        throw faultFromAnswer({ status, body: text, retryAfter, nowMs: client.clock.now() });
+      }
+      const isText = mediaType !== undefined || status === 204;
+      return { ...received, value: (isText ? text : parsed(text, `${method} ${path}`)) as Reply<Id>["value"] };
+    },
+  };
+}
+
+function parsed(text: string, call: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw internal(`the response to ${call} does not match the API contract`, { context: { cause } });
+  }
+}
+
+/** Method, path, the statuses that bring a value, and a media type other than JSON: read from the one line that is kept of a route. */
+export function placeOf(id: OperationId) {
+  const [method = "", path = "", ...rest] = OPERATIONS[id].split(" ");
+  const isStatus = (word: string): boolean => /^\d+$/.test(word);
+  return {
+    method,
+    path,
+    statuses: new Set(rest.filter(isStatus).map(Number)) as ReadonlySet<number>,
+    mediaType: rest.find((word) => !isStatus(word)),
+  };
+}

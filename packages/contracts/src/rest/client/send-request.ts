@@ -1,0 +1,104 @@
+import { abortFault, unavailable, type Clock } from "@oaas/foundation";
+import { HEADERS } from "../routes/headers.ts";
+import { fillPath } from "../routes/route.ts";
+
+/** The part of `fetch` that a client needs; the standard function fits. */
+export type FetchPort = (url: string, init: FetchInit) => Promise<FetchAnswer>;
+
+export interface FetchInit {
+  readonly method: string;
+  readonly headers: Record<string, string>;
+  readonly body?: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface FetchAnswer {
+  readonly status: number;
+  readonly headers: { get(name: string): string | null };
+  text(): Promise<string>;
+}
+
+export interface RestClientOptions {
+  /** Where PM answers, without a path. */
+  readonly baseUrl: string;
+  readonly fetch: FetchPort;
+  readonly clock: Clock;
+  /** Asked before every call, so that a renewed token is used. */
+  readonly token?: () => string | undefined;
+}
+
+export interface CallOptions {
+  readonly parameters?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
+  readonly body?: unknown;
+  /** Such as if-match, idempotency-key, x-correlation-id. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+/** Where a call goes. */
+interface Place {
+  readonly method: string;
+  /** With `{name}` for each parameter. */
+  readonly path: string;
+  /** Of the answer; JSON when there is none. */
+  readonly mediaType: string | undefined;
+}
+
+/** An answer, whatever it says: its text, and what only headers tell. */
+interface Received {
+  readonly status: number;
+  readonly text: string;
+  readonly etag: string | null;
+  readonly totalCount: number | null;
+  readonly nextPageToken: string | null;
+  readonly retryAfter: string | null;
+}
+
+/** Sends one call and receives all of its answer. Throws unavailable when there is none, or the signal's fault. */
+export async function exchange(client: RestClientOptions, place: Place, options: CallOptions): Promise<Received> {
+  const path = fillPath(place.path, options.parameters ?? {});
+  const url = client.baseUrl.replace(/\/+$/, "") + path + queryText(options.query ?? {});
+  try {
+    const answer = await client.fetch(url, requestOf(client, place, options));
+    const { status, headers } = answer;
+    const total = headers.get(HEADERS.totalCount);
+    return {
+      status,
+      text: await answer.text(),
+      etag: headers.get(HEADERS.etag),
+      totalCount: total === null ? null : Number(total),
+      nextPageToken: headers.get(HEADERS.nextPageToken),
+      retryAfter: headers.get(HEADERS.retryAfter),
+    };
+  } catch (cause) {
+    if (options.signal?.aborted) throw abortFault(options.signal);
+    const what = `${place.method} ${place.path}`;
+    throw unavailable("package-manager", `the package manager did not respond to ${what}`, { cause });
+  }
+}
+
+function requestOf(client: RestClientOptions, { method, mediaType }: Place, options: CallOptions): FetchInit {
+  const token = client.token?.();
+  const hasBody = options.body !== undefined;
+  return {
+    method,
+    headers: {
+      accept: `${mediaType ?? "application/json"}, application/problem+json`,
+      ...(hasBody ? { "content-type": "application/json" } : {}),
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...options.headers,
+    },
+    ...(hasBody ? { body: JSON.stringify(options.body) } : {}),
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+  };
+}
+
+function queryText(query: NonNullable<CallOptions["query"]>): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined) continue;
+    for (const item of Array.isArray(value) ? (value as readonly string[]) : [value]) search.append(name, String(item));
+  }
+  return search.size === 0 ? "" : `?${search.toString()}`;
+}

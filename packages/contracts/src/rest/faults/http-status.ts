@@ -1,0 +1,106 @@
+import { dominantPart, type Fault, type FaultCode, type FaultKind } from "@oaas/foundation";
+
+/**
+ * The one table from faults to HTTP. Nobody else names a status code of a refusal.
+ *
+ * A partial failure has no status of its own: it takes that of the part that decides (`faultStatus`).
+ */
+export const HTTP_STATUS_OF_KIND = {
+  "invalid-argument": 400,
+  unauthenticated: 401,
+  "permission-denied": 403,
+  "not-found": 404,
+  "already-exists": 409,
+  conflict: 409,
+  "failed-precondition": 400,
+  "resource-exhausted": 429,
+  unavailable: 503,
+  "deadline-exceeded": 504,
+  cancelled: 499,
+  unimplemented: 501,
+  "partial-failure": 500,
+  internal: 500,
+} as const satisfies Record<FaultKind, number>;
+
+/** Codes whose kind, seen from the other side of HTTP, would blame the caller for what is ours. */
+export const HTTP_STATUS_OF_CODE = {
+  OAAS_STORE_FULL: 503,
+  OAAS_STORE_COMPACTED: 410,
+  OAAS_LEASE_LOST: 503,
+  OAAS_VERSION_MISMATCH: 412,
+} as const satisfies Partial<Record<FaultCode, number>>;
+
+/**
+ * Refusals that only HTTP knows, with the kind that the fault behind them has. The edge names one of them and the
+ * answer takes its status; to programs it is a fault like any other.
+ */
+export const HTTP_REFUSALS = {
+  "bad-request": { status: 400, kind: "invalid-argument" },
+  "method-not-allowed": { status: 405, kind: "unimplemented" },
+  "not-acceptable": { status: 406, kind: "invalid-argument" },
+  "request-timeout": { status: 408, kind: "deadline-exceeded" },
+  "precondition-failed": { status: 412, kind: "conflict" },
+  "payload-too-large": { status: 413, kind: "invalid-argument" },
+  "uri-too-long": { status: 414, kind: "invalid-argument" },
+  "unsupported-media-type": { status: 415, kind: "invalid-argument" },
+  "expectation-failed": { status: 417, kind: "invalid-argument" },
+  "unprocessable-content": { status: 422, kind: "invalid-argument" },
+  "precondition-required": { status: 428, kind: "failed-precondition" },
+  "header-too-large": { status: 431, kind: "invalid-argument" },
+} as const satisfies Record<string, { readonly status: number; readonly kind: FaultKind }>;
+
+export type HttpRefusal = keyof typeof HTTP_REFUSALS;
+
+/** The status of a fault. What failed in every part answers with the part that decides, so an outage is no 400. */
+export function faultStatus(fault: Fault): number {
+  if (fault.detail.kind === "partial-failure") {
+    const part = dominantPart(fault.detail.parts);
+    return part === undefined ? HTTP_STATUS_OF_KIND["partial-failure"] : faultStatus(part.fault);
+  }
+  const own: Readonly<Partial<Record<FaultCode, number>>> = HTTP_STATUS_OF_CODE;
+  return own[fault.code] ?? HTTP_STATUS_OF_KIND[fault.detail.kind];
+}
+
+const KIND_OF_STATUS = new Map<number, FaultKind>([
+  ...Object.values(HTTP_REFUSALS).map(({ status, kind }) => [status, kind] as const),
+  [400, "invalid-argument"],
+  [401, "unauthenticated"],
+  [403, "permission-denied"],
+  [404, "not-found"],
+  [408, "deadline-exceeded"],
+  [409, "conflict"],
+  [410, "not-found"],
+  [429, "resource-exhausted"],
+  [499, "cancelled"],
+  [501, "unimplemented"],
+  [502, "unavailable"],
+  [503, "unavailable"],
+  [504, "deadline-exceeded"],
+]);
+
+/** The kind that a status stands for when the answer says no more. */
+export function kindOfStatus(status: number): FaultKind {
+  return KIND_OF_STATUS.get(status) ?? (status >= 400 && status < 500 ? "invalid-argument" : "internal");
+}
+
+/** The value of the Retry-After header for a fault: whole seconds, never less than was asked for; undefined without one. */
+export function retryAfterOf(fault: Fault): string | undefined {
+  const ms = retryAfterMsOf(fault);
+  return ms === undefined ? undefined : String(Math.ceil(ms / 1000));
+}
+
+/** How long a fault asks to wait; a partial failure asks for the longest of its parts. */
+function retryAfterMsOf({ detail }: Fault): number | undefined {
+  if (detail.kind === "unavailable" || detail.kind === "resource-exhausted") return detail.retryAfterMs;
+  if (detail.kind !== "partial-failure") return undefined;
+  const waits = detail.parts.map((part) => retryAfterMsOf(part.fault)).filter((ms) => ms !== undefined);
+  return waits.length === 0 ? undefined : Math.max(...waits);
+}
+
+/** Milliseconds from a Retry-After header (seconds or an HTTP date); undefined when it says nothing usable. */
+export function retryAfterMsFrom(header: string | undefined | null, nowMs: number): number | undefined {
+  const value = header?.trim() ?? "";
+  if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
+  const at = /^[A-Z][a-z]{2}, /.test(value) ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
+}

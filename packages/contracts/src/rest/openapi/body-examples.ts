@@ -1,0 +1,31 @@
+import type { OperationId } from "../routes/table.ts";
+
+const PACKAGE = {
+  name: "counter",
+  version: "1.0.0",
+  classes: [
+    {
+      key: "Counter",
+      state_spec: { consistency_model: "READ_YOUR_WRITE" },
+      function_bindings: [{ name: "add", function_key: "Counter.add", access_modifier: "PUBLIC" }],
+    },
+  ],
+  functions: [{ key: "Counter.add", provision_config: { container_image: "example.test/counter-add:1.0.0" } }],
+};
+
+const DEPLOYMENT = {
+  key: "counter",
+  package_name: "counter",
+  class_key: "Counter",
+  nfr_requirements: { availability: 0.99 },
+};
+
+/** A document that each of these operations takes, for people who read the reference and for programs that try it out. */
+export const BODY_EXAMPLES: Readonly<Partial<Record<OperationId, object>>> = {
+  createPackage: PACKAGE,
+  createPlan: { deployment: DEPLOYMENT, what_if: { availability: 0.999 } },
+  createDeployment: DEPLOYMENT,
+  addCluster: { name: "edge", url: "http://edge.example.test:8088", labels: { "oaas.io/env": "edge" } },
+  rollBackPackage: { revision: 1, reason: "the new image does not start" },
+  rollBackDeployment: { revision: 1, reason: "the new image does not start" },
+};

@@ -1,0 +1,123 @@
+import { HEADERS, PROBLEM_TYPE } from "../routes/headers.ts";
+
+/** The parts of the OpenAPI document that its operations share. */
+
+const header = (name: string, description: string) => ({
+  name,
+  in: "header",
+  required: false,
+  description,
+  schema: { type: "string" },
+});
+
+/** Request headers that several operations take. */
+export const PARAMETERS = {
+  CorrelationId: header(
+    HEADERS.correlationId,
+    "Correlation id of the request, included in every log line and downstream call; generated when absent.",
+  ),
+  IfMatch: header(
+    HEADERS.ifMatch,
+    "ETags of which the resource must match one, or `*` to require that it exists; otherwise the request fails with 412.",
+  ),
+  IfNoneMatch: header(
+    HEADERS.ifNoneMatch,
+    "ETags of which the resource must match none, or `*` to require that it does not exist; otherwise a read returns 304 and a write 412.",
+  ),
+  IdempotencyKey: header(
+    HEADERS.idempotencyKey,
+    "Idempotency key: requests with the same key and body are executed once.",
+  ),
+  LastEventId: header(HEADERS.lastEventId, "Resume the stream after this event id."),
+};
+
+/** What stands in a path, by the word before it. */
+export const PATH_PARAMETERS: Readonly<Record<string, string>> = {
+  packages: "Package name.",
+  deployments: "Deployment key.",
+  revisions: "Revision number.",
+  "class-runtimes": "Deployment unit id.",
+  "deployment-records": "Deployment unit id.",
+  "deployment-status": "Deployment unit id.",
+  clusters: "Cluster name.",
+  envs: "Cluster name.",
+};
+
+/** What the operations of a tag are about, in the order in which they are told. */
+export const TAGS: Readonly<Record<string, string>> = {
+  packages: "Packages and their revisions.",
+  deployments: "Deployments, their status and their revisions.",
+  events: "Streams of changes.",
+  plans: "Plans: what a deployment would do, and why.",
+  "class-runtimes": "Class runtimes in the clusters.",
+  clusters: "Registered clusters and their health.",
+  catalogue: "Classes and functions of all packages, and the topology.",
+  service: "Health, metrics and documentation of the package manager.",
+};
+
+/** Response headers that several operations give. */
+export const RESPONSE_HEADERS = {
+  CorrelationId: { description: "Correlation id of this request in all logs.", schema: { type: "string" } },
+  TotalCount: { description: "Total number of items across all pages.", schema: { type: "integer", minimum: 0 } },
+  NextPageToken: { description: "Token of the next page; absent on the last page.", schema: { type: "string" } },
+  ETag: { description: "Version of the resource that was read or written.", schema: { type: "string" } },
+  RetryAfter: { description: "Seconds to wait before retrying.", schema: { type: "integer", minimum: 0 } },
+  Location: { description: "URL of the created resource, or of the status to poll.", schema: { type: "string" } },
+  ContentLocation: { description: "URL of the deployment.", schema: { type: "string" } },
+  IdempotencyReplayed: {
+    description: "`true` when the response is replayed from an earlier request with the same idempotency key.",
+    schema: { type: "string", const: "true" },
+  },
+  MissingClusters: {
+    description: "Unreachable clusters, separated by commas; absent when the list is complete.",
+    schema: { type: "string" },
+  },
+  WwwAuthenticate: { description: "With 401: the required authentication scheme.", schema: { type: "string" } },
+};
+
+const HEADER_NAMES = {
+  CorrelationId: HEADERS.correlationId,
+  TotalCount: HEADERS.totalCount,
+  NextPageToken: HEADERS.nextPageToken,
+  ETag: HEADERS.etag,
+  RetryAfter: HEADERS.retryAfter,
+  Location: HEADERS.location,
+  ContentLocation: HEADERS.contentLocation,
+  IdempotencyReplayed: HEADERS.idempotencyReplayed,
+  MissingClusters: HEADERS.missingClusters,
+  WwwAuthenticate: "www-authenticate",
+} as const satisfies Record<keyof typeof RESPONSE_HEADERS, string>;
+
+/** The name on the wire of a response header of this document. */
+export function headerName(name: keyof typeof RESPONSE_HEADERS): string {
+  return HEADER_NAMES[name];
+}
+
+/** What is answered without a document of its own. */
+export const RESPONSES = {
+  NotModified: {
+    description: "Not modified: the resource matches an ETag of `if-none-match`.",
+    headers: {
+      [HEADERS.correlationId]: { $ref: "#/components/headers/CorrelationId" },
+      [HEADERS.etag]: { $ref: "#/components/headers/ETag" },
+    },
+  },
+  Problem: {
+    description: "Error. `kind` and `code` identify the error, `violations` lists all invalid fields.",
+    headers: {
+      [HEADERS.correlationId]: { $ref: "#/components/headers/CorrelationId" },
+      [HEADERS.retryAfter]: { $ref: "#/components/headers/RetryAfter" },
+      [headerName("WwwAuthenticate")]: { $ref: "#/components/headers/WwwAuthenticate" },
+    },
+    content: { [PROBLEM_TYPE]: { schema: { $ref: "#/components/schemas/Problem" } } },
+  },
+};
+
+/** How a caller proves who it is. */
+export const SECURITY = {
+  bearer: {
+    type: "http",
+    scheme: "bearer",
+    description: "A token configured in the package manager, or a JWT when an issuer is configured.",
+  },
+};

@@ -1,0 +1,199 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { classDeploymentFromWire } from "../resources/deployment/class-deployment.ts";
+import { packageFromWire } from "../resources/package/package.ts";
+import { planRequestInput } from "../resources/deployment/plan.ts";
+import { readBy } from "./violations.ts";
+import { documentFromYaml } from "./yaml-document.ts";
+
+test("rules across the fields of a package are heard together with those of single fields, in JSON and YAML", () => {
+  const wrong = {
+    name: "shop",
+    version: [],
+    classes: [
+      { key: "Cart", function_bindings: [{ name: "add", function_key: "Cart.nope", access_modifier: "PUBLIC" }, "x"] },
+      { key: "Cart" },
+      {},
+    ],
+    functions: [{ key: "Cart.add" }, { key: "Cart.add" }, null],
+    dependencies: ["base", 7, "base"],
+    deployments: [{ key: "d", class_key: "Basket", package_name: "other", functions: [{ function_key: "f" }] }],
+  };
+  const across = [
+    "$.classes[1].key",
+    "$.functions[1].key",
+    "$.dependencies[2]",
+    "$.classes[0].function_bindings[0].function_key",
+    "$.deployments[0].package_name",
+    "$.deployments[0].class_key",
+    "$.deployments[0].functions[0].function_key",
+  ];
+  const yaml = documentFromYaml(JSON.stringify(wrong));
+  for (const document of [wrong, yaml.ok ? yaml.value : undefined]) {
+    const read = packageFromWire(document);
+    const paths = read.ok ? [] : read.error.map(({ path }) => path);
+    expect(paths).toContain("$.version");
+    expect(paths.slice(-across.length)).toEqual(across);
+  }
+});
+
+test("whatever was sent in place of a package: it is read, or told why not", () => {
+  fc.assert(
+    fc.property(fc.json(), (text) => {
+      const read = packageFromWire(JSON.parse(text));
+      return read.ok || read.error.length > 0;
+    }),
+  );
+});
+
+describe("everything is said at once", () => {
+  const read = packageFromWire({
+    name: "my shop",
+    version: ["1"],
+    metadata: { tags: "demo", created_at: "yesterday" },
+    classes: [
+      { key: "a.b", function_bindings: [{ name: "add", function_key: "Counter.add" }] },
+      "Counter",
+      { key: "Ok", state_spec: { consistency_model: "EVENTUAL", persistent: "yes" } },
+    ],
+    functions: [
+      {
+        key: "f",
+        provision_config: {
+          container_image: "Not An Image",
+          port: 70_000,
+          cpu_request: "1 core",
+          memory_request: "2Gi",
+          memory_limit: "1Gi",
+          min_scale: 3,
+          max_scale: 1,
+          max_concurrency: 1.5,
+        },
+        config: { "A=B": "x", OK: { nested: true } },
+      },
+    ],
+    deployments: [
+      {
+        key: "d",
+        class_key: "C",
+        target_envs: ["a"],
+        target_clusters: ["b"],
+        nfr_requirements: { availability: 7, min_throughput_rps: 0 },
+        env_templates: { "bad name": "dev" },
+        odgm: { env_node_ids: { a: [2 ** 60] }, shard_type: "paxos" },
+        functions: [{ function_key: "f", replicas: 2, provision_config: { min_scale: 3 } }],
+      },
+    ],
+  });
+  const violations = read.ok ? [] : read.error;
+
+  test.each([
+    ["$.name", "is not a package name", "letters, digits"],
+    ["$.version", "is a list", "use a string"],
+    ["$.metadata.tags", "is a string", "use a list"],
+    ["$.metadata.created_at", "is not a datetime", "2026-01-31T12:00:00Z"],
+    ["$.classes[0].key", "is not a class key", "no dot"],
+    ["$.classes[0].function_bindings[0].access_modifier", "is missing", "use PUBLIC, INTERNAL or PRIVATE"],
+    ["$.classes[1]", "is a string", "use an object"],
+    ["$.classes[0].function_bindings[0].function_key", 'has no function "Counter.add"', 'use "f"'],
+    ["$.deployments[0].class_key", 'has no class "C"', 'use "a.b", "Ok"'],
+    [
+      "$.classes[2].state_spec.consistency_model",
+      "allowed value",
+      "NONE, READ_YOUR_WRITE, BOUNDED_STALENESS or STRONG",
+    ],
+    ["$.classes[2].state_spec.persistent", "is a string", "a boolean"],
+    ["$.functions[0].provision_config.container_image", "is not a container image", "registry/name:tag"],
+    ["$.functions[0].provision_config.port", "70000 is out of range", "at most 65535"],
+    ["$.functions[0].provision_config.cpu_request", "is not a Kubernetes quantity", "500m"],
+    ["$.functions[0].provision_config.memory_limit", "is below memory_request", "raise memory_limit"],
+    ["$.functions[0].provision_config.max_scale", "is below min_scale", "raise max_scale"],
+    ["$.functions[0].provision_config.max_concurrency", "is not an integer", "an integer"],
+    ["$.functions[0].config['A=B']", "is not the name of an environment variable", "without '='"],
+    ["$.functions[0].config.OK", "is an object", "use a string"],
+    ["$.deployments[0].target_clusters", "differs from target_envs", "one of the two"],
+    ["$.deployments[0].nfr_requirements.availability", "7 is out of range", "at most 1"],
+    ["$.deployments[0].nfr_requirements.min_throughput_rps", "0 is out of range", "at least 1"],
+    ["$.deployments[0].env_templates['bad name']", "is not a cluster name", "letters, digits"],
+    ["$.deployments[0].odgm.env_node_ids.a[0]", "out of range", "at most 9007199254740991"],
+    ["$.deployments[0].odgm.shard_type", "allowed value", "raft"],
+    ["$.deployments[0].functions[0].replicas", "conflicts with provision_config", "provision_config only"],
+  ])("%s", (path, message, fix) => {
+    const found = violations.find((violation) => violation.path === path);
+    expect(found?.message).toContain(message);
+    expect(found?.fix).toContain(fix);
+  });
+
+  test("and nothing else", () => {
+    expect(violations).toHaveLength(26);
+  });
+});
+
+describe("scalars where text is wanted", () => {
+  const read = (text: string) => {
+    const document = documentFromYaml(text);
+    return document.ok ? packageFromWire(document.value) : document;
+  };
+
+  test("YAML's are text as written, free or of a certain form", () => {
+    expect(read("name: 007\nversion: 1.10")).toMatchObject({ ok: true, value: { name: "007", version: "1.10" } });
+  });
+
+  test("JSON's are text where any text will do, and a mistake where a form is wanted", () => {
+    expect(packageFromWire({ name: "a", version: 1.5 })).toMatchObject({ ok: true, value: { version: "1.5" } });
+    expect(packageFromWire({ name: 7 })).toMatchObject({ ok: false, error: [{ path: "$.name", fix: "use a string" }] });
+  });
+
+  test("and a scalar is no object and no list", () => {
+    const found = read("name: a\nmetadata: 1.0\nclasses: true");
+    expect(found.ok ? [] : found.error.map((violation) => violation.path)).toEqual(["$.metadata", "$.classes"]);
+  });
+});
+
+test("a name that a plain object cannot carry is refused, not dropped", () => {
+  const value: unknown = JSON.parse('{"name":"a","functions":[{"key":"f","config":{"__proto__":"x"}}]}');
+  const read = packageFromWire(value);
+  expect(read).toMatchObject({ ok: false, error: [{ path: "$.functions[0].config" }] });
+});
+
+test.each([null, undefined, 5, "x", [], true])("%j is no package, and that is one violation at the root", (value) => {
+  expect(packageFromWire(value)).toMatchObject({ ok: false, error: [{ path: "$" }] });
+});
+
+test("a required object is missed like any other member", () => {
+  expect(readBy(planRequestInput, {})).toMatchObject({
+    ok: false,
+    error: [{ path: "$.deployment", message: "is missing" }],
+  });
+});
+
+describe("any JSON is answered", () => {
+  const names = ["name", "key", "classes", "functions", "provision_config", "replicas", "metadata", "deployments"];
+  const more = ["resource_requirements", "target_envs", "target_clusters", "config", "min_scale", "cpu_limit", "odgm"];
+  const json = fc.letrec<{ value: unknown }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 6 },
+      fc.constantFrom(null, true, "", "a", "1Gi", 0, -1, 1e300, "__proto__"),
+      fc.array(tie("value"), { maxLength: 3 }),
+      fc.dictionary(fc.constantFrom(...names, ...more, "__proto__"), tie("value"), { maxKeys: 6 }),
+    ),
+  })).value;
+
+  test.each([
+    ["package", packageFromWire],
+    ["deployment", classDeploymentFromWire],
+  ] as const)("as a %s: read, or refused with paths and fixes; never thrown at", (_, fromWire) => {
+    fc.assert(
+      fc.property(json, (value) => {
+        const read = fromWire(value);
+        if (read.ok) return;
+        expect(read.error.length).toBeGreaterThan(0);
+        for (const violation of read.error) {
+          expect(violation.path).toMatch(/^\$/);
+          expect(violation.fix).toBeTruthy();
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,132 @@
+import {
+  err,
+  ok,
+  pathOf,
+  ROOT_PATH,
+  violationsUnder,
+  unreachable,
+  type Result,
+  type Violation,
+} from "@oaas/foundation";
+import type { z } from "zod";
+import { quickReaderOf, REFUSED } from "../quick-reader.ts";
+
+/** Reads a value by a schema: what it means, or everything that is wrong with it. */
+export function readBy<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+): Result<z.output<Schema>, readonly Violation[]> {
+  const quick = quickReaderOf(schema)(value);
+  if (quick !== REFUSED) return ok(quick as z.output<Schema>);
+  const read = schema.safeParse(value, { reportInput: true });
+  if (read.success) return ok(read.data);
+  return err([...violationsFromZod(read.error), ...(acrossFields.get(schema)?.(value) ?? [])]);
+}
+
+const acrossFields = new WeakMap<z.ZodType, DocumentRules>();
+
+/** What is wrong with a document as a whole, whatever state its single fields are in. */
+type DocumentRules = (document: unknown) => readonly Violation[];
+
+/**
+ * Lets the rules across the fields of a document be heard when single fields are wrong: whoever corrects it wants to hear everything at
+ * once. A document whose fields are right is judged by whoever takes it.
+ */
+export function alsoJudged(schema: z.ZodType, rules: DocumentRules): void {
+  acrossFields.set(schema, rules);
+}
+
+/** Every issue of a failed reading as a violation with its path and its fix. */
+export function violationsFromZod(error: z.ZodError): Violation[] {
+  return error.issues.map(violationFromIssue);
+}
+
+type Issue = z.core.$ZodIssue;
+
+function violationFromIssue(issue: Issue): Violation {
+  const path = pathOf(ROOT_PATH, ...issue.path.map((key) => (typeof key === "symbol" ? String(key) : key)));
+  if (issue.code === "custom" && isViolation(issue.params?.["violation"])) {
+    return violationsUnder(path, [issue.params["violation"]])[0] as Violation;
+  }
+  return { path, ...objectionOf(issue) };
+}
+
+function isViolation(value: unknown): value is Violation {
+  return typeof value === "object" && value !== null && "path" in value && "message" in value;
+}
+
+function objectionOf(issue: Issue): { readonly message: string; readonly fix: string } {
+  switch (issue.code) {
+    case "custom":
+      return { message: issue.message, fix: String(issue.params?.["fix"] ?? "fix the value") };
+    case "invalid_type":
+      return wrongType(issue.expected, issue.input);
+    case "invalid_value":
+      return {
+        message: issue.input === undefined ? "is missing" : `${shown(issue.input)} is not an allowed value`,
+        fix: `use ${orList(issue.values.map(String))}`,
+      };
+    case "too_big":
+      return outOfRange(issue.origin, issue.input, "most", String(issue.maximum));
+    case "too_small":
+      return outOfRange(issue.origin, issue.input, "least", String(issue.minimum));
+    case "invalid_format":
+      return { message: `${shown(issue.input)} is not a ${issue.format}`, fix: formatFix(issue.format) };
+    case "invalid_key": {
+      const [inner] = issue.issues;
+      return inner === undefined ? { message: "has an invalid name", fix: "use another name" } : objectionOf(inner);
+    }
+    case "unrecognized_keys":
+    case "not_multiple_of":
+    case "invalid_element":
+    case "invalid_union":
+      return { message: issue.message, fix: "fix the value" };
+    default:
+      return unreachable(issue);
+  }
+}
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  string: "a string",
+  number: "a number",
+  int: "an integer",
+  boolean: "a boolean",
+  array: "a list",
+  object: "an object",
+  record: "an object",
+  null: "null",
+  nan: "not a number",
+};
+
+function wrongType(expected: string, input: unknown) {
+  const wanted = TYPE_NAMES[expected] ?? expected;
+  if (input === undefined) return { message: "is missing", fix: `add it: ${wanted}` };
+  return { message: `is ${typeName(input)}`, fix: `use ${wanted}` };
+}
+
+function typeName(input: unknown): string {
+  if (input === null) return "null";
+  if (Array.isArray(input)) return "a list";
+  if (typeof input === "number") return String(input);
+  return TYPE_NAMES[typeof input] ?? typeof input;
+}
+
+function outOfRange(origin: string, input: unknown, bound: "most" | "least", limit: string) {
+  if (origin === "string") return { message: "has an invalid length", fix: `use at ${bound} ${limit} characters` };
+  if (origin === "array") return { message: "has an invalid number of items", fix: `use at ${bound} ${limit}` };
+  return { message: `${shown(input)} is out of range`, fix: `use at ${bound} ${limit}` };
+}
+
+function formatFix(format: string): string {
+  return format === "datetime" ? "use an RFC 3339 timestamp such as 2026-01-31T12:00:00Z" : "fix the format";
+}
+
+/** A value as it may be shown in a message: as JSON, and short however long it is. */
+export function shown(input: unknown): string {
+  const written = typeof input === "bigint" ? String(input) : (JSON.stringify(input) ?? "nothing");
+  return written.length > 40 ? `${written.slice(0, 39)}…` : written;
+}
+
+function orList(words: readonly string[]): string {
+  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
+}

@@ -1,0 +1,97 @@
+import { ClusterStatus, DeploymentCondition, RuntimePhase, type ClusterName, type Topology } from "@oaas/models";
+import { describe, expect, test } from "vitest";
+import { pascal, screaming, snake } from "../../reading/spelling.ts";
+import { readBy } from "../../reading/violations.ts";
+import { conditionInput } from "../deployment/class-deployment.ts";
+import { classRuntimeInput, classRuntimeToWire } from "./class-runtime.ts";
+import { clusterHealthInput, clusterHealthToWire, clusterRegistrationInput } from "./cluster.ts";
+import { topologyFromWire, topologyToWire, topologyView } from "./topology.ts";
+
+test.each([
+  ["read-your-write", "READ_YOUR_WRITE", "ReadYourWrite", "read_your_write"],
+  ["down", "DOWN", "Down", "down"],
+])("%s is spelled %s, %s and %s", (word, ...spellings) => {
+  expect([screaming(word), pascal(word), snake(word)]).toEqual(spellings);
+});
+
+test.each(Object.values(DeploymentCondition))("condition %s is read in both casings", (condition) => {
+  for (const spelling of [screaming(condition), pascal(condition)]) {
+    expect(readBy(conditionInput, spelling)).toEqual({ ok: true, value: condition });
+  }
+  expect(readBy(conditionInput, condition).ok).toBe(false);
+});
+
+const runtime = {
+  id: "u",
+  deployment_unit_id: "u",
+  package_name: "p",
+  class_key: "p.C",
+  target_environment: "ns",
+  created_at: "t",
+  updated_at: "t",
+};
+
+describe("the phase of a class runtime", () => {
+  test.each([
+    ["RESOURCE_PROVISIONING", RuntimePhase.resourceProvisioning],
+    ["RUNNING", RuntimePhase.running],
+    ["FAILED", RuntimePhase.failed],
+    ["UNKNOWN", RuntimePhase.unknown],
+    ["TEMPLATE_SELECTION", RuntimePhase.resourceProvisioning],
+    ["ENFORCEMENT", RuntimePhase.running],
+    ["COMPLETED", RuntimePhase.running],
+  ])("%s is read as %s", (phase, meaning) => {
+    const read = readBy(classRuntimeInput, { ...runtime, status: { condition: "RUNNING", phase, last_updated: "t" } });
+    expect(read.ok && read.value.status?.phase).toBe(meaning);
+  });
+});
+
+test("a class runtime's partitions are never less than one", () => {
+  const read = readBy(classRuntimeInput, { ...runtime, partition_count: 0 });
+  expect(read.ok && classRuntimeToWire(read.value).partition_count).toBe(1);
+});
+
+describe("health", () => {
+  test.each([
+    ["Healthy", ClusterStatus.healthy],
+    ["healthy", ClusterStatus.healthy],
+    ["SERVING", ClusterStatus.unknown],
+  ])("status %s is read as %s", (status, meaning) => {
+    const read = readBy(clusterHealthInput, { cluster_name: "a", status, last_seen: null });
+    expect(read.ok && read.value.status).toBe(meaning);
+  });
+
+  test("is sent with null for what is not known", () => {
+    expect(clusterHealthToWire({ cluster: "a" as ClusterName, status: "unknown" })).toEqual({
+      cluster_name: "a",
+      status: "Unknown",
+      crm_version: null,
+      last_seen: null,
+      node_count: null,
+      ready_nodes: null,
+      availability: null,
+    });
+  });
+});
+
+test("a cluster is added with an address of http or https and sensible limits", () => {
+  expect(readBy(clusterRegistrationInput, { name: "a", url: "http://crm:8088" })).toMatchObject({
+    ok: true,
+    value: { name: "a", retry_attempts: 3, labels: {} },
+  });
+  const read = readBy(clusterRegistrationInput, { name: "a", url: "crm:8088", timeout: -1 });
+  expect(read.ok ? [] : read.error.map((violation) => violation.path)).toEqual(["$.url", "$.timeout"]);
+});
+
+test("a topology comes back as it was, with its time in the gRPC form", () => {
+  const topology: Topology = {
+    nodes: [
+      { id: "class::C", nodeType: "class", status: "healthy", metadata: { package: "p" }, deployedClasses: ["C"] },
+    ],
+    edges: [{ from: "package::p", to: "class::C", metadata: {} }],
+    timestamp: "2026-01-31T12:00:00.250Z",
+  };
+  const wire = topologyToWire(topology);
+  expect(wire.timestamp).toEqual({ seconds: 1_769_860_800, nanos: 250_000_000 });
+  expect(topologyFromWire(topologyView.parse(wire))).toEqual(topology);
+});

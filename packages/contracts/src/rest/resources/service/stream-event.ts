@@ -1,0 +1,25 @@
+import { z } from "zod";
+import { view } from "../../reading/fields.ts";
+
+/** What a stream of server-sent events is about. */
+export const EVENT_TOPICS = ["deployment", "operation", "cluster", "class-runtime", "package"] as const;
+
+/** The data of one server-sent event. A stream is resumed after `id` with the header Last-Event-ID. */
+export const streamEventView = view(
+  {
+    id: z.string(),
+    topic: z.enum(EVENT_TOPICS),
+    type: z.enum(["added", "changed", "removed", "progress", "resync"]),
+    key: z.string(),
+    at: z.string(),
+    object: z.unknown().optional(),
+  },
+  {
+    id: "Event id; send it as `last-event-id` to resume after this event.",
+    topic: "Topic: the kind of the object.",
+    type: "Event type; `resync` means that events were missed and the client must re-list.",
+    key: "Key of the object.",
+    at: "Time of the event.",
+    object: "The object after the event, as its own route returns it; absent when it was removed.",
+  },
+);

@@ -1,0 +1,150 @@
+import { z } from "zod";
+import { classRuntimeView } from "../resources/cluster/class-runtime.ts";
+import {
+  clusterHealthView,
+  clusterRegistrationInput,
+  clusterRegistrationView,
+  clusterView,
+} from "../resources/cluster/cluster.ts";
+import { unitStatusView } from "../resources/deployment/deployment-status.ts";
+import { clusterQuery, clusterQueryContradiction, oneCluster, pageQuery, parameters, queryText } from "./query.ts";
+import { BASE, type Route } from "./route.ts";
+
+const runtimeQuery = parameters(
+  {
+    package_name: queryText(),
+    class_key: queryText(),
+    environment: queryText(),
+    ...clusterQuery,
+    status: queryText(),
+    ...pageQuery,
+  },
+  clusterQueryContradiction,
+);
+
+const listRuntimes = {
+  method: "GET",
+  tag: "class-runtimes",
+  summary: "List class runtimes across all clusters",
+  role: "viewer",
+  since: "seed",
+  query: runtimeQuery,
+  answer: {
+    status: 200,
+    description: "Class runtimes; a header lists unreachable clusters.",
+    schema: z.array(classRuntimeView),
+    headers: ["MissingClusters"],
+  },
+  faults: [],
+  paged: true,
+} as const;
+
+const getRuntime = {
+  method: "GET",
+  tag: "class-runtimes",
+  summary: "Read a class runtime from one cluster or from any",
+  role: "viewer",
+  since: "seed",
+  query: oneCluster,
+  answer: { status: 200, description: "The class runtime.", schema: classRuntimeView },
+  faults: ["not-found", "unavailable"],
+} as const;
+
+/** Class runtimes in all clusters. */
+export const runtimeRoutes = {
+  listClassRuntimes: { ...listRuntimes, path: `${BASE}/class-runtimes` },
+  listDeploymentRecords: { ...listRuntimes, path: `${BASE}/deployment-records`, aliasOf: "listClassRuntimes" },
+  getClassRuntime: { ...getRuntime, path: `${BASE}/class-runtimes/{id}` },
+  getDeploymentRecord: { ...getRuntime, path: `${BASE}/deployment-records/{id}`, aliasOf: "getClassRuntime" },
+  getUnitStatus: {
+    method: "GET",
+    path: `${BASE}/deployment-status/{id}`,
+    tag: "class-runtimes",
+    summary: "Read the status of one deployment unit",
+    role: "viewer",
+    since: "seed",
+    query: oneCluster,
+    answer: { status: 200, description: "The status reported by its cluster.", schema: unitStatusView },
+    faults: ["not-found", "unavailable", "deadline-exceeded"],
+  },
+} as const satisfies Readonly<Record<string, Route>>;
+
+const listClusters = {
+  method: "GET",
+  tag: "clusters",
+  summary: "List clusters with their health",
+  role: "viewer",
+  answer: { status: 200, description: "All registered clusters.", schema: z.array(clusterView) },
+  faults: [],
+} as const;
+
+const listClusterHealth = {
+  method: "GET",
+  tag: "clusters",
+  summary: "Read the health of every cluster",
+  role: "viewer",
+  answer: { status: 200, description: "Health per cluster.", schema: z.array(clusterHealthView) },
+  faults: [],
+} as const;
+
+const getClusterHealth = {
+  method: "GET",
+  tag: "clusters",
+  summary: "Read the health of one cluster",
+  role: "viewer",
+  answer: { status: 200, description: "The health of the cluster.", schema: clusterHealthView },
+  faults: ["not-found"],
+} as const;
+
+const addCluster = {
+  method: "POST",
+  tag: "clusters",
+  summary: "Register a cluster",
+  role: "admin",
+  since: "ours",
+  body: clusterRegistrationInput,
+  answer: { status: 201, description: "Registered.", schema: clusterRegistrationView },
+  faults: ["already-exists"],
+  idempotent: true,
+} as const;
+
+const getCluster = {
+  method: "GET",
+  tag: "clusters",
+  summary: "Read the registration of a cluster",
+  role: "viewer",
+  since: "ours",
+  answer: { status: 200, description: "The registration, without secrets.", schema: clusterRegistrationView },
+  faults: ["not-found"],
+} as const;
+
+const removeCluster = {
+  method: "DELETE",
+  tag: "clusters",
+  summary: "Unregister a cluster; rejected while deployments use it",
+  role: "admin",
+  since: "ours",
+  answer: { status: 204, description: "Unregistered." },
+  faults: ["not-found", "failed-precondition"],
+} as const;
+
+/** Clusters, under both spellings of the path. */
+export const clusterRoutes = {
+  listClusters: { ...listClusters, path: `${BASE}/clusters`, since: "seed" },
+  listEnvs: { ...listClusters, path: `${BASE}/envs`, since: "upstream", aliasOf: "listClusters" },
+  listClusterHealth: { ...listClusterHealth, path: `${BASE}/clusters/health`, since: "seed" },
+  listEnvHealth: { ...listClusterHealth, path: `${BASE}/envs/health`, since: "upstream", aliasOf: "listClusterHealth" },
+  getClusterHealth: { ...getClusterHealth, path: `${BASE}/clusters/{name}/health`, since: "seed" },
+  getEnvHealth: {
+    ...getClusterHealth,
+    path: `${BASE}/envs/{name}/health`,
+    since: "upstream",
+    aliasOf: "getClusterHealth",
+  },
+  addCluster: { ...addCluster, path: `${BASE}/clusters` },
+  addEnv: { ...addCluster, path: `${BASE}/envs`, aliasOf: "addCluster" },
+  getCluster: { ...getCluster, path: `${BASE}/clusters/{name}` },
+  getEnv: { ...getCluster, path: `${BASE}/envs/{name}`, aliasOf: "getCluster" },
+  removeCluster: { ...removeCluster, path: `${BASE}/clusters/{name}` },
+  removeEnv: { ...removeCluster, path: `${BASE}/envs/{name}`, aliasOf: "removeCluster" },
+} as const satisfies Readonly<Record<string, Route>>;

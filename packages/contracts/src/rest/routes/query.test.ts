@@ -1,0 +1,86 @@
+import { describe, expect, test } from "vitest";
+import { ROUTES } from "./table.ts";
+import { readBy } from "../reading/violations.ts";
+
+describe("a list's query", () => {
+  test.each([
+    { query: {}, read: {}, why: "nothing asked" },
+    { query: { limit: "10", offset: "0" }, read: { limit: 10, offset: 0 }, why: "numbers come as text" },
+    { query: { name_pattern: "", page_token: "", tags: "" }, read: { tags: [] }, why: "an empty text is absent" },
+    { query: { disabled: "true" }, read: { disabled: true }, why: "a switch" },
+    { query: { tags: "a,b" }, read: { tags: ["a", "b"] }, why: "a list with commas" },
+    { query: { tags: ["a", "b"] }, read: { tags: ["a", "b"] }, why: "a list by repetition" },
+    { query: { tags: ["a", "b,c", ""] }, read: { tags: ["a", "b", "c"] }, why: "a list both ways" },
+    { query: { sort: "-name" }, read: { sort: "-name" }, why: "an order turned round" },
+    { query: { other: "x" }, read: {}, why: "unknown parameters are ignored" },
+  ])("is read: $why", ({ query, read }) => {
+    expect(readBy(ROUTES.listPackages.query, query)).toEqual({ ok: true, value: read });
+  });
+
+  test.each([
+    { query: { limit: "-1" }, path: "$.limit", why: "not negative" },
+    { query: { limit: "" }, path: "$.limit", why: "empty is no number" },
+    { query: { sort: "" }, path: "$.sort", why: "empty is no order" },
+    { query: { limit: "ten" }, path: "$.limit", why: "not a number" },
+    { query: { limit: "1e3" }, path: "$.limit", why: "digits only" },
+    { query: { limit: "99999999999" }, path: "$.limit", why: "beyond 32 bits" },
+    { query: { limit: ["1", "2"] }, path: "$.limit", why: "given twice" },
+    { query: { disabled: "maybe" }, path: "$.disabled", why: "neither true nor false" },
+    { query: { disabled: "" }, path: "$.disabled", why: "a switch that is only named" },
+    { query: { sort: "colour" }, path: "$.sort", why: "no such order" },
+  ])("is refused: $why", ({ query, path }) => {
+    expect(readBy(ROUTES.listPackages.query, query)).toMatchObject({ ok: false, error: [{ path }] });
+  });
+
+  const digits = "use digits, such as 20";
+  const [least, most] = ["use at least 0", "use at most 4294967295"];
+  test.each([
+    { query: { limit: "-1" }, message: "-1 is out of range", fix: least },
+    { query: { limit: "9".repeat(18) }, message: "1000000000000000000 is out of range", fix: most },
+    { query: { limit: "1.5" }, message: '"1.5" is not an integer', fix: digits },
+    { query: { limit: "ten" }, message: '"ten" is not an integer', fix: digits },
+    { query: { limit: "" }, message: '"" is not an integer', fix: digits },
+    { query: { limit: ["1", "2"] }, message: "is repeated", fix: "set it once" },
+    { query: { disabled: "maybe" }, message: '"maybe" is not a boolean', fix: "use true or false" },
+    { query: { disabled: ["true", "true"] }, message: "is repeated", fix: "set it once" },
+    { query: { name_pattern: ["a", "b"] }, message: "is repeated", fix: "set it once" },
+    { query: { sort: ["name", "-name"] }, message: "is repeated", fix: "set it once" },
+  ])("says what was written and what to write: $query", ({ query, message, fix }) => {
+    const [member = ""] = Object.keys(query);
+    const error = [{ path: `$.${member}`, message, fix }];
+    expect(readBy(ROUTES.listPackages.query, query)).toEqual({ ok: false, error });
+  });
+
+  test("a zero with a sign is a zero", () => {
+    expect(readBy(ROUTES.listPackages.query, { limit: "-0" })).toEqual({ ok: true, value: { limit: 0 } });
+  });
+});
+
+describe("one cluster under two names", () => {
+  test.each([
+    [{ cluster: "a" }, { cluster: "a" }],
+    [{ env: "a" }, { env: "a" }],
+    [
+      { cluster: "a", env: "a" },
+      { cluster: "a", env: "a" },
+    ],
+  ])("%j", (query, read) => {
+    expect(readBy(ROUTES.deleteDeployment.query, query)).toEqual({ ok: true, value: read });
+  });
+
+  test("an empty cluster is wrong, so that a deletion in one cluster never becomes one in all", () => {
+    expect(readBy(ROUTES.deleteDeployment.query, { cluster: "" })).toMatchObject({ ok: false });
+  });
+
+  test("one that is repeated is told so", () => {
+    const error = [{ path: "$.cluster", message: "is repeated", fix: "set it once" }];
+    expect(readBy(ROUTES.deleteDeployment.query, { cluster: ["a", "b"] })).toEqual({ ok: false, error });
+  });
+
+  test("two different ones contradict each other", () => {
+    expect(readBy(ROUTES.deleteDeployment.query, { cluster: "a", env: "b" })).toMatchObject({
+      ok: false,
+      error: [{ path: "$.env" }],
+    });
+  });
+});

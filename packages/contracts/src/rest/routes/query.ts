@@ -1,0 +1,149 @@
+import type { Violation } from "@oaas/foundation";
+import { CLUSTER_NAME, COUNT_RANGE, type ClusterName, type Objection, type WholeRange } from "@oaas/models";
+import { z } from "zod";
+import { shown } from "../reading/violations.ts";
+import { input, textOf, wholeNumber, type Meanings, type Rules } from "../reading/fields.ts";
+
+/**
+ * Query parameters arrive as text, or as a list of texts when repeated; these read them as what they mean.
+ *
+ * An empty one is no number, no switch and no order, and is refused; as text or list it is an absent one.
+ */
+
+/** Items of a page when no number is given, and the most that one has. */
+export const PAGE_LIMITS = { usual: 100, most: 1000 } as const;
+
+/** What each parameter means; one name means the same on every route. */
+const QUERY_PARAMETERS = {
+  apply_deployments: "Also apply the deployments of the package.",
+  cascade: "Delete the package's deployments first.",
+  class_key: "Filter by class key.",
+  cluster: "Limit the request to this cluster.",
+  condition: "Filter by condition.",
+  disabled: "Filter by disabled or enabled.",
+  dry_run: "Validate the document and report what would change; nothing is written.",
+  env: "Same as `cluster`.",
+  environment: "Filter by environment: cluster, target environment or namespace.",
+  filter: "Filter by substring of the key.",
+  from: "Earlier revision.",
+  key: "Filter by key.",
+  limit: `Page size. Default: ${PAGE_LIMITS.usual}, maximum: ${PAGE_LIMITS.most}.`,
+  name_pattern: "Filter by substring of the name; with `*` as a wildcard, matches the whole name.",
+  offset: "Number of items to skip.",
+  package_name: "Filter by package name.",
+  page_token: "Page token: `x-next-page-token` of the previous page.",
+  reason: "Reason; stored in the history.",
+  sort: "Sort field; prefix with `-` for descending order.",
+  source:
+    "`deployments` (from the plans) or `zenoh` (as reported by each cluster; the name is kept for compatibility).",
+  status: "Filter by condition.",
+  tags: "Filter by tags; all must match.",
+  target_cluster: "Filter by cluster of a unit.",
+  target_env: "Filter by environment kind, or by cluster of a unit.",
+  to: "Later revision.",
+  topic: "Filter by topic.",
+};
+
+type Explained<Shape> = {
+  readonly [Name in keyof Shape]: Name extends keyof typeof QUERY_PARAMETERS ? unknown : never;
+};
+
+/** The parameters of a query, each of which is explained above. */
+export function parameters<Shape extends z.ZodRawShape>(shape: Shape & Explained<Shape>, violationsOf?: Rules) {
+  return input<Shape>(shape, QUERY_PARAMETERS as unknown as Meanings<Shape>, violationsOf);
+}
+
+/** A whole number in a query. One out of all bounds is read too, to be refused by its range. */
+export function queryWhole(range: WholeRange) {
+  const digits = (value: unknown, context: z.RefinementCtx): unknown => {
+    if (value === undefined) return undefined;
+    // Without the sign of -0.
+    if (typeof value === "string" && /^-?\d{1,300}$/.test(value)) return Number(value) + 0;
+    return refused(value, context, { message: "is not an integer", fix: "use digits, such as 20" });
+  };
+  return z.preprocess(digits, wholeNumber(range).optional());
+}
+
+/** What came in place of a single value of another form is told as it was written: in a query everything is a text. */
+function refused(value: unknown, context: z.RefinementCtx, { message, fix }: Objection): unknown {
+  if (Array.isArray(value)) return refusedTwice(context);
+  context.addIssue({ code: "custom", message: `${shown(value)} ${message}`, params: { fix } });
+  return z.NEVER;
+}
+
+function refusedTwice(context: z.RefinementCtx): unknown {
+  context.addIssue({ code: "custom", message: "is repeated", params: { fix: "set it once" } });
+  return z.NEVER;
+}
+
+/** A switch in a query: true or false. A name without a value is wrong, as it may be a slip, and one of them deletes. */
+export function queryFlag() {
+  const read = (value: unknown, context: z.RefinementCtx): unknown => {
+    if (value === undefined) return undefined;
+    if (value === "true" || value === "false") return value === "true";
+    return refused(value, context, { message: "is not a boolean", fix: "use true or false" });
+  };
+  return z.preprocess(read, z.boolean().optional());
+}
+
+/** A list in a query: repeated, separated by commas, or both. */
+export function queryList() {
+  const read = (value: unknown): unknown =>
+    value === undefined
+      ? undefined
+      : [value]
+          .flat()
+          .flatMap(itemsIn)
+          .filter((item) => item !== "");
+  return z.preprocess(read, z.array(z.string()).optional());
+}
+
+function itemsIn(value: unknown): unknown {
+  return typeof value === "string" ? value.split(",") : value;
+}
+
+/** Text in a query; empty is absent. */
+export function queryText() {
+  return givenOnce(z.preprocess((value) => (value === "" ? undefined : value), z.string().optional()));
+}
+
+/** Refuses what is repeated in words of its own: nobody wrote a list. */
+function givenOnce<Schema extends z.ZodType>(schema: Schema) {
+  const read = (value: unknown, context: z.RefinementCtx): unknown =>
+    Array.isArray(value) ? refusedTwice(context) : value;
+  return z.preprocess(read, schema);
+}
+
+/** The parameters that every list has: the seeds' `limit` and `offset`, and a cursor beside them. */
+export const pageQuery = {
+  limit: queryWhole(COUNT_RANGE),
+  offset: queryWhole(COUNT_RANGE),
+  page_token: queryText(),
+};
+
+/** A cluster under either of its two names. Empty is wrong, not absent: what is meant for one cluster must not reach all. */
+export const clusterQuery = {
+  cluster: givenOnce(textOf<ClusterName>(CLUSTER_NAME).optional()),
+  env: givenOnce(textOf<ClusterName>(CLUSTER_NAME).optional()),
+};
+
+/** Refuses `cluster` and `env` that name two clusters. */
+export function clusterQueryContradiction(members: Readonly<Record<string, unknown>>): readonly Violation[] {
+  const { cluster, env } = members as { readonly cluster?: unknown; readonly env?: unknown };
+  if (cluster === undefined || env === undefined || cluster === env) return [];
+  return [{ path: "$.env", message: "differs from `cluster`, which is an alias", fix: "set one of the two" }];
+}
+
+/** The sort orders of a list; a minus turns the order round. */
+export function querySort<const Field extends string>(fields: readonly Field[]) {
+  const orders = fields.flatMap((field) => [field, `-${field}` as const]);
+  return givenOnce(z.enum(orders).optional());
+}
+
+const revisionNumber = { min: 1, max: Number.MAX_SAFE_INTEGER };
+
+/** Query of a route that compares two revisions. */
+export const diffQuery = parameters({ from: queryWhole(revisionNumber), to: queryWhole(revisionNumber) });
+
+/** Query of a route that can be limited to one cluster. */
+export const oneCluster = parameters(clusterQuery, clusterQueryContradiction);

@@ -1,0 +1,26 @@
+import { clusterRoutes, runtimeRoutes } from "./clusters.ts";
+import { deploymentRoutes } from "./deployments.ts";
+import { packageRoutes } from "./packages.ts";
+import type { Route } from "./route.ts";
+import { catalogueRoutes, notOfferedRoutes, serviceRoutes } from "./service.ts";
+
+/**
+ * Every route of the package manager by its operation id. The server mounts this table, the client calls by it, and the
+ * OpenAPI document is generated from it.
+ */
+export const ROUTES = {
+  ...packageRoutes,
+  ...deploymentRoutes,
+  ...runtimeRoutes,
+  ...clusterRoutes,
+  ...catalogueRoutes,
+  ...serviceRoutes,
+  ...notOfferedRoutes,
+} as const satisfies Readonly<Record<string, Route>>;
+
+export type OperationId = keyof typeof ROUTES;
+
+/** Every route with its operation id, in the order of the list above. */
+export function allRoutes(): readonly (Route & { readonly operationId: OperationId })[] {
+  return Object.entries(ROUTES).map(([operationId, route]) => ({ ...route, operationId: operationId as OperationId }));
+}

@@ -1,0 +1,34 @@
+import { KINDS, crdManifest } from "@oaas/contracts/crd";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { crdReference } from "../reference/crd.ts";
+import { crdFile, generator } from "./crds.ts";
+
+describe("the CRD files", () => {
+  test.each(KINDS)("$kind reads back as it was meant, by the YAML 1.1 that Kubernetes speaks and by 1.2", (kind) => {
+    const manifest: unknown = JSON.parse(JSON.stringify(crdManifest(kind)));
+    expect(parse(crdFile(kind), { version: "1.1" })).toEqual(manifest);
+    expect(parse(crdFile(kind), { version: "1.2" })).toEqual(manifest);
+  });
+
+  test("are the same each time, one per kind, in the folder the generator owns", async () => {
+    const [first, second] = [await generator.produce("."), await generator.produce(".")];
+    expect([...first]).toEqual([...second]);
+    expect([...first.keys()]).toEqual(KINDS.map(({ plural }) => `deploy/crds/${plural}.oaas.io.yaml`));
+  });
+});
+
+describe("the reference page", () => {
+  const page = crdReference(KINDS);
+
+  test("has every kind, a field, a default, a rule", () => {
+    for (const { kind } of KINDS) expect(page).toContain(`## ${kind}\n`);
+    expect(page).toContain("| `function.port` | integer 1…65535 | `8080` | Port the container listens on. |");
+    expect(page).toContain("max_scale must not be below min_scale.");
+  });
+
+  test("its links lead somewhere", () => {
+    const headings = new Set([...page.matchAll(/^#+ (.*)$/gm)].map(([, title]) => title));
+    for (const [, name] of page.matchAll(/\]\(#(\w+)\)/g)) expect(headings).toContain(name);
+  });
+});

@@ -1,0 +1,33 @@
+import { openApiDocument } from "../../../packages/contracts/src/rest/openapi/document.ts";
+import { allRoutes } from "../../../packages/contracts/src/rest/routes/table.ts";
+import type { Generator } from "../generator.ts";
+
+/** The OpenAPI document of the Package Manager, from its route table and schemas. */
+export const openapi: Generator = {
+  name: "openapi",
+  owns: ["packages/contracts/openapi"],
+  async produce() {
+    const text = `${JSON.stringify(openApiDocument("1.0.0"), null, 2)}\n`;
+    return new Map([["packages/contracts/openapi/pm.v1.json", text]]);
+  },
+};
+
+/** What a client without schemas needs of each route, in one line: method, path, the statuses that bring a value, and a media type other than JSON. */
+export const operations: Generator = {
+  name: "rest-operations",
+  owns: ["packages/contracts/src/rest/client/gen"],
+  async produce() {
+    const lines = allRoutes().map(({ operationId, method, path, answer, otherAnswers = [] }) => {
+      const statuses = [answer, ...otherAnswers]
+        .filter(({ status, schema }) => status < 400 || schema !== undefined)
+        .map(({ status }) => String(status));
+      const words = [method, path, ...statuses, ...(answer.mediaType === undefined ? [] : [answer.mediaType])];
+      return `  ${operationId}: ${JSON.stringify(words.join(" "))},\n`;
+    });
+    const text = `// Generated from packages/contracts/src/rest/routes/table.ts by \`npm run generate\`. Do not edit.
+export const OPERATIONS = {
+${lines.join("")}} as const;
+`;
+    return new Map([["packages/contracts/src/rest/client/gen/operations.ts", text]]);
+  },
+};
