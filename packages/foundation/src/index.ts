@@ -42,3 +42,5 @@ export { sha256 } from "./sha256.ts";
 export { err, ok, type Result } from "./result.ts";
 export type { Brand } from "./brand.ts";
 export { unreachable } from "./exhaustive.ts";
+export { KeyedQueue } from "./concurrency/keyed-queue.ts";
+export { Semaphore, type SemaphoreOptions } from "./concurrency/semaphore.ts";

@@ -1,11 +1,10 @@
 import { create } from "@bufbuild/protobuf";
 import { DeployRequestSchema } from "@oaas/contracts/grpc";
-import { Fault, ok } from "@oaas/foundation";
+import { Fault, KeyedQueue, ok } from "@oaas/foundation";
 import type { CorrelationId } from "@oaas/observability";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { deploy } from "./deploy.ts";
-import { KeyedTurns } from "./keyed-turns.ts";
 import { MemoryClasses } from "./testing/memory-classes.ts";
 
 const text = fc.oneof(
@@ -92,7 +91,7 @@ test("whatever is sent is taken whole or refused with every violation, and what 
         directory: classes,
         leadership: { isLeading: true, leader: undefined },
         check: { canServe: () => ok(undefined) },
-        turns: new KeyedTurns(),
+        queue: new KeyedQueue(),
         profile: "dev",
       }).catch((thrown: unknown) => thrown);
       if (!(answer instanceof Error)) {

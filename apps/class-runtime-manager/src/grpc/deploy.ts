@@ -1,11 +1,18 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { DeployOutcome, StatusCode, type DeployRequest, type DeployResponseSchema } from "@oaas/contracts/grpc";
-import { alreadyExists, failedPrecondition, invalidArgument, isFault, unavailable, type Fault } from "@oaas/foundation";
+import {
+  alreadyExists,
+  failedPrecondition,
+  invalidArgument,
+  isFault,
+  unavailable,
+  type Fault,
+  type KeyedQueue,
+} from "@oaas/foundation";
 import type { Call } from "@oaas/rpc";
 import { classRuntimeToSummary } from "../mapping/status/class-runtime-to-wire.ts";
 import { isObjectOf } from "../mapping/object-identity.ts";
 import { saysTheSame, unitToClassRuntime, type UnitObject } from "../mapping/unit/unit-to-class-runtime.ts";
-import type { KeyedTurns } from "./keyed-turns.ts";
 import { notLeading, whileLeading } from "./leading.ts";
 import { candidateNames } from "./locate.ts";
 import { requestedNamespace, type NamespaceRules } from "./namespaces.ts";
@@ -18,7 +25,7 @@ export interface DeployDeps {
   readonly directory: Pick<ClassDirectory, "find">;
   readonly leadership: Leadership;
   readonly check: ServeCheck;
-  readonly turns: KeyedTurns;
+  readonly queue: KeyedQueue;
   /** Profile of this manager, kept as an annotation. */
   readonly profile: string;
 }
@@ -50,7 +57,7 @@ export async function deploy(request: DeployRequest, call: Call, deps: DeployDep
   const made = unitToClassRuntime(unit, { namespace, correlationId: call.correlationId, profile });
   if (!made.ok) throw invalidArgument("the unit", made.error);
   if (!deps.leadership.isLeading) throw notLeading(deps.leadership);
-  return deps.turns.take(`${namespace}/${unit.id}`, call.signal, () => converge(made.value, unit.id, call, deps));
+  return deps.queue.run(`${namespace}/${unit.id}`, call.signal, () => converge(made.value, unit.id, call, deps));
 }
 
 async function converge(unit: UnitObject, id: string, call: Call, deps: DeployDeps): Promise<Deployed> {

@@ -1,5 +1,12 @@
 import { DeploymentService, DeployOutcome, StatusCode, type DeleteDeploymentRequest } from "@oaas/contracts/grpc";
-import { failedPrecondition, isFault, resourceExhausted, unavailable, type Ambient } from "@oaas/foundation";
+import {
+  failedPrecondition,
+  isFault,
+  KeyedQueue,
+  resourceExhausted,
+  unavailable,
+  type Ambient,
+} from "@oaas/foundation";
 import type { Logger } from "@oaas/observability";
 import { bindService, type BoundService, type Call } from "@oaas/rpc";
 import { explanationToWire } from "../explain/explanation-to-wire.ts";
@@ -7,7 +14,6 @@ import { classRuntimeToStatusReply, classRuntimeToSummary } from "../mapping/sta
 import type { CrmMetrics } from "../telemetry.ts";
 import { ChangeLog } from "./change-log.ts";
 import { deploy, deployReply } from "./deploy.ts";
-import { KeyedTurns } from "./keyed-turns.ts";
 import { notLeading, whileLeading } from "./leading.ts";
 import { listClasses } from "./list-classes.ts";
 import { locate } from "./locate.ts";
@@ -44,9 +50,9 @@ const OUTCOMES = {
  * others say who that is.
  */
 export function deploymentService(deps: DeploymentServiceDeps): BoundService {
-  const turns = new KeyedTurns();
+  const queue = new KeyedQueue();
   const log = new ChangeLog(deps.directory, deps.ambient.ids.uuid());
-  const writing = { ...deps, turns };
+  const writing = { ...deps, queue };
   const reading = { ...deps, log };
   let watchers = 0;
   return bindService(DeploymentService, {

@@ -1,4 +1,4 @@
-import { failedPrecondition } from "@oaas/foundation";
+import { failedPrecondition, Semaphore } from "@oaas/foundation";
 import type { StackCluster } from "../clusters/stack-cluster.ts";
 import type { StackPlatform } from "../platform/stack-platform.ts";
 import type { StackFault } from "./fault.ts";
@@ -8,7 +8,7 @@ export class Levers {
   readonly #clusters: ReadonlyMap<string, StackCluster>;
   readonly #platform: StackPlatform;
   readonly #broken = new Map<string, StackFault>();
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #changes = new Semaphore({ name: "the fault lab", permits: 1 });
 
   constructor(clusters: readonly StackCluster[], platform: StackPlatform) {
     this.#clusters = new Map(clusters.map((cluster) => [cluster.plan.name, cluster]));
@@ -22,7 +22,7 @@ export class Levers {
 
   /** Breaks it; what is broken already stays so. */
   break(fault: StackFault): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#changes.run(undefined, async () => {
       if (this.#broken.has(keyOf(fault))) return;
       this.#assertFree(fault);
       await this.#lever(fault).break();
@@ -32,12 +32,12 @@ export class Levers {
 
   /** Mends it; what is whole stays so. */
   mend(fault: StackFault): Promise<void> {
-    return this.#inTurn(() => this.#mend(fault));
+    return this.#changes.run(undefined, () => this.#mend(fault));
   }
 
   /** Mends everything. */
   mendAll(): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#changes.run(undefined, async () => {
       for (const fault of this.broken) await this.#mend(fault);
     });
   }
@@ -73,12 +73,6 @@ export class Levers {
       case "node-lost":
         return { break: () => cluster.loseNode(), mend: () => cluster.findNode() };
     }
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#last.then(work);
-    this.#last = turn.catch(() => undefined);
-    return turn;
   }
 }
 

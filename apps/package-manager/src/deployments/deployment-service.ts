@@ -56,7 +56,7 @@ export interface DeploymentServiceOptions extends GatherDeps {
   readonly gatePollMs?: number;
   readonly fanOut?: number;
   readonly history?: number;
-  readonly engine?: Pick<SagaEngineOptions, "policy" | "budget" | "laneWidth" | "leaseMs">;
+  readonly engine?: Pick<SagaEngineOptions, "policy" | "budget" | "maxStepsPerTarget" | "leaseMs">;
   readonly meter?: Meter;
   /** Told of each deployment whose operation ended, whoever carried it out. */
   readonly onSettled?: (key: DeploymentKey) => void;

@@ -1,10 +1,9 @@
-import { cancelled, failedPrecondition, Fault, type Ambient, type BackoffPolicy } from "@oaas/foundation";
+import { cancelled, failedPrecondition, Fault, KeyedQueue, type Ambient, type BackoffPolicy } from "@oaas/foundation";
 import type { Logger } from "@oaas/observability";
 import type { Collection, KeyValueStore, Stored } from "@oaas/storage";
 import type { EngineInstance } from "./instance.ts";
 import { Journal, NoLongerOurs } from "./journal.ts";
 import type { SagaKind } from "./kind.ts";
-import { Lanes } from "./lanes.ts";
 import { RetryBudget, type RetryBudgetLimits } from "./retry-budget.ts";
 import { SagaRun } from "./run.ts";
 import { isOpen, type SagaRecord } from "./saga.ts";
@@ -19,7 +18,7 @@ export interface ActiveRunsOptions {
   readonly retries: number;
   readonly policy?: BackoffPolicy;
   readonly budget?: RetryBudgetLimits;
-  readonly laneWidth?: number;
+  readonly maxStepsPerTarget?: number;
 }
 
 interface Active {
@@ -50,13 +49,13 @@ export class ActiveRuns {
   readonly #active = new Map<string, Active>();
   /** Where the last run of a subject left its journal, until the news have come as far. */
   readonly #past = new Map<string, number>();
-  readonly #lanes: Lanes;
+  readonly #queue: KeyedQueue;
   readonly #budget: RetryBudget;
   #isClosing = false;
 
   constructor(options: ActiveRunsOptions) {
     this.#options = options;
-    this.#lanes = new Lanes(options.laneWidth ?? 32);
+    this.#queue = new KeyedQueue(options.maxStepsPerTarget ?? 32);
     this.#budget = new RetryBudget(options.budget);
   }
 
@@ -150,7 +149,7 @@ export class ActiveRuns {
       journal = new Journal(stored, { store, sagas, ambient, fence, signal: abandon.signal });
       active.run = new SagaRun(journal, work, {
         ambient,
-        lanes: this.#lanes,
+        queue: this.#queue,
         budget: this.#budget,
         retries,
         policy,

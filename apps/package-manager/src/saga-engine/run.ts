@@ -1,14 +1,22 @@
-import { cancelled, Fault, retry, timestamp, type Ambient, type BackoffPolicy } from "@oaas/foundation";
+import {
+  cancelled,
+  Fault,
+  retry,
+  timestamp,
+  type Ambient,
+  type BackoffPolicy,
+  type KeyedQueue,
+} from "@oaas/foundation";
 import { NoLongerOurs, type Journal } from "./journal.ts";
 import type { SagaWork } from "./kind.ts";
-import type { Lanes } from "./lanes.ts";
 import type { RetryBudget } from "./retry-budget.ts";
 import { mustUndo, outcomeOf, stepsToPerform, stepsToUndo, withSteps, type SagaRecord, type SagaStep } from "./saga.ts";
 import { storeFault } from "./stored-fault.ts";
 
 export interface RunDeps {
   readonly ambient: Ambient;
-  readonly lanes: Lanes;
+  /** Limits concurrent steps per target. */
+  readonly queue: KeyedQueue;
   readonly budget: RetryBudget;
   /** Tries of one step after the first. */
   readonly retries: number;
@@ -145,14 +153,14 @@ export class SagaRun {
   }
 
   async #attempt(step: SagaStep, signal: AbortSignal, work: () => Promise<string>): Promise<string> {
-    const { ambient, lanes, budget, retries, policy, assertAlive } = this.#deps;
+    const { ambient, queue, budget, retries, policy, assertAlive } = this.#deps;
     budget.earn(step.target);
     const onRetry = (fault: Fault, _: number, delayMs: number): void => {
       // A target that asks for more patience than we have is left to whoever looks again later.
       if (delayMs > policy.capMs || !budget.spend(step.target)) throw fault;
     };
     return retry({ ...ambient, retries, policy, signal, onRetry }, () =>
-      lanes.run(step.target, signal, async () => {
+      queue.run(step.target, signal, async () => {
         assertAlive();
         return work();
       }),

@@ -2,6 +2,7 @@ import {
   Fault,
   orAbort,
   retry,
+  Semaphore,
   startDeadline,
   unavailable,
   type Ambient,
@@ -19,7 +20,6 @@ import {
   type BreakerState,
   type CallOutcome,
 } from "./circuit-breaker.ts";
-import { Slots } from "./slots.ts";
 
 /** How calls to one cluster are held together. */
 export interface GuardPolicy {
@@ -59,7 +59,7 @@ export class ClusterGuard {
   readonly #ambient: Ambient;
   readonly #policy: GuardPolicy;
   readonly #attempts: number;
-  readonly #slots: Slots;
+  readonly #calls: Semaphore;
   readonly #onState: (state: BreakerState) => void;
   #breaker: Breaker = CLOSED;
 
@@ -75,7 +75,11 @@ export class ClusterGuard {
     this.#ambient = options.ambient;
     this.#policy = options.policy;
     this.#attempts = Math.max(1, options.attempts);
-    this.#slots = new Slots(peerName(options.cluster), options.policy.mostAtOnce, options.policy.mostWaiting);
+    this.#calls = new Semaphore({
+      name: peerName(options.cluster),
+      permits: options.policy.mostAtOnce,
+      maxWaiting: options.policy.mostWaiting,
+    });
     this.#onState = options.onState ?? (() => undefined);
   }
 
@@ -85,16 +89,16 @@ export class ClusterGuard {
 
   /** Makes a call. `work` is given what is left of the time, anew for each attempt. */
   async call<T>(work: (attempt: Deadline) => Promise<T>, call: GuardedCall): Promise<T> {
-    let leave: (() => void) | undefined;
+    let release: (() => void) | undefined;
     try {
       this.#refuseWhileOpen(call);
       using deadline = startDeadline(this.#ambient, call.deadlineMs, call.signal);
-      if (!call.probe) leave = await this.#slots.take(deadline.signal);
+      if (!call.probe) release = await this.#calls.acquire(deadline.signal);
       return await this.#admitted(work, deadline, call);
     } catch (thrown) {
       throw withClusterName(this.#cluster, Fault.from(thrown));
     } finally {
-      leave?.();
+      release?.();
     }
   }
 
