@@ -108,7 +108,7 @@ function httpServer(
     pipeline: new Pipeline({
       ...ports,
       ...edge,
-      idempotency: new Idempotency(store, ambient, () => platform.life()),
+      idempotency: new Idempotency(store, ambient, () => platform.leaseKey()),
       authorize: assertRole,
     }),
     handlers: {
@@ -122,7 +122,7 @@ function httpServer(
         storage: () => store.revision(),
         warnings: () => [...edge.warnings, ...(ports.warnings?.() ?? []), ...platform.warnings()],
         checks: () =>
-          Object.fromEntries(Object.entries(platform.troubles()).map(([name, fault]) => [name, fault?.message])),
+          Object.fromEntries(Object.entries(platform.faults()).map(([name, fault]) => [name, fault?.message])),
         metrics: servesMetrics(config) ? ports.metricsText : noMetrics,
         metricsType: ports.metricsType,
       }),

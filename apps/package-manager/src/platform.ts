@@ -15,7 +15,7 @@ import { unitToWire } from "./adapters/crm/wire/unit-to-wire.ts";
 import type { PmConfig } from "./config.ts";
 import { DeploymentService } from "./deployments/deployment-service.ts";
 import { installationId } from "./stores/installation-id.ts";
-import { Keeper } from "./drift/drift-reconciler.ts";
+import { DriftReconciler } from "./drift/drift-reconciler.ts";
 import { unaccountedWarnings } from "./records/unaccounted-unit.ts";
 import { LogEventFeed } from "./events/event-feed.ts";
 import { EventLog } from "./events/event-log.ts";
@@ -51,11 +51,11 @@ export interface Platform {
   readonly reports: InboundReports;
   readonly feed: EventFeed;
   /** A key of the store that is there as long as this process lives; undefined while there is none. */
-  life(): string | undefined;
+  leaseKey(): string | undefined;
   /** What somebody should see to, in sentences. */
   warnings(): readonly string[];
   /** What holds it up, by name; undefined where nothing does. */
-  troubles(): Readonly<Record<string, Fault | undefined>>;
+  faults(): Readonly<Record<string, Fault | undefined>>;
   /** Ends in order: sagas first, which are left to their journal, then what they call. Repeatable. */
   close(graceMs?: number): Promise<void>;
 }
@@ -94,7 +94,7 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     forgetPackage: (name) => registry.forget(name),
     maxRetries: config.deploy.maxRetries,
     rollBackOnPartial: config.deploy.rollBackOnPartial,
-    onSettled: (key) => keeper.settled(key),
+    onOperationEnded: (key) => keeper.settled(key),
     waitMs: config.deploy.waitMs,
     gateTimeoutMs: config.deploy.gateTimeoutMs,
     fanOut: config.deploy.fanOut,
@@ -108,15 +108,15 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     logger,
     pollMs: config.crm.pollIntervalMs,
   });
-  const keeper: Keeper = new Keeper({
+  const keeper: DriftReconciler = new DriftReconciler({
     context: deployments.context,
     gateway,
     clusters,
     managedBy,
     ambient,
     logger,
-    heard: (cluster, unitId) => view.get(cluster, unitId)?.report,
-    check: (cluster) => clusters.check(cluster),
+    lastReport: (cluster, unitId) => view.get(cluster, unitId)?.report,
+    checkHealth: (cluster) => clusters.check(cluster),
     intervalMs: config.deploy.keepIntervalMs,
     leaseMs: config.deploy.leaseMs,
   });
@@ -173,7 +173,7 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
   });
   clusters.onReading((reading, before) => {
     if (before?.error === undefined || reading.error !== undefined) return;
-    keeper.cameBack(reading.cluster);
+    keeper.clusterReturned(reading.cluster);
     watcher.reconnectNow(reading.cluster);
   });
   watcher.start();
@@ -188,9 +188,9 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     status,
     reports,
     feed: new LogEventFeed(log, ambient.clock),
-    life: () => deployments.context.engine.life,
+    leaseKey: () => deployments.context.engine.leaseKey,
     warnings: () => unaccountedWarnings(keeper.unaccounted),
-    troubles: () => ({ registry: registry.trouble, deployments: deployments.trouble }),
+    faults: () => ({ registry: registry.viewFault, deployments: deployments.viewFault }),
     close: (graceMs) =>
       (closing ??= (async () => {
         await keeper.close();

@@ -120,7 +120,7 @@ export interface Diff {
 }
 
 /** What writing a package would do. */
-export interface PackageRehearsal {
+export interface PackagePreview {
   readonly id: string;
   readonly status: "created" | "updated" | "unchanged";
   /** The revision that it would be; the current one when nothing would change. */
@@ -158,10 +158,10 @@ export interface Registry {
     options: Versioned & Repeatable & { readonly applyDeployments?: boolean },
   ): Promise<Acknowledgement>;
   /** What `register`, or with a name `update`, would do, or be refused for; nothing is written. */
-  rehearse(
+  preview(
     input: Package,
     options: Versioned & { readonly name?: PackageName; readonly applyDeployments?: boolean },
-  ): Promise<PackageRehearsal>;
+  ): Promise<PackagePreview>;
   /** `accepted` while its deployments are being deleted first. */
   remove(
     name: PackageName,

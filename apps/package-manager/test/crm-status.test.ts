@@ -168,7 +168,7 @@ describe("status over clusters of all kinds", () => {
       clock: realAmbient.clock,
       references: new ClusterReferences({ store, roster, ambient: realAmbient }),
       files: secretFolder(undefined),
-      deployments: { keysIn: () => [], giveUpRemovals: async () => 0, reached: async () => undefined },
+      deployments: { keysIn: () => [], abandonRemovals: async () => 0, reached: async () => undefined },
     });
     const call = { caller: "ann", correlationId: "c" };
     await admin.add({ name: "late" as ClusterName, url: late.url, labels: {}, retryAttempts: 1, token: "t" }, call);

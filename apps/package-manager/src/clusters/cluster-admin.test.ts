@@ -34,7 +34,7 @@ async function managers(units = 0, leftOvers = 0) {
     const references = new ClusterReferences({ store, roster, ambient });
     const deployments = {
       keysIn: (): readonly string[] => Array.from({ length: units }, (_, index) => `d${index}`),
-      giveUpRemovals: async (): Promise<number> => leftOvers,
+      abandonRemovals: async (): Promise<number> => leftOvers,
       reached: async () => undefined,
     };
     const files = {

@@ -32,7 +32,7 @@ export interface ClusterAdminDeps {
     /** Keys of those that have, or may have left, a unit in a cluster. */
     keysIn(name: ClusterName): readonly string[];
     /** Gives up what is left to be removed in a cluster that does not answer; answers of how many. */
-    giveUpRemovals(name: ClusterName): Promise<number>;
+    abandonRemovals(name: ClusterName): Promise<number>;
     /** Resolves when that shows what was written up to a revision. */
     reached(revision: number, options?: { readonly signal?: AbortSignal }): Promise<void>;
   };
@@ -79,7 +79,7 @@ export class StoredClusterAdmin implements ClusterAdmin {
     if (roster.isConfigured(name)) {
       throw failedPrecondition(name, `cluster "${name}" is named by the configuration; take it out there and restart`);
     }
-    const given = await deployments.giveUpRemovals(name);
+    const given = await deployments.abandonRemovals(name);
     const removed = await retryOnConflict(async () => {
       const found = await stored.get(name);
       // One that was taken out of the configuration may have left something to give up.

@@ -26,7 +26,7 @@ afterEach(() => world.dispose());
 
 const apply = (clusters: readonly string[], key: DeploymentKey) =>
   world.drive(manager.service.apply({ deployment: wishFor(clusters, { key }) }, CALL, {}));
-const giveUp = () => world.drive(manager.service.giveUpRemovals(B));
+const giveUp = () => world.drive(manager.service.abandonRemovals(B));
 const placesOf = async (key: DeploymentKey) => Object.keys(await manager.service.mappings(key));
 
 test("what waits to be removed from a cluster that is gone is given up, once nothing is wanted there", async () => {

@@ -11,7 +11,7 @@ import type { DeploymentRecord } from "../records/deployment-record.ts";
  * *Guarantees*: nothing is given up while something is wanted there, nor what an operation is about to remove. Should the cluster be registered again, what it has
  * left is surplus, or unaccounted for: removed, or told (ADR 0016).
  */
-export async function giveUpRemovals(
+export async function abandonRemovals(
   context: DeploymentContext,
   cluster: ClusterName,
   clusters: Pick<ClusterDirectory, "reading">,

@@ -12,7 +12,7 @@ import { together, type Transaction } from "@oaas/storage";
 import { retryOnConflict } from "../concurrency.ts";
 import type { DeploymentPlan } from "../planner/plan-types.ts";
 import type { SagaRecord } from "../saga-engine/saga.ts";
-import type { Waited } from "../saga-engine/waiters.ts";
+import type { WaitResult } from "../saga-engine/waiters.ts";
 import { deploySaga, renewalSaga } from "../sagas/saga-plans.ts";
 import type { DeploymentSagaData } from "../records/deployment-saga.ts";
 import type {
@@ -38,8 +38,8 @@ import {
 } from "./context.ts";
 import type { DeploymentRecord, RevisionRecord } from "../records/deployment-record.ts";
 import type { NamedDeployment } from "./planning/gather-plan-input.ts";
-import { failedParts, isFinal, type FailedPart } from "../records/deployment-outcome.ts";
-import { renewed, wishDigest, wished, type Wish } from "../records/desired-deployment.ts";
+import { failedParts, isPermanent, type FailedPart } from "../records/deployment-outcome.ts";
+import { renewUnitRevision, specDigest, applyDesired, type DesiredDeployment } from "../records/desired-deployment.ts";
 import { subjectOf } from "../records/deployment-saga.ts";
 
 type Begun = { readonly status: Acknowledgement["status"] } & Partial<Launched>;
@@ -79,7 +79,7 @@ export async function applyDeployment(
     const before = await entryInForce(context, at);
     if (
       before?.planDigest === plan.digest &&
-      before.digest === wishDigest(deployment) &&
+      before.digest === specDigest(deployment) &&
       before.withdrawn.length === 0
     ) {
       return unchanged(context, at, call, once);
@@ -161,7 +161,7 @@ export async function cancelDeployment(context: DeploymentContext, key: Deployme
   await context.engine.cancel(running.saga.subject, running.saga.id, call.caller);
 }
 
-function wishOf(context: DeploymentContext, wish: Omit<Wish, "digests" | "nowMs">): Wish {
+function wishOf(context: DeploymentContext, wish: Omit<DesiredDeployment, "digests" | "nowMs">): DesiredDeployment {
   const digests = Object.fromEntries(
     wish.plan.units.map((unit) => [unit.cluster, context.sender.digest(wish.plan, unit)]),
   ) as Record<ClusterName, string>;
@@ -171,9 +171,9 @@ function wishOf(context: DeploymentContext, wish: Omit<Wish, "digests" | "nowMs"
 async function begin(
   context: DeploymentContext,
   at: DeploymentSnapshot,
-  { wish, need, once }: { readonly wish: Wish; readonly need: Transaction } & Repeatable,
+  { wish, need, once }: { readonly wish: DesiredDeployment; readonly need: Transaction } & Repeatable,
 ): Promise<Begun> {
-  const { record, entry } = wished(at.current?.record, wish);
+  const { record, entry } = applyDesired(at.current?.record, wish);
   const operation = wish.kind === "roll_back" ? "roll_back" : "deploy";
   const asked = { by: wish.call.caller, correlationId: wish.call.correlationId };
   const saga = deploySaga(record, operation, context.policy, asked);
@@ -198,13 +198,13 @@ async function unchanged(
     return { status, id, outcome };
   }
   const current = at.current as NonNullable<DeploymentSnapshot["current"]>;
-  const record = renewed(current.record, context.ambient.clock.now());
+  const record = renewUnitRevision(current.record, context.ambient.clock.now());
   const asked = { by: call.caller, correlationId: call.correlationId };
   const saga = renewalSaga(record, context.policy, asked);
   const put = context.deployments.stagePut(at.key, current, record);
   if (saga !== undefined) return { status, ...(await launch(context, at, saga, [put], markOf(once, status))) };
   // What clusters have beyond the wish is surplus from now on.
-  if ((await context.unaccounted.of(at.key)).length > 0)
+  if ((await context.unaccounted.ofDeployment(at.key)).length > 0)
     await context.store.commit(once === undefined ? put : together(put, once.mark({ status } satisfies BegunNote)));
   return { status };
 }
@@ -244,7 +244,7 @@ async function answer(context: DeploymentContext, key: DeploymentKey, begun: Beg
 function leftOf({ steps }: SagaRecord): string {
   const [goesOn, refused]: [string[], string[]] = [[], []];
   for (const { target, fault } of steps) {
-    if (fault !== undefined) (isFinal(fault) ? refused : goesOn).push(`${target}: ${fault.message}`);
+    if (fault !== undefined) (isPermanent(fault) ? refused : goesOn).push(`${target}: ${fault.message}`);
   }
   return [
     ...(goesOn.length === 0 ? [] : [`goes on in the background: ${goesOn.join("; ")}`]),
@@ -258,7 +258,7 @@ function firstUnit(record: DeploymentRecord | undefined): string | undefined {
   return first === undefined ? undefined : record?.placements[first]?.unitId;
 }
 
-const MEANWHILE: Readonly<Record<Exclude<Waited["state"], "ended">, string>> = {
+const MEANWHILE: Readonly<Record<Exclude<WaitResult["state"], "ended">, string>> = {
   waiting: "not every cluster has accepted it yet; it goes on",
   superseded: "a newer request took its place before it was carried out",
   gone: "it was deleted before it was carried out",

@@ -6,17 +6,17 @@ import type { DeploymentPlan } from "../planner/plan-types.ts";
 import type { ClusterDirectory } from "../ports.ts";
 import type { SagaEngine } from "../saga-engine/engine.ts";
 import { isOpen, type NewSaga, type SagaRecord } from "../saga-engine/saga.ts";
-import type { SagaReference, Waited } from "../saga-engine/waiters.ts";
+import type { SagaReference, WaitResult } from "../saga-engine/waiters.ts";
 import type { RolloutPolicy } from "../sagas/saga-plans.ts";
 import type { DeploymentSagaData } from "../records/deployment-saga.ts";
 import type { UnitSender } from "../sagas/unit-sender.ts";
 import { assertVersionOf } from "../concurrency.ts";
 import type { VersionCondition } from "../use-cases.ts";
 import type { DeploymentRecord } from "../records/deployment-record.ts";
-import { supersededEntry } from "../records/deployment-outcome.ts";
+import { supersedeRevision } from "../records/deployment-outcome.ts";
 import type { Planning } from "./planning/planning.ts";
 import type { UnaccountedUnits } from "../stores/unaccounted-units.ts";
-import { type Wished } from "../records/desired-deployment.ts";
+import { type RevisedDeployment } from "../records/desired-deployment.ts";
 import { subjectOf } from "../records/deployment-saga.ts";
 
 /** What the use cases of deployments share. */
@@ -70,7 +70,7 @@ export function underWay({
 export async function putInForce(
   context: DeploymentContext,
   at: DeploymentSnapshot,
-  wish: Wished & { readonly plan: DeploymentPlan; readonly saga: NewSaga; readonly also?: Transaction },
+  wish: RevisedDeployment & { readonly plan: DeploymentPlan; readonly saga: NewSaga; readonly also?: Transaction },
   mark?: Mark,
 ): Promise<Launched> {
   const { deployments, history } = context;
@@ -90,7 +90,7 @@ export async function putInForce(
 /** A saga that began, and what is known of it when the wait is over. */
 export interface Launched {
   readonly id: string;
-  readonly outcome: Promise<Waited>;
+  readonly outcome: Promise<WaitResult>;
 }
 
 /** Makes the mark of a request that is carried out once, of the saga that it began. */
@@ -110,7 +110,11 @@ export async function launch(
 }
 
 /** Waits for a saga as long as callers do, then for the lists of this process to show what it did. Never rejects. */
-export async function awaited(context: DeploymentContext, key: DeploymentKey, saga: SagaReference): Promise<Waited> {
+export async function awaited(
+  context: DeploymentContext,
+  key: DeploymentKey,
+  saga: SagaReference,
+): Promise<WaitResult> {
   const waited = await context.engine.wait(saga, { timeoutMs: context.waitMs });
   await shown(context, key).catch(() => undefined);
   return waited;
@@ -134,5 +138,5 @@ export async function superseded(
   if (desired === undefined || underWay(at) === undefined) return [];
   const entry = await deployments.revision(at.key, desired.revision);
   if (entry?.record.outcome !== "running") return [];
-  return [deployments.stageOutcome(entry, supersededEntry(entry.record, at.saga?.record, by))];
+  return [deployments.stageOutcome(entry, supersedeRevision(entry.record, at.saga?.record, by))];
 }

@@ -7,7 +7,7 @@ import { retryOnConflict } from "../concurrency.ts";
 import type { CrmGateway } from "../ports.ts";
 import { SagaEngine, type SagaEngineOptions } from "../saga-engine/engine.ts";
 import { isOpen } from "../saga-engine/saga.ts";
-import { faultOf } from "../saga-engine/stored-fault.ts";
+import { restoreFault } from "../saga-engine/stored-fault.ts";
 import { deployClass } from "../sagas/deploy-class.ts";
 import { cascadeSaga, cascadeSubject, removePackageCascade } from "../sagas/remove-package-cascade.ts";
 import { withCorrelation } from "../sagas/saga-context.ts";
@@ -17,8 +17,8 @@ import type { Call, Deployments, OperationStatus } from "../use-cases.ts";
 import { applyDeployment, cancelDeployment, planOnly, rollBackDeployment } from "./apply-deployment.ts";
 import { launch, type DeploymentContext, type Launched, type DeploymentSnapshot } from "./context.ts";
 import type { DeploymentRecord } from "../records/deployment-record.ts";
-import type { GatherDeps } from "./planning/gather-plan-input.ts";
-import { giveUpRemovals } from "./abandon-removals.ts";
+import type { PlanInputSources } from "./planning/gather-plan-input.ts";
+import { abandonRemovals } from "./abandon-removals.ts";
 import { operationStatus } from "../records/deployment-saga.ts";
 import { Planning } from "./planning/planning.ts";
 import {
@@ -34,7 +34,7 @@ import { beginRemoval, removeDeployment } from "./remove-deployment.ts";
 import { UnaccountedUnits } from "../stores/unaccounted-units.ts";
 import { keyOfSubject, subjectOf } from "../records/deployment-saga.ts";
 
-export interface DeploymentServiceOptions extends GatherDeps {
+export interface DeploymentServiceOptions extends PlanInputSources {
   readonly store: KeyValueStore;
   readonly gateway: CrmGateway;
   readonly writeUnit: UnitWriter;
@@ -59,7 +59,7 @@ export interface DeploymentServiceOptions extends GatherDeps {
   readonly engine?: Pick<SagaEngineOptions, "policy" | "budget" | "maxStepsPerTarget" | "leaseMs">;
   readonly meter?: Meter;
   /** Told of each deployment whose operation ended, whoever carried it out. */
-  readonly onSettled?: (key: DeploymentKey) => void;
+  readonly onOperationEnded?: (key: DeploymentKey) => void;
 }
 
 /** The deployments: everything that use cases and other parts of the package manager may ask about them. */
@@ -81,7 +81,7 @@ export class DeploymentService implements Deployments {
       ...options.engine,
       onProgress: (subject, saga) => {
         const key = keyOfSubject(subject);
-        if (key !== undefined && saga !== undefined && !isOpen(saga)) options.onSettled?.(key);
+        if (key !== undefined && saga !== undefined && !isOpen(saga)) options.onOperationEnded?.(key);
       },
     });
     this.#context = {
@@ -160,7 +160,7 @@ export class DeploymentService implements Deployments {
   }
 
   /** Why lists may be behind; undefined when they are not. */
-  get trouble(): Fault | undefined {
+  get viewFault(): Fault | undefined {
     return this.#context.view.trouble;
   }
 
@@ -182,8 +182,8 @@ export class DeploymentService implements Deployments {
   }
 
   /** Gives up what is left to be removed in a cluster that is gone; answers how many deployments that was. */
-  async giveUpRemovals(cluster: ClusterName): Promise<number> {
-    const given = await giveUpRemovals(this.#context, cluster, this.#options.clusters);
+  async abandonRemovals(cluster: ClusterName): Promise<number> {
+    const given = await abandonRemovals(this.#context, cluster, this.#options.clusters);
     if (given.length > 0) {
       this.#options.logger.warn("what was still to be removed in a cluster that is gone is given up", {
         cluster,
@@ -209,7 +209,7 @@ export class DeploymentService implements Deployments {
     const waited = await outcome;
     if (waited.state !== "ended") return waited.state === "gone" ? "deleted" : "accepted";
     const failed = waited.saga.steps.find(({ fault }) => fault !== undefined);
-    if (failed?.fault !== undefined) throw faultOf(failed.fault);
+    if (failed?.fault !== undefined) throw restoreFault(failed.fault);
     return "deleted";
   }
 

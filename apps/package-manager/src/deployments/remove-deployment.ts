@@ -18,8 +18,8 @@ import {
   type Launched,
   type DeploymentSnapshot,
 } from "./context.ts";
-import { claimed } from "../records/unaccounted-unit.ts";
-import { placementsIn, type DeploymentRecord } from "../records/deployment-record.ts";
+import { adoptUnaccountedUnits } from "../records/unaccounted-unit.ts";
+import { placementEntries, type DeploymentRecord } from "../records/deployment-record.ts";
 import type { NamedDeployment } from "./planning/gather-plan-input.ts";
 import type { UnaccountedUnit } from "../records/unaccounted-unit.ts";
 import { deleted, withdrawn } from "../records/desired-deployment.ts";
@@ -32,9 +32,9 @@ export async function removeDeployment(
   { ifVersion, cluster }: Versioned & { readonly cluster?: ClusterName },
 ): Promise<Deletion> {
   const begun = await retryOnConflict(async () => {
-    const [at, unaccounted] = await Promise.all([loadSnapshot(context, key), context.unaccounted.of(key)]);
+    const [at, unaccounted] = await Promise.all([loadSnapshot(context, key), context.unaccounted.ofDeployment(key)]);
     assertVersion(at, ifVersion);
-    const record = claimed(key, at.current?.record, unaccounted, context.ambient.clock.now());
+    const record = adoptUnaccountedUnits(key, at.current?.record, unaccounted, context.ambient.clock.now());
     if (record === undefined) throw notFound("deployment", key);
     if (cluster !== undefined) assertAccounted(at, cluster, unaccounted);
     if (cluster === undefined || at.current === undefined || isLast(record, cluster))
@@ -152,7 +152,7 @@ function joined(context: DeploymentContext, at: DeploymentSnapshot): Launched | 
 /** Whether a deployment would be left with no cluster at all. */
 function isLast(record: DeploymentRecord, cluster: ClusterName): boolean {
   if (record.deletion !== undefined) return Object.hasOwn(record.placements, cluster);
-  const wanted = placementsIn(record).filter(([, { state }]) => state === "wanted");
+  const wanted = placementEntries(record).filter(([, { state }]) => state === "wanted");
   return wanted.length === 1 && wanted[0]?.[0] === cluster;
 }
 

@@ -30,12 +30,12 @@ beforeEach(async () => {
   });
   world.keeperOptions = {
     clusters: directory,
-    check: (cluster) => directory.check(cluster),
+    checkHealth: (cluster) => directory.check(cluster),
     intervalMs: NEVER_MS,
   };
   manager = await world.manager();
   directory.onReading((reading, before) => {
-    if (before?.error !== undefined && reading.error === undefined) manager.keeper.cameBack(reading.cluster);
+    if (before?.error !== undefined && reading.error === undefined) manager.keeper.clusterReturned(reading.cluster);
   });
   directory.start();
   manager.keeper.start();

@@ -133,7 +133,7 @@ describe("what clusters report, against what is wanted", () => {
 
   test("what is remembered of deployments that ended is forgotten when it cannot matter any more", async () => {
     await world.drive(manager.service.remove(KEY, CALL, {}));
-    const remembered = () => manager.service.context.deployments.endings.of(KEY);
+    const remembered = () => manager.service.context.deployments.ended.of(KEY);
     world.clusters.down.add("b");
     await world.pass(2 * 60 * 60_000);
     await sweep();

@@ -5,15 +5,15 @@ import { acquire, type Ownership } from "@oaas/storage";
 import type { ClusterDirectory, CrmGateway, HealthReading, RuntimeChange, UnitReport } from "../ports.ts";
 import { isOpen } from "../saga-engine/saga.ts";
 import type { DeploymentContext } from "../deployments/context.ts";
-import { placementsIn, type DeploymentRecord } from "../records/deployment-record.ts";
-import { observedIn, type ClusterReports } from "./observed-drift.ts";
+import { placementEntries, type DeploymentRecord } from "../records/deployment-record.ts";
+import { withReports, type ClusterReports } from "./observed-drift.ts";
 import { repairAll, type Finding, type Reports } from "./repairs.ts";
-import { Surplus, type SurplusFound } from "./surplus-units.ts";
+import { SurplusUnits, type SurplusReport } from "./surplus-units.ts";
 import type { UnaccountedUnit } from "../records/unaccounted-unit.ts";
-import { othersThan, WaitingWork } from "./pending-work.ts";
+import { clustersExcept, PendingWork } from "./pending-work.ts";
 import { subjectOf } from "../records/deployment-saga.ts";
 
-export interface KeeperOptions {
+export interface DriftReconcilerOptions {
   readonly context: DeploymentContext;
   readonly gateway: CrmGateway;
   readonly clusters: ClusterDirectory;
@@ -21,16 +21,16 @@ export interface KeeperOptions {
   readonly ambient: Ambient;
   readonly logger: Logger;
   /** What a cluster that is followed last told of a unit. */
-  readonly heard: (cluster: ClusterName, unitId: UnitId) => UnitReport | undefined;
+  readonly lastReport: (cluster: ClusterName, unitId: UnitId) => UnitReport | undefined;
   /** Asks a cluster for which something waits how it is, now, and often from then on until it answers; never rejects. */
-  readonly check: (cluster: ClusterName) => Promise<HealthReading>;
+  readonly checkHealth: (cluster: ClusterName) => Promise<HealthReading>;
   /** How often everything is looked at. */
   readonly intervalMs?: number;
   readonly leaseMs?: number;
 }
 
 /** What one look at the clusters found and did. */
-export interface Sweep extends SurplusFound {
+export interface Sweep extends SurplusReport {
   /** Clusters that could not be asked. */
   readonly away: readonly ClusterName[];
   /** Deployments for which a repair began. */
@@ -54,25 +54,25 @@ const REMEMBER_ENDINGS_AWAY_MS = 30 * 24 * 60 * 60_000;
  * know; writes nothing when nothing changed; what a cluster tells is taken in at once, and what waits for one is done when it is known to be
  * back, however long a look at all of them takes.
  */
-export class Keeper {
-  readonly #options: KeeperOptions;
-  readonly #surplus: Surplus;
-  readonly #waiting: WaitingWork;
+export class DriftReconciler {
+  readonly #options: DriftReconcilerOptions;
+  readonly #surplus: SurplusUnits;
+  readonly #waiting: PendingWork;
   readonly #stop = new AbortController();
   readonly #news = new Map<DeploymentKey, Map<ClusterName, ClusterReports>>();
   /** Deployments whose saga ended: what was told of them meanwhile was left aside. */
-  readonly #settled = new Set<DeploymentKey>();
+  readonly operationEnded = new Set<DeploymentKey>();
   #sweeping: Promise<void> | undefined;
   #sweepDueAtMs = 0;
   #wake: (() => void) | undefined;
   #running: Promise<void> | undefined;
 
-  constructor(options: KeeperOptions) {
+  constructor(options: DriftReconcilerOptions) {
     this.#options = options;
-    this.#surplus = new Surplus(options);
-    this.#waiting = new WaitingWork({
+    this.#surplus = new SurplusUnits(options);
+    this.#waiting = new PendingWork({
       context: options.context,
-      check: options.check,
+      check: options.checkHealth,
       onDue: (key) => this.settled(key),
     });
   }
@@ -92,7 +92,7 @@ export class Keeper {
   }
 
   /** A cluster answers again: what waits for it is done now, and everything is looked at soon. */
-  cameBack(cluster: ClusterName): void {
+  clusterReturned(cluster: ClusterName): void {
     this.#waiting.cameBack(cluster);
     this.#sweepDueAtMs = 0;
     this.#wake?.();
@@ -106,14 +106,14 @@ export class Keeper {
     const record = key === undefined ? undefined : this.#options.context.view.get(key)?.record;
     if (key === undefined || record === undefined || this.#isUnderWay(key)) return;
     const told: ClusterReports = new Map(change.type === "changed" ? [[unitId, change.report]] : []);
-    if (observedIn(record, new Map([[cluster, told]])) === record) return;
+    if (withReports(record, new Map([[cluster, told]])) === record) return;
     this.#tell(key as DeploymentKey, cluster, told);
     this.#wake?.();
   }
 
   /** The operation on a deployment ended: what clusters told of it meanwhile is taken in soon. */
   settled(key: DeploymentKey): void {
-    this.#settled.add(key);
+    this.operationEnded.add(key);
     this.#wake?.();
   }
 
@@ -124,15 +124,15 @@ export class Keeper {
     const names = clusters.list().map(({ name }) => name);
     const asked = await Promise.all(names.map((name) => this.#ask(name, signal)));
     const reports = new Map(names.flatMap((name, at) => (asked[at] === undefined ? [] : [[name, asked[at]] as const])));
-    const findings = before.map((seen): Finding => ({ seen, reports, away: othersThan(reports, seen.record) }));
+    const findings = before.map((seen): Finding => ({ seen, reports, away: clustersExcept(reports, seen.record) }));
     const away = names.filter((name) => !reports.has(name));
     this.#waiting.looking(away);
     const repaired = await repairAll(context, logger, findings);
     const surplus = await this.#surplus.remove(reports, signal);
-    await context.unaccounted.note(surplus.unaccounted, away);
+    await context.unaccounted.record(surplus.unaccounted, away);
     const isAllSeen = away.length === 0 && surplus.suspected.length === 0;
     const rememberMs = isAllSeen ? REMEMBER_ENDINGS_MS : REMEMBER_ENDINGS_AWAY_MS;
-    await context.deployments.endings.forgetUpTo(this.#options.ambient.clock.now() - rememberMs, signal);
+    await context.deployments.ended.forgetUpTo(this.#options.ambient.clock.now() - rememberMs, signal);
     return { away, repaired, ...surplus };
   }
 
@@ -157,13 +157,13 @@ export class Keeper {
 
   async #actOnNews(): Promise<void> {
     const { context, logger } = this.#options;
-    const settled = [...this.#settled];
+    const settled = [...this.operationEnded];
     const news = [...this.#news];
-    this.#settled.clear();
+    this.operationEnded.clear();
     this.#news.clear();
     const fromNews = news.flatMap(([key, reports]): Finding[] => {
       const seen = context.view.get(key);
-      return seen === undefined ? [] : [{ seen, reports, away: othersThan(reports, seen.record) }];
+      return seen === undefined ? [] : [{ seen, reports, away: clustersExcept(reports, seen.record) }];
     });
     // Read from the store: the list may be a moment behind the end of the saga.
     const fromSettled = settled.map(async (key): Promise<Finding[]> => {
@@ -171,7 +171,7 @@ export class Keeper {
       if (seen === undefined) return [];
       const reports = this.#heardOf(seen.record);
       const back = this.#waiting.afterSaga(key, seen.record);
-      return [{ seen, reports, away: othersThan(new Set([...reports.keys(), ...back]), seen.record) }];
+      return [{ seen, reports, away: clustersExcept(new Set([...reports.keys(), ...back]), seen.record) }];
     });
     const findings = [...fromNews, ...(await Promise.all(fromSettled)).flat(), ...this.#waiting.take()];
     await repairAll(context, logger, findings);
@@ -179,9 +179,9 @@ export class Keeper {
 
   /** What followed clusters told of the very units that they accepted; anything else may be older than these. */
   #heardOf(record: DeploymentRecord): Reports {
-    const { heard } = this.#options;
+    const { lastReport: heard } = this.#options;
     return new Map(
-      placementsIn(record).flatMap(([cluster, { unitId, digest }]) => {
+      placementEntries(record).flatMap(([cluster, { unitId, digest }]) => {
         const report = heard(cluster, unitId);
         return report?.digest === undefined || report.digest !== digest
           ? []
@@ -215,7 +215,7 @@ export class Keeper {
         }
         if (ownership === undefined) {
           this.#pauseFor(leaseMs);
-          await context.unaccounted.read();
+          await context.unaccounted.refresh();
         } else {
           await this.#actOnNews();
           this.#sweepWhenDue(AbortSignal.any([signal, ownership.lease.lost]));
@@ -234,7 +234,7 @@ export class Keeper {
   /** Another process keeps this store and hears the same news, or it cannot be done now: the next look sees everything. */
   #pauseFor(ms: number): void {
     this.#news.clear();
-    this.#settled.clear();
+    this.operationEnded.clear();
     this.#waiting.clear();
     this.#sweepDueAtMs = this.#now() + ms;
   }
@@ -265,7 +265,7 @@ export class Keeper {
     const { signal } = this.#stop;
     const woken = new AbortController();
     this.#wake = () => woken.abort();
-    if (this.#news.size === 0 && this.#settled.size === 0 && !this.#waiting.isDue) {
+    if (this.#news.size === 0 && this.operationEnded.size === 0 && !this.#waiting.isDue) {
       // A look that is under way wakes this when it ends.
       const delayMs = this.#sweeping === undefined ? Math.max(0, this.#sweepDueAtMs - this.#now()) : IDLE_MS;
       await sleep(timers, delayMs, AbortSignal.any([signal, woken.signal])).catch(() => undefined);

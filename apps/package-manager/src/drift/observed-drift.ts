@@ -1,6 +1,6 @@
 import { LifecyclePhase, type ClusterName, type UnitId } from "@oaas/models";
 import type { UnitReport } from "../ports.ts";
-import { conditionOf, placementsIn, type DeploymentRecord, type Placement } from "../records/deployment-record.ts";
+import { conditionOf, placementEntries, type DeploymentRecord, type Placement } from "../records/deployment-record.ts";
 
 /** What a cluster said about its units, in short. */
 export type ClusterReports = ReadonlyMap<
@@ -13,13 +13,13 @@ export type ClusterReports = ReadonlyMap<
  *
  * A unit that is missing, or other than the one accepted, is no longer accepted: that is what a repair goes by.
  */
-export function observedIn(
+export function withReports(
   record: DeploymentRecord,
   reports: ReadonlyMap<ClusterName, ClusterReports>,
 ): DeploymentRecord {
   let changed = false;
   const placements: Record<ClusterName, Placement> = {};
-  for (const [cluster, placement] of placementsIn(record)) {
+  for (const [cluster, placement] of placementEntries(record)) {
     const told = reports.get(cluster);
     const next = told === undefined ? placement : observed(placement, told, record.unitRevision);
     placements[cluster] = next;

@@ -3,12 +3,12 @@ import type { HealthReading } from "../ports.ts";
 import { isOpen } from "../saga-engine/saga.ts";
 import { repairSaga } from "../sagas/saga-plans.ts";
 import type { DeploymentContext } from "../deployments/context.ts";
-import { placementsIn, type DeploymentRecord } from "../records/deployment-record.ts";
-import { isFinal } from "../records/deployment-outcome.ts";
+import { placementEntries, type DeploymentRecord } from "../records/deployment-record.ts";
+import { isPermanent } from "../records/deployment-outcome.ts";
 import type { Finding } from "./repairs.ts";
 import { subjectOf } from "../records/deployment-saga.ts";
 
-export interface WaitingWorkOptions {
+export interface PendingWorkOptions {
   readonly context: DeploymentContext;
   /** Asks a cluster now, and often from then on until it answers. */
   readonly check: (cluster: ClusterName) => Promise<HealthReading>;
@@ -25,8 +25,8 @@ const NO_REPORTS = new Map<never, never>();
  * *Guarantees*: it is due as soon as the cluster is known to answer, also when that was while a saga of the deployment was under way; where the
  * cluster answers and the work fails all the same, it is due once more, and then left to the next look at everything.
  */
-export class WaitingWork {
-  readonly #options: WaitingWorkOptions;
+export class PendingWork {
+  readonly #options: PendingWorkOptions;
   /** Clusters that answer again, and for which nothing was done yet. */
   readonly #returned = new Set<ClusterName>();
   /** Clusters that answer again, by deployments that had a saga under way. */
@@ -34,7 +34,7 @@ export class WaitingWork {
   /** What was tried again since the last look at everything, as `cluster/key`. */
   readonly #tried = new Set<string>();
 
-  constructor(options: WaitingWorkOptions) {
+  constructor(options: PendingWorkOptions) {
     this.#options = options;
   }
 
@@ -57,11 +57,11 @@ export class WaitingWork {
     const findings: Finding[] = [];
     for (const seen of context.view.all()) {
       const key = seen.id as DeploymentKey;
-      const there = placementsIn(seen.record).flatMap(([cluster]) => (returned.has(cluster) ? [cluster] : []));
+      const there = placementEntries(seen.record).flatMap(([cluster]) => (returned.has(cluster) ? [cluster] : []));
       if (there.length === 0) continue;
       const saga = context.engine.peek(subjectOf(key));
       if (saga !== undefined && isOpen(saga)) for (const cluster of there) this.#owe(key, cluster);
-      else findings.push({ seen, reports: NO_REPORTS, away: othersThan(new Set(there), seen.record) });
+      else findings.push({ seen, reports: NO_REPORTS, away: clustersExcept(new Set(there), seen.record) });
     }
     return findings;
   }
@@ -71,9 +71,9 @@ export class WaitingWork {
     const owed = this.#owed.get(key);
     this.#owed.delete(key);
     if (owed !== undefined) return owed;
-    for (const [cluster, { fault }] of placementsIn(record)) {
+    for (const [cluster, { fault }] of placementEntries(record)) {
       const name = `${cluster}/${key}`;
-      if (fault === undefined || isFinal(fault) || this.#tried.has(name)) continue;
+      if (fault === undefined || isPermanent(fault) || this.#tried.has(name)) continue;
       this.#tried.add(name);
       void this.#options.check(cluster).then(({ error }) => {
         if (error !== undefined) return;
@@ -111,11 +111,11 @@ export class WaitingWork {
 
 function waitsFor({ policy }: DeploymentContext, record: DeploymentRecord, cluster: ClusterName): boolean {
   const asked = { by: "", correlationId: "" };
-  return repairSaga(record, othersThan(new Set([cluster]), record), policy, asked) !== undefined;
+  return repairSaga(record, clustersExcept(new Set([cluster]), record), policy, asked) !== undefined;
 }
 
 /** Clusters of a deployment but for these: they are left alone. */
-export function othersThan(
+export function clustersExcept(
   heard: { has(cluster: ClusterName): boolean },
   record: DeploymentRecord,
 ): ReadonlySet<string> {

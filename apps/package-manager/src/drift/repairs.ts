@@ -5,7 +5,7 @@ import { conflictOf } from "@oaas/storage";
 import type { StoredDeployment } from "../stores/deployment-store.ts";
 import { repairSaga } from "../sagas/saga-plans.ts";
 import { launch, loadSnapshot, underWay, type DeploymentContext } from "../deployments/context.ts";
-import { observedIn, type ClusterReports } from "./observed-drift.ts";
+import { withReports, type ClusterReports } from "./observed-drift.ts";
 
 export type Reports = ReadonlyMap<ClusterName, ClusterReports>;
 
@@ -33,7 +33,7 @@ export async function repairAll(
   findings: Iterable<Finding>,
 ): Promise<readonly DeploymentKey[]> {
   const due = [...findings].filter(({ seen: { record }, reports, away }) => {
-    const next = observedIn(record, reports);
+    const next = withReports(record, reports);
     return next !== record || repairSaga(next, away, context.policy, { by: KEEPER, correlationId: "" }) !== undefined;
   });
   const repaired: DeploymentKey[] = [];
@@ -52,7 +52,7 @@ async function repair(context: DeploymentContext, logger: Logger, { seen, report
   const key = seen.id as DeploymentKey;
   const at = await loadSnapshot(context, key);
   if (at.current?.revision !== seen.revision || underWay(at) !== undefined) return false;
-  const record = observedIn(at.current.record, reports);
+  const record = withReports(at.current.record, reports);
   const correlationId = context.ambient.ids.uuid();
   const saga = repairSaga(record, away, context.policy, { by: KEEPER, correlationId });
   try {

@@ -14,7 +14,7 @@ import {
   type WorldStore,
 } from "../../test/fakes/deployment-world.ts";
 import { unitIdOf } from "../planner/unit-id.ts";
-import { placementsIn } from "../records/deployment-record.ts";
+import { placementEntries } from "../records/deployment-record.ts";
 import { unaccountedWarnings } from "../records/unaccounted-unit.ts";
 
 const A = "a" as ClusterName;
@@ -241,7 +241,7 @@ async function happen({ do: what, key: name = KEY, to = [], cluster = "" }: Step
 /** Units that somebody wants and that are there, as `cluster/unitId`, by deployment. */
 function running(): Map<string, string> {
   const units = [...manager.service.context.view.all()].flatMap(({ id, record }) =>
-    placementsIn(record).flatMap(([cluster, { unitId, state, accepted }]) =>
+    placementEntries(record).flatMap(([cluster, { unitId, state, accepted }]) =>
       state === "wanted" && accepted ? [[`${cluster}/${unitId}`, id] as const] : [],
     ),
   );

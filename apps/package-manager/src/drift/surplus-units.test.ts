@@ -1,12 +1,12 @@
 import type { ClusterName, UnitId } from "@oaas/models";
 import { describe, expect, test } from "vitest";
-import { standingOf, type Knowledge } from "./surplus-units.ts";
+import { classifyUnit, type KnownDeployment } from "./surplus-units.ts";
 
 const A = "a" as ClusterName;
 const B = "b" as ClusterName;
 const UNIT = "orders-a" as UnitId;
 
-const record = (unitRevision: number, cluster: ClusterName): NonNullable<Knowledge["record"]> => ({
+const record = (unitRevision: number, cluster: ClusterName): NonNullable<KnownDeployment["record"]> => ({
   unitRevision,
   placements: { [cluster]: { unitId: `orders-${cluster}` as UnitId, state: "wanted", accepted: true } },
 });
@@ -15,8 +15,8 @@ describe("a unit that bears our name", () => {
   const cases: {
     why: string;
     revision?: number;
-    knows: Knowledge;
-    is: ReturnType<typeof standingOf>;
+    knows: KnownDeployment;
+    is: ReturnType<typeof classifyUnit>;
   }[] = [
     { why: "a placement of its deployment", revision: 5, knows: { record: record(6, A) }, is: "wanted" },
     {
@@ -48,6 +48,6 @@ describe("a unit that bears our name", () => {
     { why: "a manager that tells no revision", knows: { endedWith: 6 }, is: "unaccounted" },
   ];
   test.each(cases)("$why: $is", ({ revision, knows, is }) => {
-    expect(standingOf(A, { unitId: UNIT, ...(revision === undefined ? {} : { revision }) }, knows)).toBe(is);
+    expect(classifyUnit(A, { unitId: UNIT, ...(revision === undefined ? {} : { revision }) }, knows)).toBe(is);
   });
 });

@@ -7,7 +7,7 @@ import type { DeploymentContext } from "../deployments/context.ts";
 import type { DeploymentRecord } from "../records/deployment-record.ts";
 import type { UnaccountedUnit } from "../records/unaccounted-unit.ts";
 
-export interface SurplusOptions {
+export interface SurplusUnitsOptions {
   readonly context: DeploymentContext;
   readonly gateway: CrmGateway;
   readonly managedBy: string;
@@ -15,7 +15,7 @@ export interface SurplusOptions {
 }
 
 /** Units that clusters have and nobody wants. */
-export interface SurplusFound {
+export interface SurplusReport {
   /** Ours, surplus in two looks, and removed now. */
   readonly removed: readonly UnitId[];
   /** Ours, and surplus: removed at the next look. */
@@ -27,7 +27,7 @@ export interface SurplusFound {
 }
 
 /** What the store knows of the deployment that a unit says it belongs to. */
-export interface Knowledge {
+export interface KnownDeployment {
   readonly record?: Pick<DeploymentRecord, "placements" | "unitRevision"> | undefined;
   /** The highest revision of its units when it was forgotten. */
   readonly endedWith?: number | undefined;
@@ -43,10 +43,10 @@ export interface Knowledge {
  * A store that was restored from a backup has forgotten what came after it: not knowing a unit is no proof that nobody wants it, having
  * given out a revision as high as the unit's is (ADR 0016).
  */
-export function standingOf(
+export function classifyUnit(
   cluster: ClusterName,
   { unitId, revision }: Pick<UnitReport, "unitId" | "revision">,
-  { record, endedWith }: Knowledge,
+  { record, endedWith }: KnownDeployment,
 ): "wanted" | "elsewhere" | "surplus" | "unaccounted" {
   if (record?.placements[cluster]?.unitId === unitId) return "wanted";
   if (record !== undefined && homeOf(unitId, record) !== undefined) return "elsewhere";
@@ -61,11 +61,11 @@ function homeOf(unitId: UnitId, { placements }: Pick<DeploymentRecord, "placemen
 }
 
 /** Removes what reached a cluster after everybody who knew of it was gone. */
-export class Surplus {
-  readonly #options: SurplusOptions;
+export class SurplusUnits {
+  readonly #options: SurplusUnitsOptions;
   #suspects: ReadonlySet<string> = new Set();
 
-  constructor(options: SurplusOptions) {
+  constructor(options: SurplusUnitsOptions) {
     this.#options = options;
   }
 
@@ -73,7 +73,7 @@ export class Surplus {
   async remove(
     reports: ReadonlyMap<ClusterName, ReadonlyMap<UnitId, UnitReport>>,
     signal: AbortSignal,
-  ): Promise<SurplusFound> {
+  ): Promise<SurplusReport> {
     const suspects = new Map<string, UnitId>();
     const removed: UnitId[] = [];
     const unaccounted: UnaccountedUnit[] = [];
@@ -86,7 +86,7 @@ export class Surplus {
         }
         if (report.phase === LifecyclePhase.deleting) continue;
         const knowledge = await this.#knowledgeOf(cluster, report);
-        const standing = standingOf(cluster, report, knowledge);
+        const standing = classifyUnit(cluster, report, knowledge);
         if (standing === "unaccounted" || standing === "elsewhere") {
           const home = knowledge.record && homeOf(report.unitId, knowledge.record);
           unaccounted.push(unaccountedUnit(cluster, report, home));
@@ -101,7 +101,7 @@ export class Surplus {
     return { removed, suspected: [...suspects.values()], unaccounted, foreign };
   }
 
-  async #knowledgeOf(cluster: ClusterName, { unitId, deploymentKey }: UnitReport): Promise<Knowledge> {
+  async #knowledgeOf(cluster: ClusterName, { unitId, deploymentKey }: UnitReport): Promise<KnownDeployment> {
     if (deploymentKey === undefined) return {};
     const { view, deployments } = this.#options.context;
     const seen = view.get(deploymentKey)?.record;
@@ -109,7 +109,7 @@ export class Surplus {
     // Lists may be a moment behind.
     const key = deploymentKey as DeploymentKey;
     const stored = await deployments.get(key);
-    return stored === undefined ? { endedWith: await deployments.endings.of(key) } : { record: stored.record };
+    return stored === undefined ? { endedWith: await deployments.ended.of(key) } : { record: stored.record };
   }
 
   /** With the revision that was seen: what took its place meanwhile is refused by the cluster. */

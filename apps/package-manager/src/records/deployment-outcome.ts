@@ -2,10 +2,10 @@ import { timestamp } from "@oaas/foundation";
 import type { ClassDeployment, ClusterName, PackageName, UnitId } from "@oaas/models";
 import type { DeploymentPlan } from "../planner/plan-types.ts";
 import type { SagaOutcome, SagaRecord, SagaStep } from "../saga-engine/saga.ts";
-import { faultOf, type StoredFault } from "../saga-engine/stored-fault.ts";
+import { restoreFault, type StoredFault } from "../saga-engine/stored-fault.ts";
 import {
   conditionOf,
-  placementsIn,
+  placementEntries,
   type DeploymentRecord,
   type DesiredRevision,
   type Placement,
@@ -21,7 +21,7 @@ export interface Fallback {
 }
 
 /** What became of a saga over a deployment that stays: accepted, missing and removed units, as its steps say. */
-export function carriedOut(record: DeploymentRecord, saga: SagaRecord, nowMs: number): DeploymentRecord {
+export function applySagaResult(record: DeploymentRecord, saga: SagaRecord, nowMs: number): DeploymentRecord {
   const placements: Record<ClusterName, Placement> = { ...record.placements };
   for (const step of saga.steps) {
     const cluster = step.target as ClusterName;
@@ -38,7 +38,7 @@ export function carriedOut(record: DeploymentRecord, saga: SagaRecord, nowMs: nu
 /** Whether a wish is, or by itself will be, carried out to its end. One that was refused, or stopped at a gate, is nothing to go back to. */
 function comesAbout(placements: Readonly<Record<ClusterName, Placement>>): boolean {
   const isGivenUp = ({ state, accepted, fault }: Placement): boolean =>
-    state === "wanted" && !accepted && fault !== undefined && isFinal(fault);
+    state === "wanted" && !accepted && fault !== undefined && isPermanent(fault);
   return !Object.values(placements).some(isGivenUp);
 }
 
@@ -47,7 +47,7 @@ function comesAbout(placements: Readonly<Record<ClusterName, Placement>>): boole
  *
  * What the fallback does not want and may still be somewhere is withdrawn, so that it is removed for certain.
  */
-export function takenBack(
+export function revertToFallback(
   record: DeploymentRecord,
   saga: SagaRecord,
   fallback: Fallback | undefined,
@@ -55,7 +55,7 @@ export function takenBack(
 ): DeploymentRecord {
   const steps = new Map(saga.steps.map((step) => [step.target, step]));
   const placements: Record<ClusterName, Placement> = {};
-  for (const [cluster, { unitId }] of placementsIn(record)) {
+  for (const [cluster, { unitId }] of placementEntries(record)) {
     const step = steps.get(cluster);
     if (step?.action === "send" && step.state === "undone") continue;
     placements[cluster] = { unitId, state: "withdrawn", accepted: false, ...faultIn(step) };
@@ -78,7 +78,7 @@ export function takenBack(
 }
 
 /** The entry of the history that the saga was about, with what came of it in each cluster. */
-export function closedEntry(entry: RevisionRecord, saga: SagaRecord, outcome: SagaOutcome): RevisionRecord {
+export function closeRevision(entry: RevisionRecord, saga: SagaRecord, outcome: SagaOutcome): RevisionRecord {
   const clusters = Object.fromEntries(saga.steps.map((step) => [step.target, wordsOf(step)]));
   const { cancelledBy } = saga;
   return {
@@ -93,7 +93,7 @@ export function closedEntry(entry: RevisionRecord, saga: SagaRecord, outcome: Sa
  *
  * `record` is the deployment after that saga.
  */
-export function completedEntry(
+export function completeRevision(
   entry: RevisionRecord,
   saga: SagaRecord,
   record: DeploymentRecord,
@@ -108,14 +108,14 @@ export function completedEntry(
 }
 
 /** The entry of a wish that a newer one took the place of before it was carried out. */
-export function supersededEntry(entry: RevisionRecord, saga: SagaRecord | undefined, by: string): RevisionRecord {
+export function supersedeRevision(entry: RevisionRecord, saga: SagaRecord | undefined, by: string): RevisionRecord {
   const clusters = Object.fromEntries((saga?.steps ?? []).map((step) => [step.target, wordsOf(step)]));
   return { ...entry, outcome: "cancelled", clusters: { ...clusters, "*": `superseded by ${by}` } };
 }
 
 export interface FailedPart {
   readonly name: string;
-  readonly fault: ReturnType<typeof faultOf>;
+  readonly fault: ReturnType<typeof restoreFault>;
   /** It is its undoing that failed. */
   readonly isUndoing: boolean;
   readonly words: string;
@@ -127,21 +127,22 @@ export function failedParts(saga: SagaRecord): readonly FailedPart[] {
     if (action !== "send" || fault === undefined) return [];
     const isUndoing = state === "undo-failed";
     const words = `${target}: ${fault.message}${isUndoing ? causeIn(note) : ""}`;
-    return [{ name: target, fault: faultOf(fault), isUndoing, words }];
+    return [{ name: target, fault: restoreFault(fault), isUndoing, words }];
   });
 }
 
 /** Whether every cluster refused the wish for a reason that trying again will not mend: then it cannot be in force. */
-export function isRefusedEverywhere(saga: SagaRecord): boolean {
+export function isRejectedEverywhere(saga: SagaRecord): boolean {
   const sends = saga.steps.filter(({ action }) => action === "send");
   return (
-    sends.length > 0 && sends.every(({ state, fault }) => state === "failed" && fault !== undefined && isFinal(fault))
+    sends.length > 0 &&
+    sends.every(({ state, fault }) => state === "failed" && fault !== undefined && isPermanent(fault))
   );
 }
 
 /** Whether trying again, unchanged, will not help. */
-export function isFinal(fault: StoredFault): boolean {
-  return !faultOf(fault).retryable;
+export function isPermanent(fault: StoredFault): boolean {
+  return !restoreFault(fault).retryable;
 }
 
 const NOT_REACHED: StoredFault = {

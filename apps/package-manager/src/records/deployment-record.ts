@@ -82,7 +82,7 @@ export function unitsOf(plan: DeploymentPlan, withdrawn: readonly ClusterName[])
   return plan.units.filter(({ cluster }) => !withdrawn.includes(cluster));
 }
 
-export function placementsIn(record: DeploymentRecord): readonly (readonly [ClusterName, Placement])[] {
+export function placementEntries(record: DeploymentRecord): readonly (readonly [ClusterName, Placement])[] {
   return Object.entries(record.placements) as [ClusterName, Placement][];
 }
 

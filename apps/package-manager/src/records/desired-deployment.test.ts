@@ -3,9 +3,9 @@ import { describe, expect, test } from "vitest";
 import { expectPlan } from "../planner/testing/plan-inputs.ts";
 import { CALL, wishFor } from "../../test/fakes/deployment-world.ts";
 import type { NamedDeployment } from "../deployments/planning/gather-plan-input.ts";
-import { deleted, wished, withdrawn, type Wish } from "./desired-deployment.ts";
+import { deleted, applyDesired, withdrawn, type DesiredDeployment } from "./desired-deployment.ts";
 
-const wish = (clusters: readonly string[], nowMs: number): Wish => {
+const wish = (clusters: readonly string[], nowMs: number): DesiredDeployment => {
   const deployment = wishFor(clusters, { availableClusters: [] }) as NamedDeployment;
   const plan = {
     ...expectPlan(),
@@ -13,7 +13,7 @@ const wish = (clusters: readonly string[], nowMs: number): Wish => {
   };
   return {
     deployment,
-    plan: plan as unknown as Wish["plan"],
+    plan: plan as unknown as DesiredDeployment["plan"],
     kind: "deploy",
     withdrawn: [],
     digests: Object.fromEntries(clusters.map((cluster) => [cluster, `digest of ${cluster}`])),
@@ -28,26 +28,26 @@ const states = ({ placements }: { readonly placements: object }): string =>
 
 describe("wishes", () => {
   test("every cluster in which something may be stays known", () => {
-    const first = wished(undefined, wish(["a", "b"], 1000)).record;
-    const second = wished(first, wish(["b", "c"], 2000)).record;
+    const first = applyDesired(undefined, wish(["a", "b"], 1000)).record;
+    const second = applyDesired(first, wish(["b", "c"], 2000)).record;
     expect(states(second)).toBe("a leaving, b wanted, c wanted");
     const gone = deleted(second, CALL, 3000);
     expect(states(gone)).toBe("a withdrawn, b withdrawn, c withdrawn");
     expect(gone).toMatchObject({ condition: "deleted", deletion: { by: "ann", reason: "because" } });
     expect(gone).not.toHaveProperty("desired");
-    expect(states(wished(gone, wish(["c"], 4000)).record)).toBe("a withdrawn, b withdrawn, c wanted");
+    expect(states(applyDesired(gone, wish(["c"], 4000)).record)).toBe("a withdrawn, b withdrawn, c wanted");
   });
 
   test("the revision of units grows with every wish, whatever the clock does, and leaves one free to undo with", () => {
-    const first = wished(undefined, wish(["a"], 1000));
+    const first = applyDesired(undefined, wish(["a"], 1000));
     expect(first.record).toMatchObject({ desired: { revision: 1, unitRevision: 1000 }, unitRevision: 1001 });
-    const again = wished(first.record, wish(["a"], 500)).record;
+    const again = applyDesired(first.record, wish(["a"], 500)).record;
     expect(again).toMatchObject({ desired: { revision: 2, unitRevision: 1002 }, unitRevision: 1003 });
     expect(deleted(again, CALL, 0).unitRevision).toBe(1004);
   });
 
   test("withdrawn from one cluster: the others are as they were", () => {
-    const { record, entry } = wished(undefined, wish(["a", "b"], 1000));
+    const { record, entry } = applyDesired(undefined, wish(["a", "b"], 1000));
     const { deployment, plan, call } = wish(["a", "b"], 2000);
     const less = withdrawn(record, "a" as ClusterName, entry, { deployment, plan, call, nowMs: 2000 });
     expect(states(less.record)).toBe("a withdrawn, b wanted");

@@ -12,7 +12,7 @@ import {
 } from "./deployment-record.ts";
 
 /** What is to be in force from now on, and who wants it. */
-export interface Wish {
+export interface DesiredDeployment {
   readonly deployment: ClassDeployment & { readonly packageName: PackageName };
   readonly plan: DeploymentPlan;
   readonly kind: RevisionRecord["kind"];
@@ -25,13 +25,13 @@ export interface Wish {
 }
 
 /** A deployment with a new wish, and the entry of the history that says so. */
-export interface Wished {
+export interface RevisedDeployment {
   readonly record: DeploymentRecord;
   readonly entry: RevisionRecord;
 }
 
 /** The digest of a wish: of what the user said and nothing that was made of it. */
-export function wishDigest(deployment: ClassDeployment): string {
+export function specDigest(deployment: ClassDeployment): string {
   return hashJson(deployment);
 }
 
@@ -41,7 +41,7 @@ export function wishDigest(deployment: ClassDeployment): string {
  * *Guarantees*: every cluster in which a unit may be stays known, wanted or not; the units' revision is higher than any before, also
  * across a deletion or a store that lost its memory, as it follows the clock. One number more is kept for undoing it.
  */
-export function wished(current: DeploymentRecord | undefined, wish: Wish): Wished {
+export function applyDesired(current: DeploymentRecord | undefined, wish: DesiredDeployment): RevisedDeployment {
   const placements: Record<ClusterName, Placement> = { ...leaving(current?.placements ?? {}) };
   for (const { cluster, unitId } of unitsOf(wish.plan, wish.withdrawn)) {
     placements[cluster] = { unitId, state: "wanted", digest: wish.digests[cluster] as string, accepted: false };
@@ -54,8 +54,8 @@ export function withdrawn(
   current: DeploymentRecord,
   cluster: ClusterName,
   before: RevisionRecord,
-  wish: Omit<Wish, "kind" | "digests" | "withdrawn">,
-): Wished {
+  wish: Omit<DesiredDeployment, "kind" | "digests" | "withdrawn">,
+): RevisedDeployment {
   const leaver = current.placements[cluster] as Placement;
   const placements = { ...current.placements, [cluster]: { ...withoutNews(leaver), state: "withdrawn" as const } };
   const gone = [...new Set([...before.withdrawn, cluster])];
@@ -83,7 +83,7 @@ export function deleted(current: DeploymentRecord, call: Call, nowMs: number): D
  * The same wish, asked for again: with a revision higher than any that clusters may have, as after a restore of an older backup, and with
  * another try where it was refused.
  */
-export function renewed(current: DeploymentRecord, nowMs: number): DeploymentRecord {
+export function renewUnitRevision(current: DeploymentRecord, nowMs: number): DeploymentRecord {
   const { desired } = current;
   const unitRevision = nextUnitRevision(current, nowMs);
   return {
@@ -103,7 +103,11 @@ function mapPlacements(placements: Placements, change: (placement: Placement) =>
   );
 }
 
-function inForce(current: DeploymentRecord | undefined, wish: Wish, placements: Placements): Wished {
+function inForce(
+  current: DeploymentRecord | undefined,
+  wish: DesiredDeployment,
+  placements: Placements,
+): RevisedDeployment {
   const { deployment, plan, call, nowMs } = wish;
   const now = timestamp(nowMs);
   const revision = (current?.revision ?? 0) + 1;
@@ -130,7 +134,7 @@ function inForce(current: DeploymentRecord | undefined, wish: Wish, placements: 
     entry: {
       revision,
       kind: wish.kind,
-      digest: wishDigest(deployment),
+      digest: specDigest(deployment),
       planDigest: plan.digest,
       deployment,
       withdrawn: wish.withdrawn,

@@ -25,7 +25,7 @@ export interface UnaccountedUnit {
  * A deployment with the units of it that clusters have beyond what the store knows, so that they are deleted with it; undefined when
  * there is nothing of it anywhere. Of one that the store has lost there is only what its units say of it: enough to delete it.
  */
-export function claimed(
+export function adoptUnaccountedUnits(
   key: DeploymentKey,
   known: DeploymentRecord | undefined,
   units: readonly UnaccountedUnit[],
@@ -68,20 +68,20 @@ function lost(key: DeploymentKey, { packageName, classKey }: UnaccountedUnit, no
   };
 }
 
-export const MOST_NAMED = 5;
+export const MAX_LISTED = 5;
 
 /** What is to be done about them, in sentences; none when there are none. */
 export function unaccountedWarnings(units: readonly UnaccountedUnit[]): readonly string[] {
-  return [...newerWarning(units.filter(isNewer)), ...twinWarning(units.filter(isTwin))];
+  return [...newerWarning(units.filter(isNewer)), ...twinWarning(units.filter(isDuplicate))];
 }
 
 function newerWarning(units: readonly UnaccountedUnit[]): readonly string[] {
   if (units.length === 0) return [];
   const places = Map.groupBy(units, ({ deploymentKey, unitId }) => deploymentKey ?? unitId);
   const named = [...places]
-    .slice(0, MOST_NAMED)
+    .slice(0, MAX_LISTED)
     .map(([name, at]) => `"${name}" in ${at.map(({ cluster }) => cluster).join(", ")}`);
-  const more = places.size > MOST_NAMED ? `; and ${places.size - MOST_NAMED} more` : "";
+  const more = places.size > MAX_LISTED ? `; and ${places.size - MAX_LISTED} more` : "";
   return [
     `clusters run what is newer than this store, as after a restore of an older backup: ${named.join("; ")}${more}. ` +
       "It is left running: apply these deployments again to keep them, or delete them",
@@ -91,7 +91,7 @@ function newerWarning(units: readonly UnaccountedUnit[]): readonly string[] {
 function twinWarning(units: readonly UnaccountedUnit[]): readonly string[] {
   const pairs = new Set(units.map(({ cluster, home }) => `"${cluster}" and "${home}"`));
   return [...pairs]
-    .slice(0, MOST_NAMED)
+    .slice(0, MAX_LISTED)
     .map(
       (pair) =>
         `clusters ${pair} have the same units, as two names of one class runtime manager would. ` +
@@ -99,10 +99,10 @@ function twinWarning(units: readonly UnaccountedUnit[]): readonly string[] {
     );
 }
 
-export function isTwin({ home }: UnaccountedUnit): boolean {
+export function isDuplicate({ home }: UnaccountedUnit): boolean {
   return home !== undefined;
 }
 
 export function isNewer(unit: UnaccountedUnit): boolean {
-  return !isTwin(unit);
+  return !isDuplicate(unit);
 }

@@ -2,7 +2,7 @@ import { invalidArgument, notFound } from "@oaas/foundation";
 import type { Package, PackageName } from "@oaas/models";
 import { Collection, type KeyValueStore, type RecordText, type Transaction } from "@oaas/storage";
 import { jsonChanges } from "../history/json-changes.ts";
-import type { Diff, ListPage, PackageRehearsal, PageRequest, Revision } from "../use-cases.ts";
+import type { Diff, ListPage, PackagePreview, PageRequest, Revision } from "../use-cases.ts";
 import { pageRequest } from "./package-queries.ts";
 import { PACKAGE_REVISIONS, packageContent, revisionId, revisionOf, type PackageRecord } from "./package-records.ts";
 
@@ -60,7 +60,7 @@ export class PackageHistory {
 }
 
 /** What a package would add to its history. */
-export function rehearsed(current: PackageRecord | undefined, next: Package): PackageRehearsal {
+export function rehearsed(current: PackageRecord | undefined, next: Package): PackagePreview {
   const changes = jsonChanges(current && packageContent(current.package), packageContent(next));
   const status = current === undefined ? "created" : changes.length === 0 ? "unchanged" : "updated";
   const added = status === "unchanged" ? 0 : 1;

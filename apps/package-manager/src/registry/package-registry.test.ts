@@ -132,7 +132,7 @@ describe("registering", () => {
       kind: "invalid-argument",
       message: expect.stringMatching(/^package "a" is invalid: \$: takes 800\d+ bytes as it is kept, more than 638976/),
     });
-    await expect(registry.rehearse(sized(400_000))).rejects.toMatchObject({ kind: "invalid-argument" });
+    await expect(registry.preview(sized(400_000))).rejects.toMatchObject({ kind: "invalid-argument" });
     await expect(registry.register(sized(319_000), call)).resolves.toMatchObject({ status: "created" });
   });
 

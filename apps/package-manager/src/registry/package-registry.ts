@@ -15,7 +15,7 @@ import type {
   Call,
   Diff,
   ListPage,
-  PackageRehearsal,
+  PackagePreview,
   PageRequest,
   Once,
   RegisteredPackage,
@@ -109,7 +109,7 @@ export class PackageRegistry implements Registry {
   }
 
   /** Why lists may be behind; undefined when they are not. */
-  get trouble(): Fault | undefined {
+  get viewFault(): Fault | undefined {
     return this.#view.trouble;
   }
 
@@ -134,10 +134,10 @@ export class PackageRegistry implements Registry {
     return this.#schedules(input, applyDeployments) ? this.#scheduled(ack, input, call) : ack;
   }
 
-  async rehearse(
+  async preview(
     input: Package,
-    { name, ifVersion, applyDeployments }: Parameters<Registry["rehearse"]>[1] = {},
-  ): Promise<PackageRehearsal> {
+    { name, ifVersion, applyDeployments }: Parameters<Registry["preview"]>[1] = {},
+  ): Promise<PackagePreview> {
     if (name !== undefined) assertNamed(input, name);
     const previous = name === undefined ? undefined : await this.#current(name, ifVersion);
     assertValid(input, [...checkPackage(input), ...(await this.#needs.of(input)).violations]);

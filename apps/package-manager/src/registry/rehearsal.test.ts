@@ -58,7 +58,7 @@ test("a rehearsal tells what the write then does, is refused for what it is refu
         const ifVersion = seen === "now" ? known?.version : seen === "stale" ? 0 : undefined;
         const how = ifVersion === undefined ? {} : { ifVersion: { oneOf: [ifVersion] } };
         const before = await store.revision();
-        const foretold = await outcomeOf(registry.rehearse(input, isUpdate ? { ...how, name } : {}));
+        const foretold = await outcomeOf(registry.preview(input, isUpdate ? { ...how, name } : {}));
         expect(await store.revision(), "nothing is written").toBe(before);
         const done = await outcomeOf(
           isUpdate ? Promise.resolve(registry.update(name, input, call, how)) : registry.register(input, call, {}),

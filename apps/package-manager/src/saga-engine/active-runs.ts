@@ -2,7 +2,7 @@ import { cancelled, failedPrecondition, Fault, KeyedQueue, type Ambient, type Ba
 import type { Logger } from "@oaas/observability";
 import type { Collection, KeyValueStore, Stored } from "@oaas/storage";
 import type { EngineInstance } from "./instance.ts";
-import { Journal, NoLongerOurs } from "./journal.ts";
+import { Journal, SagaOwnershipLost } from "./journal.ts";
 import type { SagaKind } from "./kind.ts";
 import { RetryBudget, type RetryBudgetLimits } from "./retry-budget.ts";
 import { SagaRun } from "./run.ts";
@@ -160,7 +160,7 @@ export class ActiveRuns {
       if (this.#isClosing) active.run.pause();
       return await active.run.run();
     } catch (thrown) {
-      if (thrown instanceof NoLongerOurs) instance.isOver(thrown.cause);
+      if (thrown instanceof SagaOwnershipLost) instance.isLeaseLost(thrown.cause);
       else {
         logger.error("a saga stopped and will be taken up again", { error: Fault.from(thrown) });
       }

@@ -61,7 +61,7 @@ async function engineOf(name: string, own: Ambient = ambient, onCommit?: CommitH
           effects.push(`${name} undoes ${id}`);
           return "ok";
         },
-        settle: async ({ subject }, outcome) => ({
+        finish: async ({ subject }, outcome) => ({
           transaction: { writes: [{ op: "put", key: `outcome/${subject}`, value: outcome }] },
         }),
       };

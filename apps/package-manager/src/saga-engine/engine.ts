@@ -12,10 +12,10 @@ import {
   type Transaction,
 } from "@oaas/storage";
 import { ActiveRuns, type ActiveRunsOptions } from "./active-runs.ts";
-import { betweenLives, EngineInstance } from "./instance.ts";
+import { leaseLost, EngineInstance } from "./instance.ts";
 import type { SagaKind } from "./kind.ts";
 import { isOpen, SAGAS, stepsToPerform, withSteps, type NewSaga, type SagaRecord } from "./saga.ts";
-import type { SagaReference, Waited } from "./waiters.ts";
+import type { SagaReference, WaitResult } from "./waiters.ts";
 
 export interface SagaEngineOptions extends Omit<ActiveRunsOptions, "sagas" | "instance"> {
   /** How long after its death the sagas of an engine are taken over by another. */
@@ -108,7 +108,7 @@ export class SagaEngine {
   }
 
   /** A key of the store that is there as long as this engine lives; undefined between two lives. */
-  get life(): string | undefined {
+  get leaseKey(): string | undefined {
     return this.#instance.key;
   }
 
@@ -156,7 +156,7 @@ export class SagaEngine {
   async wait(
     saga: SagaReference,
     options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
-  ): Promise<Waited> {
+  ): Promise<WaitResult> {
     using deadline = startDeadline(this.#options.ambient, options.timeoutMs, options.signal);
     const told = this.#runs.waiters.wait(saga, deadline.signal);
     if (this.#runs.idOf(saga.subject) !== saga.id) this.#runs.lookFor(saga.subject);
@@ -184,7 +184,7 @@ export class SagaEngine {
     try {
       return await this.#options.store.commit(transaction);
     } catch (thrown) {
-      throw this.#instance.isOver(thrown) ? betweenLives(thrown) : thrown;
+      throw this.#instance.isLeaseLost(thrown) ? leaseLost(thrown) : thrown;
     }
   }
 

@@ -42,7 +42,7 @@ export class EngineInstance {
    *
    * Then it is given up here as well, so that a new one begins even if nobody else ever says so.
    */
-  isOver(thrown: unknown): boolean {
+  isLeaseLost(thrown: unknown): boolean {
     if (this.#ownership === undefined || conflictOf(thrown)?.key !== this.#key) return false;
     this.#ownership.release().catch(() => undefined);
     return true;
@@ -71,13 +71,13 @@ export class EngineInstance {
   }
 
   #held(): Ownership {
-    if (this.#ownership === undefined || this.#ownership.lease.lost.aborted) throw betweenLives();
+    if (this.#ownership === undefined || this.#ownership.lease.lost.aborted) throw leaseLost();
     return this.#ownership;
   }
 }
 
 /** What a caller is told who comes between two lives. */
-export function betweenLives(cause?: unknown): Fault {
+export function leaseLost(cause?: unknown): Fault {
   return unavailable("the store", "this process has lost its lease on the store and is getting a new one", {
     retryAfterMs: 1_000,
     cause,

@@ -1,10 +1,10 @@
 import { backoffDelay, Fault, sleep, type Ambient, type BackoffPolicy, type Timer } from "@oaas/foundation";
 import { conflictOf, together, type Collection, type Condition, type KeyValueStore, type Stored } from "@oaas/storage";
-import type { Settlement } from "./kind.ts";
+import type { FinalTransaction } from "./kind.ts";
 import type { SagaOutcome, SagaRecord } from "./saga.ts";
 
 /** Thrown when a saga was taken over, replaced, or its engine is no longer alive in the eyes of the store. */
-export class NoLongerOurs extends Error {
+export class SagaOwnershipLost extends Error {
   override readonly name = "NoLongerOurs";
 }
 
@@ -80,7 +80,7 @@ export class Journal {
   /** Ends the saga; undefined when it was cancelled in the last moment and goes on. */
   async end(
     ending: { readonly outcome: SagaOutcome; readonly endedAt: string },
-    settle: (saga: SagaRecord) => Promise<Settlement>,
+    settle: (saga: SagaRecord) => Promise<FinalTransaction>,
   ): Promise<SagaRecord | undefined> {
     this.#cancelDue();
     await this.#writing;
@@ -123,16 +123,16 @@ export class Journal {
       } catch (thrown) {
         await this.#rest(thrown, attempt);
         const written = await this.#reread(next, attempt);
-        if (written === "gone") throw new NoLongerOurs("the journal is gone");
+        if (written === "gone") throw new SagaOwnershipLost("the journal is gone");
         if (written === "applied") return;
       }
     }
   }
 
   /** False when a condition outside the journal failed: settle again. */
-  async #commit(next: SagaRecord, also: Settlement["transaction"], forget: boolean): Promise<boolean> {
+  async #commit(next: SagaRecord, also: FinalTransaction["transaction"], forget: boolean): Promise<boolean> {
     const { store, sagas, fence, signal } = this.#deps;
-    if (signal.aborted) throw new NoLongerOurs("the engine gave the saga up");
+    if (signal.aborted) throw new SagaOwnershipLost("the engine gave the saga up");
     const staged = forget ? undefined : sagas.stageUpdate(this.#stored, next);
     const own = staged ?? sagas.stageDelete(this.#stored);
     try {
@@ -144,7 +144,7 @@ export class Journal {
     } catch (thrown) {
       const conflict = conflictOf(thrown);
       if (conflict === undefined) throw thrown;
-      if (conflict.key === fence.key) throw new NoLongerOurs("the engine's lease is over", { cause: thrown });
+      if (conflict.key === fence.key) throw new SagaOwnershipLost("the engine's lease is over", { cause: thrown });
       if (conflict.key === this.#stored.source.entry.key || conflict.outcomeUnknown) throw thrown;
       return false;
     }
@@ -154,7 +154,7 @@ export class Journal {
   async #reread(attempted: SagaRecord, tries: number): Promise<"applied" | "not-applied" | "gone"> {
     const { sagas, signal } = this.#deps;
     for (let attempt = tries; ; attempt += 1) {
-      if (signal.aborted) throw new NoLongerOurs("the engine gave the saga up");
+      if (signal.aborted) throw new SagaOwnershipLost("the engine gave the saga up");
       try {
         const found = await sagas.get(this.#record.subject);
         if (found === undefined) return "gone";
@@ -162,7 +162,7 @@ export class Journal {
         const applied = sequence === attempted.sequence;
         const expected = applied || sequence === this.#stored.record.sequence;
         if (id !== attempted.id || owner !== attempted.owner || !expected) {
-          throw new NoLongerOurs("another saga, or another writer of this one, took its place");
+          throw new SagaOwnershipLost("another saga, or another writer of this one, took its place");
         }
         this.#stored = found;
         this.#revision = found.revision;
@@ -176,7 +176,7 @@ export class Journal {
 
   /** Waits before the next try, unless trying again is pointless. A conflict is told by reading, without a wait. */
   async #rest(thrown: unknown, attempt: number): Promise<void> {
-    if (thrown instanceof NoLongerOurs) throw thrown;
+    if (thrown instanceof SagaOwnershipLost) throw thrown;
     if (conflictOf(thrown) !== undefined) return;
     const fault = Fault.from(thrown);
     if (!fault.retryable) throw fault;
@@ -184,7 +184,7 @@ export class Journal {
     try {
       await sleep(ambient.timers, backoffDelay(PATIENCE, attempt, ambient.random), signal);
     } catch {
-      throw new NoLongerOurs("the engine gave the saga up");
+      throw new SagaOwnershipLost("the engine gave the saga up");
     }
   }
 }

@@ -7,7 +7,7 @@ export interface StepCall {
 }
 
 /** What a saga's end writes, in the same transaction as the end itself. */
-export interface Settlement {
+export interface FinalTransaction {
   readonly transaction: Transaction;
   /** The subject is gone, so that nobody will ask how its saga ended. */
   readonly forget?: boolean;
@@ -22,7 +22,7 @@ export interface SagaWork {
   /** Idempotent, and right whether the step happened, half happened or did not. */
   undo(step: SagaStep, call: StepCall): Promise<string>;
   /** Called until its transaction could be committed, so it reads anew each time. */
-  settle(saga: SagaRecord, outcome: SagaOutcome): Promise<Settlement>;
+  finish(saga: SagaRecord, outcome: SagaOutcome): Promise<FinalTransaction>;
 }
 
 /** What the steps of one kind of saga mean. */

@@ -7,7 +7,7 @@ import {
   type BackoffPolicy,
   type KeyedQueue,
 } from "@oaas/foundation";
-import { NoLongerOurs, type Journal } from "./journal.ts";
+import { SagaOwnershipLost, type Journal } from "./journal.ts";
 import type { SagaWork } from "./kind.ts";
 import type { RetryBudget } from "./retry-budget.ts";
 import { mustUndo, outcomeOf, stepsToPerform, stepsToUndo, withSteps, type SagaRecord, type SagaStep } from "./saga.ts";
@@ -82,7 +82,7 @@ export class SagaRun {
   async #end(): Promise<SagaRecord | undefined> {
     const outcome = outcomeOf(this.#journal.record);
     const endedAt = timestamp(this.#deps.ambient.clock.now());
-    return this.#journal.end({ outcome, endedAt }, (saga) => this.#work.settle(saga, outcome));
+    return this.#journal.end({ outcome, endedAt }, (saga) => this.#work.finish(saga, outcome));
   }
 
   #hasMore(): boolean {
@@ -177,7 +177,7 @@ export class SagaRun {
 
   #assertOurs(): void {
     if (this.#broken !== undefined) throw this.#broken;
-    if (this.#deps.abandon.signal.aborted) throw new NoLongerOurs("the engine gave the saga up");
+    if (this.#deps.abandon.signal.aborted) throw new SagaOwnershipLost("the engine gave the saga up");
   }
 
   /** The journal cannot be written: nothing may be done any more. */

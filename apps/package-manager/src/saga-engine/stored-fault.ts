@@ -13,6 +13,6 @@ export function storeFault(fault: Fault): StoredFault {
   return { detail: detail.kind === "partial-failure" ? { kind: "internal" } : detail, code, message };
 }
 
-export function faultOf(stored: StoredFault): Fault {
+export function restoreFault(stored: StoredFault): Fault {
   return new Fault(stored.detail, stored.message, { code: stored.code });
 }

@@ -3,7 +3,7 @@ import type { Stored } from "@oaas/storage";
 import { isOpen, type SagaRecord } from "./saga.ts";
 
 /** How a wait for a saga ended: with its end, with another in its place, or with the end of patience. */
-export type Waited =
+export type WaitResult =
   | { readonly state: "ended"; readonly saga: SagaRecord }
   | { readonly state: "superseded" }
   | { readonly state: "gone" }
@@ -18,7 +18,7 @@ export interface SagaReference {
 
 interface Waiter {
   readonly saga: SagaReference;
-  readonly resolve: (waited: Waited) => void;
+  readonly resolve: (waited: WaitResult) => void;
 }
 
 /** Those who wait for sagas, told whenever something is heard of a subject. */
@@ -26,9 +26,9 @@ export class Waiters {
   readonly #waiting = new Map<string, Set<Waiter>>();
 
   /** Ends with `waiting` when the signal aborts. */
-  async wait(saga: SagaReference, signal: AbortSignal): Promise<Waited> {
+  async wait(saga: SagaReference, signal: AbortSignal): Promise<WaitResult> {
     const { subject } = saga;
-    const { promise, resolve } = Promise.withResolvers<Waited>();
+    const { promise, resolve } = Promise.withResolvers<WaitResult>();
     const waiter = { saga, resolve };
     const waiting = this.#waiting.get(subject) ?? new Set();
     this.#waiting.set(subject, waiting.add(waiter));

@@ -4,16 +4,16 @@ import { together } from "@oaas/storage";
 import type { DeploymentStore } from "../stores/deployment-store.ts";
 import { unitsOf, type DesiredRevision } from "../records/deployment-record.ts";
 import {
-  carriedOut,
-  closedEntry,
-  completedEntry,
-  isRefusedEverywhere,
-  takenBack,
+  applySagaResult,
+  closeRevision,
+  completeRevision,
+  isRejectedEverywhere,
+  revertToFallback,
   type Fallback,
 } from "../records/deployment-outcome.ts";
 import type { DeploymentPlan, PlannedUnit } from "../planner/plan-types.ts";
 import { unitIdOf } from "../planner/unit-id.ts";
-import type { SagaKind, SagaWork, Settlement, StepCall } from "../saga-engine/kind.ts";
+import type { SagaKind, SagaWork, FinalTransaction, StepCall } from "../saga-engine/kind.ts";
 import type { SagaOutcome, SagaRecord, SagaStep } from "../saga-engine/saga.ts";
 import { DEPLOY_CLASS } from "./saga-plans.ts";
 import type { DeploymentSagaData } from "../records/deployment-saga.ts";
@@ -101,7 +101,7 @@ class DeployWork implements SagaWork {
     return "put back as it was";
   }
 
-  async settle(saga: SagaRecord, outcome: SagaOutcome): Promise<Settlement> {
+  async finish(saga: SagaRecord, outcome: SagaOutcome): Promise<FinalTransaction> {
     const { deployments, ambient } = this.#deps;
     const { key, target, fallback } = this.#data;
     const stored = await deployments.get(key);
@@ -109,16 +109,16 @@ class DeployWork implements SagaWork {
     const nowMs = ambient.clock.now();
     const isUndone = outcome === "undone" || outcome === "cancelled";
     // A repair has no wish before its own to go back to.
-    const isRefused = isRefusedEverywhere(saga) && target?.revision !== fallback?.revision;
+    const isRefused = isRejectedEverywhere(saga) && target?.revision !== fallback?.revision;
     const isTakenBack = isUndone || isRefused;
     const record = isTakenBack
-      ? takenBack(stored.record, saga, this.#fallbackWith(isUndone), nowMs)
-      : carriedOut(stored.record, saga, nowMs);
+      ? revertToFallback(stored.record, saga, this.#fallbackWith(isUndone), nowMs)
+      : applySagaResult(stored.record, saga, nowMs);
     const entry = target && (await deployments.revision(key, target.revision));
     const closed =
       entry?.record.outcome === "running"
-        ? closedEntry(entry.record, saga, outcome)
-        : entry && !isTakenBack && completedEntry(entry.record, saga, record);
+        ? closeRevision(entry.record, saga, outcome)
+        : entry && !isTakenBack && completeRevision(entry.record, saga, record);
     return {
       transaction: together(
         deployments.stagePut(key, stored, record),

@@ -69,7 +69,7 @@ export function removePackageCascade(deps: CascadeDeps): SagaKind {
         undo: async () => {
           throw internal("the removal of a package cannot be undone");
         },
-        settle: async (_, outcome) => ({ transaction: { writes: [] }, forget: outcome === "succeeded" }),
+        finish: async (_, outcome) => ({ transaction: { writes: [] }, forget: outcome === "succeeded" }),
       };
     },
   };

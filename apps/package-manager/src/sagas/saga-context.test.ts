@@ -29,7 +29,7 @@ test("every call of a saga carries the correlation id it was asked with", async 
       perform: note,
       confirm: async () => void (await note()),
       undo: note,
-      settle: async () => ({ transaction: { writes: [] } }),
+      finish: async () => ({ transaction: { writes: [] } }),
     }),
   };
   const saga = { data: { correlationId: "c-7" } } as SagaRecord;

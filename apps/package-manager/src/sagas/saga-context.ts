@@ -13,7 +13,7 @@ export function withCorrelation(kind: SagaKind, context: ContextStore): SagaKind
         perform: (step, call) => within(() => work.perform(step, call)),
         confirm: async (step, call) => within(() => work.confirm?.(step, call)),
         undo: (step, call) => within(() => work.undo(step, call)),
-        settle: (ended, outcome) => work.settle(ended, outcome),
+        finish: (ended, outcome) => work.finish(ended, outcome),
       };
     },
   };

@@ -1,6 +1,6 @@
 import { RolloutFailure, RolloutGate, RolloutStrategy, type ClusterName, type Rollout } from "@oaas/models";
-import { placementsIn, type DeploymentRecord } from "../records/deployment-record.ts";
-import { isFinal } from "../records/deployment-outcome.ts";
+import { placementEntries, type DeploymentRecord } from "../records/deployment-record.ts";
+import { isPermanent } from "../records/deployment-outcome.ts";
 import { subjectOf, type DeploymentSagaData } from "../records/deployment-saga.ts";
 import type { FailurePolicy, NewSaga } from "../saga-engine/saga.ts";
 
@@ -17,7 +17,7 @@ export interface RolloutPolicy {
   readonly rollBackOnPartial: boolean;
 }
 
-export interface Asked {
+export interface Requester {
   readonly by: string;
   readonly correlationId: string;
 }
@@ -27,7 +27,7 @@ export function deploySaga(
   record: DeploymentRecord,
   operation: "deploy" | "roll_back",
   policy: RolloutPolicy,
-  asked: Asked,
+  asked: Requester,
 ): NewSaga {
   const { rollout, key } = record.deployment;
   return {
@@ -48,7 +48,7 @@ export function repairSaga(
   record: DeploymentRecord,
   away: ReadonlySet<string>,
   policy: RolloutPolicy,
-  asked: Asked,
+  asked: Requester,
 ): NewSaga | undefined {
   const isDeletion = record.deletion !== undefined;
   const steps = (isDeletion ? removals(record) : stepsFor(record)).filter(({ target }) => !away.has(target));
@@ -64,7 +64,7 @@ export function repairSaga(
 }
 
 /** The saga that does what is missing of a wish that was asked for again: by its own roll-out, so that no gate is passed by asking twice. */
-export function renewalSaga(record: DeploymentRecord, policy: RolloutPolicy, asked: Asked): NewSaga | undefined {
+export function renewalSaga(record: DeploymentRecord, policy: RolloutPolicy, asked: Requester): NewSaga | undefined {
   const repair = repairSaga(record, NOBODY_AWAY, policy, asked);
   const { rollout } = record.deployment;
   if (repair === undefined || record.deletion !== undefined || rollout?.strategy !== RolloutStrategy.rolling)
@@ -82,7 +82,7 @@ export function renewalSaga(record: DeploymentRecord, policy: RolloutPolicy, ask
  * What a rolling roll-out has not come to yet goes on by it, gate and all, after the removals. Where it fails it stops, even if it was to be rolled back:
  * undoing would put back what was just taken out.
  */
-export function withdrawSaga(record: DeploymentRecord, policy: RolloutPolicy, asked: Asked): NewSaga {
+export function withdrawSaga(record: DeploymentRecord, policy: RolloutPolicy, asked: Requester): NewSaga {
   const { rollout, key } = record.deployment;
   const isRolling = rollout?.strategy === RolloutStrategy.rolling;
   const { parallel, onFailure } = paceOf(isRolling ? rollout : undefined, policy);
@@ -101,7 +101,7 @@ function orderOf({ action }: PlannedStep): number {
 }
 
 /** The saga that removes a deployment from every cluster. */
-export function undeploySaga(record: DeploymentRecord, policy: RolloutPolicy, asked: Asked): NewSaga {
+export function undeploySaga(record: DeploymentRecord, policy: RolloutPolicy, asked: Requester): NewSaga {
   return {
     kind: UNDEPLOY_CLASS,
     subject: subjectOf(record.deployment.key),
@@ -115,16 +115,16 @@ export function undeploySaga(record: DeploymentRecord, policy: RolloutPolicy, as
 type PlannedStep = NewSaga["steps"][number];
 
 function removals(record: DeploymentRecord): readonly PlannedStep[] {
-  return placementsIn(record).map(([cluster]) => removal(cluster, 0));
+  return placementEntries(record).map(([cluster]) => removal(cluster, 0));
 }
 
 /** Sends what is not accepted in the order of its plan, removes what is withdrawn, and last, when nothing wanted is missing, what is leaving. */
 function stepsFor(record: DeploymentRecord): readonly PlannedStep[] {
-  const placements = placementsIn(record);
+  const placements = placementEntries(record);
   const { selectedClusters } = record.summary;
   const wanted = placements.filter(([, { state }]) => state === "wanted");
   const sent = wanted
-    .filter(([, { accepted, fault }]) => !accepted && (fault === undefined || !isFinal(fault)))
+    .filter(([, { accepted, fault }]) => !accepted && (fault === undefined || !isPermanent(fault)))
     .toSorted(([a], [b]) => selectedClusters.indexOf(a) - selectedClusters.indexOf(b));
   const isComplete = wanted.every((each) => each[1].accepted || sent.includes(each));
   return [
@@ -142,7 +142,7 @@ function removal(cluster: ClusterName, stage: number): PlannedStep {
 function dataOf(
   record: DeploymentRecord,
   operation: DeploymentSagaData["operation"],
-  { by, correlationId }: Asked,
+  { by, correlationId }: Requester,
   gate: RolloutGate,
 ): DeploymentSagaData {
   const { desired, stable, unitRevision, deployment } = record;

@@ -1,7 +1,7 @@
 import { internal } from "@oaas/foundation";
 import type { ClusterName } from "@oaas/models";
 import { together } from "@oaas/storage";
-import { carriedOut } from "../records/deployment-outcome.ts";
+import { applySagaResult } from "../records/deployment-outcome.ts";
 import { unitIdOf } from "../planner/unit-id.ts";
 import type { SagaKind } from "../saga-engine/kind.ts";
 import type { DeploymentSagaDeps } from "./deploy-class.ts";
@@ -27,10 +27,10 @@ export function undeployClass({ deployments, sender, ambient }: DeploymentSagaDe
         undo: async () => {
           throw internal("a deletion cannot be undone");
         },
-        settle: async (ended) => {
+        finish: async (ended) => {
           const stored = await deployments.get(key);
           if (stored === undefined) return { transaction: { writes: [] }, forget: true };
-          const record = carriedOut(stored.record, ended, ambient.clock.now());
+          const record = applySagaResult(stored.record, ended, ambient.clock.now());
           return Object.keys(record.placements).length === 0
             ? { transaction: together(...deployments.stageForget(stored)), forget: true }
             : { transaction: deployments.stagePut(key, stored, record) };

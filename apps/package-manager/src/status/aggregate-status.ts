@@ -1,7 +1,7 @@
 import { present } from "@oaas/contracts/rest";
 import { timestamp } from "@oaas/foundation";
 import { DeploymentCondition, worstCondition, type ClusterName, type DeploymentKey } from "@oaas/models";
-import { placementsIn, type DeploymentRecord, type Placement } from "../records/deployment-record.ts";
+import { placementEntries, type DeploymentRecord, type Placement } from "../records/deployment-record.ts";
 import type { ClusterDeploymentStatus, DeploymentStatus, OperationStatus } from "../use-cases.ts";
 import type { ObservedUnit } from "./runtime-view.ts";
 
@@ -21,7 +21,7 @@ export function aggregateStatus(
   observations: ReadonlyMap<ClusterName, UnitObservation>,
   operation: OperationStatus | undefined,
 ): DeploymentStatus {
-  const parts = placementsIn(record).map(([cluster, placement]) => ({
+  const parts = placementEntries(record).map(([cluster, placement]) => ({
     placement,
     status: clusterStatus(cluster, placement, observations.get(cluster) ?? { reachable: false }),
   }));

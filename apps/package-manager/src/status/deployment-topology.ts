@@ -1,6 +1,6 @@
 import type { ClassDefinition, Topology, TopologyEdge, TopologyNode, TopologyNodeType } from "@oaas/models";
 import { qualifyClassKey } from "@oaas/models";
-import { placementsIn, type DeploymentRecord } from "../records/deployment-record.ts";
+import { placementEntries, type DeploymentRecord } from "../records/deployment-record.ts";
 import type { HealthReading } from "../ports.ts";
 
 /** What the graph is drawn from. */
@@ -68,7 +68,7 @@ function addDeployment(graph: Graph, record: DeploymentRecord, bound: ReadonlyMa
       "has",
     );
   }
-  for (const [cluster, placement] of placementsIn(record)) {
+  for (const [cluster, placement] of placementEntries(record)) {
     if (placement.state === "withdrawn") continue;
     graph.edge(own, graph.node("environment", cluster, "unknown", { name: cluster }, qualified), "runs-in", {
       deployment: key,

@@ -2,10 +2,10 @@ import { Fault, isFault, notFound, orAbort, timestamp, unavailable, type Clock }
 import type { ClassDefinition, ClassRuntime, ClusterName, DeploymentKey, Topology, UnitId } from "@oaas/models";
 import { pageOf } from "@oaas/storage";
 import { assertKnownCluster } from "../clusters/known-cluster.ts";
-import { placementsIn, type DeploymentRecord, type Placement } from "../records/deployment-record.ts";
+import { placementEntries, type DeploymentRecord, type Placement } from "../records/deployment-record.ts";
 import type { ClusterDirectory, RuntimeQuery, UnitReport } from "../ports.ts";
 import { pageRequest } from "../registry/package-queries.ts";
-import { faultOf } from "../saga-engine/stored-fault.ts";
+import { restoreFault } from "../saga-engine/stored-fault.ts";
 import type {
   Call,
   DeploymentStatus,
@@ -58,7 +58,7 @@ export class ClusterStatusReader implements StatusReader {
     const { deployments } = this.#deps;
     const record = await this.#record(key);
     const observed = await Promise.all(
-      placementsIn(record).map(
+      placementEntries(record).map(
         async ([cluster, placement]) => [cluster, await this.#observe(cluster, placement)] as const,
       ),
     );
@@ -100,7 +100,7 @@ export class ClusterStatusReader implements StatusReader {
   async explain(key: DeploymentKey, cluster?: ClusterName, call?: Call): Promise<Explanation> {
     const { deployments, clock } = this.#deps;
     const record = await this.#record(key);
-    const placements = placementsIn(record).filter(([name]) => cluster === undefined || name === cluster);
+    const placements = placementEntries(record).filter(([name]) => cluster === undefined || name === cluster);
     if (cluster !== undefined && placements.length === 0) {
       assertKnownCluster(this.#deps.clusters, cluster);
       throw notFound("deployment", `${key} in ${cluster}`);
@@ -198,7 +198,7 @@ export class ClusterStatusReader implements StatusReader {
     // Otherwise its "not found" would be taken for the class's.
     if (clusters.get(cluster) === undefined) return { cluster, unitId, error: "the cluster is not known any more" };
     if (!accepted && fault !== undefined) {
-      const verdict = faultOf(fault).retryable ? "transient" : "permanent";
+      const verdict = restoreFault(fault).retryable ? "transient" : "permanent";
       return { cluster, unitId, finding: createFinding(name, verdict, fault.message, { reason: "NotAccepted" }) };
     }
     try {

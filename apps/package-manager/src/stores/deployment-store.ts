@@ -8,7 +8,7 @@ import {
 } from "@oaas/storage";
 import { revisionId, type DeploymentRecord, type RevisionRecord } from "../records/deployment-record.ts";
 import type { DeploymentPlan } from "../planner/plan-types.ts";
-import { DeploymentEndings } from "./deployment-endings.ts";
+import { EndedDeployments } from "./ended-deployments.ts";
 
 /** Lists keep every deployment decoded anyway: reading one of them again costs nothing more. */
 const REMEMBERED = 65_536;
@@ -35,13 +35,13 @@ export type StoredDeployment = Stored<DeploymentRecord>;
 
 /** Deployments, their history and the plan of each entry, and what is remembered of those that are gone. */
 export class DeploymentStore {
-  readonly endings: DeploymentEndings;
+  readonly ended: EndedDeployments;
   readonly deployments: Collection<DeploymentRecord, (typeof DEPLOYMENTS)["indexes"]>;
   readonly #revisions: Collection<RevisionRecord>;
   readonly #plans: Collection<DeploymentPlan>;
 
   constructor(store: KeyValueStore) {
-    this.endings = new DeploymentEndings(store);
+    this.ended = new EndedDeployments(store);
     this.deployments = new Collection(store, DEPLOYMENTS);
     this.#revisions = new Collection(store, REVISIONS);
     this.#plans = new Collection(store, PLANS);
@@ -99,7 +99,7 @@ export class DeploymentStore {
       this.deployments.stageDelete(current),
       this.#revisions.stageDeleteUnder(under),
       this.#plans.stageDeleteUnder(under),
-      this.endings.stage(current.id, current.record.unitRevision),
+      this.ended.stage(current.id, current.record.unitRevision),
     ];
   }
 }

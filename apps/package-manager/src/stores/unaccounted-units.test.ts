@@ -25,25 +25,25 @@ function noted() {
 
 test("each is told once in the log, counted, and forgotten when it is not found any more", async () => {
   const { store, logger, meter, units } = noted();
-  await units.note([unit("x"), unit("y")], []);
-  await units.note([unit("y"), unit("x")], []);
+  await units.record([unit("x"), unit("y")], []);
+  await units.record([unit("y"), unit("x")], []);
   expect(logger.records).toMatchObject([{ level: "warn", fields: { count: 2, units: ["a/x-a", "a/y-a"] } }]);
   expect(meter.value("pm_units_unaccounted")).toBe(2);
   const revision = await store.revision();
-  await units.note([unit("x"), unit("y")], []);
+  await units.record([unit("x"), unit("y")], []);
   expect(await store.revision(), "nothing is written when nothing changed").toBe(revision);
-  await units.note([], []);
+  await units.record([], []);
   expect([units.units, meter.value("pm_units_unaccounted")]).toEqual([[], 0]);
 });
 
 test("those of a cluster that could not be asked stay, and another process reads the same", async () => {
   const { store, logger, meter, units } = noted();
-  await units.note([unit("x"), unit("x", B)], []);
-  await units.note([], [B]);
+  await units.record([unit("x"), unit("x", B)], []);
+  await units.record([], [B]);
   expect(units.units).toEqual([unit("x", B)]);
   const other = new UnaccountedUnits({ store, logger: logger.log, meter: createRecordingMeter() });
-  expect(await other.of("x" as DeploymentKey)).toEqual([unit("x", B)]);
-  expect(await other.of("y" as DeploymentKey)).toEqual([]);
+  expect(await other.ofDeployment("x" as DeploymentKey)).toEqual([unit("x", B)]);
+  expect(await other.ofDeployment("y" as DeploymentKey)).toEqual([]);
   expect(other.units).toEqual(units.units);
   expect(meter.value("pm_units_unaccounted")).toBe(1);
 });
@@ -51,7 +51,7 @@ test("those of a cluster that could not be asked stay, and another process reads
 test("thousands are a bounded list, and a bounded sentence", async () => {
   const { units } = noted();
   const many = Array.from({ length: 2_000 }, (_, index) => unit(`d${index}`));
-  await units.note(many, []);
+  await units.record(many, []);
   expect(units.units).toHaveLength(500);
   expect(unaccountedWarnings(units.units)[0]).toMatch(
     /: "d0" in a; ("d\d+" in a; ){3}"d\d+" in a; and 495 more\. It is left/,
@@ -68,7 +68,7 @@ test("the sentence names deployments with their clusters, and units that do not 
 
 test("two names of one cluster are told by themselves, and are nothing that a deployment has to be applied again for", async () => {
   const { logger, meter, units } = noted();
-  await units.note(
+  await units.record(
     [
       { ...unit("x"), home: B },
       { ...unit("y"), home: B },
@@ -80,5 +80,5 @@ test("two names of one cluster are told by themselves, and are nothing that a de
   ]);
   expect(logger.records).toMatchObject([{ level: "warn", fields: { count: 2, units: ["a/x-a", "a/y-a"] } }]);
   expect(meter.value("pm_units_unaccounted")).toBe(0);
-  expect(await units.of("x" as DeploymentKey)).toEqual([]);
+  expect(await units.ofDeployment("x" as DeploymentKey)).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import type { ClusterName, DeploymentKey } from "@oaas/models";
 import type { Gauge, Logger, Meter } from "@oaas/observability";
 import type { KeyValueStore } from "@oaas/storage";
-import { isNewer, isTwin, MOST_NAMED, type UnaccountedUnit } from "../records/unaccounted-unit.ts";
+import { isNewer, isDuplicate, MAX_LISTED, type UnaccountedUnit } from "../records/unaccounted-unit.ts";
 
 const KEY = "o/unaccounted-units";
 /** More are left alone just the same, only not listed. */
@@ -33,20 +33,20 @@ export class UnaccountedUnits {
   }
 
   /** Takes over what another process noted. */
-  async read(): Promise<void> {
+  async refresh(): Promise<void> {
     const entry = await this.#store.get(KEY);
     this.#take(entry === undefined ? [] : (JSON.parse(entry.value) as readonly UnaccountedUnit[]));
   }
 
   /** Those of a deployment. */
-  async of(key: DeploymentKey): Promise<readonly UnaccountedUnit[]> {
-    await this.read();
+  async ofDeployment(key: DeploymentKey): Promise<readonly UnaccountedUnit[]> {
+    await this.refresh();
     return this.#units.filter(({ deploymentKey, home }) => deploymentKey === key && home === undefined);
   }
 
   /** Notes what a look at the clusters found. */
-  async note(found: readonly UnaccountedUnit[], away: readonly ClusterName[]): Promise<void> {
-    await this.read();
+  async record(found: readonly UnaccountedUnit[], away: readonly ClusterName[]): Promise<void> {
+    await this.refresh();
     const before = this.#units;
     const units = [...before.filter(({ cluster }) => away.includes(cluster)), ...found]
       .toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
@@ -66,13 +66,13 @@ export class UnaccountedUnits {
     );
     this.#tell(
       "two clusters have the same units, as two names of one would; they are left as they are",
-      fresh.filter(isTwin),
+      fresh.filter(isDuplicate),
     );
   }
 
   #tell(message: string, units: readonly UnaccountedUnit[]): void {
     if (units.length === 0) return;
-    this.#logger.warn(message, { count: units.length, units: units.slice(0, MOST_NAMED).map(nameOf) });
+    this.#logger.warn(message, { count: units.length, units: units.slice(0, MAX_LISTED).map(nameOf) });
   }
 
   #take(units: readonly UnaccountedUnit[]): void {

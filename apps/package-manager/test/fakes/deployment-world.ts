@@ -15,9 +15,9 @@ import { openMemoryStore } from "@oaas/storage/memory";
 import { expect } from "vitest";
 import { unitToWire } from "../../src/adapters/crm/wire/unit-to-wire.ts";
 import { DeploymentService, type DeploymentServiceOptions } from "../../src/deployments/deployment-service.ts";
-import { placementsIn } from "../../src/records/deployment-record.ts";
+import { placementEntries } from "../../src/records/deployment-record.ts";
 import { installationId } from "../../src/stores/installation-id.ts";
-import { Keeper, type KeeperOptions } from "../../src/drift/drift-reconciler.ts";
+import { DriftReconciler, type DriftReconcilerOptions } from "../../src/drift/drift-reconciler.ts";
 import { DEFAULT_PLANNER_SETTINGS } from "../../src/planner/plan-types.ts";
 import { inputOf, stateOf } from "../../src/planner/testing/plan-inputs.ts";
 import { isOpen } from "../../src/saga-engine/saga.ts";
@@ -72,7 +72,7 @@ export async function memoryWorldStore(seed = 1): Promise<WorldStore> {
 /** One package manager process of a world. */
 export class ManagerUnderTest {
   readonly service: DeploymentService;
-  readonly keeper: Keeper;
+  readonly keeper: DriftReconciler;
   readonly #store: KeyValueStore;
   onCommit: CommitHook | undefined;
   onCall: CallWrapper = async (_, effect) => effect();
@@ -106,19 +106,19 @@ export class ManagerUnderTest {
       settings: { ...DEFAULT_PLANNER_SETTINGS, maxReadingAgeMs: Number.POSITIVE_INFINITY },
       gateTimeoutMs: 60_000,
       gatePollMs: 10_000,
-      onSettled: (key) => this.keeper.settled(key),
+      onOperationEnded: (key) => this.keeper.settled(key),
       engine: { leaseMs: world.at.leaseMs, policy: { baseMs: 20, capMs: 200, factor: 2, jitter: 0.5 } },
       ...options,
     });
-    this.keeper = new Keeper({
+    this.keeper = new DriftReconciler({
       context: this.service.context,
       gateway,
       clusters: world.clusters,
       managedBy,
       ambient,
       logger: NOOP_LOGGER,
-      heard: (cluster, unitId) => this.heard.get(`${cluster}/${unitId}`),
-      check: (cluster) => world.clusters.reading(cluster),
+      lastReport: (cluster, unitId) => this.heard.get(`${cluster}/${unitId}`),
+      checkHealth: (cluster) => world.clusters.reading(cluster),
       ...world.keeperOptions,
     });
   }
@@ -155,7 +155,7 @@ export class DeploymentWorld {
   readonly clusters: FakeClusters;
   forgotten = 0;
   /** For the keepers of managers that are made from now on. */
-  keeperOptions: Partial<KeeperOptions> = {};
+  keeperOptions: Partial<DriftReconcilerOptions> = {};
   package: Package = inputOf({ definition: { stateSpec: stateOf({ consistencyModel: ConsistencyModel.none }) } })
     .package;
   packageRevision = 1;
@@ -276,7 +276,7 @@ export class DeploymentWorld {
     for (const { id } of view.all()) {
       const stored = await deployments.get(id as DeploymentKey);
       if (stored === undefined) continue;
-      const placements = placementsIn(stored.record);
+      const placements = placementEntries(stored.record);
       const isComplete = placements.every(([, { state, accepted }]) => state !== "wanted" || accepted);
       for (const [cluster, { unitId, digest, accepted, state }] of placements) {
         // What is to be replaced stays for as long as a cluster refuses its replacement.

@@ -18,7 +18,7 @@ export interface PackageSource {
   revision(name: PackageName, revision: number): Promise<{ readonly package: Package; readonly revision: number }>;
 }
 
-export interface GatherDeps {
+export interface PlanInputSources {
   readonly packages: PackageSource;
   readonly clusters: ClusterDirectory;
   /** The part of a transaction by which something comes to need clusters, so that nobody removes them meanwhile. */
@@ -35,7 +35,7 @@ export interface GatherDeps {
 /** A wish that names its package. */
 export type NamedDeployment = ClassDeployment & { readonly packageName: PackageName };
 
-export interface Gathered {
+export interface GatheredInput {
   readonly input: PlanInput;
   readonly deployment: NamedDeployment;
   /** Makes the deployment need the package just as it was read. */
@@ -43,11 +43,11 @@ export interface Gathered {
 }
 
 /** Everything that a plan depends on, read once. */
-export async function gather(
+export async function gatherPlanInput(
   { deployment: wish, whatIf }: PlanRequest,
   previous: DeploymentPlan | undefined,
-  deps: GatherDeps,
-): Promise<Gathered> {
+  deps: PlanInputSources,
+): Promise<GatheredInput> {
   const deployment = named(wish);
   const { targetClusters } = deployment;
   const [{ record, stage }, readings] = await Promise.all([
@@ -88,7 +88,7 @@ function named(deployment: ClassDeployment): NamedDeployment {
   ]);
 }
 
-function candidate(reading: HealthReading, deployment: ClassDeployment, deps: GatherDeps): CandidateCluster[] {
+function candidate(reading: HealthReading, deployment: ClassDeployment, deps: PlanInputSources): CandidateCluster[] {
   const entry = deps.clusters.get(reading.cluster);
   if (entry === undefined) return [];
   const { takenAtMs, error, breaker, health } = reading;

@@ -9,25 +9,30 @@ import { refusalFault } from "../../planner/refusals/refusal-view.ts";
 import { findDisabledPart, disabledMessage } from "../../planner/refusals/refusals.ts";
 import type { PlanRequest } from "../../use-cases.ts";
 import { unitsOf } from "../../records/deployment-record.ts";
-import { gather, type GatherDeps, type Gathered, type NamedDeployment } from "./gather-plan-input.ts";
+import {
+  gatherPlanInput,
+  type PlanInputSources,
+  type GatheredInput,
+  type NamedDeployment,
+} from "./gather-plan-input.ts";
 
-export type Planned = Omit<Gathered, "input"> & { readonly plan: DeploymentPlan };
+export type Planned = Omit<GatheredInput, "input"> & { readonly plan: DeploymentPlan };
 
 /** Plans that were answered, so that it can be said what moved when one is no longer the present one. */
 const REMEMBERED = 512;
 
 /** Makes plans of wishes, and holds callers to the plan they saw. */
 export class Planning {
-  readonly #deps: GatherDeps;
+  readonly #deps: PlanInputSources;
   readonly #answered = new Map<string, DeploymentPlan>();
 
-  constructor(deps: GatherDeps) {
+  constructor(deps: PlanInputSources) {
     this.#deps = deps;
   }
 
   /** The plan of a wish as the world is now; a refusal is a fault. */
   async plan(request: PlanRequest, previous: DeploymentPlan | undefined): Promise<Planned> {
-    const { input, ...rest } = await gather(request, previous, this.#deps);
+    const { input, ...rest } = await gatherPlanInput(request, previous, this.#deps);
     const planned = planDeployment(input);
     if (!planned.ok) throw refusalFault(planned.error);
     return { ...rest, plan: planned.value };

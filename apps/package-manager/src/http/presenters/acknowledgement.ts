@@ -1,4 +1,4 @@
-import type { Acknowledgement, PackageRehearsal } from "../../use-cases.ts";
+import type { Acknowledgement, PackagePreview } from "../../use-cases.ts";
 import { json, type HttpReply } from "../handler.ts";
 import { etagOf } from "../preconditions.ts";
 
@@ -9,7 +9,7 @@ export function acknowledged(ack: Acknowledgement, code: number, where?: Readonl
 }
 
 /** The answer to a dry run; its ETag is that of the package as it is, for the write that may follow. */
-export function rehearsedReply({ version, message, ...would }: PackageRehearsal): HttpReply {
+export function rehearsedReply({ version, message, ...would }: PackagePreview): HttpReply {
   const body = { ...would, message: message ?? null, dry_run: true };
   return json(body, version === undefined ? undefined : { etag: etagOf(version) });
 }

@@ -27,7 +27,7 @@ export function packageHandlers(registry: Registry): Handlers<PackageOperation> 
   return {
     createPackage: async ({ body, query, call, once }) =>
       query.dry_run === true
-        ? rehearsedReply(await registry.rehearse(body, applying(query)))
+        ? rehearsedReply(await registry.preview(body, applying(query)))
         : acknowledged(await registry.register(body, call, { ...applying(query), once }), 201, {
             [HEADERS.location]: packageUrl(body.name),
           }),
@@ -35,7 +35,7 @@ export function packageHandlers(registry: Registry): Handlers<PackageOperation> 
       const name = nameIn(parameters);
       const how = { ...applying(query), ifVersion, once };
       return query.dry_run === true
-        ? rehearsedReply(await registry.rehearse(body, { ...how, name }))
+        ? rehearsedReply(await registry.preview(body, { ...how, name }))
         : acknowledged(await registry.update(name, body, call, how), 200);
     },
     deletePackage: async ({ parameters, query, call, ifVersion }) => {

@@ -8,7 +8,7 @@ const PREFIX = "o/ended-deployments/";
  *
  * By it a unit that reached its cluster too late is told from one that is newer than this store (ADR 0016).
  */
-export class DeploymentEndings {
+export class EndedDeployments {
   readonly #store: KeyValueStore;
 
   constructor(store: KeyValueStore) {
