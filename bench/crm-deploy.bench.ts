@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { keyOf, type KubeObject } from "@oaas/kube-core";
 import { makeRunFolder, runCommand } from "@oaas/testkit";
 import { OWNER_LABEL } from "../apps/class-runtime-manager/src/templates/index.ts";
-import { CORE_CHILD_KINDS } from "../apps/class-runtime-manager/src/controller/kinds.ts";
+import { CORE_CHILD_KINDS } from "../apps/class-runtime-manager/src/controller/kinds/resource-types.ts";
 import { childrenOf, idsOf } from "./crm/classes.ts";
 import { atOnce, percentile, startLab, type CrmLab } from "./crm/lab.ts";
 import {

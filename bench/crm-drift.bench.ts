@@ -1,7 +1,7 @@
 import { realAmbient } from "@oaas/foundation/real";
 import type { KubeObject, Stored } from "@oaas/kube-core";
 import { Informer } from "@oaas/kube-runtime";
-import { CORE_CHILD_KINDS } from "../apps/class-runtime-manager/src/controller/kinds.ts";
+import { CORE_CHILD_KINDS } from "../apps/class-runtime-manager/src/controller/kinds/resource-types.ts";
 import { percentile, startLab, type CrmLab } from "./crm/lab.ts";
 import { quiet, startManager } from "./crm/measured-manager.ts";
 import { populate, standInForControllers } from "./crm/population.ts";

@@ -4,8 +4,8 @@
  */
 import { readFile } from "node:fs/promises";
 import type { KubeObject } from "@oaas/kube-core";
-import { FIELD_MANAGER } from "../../apps/class-runtime-manager/src/controller/ownership.ts";
-import { CORE_CHILD_KINDS } from "../../apps/class-runtime-manager/src/controller/kinds.ts";
+import { FIELD_MANAGER } from "../../apps/class-runtime-manager/src/controller/children/ownership.ts";
+import { CORE_CHILD_KINDS } from "../../apps/class-runtime-manager/src/controller/kinds/resource-types.ts";
 import { cpuMillis } from "../kube/programs/process-figures.ts";
 import { atOnce, freeClient } from "./lab.ts";
 

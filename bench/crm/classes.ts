@@ -4,9 +4,9 @@ import { DeploymentUnitSchema, type DeploymentUnit } from "@oaas/contracts/grpc"
 import { hashJson } from "@oaas/foundation";
 import type { KubeObject } from "@oaas/kube-core";
 import { crmConfig } from "../../apps/class-runtime-manager/src/config.ts";
-import { HASH_ANNOTATION } from "../../apps/class-runtime-manager/src/controller/apply-children.ts";
-import { configuredFacts } from "../../apps/class-runtime-manager/src/controller/configured-facts.ts";
-import { FINALIZER } from "../../apps/class-runtime-manager/src/controller/finalize.ts";
+import { HASH_ANNOTATION } from "../../apps/class-runtime-manager/src/controller/children/apply-children.ts";
+import { configuredFacts } from "../../apps/class-runtime-manager/src/controller/cluster/configured-facts.ts";
+import { FINALIZER } from "../../apps/class-runtime-manager/src/controller/reconcile/finalize.ts";
 import {
   unitToClassRuntime,
   type UnitObject,

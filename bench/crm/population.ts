@@ -3,8 +3,11 @@ import type { ClassRuntime } from "@oaas/contracts/crd";
 import { isFault } from "@oaas/foundation";
 import { keyOf, type KubeObject } from "@oaas/kube-core";
 import { eventually } from "@oaas/testkit";
-import { CLASS_RUNTIMES, CORE_CHILD_KINDS } from "../../apps/class-runtime-manager/src/controller/kinds.ts";
-import { FIELD_MANAGER } from "../../apps/class-runtime-manager/src/controller/ownership.ts";
+import {
+  CLASS_RUNTIMES,
+  CORE_CHILD_KINDS,
+} from "../../apps/class-runtime-manager/src/controller/kinds/resource-types.ts";
+import { FIELD_MANAGER } from "../../apps/class-runtime-manager/src/controller/children/ownership.ts";
 import { childrenOf, deployedClassOf, idsOf, unitOf } from "./classes.ts";
 import { atOnce, type CrmLab } from "./lab.ts";
 import type { MeasuredManager } from "./measured-manager.ts";

@@ -5,7 +5,7 @@ import { KubeClient } from "@oaas/kube-runtime";
 import { createUndiciTransport, loadAccess } from "@oaas/kube-runtime/node";
 import { eventually, type KubernetesOptions, type KubernetesUnderTest } from "@oaas/testkit";
 import { createClassManager, type ClassManager, type ClassManagerOptions } from "../src/controller/class-manager.ts";
-import type { ConfiguredFacts } from "../src/controller/cluster-facts.ts";
+import type { ConfiguredFacts } from "../src/controller/cluster/cluster-facts.ts";
 import { startClassCluster } from "./class-cluster.ts";
 
 /** What the operator settled, for tests. */

@@ -1,7 +1,7 @@
 import { EVENTS, type KubeClient } from "@oaas/kube-runtime";
 import { describeOnTarget, eventually, sweepSize, type KubernetesUnderTest } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { CLASS_RUNTIMES } from "../src/controller/kinds.ts";
+import { CLASS_RUNTIMES } from "../src/controller/kinds/resource-types.ts";
 import { startClassCluster } from "./class-cluster.ts";
 import { disturbedManager, type DisturbedManager } from "./disturbed-manager.ts";
 import type { Call, CallFault } from "./faulty-transport.ts";

@@ -8,7 +8,7 @@ import {
   type RunFolder,
 } from "@oaas/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { CLASS_RUNTIMES } from "../src/controller/kinds.ts";
+import { CLASS_RUNTIMES } from "../src/controller/kinds/resource-types.ts";
 import { startClassCluster } from "./class-cluster.ts";
 import { runManager, type RunningManager } from "./running-manager.ts";
 import { ask, makeNamespace, straightClient } from "./world.ts";

@@ -4,7 +4,7 @@ import { createUndiciTransport, loadAccess } from "@oaas/kube-runtime/node";
 import { describeOnTarget, eventually, type KubernetesUnderTest } from "@oaas/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClassManager } from "../src/controller/class-manager.ts";
-import { CLASS_RUNTIMES } from "../src/controller/kinds.ts";
+import { CLASS_RUNTIMES } from "../src/controller/kinds/resource-types.ts";
 import { startClassCluster } from "./class-cluster.ts";
 import { FACTS } from "./class-lab.ts";
 import { faultyTransport } from "./faulty-transport.ts";

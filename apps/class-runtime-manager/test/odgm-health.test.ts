@@ -5,7 +5,7 @@ import { realAmbient } from "@oaas/foundation/real";
 import { bindService, listenOnePort, RpcServer, type OnePort } from "@oaas/rpc";
 import { freePorts } from "@oaas/testkit";
 import { afterEach, expect, test } from "vitest";
-import { odgmAsker } from "../src/adapters/odgm-asker.ts";
+import { odgmAsker } from "../src/adapters/odgm-client.ts";
 import type { Grid } from "../src/odgm-health/grid.ts";
 
 const GRID: Grid = {

@@ -11,7 +11,7 @@ import {
   type TcpProxy,
 } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { CLASS_RUNTIMES, CORE_CHILD_KINDS, NODES } from "../src/controller/kinds.ts";
+import { CLASS_RUNTIMES, CORE_CHILD_KINDS, NODES } from "../src/controller/kinds/resource-types.ts";
 import { startClassCluster } from "./class-cluster.ts";
 import { disturbedManager, type DisturbedManager } from "./disturbed-manager.ts";
 import { runManager, type RunningManager } from "./running-manager.ts";

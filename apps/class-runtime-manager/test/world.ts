@@ -4,8 +4,13 @@ import { realAmbient } from "@oaas/foundation/real";
 import type { KubeObject, Stored } from "@oaas/kube-core";
 import { KubeClient, resourceType } from "@oaas/kube-runtime";
 import { createUndiciTransport, loadAccess } from "@oaas/kube-runtime/node";
-import { HASH_ANNOTATION } from "../src/controller/apply-children.ts";
-import { CLASS_RUNTIMES, CORE_CHILD_KINDS, DEPLOYMENT_TEMPLATES, PODS } from "../src/controller/kinds.ts";
+import { HASH_ANNOTATION } from "../src/controller/children/apply-children.ts";
+import {
+  CLASS_RUNTIMES,
+  CORE_CHILD_KINDS,
+  DEPLOYMENT_TEMPLATES,
+  PODS,
+} from "../src/controller/kinds/resource-types.ts";
 
 /** A namespace as it is, by kind and name, without what depends on when and where it was made. */
 export type World = ReadonlyMap<string, unknown>;

@@ -12,8 +12,8 @@ import {
   createClassManager,
   type ClassManager,
 } from "../../../apps/class-runtime-manager/src/controller/class-manager.ts";
-import { configuredFacts } from "../../../apps/class-runtime-manager/src/controller/configured-facts.ts";
-import { CLASS_RUNTIMES } from "../../../apps/class-runtime-manager/src/controller/kinds.ts";
+import { configuredFacts } from "../../../apps/class-runtime-manager/src/controller/cluster/configured-facts.ts";
+import { CLASS_RUNTIMES } from "../../../apps/class-runtime-manager/src/controller/kinds/resource-types.ts";
 import { classOf, type Wish } from "../../../apps/class-runtime-manager/test/world.ts";
 import { toldApi } from "./told-api.ts";
 

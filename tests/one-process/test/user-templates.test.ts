@@ -1,7 +1,7 @@
 import type { DeploymentTemplate } from "@oaas/contracts/crd";
 import type { KubeObject } from "@oaas/kube-core";
 import { expect, test } from "vitest";
-import { DEPLOYMENT_TEMPLATES } from "../../../apps/class-runtime-manager/src/controller/kinds.ts";
+import { DEPLOYMENT_TEMPLATES } from "../../../apps/class-runtime-manager/src/controller/kinds/resource-types.ts";
 import { ClassCluster } from "../src/class-cluster.ts";
 
 const KEY = { namespace: "default", name: "mine" };

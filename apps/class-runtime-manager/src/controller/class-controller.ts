@@ -20,16 +20,16 @@ import { gridOf, type Grid } from "../odgm-health/grid.ts";
 import type { OdgmHealth } from "../odgm-health/odgm-health.ts";
 import { OWNER_LABEL } from "../templates/index.ts";
 import { crmMetrics } from "../telemetry.ts";
-import { logFieldsOf } from "./about-class.ts";
-import type { PodView } from "./cluster-view.ts";
-import { OwnWrites } from "./own-writes.ts";
-import type { ReconcileDeps } from "./reconcile-deps.ts";
-import { reconcile } from "./reconcile.ts";
-import { SentChildren } from "./sent-children.ts";
-import type { ServedKinds } from "./served-kinds.ts";
-import type { SubjectKind } from "./subject.ts";
-import type { TemplateUsers } from "./template-users.ts";
-import { demandFor, environmentOf } from "./want.ts";
+import { logFieldsOf } from "./reconcile/log-fields.ts";
+import type { PodView } from "./cluster/pod-view.ts";
+import { OwnWrites } from "./reconcile/own-writes.ts";
+import type { ReconcileDeps } from "./reconcile/reconcile-deps.ts";
+import { reconcile } from "./reconcile/reconcile.ts";
+import { SentChildren } from "./children/unconfirmed-children.ts";
+import type { ServedKinds } from "./cluster/served-kinds.ts";
+import type { SubjectKind } from "./kinds/class-kind.ts";
+import type { TemplateUsers } from "./user-templates/template-users.ts";
+import { demandFor, environmentOf } from "./reconcile/render-desired.ts";
 
 /** What the controllers of both kinds of class objects share. */
 export interface ClassControllerParts {

@@ -22,12 +22,17 @@ import {
 } from "../lifecycle/status/object-status.ts";
 import { checkEnvironment } from "../templates/environment/check-environment.ts";
 import { BUILTIN_TEMPLATES } from "../templates/index.ts";
-import { FIELD_MANAGER } from "./ownership.ts";
-import { DEPLOYMENT_TEMPLATES, ENVIRONMENT_CONFIGS } from "./kinds.ts";
-import type { Quotas } from "./quotas.ts";
-import { templateId, type EnvironmentObject, type Surroundings, type TemplateObject } from "./surroundings.ts";
-import type { TemplateRevisions } from "./template-revisions.ts";
-import { templateKey, type TemplateUsers } from "./template-users.ts";
+import { FIELD_MANAGER } from "./children/ownership.ts";
+import { DEPLOYMENT_TEMPLATES, ENVIRONMENT_CONFIGS } from "./kinds/resource-types.ts";
+import type { Quotas } from "./quotas/quotas.ts";
+import {
+  templateId,
+  type EnvironmentObject,
+  type Surroundings,
+  type TemplateObject,
+} from "./user-templates/template-sources.ts";
+import type { TemplateRevisions } from "./user-templates/template-revisions.ts";
+import { templateKey, type TemplateUsers } from "./user-templates/template-users.ts";
 
 /** What telling templates and environments how they are needs. */
 export interface StatusControllerDeps {

@@ -1,8 +1,8 @@
 import { FILE_DESCRIPTORS } from "@oaas/contracts/grpc";
 import { HealthBoard, reflectionServices, type BoundService } from "@oaas/rpc";
-import { crmInfoService, type CrmInfoDeps } from "./crm-info-service.ts";
-import { deploymentService, type DeploymentServiceDeps } from "./deployment-service.ts";
-import { topologyService } from "./topology-service.ts";
+import { crmInfoService, type CrmInfoDeps } from "./cluster/crm-info-service.ts";
+import { deploymentService, type DeploymentServiceDeps } from "./deployments/deployment-service.ts";
+import { topologyService } from "./cluster/topology-service.ts";
 
 /** Everything the gRPC services need from the process around them. */
 export type GrpcServicesDeps = DeploymentServiceDeps & Omit<CrmInfoDeps, "clock">;

@@ -3,7 +3,7 @@ import { virtualAmbient } from "@oaas/foundation/virtual";
 import { NOOP_LOGGER } from "@oaas/observability";
 import { createRecordingMeter } from "@oaas/observability/testing";
 import { describe, expect, test } from "vitest";
-import { MemoryClasses } from "../grpc/testing/memory-classes.ts";
+import { MemoryClasses } from "../classes/testing/memory-classes.ts";
 import { PmReporter } from "./pm-reporter.ts";
 import type { ReportSink } from "./ports.ts";
 import { reportingMetrics } from "./telemetry.ts";

@@ -10,7 +10,7 @@ import {
 } from "@oaas/foundation";
 import type { LedTask } from "@oaas/kube-runtime";
 import type { Logger } from "@oaas/observability";
-import type { ClassDirectory } from "../grpc/ports.ts";
+import type { ClassDirectory } from "../classes/ports.ts";
 import { correlationIdOf } from "../mapping/object-identity.ts";
 import { metricsReport } from "./metrics-report.ts";
 import type { ReportSink } from "./ports.ts";

@@ -1,4 +1,4 @@
-import type { StoredClass } from "../grpc/ports.ts";
+import type { StoredClass } from "../classes/ports.ts";
 
 /** One thing to tell about one class. */
 export interface Report {

@@ -1,7 +1,7 @@
 import { classRuntime, type ClassRuntimeInput } from "@oaas/contracts/crd";
 import { DeploymentCondition } from "@oaas/contracts/grpc";
 import { describe, expect, test } from "vitest";
-import type { ClassChange, StoredClass } from "../grpc/ports.ts";
+import type { ClassChange, StoredClass } from "../classes/ports.ts";
 import { metricsReport } from "./metrics-report.ts";
 import { isNews, statusReport } from "./status-report.ts";
 

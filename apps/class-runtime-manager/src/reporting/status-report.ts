@@ -1,6 +1,6 @@
 import { equalJson } from "@oaas/foundation";
 import { conditionWords, DeploymentCondition } from "@oaas/contracts/grpc";
-import type { ClassChange } from "../grpc/ports.ts";
+import type { ClassChange } from "../classes/ports.ts";
 import { classRuntimeToSummary, summaryText } from "../mapping/status/class-runtime-to-wire.ts";
 import { deploymentIdOf } from "../mapping/object-identity.ts";
 import type { StatusReport } from "./ports.ts";

@@ -1,0 +1,46 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { loadConfig } from "@oaas/config";
+import { realAmbient } from "@oaas/foundation/real";
+import { NOOP_LOGGER } from "@oaas/observability";
+import { RpcServer } from "@oaas/rpc";
+import { expect, test } from "vitest";
+import { crmConfig } from "../config.ts";
+import { openDoors, type Doors } from "./listeners.ts";
+
+function doorsOn(env: Readonly<Record<string, string>>): Promise<Doors> {
+  const config = loadConfig(crmConfig, { env: { OPRC_CRM_HTTP_HOST: "127.0.0.1", ...env } });
+  const rpc = new RpcServer({ services: [], ambient: realAmbient });
+  return openDoors(config, { rpc, http: createServer() }, { timers: realAmbient.timers, logger: NOOP_LOGGER });
+}
+
+async function takePort(port = 0): Promise<Server> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, "127.0.0.1", resolve);
+  });
+  return server;
+}
+
+const portOf = (server: Server): number => (server.address() as AddressInfo).port;
+const close = (server: Server): Promise<void> => new Promise((resolve) => void server.close(() => resolve()));
+
+test("one door, or two where gRPC has a port of its own", async () => {
+  const one = await doorsOn({ HTTP_PORT: "0" });
+  expect(one.grpcPort).toBeUndefined();
+  await one.close();
+  const two = await doorsOn({ HTTP_PORT: "0", GRPC_PORT: "0" });
+  expect(two.grpcPort).toBeGreaterThan(0);
+  expect(two.grpcPort).not.toBe(two.port);
+  await two.close();
+});
+
+test("when the second cannot be opened the first is closed again", async () => {
+  const [taken, free] = [await takePort(), await takePort()];
+  const first = portOf(free);
+  await close(free);
+  await expect(doorsOn({ HTTP_PORT: String(first), GRPC_PORT: String(portOf(taken)) })).rejects.toThrow();
+  await close(await takePort(first));
+  await close(taken);
+});

@@ -1,0 +1,65 @@
+import type { KubeObject, Stored } from "@oaas/kube-core";
+import { resourceType, type InformerPool, type InformerView } from "@oaas/kube-runtime";
+import type { ClusterFacts, Router } from "../../templates/index.ts";
+import type { ChildCache } from "../children/child-cache.ts";
+
+/** What the operator settled; the rest of the facts is found in the cluster. */
+export type ConfiguredFacts = Omit<ClusterFacts, "capabilities" | "routers">;
+
+interface Service extends KubeObject {
+  readonly spec?: { readonly ports?: readonly { readonly name?: string; readonly port: number }[] };
+}
+
+const SERVICES = resourceType<Service>({
+  group: "",
+  version: "v1",
+  kind: "Service",
+  resource: "services",
+  namespaced: true,
+});
+
+/** The port of Zenoh when a router's Service names none. */
+const ZENOH_PORT = 17_447;
+
+/** Answers the facts of the cluster as they are now: capabilities come and go, and so do routers. */
+export class FactsReader {
+  readonly routers: InformerView<Service>;
+  readonly #configured: ConfiguredFacts;
+  readonly #children: ChildCache;
+
+  constructor(
+    configured: ConfiguredFacts,
+    children: ChildCache,
+    pool: InformerPool,
+    namespaces: readonly string[] | undefined,
+  ) {
+    this.#configured = configured;
+    this.#children = children;
+    const selection = { labelSelector: "app=router,platform=oaas" };
+    this.routers = pool.view(SERVICES, namespaces, selection, { mayBeRefused: true });
+  }
+
+  read(namespace: string): ClusterFacts {
+    const serves = (group: string, version: string, kind: string): boolean =>
+      this.#children.serves({ group, version, kind });
+    return {
+      ...this.#configured,
+      routers: [...this.routers.cache.list(namespace)]
+        .map(routerOf)
+        .toSorted((a, b) => a.service.localeCompare(b.service)),
+      capabilities: {
+        knative: serves("serving.knative.dev", "v1", "Service"),
+        horizontalPodAutoscaler: serves("autoscaling", "v2", "HorizontalPodAutoscaler"),
+        podDisruptionBudget: serves("policy", "v1", "PodDisruptionBudget"),
+        networkPolicy: serves("networking.k8s.io", "v1", "NetworkPolicy"),
+        serviceMonitor: serves("monitoring.coreos.com", "v1", "ServiceMonitor"),
+        podMonitor: serves("monitoring.coreos.com", "v1", "PodMonitor"),
+      },
+    };
+  }
+}
+
+function routerOf({ metadata, spec }: Stored<Service>): Router {
+  const ports = spec?.ports ?? [];
+  return { service: metadata.name, port: (ports.find(({ name }) => name === "zenoh") ?? ports[0])?.port ?? ZENOH_PORT };
+}

@@ -1,0 +1,97 @@
+import { keyOf, type KubeObject, type Stored } from "@oaas/kube-core";
+import type { InformerPool, InformerView, KubeClient } from "@oaas/kube-runtime";
+import type { EventObject, Node, Pod, Workload } from "../../lifecycle/observation/observed-objects.ts";
+import { occurrenceOf, type Occurrence } from "../../lifecycle/observation/observed-event.ts";
+import { OWNER_LABEL } from "../../templates/index.ts";
+import { CORE_EVENTS, NODES, PODS, REPLICA_SETS } from "../kinds/resource-types.ts";
+
+/** What tells why a class is not ready: pods, their sets and nodes from caches, events from the server when they are needed. */
+export class PodView {
+  readonly #client: KubeClient;
+  readonly #pods: InformerView<Pod, "owner">;
+  readonly #sets: InformerView<Workload, "owner">;
+  readonly #nodes: InformerView<Node>;
+
+  constructor(client: KubeClient, pool: InformerPool, namespaces: readonly string[] | undefined) {
+    const owned = { labelSelector: OWNER_LABEL };
+    const byOwnerLabel = ({ metadata }: Stored<KubeObject>): string[] => [
+      `${metadata.namespace ?? ""}/${metadata.labels?.[OWNER_LABEL] ?? ""}`,
+    ];
+    const indexes = { owner: byOwnerLabel };
+    this.#client = client;
+    // Without these a class runs all the same; it only says less about why it does not.
+    const mayBeRefused = true;
+    this.#pods = pool.view(PODS, namespaces, owned, { indexes, trim: slimPod, mayBeRefused });
+    this.#sets = pool.view(REPLICA_SETS, namespaces, owned, { indexes, trim: slimSet, mayBeRefused });
+    this.#nodes = pool.informer(NODES, {}, { trim: slimNode, mayBeRefused });
+  }
+
+  get informers() {
+    return { pods: this.#pods, sets: this.#sets };
+  }
+
+  podsOf(namespace: string, ownerLabel: string): readonly Pod[] {
+    return this.#pods.cache.byIndex("owner", `${namespace}/${ownerLabel}`);
+  }
+
+  replicaSetsOf(namespace: string, ownerLabel: string): readonly Workload[] {
+    return this.#sets.cache.byIndex("owner", `${namespace}/${ownerLabel}`);
+  }
+
+  nodesOf(pods: readonly Pod[]): readonly Node[] {
+    const names = new Set(pods.map((pod) => pod.spec?.nodeName).filter((name) => name !== undefined));
+    return [...names].flatMap((name) => this.#nodes.get({ namespace: "", name }) ?? []);
+  }
+
+  /** All nodes; undefined when we may not read them, as is so for who serves some namespaces only. */
+  get nodes(): Iterable<Stored<Node>> | undefined {
+    return this.#nodes.isSynced ? this.#nodes.cache.list() : undefined;
+  }
+
+  /** Warnings about these objects. Read from the server: events are many, and only wanted when something is wrong. */
+  async warningsAbout(
+    namespace: string,
+    objects: readonly KubeObject[],
+    signal: AbortSignal,
+  ): Promise<readonly Occurrence[]> {
+    const names = new Set(objects.map((object) => keyOf(object).name));
+    const page = await this.#client
+      .resource(CORE_EVENTS)
+      .list({ namespace, fieldSelector: "type=Warning", limit: 500 }, { signal });
+    return page.items
+      .filter((event: EventObject) => names.has(event.involvedObject?.name ?? ""))
+      .map((event) => occurrenceOf(event));
+  }
+}
+
+function slimPod({ apiVersion, kind, metadata, spec, status }: Stored<Pod>): Stored<Pod> {
+  const { name, namespace, uid, resourceVersion, labels, ownerReferences, creationTimestamp, deletionTimestamp } =
+    metadata;
+  const slim = { name, namespace, uid, resourceVersion, labels, ownerReferences, creationTimestamp, deletionTimestamp };
+  const kept = { nodeName: spec?.nodeName, restartPolicy: spec?.restartPolicy };
+  return prune({ apiVersion, kind, metadata: slim, spec: kept, status }) as Stored<Pod>;
+}
+
+function slimSet({ apiVersion, kind, metadata, status }: Stored<Workload>): Stored<Workload> {
+  const { managedFields: _, ...rest } = metadata;
+  return prune({ apiVersion, kind, metadata: rest, status }) as Stored<Workload>;
+}
+
+function slimNode({ apiVersion, kind, metadata, spec, status }: Stored<Node>): Stored<Node> {
+  const { name, uid, resourceVersion, labels } = metadata;
+  const kept = { unschedulable: spec?.unschedulable };
+  const { conditions, allocatable } = status ?? {};
+  const slim = {
+    apiVersion,
+    kind,
+    metadata: { name, uid, resourceVersion, labels },
+    spec: kept,
+    status: { conditions, allocatable },
+  };
+  return prune(slim) as Stored<Node>;
+}
+
+/** Without members that are undefined. */
+function prune(value: object): object {
+  return JSON.parse(JSON.stringify(value)) as object;
+}

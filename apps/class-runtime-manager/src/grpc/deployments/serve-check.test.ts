@@ -1,0 +1,86 @@
+import { classRuntime, environmentConfig, type EnvironmentConfigSpec } from "@oaas/contracts/crd";
+import { expect, test } from "vitest";
+import type { ClusterFacts } from "../../rendering/model/cluster-facts.ts";
+import { capabilityNames, templateNames } from "../cluster/cluster-abilities.ts";
+import { createServeCheck } from "./serve-check.ts";
+
+const FACTS: ClusterFacts = {
+  profile: "dev",
+  features: { odgm: true, hpa: true, knative: true, prometheus: false },
+  capabilities: {
+    knative: false,
+    horizontalPodAutoscaler: true,
+    podDisruptionBudget: true,
+    networkPolicy: true,
+    serviceMonitor: false,
+    podMonitor: false,
+  },
+  flags: { isEdge: false, isDatacenter: false },
+  odgm: {},
+  routers: [],
+  telemetry: { enabled: false },
+  maxReplicas: 20,
+};
+
+function environmentConfigSpec(over: object): EnvironmentConfigSpec {
+  return environmentConfig.parse({
+    apiVersion: "oaas.io/v1alpha1",
+    kind: "EnvironmentConfig",
+    metadata: { name: "small" },
+    spec: { kind: "dev", ...over },
+  }).spec;
+}
+
+function verdict(spec: object, facts: ClusterFacts = FACTS): string {
+  const check = createServeCheck({
+    facts: () => facts,
+    environmentOf: (_, wanted) =>
+      wanted === "small" ? { name: wanted, spec: environmentConfigSpec({ quotas: { max_classes: 0 } }) } : undefined,
+    userTemplates: () => [],
+    brokenQuotas: ({ metadata }, { environment, children }) =>
+      environment.spec.quotas?.max_classes === 0 && metadata.name === "order" && children.length > 0
+        ? [{ path: "$", message: "is full (quotas.max_classes)", fix: "raise it" }]
+        : [],
+  });
+  const object = classRuntime.parse({
+    apiVersion: "oaas.io/v1alpha1",
+    kind: "ClassRuntime",
+    metadata: { name: "order", namespace: "shop" },
+    spec: {
+      package_class_key: "shop.Order",
+      functions: [{ function_key: "f", provision_config: { container_image: "registry.test/f:1" } }],
+      ...spec,
+    },
+  });
+  const answer = check.canServe(object);
+  return answer.ok ? "ok" : `${answer.error.kind}: ${answer.error.message}`;
+}
+
+test.each([
+  { why: "nothing special", spec: {}, want: /^ok$/ },
+  { why: "a template by another name", spec: { selected_template: "prod" }, want: /^ok$/ },
+  {
+    why: "no such template: known ones are listed",
+    spec: { selected_template: "gpu" },
+    want: /^failed-precondition: .*gpu.*known templates: dev, .*edge/,
+  },
+  { why: "Knative that is not there", spec: { selected_template: "knative" }, want: /^failed-precondition: .*knative/ },
+  {
+    why: "an environment that is full",
+    spec: { target_environment: "small" },
+    want: /^failed-precondition: is full \(quotas.max_classes\); raise it$/,
+  },
+  { why: "an addon nobody has", spec: { addons: ["teapot"] }, want: /^failed-precondition: .*teapot/ },
+])("$why", ({ spec, want }) => {
+  expect(verdict(spec)).toMatch(want);
+});
+
+test("state where ODGM is switched off", () => {
+  const facts = { ...FACTS, features: { ...FACTS.features, odgm: false } };
+  expect(verdict({ state_spec: {} }, facts)).toMatch(/^failed-precondition: .*/);
+});
+
+test("capabilities are the features that are enabled and available", () => {
+  expect(capabilityNames(FACTS)).toEqual(["odgm", "hpa"]);
+  expect(templateNames(["mine", "dev"])).toEqual(expect.arrayContaining(["dev", "production", "kn", "job", "mine"]));
+});

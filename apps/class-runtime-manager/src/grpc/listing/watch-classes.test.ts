@@ -1,0 +1,83 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  ClassRuntimeEventType,
+  DeploymentService,
+  WatchClassRuntimesRequestSchema,
+  type WatchClassRuntimesResponse,
+} from "@oaas/contracts/grpc";
+import { isFault, ok } from "@oaas/foundation";
+import { virtualAmbient } from "@oaas/foundation/virtual";
+import { NOOP_LOGGER, NOOP_METER } from "@oaas/observability";
+import type { Call } from "@oaas/rpc";
+import { expect, test } from "vitest";
+import { crmMetrics } from "../../telemetry.ts";
+import { deploymentService, type DeploymentServiceDeps } from "../deployments/deployment-service.ts";
+import { MemoryClasses } from "../../classes/testing/memory-classes.ts";
+
+type Event = Pick<WatchClassRuntimesResponse, "type" | "resumeToken">;
+
+/** The watch of a service whose world stands in memory and on virtual time. */
+function world(over: Partial<DeploymentServiceDeps> = {}) {
+  const ambient = virtualAmbient(1);
+  const classes = new MemoryClasses();
+  const service = deploymentService({
+    ambient,
+    namespaces: { served: "all", fallback: "shop" },
+    profile: "dev",
+    directory: classes,
+    store: classes,
+    leadership: { isLeading: true, leader: undefined },
+    check: { canServe: () => ok(undefined) },
+    explainer: { explain: () => Promise.reject(new Error("nobody asks")) },
+    logger: NOOP_LOGGER,
+    metrics: crmMetrics(NOOP_METER),
+    ...over,
+  });
+  const handler = service.handlers.get(DeploymentService.method.watchClassRuntimes);
+  const watch = () => {
+    const abort = new AbortController();
+    const request = create(WatchClassRuntimesRequestSchema, { deploymentId: "x" });
+    const events = handler?.(request, { signal: abort.signal } as Call) as AsyncGenerator<Event>;
+    const next = async (): Promise<Event> => (await events.next()).value as Event;
+    return { next, stop: () => abort.abort(), ended: () => events.next() };
+  };
+  return { time: ambient.time, classes, watch };
+}
+
+function touch(classes: MemoryClasses, name: string): void {
+  classes.put({
+    apiVersion: "oaas.io/v1alpha1",
+    kind: "ClassRuntime",
+    metadata: { name, namespace: "shop" },
+    spec: { state_spec: {}, origin: { deployment_id: name } },
+  });
+}
+
+test("there is a bound on watchers, and one who leaves makes room", async () => {
+  const { watch } = world({ maxWatchers: 1 });
+  const first = watch();
+  expect((await first.next()).type).toBe(ClassRuntimeEventType.SNAPSHOT_STARTED);
+  const refused: unknown = await watch()
+    .next()
+    .catch((thrown: unknown) => thrown);
+  expect(isFault(refused, "resource-exhausted")).toBe(true);
+  await first.next();
+  first.stop();
+  expect((await first.ended()).done).toBe(true);
+  expect((await watch().next()).type).toBe(ClassRuntimeEventType.SNAPSHOT_STARTED);
+});
+
+test("a stream that has nothing to say says so from time to time, also while others are busy", async () => {
+  const { time, classes, watch } = world({ bookmarkMs: 1_000 });
+  const watcher = watch();
+  await watcher.next();
+  const { resumeToken: first } = await watcher.next();
+  const bookmark = watcher.next();
+  for (let n = 0; n < 20; n += 1) {
+    touch(classes, "somebody-else");
+    await time.advance(100);
+  }
+  const { type, resumeToken } = await bookmark;
+  expect(type).toBe(ClassRuntimeEventType.BOOKMARK);
+  expect(resumeToken).not.toBe(first);
+});
