@@ -5,8 +5,8 @@ import { hashJson } from "@oaas/foundation";
 import type { KubeObject } from "@oaas/kube-core";
 import { crmConfig } from "../../apps/class-runtime-manager/src/config.ts";
 import { HASH_ANNOTATION } from "../../apps/class-runtime-manager/src/controller/children/apply-children.ts";
-import { configuredFacts } from "../../apps/class-runtime-manager/src/controller/cluster/configured-facts.ts";
-import { FINALIZER } from "../../apps/class-runtime-manager/src/controller/reconcile/finalize.ts";
+import { configuredFacts } from "../../apps/class-runtime-manager/src/controller/cluster/cluster-facts.ts";
+import { FINALIZER } from "../../apps/class-runtime-manager/src/controller/kinds/class-kind.ts";
 import {
   unitToClassRuntime,
   type UnitObject,

@@ -40,7 +40,7 @@ const PROGRAMS: readonly Program[] = [
     schema: pmConfig,
     declarations: [
       at("apps/package-manager/src/config.ts"),
-      at("apps/package-manager/src/clusters/cluster-variables.ts", "clusterVariables", "crm"),
+      at("apps/package-manager/src/clusters/configuration/cluster-variables.ts", "clusterVariables", "crm"),
     ],
   },
   { name: "local stack", schema: devStackConfig, declarations: [at("apps/dev-stack/src/config.ts")] },

@@ -6,7 +6,7 @@ import { realAmbient } from "@oaas/foundation/real";
 import { NOOP_LOGGER, NOOP_METER } from "@oaas/observability";
 import { listenOnePort, RpcChannel, RpcServer, type RpcClient } from "@oaas/rpc";
 import { bearerAuthorizer } from "../src/grpc/access/authorize.ts";
-import type { ClusterReader } from "../src/classes/ports.ts";
+import type { ClusterReader } from "../src/grpc/cluster/kube-cluster-reader.ts";
 import { createGrpcServices, type GrpcServices, type GrpcServicesDeps } from "../src/grpc/services.ts";
 import { MemoryClasses } from "../src/classes/testing/memory-classes.ts";
 import { crmMetrics } from "../src/telemetry.ts";

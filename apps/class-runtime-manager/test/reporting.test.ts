@@ -10,8 +10,7 @@ import { afterEach, expect, test } from "vitest";
 import { pmSink } from "../src/adapters/pm-report-sink.ts";
 import { crmConfig } from "../src/config.ts";
 import { MemoryClasses } from "../src/classes/testing/memory-classes.ts";
-import { PmReporter } from "../src/reporting/pm-reporter.ts";
-import { reportingMetrics } from "../src/reporting/telemetry.ts";
+import { PmReporter, reportingMetrics } from "../src/reporting/pm-reporter.ts";
 import { startScriptedPm, type ScriptedPm } from "./scripted-pm.ts";
 
 const endings: (() => Promise<void>)[] = [];

@@ -12,7 +12,7 @@ import {
   createClassManager,
   type ClassManager,
 } from "../../../apps/class-runtime-manager/src/controller/class-manager.ts";
-import { configuredFacts } from "../../../apps/class-runtime-manager/src/controller/cluster/configured-facts.ts";
+import { configuredFacts } from "../../../apps/class-runtime-manager/src/controller/cluster/cluster-facts.ts";
 import { CLASS_RUNTIMES } from "../../../apps/class-runtime-manager/src/controller/kinds/resource-types.ts";
 import { classOf, type Wish } from "../../../apps/class-runtime-manager/test/world.ts";
 import { toldApi } from "./told-api.ts";

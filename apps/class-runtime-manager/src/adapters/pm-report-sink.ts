@@ -3,7 +3,7 @@ import { PackageService, METADATA_KEYS } from "@oaas/contracts/grpc";
 import { failedPrecondition, type Clock } from "@oaas/foundation";
 import { RpcChannel, type ChannelTls } from "@oaas/rpc";
 import type { CrmConfig } from "../config.ts";
-import type { ReportSink } from "../reporting/ports.ts";
+import type { ReportSink } from "../reporting/reports.ts";
 
 export interface PmSinkOptions {
   readonly config: CrmConfig["pm"] & { readonly url: string };
@@ -37,7 +37,7 @@ export function pmSink({ config, clock, token }: PmSinkOptions): ReportSink & { 
     metrics: async (report, signal) => {
       await channel.client(PackageService).reportRuntimeMetrics(report, { signal });
     },
-    startOver: () => {
+    reconnect: () => {
       if (url.protocol !== "https:") return;
       const old = channel;
       try {

@@ -1,12 +1,12 @@
 import { classRuntime } from "@oaas/contracts/crd";
-import { failedPrecondition, isFault } from "@oaas/foundation";
+import { failedPrecondition, isFault, type Clock } from "@oaas/foundation";
 import { keyOf, type KubeObject, type ObjectKey, type Stored } from "@oaas/kube-core";
 import type { KubeClient, ResourceClient } from "@oaas/kube-runtime";
-import { FINALIZER } from "../controller/reconcile/finalize.ts";
+import { FINALIZER } from "../controller/kinds/class-kind.ts";
 import { CLASS_RUNTIMES } from "../controller/kinds/resource-types.ts";
 import { saysTheSame, type UnitObject } from "../mapping/unit/unit-to-class-runtime.ts";
-import { asClass } from "./kube-directory.ts";
-import type { ClassStore, StoredClass } from "./ports.ts";
+import { asClass, KubeClassDirectory, type ClassInformer } from "./kube-directory.ts";
+import type { ClassDirectory, ClassStore, StoredClass } from "./ports.ts";
 
 /** Owns what units say of class runtimes. */
 export const GRPC_FIELD_MANAGER = "oprc-crm-grpc";
@@ -73,4 +73,14 @@ async function asOurOwn<T>(request: Promise<T>): Promise<T> {
 function withDefaults(raw: Stored<KubeObject>): StoredClass {
   const parsed = classRuntime.safeParse(raw);
   return parsed.success ? (parsed.data as StoredClass) : asClass(raw);
+}
+
+/** Creates the directory and the store of one cluster. The directory shows an object as soon as the store has written it. */
+export function kubeClasses(
+  client: KubeClient,
+  informers: readonly ClassInformer[],
+  clock: Clock,
+): { readonly directory: ClassDirectory; readonly store: ClassStore } {
+  const directory = new KubeClassDirectory(informers, clock);
+  return { directory, store: new KubeClassStore(client, (object) => directory.noteWritten(object)) };
 }

@@ -1,8 +1,5 @@
 import type { ClassRuntime } from "@oaas/contracts/crd";
-import type { Fault, Result } from "@oaas/foundation";
 import type { ObjectKey } from "@oaas/kube-core";
-import type { NodeFacts, PodDemand } from "../availability/capacity.ts";
-import type { Explanation } from "../explain/explanation.ts";
 import type { UnitObject } from "../mapping/unit/unit-to-class-runtime.ts";
 
 /** A class runtime as the server has it. */
@@ -41,40 +38,4 @@ export interface ClassStore {
   write(unit: UnitObject, over: StoredClass | undefined, signal: AbortSignal): Promise<StoredClass>;
   /** Asks for the deletion of this very object: a later one of the same name is a conflict fault. */
   remove(object: StoredClass, signal: AbortSignal): Promise<void>;
-}
-
-/** Who acts. */
-export interface Leadership {
-  readonly isLeading: boolean;
-  /** Who leads, as last seen. */
-  readonly leader: string | undefined;
-}
-
-/** What is known of the cluster as a whole. */
-export interface ClusterReader {
-  /** From a cache; undefined when nodes may not be read. */
-  nodes(): readonly NodeFacts[] | undefined;
-  /** What pods ask for by now; undefined when that may not be read. */
-  demand(signal: AbortSignal): Promise<PodDemand | undefined>;
-  /** Why the cluster's API does not answer at the moment, as far as watches have noticed. */
-  trouble(): Fault | undefined;
-  /** Whether the cluster's API serves: it says so itself, also of what is behind it. Soon answered. */
-  isServing(signal: AbortSignal): Promise<boolean>;
-  kubernetesVersion(signal: AbortSignal): Promise<string | undefined>;
-  /** Such as odgm, knative, hpa, prometheus: on and usable at this moment. */
-  capabilities(): readonly string[];
-  /** Names that `selected_template` may take. */
-  templates(): readonly string[];
-  /** Names of the EnvironmentConfigs. */
-  environments(): readonly string[];
-}
-
-/** Whether a class could be brought about here: template, addons and rendering are asked before anything is written. */
-export interface ServeCheck {
-  canServe(object: ClassRuntime): Result<void, Fault>;
-}
-
-/** Tells why a class runtime is as it is. */
-export interface Explainer {
-  explain(object: StoredClass, functionKey: string | undefined, signal: AbortSignal): Promise<Explanation>;
 }

@@ -25,7 +25,6 @@ import { SentChildren } from "./children/unconfirmed-children.ts";
 import { ServedKinds } from "./cluster/served-kinds.ts";
 import { observeClass } from "./reconcile/write-status.ts";
 import { environmentStatusController, templateStatusController } from "./status-controllers.ts";
-import { StatusTurns } from "./reconcile/status-turns.ts";
 import { CLASS_RUNTIME_SUBJECT, DEPLOYMENT_RECORD_SUBJECT } from "./kinds/class-kind.ts";
 import { Surroundings } from "./user-templates/template-sources.ts";
 import { TemplateRevisions } from "./user-templates/template-revisions.ts";
@@ -114,7 +113,7 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
   const shared = {
     templates: new UserTemplates(surroundings, revisions, templateUsers),
     quotas,
-    statusTurns: new StatusTurns(),
+    deferredStatus: new WeakSet<object>(),
     client: acting,
     clock: ambient.clock,
     children,

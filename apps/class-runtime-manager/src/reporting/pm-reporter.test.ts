@@ -4,9 +4,8 @@ import { NOOP_LOGGER } from "@oaas/observability";
 import { createRecordingMeter } from "@oaas/observability/testing";
 import { describe, expect, test } from "vitest";
 import { MemoryClasses } from "../classes/testing/memory-classes.ts";
-import { PmReporter } from "./pm-reporter.ts";
-import type { ReportSink } from "./ports.ts";
-import { reportingMetrics } from "./telemetry.ts";
+import { PmReporter, reportingMetrics } from "./pm-reporter.ts";
+import type { ReportSink } from "./reports.ts";
 
 /** A reporter over classes in memory and a package manager that does as it is told, on virtual time. */
 function lab() {
@@ -38,7 +37,7 @@ function lab() {
       epochs.add(origin?.epoch ?? "");
     },
     metrics: ({ deploymentId, samples = [] }, signal) => answer(`${deploymentId} ${samples.length} numbers`, signal),
-    startOver: () => void (pm.anew += 1),
+    reconnect: () => void (pm.anew += 1),
   };
   const reporter = new PmReporter({
     classes,

@@ -9,47 +9,66 @@ import {
   type BackoffPolicy,
 } from "@oaas/foundation";
 import type { LedTask } from "@oaas/kube-runtime";
-import type { Logger } from "@oaas/observability";
+import type { Counter, Gauge, Logger, Meter } from "@oaas/observability";
 import type { ClassDirectory } from "../classes/ports.ts";
 import { correlationIdOf } from "../mapping/object-identity.ts";
-import { metricsReport } from "./metrics-report.ts";
-import type { ReportSink } from "./ports.ts";
 import { ReportQueue, type Report } from "./report-queue.ts";
-import { isNews, statusReport } from "./status-report.ts";
-import type { ReportingMetrics } from "./telemetry.ts";
+import { isReportable, metricsReport, statusReport, type ReportSink } from "./reports.ts";
 
 export interface PmReporterOptions {
   readonly classes: Pick<ClassDirectory, "list" | "onChange">;
   readonly sink: ReportSink;
-  /** The name by which reports call this cluster. */
+  /** The cluster name in reports. */
   readonly cluster: string;
   readonly ambient: Ambient;
   readonly logger: Logger;
   readonly metrics: ReportingMetrics;
-  /** Whether this process leads at this very moment. */
+  /** Whether this process is the leader now. */
   readonly isLeading: () => boolean;
-  /** How often numbers are told. */
+  /** Interval of metrics reports. */
   readonly metricsEveryMs: number;
-  /** How long the last reports may take when the process stops. */
+  /** How long pending reports may take when the process stops. */
   readonly drainMs: number;
-  /** Reports under way at once. Default 8. */
+  /** Reports sent in parallel. Default 8. */
   readonly concurrency?: number;
   readonly backoff?: BackoffPolicy;
 }
 
 const BACKOFF: BackoffPolicy = { baseMs: 500, capMs: 60_000, factor: 2, jitter: 0.5 };
 
-/** The report itself is at fault, or nobody there wants it: telling it again changes nothing. */
+/** Faults that a retry cannot fix: the report is invalid or the receiver does not know its subject. */
 const REFUSALS = ["invalid-argument", "not-found", "failed-precondition", "already-exists", "conflict"] as const;
 
+/** Metrics of the reporter. */
+export interface ReportingMetrics {
+  readonly reports: Counter<"about" | "outcome">;
+  readonly queued: Gauge;
+}
+
+export function reportingMetrics(meter: Meter): ReportingMetrics {
+  const outcomes = ["sent", "failed", "refused", "dropped"];
+  return {
+    reports: meter.counter({
+      name: "crm_pm_reports_total",
+      help: "Reports to the package manager: sent, failed (and retried), refused by it, or dropped.",
+      labels: ["about", "outcome"],
+      startAtZero: ["status", "metrics"].flatMap((about) => outcomes.map((outcome) => ({ about, outcome }))),
+    }),
+    queued: meter.gauge({
+      name: "crm_pm_reports_queued",
+      help: "Reports waiting to be sent to the package manager.",
+      startAtZero: [{}],
+    }),
+  };
+}
+
 /**
- * Tells the package manager how classes are, while this process leads.
+ * Reports the state of classes to the package manager while this process is the leader: all classes when a term starts, then every change,
+ * metrics at an interval, and pending reports within `drainMs` when the process stops.
  *
- * *Flow*: a term begins → every class is told as it is → changes as they come, numbers now and then → the last ones within `drainMs` when the process stops.
- *
- * *Guarantees*: nothing here is waited for by a reconcile; of each class the newest state is told, never an older one after it; a package manager that is down,
- * hangs or refuses us is tried again with growing pauses by one report at a time, and told everything that changed meanwhile. *Caveats*: states in between may be skipped; more than a
- * thousand deletions during one outage are not all told.
+ * Guarantees: a reconcile never waits for a report; only the newest state of a class is sent, never an older one after it; while the package
+ * manager fails, one report at a time is retried with backoff, and all changes since then follow.
+ * Caveats: intermediate states may be skipped; more than a thousand deletions during one outage are not all reported.
  */
 export class PmReporter implements LedTask {
   readonly name = "report-to-package-manager";
@@ -70,10 +89,10 @@ export class PmReporter implements LedTask {
       metrics.queued.set(queue.size);
       wake();
     };
-    const endListening = classes.onChange((change) => {
-      if (isNews(change)) put({ about: "status", object: change.object, isDeleted: change.type === "deleted" });
+    const stopListening = classes.onChange((change) => {
+      if (isReportable(change)) put({ about: "status", object: change.object, isDeleted: change.type === "deleted" });
     });
-    const endNumbers = this.#repeat(() => {
+    const stopMetrics = this.#repeat(() => {
       for (const object of classes.list()) put({ about: "metrics", object, isDeleted: false });
     });
     try {
@@ -86,8 +105,8 @@ export class PmReporter implements LedTask {
         else await this.#send(batch, queue, term, signal);
       }
     } finally {
-      endListening();
-      endNumbers();
+      stopListening();
+      stopMetrics();
     }
     await this.#drain(queue, term);
     for (const { about } of queue.take(queue.size)) metrics.reports.add(1, { about, outcome: "dropped" });
@@ -111,14 +130,14 @@ export class PmReporter implements LedTask {
   }
 
   async #send(batch: readonly Report[], queue: ReportQueue, term: Term, signal: AbortSignal): Promise<void> {
-    const results = await Promise.all(batch.map((report) => this.#tell(report, term, signal)));
+    const results = await Promise.all(batch.map((report) => this.#report(report, term, signal)));
     for (const [index, fault] of results.entries()) if (fault) queue.putBack(batch[index] as Report);
     this.#options.metrics.queued.set(queue.size);
-    if (!signal.aborted) this.#judge(results.find((result) => result !== undefined));
+    if (!signal.aborted) this.#countFailure(results.find((result) => result !== undefined));
   }
 
-  /** Undefined when there is nothing more to do about this report; else why it has to be told again. */
-  async #tell(report: Report, term: Term, signal: AbortSignal): Promise<Fault | undefined> {
+  /** Returns the fault when the report must be retried. */
+  async #report(report: Report, term: Term, signal: AbortSignal): Promise<Fault | undefined> {
     const { sink, cluster, ambient, metrics, logger } = this.#options;
     const { about, object } = report;
     const nowMs = ambient.clock.now();
@@ -127,9 +146,9 @@ export class PmReporter implements LedTask {
       if (about === "status") {
         await sink.status(statusReport(report, origin, nowMs), correlationIdOf(object), signal);
       } else {
-        const numbers = metricsReport(report, origin, nowMs);
-        if (numbers === undefined) return undefined;
-        await sink.metrics(numbers, signal);
+        const metricsOfClass = metricsReport(report, origin, nowMs);
+        if (metricsOfClass === undefined) return undefined;
+        await sink.metrics(metricsOfClass, signal);
       }
       metrics.reports.add(1, { about, outcome: "sent" });
       return undefined;
@@ -140,26 +159,25 @@ export class PmReporter implements LedTask {
         return fault;
       }
       metrics.reports.add(1, { about, outcome: "refused" });
-      logger.debug("the package manager does not want a report", { about, name: object.metadata.name, fault });
+      logger.debug("package manager refused report", { about, name: object.metadata.name, fault });
       return undefined;
     }
   }
 
-  /** Says it once when the package manager goes away, and once when it is back. */
-  #judge(fault: Fault | undefined): void {
+  /** Logs once when reports start to fail, and once when they succeed again. */
+  #countFailure(fault: Fault | undefined): void {
     const { logger, sink } = this.#options;
     if (fault === undefined) {
-      if (this.#failures > 0) logger.info("the package manager takes reports again");
+      if (this.#failures > 0) logger.info("package manager accepts reports again");
       this.#failures = 0;
       return;
     }
-    if (this.#failures === 0)
-      logger.warn("the package manager takes no reports; they are kept and tried again", { fault });
+    if (this.#failures === 0) logger.warn("send report to package manager failed; retrying", { fault });
     this.#failures += 1;
-    sink.startOver();
+    sink.reconnect();
   }
 
-  /** Only when the process stops in order: who has lost the lead has nothing to say any more. The next leader tells everything anew. */
+  /** Sends pending reports when the process stops. A process that lost leadership sends nothing: the next leader reports every class. */
   async #drain(queue: ReportQueue, term: Term): Promise<void> {
     const { isLeading, ambient, drainMs } = this.#options;
     if (this.#failures > 0 || queue.size === 0 || !isLeading()) return;

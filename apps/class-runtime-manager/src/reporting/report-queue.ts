@@ -1,20 +1,17 @@
 import type { StoredClass } from "../classes/ports.ts";
 
-/** One thing to tell about one class. */
+/** A pending report about one class. */
 export interface Report {
   readonly about: "status" | "metrics";
   readonly object: StoredClass;
-  /** The object is gone; this is how it was last. */
+  /** Whether the object was deleted; `object` is its last state. */
   readonly isDeleted: boolean;
 }
 
-/** More classes that are gone than this are not remembered: the receiver finds out when it asks. */
+/** Limit of pending deletions. The receiver detects the rest when it lists the classes. */
 const MAX_DELETED = 1_000;
 
-/**
- * What is still to be told. Of each class the newest state counts, so that there is never more to tell than there are classes; those that are gone are
- * remembered up to a limit.
- */
+/** Pending reports. Holds only the newest state of each class, so its size is bounded by the number of classes plus the limit of deletions. */
 export class ReportQueue {
   readonly #status = new Map<string, Report>();
   readonly #metrics = new Map<string, Report>();
@@ -29,48 +26,48 @@ export class ReportQueue {
     return this.#status.size + this.#metrics.size;
   }
 
-  /** Takes in a newer report of its class. Answers how many older ones were given up to make room. */
+  /** Adds a report and replaces an older one of the same class. Returns how many deletions were dropped to stay within the limit. */
   put(report: Report): number {
-    const queue = this.#of(report);
+    const queue = this.#queueOf(report);
     const key = keyOf(report);
-    this.#forget(queue, key);
+    this.#remove(queue, key);
     queue.set(key, report);
     if (!report.isDeleted) return 0;
     this.#metrics.delete(key);
     this.#deleted += 1;
-    return this.#shrink();
+    return this.#dropExcessDeletions();
   }
 
-  /** Puts back what could not be told, unless something newer came meanwhile. */
+  /** Puts back a report that could not be sent, unless a newer one of the class is queued. */
   putBack(report: Report): void {
-    if (!this.#of(report).has(keyOf(report))) this.put(report);
+    if (!this.#queueOf(report).has(keyOf(report))) this.put(report);
   }
 
-  /** Takes out up to so many, no two about the same thing; states before numbers, the oldest first. */
-  take(most: number): Report[] {
-    const taken = [...this.#status.values(), ...this.#metrics.values()].slice(0, most);
-    for (const report of taken) this.#forget(this.#of(report), keyOf(report));
-    return taken;
+  /** Removes and returns up to `limit` reports of different classes: status before metrics, oldest first. */
+  take(limit: number): Report[] {
+    const batch = [...this.#status.values(), ...this.#metrics.values()].slice(0, limit);
+    for (const report of batch) this.#remove(this.#queueOf(report), keyOf(report));
+    return batch;
   }
 
-  #of({ about }: Report): Map<string, Report> {
+  #queueOf({ about }: Report): Map<string, Report> {
     return about === "status" ? this.#status : this.#metrics;
   }
 
-  #forget(queue: Map<string, Report>, key: string): void {
+  #remove(queue: Map<string, Report>, key: string): void {
     if (queue.get(key)?.isDeleted) this.#deleted -= 1;
     queue.delete(key);
   }
 
-  #shrink(): number {
-    let given = 0;
+  #dropExcessDeletions(): number {
+    let dropped = 0;
     for (const [key, { isDeleted }] of this.#status) {
       if (this.#deleted <= this.#maxDeleted) break;
       if (!isDeleted) continue;
-      this.#forget(this.#status, key);
-      given += 1;
+      this.#remove(this.#status, key);
+      dropped += 1;
     }
-    return given;
+    return dropped;
   }
 }
 

@@ -2,8 +2,7 @@ import { classRuntime, type ClassRuntimeInput } from "@oaas/contracts/crd";
 import { DeploymentCondition } from "@oaas/contracts/grpc";
 import { describe, expect, test } from "vitest";
 import type { ClassChange, StoredClass } from "../classes/ports.ts";
-import { metricsReport } from "./metrics-report.ts";
-import { isNews, statusReport } from "./status-report.ts";
+import { isReportable, metricsReport, statusReport } from "./reports.ts";
 
 const NOW = Date.UTC(2026, 10, 15);
 const origin = { cluster: "edge", epoch: "e", sequence: 7n };
@@ -60,7 +59,7 @@ describe("what is news", () => {
       news: true,
     },
   ];
-  test.each(rows)("$why: $news", ({ change, news }) => expect(isNews(change)).toBe(news));
+  test.each(rows)("$why: $news", ({ change, news }) => expect(isReportable(change)).toBe(news));
 });
 
 describe("the state in a report", () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { contains } from "./contains.ts";
+import { contains } from "./apply-children.ts";
 
 test.each([
   { why: "the same", there: { a: 1 }, rendered: { a: 1 }, is: true },

@@ -15,7 +15,6 @@ import { problem, problemFromFault } from "../../lifecycle/observation/problem.t
 import { replicasHandOver } from "../../rendering/workloads/replicas-handover.ts";
 import { OWNER_LABEL, type Manifest } from "../../templates/index.ts";
 import { childId, type ChildCache } from "./child-cache.ts";
-import { contains } from "./contains.ts";
 import type { ChildKind } from "../kinds/resource-types.ts";
 import { FIELD_MANAGER, isAbandoned, isOwnedBy } from "./ownership.ts";
 import { isKnatives } from "./knative-names.ts";
@@ -241,4 +240,25 @@ function withAnnotation(manifest: Manifest, name: string, value: string): Manife
 /** Whether a fault only says that the thing is gone already. */
 export function isGone(thrown: unknown): boolean {
   return isFault(thrown, "not-found");
+}
+
+/**
+ * Whether what is there has everything that was rendered, with the same values. The server may have added more: defaults, fields of other
+ * managers. Lists are compared position by position, as the server keeps the order of what one manager applied.
+ */
+export function contains(there: unknown, rendered: unknown): boolean {
+  if (Array.isArray(rendered)) {
+    return (
+      Array.isArray(there) &&
+      there.length === rendered.length &&
+      rendered.every((item, index) => contains(there[index], item))
+    );
+  }
+  if (typeof rendered === "object" && rendered !== null) {
+    if (typeof there !== "object" || there === null || Array.isArray(there)) return false;
+    return Object.entries(rendered).every(([member, value]) =>
+      contains((there as Record<string, unknown>)[member], value),
+    );
+  }
+  return Object.is(there, rendered);
 }

@@ -1,16 +1,16 @@
 import { isFault } from "@oaas/foundation";
-import { isBeingDeleted, keyOf, refOf, type KubeObject } from "@oaas/kube-core";
+import { isBeingDeleted, keyOf, refOf } from "@oaas/kube-core";
+import type { KubeClient } from "@oaas/kube-runtime";
 import type { Problem } from "../../lifecycle/observation/observation.ts";
 import { problemFromFault } from "../../lifecycle/observation/problem.ts";
-import { isGone } from "./apply-children.ts";
+import { isGone, type ChildApplier } from "./apply-children.ts";
 import type { PresentChild } from "./child-cache.ts";
-import type { ReconcileDeps } from "../reconcile/reconcile-deps.ts";
 
 /** Asks for the deletion of these very objects. What we may not delete comes back as problems; any other fault is thrown. */
-export async function removeChildren<T extends KubeObject>(
+export async function removeChildren(
   children: readonly PresentChild[],
   signal: AbortSignal,
-  deps: Pick<ReconcileDeps<T>, "applier" | "client">,
+  deps: { readonly applier: Pick<ChildApplier, "forget">; readonly client: KubeClient },
 ): Promise<readonly Problem[]> {
   const problems: Problem[] = [];
   await Promise.all(

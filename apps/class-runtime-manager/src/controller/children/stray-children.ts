@@ -4,8 +4,8 @@ import type { KubeClient } from "@oaas/kube-runtime";
 import { ownerLabelValue } from "../../templates/index.ts";
 import type { ChildCache, PresentChild } from "./child-cache.ts";
 import type { ChildKind } from "../kinds/resource-types.ts";
+import type { SubjectKind } from "../kinds/class-kind.ts";
 import { isAbandoned, isOwnedBy } from "./ownership.ts";
-import type { ReconcileDeps } from "../reconcile/reconcile-deps.ts";
 
 /** What is known about the children of a class before strays are looked for. */
 export interface KnownChildren {
@@ -27,7 +27,11 @@ export async function strayChildren<T extends KubeObject>(
     subject,
     children,
     client,
-  }: Pick<ReconcileDeps<T>, "subject" | "client"> & { readonly children: Pick<ChildCache, "kinds" | "ownerless"> },
+  }: {
+    readonly subject: Pick<SubjectKind<T>, "statusOf">;
+    readonly client: Pick<KubeClient, "resource">;
+    readonly children: Pick<ChildCache, "kinds" | "ownerless">;
+  },
 ): Promise<readonly PresentChild[]> {
   const { namespace: home = "", name: className, uid: classUid } = object.metadata;
   const label = ownerLabelValue(className);

@@ -2,9 +2,12 @@ import { GROUP, type ClassRuntime, type ClassRuntimeStatus, type DeploymentRecor
 import type { Result, Violation } from "@oaas/foundation";
 import type { KubeObject, Stored } from "@oaas/kube-core";
 import type { ResourceType } from "@oaas/kube-runtime";
-import { classStatusToRecordStatus } from "../../mapping/record/class-status-to-record-status.ts";
+import { classStatusToRecordStatus } from "../../mapping/record/deployment-record.ts";
 import { readClassRuntime, readDeploymentRecord } from "../../mapping/record/read-class-runtime.ts";
 import { CLASS_RUNTIMES, DEPLOYMENT_RECORDS } from "./resource-types.ts";
+
+/** Blocks the deletion of a class object until its children are deleted. */
+export const FINALIZER = "oaas.io/class-runtime";
 
 /** A kind of object that describes a class. Both kinds go the same way; only reading and the words of status differ. */
 export interface SubjectKind<T extends KubeObject = KubeObject> {

@@ -6,6 +6,7 @@ import { problemFromFault } from "../../lifecycle/observation/problem.ts";
 import { OWNER_LABEL, ownerLabelValue } from "../../templates/index.ts";
 import { isGone } from "../children/apply-children.ts";
 import type { PresentChild } from "../children/child-cache.ts";
+import { FINALIZER } from "../kinds/class-kind.ts";
 import type { ChildKind } from "../kinds/resource-types.ts";
 import { isAbandoned, isOwnedBy } from "../children/ownership.ts";
 import type { ReconcileDeps } from "./reconcile-deps.ts";
@@ -13,9 +14,6 @@ import { removeChildren } from "../children/remove-children.ts";
 import type { Sent } from "../children/unconfirmed-children.ts";
 import { settle } from "./write-status.ts";
 import { onServer, strayChildren } from "../children/stray-children.ts";
-
-/** Kept on every class until nothing of it is left. */
-export const FINALIZER = "oaas.io/class-runtime";
 
 /** How long until a deletion is tried again that the server refused. */
 export const REFUSED_MS = 30_000;

@@ -9,7 +9,6 @@ import type { PodView } from "../cluster/pod-view.ts";
 import type { OwnWrites } from "./own-writes.ts";
 import type { Quotas } from "../quotas/quotas.ts";
 import type { SentChildren } from "../children/unconfirmed-children.ts";
-import type { StatusTurns } from "./status-turns.ts";
 import type { SubjectKind } from "../kinds/class-kind.ts";
 import type { Surroundings } from "../user-templates/template-sources.ts";
 import type { UserTemplates } from "../user-templates/user-templates.ts";
@@ -22,7 +21,8 @@ export interface ReconcileDeps<T extends KubeObject> {
   readonly own: OwnWrites<T>;
   /** What passes sent that did not come to their end. */
   readonly sent: SentChildren;
-  readonly statusTurns: StatusTurns;
+  /** Versions of class objects whose status write was deferred once. */
+  readonly deferredStatus: WeakSet<object>;
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly children: ChildCache;

@@ -7,7 +7,8 @@ import { problemFromFault } from "../../lifecycle/observation/problem.ts";
 import type { Reason } from "../../lifecycle/observation/reasons.ts";
 import type { Applied } from "../children/apply-children.ts";
 import { childId, type PresentChild } from "../children/child-cache.ts";
-import { FINALIZER, finalize, REFUSED_MS, removeFormer } from "./finalize.ts";
+import { FINALIZER } from "../kinds/class-kind.ts";
+import { finalize, REFUSED_MS, removeFormer } from "./finalize.ts";
 import type { ReconcileDeps } from "./reconcile-deps.ts";
 import { removeChildren } from "../children/remove-children.ts";
 import { without } from "../children/unconfirmed-children.ts";
@@ -42,12 +43,22 @@ export async function reconcile<T extends KubeObject>(
     ? await bringAbout(current, wanted.expected, context.signal, deps)
     : { present: await asItIs(current, context.signal, deps), problems: [], written: 0 };
   const problems = [...wanted.problems, ...made.problems];
-  if (made.written > 0 && problems.length === 0 && deps.statusTurns.mayWait(current))
+  if (made.written > 0 && problems.length === 0 && mayDeferStatus(current, deps.deferredStatus))
     return checkAgain(1, STATUS_WAITS);
   const step = await settle(current, { wanted, problems, present: made.present, deleting: false }, context, deps);
   if (made.retry) throw made.retry;
   deps.sent.told(key);
   return outcomeOf(step, problems, deps.clock);
+}
+
+/**
+ * Whether the status of this version may be written by a later pass. When many classes are created at once, their children go first; a version is
+ * deferred once, so that constant changes of its children cannot keep its status from being written.
+ */
+export function mayDeferStatus(version: object, deferred: WeakSet<object>): boolean {
+  if (deferred.has(version)) return false;
+  deferred.add(version);
+  return true;
 }
 
 async function addFinalizer<T extends KubeObject>(

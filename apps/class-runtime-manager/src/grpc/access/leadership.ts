@@ -1,5 +1,11 @@
 import { unavailable, type Fault } from "@oaas/foundation";
-import type { Leadership } from "../../classes/ports.ts";
+
+/** Who acts. */
+export interface Leadership {
+  readonly isLeading: boolean;
+  /** Who leads, as last seen. */
+  readonly leader: string | undefined;
+}
 
 /** The answer of a replica that may not write, naming the one that may. */
 export function notLeading({ leader }: Leadership): Fault {

@@ -4,9 +4,11 @@ import { bindService, type BoundService, type Call } from "@oaas/rpc";
 import { measureAvailability, witness, type Availability } from "../../availability/availability.ts";
 import { capacityOf, isNodeReady, type NodeFacts } from "../../availability/capacity.ts";
 import { ReadinessWindow } from "../../availability/readiness-window.ts";
-import { present } from "../../mapping/present.ts";
+import { present } from "../../mapping/omit-empty.ts";
 import type { NamespaceRules } from "../access/namespaces.ts";
-import type { ClassDirectory, ClusterReader, Leadership } from "../../classes/ports.ts";
+import type { ClassDirectory } from "../../classes/ports.ts";
+import type { Leadership } from "../access/leadership.ts";
+import type { ClusterReader } from "./kube-cluster-reader.ts";
 
 /** What the service that describes the cluster needs. */
 export interface CrmInfoDeps {

@@ -3,7 +3,8 @@ import type { KubeObject } from "@oaas/kube-core";
 import { resourceType, type KubeClient } from "@oaas/kube-runtime";
 import { NOOP_LOGGER, type Logger } from "@oaas/observability";
 import { demandOf, type NodeFacts, type PodDemand, type PodFacts } from "../../availability/capacity.ts";
-import type { ClusterReader } from "../../classes/ports.ts";
+import type { ClusterFacts } from "../../rendering/model/cluster-facts.ts";
+import { BUILTIN_TEMPLATES } from "../../templates/builtin/registry.ts";
 
 const PODS = resourceType<KubeObject & PodFacts>({
   group: "",
@@ -12,6 +13,25 @@ const PODS = resourceType<KubeObject & PodFacts>({
   resource: "pods",
   namespaced: true,
 });
+
+/** What is known of the cluster as a whole. */
+export interface ClusterReader {
+  /** From a cache; undefined when nodes may not be read. */
+  nodes(): readonly NodeFacts[] | undefined;
+  /** What pods ask for by now; undefined when that may not be read. */
+  demand(signal: AbortSignal): Promise<PodDemand | undefined>;
+  /** Why the cluster's API does not answer at the moment, as far as watches have noticed. */
+  trouble(): Fault | undefined;
+  /** Whether the cluster's API serves: it says so itself, also of what is behind it. Soon answered. */
+  isServing(signal: AbortSignal): Promise<boolean>;
+  kubernetesVersion(signal: AbortSignal): Promise<string | undefined>;
+  /** Such as odgm, knative, hpa, prometheus: on and usable at this moment. */
+  capabilities(): readonly string[];
+  /** Names that `selected_template` may take. */
+  templates(): readonly string[];
+  /** Names of the EnvironmentConfigs. */
+  environments(): readonly string[];
+}
 
 /** What the reader of the cluster is made of. */
 export interface KubeClusterOptions extends Pick<
@@ -116,4 +136,23 @@ class Remembered<T> {
       return undefined;
     }
   }
+}
+
+/** Lists the features that are enabled and available in the cluster: odgm, knative, hpa, prometheus. */
+export function capabilityNames({
+  features,
+  capabilities,
+}: Pick<ClusterFacts, "features" | "capabilities">): readonly string[] {
+  const usable = {
+    odgm: features.odgm,
+    knative: features.knative && capabilities.knative,
+    hpa: features.hpa && capabilities.horizontalPodAutoscaler,
+    prometheus: features.prometheus && (capabilities.serviceMonitor || capabilities.podMonitor),
+  };
+  return Object.entries(usable).flatMap(([name, is]) => (is ? [name] : []));
+}
+
+/** Every name that `selected_template` may take: built-in ones with their other names, then those of users. */
+export function templateNames(ofUsers: Iterable<string>): readonly string[] {
+  return [...new Set([...BUILTIN_TEMPLATES.flatMap(({ id, aliases }) => [id, ...aliases]), ...ofUsers])];
 }

@@ -13,10 +13,11 @@ import type { Call } from "@oaas/rpc";
 import { classRuntimeToSummary } from "../../mapping/status/class-runtime-to-wire.ts";
 import { isObjectOf } from "../../mapping/object-identity.ts";
 import { saysTheSame, unitToClassRuntime, type UnitObject } from "../../mapping/unit/unit-to-class-runtime.ts";
-import { notLeading, whileLeading } from "../access/leadership.ts";
+import { notLeading, whileLeading, type Leadership } from "../access/leadership.ts";
 import { candidateNames } from "./find-class.ts";
 import { requestedNamespace, type NamespaceRules } from "../access/namespaces.ts";
-import type { ClassDirectory, ClassStore, Leadership, ServeCheck, StoredClass } from "../../classes/ports.ts";
+import type { ClassDirectory, ClassStore, StoredClass } from "../../classes/ports.ts";
+import type { ServeCheck } from "./serve-check.ts";
 
 /** What Deploy needs. */
 export interface DeployDeps {

@@ -14,18 +14,13 @@ import { classRuntimeToStatusReply, classRuntimeToSummary } from "../../mapping/
 import type { CrmMetrics } from "../../telemetry.ts";
 import { ChangeLog } from "../listing/change-log.ts";
 import { deploy, deployReply } from "./deploy.ts";
-import { notLeading, whileLeading } from "../access/leadership.ts";
+import { notLeading, whileLeading, type Leadership } from "../access/leadership.ts";
 import { listClasses } from "../listing/list-classes.ts";
 import { locate } from "./find-class.ts";
 import type { NamespaceRules } from "../access/namespaces.ts";
-import type {
-  ClassDirectory,
-  ClassStore,
-  Explainer,
-  Leadership,
-  ServeCheck,
-  StoredClass,
-} from "../../classes/ports.ts";
+import type { ClassDirectory, ClassStore, StoredClass } from "../../classes/ports.ts";
+import type { Explainer } from "./explainer.ts";
+import type { ServeCheck } from "./serve-check.ts";
 import { watchClasses } from "../listing/watch-classes.ts";
 
 /** What the service that deploys classes needs. */

@@ -1,9 +1,15 @@
 import type { Clock } from "@oaas/foundation";
 import { explain } from "../../explain/explain.ts";
+import type { Explanation } from "../../explain/explanation.ts";
 import type { Observation } from "../../lifecycle/observation/observation.ts";
 import { classParts } from "../../mapping/unit/class-runtime-to-unit.ts";
 import { deploymentIdOf } from "../../mapping/object-identity.ts";
-import type { Explainer, StoredClass } from "../../classes/ports.ts";
+import type { StoredClass } from "../../classes/ports.ts";
+
+/** Tells why a class runtime is as it is. */
+export interface Explainer {
+  explain(object: StoredClass, functionKey: string | undefined, signal: AbortSignal): Promise<Explanation>;
+}
 
 /** Explains from a look at the cluster now; `observe` is the same look the controller takes. */
 export function createExplainer(

@@ -1,7 +1,7 @@
 import { classRuntime, environmentConfig, type EnvironmentConfigSpec } from "@oaas/contracts/crd";
 import { expect, test } from "vitest";
 import type { ClusterFacts } from "../../rendering/model/cluster-facts.ts";
-import { capabilityNames, templateNames } from "../cluster/cluster-abilities.ts";
+import { capabilityNames, templateNames } from "../cluster/kube-cluster-reader.ts";
 import { createServeCheck } from "./serve-check.ts";
 
 const FACTS: ClusterFacts = {

@@ -1,11 +1,24 @@
 import type { ClassRuntime } from "@oaas/contracts/crd";
-import { err, ok, type Violation } from "@oaas/foundation";
+import {
+  err,
+  failedPrecondition,
+  invalidArgument,
+  ok,
+  violationsUnder,
+  type Fault,
+  type Result,
+  type Violation,
+} from "@oaas/foundation";
 import { chooseAndRender } from "../../templates/selection/choose-and-render.ts";
 import type { ClusterFacts, Environment } from "../../rendering/model/cluster-facts.ts";
 import { BUILTIN_TEMPLATES } from "../../templates/builtin/registry.ts";
-import type { Manifest, Template } from "../../rendering/model/rendered.ts";
-import type { ServeCheck } from "../../classes/ports.ts";
-import { quotaFault, refusalFault } from "./refusal-fault.ts";
+import type { Manifest } from "../../rendering/model/rendered.ts";
+import type { Refusal, Template } from "../../templates/template.ts";
+
+/** Whether a class could be brought about here: template, addons and rendering are asked before anything is written. */
+export interface ServeCheck {
+  canServe(object: ClassRuntime): Result<void, Fault>;
+}
 
 /** What decides about a class besides the class itself, as it is at the moment. */
 export interface Circumstances {
@@ -40,4 +53,16 @@ export function createServeCheck(circumstances: Circumstances): ServeCheck {
       return broken.length === 0 ? ok(undefined) : err(quotaFault(environment.name, broken));
     },
   };
+}
+
+/** A class that cannot be brought about here, as callers are told. */
+function refusalFault({ kind, message, addon, violations }: Refusal): Fault {
+  if (kind === "invalid") return invalidArgument("the unit", violationsUnder("$.deployment_unit", violations));
+  return failedPrecondition(addon ?? "template", message);
+}
+
+/** A class for which its environment has no room. */
+function quotaFault(environment: string, broken: readonly Violation[]): Fault {
+  const why = broken.map(({ message, fix }) => (fix === undefined ? message : `${message}; ${fix}`)).join("; ");
+  return failedPrecondition(`the quotas of environment "${environment}"`, why);
 }

@@ -2,7 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ListClassRuntimesRequest, ListClassRuntimesResponseSchema } from "@oaas/contracts/grpc";
 import { invalidArgument } from "@oaas/foundation";
 import { formatObjectKey, keyOf, parseObjectKey, type ObjectKey } from "@oaas/kube-core";
-import { compareText } from "../../lifecycle/observation/compare-text.ts";
+import { compareText } from "../../lifecycle/observation/observed-objects.ts";
 import { classRuntimeToSummary } from "../../mapping/status/class-runtime-to-wire.ts";
 import type { ChangeLog } from "./change-log.ts";
 import { listFilter } from "./class-filter.ts";
