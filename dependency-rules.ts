@@ -232,15 +232,15 @@ export const BANS: readonly Ban[] = [
     imports: /^node:/,
   },
   {
-    reason: "kube-core is Kubernetes without input or output, and runs in a browser",
+    reason: "kube-core does no input or output",
     files: /^packages\/kube-core\/src\//,
     except: TEST_FILES,
     imports: /^node:/,
   },
   {
-    reason: "foundation does no input or output; only its real clock and dice touch Node",
+    reason: "the main entry of foundation runs in a browser; only its real clock and randomness and its hash use Node",
     files: /^packages\/foundation\/src\//,
-    except: /\.test\.ts$|\/real\//,
+    except: /\.test\.ts$|\/(real|hash)\//,
     imports: /^node:/,
   },
   {

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { loadConfig } from "@oaas/config";
 import { DeploymentUnitSchema, type DeploymentUnit } from "@oaas/contracts/grpc";
-import { hashJson } from "@oaas/foundation";
+import { hashJson } from "@oaas/foundation/hash";
 import type { KubeObject } from "@oaas/kube-core";
 import { crmConfig } from "../../apps/class-runtime-manager/src/config.ts";
 import { HASH_ANNOTATION } from "../../apps/class-runtime-manager/src/controller/children/apply-children.ts";

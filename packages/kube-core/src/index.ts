@@ -1,5 +1,5 @@
 /**
- * Kubernetes semantics without I/O: no clock, no randomness, no Node modules, so it also runs in a browser.
+ * Kubernetes semantics without I/O: no clock, no randomness.
  *
  * Reading order: gvk, object-meta, owner-ref, names and safe-name, label-selector and field-selector, quantity and
  * int-or-string, json-pointer, json-patch and merge-patch, status and status-fault, crd.
@@ -111,7 +111,7 @@ export {
 } from "./json-patch.ts";
 export { diffJsonPatch } from "./json-diff.ts";
 export { applyMergePatch, diffMergePatch } from "./merge-patch.ts";
-export { canonicalJson, equalJson, hashJson } from "@oaas/foundation";
+export { canonicalJson, equalJson } from "@oaas/foundation";
 export {
   isStatusReason,
   parseStatus,

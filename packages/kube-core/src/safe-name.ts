@@ -1,5 +1,5 @@
 import { NAME_RULES, type NameKind } from "./names.ts";
-import { sha256 } from "@oaas/foundation";
+import { sha256Hex } from "@oaas/foundation/hash";
 
 /** Which rules the name must keep. */
 export interface SafeNameOptions {
@@ -73,8 +73,7 @@ function dashed(text: string, refused: RegExp): string {
 }
 
 function shortHash(text: string): string {
-  const { buffer } = sha256(text);
-  const number = new DataView(buffer).getBigUint64(0);
+  const number = BigInt(`0x${sha256Hex(text).slice(0, 16)}`);
   return Array.from({ length: HASH_LENGTH }, (_, index) => {
     const shift = BigInt(64 - 5 * (index + 1));
     return DIGITS.charAt(Number((number >> shift) & 31n));

@@ -1,5 +1,6 @@
 import { HEADERS } from "@oaas/contracts/rest";
-import { Fault, hashJson, invalidArgument, isFault, type Ambient } from "@oaas/foundation";
+import { Fault, invalidArgument, isFault, type Ambient } from "@oaas/foundation";
+import { hashJson } from "@oaas/foundation/hash";
 import {
   Collection,
   conflictOf,

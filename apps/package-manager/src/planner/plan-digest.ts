@@ -1,4 +1,4 @@
-import { hashJson } from "@oaas/foundation";
+import { hashJson } from "@oaas/foundation/hash";
 import type { DeploymentPlan } from "./plan-types.ts";
 import { planContent, type UnitContent } from "./plan-units.ts";
 

@@ -1,4 +1,4 @@
-import { hashJson } from "@oaas/foundation";
+import { hashJson } from "@oaas/foundation/hash";
 import type { ClusterName, DeploymentKey, UnitId } from "@oaas/models";
 
 /** With the hash 45 characters, so that children named after the unit (`…-odgm-0`) still fit Kubernetes' 63. */

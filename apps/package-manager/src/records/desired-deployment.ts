@@ -1,4 +1,5 @@
-import { hashJson, timestamp } from "@oaas/foundation";
+import { timestamp } from "@oaas/foundation";
+import { hashJson } from "@oaas/foundation/hash";
 import type { ClassDeployment, ClusterName, PackageName } from "@oaas/models";
 import type { DeploymentPlan } from "../planner/plan-types.ts";
 import type { Call } from "../use-cases.ts";

@@ -1,4 +1,5 @@
-import { digestJson, equalMembers } from "@oaas/foundation";
+import { equalMembers } from "@oaas/foundation";
+import { digestJson } from "@oaas/foundation/hash";
 import { packageToWire } from "@oaas/contracts/rest";
 import type { Package } from "@oaas/models";
 import type { CollectionDefinition } from "@oaas/storage";

@@ -1,4 +1,5 @@
-import { Fault, hashJson, isFault, unavailable, type Violation } from "@oaas/foundation";
+import { Fault, isFault, unavailable, type Violation } from "@oaas/foundation";
+import { hashJson } from "@oaas/foundation/hash";
 import {
   annotationOf,
   controllerOf,

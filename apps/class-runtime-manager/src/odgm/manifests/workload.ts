@@ -1,4 +1,5 @@
-import { err, hashJson, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
+import { err, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
+import { hashJson } from "@oaas/foundation/hash";
 import { pulledImage, pullPolicy } from "../../rendering/plan/images.ts";
 import type { Labels } from "../../rendering/manifests/labels.ts";
 import { manifest } from "../../rendering/manifests/manifest.ts";

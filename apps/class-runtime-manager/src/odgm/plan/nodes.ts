@@ -1,4 +1,4 @@
-import { hashJson } from "@oaas/foundation";
+import { hashJson } from "@oaas/foundation/hash";
 import type { ClassRuntimeSpec } from "@oaas/contracts/crd";
 import type { RenderInput } from "../../rendering/model/render-input.ts";
 

@@ -1,4 +1,4 @@
-import { hashJson } from "@oaas/foundation";
+import { hashJson } from "@oaas/foundation/hash";
 import { withoutUndefined } from "../manifests/manifest.ts";
 import { jobName } from "../plan/names.ts";
 import { awakeReplicas } from "../plan/scale.ts";

@@ -1,5 +1,6 @@
 import type { EnvironmentConfigSpec } from "@oaas/contracts/crd";
-import { err, hashJson, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
+import { err, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
+import { hashJson } from "@oaas/foundation/hash";
 import { isJsonObject } from "@oaas/kube-core";
 import type { ClassPlan } from "../../rendering/plan/class-plan.ts";
 import {

@@ -1,5 +1,6 @@
 import type { DeploymentTemplateSpec } from "@oaas/contracts/crd";
-import { err, hashJson, ok, pathOf, ROOT_PATH, violationsUnder, type Result, type Violation } from "@oaas/foundation";
+import { err, ok, pathOf, ROOT_PATH, violationsUnder, type Result, type Violation } from "@oaas/foundation";
+import { hashJson } from "@oaas/foundation/hash";
 import { awakeReplicas } from "../../rendering/plan/scale.ts";
 import { STANDARD_POLICY } from "../../rendering/plan/policy.ts";
 import { assemble, prepareClass } from "../render-class.ts";

@@ -1,4 +1,5 @@
-import { err, hashJson, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
+import { err, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
+import { hashJson } from "@oaas/foundation/hash";
 import {
   ConsistencyModel,
   qualifyClassKey,

@@ -1,4 +1,4 @@
-import { hashJson } from "@oaas/foundation";
+import { hashJson } from "@oaas/foundation/hash";
 import { sweepSize } from "@oaas/testkit";
 import { expect, test } from "vitest";
 import { garbageCollector, namespaceController, workloadSimulation } from "../index.ts";

@@ -15,7 +15,7 @@ import {
   type StateSpecSchema,
 } from "@oaas/contracts/grpc";
 import { present } from "@oaas/contracts/rest";
-import { hashJson } from "@oaas/foundation";
+import { hashJson } from "@oaas/foundation/hash";
 import type { Enforcement, StateSpecification } from "@oaas/models";
 import type {
   DeploymentPlan,
