@@ -43,7 +43,7 @@ describeOnTarget("quotas over all classes of an environment", { needs: ["kubectl
     await lab.becomes(NAMESPACE, "first", "available");
     await asks("second", "3");
     const { message, conditions } = await refused("second");
-    expect(message).toContain('asks for 3 where the other classes of environment "small" hold 3 of 5 (quotas.cpu)');
+    expect(message).toContain('the class requests 3, but other classes of environment "small" use 3 of 5 (quotas.cpu)');
     expect(conditions?.find(({ type }) => type === "Degraded")?.message).toContain("raise quotas.cpu");
     expect(await lab.owned(NAMESPACE, "deploy,svc,cm,hpa", "second")).toEqual([]);
   });

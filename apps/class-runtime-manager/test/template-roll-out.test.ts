@@ -128,7 +128,7 @@ describeOnTarget("a user template that is edited while it is used", { needs: ["k
     await edit(10, {}, [{ apiVersion: "v1", kind: "Secret" }]);
     await eventually(async () => (await condition("Ready"))?.status === "False", { timeoutMs: 60_000 });
     expect((await condition("Ready"))?.message).toMatch(
-      /\$\.spec\.manifests\[1\]\.kind: a template may not make v1\/Secret; use one of/,
+      /\$\.spec\.manifests\[1\]\.kind: a template cannot create v1\/Secret; use one of/,
     );
     await lab.until(NAMESPACE, "c", "to stay", (status) => status.template?.roll_out?.state === "refused");
     await lab.kubectl(`delete deploy c -n ${NAMESPACE} --wait=true`);

@@ -27,12 +27,12 @@ function wouldChange(
   chosen: string,
   candidates: TemplateExplanation["candidates"],
 ): string {
-  if (rule === "explicit") return "Another selected_template, or none: then the highest score decides.";
+  if (rule === "explicit") return "Set another selected_template, or remove it to select by score.";
   if (rule === "environment")
-    return "A selected_template, a template_hint, or another default_template of the environment.";
-  if (rule === "hint") return "A selected_template, another template_hint, or none: then the highest score decides.";
+    return "Set selected_template or template_hint, or change default_template of the environment.";
+  if (rule === "hint") return "Set selected_template or another template_hint, or remove the hint to select by score.";
   const own = candidates.find(({ name }) => name === chosen);
   const next = candidates.find(({ name }) => name !== chosen);
-  if (own === undefined || next === undefined) return "A selected_template or a template_hint.";
-  return `A selected_template or a template_hint, or ${own.score - next.score} more points for ${next.name}.`;
+  if (own === undefined || next === undefined) return "Set selected_template or template_hint.";
+  return `Set selected_template or template_hint; ${next.name} needs ${own.score - next.score} more points.`;
 }

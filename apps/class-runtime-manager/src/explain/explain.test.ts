@@ -126,7 +126,7 @@ describe("the template's choice", () => {
         rule: "score",
         requested: "knative",
         candidates: [{ name: "edge" }, { name: "dev" }],
-        wouldChange: expect.stringContaining("20 more points for dev"),
+        wouldChange: expect.stringContaining("dev needs 20 more points"),
       },
     },
   ])("$why", ({ choice, requested, want }) => {

@@ -80,7 +80,7 @@ function calmSummary({ deleting }: Observation, { functions, odgm }: Assessment)
     ...(functions.length === 0 ? [] : [counted(functions.length, "function")]),
     ...(odgm === undefined ? [] : ["the state store"]),
   ];
-  return parts.length === 0 ? "There is nothing to look at yet." : `All is well: ${parts.join(" and ")} ready.`;
+  return parts.length === 0 ? "No components yet." : `Healthy: ${parts.join(" and ")} ready.`;
 }
 
 /** Causes that belong to no component: problems of the pass, missing children, a blocked deletion. */

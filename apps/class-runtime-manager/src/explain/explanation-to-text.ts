@@ -1,6 +1,6 @@
 import type { Explanation, ExplanationPart, ExplanationVerdict, TemplateExplanation } from "./explanation.ts";
 
-const MARKS = { healthy: "ok", transient: "waits", permanent: "BROKEN" } as const satisfies Record<
+const MARKS = { healthy: "ok", transient: "waiting", permanent: "BLOCKED" } as const satisfies Record<
   ExplanationVerdict,
   string
 >;
@@ -11,7 +11,7 @@ export function explanationToText(explanation: Explanation): string {
   return [
     summary,
     verdictText(verdict),
-    ...(action === "" ? [] : [`To do: ${action}`]),
+    ...(action === "" ? [] : [`Action: ${action}`]),
     "",
     ...partLines(root, 0),
     ...(template === undefined ? [] : ["", ...templateLines(template)]),
@@ -22,11 +22,11 @@ export function explanationToText(explanation: Explanation): string {
 function verdictText(verdict: ExplanationVerdict): string {
   switch (verdict) {
     case "healthy":
-      return "Nothing needs to be done.";
+      return "No action required.";
     case "transient":
-      return "It goes on by itself.";
+      return "It resolves without action.";
     case "permanent":
-      return "It will stay so until someone changes something.";
+      return "It requires action.";
   }
 }
 
@@ -64,16 +64,16 @@ function titleOf({ level, name, resource, reason }: ExplanationPart): string {
 
 function templateLines({ chosen, rule, requested, candidates, wouldChange }: TemplateExplanation): string[] {
   const how = {
-    explicit: "because it was asked for",
-    hint: "because it was wished for",
-    environment: "because the environment names it",
-    score: "because its score is highest",
+    explicit: "named by the class",
+    hint: "hinted by the class",
+    environment: "named by the environment",
+    score: "highest score",
   }[rule];
   return [
-    `Template ${chosen}, ${how}${requested === undefined ? "" : ` (requested: ${requested})`}.`,
+    `Template ${chosen}: ${how}${requested === undefined ? "" : ` (requested: ${requested})`}.`,
     ...candidates.map(
       ({ name, score, because }) => `  ${name}: ${score}${because === undefined ? "" : ` – ${because}`}`,
     ),
-    `Another choice needs: ${wouldChange}`,
+    `To change it: ${wouldChange}`,
   ];
 }

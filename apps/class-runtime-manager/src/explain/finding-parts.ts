@@ -50,7 +50,7 @@ function restPart(rest: readonly Finding[]): ExplanationPart {
     name: `${rest.length} more pods`,
     verdict: first?.verdict ?? "transient",
     reason: first?.reason ?? "",
-    message: "are not ready either",
+    message: "are not ready",
     action: "",
     causes: [],
   };
@@ -65,7 +65,7 @@ function nodeParts({ reason, node, verdict, since, action }: Finding): Explanati
       resource: { apiVersion: "v1", kind: "Node", name: node },
       verdict,
       reason,
-      message: "is not ready, or gone",
+      message: "is not ready or no longer exists",
       action,
       ...(since === undefined ? {} : { since }),
       causes: [],

@@ -113,7 +113,7 @@ function messageOf(
 ): string {
   if (cause !== undefined) return causeText(cause, subject);
   if (phase === "deleting") return "The class is being deleted.";
-  if (phase === "pending") return "The manager has not begun yet.";
+  if (phase === "pending") return "Waiting for the first reconcile.";
   const parts = [
     ...(functions.length === 0 ? [] : [counted(functions.length, "function")]),
     ...(odgm === undefined ? [] : ["the state store"]),

@@ -34,7 +34,7 @@ export function upstreamObjectName(deploymentId: string): string {
 
 /** What is wrong with the id of a unit. It becomes a label as it is, so it keeps the rules of a label's value. */
 export function checkDeploymentId(id: string, path: string): Violation[] {
-  if (id === "") return [{ path, message: "is empty", fix: "give the unit an id that stays the same over retries" }];
+  if (id === "") return [{ path, message: "is empty", fix: "set an id that stays the same across retries" }];
   return violationsUnder(path, checkName("label-value", id));
 }
 

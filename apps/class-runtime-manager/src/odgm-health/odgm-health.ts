@@ -52,7 +52,7 @@ export class OdgmHealth implements LedTask {
     this.#options = options;
     this.#readings = options.meter.counter({
       name: "crm_odgm_readings_total",
-      help: "State stores asked for their health, by what came of it.",
+      help: "Health checks of state stores, by outcome.",
       labels: ["outcome"],
       startAtZero: ["healthy", "unhealthy", "unknown"].map((outcome) => ({ outcome })),
     });

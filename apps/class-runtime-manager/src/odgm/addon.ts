@@ -21,7 +21,7 @@ export const odgmAddon: Addon = {
     (spec.functions ?? []).some((fn) => runtimeOf(fn) === "odgm"),
   switchedOff: ({ spec }) => spec.odgm_config?.enabled === false,
   missing: ({ features }) =>
-    features.odgm ? undefined : "the data grid is switched off in this cluster (OPRC_CRM_FEATURES_ODGM)",
+    features.odgm ? undefined : "the state store is disabled in this cluster (OPRC_CRM_FEATURES_ODGM)",
   render(ofClass) {
     const { input, policy } = ofClass;
     const plan = planOdgm(ofClass);

@@ -125,7 +125,7 @@ describe("shard assignments", () => {
   });
 
   test.each([
-    { why: "one too few", given: good.slice(1), says: "1 for 2 partitions" },
+    { why: "one too few", given: good.slice(1), says: "expected 2 assignments, got 1" },
     {
       why: "too many copies",
       given: [good[0]!, { primary: 2, replica: [9, 8], shard_ids: [2, 3] }],
@@ -134,7 +134,7 @@ describe("shard assignments", () => {
     {
       why: "a primary elsewhere",
       given: [good[0]!, { primary: 5, replica: [9], shard_ids: [2] }],
-      says: "none of its shards",
+      says: "not one of its shards",
     },
     { why: "one id twice", given: [good[0]!, good[0]!], says: "used twice" },
   ])("that do not are left out with a warning: $why", ({ given, says }) => {

@@ -145,8 +145,8 @@ describe("collections", () => {
       odgm_config: { replica_count: 5, shard_type: "none" },
     });
     expect(warnings.map(({ message }) => message)).toEqual([
-      "Order_data wants 5 copies, the data grid has 3 nodes",
-      "Order_data needs strong consistency, which shard type none does not give",
+      "Order_data requests 5 replicas, but the state store has 3 nodes",
+      "Order_data needs strong consistency, which shard type none does not provide",
     ]);
   });
 

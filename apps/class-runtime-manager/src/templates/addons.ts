@@ -20,13 +20,13 @@ export function addonsOf(input: RenderInput, known: readonly Addon[] = ADDONS): 
     const names = known.map(({ id }) => id);
     return err({
       kind: "addon-unknown",
-      message: `there is no addon "${unknown}"; known addons: ${names.join(", ")}`,
+      message: `unknown addon "${unknown}"; known addons: ${names.join(", ")}`,
       known: names,
       addon: unknown,
       violations: [
         {
           path: pathOf(ROOT_PATH, "addons"),
-          message: `there is no addon "${unknown}"`,
+          message: `unknown addon "${unknown}"`,
           fix: `use one of ${names.join(", ")}`,
         },
       ],
@@ -44,7 +44,7 @@ export function addonsOf(input: RenderInput, known: readonly Addon[] = ADDONS): 
       message: `the class needs addon "${id}", but ${why}`,
       known: known.map((one) => one.id),
       addon: id,
-      violations: [{ path: pathOf(ROOT_PATH, "addons"), message: `addon "${id}" is not to be had here: ${why}` }],
+      violations: [{ path: pathOf(ROOT_PATH, "addons"), message: `addon "${id}" is not available: ${why}` }],
     });
   }
   return ok(wanted);

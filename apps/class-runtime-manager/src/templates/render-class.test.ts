@@ -272,8 +272,8 @@ describe("quotas of an environment", () => {
       "quotas.memory",
       "quotas.storage",
     ]);
-    expect(broken[1]?.message).toContain("asks for 1550m");
-    expect(broken[1]?.message).toContain("hold 1550m of 3");
+    expect(broken[1]?.message).toContain("requests 1550m");
+    expect(broken[1]?.message).toContain("use 1550m of 3");
     expect(checkQuotas("e", tight, { ...question, held: own })).toEqual([]);
     for (const quotas of [tight, { ...tight, cpu: "4" }, { cpu: "4" }, { max_classes: 2 }, undefined])
       expect(hasRoom(limitsOf(quotas), question)).toBe(checkQuotas("e", quotas, question).length === 0);

@@ -58,8 +58,8 @@ function homeless({ functions }: ClassPlan, parts: readonly AddonPart[], silent:
       : [
           {
             path: pathOf(ROOT_PATH, "functions", index, "provision_config", "wasm_module_url"),
-            message: "a WASM function runs in the data grid, which the class has switched off",
-            fix: 'put "odgm" into addons, or leave addons out',
+            message: "WASM functions run in the state store, which is disabled for the class",
+            fix: 'add "odgm" to addons, or remove addons',
           },
         ],
   );

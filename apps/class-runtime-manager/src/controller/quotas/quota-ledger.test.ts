@@ -41,8 +41,8 @@ test("a newcomer that does not fit is refused with the field, the numbers and th
   expect(ledger.settle(account(), claim("b", 5))).toEqual([
     {
       path: "$.target_environment",
-      message: 'the class asks for 5 where the other classes of environment "prod" hold 6 of 10 (quotas.cpu)',
-      fix: "ask for less, delete another class, or raise quotas.cpu of the EnvironmentConfig",
+      message: 'the class requests 5, but other classes of environment "prod" use 6 of 10 (quotas.cpu)',
+      fix: "request less, delete another class, or raise quotas.cpu of the EnvironmentConfig",
     },
   ]);
   expect([asks("c", 4), asks("d", 1), taken()]).toEqual([true, false, 10]);
@@ -107,7 +107,7 @@ test("classes are counted too, and no quota lets everyone in", () => {
   );
   const account = accountOf({ max_classes: 1 });
   expect(ledger.settle(account, claim("a", 100))).toEqual([]);
-  expect(ledger.settle(account, claim("b", 1))[0]?.message).toContain("hold 1 of 1 (quotas.max_classes)");
+  expect(ledger.settle(account, claim("b", 1))[0]?.message).toContain("use 1 of 1 (quotas.max_classes)");
   expect(ledger.settle(accountOf(undefined, "shop/free"), claim("c", 1_000))).toEqual([]);
 });
 

@@ -26,7 +26,7 @@ export function heldChildren(
     findings: held
       .filter(({ overMs }) => overMs <= nowMs)
       .map(({ child }) =>
-        finding("DeletionBlocked", refOf(child), `is held by finalizer ${foreignFinalizers(child).join(", ")}`, {
+        finding("DeletionBlocked", refOf(child), `is blocked by finalizer ${foreignFinalizers(child).join(", ")}`, {
           since: child.metadata.deletionTimestamp,
         }),
       ),

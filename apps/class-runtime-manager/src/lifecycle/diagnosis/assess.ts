@@ -192,7 +192,7 @@ function functionHealth(wanted: ExpectedFunction, odgm: ComponentHealth | undefi
   const idle = component.findings.every(({ reason }) => !isFaultReason(reason) || SYMPTOMS.has(reason));
   if (component.readiness.ready || odgm === undefined || odgm.readiness.ready || !idle) return component;
   // Functions start after the state store: that they are not ready yet says nothing about them.
-  const waits = finding("WaitingForOdgm", wanted.workload, "waits for the class's state store");
+  const waits = finding("WaitingForOdgm", wanted.workload, "waits for the state store");
   return { ...component, findings: [waits, ...component.findings] };
 }
 
@@ -203,7 +203,7 @@ const SYMPTOMS: ReadonlySet<string> = new Set<Reason>(["CrashLoop", "ProgressDea
 function insideOdgm(odgm: ComponentHealth | undefined): Pick<ComponentHealth, "readiness" | "findings"> {
   if (odgm?.readiness.ready === true) return { readiness: NOTHING_TO_RUN, findings: [] };
   const readiness = { ...NOTHING_TO_RUN, ready: false, serving: odgm?.readiness.serving ?? false };
-  const message = "runs the function and is not ready";
+  const message = "hosts the function and is not ready";
   const object = odgm?.workloads[0]?.ref ?? { apiVersion: "apps/v1", kind: "Deployment", name: "odgm" };
   return {
     readiness: { ...readiness, reason: "WaitingForOdgm", message },
@@ -235,7 +235,7 @@ function withCauses(
         finding: finding(
           "ChildMissing",
           { apiVersion: child.apiVersion, kind: child.kind, name: child.metadata.name ?? "" },
-          "is not there",
+          "does not exist",
         ),
       })),
   ];

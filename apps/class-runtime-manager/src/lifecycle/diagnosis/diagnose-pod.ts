@@ -38,11 +38,11 @@ export function diagnosePod(pod: Pod, surroundings: PodSurroundings): Finding | 
 
 function lostNode(pod: Pod, nodes: readonly Node[]): Finding | undefined {
   const { nodeName } = pod.spec ?? {};
-  if (pod.status?.reason === "NodeLost") return finding("NodeLost", refOf(pod), `was on a node that is lost`);
+  if (pod.status?.reason === "NodeLost") return finding("NodeLost", refOf(pod), "was on a lost node");
   if (nodeName === undefined || nodes.length === 0) return undefined;
   const node = nodes.find(({ metadata }) => metadata.name === nodeName);
   if (node === undefined)
-    return finding("NodeLost", refOf(pod), `was on node ${nodeName}, which is gone`, { node: nodeName });
+    return finding("NodeLost", refOf(pod), `was on node ${nodeName}, which no longer exists`, { node: nodeName });
   const ready = conditionIn(node.status?.conditions, "Ready");
   if (ready === undefined || ready.status === "True") return undefined;
   const said = ready.message ?? ready.reason;
@@ -59,7 +59,7 @@ function lostNode(pod: Pod, nodes: readonly Node[]): Finding | undefined {
 
 function evicted(pod: Pod): Finding | undefined {
   if (pod.status?.phase !== "Failed" || pod.status.reason !== "Evicted") return undefined;
-  return finding("Evicted", refOf(pod), `was evicted: ${pod.status.message ?? "its node ran short"}`);
+  return finding("Evicted", refOf(pod), `was evicted: ${pod.status.message ?? "its node ran out of resources"}`);
 }
 
 /** Taints that a node loses by itself when it is well again. */
@@ -68,19 +68,19 @@ const PASSING_TAINT = /node\.kubernetes\.io\/(not-ready|unreachable|network-unav
 function unscheduled(pod: Pod, events: readonly Occurrence[]): Finding | undefined {
   const scheduled = conditionIn(pod.status?.conditions, "PodScheduled");
   if (scheduled?.status !== "False") return undefined;
-  const { message = "no node fits", lastTransitionTime: since } = scheduled;
+  const { message = "no suitable node", lastTransitionTime: since } = scheduled;
   if (scheduled.reason === "SchedulingGated") {
-    return finding("SchedulingGated", refOf(pod), "waits for a scheduling gate to open", { since });
+    return finding("SchedulingGated", refOf(pod), "waits for its scheduling gate to be removed", { since });
   }
   const told = events.filter(({ reason }) => reason === "FailedScheduling" || reason === "NotTriggerScaleUp");
   const scaleUp = events.find(({ reason }) => reason === "TriggeredScaleUp");
   if (scaleUp !== undefined) {
-    return finding("ScaleUpTriggered", refOf(pod), `waits for a node that is being added: ${message}`, {
+    return finding("ScaleUpTriggered", refOf(pod), `waits for a new node: ${message}`, {
       since,
       events: [scaleUp, ...told],
     });
   }
-  return finding("Unschedulable", refOf(pod), `fits on no node: ${message}`, {
+  return finding("Unschedulable", refOf(pod), `cannot be scheduled: ${message}`, {
     since,
     events: told,
     verdict: PASSING_TAINT.test(message) ? "transient" : "permanent",
@@ -112,21 +112,21 @@ const PULL_REASONS = new Set([
  * class should not change its mind each time. A registry that cannot be reached may come back; the rest lasts.
  */
 const PULL_FAILURES: readonly (readonly [pattern: RegExp, words: string, verdict: Verdict])[] = [
-  [/InvalidImageName|invalid reference/i, "its name is not valid", "permanent"],
-  [/unauthorized|denied|authentication required|forbidden/i, "the registry refuses access", "permanent"],
+  [/InvalidImageName|invalid reference/i, "invalid image name", "permanent"],
+  [/unauthorized|denied|authentication required|forbidden/i, "the registry denied access", "permanent"],
   [
     /no such host|i\/o timeout|connection (refused|reset)|TLS handshake|\bEOF\b|\b50[0234]\b|deadline exceeded/i,
-    "the registry cannot be reached",
+    "the registry is unreachable",
     "transient",
   ],
-  [/too many requests|\b429\b/i, "the registry limits the rate of pulls", "transient"],
-  [/not found|manifest unknown|does not exist/i, "the registry does not have it", "permanent"],
-  [/ErrImageNeverPull/, "it is not on the node and may not be pulled", "permanent"],
+  [/too many requests|\b429\b/i, "the registry limits pulls", "transient"],
+  [/not found|manifest unknown|does not exist/i, "image not found", "permanent"],
+  [/ErrImageNeverPull/, "image not on the node, and the pull policy is Never", "permanent"],
 ];
 
 function pullFailure(text: string): readonly [words: string, verdict: Verdict] {
   const found = PULL_FAILURES.find(([pattern]) => pattern.test(text));
-  return found === undefined ? ["pulling it fails", "permanent"] : [found[1], found[2]];
+  return found === undefined ? ["pull failed", "permanent"] : [found[1], found[2]];
 }
 
 function imagePull(pod: Pod, container: ContainerStatus, events: readonly Occurrence[]): Finding | undefined {
@@ -139,7 +139,7 @@ function imagePull(pod: Pod, container: ContainerStatus, events: readonly Occurr
   );
   const [words, verdict] = pullFailure(`${waiting.reason} ${waiting.message ?? ""} ${why?.message ?? ""}`);
   const image = container.image === undefined || container.image === "" ? "" : ` ${container.image}`;
-  return finding("ImagePull", refOf(pod), `cannot get the image${image} of container ${container.name}: ${words}`, {
+  return finding("ImagePull", refOf(pod), `cannot pull image${image} for container ${container.name}: ${words}`, {
     verdict,
     ...(why === undefined ? {} : { count: why.count }),
     events: told,
@@ -189,22 +189,18 @@ function crashing(pod: Pod, container: ContainerStatus, events: readonly Occurre
     verdict: restarts >= RESTARTS_OF_A_LOOP ? ("permanent" as const) : ("transient" as const),
   };
   if (ended?.reason === "OOMKilled") {
-    return finding(
-      "OutOfMemory",
-      refOf(pod),
-      `has a container (${container.name}) that needs more memory than its limit`,
-      seen,
-    );
+    return finding("OutOfMemory", refOf(pod), `has container ${container.name} exceeding its memory limit`, seen);
   }
-  return finding("CrashLoop", refOf(pod), `has a container (${container.name}) that ${howItEnded(ended)}`, seen);
+  return finding("CrashLoop", refOf(pod), `has container ${container.name} crashing${exitText(ended)}`, seen);
 }
 
-function howItEnded(ended: NonNullable<ContainerStatus["state"]>["terminated"]): string {
-  if (ended === undefined) return "keeps ending";
+/** " with exit code 1: …", or nothing when the exit is unknown. */
+function exitText(ended: NonNullable<ContainerStatus["state"]>["terminated"]): string {
+  if (ended === undefined) return "";
   const { exitCode = 0, signal, reason = "", message = "" } = ended;
   const how = signal === undefined || signal === 0 ? `exit code ${exitCode}` : `signal ${signal}`;
   const why = message.trim() || (reason === "Error" ? "" : reason);
-  return `keeps ending with ${how}${why === "" ? "" : `: ${lastLine(why)}`}`;
+  return ` with ${how}${why === "" ? "" : `: ${lastLine(why)}`}`;
 }
 
 function lastLine(text: string): string {
@@ -230,7 +226,7 @@ function troubledStart(pod: Pod, events: readonly Occurrence[]): Finding | undef
   const [latest] = told;
   if (latest === undefined) return undefined;
   const reason = START_TROUBLE[latest.reason as keyof typeof START_TROUBLE];
-  return finding(reason, refOf(pod), `cannot be started: ${lastLine(latest.message)}`, {
+  return finding(reason, refOf(pod), `cannot start: ${lastLine(latest.message)}`, {
     verdict: NOT_THERE.test(latest.message) ? "permanent" : "transient",
     count: latest.count,
     events: told,
@@ -242,7 +238,7 @@ function slow(pod: Pod, events: readonly Occurrence[]): Finding {
   const probes = events.filter(({ reason }) => reason === "Unhealthy");
   const running = pod.status?.containerStatuses?.some(({ state }) => state?.running !== undefined) ?? false;
   if (running && probes.length > 0) {
-    return finding("ProbeFailing", refOf(pod), "runs, but its probe does not succeed yet", { since, events: probes });
+    return finding("ProbeFailing", refOf(pod), "is running, but its probe fails", { since, events: probes });
   }
-  return finding("PodStarting", refOf(pod), running ? "runs, but is not ready yet" : "is being started", { since });
+  return finding("PodStarting", refOf(pod), running ? "is running, but not ready" : "is starting", { since });
 }

@@ -118,7 +118,7 @@ function uncreatedPods(
     finding(
       /exceeded quota/i.test(text) ? "Quota" : "AdmissionDenied",
       refOf(workload),
-      `may not create pods: ${text}`,
+      `cannot create pods: ${text}`,
       {
         since: condition?.lastTransitionTime,
         count: latest?.count,

@@ -29,7 +29,7 @@ export function missingReadiness(desired: number): Readiness {
     desired,
     readyReplicas: 0,
     reason: "ChildMissing",
-    message: "is not there",
+    message: "does not exist",
   };
 }
 
@@ -119,7 +119,7 @@ function deploymentReadiness(deployment: Workload): Readiness {
     return failed(counts, "ProgressDeadline", "has not become ready within its progress deadline");
   }
   if (updatedReplicas < desired) {
-    if (spec.paused === true) return moving(counts, "Paused", "has its roll-out paused");
+    if (spec.paused === true) return moving(counts, "Paused", "is paused");
     return onItsWay(counts, replicas === updatedReplicas ? "Scaling" : "RollingOut");
   }
   if (replicas > updatedReplicas) return onItsWay(counts);
@@ -153,7 +153,7 @@ function daemonSetReadiness(set: Workload): Readiness {
   const counts: Counts = { serving: numberAvailable > 0, desired, readyReplicas: status.numberReady ?? 0 };
   if (isStale(set)) return onItsWay(counts);
   // Kubernetes calls this complete, but a function without a single pod serves nobody.
-  if (desired === 0) return failed(counts, "Unschedulable", "finds no node that its selector and tolerations allow");
+  if (desired === 0) return failed(counts, "Unschedulable", "matches no node; check its node selector and tolerations");
   if (spec.updateStrategy?.type !== "OnDelete" && updatedNumberScheduled < desired) return onItsWay(counts);
   if (numberAvailable < desired) return onItsWay(counts, "Scaling");
   return settled(counts);

@@ -33,12 +33,12 @@ function lifeClaims(observation: Observation, assessment: Assessment, phase: Lif
   const { cause, fault } = assessment;
   const text = (one: Cause): string => causeText(one, observation.subject);
   const reason = cause?.finding.reason ?? "Pending";
-  const message = cause === undefined ? "The manager has not begun yet." : text(cause);
+  const message = cause === undefined ? "Waiting for the first reconcile." : text(cause);
   const moves = phase !== "available" && (fault === undefined || fault.finding.verdict === "transient");
   return [
     availability(assessment, reason, message),
     phase === "available"
-      ? markStill("Ready", "Everything is as it should be.")
+      ? markStill("Ready", "All components are ready.")
       : (moves ? markProgressing : markStill)(reason, message),
     fault === undefined ? markSound() : markDegraded(fault.finding.reason, text(fault)),
   ];
@@ -57,9 +57,7 @@ function servingText({ functions, odgm, cause }: Assessment): string {
     ...(functions.length === 0 ? [] : [counted(functions.length, "function")]),
     ...(odgm === undefined ? [] : ["the state store"]),
   ].join(" and ");
-  return cause === undefined
-    ? `Serves with ${parts}.`
-    : `Still serves with ${parts}, though not all is as it should be.`;
+  return cause === undefined ? `Serves with ${parts}.` : `Serves with ${parts}, but not in the desired state.`;
 }
 
 function odgmClaims(observation: Observation, { odgm }: Assessment): Claim[] {

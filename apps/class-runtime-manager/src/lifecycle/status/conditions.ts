@@ -35,7 +35,7 @@ export const markStill = claim("Progressing", "False");
 /** Something is wrong. */
 export const markDegraded = claim("Degraded", "True");
 /** Nothing is wrong. */
-export const markSound = (): Claim => claim("Degraded", "False")("NoFault", "Nothing is wrong.");
+export const markSound = (): Claim => claim("Degraded", "False")("NoFault", "No problems found.");
 /** The state store serves. */
 export const markOdgmReady = (message: string): Claim => claim("OdgmReady", "True")("Ready", message);
 /** The state store does not serve, or not fully. */

@@ -35,10 +35,10 @@ function templateHappenings(previous: ClassRuntimeStatus | undefined, next: Clas
   const [before, after] = [previous?.template, next.template];
   if (after === undefined || (before?.name === after.name && before.revision === after.revision)) return [];
   const how = {
-    explicit: "asked for",
-    hint: "wished for",
+    explicit: "named by the class",
+    hint: "hinted by the class",
     environment: "named by the environment",
-    score: "chosen by score",
+    score: "highest score",
   }[after.basis];
   const instead =
     before === undefined
@@ -51,7 +51,7 @@ function templateHappenings(previous: ClassRuntimeStatus | undefined, next: Clas
       type: "Normal",
       reason: "TemplateSelected",
       action: "ChooseTemplate",
-      note: `Template ${after.name}, ${how}${instead}.`,
+      note: `Selected template ${after.name} (${how})${instead}.`,
     },
   ];
 }

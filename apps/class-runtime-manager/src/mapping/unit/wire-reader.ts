@@ -18,7 +18,7 @@ export class WireReader {
   ): W | undefined {
     if (value === undefined || value === 0) return undefined;
     return (
-      words.fromWire(value) ?? this.note(path, `${value} is no value of this enum`, "use one that the contract lists")
+      words.fromWire(value) ?? this.note(path, `${value} is not a value of this enum`, "use a value from the contract")
     );
   }
 
@@ -38,7 +38,11 @@ export class WireReader {
     if (value === undefined) return undefined;
     const { seconds, nanos } = value;
     if (seconds < EARLIEST || seconds > LATEST || nanos < 0 || nanos > 999_999_999) {
-      return this.note(path, "is no moment", "give seconds between the years 1 and 9999, and nanos below 10^9");
+      return this.note(
+        path,
+        "is not a valid timestamp",
+        "set seconds between the years 1 and 9999, and nanos below 10^9",
+      );
     }
     const whole = new Date(Number(seconds) * 1000).toISOString().slice(0, 19);
     const fraction = nanos === 0 ? "" : `.${String(nanos).padStart(9, "0").replace(/0+$/, "")}`;

@@ -46,7 +46,7 @@ export function collectionRequests({ collections, assignments, options, invocati
     if (problem !== undefined) {
       warnings.push({
         path: pathOf(ROOT_PATH, "odgm_config", "collection_assignments", collection.name),
-        message: `the assignments are left to the data grid: ${problem}`,
+        message: `the assignments are ignored: ${problem}`,
       });
     }
     return {
@@ -72,13 +72,13 @@ export function collectionRequests({ collections, assignments, options, invocati
 
 /** Why assignments cannot be used; undefined when they can, and their shard ids are taken then. */
 function misfit(given: readonly Assignment[], { partitionCount, replicaCount }: Collection, seen: Set<number>) {
-  if (given.length !== partitionCount) return `there are ${given.length} for ${partitionCount} partitions`;
+  if (given.length !== partitionCount) return `expected ${partitionCount} assignments, got ${given.length}`;
   const ids = given.flatMap((one) => one.shard_ids ?? []);
   for (const { primary, replica = [], shard_ids: own = [] } of given) {
     if (replica.length !== replicaCount || own.length !== replicaCount) {
-      return `one has ${replica.length} nodes and ${own.length} shards for ${replicaCount} copies`;
+      return `an assignment has ${replica.length} nodes and ${own.length} shards for ${replicaCount} replicas`;
     }
-    if (primary === undefined || !own.includes(primary)) return "a primary is none of its shards";
+    if (primary === undefined || !own.includes(primary)) return "a primary is not one of its shards";
   }
   if (new Set(ids).size !== ids.length || ids.some((id) => seen.has(id))) return "a shard id is used twice";
   for (const id of ids) seen.add(id);

@@ -52,15 +52,15 @@ export function collectionsOf(
     if (replicaCount > nodeCount) {
       warnings.push({
         path,
-        message: `${wish.name} wants ${replicaCount} copies, the data grid has ${nodeCount} nodes`,
-        fix: "lower replica_count or give env_node_ids for more nodes",
+        message: `${wish.name} requests ${replicaCount} replicas, but the state store has ${nodeCount} nodes`,
+        fix: "lower replica_count, or set env_node_ids for more nodes",
       });
     }
     if (requirements.consistency === "strong" && shardType !== "raft") {
       warnings.push({
         path,
-        message: `${wish.name} needs strong consistency, which shard type ${shardType} does not give`,
-        fix: "leave shard_type out or set it to raft",
+        message: `${wish.name} needs strong consistency, which shard type ${shardType} does not provide`,
+        fix: "remove shard_type or set it to raft",
       });
     }
     return {

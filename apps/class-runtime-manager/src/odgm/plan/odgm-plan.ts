@@ -67,7 +67,7 @@ function tooLong(requests: readonly CollectionRequest[]): readonly Violation[] {
   return [
     {
       path: pathOf(ROOT_PATH, "odgm_config"),
-      message: `the collections take ${length} bytes, a variable of the data grid holds ${MAX_VARIABLE}`,
+      message: `the collections take ${length} bytes, but an environment variable holds ${MAX_VARIABLE}`,
       fix: "use fewer partitions, collections or routes",
     },
   ];

@@ -91,7 +91,7 @@ function tooManyFunctions({ spec, environment }: RenderInput): Violation[] {
   return [
     {
       path: pathOf(ROOT_PATH, "functions"),
-      message: `${given} functions are more than the ${most} that environment ${environment?.name} allows in a class`,
+      message: `the class has ${given} functions, but environment ${environment?.name} allows ${most} per class`,
       fix: "split the class or raise quotas.max_functions_per_class",
     },
   ];
@@ -160,7 +160,7 @@ function checkConfig(fn: ClassFunction, reserved: ReadonlySet<string>): Result<v
   const violations = Object.keys(fn.config ?? {}).flatMap((name): Violation[] => {
     const path = pathOf(ROOT_PATH, "config", name);
     if (reserved.has(name)) {
-      return [{ path, message: `${name} is set by the template and cannot be given`, fix: "use another name" }];
+      return [{ path, message: `${name} is reserved by the template`, fix: "use another name" }];
     }
     return checkText(CONFIG_KEY, name, path);
   });
@@ -172,7 +172,7 @@ function imageOf(input: RenderInput, fn: ClassFunction): Result<string, Violatio
   const path = pathOf(ROOT_PATH, "provision_config", "container_image");
   const stated = fn.provision_config?.container_image ?? images?.function;
   if (stated === undefined) {
-    return err({ path, message: "the function names no image", fix: "give container_image or wasm_module_url" });
+    return err({ path, message: "the function has no image", fix: "set container_image or wasm_module_url" });
   }
   const pulled = pulledImage(stated, images);
   return pulled.ok ? pulled : err({ ...pulled.error, path });

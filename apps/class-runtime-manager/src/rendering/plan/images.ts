@@ -13,7 +13,7 @@ export function pulledImage(reference: string, images: Images): Result<string, V
   if (allowed === undefined || allowed.some((prefix) => startsAt(pulled, prefix))) return ok(pulled);
   return err({
     path: ROOT_PATH,
-    message: `image ${pulled} comes from a registry that the environment does not allow`,
+    message: `image ${pulled} is from a registry that the environment does not allow`,
     fix: `use an image under ${allowed.join(", ") || "(none is allowed)"}`,
   });
 }

@@ -8,5 +8,5 @@ export const daemonSetTemplate = builtinTemplate({
   policy: { ...STANDARD_POLICY, id: "daemonset" },
   maker: daemonSetMaker,
   byNameOnly: true,
-  score: () => scoreOf([0, "taken only by name"]),
+  score: () => scoreOf([0, "selected only by name"]),
 });

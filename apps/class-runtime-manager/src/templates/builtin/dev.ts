@@ -21,7 +21,7 @@ export const devTemplate = builtinTemplate({
   maker: deploymentMaker,
   score(input) {
     const { profile, isEdge, source } = siteOf(input);
-    if (profile === "dev") return scoreOf([1_000_000, `made for ${source}`]);
-    return isEdge ? scoreOf([10, "small enough for the edge"]) : scoreOf([-10, `not made for ${source}`]);
+    if (profile === "dev") return scoreOf([1_000_000, `designed for ${source}`]);
+    return isEdge ? scoreOf([10, "small enough for edge clusters"]) : scoreOf([-10, `not designed for ${source}`]);
   },
 });

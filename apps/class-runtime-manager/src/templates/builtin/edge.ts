@@ -22,7 +22,7 @@ export const edgeTemplate = builtinTemplate({
     const { profile, isEdge, source } = siteOf(input);
     const made = profile === "edge" || isEdge;
     return scoreOf(
-      made ? [1_000_000, `made for ${source}`] : undefined,
+      made ? [1_000_000, `designed for ${source}`] : undefined,
       ...nfrPoints(input, {
         throughputRps: { at: 300, points: 2 },
         latencyMs: { at: 150, points: 2 },

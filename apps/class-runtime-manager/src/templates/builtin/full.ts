@@ -23,7 +23,7 @@ export const fullTemplate = builtinTemplate({
   score(input) {
     const { profile, source } = siteOf(input);
     return scoreOf(
-      profile === "full" ? [800_000, `made for ${source}`] : undefined,
+      profile === "full" ? [800_000, `designed for ${source}`] : undefined,
       ...nfrPoints(input, {
         throughputRps: { at: 1500, points: 3 },
         latencyMs: { at: 50, points: 3 },

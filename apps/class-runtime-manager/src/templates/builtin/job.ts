@@ -8,5 +8,5 @@ export const jobTemplate = builtinTemplate({
   policy: { ...STANDARD_POLICY, id: "job", probes: { liveness: false, startup: false } },
   maker: jobMaker,
   byNameOnly: true,
-  score: () => scoreOf([0, "taken only by name"]),
+  score: () => scoreOf([0, "selected only by name"]),
 });

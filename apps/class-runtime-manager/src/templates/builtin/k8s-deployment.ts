@@ -10,7 +10,7 @@ export const k8sDeploymentTemplate = builtinTemplate({
   score(input) {
     const { isDatacenter, source } = siteOf(input);
     return scoreOf(
-      isDatacenter ? [600_000, `fit for a datacenter (${source})`] : undefined,
+      isDatacenter ? [600_000, `suitable for a datacenter (${source})`] : undefined,
       ...nfrPoints(input, {
         throughputRps: { at: 1500, points: 3 },
         latencyMs: { at: 50, points: 3 },

@@ -9,12 +9,12 @@ export const knativeTemplate = builtinTemplate({
   maker: knativeMaker,
   score(input) {
     const { features, capabilities } = input.cluster;
-    if (!features.knative) return notEligible("Knative is switched off (OPRC_CRM_FEATURES_KNATIVE)");
+    if (!features.knative) return notEligible("Knative is disabled (OPRC_CRM_FEATURES_KNATIVE)");
     if (!capabilities.knative) return notEligible("the cluster does not serve serving.knative.dev/v1");
     const { profile, isEdge, isDatacenter, source } = siteOf(input);
     const place = isDatacenter || profile === "full" ? 900_000 : isEdge || profile === "edge" ? 600_000 : 100_000;
     return scoreOf(
-      [place, `fit for ${source}`],
+      [place, `suitable for ${source}`],
       ...nfrPoints(input, { throughputRps: { at: 500, points: 2 }, latencyMs: { at: 100, points: 2 } }),
     );
   },

@@ -14,5 +14,5 @@ export const statefulSetTemplate = builtinTemplate({
   },
   maker: statefulSetMaker,
   byNameOnly: true,
-  score: () => scoreOf([0, "taken only by name"]),
+  score: () => scoreOf([0, "selected only by name"]),
 });

@@ -17,13 +17,13 @@ test.each([
   {
     why: "what there is not, each by its field",
     spec: { default_template: "gpu", default_addons: ["odgm", "teapot"] },
-    want: [/^\$\.default_template there is no template "gpu".*use one of dev, /, /^\$\.default_addons\[1\] .*teapot/],
+    want: [/^\$\.default_template unknown template "gpu".*use one of dev, /, /^\$\.default_addons\[1\] .*teapot/],
   },
   {
     why: "a second default",
     spec: { default: true },
     others: "older",
-    want: [/^\$\.default "older" is the default environment/],
+    want: [/^\$\.default "older" is already the default environment/],
   },
   { why: "another default, and this one is none", spec: {}, others: "older", want: [] },
 ])("$why", ({ spec, others, want }) => {

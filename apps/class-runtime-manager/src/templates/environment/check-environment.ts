@@ -18,8 +18,8 @@ export function checkEnvironment(
       : [
           {
             path: pathOf(ROOT_PATH, "default_template"),
-            message: `there is no template "${template}"`,
-            fix: `use one of ${templates.map(({ id }) => id).join(", ")}, or make it`,
+            message: `unknown template "${template}"`,
+            fix: `use one of ${templates.map(({ id }) => id).join(", ")}, or create it`,
           },
         ]),
     ...addons.flatMap((addon, index) =>
@@ -28,7 +28,7 @@ export function checkEnvironment(
         : [
             {
               path: pathOf(ROOT_PATH, "default_addons", index),
-              message: `there is no addon "${addon}"`,
+              message: `unknown addon "${addon}"`,
               fix: `use one of ${known.join(", ")}`,
             },
           ],
@@ -37,8 +37,8 @@ export function checkEnvironment(
       ? [
           {
             path: pathOf(ROOT_PATH, "default"),
-            message: `"${defaultName}" is the default environment of this namespace already`,
-            fix: "take the mark from one of them",
+            message: `"${defaultName}" is already the default environment of this namespace`,
+            fix: "set default: true in only one of them",
           },
         ]
       : []),

@@ -196,7 +196,7 @@ function broken(
 ): Violation {
   return {
     path: pathOf(ROOT_PATH, "target_environment"),
-    message: `the class asks for ${asked} where the other classes of environment "${environment}" hold ${others} of ${limit} (quotas.${field})`,
-    fix: `ask for less, delete another class, or raise quotas.${field} of the EnvironmentConfig`,
+    message: `the class requests ${asked}, but other classes of environment "${environment}" use ${others} of ${limit} (quotas.${field})`,
+    fix: `request less, delete another class, or raise quotas.${field} of the EnvironmentConfig`,
   };
 }

@@ -69,7 +69,7 @@ export function nfrPoints(
       ? [throughputRps.points, `for ${demand.throughputRps} requests per second (from ${throughputRps.at})`]
       : undefined,
     latencyMs && asks(demand.latencyMs) && demand.latencyMs <= latencyMs.at
-      ? [latencyMs.points, `for answers within ${demand.latencyMs} ms (up to ${latencyMs.at})`]
+      ? [latencyMs.points, `for latency of ${demand.latencyMs} ms (up to ${latencyMs.at})`]
       : undefined,
     availability && asks(demand.availability) && demand.availability >= availability.at
       ? [availability.points, `for availability ${demand.availability} (from ${availability.at})`]

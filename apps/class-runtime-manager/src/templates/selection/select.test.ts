@@ -142,9 +142,9 @@ describe("the table of scores", () => {
       ["job", true, 0],
     ]);
     expect(table[2]?.because).toEqual([
-      "+800000 made for profile full",
+      "+800000 designed for profile full",
       "+3 for 2000 requests per second (from 1500)",
-      "+3 for answers within 40 ms (up to 50)",
+      "+3 for latency of 40 ms (up to 50)",
       "+2 for availability 0.9999 (from 0.9995)",
       "+2 for strong consistency",
     ]);
@@ -165,7 +165,7 @@ test("the choice fits the class's status", () => {
   expect(classRuntime.parse(object).status).toEqual(status);
   expect(template).toMatchObject({ name: "full", basis: "hint" });
   expect(template?.scores?.find(({ name }) => name === "knative")?.because).toBe(
-    "cannot serve: the cluster does not serve serving.knative.dev/v1",
+    "not eligible: the cluster does not serve serving.knative.dev/v1",
   );
 });
 

@@ -62,7 +62,7 @@ function byName(world: World, name: string, basis: "explicit" | "environment"): 
   if (template === undefined) return err(refusal("missing", world, `${whose} "${name}" does not exist`, field));
   const { eligible, because } = rowOf(input, template);
   if (eligible) return ok(selection(world, template, basis));
-  const why = `${whose} "${name}" cannot serve the class here: ${because.join("; ")}`;
+  const why = `${whose} "${name}" cannot run the class in this cluster: ${because.join("; ")}`;
   return err(refusal("not-eligible", world, why, field));
 }
 
@@ -75,7 +75,7 @@ function byScore(world: World): Result<Selection, Refusal> {
     if (best === undefined || row.score > best.score) best = { template, score: row.score };
   }
   return best === undefined
-    ? err(refusal("not-eligible", world, "no template can serve the class here", "selected_template"))
+    ? err(refusal("not-eligible", world, "no template can run the class in this cluster", "selected_template"))
     : ok(selection(world, best.template, "score"));
 }
 
@@ -122,7 +122,7 @@ export function templateChoice(
     scores: table.map(({ name, eligible, score, because }) => ({
       name,
       score,
-      because: eligible ? because.join(", ") : `cannot serve: ${because.join(", ")}`,
+      because: eligible ? because.join(", ") : `not eligible: ${because.join(", ")}`,
     })),
   };
 }

@@ -16,21 +16,21 @@ const AUTO_SCALING = 30;
 export function scoreTemplate(input: RenderInput, spec: DeploymentTemplateSpec): TemplateScore {
   const { cluster } = input;
   if (spec.template_type === "Knative" && !(cluster.features.knative && cluster.capabilities.knative)) {
-    return notEligible("it makes Knative Services, which this cluster does not serve");
+    return notEligible("it needs Knative, which this cluster does not have");
   }
   const short = shortcoming(input, spec.nfr_capabilities);
   if (short !== undefined) return notEligible(short);
   const criteria = spec.selection_criteria;
-  if (criteria === undefined) return scoreOf([0, "has no selection_criteria, so that it is taken only by name"]);
+  if (criteria === undefined) return scoreOf([0, "has no selection_criteria: selected only by name"]);
   const verdicts = verdictsOf(input, criteria);
   const failed = verdicts.find(({ holds }) => !holds);
-  if (failed !== undefined) return scoreOf([-MATCHED, `is not meant for this class: ${failed.what}`]);
+  if (failed !== undefined) return scoreOf([-MATCHED, `selection_criteria do not match: ${failed.what}`]);
   const scales = (input.spec.functions ?? []).some((fn) => (fn.provision_config?.max_scale ?? 1) > 1);
   return scoreOf(
-    [MATCHED, "meets its selection_criteria"],
+    [MATCHED, "selection_criteria match"],
     ...verdicts.map(({ what }): Point => [PER_CRITERION, what]),
-    criteria.priority === 0 ? undefined : [criteria.priority, "its priority"],
-    spec.nfr_capabilities?.auto_scaling === true && scales ? [AUTO_SCALING, "scales by itself"] : undefined,
+    criteria.priority === 0 ? undefined : [criteria.priority, "priority"],
+    spec.nfr_capabilities?.auto_scaling === true && scales ? [AUTO_SCALING, "autoscaling"] : undefined,
   );
 }
 
@@ -38,13 +38,13 @@ export function scoreTemplate(input: RenderInput, spec: DeploymentTemplateSpec):
 function shortcoming({ spec, environment }: RenderInput, can: Capabilities | undefined): string | undefined {
   const demand = classRequirements(spec, environment);
   if (can?.max_throughput !== undefined && (demand.throughputRps ?? 0) > can.max_throughput) {
-    return `it sustains ${can.max_throughput} requests per second, the class demands ${demand.throughputRps}`;
+    return `it sustains ${can.max_throughput} requests per second, but the class requires ${demand.throughputRps}`;
   }
   if (can?.min_latency !== undefined && demand.latencyMs !== undefined && demand.latencyMs < can.min_latency) {
-    return `it answers within ${can.min_latency} ms at best, the class demands ${demand.latencyMs}`;
+    return `it answers within ${can.min_latency} ms at best, but the class requires ${demand.latencyMs}`;
   }
   if (can?.max_availability !== undefined && (demand.availability ?? 0) > can.max_availability) {
-    return `it reaches availability ${can.max_availability}, the class demands ${demand.availability}`;
+    return `it reaches availability ${can.max_availability}, but the class requires ${demand.availability}`;
   }
   return undefined;
 }
@@ -79,17 +79,17 @@ function verdictsOf(input: RenderInput, criteria: Criteria): readonly Verdict[] 
     ...verdict(
       criteria.max_latency_ms,
       demand.latencyMs !== undefined && demand.latencyMs <= (criteria.max_latency_ms ?? 0),
-      `latency ${demand.latencyMs === undefined ? "not demanded" : `${demand.latencyMs} ms`}`,
+      `latency ${demand.latencyMs === undefined ? "not required" : `${demand.latencyMs} ms`}`,
     ),
     ...verdict(
       criteria.min_availability,
       (demand.availability ?? 0) >= (criteria.min_availability ?? 0),
-      `availability ${demand.availability ?? "not demanded"}`,
+      `availability ${demand.availability ?? "not required"}`,
     ),
     ...verdict(
       criteria.consistency,
       demand.consistency !== undefined && criteria.consistency?.includes(demand.consistency) === true,
-      `consistency ${demand.consistency ?? "not demanded"}`,
+      `consistency ${demand.consistency ?? "not required"}`,
     ),
     ...verdict(criteria.stateful, criteria.stateful === stateful, stateful ? "with state" : "without state"),
   ];

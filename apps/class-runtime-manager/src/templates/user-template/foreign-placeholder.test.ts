@@ -26,12 +26,12 @@ test.each([
 ])("$why: a placeholder of another language is refused", ({ manifest }) => {
   const [first = "", ...more] = violationsOf(manifest);
   expect(more).toEqual([]);
-  expect(first).toMatch(/\$\{.*\} is no placeholder and would be sent as it is; write \{\{ /);
+  expect(first).toMatch(/\$\{.*\} is not a placeholder and would be sent unchanged; write \{\{ /);
 });
 
 test("the violation says what to write, and how to keep it", () => {
   expect(violationsOf(command("echo ${class.name}"))).toEqual([
-    '$.manifests[0].spec.template.spec.containers[0].command[2]: ${class.name} is no placeholder and would be sent as it is; write {{ class.name }}, or {{ "${class.name}" }} when it is meant for the program',
+    '$.manifests[0].spec.template.spec.containers[0].command[2]: ${class.name} is not a placeholder and would be sent unchanged; write {{ class.name }}, or {{ "${class.name}" }} to pass it to the program',
   ]);
 });
 

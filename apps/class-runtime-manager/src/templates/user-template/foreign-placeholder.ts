@@ -20,8 +20,8 @@ export function foreignPlaceholders({ path, members, text }: PlainText): readonl
     .filter(([, inner = ""]) => isName || (inner.includes(".") && ROOTS.has(inner.split(".")[0] ?? "")))
     .map(([written, inner = ""]) => ({
       path,
-      message: `${written} is no placeholder and would be sent as it is`,
-      fix: `${ours(inner)}${isName ? "" : `, or {{ "${written}" }} when it is meant for the program`}`,
+      message: `${written} is not a placeholder and would be sent unchanged`,
+      fix: `${ours(inner)}${isName ? "" : `, or {{ "${written}" }} to pass it to the program`}`,
     }));
 }
 

@@ -35,22 +35,22 @@ test.each([
   { text: "{{ true }}", want: true, why: "a word" },
   { text: "{{ function.zone? }}", want: LEFT_OUT, why: "left out when absent" },
   { text: "zone-{{ function.zone? }}", want: LEFT_OUT, why: "the whole text is left out" },
-  { text: "{{ function.zone }}", want: "none: function.zone has no value here", why: "nothing and no way out" },
+  { text: "{{ function.zone }}", want: "none: function.zone has no value", why: "nothing and no way out" },
   {
     text: "{{ function.constructor }}",
-    want: "none: function.constructor has no value here",
+    want: "none: function.constructor has no value",
     why: "what objects inherit is not theirs",
   },
   {
     text: "{{ function.name.length }}",
-    want: "none: function.name.length has no value here",
+    want: "none: function.name.length has no value",
     why: "texts have no members",
   },
   { text: "{{ function.name", want: 'no: "{{ function.name" has no closing }}', why: "never closed" },
-  { text: "{{ process.exit() }}", want: 'no: "process.exit()" is no placeholder', why: "no calls" },
-  { text: "{{ 1 + 1 }}", want: 'no: "1 + 1" is no placeholder', why: "no arithmetic" },
-  { text: "{{ }}", want: 'no: "" is no placeholder', why: "nothing" },
-  { text: "{{ a ?? b }}", want: 'no: "a ?? b" is no placeholder', why: "a fallback is a literal" },
+  { text: "{{ process.exit() }}", want: 'no: "process.exit()" is not a placeholder', why: "no calls" },
+  { text: "{{ 1 + 1 }}", want: 'no: "1 + 1" is not a placeholder', why: "no arithmetic" },
+  { text: "{{ }}", want: 'no: "" is not a placeholder', why: "nothing" },
+  { text: "{{ a ?? b }}", want: 'no: "a ?? b" is not a placeholder', why: "a fallback is a literal" },
 ])("$why: $text", ({ text, want }) => {
   expect(valueOf(text)).toEqual(want);
 });

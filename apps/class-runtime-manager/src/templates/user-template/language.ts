@@ -71,7 +71,7 @@ function parseExpression(expression: string): Result<Placeholder, Violation> {
   const written = path === undefined || isWord(path) ? (groups?.["literal"] ?? path) : groups?.["fallback"];
   const literal = written === undefined ? undefined : parseLiteral(written.trim());
   if (groups === undefined || (written !== undefined && literal === undefined)) {
-    return wrong(`"${expression.slice(0, 60)}" is no placeholder`);
+    return wrong(`"${expression.slice(0, 60)}" is not a placeholder`);
   }
   const isPath = path !== undefined && !isWord(path);
   return ok({
@@ -150,7 +150,7 @@ function valueOf({ path, optional, fallback }: Placeholder, scope: Scope): Resul
   if (optional) return ok(LEFT_OUT);
   return err({
     path: ROOT_PATH,
-    message: `${path.join(".")} has no value here`,
+    message: `${path.join(".")} has no value`,
     fix: `write {{ ${path.join(".")}? }} to leave it out, or {{ ${path.join(".")} ?? literal }}`,
   });
 }

@@ -175,13 +175,13 @@ describe("refused when it is written", () => {
     {
       why: "a kind that grants rights",
       spec: { manifests: [BARE, { apiVersion: "rbac.authorization.k8s.io/v1", kind: "Role" }] },
-      says: "may not make rbac.authorization.k8s.io/v1/Role",
+      says: "cannot create rbac.authorization.k8s.io/v1/Role",
       at: "$.manifests[1].kind",
     },
     {
       why: "a Secret",
       spec: { manifests: [BARE, { apiVersion: "v1", kind: "Secret" }] },
-      says: "may not make v1/Secret",
+      says: "cannot create v1/Secret",
       at: "$.manifests[1].kind",
     },
     {
@@ -193,7 +193,7 @@ describe("refused when it is written", () => {
     {
       why: "a path nobody knows",
       spec: { manifests: [{ ...BARE, metadata: { name: "{{ function.nmae }}" } }] },
-      says: "there is no function.nmae",
+      says: "unknown placeholder function.nmae",
       at: "$.manifests[0].metadata.name",
     },
     {
@@ -205,13 +205,13 @@ describe("refused when it is written", () => {
     {
       why: "a placeholder in a name of a member",
       spec: { manifests: [{ ...BARE, spec: { "{{ class.name }}": 1 } }] },
-      says: "cannot stand in a member's name",
+      says: "not allowed in field names",
       at: "$.manifests[0].spec['{{ class.name }}']",
     },
     {
       why: "no workload of its type",
       spec: { manifests: [{ apiVersion: "v1", kind: "ConfigMap" }] },
-      says: "has exactly one apps/v1/Deployment",
+      says: "needs exactly one apps/v1/Deployment",
       at: "$.manifests",
     },
     {
@@ -232,19 +232,19 @@ describe("refused for a class", () => {
     const result = render({ manifests: [manifest] });
     expect(result.ok || result.error[0]).toMatchObject({
       path: "$.manifests[0].spec.replicas",
-      message: "template mine: function.max_scale has no value here",
+      message: "template mine: function.max_scale has no value",
     });
   });
 
   test("two functions that end up as one object", () => {
     const result = render({ manifests: [{ ...BARE, metadata: { name: "fixed" } }] });
-    expect(result.ok || result.error[0]?.message).toContain("two objects are called apps/v1/Deployment fixed");
+    expect(result.ok || result.error[0]?.message).toContain("two objects have the name apps/v1/Deployment fixed");
   });
 
   test("a template that would fill the memory", () => {
     const much = Array.from({ length: 30_000 }, () => "{{ class.name }}");
     const result = render({ manifests: [{ ...BARE, metadata: { annotations: { a: "b" } }, spec: { much } }] });
-    expect(result.ok || result.error[0]?.message).toContain("makes more than");
+    expect(result.ok || result.error[0]?.message).toContain("renders more than");
   });
 
   test("a manifest of bottomless depth", () => {

@@ -154,8 +154,8 @@ function namesTwice(children: readonly Manifest[]): readonly Violation[] {
     return [
       {
         path: pathOf(ROOT_PATH, "manifests"),
-        message: `two objects are called ${key}`,
-        fix: "put {{ function.name }} or {{ class.name }} into metadata.name",
+        message: `two objects have the name ${key}`,
+        fix: "use {{ function.name }} or {{ class.name }} in metadata.name",
       },
     ];
   });

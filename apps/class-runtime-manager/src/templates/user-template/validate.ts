@@ -73,7 +73,7 @@ export function checkTemplate(name: string, spec: DeploymentTemplateSpec): reado
       : [
           {
             path: pathOf(ROOT_PATH, field),
-            message: `a template of type ${spec.template_type} has exactly one ${workload}`,
+            message: `a template of type ${spec.template_type} needs exactly one ${workload}`,
           },
         ]),
     ...manifests.flatMap((manifest, index) =>
@@ -96,17 +96,17 @@ function checkManifest(manifest: RawManifest): readonly Violation[] {
       : [
           {
             path: pathOf(ROOT_PATH, "kind"),
-            message: `a template may not make ${kind}`,
+            message: `a template cannot create ${kind}`,
             fix: `use one of ${[...ALLOWED].sort().join(", ")}`,
           },
         ]),
-    ...(isObject ? [] : [{ path: pathOf(ROOT_PATH, "metadata"), message: "metadata is no object" }]),
+    ...(isObject ? [] : [{ path: pathOf(ROOT_PATH, "metadata"), message: "metadata is not an object" }]),
     ...(isObject && metadata !== undefined && Object.hasOwn(metadata, "namespace")
       ? [
           {
             path: pathOf(ROOT_PATH, "metadata", "namespace"),
-            message: "a template's objects are made in the namespace of the class",
-            fix: "leave namespace out",
+            message: "objects of a template are created in the namespace of the class",
+            fix: "remove namespace",
           },
         ]
       : []),
@@ -114,7 +114,7 @@ function checkManifest(manifest: RawManifest): readonly Violation[] {
       .filter(({ placeholder }) => placeholder.path.length > 0 && !isKnownPath(placeholder.path))
       .map(({ path, placeholder }) => ({
         path,
-        message: `there is no ${placeholder.path.join(".")}`,
+        message: `unknown placeholder ${placeholder.path.join(".")}`,
         fix: `use one of ${likePaths(placeholder.path).join(", ")}`,
       })),
   ];

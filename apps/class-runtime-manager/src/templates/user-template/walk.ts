@@ -41,7 +41,7 @@ export function placeholdersIn(manifest: unknown): {
     if (typeof value !== "object" || value === null) return;
     for (const [name, member] of Object.entries(value)) {
       const at = pathOf(path, Array.isArray(value) ? Number(name) : name);
-      if (name.includes("{{")) violations.push({ path: at, message: "a placeholder cannot stand in a member's name" });
+      if (name.includes("{{")) violations.push({ path: at, message: "placeholders are not allowed in field names" });
       visit(member, at, [...members, name]);
     }
   }
@@ -61,7 +61,7 @@ export class Budget {
 /** A manifest with its placeholders filled in from a scope, or all that had no value. */
 export function fill(manifest: unknown, scope: Scope, budget: Budget): Result<unknown, readonly Violation[]> {
   if (!budget.spend()) {
-    return err([{ path: ROOT_PATH, message: `the template makes more than ${MAX_VALUES} values` }]);
+    return err([{ path: ROOT_PATH, message: `the template renders more than ${MAX_VALUES} values` }]);
   }
   if (typeof manifest === "string") {
     const pieces = parseText(manifest);
