@@ -53,7 +53,7 @@ describeOnTarget("two managers, one of them frozen again and again", {}, () => {
 
   const timesLost = async (name: string): Promise<number> => {
     const log = (await managers.get(name)?.log()) ?? [];
-    return log.filter(({ message }) => message === "this process no longer leads").length;
+    return log.filter(({ message }) => message === "leadership ended").length;
   };
 
   const versions = async (): Promise<readonly string[]> => {

@@ -1,9 +1,9 @@
 /**
- * A Kubernetes client and the machinery of controllers. No word in here is about any one platform.
+ * A Kubernetes client and the machinery of controllers, independent of any platform.
  *
- * Reading order: client (requests, kinds, discovery), watch (following a list for ever), cache (informers and indexes), queue (keys that need work),
- * controller (keys to reconciles), finalizer, events, leader, manager (starting and stopping in order). `@oaas/kube-runtime/node` has what touches sockets,
- * files and processes.
+ * Reading order: client (requests, kinds, discovery), watch (following a list), cache (informers and indexes), queue
+ * (keys that need work), controller (keys to reconciles), finalizer, events, leader, manager (starting and stopping in
+ * order). `@oaas/kube-runtime/node` contains the adapters for sockets, files and processes.
  */
 export type { ClusterAccess, CredentialSource, ExecPlugin, FileOrData } from "./client/access.ts";
 export { readKubeConfig, type KubeConfigDocument } from "./client/kube-config.ts";

@@ -164,7 +164,7 @@ describeWith(["kubernetes"], "rights and kinds that come and go on a real API se
     expect(informer.cache.size).toBe(1);
     expect(informer.trouble).toBeUndefined();
     expect(told).toEqual(["added first", "deleted first", "added second"]);
-    expect(logger.messages("warn")).toContain("the watch is restarted");
+    expect(logger.messages("warn")).toContain("restart watch");
     await informer.stop();
   });
 });

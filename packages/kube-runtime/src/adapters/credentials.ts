@@ -3,22 +3,22 @@ import type { ClusterAccess } from "../client/access.ts";
 import { createExecCredentials } from "./exec-plugin.ts";
 import { fileSource, textSource } from "./file-source.ts";
 
-/** Who a client is, as it goes over the wire. */
+/** The identity of a client, as sent to the server. */
 export interface Identity {
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly certificate?: string;
   readonly key?: string;
 }
 
-/** A client's identity, renewed as tokens rotate and plugins expire. */
+/** Provides a client's identity, renewed as tokens rotate and plug-ins expire. */
 export interface Credentials {
-  /** Who we are now. */
+  /** Returns the current identity. */
   present(): Promise<Identity>;
-  /** The server said 401 to this identity. True when `present` has another by now, or may have. */
+  /** Reports a 401 for this identity. Returns true when `present` has, or may have, a different one. */
   mayRenew(refused: Identity): boolean;
 }
 
-/** The credentials that an access describes. */
+/** Creates the credentials that an access describes. */
 export function createCredentials(access: ClusterAccess, clock: Clock): Credentials {
   const certificate = access.tls.certificate && textSource(access.tls.certificate, clock);
   const key = access.tls.key && textSource(access.tls.key, clock);
@@ -61,7 +61,7 @@ function tokenOf(access: ClusterAccess, clock: Clock): TokenGiver {
       return {
         get: async () => ({ authorization: authorization() }),
         mayRenew: (refused) => {
-          // Look at once: it may have been rotated since the last time.
+          // Re-read immediately: the file may have been rotated.
           file.forget();
           return authorization() !== refused;
         },
@@ -84,7 +84,7 @@ function tokenOf(access: ClusterAccess, clock: Clock): TokenGiver {
   }
 }
 
-/** One header per group: a comma is allowed in a group's name. */
+/** One header per group, because group names may contain commas. */
 function impersonation({ impersonate }: ClusterAccess): Record<string, string | string[]> {
   if (!impersonate) return {};
   return {

@@ -3,30 +3,32 @@ import { Fault, type Clock } from "@oaas/foundation";
 import type { ClusterAccess, ExecPlugin } from "../client/access.ts";
 import { textSource } from "./file-source.ts";
 
-/** What a credential plugin answered. */
+/** The response of a credential plug-in. */
 export interface ExecCredential {
   readonly token?: string;
   readonly certificate?: string;
   readonly key?: string;
-  /** Epoch milliseconds after which it must be asked again. */
+  /** Expiry in epoch milliseconds. */
   readonly expiresAt?: number;
 }
 
-/** Asks again this long before the credential ends, so that no request is sent with one that ends on the way. */
+/** Renews this long before expiry, so that no request is sent with a credential that expires in flight. */
 const EXPIRY_MARGIN_MS = 10_000;
 const PLUGIN_TIMEOUT_MS = 60_000;
 
-/** A server that refuses whatever the plugin answers must not make it run for every request. */
+/** Minimum interval between runs when the server rejects the plug-in's credentials. */
 const ASK_AGAIN_MS = 5_000;
 
-/** The credential of a plugin, kept until it ends. */
+/** Caches the credential of a plug-in until it expires. */
 export interface ExecCredentials {
   get(): Promise<ExecCredential>;
-  /** Drops what is kept; false when it was asked for only just now. */
+  /** Drops the cached credential; false when the plug-in ran only a moment ago. */
   forget(): boolean;
 }
 
-/** Runs a kubeconfig's credential plugin, keeps its answer until it ends, and runs it once for all who wait. */
+/**
+ * Runs a kubeconfig's credential plug-in and caches its response until it expires. Concurrent callers share one run.
+ */
 export function createExecCredentials(plugin: ExecPlugin, access: ClusterAccess, clock: Clock): ExecCredentials {
   let current: ExecCredential | undefined;
   let asking: Promise<ExecCredential> | undefined;
@@ -81,7 +83,7 @@ function runPlugin(plugin: ExecPlugin, access: ClusterAccess, clock: Clock): Pro
           const hint = plugin.installHint === undefined ? "" : ` ${plugin.installHint}`;
           reject(
             unauthenticated(
-              `the credential plugin "${plugin.command}" failed: ${stderr.trim() || error.message}.${hint}`,
+              `the credential plug-in "${plugin.command}" failed: ${stderr.trim() || error.message}.${hint}`,
               error,
             ),
           );
@@ -91,7 +93,7 @@ function runPlugin(plugin: ExecPlugin, access: ClusterAccess, clock: Clock): Pro
           resolve(readCredential(stdout));
         } catch (thrown) {
           reject(
-            unauthenticated(`the credential plugin "${plugin.command}" answered no usable ExecCredential`, thrown),
+            unauthenticated(`the credential plug-in "${plugin.command}" returned no usable ExecCredential`, thrown),
           );
         }
       },

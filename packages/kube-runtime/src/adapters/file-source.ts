@@ -4,19 +4,19 @@ import type { FileOrData } from "../client/access.ts";
 
 /** A text that may change on disk. */
 export interface TextSource {
-  /** The present text. */
+  /** Returns the current text. */
   read(): string;
-  /** Makes the next read look at the file, however soon it comes. */
+  /** Makes the next read check the file immediately. */
   forget(): void;
 }
 
-/** How often a file's stamp is looked at: rotated tokens and certificates overlap by minutes. */
+/** How often a file is checked for changes: rotated tokens and certificates overlap by minutes. */
 const LOOK_EVERY_MS = 5_000;
 
 /**
- * A file that is read again when it was replaced, looked at no more than every few seconds.
+ * A file that is re-read when it is replaced, checked at most every few seconds.
  *
- * Guarantees: once it was read, a file that is away for a moment or empty, as while it is being replaced, leaves the last text in force.
+ * Guarantees: after the first read, a missing or empty file (as during a replacement) keeps the last text.
  */
 export function fileSource(file: string, clock: Clock): TextSource {
   let text: string | undefined;
@@ -28,7 +28,7 @@ export function fileSource(file: string, clock: Clock): TextSource {
     const present = `${mtimeMs}:${ino}:${size}`;
     if (present === stamp) return;
     const content = readFileSync(file, "utf8");
-    if (content.trim() === "") throw new Error("it is empty");
+    if (content.trim() === "") throw new Error("the file is empty");
     text = content;
     stamp = present;
   };
@@ -39,7 +39,7 @@ export function fileSource(file: string, clock: Clock): TextSource {
         look();
       } catch (error) {
         if (text === undefined) {
-          throw failedPrecondition(file, `${file} cannot be read: ${(error as Error).message}`, { cause: error });
+          throw failedPrecondition(file, `cannot read ${file}: ${(error as Error).message}`, { cause: error });
         }
       }
       return text ?? "";
@@ -50,7 +50,7 @@ export function fileSource(file: string, clock: Clock): TextSource {
   };
 }
 
-/** Data given in place (base64, as kubeconfig has it) never changes; a file may. */
+/** Inline data (base64, as in a kubeconfig) never changes; a file may. */
 export function textSource(source: FileOrData, clock: Clock): TextSource {
   if (source.file !== undefined) return fileSource(source.file, clock);
   const text = Buffer.from(source.data, "base64").toString("utf8");

@@ -9,22 +9,25 @@ import { proxyFromEnv } from "./proxy-from-env.ts";
 
 /** Where to look for a cluster. */
 export interface AccessOptions {
-  /** A kubeconfig file, or several separated as in PATH. Without it: KUBECONFIG, the cluster we run in, ~/.kube/config. */
+  /**
+   * A kubeconfig file, or several separated as in PATH. Default: KUBECONFIG, then the in-cluster account, then
+   * ~/.kube/config.
+   */
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly namespace?: string;
   /** The environment: KUBECONFIG, the variables of a Pod, HTTPS_PROXY and NO_PROXY. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Where a Pod finds its account. Only tests say otherwise. */
+  /** The service account folder of a Pod. Overridden only by tests. */
   readonly accountFolder?: string;
 }
 
 const ACCOUNT_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /**
- * Finds out how to reach the cluster, as kubectl and a Pod would. Throws a fault that says where it looked.
+ * Finds the cluster as kubectl and a Pod would. Throws a fault that lists where it looked.
  *
- * A proxy that the kubeconfig names goes before one that the environment names.
+ * A proxy in the kubeconfig takes precedence over one in the environment.
  */
 export function loadAccess(options: AccessOptions): ClusterAccess {
   const access = findAccess(options);
@@ -45,11 +48,11 @@ function findAccess(options: AccessOptions): ClusterAccess {
   if (existsSync(standard)) return fromFiles([standard], options);
   throw failedPrecondition(
     "kubeconfig",
-    `no cluster is configured: KUBECONFIG is not set, this is no Pod, and ${standard} does not exist`,
+    `no cluster is configured: KUBECONFIG is not set, this process does not run in a Pod, and ${standard} does not exist`,
   );
 }
 
-/** The account of the Pod we run in, or undefined outside a cluster. Its token is read again as it rotates. */
+/** The service account of this Pod, or undefined outside a cluster. Its token is re-read as it rotates. */
 function inClusterAccess(options: AccessOptions): ClusterAccess | undefined {
   const host = options.env["KUBERNETES_SERVICE_HOST"];
   const port = options.env["KUBERNETES_SERVICE_PORT"];
@@ -60,7 +63,7 @@ function inClusterAccess(options: AccessOptions): ClusterAccess | undefined {
     tls: { insecure: false, ca: { file: path.join(folder, "ca.crt") } },
     credentials: { type: "token-file", file: path.join(folder, "token") },
     namespace: options.namespace ?? readFileSync(path.join(folder, "namespace"), "utf8").trim(),
-    origin: "the account of this Pod",
+    origin: "the service account of this Pod",
   };
 }
 
@@ -79,7 +82,7 @@ function readDocument(file: string): KubeConfigDocument {
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
-    throw failedPrecondition(file, `the kubeconfig ${file} cannot be read: ${(error as Error).message}`, {
+    throw failedPrecondition(file, `cannot read kubeconfig ${file}: ${(error as Error).message}`, {
       cause: error,
     });
   }

@@ -4,9 +4,9 @@ import { invalidArgument } from "@oaas/foundation";
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * The proxy that the environment names for a server, or undefined: HTTPS_PROXY or HTTP_PROXY by the server's scheme, unless NO_PROXY excepts it, in
- * upper or lower case. Loopback is never proxied. Entries of NO_PROXY: `*`, a domain (itself and below it), `.domain` (below it), an
- * address, a CIDR range; each may end in `:port`.
+ * Returns the proxy for a server, or undefined: HTTPS_PROXY or HTTP_PROXY by the server's scheme, unless NO_PROXY
+ * matches; upper or lower case. Loopback is never proxied. NO_PROXY entries: `*`, a domain (with its subdomains),
+ * `.domain` (only subdomains), an address, a CIDR range; each may end in `:port`.
  */
 export function proxyFromEnv(server: string, env: Env): string | undefined {
   const { protocol, hostname, port } = new URL(server);
@@ -19,7 +19,9 @@ export function proxyFromEnv(server: string, env: Env): string | undefined {
   if (excepted.some((entry) => entry !== "" && matches(entry, host, onPort))) return undefined;
   const url = proxy.includes("://") ? proxy : `http://${proxy}`;
   if (!/^https?:\/\/[^/]+/.test(url)) {
-    throw invalidArgument(name, [{ path: "$", message: "is no http or https address", fix: "write http://host:port" }]);
+    throw invalidArgument(name, [
+      { path: "$", message: "is not an http or https address", fix: "write http://host:port" },
+    ]);
   }
   return url;
 }

@@ -5,16 +5,16 @@ import type { HttpRequest, HttpResponse, Transport } from "../client/transport.t
 import { createCredentials, type Identity } from "./credentials.ts";
 import { textSource, type TextSource } from "./file-source.ts";
 
-/** How connections are made. */
+/** Connection settings. */
 export interface UndiciTransportOptions {
   readonly clock: Clock;
-  /** Connections for calls; each stream has one of its own besides. Default 16. */
+  /** Connections for calls; each stream has its own connection. Default 16. */
   readonly connections?: number;
-  /** How long a connection may take to be made. Default 5 s. */
+  /** Connect timeout. Default 5 s. */
   readonly connectTimeoutMs?: number;
 }
 
-/** Connections made with one identity; replaced as a whole when a certificate rotates. */
+/** Connections of one identity; replaced as a whole when a certificate rotates. */
 interface Pools {
   readonly madeWith: string;
   readonly calls: Dispatcher;
@@ -24,8 +24,9 @@ interface Pools {
 /**
  * The transport over sockets.
  *
- * Guarantees: HTTP/1.1 only (one dead connection must not take all watches with it); calls and streams do not share
- * connections; certificates, tokens and plugins are renewed as they rotate; a 401 is tried once more with fresh credentials.
+ * Guarantees: HTTP/1.1 only (one dead connection must not break all watches); calls and streams do not share
+ * connections; certificates, tokens and plug-ins are renewed as they rotate; a 401 is retried once with fresh
+ * credentials.
  */
 export function createUndiciTransport(access: ClusterAccess, options: UndiciTransportOptions): Transport {
   const credentials = createCredentials(access, options.clock);
@@ -46,7 +47,7 @@ export function createUndiciTransport(access: ClusterAccess, options: UndiciTran
   };
 
   const sendAs = async (identity: Identity, request: HttpRequest): Promise<HttpResponse> => {
-    if (closed) throw unavailable(access.server, "the connection to the cluster was closed by this process");
+    if (closed) throw unavailable(access.server, "this process closed the connection to the cluster");
     const { calls, streams } = poolsFor(identity);
     const dispatcher = request.purpose === "stream" ? streams : calls;
     const response = await dispatcher
@@ -95,7 +96,7 @@ function makePools(
     ...(identity.key === undefined ? {} : { key: identity.key }),
     ...(access.tls.serverName === undefined ? {} : { servername: access.tls.serverName }),
   };
-  // Deadlines are the caller's, by its signal; undici's own would end long calls and quiet watches.
+  // Callers set deadlines by their signal; undici's timeouts would end long calls and quiet watches.
   const shared = { allowH2: false, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 30_000 };
   const timeout = options.connectTimeoutMs ?? 5_000;
   const make = (connections: number | null): Dispatcher =>
@@ -111,7 +112,7 @@ function makePools(
   return { madeWith, calls: make(options.connections ?? 16), streams: make(null) };
 }
 
-/** Lets what is under way end; a watch on the old certificate is ended by its own time limit, or with the transport. */
+/** Lets running requests finish. A watch on the old certificate ends by its own time limit, or with the transport. */
 function retire(pools: Pools, retired: Set<Pools>): void {
   retired.add(pools);
   void Promise.allSettled([pools.calls.close(), pools.streams.close()]).then(() => retired.delete(pools));
@@ -144,21 +145,21 @@ function responseOf(response: Dispatcher.ResponseData, server: string, signal: A
 
 const CERTIFICATE_ERRORS = /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET)/;
 
-/** What a broken connection means, in a fault that says which server and what to look at. */
+/** Converts a connection error into a fault that names the server and what to check. */
 function connectionFault(error: unknown, server: string, signal: AbortSignal): Fault {
   if (error instanceof Fault) return error;
   if (signal.aborted) return abortFault(signal);
   const { code, message } = error as NodeJS.ErrnoException;
   const context = { code, server };
   if (code !== undefined && CERTIFICATE_ERRORS.test(code)) {
-    // Not unavailable: trying again does not make it trusted.
+    // Not retryable: a retry does not make the certificate trusted.
     return failedPrecondition(
       server,
       `no trusted connection to ${server} (${code}: ${message}); check the certificate authority and the client certificate`,
       { cause: error, context },
     );
   }
-  return unavailable(server, `the API server ${server} cannot be reached (${code ?? message})`, {
+  return unavailable(server, `cannot reach the API server ${server} (${code ?? message})`, {
     cause: error,
     context,
   });

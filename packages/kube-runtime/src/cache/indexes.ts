@@ -1,7 +1,7 @@
-/** Finds the values under which an object is looked up: labels, owners, names of things it refers to. */
+/** Returns the values under which an object is indexed: labels, owners, names of referenced objects. */
 export type IndexFunction<T> = (object: T) => readonly string[];
 
-/** Objects by the values that index functions give them; kept by the store, read by many. */
+/** Objects by index value; maintained by the store. */
 export class Indexes<T, I extends string> {
   readonly #functions: Readonly<Record<I, IndexFunction<T>>>;
   readonly #entries = new Map<I, Map<string, Set<string>>>();
@@ -11,7 +11,7 @@ export class Indexes<T, I extends string> {
     for (const name of Object.keys(functions) as I[]) this.#entries.set(name, new Map());
   }
 
-  /** Notes that the object at a key changed from one state to another; undefined means absent. */
+  /** Updates the index for the object at a key; undefined means absent. */
   move(key: string, before: T | undefined, after: T | undefined): void {
     for (const [name, entries] of this.#entries) {
       const index = this.#functions[name];

@@ -6,15 +6,15 @@ import type { ResourceType } from "../client/resource-type.ts";
 import { Informer, type InformerOptions, type InformerView } from "./informer.ts";
 import { unitedView } from "./united-view.ts";
 
-/** What all informers of a pool share. */
+/** Dependencies that all informers of a pool share. */
 export type PoolOptions = Pick<InformerOptions<KubeObject>, "ambient" | "logger" | "meter" | "watch">;
 
-/** What whoever asks for an informer may settle about it. */
+/** Options of one informer. */
 export interface InformerShape<T extends KubeObject, I extends string = never> extends Pick<
   InformerOptions<T, I>,
   "indexes" | "trim"
 > {
-  /** Work may begin without it when the server refuses it (403); it is tried on all the same. Default false. */
+  /** Controllers may start without this informer when the server returns 403; it is retried. Default false. */
   readonly mayBeRefused?: boolean;
 }
 
@@ -25,7 +25,7 @@ interface Entry {
   readonly mayBeRefused: boolean;
 }
 
-/** One informer per kind and selection, however many ask for it: each is one watch and one cache. */
+/** One informer per kind and selection: all users share one watch and one cache. */
 export class InformerPool {
   readonly #client: KubeClient;
   readonly #options: PoolOptions;
@@ -37,7 +37,9 @@ export class InformerPool {
     this.#options = options;
   }
 
-  /** The informer of a kind. Indexes and trimming are settled by whoever asks first; asking with others is a TypeError. */
+  /**
+   * Returns the informer of a kind. The first caller sets indexes and trimming; different ones later are a TypeError.
+   */
   informer<T extends KubeObject, I extends string = never>(
     type: ResourceType<T>,
     selection: Selection = {},
@@ -57,7 +59,7 @@ export class InformerPool {
     return informer;
   }
 
-  /** The same over several namespaces, or without a list over all: one informer each, behind one face. */
+  /** The same over several namespaces, or all without a list: one informer each, behind one view. */
   view<T extends KubeObject, I extends string = never>(
     type: ResourceType<T>,
     namespaces: readonly string[] | undefined,
@@ -72,7 +74,7 @@ export class InformerPool {
     return only !== undefined && informers.length === 1 ? only[1] : unitedView(new Map(informers));
   }
 
-  /** Stops and forgets what `view` gave for the same question; whoever asks again gets a new one. */
+  /** Stops and forgets the informers that `view` returned for the same arguments. */
   async release<T extends KubeObject>(
     type: ResourceType<T>,
     namespaces: readonly string[] | undefined,
@@ -89,13 +91,16 @@ export class InformerPool {
     );
   }
 
-  /** Starts all, also those that are asked for later. */
+  /** Starts all informers, including those created later. */
   start(): void {
     this.#started = true;
     for (const informer of this.#all()) informer.start();
   }
 
-  /** Resolves when all are synced, or refused where that is foreseen; rejects when the signal aborts or one is stopped before. */
+  /**
+   * Resolves when all are synced, or refused where that is allowed; rejects when the signal aborts or one is stopped
+   * before.
+   */
   async synced(signal?: AbortSignal): Promise<void> {
     await Promise.all(
       [...this.#informers.values()].map(({ informer, mayBeRefused }) =>
@@ -104,26 +109,26 @@ export class InformerPool {
     );
   }
 
-  /** Names of the informers that have not seen their first state yet, but for those that may be refused and are. */
+  /** Names of informers that are not synced, except those that may be refused and are. */
   get unsynced(): string[] {
     return [...this.#informers.values()]
       .filter(({ informer, mayBeRefused }) => !informer.isSynced && !(mayBeRefused && isRefused(informer)))
       .map(({ informer }) => informer.name);
   }
 
-  /** Informers that the server refuses, although work goes on without them. */
+  /** Informers that the server refuses (403) and that are optional. */
   get refused(): { readonly informer: string; readonly fault: Fault }[] {
     return this.troubles.filter(
       ({ informer, fault }) => fault.kind === "permission-denied" && this.#informers.get(informer)?.mayBeRefused,
     );
   }
 
-  /** Informers that do not follow the server at the moment, and why. */
+  /** Informers that currently do not follow the server, with the reason. */
   get troubles(): { readonly informer: string; readonly fault: Fault }[] {
     return this.#all().flatMap(({ name, trouble }) => (trouble ? [{ informer: name, fault: trouble }] : []));
   }
 
-  /** Stops all. Repeatable. */
+  /** Stops all informers. Idempotent. */
   async stop(): Promise<void> {
     this.#started = false;
     await Promise.all(this.#all().map((informer) => informer.stop()));
@@ -144,7 +149,7 @@ function nameOf(type: ResourceType<KubeObject>, { namespace, labelSelector, fiel
   return [gvrKey(type), ...scope.map(([part, value]) => `${part}=${value}`)].join("|");
 }
 
-/** Asking without a shape is asking for what there is; functions are compared by identity, so share them. */
+/** Without options the existing informer is returned; functions are compared by identity, so share them. */
 function checkShape(
   name: string,
   present: Entry,
@@ -155,9 +160,9 @@ function checkShape(
   );
   if (missing.length > 0) {
     const names = missing.map(([index]) => index).join(", ");
-    throw new TypeError(`the informer of ${name} exists with other indexes than: ${names}`);
+    throw new TypeError(`the informer of ${name} already exists with other indexes than: ${names}`);
   }
   if (wanted.trim !== undefined && wanted.trim !== present.trim) {
-    throw new TypeError(`the informer of ${name} exists with another trim`);
+    throw new TypeError(`the informer of ${name} already exists with another trim function`);
   }
 }

@@ -7,37 +7,39 @@ import type { IndexFunction } from "./indexes.ts";
 import { ObjectStore, type CacheReader, type Change } from "./store.ts";
 import { informerMetrics, type InformerMetrics } from "./telemetry.ts";
 
-/** Told of changes, one at a time and in order; must not block. */
+/** Called with changes, one at a time and in order; must not block. */
 export type ChangeHandler<T extends KubeObject> = (change: Change<T>) => void;
 
-/** What readers see of an informer: one, or several behind one face. */
+/** The read view of one informer, or of several combined. */
 export interface InformerView<T extends KubeObject, I extends string = never> {
-  /** For reading: never change an object. */
+  /** Read-only: never change an object. */
   readonly cache: CacheReader<T, I>;
-  /** Whether the first state is in the cache and told. */
+  /** Whether the initial list is in the cache and delivered to the handlers. */
   readonly isSynced: boolean;
-  /** Why the cache does not follow the server at the moment; undefined while it does. Retries go on in any case. */
+  /** Why the cache does not follow the server; undefined while it does. Retries continue in any case. */
   readonly trouble: Fault | undefined;
-  /** The same for the objects of one namespace, where namespaces are followed one by one. */
+  /** The same for one namespace, if namespaces are followed one by one. */
   troubleIn(namespace: string): Fault | undefined;
-  /** The object as the cache has it. */
+  /** Returns the cached object. */
   get(key: ObjectKey): Stored<T> | undefined;
-  /** Tells the handler of everything there, then of every change. The answer ends that. */
+  /** Delivers all current objects to the handler, then every change. Returns a function that unsubscribes. */
   onChange(handler: ChangeHandler<T>): () => void;
 }
 
-/** What an informer follows and what it keeps. */
+/** What an informer follows and caches. */
 export interface InformerOptions<T extends KubeObject, I extends string = never> {
   /** For logs and metrics. */
   readonly name: string;
   readonly source: WatchSource<Stored<T>>;
   readonly ambient: Ambient;
   readonly indexes?: Readonly<Record<I, IndexFunction<Stored<T>>>>;
-  /** What to keep of each object. By default all but managed fields and the last applied configuration. */
+  /**
+   * Transforms each object before it is cached. By default removes managed fields and the last applied configuration.
+   */
   readonly trim?: (object: Stored<T>) => Stored<T>;
   readonly logger?: Logger;
   readonly meter?: Meter;
-  /** How the watch behaves; the defaults are right for clusters. */
+  /** Watch settings; the defaults are right for clusters. */
   readonly watch?: Pick<
     WatcherOptions<unknown>,
     "streamingList" | "pageSize" | "silenceMs" | "watchSeconds" | "backoff"
@@ -50,21 +52,21 @@ interface Subscription<T extends KubeObject> {
 }
 
 /**
- * A cache of the objects of one kind that follows the server, and tells of changes.
+ * A cache of the objects of one kind that follows the server and reports changes.
  *
- * *Flow*: `start` → list → handlers see every object as added → `synced` → changes as they come → `stop`.
+ * *Flow*: `start` → list → handlers see every object as added → `synced` → changes as they arrive → `stop`.
  *
- * *Guarantees*: `isSynced` is true only when every object of the first list is in the cache and every handler has been told of it; a handler that
- * is added later is told at once of everything there; a handler that throws is logged and harms nobody else; after any fault the cache
- * converges to the server's state, deletions that were missed included.
+ * *Guarantees*: `isSynced` is true only when every object of the first list is in the cache and was delivered to every
+ * handler; a handler added later first receives all current objects; an exception in a handler is logged and affects no
+ * other handler; after any fault the cache converges to the server's state, including missed deletions.
  *
- * *Caveats*: the cache lags behind the server by the time an event takes; what must be certain is read from the server.
+ * *Caveats*: the cache lags behind the server; decisions that need current data read from the server.
  */
 export class Informer<T extends KubeObject, I extends string = never> implements InformerView<T, I> {
   readonly name: string;
   readonly #options: InformerOptions<T, I>;
   readonly #store: ObjectStore<T, I>;
-  /** Replaced, never changed: whoever subscribes while a change is told is told of it once. */
+  /** Replaced, never mutated: a handler that subscribes during a delivery receives the change once. */
   #subscriptions: readonly Subscription<T>[] = [];
   readonly #logger: Logger;
   readonly #metrics: InformerMetrics;
@@ -81,7 +83,7 @@ export class Informer<T extends KubeObject, I extends string = never> implements
     this.#store = new ObjectStore<T, I>(options.indexes ?? ({} as Record<I, IndexFunction<Stored<T>>>));
     this.#logger = (options.logger ?? NOOP_LOGGER).child({ informer: options.name });
     this.#metrics = informerMetrics(options.meter ?? NOOP_METER, options.name);
-    // Stopping before the first state is no failure of those who do not wait for it.
+    // Prevents an unhandled rejection when no caller waits for the sync.
     this.#firstSync.promise.catch(() => undefined);
   }
 
@@ -101,12 +103,15 @@ export class Informer<T extends KubeObject, I extends string = never> implements
     return this.#trouble;
   }
 
-  /** Resolves when the first state is in the cache and told; rejects when the signal aborts or the informer stops before. */
+  /**
+   * Resolves when the initial list is in the cache and delivered; rejects when the signal aborts or the informer stops
+   * before.
+   */
   async synced(signal?: AbortSignal): Promise<void> {
     await orAbort(this.#firstSync.promise, signal);
   }
 
-  /** The same, but an answer that we may not read (403) is an answer too. */
+  /** The same, but a 403 also resolves it. */
   async answered(signal?: AbortSignal): Promise<void> {
     await orAbort(Promise.race([this.#firstSync.promise, this.#firstRefusal.promise]), signal);
   }
@@ -121,7 +126,7 @@ export class Informer<T extends KubeObject, I extends string = never> implements
     };
   }
 
-  /** Begins to follow the server. Once: an informer that was stopped stays so. */
+  /** Starts following the server. A stopped informer cannot be restarted. */
   start(): void {
     if (this.#run || this.#stopped) return;
     const stop = new AbortController();
@@ -142,7 +147,7 @@ export class Informer<T extends KubeObject, I extends string = never> implements
     this.#run = { stop, ended };
   }
 
-  /** Stops following; the cache stays as it is. Repeatable. */
+  /** Stops following; the cache keeps its contents. Idempotent. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#run?.stop.abort();
@@ -179,7 +184,7 @@ export class Informer<T extends KubeObject, I extends string = never> implements
     try {
       handler(change);
     } catch (thrown) {
-      this.#logger.error("a change handler failed", { fault: Fault.from(thrown), change: change.type });
+      this.#logger.error("change handler failed", { fault: Fault.from(thrown), change: change.type });
     }
   }
 
@@ -189,11 +194,11 @@ export class Informer<T extends KubeObject, I extends string = never> implements
       if (note.fault.kind === "permission-denied") this.#firstRefusal.resolve();
       const { type: _, ...facts } = note;
       this.#metrics.restarts.add(1, { informer: this.name, reason: note.reason });
-      this.#logger.warn("the watch is restarted", facts);
+      this.#logger.warn("restart watch", facts);
       return;
     }
     const { type: step, ...facts } = note;
     if (step === "watching" || step === "listed") this.#trouble = undefined;
-    this.#logger.debug("the watch goes on", { step, ...facts });
+    this.#logger.debug("watch resumed", { step, ...facts });
   }
 }

@@ -1,13 +1,16 @@
 import { formatObjectKey, keyOf, type KubeObject, type ObjectKey, type Stored } from "@oaas/kube-core";
 import { Indexes, type IndexFunction } from "./indexes.ts";
 
-/** How one object changed. An update may be of another object under the same name, seen by its uid: the deletion between them was missed. */
+/**
+ * One change of an object. An update may refer to another object of the same name (different uid): the deletion in
+ * between was missed.
+ */
 export type Change<T extends KubeObject> =
   | { readonly type: "added"; readonly object: Stored<T> }
   | { readonly type: "updated"; readonly object: Stored<T>; readonly previous: Stored<T> }
   | { readonly type: "deleted"; readonly object: Stored<T> };
 
-/** What readers see of a cache. Objects are shared: never change one. */
+/** The read view of a cache. Objects are shared: never change one. */
 export interface CacheReader<T extends KubeObject, I extends string = never> {
   get(key: ObjectKey): Stored<T> | undefined;
   /** All objects, or those of one namespace. */
@@ -21,7 +24,8 @@ const NAMESPACE_INDEX = "\u0000namespace";
 /**
  * The objects of one kind by key, with indexes.
  *
- * Guarantees: an object is replaced only by a different version of itself, so that a repeated event changes nothing and tells nobody.
+ * Guarantees: an object is replaced only by a different version, so a repeated event changes nothing and notifies no
+ * handler.
  */
 export class ObjectStore<T extends KubeObject, I extends string = never> implements CacheReader<T, I> {
   readonly #objects = new Map<string, Stored<T>>();
@@ -52,7 +56,7 @@ export class ObjectStore<T extends KubeObject, I extends string = never> impleme
     return this.#read(this.#indexes.keys(index, value));
   }
 
-  /** Puts an object; answers what changed, if anything did. */
+  /** Stores an object; returns the change, if any. */
   put(object: Stored<T>): Change<T> | undefined {
     const key = formatObjectKey(keyOf(object));
     const previous = this.#objects.get(key);
@@ -72,12 +76,12 @@ export class ObjectStore<T extends KubeObject, I extends string = never> impleme
     return { type: "deleted", object: last ?? previous };
   }
 
-  /** Makes the store hold exactly these; answers what changed thereby. */
+  /** Replaces the contents; returns the changes. */
   replace(objects: readonly Stored<T>[]): Change<T>[] {
     const kept = new Set(objects.map((object) => formatObjectKey(keyOf(object))));
     const gone = [...this.#objects].filter(([key]) => !kept.has(key)).map(([, object]) => object);
     const changes = gone.map((object) => this.remove(keyOf(object)));
-    // Not by spreading: a call takes about a hundred thousand arguments, a cluster has more objects.
+    // No spread: a call takes about a hundred thousand arguments, and a cluster can have more objects.
     for (const object of objects) changes.push(this.put(object));
     return changes.filter((change) => change !== undefined);
   }

@@ -1,24 +1,24 @@
 import type { Counter, Gauge, Meter } from "@oaas/observability";
 
-/** What informers count. */
+/** Metrics of informers. */
 export interface InformerMetrics {
   readonly objects: Gauge<"informer">;
   readonly events: Counter<"informer" | "type">;
   readonly restarts: Counter<"informer" | "reason">;
 }
 
-/** Everything starts at zero, so that dashboards have no gaps. */
+/** Series start at zero, so that dashboards have no gaps. */
 export function informerMetrics(meter: Meter, informer: string): InformerMetrics {
   const metrics: InformerMetrics = {
     objects: meter.gauge({ name: "kube_informer_objects", help: "Objects in the cache.", labels: ["informer"] }),
     events: meter.counter({
       name: "kube_informer_events_total",
-      help: "Changes that reached the cache, by type.",
+      help: "Changes applied to the cache, by type.",
       labels: ["informer", "type"],
     }),
     restarts: meter.counter({
       name: "kube_informer_restarts_total",
-      help: "Watches that were restarted, by reason: broken, silent, expired.",
+      help: "Watch restarts by reason: broken, silent, expired.",
       labels: ["informer", "reason"],
     }),
   };

@@ -3,8 +3,8 @@ import type { Informer, InformerView } from "./informer.ts";
 import type { CacheReader } from "./store.ts";
 
 /**
- * Several informers of one kind, one per namespace, read as if they were one. So a process that may read some namespaces, and not all, needs
- * no right over the whole cluster. An object of a namespace that is not among them is not there.
+ * Several informers of one kind, one per namespace, read as one. A process that may read only some namespaces then
+ * needs no cluster-wide permission. Objects of other namespaces are absent.
  */
 export function unitedView<T extends KubeObject, I extends string>(
   byNamespace: ReadonlyMap<string, Informer<T, I>>,

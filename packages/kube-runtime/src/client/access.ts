@@ -1,9 +1,9 @@
-/** Bytes given in place, or a file that is read anew when it changes. */
+/** Inline bytes, or a file that is re-read when it changes. */
 export type FileOrData =
   | { readonly data: string; readonly file?: never }
   | { readonly file: string; readonly data?: never };
 
-/** A program that answers credentials (`users[].user.exec` of a kubeconfig). */
+/** A program that returns credentials (`users[].user.exec` of a kubeconfig). */
 export interface ExecPlugin {
   readonly apiVersion: string;
   readonly command: string;
@@ -13,7 +13,7 @@ export interface ExecPlugin {
   readonly installHint: string | undefined;
 }
 
-/** How a client proves who it is, besides a client certificate. */
+/** How a client authenticates, besides a client certificate. */
 export type CredentialSource =
   | { readonly type: "none" }
   | { readonly type: "token"; readonly token: string }
@@ -21,9 +21,9 @@ export type CredentialSource =
   | { readonly type: "basic"; readonly username: string; readonly password: string }
   | { readonly type: "exec"; readonly plugin: ExecPlugin };
 
-/** Everything needed to talk to one cluster as one user. */
+/** Everything needed to connect to one cluster as one user. */
 export interface ClusterAccess {
-  /** Without a slash at the end; may have a path. */
+  /** Without a trailing slash; may have a path. */
   readonly server: string;
   readonly tls: {
     readonly ca?: FileOrData;
@@ -35,8 +35,8 @@ export interface ClusterAccess {
   readonly proxyUrl?: string;
   readonly credentials: CredentialSource;
   readonly impersonate?: { readonly user: string; readonly groups: readonly string[]; readonly uid?: string };
-  /** The namespace to work in when none is said. */
+  /** The default namespace. */
   readonly namespace: string;
-  /** For people: where this came from. */
+  /** For people: the origin of this access. */
   readonly origin: string;
 }

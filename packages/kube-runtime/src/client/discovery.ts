@@ -3,7 +3,7 @@ import { gvkKey, parseApiVersion, type GroupVersionKind, type KubeObject } from 
 import type { CallOptions, Requester } from "./requester.ts";
 import type { ResourceType } from "./resource-type.ts";
 
-/** A kind that the server serves, and what can be done with it. */
+/** A kind that the server serves, with its verbs. */
 export interface ServedResource extends GroupVersionKind {
   readonly resource: string;
   readonly namespaced: boolean;
@@ -12,7 +12,7 @@ export interface ServedResource extends GroupVersionKind {
   readonly subresources: readonly string[];
 }
 
-/** What the server says it is. */
+/** The server's version. */
 export interface ServerVersion {
   readonly gitVersion: string;
   readonly major: string;
@@ -49,14 +49,15 @@ interface ResourceList {
 
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
 
-/** A kind that is not found is looked for again no more often than this: a missing CRD must not cause a storm. */
+/** Minimum interval between lookups of a missing kind: a missing CRD must not cause a request storm. */
 const LOOK_AGAIN_MS = 5_000;
 
 /**
- * What the server can do, kept until it proves wrong.
+ * The kinds that the server serves, cached until proven wrong.
  *
- * *Guarantees*: read once and kept; a kind that is missing is looked for once more, at most every few seconds; concurrent callers share
- * one read; a client whose path is not found invalidates by itself. *Caveats*: a kind that was removed is found until someone uses it.
+ * *Guarantees*: read once and cached; a missing kind is looked up again at most every few seconds; concurrent callers
+ * share one read; a client that gets 404 for a path invalidates the cache. *Caveats*: a removed kind is found until it
+ * is used.
  */
 export class Discovery {
   readonly #requester: Requester;
@@ -69,17 +70,17 @@ export class Discovery {
     this.#clock = clock;
   }
 
-  /** Which version the server is. */
+  /** The version of the server. */
   version(options: CallOptions = {}): Promise<ServerVersion> {
     return this.#requester.json({ verb: "get", subject: "version", method: "GET", path: "/version" }, options);
   }
 
-  /** Every kind that is served. */
+  /** Every served kind. */
   async all(): Promise<readonly ServedResource[]> {
     return [...(await this.#read()).values()];
   }
 
-  /** The kind as it is served, or undefined. */
+  /** Returns the served kind, or undefined. */
   async find(gvk: GroupVersionKind): Promise<ServedResource | undefined> {
     const read = this.#read();
     const found = (await read).get(gvkKey(gvk));
@@ -91,14 +92,14 @@ export class Discovery {
     return (await this.#read()).get(gvkKey(gvk));
   }
 
-  /** The kind for use with a client; a not-found fault when the server does not serve it. */
+  /** Returns the kind for use with a client; a not-found fault when the server does not serve it. */
   async resourceType<T extends KubeObject>(gvk: GroupVersionKind): Promise<ResourceType<T>> {
     const found = await this.find(gvk);
     if (!found) throw notFound("kind", gvkKey(gvk));
     return found;
   }
 
-  /** Forgets what is known; the next question asks the server. */
+  /** Clears the cache; the next call queries the server. */
   invalidate(): void {
     this.#known = undefined;
   }
@@ -122,7 +123,7 @@ export class Discovery {
     return root.items ? fromAggregated(root) : this.#readLegacy(path, root);
   }
 
-  /** Servers before aggregated discovery answer a list of groups; each version is one more request. */
+  /** Servers without aggregated discovery return a list of groups; each version is one more request. */
   async #readLegacy(path: string, root: LegacyRoot): Promise<ServedResource[]> {
     const versions =
       root.versions?.map((version) => `${path}/${version}`) ??

@@ -10,7 +10,7 @@ export interface FlowControlOptions {
   readonly inFlight: number;
 }
 
-/** Enough for a controller to saturate its work, not the server: the server's own fairness does the rest. */
+/** Enough for a controller to saturate its work without overloading the server, which has its own fairness. */
 export const DEFAULT_FLOW: FlowControlOptions = { perSecond: 1000, burst: 2000, inFlight: 64 };
 
 /**

@@ -1,16 +1,18 @@
 import { unavailable } from "@oaas/foundation";
 
-/** A line this long is no watch event: Kubernetes objects end at 1.5 MiB by default, so the stream is broken or hostile. */
+/**
+ * No watch event is longer: Kubernetes objects are limited to 1.5 MiB by default, so the stream is broken or hostile.
+ */
 const LONGEST_LINE = 32 * 1024 * 1024;
 
 /**
- * The lines of a stream of bytes, each as text.
+ * Splits a byte stream into lines.
  *
- * Guarantees: a line is given whole or not at all: a stream that ends in the middle of one throws unavailable. Memory is bounded
+ * Guarantees: only complete lines are returned; a stream that ends inside a line throws unavailable. Memory is bounded
  * by the longest line.
  */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
-  // A character may be cut between chunks, so the decoder must keep state; it never sees a cut line end, which is one byte.
+  // A character may be split between chunks, so the decoder keeps state; a line end is one byte and is never split.
   const decoder = new TextDecoder("utf-8", { fatal: false });
   let rest = "";
   for await (const chunk of chunks) {
@@ -21,8 +23,8 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
       from = end + 1;
     }
     if (from > 0) rest = rest.slice(from);
-    if (rest.length > LONGEST_LINE) throw unavailable("watch", "the stream sent a line that never ends");
+    if (rest.length > LONGEST_LINE) throw unavailable("watch", "the stream sent a line over the length limit");
   }
   rest += decoder.decode();
-  if (rest.trim() !== "") throw unavailable("watch", "the stream broke off in the middle of a line");
+  if (rest.trim() !== "") throw unavailable("watch", "the stream ended in the middle of a line");
 }

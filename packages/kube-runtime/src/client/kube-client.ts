@@ -9,7 +9,7 @@ import type { ResourceType } from "./resource-type.ts";
 export class KubeClient {
   readonly #requester: Requester;
   readonly #options: RequesterOptions;
-  /** What the server serves. */
+  /** The kinds that the server serves. */
   readonly discovery: Discovery;
 
   constructor(options: RequesterOptions) {
@@ -18,12 +18,15 @@ export class KubeClient {
     this.discovery = new Discovery(this.#requester, options.ambient.clock);
   }
 
-  /** The client of one kind. */
+  /** Returns the client of one kind. */
   resource<T extends KubeObject>(type: ResourceType<T>): ResourceClient<T> {
     return new ResourceClient(this.#requester, type);
   }
 
-  /** Whether the server says now that it is ready; false also when it cannot be reached. One that does not let us ask is up. Asks once. */
+  /**
+   * Whether the server reports ready; false also when it is unreachable. A server that denies the request is up. Sends
+   * one request.
+   */
   async isReady(options: CallOptions = {}): Promise<boolean> {
     const call = { verb: "get", subject: "readyz", method: "GET", path: "/readyz", accept: "*/*", once: true } as const;
     return this.#requester.text(call, options).then(
@@ -32,7 +35,7 @@ export class KubeClient {
     );
   }
 
-  /** Ends its connections; what is under way fails. Repeatable. */
+  /** Closes its connections; running requests fail. Idempotent. */
   close(): Promise<void> {
     return this.#options.transport.close();
   }

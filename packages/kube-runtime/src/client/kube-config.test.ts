@@ -95,14 +95,14 @@ describe("refusing, with the place and the fix", () => {
       {},
       [["$.current-context", "choose a context: a"]],
     ],
-    ["an unknown context", FULL, { context: "nope" }, [["$.contexts", "there are: dev, prod"]]],
+    ["an unknown context", FULL, { context: "nope" }, [["$.contexts", "defined are: dev, prod"]]],
     [
       "cluster and user that do not exist, both at once",
       file("current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]"),
       {},
       [
-        ["$.clusters", "there are: none"],
-        ["$.users", "there are: none"],
+        ["$.clusters", "defined are: none"],
+        ["$.users", "defined are: none"],
       ],
     ],
     [
@@ -115,17 +115,17 @@ users: [{name: u, user: {client-key: k, auth-provider: {name: gcp}, exec: {apiVe
       {},
       [
         ["$.clusters.k.server", "write https://host:port"],
-        ["$.users.u.exec.command", "name the program"],
+        ["$.users.u.exec.command", "name the program to run"],
         ["$.users.u.exec.apiVersion", "use client.authentication.k8s.io/v1 or client.authentication.k8s.io/v1beta1"],
         ["$.users.u['auth-provider']", "use the provider's exec plugin"],
-        ["$.users.u['client-certificate']", "a client certificate needs its key and a key its certificate"],
+        ["$.users.u['client-certificate']", "a client certificate and its key must be set together"],
       ],
     ],
     [
       "a file that holds no mapping",
       file("just text"),
       {},
-      [["$['current-context']", "choose a context: there are none"]],
+      [["$['current-context']", "choose a context: none is defined"]],
     ],
   ] as const)("%s", (_name, config, wanted, expected) => {
     const result = readKubeConfig([config], wanted);

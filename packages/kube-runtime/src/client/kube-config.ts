@@ -1,7 +1,7 @@
 import { err, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
 import type { ClusterAccess, CredentialSource, ExecPlugin, FileOrData } from "./access.ts";
 
-/** One kubeconfig file as it was parsed from YAML, and the folder that its relative file names start from. */
+/** One kubeconfig file parsed from YAML, and the folder that relative file names start from. */
 export interface KubeConfigDocument {
   readonly name: string;
   readonly content: unknown;
@@ -17,9 +17,9 @@ interface Named {
 }
 
 /**
- * Reads kubeconfig files as kubectl does: the first file that names a thing wins, `current-context` too. Pure.
+ * Merges kubeconfig files as kubectl does: the first file that defines an entry wins, also for `current-context`. Pure.
  *
- * All violations come at once, with paths into the file that has them.
+ * Returns all violations at once, with paths into their file.
  */
 export function readKubeConfig(
   documents: readonly KubeConfigDocument[],
@@ -32,7 +32,7 @@ export function readKubeConfig(
       {
         path: pathOf(ROOT_PATH, "current-context"),
         message: "is not set",
-        fix: `choose a context: ${contexts.map(({ name }) => name).join(", ") || "there are none"}`,
+        fix: `choose a context: ${contexts.map(({ name }) => name).join(", ") || "none is defined"}`,
       },
     ]);
   }
@@ -105,7 +105,7 @@ function execPlugin(exec: Fields, user: Named): ExecPlugin {
   const env = (Array.isArray(exec["env"]) ? exec["env"] : []).filter(isFields);
   return {
     apiVersion: textOf(exec["apiVersion"]) ?? "",
-    // A bare name is looked up in PATH, anything with a slash is a file.
+    // A bare name is looked up in PATH; a name with a slash is a file.
     command: command.includes("/") ? user.document.resolveFile(command) : command,
     args: texts(exec["args"]),
     env: Object.fromEntries(env.map((pair) => [textOf(pair["name"]) ?? "", textOf(pair["value"]) ?? ""])),
@@ -120,14 +120,18 @@ function serverViolations({ name, body }: Named): Violation[] {
   const at = (field: string): string => pathOf(ROOT_PATH, "clusters", name, field);
   const violations: Violation[] = [];
   if (server === undefined) {
-    violations.push({ path: at("server"), message: "is not set", fix: "give the API server's address" });
+    violations.push({ path: at("server"), message: "is not set", fix: "set the address of the API server" });
   } else if (!isWebAddress(server)) {
-    const message = `"${server}" is no http or https address`;
+    const message = `"${server}" is not an http or https address`;
     violations.push({ path: at("server"), message, fix: "write https://host:port" });
   }
   if (proxy !== undefined && !isWebAddress(proxy)) {
-    // The address itself may hold a password and stays unsaid.
-    violations.push({ path: at("proxy-url"), message: "is no http or https address", fix: "write http://host:port" });
+    // The address may contain a password, so it is not repeated in the message.
+    violations.push({
+      path: at("proxy-url"),
+      message: "is not an http or https address",
+      fix: "write http://host:port",
+    });
   }
   return violations;
 }
@@ -145,7 +149,7 @@ function userViolations({ name, body }: Named): Violation[] {
   if (isFields(exec)) {
     const version = textOf(exec["apiVersion"]);
     if (textOf(exec["command"]) === undefined)
-      violations.push({ path: at("exec", "command"), message: "is not set", fix: "name the program" });
+      violations.push({ path: at("exec", "command"), message: "is not set", fix: "name the program to run" });
     if (version === undefined || !EXEC_VERSIONS.includes(version)) {
       violations.push({
         path: at("exec", "apiVersion"),
@@ -167,7 +171,7 @@ function userViolations({ name, body }: Named): Violation[] {
     violations.push({
       path: at(hasCertificate ? "client-key" : "client-certificate"),
       message: "is missing",
-      fix: "a client certificate needs its key and a key its certificate",
+      fix: "a client certificate and its key must be set together",
     });
   }
   return violations;
@@ -175,7 +179,7 @@ function userViolations({ name, body }: Named): Violation[] {
 
 function fileOrData(owner: Named, field: string): FileOrData | undefined {
   const data = textOf(owner.body[`${field}-data`]);
-  // The data form wins, as it does in kubectl.
+  // The data form wins, as in kubectl.
   if (data !== undefined) return { data };
   const file = textOf(owner.body[field]);
   return file === undefined ? undefined : { file: owner.document.resolveFile(file) };
@@ -202,7 +206,7 @@ function missing(list: string, name: string, there: readonly Named[]): Violation
   return {
     path: pathOf(ROOT_PATH, list),
     message: `has no "${name}"`,
-    fix: `there are: ${there.map((entry) => entry.name).join(", ") || "none"}`,
+    fix: `defined are: ${there.map((entry) => entry.name).join(", ") || "none"}`,
   };
 }
 
@@ -210,7 +214,7 @@ function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Text that is there: an empty string counts as not set, as in kubectl. */
+/** An empty string counts as not set, as in kubectl. */
 function textOf(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }

@@ -15,21 +15,21 @@ import { FlowControl, type FlowControlOptions } from "./flow-control.ts";
 import { clientMetrics, type ClientMetrics } from "./telemetry.ts";
 import type { HttpRequest, HttpResponse, Transport } from "./transport.ts";
 
-/** What every call may say about its own end. */
+/** Cancellation and deadline of a call. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
-  /** Over all tries, waiting in line included. By default the client's. */
+  /** Covers all attempts and waiting in the queue. Defaults to the client's deadline. */
   readonly deadlineMs?: number;
 }
 
-/** Parameters of a URL; what is undefined or empty is left out. */
+/** Query parameters; undefined and empty values are omitted. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** One call of the API, before it becomes HTTP. */
+/** One API call, before it becomes HTTP. */
 export interface ApiCall {
-  /** As RBAC calls it: get, list, watch, create, update, patch, delete, deletecollection. */
+  /** RBAC verb: get, list, watch, create, update, patch, delete, deletecollection. */
   readonly verb: string;
-  /** For metrics and faults: the kind, or the path's meaning. */
+  /** For metrics and faults: the kind, or the meaning of the path. */
   readonly subject: string;
   readonly method: HttpRequest["method"];
   readonly path: string;
@@ -37,27 +37,27 @@ export interface ApiCall {
   readonly accept?: string;
   readonly contentType?: string;
   readonly body?: string;
-  /** Never tried again: for questions whose answer is worth nothing later. */
+  /** Never retried, for requests whose response is worthless later. */
   readonly once?: boolean;
 }
 
-/** What a client is made of. */
+/** Dependencies and settings of a client. */
 export interface RequesterOptions {
   readonly transport: Transport;
   readonly ambient: Ambient;
   readonly flow?: FlowControlOptions;
   readonly meter?: Meter;
-  /** Sent as User-Agent; servers log it. */
+  /** The User-Agent header. */
   readonly userAgent?: string;
-  /** For calls that do not say theirs. Default 30 s. */
+  /** Default deadline of a call. Default 30 s. */
   readonly deadlineMs?: number;
-  /** Told once per text: the server's warnings, such as a deprecated version. */
+  /** Called once per distinct server warning, such as a deprecated version. */
   readonly onWarning?: (text: string) => void;
 }
 
-/** What the rest of the client learns from answers. */
+/** Callbacks to the rest of the client. */
 export interface RequesterHooks {
-  /** A path was not found, rather than an object on it: a kind that was served may be gone. */
+  /** Called when a path (not an object) was not found: the kind may have been removed. */
   readonly onUnserved?: () => void;
 }
 
@@ -67,11 +67,11 @@ const MOST_TRIES = 10;
 const MOST_WARNINGS = 1_000;
 
 /**
- * Sends calls and turns what comes back into values and faults.
+ * Sends calls and converts responses into values and faults.
  *
- * *Guarantees*: every call has a deadline over all its tries; an answer of 429 is tried again after the time the server asks for, because
- * it means that nothing was done; so is a 5xx that asks for it; a connection that failed is tried again for reads only; every other
- * failure is thrown once, as a fault.
+ * *Guarantees*: every call has a deadline over all attempts; a 429 is retried after the requested delay, because the
+ * server did nothing; so is a 5xx with Retry-After; a broken connection is retried for reads only; every other failure
+ * is thrown once, as a fault.
  */
 export class Requester {
   readonly #options: RequesterOptions;
@@ -87,20 +87,24 @@ export class Requester {
     this.#metrics = clientMetrics(options.meter ?? NOOP_METER);
   }
 
-  /** A call whose answer is JSON. */
+  /** Sends a call with a JSON response. */
   async json<T>(call: ApiCall, options: CallOptions = {}): Promise<T> {
     const text = await this.text(call, options);
     try {
       return JSON.parse(text) as T;
     } catch (error) {
-      throw new Fault({ kind: "unavailable", dependency: "API server" }, `the answer to ${describe(call)} is no JSON`, {
-        cause: error,
-        context: { start: text.slice(0, 200) },
-      });
+      throw new Fault(
+        { kind: "unavailable", dependency: "API server" },
+        `the response to ${describe(call)} is not JSON`,
+        {
+          cause: error,
+          context: { start: text.slice(0, 200) },
+        },
+      );
     }
   }
 
-  /** A call whose answer is text. */
+  /** Sends a call with a text response. */
   async text(call: ApiCall, options: CallOptions = {}): Promise<string> {
     using deadline = startDeadline(
       this.#options.ambient,
@@ -121,7 +125,9 @@ export class Requester {
     }
   }
 
-  /** A call whose answer goes on: resolves when the server accepted it. The signal ends it; there is no deadline after that. */
+  /**
+   * Opens a streaming call: resolves when the server accepted it. The signal ends it; there is no deadline after that.
+   */
   async stream(call: ApiCall, signal: AbortSignal): Promise<HttpResponse> {
     const ending = new AbortController();
     const end = (): void => ending.abort(abortFault(signal));
@@ -200,7 +206,7 @@ export class Requester {
   }
 }
 
-/** Callers may open many streams under one signal that outlives them all. */
+/** Callers may open many streams under one long-lived signal. */
 async function* withEnd<T>(chunks: AsyncIterable<T>, onEnd: () => void): AsyncGenerator<T> {
   try {
     yield* chunks;
@@ -216,7 +222,7 @@ function describe(call: ApiCall): string {
 function mayTryAgain(call: ApiCall, fault: Fault): boolean {
   if (isFault(fault, "resource-exhausted")) return true;
   if (!isFault(fault, "unavailable")) return false;
-  // Asked for by the server, so nothing was done; a broken connection may hide a write that was.
+  // Requested by the server, so nothing was done; a broken connection may hide a completed write.
   return fault.detail.retryAfterMs !== undefined || call.method === "GET";
 }
 

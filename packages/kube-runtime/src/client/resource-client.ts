@@ -13,15 +13,15 @@ import type { ApiCall, CallOptions, Query, Requester } from "./requester.ts";
 import { acceptOf, withTypeMeta, type ResourceType } from "./resource-type.ts";
 import { readEvents } from "./watch-events.ts";
 
-/** Which objects: one namespace or all, by labels and by fields. */
+/** Selects objects by namespace, labels and fields. */
 export interface Selection {
-  /** Without it: all namespaces. */
+  /** Default: all namespaces. */
   readonly namespace?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
 }
 
-/** Which page of which version of a list. */
+/** Page and version of a list. */
 export interface ListQuery extends Selection {
   readonly limit?: number;
   readonly continue?: string;
@@ -29,35 +29,35 @@ export interface ListQuery extends Selection {
   readonly resourceVersionMatch?: "Exact" | "NotOlderThan";
 }
 
-/** How a write is to be done. */
+/** Options of a write. */
 export interface WriteOptions extends CallOptions {
   readonly fieldManager?: string;
-  /** Goes through everything but the writing. */
+  /** Runs all server-side checks without writing. */
   readonly dryRun?: boolean;
-  /** Unknown and duplicate fields: refuse (Strict), tell (Warn) or drop them. By default the server's choice. */
+  /** Unknown and duplicate fields: reject (Strict), warn (Warn) or drop them. Defaults to the server's choice. */
   readonly fieldValidation?: "Strict" | "Warn" | "Ignore";
   readonly subresource?: "status" | "scale";
 }
 
-/** How an apply is to be done. */
+/** Options of an apply. */
 export interface ApplyOptions extends WriteOptions {
   readonly fieldManager: string;
-  /** Takes fields over from other managers instead of a conflict. */
+  /** Takes ownership of conflicting fields. */
   readonly force?: boolean;
 }
 
-/** How a deletion is to be done, and of what exactly. */
+/** Options and preconditions of a deletion. */
 export interface DeleteOptions extends CallOptions {
   readonly propagation?: "Background" | "Foreground" | "Orphan";
-  /** Deletes only this very object. */
+  /** Deletes only the object with this uid. */
   readonly uid?: string;
-  /** Deletes only this version of it. */
+  /** Deletes only this version. */
   readonly resourceVersion?: string;
   readonly gracePeriodSeconds?: number;
   readonly dryRun?: boolean;
 }
 
-/** JSON patch, JSON merge patch, or the strategic merge of built-in kinds. Server-side apply is `apply`. */
+/** JSON patch, JSON merge patch, or strategic merge patch for built-in kinds. For server-side apply use `apply`. */
 export type PatchType = "json" | "merge" | "strategic";
 
 const JSON_MEDIA = "application/json";
@@ -68,7 +68,7 @@ const PATCH_MEDIA = {
   strategic: "application/strategic-merge-patch+json",
 } as const satisfies Record<PatchType, string>;
 
-/** The part of an object that the scale subresource shows. */
+/** The fields of the scale subresource. */
 export interface Scale extends KubeObject {
   readonly spec?: { readonly replicas?: number };
   readonly status?: { readonly replicas: number; readonly selector?: string };
@@ -79,7 +79,7 @@ interface RawList<T> {
   readonly items?: readonly T[] | null;
 }
 
-/** Everything the API can do with objects of one kind. Objects go in and come out as plain JSON. */
+/** All API operations on objects of one kind. Objects are plain JSON. */
 export class ResourceClient<T extends KubeObject> {
   readonly type: ResourceType<T>;
   readonly #requester: Requester;
@@ -89,12 +89,12 @@ export class ResourceClient<T extends KubeObject> {
     this.type = type;
   }
 
-  /** The object; a not-found fault when there is none. */
+  /** Returns the object; throws not-found if it does not exist. */
   async get(key: ObjectKey, options: CallOptions & { readonly subresource?: string } = {}): Promise<Stored<T>> {
     return this.#object(this.#call("get", "GET", this.#at(key, options.subresource)), options);
   }
 
-  /** The object, or undefined when there is none. */
+  /** Returns the object, or undefined if it does not exist. */
   async find(key: ObjectKey, options: CallOptions = {}): Promise<Stored<T> | undefined> {
     try {
       return await this.get(key, options);
@@ -104,7 +104,7 @@ export class ResourceClient<T extends KubeObject> {
     }
   }
 
-  /** One page. */
+  /** Returns one page. */
   async list(query: ListQuery = {}, options: CallOptions = {}): Promise<ListPage<Stored<T>>> {
     return this.#list(query, options, false);
   }
@@ -114,7 +114,7 @@ export class ResourceClient<T extends KubeObject> {
     const call = { ...this.#call("list", "GET", this.#collection(namespace), "list"), once };
     const list = await this.#requester.json<RawList<Stored<T>> | null>({ ...call, query: { ...rest } }, options);
     const resourceVersion = list?.metadata?.resourceVersion;
-    // Whoever takes something else for an empty list lets everything disappear.
+    // Treating any other body as an empty list would delete every cached object.
     if (typeof resourceVersion !== "string" || !(Array.isArray(list?.items) || list?.items === null)) {
       throw unexpectedAnswer(call, "list");
     }
@@ -126,7 +126,7 @@ export class ResourceClient<T extends KubeObject> {
     };
   }
 
-  /** Every object, by pages of one and the same version. */
+  /** Returns all objects, by pages of one version. */
   async *listAll(
     query: Selection = {},
     options: CallOptions & { readonly pageSize?: number } = {},
@@ -142,19 +142,19 @@ export class ResourceClient<T extends KubeObject> {
     } while (next !== undefined);
   }
 
-  /** Makes the object; an already-exists fault when the name is taken. */
+  /** Creates the object; throws already-exists when the name is taken. */
   async create(object: T, options: WriteOptions = {}): Promise<Stored<T>> {
     const call = this.#call("create", "POST", this.#collection(this.#namespaceOf(object)));
     return this.#object({ ...call, query: writeQuery(options), body: JSON.stringify(object) }, options);
   }
 
-  /** Replaces the object; with a `resourceVersion` in it only if nobody changed it since. */
+  /** Replaces the object; with `resourceVersion` set only if it is unchanged. */
   async update(object: T, options: WriteOptions = {}): Promise<Stored<T>> {
     const call = this.#call("update", "PUT", this.#at(this.#keyOf(object), options.subresource));
     return this.#object({ ...call, query: writeQuery(options), body: JSON.stringify(object) }, options);
   }
 
-  /** Changes part of the object. A `resourceVersion` in the patch's metadata is a precondition. */
+  /** Patches the object. `resourceVersion` in the patch's metadata is a precondition. */
   async patch(key: ObjectKey, type: PatchType, patch: unknown, options: WriteOptions = {}): Promise<Stored<T>> {
     const call = this.#call("patch", "PATCH", this.#at(key, options.subresource));
     return this.#object(
@@ -164,8 +164,8 @@ export class ResourceClient<T extends KubeObject> {
   }
 
   /**
-   * Server-side apply: makes the given fields ours and as given, creates the object if need be, and lets go of fields we applied
-   * before and no longer give. A conflict fault names the other managers and fields.
+   * Server-side apply: sets and owns the given fields, creates the object if needed, and releases fields that were
+   * applied before and are no longer given. A conflict fault names the other managers and fields.
    */
   async apply(object: T, options: ApplyOptions): Promise<Stored<T>> {
     const call = this.#call("patch", "PATCH", this.#at(this.#keyOf(object), options.subresource));
@@ -176,13 +176,13 @@ export class ResourceClient<T extends KubeObject> {
     );
   }
 
-  /** Asks for deletion. Resolves when the server has noted it; finalizers may keep the object for longer. */
+  /** Requests deletion. Resolves when the server has recorded it; finalizers may delay it. */
   async delete(key: ObjectKey, options: DeleteOptions = {}): Promise<void> {
     const call = this.#call("delete", "DELETE", this.#at(key));
     await this.#requester.text({ ...call, accept: JSON_MEDIA, body: JSON.stringify(deleteBody(options)) }, options);
   }
 
-  /** Asks for deletion of all that are selected. */
+  /** Requests deletion of all selected objects. */
   async deleteCollection(selection: Selection, options: DeleteOptions = {}): Promise<void> {
     const { namespace, ...rest } = selection;
     const call = this.#call("deletecollection", "DELETE", this.#collection(namespace));
@@ -190,19 +190,19 @@ export class ResourceClient<T extends KubeObject> {
     await this.#requester.text({ ...call, accept: JSON_MEDIA, query: { ...rest }, body }, options);
   }
 
-  /** How many replicas are wanted and there are. */
+  /** Returns desired and actual replicas. */
   async getScale(key: ObjectKey, options: CallOptions = {}): Promise<Stored<Scale>> {
     return this.#requester.json({ ...this.#call("get", "GET", this.#at(key, "scale")), accept: JSON_MEDIA }, options);
   }
 
-  /** Asks for this many replicas. */
+  /** Sets the desired replicas. */
   async setScale(key: ObjectKey, replicas: number, options: WriteOptions = {}): Promise<Stored<Scale>> {
     const call = { ...this.#call("patch", "PATCH", this.#at(key, "scale")), accept: JSON_MEDIA };
     const body = JSON.stringify({ spec: { replicas } });
     return this.#requester.json({ ...call, query: writeQuery(options), body, contentType: PATCH_MEDIA.merge }, options);
   }
 
-  /** What a container wrote, as far as the server gives it. */
+  /** Returns the log of a container. */
   async logs(
     key: ObjectKey,
     options: CallOptions & {
@@ -216,7 +216,9 @@ export class ResourceClient<T extends KubeObject> {
     return this.#requester.text({ ...call, accept: "*/*", query: { container, tailLines, previous } }, options);
   }
 
-  /** Changes from a version on, until the signal aborts or the server ends it. Most want an `Informer` instead. */
+  /**
+   * Streams changes from a version on, until the signal aborts or the server ends it. Most callers want an `Informer`.
+   */
   async watch(
     query: Selection & {
       readonly resourceVersion?: string;
@@ -235,10 +237,10 @@ export class ResourceClient<T extends KubeObject> {
     return readEvents<T>(linesOf(response.chunks()), this.type);
   }
 
-  /** This kind as something a watcher can follow. */
+  /** Returns this kind as a watch source. */
   source(selection: Selection = {}): WatchSource<Stored<T>> {
     return {
-      // A watcher goes on by itself, and says so; retries in here would only hide that from it.
+      // The watcher retries and reports it; retries here would hide that.
       list: (query, signal) => this.#list({ ...selection, ...query }, { signal }, true),
       watch: (query, signal) => this.watch({ ...selection, ...query }, signal),
     };
@@ -265,7 +267,11 @@ export class ResourceClient<T extends KubeObject> {
   #at({ namespace, name }: ObjectKey, subresource?: string): string {
     if (this.type.namespaced && namespace === "") {
       throw invalidArgument(`${this.type.kind} "${name}"`, [
-        { path: "$.metadata.namespace", message: "is empty", fix: `${this.type.kind} lives in a namespace; name it` },
+        {
+          path: "$.metadata.namespace",
+          message: "is empty",
+          fix: `${this.type.kind} is namespaced; set the namespace`,
+        },
       ]);
     }
     return pathOrFault({
@@ -287,7 +293,7 @@ export class ResourceClient<T extends KubeObject> {
 }
 
 function unexpectedAnswer({ verb, subject }: ApiCall, wanted: "object" | "list"): Fault {
-  return unavailable("API server", `the answer to ${verb} ${subject} is no Kubernetes ${wanted}`);
+  return unavailable("API server", `the response to ${verb} ${subject} is not a Kubernetes ${wanted}`);
 }
 
 function writeQuery({ fieldManager, dryRun, fieldValidation }: WriteOptions): Query {

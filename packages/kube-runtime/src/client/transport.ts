@@ -1,38 +1,38 @@
 /**
- * How requests reach a Kubernetes API server: undici over sockets (`@oaas/kube-runtime/node`), or in memory straight into an
- * embedded server, so that a whole run can be deterministic.
+ * How requests reach a Kubernetes API server: undici over sockets (`@oaas/kube-runtime/node`), or in memory directly
+ * into an embedded server for deterministic runs.
  */
 export interface Transport {
   /**
-   * Sends a request and answers as soon as the status line is there.
+   * Sends a request; resolves as soon as the status line has arrived.
    *
-   * Rejects with a Fault: unavailable when the server cannot be reached or the connection broke, the signal's own fault when it
-   * aborted. Any status, also 500, is an answer and does not reject.
+   * Rejects with a Fault: unavailable when the server cannot be reached or the connection broke, the signal's own fault
+   * when it aborted. Any status, including 500, is a response and does not reject.
    */
   send(request: HttpRequest): Promise<HttpResponse>;
-  /** Ends idle connections and refuses new requests. Repeatable. */
+  /** Closes idle connections and rejects new requests. Idempotent. */
   close(): Promise<void>;
 }
 
 /** A request to the API server. */
 export interface HttpRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** Path and query, from the server's root. */
+  /** Path and query, relative to the server root. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly signal: AbortSignal;
-  /** Streams have connections of their own: slow watches must not starve writes. */
+  /** Streams use their own connections: slow watches must not starve writes. */
   readonly purpose: "call" | "stream";
 }
 
-/** An answer whose body is still to be read, once. */
+/** A response whose body can be read once. */
 export interface HttpResponse {
   readonly status: number;
-  /** Names in lower case. */
+  /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The whole body. Rejects with unavailable when the connection breaks off. */
+  /** Reads the whole body. Rejects with unavailable when the connection breaks. */
   text(): Promise<string>;
-  /** The body as it comes. Leaving the loop early closes the connection. */
+  /** The body as it arrives. Leaving the loop early closes the connection. */
   chunks(): AsyncIterable<Uint8Array>;
 }

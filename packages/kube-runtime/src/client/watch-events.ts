@@ -13,14 +13,14 @@ interface RawEvent {
   };
 }
 
-/** Asked for by `sendInitialEvents`: marks the bookmark behind the last object that was there at the start. */
+/** Marks the bookmark after the last initial object; requested by `sendInitialEvents`. */
 const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
 
 /**
- * The events of a watch, from its lines.
+ * Parses the events of a watch from its lines.
  *
- * Guarantees: an error event is thrown as its fault, and a line that is no event as unavailable: what is given is an object with a
- * version. Types that we do not know are passed over.
+ * Guarantees: an error event is thrown as its fault, an invalid line as unavailable; every returned event has a
+ * versioned object. Unknown event types are skipped.
  */
 export async function* readEvents<T extends KubeObject>(
   lines: AsyncIterable<string>,
@@ -37,7 +37,7 @@ function parseEvent<T extends KubeObject>(line: string, type: ResourceType<T>): 
   const { type: change, object } = parseJson(line, what);
   if (change === "ERROR") throw faultFromStatus(JSON.stringify(object ?? {}), { what });
   const resourceVersion = object?.metadata?.resourceVersion;
-  if (typeof resourceVersion !== "string") throw rubbish(`${what} brought an event without a versioned object`, line);
+  if (typeof resourceVersion !== "string") throw rubbish(`${what} sent an event without a versioned object`, line);
   switch (change) {
     case "ADDED":
     case "MODIFIED":
@@ -56,7 +56,7 @@ function parseJson(line: string, what: string): RawEvent {
   try {
     return (JSON.parse(line) as RawEvent | null) ?? {};
   } catch (error) {
-    throw rubbish(`${what} brought a line that is no JSON`, line, error);
+    throw rubbish(`${what} sent a line that is not JSON`, line, error);
   }
 }
 

@@ -6,47 +6,48 @@ import type { Outcome } from "./outcome.ts";
 import type { Source } from "./sources.ts";
 import { controllerMetrics, type ControllerMetrics, type ReconcileResult } from "./telemetry.ts";
 
-/** What a reconcile may use besides its key. It never learns why it was called. */
+/** Context of a reconcile, besides its key. A reconcile never learns why it was called. */
 export interface ReconcileContext {
-  /** Aborts at the deadline, and when the controller stops and its grace is over. */
+  /** Aborts at the deadline, and when the controller stops and its grace period is over. */
   readonly signal: AbortSignal;
   readonly logger: Logger;
-  /** Faults in a row before this try. */
+  /** Consecutive faults before this attempt. */
   readonly retries: number;
 }
 
 /**
- * Brings the world to what one object asks for.
+ * Reconciles one object.
  *
- * Returning means it went well; a thrown fault that is retryable is tried again with growing delays, and so is one we did not foresee
- * (internal); any other fault is final: counted, logged, and not tried again until something changes.
+ * Returning means success. A retryable or internal fault is retried with backoff; any other fault is final: counted,
+ * logged, and not retried until something changes.
  */
 export type Reconcile = (key: ObjectKey, context: ReconcileContext) => Promise<Outcome>;
 
-/** What a controller does, from where, and how fast. */
+/** Definition of a controller. */
 export interface ControllerOptions {
   readonly name: string;
   readonly reconcile: Reconcile;
   readonly sources: readonly Source[];
   readonly ambient: Ambient;
-  /** Keys worked on at once. Default 4. */
+  /** Keys processed in parallel. Default 4. */
   readonly concurrency?: number;
-  /** The longest a reconcile may take: its signal aborts then. Default 60 s. */
+  /** Reconcile timeout; the signal aborts then. Default 60 s. */
   readonly deadlineMs?: number;
-  /** Bounds and delays of the queue; see `WorkQueueOptions`. */
+  /** Limits and delays of the queue; see `WorkQueueOptions`. */
   readonly queue?: Pick<WorkQueueOptions<string>, "limit" | "backoff" | "overallRate">;
   readonly logger?: Logger;
-  /** What every log line about a key says besides the key. */
+  /** Extra fields for every log line about a key. */
   readonly logFields?: (key: ObjectKey) => Readonly<Record<string, unknown>>;
   readonly meter?: Meter;
 }
 
 /**
- * Takes keys from its sources to its reconcile.
+ * Feeds keys from its sources to its reconcile function.
  *
- * *Guarantees*: one key is never with two workers; keys of different namespaces take turns; nothing starts before `start`, nothing after `stop`; `stop`
- * waits for work in hand as long as its grace, then aborts it and waits for its end. *Assumptions*: informers are synced before `start`, or the first
- * reconciles see a part of the world; a reconcile ends soon after its signal aborts.
+ * *Guarantees*: one key is never processed by two workers; namespaces take turns; nothing runs before `start` or after
+ * `stop`; `stop` waits for running work for the grace period, then aborts it and waits for its end. *Assumptions*:
+ * informers are synced before `start`, or the first reconciles see a partial state; a reconcile ends soon after its
+ * signal aborts.
  */
 export class Controller {
   readonly name: string;
@@ -58,9 +59,9 @@ export class Controller {
   #endSources: (() => void)[] = [];
   #workers: Promise<void>[] = [];
   #stopped = false;
-  /** The last key that went into the queue of a pass that is not over. */
+  /** The last key enqueued by an unfinished pass. */
   #filledTo: string | undefined;
-  /** Whether a full queue refused a change since the last pass began at the beginning. */
+  /** Whether the full queue rejected a change since the last complete pass began. */
   #refused = false;
 
   constructor(options: ControllerOptions) {
@@ -90,35 +91,35 @@ export class Controller {
         },
         retried: () => this.#metrics.queueRetries.add(1, labels),
         overflowed: () =>
-          this.#logger.warn("the queue is full; what it refuses is added again when there is room", {
+          this.#logger.warn("queue is full; rejected keys are added again when there is room", {
             limit: options.queue?.limit,
           }),
       },
     });
   }
 
-  /** Asks for a reconcile of one key, from outside the sources. */
+  /** Requests a reconcile of one key from outside the sources. */
   enqueue(key: ObjectKey, options: { readonly priority?: number; readonly afterMs?: number } = {}): void {
     if (!this.#queue.add(formatObjectKey(key), options)) this.#refused = true;
   }
 
-  /** Keys that wait. */
+  /** Waiting keys. */
   get queueLength(): number {
     return this.#queue.length;
   }
 
-  /** Subscribes to the sources and starts the workers. Once: a controller that was stopped stays so. */
+  /** Subscribes to the sources and starts the workers. A stopped controller cannot be restarted. */
   start(): void {
     if (this.#workers.length > 0 || this.#stopped) return;
     this.#fill();
     this.#workers = Array.from({ length: this.#options.concurrency ?? 4 }, () => this.#work());
   }
 
-  /** Takes no more keys and waits for work in hand; what is not done within the grace is aborted. Repeatable. */
+  /** Accepts no more keys and waits for running work; aborts it after the grace period. Idempotent. */
   async stop(graceMs = 10_000): Promise<void> {
     this.#stopped = true;
     for (const end of this.#endSources.splice(0)) end();
-    const abort = (): void => this.#stopping.abort(new Fault({ kind: "cancelled" }, "the controller stops"));
+    const abort = (): void => this.#stopping.abort(new Fault({ kind: "cancelled" }, "the controller is stopping"));
     const timer = graceMs > 0 ? this.#options.ambient.timers.after(graceMs, abort) : undefined;
     if (!timer) abort();
     await this.#queue.stop();
@@ -128,8 +129,8 @@ export class Controller {
   }
 
   /**
-   * Subscribes to all sources, each of which tells of everything there is, and goes on adding where a full queue made the last pass end.
-   * So a queue smaller than the world is filled piece by piece until everything was in it.
+   * Subscribes to all sources, each of which delivers all its objects, and continues where a full queue ended the last
+   * pass. A queue smaller than the number of objects is thus filled in several passes.
    */
   #fill(): void {
     for (const end of this.#endSources.splice(0)) end();
@@ -144,13 +145,13 @@ export class Controller {
     );
     replaying = false;
     if (this.#addFrom(this.#filledTo, there) && this.#refused) {
-      // Changes that came while the queue was full may lie before the place where this pass began.
+      // Changes that arrived while the queue was full may precede the position where this pass began.
       this.#refused = false;
       this.#addFrom(undefined, there);
     }
   }
 
-  /** Adds the keys after the given one, all if it is not there; false when the queue took no more. */
+  /** Adds the keys after the given one (all if it is absent); false when the queue is full. */
   #addFrom(start: string | undefined, there: ReadonlyMap<string, number>): boolean {
     let skipping = start !== undefined && there.has(start);
     for (const [key, priority] of there) {
@@ -180,16 +181,16 @@ export class Controller {
       const outcome = await this.#options.reconcile(parsed.value, { signal: deadline.signal, logger, retries });
       this.#queue.forget(key);
       if (outcome.type === "check-again") {
-        // Whatever made this run urgent is dealt with; looking again is routine.
+        // The reason for the priority is handled; the next check is routine.
         this.#queue.add(key, { afterMs: Math.max(1, outcome.afterMs), priority: Math.min(priority, PRIORITY.normal) });
       }
       return outcome.type;
     } catch (thrown) {
       if (this.#stopping.signal.aborted) {
-        logger.info("reconcile was cut short: the controller stops", { fault: Fault.from(thrown) });
+        logger.info("reconcile aborted: controller is stopping", { fault: Fault.from(thrown) });
         return "cancelled";
       }
-      // Libraries throw errors of their own when a signal aborts; the deadline is what counts.
+      // Libraries throw their own errors when a signal aborts; the deadline is the cause.
       const fault = deadline.signal.aborted ? abortFault(deadline.signal) : Fault.from(thrown);
       return this.#failed(key, priority, fault, logger);
     }
@@ -201,11 +202,11 @@ export class Controller {
         isFault(fault, "unavailable") || isFault(fault, "resource-exhausted") ? fault.detail.retryAfterMs : undefined;
       const taken = this.#queue.retry(key, { priority, ...(asked === undefined ? {} : { atLeastMs: asked }) });
       if (!taken) this.#refused = true;
-      logger.warn("reconcile failed and will be tried again", { fault, retries: this.#queue.retriesOf(key) });
+      logger.warn("reconcile failed, will retry", { fault, retries: this.#queue.retriesOf(key) });
       return "retried";
     }
     this.#queue.forget(key);
-    logger.error("reconcile failed for good; it is not tried again until something changes", { fault });
+    logger.error("reconcile failed, no retry until something changes", { fault });
     return "failed";
   }
 }

@@ -1,20 +1,20 @@
-/** How a reconcile ended well. */
+/** How a successful reconcile ended. */
 export type Outcome =
   | { readonly type: "settled" }
   | { readonly type: "wait-for-change"; readonly why: string }
   | { readonly type: "check-again"; readonly afterMs: number; readonly why: string };
 
-/** The world is as wanted. */
+/** The desired state is reached. */
 export function settled(): Outcome {
   return { type: "settled" };
 }
 
-/** Not yet as wanted, but something that is watched will change: no need to look before. */
+/** Not reached yet; a watched object will change, so no requeue is needed. */
 export function waitForChange(why: string): Outcome {
   return { type: "wait-for-change", why };
 }
 
-/** Look again after a while, whatever happens: for what cannot be watched. */
+/** Requeue after a delay, for conditions that cannot be watched. */
 export function checkAgain(afterMs: number, why: string): Outcome {
   return { type: "check-again", afterMs, why };
 }

@@ -2,10 +2,10 @@ import { canonicalJson } from "@oaas/foundation";
 import type { KubeObject } from "@oaas/kube-core";
 import type { Change } from "../cache/store.ts";
 
-/** Whether a change matters. */
+/** Whether a change is relevant. */
 export type Predicate<T extends KubeObject> = (change: Change<T>) => boolean;
 
-/** The spec changed, or the object came or went. Not for kinds whose spec has no generation. */
+/** The spec changed, or the object was created or deleted. Not for kinds without a generation. */
 export function specChanged<T extends KubeObject>(change: Change<T>): boolean {
   if (change.type !== "updated" || isAnother(change)) return true;
   const { object, previous } = change;
@@ -15,32 +15,32 @@ export function specChanged<T extends KubeObject>(change: Change<T>): boolean {
   );
 }
 
-/** Labels changed, or the object came or went. */
+/** Labels changed, or the object was created or deleted. */
 export function labelsChanged<T extends KubeObject>(change: Change<T>): boolean {
   return metadataChanged(change, "labels");
 }
 
-/** Annotations changed, or the object came or went. */
+/** Annotations changed, or the object was created or deleted. */
 export function annotationsChanged<T extends KubeObject>(change: Change<T>): boolean {
   return metadataChanged(change, "annotations");
 }
 
-/** Finalizers changed, or the object came or went. */
+/** Finalizers changed, or the object was created or deleted. */
 export function finalizersChanged<T extends KubeObject>(change: Change<T>): boolean {
   return metadataChanged(change, "finalizers");
 }
 
-/** At least one of them. */
+/** At least one of the predicates. */
 export function anyOf<T extends KubeObject>(...predicates: readonly Predicate<T>[]): Predicate<T> {
   return (change) => predicates.some((predicate) => predicate(change));
 }
 
-/** All of them. */
+/** All of the predicates. */
 export function allOf<T extends KubeObject>(...predicates: readonly Predicate<T>[]): Predicate<T> {
   return (change) => predicates.every((predicate) => predicate(change));
 }
 
-/** An object that was deleted and made again while nobody looked arrives as an update; its generation starts anew. */
+/** An object that was deleted and re-created unobserved arrives as an update; its generation starts again. */
 function isAnother<T extends KubeObject>({ object, previous }: Change<T> & { readonly type: "updated" }): boolean {
   return object.metadata.uid !== previous.metadata.uid;
 }

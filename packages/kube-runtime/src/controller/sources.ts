@@ -3,17 +3,17 @@ import type { InformerView } from "../cache/informer.ts";
 import type { Change } from "../cache/store.ts";
 import type { Predicate } from "./predicates.ts";
 
-/** Puts a key into a controller's queue. */
+/** Enqueues a key in a controller's queue. */
 export type Enqueue = (key: ObjectKey, options?: { readonly priority?: number }) => void;
 
-/** Where keys come from: begins when it is called, ends when the answer is. */
+/** A source of keys: subscribes when called; the returned function unsubscribes. */
 export type Source = (enqueue: Enqueue) => () => void;
 
-/** Which changes count, and how much. */
+/** Filter and priority of a source. */
 export interface SourceOptions<T extends KubeObject> {
-  /** Only changes for which this holds. */
+  /** Only changes that match. */
   readonly when?: Predicate<T>;
-  /** By default normal; see `PRIORITY`. */
+  /** Default normal; see `PRIORITY`. */
   readonly priority?: number;
 }
 
@@ -25,7 +25,7 @@ export interface OwnerKind {
   readonly namespaced?: boolean;
 }
 
-/** The objects themselves. */
+/** The reconciled objects themselves. */
 export function own<T extends KubeObject, I extends string>(
   informer: Pick<InformerView<T, I>, "onChange">,
   options: SourceOptions<T> = {},
@@ -33,7 +33,10 @@ export function own<T extends KubeObject, I extends string>(
   return mapped(informer, (object) => [keyOf(object)], options);
 }
 
-/** Their children: the key is that of the owner of the given kind, in the child's namespace or, for an owner that has none, in none. */
+/**
+ * Child objects: the key is that of the owner of the given kind, in the child's namespace or, for a cluster-scoped
+ * owner, without one.
+ */
 export function owned<T extends KubeObject, I extends string>(
   informer: Pick<InformerView<T, I>, "onChange">,
   owner: OwnerKind,
@@ -42,7 +45,7 @@ export function owned<T extends KubeObject, I extends string>(
   return mapped(informer, (object) => ownersOf(object, owner), options);
 }
 
-/** Anything else: a function from what changed to the keys that it concerns. An update concerns what it was and what it is. */
+/** Other objects: a function maps a change to the affected keys. An update maps both the old and the new state. */
 export function mapped<T extends KubeObject, I extends string>(
   informer: Pick<InformerView<T, I>, "onChange">,
   keysOf: (object: Stored<T>) => readonly ObjectKey[],

@@ -2,10 +2,10 @@ import type { Counter, Gauge, Histogram, Meter } from "@oaas/observability";
 
 const OUTCOMES = ["settled", "wait-for-change", "check-again", "retried", "failed", "cancelled"] as const;
 
-/** How a reconcile ended, for counting. */
+/** Result of a reconcile, for metrics. */
 export type ReconcileResult = (typeof OUTCOMES)[number];
 
-/** What a controller counts. */
+/** Metrics of a controller. */
 export interface ControllerMetrics {
   readonly reconciles: Counter<"controller" | "result">;
   readonly duration: Histogram<"controller">;
@@ -16,7 +16,7 @@ export interface ControllerMetrics {
   readonly queueWait: Histogram<"controller">;
 }
 
-/** Everything starts at zero, so that dashboards have no gaps. */
+/** Series start at zero, so that dashboards have no gaps. */
 export function controllerMetrics(meter: Meter, controller: string): ControllerMetrics {
   const startAtZero = [{ controller }];
   const metrics: ControllerMetrics = {
@@ -27,20 +27,20 @@ export function controllerMetrics(meter: Meter, controller: string): ControllerM
     }),
     duration: meter.histogram({
       name: "kube_controller_reconcile_duration_seconds",
-      help: "Time a reconcile took.",
+      help: "Duration of a reconcile.",
       labels: ["controller"],
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30],
       startAtZero,
     }),
     active: meter.gauge({
       name: "kube_controller_active_workers",
-      help: "Workers with a key in hand.",
+      help: "Busy workers.",
       labels: ["controller"],
       startAtZero,
     }),
     queueDepth: meter.gauge({
       name: "kube_controller_queue_depth",
-      help: "Keys that wait.",
+      help: "Waiting keys.",
       labels: ["controller"],
       startAtZero,
     }),
@@ -64,7 +64,7 @@ export function controllerMetrics(meter: Meter, controller: string): ControllerM
       startAtZero,
     }),
   };
-  // A second controller on the same meter finds the metrics declared; its own series must start at zero too.
+  // A second controller on the same meter finds the metrics declared; its series must start at zero too.
   for (const result of OUTCOMES) metrics.reconciles.add(0, { controller, result });
   for (const counter of [metrics.queueAdds, metrics.queueRetries]) counter.add(0, { controller });
   for (const gauge of [metrics.active, metrics.queueDepth]) gauge.set(0, { controller });

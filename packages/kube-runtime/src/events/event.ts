@@ -15,7 +15,7 @@ export interface KubeEvent extends KubeObject {
   readonly series?: { readonly count: number; readonly lastObservedTime: string };
 }
 
-/** Events, for clients. */
+/** Resource type of Events. */
 export const EVENTS = resourceType<KubeEvent>({
   group: "events.k8s.io",
   version: "v1",
@@ -24,31 +24,31 @@ export const EVENTS = resourceType<KubeEvent>({
   namespaced: true,
 });
 
-/** What happened, to what. Made by small functions beside the code that knows; the recorder does the rest. */
+/** An event to record. Built by small functions next to the code that knows the facts. */
 export interface Happening {
   readonly type: "Normal" | "Warning";
-  /** CamelCase, short, one of a fixed list. */
+  /** CamelCase, short, from a fixed list. */
   readonly reason: string;
-  /** CamelCase: what was done or tried. */
+  /** CamelCase: the attempted action. */
   readonly action: string;
   readonly note: string;
   readonly regarding: ObjectRef;
   readonly related?: ObjectRef;
-  /** Put on the Event's own metadata, such as what made it happen. */
+  /** Annotations of the Event object, such as the correlation id. */
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** The server's limit on a note. */
+/** The server's limit for a note. */
 const LONGEST_NOTE = 1024;
 
-/** A note that the server takes: cut where it is too long, never inside a character. */
+/** Shortens a note to the server's limit, never inside a character. */
 export function fittingNote(note: string): string {
   if (new TextEncoder().encode(note).length <= LONGEST_NOTE) return note;
   const bytes = new TextEncoder().encode(note).slice(0, LONGEST_NOTE - 3);
   return `${new TextDecoder().decode(bytes).replace(/\uFFFD+$/, "")}…`;
 }
 
-/** RFC 3339 with microseconds, as MicroTime wants. */
+/** RFC 3339 with microseconds, as MicroTime requires. */
 export function microTime(epochMs: number): string {
   return new Date(epochMs).toISOString().replace("Z", "000Z");
 }

@@ -6,52 +6,52 @@ import type { ResourceClient } from "../client/resource-client.ts";
 import { TokenBucket } from "../queue/rate-limiter.ts";
 import { EVENTS, fittingNote, microTime, type Happening, type KubeEvent } from "./event.ts";
 
-/** Who records, and how much of it. */
+/** Identity and limits of a recorder. */
 export interface RecorderOptions {
   readonly client: KubeClient;
   readonly ambient: Ambient;
-  /** Who reports, such as example.com/my-controller. */
+  /** The reporting controller, such as example.com/my-controller. */
   readonly controller: string;
-  /** Which of its processes. */
+  /** The reporting instance. */
   readonly instance: string;
-  /** The same happening within this time of its last is one series. Default 6 min. */
+  /** Equal events within this time form one series. Default 6 min. */
   readonly seriesMs?: number;
-  /** Writes of Events per object: a burst, then a slow rate. Default 25, then one per 5 min. */
+  /** Event writes per object: a burst, then a slow rate. Default 25, then one per 5 min. */
   readonly perObject?: { readonly burst: number; readonly perSecond: number };
-  /** Events that wait to be written; more are dropped and counted. Default 1,000. */
+  /** Queue length; further events are dropped and counted. Default 1,000. */
   readonly limit?: number;
   readonly logger?: Logger;
   readonly meter?: Meter;
 }
 
-/** A happening and its repeats. */
+/** An event and its repetitions. */
 interface Series {
   readonly happening: Happening;
-  /** The Event that holds it, once there is one. */
+  /** The stored Event, once it exists. */
   name: string | undefined;
   count: number;
-  /** By the wall clock, for the Event. */
+  /** Wall-clock time, for the Event. */
   lastAt: number;
-  /** By the monotonic clock, for ages. */
+  /** Monotonic time, for ages. */
   lastSeen: number;
   waiting: boolean;
 }
 
-/** Objects and series remembered at most; those not heard of for longest are forgotten first. */
+/** Maximum number of remembered objects and series; the least recently used are forgotten first. */
 const REMEMBERED = 4_096;
 
-/** An event that cannot be written soon is not worth holding up the others. */
+/** Deadline of a write: a slow one must not delay the others. */
 const WRITE_WITHIN_MS = 10_000;
 
-/** The only namespace in which the server takes Events about objects that have none. */
+/** The only namespace in which the server accepts Events about cluster-scoped objects. */
 const CLUSTER_EVENTS = "default";
 
 /**
- * Writes Kubernetes Events without getting in anyone's way.
+ * Writes Kubernetes Events in the background.
  *
- * *Guarantees*: `record` returns at once and never throws; a happening that repeats within `seriesMs` becomes one Event with a count, which is exact
- * whenever it is written; one object cannot flood the cluster; memory and the line of writes are bounded; what cannot be written is logged and dropped,
- * because events are never what work depends on. `flush` waits until everything in line has been written or dropped.
+ * *Guarantees*: `record` returns at once and never throws; an event that repeats within `seriesMs` becomes one Event
+ * with an exact count; one object cannot flood the cluster; memory and the write queue are bounded; events that cannot
+ * be written are logged and dropped. `flush` waits until the queue is empty.
  */
 export class EventRecorder {
   readonly #options: RecorderOptions;
@@ -69,13 +69,13 @@ export class EventRecorder {
     this.#logger = options.logger ?? NOOP_LOGGER;
     this.#counter = (options.meter ?? NOOP_METER).counter({
       name: "kube_events_recorded_total",
-      help: "Happenings by outcome: created as an Event, counted into a series, dropped.",
+      help: "Events by outcome: created, counted into a series, dropped.",
       labels: ["outcome"],
       startAtZero: [{ outcome: "created" }, { outcome: "counted" }, { outcome: "dropped" }],
     });
   }
 
-  /** Notes that something happened; it is written later. */
+  /** Records an event; it is written later. */
   record(happening: Happening): void {
     const series = this.#note(happening);
     if (series.count > 1) this.#counter.add(1, { outcome: "counted" });
@@ -89,7 +89,7 @@ export class EventRecorder {
     this.#writing ??= this.#writeAll();
   }
 
-  /** Resolves when everything in line has been written or dropped. */
+  /** Resolves when all queued events have been written or dropped. */
   async flush(): Promise<void> {
     while (this.#writing) await this.#writing;
   }
@@ -122,13 +122,13 @@ export class EventRecorder {
         if (!(await this.#update(next))) await this.#create(next);
       } catch (thrown) {
         this.#counter.add(1, { outcome: "dropped" });
-        this.#logger.warn("an event could not be recorded", {
+        this.#logger.warn("record event failed", {
           fault: Fault.from(thrown),
           reason: next.happening.reason,
         });
       }
     }
-    // In the same turn as the last look at the line, so that nothing recorded now is left lying.
+    // In the same turn as the last check of the queue, so that no event is left behind.
     this.#writing = undefined;
   }
 
@@ -159,7 +159,7 @@ export class EventRecorder {
     this.#counter.add(1, { outcome: "created" });
   }
 
-  /** Writes the count into the series' Event; false when there is none, or no longer. */
+  /** Updates the count of the series' Event; false when it does not exist (any more). */
   async #update(series: Series): Promise<boolean> {
     if (series.name === undefined) return false;
     const key = { namespace: namespaceOf(series), name: series.name };
@@ -186,7 +186,7 @@ function idOf({ regarding, related, reason, action, type, note, annotations }: H
   return JSON.stringify([object, related?.uid ?? related?.name, reason, action, type, note, annotations]);
 }
 
-/** Puts an entry at the young end, and drops the oldest when there are too many. */
+/** Moves an entry to the recent end and evicts the oldest beyond the limit. */
 function remember<V>(memory: Map<string, V>, key: string, value: V): void {
   memory.delete(key);
   memory.set(key, value);

@@ -3,25 +3,30 @@ import { hasFinalizer, isBeingDeleted, keyOf, type KubeObject, type Stored } fro
 import type { CallOptions } from "../client/requester.ts";
 import type { ResourceClient } from "../client/resource-client.ts";
 
-/** The two branches. */
+/** The two branches of a finalized reconcile. */
 export interface FinalizerSteps<T extends KubeObject, R> {
-  /** The object lives: bring the world to what it asks for. The finalizer is there already. */
+  /** The object exists: reconcile it. The finalizer is already set. */
   readonly apply: (object: Stored<T>) => Promise<R>;
-  /** The object is to go: clean up. Answer "clean" only when nothing is left; else what the reconcile shall answer. */
+  /**
+   * The object is being deleted: clean up. Return "clean" only when nothing is left; otherwise the outcome of the
+   * reconcile.
+   */
   readonly cleanUp: (object: Stored<T>) => Promise<"clean" | R>;
 }
 
 /**
- * Runs one of two branches, and owns the finalizer between them.
+ * Runs one of two branches and manages the finalizer.
  *
- * *Flow*: alive → put the finalizer → `apply`. To be deleted, with the finalizer → `cleanUp` → when clean, take the finalizer away.
+ * *Flow*: alive → add the finalizer → `apply`. Being deleted, with the finalizer → `cleanUp` → when clean, remove the
+ * finalizer.
  *
- * *Guarantees*: the finalizer is on the server before `apply` runs for the first time, so nothing is made that would not be cleaned up; it is taken
- * away only after `cleanUp` said that nothing is left; other finalizers are not touched, also when they change at the same time.
+ * *Guarantees*: the finalizer is stored before `apply` runs for the first time, so nothing is created that would not be
+ * cleaned up; it is removed only after `cleanUp` returned "clean"; other finalizers are not touched, also when they
+ * change concurrently.
  *
- * *Errors*: whatever the steps or the server throw; a conflict means that the object changed and is retryable.
+ * *Errors*: whatever the branches or the server throw; a conflict means that the object changed and is retryable.
  *
- * Answers undefined when there was nothing to do: to be deleted without our finalizer, or gone.
+ * Returns undefined when there is nothing to do: being deleted without our finalizer, or already gone.
  */
 export async function withFinalizer<T extends KubeObject, R>(
   client: ResourceClient<T>,
@@ -61,8 +66,8 @@ async function removeFinalizer<T extends KubeObject>(
 }
 
 /**
- * A merge patch with the version in it: refused with a conflict when someone else changed the list meanwhile, or when the object is
- * another of the same name. Undefined when it is gone.
+ * A merge patch with a version: rejected with a conflict when the list changed concurrently, or when the object is
+ * another one of the same name. Undefined when the object is gone.
  */
 async function setFinalizers<T extends KubeObject>(
   client: ResourceClient<T>,

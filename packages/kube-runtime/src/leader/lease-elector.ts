@@ -5,41 +5,46 @@ import type { KubeClient } from "../client/kube-client.ts";
 import type { ResourceClient } from "../client/resource-client.ts";
 import { heldLease, LEASES, type Lease } from "./lease.ts";
 
-/** Which lease, as whom, and how fast leadership moves. */
+/** Lease, identity and timing of an elector. */
 export interface ElectorOptions {
   readonly client: KubeClient;
   readonly ambient: Ambient;
   readonly lease: ObjectKey;
-  /** Who we are; must differ between processes. */
+  /** Must differ between processes. */
   readonly identity: string;
-  /** Others take over when the lease was not renewed for this long. Whole seconds. Default 15 s. */
+  /** Another candidate takes over when the Lease was not renewed for this long. Whole seconds. Default 15 s. */
   readonly leaseMs?: number;
-  /** We stop leading when we could not renew for this long; must leave a margin below `leaseMs`. Default two thirds of it. */
+  /**
+   * The leader stops leading when it could not renew for this long; must be less than `leaseMs`. Default two thirds of
+   * it.
+   */
   readonly renewWithinMs?: number;
-  /** How often we renew. Default 2 s. */
+  /** Renewal interval. Default 2 s. */
   readonly everyMs?: number;
-  /** How often we look whether the lease of another is free: how long nobody leads when it is given back. By default `everyMs`. */
+  /** How often a follower checks for a free Lease: the longest gap after a release. Default `everyMs`. */
   readonly lookEveryMs?: number;
   readonly logger?: Logger;
   readonly meter?: Meter;
 }
 
-/** What came of one try to hold the lease. */
+/** Result of one attempt to hold the lease. */
 type Try = { readonly held: Stored<Lease> } | "raced" | "another's";
 
 /**
- * Leadership by a Lease.
+ * Leader election by a Lease.
  *
- * *Flow*: follow (look at the lease every `lookEveryMs`) → take it when it is free or has not changed for its duration → lead, renewing → lose it when
- * it cannot be renewed in time or someone else has it → follow again. `stop` gives it back, so that another takes over at once.
+ * *Flow*: follow (read the Lease every `lookEveryMs`) → acquire it when it is free or unchanged for its duration → lead
+ * and renew → lose it when it cannot be renewed in time or another candidate holds it → follow again. `stop` releases
+ * it, so that another candidate can take over at once.
  *
- * *Guarantees*: time is measured on our own monotonic clock only, so that jumps and differences of wall clocks do not matter; leadership counts from
- * the moment a renewal was *sent*, and another's lease from the moment its last renewal was *seen*, so we stop before anyone else may start; `isLeading` asks
- * the clock and not a timer, so that a process that was frozen for longer than the lease finds that it no longer leads before it does anything.
+ * *Guarantees*: time is measured on the local monotonic clock only, so wall clock jumps and differences do not matter;
+ * leadership counts from the moment a renewal was *sent*, and another's lease from the moment its last renewal was
+ * *seen*, so the old leader stops before a new one can start; `isLeading` reads the clock, not a timer, so a process
+ * that was paused for longer than the lease notices before it does anything.
  *
- * *Assumptions*: all candidates use the same durations. *Caveats*: a write that was sent while leading may arrive later; what must not happen
- * twice needs a precondition of its own. A machine that was suspended stops its monotonic clock too: no process can tell. Whoever deletes the
- * Lease ends its protection.
+ * *Assumptions*: all candidates use the same durations. *Caveats*: a write that was sent while leading may arrive
+ * later; writes that must not happen twice need their own precondition. A suspended machine also stops its monotonic
+ * clock, which no process can detect. Deleting the Lease removes its protection.
  */
 export class LeaseElector {
   readonly #options: ElectorOptions;
@@ -49,9 +54,9 @@ export class LeaseElector {
   readonly #renewWithinMs: number;
   readonly #gauge: Gauge<"lease">;
   readonly #stopping = new AbortController();
-  /** The lease as last seen, and when by our clock we first saw it so. */
+  /** The last observed lease, and when it was first observed in this state. */
   #observed: { readonly lease: Stored<Lease>; readonly at: number } | undefined;
-  /** When, by our clock, the last renewal that succeeded was sent. */
+  /** When the last successful renewal was sent, on the local clock. */
   #renewedAt = Number.NEGATIVE_INFINITY;
   #term: AbortController | undefined;
   #termTimer: Timer | undefined;
@@ -74,17 +79,20 @@ export class LeaseElector {
     this.#gauge.set(0, { lease: options.lease.name });
   }
 
-  /** Whether we lead at this very moment. Ask before each write, or let `fenced` ask. */
+  /** Whether this process leads at this moment. Check before each write, or let `fenced` check. */
   get isLeading(): boolean {
     return this.#term !== undefined && this.#now() - this.#renewedAt < this.#renewWithinMs;
   }
 
-  /** Who leads, as last seen; undefined when nobody does. */
+  /** The last observed leader; undefined when there is none. */
   get leader(): string | undefined {
     return this.#observed?.lease.spec?.holderIdentity || undefined;
   }
 
-  /** Resolves when we lead, with a signal that aborts when we no longer do; rejects when the given signal aborts or the elector stops before. */
+  /**
+   * Resolves when this process leads, with a signal that aborts when it no longer does; rejects when the given signal
+   * aborts or the elector stops before.
+   */
   async leading(signal?: AbortSignal): Promise<AbortSignal> {
     for (;;) {
       if (signal?.aborted) throw abortFault(signal);
@@ -94,18 +102,18 @@ export class LeaseElector {
     }
   }
 
-  /** Begins to follow or lead. Once: an elector that was stopped stays so. */
+  /** Starts following. A stopped elector cannot be restarted. */
   start(): void {
     if (!this.#stopping.signal.aborted) this.#running ??= this.#run();
   }
 
-  /** Stops leading, gives the lease back if we hold it, and stops. End the work first. Repeatable. */
+  /** Stops leading, releases the lease if held, and stops. End the work first. Idempotent. */
   async stop(): Promise<void> {
     if (this.#stopping.signal.aborted) return this.#running;
-    this.#stopping.abort(new Fault({ kind: "cancelled" }, "the elector stops"));
+    this.#stopping.abort(new Fault({ kind: "cancelled" }, "the elector is stopping"));
     this.#nextTerm.resolve();
-    this.#lose("the process stops");
-    // In the chain, so that a second stop waits for the release too.
+    this.#lose("the process is stopping");
+    // Chained, so that a second stop waits for the release too.
     this.#running = this.#running?.then(() => this.#release());
     await this.#running;
   }
@@ -119,34 +127,35 @@ export class LeaseElector {
     const { everyMs = 2_000, lookEveryMs = everyMs } = this.#options;
     while (!this.#stopping.signal.aborted) {
       const isKnown = await this.#turn();
-      // Followers are spread apart, and never slower than a leader that must be replaced; a server that does not answer is not asked more often.
+      // Adds jitter for followers, but never slower than a leader must be replaced; an unresponsive server is not
+      // queried more often.
       const waitMs = this.isLeading ? everyMs : (isKnown ? lookEveryMs : everyMs) * (1 - 0.2 * random.next());
       await sleep(timers, waitMs, this.#stopping.signal).catch(() => undefined);
     }
   }
 
-  /** One look and, where it is ours to hold, one write; answers whether the server told whose the lease is. */
+  /** One read and, if the lease can be held, one write; returns whether the server reported the holder. */
   async #turn(): Promise<boolean> {
     let isKnown = true;
     try {
       let result = await this.#tryHold();
-      // Someone touched the lease between our look and our write: look again to see whose it is.
+      // The lease changed between read and write: read again to see its holder.
       if (result === "raced") result = await this.#tryHold();
       if (result === "another's") this.#lose("another process holds the lease");
     } catch (thrown) {
       if (this.#stopping.signal.aborted) return false;
-      this.#logger.warn("the lease could not be read or renewed", { fault: Fault.from(thrown) });
+      this.#logger.warn("read or renew lease failed", { fault: Fault.from(thrown) });
       isKnown = false;
     }
-    if (!this.isLeading) this.#lose("the lease could not be renewed in time");
+    if (!this.isLeading) this.#lose("the lease was not renewed in time");
     return isKnown;
   }
 
-  /** Creates, takes or renews the lease. */
+  /** Creates, acquires or renews the lease. */
   async #tryHold(): Promise<Try> {
     const sentAt = this.#now();
     const { lease: key, identity, ambient } = this.#options;
-    // Short, so that several tries fit into the time in which we must renew.
+    // Short, so that several attempts fit into the renewal window.
     const call = { signal: this.#stopping.signal, deadlineMs: this.#renewWithinMs / 4 };
     const present = await this.#leases.find(key, call);
     this.#observe(present);
@@ -165,7 +174,7 @@ export class LeaseElector {
     }
   }
 
-  /** Whether the lease has stood unchanged, in our sight, for its whole duration. */
+  /** Whether the lease was observed unchanged for its whole duration. */
   #hasLapsed(lease: Stored<Lease>): boolean {
     const durationMs = (lease.spec?.leaseDurationSeconds ?? this.#leaseMs / 1000) * 1000;
     return this.#observed !== undefined && this.#now() - this.#observed.at > durationMs;
@@ -177,7 +186,7 @@ export class LeaseElector {
   }
 
   #hold(lease: Stored<Lease>, sentAt: number): void {
-    // A renewal that came too late begins a new term: those who asked in between were told that the old one is over.
+    // A late renewal starts a new term: callers in between already learned that the old one ended.
     if (!this.isLeading) this.#lose("the lease was not renewed in time");
     this.#observed = { lease, at: this.#now() };
     this.#renewedAt = sentAt;
@@ -185,7 +194,7 @@ export class LeaseElector {
     const term = new AbortController();
     this.#term = term;
     this.#gauge.set(1, { lease: this.#options.lease.name });
-    this.#logger.info("this process leads", { identity: this.#options.identity });
+    this.#logger.info("leadership acquired", { identity: this.#options.identity });
     this.#watchTerm(term);
     this.#nextTerm.resolve();
     this.#nextTerm = Promise.withResolvers<void>();
@@ -195,7 +204,7 @@ export class LeaseElector {
   #watchTerm(term: AbortController): void {
     if (this.#term !== term) return;
     const leftMs = this.#renewedAt + this.#renewWithinMs - this.#now();
-    if (leftMs <= 0) this.#lose("the lease could not be renewed in time");
+    if (leftMs <= 0) this.#lose("the lease was not renewed in time");
     else this.#termTimer = this.#options.ambient.timers.after(leftMs, () => this.#watchTerm(term));
   }
 
@@ -205,11 +214,11 @@ export class LeaseElector {
     this.#term = undefined;
     this.#termTimer?.cancel();
     this.#gauge.set(0, { lease: this.#options.lease.name });
-    this.#logger.warn("this process no longer leads", { why });
+    this.#logger.warn("leadership ended", { why });
     term.abort(new Fault({ kind: "cancelled" }, `leadership was lost: ${why}`));
   }
 
-  /** Gives the lease back if the server says it is ours: also one that we took while being stopped. */
+  /** Releases the lease if the server reports this process as holder, including one acquired during the stop. */
   async #release(): Promise<void> {
     const { lease: key, identity } = this.#options;
     const call = { deadlineMs: Math.min(2_000, this.#leaseMs) };
@@ -220,12 +229,12 @@ export class LeaseElector {
       const free = { metadata: { resourceVersion }, spec: { holderIdentity: "", leaseDurationSeconds: 1 } };
       await this.#leases.patch(key, "merge", free, call);
     } catch (thrown) {
-      this.#logger.warn("the lease could not be given back", { fault: Fault.from(thrown) });
+      this.#logger.warn("release lease failed", { fault: Fault.from(thrown) });
     }
   }
 }
 
-/** The version in it makes the update a claim on what we saw. */
+/** The version makes the update conditional on the observed state. */
 function metadataOf({ metadata }: Stored<Lease>): Lease["metadata"] {
   const { namespace, name, resourceVersion, labels, annotations } = metadata;
   return {

@@ -12,7 +12,7 @@ export interface Lease extends KubeObject {
   };
 }
 
-/** Leases, for clients. */
+/** Resource type of Leases. */
 export const LEASES = resourceType<Lease>({
   group: "coordination.k8s.io",
   version: "v1",
@@ -21,7 +21,7 @@ export const LEASES = resourceType<Lease>({
   namespaced: true,
 });
 
-/** The lease as its holder writes it: taken if it was another's, renewed if it was ours. Times are for people only. */
+/** The lease as its holder writes it: acquired or renewed. Times are informational. */
 export function heldLease(
   present: Stored<Lease> | undefined,
   holder: { readonly identity: string; readonly leaseMs: number; readonly nowMs: number },

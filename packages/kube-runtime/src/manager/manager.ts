@@ -4,10 +4,10 @@ import type { InformerPool } from "../cache/informer-pool.ts";
 import type { Controller } from "../controller/controller.ts";
 import type { LeaseElector } from "../leader/lease-elector.ts";
 
-/** Something else that runs only while this process leads: a periodic loop, say. */
+/** Another task that runs only while this process leads, such as a periodic loop. */
 export interface LedTask {
   readonly name: string;
-  /** Runs until the signal aborts. When it throws before, it is started again after a while; when it returns, it is over for this term. */
+  /** Runs until the signal aborts. Restarted after a delay when it throws; finished for this term when it returns. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -15,17 +15,17 @@ export interface LedTask {
 export interface ManagerOptions {
   readonly ambient: Ambient;
   readonly informers: InformerPool;
-  /** Made anew for each term: a controller that was stopped is not started again. */
+  /** Called for each term: a stopped controller cannot be restarted. */
   readonly controllers: () => readonly Controller[];
   readonly tasks?: readonly LedTask[];
-  /** Without it this process works at once. */
+  /** Without it the process starts working at once. */
   readonly elector?: LeaseElector;
   readonly logger?: Logger;
-  /** What remains for work in hand when the process stops. When leadership is lost there is none. Default 10 s. */
+  /** Grace period for running work at stop; none when leadership is lost. Default 10 s. */
   readonly graceMs?: number;
 }
 
-/** One answer of a health or readiness check. */
+/** Result of a health or readiness check. */
 export interface Readiness {
   readonly ready: boolean;
   readonly reasons: readonly string[];
@@ -36,11 +36,11 @@ const TASK_BACKOFF: BackoffPolicy = { baseMs: 1_000, capMs: 60_000, factor: 2, j
 /**
  * Starts and stops the parts of a controller process in order.
  *
- * *Flow*: caches → synced → leadership → workers; stopping goes the other way: workers, leadership given back, caches.
+ * *Flow*: caches → synced → leadership → workers; the reverse at stop: workers, lease released, caches.
  *
- * *Guarantees*: no worker runs before every cache is synced, nor without leadership; when leadership is lost, work in hand is aborted at once, and the
- * workers start again with the next term; `stop` may be called at any time and twice; a manager that fails gives leadership up and says so in
- * `health`.
+ * *Guarantees*: no worker runs before every cache is synced, nor without leadership; when leadership is lost, running
+ * work is aborted at once, and the workers start again with the next term; `stop` may be called at any time and
+ * repeatedly; a manager that fails releases leadership and reports it in `health`.
  */
 export class Manager {
   readonly #options: ManagerOptions;
@@ -56,13 +56,13 @@ export class Manager {
     this.#logger = options.logger ?? NOOP_LOGGER;
   }
 
-  /** Starts everything and returns at once; `readiness` tells how far it is. Once: a manager that was stopped stays so. */
+  /** Starts everything and returns at once; `readiness` reports progress. A stopped manager cannot be restarted. */
   start(): void {
     if (this.#stopping.signal.aborted) return;
     this.#running ??= this.#run().catch(async (thrown: unknown) => {
       if (this.#stopping.signal.aborted) return;
       this.#failure = Fault.from(thrown);
-      this.#logger.fatal("the manager ended", { fault: this.#failure });
+      this.#logger.fatal("manager failed", { fault: this.#failure });
       await this.#options.elector?.stop();
     });
   }
@@ -76,9 +76,9 @@ export class Manager {
     return answer([...reasons, ...this.health().reasons]);
   }
 
-  /** Healthy until it has failed for good: then only a new process helps. */
+  /** Healthy until it has failed permanently; then only a restart of the process helps. */
   health(): Readiness {
-    return answer(this.#failure ? [`the manager ended: ${this.#failure.message}`] : []);
+    return answer(this.#failure ? [`the manager failed: ${this.#failure.message}`] : []);
   }
 
   /** Whether the workers run in this process. */
@@ -86,14 +86,14 @@ export class Manager {
     return this.#working;
   }
 
-  /** Controllers of the present term, for those that add keys from outside. */
+  /** Controllers of the current term, for adding keys from outside. */
   get controllers(): readonly Controller[] {
     return this.#controllers;
   }
 
-  /** Stops everything in order and resolves when it is over. */
+  /** Stops everything in order; resolves when done. */
   async stop(): Promise<void> {
-    this.#stopping.abort(new Fault({ kind: "cancelled" }, "the manager stops"));
+    this.#stopping.abort(new Fault({ kind: "cancelled" }, "the manager is stopping"));
     await this.#running;
     await this.#options.elector?.stop();
     await this.#options.informers.stop();
@@ -120,7 +120,8 @@ export class Manager {
       if (term.aborted) resolve();
       term.addEventListener("abort", () => resolve(), { once: true });
     });
-    // While the process stops the lease is still ours, so work may end in peace. Lost leadership leaves no time: another may begin.
+    // During a stop the lease is still held, so work may finish. Lost leadership leaves no time: another process may
+    // start.
     const graceMs = this.#stopping.signal.aborted ? this.#options.graceMs : 0;
     await Promise.all([...controllers.map((controller) => controller.stop(graceMs)), ...tasks]);
     this.#controllers = [];
@@ -136,7 +137,7 @@ export class Manager {
       } catch (thrown) {
         if (term.aborted) return;
         const retryInMs = backoffDelay(TASK_BACKOFF, failures, random);
-        this.#logger.error("a task failed and will be started again", {
+        this.#logger.error("task failed, will restart", {
           task: task.name,
           fault: Fault.from(thrown),
           retryInMs,

@@ -4,10 +4,13 @@ interface DueEntry<K> {
   readonly order: number;
 }
 
-/** Entries that no longer count and are put up with, besides as many as there are keys. */
+/** Stale entries tolerated beyond the number of keys. */
 const STALE_ALLOWED = 64;
 
-/** Keys by the time they fall due: each key once, at its earliest. Ties leave in the order they came. Memory is of the order of its keys. */
+/**
+ * Keys by due time: each key once, at its earliest. Ties keep insertion order. Memory is proportional to the number of
+ * keys.
+ */
 export class DueHeap<K> {
   #heap: DueEntry<K>[] = [];
   readonly #current = new Map<K, DueEntry<K>>();
@@ -17,7 +20,7 @@ export class DueHeap<K> {
     return this.#current.size;
   }
 
-  /** Sets a key's due time, unless it is due earlier already. */
+  /** Sets a key's due time, unless it is already due earlier. */
   set(key: K, dueAt: number): void {
     const present = this.#current.get(key);
     if (present && present.dueAt <= dueAt) return;
@@ -33,17 +36,17 @@ export class DueHeap<K> {
   }
 
   delete(key: K): boolean {
-    // The heap entry stays and is skipped when it surfaces: removal from the middle would cost a scan.
+    // The heap entry stays and is skipped later: removal from the middle would cost a scan.
     return this.#current.delete(key);
   }
 
-  /** When the next key falls due, or undefined. */
+  /** When the next key is due, or undefined. */
   nextDueAt(): number | undefined {
     this.#dropStale();
     return this.#heap[0]?.dueAt;
   }
 
-  /** Takes the next key that is due at `now`, or undefined. */
+  /** Removes and returns the next key that is due at `now`, or undefined. */
   takeDue(now: number): K | undefined {
     this.#dropStale();
     const top = this.#heap[0];
@@ -58,12 +61,12 @@ export class DueHeap<K> {
     this.#current.clear();
   }
 
-  /** Entries held, stale ones included. */
+  /** Entries held, including stale ones. */
   get heldEntries(): number {
     return this.#heap.length;
   }
 
-  /** Keys that are put off and called back again and again would leave entries until far in the future. */
+  /** Keys that are delayed and cancelled repeatedly would leave entries until far in the future. */
   #compact(): void {
     if (this.#heap.length <= 2 * this.#current.size + STALE_ALLOWED) return;
     this.#heap = [...this.#current.values()].toSorted((a, b) => a.dueAt - b.dueAt || a.order - b.order);

@@ -27,7 +27,7 @@ class Fifo<T> {
   }
 }
 
-/** Tickets that no longer count and are put up with, besides as many as there are keys. */
+/** Stale tickets tolerated beyond the number of keys. */
 const STALE_ALLOWED = 1024;
 
 interface Ticket<K> {
@@ -35,7 +35,7 @@ interface Ticket<K> {
   readonly priority: number;
 }
 
-/** The groups of one priority, taken in turn. */
+/** The groups of one priority, served in turn. */
 class Lane<K> {
   readonly #groups = new Map<string, Fifo<Ticket<K>>>();
 
@@ -54,7 +54,7 @@ class Lane<K> {
     if (next.done) return undefined;
     const [group, fifo] = next.value;
     const ticket = fifo.shift();
-    // A map keeps insertion order: taking a group out and putting it back sends it to the end of the line.
+    // A map keeps insertion order: removing and re-adding a group moves it to the end.
     this.#groups.delete(group);
     if (!fifo.isEmpty) this.#groups.set(group, fifo);
     return ticket;
@@ -62,8 +62,8 @@ class Lane<K> {
 }
 
 /**
- * Waiting keys: the highest priority first; within a priority the groups take turns, so that one busy namespace does not
- * starve the others; within a group in order of arrival. A key waits once, at its highest priority.
+ * Waiting keys: highest priority first; groups within a priority take turns, so that one busy namespace does not starve
+ * the others; in order of arrival within a group. A key waits once, at its highest priority.
  */
 export class FairLanes<K> {
   readonly #lanes = new Map<number, Lane<K>>();
@@ -84,7 +84,7 @@ export class FairLanes<K> {
     return this.#waiting.has(key);
   }
 
-  /** Adds a key, or raises it; false when it waits already at this priority or a higher one. */
+  /** Adds a key or raises its priority; false when it already waits at this priority or a higher one. */
   add(key: K, priority: number): boolean {
     const present = this.#waiting.get(key);
     if (present && present.priority >= priority) return false;
@@ -99,7 +99,7 @@ export class FairLanes<K> {
     for (const priority of this.#priorities) {
       const lane = this.#lanes.get(priority);
       for (let ticket = lane?.shift(); ticket; ticket = lane?.shift()) {
-        // A raised key leaves a stale ticket behind in its old lane.
+        // A raised key leaves a stale ticket in its old lane.
         if (this.#waiting.get(ticket.key) === ticket) {
           this.#waiting.delete(ticket.key);
           return ticket;
@@ -110,7 +110,7 @@ export class FairLanes<K> {
     return undefined;
   }
 
-  /** Tickets held, stale ones included. */
+  /** Tickets held, including stale ones. */
   get heldTickets(): number {
     return this.#waiting.size + this.#stale;
   }
@@ -122,7 +122,7 @@ export class FairLanes<K> {
     this.#stale = 0;
   }
 
-  /** While higher lanes are never empty, stale tickets would pile up in the lower ones. */
+  /** While higher lanes are never empty, stale tickets would accumulate in the lower ones. */
   #noteStale(): void {
     this.#stale += 1;
     if (this.#stale <= this.#waiting.size + STALE_ALLOWED) return;

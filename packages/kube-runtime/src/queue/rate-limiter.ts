@@ -1,6 +1,6 @@
 import { backoffDelay, type BackoffPolicy, type Clock, type Random } from "@oaas/foundation";
 
-/** A bucket of tokens that refills steadily; what is taken beyond it is owed and delays what follows. */
+/** A token bucket that refills steadily; taking more than it has delays later callers. */
 export class TokenBucket {
   readonly #clock: Clock;
   readonly #perMs: number;
@@ -16,14 +16,14 @@ export class TokenBucket {
     this.#at = clock.monotonic();
   }
 
-  /** Takes one token now and answers how long its use must wait. */
+  /** Takes one token and returns how long to wait before using it. */
   reserve(): number {
     this.#refill();
     this.#tokens -= 1;
     return this.#tokens >= 0 ? 0 : -this.#tokens / this.#perMs;
   }
 
-  /** Takes one token if there is one. */
+  /** Takes one token if available. */
   tryTake(): boolean {
     this.#refill();
     if (this.#tokens < 1) return false;
@@ -38,7 +38,7 @@ export class TokenBucket {
   }
 }
 
-/** How often each key has failed in a row, and how long its next try should wait for that. */
+/** Consecutive failures per key, and the resulting delay. */
 export class FailureBackoff<K> {
   readonly #failures = new Map<K, number>();
   readonly #policy: BackoffPolicy;
@@ -49,7 +49,7 @@ export class FailureBackoff<K> {
     this.#random = random;
   }
 
-  /** Counts one more failure and answers the delay. */
+  /** Counts one more failure and returns the delay. */
   next(key: K): number {
     const failures = this.#failures.get(key) ?? 0;
     this.#failures.set(key, failures + 1);

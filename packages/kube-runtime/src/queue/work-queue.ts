@@ -3,18 +3,18 @@ import { DueHeap } from "./due-heap.ts";
 import { FairLanes } from "./fair-lanes.ts";
 import { FailureBackoff, TokenBucket } from "./rate-limiter.ts";
 
-/** The usual priorities: a user's change goes before routine work, a resync after it. */
+/** Priorities: a user's change goes before routine work, a resync after it. */
 export const PRIORITY = { high: 10, normal: 0, low: -10 } as const;
 
-/** A key that a worker has taken; `done` must be called with it. */
+/** A key taken by a worker; pass it to `done`. */
 export interface Taken<K> {
   readonly key: K;
   readonly priority: number;
-  /** How long it waited. */
+  /** Waiting time. */
   readonly waitedMs: number;
 }
 
-/** What a queue tells about itself; all methods are optional to implement. */
+/** Callbacks for metrics; all optional. */
 export interface QueueObserver {
   added?(): void;
   taken?(waitedMs: number): void;
@@ -23,20 +23,25 @@ export interface QueueObserver {
   overflowed?(): void;
 }
 
-/** How a queue orders, delays and bounds. */
+/** Order, delays and limits of a queue. */
 export interface WorkQueueOptions<K> {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly random: Random;
-  /** Keys of one group take turns with those of others; by default all are one group. */
+  /** Groups take turns; by default there is one group. */
   readonly groupOf?: (key: K) => string;
-  /** The most keys that wait; more are refused and `onRoom` is called when half are gone. Default 100,000. */
+  /**
+   * Maximum waiting keys; further ones are rejected, and `onRoom` is called when the queue is half empty. Default
+   * 100,000.
+   */
   readonly limit?: number;
-  /** Called after an overflow when there is room again: add everything anew, the queue does not know what it refused. */
+  /**
+   * Called after an overflow when there is room again: add all keys again, the queue does not know which were rejected.
+   */
   readonly onRoom?: () => void;
-  /** Delay of the retries of one key. Default 5 ms doubling to 5 min. */
+  /** Backoff per key. Default 5 ms doubling to 5 min. */
   readonly backoff?: BackoffPolicy;
-  /** Bound over the retries of all keys. Default 10 per second with a burst of 100. */
+  /** Rate limit over the retries of all keys. Default 10 per second with a burst of 100. */
   readonly overallRate?: { readonly perSecond: number; readonly burst: number };
   readonly observer?: QueueObserver;
 }
@@ -45,7 +50,7 @@ const RETRY_BACKOFF: BackoffPolicy = { baseMs: 5, capMs: 300_000, factor: 2, jit
 
 interface Work {
   readonly startedAt: number;
-  /** Set when the key was added again while it was being worked on. */
+  /** Set when the key was added while being processed. */
   again: number | undefined;
 }
 
@@ -53,16 +58,16 @@ interface Work {
  * Keys that need work.
  *
  * *Flow*: `add` → wait → `take` by one worker → `done`. `retry` adds with a delay that grows with the key's failures;
- * `forget` ends that growth.
+ * `forget` resets it.
  *
- * *Guarantees*: a key is with at most one worker; a key added while it is being worked on is taken once more afterwards; a key
- * added many times before it is taken is taken once; an immediate add cancels the key's pending delay, because whoever works on
- * it decides anew when to look again; memory is bounded by `limit`.
+ * *Guarantees*: a key is with at most one worker; a key added while being processed is taken again afterwards; a key
+ * added several times before it is taken is taken once; an immediate add cancels the key's pending delay, because the
+ * next worker decides when to check again; memory is bounded by `limit`.
  *
- * *Assumptions*: keys are compared as a Map compares them, so use strings.
+ * *Assumptions*: keys are compared as in a Map, so use strings.
  *
- * *Caveats*: when more than `limit` keys wait, further ones are refused and forgotten; `onRoom` is the caller's chance to add all
- * that exists again.
+ * *Caveats*: beyond `limit` waiting keys, further ones are rejected and forgotten; `onRoom` is the caller's chance to
+ * add them again.
  */
 export class WorkQueue<K> {
   readonly #options: WorkQueueOptions<K>;
@@ -89,29 +94,29 @@ export class WorkQueue<K> {
     this.#bucket = new TokenBucket(options.clock, options.overallRate ?? { perSecond: 10, burst: 100 });
   }
 
-  /** Keys that wait to be taken. */
+  /** Keys waiting to be taken. */
   get length(): number {
     return this.#lanes.size;
   }
 
-  /** Keys that will wait once their delay is over. */
+  /** Delayed keys. */
   get delayed(): number {
     return this.#delayed.size;
   }
 
-  /** Keys that workers hold. */
+  /** Keys held by workers. */
   get working(): number {
     return this.#working.size;
   }
 
-  /** How long the work that has been going on longest has taken. */
+  /** Age of the longest running work. */
   longestWorkMs(): number {
     let first: number | undefined;
     for (const { startedAt } of this.#working.values()) first = Math.min(first ?? startedAt, startedAt);
     return first === undefined ? 0 : this.#options.clock.monotonic() - first;
   }
 
-  /** Adds a key, now or after a delay. False when the queue is full and did not take it. */
+  /** Adds a key, now or after a delay. False when the queue is full. */
   add(key: K, options: { readonly priority?: number; readonly afterMs?: number } = {}): boolean {
     if (this.#stopped) return true;
     const priority = options.priority ?? PRIORITY.normal;
@@ -120,7 +125,7 @@ export class WorkQueue<K> {
     return this.#addNow(key, priority);
   }
 
-  /** Adds a key that failed: later each time, and never faster than the overall rate. False when the queue is full and did not take it. */
+  /** Adds a failed key with backoff, limited by the overall rate. False when the queue is full. */
   retry(key: K, options: { readonly priority?: number; readonly atLeastMs?: number } = {}): boolean {
     if (this.#stopped) return true;
     this.#options.observer?.retried?.();
@@ -128,17 +133,17 @@ export class WorkQueue<K> {
     return this.#addLater(key, options.priority ?? PRIORITY.normal, delayMs);
   }
 
-  /** Ends the growth of a key's retry delay. */
+  /** Resets a key's backoff. */
   forget(key: K): void {
     this.#failures.forget(key);
   }
 
-  /** How many times in a row the key was retried. */
+  /** Consecutive retries of the key. */
   retriesOf(key: K): number {
     return this.#failures.failuresOf(key);
   }
 
-  /** The next key to work on; waits for one; undefined once the queue is stopped. */
+  /** Returns the next key, waiting if necessary; undefined once the queue is stopped. */
   take(): Promise<Taken<K> | undefined> {
     const ready = this.#next();
     if (ready) return Promise.resolve(ready);
@@ -146,7 +151,7 @@ export class WorkQueue<K> {
     return new Promise((resolve) => void this.#waiters.push(resolve));
   }
 
-  /** Says that the work on a taken key is over, well or badly. */
+  /** Marks the work on a taken key as finished. */
   done(key: K): void {
     const work = this.#working.get(key);
     if (!work) return;
@@ -161,7 +166,7 @@ export class WorkQueue<K> {
     }
   }
 
-  /** Takes no more keys, drops those that wait, and resolves when the workers are done with theirs. */
+  /** Accepts no more keys, drops waiting ones, and resolves when the workers are done. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#timer?.timer.cancel();

@@ -2,12 +2,12 @@ import { orAbort, type Fault } from "@oaas/foundation";
 import type { KubeObject, Stored } from "@oaas/kube-core";
 import type { WatchEvent, WatchSource } from "../watch/watch-source.ts";
 
-/** A source of watch events that a test pushes by hand: a list of what is there, then what is told. */
+/** A watch source that a test feeds by hand: an initial list, then pushed events. */
 export interface FakeSource<T extends KubeObject> extends WatchSource<Stored<T>> {
-  /** Puts an object, now or as the start of a list that is still to come. */
+  /** Adds an object, now or to a list that was not read yet. */
   put(object: T): Stored<T>;
   remove(name: string): void;
-  /** Ends the present watch with a fault. */
+  /** Ends the current watch with a fault. */
   expire(fault: Fault): void;
 }
 

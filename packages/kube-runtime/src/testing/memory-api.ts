@@ -2,20 +2,20 @@ import { applyMergePatch, type JsonValue, type KubeObject, type Stored } from "@
 import type { HttpRequest } from "../client/transport.ts";
 import { scriptedTransport, type Answer, type ScriptedTransport } from "./scripted-transport.ts";
 
-/** A small API server in memory: objects by path, versions, conflicts, finalizers. No watches, no rules of any kind. */
+/** A small in-memory API server: objects by path, versions, conflicts, finalizers. No watches, no validation. */
 export interface MemoryApi {
   readonly transport: ScriptedTransport;
-  /** Objects by the path they are served at. */
+  /** Objects by path. */
   readonly objects: Map<string, Stored<KubeObject>>;
-  /** What one kind holds, in the order it was made. */
+  /** The objects of one kind, in creation order. */
   ofKind<T extends KubeObject>(kind: string): Stored<T>[];
-  /** Set to answer something else for a request: an answer, "hang", or a thrown fault; undefined lets it through. */
+  /** Overrides the response to a request: a response, "hang", or a thrown fault; undefined lets it through. */
   intercept: (request: HttpRequest) => Answer | "hang" | undefined;
-  /** Called after a write was done and before it is answered. */
+  /** Called after a write and before its response. */
   afterWrite: (request: HttpRequest) => Answer | "hang" | undefined;
 }
 
-/** Starts with nothing. */
+/** Creates an empty server. */
 export function memoryApi(): MemoryApi {
   const objects = new Map<string, Stored<KubeObject>>();
   let version = 0;
@@ -76,7 +76,7 @@ export function memoryApi(): MemoryApi {
   return api;
 }
 
-/** A refusal as the API words it. */
+/** A rejection as the API words it. */
 export function refusal(code: number, reason: string, name: string): Answer {
   return {
     status: code,

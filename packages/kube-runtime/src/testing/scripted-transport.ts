@@ -1,15 +1,17 @@
 import { abortFault, orAbort } from "@oaas/foundation";
 import type { HttpRequest, HttpResponse, Transport } from "../client/transport.ts";
 
-/** What a scripted server answers. A fault stands for a connection that broke; "hang" for one that never answers. */
+/** The response of a scripted server. A fault simulates a broken connection; "hang" one that never responds. */
 export type Answer = { readonly status: number; readonly body?: unknown; readonly headers?: Record<string, string> };
 
-/** A transport whose other end is a function. Requests are kept in `sent`. */
+/** A transport that calls a function. Requests are recorded in `sent`. */
 export interface ScriptedTransport extends Transport {
   readonly sent: HttpRequest[];
 }
 
-/** Answers each request by `handle`: an answer, "hang", or a thrown fault. An abort is noticed as over a network. */
+/**
+ * Responds to each request with `handle`: a response, "hang", or a thrown fault. Aborts are noticed as over a network.
+ */
 export function scriptedTransport(
   handle: (request: HttpRequest) => Answer | "hang" | Promise<Answer | "hang">,
 ): ScriptedTransport {

@@ -1,6 +1,6 @@
 import { abortFault, unavailable, type Ambient, type Timer } from "@oaas/foundation";
 
-/** A signal that aborts when nothing was heard for too long, or with its parent. Dispose it when the listening is over. */
+/** A signal that aborts after too long a silence, or with its parent. Dispose it when done. */
 export class SilenceGuard implements Disposable {
   readonly #controller = new AbortController();
   readonly #ambient: Pick<Ambient, "clock" | "timers">;
@@ -26,12 +26,12 @@ export class SilenceGuard implements Disposable {
     return this.#controller.signal;
   }
 
-  /** Whether silence was what aborted. */
+  /** Whether silence caused the abort. */
   get silent(): boolean {
     return this.#silent;
   }
 
-  /** Notes a sign of life. */
+  /** Resets the timer. */
   heard(): void {
     this.#heardAt = this.#ambient.clock.monotonic();
   }
@@ -41,7 +41,7 @@ export class SilenceGuard implements Disposable {
     this.#parent.removeEventListener("abort", this.#onAbort);
   }
 
-  /** One timer that is set again, not one per event: busy watches have tens of thousands a second. */
+  /** One timer that is re-armed, not one per event: busy watches have tens of thousands per second. */
   #look(): void {
     const leftMs = this.#heardAt + this.limitMs - this.#ambient.clock.monotonic();
     if (leftMs > 0) {
@@ -49,6 +49,6 @@ export class SilenceGuard implements Disposable {
       return;
     }
     this.#silent = true;
-    this.#controller.abort(unavailable("watch", `the watch said nothing for ${this.limitMs} ms`));
+    this.#controller.abort(unavailable("watch", `the watch received nothing for ${this.limitMs} ms`));
   }
 }

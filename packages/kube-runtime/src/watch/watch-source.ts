@@ -5,14 +5,14 @@ export interface ListPage<T> {
   readonly continue?: string;
 }
 
-/** One event of a watch. A bookmark brings no object, only how far the watch has come. */
+/** One event of a watch. A bookmark has no object, only a version. */
 export type WatchEvent<T> =
   | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: T; readonly resourceVersion: string }
   | { readonly type: "BOOKMARK"; readonly resourceVersion: string; readonly initialEventsEnd: boolean };
 
 /**
- * What a watcher reads from. A version that the server no longer has is a fault with `context.expired`; anything else that
- * goes wrong is any other fault.
+ * What a watcher reads from. An expired version is a fault with `context.expired`; any other failure is any other
+ * fault.
  */
 export interface WatchSource<T> {
   list(
@@ -24,7 +24,7 @@ export interface WatchSource<T> {
     query: {
       readonly resourceVersion: string;
       readonly timeoutSeconds: number;
-      /** Ask for the present state as events, ended by a bookmark that says so. */
+      /** Request the current state as events, ended by a marked bookmark. */
       readonly sendInitialEvents: boolean;
     },
     signal: AbortSignal,
@@ -34,11 +34,11 @@ export interface WatchSource<T> {
 /** What a watcher writes to. Calls come one at a time and in order. */
 export interface WatchSink<T> {
   /**
-   * What to keep of an object, asked as it arrives: while a list is under way, what is let go here is never held.
-   * `replace` and `apply` are given what this answered.
+   * Transforms an object as it arrives, so that dropped parts are never held in memory during a list. `replace` and
+   * `apply` receive the result.
    */
   admit(object: T): T;
-  /** The whole state as of a version: what is not in it is gone. */
+  /** The complete state at a version: objects not in it are gone. */
   replace(items: readonly T[], resourceVersion: string): void;
   apply(type: "ADDED" | "MODIFIED" | "DELETED", object: T): void;
 }

@@ -13,36 +13,40 @@ import { isExpired, statusReasonOf } from "@oaas/kube-core";
 import { SilenceGuard } from "./silence-guard.ts";
 import type { WatchEvent, WatchSink, WatchSource } from "./watch-source.ts";
 
-/** What a watcher is doing, for logs and metrics. */
+/** State of a watcher, for logs and metrics. */
 export type WatcherNote =
   | { readonly type: "listed"; readonly items: number; readonly resourceVersion: string; readonly streamed: boolean }
   | { readonly type: "watching"; readonly resourceVersion: string }
   | { readonly type: "ended"; readonly events: number }
   | {
       readonly type: "failed";
-      /** Expired: the version is too old, so a list follows. Silent: nothing was heard for too long. */
+      /** Expired: the version is too old, so a list follows. Silent: nothing was received for too long. */
       readonly reason: "expired" | "silent" | "broken";
       readonly fault: Fault;
       readonly retryInMs: number;
     };
 
-/** What to follow, where to put it, and how patiently. */
+/** Source, sink and timing of a watcher. */
 export interface WatcherOptions<T> {
   readonly source: WatchSource<T>;
   readonly sink: WatchSink<T>;
   readonly ambient: Ambient;
   /**
-   * Ask for the first state as a stream instead of pages; falls back to pages when the server refuses. Spares the server's memory, not its
-   * time: it sends every object by itself, which costs it twice the work of pages. Default false.
+   * Request the initial state as a stream instead of pages; falls back to pages when the server refuses. Saves server
+   * memory, not time: the server sends every object separately, twice the work of pages. Default false.
    */
   readonly streamingList?: boolean;
   /** Items per page of a list. Default 2,000. */
   readonly pageSize?: number;
-  /** A watch that says nothing for this long is dead: servers send bookmarks about every minute. Default 150 s. */
+  /**
+   * A watch without any message for this long is restarted: servers send bookmarks about every minute. Default 150 s.
+   */
   readonly silenceMs?: number;
-  /** A watch is asked to end after this long and up to twice as long, so that clients spread over servers. Default 300 s. */
+  /**
+   * Requested watch duration, randomised up to twice this value, so that clients spread over servers. Default 300 s.
+   */
   readonly watchSeconds?: number;
-  /** The waits between failures. Default 200 ms doubling to 30 s, half of it jitter. */
+  /** Backoff between failures. Default 200 ms doubling to 30 s, half of it jitter. */
   readonly backoff?: BackoffPolicy;
   readonly onNote?: (note: WatcherNote) => void;
 }
@@ -52,19 +56,19 @@ const WATCH_BACKOFF: BackoffPolicy = { baseMs: 200, capMs: 30_000, factor: 2, ji
 /** Servers send bookmarks about every minute. */
 const SILENCE_MS = 150_000;
 
-/** A watch shorter than this counts as failed, whatever it brought: a polite server must not cause a busy loop. */
+/** A shorter watch counts as failed even if it delivered events, to avoid a busy loop. */
 const TOO_SHORT_MS = 1_000;
 
 /**
- * Follows a list of objects for ever.
+ * Follows a list of objects forever.
  *
- * *Flow*: list (as a stream or by pages) → `replace` → watch from that version → `apply` each event, remember its version → when the
- * watch ends, breaks or falls silent, watch again from the last version → when that version has expired, or the server does not
- * know it, list again.
+ * *Flow*: list (as a stream or by pages) → `replace` → watch from that version → `apply` each event and remember its
+ * version → when the watch ends, breaks or is silent, watch again from the last version → when that version has expired
+ * or the server does not know it, list again.
  *
- * *Guarantees*: runs until the signal aborts, whatever the server does; after any fault the sink converges to the server's
- * state, also when the kind was away in between or the server's store was restored to an earlier state; waits grow with repeated
- * failures and start anew when a watch brings something.
+ * *Guarantees*: runs until the signal aborts; after any fault the sink converges to the server's state, also when the
+ * kind was absent in between or the server's store was restored to an earlier state; delays grow with repeated failures
+ * and reset when a watch delivers something.
  *
  * *Assumptions*: the sink does not throw.
  */
@@ -93,17 +97,17 @@ export async function runWatcher<T>(options: WatcherOptions<T>, signal: AbortSig
 }
 
 interface WatcherState {
-  /** From where to go on; undefined means to list first. */
+  /** The version to continue from; undefined means to list first. */
   resourceVersion: string | undefined;
-  /** In a row. */
+  /** Consecutive. */
   failures: number;
-  /** Watches in a row that never said anything: after two the version itself is in doubt. */
+  /** Consecutive watches without any message: after two, the version itself is suspect. */
   silences: number;
-  /** The fault of the last watch that fell silent. */
+  /** The fault of the last silent watch. */
   silence: Fault | undefined;
   /** Whether the server streams lists. */
   canStream: boolean;
-  /** The last streamed list did not come to its end; the next goes by pages, which every server has. */
+  /** The last streamed list was incomplete; the next one uses pages, which every server supports. */
   pagesNext: boolean;
 }
 
@@ -150,7 +154,7 @@ async function listByPages<T>(options: WatcherOptions<T>, signal: AbortSignal): 
   }
 }
 
-/** One watch from its opening to its end. Throws when it broke, fell silent, or ended too soon. */
+/** One watch from opening to end. Throws when it broke, was silent, or ended too soon. */
 async function watchOnce<T>(options: WatcherOptions<T>, state: WatcherState, signal: AbortSignal): Promise<void> {
   const { clock } = options.ambient;
   const startedAt = clock.monotonic();
@@ -167,16 +171,18 @@ async function watchOnce<T>(options: WatcherOptions<T>, state: WatcherState, sig
       guard.signal,
     );
     if (!listing) options.onNote?.({ type: "watching", resourceVersion: state.resourceVersion ?? "" });
-    // Set until the list is whole; a server that knows no streamed lists sends objects without ever saying that they are all.
+    // Set until the list is complete; a server without streamed lists sends objects without marking the end.
     state.pagesNext = listing;
     const count = await consume(options, state, guard, events);
     options.onNote?.({ type: "ended", events: count });
   } catch (thrown) {
     if (!guard.silent) throw thrown;
-    throw (state.silence = unavailable("watch", `the watch said nothing for ${guard.limitMs} ms`, { cause: thrown }));
+    throw (state.silence = unavailable("watch", `the watch received nothing for ${guard.limitMs} ms`, {
+      cause: thrown,
+    }));
   }
   if (state.resourceVersion === undefined) {
-    throw unavailable("watch", "the watch ended before the first state was complete");
+    throw unavailable("watch", "the watch ended before the initial state was complete");
   }
   if (clock.monotonic() - startedAt < TOO_SHORT_MS) {
     throw unavailable("watch", "the watch ended as soon as it began");
@@ -209,23 +215,23 @@ async function consume<T>(
       state.pagesNext = false;
       initial = undefined;
     } else {
-      throw unavailable("watch", "the server does not say when the first state is complete");
+      throw unavailable("watch", "the server does not mark the end of the initial state");
     }
   }
   return count;
 }
 
-/** Servers that do not stream lists answer that the query is invalid. */
+/** Servers without streamed lists reject the query as invalid. */
 function refusesStreaming(fault: Fault): boolean {
   return fault.kind === "invalid-argument" || fault.kind === "unimplemented";
 }
 
-/** Answers in a row that a version may get before it is the version that is suspected. */
+/** Consecutive failures with one version before the version itself is suspected. */
 const PATIENCE = 5;
 
 /**
- * Faults after which the version we have may mean nothing: the kind went away, the server has never been so far, or it keeps answering with
- * some failure. A server that cannot be reached, or asks for patience, says nothing about the version.
+ * Faults that make the version suspect: the kind was removed, the server has never reached that version, or it keeps
+ * failing. An unreachable or overloaded server says nothing about the version.
  */
 function doubtsVersion(fault: Fault, failures: number): boolean {
   const kinds: readonly FaultKind[] = ["not-found", "invalid-argument"];
