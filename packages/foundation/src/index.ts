@@ -6,7 +6,7 @@
  * result, brand, exhaustive (small words).
  * `@oaas/foundation/real` has the machine's clock and dice, `@oaas/foundation/virtual` the stepped and seeded ones.
  */
-export { pathOf, ROOT_PATH, violationsUnder, violationText, type Violation } from "./violation.ts";
+export { pathOf, ROOT_PATH, violationsUnder, violationText, type Violation } from "./faults/violation.ts";
 export {
   alreadyExists,
   cancelled,
@@ -29,15 +29,15 @@ export {
   type FaultKind,
   type FaultOptions,
   type FaultPart,
-} from "./fault.ts";
-export { FAULT_CODES, type FaultCode, type FaultCodeEntry } from "./fault-codes.ts";
-export { sleep, timestamp, type Clock, type Timer, type Timers } from "./time.ts";
+} from "./faults/fault.ts";
+export { FAULT_CODES, type FaultCode, type FaultCodeEntry } from "./faults/fault-codes.ts";
+export { sleep, timestamp, type Clock, type Timer, type Timers } from "./time/time.ts";
 export { randomInt, type Ids, type Random } from "./random.ts";
 export type { Ambient } from "./ambient.ts";
-export { abortFault, orAbort, startDeadline, type Deadline } from "./deadline.ts";
-export { Bell } from "./bell.ts";
-export { backoffDelay, DEFAULT_BACKOFF, retry, type BackoffPolicy, type RetryOptions } from "./backoff.ts";
-export { canonicalJson, equalJson, equalMembers } from "./canonical.ts";
+export { abortFault, orAbort, startDeadline, type Deadline } from "./time/deadline.ts";
+export { Bell } from "./concurrency/notifier.ts";
+export { backoffDelay, DEFAULT_BACKOFF, retry, type BackoffPolicy, type RetryOptions } from "./time/backoff.ts";
+export { canonicalJson, equalJson, equalMembers } from "./json/canonical-json.ts";
 export { err, ok, type Result } from "./result.ts";
 export type { Brand } from "./brand.ts";
 export { unreachable } from "./exhaustive.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { cancelled } from "../fault.ts";
+import { cancelled } from "../faults/fault.ts";
 import { KeyedQueue } from "./keyed-queue.ts";
 import { Semaphore } from "./semaphore.ts";
 

@@ -1,5 +1,5 @@
-import { abortFault } from "../deadline.ts";
-import { resourceExhausted } from "../fault.ts";
+import { abortFault } from "../time/deadline.ts";
+import { resourceExhausted } from "../faults/fault.ts";
 
 export interface SemaphoreOptions {
   /** Name of the limited resource, for the fault when the queue is full. */

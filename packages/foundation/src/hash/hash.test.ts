@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { canonicalJson, equalJson } from "../canonical.ts";
+import { canonicalJson, equalJson } from "../json/canonical-json.ts";
 import { digestJson, hashJson, sha256Hex } from "./index.ts";
 
 test.each([

@@ -3,7 +3,7 @@
  * package also runs in a browser.
  */
 import { hash } from "node:crypto";
-import { canonicalJson } from "../canonical.ts";
+import { canonicalJson } from "../json/canonical-json.ts";
 
 const HASH_DIGITS = 40;
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Ambient } from "../ambient.ts";
 import type { Ids, Random } from "../random.ts";
-import type { Clock, Timers } from "../time.ts";
+import type { Clock, Timers } from "../time/time.ts";
 
 /** The machine's clock. */
 export const realClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };

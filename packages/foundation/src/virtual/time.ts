@@ -1,5 +1,5 @@
 import { endOfTurn } from "../real/turn.ts";
-import type { Clock, Timer, Timers } from "../time.ts";
+import type { Clock, Timer, Timers } from "../time/time.ts";
 
 interface Pending {
   readonly dueAt: number;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { sleep, timestamp } from "../time.ts";
+import { sleep, timestamp } from "../time/time.ts";
 import { randomInt } from "../random.ts";
 import { virtualAmbient, VirtualTime } from "./index.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { orAbort, startDeadline } from "./deadline.ts";
-import { type Fault, unavailable } from "./fault.ts";
-import { virtualAmbient } from "./virtual/index.ts";
+import { type Fault, unavailable } from "../faults/fault.ts";
+import { virtualAmbient } from "../virtual/index.ts";
 
 test("aborts with deadline-exceeded when the time is over, not before", async () => {
   const { time, ...ambient } = virtualAmbient(1);

@@ -1,4 +1,4 @@
-import { cancelled, deadlineExceeded, Fault } from "./fault.ts";
+import { cancelled, deadlineExceeded, Fault } from "../faults/fault.ts";
 import type { Clock, Timers } from "./time.ts";
 
 /** A signal that aborts when time runs out or the caller gives up. Dispose it when the work is done. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Bell } from "./bell.ts";
+import { Bell } from "./notifier.ts";
 
 describe("a bell", () => {
   it("wakes all who wait, once", async () => {

@@ -1,4 +1,4 @@
-import { pathOf, ROOT_PATH } from "./violation.ts";
+import { pathOf, ROOT_PATH } from "../faults/violation.ts";
 
 /**
  * Serializes a JSON value by RFC 8785: members sorted by UTF-16 code units, no white space, numbers as ECMAScript prints

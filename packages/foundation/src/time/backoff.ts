@@ -1,6 +1,6 @@
 import { abortFault } from "./deadline.ts";
-import { Fault } from "./fault.ts";
-import type { Random } from "./random.ts";
+import { Fault } from "../faults/fault.ts";
+import type { Random } from "../random.ts";
 import { sleep, type Timers } from "./time.ts";
 
 /** Exponential growth from `baseMs` to `capMs`, spread by `jitter` (0 none, 1 anywhere between 0 and the full delay). */

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { backoffDelay, DEFAULT_BACKOFF, retry } from "./backoff.ts";
-import { notFound, unavailable } from "./fault.ts";
-import { seededRandom, virtualAmbient } from "./virtual/index.ts";
+import { notFound, unavailable } from "../faults/fault.ts";
+import { seededRandom, virtualAmbient } from "../virtual/index.ts";
 
 test("a delay stays within its jitter band and under the cap", () => {
   fc.assert(

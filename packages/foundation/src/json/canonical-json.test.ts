@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { canonicalJson, equalJson, equalMembers } from "./canonical.ts";
+import { canonicalJson, equalJson, equalMembers } from "./canonical-json.ts";
 
 describe("canonical JSON", () => {
   test.each([
