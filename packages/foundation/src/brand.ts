@@ -1,4 +1,4 @@
 declare const brandOf: unique symbol;
 
-/** A type that only its own maker can produce: `type UnitId = Brand<string, "UnitId">`. */
+/** A nominal type that only its constructor function can produce: `type UnitId = Brand<string, "UnitId">`. */
 export type Brand<T, Name extends string> = T & { readonly [brandOf]: Name };

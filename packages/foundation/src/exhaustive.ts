@@ -1,4 +1,4 @@
-/** Marks a branch that the types say cannot be reached. */
+/** Marks a branch that is unreachable by type. */
 export function unreachable(value: never): never {
   throw new TypeError(`unexpected value: ${JSON.stringify(value)}`);
 }

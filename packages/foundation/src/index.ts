@@ -1,10 +1,9 @@
 /**
- * What every other package stands on. Nothing here does input or output.
+ * Building blocks of every other package, without input or output; this entry runs in a browser.
  *
- * Reading order: violation (what is wrong with an input), fault (what went wrong at all), time and random (ports to
- * the surroundings), deadline, bell and backoff (waiting, but not for ever), canonical (the one text and hash of a JSON value),
- * result, brand, exhaustive (small words).
- * `@oaas/foundation/real` has the machine's clock and dice, `@oaas/foundation/virtual` the stepped and seeded ones.
+ * Reading order: faults (violations and the error type), time (clock, timers, randomness and ids as ports; deadlines,
+ * retries), concurrency (semaphore, keyed queue, notifier), json (canonical JSON), result, brand, exhaustive.
+ * Other entries: `real` (system clock and randomness), `virtual` (stepped clock, seeded randomness), `hash` (SHA-256).
  */
 export { pathOf, ROOT_PATH, violationsUnder, violationText, type Violation } from "./faults/violation.ts";
 export {
@@ -32,14 +31,14 @@ export {
 } from "./faults/fault.ts";
 export { FAULT_CODES, type FaultCode, type FaultCodeEntry } from "./faults/fault-codes.ts";
 export { sleep, timestamp, type Clock, type Timer, type Timers } from "./time/time.ts";
-export { randomInt, type Ids, type Random } from "./random.ts";
-export type { Ambient } from "./ambient.ts";
+export { randomInt, type Ambient, type Ids, type Random } from "./time/ambient.ts";
 export { abortFault, orAbort, startDeadline, type Deadline } from "./time/deadline.ts";
-export { Bell } from "./concurrency/notifier.ts";
+export { Notifier as Bell } from "./concurrency/notifier.ts";
 export { backoffDelay, DEFAULT_BACKOFF, retry, type BackoffPolicy, type RetryOptions } from "./time/backoff.ts";
 export { canonicalJson, equalJson, equalMembers } from "./json/canonical-json.ts";
 export { err, ok, type Result } from "./result.ts";
 export type { Brand } from "./brand.ts";
 export { unreachable } from "./exhaustive.ts";
+export { Notifier } from "./concurrency/notifier.ts";
 export { KeyedQueue } from "./concurrency/keyed-queue.ts";
 export { Semaphore, type SemaphoreOptions } from "./concurrency/semaphore.ts";

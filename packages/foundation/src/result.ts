@@ -1,4 +1,4 @@
-/** What a pure core returns where a shell would throw. */
+/** Result of a pure function that can fail. */
 export type Result<T, E> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: E };
 
 export function ok<T>(value: T): { readonly ok: true; readonly value: T } {

@@ -1,5 +1,5 @@
 import { grpcHealth, HealthService, type HealthCheckResponse_ServingStatus } from "@oaas/contracts/grpc";
-import { Bell, notFound } from "@oaas/foundation";
+import { Notifier, notFound } from "@oaas/foundation";
 import type { Call } from "./call.ts";
 import { bindService, type BoundService } from "./handlers.ts";
 
@@ -18,12 +18,12 @@ export type ServingState = "serving" | "not-serving";
  */
 export class HealthBoard {
   readonly #states = new Map<string, ServingState>([["", "not-serving"]]);
-  readonly #bell = new Bell();
+  readonly #notifier = new Notifier();
 
   set(service: string, state: ServingState): void {
     if (this.#states.get(service) === state) return;
     this.#states.set(service, state);
-    this.#bell.ring();
+    this.#notifier.notify();
   }
 
   /** Both services, ready to be served. */
@@ -55,7 +55,7 @@ export class HealthBoard {
         yield { status };
         continue;
       }
-      await this.#bell.next(call.signal);
+      await this.#notifier.wait(call.signal);
     }
   }
 }

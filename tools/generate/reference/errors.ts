@@ -32,7 +32,7 @@ const SAMPLES = {
 function errorsPage(): string {
   return `# Errors
 
-Generated from \`packages/foundation/src/fault-codes.ts\` and the two tables of \`packages/contracts\`. Do not edit.
+Generated from \`packages/foundation/src/faults/fault-codes.ts\` and the two tables of \`packages/contracts\`. Do not edit.
 
 Every failure is one *fault*. It has a kind (for programs), a stable code (below), a message that is safe to show, and,
 where it helps, violations with JSON paths, the parts of a partial failure, and how long to wait.

@@ -1,4 +1,4 @@
-import { Bell } from "@oaas/foundation";
+import { Notifier } from "@oaas/foundation";
 import type { EventTopic, FeedEvent } from "../use-cases.ts";
 import { formatEventId, type EventPosition } from "./event-id.ts";
 
@@ -100,7 +100,7 @@ export class EventLog {
   /** Every stored change after this revision is in the log, as far as it happened. */
   #storedSince = Number.POSITIVE_INFINITY;
   #settled = 0;
-  readonly #bell = new Bell();
+  readonly #notifier = new Notifier();
 
   /** The epoch is any text that no other process has, such as a UUID; ids carry its letters and digits. */
   constructor(epoch: string, limits: Partial<LogLimits> = {}) {
@@ -126,7 +126,7 @@ export class EventLog {
     this.#events.push(logged);
     this.#bytes += logged.bytes;
     this.#trim();
-    this.#bell.ring();
+    this.#notifier.notify();
   }
 
   /** Stored changes are told from behind this revision on. */
@@ -146,7 +146,7 @@ export class EventLog {
     this.#events = [];
     this.#bytes = 0;
     this.startFrom(revision);
-    this.#bell.ring();
+    this.#notifier.notify();
   }
 
   /** What came after a sequence, a part at a time; undefined when the log does not reach that far back. */
@@ -164,7 +164,7 @@ export class EventLog {
 
   /** Waits for the next event; resolves as well when the signal aborts. */
   next(signal: AbortSignal): Promise<void> {
-    return this.#bell.next(signal);
+    return this.#notifier.wait(signal);
   }
 
   #trim(): void {

@@ -1,25 +1,25 @@
 import { describe, expect, it } from "vitest";
-import { Bell } from "./notifier.ts";
+import { Notifier } from "./notifier.ts";
 
-describe("a bell", () => {
-  it("wakes all who wait, once", async () => {
-    const bell = new Bell();
+describe("notifier", () => {
+  it("wakes all waiting callers once", async () => {
+    const notifier = new Notifier();
     const { signal } = new AbortController();
     const woken: string[] = [];
-    const wait = (name: string) => bell.next(signal).then(() => woken.push(name));
+    const wait = (name: string) => notifier.wait(signal).then(() => woken.push(name));
     const both = [wait("a"), wait("b")];
-    bell.ring();
+    notifier.notify();
     await Promise.all(both);
-    bell.ring();
+    notifier.notify();
     expect(woken).toEqual(["a", "b"]);
   });
 
-  it("is not waited for when the signal aborts, before or after", async () => {
-    const bell = new Bell();
+  it("stops waiting when the signal aborts, before or during the wait", async () => {
+    const notifier = new Notifier();
     const stop = new AbortController();
-    const waiting = bell.next(stop.signal);
+    const waiting = notifier.wait(stop.signal);
     stop.abort();
     await waiting;
-    await bell.next(stop.signal);
+    await notifier.wait(stop.signal);
   });
 });

@@ -1,14 +1,14 @@
-/** Tells everybody who waits that something happened; what it was, they look up themselves, each at its own pace. */
-export class Bell {
+/** Notifies all waiting callers of a change. It carries no data; each caller reads the new state itself. */
+export class Notifier {
   readonly #waiting = new Set<() => void>();
 
-  /** Wakes all who wait now. */
-  ring(): void {
+  /** Wakes all callers that are waiting now. */
+  notify(): void {
     for (const wake of this.#waiting) wake();
   }
 
-  /** Waits for the next ring; resolves as well when the signal aborts. */
-  next(signal: AbortSignal): Promise<void> {
+  /** Resolves at the next notification or when the signal aborts. */
+  wait(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const wake = (): void => {
         this.#waiting.delete(wake);

@@ -15,7 +15,7 @@ import {
   type FaultKind,
 } from "./fault.ts";
 
-describe("retryable follows the kind", () => {
+describe("retryable depends on the kind", () => {
   test.each([
     [conflict("package", "a"), true],
     [unavailable("etcd", "down"), true],
@@ -40,29 +40,29 @@ describe("retryable follows the kind", () => {
 });
 
 describe("Fault.from", () => {
-  test("keeps a fault as it is", () => {
+  test("returns a fault unchanged", () => {
     const fault = notFound("package", "a");
     expect(Fault.from(fault)).toBe(fault);
   });
 
-  test("an abort is a cancellation", () => {
+  test("converts an AbortError to a cancellation", () => {
     const abort = new DOMException("stopped", "AbortError");
     expect(Fault.from(abort).kind).toBe("cancelled");
   });
 
-  test("anything else is internal: the message says nothing of it, the cause keeps it", () => {
+  test("converts other errors to internal faults that hide the original message", () => {
     const fault = Fault.from(new Error("password=secret"));
     expect(fault.kind).toBe("internal");
     expect(fault.message).not.toContain("secret");
     expect((fault.cause as Error).message).toBe("password=secret");
   });
 
-  test.each(["a string", 42, null, undefined, { odd: true }])("a thrown %s does not trouble it", (thrown) => {
+  test.each(["a string", 42, null, undefined, { odd: true }])("accepts a thrown %s", (thrown) => {
     expect(Fault.from(thrown).kind).toBe("internal");
   });
 });
 
-test("the correlation id is added once and never replaced", () => {
+test("keeps the first correlation id", () => {
   const fault = notFound("package", "a").withCorrelationId("first");
   expect(fault.correlationId).toBe("first");
   expect(fault.withCorrelationId("second").correlationId).toBe("first");
@@ -77,7 +77,7 @@ describe("Fault.with", () => {
     correlationId: "c-1",
   });
 
-  test("keeps every member that is not replaced, evidence and cause included", () => {
+  test("keeps members that are not replaced, including evidence and cause", () => {
     const { code, context, evidence, correlationId, detail, cause, stack } = original;
     const copy = original.with({ correlationId: "c-2" });
     expect(copy).not.toBe(original);
@@ -86,7 +86,7 @@ describe("Fault.with", () => {
     expect(original.with({})).toMatchObject({ correlationId });
   });
 
-  test("replaces the members that are given", () => {
+  test("replaces the given members", () => {
     const detail = { kind: "conflict", resource: "package", name: "a" } as const;
     const copy = original.with({ detail, message: "moved", code: "OAAS_CONFLICT", evidence: {}, cause: original });
     expect(copy).toMatchObject({ detail, message: "moved", code: "OAAS_CONFLICT", evidence: {}, cause: original });
@@ -95,7 +95,7 @@ describe("Fault.with", () => {
   });
 });
 
-test("an invalid argument names its subject, and its message lists or counts the violations", () => {
+test("the message of an invalid argument lists or counts the violations", () => {
   const violations = ["a", "b", "c"].map((name) => ({ path: `$.${name}`, message: "is missing" }));
   const fault = invalidArgument("the body", violations);
   expect(fault.detail).toEqual({ kind: "invalid-argument", subject: "the body", violations });
@@ -130,5 +130,5 @@ test("isFault narrows to the detail of its kind", () => {
   const thrown: unknown = notFound("package", "a");
   expect(isFault(thrown, "not-found") && thrown.detail.resource).toBe("package");
   expect(isFault(thrown, "conflict")).toBe(false);
-  expect(faultMeaning(notFound("package", "a"))).toBe("The named thing does not exist.");
+  expect(faultMeaning(notFound("package", "a"))).toBe("The resource does not exist.");
 });

@@ -2,7 +2,7 @@ import { FAULT_CODES, type FaultCode } from "./fault-codes.ts";
 import { violationText, type Violation } from "./violation.ts";
 
 /**
- * What went wrong, for programs. Transport-free: the HTTP and gRPC tables in `contracts` translate it at the last step.
+ * Cause of a failure, for programs. Independent of the transport; `contracts` maps it to HTTP and gRPC.
  */
 export type FaultDetail =
   | { readonly kind: "invalid-argument"; readonly subject?: string; readonly violations: readonly Violation[] }
@@ -20,7 +20,7 @@ export type FaultDetail =
   | { readonly kind: "partial-failure"; readonly parts: readonly FaultPart[] }
   | { readonly kind: "internal" };
 
-/** The fault of one part of a whole that failed in parts. */
+/** Fault of one part of a partial failure. */
 export interface FaultPart {
   readonly name: string;
   readonly fault: Fault;
@@ -28,16 +28,16 @@ export interface FaultPart {
 
 export type FaultKind = FaultDetail["kind"];
 
-/** Facts for the log that must never leave the process. */
+/** Details for the log. They must not leave the process. */
 export type FaultContext = Readonly<Record<string, unknown>>;
 
-/** What a fault was concluded from, as JSON for programs; safe to show outside. */
+/** Data that the fault was derived from, as JSON for clients. */
 export type FaultEvidence = Readonly<Record<string, unknown>>;
 
 export interface FaultOptions {
-  /** A code of the catalogue; by default the general one of the kind. */
+  /** By default the general code of the kind. */
   readonly code?: FaultCode;
-  /** What was caught. Logged, never shown outside. */
+  /** The caught error. Logged, never sent to clients. */
   readonly cause?: unknown;
   readonly context?: FaultContext;
   readonly evidence?: FaultEvidence;
@@ -50,7 +50,7 @@ export interface FaultChanges extends FaultOptions {
   readonly message?: string;
 }
 
-/** Whether trying again, unchanged, may help. Decided by kind and nowhere else; a partial failure asks its parts. */
+/** Whether a retry can succeed. It depends on the kind alone; a partial failure depends on its parts. */
 const RETRYABLE = {
   "invalid-argument": false,
   unauthenticated: false,
@@ -70,8 +70,8 @@ const RETRYABLE = {
 /**
  * The one error type of the control plane.
  *
- * - `message` is safe to show outside; `cause` and `context` never leave the process and are always logged.
- * - `detail` and `evidence` are for programs, `code` is stable and documented (docs/reference/errors.md).
+ * - `message` is safe for clients; `cause` and `context` are logged and never leave the process.
+ * - `detail` and `evidence` are for programs; `code` is stable and documented (docs/reference/errors.md).
  */
 export class Fault extends Error {
   override readonly name = "Fault";
@@ -101,17 +101,17 @@ export class Fault extends Error {
     return RETRYABLE[this.detail.kind];
   }
 
-  /** Every violation of an invalid argument; empty for other kinds. */
+  /** The violations of an invalid argument; empty for other kinds. */
   get violations(): readonly Violation[] {
     return this.detail.kind === "invalid-argument" ? this.detail.violations : [];
   }
 
-  /** The same fault with the request's correlation id, unless it carries one. */
+  /** Returns the fault with this correlation id, unless it has one. */
   withCorrelationId(correlationId: string): Fault {
     return this.correlationId === undefined ? this.with({ correlationId }) : this;
   }
 
-  /** A copy with some members replaced; all others are kept, and the stack too unless the message changes. */
+  /** Returns a copy with some members replaced. Keeps the stack unless the message changes. */
   with(changes: FaultChanges): Fault {
     const { detail = this.detail, message = this.message, ...options } = changes;
     const { code, context, evidence, correlationId, cause } = this;
@@ -127,11 +127,11 @@ export class Fault extends Error {
     return copy;
   }
 
-  /** Turns anything thrown into a fault. What we did not foresee is internal, with the original as cause. */
+  /** Converts any thrown value to a fault. An unexpected error becomes an internal fault with the error as cause. */
   static from(thrown: unknown): Fault {
     if (thrown instanceof Fault) return thrown;
     if (isAbort(thrown)) return cancelled({ cause: thrown });
-    return new Fault({ kind: "internal" }, "An internal error occurred. The log has the details.", {
+    return new Fault({ kind: "internal" }, "an internal error occurred; see the log for details", {
       cause: thrown,
     });
   }
@@ -153,12 +153,12 @@ export function isFault<K extends FaultKind>(
   return thrown instanceof Fault && thrown.detail.kind === kind;
 }
 
-/** The part that decides the answer: the first that trying again will not mend, else the first. */
+/** Returns the part that determines the response: the first that is not retryable, else the first. */
 export function dominantPart(parts: readonly FaultPart[]): FaultPart | undefined {
   return parts.find((part) => !part.fault.retryable) ?? parts[0];
 }
 
-/** Rejects an input with all its violations at once. */
+/** Rejects an input with all its violations. */
 export function invalidArgument(subject: string, violations: readonly Violation[], options?: FaultOptions): Fault {
   return new Fault(
     { kind: "invalid-argument", subject, violations },
@@ -167,7 +167,7 @@ export function invalidArgument(subject: string, violations: readonly Violation[
   );
 }
 
-/** The message of an invalid argument; violations beyond `limit` are only counted. */
+/** Formats the message of an invalid argument. Violations beyond `limit` are counted only. */
 export function invalidArgumentMessage(subject: string, violations: readonly Violation[], limit = Infinity): string {
   if (violations.length === 0) return `${subject} is invalid`;
   const listed = violations.slice(0, limit).map(violationText).join("; ");
@@ -180,13 +180,13 @@ export function notFound(resource: string, name: string, options?: FaultOptions)
 }
 
 export function alreadyExists(resource: string, name: string, options?: FaultOptions): Fault {
-  return new Fault({ kind: "already-exists", resource, name }, `${resource} "${name}" exists already`, options);
+  return new Fault({ kind: "already-exists", resource, name }, `${resource} "${name}" already exists`, options);
 }
 
 export function conflict(resource: string, name: string, options?: FaultOptions): Fault {
   return new Fault(
     { kind: "conflict", resource, name },
-    `${resource} "${name}" was changed by someone else; read it again and retry`,
+    `${resource} "${name}" was changed concurrently; read it again and retry`,
     options,
   );
 }
@@ -228,7 +228,7 @@ export function internal(message: string, options?: FaultOptions): Fault {
   return new Fault({ kind: "internal" }, message, options);
 }
 
-/** The one sentence the catalogue has about a fault's code. */
+/** Returns the meaning of a fault's code. */
 export function faultMeaning(fault: Fault): string {
   return FAULT_CODES[fault.code].meaning;
 }

@@ -4,21 +4,21 @@ import { pathOf, ROOT_PATH, violationsUnder, violationText } from "./violation.t
 describe("paths", () => {
   test.each([
     { keys: ["classes", 0, "key"], path: "$.classes[0].key", why: "members and indexes" },
-    { keys: ["labels", "oaas.io/owner"], path: "$.labels['oaas.io/owner']", why: "a name that is no identifier" },
+    { keys: ["labels", "oaas.io/owner"], path: "$.labels['oaas.io/owner']", why: "a name that is not an identifier" },
     { keys: ["it's", "a\\b"], path: "$['it\\'s']['a\\\\b']", why: "quotes and backslashes are escaped" },
     { keys: [], path: "$", why: "the document itself" },
   ])("$path ($why)", ({ keys, path }) => {
     expect(pathOf(ROOT_PATH, ...keys)).toBe(path);
   });
 
-  test("a part's violations move to their place in the whole", () => {
+  test("prefixes the paths of violations of a part", () => {
     expect(violationsUnder("$.classes[2]", [{ path: "$.key", message: "is empty" }])).toEqual([
       { path: "$.classes[2].key", message: "is empty" },
     ]);
   });
 });
 
-test("text names the field, the problem and the fix", () => {
+test("formats the path, the problem and the fix", () => {
   expect(violationText({ path: "$.port", message: "is 0", fix: "use 1 to 65535" })).toBe(
     "$.port: is 0; use 1 to 65535",
   );

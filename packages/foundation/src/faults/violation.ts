@@ -1,5 +1,5 @@
 /**
- * One thing that is wrong with an input: where, what, and how to put it right.
+ * One invalid part of an input: location, problem and fix.
  *
  * Paths are JSONPath (RFC 9535) from the root of the document: `$.classes[0].key`.
  */
@@ -9,7 +9,7 @@ export interface Violation {
   readonly fix?: string;
 }
 
-/** The path of the document itself. */
+/** Path of the document. */
 export const ROOT_PATH = "$";
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -23,7 +23,7 @@ export function pathOf(base: string, ...keys: readonly (string | number)[]): str
   }, base);
 }
 
-/** Moves violations found in a part to their place in the whole. */
+/** Prefixes the paths of violations found in a part of a document. */
 export function violationsUnder(base: string, violations: readonly Violation[]): Violation[] {
   return violations.map((violation) => ({
     ...violation,
@@ -31,7 +31,7 @@ export function violationsUnder(base: string, violations: readonly Violation[]):
   }));
 }
 
-/** One line per violation, for people. */
+/** Formats a violation as one line. */
 export function violationText(violation: Violation): string {
   return violation.fix === undefined
     ? `${violation.path}: ${violation.message}`

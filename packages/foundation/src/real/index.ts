@@ -1,20 +1,19 @@
 import { randomUUID } from "node:crypto";
-import type { Ambient } from "../ambient.ts";
-import type { Ids, Random } from "../random.ts";
+import type { Ambient, Ids, Random } from "../time/ambient.ts";
 import type { Clock, Timers } from "../time/time.ts";
 
-/** The machine's clock. */
+/** The system clock. */
 export const realClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
-/** Node's timers. Without a delay it is the end of this turn of the event loop, not the next millisecond. */
+/** Node's timers. A delay of 0 fires at the end of the current event loop turn, not after a millisecond. */
 export const realTimers: Timers = {
   after: (delayMs, callback) => {
     if (delayMs <= 0) {
-      const turn = setImmediate(callback);
-      return { cancel: () => clearImmediate(turn) };
+      const immediate = setImmediate(callback);
+      return { cancel: () => clearImmediate(immediate) };
     }
-    const handle = setTimeout(callback, delayMs);
-    return { cancel: () => clearTimeout(handle) };
+    const timeout = setTimeout(callback, delayMs);
+    return { cancel: () => clearTimeout(timeout) };
   },
 };
 
@@ -22,10 +21,15 @@ export const realRandom: Random = { next: () => Math.random() };
 
 export const realIds: Ids = { uuid: () => randomUUID() };
 
-/** For `main.ts`, adapters and tests against real components; nobody else. */
+/** Only for `main.ts`, adapters and tests against real components. */
 export const realAmbient: Ambient = {
   clock: realClock,
   timers: realTimers,
   random: realRandom,
   ids: realIds,
 };
+
+/** Resolves at the end of the current event loop turn, after all pending promise callbacks. */
+export function endOfTurn(): Promise<void> {
+  return new Promise((resolve) => void setImmediate(resolve));
+}

@@ -4,7 +4,7 @@ import { backoffDelay, DEFAULT_BACKOFF, retry } from "./backoff.ts";
 import { notFound, unavailable } from "../faults/fault.ts";
 import { seededRandom, virtualAmbient } from "../virtual/index.ts";
 
-test("a delay stays within its jitter band and under the cap", () => {
+test("keeps the delay within the jitter range and below the cap", () => {
   fc.assert(
     fc.property(fc.nat(1000), fc.nat(), (attempt, seed) => {
       const delay = backoffDelay(DEFAULT_BACKOFF, attempt, seededRandom(seed));
@@ -26,7 +26,7 @@ describe("retry", () => {
     expect(waits).toHaveLength(3);
   });
 
-  test("throws at once what repeating cannot mend", async () => {
+  test("throws a fault that is not retryable immediately", async () => {
     const { time, timers, random } = virtualAmbient(7);
     let tries = 0;
     await expect(
@@ -39,7 +39,7 @@ describe("retry", () => {
     expect(time.pendingTimers).toBe(0);
   });
 
-  test("throws the last fault when the tries are used up", async () => {
+  test("throws the last fault after the last attempt", async () => {
     const { time, timers, random } = virtualAmbient(7);
     let tries = 0;
     const work = expect(
@@ -52,7 +52,7 @@ describe("retry", () => {
     await work;
   });
 
-  test("waits at least as long as the other side asked for", async () => {
+  test("waits at least the requested retryAfterMs", async () => {
     const { time, timers, random } = virtualAmbient(7);
     const waits: number[] = [];
     const work = retry({ timers, random, retries: 1, onRetry: (_f, _a, delay) => waits.push(delay) }, (attempt) =>
@@ -63,7 +63,7 @@ describe("retry", () => {
     expect(waits).toEqual([5000]);
   });
 
-  test("an abort ends the waiting", async () => {
+  test("stops waiting on abort", async () => {
     const { time, timers, random } = virtualAmbient(7);
     const caller = new AbortController();
     const work = expect(

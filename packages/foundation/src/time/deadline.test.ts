@@ -3,7 +3,7 @@ import { orAbort, startDeadline } from "./deadline.ts";
 import { type Fault, unavailable } from "../faults/fault.ts";
 import { virtualAmbient } from "../virtual/index.ts";
 
-test("aborts with deadline-exceeded when the time is over, not before", async () => {
+test("aborts with deadline-exceeded at the deadline", async () => {
   const { time, ...ambient } = virtualAmbient(1);
   using deadline = startDeadline(ambient, 1000);
   await time.advance(999);
@@ -15,7 +15,7 @@ test("aborts with deadline-exceeded when the time is over, not before", async ()
   expect(deadline.remainingMs()).toBe(0);
 });
 
-test("the caller's abort passes through with the caller's fault", () => {
+test("aborts with the fault of the caller's signal", () => {
   const { time: _, ...ambient } = virtualAmbient(1);
   const caller = new AbortController();
   using deadline = startDeadline(ambient, 1000, caller.signal);
@@ -23,20 +23,20 @@ test("the caller's abort passes through with the caller's fault", () => {
   expect((deadline.signal.reason as Fault).kind).toBe("unavailable");
 });
 
-test("a caller who gave up before the start aborts at once, as a cancellation", () => {
+test("is cancelled from the start when the caller's signal is aborted", () => {
   const { time, ...ambient } = virtualAmbient(1);
   using deadline = startDeadline(ambient, 1000, AbortSignal.abort());
   expect((deadline.signal.reason as Fault).kind).toBe("cancelled");
   expect(time.pendingTimers).toBe(0);
 });
 
-test("disposing leaves no timer behind", () => {
+test("cancels its timer on dispose", () => {
   const { time, ...ambient } = virtualAmbient(1);
   startDeadline(ambient, 1000)[Symbol.dispose]();
   expect(time.pendingTimers).toBe(0);
 });
 
-test("orAbort gives the work's result, or the signal's fault while the work hangs", async () => {
+test("orAbort returns the result of the work, or rejects with the signal's fault", async () => {
   const { time, ...ambient } = virtualAmbient(1);
   using deadline = startDeadline(ambient, 10);
   expect(await orAbort(Promise.resolve("done"), deadline.signal)).toBe("done");

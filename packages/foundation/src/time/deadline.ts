@@ -1,17 +1,17 @@
 import { cancelled, deadlineExceeded, Fault } from "../faults/fault.ts";
 import type { Clock, Timers } from "./time.ts";
 
-/** A signal that aborts when time runs out or the caller gives up. Dispose it when the work is done. */
+/** A signal that aborts after a timeout or when the caller cancels. Dispose it when the work is done. */
 export interface Deadline extends Disposable {
   readonly signal: AbortSignal;
-  /** What is left, never negative. */
+  /** Returns the remaining time, never negative. */
   remainingMs(): number;
 }
 
 /**
- * Starts a deadline of `afterMs`, within the caller's own signal if there is one.
+ * Starts a deadline of `afterMs` that also follows the caller's signal.
  *
- * Guarantees: the signal's reason is always a `Fault`: deadline-exceeded, the caller's fault, or cancelled.
+ * Guarantees: the reason of the signal is always a `Fault`: deadline-exceeded, the caller's fault, or cancelled.
  */
 export function startDeadline(
   ambient: { readonly clock: Clock; readonly timers: Timers },
@@ -37,12 +37,12 @@ export function startDeadline(
   };
 }
 
-/** The fault that an aborted signal stands for. */
+/** Returns the fault of an aborted signal. */
 export function abortFault(signal: AbortSignal): Fault {
   return signal.reason instanceof Fault ? signal.reason : cancelled({ cause: signal.reason });
 }
 
-/** Settles as `work` does, or rejects with the signal's fault as soon as it aborts. The work itself is not stopped. */
+/** Settles like `work`, or rejects with the signal's fault when it aborts. Does not stop the work. */
 export async function orAbort<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
   if (signal.aborted) {

@@ -1,6 +1,6 @@
-import type { Ids, Random } from "../random.ts";
+import type { Ids, Random } from "../time/ambient.ts";
 
-/** sfc32: small, fast, and the same on every machine for the same seed. */
+/** The sfc32 generator: fast, and identical on every machine for the same seed. */
 export function seededRandom(seed: number): Random {
   let a = 0x9e3779b9 ^ seed;
   let b = 0x243f6a88 ^ Math.imul(seed, 0x85ebca6b);
@@ -19,7 +19,7 @@ export function seededRandom(seed: number): Random {
   return { next };
 }
 
-/** UUIDs (version 4 in form) drawn from a seeded source. */
+/** UUIDs of version 4 from a seeded generator. */
 export function seededIds(random: Random): Ids {
   const digit = (): number => Math.floor(random.next() * 16);
   return {

@@ -1,4 +1,4 @@
-import { endOfTurn } from "../real/turn.ts";
+import { endOfTurn } from "../real/index.ts";
 import type { Clock, Timer, Timers } from "../time/time.ts";
 
 interface Pending {
@@ -7,18 +7,17 @@ interface Pending {
   readonly callback: () => void;
 }
 
-/** Timers that may fire at one instant: far more than anything sensible sets, so that one which sets itself again without delay is found out. */
-const MOST_AT_ONCE = 100_000;
+/** Limit of timers at one instant. It detects a timer without delay that schedules itself forever. */
+const MAX_TIMERS_PER_INSTANT = 100_000;
 
 /**
- * A clock that stands still until it is told to move, and the timers that hang on it.
+ * A clock that moves only on `advance` and `step`, with its timers.
  *
- * *Guarantees*: timers fire in order of due time, ties in the order they were set; the clock shows a timer's due time
- * while it fires; everything that one timer sets going by promises comes to rest before the next fires, however many steps it takes; timers that set
- * each other for ever without time passing are an error.
+ * *Guarantees*: timers fire in order of due time, ties in the order of scheduling. The clock shows the due time of a timer
+ * while it fires. All promise callbacks that a timer causes run before the next timer fires. Timers that schedule each
+ * other forever without delay are an error.
  *
- * *Caveats*: promises that wait for each other in a circle never give the thread back, so that nothing here can notice them. What waits for the machine (sockets,
- * files, workers) is not waited for.
+ * *Caveats*: does not wait for sockets, files or workers, and cannot detect promises that resolve each other forever.
  */
 export class VirtualTime implements Clock, Timers {
   #now: number;
@@ -48,31 +47,31 @@ export class VirtualTime implements Clock, Timers {
     return { cancel: () => void this.#pending.delete(entry) };
   }
 
-  /** How many timers are waiting. */
+  /** Number of scheduled timers. */
   get pendingTimers(): number {
     return this.#pending.size;
   }
 
-  /** Moves the wall clock without letting time pass, as an operator or NTP would. */
+  /** Moves the wall clock without advancing time, like an operator or NTP. */
   jump(byMs: number): void {
     this.#now += byMs;
   }
 
-  /** Lets `byMs` pass, firing what falls due. */
+  /** Advances time by `byMs` and fires the due timers. */
   async advance(byMs: number): Promise<void> {
     const end = this.#elapsed + byMs;
     await endOfTurn();
-    let [instant, atOnce] = [this.#elapsed, 0];
+    let [instant, firedAtInstant] = [this.#elapsed, 0];
     for (let next = this.#earliest(end); next; next = this.#earliest(end)) {
       await this.#fire(next);
-      [instant, atOnce] = this.#elapsed === instant ? [instant, atOnce + 1] : [this.#elapsed, 1];
-      if (atOnce > MOST_AT_ONCE) throw new Error(this.#neverQuiet(atOnce));
+      [instant, firedAtInstant] = this.#elapsed === instant ? [instant, firedAtInstant + 1] : [this.#elapsed, 1];
+      if (firedAtInstant > MAX_TIMERS_PER_INSTANT) throw new Error(this.#endlessTimersText(firedAtInstant));
     }
     this.#moveTo(end);
     await endOfTurn();
   }
 
-  /** Fires the next timer, however far away; false when there is none. */
+  /** Fires the next timer at any distance; returns false when there is none. */
   async step(): Promise<boolean> {
     await endOfTurn();
     const next = this.#earliest(Number.POSITIVE_INFINITY);
@@ -88,8 +87,8 @@ export class VirtualTime implements Clock, Timers {
     await endOfTurn();
   }
 
-  #neverQuiet(fired: number): string {
-    return `${fired} timers fired at ${this.#elapsed} ms, and ${this.#pending.size} more wait: a timer without delay sets itself again for ever; give it a delay, or an end`;
+  #endlessTimersText(fired: number): string {
+    return `${fired} timers fired at ${this.#elapsed} ms and ${this.#pending.size} are pending: a timer without delay schedules itself forever`;
   }
 
   #moveTo(elapsed: number): void {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { sleep, timestamp } from "../time/time.ts";
-import { randomInt } from "../random.ts";
+import { randomInt } from "../time/ambient.ts";
 import { virtualAmbient, VirtualTime } from "./index.ts";
 
 describe("VirtualTime", () => {
-  test("fires in order of due time, ties in the order they were set", async () => {
+  test("fires in order of due time, ties in the order of scheduling", async () => {
     const time = new VirtualTime(0);
     const seen: string[] = [];
     time.after(20, () => seen.push(`b@${time.now()}`));
@@ -16,7 +16,7 @@ describe("VirtualTime", () => {
     expect(seen).toEqual(["a@10", "b@20", "c@20"]);
   });
 
-  test("a timer set by a timer fires in the same advance when it is due", async () => {
+  test("fires a due timer that another timer scheduled in the same advance", async () => {
     const time = new VirtualTime(0);
     const seen: number[] = [];
     const tick = (): void => {
@@ -38,7 +38,7 @@ describe("VirtualTime", () => {
     expect(seen).toEqual(["woken", "timer"]);
   });
 
-  test("a chain of promises ends before the next timer fires, however long it is", async () => {
+  test("runs a chain of promises to its end before the next timer fires", async () => {
     const time = new VirtualTime(0);
     const seen: string[] = [];
     const chain = async (): Promise<void> => {
@@ -53,7 +53,7 @@ describe("VirtualTime", () => {
     expect(seen).toEqual(["chain@10", "timer"]);
   });
 
-  test("what was begun before is done before time moves", async () => {
+  test("runs pending promises before time advances", async () => {
     const time = new VirtualTime(0);
     let at = -1;
     void (async () => {
@@ -65,14 +65,14 @@ describe("VirtualTime", () => {
     expect(at).toBe(0);
   });
 
-  test("a timer without delay that sets itself again is an error instead of a hang", async () => {
+  test("rejects a timer without delay that schedules itself forever", async () => {
     const time = new VirtualTime(0);
     const again = (): void => void time.after(0, again);
     time.after(5, again);
-    await expect(time.advance(10)).rejects.toThrow(/timers fired at 5 ms.*sets itself again/);
+    await expect(time.advance(10)).rejects.toThrow(/timers fired at 5 ms.*schedules itself forever/);
   });
 
-  test("many timers at one instant are no error", async () => {
+  test("accepts many timers at one instant", async () => {
     const time = new VirtualTime(0);
     let fired = 0;
     for (let index = 0; index < 2_000; index += 1) time.after(5, () => void (fired += 1));
@@ -80,7 +80,7 @@ describe("VirtualTime", () => {
     expect(fired).toBe(2_000);
   });
 
-  test("a jump of the wall clock moves neither the monotonic clock nor the timers", async () => {
+  test("a jump of the wall clock does not affect the monotonic clock and the timers", async () => {
     const time = new VirtualTime(0);
     let fired = false;
     time.after(10, () => (fired = true));
@@ -91,7 +91,7 @@ describe("VirtualTime", () => {
     expect(timestamp(time.now())).toBe("1970-01-01T00:16:40.009Z");
   });
 
-  test("sleep rejects with the signal's reason and leaves no timer", async () => {
+  test("sleep rejects with the signal's reason and cancels its timer", async () => {
     const time = new VirtualTime(0);
     const caller = new AbortController();
     const nap = expect(sleep(time, 100, caller.signal)).rejects.toThrow("enough");
@@ -102,8 +102,8 @@ describe("VirtualTime", () => {
   });
 });
 
-describe("seeded surroundings", () => {
-  test("the same seed gives the same run, another seed another", () => {
+describe("seeded ambient", () => {
+  test("repeats a run with the same seed only", () => {
     const draw = (seed: number): string => {
       const { random, ids } = virtualAmbient(seed);
       return [random.next(), random.next(), randomInt(random, 1000), ids.uuid(), ids.uuid()].join();
@@ -112,14 +112,14 @@ describe("seeded surroundings", () => {
     expect(draw(42)).not.toBe(draw(43));
   });
 
-  test("ids have the form of a version 4 UUID and do not repeat", () => {
+  test("ids are unique UUIDs of version 4", () => {
     const { ids } = virtualAmbient(1);
     const made = Array.from({ length: 1000 }, () => ids.uuid());
     expect(new Set(made).size).toBe(1000);
     for (const id of made) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 
-  test("draws are spread evenly", () => {
+  test("random numbers are uniform", () => {
     const { random } = virtualAmbient(3);
     const buckets = Array.from({ length: 10 }, () => 0);
     for (let i = 0; i < 10_000; i += 1) buckets[randomInt(random, 10)]! += 1;

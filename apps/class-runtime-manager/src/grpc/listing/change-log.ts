@@ -1,4 +1,4 @@
-import { Bell } from "@oaas/foundation";
+import { Notifier } from "@oaas/foundation";
 import type { ClassChange, ClassDirectory } from "../../classes/ports.ts";
 
 /** One change with its place in the log. */
@@ -18,7 +18,7 @@ export class ChangeLog {
   readonly #epoch: string;
   readonly #capacity: number;
   readonly #kept: (LoggedChange | undefined)[] = [];
-  readonly #bell = new Bell();
+  readonly #notifier = new Notifier();
   #head = 0;
 
   /** `epoch` tells this log from that of any other process. */
@@ -59,12 +59,12 @@ export class ChangeLog {
 
   /** Resolves at the next change, or when the signal aborts. */
   next(signal: AbortSignal): Promise<void> {
-    return this.#bell.next(signal);
+    return this.#notifier.wait(signal);
   }
 
   #append(change: ClassChange): void {
     this.#head += 1;
     this.#kept[this.#head % this.#capacity] = { position: this.#head, change };
-    this.#bell.ring();
+    this.#notifier.notify();
   }
 }
