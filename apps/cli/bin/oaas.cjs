@@ -4,7 +4,7 @@
 // CommonJS, because it starts faster than an ES module.
 const { writeSync } = require("node:fs");
 const process = require("node:process");
-const { asksForFrontPage, frontPage } = require("../src/front-page.cjs");
+const { isRootHelpRequest, rootHelp } = require("../src/root-help.cjs");
 
-if (asksForFrontPage(process.argv.slice(2))) writeSync(1, frontPage());
+if (isRootHelpRequest(process.argv.slice(2))) writeSync(1, rootHelp());
 else void import("./start.mjs");

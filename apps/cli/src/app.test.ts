@@ -1,20 +1,21 @@
 import { readFileSync } from "node:fs";
 import { EVENT_TOPICS } from "@oaas/contracts/rest";
 import { expect, it } from "vitest";
-import { helpOfAll, TOPICS } from "./app.ts";
+import { allHelpTexts } from "./app.ts";
+import { TOPICS } from "./commands/observe/routes.ts";
 import { EXIT } from "./exit-code.ts";
-import { asksForFrontPage, frontPage, GROUPS } from "./front-page.cjs";
+import { isRootHelpRequest, rootHelp, GROUPS } from "./root-help.cjs";
 
 const listed = GROUPS.flatMap(([, commands]) => commands.map(([name]) => name));
 
 it("the root help lists every command once", () => {
-  const registered = new Set(helpOfAll().map(([route]) => route.split(" ")[1] ?? ""));
+  const registered = new Set(allHelpTexts().map(([route]) => route.split(" ")[1] ?? ""));
   expect([...listed].sort()).toEqual([...registered].sort());
 });
 
 it("every command has an example, and the root help fits on a page", () => {
-  for (const [route, text] of helpOfAll()) expect(text, route).toMatch(/\nExamples:\n {2}\S/);
-  expect(frontPage().split("\n").length).toBeLessThan(60);
+  for (const [route, text] of allHelpTexts()) expect(text, route).toMatch(/\nExamples:\n {2}\S/);
+  expect(rootHelp().split("\n").length).toBeLessThan(60);
 });
 
 it.each<[readonly string[], boolean]>([
@@ -25,7 +26,7 @@ it.each<[readonly string[], boolean]>([
   [["package", "--help"], false],
   [["--version"], false],
 ])("%j requests the root help: %s", (argv, isRequested) => {
-  expect(asksForFrontPage(argv)).toBe(isRequested);
+  expect(isRootHelpRequest(argv)).toBe(isRequested);
 });
 
 it("accepts every event topic of the contract", () => {

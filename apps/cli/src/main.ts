@@ -1,8 +1,8 @@
-import { writeOut } from "./adapters/write-out.ts";
-import { asksForFrontPage, frontPage } from "./front-page.cjs";
+import { writeSyncTo } from "./adapters/write-sync.ts";
+import { isRootHelpRequest, rootHelp } from "./root-help.cjs";
 
 const argv = process.argv.slice(2);
 
-if (asksForFrontPage(argv)) writeOut(1, frontPage());
+if (isRootHelpRequest(argv)) writeSyncTo(1, rootHelp());
 // Everything else loads on demand, so that the help page prints at once.
 else process.exitCode = await (await import("./adapters/start.ts")).start(argv);

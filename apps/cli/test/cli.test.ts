@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { eventually, startProcess, type ProcessUnderTest } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { cliIn, textOf, type Seen } from "./cli-world.ts";
+import { createCliRunner, readText, type CliResult } from "./cli-runner.ts";
 
 const ROOT = path.resolve(import.meta.dirname, "..", "..", "..");
 const SHOP = path.join(ROOT, "examples", "packages", "shop.yaml");
@@ -16,7 +16,7 @@ const ORDER = path.join(ROOT, "examples", "deployments", "shop-order.yaml");
 describe("oaas with a package manager", () => {
   let home: string;
   let pm: ProcessUnderTest;
-  let oaas: ReturnType<typeof cliIn>;
+  let oaas: ReturnType<typeof createCliRunner>;
   let url: string;
 
   beforeAll(async () => {
@@ -33,14 +33,14 @@ describe("oaas with a package manager", () => {
     await eventually(
       async () => {
         const port = /the package manager listens.*"port":(?<port>\d+)|"port":(?<before>\d+).*listens/.exec(
-          await textOf(logFile),
+          await readText(logFile),
         )?.groups;
         url = `http://127.0.0.1:${port?.["port"] ?? port?.["before"] ?? ""}`;
         return port !== undefined;
       },
       { timeoutMs: 60_000, what: "the package manager" },
     );
-    oaas = cliIn(home, { OAAS_PM_URL: url });
+    oaas = createCliRunner(home, { OAAS_PM_URL: url });
   });
   afterAll(async () => {
     await pm?.stop(0);
@@ -80,7 +80,7 @@ describe("oaas with a package manager", () => {
     expect((await oaas("class list")).out).toContain("shop.Order");
     expect((await oaas("fn list Order.total -o name")).out).toMatch(/^function\/.*Order\.total\n$/);
 
-    const second = await file("second.yaml", (await textOf(SHOP)).replace("order-total:1.0.0", "order-total:2.0.0"));
+    const second = await file("second.yaml", (await readText(SHOP)).replace("order-total:1.0.0", "order-total:2.0.0"));
     const diff = await oaas(`diff -f ${second}`);
     expect(diff.code).toBe(1);
     expect(diff.out).toContain(
@@ -117,14 +117,14 @@ describe("oaas with a package manager", () => {
   test("reports an invalid document with line and column, and applies nothing without --keep-going", async () => {
     const mixed = await file(
       "mixed.yaml",
-      `${await textOf(SHOP)}---\nname: broken\nversion: 1.0.0\nclasses:\n  - key: Bad\n    function_bindings:\n      - { name: go, function_key: go, acess_modifier: PUBLIC }\nfunctions: []\n`,
+      `${await readText(SHOP)}---\nname: broken\nversion: 1.0.0\nclasses:\n  - key: Bad\n    function_bindings:\n      - { name: go, function_key: go, acess_modifier: PUBLIC }\nfunctions: []\n`,
     );
     const refused = await oaas(`apply -f ${mixed}`);
     expect(refused.code).toBe(2);
     expect(refused.out).toBe("");
     expect(refused.err).toMatch(/mixed\.yaml:\d+:\d+ \$\.classes\[0\]/);
     expect(refused.err).toContain("acess_modifier: unknown field; did you mean access_modifier?");
-    const broken = await file("broken.yaml", `${await textOf(SHOP)}---\nname: [\n---\nkind: Pod\n`);
+    const broken = await file("broken.yaml", `${await readText(SHOP)}---\nname: [\n---\nkind: Pod\n`);
     const unread = await oaas(`apply -f ${broken}`);
     expect(unread).toMatchObject({ code: 2, out: "" });
     expect(unread.err).toMatch(/broken\.yaml:\d+:\d+: not valid YAML.*broken\.yaml:\d+:1: this is neither/s);
@@ -224,7 +224,7 @@ describe("oaas with a package manager", () => {
   });
 
   test("reads standard input and folders, and rejects duplicate documents", async () => {
-    expect((await oaas("apply -f -", { input: await textOf(SHOP) })).out).toBe("package/shop created\n");
+    expect((await oaas("apply -f -", { input: await readText(SHOP) })).out).toBe("package/shop created\n");
     const folder = path.dirname(SHOP);
     expect((await oaas(`apply ${folder}`)).out).toContain("package/counter created\n");
     const twice = await oaas(`apply -f ${SHOP} -f ${SHOP}`);
@@ -245,7 +245,7 @@ describe("oaas with a package manager", () => {
       "an unknown command",
       "package lst",
       2,
-      /unknown command "lst"; did you mean list\?\n {2}try: oaas package --help/,
+      /unknown command "lst"; did you mean list\?\n {2}hint: oaas package --help/,
     ],
     [
       "an unknown flag",
@@ -272,7 +272,7 @@ describe("oaas with a package manager", () => {
       2,
       /availability: .*for 99 % write 0\.99/,
     ],
-    ["an unknown package", "package get unknown", 3, /"unknown" was not found.*try: .*oaas package list/s],
+    ["an unknown package", "package get unknown", 3, /"unknown" was not found.*hint: .*oaas package list/s],
     ["an unknown deployment", "deployment status unknown", 3, /unknown.*not found.*oaas deployment list/s],
     ["an unknown cluster", "cluster health mars", 3, /mars.*not found.*oaas cluster list/s],
     ["a cluster without an address", "cluster add mars", 2, /<url> is missing/],
@@ -348,7 +348,7 @@ describe("oaas with a package manager", () => {
   });
 
   test("distinguishes an unknown host from a failed TLS handshake", async () => {
-    const list = async (at: string): Promise<Seen> => oaas("package list", { env: { OAAS_PM_URL: at } });
+    const list = async (at: string): Promise<CliResult> => oaas("package list", { env: { OAAS_PM_URL: at } });
     expect(await list("http://unknown.invalid")).toMatchObject({
       code: 6,
       err: expect.stringMatching(/cannot resolve the host of http:\/\/unknown\.invalid .*check the address/),
@@ -405,13 +405,13 @@ describe("oaas with a package manager", () => {
   });
 
   test("saves contexts in a file that only the owner can read", async () => {
-    const alone = cliIn(path.join(home, "person"));
+    const alone = createCliRunner(path.join(home, "person"));
     expect((await alone("context list")).out).toContain("http://127.0.0.1:8080");
     const login = await alone(`login --name here --token secret ${url}`);
     expect(login.code).toBe(0);
     const kept = path.join(home, "person", ".oaas", "config.yaml");
     expect((await stat(kept)).mode & 0o777).toBe(0o600);
-    expect((await alone("context list")).out).toMatch(/\*\s+here\s+http.*kept/);
+    expect((await alone("context list")).out).toMatch(/\*\s+here\s+http.*saved/);
     expect((await alone("context list")).out).not.toContain("secret");
     expect((await alone("package list")).code).toBe(0);
     expect((await alone("context remove here")).err).toContain("current context");
@@ -425,13 +425,13 @@ describe("oaas with a package manager", () => {
     await chmod(kept, 0o644);
     expect((await alone("package list")).err).toMatch(/other users can read the tokens.*chmod 600/s);
     await writeFile(kept, "contexts: 5\n");
-    const broken: Seen = await alone("package list");
+    const broken: CliResult = await alone("package list");
     expect(broken.code).toBe(2);
     expect(broken.err).toContain("oaas login");
   });
 
   test("prints the outcome of writes as JSON", async () => {
-    const other = await file("other.yaml", (await textOf(SHOP)).replace("name: shop", "name: other"));
+    const other = await file("other.yaml", (await readText(SHOP)).replace("name: shop", "name: other"));
     expect(JSON.parse((await oaas(`apply -f ${other} --dry-run -o json`)).out)).toMatchObject([
       { kind: "package", name: "other", result: "would create" },
     ]);
@@ -448,7 +448,7 @@ describe("oaas with a package manager", () => {
     expect((await oaas(`pkg a ${SHOP} -p renamed -O`)).out).toBe("package/renamed created\n");
     expect((await oaas("cls ls renamed -o name")).out).toBe("class/renamed.Order\n");
     expect((await oaas("envs list")).out).toBe("No clusters.\n");
-    const renamed = await file("renamed.yaml", (await textOf(SHOP)).replace("name: shop", "name: renamed"));
+    const renamed = await file("renamed.yaml", (await readText(SHOP)).replace("name: shop", "name: renamed"));
     expect((await oaas(`package delete ${renamed} --yes`)).out).toBe("package/renamed deleted\n");
   });
 
@@ -512,7 +512,7 @@ describe("oaas with a package manager", () => {
     ["ctx select", "context select"],
   ])("%s is an alias of %s", async (earlier, now) => {
     // Compare description and examples; the usage lines repeat the alias.
-    const about = ({ out }: Seen): string | undefined => /\n\n(.*?)\n\n(?:ALIASES|FLAGS)/s.exec(out)?.[1];
+    const about = ({ out }: CliResult): string | undefined => /\n\n(.*?)\n\n(?:ALIASES|FLAGS)/s.exec(out)?.[1];
     const here = about(await oaas(`${now} --help`));
     expect(here).toContain("Examples:");
     expect(about(await oaas(`${earlier} --help`))).toBe(here);

@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
 import { createPlainClient } from "@oaas/contracts/rest/plain";
 import { realClock } from "@oaas/foundation/real";
-import { exchangeByHttp, streamByHttp } from "../src/adapters/http.ts";
+import { sendHttp, streamHttp } from "../src/adapters/http.ts";
 
 const servers: Server[] = [];
 afterEach(() => {
@@ -33,7 +33,7 @@ describe("HTTP requests", () => {
         response.end(JSON.stringify({ method, length: headers["content-length"], body }));
       });
     });
-    const answer = await exchangeByHttp(`${url}/x`, { method: "POST", headers: { accept: "x" }, body: "Ä" });
+    const answer = await sendHttp(`${url}/x`, { method: "POST", headers: { accept: "x" }, body: "Ä" });
     expect([answer.status, answer.headers.get("etag"), answer.headers.get("x-many")]).toEqual([201, '"7"', "a, b"]);
     expect(answer.headers.get("x-none")).toBeNull();
     expect(JSON.parse(await answer.text())).toEqual({ method: "POST", length: "2", body: "Ä" });
@@ -43,14 +43,14 @@ describe("HTTP requests", () => {
     const url = await serving((_, response) =>
       response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync("packed")),
     );
-    expect(await (await exchangeByHttp(url, { method: "GET", headers: {} })).text()).toBe("packed");
+    expect(await (await sendHttp(url, { method: "GET", headers: {} })).text()).toBe("packed");
   });
 
   test("report a redirect without sending the token to its target", async () => {
     let followed = 0;
     const there = await serving((_, response) => response.end(String((followed += 1))));
     const here = await serving((_, response) => response.writeHead(308, { location: `${there}/login` }).end());
-    const client = createPlainClient({ baseUrl: here, fetch: exchangeByHttp, clock: realClock, token: () => "secret" });
+    const client = createPlainClient({ baseUrl: here, fetch: sendHttp, clock: realClock, token: () => "secret" });
     await expect(client.call("listPackages")).rejects.toMatchObject({
       kind: "failed-precondition",
       message: `${here} is not the package manager: it redirects to ${there}/login`,
@@ -61,7 +61,7 @@ describe("HTTP requests", () => {
   test("are aborted by the signal, also while the body is read", async () => {
     const url = await serving((_, response) => response.writeHead(200).write("begun"));
     const stop = new AbortController();
-    const answer = await exchangeByHttp(url, { method: "GET", headers: {}, signal: stop.signal });
+    const answer = await sendHttp(url, { method: "GET", headers: {}, signal: stop.signal });
     const text = answer.text();
     stop.abort();
     await expect(text).rejects.toThrow();
@@ -69,8 +69,8 @@ describe("HTTP requests", () => {
 
   test("keep the error code of a failed connection", async () => {
     const gone = await serving((request) => request.socket.destroy());
-    await expect(exchangeByHttp(gone, { method: "GET", headers: {} })).rejects.toMatchObject({ code: "ECONNRESET" });
-    const refused = exchangeByHttp("http://127.0.0.1:1", { method: "GET", headers: {} });
+    await expect(sendHttp(gone, { method: "GET", headers: {} })).rejects.toMatchObject({ code: "ECONNRESET" });
+    const refused = sendHttp("http://127.0.0.1:1", { method: "GET", headers: {} });
     await expect(refused).rejects.toMatchObject({ code: "ECONNREFUSED" });
   });
 });
@@ -84,9 +84,9 @@ test("streams text without splitting characters, and returns a rejection as resu
   });
   const { signal } = new AbortController();
   let seen = "";
-  for await (const text of streamByHttp(url, {}, signal)) seen += text;
+  for await (const text of streamHttp(url, {}, signal)) seen += text;
   expect(seen).toBe("ö");
-  expect(await streamByHttp(`${url}/no`, {}, signal).next()).toEqual({
+  expect(await streamHttp(`${url}/no`, {}, signal).next()).toEqual({
     done: true,
     value: { status: 403, body: "not you" },
   });

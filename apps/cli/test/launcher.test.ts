@@ -19,7 +19,7 @@ describe("npx oaas", () => {
     cpSync(path.join(ROOT, "apps/cli/bin"), path.join(root, "apps/cli/bin"), { recursive: true });
     cpSync(path.join(ROOT, "tools/bootstrap"), path.join(root, "tools/bootstrap"), { recursive: true });
     mkdirSync(path.dirname(main), { recursive: true });
-    cpSync(path.join(ROOT, "apps/cli/src/front-page.cjs"), path.join(root, "apps/cli/src/front-page.cjs"));
+    cpSync(path.join(ROOT, "apps/cli/src/root-help.cjs"), path.join(root, "apps/cli/src/root-help.cjs"));
     for (const folder of [...SOURCES, "dist"]) mkdirSync(path.join(root, folder), { recursive: true });
     writeFileSync(path.join(root, "package.json"), '{ "type": "module" }');
     const says = (who: string): string => `console.log("${who}", ...process.argv.slice(2));\n`;
@@ -32,7 +32,7 @@ describe("npx oaas", () => {
     execFileSync(process.execPath, [path.join(root, "apps/cli/bin/oaas.cjs"), ...args], { encoding: "utf8" });
   /** Sets file modification times, in seconds. */
   const changed = (at: Readonly<Record<string, number>>): void => {
-    const long = [...SOURCES, "apps/cli/src", "apps/cli/src/front-page.cjs"].map((file): [string, number] => [file, 1]);
+    const long = [...SOURCES, "apps/cli/src", "apps/cli/src/root-help.cjs"].map((file): [string, number] => [file, 1]);
     for (const [file, time] of [...long, ...Object.entries(at)]) utimesSync(path.join(root, file), time, time);
   };
 

@@ -2,43 +2,43 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 
 /** The raw terminal output and the exit code. */
-export interface Played {
+export interface TerminalRun {
   readonly raw: string;
   readonly code: number | null;
 }
 
-export interface PlayOptions {
+export interface TerminalOptions {
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
   readonly columns?: number;
   /** Input to type, each after the given text has appeared. */
-  readonly types?: readonly { readonly after: string; readonly text: string }[];
+  readonly input?: readonly { readonly after: string; readonly text: string }[];
   /** Called with all output so far, on every new chunk. */
-  readonly sees?: (raw: string) => void;
+  readonly onOutput?: (raw: string) => void;
 }
 
 /** Why there is no pseudo-terminal; undefined if there is one. Needs `script` of util-linux. */
-export function whyNoTerminal(): string | undefined {
+export function missingTerminalReason(): string | undefined {
   const { error, stdout } = spawnSync("script", ["--version"], { encoding: "utf8" });
   if (error) return `script is not installed (${error.message}); it comes with util-linux`;
   return stdout.includes("util-linux") ? undefined : "script is not the util-linux version";
 }
 
-/** Runs a command line in a pseudo-terminal and types into it. */
-export async function play(argv: readonly string[], options: PlayOptions): Promise<Played> {
-  const { env, cwd, columns = 120, types = [], sees } = options;
+/** Runs a command line in a pseudo-terminal and input into it. */
+export async function runInTerminal(argv: readonly string[], options: TerminalOptions): Promise<TerminalRun> {
+  const { env, cwd, columns = 120, input = [], onOutput } = options;
   const quoted = argv.map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(" ");
   const child = spawn("script", ["-qefc", `stty cols ${columns} rows 50; exec ${quoted}`, "/dev/null"], {
     cwd,
     env: { PATH: process.env["PATH"] ?? "", TERM: "xterm-256color", SHELL: "/bin/sh", ...env },
     stdio: ["pipe", "pipe", "inherit"],
   });
-  const waiting = [...types];
+  const waiting = [...input];
   let raw = "";
   let seenTo = 0;
   child.stdout.on("data", (part: Buffer) => {
     raw += part.toString("utf8");
-    sees?.(raw);
+    onOutput?.(raw);
     const [next] = waiting;
     const found = next ? raw.indexOf(next.after, seenTo) : -1;
     if (!next || found < 0) return;

@@ -31,11 +31,11 @@ export function screenText(raw: string): string {
     lines[row] ??= [];
   }
   const text = lines.map((line) => line.join("").trimEnd()).join("\n");
-  return `${joined(text).trimEnd()}\n`;
+  return `${mergeColours(text).trimEnd()}\n`;
 }
 
 /** Merges adjacent characters of the same colour. */
-function joined(text: string): string {
+function mergeColours(text: string): string {
   return Object.values(COLOURS).reduce((all, name) => all.replaceAll(`‹/›‹${name}›`, ""), text);
 }
 
@@ -52,7 +52,7 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Replaces everything that differs between runs with a placeholder. */
-export function steady(screen: string, places: Readonly<Record<string, string>> = {}): string {
+export function replaceVarying(screen: string, places: Readonly<Record<string, string>> = {}): string {
   const placed = Object.entries(places).reduce((text, [name, place]) => text.replaceAll(place, `<${name}>`), screen);
   return VARYING.reduce((text, [pattern, name]) => text.replaceAll(pattern, name), placed);
 }

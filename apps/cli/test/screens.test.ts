@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { eventually, startProcess, untilReady, type ProcessUnderTest } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { play, whyNoTerminal, type PlayOptions } from "./pseudo-terminal.ts";
-import { screenText, steady } from "./screen-text.ts";
+import { runInTerminal, missingTerminalReason, type TerminalOptions } from "./pseudo-terminal.ts";
+import { screenText, replaceVarying } from "./screen-text.ts";
 
 const ROOT = path.resolve(import.meta.dirname, "..", "..", "..");
 const EXAMPLES = path.join(ROOT, "examples");
-const why = whyNoTerminal();
+const why = missingTerminalReason();
 
 // In CI a missing terminal fails the suite instead of skipping it.
 if (why !== undefined && process.env["CI"] !== "true") process.stderr.write(`SKIPPED "screens": ${why}\n`);
@@ -51,8 +51,8 @@ describe.skipIf(why !== undefined && process.env["CI"] !== "true")("terminal scr
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const run = (line: string, options: Partial<PlayOptions> = {}) =>
-    play([process.execPath, bundle, ...line.split(" ")], {
+  const run = (line: string, options: Partial<TerminalOptions> = {}) =>
+    runInTerminal([process.execPath, bundle, ...line.split(" ")], {
       cwd: folder,
       ...options,
       env: { HOME: folder, OAAS_PM_URL: url, ...options.env },
@@ -61,13 +61,13 @@ describe.skipIf(why !== undefined && process.env["CI"] !== "true")("terminal scr
   const shows = async (
     name: string,
     line: string,
-    { without, ...options }: Partial<PlayOptions> & { without?: RegExp } = {},
+    { without, ...options }: Partial<TerminalOptions> & { without?: RegExp } = {},
   ) => {
     const { raw, code } = await run(line, options);
-    const whole = steady(screenText(raw), { examples: EXAMPLES, here: folder });
+    const whole = replaceVarying(screenText(raw), { examples: EXAMPLES, here: folder });
     const seen = without === undefined ? whole : whole.replaceAll(without, "");
     await expect(
-      `$ oaas ${steady(line, { examples: EXAMPLES, here: folder })}\n${seen}[${code}]\n`,
+      `$ oaas ${replaceVarying(line, { examples: EXAMPLES, here: folder })}\n${seen}[${code}]\n`,
     ).toMatchFileSnapshot(`screens/${name}.txt`);
     return raw;
   };
@@ -120,8 +120,8 @@ describe.skipIf(why !== undefined && process.env["CI"] !== "true")("terminal scr
     await shows("explain", "explain hello");
     await shows("explain-field", "explain deployment.rollout");
     const question = "Delete deployment hello from all clusters? [y/N] ";
-    await shows("delete-no", "deployment delete hello", { types: [{ after: question, text: "n\n" }] });
-    await shows("delete-yes", "deployment delete hello", { types: [{ after: question, text: "y\n" }] });
+    await shows("delete-no", "deployment delete hello", { input: [{ after: question, text: "n\n" }] });
+    await shows("delete-yes", "deployment delete hello", { input: [{ after: question, text: "y\n" }] });
     await run("wait hello --for=delete");
     await run("package delete hello --yes");
   });
@@ -164,7 +164,7 @@ describe.skipIf(why !== undefined && process.env["CI"] !== "true")("terminal scr
 
     const shown = Promise.withResolvers<void>();
     const waiting = run("wait broken --for=condition=Running --timeout 2m", {
-      sees: (picture) => void (picture.includes("CLUSTER") && shown.resolve()),
+      onOutput: (picture) => void (picture.includes("CLUSTER") && shown.resolve()),
     });
     await shown.promise;
     await run(`apply -f ${file("broken.yaml", broken.replace("greeter:missing", "greeter:1.0.0"))}`);
@@ -182,10 +182,10 @@ describe.skipIf(why !== undefined && process.env["CI"] !== "true")("terminal scr
   });
 
   it("watch and events run until Ctrl-C", async () => {
-    const watched = await run("deployment watch shop-order", { types: [{ after: "far-edge", text: "\u0003" }] });
+    const watched = await run("deployment watch shop-order", { input: [{ after: "far-edge", text: "\u0003" }] });
     expect(watched.code).toBe(130);
     const followed = run("events --topic package", {
-      types: [{ after: "package/interrupted", text: "\u0003" }],
+      input: [{ after: "package/interrupted", text: "\u0003" }],
     });
     const packageText = "name: interrupted\nversion: 1.0.0\nclasses: []\nfunctions: []\n";
     const applied = file("interrupted.yaml", packageText);
@@ -203,7 +203,7 @@ describe.skipIf(why !== undefined && process.env["CI"] !== "true")("terminal scr
 
   it("a typed secret is not echoed", async () => {
     const { raw, code } = await run("login --name mine http://127.0.0.1:9", {
-      types: [{ after: "Token (empty for none): ", text: "s3cret\n" }],
+      input: [{ after: "Token (empty for none): ", text: "s3cret\n" }],
     });
     expect(code).toBe(0);
     expect(raw).not.toContain("s3cret");

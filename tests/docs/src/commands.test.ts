@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { helpOfAll } from "../../../apps/cli/src/app.ts";
+import { allHelpTexts } from "../../../apps/cli/src/app.ts";
 import { EXIT } from "../../../apps/cli/src/exit-code.ts";
 import { mentionsOf, objectionTo } from "./commands.ts";
 import { readPage } from "./markdown.ts";
@@ -10,7 +10,7 @@ import { tableRows } from "./tables.ts";
 
 // The changelog tells of commands as they were, the reference of the command line is its own help.
 const PAGES = [...allPages()].filter(([file]) => file !== "CHANGELOG.md" && file !== "docs/reference/cli.md");
-const COMMANDS = new Map(helpOfAll());
+const COMMANDS = new Map(allHelpTexts());
 const { scripts } = JSON.parse(readFileSync(path.join(ROOT, "package.json"), "utf8")) as {
   readonly scripts: Readonly<Record<string, string>>;
 };

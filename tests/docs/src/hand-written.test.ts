@@ -3,7 +3,7 @@ import path from "node:path";
 import { DeploymentCondition, LifecyclePhase } from "@oaas/models";
 import { describe, expect, test } from "vitest";
 import { BUILTIN_TEMPLATES } from "../../../apps/class-runtime-manager/src/templates/builtin/registry.ts";
-import { SCENARIOS } from "../../../apps/cli/src/lab/scenarios.ts";
+import { SCENARIOS } from "../../../apps/cli/src/commands/lab/scenarios.ts";
 import { readPage } from "./markdown.ts";
 import { ROOT } from "./pages.ts";
 import { tableRows } from "./tables.ts";

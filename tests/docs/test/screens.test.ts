@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from "node:util";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { play, whyNoTerminal } from "../../../apps/cli/test/pseudo-terminal.ts";
+import { runInTerminal, missingTerminalReason } from "../../../apps/cli/test/pseudo-terminal.ts";
 import { firstMissing } from "../src/guide-script.ts";
 import { allPages, ROOT } from "../src/pages.ts";
 
@@ -20,15 +20,15 @@ const SCREENS = [...allPages()].flatMap(([file, { fences }]) =>
 
 test("there are screens", () => expect(SCREENS.map(({ file }) => file)).toContain("README.md"));
 
-describe.skipIf(whyNoTerminal() !== undefined)("what npm start shows on a terminal", () => {
+describe.skipIf(missingTerminalReason() !== undefined)("what npm start shows on a terminal", () => {
   let shown: readonly string[] = [];
 
   test("it comes up, and q stops it", async () => {
-    const { raw, code } = await play([process.execPath, MAIN, "--ports=0", "--data=.oaas/data"], {
+    const { raw, code } = await runInTerminal([process.execPath, MAIN, "--ports=0", "--data=.oaas/data"], {
       cwd: folder,
       env: { HOME: folder, NO_COLOR: "1" },
       columns: 140,
-      types: [{ after: "Stop      Ctrl-C", text: "q" }],
+      input: [{ after: "Stop      Ctrl-C", text: "q" }],
     });
     shown = withoutPorts(stripVTControlCharacters(raw)).replaceAll("\r", "").split("\n");
     expect(code, raw).toBe(0);

@@ -1,4 +1,4 @@
-import { helpOfAll } from "../../../apps/cli/src/app.ts";
+import { allHelpTexts } from "../../../apps/cli/src/app.ts";
 import type { Generator } from "../generator.ts";
 
 /** The reference page of the command line, from the very help it prints. */
@@ -8,7 +8,7 @@ export const generator: Generator = {
 };
 
 function cliReference(): string {
-  const sections = helpOfAll()
+  const sections = allHelpTexts()
     .toSorted(([a], [b]) => a.localeCompare(b))
     .map(([route, text]) => `## ${route}\n\n\`\`\`text\n${text.trimEnd()}\n\`\`\`\n`);
   return [INTRODUCTION, ...sections].join("\n");

@@ -10,15 +10,15 @@ import { UsageError } from "../exit-code.ts";
 const PROGRAM = path.join("apps", "dev-stack", "src", "main.ts");
 
 /** The repository clone that contains this program, as sources or as a bundle in `dist`; undefined outside a clone. */
-function clone(): string | undefined {
+function findClone(): string | undefined {
   const here = import.meta.dirname;
   return [path.resolve(here, "..", "..", "..", ".."), path.dirname(here)].find((root) =>
     existsSync(path.join(root, PROGRAM)),
   );
 }
 
-function start(flags: readonly string[], options: SpawnOptions): ChildProcess {
-  const root = clone();
+function spawnStack(flags: readonly string[], options: SpawnOptions): ChildProcess {
+  const root = findClone();
   const program = root === undefined ? path.join(import.meta.dirname, "dev-stack.mjs") : path.join(root, PROGRAM);
   if (!existsSync(program)) {
     throw new UsageError(
@@ -35,9 +35,9 @@ function start(flags: readonly string[], options: SpawnOptions): ChildProcess {
 }
 
 /** Runs the stack in the foreground and returns its exit code. The stack handles Ctrl-C. */
-export async function runHere(flags: readonly string[]): Promise<number> {
+export async function runInForeground(flags: readonly string[]): Promise<number> {
   // The stack detects through the closed IPC channel that this process was killed.
-  const child = start(flags, { stdio: ["inherit", "inherit", "inherit", "ipc"] });
+  const child = spawnStack(flags, { stdio: ["inherit", "inherit", "inherit", "ipc"] });
   for (const signal of ["SIGTERM", "SIGHUP"] as const) process.on(signal, () => child.kill(signal));
   const [code] = (await once(child, "exit")) as [number | null];
   return code ?? 1;
@@ -47,22 +47,22 @@ export async function runHere(flags: readonly string[]): Promise<number> {
 export interface Detached {
   readonly pid: number;
   /** Its exit code, once it has ended. */
-  readonly ended: () => number | undefined;
+  readonly exitCode: () => number | undefined;
 }
 
 /** Starts the stack in the background with its output in a file. */
 export function runDetached(flags: readonly string[], outFile: string): Detached {
-  const out = openOut(outFile);
-  const child = start(flags, { stdio: ["ignore", out, out], detached: true });
+  const out = openOutputFile(outFile);
+  const child = spawnStack(flags, { stdio: ["ignore", out, out], detached: true });
   closeSync(out);
   child.unref();
   let code: number | undefined;
   child.once("exit", (given) => (code = given ?? 1));
-  return { pid: child.pid ?? 0, ended: () => code };
+  return { pid: child.pid ?? 0, exitCode: () => code };
 }
 
 /** Opens the output file and writes to it, to detect a full or read-only disk early. */
-function openOut(file: string): number {
+function openOutputFile(file: string): number {
   try {
     mkdirSync(path.dirname(file), { recursive: true });
     const out = openSync(file, "w", 0o600);
@@ -96,17 +96,17 @@ function isZombie(pid: number): boolean {
 }
 
 /** The entries of a data folder that belong to a stack; nothing else is removed. */
-const OURS = /^(?:store\.sqlite.*|stack\.json.*|.+\.log|up\.out|kubeconfig|clusters|contexts)$/;
+const STACK_ENTRIES = /^(?:store\.sqlite.*|stack\.json.*|.+\.log|up\.out|kubeconfig|clusters|contexts)$/;
 
 /** The stack's entries in a data folder; undefined if the folder does not exist. */
-export async function stackData(dataDir: string): Promise<readonly string[] | undefined> {
+export async function listStackData(dataDir: string): Promise<readonly string[] | undefined> {
   const entries = await readdir(dataDir).catch(() => undefined);
-  return entries?.filter((entry) => OURS.test(entry)).toSorted();
+  return entries?.filter((entry) => STACK_ENTRIES.test(entry)).toSorted();
 }
 
 /** Removes the stack's entries, and the folder if it is empty then. */
 export async function removeStackData(dataDir: string): Promise<void> {
-  for (const entry of (await stackData(dataDir)) ?? []) {
+  for (const entry of (await listStackData(dataDir)) ?? []) {
     await rm(path.join(dataDir, entry), { recursive: true, force: true });
   }
   await rmdir(dataDir).catch(() => undefined);

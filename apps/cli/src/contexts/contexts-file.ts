@@ -1,29 +1,29 @@
 import { parseDocument, stringify } from "yaml";
 import { UsageError } from "../exit-code.ts";
-import { urlOf, type Context, type Contexts } from "./context.ts";
+import { parseUrl, type Context, type Contexts } from "./context.ts";
 
 /** Parses the contexts file. Its format is that of the earlier Rust CLI. */
 export function parseContexts(text: string, file: string): Contexts {
   const document = parseDocument(text);
-  const [mistake] = document.errors;
-  const refuse = (what: string): UsageError =>
+  const [error] = document.errors;
+  const invalid = (what: string): UsageError =>
     new UsageError(`${file} ${what}`, "fix the file, or delete it and log in again: oaas login");
-  if (mistake) throw refuse(`is not valid YAML: ${mistake.message.split("\n")[0] ?? ""}`);
+  if (error) throw invalid(`is not valid YAML: ${error.message.split("\n")[0] ?? ""}`);
   const content = document.toJS() as unknown;
-  if (!isRecord(content) || !isRecord(content["contexts"])) throw refuse('has no map "contexts"');
+  if (!isRecord(content) || !isRecord(content["contexts"])) throw invalid('has no map "contexts"');
   const byName = new Map<string, Context>();
-  for (const [name, given] of Object.entries(content["contexts"])) {
-    const pmUrl = isRecord(given) ? given["pm_url"] : undefined;
-    if (!isRecord(given) || typeof pmUrl !== "string") throw refuse(`has no pm_url in contexts.${name}`);
-    const token = given["token"];
+  for (const [name, entry] of Object.entries(content["contexts"])) {
+    const pmUrl = isRecord(entry) ? entry["pm_url"] : undefined;
+    if (!isRecord(entry) || typeof pmUrl !== "string") throw invalid(`has no pm_url in contexts.${name}`);
+    const token = entry["token"];
     byName.set(name, {
-      pmUrl: urlOf(pmUrl, `contexts.${name}.pm_url of ${file}`),
+      pmUrl: parseUrl(pmUrl, `contexts.${name}.pm_url of ${file}`),
       ...(typeof token === "string" ? { token } : {}),
     });
   }
   const current = content["current_context"];
   if (typeof current !== "string" || !byName.has(current))
-    throw refuse(`has no context called "${String(current)}" (current_context)`);
+    throw invalid(`has no context called "${String(current)}" (current_context)`);
   return { current, byName };
 }
 

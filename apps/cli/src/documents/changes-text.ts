@@ -5,7 +5,7 @@ import type { Change } from "./changes.ts";
 
 /** Formats changes as lines: removed values in red, added values in green. */
 export function changesText(changes: readonly Change[], colours: Colours): string {
-  const shown = (value: unknown): string => JSON.stringify(value);
+  const format = (value: unknown): string => JSON.stringify(value);
   return changes
     .flatMap(({ path, before, after }) => {
       // Show a new document as a whole.
@@ -15,8 +15,8 @@ export function changesText(changes: readonly Change[], colours: Colours): strin
           .split("\n")
           .map((line) => colours.good(`+ ${line}`));
       return [
-        ...(before === undefined ? [] : [colours.bad(`- ${path}: ${shown(before)}`)]),
-        ...(after === undefined ? [] : [colours.good(`+ ${path}: ${shown(after)}`)]),
+        ...(before === undefined ? [] : [colours.bad(`- ${path}: ${format(before)}`)]),
+        ...(after === undefined ? [] : [colours.good(`+ ${path}: ${format(after)}`)]),
       ];
     })
     .map((line) => `  ${line}\n`)

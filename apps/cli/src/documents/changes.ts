@@ -8,14 +8,14 @@ export interface Change {
 }
 
 /** The differences between two values, down to the leaves. List items with a key or name are matched by it. */
-export function changesBetween(before: unknown, after: unknown, path = ROOT_PATH): readonly Change[] {
+export function diffValues(before: unknown, after: unknown, path = ROOT_PATH): readonly Change[] {
   if (equalJson(before, after)) return [];
   const [left, right] = [membersOf(before), membersOf(after)];
   if (!left || !right || Array.isArray(before) !== Array.isArray(after)) {
     return [{ path, ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) }];
   }
   return [...new Set([...left.keys(), ...right.keys()])].flatMap((key) =>
-    changesBetween(left.get(key), right.get(key), pathOf(path, key)),
+    diffValues(left.get(key), right.get(key), pathOf(path, key)),
   );
 }
 

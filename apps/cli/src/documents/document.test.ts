@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { changesBetween } from "./changes.ts";
-import { documentsIn } from "./document.ts";
-import { inOrder } from "./read-documents.ts";
+import { diffValues } from "./changes.ts";
+import { parseDocuments } from "./document.ts";
+import { sortByDependency } from "./read-documents.ts";
 
 const TWO = `name: shop
 version: 1.0.0
@@ -18,8 +18,8 @@ class_key: Order
 
 describe("documentsIn", () => {
   it("detects the kind by the fields and skips empty documents", () => {
-    const { documents, mistakes } = documentsIn(`---\n${TWO}---\n`, "f.yaml");
-    expect(mistakes).toEqual([]);
+    const { documents, errors } = parseDocuments(`---\n${TWO}---\n`, "f.yaml");
+    expect(errors).toEqual([]);
     expect(documents.map(({ kind, name }) => `${kind}/${name}`)).toEqual(["package/shop", "deployment/shop-order"]);
   });
 
@@ -30,11 +30,11 @@ describe("documentsIn", () => {
     ["$.classes[0].nope", "f.yaml:4:5"],
     ["$.classes[7]", "f.yaml:4:3"],
   ])("locates %s", (path, place) => {
-    expect(documentsIn(TWO, "f.yaml").documents[0]?.placeOf(path)).toBe(place);
+    expect(parseDocuments(TWO, "f.yaml").documents[0]?.locationOf(path)).toBe(place);
   });
 
   it("counts lines from the beginning of the file", () => {
-    expect(documentsIn(TWO, "f.yaml").documents[1]?.placeOf("$.class_key")).toBe("f.yaml:11:12");
+    expect(parseDocuments(TWO, "f.yaml").documents[1]?.locationOf("$.class_key")).toBe("f.yaml:11:12");
   });
 
   it.each([
@@ -45,8 +45,8 @@ describe("documentsIn", () => {
     ["invalid YAML", "a: [\n", /^f\.yaml:\d+:\d+: not valid YAML/],
     ["a duplicate key", "name: a\nname: b\nclasses: []\n", /unique/],
   ])("rejects %s", (_, text, words) => {
-    const { documents, mistakes } = documentsIn(`${text}---\n${TWO}`, "f.yaml");
-    expect(mistakes.join("\n")).toMatch(words);
+    const { documents, errors } = parseDocuments(`${text}---\n${TWO}`, "f.yaml");
+    expect(errors.join("\n")).toMatch(words);
     expect(
       documents.map(({ name }) => name),
       "an invalid document does not hide the others",
@@ -61,16 +61,16 @@ it("orders packages before their dependents, also in a cycle", () => {
     "{name: b, classes: [], dependencies: [c]}",
     "{name: c, classes: [], dependencies: [a]}",
   ].join("\n---\n");
-  expect(inOrder(documentsIn(text, "f").documents).map(({ name }) => name)).toEqual(["c", "b", "a", "d"]);
+  expect(sortByDependency(parseDocuments(text, "f").documents).map(({ name }) => name)).toEqual(["c", "b", "a", "d"]);
 });
 
 it("reports changes down to the leaves and matches list items by key", () => {
   const before = { name: "a", list: [1, 2], functions: [{ key: "f", image: "1" }, { key: "g" }] };
   const after = { name: "a", list: [1, 3], functions: [{ key: "g" }, { key: "f", image: "2" }], more: true };
-  expect(changesBetween(before, after)).toEqual([
+  expect(diffValues(before, after)).toEqual([
     { path: "$.list[1]", before: 2, after: 3 },
     { path: "$.functions.f.image", before: "1", after: "2" },
     { path: "$.more", after: true },
   ]);
-  expect(changesBetween(before, before)).toEqual([]);
+  expect(diffValues(before, before)).toEqual([]);
 });

@@ -11,72 +11,72 @@ import {
 export type DocumentKind = "package" | "deployment";
 
 /** One package or deployment document of a file, with source locations. */
-export interface WishDocument {
+export interface ResourceDocument {
   readonly kind: DocumentKind;
   /** The package's name or the deployment's key. */
   readonly name: string;
   readonly content: Readonly<Record<string, unknown>>;
   readonly source: string;
   /** `file:line:column` of a JSONPath, or of its nearest existing parent. */
-  placeOf(path: string): string;
+  locationOf(path: string): string;
 }
 
 /** The documents of a text, and its parse errors with their locations. */
-export interface Reading {
-  readonly documents: readonly WishDocument[];
-  readonly mistakes: readonly string[];
+export interface ParsedDocuments {
+  readonly documents: readonly ResourceDocument[];
+  readonly errors: readonly string[];
 }
 
 /** Parses all documents of a text and skips empty ones. An invalid document does not hide the others. */
-export function documentsIn(text: string, source: string): Reading {
+export function parseDocuments(text: string, source: string): ParsedDocuments {
   const lines = new LineCounter();
   const parsed = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false }) as readonly Document.Parsed[];
-  const documents: WishDocument[] = [];
-  const mistakes: string[] = [];
+  const documents: ResourceDocument[] = [];
+  const failures: string[] = [];
   for (const document of parsed) {
     const { errors } = document;
     if (errors.length > 0)
-      mistakes.push(
-        ...errors.map(({ pos, message }) => `${placeText(source, lines, pos[0])}: not valid YAML: ${message}`),
+      failures.push(
+        ...errors.map(({ pos, message }) => `${locationText(source, lines, pos[0])}: not valid YAML: ${message}`),
       );
-    else if (isFull(document)) {
-      const read = wishOf(document, lines, source);
-      if (typeof read === "string") mistakes.push(read);
+    else if (hasContent(document)) {
+      const read = toResource(document, lines, source);
+      if (typeof read === "string") failures.push(read);
       else documents.push(read);
     }
   }
-  return { documents, mistakes };
+  return { documents, errors: failures };
 }
 
 /** Whether the document has content besides separators and comments. */
-function isFull({ contents }: Document.Parsed): boolean {
+function hasContent({ contents }: Document.Parsed): boolean {
   return contents !== null && !(isScalar(contents) && contents.value === null);
 }
 
 /** Returns the document, or an error message. */
-function wishOf(document: Document.Parsed, lines: LineCounter, source: string): WishDocument | string {
+function toResource(document: Document.Parsed, lines: LineCounter, source: string): ResourceDocument | string {
   const { contents } = document;
-  const at = (offset: number): string => placeText(source, lines, offset);
-  if (!isMap(contents)) return `${at(contents?.range[0] ?? 0)}: a document must be a map: ${FORMS}`;
+  const at = (offset: number): string => locationText(source, lines, offset);
+  if (!isMap(contents)) return `${at(contents?.range[0] ?? 0)}: a document must be a map: ${EXPECTED}`;
   const content = document.toJS({ maxAliasCount: 100 }) as Record<string, unknown>;
   if ("apiVersion" in content)
     return `${at(contents.range[0])}: this is a Kubernetes object: apply it with kubectl apply`;
   const kind = kindOf(content);
   const name = content[kind === "package" ? "name" : "key"];
   if (kind === undefined || typeof name !== "string" || name === "") {
-    return `${at(contents.range[0])}: this is neither a package nor a deployment: ${FORMS}`;
+    return `${at(contents.range[0])}: this is neither a package nor a deployment: ${EXPECTED}`;
   }
-  return { kind, name, content, source, placeOf: (path) => at(offsetOf(contents, path)) };
+  return { kind, name, content, source, locationOf: (path) => at(offsetOf(contents, path)) };
 }
 
-const FORMS = "a package has a name, a deployment has a key";
+const EXPECTED = "a package has a name, a deployment has a key";
 
 function kindOf(content: Readonly<Record<string, unknown>>): DocumentKind | undefined {
   if ("key" in content || "class_key" in content) return "deployment";
   return "name" in content ? "package" : undefined;
 }
 
-function placeText(source: string, lines: LineCounter, offset: number): string {
+function locationText(source: string, lines: LineCounter, offset: number): string {
   const { line, col } = lines.linePos(offset);
   return `${source}:${line}:${col}`;
 }

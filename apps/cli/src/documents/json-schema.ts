@@ -22,22 +22,22 @@ interface Place {
 }
 
 /** The schema without its null alternative. */
-export function solid(schema: Schema): Schema {
+export function nonNullSchema(schema: Schema): Schema {
   return (
     schema.anyOf?.find(({ type, $ref }) => $ref !== undefined || (type !== undefined && type !== "null")) ?? schema
   );
 }
 
 /** The object schema of a field, or of the items of a list. */
-export function objectOf(
+export function objectSchema(
   { schema, id }: Place,
   schemas: Schemas,
 ): { readonly id: string; readonly body: Schema | undefined } {
-  const one = solid(schema);
+  const one = nonNullSchema(schema);
   if (one.$ref !== undefined) {
     const name = one.$ref.split("/").at(-1) ?? "";
     return { id: name, body: schemas[name] };
   }
-  if (one.items) return objectOf({ schema: one.items, id }, schemas);
+  if (one.items) return objectSchema({ schema: one.items, id }, schemas);
   return { id, body: one.properties ? one : undefined };
 }

@@ -1,37 +1,46 @@
 import { UsageError } from "../exit-code.ts";
-import type { World } from "../world.ts";
-import { documentsIn, type Reading, type WishDocument } from "./document.ts";
+import type { ProcessEnvironment } from "../process-environment.ts";
+import { parseDocuments, type ParsedDocuments, type ResourceDocument } from "./document.ts";
 
 /** Reads all documents from files, folders and standard input (`-`), with their parse errors. */
-export async function readAll(world: World, sources: readonly string[]): Promise<Reading> {
-  const texts = (await Promise.all(sources.map((source) => textsOf(world, source)))).flat();
-  const readings = texts.map(([name, text]) => documentsIn(text, name));
+export async function readSources(
+  environment: ProcessEnvironment,
+  sources: readonly string[],
+): Promise<ParsedDocuments> {
+  const texts = (await Promise.all(sources.map((source) => textsOf(environment, source)))).flat();
+  const readings = texts.map(([name, text]) => parseDocuments(text, name));
   const documents = readings.flatMap((reading) => reading.documents);
-  const mistakes = readings.flatMap((reading) => reading.mistakes);
-  if (documents.length === 0 && mistakes.length === 0)
+  const errors = readings.flatMap((reading) => reading.errors);
+  if (documents.length === 0 && errors.length === 0)
     throw new UsageError(`no documents in ${sources.join(", ")}`, "use a file with at least one document");
-  refuseTwins(documents);
-  return { documents, mistakes };
+  rejectDuplicates(documents);
+  return { documents, errors };
 }
 
 /** Reads all documents and throws on any parse error. */
-export async function readDocuments(world: World, sources: readonly string[]): Promise<readonly WishDocument[]> {
-  const { documents, mistakes } = await readAll(world, sources);
-  if (mistakes.length > 0) throw unreadable(mistakes);
+export async function readDocuments(
+  environment: ProcessEnvironment,
+  sources: readonly string[],
+): Promise<readonly ResourceDocument[]> {
+  const { documents, errors } = await readSources(environment, sources);
+  if (errors.length > 0) throw parseFailure(errors);
   return documents;
 }
 
-export function unreadable(mistakes: readonly string[]): UsageError {
-  return new UsageError(["some documents cannot be read", ...mistakes.map((line) => `  ${line}`)].join("\n"));
+export function parseFailure(errors: readonly string[]): UsageError {
+  return new UsageError(["some documents cannot be read", ...errors.map((line) => `  ${line}`)].join("\n"));
 }
 
-async function textsOf(world: World, source: string): Promise<readonly (readonly [string, string])[]> {
-  if (source === "-") return [["standard input", await world.terminal.input()]];
-  const files = await world.files.list(source);
+async function textsOf(
+  environment: ProcessEnvironment,
+  source: string,
+): Promise<readonly (readonly [string, string])[]> {
+  if (source === "-") return [["standard input", await environment.terminal.readStdin()]];
+  const files = await environment.files.list(source);
   const names = files?.filter((file) => /\.(?:ya?ml|json)$/.test(file)) ?? [source];
   return Promise.all(
     names.map(async (name): Promise<readonly [string, string]> => {
-      const text = await world.files.read(name);
+      const text = await environment.files.read(name);
       if (text === undefined) throw new UsageError(`file ${name} does not exist`, "check the path");
       return [name, text];
     }),
@@ -39,14 +48,14 @@ async function textsOf(world: World, source: string): Promise<readonly (readonly
 }
 
 /** Rejects two documents for the same object, because the intended one is unknown. */
-function refuseTwins(documents: readonly WishDocument[]): void {
-  const seen = new Map<string, WishDocument>();
+function rejectDuplicates(documents: readonly ResourceDocument[]): void {
+  const seen = new Map<string, ResourceDocument>();
   for (const document of documents) {
     const key = `${document.kind} ${document.name}`;
-    const twin = seen.get(key);
-    if (twin)
+    const duplicate = seen.get(key);
+    if (duplicate)
       throw new UsageError(
-        `${key} is defined twice: ${twin.placeOf("$")} and ${document.placeOf("$")}`,
+        `${key} is defined twice: ${duplicate.locationOf("$")} and ${document.locationOf("$")}`,
         "remove one of them",
       );
     seen.set(key, document);
@@ -54,10 +63,10 @@ function refuseTwins(documents: readonly WishDocument[]): void {
 }
 
 /** Sorts packages before deployments, and each package after its dependencies. */
-export function inOrder(documents: readonly WishDocument[]): readonly WishDocument[] {
+export function sortByDependency(documents: readonly ResourceDocument[]): readonly ResourceDocument[] {
   const packages = new Map(documents.filter(({ kind }) => kind === "package").map((each) => [each.name, each]));
-  const ordered = new Set<WishDocument>();
-  const visit = (each: WishDocument, above: ReadonlySet<string>): void => {
+  const ordered = new Set<ResourceDocument>();
+  const visit = (each: ResourceDocument, above: ReadonlySet<string>): void => {
     if (above.has(each.name)) return;
     for (const name of dependenciesOf(each)) {
       const needed = packages.get(name);
@@ -70,7 +79,7 @@ export function inOrder(documents: readonly WishDocument[]): readonly WishDocume
 }
 
 /** The dependencies that a package declares. */
-export function dependenciesOf({ content }: WishDocument): readonly string[] {
-  const given = content["dependencies"];
-  return Array.isArray(given) ? given.filter((name): name is string => typeof name === "string") : [];
+export function dependenciesOf({ content }: ResourceDocument): readonly string[] {
+  const dependencies = content["dependencies"];
+  return Array.isArray(dependencies) ? dependencies.filter((name): name is string => typeof name === "string") : [];
 }

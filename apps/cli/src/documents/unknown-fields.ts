@@ -3,16 +3,16 @@ import type { heldBy } from "@oaas/contracts/rest";
 import type { DocumentKind } from "./document.ts";
 import { nearestName } from "./nearest-name.ts";
 
-type Form = Parameters<typeof heldBy>[0];
+type FieldSchema = Parameters<typeof heldBy>[0];
 
 /** The request and response schemas of each document kind. Response fields are known too, because users send back what they read. */
-export interface DocumentForms {
+export interface DocumentSchemas {
   readonly heldBy: typeof heldBy;
-  readonly of: Readonly<Record<DocumentKind, readonly Form[]>>;
+  readonly of: Readonly<Record<DocumentKind, readonly FieldSchema[]>>;
 }
 
 /** Loads the schemas of the REST contract. */
-export async function documentForms(): Promise<DocumentForms> {
+export async function loadDocumentSchemas(): Promise<DocumentSchemas> {
   const contract = await import("@oaas/contracts/rest");
   return {
     heldBy: contract.heldBy,
@@ -30,37 +30,37 @@ export async function documentForms(): Promise<DocumentForms> {
 export function unknownFields(
   kind: DocumentKind,
   content: Readonly<Record<string, unknown>>,
-  forms: DocumentForms,
+  schemas: DocumentSchemas,
 ): readonly Violation[] {
-  return unknownIn(content, forms.of[kind], forms.heldBy, ROOT_PATH);
+  return unknownIn(content, schemas.of[kind], schemas.heldBy, ROOT_PATH);
 }
 
 function unknownIn(
   value: unknown,
-  forms: readonly Form[],
-  held: DocumentForms["heldBy"],
+  schemas: readonly FieldSchema[],
+  heldBy: DocumentSchemas["heldBy"],
   path: string,
 ): readonly Violation[] {
   if (Array.isArray(value)) {
-    const items = forms.map((form) => held(form).items).filter((each) => each !== undefined);
-    return value.flatMap((item, index) => unknownIn(item, items, held, pathOf(path, index)));
+    const items = schemas.map((schema) => heldBy(schema).items).filter((each) => each !== undefined);
+    return value.flatMap((item, index) => unknownIn(item, items, heldBy, pathOf(path, index)));
   }
   if (typeof value !== "object" || value === null) return [];
-  const fields = new Map<string, Form[]>();
-  for (const [name, form] of forms.flatMap((each) => Object.entries(held(each).members ?? {})))
-    fields.set(name, [...(fields.get(name) ?? []), form]);
+  const fields = new Map<string, FieldSchema[]>();
+  for (const [name, schema] of schemas.flatMap((each) => Object.entries(heldBy(each).members ?? {})))
+    fields.set(name, [...(fields.get(name) ?? []), schema]);
   // A map has user-defined keys; the contract checks its values.
   if (fields.size === 0) return [];
   return Object.entries(value).flatMap(([name, member]) => {
     const known = fields.get(name);
     return known
-      ? unknownIn(member, known, held, pathOf(path, name))
-      : [unknown(pathOf(path, name), name, [...fields.keys()])];
+      ? unknownIn(member, known, heldBy, pathOf(path, name))
+      : [unknownField(pathOf(path, name), name, [...fields.keys()])];
   });
 }
 
-function unknown(path: string, name: string, known: readonly string[]): Violation {
-  const meant = nearestName(name, known);
-  const fix = meant === undefined ? `use one of ${known.join(", ")}` : `did you mean ${meant}?`;
+function unknownField(path: string, name: string, known: readonly string[]): Violation {
+  const nearest = nearestName(name, known);
+  const fix = nearest === undefined ? `use one of ${known.join(", ")}` : `did you mean ${nearest}?`;
   return { path, message: "unknown field", fix };
 }

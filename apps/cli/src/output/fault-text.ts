@@ -3,7 +3,7 @@ import type { Fault, FaultEvidence } from "@oaas/foundation";
 import type { Colours } from "./colours.ts";
 
 /** The default hint for each kind of fault. */
-const REMEDIES: Readonly<Partial<Record<Fault["kind"], string>>> = {
+const HINTS: Readonly<Partial<Record<Fault["kind"], string>>> = {
   unauthenticated: "oaas login",
   "permission-denied": "log in with a token that has a higher role: oaas login",
   unavailable: "check the context and the package manager: oaas doctor",
@@ -13,26 +13,26 @@ const REMEDIES: Readonly<Partial<Record<Fault["kind"], string>>> = {
 
 export interface FaultTextOptions {
   /** Formats the location of a JSONPath. */
-  readonly placed?: (path: string) => string;
+  readonly locate?: (path: string) => string;
   /** Replaces the default hint. */
-  readonly remedy?: string | undefined;
+  readonly hint?: string | undefined;
 }
 
 /** Formats a fault: message, violations, hint, code and correlation id. */
 export function faultText(
   fault: Fault,
   colours: Colours,
-  { placed = (path) => path, remedy = REMEDIES[fault.kind] }: FaultTextOptions = {},
+  { locate = (path) => path, hint = HINTS[fault.kind] }: FaultTextOptions = {},
 ): string {
-  const lines = [`${colours.bad("error:")} ${headOf(fault)}`];
+  const lines = [`${colours.bad("error:")} ${summaryOf(fault)}`];
   for (const { path, message, fix } of fault.violations) {
-    lines.push(`  ${placed(path)}: ${message}${fix === undefined ? "" : `; ${fix}`}`);
+    lines.push(`  ${locate(path)}: ${message}${fix === undefined ? "" : `; ${fix}`}`);
   }
   if (fault.detail.kind === "partial-failure") {
     for (const { name, fault: part } of fault.detail.parts) lines.push(`  ${name}: ${part.message}`);
   }
   lines.push(...clusterLines(fault.evidence));
-  if (remedy !== undefined) lines.push(colours.dim(`  try: ${remedy}`));
+  if (hint !== undefined) lines.push(colours.dim(`  hint: ${hint}`));
   const id = fault.correlationId === undefined ? "" : `, request ${fault.correlationId}`;
   lines.push(colours.dim(`  ${fault.code}${id}`));
   return lines.map((line) => `${line}\n`).join("");
@@ -47,6 +47,6 @@ function clusterLines(evidence: FaultEvidence | undefined): string[] {
 }
 
 /** The message without the violations that it repeats; they follow as own lines. */
-function headOf({ message, violations }: Fault): string {
+function summaryOf({ message, violations }: Fault): string {
   return violations.length === 0 ? message : message.replace(/: \$.*$/s, "");
 }

@@ -8,15 +8,15 @@ export type Format =
   | { readonly as: "yaml"; readonly write: (value: unknown) => string }
   | { readonly as: "jsonpath"; readonly template: string };
 
-const WORDS = ["table", "wide", "json", "yaml", "name"] as const;
+const FORMATS = ["table", "wide", "json", "yaml", "name"] as const;
 
 /** Parses the value of `--output`. The YAML writer loads only if needed. */
-export async function formatOf(text: string): Promise<Format> {
-  const word = WORDS.find((known) => known === text);
+export async function parseFormat(text: string): Promise<Format> {
+  const word = FORMATS.find((known) => known === text);
   if (word === "yaml") return { as: word, write: (await import("yaml")).stringify };
   if (word) return { as: word };
   if (text.startsWith("jsonpath=")) return { as: "jsonpath", template: text.slice("jsonpath=".length) };
-  throw new UsageError(`unknown output format "${text}"`, `use one of ${WORDS.join(", ")} or jsonpath=TEMPLATE`);
+  throw new UsageError(`unknown output format "${text}"`, `use one of ${FORMATS.join(", ")} or jsonpath=TEMPLATE`);
 }
 
 /** The name and table columns of a kind of result. */
@@ -33,7 +33,7 @@ export function listText<T>(items: readonly T[], view: View<T>, format: Format):
     if (items.length === 0) return `No ${view.kind}${view.kind.endsWith("s") ? "es" : "s"}.\n`;
     return tableText(items, view.columns, format.as === "wide");
   }
-  return otherText(
+  return machineText(
     items,
     items.map((item) => fullName(view, item)),
     format,
@@ -45,7 +45,7 @@ export function itemText<T>(item: T, view: View<T>, format: Format, text?: () =>
   if (format.as === "table" || format.as === "wide") {
     return text?.() ?? tableText([item], view.columns, format.as === "wide");
   }
-  return otherText(item, [fullName(view, item)], format);
+  return machineText(item, [fullName(view, item)], format);
 }
 
 /** `package/shop`; views of mixed kinds have an empty kind and return the whole name. */
@@ -53,7 +53,7 @@ function fullName<T>({ kind, nameOf }: Pick<View<T>, "kind" | "nameOf">, item: T
   return kind === "" ? nameOf(item) : `${kind}/${nameOf(item)}`;
 }
 
-function otherText(value: unknown, names: readonly string[], format: Format): string {
+function machineText(value: unknown, names: readonly string[], format: Format): string {
   switch (format.as) {
     case "json":
       return `${JSON.stringify(value, undefined, 2)}\n`;

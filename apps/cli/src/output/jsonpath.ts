@@ -7,18 +7,18 @@ const STEP = /\.(?<name>[\w-]+)|\.(?<all>\*)|\['(?<quoted>[^']*)'\]|\[(?<index>-
  * Supports the common subset of kubectl's JSONPath; a template without braces is one path.
  */
 export function jsonPathText(template: string, document: unknown): string {
-  refuseUnfinished(template);
+  rejectUnbalanced(template);
   const whole = template.includes("{") ? template : `{${template.startsWith(".") ? "" : "."}${template}}`;
   return whole.replaceAll(/\{([^}]*)\}/g, (_, inner: string) => {
     const text = inner.trim();
     const quoted = /^"(?<text>(?:[^"\\]|\\.)*)"$/.exec(text)?.groups?.["text"];
     if (quoted !== undefined) return JSON.parse(`"${quoted}"`) as string;
-    return valuesAt(text, document).map(shown).join(" ");
+    return valuesAt(text, document).map(formatValue).join(" ");
   });
 }
 
 /** Rejects empty templates and unbalanced braces, which would otherwise be printed as a result. */
-function refuseUnfinished(template: string): void {
+function rejectUnbalanced(template: string): void {
   const rest = template.replaceAll(/\{[^{}]*\}/g, "");
   if (template.trim() !== "" && !/[{}]/.test(rest)) return;
   const what = template.trim() === "" ? "template is empty" : `"${template}" has unbalanced braces`;
@@ -31,15 +31,15 @@ function valuesAt(path: string, document: unknown): readonly unknown[] {
   while (at < path.length) {
     if (path.slice(at) === ".") return values;
     STEP.lastIndex = at;
-    const found = STEP.exec(path);
-    if (!found?.groups) {
+    const match = STEP.exec(path);
+    if (!match?.groups) {
       throw new UsageError(
         `jsonpath "${path}" is invalid at "${path.slice(at)}"`,
         "use paths such as {.name} or {.clusters[*].cluster}",
       );
     }
-    at += found[0].length;
-    const { name, quoted, index } = found.groups;
+    at += match[0].length;
+    const { name, quoted, index } = match.groups;
     const key = name ?? quoted ?? (index === undefined ? undefined : Number(index));
     values = values.flatMap((value) => stepInto(value, key));
   }
@@ -56,6 +56,6 @@ function stepInto(value: unknown, key: string | number | undefined): readonly un
   return Object.hasOwn(value, key) ? [(value as Record<string | number, unknown>)[key]] : [];
 }
 
-function shown(value: unknown): string {
+function formatValue(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }

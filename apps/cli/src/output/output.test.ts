@@ -1,9 +1,9 @@
 import { failedPrecondition, notFound, unavailable } from "@oaas/foundation";
 import { describe, expect, it } from "vitest";
-import { duration } from "../command.ts";
-import { coloursFor } from "./colours.ts";
+import { parseDuration } from "../command/argument-parsers.ts";
+import { createColours } from "./colours.ts";
 import { faultText } from "./fault-text.ts";
-import { formatOf } from "./format.ts";
+import { parseFormat } from "./format.ts";
 import { jsonPathText } from "./jsonpath.ts";
 import { ageText, percentText, tableText } from "./table.ts";
 
@@ -11,7 +11,7 @@ const NOW = Date.parse("2026-01-10T00:00:00Z");
 
 describe("tables", () => {
   it("size columns by the widest cell and ignore colours", () => {
-    const { good } = coloursFor(true, {});
+    const { good } = createColours(true, {});
     const rows = [
       { name: "a", state: good("ok") },
       { name: "longer", state: "x\ny" },
@@ -67,8 +67,8 @@ describe("JSONPath", () => {
 });
 
 it("parses output formats", async () => {
-  expect(await formatOf("jsonpath={.a}")).toEqual({ as: "jsonpath", template: "{.a}" });
-  await expect(formatOf("xml")).rejects.toThrow(/unknown output format "xml"/);
+  expect(await parseFormat("jsonpath={.a}")).toEqual({ as: "jsonpath", template: "{.a}" });
+  await expect(parseFormat("xml")).rejects.toThrow(/unknown output format "xml"/);
 });
 
 it.each([
@@ -77,14 +77,14 @@ it.each([
   ["250ms", 250],
   ["7", 7000],
 ])("%s is %i ms", (text, ms) => {
-  expect(duration(text)).toBe(ms);
+  expect(parseDuration(text)).toBe(ms);
 });
 
 it("prints faults with code and hint", () => {
-  const plain = coloursFor(false, {});
+  const plain = createColours(false, {});
   expect(faultText(notFound("package", "a"), plain)).toBe('error: package "a" was not found\n  OAAS_NOT_FOUND\n');
   expect(faultText(unavailable("pm", "connection refused"), plain)).toContain(
-    "try: check the context and the package manager",
+    "hint: check the context and the package manager",
   );
 });
 
@@ -98,13 +98,24 @@ it("prints the reasons per cluster of a rejected plan", () => {
       { ...found, cluster: "b", reasons_against: [] },
     ],
   };
-  expect(faultText(failedPrecondition("class", "no cluster can take it", { evidence }), coloursFor(false, {}))).toBe(
+  expect(faultText(failedPrecondition("class", "no cluster can take it", { evidence }), createColours(false, {}))).toBe(
     "error: no cluster can take it\n  a: its circuit breaker is open; up 0.9 of the time\n  b: up 0.9 of the time\n  OAAS_FAILED_PRECONDITION\n",
   );
 });
 
 it("uses colours on terminals only and respects NO_COLOR", () => {
-  expect(coloursFor(false, {}).good("x")).toBe("x");
-  expect(coloursFor(true, { NO_COLOR: "1" }).good("x")).toBe("x");
-  expect(coloursFor(true, {}).good("x")).not.toBe("x");
+  expect(createColours(false, {}).good("x")).toBe("x");
+  expect(createColours(true, { NO_COLOR: "1" }).good("x")).toBe("x");
+  expect(createColours(true, {}).good("x")).not.toBe("x");
+});
+
+it.each([
+  [0.9995, "99.95 %"],
+  [0.999_999_999_9, "99.99999999 %"],
+  [0.999_999_987_65, "99.9999988 %"],
+  [1, "100 %"],
+  [0, "0 %"],
+  [undefined, "-"],
+])("formats %s as %s without rounding to 100 %%", (share, text) => {
+  expect(percentText(share)).toBe(text);
 });

@@ -16,29 +16,29 @@ function widthOf(text: string): number {
 }
 
 /** Truncates a line to a number of columns and marks it with an ellipsis. Colours are reset at the end. */
-export function cutText(line: string, columns: number): string {
+export function truncateLine(line: string, columns: number): string {
   if (widthOf(line) <= columns) return line;
-  let [left, shown, isColoured] = [columns - 1, "", false];
+  let [left, visible, isColoured] = [columns - 1, "", false];
   for (const [piece] of line.matchAll(PIECES)) {
     const isColour = piece.length > 1 && piece.startsWith(ESCAPE);
     if (!isColour && left === 0) break;
     if (isColour) isColoured = true;
     else left -= 1;
-    shown += piece;
+    visible += piece;
   }
-  return `${shown}…${isColoured ? `${ESCAPE}[0m` : ""}`;
+  return `${visible}…${isColoured ? `${ESCAPE}[0m` : ""}`;
 }
 
 /** Formats a table; each column is as wide as its widest cell, and line breaks in cells become spaces. */
 export function tableText<T>(rows: readonly T[], columns: readonly Column<T>[], isWide = false): string {
-  const shown = columns.filter((column) => isWide || column.isWide !== true);
+  const visible = columns.filter((column) => isWide || column.isWide !== true);
   const lines = [
-    shown.map(({ header }) => header),
-    ...rows.map((row) => shown.map((column) => column.cell(row).replaceAll(/\s*\n\s*/g, " "))),
+    visible.map(({ header }) => header),
+    ...rows.map((row) => visible.map((column) => column.cell(row).replaceAll(/\s*\n\s*/g, " "))),
   ];
-  const widths = shown.map((_, index) => Math.max(...lines.map((line) => widthOf(line[index] ?? ""))));
+  const widths = visible.map((_, index) => Math.max(...lines.map((line) => widthOf(line[index] ?? ""))));
   const padded = (cell: string, index: number): string =>
-    index === shown.length - 1 ? cell : cell + " ".repeat((widths[index] ?? 0) - widthOf(cell));
+    index === visible.length - 1 ? cell : cell + " ".repeat((widths[index] ?? 0) - widthOf(cell));
   return lines.map((line) => `${line.map(padded).join(GAP).trimEnd()}\n`).join("");
 }
 

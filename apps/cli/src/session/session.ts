@@ -1,10 +1,11 @@
-import type { CallOptions, OperationId, Reply, RestClient } from "@oaas/contracts/rest";
-import { chosenContext, type ChosenContext } from "../contexts/contexts-store.ts";
-import { coloursFor, type Colours } from "../output/colours.ts";
-import { formatOf, itemText, listText, type Format, type View } from "../output/format.ts";
-import type { World } from "../world.ts";
-import { remedyOf } from "./remedy.ts";
 import type { Fault } from "@oaas/foundation";
+import type { CallOptions, OperationId, Reply, RestClient } from "@oaas/contracts/rest";
+import { selectContext, type SelectedContext } from "../contexts/contexts-store.ts";
+import { UsageError } from "../exit-code.ts";
+import { createColours, type Colours } from "../output/colours.ts";
+import { parseFormat, itemText, listText, type Format, type View } from "../output/format.ts";
+import type { ProcessEnvironment } from "../process-environment.ts";
+import { fixHint } from "./fix-hint.ts";
 
 /** The global flags. */
 export interface CommonFlags {
@@ -22,42 +23,42 @@ export interface Outcome {
 
 /** One run of a command: the REST client of the selected context, and the output format. */
 export class Session {
-  readonly world: World;
+  readonly environment: ProcessEnvironment;
   readonly colours: Colours;
   readonly format: Format;
-  readonly #wanted: string | undefined;
+  readonly #contextName: string | undefined;
   readonly #outcomes: Outcome[] = [];
   #client: Promise<RestClient> | undefined;
 
-  private constructor(world: World, flags: CommonFlags, format: Format) {
-    this.world = world;
+  private constructor(environment: ProcessEnvironment, flags: CommonFlags, format: Format) {
+    this.environment = environment;
     this.format = format;
-    this.colours = coloursFor(world.terminal.isLive, world.env);
-    this.#wanted = flags.context;
+    this.colours = createColours(environment.terminal.isInteractive, environment.env);
+    this.#contextName = flags.context;
   }
 
-  static async open(world: World, flags: CommonFlags): Promise<Session> {
-    return new Session(world, flags, await formatOf(flags.output ?? "table"));
+  static async open(environment: ProcessEnvironment, flags: CommonFlags): Promise<Session> {
+    return new Session(environment, flags, await parseFormat(flags.output ?? "table"));
   }
 
   /** Whether the output is a table or text instead of a machine-readable format. */
-  get isForPeople(): boolean {
+  get isHumanOutput(): boolean {
     return this.format.as === "table" || this.format.as === "wide";
   }
 
-  context(): Promise<ChosenContext> {
-    return chosenContext(this.world, this.#wanted);
+  context(): Promise<SelectedContext> {
+    return selectContext(this.environment, this.#contextName);
   }
 
   /** Calls the package manager. */
   async call<Id extends OperationId>(id: Id, options: CallOptions = {}): Promise<Reply<Id>> {
     this.#client ??= this.#connect();
     const client = await this.#client;
-    return client.call(id, { signal: this.world.signal, ...options });
+    return client.call(id, { signal: this.environment.signal, ...options });
   }
 
   /** All items of a paged list. */
-  async all<Id extends OperationId>(id: Id, options: CallOptions = {}): Promise<Reply<Id>["value"]> {
+  async listAll<Id extends OperationId>(id: Id, options: CallOptions = {}): Promise<Reply<Id>["value"]> {
     const items: unknown[] = [];
     let token: string | null = null;
     do {
@@ -71,55 +72,70 @@ export class Session {
     return items as Reply<Id>["value"];
   }
 
-  out(text: string): void {
-    this.world.terminal.out(text);
+  print(text: string): void {
+    this.environment.terminal.out(text);
   }
 
   /** Prints a note to standard error; omitted in machine-readable formats. */
-  note(text: string): void {
-    if (this.isForPeople) this.world.terminal.err(text);
+  printNote(text: string): void {
+    if (this.isHumanOutput) this.environment.terminal.err(text);
   }
 
-  list<T>(items: readonly T[], view: View<T>): void {
-    this.out(listText(items, view, this.format));
+  printList<T>(items: readonly T[], view: View<T>): void {
+    this.print(listText(items, view, this.format));
   }
 
-  item<T>(item: T, view: View<T>, text?: () => string): void {
-    this.out(itemText(item, view, this.format, text));
+  printItem<T>(item: T, view: View<T>, text?: () => string): void {
+    this.print(itemText(item, view, this.format, text));
   }
 
   /** Prints an outcome: as a line of text, or as the object itself. */
-  done(outcome: Outcome, line = `${outcome.kind}/${outcome.name} ${outcome.result}\n`): void {
+  printOutcome(outcome: Outcome, line = `${outcome.kind}/${outcome.name} ${outcome.result}\n`): void {
     const view = { kind: outcome.kind, nameOf: () => outcome.name, columns: [] };
-    this.out(itemText(outcome, view, this.format, () => line));
+    this.print(itemText(outcome, view, this.format, () => line));
   }
 
   /** Prints one of several outcomes as text at once, or collects it for `doneAll`. */
-  doneOne(outcome: Outcome, line?: string): void {
-    if (this.isForPeople) this.done(outcome, line);
+  recordOutcome(outcome: Outcome, line?: string): void {
+    if (this.isHumanOutput) this.printOutcome(outcome, line);
     else this.#outcomes.push(outcome);
   }
 
   /** Prints the collected outcomes as one list in machine-readable formats. */
-  doneAll(): void {
-    if (this.isForPeople) return;
+  printRecorded(): void {
+    if (this.isHumanOutput) return;
     const kinds = { kind: "", nameOf: ({ kind, name }: Outcome) => `${kind}/${name}`, columns: [] };
-    this.out(listText(this.#outcomes, kinds, this.format));
+    this.print(listText(this.#outcomes, kinds, this.format));
   }
 
   /** A hint for faults that depend on the context in use. */
-  async remedyOf(fault: Fault): Promise<string | undefined> {
+  async fixHint(fault: Fault): Promise<string | undefined> {
     const context = await this.context().catch(() => undefined);
-    return context && remedyOf(fault, context, this.world.clock.now());
+    return context && fixHint(fault, context, this.environment.clock.now());
   }
 
   // Loaded on the first call and without the contract schemas, which would dominate the start time of a short command.
   async #connect(): Promise<RestClient> {
     const { createPlainClient } = await import("@oaas/contracts/rest/plain");
     const { pmUrl, token } = await this.context();
-    const { fetch, clock } = this.world;
+    const { fetch, clock } = this.environment;
     return createPlainClient({ baseUrl: pmUrl, fetch, clock, ...(token === undefined ? {} : { token: () => token }) });
   }
 }
 
 const PAGE = 250;
+
+/** Asks for confirmation of a destructive action. Without a terminal, `--yes` is required. */
+export async function confirm(session: Session, action: string, isConfirmed: boolean): Promise<boolean> {
+  if (isConfirmed) return true;
+  const { terminal } = session.environment;
+  if (!terminal.canPrompt)
+    throw new UsageError(
+      `"${action}" needs confirmation and there is no terminal to prompt on`,
+      "repeat the command with --yes",
+    );
+  const answer = await terminal.prompt(`${action}? [y/N] `);
+  if (/^y(?:es)?$/i.test(answer.trim())) return true;
+  session.printNote("Cancelled.\n");
+  return false;
+}

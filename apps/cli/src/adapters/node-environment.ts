@@ -1,0 +1,121 @@
+import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import path from "node:path";
+import { Fault, unavailable } from "@oaas/foundation";
+import { realClock, realTimers } from "@oaas/foundation/real";
+import { UsageError } from "../exit-code.ts";
+import type { Files, Terminal, ProcessEnvironment } from "../process-environment.ts";
+import { sendHttp, streamHttp } from "./http.ts";
+import { writeSyncTo } from "./write-sync.ts";
+
+const PRIVATE_FILE = 0o600;
+const PRIVATE_FOLDER = 0o700;
+const OTHERS_MASK = 0o077;
+
+/** The environment of this Node process. */
+export function createNodeEnvironment(signal: AbortSignal): ProcessEnvironment {
+  return {
+    terminal: createTerminal(signal),
+    files: nodeFiles,
+    env: process.env,
+    home: homedir(),
+    fetch: sendHttp,
+    stream,
+    clock: realClock,
+    timers: realTimers,
+    signal,
+  };
+}
+
+function createTerminal(signal: AbortSignal): Terminal {
+  const { stdin, stdout, stderr } = process;
+  return {
+    out: (text) => writeSyncTo(1, text),
+    err: (text) => writeSyncTo(2, text),
+    isInteractive: stderr.isTTY && stdout.isTTY,
+    canPrompt: stdin.isTTY && stderr.isTTY,
+    columns: stdout.columns || 80,
+    prompt: async (question, { isSecret = false } = {}) => {
+      const [{ createInterface }, { Writable }] = await Promise.all([
+        import("node:readline/promises"),
+        import("node:stream"),
+      ]);
+      // The readline interface echoes the input; for a secret it writes nowhere. It is created before the question is
+      // printed, so that the terminal does not echo a fast answer either.
+      const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+      const reader = createInterface({ input: stdin, output: isSecret ? nowhere : stderr, terminal: true });
+      if (isSecret) writeSyncTo(2, question);
+      try {
+        return await reader.question(isSecret ? "" : question, { signal });
+      } finally {
+        reader.close();
+        if (isSecret) writeSyncTo(2, "\n");
+      }
+    },
+    readStdin: async () => {
+      const parts: Buffer[] = [];
+      for await (const part of stdin) parts.push(part as Buffer);
+      return Buffer.concat(parts).toString("utf8");
+    },
+  };
+}
+
+// Synchronous calls: nothing runs concurrently here, and fs/promises would have to be loaded first.
+const nodeFiles: Files = {
+  read: async (file) => {
+    try {
+      return readFileSync(file, "utf8");
+    } catch (thrown) {
+      if ((thrown as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+      throw new UsageError(`cannot read ${file}: ${(thrown as Error).message}`, "check the path and its permissions");
+    }
+  },
+  writePrivate: async (file, text) => {
+    try {
+      createFolder(path.dirname(file));
+      const next = `${file}.${process.pid}`;
+      writeFileSync(next, text, { mode: PRIVATE_FILE });
+      chmodSync(next, PRIVATE_FILE);
+      renameSync(next, file);
+    } catch (thrown) {
+      throw new UsageError(
+        `cannot write ${file}: ${(thrown as Error).message}`,
+        "check the path and its permissions, or choose another file with OAAS_CONFIG",
+      );
+    }
+  },
+  isOwnerOnly: async (file) => {
+    if (process.platform === "win32") return true;
+    return (statSync(file).mode & OTHERS_MASK) === 0;
+  },
+  list: async (folder) => {
+    if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return undefined;
+    return readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => path.join(entry.parentPath, entry.name))
+      .sort();
+  },
+};
+
+/** Creates each missing folder by itself: Node's recursive mkdir never returns in /proc. */
+function createFolder(folder: string): void {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
+  if (path.dirname(folder) !== folder) createFolder(path.dirname(folder));
+  mkdirSync(folder, { mode: PRIVATE_FOLDER });
+}
+
+async function* stream(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  try {
+    const refused = yield* streamHttp(url, headers, signal);
+    if (refused === undefined) return;
+    const { faultFromAnswer } = await import("@oaas/contracts/rest");
+    throw faultFromAnswer({ ...refused, nowMs: realClock.now() });
+  } catch (cause) {
+    if (cause instanceof Fault) throw cause;
+    throw unavailable("package-manager", `the package manager did not respond at ${url}`, { cause });
+  }
+}

@@ -1,0 +1,25 @@
+import { expect, it } from "vitest";
+import { parsePositiveInteger, parseNonEmpty, parseChoice, parseFraction } from "./argument-parsers.ts";
+
+it.each([
+  [parsePositiveInteger, "3", 3],
+  [parseFraction, "0.999", 0.999],
+  [parseFraction, "1", 1],
+  [parseChoice("Running", "Down"), "running", "Running"],
+  [parseNonEmpty, "shop", "shop"],
+])("%o parses %s", (read, text, value) => {
+  expect(read(text)).toBe(value);
+});
+
+it.each([
+  [parsePositiveInteger, "0", /"0" is not a positive integer/],
+  [parsePositiveInteger, "2.5", /positive integer/],
+  [parsePositiveInteger, "x", /positive integer/],
+  [parseFraction, "99", /for 99 % write 0\.99/],
+  [parseFraction, "-1", /such as 0\.999/],
+  [parseFraction, "", /such as 0\.999/],
+  [parseChoice("Running", "Down"), "up", /unknown value "up"; use one of Running, Down/],
+  [parseNonEmpty, " ", /empty/],
+])("%o rejects %s and suggests a valid value", (read, text, words) => {
+  expect(() => read(text)).toThrow(words);
+});

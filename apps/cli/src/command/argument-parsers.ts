@@ -1,0 +1,63 @@
+import { formatMessageForArgumentScannerError, text_en, type ApplicationText } from "@stricli/core";
+
+const formatError = (what: string): string => `error: ${what}`;
+const suggestion = (corrections: readonly string[]): string =>
+  corrections.length === 0 ? "" : `; did you mean ${corrections.join(" or ").replaceAll("`", "")}?`;
+
+/** Error messages for invalid arguments: the rejected word and the nearest valid one. */
+export const ARGUMENT_MESSAGES: ApplicationText = {
+  ...text_en,
+  noCommandRegisteredForInput: ({ input, corrections }) =>
+    formatError(`unknown command "${input}"${suggestion(corrections)}`),
+  exceptionWhileParsingArguments: (thrown) =>
+    formatError(
+      formatMessageForArgumentScannerError(thrown as never, {
+        FlagNotFoundError: ({ input, corrections }) =>
+          `unknown flag --${input}${suggestion(corrections.map((each) => `--${each}`))}`,
+        AliasNotFoundError: ({ input }) => `unknown flag -${input}`,
+        ArgumentParseError: ({ externalFlagNameOrPlaceholder: name, input, exception }) =>
+          `${name}: ${exception instanceof Error ? exception.message : `invalid value "${input}"`}`,
+        UnsatisfiedFlagError: ({ externalFlagName }) => `--${externalFlagName} is required`,
+        UnsatisfiedPositionalError: ({ placeholder }) => `<${placeholder}> is missing`,
+        UnexpectedPositionalError: ({ input }) => `unexpected argument "${input}"`,
+      }),
+    ),
+};
+
+/** Parses a count or a revision: an integer of at least 1. */
+export function parsePositiveInteger(text: string): number {
+  const number = Number(text);
+  if (Number.isSafeInteger(number) && number >= 1) return number;
+  throw new Error(`"${text}" is not a positive integer`);
+}
+
+/** Parses a fraction between 0 and 1; the error for a percentage suggests the fraction. */
+export function parseFraction(text: string): number {
+  const number = text.trim() === "" ? Number.NaN : Number(text);
+  if (number >= 0 && number <= 1) return number;
+  const hint = number > 1 && number <= 100 ? `: for ${text} % write ${number / 100}` : ", such as 0.999";
+  throw new Error(`"${text}" is not a fraction between 0 and 1${hint}`);
+}
+
+/** Parses one of a set of values, ignoring case. */
+export function parseChoice(...values: readonly string[]): (text: string) => string {
+  return (text) => {
+    const word = values.find((each) => each.toLowerCase() === text.toLowerCase());
+    if (word !== undefined) return word;
+    throw new Error(`unknown value "${text}"; use one of ${values.join(", ")}`);
+  };
+}
+
+/** Parses a value that must not be empty, such as a name. */
+export function parseNonEmpty(text: string): string {
+  if (text.trim() !== "") return text;
+  throw new Error("must not be empty");
+}
+
+/** Parses `90s`, `5m`, `2h` or a plain number of seconds. */
+export function parseDuration(text: string): number {
+  const { count = "", unit = "s" } = /^(?<count>\d+)(?<unit>ms|s|m|h)?$/.exec(text)?.groups ?? {};
+  const size = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }[unit];
+  if (count === "" || size === undefined) throw new Error(`"${text}" is not a duration, such as 90s, 5m or 2h`);
+  return Number(count) * size;
+}

@@ -1,0 +1,31 @@
+import { Fault } from "@oaas/foundation";
+import { EXIT, exitCodeOf, UsageError, type ExitCode } from "../exit-code.ts";
+import { createColours } from "../output/colours.ts";
+import { faultText } from "../output/fault-text.ts";
+import { Session, type CommonFlags } from "../session/session.ts";
+import type { ProcessEnvironment } from "../process-environment.ts";
+
+/** Runs a command handler and prints its errors; no error ends in a stack trace. */
+export async function runCommand(
+  environment: ProcessEnvironment,
+  flags: CommonFlags,
+  run: (session: Session) => Promise<ExitCode | undefined | void>,
+): Promise<ExitCode> {
+  const { terminal, env, signal } = environment;
+  const colours = createColours(terminal.isInteractive, env);
+  let session: Session | undefined;
+  try {
+    session = await Session.open(environment, flags);
+    return (await run(session)) ?? EXIT.done;
+  } catch (thrown) {
+    if (signal.aborted) return EXIT.interrupted;
+    if (thrown instanceof UsageError) {
+      terminal.err(`${colours.bad("error:")} ${thrown.message}\n`);
+      if (thrown.fix !== undefined) terminal.err(colours.dim(`  hint: ${thrown.fix}\n`));
+      return EXIT.usage;
+    }
+    const fault = Fault.from(thrown);
+    terminal.err(faultText(fault, colours, { hint: await session?.fixHint(fault) }));
+    return exitCodeOf(fault);
+  }
+}

@@ -1,0 +1,56 @@
+import { Fault } from "@oaas/foundation";
+import type { ResourceDocument } from "../../documents/document.ts";
+import { loadDocumentSchemas, unknownFields } from "../../documents/unknown-fields.ts";
+import { EXIT, exitCodeOf, type ExitCode } from "../../exit-code.ts";
+import { rejectionText, type DryRun } from "./dry-run.ts";
+import { faultText } from "../../output/fault-text.ts";
+import type { Session } from "../../session/session.ts";
+
+/** Returns the documents that match the schema and prints every violation of the others with file, line and column. */
+export async function filterValid(
+  session: Session,
+  documents: readonly ResourceDocument[],
+): Promise<readonly ResourceDocument[]> {
+  const { packageFromWire, classDeploymentFromWire } = await import("@oaas/contracts/rest");
+  const forms = await loadDocumentSchemas();
+  return documents.filter((document) => {
+    const read =
+      document.kind === "package" ? packageFromWire(document.content) : classDeploymentFromWire(document.content);
+    const violations = [...unknownFields(document.kind, document.content, forms), ...(read.ok ? [] : read.error)];
+    if (violations.length === 0) return true;
+    const fault = new Fault({ kind: "invalid-argument", violations }, `${document.kind} ${document.name} is invalid`);
+    const locate = (path: string): string => `${document.locationOf(path)} ${path}`;
+    session.environment.terminal.err(faultText(fault, session.colours, { locate }));
+    return false;
+  });
+}
+
+/** Applies one document and prints the outcome. */
+export async function applyDocument(
+  session: Session,
+  { document, action, etag }: Pick<DryRun, "document" | "action" | "etag">,
+  how: { readonly reason?: string; readonly applyDeployments?: boolean },
+): Promise<ExitCode> {
+  const { kind, name, content } = document;
+  const query = {
+    reason: how.reason,
+    ...(kind === "package" && how.applyDeployments === true ? { apply_deployments: true } : {}),
+  };
+  const headers = etag === null ? {} : { "if-match": etag };
+  try {
+    const { value } =
+      kind === "deployment"
+        ? await session.call("putDeployment", { parameters: { key: name }, body: content, query, headers })
+        : action === "create"
+          ? await session.call("createPackage", { body: content, query })
+          : await session.call("updatePackage", { parameters: { name }, body: content, query, headers });
+    session.recordOutcome({ kind, name, result: value.status, message: value.message });
+    return EXIT.done;
+  } catch (thrown) {
+    if (session.environment.signal.aborted) throw thrown;
+    const fault = Fault.from(thrown);
+    session.environment.terminal.err(await rejectionText(session, document, fault));
+    session.recordOutcome({ kind, name, result: "failed", code: fault.code, message: fault.message }, "");
+    return exitCodeOf(fault);
+  }
+}

@@ -1,0 +1,88 @@
+import { Fault } from "@oaas/foundation";
+import { filterValid } from "./apply-document.ts";
+import { readDocuments } from "../../documents/read-documents.ts";
+import { EXIT, UsageError, type ExitCode } from "../../exit-code.ts";
+import { dryRunExitCode, rejectionText } from "./dry-run.ts";
+import { percentText, tableText } from "../../output/table.ts";
+import type { Session } from "../../session/session.ts";
+import type { Reply } from "@oaas/contracts/rest";
+
+type Plan = Reply<"createPlan">["value"];
+
+export interface PlanFlags {
+  readonly filename: readonly string[];
+  readonly clusterDown?: readonly string[];
+  readonly availability?: number;
+  readonly revision?: number;
+}
+
+/** Prints the plan of each deployment, optionally under what-if assumptions. Changes nothing. */
+export async function plan(session: Session, flags: PlanFlags): Promise<ExitCode> {
+  const documents = (await readDocuments(session.environment, flags.filename)).filter(
+    ({ kind }) => kind === "deployment",
+  );
+  if (documents.length === 0)
+    throw new UsageError("no deployment in these files", "a deployment has the fields key and class_key");
+  if ((await filterValid(session, documents)).length < documents.length) return EXIT.usage;
+  const plans: Plan[] = [];
+  for (const document of documents) {
+    try {
+      const body = { deployment: document.content, ...assumptions(flags) };
+      plans.push((await session.call("createPlan", { body })).value);
+    } catch (thrown) {
+      if (session.environment.signal.aborted) throw thrown;
+      const fault = Fault.from(thrown);
+      session.environment.terminal.err(await rejectionText(session, document, fault));
+      return dryRunExitCode(fault);
+    }
+  }
+  const view = { kind: "plan", nameOf: (each: Plan) => each.deployment_key, columns: [] };
+  const [first] = plans;
+  if (session.isHumanOutput) session.print(plans.map((each) => planText(each, session)).join("\n"));
+  else if (first && plans.length === 1) session.printItem(first, view);
+  else session.printList(plans, view);
+  return EXIT.done;
+}
+
+function assumptions({ clusterDown = [], availability, revision }: PlanFlags): object {
+  const assumed = {
+    ...(clusterDown.length === 0 ? {} : { clusters_down: clusterDown }),
+    ...(availability === undefined ? {} : { availability }),
+    ...(revision === undefined ? {} : { package_revision: revision }),
+  };
+  return Object.keys(assumed).length === 0 ? {} : { what_if: assumed };
+}
+
+function planText(value: Plan, { colours, format }: Session): string {
+  const isWide = format.as === "wide";
+  const head = [
+    `${colours.bold(value.deployment_key)}: ${value.package_name}.${value.class_key}, revision ${value.package_revision}`,
+    `availability: target ${percentText(value.target_availability)}, planned ${percentText(value.achieved_availability)} with ${value.replicas} ${value.replicas === 1 ? "replica" : "replicas"} (${value.algorithm})${value.best_effort ? colours.warn(", best effort") : ""}`,
+    `digest: ${value.digest}`,
+    "",
+  ];
+  const clusters = tableText(
+    [...value.clusters],
+    [
+      { header: "CLUSTER", cell: ({ cluster }) => cluster },
+      { header: "CHOSEN", cell: ({ chosen }) => (chosen ? colours.good("yes") : colours.dim("no")) },
+      { header: "AVAILABILITY", cell: ({ availability }) => percentText(availability) },
+      {
+        header: "WHY",
+        cell: ({ chosen, reasons_for, reasons_against }) => (chosen ? reasons_for : reasons_against).join("; "),
+      },
+    ],
+    isWide,
+  );
+  const functions = tableText(
+    value.units.flatMap(({ cluster, functions: all }) => all.map((each) => ({ cluster, ...each }))),
+    [
+      { header: "CLUSTER", cell: ({ cluster }) => cluster },
+      { header: "FUNCTION", cell: ({ function_key }) => function_key },
+      { header: "SCALE", cell: ({ min_scale, max_scale }) => `${min_scale}–${max_scale ?? "∞"}` },
+      { header: "WHY", cell: ({ reason }) => reason },
+    ],
+    isWide,
+  );
+  return `${head.join("\n")}\n${clusters}\n${functions}\n${value.explanation.trimEnd()}\n`;
+}

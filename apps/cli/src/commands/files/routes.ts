@@ -1,0 +1,86 @@
+import { parseFraction } from "../../command/argument-parsers.ts";
+import { command } from "../../command/command.ts";
+import {
+  booleanFlag,
+  filesFlag,
+  numberFlag,
+  reasonFlag,
+  repeatedFlag,
+  textFlag,
+  timeoutFlag,
+  yesFlag,
+} from "../../command/flags.ts";
+
+const fileAlias = { f: "filename" } as const;
+
+const applyFlags = {
+  filename: { ...filesFlag, optional: true as const },
+  dryRun: booleanFlag("show the changes and the plan of each deployment without applying them"),
+  wait: booleanFlag("wait until the deployments are running and show the progress in each cluster"),
+  timeout: timeoutFlag,
+  keepGoing: booleanFlag("apply the valid documents even if others are invalid"),
+  applyDeployments: booleanFlag("also create the deployments embedded in packages"),
+  overridePackage: textFlag("use this package name instead of the one in the file", "name"),
+  overwrite: booleanFlag("no-op, accepted for compatibility"),
+  reason: reasonFlag,
+};
+
+export const apply = command({
+  brief: "Create or update packages and deployments from files; all files are validated before the first write",
+  examples: [
+    "oaas apply -f shop.yaml",
+    "oaas package apply shop.yaml",
+    "oaas apply -f examples/ --wait",
+    "cat shop.yaml | oaas apply -f -",
+    "oaas apply -f shop.yaml --dry-run",
+  ],
+  flags: applyFlags,
+  aliases: { ...fileAlias, d: "applyDeployments", p: "overridePackage", O: "overwrite" },
+  positional: { kind: "array", parameter: { brief: "same as --filename", placeholder: "path", parse: String } },
+  load: async () => (await import("./apply-files.ts")).applyFiles,
+});
+
+export const diff = command({
+  brief: "Show the changes that apply would make; exits with 1 if there are any, with 2 if a file is invalid",
+  examples: ["oaas diff -f shop.yaml"],
+  flags: { filename: filesFlag },
+  aliases: fileAlias,
+  load: async () => (await import("./apply-files.ts")).diffFiles,
+});
+
+export const deleteFiles = command({
+  brief: "Delete the packages and deployments listed in files, deployments first",
+  examples: ["oaas delete -f shop.yaml --yes"],
+  flags: {
+    filename: filesFlag,
+    cascade: booleanFlag("also delete deployments of these packages that are not listed in the files"),
+    yes: yesFlag,
+  },
+  aliases: { ...fileAlias, y: "yes" },
+  load: async () => (await import("./delete-files.ts")).deleteFiles,
+});
+
+export const plan = command({
+  brief: "Show which clusters a deployment would use and why, also for what-if assumptions",
+  examples: [
+    "oaas plan -f shop-order.yaml",
+    "oaas plan -f shop-order.yaml --cluster-down edge",
+    "oaas plan -f shop-order.yaml --availability 0.9999",
+  ],
+  flags: {
+    filename: filesFlag,
+    clusterDown: repeatedFlag("assume that this cluster is down; may be repeated", "name"),
+    availability: numberFlag("assume this target availability, as a fraction: 0.999", "fraction", parseFraction),
+    revision: numberFlag("assume this package revision", "revision"),
+  },
+  aliases: fileAlias,
+  load: async () => (await import("./plan.ts")).plan,
+});
+
+export const validateFiles = command({
+  brief: "Validate files against the schema, and with a dry run on the package manager",
+  examples: ["oaas package validate -f shop.yaml", "oaas package validate -f shop.yaml --offline"],
+  flags: { filename: filesFlag, offline: booleanFlag("check the schema only, without a package manager") },
+  aliases: fileAlias,
+  load: async () => (await import("./validate-files.ts")).validateFiles,
+});

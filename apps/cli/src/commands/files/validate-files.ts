@@ -1,0 +1,36 @@
+import { isFault } from "@oaas/foundation";
+import { filterValid } from "./apply-document.ts";
+import type { ResourceDocument } from "../../documents/document.ts";
+import { sortByDependency, readSources, parseFailure } from "../../documents/read-documents.ts";
+import { EXIT, type ExitCode } from "../../exit-code.ts";
+import { dryRunAll } from "./dry-run.ts";
+import type { Session } from "../../session/session.ts";
+
+/** Validates files against the schema and, unless `--offline`, with a dry run on the package manager. */
+export async function validateFiles(
+  session: Session,
+  flags: { readonly filename: readonly string[]; readonly offline: boolean },
+): Promise<ExitCode> {
+  const { documents, errors } = await readSources(session.environment, flags.filename);
+  if (errors.length > 0)
+    session.environment.terminal.err(`${session.colours.bad("error:")} ${parseFailure(errors).message}\n`);
+  const wellFormed = await filterValid(session, documents);
+  const { valid, code } = flags.offline
+    ? { valid: wellFormed, code: EXIT.done }
+    : await filterAccepted(session, sortByDependency(wellFormed));
+  for (const { kind, name } of valid) session.recordOutcome({ kind, name, result: "is valid" });
+  session.printRecorded();
+  return errors.length === 0 && wellFormed.length === documents.length ? code : EXIT.usage;
+}
+
+/** The documents that pass the dry run. */
+async function filterAccepted(session: Session, documents: readonly ResourceDocument[]) {
+  try {
+    const { dryRuns, code } = await dryRunAll(session, documents);
+    return { valid: dryRuns.map(({ document }) => document), code };
+  } catch (thrown) {
+    if (isFault(thrown, "unavailable"))
+      session.printNote("Use --offline to check the schema only, without a package manager.\n");
+    throw thrown;
+  }
+}

@@ -1,0 +1,92 @@
+import { isFault } from "@oaas/foundation";
+import type { Reply } from "@oaas/contracts/rest";
+import { stateText } from "../../output/colours.ts";
+import { jsonPathText } from "../../output/jsonpath.ts";
+import { EXIT, UsageError, type ExitCode } from "../../exit-code.ts";
+import type { Session } from "../../session/session.ts";
+
+type StreamEvent = Reply<"streamEvents">["value"];
+
+/** Streams events until Ctrl-C or until `--count` events were printed. */
+export async function followEvents(
+  session: Session,
+  flags: { readonly topic?: string; readonly count?: number },
+  key?: string,
+): Promise<ExitCode> {
+  // A class has no events itself; select those of its deployments.
+  const only = key?.includes(".") ? new Set(await resolveDeployments(session, key)) : undefined;
+  const { pmUrl, token } = await session.context();
+  const query = new URLSearchParams({
+    ...(flags.topic === undefined ? {} : { topic: flags.topic }),
+    ...(key === undefined || only ? {} : { key }),
+  });
+  const url = `${pmUrl}/api/v1/events${query.size === 0 ? "" : `?${query.toString()}`}`;
+  const headers = { accept: "text/event-stream", ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
+  let printed = 0;
+  let rest = "";
+  for await (const text of session.environment.stream(url, headers, session.environment.signal)) {
+    const blocks = (rest + text).split("\n\n");
+    rest = blocks.pop() ?? "";
+    for (const block of blocks) {
+      const data = eventData(block);
+      if (data === undefined) continue;
+      const event = JSON.parse(data) as StreamEvent;
+      if (only && !only.has(event.key)) continue;
+      session.print(eventText(event, session));
+      printed += 1;
+      if (printed === flags.count) return EXIT.done;
+    }
+  }
+  return EXIT.done;
+}
+
+/** The key itself if it names a deployment, else the keys of all deployments of a class (`shop.Order`). */
+export async function resolveDeployments(session: Session, of: string): Promise<readonly string[]> {
+  try {
+    const { value } = await session.call("getDeployment", { parameters: { key: of } });
+    return [value.key];
+  } catch (thrown) {
+    const [packageName, classKey] = of.split(/\.(?=[^.]*$)/);
+    if (!isFault(thrown, "not-found") || classKey === undefined) throw thrown;
+    const found = await session.listAll("listDeployments", {
+      query: { package_name: packageName, class_key: classKey },
+    });
+    if (found.length > 0) return found.map(({ key }) => key);
+    throw new UsageError(
+      `"${of}" is neither a deployment nor a deployed class`,
+      "see oaas deployment list; write a class as package.Class",
+    );
+  }
+}
+
+/** The state and message of the object after the event, if it has any. */
+function objectState({ object }: StreamEvent, { colours }: Session): string {
+  if (typeof object !== "object" || object === null) return "";
+  const { condition, state, status, phase, message } = object as Readonly<Record<string, unknown>>;
+  const word = [condition, state, status, phase].find((each) => typeof each === "string");
+  const suffix = typeof message === "string" && message !== "" ? `: ${message}` : "";
+  return typeof word === "string" ? `  ${stateText(word, colours)}${suffix}` : suffix;
+}
+
+/** The data of one event; keep-alive comments have none. */
+function eventData(block: string): string | undefined {
+  const lines = block.split("\n").filter((line) => line.startsWith("data:"));
+  return lines.length === 0 ? undefined : lines.map((line) => line.slice("data:".length).trimStart()).join("\n");
+}
+
+function eventText(event: StreamEvent, session: Session): string {
+  const { format, colours } = session;
+  switch (format.as) {
+    case "json":
+      return `${JSON.stringify(event)}\n`;
+    case "yaml":
+      return `---\n${format.write(event)}`;
+    case "name":
+      return `${event.topic}/${event.key}\n`;
+    case "jsonpath":
+      return `${jsonPathText(format.template, event)}\n`;
+    case "table":
+    case "wide":
+      return `${colours.dim(event.at)}  ${event.topic}/${event.key}  ${event.type}${objectState(event, session)}\n`;
+  }
+}

@@ -1,0 +1,119 @@
+import { sleep } from "@oaas/foundation";
+import type { Reply } from "@oaas/contracts/rest";
+import { EXIT, type ExitCode } from "../../exit-code.ts";
+import { stateText } from "../../output/colours.ts";
+import { truncateLine, tableText } from "../../output/table.ts";
+import type { Session } from "../../session/session.ts";
+
+export type DeploymentState = Reply<"getDeploymentStatus">["value"];
+type ClusterState = DeploymentState["clusters"][number];
+
+const POLL_MS = 500;
+
+export interface WaitTarget {
+  readonly isReached: (state: DeploymentState) => boolean;
+  readonly description: string;
+  readonly timeoutMs: number;
+}
+
+/**
+ * Follows a deployment until a condition holds: a live table on a terminal, a new table per change elsewhere, the last state
+ * for machine-readable formats. On timeout the exit code is `unreachable`, because the condition may still be reached.
+ */
+export async function followDeployment(session: Session, key: string, target: WaitTarget): Promise<ExitCode> {
+  const { clock } = session.environment;
+  const endsAt = clock.monotonic() + target.timeoutMs;
+  const ended = await watchDeployment(session, key, (state) => {
+    if (target.isReached(state)) return EXIT.done;
+    const { operation } = state;
+    if (operation?.state === "failed" || operation?.state === "compensated") {
+      printFailure(
+        session,
+        key,
+        session.colours.bad("error:"),
+        operation.message ?? `the operation ${operation.state}`,
+      );
+      return EXIT.failed;
+    }
+    if (clock.monotonic() < endsAt) return undefined;
+    const seconds = Math.round(target.timeoutMs / 1000);
+    printFailure(
+      session,
+      key,
+      session.colours.warn("timeout:"),
+      `${key} is not ${target.description} after ${seconds} s`,
+    );
+    return EXIT.unreachable;
+  });
+  if (!session.isHumanOutput)
+    session.printItem(ended.state, { kind: "deployment", nameOf: (state) => state.key, columns: [] });
+  return ended.code;
+}
+
+/** Shows a deployment as it changes until `endOf` returns an exit code. */
+export async function watchDeployment(
+  session: Session,
+  key: string,
+  endOf: (state: DeploymentState) => ExitCode | undefined,
+): Promise<{ readonly code: ExitCode; readonly state: DeploymentState }> {
+  const { environment } = session;
+  const screen = new LiveTable(session);
+  for (;;) {
+    const { value: state } = await session.call("getDeploymentStatus", { parameters: { key } });
+    screen.show(state);
+    const code = endOf(state);
+    if (code !== undefined) return { code, state };
+    await sleep(environment.timers, POLL_MS, environment.signal);
+  }
+}
+
+function printFailure({ environment, colours }: Session, key: string, head: string, what: string): void {
+  environment.terminal.err(`${head} ${what}\n${colours.dim(`  hint: oaas deployment explain ${key}`)}\n`);
+}
+
+/** Redraws the table in place on a terminal; elsewhere prints each state once. */
+class LiveTable {
+  readonly #session: Session;
+  #lines = 0;
+  #last = "";
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  show(state: DeploymentState): void {
+    const { terminal } = this.#session.environment;
+    if (!this.#session.isHumanOutput) return;
+    const text = progressText(state, this.#session);
+    if (text === this.#last) return;
+    this.#last = text;
+    if (terminal.isInteractive) {
+      // A wrapped line would take two rows, and the next redraw would start at the wrong row.
+      const lines = text.split("\n").map((line) => truncateLine(line, terminal.columns));
+      // Move the cursor to the first line of the last table and clear it.
+      const back = this.#lines > 0 ? `\u001b[${this.#lines}A\u001b[J` : "";
+      terminal.err(back + lines.join("\n"));
+      this.#lines = lines.length - 1;
+    } else terminal.err(text);
+  }
+}
+
+function progressText(state: DeploymentState, { colours }: Session): string {
+  const { operation } = state;
+  const steps = operation?.state === "running" ? `, ${operation.done} of ${operation.total} steps` : "";
+  const head = `${colours.bold(state.key)}: ${stateText(state.condition, colours)}${steps}\n`;
+  return (
+    head +
+    tableText(state.clusters, [
+      { header: "  CLUSTER", cell: ({ cluster }) => `  ${cluster}` },
+      { header: "STATE", cell: (each) => stateText(each.reachable ? each.condition : "Unreachable", colours) },
+      { header: "READY", cell: readyText },
+      { header: "MESSAGE", cell: ({ message, error }) => error ?? message ?? "" },
+    ])
+  );
+}
+
+/** The number of ready functions and of all functions, as `1/2`. */
+export function readyText({ functions }: ClusterState): string {
+  return `${functions.filter(({ ready }) => ready === true).length}/${functions.length}`;
+}

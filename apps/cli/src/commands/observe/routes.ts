@@ -1,0 +1,66 @@
+import { command, optionalArgument, requiredArgument } from "../../command/command.ts";
+import { booleanFlag, choiceFlag, clusterFlag, numberFlag, timeoutFlag } from "../../command/flags.ts";
+
+/** The topics of the REST contract; a test compares them. */
+export const TOPICS = ["deployment", "operation", "cluster", "class-runtime", "package"] as const;
+const keyOfDeployment = requiredArgument("key of the deployment", "key");
+
+export const wait = command({
+  brief: "Wait until a deployment reaches a condition",
+  examples: [
+    "oaas wait shop-order",
+    "oaas wait --for=condition=Running shop-order",
+    "oaas wait --for=delete shop-order --timeout=2m",
+  ],
+  flags: {
+    for: {
+      kind: "parsed",
+      parse: String,
+      default: "condition=Running",
+      brief: "condition=Running, another condition, or delete",
+      placeholder: "condition",
+    },
+    timeout: timeoutFlag,
+  },
+  positional: keyOfDeployment,
+  load: async () => (await import("./wait.ts")).waitFor,
+});
+
+export const events = command({
+  brief: "Stream events of packages, deployments and clusters",
+  examples: [
+    "oaas events",
+    "oaas events shop-order --topic deployment",
+    "oaas events shop.Order",
+    "oaas events -o json --count 10",
+  ],
+  flags: {
+    topic: choiceFlag("deployment, operation, cluster, class-runtime or package", "topic", ...TOPICS),
+    count: numberFlag("exit after this many events", "count"),
+  },
+  positional: optionalArgument("only events of this key; package.Class selects all deployments of a class", "key"),
+  load: async () => (await import("./events.ts")).followEvents,
+});
+
+export const explain = command({
+  brief: "Explain why a deployment is not ready, or describe a field of a file",
+  examples: ["oaas explain shop-order", "oaas explain package.classes.state_spec", "oaas explain deployment"],
+  flags: { cluster: clusterFlag },
+  positional: requiredArgument(
+    "a deployment key, or a field path that starts with package, class, function or deployment",
+    "subject",
+  ),
+  load: async () => (await import("./explain.ts")).explain,
+});
+
+export const logs = command({
+  brief: "Show the history of a class in its clusters: revisions, functions, workloads, pods and events, oldest first",
+  examples: ["oaas logs shop-order", "oaas logs shop.Order --cluster edge --tail 20", "oaas logs shop-order --follow"],
+  flags: {
+    cluster: clusterFlag,
+    tail: numberFlag("only the newest entries, up to this number", "count"),
+    follow: booleanFlag("keep streaming events after that"),
+  },
+  positional: requiredArgument("a deployment key, or a class written as package.Class", "key"),
+  load: async () => (await import("./logs.ts")).logs,
+});

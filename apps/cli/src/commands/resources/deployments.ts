@@ -1,0 +1,124 @@
+import type { Reply } from "@oaas/contracts/rest";
+import { EXIT, type ExitCode } from "../../exit-code.ts";
+import { stateText } from "../../output/colours.ts";
+import { tableText, percentText } from "../../output/table.ts";
+import { readyText } from "../observe/rollout.ts";
+import { confirm, type Session } from "../../session/session.ts";
+import { deploymentRevisionView, deploymentView } from "../../output/views.ts";
+import { diffQuery } from "./packages.ts";
+
+const tableContext = (session: Session) => ({ now: session.environment.clock.now(), colours: session.colours });
+const textView = (kind: string, name: string) => ({ kind, nameOf: () => name, columns: [] });
+
+export async function listDeployments(
+  session: Session,
+  flags: { readonly package?: string; readonly class?: string; readonly cluster?: string; readonly condition?: string },
+  key?: string,
+): Promise<void> {
+  if (key !== undefined) return getDeployment(session, flags, key);
+  const items = await session.listAll("listDeployments", {
+    query: {
+      package_name: flags.package,
+      class_key: flags.class,
+      target_cluster: flags.cluster,
+      condition: flags.condition,
+    },
+  });
+  session.printList(items, deploymentView(tableContext(session)));
+}
+
+export async function getDeployment(session: Session, _flags: object, key: string): Promise<void> {
+  const { value } = await session.call("getDeployment", { parameters: { key } });
+  session.printItem(value, deploymentView(tableContext(session)));
+}
+
+export async function deploymentStatus(session: Session, _flags: object, key: string): Promise<void> {
+  const { value } = await session.call("getDeploymentStatus", { parameters: { key } });
+  session.printItem(value, textView("deployment", key), () => statusText(value, session));
+}
+
+function statusText(state: Reply<"getDeploymentStatus">["value"], { colours }: Session): string {
+  const { operation } = state;
+  const lines = [
+    `${colours.bold(state.key)}  ${stateText(state.condition, colours)}  revision ${state.revision}`,
+    ...(state.message === null ? [] : [state.message]),
+    `availability: ${percentText(state.achieved_quorum_availability)}`,
+    ...(operation === null
+      ? []
+      : [
+          `operation: ${operation.kind} ${stateText(operation.state, colours)}, ${operation.done} of ${operation.total} steps`,
+        ]),
+    "",
+  ];
+  const clusters = tableText(state.clusters, [
+    { header: "CLUSTER", cell: ({ cluster }) => cluster },
+    { header: "STATE", cell: (each) => stateText(each.reachable ? each.condition : "Unreachable", colours) },
+    { header: "READY", cell: readyText },
+    { header: "UNIT", cell: ({ unit_id }) => unit_id },
+    { header: "MESSAGE", cell: ({ message, error }) => error ?? message ?? "" },
+  ]);
+  return `${lines.join("\n")}\n${clusters}`;
+}
+
+export async function deleteDeployment(
+  session: Session,
+  flags: { readonly cluster?: string; readonly yes: boolean },
+  key: string,
+): Promise<ExitCode> {
+  const where = flags.cluster === undefined ? "from all clusters" : `from ${flags.cluster}`;
+  if (!(await confirm(session, `Delete deployment ${key} ${where}`, flags.yes))) return EXIT.failed;
+  const { value } = await session.call("deleteDeployment", { parameters: { key }, query: { cluster: flags.cluster } });
+  const pending = "pending_envs" in value ? (value.pending_envs ?? []) : [];
+  const result = "status_url" in value ? "is being deleted" : "deleted";
+  session.printOutcome({ kind: "deployment", name: key, result, pending_clusters: pending });
+  if (pending.length > 0)
+    session.printNote(
+      `${session.colours.warn("pending:")} ${pending.join(", ")} cannot be reached; the deletion completes when it is reachable again\n`,
+    );
+  return EXIT.done;
+}
+
+export async function deploymentHistory(session: Session, _flags: object, key: string): Promise<void> {
+  session.printList(
+    await session.listAll("listDeploymentRevisions", { parameters: { key } }),
+    deploymentRevisionView(tableContext(session)),
+  );
+}
+
+export async function diffDeployment(
+  session: Session,
+  flags: { readonly from?: number; readonly to?: number },
+  key: string,
+): Promise<void> {
+  const { value } = await session.call("diffDeployment", { parameters: { key }, query: diffQuery(flags) });
+  const { changesText } = await import("../../documents/changes-text.ts");
+  session.printItem(
+    value,
+    textView("diff", key),
+    () => `revision ${value.from} → ${value.to}\n${changesText(value.changes, session.colours)}`,
+  );
+}
+
+export async function rollBackDeployment(
+  session: Session,
+  flags: { readonly to: number; readonly reason?: string },
+  key: string,
+): Promise<void> {
+  const { to: revision, reason } = flags;
+  const { value } = await session.call("rollBackDeployment", { parameters: { key }, body: { revision, reason } });
+  session.printOutcome({
+    kind: "deployment",
+    name: key,
+    result: `${value.status}, back to revision ${revision}`,
+    revision,
+  });
+}
+
+export async function cancelDeployment(session: Session, _flags: object, key: string): Promise<void> {
+  const { value } = await session.call("cancelDeployment", { parameters: { key } });
+  session.printOutcome({
+    kind: "deployment",
+    name: key,
+    result: `stopped: ${value.operation?.state ?? value.condition}`,
+  });
+}

@@ -1,0 +1,265 @@
+import { buildRouteMap } from "@stricli/core";
+import { parseNonEmpty } from "../../command/argument-parsers.ts";
+import { command, optionalArgument, requiredArgument } from "../../command/command.ts";
+import {
+  booleanFlag,
+  choiceFlag,
+  clusterFlag,
+  numberFlag,
+  reasonFlag,
+  repeatedFlag,
+  revisionFlag,
+  textFlag,
+  yesFlag,
+} from "../../command/flags.ts";
+import { apply, validateFiles } from "../files/routes.ts";
+
+const nameOfPackage = requiredArgument("name of the package", "name");
+const keyOfDeployment = requiredArgument("key of the deployment", "key");
+
+export const packages = buildRouteMap({
+  docs: { brief: "Manage packages: versioned sets of classes and functions" },
+  aliases: {
+    a: "apply",
+    create: "apply",
+    c: "apply",
+    rm: "delete",
+    d: "delete",
+    r: "delete",
+    ls: "list",
+    revisions: "history",
+  },
+  routes: {
+    apply,
+    list: command({
+      brief: "List packages",
+      examples: ["oaas package list", "oaas package list --pattern 'shop*' -o wide"],
+      flags: {
+        pattern: textFlag("only names that match this pattern, with * and ?", "pattern"),
+        tag: repeatedFlag("only with this tag", "tag"),
+      },
+      load: async () => (await import("./packages.ts")).listPackages,
+    }),
+    get: command({
+      brief: "Show a package",
+      examples: ["oaas package get shop", "oaas package get shop -o yaml"],
+      flags: {},
+      positional: nameOfPackage,
+      load: async () => (await import("./packages.ts")).getPackage,
+    }),
+    delete: command({
+      brief: "Delete a package",
+      examples: ["oaas package delete shop", "oaas package delete shop --cascade --yes"],
+      flags: { cascade: booleanFlag("also delete its deployments"), yes: yesFlag },
+      aliases: { y: "yes", d: "cascade" },
+      positional: nameOfPackage,
+      load: async () => (await import("./packages.ts")).deletePackage,
+    }),
+    diff: command({
+      brief: "Compare two revisions of a package; the last two by default",
+      examples: ["oaas package diff shop", "oaas package diff shop --from 1 --to 3"],
+      flags: { from: numberFlag("the older revision", "revision"), to: numberFlag("the newer revision", "revision") },
+      positional: nameOfPackage,
+      load: async () => (await import("./packages.ts")).diffPackage,
+    }),
+    history: command({
+      brief: "List the revisions of a package with author, time and reason",
+      examples: ["oaas package history shop"],
+      flags: {},
+      positional: nameOfPackage,
+      load: async () => (await import("./packages.ts")).packageHistory,
+    }),
+    rollback: command({
+      brief: "Restore an earlier revision of a package",
+      examples: ["oaas package rollback shop --to 2 --reason 'wrong image'"],
+      flags: { to: revisionFlag, reason: reasonFlag },
+      positional: nameOfPackage,
+      load: async () => (await import("./packages.ts")).rollBackPackage,
+    }),
+    validate: validateFiles,
+  },
+});
+
+export const deployments = buildRouteMap({
+  docs: { brief: "Manage deployments: classes that run in clusters" },
+  aliases: { a: "apply", ls: "list", rm: "delete", d: "delete", revisions: "history" },
+  routes: {
+    apply,
+    list: command({
+      brief: "List deployments",
+      examples: ["oaas deployment list", "oaas deployment list --package shop -o wide"],
+      flags: {
+        package: textFlag("only of this package", "name"),
+        class: textFlag("only of this class", "key"),
+        cluster: textFlag("only those that target this cluster", "name"),
+        condition: choiceFlag(
+          "only in this condition",
+          "condition",
+          "Pending",
+          "Deploying",
+          "Running",
+          "Down",
+          "Deleted",
+        ),
+      },
+      positional: optionalArgument("only this deployment", "key"),
+      load: async () => (await import("./deployments.ts")).listDeployments,
+    }),
+    get: command({
+      brief: "Show a deployment",
+      examples: ["oaas deployment get shop-order -o yaml"],
+      flags: {},
+      positional: keyOfDeployment,
+      load: async () => (await import("./deployments.ts")).getDeployment,
+    }),
+    status: command({
+      brief: "Show the status of a deployment in each cluster",
+      examples: ["oaas deployment status shop-order"],
+      flags: {},
+      positional: keyOfDeployment,
+      load: async () => (await import("./deployments.ts")).deploymentStatus,
+    }),
+    watch: command({
+      brief: "Show the progress of a deployment in each cluster until Ctrl-C",
+      examples: ["oaas deployment watch shop-order", "oaas deployment watch shop-order --until-settled"],
+      flags: { untilSettled: booleanFlag("exit when the rollout has ended; with 1 if it failed") },
+      positional: keyOfDeployment,
+      load: async () => (await import("../observe/wait.ts")).watch,
+    }),
+    explain: command({
+      brief: "Explain why a deployment is not ready, from the class down to the pod, and suggest a fix",
+      examples: ["oaas deployment explain shop-order", "oaas deployment explain shop-order --cluster edge"],
+      flags: { cluster: clusterFlag },
+      positional: keyOfDeployment,
+      load: async () => (await import("../observe/explain.ts")).explainDeployment,
+    }),
+    history: command({
+      brief: "List the revisions of a deployment with plan and outcome",
+      examples: ["oaas deployment history shop-order"],
+      flags: {},
+      positional: keyOfDeployment,
+      load: async () => (await import("./deployments.ts")).deploymentHistory,
+    }),
+    diff: command({
+      brief: "Compare two revisions of a deployment; the last two by default",
+      examples: ["oaas deployment diff shop-order"],
+      flags: { from: numberFlag("the older revision", "revision"), to: numberFlag("the newer revision", "revision") },
+      positional: keyOfDeployment,
+      load: async () => (await import("./deployments.ts")).diffDeployment,
+    }),
+    rollback: command({
+      brief: "Roll a deployment back to an earlier revision",
+      examples: ["oaas deployment rollback shop-order --to 1"],
+      flags: { to: revisionFlag, reason: reasonFlag },
+      positional: keyOfDeployment,
+      load: async () => (await import("./deployments.ts")).rollBackDeployment,
+    }),
+    cancel: command({
+      brief: "Cancel the running operation of a deployment",
+      examples: ["oaas deployment cancel shop-order"],
+      flags: {},
+      positional: keyOfDeployment,
+      load: async () => (await import("./deployments.ts")).cancelDeployment,
+    }),
+    delete: command({
+      brief: "Delete a deployment from all clusters or from one",
+      examples: ["oaas deployment delete shop-order --yes", "oaas deployment delete shop-order --cluster edge"],
+      flags: { cluster: clusterFlag, yes: yesFlag },
+      aliases: { y: "yes" },
+      positional: keyOfDeployment,
+      load: async () => (await import("./deployments.ts")).deleteDeployment,
+    }),
+  },
+});
+
+export const catalogueOf = (what: "class" | "function") =>
+  buildRouteMap({
+    docs: { brief: what === "class" ? "List the classes of all packages" : "List the functions of all packages" },
+    aliases: { ls: "list", get: "list" },
+    routes: {
+      list: command({
+        brief: what === "class" ? "List classes" : "List functions",
+        examples: [`oaas ${what} list`, `oaas ${what} list Order`],
+        flags: {},
+        positional: optionalArgument("only keys that contain this text", "filter"),
+        load: async () => {
+          const { listClasses, listFunctions } = await import("./catalogue.ts");
+          return what === "class" ? listClasses : listFunctions;
+        },
+      }),
+    },
+  });
+
+export const runtimes = buildRouteMap({
+  docs: { brief: "List class runtimes: the classes deployed in each cluster" },
+  aliases: { ls: "list", get: "list" },
+  routes: {
+    list: command({
+      brief: "List class runtimes, or show one",
+      examples: ["oaas runtime list", "oaas runtime list --cluster edge -o wide"],
+      flags: {
+        package: textFlag("only of this package", "name"),
+        class: textFlag("only of this class", "key"),
+        cluster: clusterFlag,
+      },
+      positional: optionalArgument("only this class runtime", "id"),
+      load: async () => (await import("./catalogue.ts")).listRuntimes,
+    }),
+  },
+});
+
+export const clusters = buildRouteMap({
+  docs: { brief: "Manage the clusters that classes are deployed to" },
+  aliases: { ls: "list", rm: "remove" },
+  routes: {
+    list: command({
+      brief: "List clusters with their health",
+      examples: ["oaas cluster list"],
+      flags: {},
+      load: async () => (await import("./clusters.ts")).listClusters,
+    }),
+    health: command({
+      brief: "Show the health of one or all clusters; exits with 1 if one is not healthy",
+      examples: ["oaas cluster health", "oaas cluster health edge"],
+      flags: {},
+      positional: optionalArgument("only this cluster", "name"),
+      load: async () => (await import("./clusters.ts")).clusterHealth,
+    }),
+    add: command<
+      { label?: readonly string[]; tokenFile?: string; caFile?: string; insecure: boolean },
+      [string, string]
+    >({
+      brief: "Add a cluster by the address of its class runtime manager",
+      examples: ["oaas cluster add edge http://127.0.0.1:8088 --label zone=a"],
+      flags: {
+        label: repeatedFlag("label as key=value; may be repeated", "key=value"),
+        tokenFile: textFlag("file with the token for the cluster", "path"),
+        caFile: textFlag("CA certificate file, as a path on the machine of the package manager", "path"),
+        insecure: booleanFlag("do not verify the certificate of the cluster"),
+      },
+      positional: {
+        kind: "tuple",
+        parameters: [
+          { brief: "name of the cluster", placeholder: "name", parse: parseNonEmpty },
+          { brief: "address of its class runtime manager", placeholder: "url", parse: parseNonEmpty },
+        ],
+      },
+      load: async () => (await import("./clusters.ts")).addCluster,
+    }),
+    remove: command({
+      brief: "Remove a cluster; rejected while deployments use it",
+      examples: ["oaas cluster remove edge --yes"],
+      flags: { yes: yesFlag },
+      aliases: { y: "yes" },
+      positional: requiredArgument("name of the cluster", "name"),
+      load: async () => (await import("./clusters.ts")).removeCluster,
+    }),
+  },
+});
+
+export const topology = command({
+  brief: "Show packages, classes and clusters as a tree",
+  examples: ["oaas topology", "oaas topology -o json"],
+  flags: {},
+  load: async () => (await import("./catalogue.ts")).topology,
+});

@@ -1,0 +1,93 @@
+// The page that `oaas --help` prints. Plain JavaScript without imports, so any Node version prints it before loading
+// anything else. app.test.ts compares it with the registered commands.
+
+const VERSION = "0.1.0";
+
+/** @type {readonly (readonly [string, readonly (readonly [string, string])[]])[]} */
+const GROUPS = [
+  [
+    "BASIC COMMANDS",
+    [
+      ["apply", "Create or update packages and deployments from files; validates all files first"],
+      ["diff", "Show the changes that apply would make"],
+      ["delete", "Delete the packages and deployments listed in files"],
+      ["plan", "Show which clusters a deployment would use and why, also for what-if assumptions"],
+      ["wait", "Wait until a deployment reaches a condition"],
+      ["explain", "Explain why a deployment is not ready, or describe a field of a file"],
+      ["logs", "Show the history of a class in its clusters"],
+      ["events", "Stream events of packages, deployments and clusters"],
+      ["topology", "Show packages, classes and clusters as a tree"],
+    ],
+  ],
+  [
+    "RESOURCES",
+    [
+      ["package", "Manage packages: versioned sets of classes and functions"],
+      ["deployment", "Manage deployments: classes that run in clusters (alias: deploy)"],
+      ["class", "List the classes of all packages"],
+      ["function", "List the functions of all packages"],
+      ["runtime", "List class runtimes: the classes deployed in each cluster"],
+      ["cluster", "Manage the clusters that classes are deployed to"],
+    ],
+  ],
+  [
+    "LOCAL STACK",
+    [
+      ["up", "Start the local stack: package manager, clusters, examples"],
+      ["down", "Stop the local stack and keep its data"],
+      ["reset", "Stop the local stack and delete its data"],
+      ["status", "Show the components of the local stack, their addresses and memory use"],
+      ["lab", "Run fault injection scenarios against the local stack"],
+    ],
+  ],
+  [
+    "CONFIGURATION",
+    [
+      ["login", "Save the address and token of a package manager and select it"],
+      ["context", "Manage contexts: saved package manager addresses and tokens"],
+      ["doctor", "Check the configuration and the connection to the package manager and its clusters"],
+      ["completion", "Print a shell completion script"],
+    ],
+  ],
+];
+
+const EXAMPLES = [
+  ["oaas apply -f shop.yaml --wait", "apply and follow the rollout"],
+  ["oaas plan -f shop-order.yaml --cluster-down edge", "preview the loss of a cluster"],
+  ["oaas explain shop-order", "find out why it is not ready"],
+  ["oaas deployment list -o wide", "list deployments with details"],
+];
+
+/** @param {readonly (readonly string[])[]} rows */
+function columns(rows) {
+  const width = Math.max(...rows.map(([first = ""]) => first.length)) + 2;
+  return rows.map(([first = "", second = ""]) => `  ${first.padEnd(width)}${second}\n`).join("");
+}
+
+function rootHelp() {
+  const groups = GROUPS.map(([title, commands]) => `\n${title}\n${columns(commands)}`);
+  return `oaas ${VERSION}: deploy classes to Kubernetes clusters
+
+USAGE
+  oaas <command> [flags]     oaas <command> --help shows flags and examples
+${groups.join("")}
+EXAMPLES
+${columns(EXAMPLES)}
+GLOBAL FLAGS
+${columns([
+  ["--context", "context to use; see oaas context list"],
+  ["-o, --output", "table, wide, json, yaml, name or jsonpath=TEMPLATE"],
+  ["-h, --help", "show help for a command"],
+  ["-v, --version", "print the version"],
+])}`;
+}
+
+/**
+ * Whether the arguments ask for this page and nothing else.
+ * @param {readonly string[]} argv
+ */
+function isRootHelpRequest(argv) {
+  return argv.length === 0 || (argv.length === 1 && ["--help", "-h", "help"].includes(argv[0] ?? ""));
+}
+
+module.exports = { VERSION, GROUPS, rootHelp, isRootHelpRequest };
