@@ -12,14 +12,14 @@ import { grpcOnly } from "./adapters/grpc-only.ts";
 import { openMetricsDoor, type MetricsDoor } from "./adapters/metrics-door.ts";
 import { isOpen, listenHost, servesMetrics, type PmConfig } from "./config.ts";
 import { packageService } from "./grpc/package-service.ts";
-import { Idempotency } from "./http/idempotency.ts";
+import { Idempotency } from "./http/request/idempotency.ts";
 import { Pipeline } from "./http/pipeline.ts";
 import { clusterHandlers } from "./http/routes/clusters.ts";
 import { deploymentHandlers } from "./http/routes/deployments.ts";
 import { eventHandlers } from "./http/routes/events.ts";
 import { packageHandlers } from "./http/routes/packages.ts";
 import { serviceHandlers } from "./http/routes/service.ts";
-import { HttpServer } from "./http/server.ts";
+import { HttpServer } from "./http/server/http-server.ts";
 import { startPlatform, type Platform, type PlatformPorts } from "./platform.ts";
 import { VERSION } from "./version.ts";
 
@@ -129,7 +129,7 @@ function httpServer(
     },
     clock: ambient.clock,
     timers: ambient.timers,
-    newCorrelationId: (given) => ensureCorrelationId(given, ambient.ids),
+    ensureCorrelationId: (sent) => ensureCorrelationId(sent, ambient.ids),
     corsOrigins: config.server.corsOrigins,
     maxBodyBytes: config.server.maxBodyBytes,
     requestTimeoutMs: config.server.requestTimeoutMs,

@@ -89,7 +89,7 @@ describe("clients that are no good", () => {
     await eventually(() => small.said().includes("HTTP/1.1 400 "));
     const large = await asking(65_537);
     await large.closed;
-    expect(large.said()).toMatch(/^HTTP\/1.1 413 [^]*larger than this server takes \(65536 bytes\)/);
+    expect(large.said()).toMatch(/^HTTP\/1.1 413 [^]*larger than this server accepts \(65536 bytes\)/);
     small.socket.destroy();
   });
 

@@ -1,10 +1,8 @@
 import type { ROUTES, OperationId } from "@oaas/contracts/rest";
 import type { z } from "zod";
-import type { Once } from "../use-cases.ts";
-import type { VersionCondition } from "../use-cases.ts";
-import type { HttpCall } from "./http-call.ts";
+import type { Call, Once, VersionCondition } from "../use-cases.ts";
 
-/** Operations with a handler of their own: offered, and no other spelling of another one. */
+/** Operations with their own handler: offered, and not an alias of another one. */
 export type OwnOperation = {
   [Id in OperationId]: (typeof ROUTES)[Id] extends { readonly aliasOf: string } | { readonly offered: false }
     ? never
@@ -18,7 +16,10 @@ type BodyOf<Id extends OperationId> = (typeof ROUTES)[Id] extends { readonly bod
   ? z.output<B>
   : undefined;
 
-/** A request that was read: everything in it is what the contract says. */
+/** The caller of a use case over HTTP; the signal aborts when the client disconnects. */
+export type HttpCall = Call & { readonly signal: AbortSignal };
+
+/** A validated request. */
 export interface HttpRequest<Id extends OperationId = OperationId> {
   readonly parameters: Readonly<Record<string, string>>;
   readonly query: QueryOf<Id>;
@@ -31,15 +32,15 @@ export interface HttpRequest<Id extends OperationId = OperationId> {
   readonly once: Once | undefined;
 }
 
-/** An answer. Without content it has no body. */
+/** A response; without json, content and events it has no body. */
 export interface HttpReply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** JSON, already written: a text, or its bytes in UTF-8. */
-  readonly json?: string | Buffer;
-  /** Anything else, with its media type. */
+  /** Serialised JSON. */
+  readonly json?: string;
+  /** A body of another media type. */
   readonly content?: { readonly type: string; readonly text: string };
-  /** Server-sent events, one text each. Ends when the reader goes. */
+  /** Server-sent events, one text each, until the client disconnects. */
   readonly events?: AsyncIterable<string>;
 }
 
@@ -48,8 +49,7 @@ export type Handler<Id extends OperationId> = (request: HttpRequest<Id>) => Prom
 /** A handler for each of these operations. */
 export type Handlers<Ids extends OperationId = OwnOperation> = { readonly [Id in Ids]: Handler<Id> };
 
-/** An answer with a JSON body. */
-export function json(value: unknown, headers?: Readonly<Record<string, string>>, status = 200): HttpReply {
-  const text = JSON.stringify(value);
-  return headers === undefined ? { status, json: text } : { status, json: text, headers };
+/** A response with a JSON body. */
+export function json(value: unknown, headers: Readonly<Record<string, string>> = {}, status = 200): HttpReply {
+  return { status, headers, json: JSON.stringify(value) };
 }

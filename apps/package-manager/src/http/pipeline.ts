@@ -1,32 +1,32 @@
-import { type Ambient, type Fault } from "@oaas/foundation";
-import { HEADERS, ROUTES, type OperationId, type Role, type Route } from "@oaas/contracts/rest";
+import type { ParsedUrlQuery } from "node:querystring";
+import { HEADERS, present, type OperationId, type Role, type Route } from "@oaas/contracts/rest";
+import { isFault, type Ambient, type Fault } from "@oaas/foundation";
 import { contextFromHeaders, type ContextStore, type Logger, type Meter } from "@oaas/observability";
 import type { AuditTrail } from "../access/audit.ts";
 import type { Authenticator } from "../access/authenticator.ts";
 import type { Caller } from "../access/caller.ts";
 import type { Handler, HttpReply, HttpRequest, OwnOperation } from "./handler.ts";
 import { httpMetrics } from "./http-metrics.ts";
-import type { Idempotency } from "./idempotency.ts";
-import { HttpCall } from "./http-call.ts";
-import { conditionIn, knownTag, unwanted } from "./preconditions.ts";
-import { queryReader, readBody } from "./read-request.ts";
-import { refusalReply } from "./refusals.ts";
-import { inSentWords } from "./sent-words.ts";
+import { problemReply } from "./problem-reply.ts";
+import type { Idempotency } from "./request/idempotency.ts";
+import { conditionIn, matchingTag, versionMismatch } from "./request/preconditions.ts";
+import { readBody, readQuery } from "./request/read-request.ts";
+import { withSentPaths } from "./request/request-aliases.ts";
 
-/** A request as it came, whatever server took it. */
+/** A request, independent of the server that received it. */
 export interface Incoming {
-  readonly method: string;
   readonly url: string;
   readonly address: string;
+  readonly correlationId: string;
   readonly parameters: Readonly<Record<string, string>>;
-  /** As it stands behind the question mark. */
-  readonly query: string;
+  readonly query: ParsedUrlQuery;
   readonly body: Buffer;
+  /** A header; the first one when it was sent several times. */
   header(name: string): string | undefined;
-  /** A header that is a list, whole. */
+  /** A header that holds a list, all its lines joined (RFC 9110, 5.3). */
   list(name: string): string | undefined;
-  /** Aborts when the client goes before it has its answer. */
-  readonly gone: AbortSignal;
+  /** Aborts when the client disconnects before the response. */
+  readonly signal: AbortSignal;
 }
 
 export interface PipelineOptions {
@@ -36,52 +36,37 @@ export interface PipelineOptions {
   readonly context: ContextStore;
   readonly audit: AuditTrail;
   readonly idempotency: Idempotency;
-  /** Resolves the caller; throws unauthenticated. */
   readonly authenticate: Authenticator;
   /** Throws permission-denied. */
   readonly authorize: (caller: Caller, role: Role, action: string) => void;
-  /** Throws resource-exhausted when this caller asks too often. */
+  /** Throws resource-exhausted when the caller exceeds its rate limit. */
   readonly admit: (caller: Caller) => void;
 }
 
-export interface Served {
-  readonly reply: HttpReply;
-  readonly correlationId: string;
-}
-
-/** A route with all that is the same for each of its requests. */
+/** A route of the contract with its handler. */
 export interface Operation<Id extends OwnOperation = OwnOperation> {
   readonly id: OperationId;
   readonly route: Route;
   readonly handler: Handler<Id>;
-  /** Whether carrying it out changes something, which the audit trail has to tell. */
-  readonly changes: boolean;
-  readonly streams: boolean;
-  readonly readQuery: ((text: string) => unknown) | undefined;
-}
-
-/** Makes an operation of a route and what carries it out. */
-export function operationOf<Id extends OwnOperation>(id: OperationId, handler: Handler<Id>): Operation<Id> {
-  const route: Route = ROUTES[id];
-  return {
-    id,
-    route,
-    handler,
-    changes: METHODS_THAT_CHANGE.has(route.method) && !CHANGES_NOTHING.has(id),
-    streams: route.answer.mediaType === EVENT_STREAM,
-    readQuery: route.query && queryReader(route.query),
-  };
 }
 
 const ANONYMOUS: Caller = { name: "anonymous", role: "public" };
-const METHODS_THAT_CHANGE = new Set(["POST", "PUT", "DELETE"]);
-/** Sent with POST, and changes nothing. */
-const CHANGES_NOTHING: ReadonlySet<OperationId> = new Set<OperationId>(["createPlan"]);
-const EVENT_STREAM = "text/event-stream";
+/** POST requests that change nothing. */
+const READ_ONLY: ReadonlySet<OperationId> = new Set<OperationId>(["createPlan"]);
+
+/** What is known of a request while it is served. */
+interface Progress {
+  caller: Caller;
+  /** Whether the audit trail records it. */
+  isChange: boolean;
+  /** From here on violations come from a use case, which does not know aliases. */
+  isRead: boolean;
+}
 
 /**
- * What every request goes through: correlation id → caller → rate → role → reading → idempotency → handler → answer. Whatever is
- * thrown on the way becomes a problem document in one place, and every change leaves a line in the audit trail.
+ * Serves requests: correlation id → caller → rate limit → role → validation → idempotency key → handler → response.
+ *
+ * *Guarantees*: everything thrown on the way becomes a problem document, and every attempted change is in the audit trail.
  */
 export class Pipeline {
   readonly #options: PipelineOptions;
@@ -92,49 +77,44 @@ export class Pipeline {
     this.#metrics = httpMetrics(options.meter);
   }
 
-  /** Serves a request in its own logging context. Faults become problem documents. */
-  serve<Id extends OwnOperation>(operation: Operation<Id>, incoming: Incoming): Promise<Served> {
+  serve<Id extends OwnOperation>(operation: Operation<Id>, incoming: Incoming): Promise<HttpReply> {
     const { ambient, context } = this.#options;
-    const work = contextFromHeaders((name) => incoming.header(name), ambient.ids);
-    return context.run(work, () => this.#answer(operation, incoming, work.correlationId as string));
+    const header = (name: string): string | undefined =>
+      name === HEADERS.correlationId ? incoming.correlationId : incoming.header(name);
+    return context.run(contextFromHeaders(header, ambient.ids), () => this.#serve(operation, incoming));
   }
 
-  /** The answer to something that went wrong; what is our own fault is logged. */
+  /** The problem document for an error; logs internal errors. */
   refuse(thrown: unknown, url: string, correlationId: string): { readonly fault: Fault; readonly reply: HttpReply } {
-    const refusal = refusalReply(thrown, { instance: url, correlationId });
-    if (refusal.fault.kind === "internal")
-      this.#options.logger.error("a request failed", { fault: refusal.fault, url, correlation_id: correlationId });
-    return refusal;
+    const problem = problemReply(thrown, { instance: url, correlationId });
+    if (isFault(problem.fault, "internal"))
+      this.#options.logger.error("serve request failed", { fault: problem.fault, url, correlation_id: correlationId });
+    return problem;
   }
 
-  async #answer<Id extends OwnOperation>(
-    operation: Operation<Id>,
-    incoming: Incoming,
-    correlationId: string,
-  ): Promise<Served> {
+  async #serve<Id extends OwnOperation>(operation: Operation<Id>, incoming: Incoming): Promise<HttpReply> {
     const { clock } = this.#options.ambient;
     const startedAt = clock.monotonic();
-    const progress: Progress = { caller: ANONYMOUS, changes: operation.changes, isRead: false };
-    const { reply: whole, failed } = await this.#attempt(operation, incoming, progress, correlationId);
-    const reply = this.#asWanted(operation, incoming, whole, correlationId);
-    if (progress.changes) await this.#record(operation, incoming, { progress, reply, failed, correlationId });
+    const isChange = operation.route.method !== "GET" && !READ_ONLY.has(operation.id);
+    const progress: Progress = { caller: ANONYMOUS, isChange, isRead: false };
+    const { reply: whole, fault } = await this.#attempt(operation, incoming, progress);
+    const reply = this.#applyPreconditions(operation, incoming, whole);
+    if (progress.isChange) await this.#audit(operation, incoming, progress.caller, reply, fault);
     this.#metrics.observe(operation.id, reply.status, (clock.monotonic() - startedAt) / 1000);
-    return { reply, correlationId };
+    return reply;
   }
 
   async #attempt<Id extends OwnOperation>(
     operation: Operation<Id>,
     incoming: Incoming,
     progress: Progress,
-    correlationId: string,
-  ): Promise<{ readonly reply: HttpReply; readonly failed: Fault | undefined }> {
+  ): Promise<{ readonly reply: HttpReply; readonly fault?: Fault }> {
     try {
       await this.#admit(operation, incoming, progress);
-      return { reply: await this.#carryOut(operation, incoming, progress, correlationId), failed: undefined };
+      return { reply: await this.#handle(operation, incoming, progress) };
     } catch (thrown) {
-      const said = progress.isRead ? inSentWords(thrown, incoming) : thrown;
-      const { fault, reply } = this.refuse(said, incoming.url, correlationId);
-      return { reply, failed: fault };
+      const fault = progress.isRead ? withSentPaths(thrown, incoming) : thrown;
+      return this.refuse(fault, incoming.url, incoming.correlationId);
     }
   }
 
@@ -147,19 +127,17 @@ export class Pipeline {
     this.#options.authorize(caller, role, id);
   }
 
-  #carryOut<Id extends OwnOperation>(
-    operation: Operation<Id>,
+  async #handle<Id extends OwnOperation>(
+    { id, route, handler }: Operation<Id>,
     incoming: Incoming,
     progress: Progress,
-    correlationId: string,
   ): Promise<HttpReply> {
-    const { id, route, handler } = operation;
     const caller = progress.caller.name;
-    const query = operation.readQuery?.(incoming.query);
-    progress.changes &&= !isDryRun(query);
-    const request = read(operation, incoming, query, { caller, correlationId });
+    const query = route.query && (readQuery(route.query, incoming.query) as CommonQuery);
+    progress.isChange &&= query?.dry_run !== true;
+    const request = readRequest<Id>(route, incoming, caller, query);
     progress.isRead = true;
-    const key = route.idempotent && progress.changes ? incoming.header(HEADERS.idempotencyKey) : undefined;
+    const key = route.idempotent && progress.isChange ? incoming.header(HEADERS.idempotencyKey) : undefined;
     if (key === undefined) return handler(request);
     const { url, body } = incoming;
     return this.#options.idempotency.once({ key, caller, operation: id, url, body }, (once) =>
@@ -167,80 +145,62 @@ export class Pipeline {
     );
   }
 
-  /** What was read is not sent to who has it already, nor to who wants another version of it. */
-  #asWanted({ route }: Operation, incoming: Incoming, reply: HttpReply, correlationId: string): HttpReply {
+  /** Applies If-Match and If-None-Match to a read: 412 for another version, 304 for one that the client has. */
+  #applyPreconditions({ route }: Operation, incoming: Incoming, reply: HttpReply): HttpReply {
     const etag = reply.headers?.[HEADERS.etag];
     if (etag === undefined || reply.status !== 200 || route.method !== "GET") return reply;
     const ifMatch = incoming.list(HEADERS.ifMatch);
-    const refusal = ifMatch === undefined ? undefined : unwanted(ifMatch, etag);
-    if (refusal !== undefined) return this.refuse(refusal, incoming.url, correlationId).reply;
+    const mismatch = ifMatch === undefined ? undefined : versionMismatch(ifMatch, etag);
+    if (mismatch !== undefined) return this.refuse(mismatch, incoming.url, incoming.correlationId).reply;
     const ifNoneMatch = incoming.list(HEADERS.ifNoneMatch);
-    const known = ifNoneMatch === undefined ? undefined : knownTag(ifNoneMatch, etag);
-    return known === undefined ? reply : { status: 304, headers: { etag: known } };
+    const known = ifNoneMatch === undefined ? undefined : matchingTag(ifNoneMatch, etag);
+    return known === undefined ? reply : { status: 304, headers: { [HEADERS.etag]: known } };
   }
 
-  #record(
+  #audit(
     { id, route }: Operation,
-    { url }: Incoming,
-    { progress, reply, failed, correlationId }: Ended,
+    { url, correlationId }: Incoming,
+    caller: Caller,
+    { status, headers }: HttpReply,
+    fault: Fault | undefined,
   ): Promise<void> {
-    const { headers } = reply;
-    // Only the answer to a POST names what it was about; where else there is a place, it is one to follow the work.
-    const made =
+    // The response to a POST names the resource; elsewhere a location is where to follow the work.
+    const created =
       route.method === "POST" ? (headers?.[HEADERS.location] ?? headers?.[HEADERS.contentLocation]) : undefined;
-    return this.#options.audit.record({
-      caller: progress.caller.name,
-      action: id,
-      target: made ?? url,
-      status: reply.status,
-      correlationId,
-      ...(failed ? { refused: failed.message } : {}),
-    });
+    const entry = { caller: caller.name, action: id, target: created ?? url, status, correlationId };
+    return this.#options.audit.record(fault === undefined ? entry : { ...entry, refused: fault.message });
   }
 }
 
-/** What is known of a request so far, whatever comes of it. */
-interface Progress {
-  caller: Caller;
-  changes: boolean;
-  /** What is wrong from here on is found by the handler, which knows one word where callers have two. */
-  isRead: boolean;
+/** Parameters that several routes have. */
+interface CommonQuery {
+  readonly dry_run?: boolean;
+  readonly reason?: string;
 }
 
-interface Ended {
-  readonly progress: Progress;
-  readonly reply: HttpReply;
-  readonly failed: Fault | undefined;
-  readonly correlationId: string;
-}
-
-/** Whether nothing is to be written; only of routes whose query has the switch. */
-function isDryRun(query: unknown): boolean {
-  return (query as { readonly dry_run?: boolean } | undefined)?.dry_run === true;
-}
-
-interface Asker {
-  readonly caller: string;
-  readonly correlationId: string;
-}
-
-function read<Id extends OwnOperation>(
-  { route, streams }: Operation<Id>,
+function readRequest<Id extends OwnOperation>(
+  route: Route,
   incoming: Incoming,
-  query: unknown,
-  asker: Asker,
+  caller: string,
+  query: CommonQuery | undefined,
 ): HttpRequest<Id> {
-  const reason = (query as { readonly reason?: string } | undefined)?.reason;
+  const { correlationId, parameters } = incoming;
+  const isRead = route.method === "GET";
   const request = {
-    parameters: incoming.parameters,
+    parameters,
     query,
     body: route.body && readBody(route.body, incoming),
-    call: new HttpCall(incoming, asker, reason),
+    call: {
+      ...present({ caller, correlationId, reason: query?.reason }),
+      get signal() {
+        return incoming.signal;
+      },
+    },
     ifVersion:
-      route.versioned && route.method !== "GET"
+      route.versioned && !isRead
         ? conditionIn(incoming.list(HEADERS.ifMatch), incoming.list(HEADERS.ifNoneMatch))
         : undefined,
-    lastEventId: streams ? incoming.header(HEADERS.lastEventId) : undefined,
+    lastEventId: isRead ? incoming.header(HEADERS.lastEventId) : undefined,
     once: undefined,
   };
   return request as unknown as HttpRequest<Id>;

@@ -2,6 +2,7 @@ import {
   classRuntimeToWire,
   clusterHealthToWire,
   HEADERS,
+  present,
   topologyToWire,
   type clusterRegistrationView,
 } from "@oaas/contracts/rest";
@@ -13,9 +14,8 @@ import type { ClusterDirectory, ClusterEntry, HealthReading } from "../../ports.
 import type { ClusterAdmin, StatusReader } from "../../use-cases.ts";
 import { json, type Handlers } from "../handler.ts";
 import { unitStatusToWire } from "../presenters/deployment-status.ts";
-import { clusterIn } from "./deployments.ts";
-import { conditionIn } from "./conditions.ts";
-import { pageHeaders, pageRequestOf } from "./paging.ts";
+import { clusterIn, conditionIn, pageRequestOf, type Parameters } from "./parameters.ts";
+import { pageHeaders } from "./replies.ts";
 
 type ClusterOperation =
   | "listClusters"
@@ -29,32 +29,26 @@ type ClusterOperation =
   | "getUnitStatus"
   | "getTopology";
 
-/** The clusters, and what runs in them. */
+/** Handlers of clusters, and of the class runtimes in them. */
 export function clusterHandlers(
   directory: ClusterDirectory,
   admin: ClusterAdmin,
   status: StatusReader,
 ): Handlers<ClusterOperation> {
-  const entryOf = (parameters: Readonly<Record<string, string>>): ClusterEntry => {
+  const entryOf = (parameters: Parameters): ClusterEntry => {
     const name = parameters["name"] as ClusterName;
     const entry = directory.get(name);
     if (!entry) throw notFound("cluster", name);
     return entry;
   };
   return {
-    listClusters: async ({ call }) =>
-      json(
-        (await directory.readings(call)).map(({ cluster, health, error }) => ({
-          name: cluster,
-          health: clusterHealthToWire(health, error),
-        })),
-      ),
-    listClusterHealth: async ({ call }) =>
-      json((await directory.readings(call)).map(({ health, error }) => clusterHealthToWire(health, error))),
-    getClusterHealth: async ({ parameters, call }) => {
-      const { health, error } = await directory.reading(entryOf(parameters).name, call);
-      return json(clusterHealthToWire(health, error));
+    listClusters: async ({ call }) => {
+      const readings = await directory.readings(call);
+      return json(readings.map((reading) => ({ name: reading.cluster, health: healthToWire(reading) })));
     },
+    listClusterHealth: async ({ call }) => json((await directory.readings(call)).map(healthToWire)),
+    getClusterHealth: async ({ parameters, call }) =>
+      json(healthToWire(await directory.reading(entryOf(parameters).name, call))),
     getCluster: async ({ parameters, call }) => {
       const entry = entryOf(parameters);
       return json(registrationToWire(entry, await directory.reading(entry.name, call)));
@@ -70,20 +64,16 @@ export function clusterHandlers(
       return { status: 204 };
     },
     listClassRuntimes: async ({ query }) => {
-      const { package_name: packageName, class_key: classKey, environment, status: wanted } = query;
-      const cluster = clusterIn(query);
-      const page = await status.runtimes({
-        ...pageRequestOf(query),
-        ...(packageName === undefined ? {} : { packageName }),
-        ...(classKey === undefined ? {} : { classKey }),
-        ...(environment === undefined ? {} : { environment }),
-        ...(wanted === undefined ? {} : { condition: conditionIn("status", wanted) }),
-        ...(cluster === undefined ? {} : { cluster }),
+      const filter = present({
+        packageName: query.package_name,
+        classKey: query.class_key,
+        environment: query.environment,
+        condition: conditionIn("status", query.status),
+        cluster: clusterIn(query),
       });
-      return json(page.items.map(classRuntimeToWire), {
-        ...pageHeaders(page),
-        ...(page.missing.length === 0 ? {} : { [HEADERS.missingClusters]: page.missing.join(",") }),
-      });
+      const page = await status.runtimes({ ...pageRequestOf(query), ...filter });
+      const missing = page.missing.length === 0 ? {} : { [HEADERS.missingClusters]: page.missing.join(",") };
+      return json(page.items.map(classRuntimeToWire), { ...pageHeaders(page), ...missing });
     },
     getClassRuntime: async ({ parameters, query }) =>
       json(classRuntimeToWire(await status.unit(parameters["id"] as UnitId, clusterIn(query)))),
@@ -93,26 +83,27 @@ export function clusterHandlers(
   };
 }
 
-function registrationToWire(
-  entry: ClusterEntry,
-  { health, error }: HealthReading,
-): z.output<typeof clusterRegistrationView> {
+function healthToWire({ health, error }: HealthReading): ReturnType<typeof clusterHealthToWire> {
+  return clusterHealthToWire(health, error);
+}
+
+function registrationToWire(entry: ClusterEntry, reading: HealthReading): z.output<typeof clusterRegistrationView> {
+  const { name, url, labels, timeoutMs, retryAttempts, tls, origin } = entry;
   return {
-    name: entry.name,
-    url: entry.url,
-    labels: entry.labels,
-    timeout: entry.timeoutMs === undefined ? null : Math.round(entry.timeoutMs / 1000),
-    retry_attempts: entry.retryAttempts,
-    tls: entry.tls,
-    origin: entry.origin,
-    health: clusterHealthToWire(health, error),
+    name,
+    url,
+    labels,
+    timeout: timeoutMs === undefined ? null : Math.round(timeoutMs / 1000),
+    retry_attempts: retryAttempts,
+    tls,
+    origin,
+    health: healthToWire(reading),
   };
 }
 
 function sourceOf(source: string | undefined): "deployments" | "zenoh" {
   if (source === undefined || source === "deployments") return "deployments";
   if (source === "zenoh") return "zenoh";
-  throw invalidArgument("the query", [
-    { path: "$.source", message: `"${source}" is no source of topology`, fix: "use deployments or zenoh" },
-  ]);
+  const message = `"${source}" is not a source of topology`;
+  throw invalidArgument("the query", [{ path: "$.source", message, fix: "use deployments or zenoh" }]);
 }

@@ -1,17 +1,15 @@
-import { HEADERS } from "@oaas/contracts/rest";
+import { HEADERS, present } from "@oaas/contracts/rest";
 import { invalidArgument } from "@oaas/foundation";
-import type { ClusterName, DeploymentKey } from "@oaas/models";
+import type { DeploymentKey } from "@oaas/models";
 import { planToWire } from "../../planner/explanation/plan-view.ts";
 import type { Acknowledgement, Deployments, StatusReader } from "../../use-cases.ts";
 import { json, type Handlers, type HttpReply } from "../handler.ts";
-import { accepted, acknowledged } from "../presenters/acknowledgement.ts";
-import { deploymentJson } from "../presenters/deployment.ts";
-import { KeptPages } from "../presenters/kept-pages.ts";
 import { deploymentStatusToWire, explanationToWire } from "../presenters/deployment-status.ts";
 import { deploymentRevisionToWire, diffToWire } from "../presenters/revision.ts";
-import { etagOf } from "../preconditions.ts";
-import { conditionIn } from "./conditions.ts";
-import { pageHeaders, pageRequestOf, revisionIn } from "./paging.ts";
+import { deploymentJson, jsonArray } from "../presenters/serialised.ts";
+import { etagOf } from "../request/preconditions.ts";
+import { clusterIn, conditionIn, pageRequestOf, revisionIn, withReason, type Parameters } from "./parameters.ts";
+import { accepted, acknowledged, pageHeaders } from "./replies.ts";
 
 type DeploymentOperation =
   | "createDeployment"
@@ -29,42 +27,32 @@ type DeploymentOperation =
   | "cancelDeployment"
   | "createPlan";
 
-/** Plans, and deployments with their state and history. */
+/** Handlers of plans, and of deployments with their status and history. */
 export function deploymentHandlers(deployments: Deployments, status: StatusReader): Handlers<DeploymentOperation> {
-  const keyIn = (parameters: Readonly<Record<string, string>>): DeploymentKey => parameters["key"] as DeploymentKey;
-  const pages = new KeptPages(deploymentJson);
+  const keyIn = (parameters: Parameters): DeploymentKey => parameters["key"] as DeploymentKey;
   return {
     createPlan: async ({ body, call }) => {
-      const { deployment, what_if: whatIf } = body;
-      const assumed = whatIf && {
-        clustersDown: whatIf.clusters_down,
-        ...(whatIf.availability === undefined ? {} : { availability: whatIf.availability }),
-        ...(whatIf.cluster_availability === undefined ? {} : { clusterAvailability: whatIf.cluster_availability }),
-        ...(whatIf.package_revision === undefined ? {} : { packageRevision: whatIf.package_revision }),
-      };
-      return json(planToWire(await deployments.plan({ deployment, ...(assumed ? { whatIf: assumed } : {}) }, call)));
+      const { deployment, what_if: assumed } = body;
+      const whatIf =
+        assumed &&
+        present({
+          clustersDown: assumed.clusters_down,
+          availability: assumed.availability,
+          clusterAvailability: assumed.cluster_availability,
+          packageRevision: assumed.package_revision,
+        });
+      return json(planToWire(await deployments.plan(present({ deployment, whatIf }), call)));
     },
     createDeployment: async ({ body, call, ifVersion, once }) =>
-      carriedOut(await deployments.apply(body, call, { ifVersion, once })),
+      applied(await deployments.apply(body, call, { ifVersion, once })),
     putDeployment: async ({ parameters, body, call, ifVersion, once }) => {
-      const key = keyIn(parameters);
-      if (body.deployment.key !== key)
-        throw invalidArgument("the deployment", [
-          {
-            path: "$.key",
-            message: `is "${body.deployment.key}", but the path says "${key}"`,
-            fix: "make the two the same",
-          },
-        ]);
-      return carriedOut(await deployments.apply(body, call, { ifVersion, once }));
+      assertKey(keyIn(parameters), body.deployment.key);
+      return applied(await deployments.apply(body, call, { ifVersion, once }));
     },
-    rollBackDeployment: async ({ parameters, body, call, ifVersion, once }) =>
-      carriedOut(
-        await deployments.rollBack(keyIn(parameters), body.revision, call.because(body.reason), {
-          ifVersion,
-          once,
-        }),
-      ),
+    rollBackDeployment: async ({ parameters, body, call, ifVersion, once }) => {
+      const reasoned = withReason(call, body.reason);
+      return applied(await deployments.rollBack(keyIn(parameters), body.revision, reasoned, { ifVersion, once }));
+    },
     cancelDeployment: async ({ parameters, call }) => {
       const key = keyIn(parameters);
       await deployments.cancel(key, call);
@@ -73,45 +61,29 @@ export function deploymentHandlers(deployments: Deployments, status: StatusReade
     deleteDeployment: async ({ parameters, query, call, ifVersion }) => {
       const key = keyIn(parameters);
       const cluster = clusterIn(query);
-      const {
-        status: outcome,
-        deleted,
-        pending,
-        message,
-      } = await deployments.remove(key, call, {
-        ifVersion,
-        ...(cluster === undefined ? {} : { cluster }),
-      });
-      if (outcome === "accepted") return accepted({ id: key, message }, `${deploymentUrl(key)}/status`);
-      return json({
-        id: key,
-        message,
-        deleted_envs: deleted,
-        ...(pending.length === 0 ? {} : { pending_envs: pending }),
-        ...(cluster === undefined ? {} : { env: cluster, cluster }),
-      });
+      const deletion = await deployments.remove(key, call, { ...present({ cluster }), ifVersion });
+      const { deleted, pending, message } = deletion;
+      if (deletion.status === "accepted") return accepted({ id: key, message }, `${deploymentUrl(key)}/status`);
+      const pendingEnvs = pending.length === 0 ? undefined : pending;
+      return json(
+        present({ id: key, message, deleted_envs: deleted, pending_envs: pendingEnvs, env: cluster, cluster }),
+      );
     },
     getDeployment: async ({ parameters }) => {
       const { value, version } = await deployments.get(keyIn(parameters));
-      return { status: 200, json: deploymentJson(value), headers: { etag: etagOf(version) } };
+      return { status: 200, json: deploymentJson(value), headers: { [HEADERS.etag]: etagOf(version) } };
     },
     listDeployments: async ({ query }) => {
-      const {
-        package_name: packageName,
-        class_key: classKey,
-        target_env: targetEnv,
-        target_cluster: targetCluster,
-      } = query;
-      const page = await deployments.list({
-        ...pageRequestOf(query),
-        ...(packageName === undefined ? {} : { packageName }),
-        ...(classKey === undefined ? {} : { classKey }),
-        ...(targetEnv === undefined ? {} : { targetEnv }),
-        ...(targetCluster === undefined ? {} : { targetCluster }),
-        ...(query.condition === undefined ? {} : { condition: conditionIn("condition", query.condition) }),
-        ...(query.sort === undefined ? {} : { sort: query.sort }),
+      const filter = present({
+        packageName: query.package_name,
+        classKey: query.class_key,
+        targetEnv: query.target_env,
+        targetCluster: query.target_cluster,
+        condition: conditionIn("condition", query.condition),
+        sort: query.sort,
       });
-      return { status: 200, headers: pageHeaders(page), json: pages.json(page.items) };
+      const page = await deployments.list({ ...pageRequestOf(query), ...filter });
+      return { status: 200, headers: pageHeaders(page), json: jsonArray(page.items.map(deploymentJson)) };
     },
     getEnvMappings: async ({ parameters }) => {
       const key = keyIn(parameters);
@@ -132,7 +104,7 @@ export function deploymentHandlers(deployments: Deployments, status: StatusReade
   };
 }
 
-function carriedOut(ack: Acknowledgement): HttpReply {
+function applied(ack: Acknowledgement): HttpReply {
   const url = deploymentUrl(ack.key ?? ack.id);
   if (ack.status === "accepted") return accepted(ack, `${url}/status`);
   return acknowledged(ack, 200, { [HEADERS.contentLocation]: url });
@@ -142,10 +114,8 @@ function deploymentUrl(key: string): string {
   return `/api/v1/deployments/${encodeURIComponent(key)}`;
 }
 
-/** A cluster under either of its two names. */
-export function clusterIn(query: {
-  readonly cluster?: ClusterName | undefined;
-  readonly env?: ClusterName | undefined;
-}): ClusterName | undefined {
-  return query.cluster ?? query.env;
+function assertKey(inPath: DeploymentKey, inBody: DeploymentKey): void {
+  if (inPath === inBody) return;
+  const message = `is "${inBody}", but the path names "${inPath}"`;
+  throw invalidArgument("the deployment", [{ path: "$.key", message, fix: "make the two the same" }]);
 }

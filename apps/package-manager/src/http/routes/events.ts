@@ -1,43 +1,30 @@
+import { present } from "@oaas/contracts/rest";
 import type { DeploymentKey } from "@oaas/models";
-import type { Deployments, EventFeed, FeedEvent } from "../../use-cases.ts";
-import { eventText } from "../event-stream.ts";
-import type { Handlers } from "../handler.ts";
+import type { Deployments, EventFeed } from "../../use-cases.ts";
+import type { Handlers, HttpReply } from "../handler.ts";
+import { eventText } from "../server/event-stream.ts";
 
-/** Streams of what happens. */
+/** Handlers of event streams. */
 export function eventHandlers(
   feed: EventFeed,
   deployments: Pick<Deployments, "get">,
 ): Handlers<"streamEvents" | "streamDeploymentEvents"> {
+  const stream = (query: Parameters<EventFeed["follow"]>[0]): HttpReply => ({
+    status: 200,
+    events: texts(feed, query),
+  });
   return {
-    streamEvents: async ({ query, call, lastEventId }) => ({
-      status: 200,
-      events: texts(
-        feed.follow({
-          signal: call.signal,
-          ...(query.topic === undefined ? {} : { topic: query.topic }),
-          ...(query.key === undefined ? {} : { key: query.key }),
-          ...(lastEventId === undefined ? {} : { lastEventId }),
-        }),
-      ),
-    }),
-    streamDeploymentEvents: async ({ parameters, call, lastEventId }) => {
+    streamEvents: async ({ query: { topic, key }, call: { signal }, lastEventId }) =>
+      stream(present({ topic, key, lastEventId, signal })),
+    streamDeploymentEvents: async ({ parameters, call: { signal }, lastEventId }) => {
       const key = parameters["key"] as DeploymentKey;
       await deployments.get(key);
-      return {
-        status: 200,
-        events: texts(
-          feed.follow({
-            topic: "deployment",
-            key,
-            signal: call.signal,
-            ...(lastEventId === undefined ? {} : { lastEventId }),
-          }),
-        ),
-      };
+      return stream(present({ topic: "deployment" as const, key, lastEventId, signal }));
     },
   };
 }
 
-async function* texts(events: AsyncIterable<FeedEvent>): AsyncGenerator<string> {
-  for await (const event of events) yield eventText({ id: event.id, type: event.topic, data: JSON.stringify(event) });
+async function* texts(feed: EventFeed, query: Parameters<EventFeed["follow"]>[0]): AsyncGenerator<string> {
+  for await (const event of feed.follow(query))
+    yield eventText({ id: event.id, type: event.topic, data: JSON.stringify(event) });
 }

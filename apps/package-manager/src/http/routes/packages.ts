@@ -1,12 +1,12 @@
-import { HEADERS, packageToWire } from "@oaas/contracts/rest";
+import { HEADERS, packageToWire, present } from "@oaas/contracts/rest";
 import type { PackageName } from "@oaas/models";
 import type { Registry } from "../../use-cases.ts";
 import { json, type Handlers } from "../handler.ts";
-import { acknowledged, accepted, rehearsedReply } from "../presenters/acknowledgement.ts";
-import { classesJson, functionsJson } from "../presenters/catalogue.ts";
 import { diffToWire, revisionToWire } from "../presenters/revision.ts";
-import { etagOf } from "../preconditions.ts";
-import { pageHeaders, pageRequestOf, revisionIn } from "./paging.ts";
+import { classJson, functionJson, jsonArray } from "../presenters/serialised.ts";
+import { etagOf } from "../request/preconditions.ts";
+import { pageRequestOf, revisionIn, withReason, type Parameters } from "./parameters.ts";
+import { accepted, acknowledged, pageHeaders, previewReply } from "./replies.ts";
 
 type PackageOperation =
   | "createPackage"
@@ -21,47 +21,36 @@ type PackageOperation =
   | "listClasses"
   | "listFunctions";
 
-/** Packages, their history, and the catalogue of what is in them. */
+/** Handlers of packages, their history, and the classes and functions in them. */
 export function packageHandlers(registry: Registry): Handlers<PackageOperation> {
-  const nameIn = (parameters: Readonly<Record<string, string>>): PackageName => parameters["name"] as PackageName;
+  const nameIn = (parameters: Parameters): PackageName => parameters["name"] as PackageName;
   return {
-    createPackage: async ({ body, query, call, once }) =>
-      query.dry_run === true
-        ? rehearsedReply(await registry.preview(body, applying(query)))
-        : acknowledged(await registry.register(body, call, { ...applying(query), once }), 201, {
-            [HEADERS.location]: packageUrl(body.name),
-          }),
+    createPackage: async ({ body, query, call, once }) => {
+      const options = present({ applyDeployments: query.apply_deployments });
+      if (query.dry_run === true) return previewReply(await registry.preview(body, options));
+      const ack = await registry.register(body, call, { ...options, once });
+      return acknowledged(ack, 201, { [HEADERS.location]: packageUrl(body.name) });
+    },
     updatePackage: async ({ parameters, body, query, call, ifVersion, once }) => {
       const name = nameIn(parameters);
-      const how = { ...applying(query), ifVersion, once };
-      return query.dry_run === true
-        ? rehearsedReply(await registry.preview(body, { ...how, name }))
-        : acknowledged(await registry.update(name, body, call, how), 200);
+      const options = { ...present({ applyDeployments: query.apply_deployments }), ifVersion };
+      if (query.dry_run === true) return previewReply(await registry.preview(body, { ...options, name }));
+      return acknowledged(await registry.update(name, body, call, { ...options, once }), 200);
     },
     deletePackage: async ({ parameters, query, call, ifVersion }) => {
       const name = nameIn(parameters);
-      const outcome = await registry.remove(name, call, {
-        ifVersion,
-        ...(query.cascade === undefined ? {} : { cascade: query.cascade }),
-      });
+      const outcome = await registry.remove(name, call, { ...present({ cascade: query.cascade }), ifVersion });
       if (outcome === "deleted") return { status: 204 };
-      const message = "its deployments are being deleted first";
-      return accepted({ id: name, message }, packageUrl(name));
+      return accepted({ id: name, message: "its deployments are being deleted first" }, packageUrl(name));
     },
     getPackage: async ({ parameters }) => {
       const { value, version } = await registry.get(nameIn(parameters));
-      return { status: 200, json: value.json, headers: { etag: etagOf(version) } };
+      return { status: 200, json: value.json, headers: { [HEADERS.etag]: etagOf(version) } };
     },
     listPackages: async ({ query }) => {
       const { name_pattern: namePattern, disabled, tags, sort } = query;
-      const page = await registry.list({
-        ...pageRequestOf(query),
-        ...(namePattern === undefined ? {} : { namePattern }),
-        ...(disabled === undefined ? {} : { disabled }),
-        ...(tags === undefined ? {} : { tags }),
-        ...(sort === undefined ? {} : { sort }),
-      });
-      return { status: 200, headers: pageHeaders(page), json: `[${page.items.map((each) => each.json).join(",")}]` };
+      const page = await registry.list({ ...pageRequestOf(query), ...present({ namePattern, disabled, tags, sort }) });
+      return { status: 200, headers: pageHeaders(page), json: jsonArray(page.items.map((item) => item.json)) };
     },
     listPackageRevisions: async ({ parameters, query }) => {
       const page = await registry.revisions(nameIn(parameters), pageRequestOf(query));
@@ -73,33 +62,22 @@ export function packageHandlers(registry: Registry): Handlers<PackageOperation> 
     },
     diffPackage: async ({ parameters, query }) =>
       json(diffToWire(await registry.diff(nameIn(parameters), query.from, query.to))),
-    rollBackPackage: async ({ parameters, body, call, ifVersion, once }) =>
-      acknowledged(
-        await registry.rollBack(nameIn(parameters), body.revision, call.because(body.reason), {
-          ifVersion,
-          once,
-        }),
-        200,
-      ),
+    rollBackPackage: async ({ parameters, body, call, ifVersion, once }) => {
+      const reasoned = withReason(call, body.reason);
+      const ack = await registry.rollBack(nameIn(parameters), body.revision, reasoned, { ifVersion, once });
+      return acknowledged(ack, 200);
+    },
     listClasses: async ({ query }) => {
-      const page = await registry.classes({ ...pageRequestOf(query), ...filtered(query.filter) });
-      return { status: 200, headers: pageHeaders(page), json: classesJson(page.items) };
+      const page = await registry.classes({ ...pageRequestOf(query), ...present({ filter: query.filter }) });
+      return { status: 200, headers: pageHeaders(page), json: jsonArray(page.items.map(classJson)) };
     },
     listFunctions: async ({ query }) => {
-      const page = await registry.functions({ ...pageRequestOf(query), ...filtered(query.filter) });
-      return { status: 200, headers: pageHeaders(page), json: functionsJson(page.items) };
+      const page = await registry.functions({ ...pageRequestOf(query), ...present({ filter: query.filter }) });
+      return { status: 200, headers: pageHeaders(page), json: jsonArray(page.items.map(functionJson)) };
     },
   };
 }
 
 function packageUrl(name: PackageName): string {
   return `/api/v1/packages/${encodeURIComponent(name)}`;
-}
-
-function applying({ apply_deployments: applyDeployments }: { readonly apply_deployments?: boolean | undefined }) {
-  return applyDeployments === undefined ? {} : { applyDeployments };
-}
-
-function filtered(filter: string | undefined): { readonly filter?: string } {
-  return filter === undefined ? {} : { filter };
 }

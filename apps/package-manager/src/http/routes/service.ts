@@ -1,7 +1,7 @@
 import { openApiDocument } from "@oaas/contracts/rest";
 import { orAbort, startDeadline, timestamp, type Ambient } from "@oaas/foundation";
 import { json, type Handlers } from "../handler.ts";
-import { referencePage } from "../reference-page.ts";
+import { referencePage } from "./reference-page.ts";
 
 export interface ServiceState {
   readonly version: string;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { conditionIn, encodedEtag, etagOf, knownTag, unwanted } from "./preconditions.ts";
+import { conditionIn, encodedEtag, etagOf, matchingTag, versionMismatch } from "./preconditions.ts";
 
 describe("the condition of a write", () => {
   test.each([
@@ -35,15 +35,15 @@ describe("the condition of a write", () => {
 describe("what was read", () => {
   test("is known by its tag, weak or of other bytes", () => {
     const etag = etagOf(5);
-    expect(knownTag('"4", W/"5"', etag)).toBe('"5"');
-    expect(knownTag(encodedEtag(etag, "gzip"), etag)).toBe('"5-gzip"');
-    expect(knownTag("*", etag)).toBe(etag);
-    for (const other of ['"4"', '"55"', "5", "", '"5']) expect(knownTag(other, etag)).toBeUndefined();
+    expect(matchingTag('"4", W/"5"', etag)).toBe('"5"');
+    expect(matchingTag(encodedEtag(etag, "gzip"), etag)).toBe('"5-gzip"');
+    expect(matchingTag("*", etag)).toBe(etag);
+    for (const other of ['"4"', '"55"', "5", "", '"5']) expect(matchingTag(other, etag)).toBeUndefined();
   });
 
   test("is wanted under If-Match when it has one of the tags", () => {
-    for (const same of ['"5"', '"4", "5"', "*", '"5-br"']) expect(unwanted(same, etagOf(5))).toBeUndefined();
+    for (const same of ['"5"', '"4", "5"', "*", '"5-br"']) expect(versionMismatch(same, etagOf(5))).toBeUndefined();
     for (const other of ['"4"', 'W/"5"', "5"])
-      expect(unwanted(other, etagOf(5))).toMatchObject({ code: "OAAS_VERSION_MISMATCH" });
+      expect(versionMismatch(other, etagOf(5))).toMatchObject({ code: "OAAS_VERSION_MISMATCH" });
   });
 });

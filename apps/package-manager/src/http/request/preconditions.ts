@@ -1,29 +1,30 @@
+import { present } from "@oaas/contracts/rest";
 import { Fault } from "@oaas/foundation";
-import type { VersionCondition } from "../use-cases.ts";
+import type { VersionCondition } from "../../use-cases.ts";
 
 /** The ETag of a version. */
 export function etagOf(version: number): string {
   return `"${version}"`;
 }
 
-/** The ETag of the same version in an encoding, which are other bytes (RFC 9110, 8.8.3.3). */
+/** The ETag of the same version in an encoding: its bytes differ (RFC 9110, 8.8.3.3). */
 export function encodedEtag(etag: string, encoding: string): string {
   return `${etag.slice(0, -1)}-${encoding}"`;
 }
 
-/** A version, in whatever encoding its bytes were read. */
+/** One of our tags: a version, with the encoding of its bytes. */
 const OUR_TAG = /^(W\/)?"(\d{1,15})(?:-[a-z]+)?"$/;
-/** What stands between quotes may have commas. */
+/** The quoted part may contain commas. */
 const ENTITY_TAG = /(?:W\/)?"[^"]*"/g;
 
-/** The tags of a list; `any` for an asterisk, undefined when it is no list of ETags. */
+/** The tags of a list; `any` for an asterisk, undefined when it is not a list of ETags. */
 function tagsIn(list: string): readonly string[] | "any" | undefined {
   if (list.trim() === "*") return "any";
   const tags = list.match(ENTITY_TAG);
   return tags !== null && /^[\s,]*$/.test(list.replaceAll(ENTITY_TAG, "")) ? tags : undefined;
 }
 
-/** The versions of our own tags; what is weak counts only where bytes do not matter. */
+/** The versions of our own tags; weak tags count only in weak comparisons. */
 function versionsOf(tags: readonly string[] | "any", weak: boolean): readonly number[] | "any" {
   if (tags === "any") return "any";
   return tags.flatMap((tag) => {
@@ -32,26 +33,23 @@ function versionsOf(tags: readonly string[] | "any", weak: boolean): readonly nu
   });
 }
 
-/** The condition of a write in If-Match and If-None-Match; undefined when there is none. One that cannot be read is refused, and nothing written. */
+/** The condition of a write from If-Match and If-None-Match; throws when a header is not a list of ETags. */
 export function conditionIn(
   ifMatch: string | undefined,
   ifNoneMatch: string | undefined,
 ): VersionCondition | undefined {
   if (ifMatch === undefined && ifNoneMatch === undefined) return undefined;
-  const wanted = ifMatch === undefined ? undefined : versionsOf(tagsIn(ifMatch) ?? [], false);
-  if (ifMatch !== undefined && wanted?.length === 0) throw unknownTag("If-Match", ifMatch);
-  const had = ifNoneMatch === undefined ? undefined : tagsIn(ifNoneMatch);
-  if (ifNoneMatch !== undefined && had === undefined) throw unknownTag("If-None-Match", ifNoneMatch);
-  return {
-    ...(wanted === undefined ? {} : { oneOf: wanted }),
-    ...(had === undefined ? {} : { noneOf: versionsOf(had, true) }),
-  };
+  const oneOf = ifMatch === undefined ? undefined : versionsOf(tagsIn(ifMatch) ?? [], false);
+  if (ifMatch !== undefined && oneOf?.length === 0) throw unknownTag("If-Match", ifMatch);
+  const tags = ifNoneMatch === undefined ? undefined : tagsIn(ifNoneMatch);
+  if (ifNoneMatch !== undefined && tags === undefined) throw unknownTag("If-None-Match", ifNoneMatch);
+  return present({ oneOf, noneOf: tags && versionsOf(tags, true) });
 }
 
 function unknownTag(header: string, value: string): Fault {
   return mismatch(
     value,
-    `${header} is ${value}, which no ETag of this service is; send the ETag of the last answer, in quotes`,
+    `${header} is ${value}, which is not an ETag of this service; send the ETag of the last response, in quotes`,
   );
 }
 
@@ -59,17 +57,17 @@ function mismatch(value: string, message: string): Fault {
   return new Fault({ kind: "conflict", resource: "version", name: value }, message, { code: "OAAS_VERSION_MISMATCH" });
 }
 
-/** The tag, without its weakness, by which If-None-Match knows the version of this ETag; undefined when it does not. */
-export function knownTag(ifNoneMatch: string, etag: string): string | undefined {
+/** The tag of If-None-Match, without its weakness, that has the version of this ETag; undefined when there is none. */
+export function matchingTag(ifNoneMatch: string, etag: string): string | undefined {
   const tags = tagsIn(ifNoneMatch);
   if (tags === "any") return etag;
   const version = OUR_TAG.exec(etag)?.[2];
   return tags?.find((tag) => OUR_TAG.exec(tag)?.[2] === version)?.replace(/^W\//, "");
 }
 
-/** Why a thing of this ETag is not what If-Match wants; undefined when it is. */
-export function unwanted(ifMatch: string, etag: string): Fault | undefined {
+/** Why If-Match rejects a resource of this ETag; undefined when it accepts it. */
+export function versionMismatch(ifMatch: string, etag: string): Fault | undefined {
   const versions = versionsOf(tagsIn(ifMatch) ?? [], false);
   if (versions === "any" || versions.includes(Number(OUR_TAG.exec(etag)?.[2]))) return undefined;
-  return mismatch(ifMatch, `The ETag is ${etag}, and If-Match is ${ifMatch}; leave it out to get what there is`);
+  return mismatch(ifMatch, `The ETag is ${etag}, and If-Match is ${ifMatch}; omit it to get the current version`);
 }

@@ -1,13 +1,13 @@
 import { conflict, invalidArgument, unavailable } from "@oaas/foundation";
 import type { Problem } from "@oaas/contracts/rest";
 import { describe, expect, test } from "vitest";
-import { refusalReply } from "./refusals.ts";
+import { problemReply } from "./problem-reply.ts";
 
 const AT = { instance: "/api/v1/packages", correlationId: "c-1" };
 
 function answerTo(mistakes: number): Problem {
   const violations = Array.from({ length: mistakes }, (_, at) => ({ path: `$.list[${at}]`, message: "is wrong" }));
-  const { fault, reply } = refusalReply(invalidArgument("the body", violations), AT);
+  const { fault, reply } = problemReply(invalidArgument("the body", violations), AT);
   const problem = JSON.parse(reply.content?.text ?? "") as Problem;
   expect(problem).toMatchObject({ status: 400, correlationId: "c-1", error: fault.message, detail: fault.message });
   return problem;
@@ -40,5 +40,5 @@ test.each([
   { fault: conflict("request", "k", { code: "OAAS_REQUEST_RUNNING" }), after: "1" },
   { fault: conflict("package", "a"), after: undefined },
 ])("$fault.code says when to ask again: $after", ({ fault, after }) => {
-  expect(refusalReply(fault, AT).reply.headers?.["retry-after"]).toBe(after);
+  expect(problemReply(fault, AT).reply.headers?.["retry-after"]).toBe(after);
 });

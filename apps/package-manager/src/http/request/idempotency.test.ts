@@ -3,8 +3,8 @@ import { virtualAmbient } from "@oaas/foundation/virtual";
 import { together, type KeyValueStore } from "@oaas/storage";
 import { openMemoryStore } from "@oaas/storage/memory";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Once } from "../use-cases.ts";
-import type { HttpReply } from "./handler.ts";
+import type { Once } from "../../use-cases.ts";
+import type { HttpReply } from "../handler.ts";
 import { Idempotency } from "./idempotency.ts";
 
 const HOUR = 3_600_000;

@@ -10,9 +10,9 @@ import {
   type Stored,
   type Transaction,
 } from "@oaas/storage";
-import { retryOnConflict } from "../concurrency.ts";
-import type { Once } from "../use-cases.ts";
-import type { HttpReply } from "./handler.ts";
+import { retryOnConflict } from "../../concurrency.ts";
+import type { Once } from "../../use-cases.ts";
+import type { HttpReply } from "../handler.ts";
 import { RefusedRequest } from "./read-request.ts";
 
 /** What is kept of a request with an idempotency key. */

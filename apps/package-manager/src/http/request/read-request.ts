@@ -1,0 +1,86 @@
+import type { ParsedUrlQuery } from "node:querystring";
+import { documentFromYaml, readBy, type HttpRefusal } from "@oaas/contracts/rest";
+import { invalidArgument, type Fault, type Violation } from "@oaas/foundation";
+import type { z } from "zod";
+
+/** A fault with a status that only HTTP knows. */
+export class RefusedRequest extends Error {
+  readonly fault: Fault;
+  readonly refusal: HttpRefusal;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+
+  constructor(fault: Fault, refusal: HttpRefusal, headers?: Readonly<Record<string, string>>) {
+    super(fault.message);
+    this.fault = fault;
+    this.refusal = refusal;
+    this.headers = headers;
+  }
+}
+
+/** The parts of a request that its body is read from. */
+export interface BodySource {
+  readonly body: Buffer;
+  header(name: string): string | undefined;
+}
+
+const JSON_TYPE = /^(application\/json|text\/json|.*\+json)$/;
+const YAML_TYPE = /^(application|text)\/(x-)?yaml$/;
+const UTF8 = new TextDecoder("utf-8", { fatal: true });
+
+/** Reads a body by its schema; throws all violations at once. */
+export function readBody(schema: z.ZodType, source: BodySource): unknown {
+  const encoding = source.header("content-encoding");
+  if (encoding !== undefined && encoding.toLowerCase() !== "identity")
+    throw unsupported({ message: `has the content encoding "${encoding}"`, fix: "send it without an encoding" });
+  const read = readBy(schema, parseDocument(source));
+  if (!read.ok) throw invalidArgument("the body", read.error);
+  return read.value;
+}
+
+/** Reads a query by its schema; throws all violations at once. */
+export function readQuery(schema: z.ZodType, query: ParsedUrlQuery): unknown {
+  const read = readBy(schema, query);
+  if (!read.ok) throw invalidArgument("the query", read.error);
+  return read.value;
+}
+
+/** Parses a body by its content type, before any schema. */
+export function parseDocument(source: BodySource): unknown {
+  const [type = ""] = (source.header("content-type") ?? "application/json").toLowerCase().split(";", 1);
+  const mediaType = type.trim();
+  const isYaml = YAML_TYPE.test(mediaType);
+  if (!isYaml && !JSON_TYPE.test(mediaType)) throw unsupportedMediaType(mediaType);
+  const text = decode(source.body);
+  if (isYaml) {
+    const read = documentFromYaml(text);
+    if (!read.ok) throw invalidArgument("the body", read.error);
+    return read.value;
+  }
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (thrown) {
+    throw invalidArgument("the body", [jsonViolation(text, thrown as SyntaxError)]);
+  }
+}
+
+export function unsupportedMediaType(type: string): RefusedRequest {
+  return unsupported({ message: `has the content type "${type}"`, fix: "send application/json or application/yaml" });
+}
+
+function unsupported(violation: Omit<Violation, "path">): RefusedRequest {
+  const fault = invalidArgument("the request", [{ path: "$", ...violation }]);
+  return new RefusedRequest(fault, "unsupported-media-type");
+}
+
+function decode(bytes: Buffer): string {
+  try {
+    return UTF8.decode(bytes);
+  } catch {
+    throw invalidArgument("the body", [{ path: "$", message: "is not UTF-8", fix: "send the text in UTF-8" }]);
+  }
+}
+
+function jsonViolation(text: string, { message }: SyntaxError): Violation {
+  if (text.trim() === "") return { path: "$", message: "is empty", fix: "send a JSON or YAML document" };
+  return { path: "$", message: `is not valid JSON: ${message}`, fix: "correct the text there" };
+}

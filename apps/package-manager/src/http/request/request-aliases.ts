@@ -1,0 +1,43 @@
+import type { ParsedUrlQuery } from "node:querystring";
+import { invalidArgumentMessage, isFault, type Violation } from "@oaas/foundation";
+import { parseDocument, type BodySource } from "./read-request.ts";
+
+/*
+ * Clusters have two names in requests: `env` is an alias of `cluster`, and `target_envs` of `target_clusters`. Use cases know the latter
+ * only, so a violation they find is reported with the name that the caller sent.
+ */
+
+const QUERY_PATH = "$.cluster";
+const BODY_PATH = /^\$(\.deployment)?\.target_clusters\[(\d+)\]$/;
+
+type Request = BodySource & { readonly query: ParsedUrlQuery };
+
+interface Targets {
+  readonly target_envs?: readonly string[];
+  readonly target_clusters?: readonly string[];
+}
+
+/** The same fault, with the paths as the caller spelled them. */
+export function withSentPaths(thrown: unknown, request: Request): unknown {
+  if (!isFault(thrown, "invalid-argument")) return thrown;
+  const violations = thrown.violations.map((each) => ({ ...each, path: sentPath(each, request) }));
+  if (violations.every(({ path }, index) => path === thrown.violations[index]?.path)) return thrown;
+  const message = invalidArgumentMessage(thrown.detail.subject ?? "the request", violations);
+  return thrown.with({ detail: { ...thrown.detail, violations }, message });
+}
+
+function sentPath({ path }: Violation, request: Request): string {
+  if (path === QUERY_PATH) {
+    const { cluster, env } = request.query;
+    return cluster === undefined && env !== undefined ? "$.env" : path;
+  }
+  const [, within, index] = BODY_PATH.exec(path) ?? [];
+  if (index === undefined) return path;
+  const document = parseDocument(request) as { readonly deployment?: unknown };
+  const { target_envs = [], target_clusters = [] } = (within === undefined ? document : document.deployment) as Targets;
+  const [member, names] =
+    target_envs.length > 0 ? ["target_envs", target_envs] : (["target_clusters", target_clusters] as const);
+  // Use cases count each name once.
+  const name = [...new Set(names)][Number(index)];
+  return name === undefined ? path : `$${within ?? ""}.${member}[${names.indexOf(name)}]`;
+}

@@ -1,0 +1,169 @@
+import type { Server, ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { parse } from "node:querystring";
+import cors, { type FastifyCorsOptions } from "@fastify/cors";
+import { allRoutes, HEADERS, ROUTES, type OperationId, type Route } from "@oaas/contracts/rest";
+import type { Clock, Timers } from "@oaas/foundation";
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import type { Handlers, HttpReply } from "../handler.ts";
+import type { Operation, Pipeline } from "../pipeline.ts";
+import {
+  assertExpectation,
+  assertHost,
+  closesConnection,
+  isTooLarge,
+  parserRefusal,
+  refusalOf,
+} from "./framework-errors.ts";
+import { incomingOf, originForm } from "./incoming.ts";
+import { handlerOf, MAX_PATH, pathPatterns, unroutedRequest } from "./paths.ts";
+import { rawResponse, sendReply } from "./send-reply.ts";
+
+export interface HttpServerOptions {
+  readonly handlers: Handlers;
+  readonly pipeline: Pick<Pipeline, "serve" | "refuse">;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  /** Returns the correlation id that a client sent, or a new one. */
+  readonly ensureCorrelationId: (sent: string | undefined) => string;
+  /** Origins of web pages that may read responses; none by default. */
+  readonly corsOrigins: readonly string[];
+  readonly maxBodyBytes: number;
+  /** Time limit for a client to send its whole request. */
+  readonly requestTimeoutMs: number;
+}
+
+const KEEP_ALIVE_MS = 65_000;
+
+/** The REST listener: Fastify with every route of the contract. The pipeline serves the requests. */
+export class HttpServer {
+  readonly #options: HttpServerOptions;
+  readonly #fastify: FastifyInstance;
+  readonly #streams = new Set<ServerResponse>();
+  /** Connections without a request so far: Node does not count them as idle when it closes. */
+  readonly #unused = new Set<Socket>();
+  #isClosing = false;
+
+  constructor(options: HttpServerOptions) {
+    const { requestTimeoutMs, maxBodyBytes } = options;
+    this.#options = options;
+    this.#fastify = fastify({
+      http: {
+        headersTimeout: Math.min(requestTimeoutMs, 60_000),
+        connectionsCheckingInterval: Math.min(requestTimeoutMs, 10_000),
+        // assertHost rejects these requests with a problem document.
+        requireHostHeader: false,
+      },
+      bodyLimit: maxBodyBytes,
+      requestTimeout: requestTimeoutMs,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      // HEAD shares the route of GET, also for event streams.
+      exposeHeadRoutes: false,
+      return503OnClosing: false,
+      genReqId: ({ headers }) => options.ensureCorrelationId(headers[HEADERS.correlationId]?.toString()),
+      rewriteUrl: ({ url = "" }) => originForm(url),
+      frameworkErrors: (error, _request, reply) => void this.#refuse(error, reply),
+      clientErrorHandler: ({ code }, socket) =>
+        socket.writable ? socket.end(this.#parserResponse(code)) : socket.destroy(),
+      routerOptions: {
+        ignoreTrailingSlash: true,
+        maxParamLength: MAX_PATH,
+        querystringParser: (text) => parse(text, undefined, undefined, { maxKeys: 0 }),
+      },
+    });
+    this.#addHooks();
+    for (const route of allRoutes()) this.#addRoute(route);
+  }
+
+  /** Resolves with the port; rejects with the system error when the address cannot be bound. */
+  async listen(host: string, port: number): Promise<number> {
+    await this.#fastify.listen({ host, port });
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Stops accepting connections; resolves when running requests are answered and all connections are closed. Repeatable. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    // An event stream never ends by itself: its client reconnects to another server.
+    for (const connection of [...this.#streams, ...this.#unused]) connection.destroy();
+    await this.#fastify.close();
+  }
+
+  closeAllConnections(): void {
+    this.#server.closeAllConnections();
+  }
+
+  get #server(): Server {
+    return this.#fastify.server;
+  }
+
+  #addHooks(): void {
+    const { corsOrigins, maxBodyBytes } = this.#options;
+    const app = this.#fastify;
+    // The pipeline parses bodies: authentication comes before it, and idempotency keys compare the bytes.
+    app.removeAllContentTypeParsers();
+    app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
+    this.#server.on("checkContinue", (request, response) => {
+      if (!isTooLarge(request, maxBodyBytes)) response.writeContinue();
+      app.routing(request, response);
+    });
+    this.#server.on("checkExpectation", (request, response) => app.routing(request, response));
+    this.#server.on("connection", (socket) => {
+      this.#unused.add(socket);
+      socket.once("close", () => this.#unused.delete(socket));
+    });
+    app.addHook("onRequest", async ({ raw }) => {
+      this.#unused.delete(raw.socket);
+      assertHost(raw);
+      assertExpectation(raw);
+    });
+    if (corsOrigins.length > 0) void app.register(cors, corsOptions(corsOrigins));
+    app.addHook("onRequest", async (request) => {
+      if (request.is404) throw unroutedRequest(request);
+    });
+    app.setNotFoundHandler((request, reply) => this.#refuse(unroutedRequest(request), reply));
+    app.setErrorHandler((error, _request, reply) => this.#refuse(error, reply));
+  }
+
+  #addRoute(route: Route & { readonly operationId: OperationId }): void {
+    const { operationId: id } = route;
+    const operation: Operation = { id, route: ROUTES[id], handler: handlerOf(route, this.#options.handlers) };
+    const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+      return this.#send(await this.#options.pipeline.serve(operation, incomingOf(request, reply)), reply);
+    };
+    const method = route.method === "GET" ? ["GET", "HEAD"] : route.method;
+    for (const url of pathPatterns(route.path)) this.#fastify.route({ method, url, handler });
+  }
+
+  async #refuse(thrown: unknown, reply: FastifyReply): Promise<FastifyReply> {
+    const { id, originalUrl, raw } = reply.request;
+    const refusal = refusalOf(thrown, raw, this.#options.maxBodyBytes);
+    if (closesConnection(refusal)) reply.header("connection", "close");
+    return this.#send(this.#options.pipeline.refuse(refusal, originForm(originalUrl), id).reply, reply);
+  }
+
+  async #send(content: HttpReply, reply: FastifyReply): Promise<FastifyReply> {
+    if (this.#isClosing) reply.header("connection", "close");
+    return sendReply(content, reply, { timers: this.#options.timers, streams: this.#streams });
+  }
+
+  /** The response to a request that the HTTP parser rejected. The connection ends with it. */
+  #parserResponse(code: string | undefined): string {
+    const { pipeline, requestTimeoutMs, ensureCorrelationId, clock } = this.#options;
+    const correlationId = ensureCorrelationId(undefined);
+    const { reply } = pipeline.refuse(parserRefusal(code, requestTimeoutMs), "/", correlationId);
+    const date = new Date(clock.now()).toUTCString();
+    return rawResponse(reply, { [HEADERS.correlationId]: correlationId, date });
+  }
+}
+
+function corsOptions(origins: readonly string[]): FastifyCorsOptions {
+  return {
+    origin: (origin, done) => done(null, origin !== undefined && (origins.includes("*") || origins.includes(origin))),
+    methods: ["GET", "HEAD", "POST", "PUT", "DELETE"],
+    allowedHeaders: [...Object.values(HEADERS), "authorization", "content-type"],
+    exposedHeaders: Object.values(HEADERS),
+    maxAge: 600,
+    strictPreflight: false,
+  };
+}
