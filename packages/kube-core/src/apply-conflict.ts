@@ -4,12 +4,12 @@ import type { Status } from "./status.ts";
 /** A field that server-side apply would have taken from another manager. */
 export interface FieldConflict {
   readonly manager: string;
-  /** Where the field stands, as JSONPath. */
+  /** Location of the field, as JSONPath. */
   readonly path: string;
   /** The field as the server wrote it. */
   readonly field: string;
   readonly subresource?: string;
-  /** The version the other manager wrote by, when it did not apply but update. */
+  /** API version used by the other manager, if its operation is Update. */
   readonly apiVersion?: string;
   readonly time?: string;
 }
@@ -20,7 +20,7 @@ const CONFLICT_CAUSE = "FieldManagerConflict";
 const MESSAGE =
   /^conflict with "(?<manager>(?:[^"\\]|\\.)*)"(?: with subresource "(?<subresource>(?:[^"\\]|\\.)*)")?(?: using (?<apiVersion>\S+))?(?: at (?<time>\S+))?/;
 
-/** The fields over which an apply failed, with who holds them; empty when the status is about something else. */
+/** Returns the fields and managers of a failed apply; empty when the status is about something else. */
 export function fieldConflictsIn(status: Status): readonly FieldConflict[] {
   const causes = status.details?.causes ?? [];
   return causes
@@ -38,7 +38,7 @@ export function fieldConflictsIn(status: Status): readonly FieldConflict[] {
     });
 }
 
-/** One sentence that names every manager once and the fields it holds. */
+/** One sentence that names every manager once with its fields. */
 export function fieldConflictText(conflicts: readonly FieldConflict[]): string {
   const byManager = new Map<string, string[]>();
   for (const { manager, path } of conflicts) byManager.set(manager, [...(byManager.get(manager) ?? []), path]);

@@ -32,7 +32,7 @@ export interface PrinterColumn {
   readonly priority?: number;
 }
 
-/** What the resource is called, in every form. */
+/** The names of the resource in every form. */
 export interface CrdNames {
   readonly plural: string;
   readonly singular?: string;
@@ -61,12 +61,12 @@ export interface CustomResourceDefinition extends KubeObject {
   };
 }
 
-/** The names of the versions that can be asked for, in the order of the definition. */
+/** The served versions, in the order of the definition. */
 export function servedVersions(crd: CustomResourceDefinition): readonly string[] {
   return crd.spec.versions.filter((version) => version.served).map((version) => version.name);
 }
 
-/** The version objects are stored in; a definition must have exactly one. */
+/** The storage version; a definition must have exactly one. */
 export function storageVersion(crd: CustomResourceDefinition): Result<string, Violation> {
   const [only, ...more] = crd.spec.versions.filter((version) => version.storage);
   if (only !== undefined && more.length === 0) return ok(only.name);
@@ -87,7 +87,7 @@ export function crdResource(crd: CustomResourceDefinition, version: string): Gro
   return { group: crd.spec.group, version, resource: crd.spec.names.plural };
 }
 
-/** Whether the server serves the resource now: the names are accepted and the endpoint is up. */
+/** Whether the server serves the resource: the names are accepted and the endpoint is up. */
 export function isEstablished(crd: CustomResourceDefinition): boolean {
   return crd.status?.conditions?.some(({ type, status }) => type === "Established" && status === "True") ?? false;
 }

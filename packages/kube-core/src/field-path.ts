@@ -1,20 +1,20 @@
 import { pathOf, ROOT_PATH } from "@oaas/foundation";
 
 /**
- * Maps whose keys may contain dots. Server-side apply writes such a key after a dot like any field, so that where it ends
- * can only be known from where it stands: the rest of the path is the key.
+ * Maps whose keys may contain dots. Server-side apply writes such a key after a dot like any field, so its end is known
+ * only from its position: the rest of the path is the key.
  */
 const MAP_OF_NAMES =
   /^\$(?:\.(?:data|binaryData|stringData)|.*\.(?:metadata\.(?:labels|annotations)|resources\.(?:limits|requests)|matchLabels|nodeSelector))$/;
 
 /**
- * A field path as the API server writes it, in JSONPath from the root of the object:
+ * Converts a field path of the API server to JSONPath from the root of the object:
  *
  * - `spec.containers[0].image` → `$.spec.containers[0].image`
  * - `metadata.annotations[example.com/a]` → `$.metadata.annotations['example.com/a']`
  * - `.spec.ports[port=80,protocol="TCP"].name` → `$.spec.ports[?@.port==80&&@.protocol=="TCP"].name` (apply conflicts)
  *
- * What cannot be read is kept whole as one name below the root, never dropped.
+ * An unreadable path is kept as one name below the root, never dropped.
  */
 export function fieldPathToJsonPath(field: string): string {
   if (field === "" || field === "<nil>") return ROOT_PATH;
@@ -42,7 +42,7 @@ function nameStep(rest: string): Step | undefined {
   return name === undefined ? undefined : { length: name.length + 1, key: name };
 }
 
-/** An index, a key of a map, or the keys that pick one item of a list (`[name="web"]`, `[="x"]` in a set). */
+/** An index, a map key, or the keys that select one list item (`[name="web"]`, `[="x"]` in a set). */
 function bracketStep(rest: string): Step | undefined {
   const match = /^\[((?:"(?:[^"\\]|\\.)*"|[^"\]])*)\]/.exec(rest);
   const inside = match?.[1];

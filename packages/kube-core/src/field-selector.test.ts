@@ -14,7 +14,7 @@ describe("as Kubernetes reads and writes", () => {
   test.each(rows.filter((row) => row.refused === true))("refuses $text", ({ text }) => {
     expect(parseFieldSelector(text)).toMatchObject({
       ok: false,
-      error: { path: "$", message: expect.stringContaining("is no field selector") },
+      error: { path: "$", message: expect.stringContaining("is not a field selector") },
     });
   });
   test.each(rows.filter((row) => row.refused !== true))("$text is $canonical", ({ text, canonical }) => {

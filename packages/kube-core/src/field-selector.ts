@@ -8,19 +8,19 @@ export interface FieldRequirement {
   readonly value: string;
 }
 
-/** Conditions that must all hold; none at all means everything. */
+/** Conditions that must all hold; an empty list matches everything. */
 export type FieldRequirements = readonly FieldRequirement[];
 
 /**
- * Reads a field selector: `metadata.name=x,status.phase!=Running`. `==` is `=`; in values `\`, `,` and `=` stand behind
- * a `\`. The result is in canonical order. Which fields a kind can be selected by only its server knows.
+ * Parses a field selector: `metadata.name=x,status.phase!=Running`. `==` is `=`; in values `\`, `,` and `=` are escaped
+ * with `\`. The result is in canonical order. Only the server knows which fields a kind can be selected by.
  */
 export function parseFieldSelector(text: string): Result<FieldRequirements, Violation> {
   const requirements: FieldRequirement[] = [];
   for (const term of terms(text)) {
     const [, field = "", operator, value = ""] = /^(.*?)(!=|==|=)(.*)$/s.exec(term) ?? [];
-    if (operator === undefined || field === "") return refused(text, `"${term}" is no condition`);
-    // Every escape is one of the three, and nothing that needs one stands alone.
+    if (operator === undefined || field === "") return refused(text, `"${term}" is not a condition`);
+    // Every escape is one of the three, and no character that needs an escape is unescaped.
     if (!/^(?:\\[\\,=]|[^\\,=])*$/.test(value)) return refused(text, `the value "${value}" needs \\ before \\ , and =`);
     const plain = value.replaceAll(/\\(.)/g, "$1");
     requirements.push({ field, operator: operator === "!=" ? "!=" : "=", value: plain });
@@ -28,26 +28,26 @@ export function parseFieldSelector(text: string): Result<FieldRequirements, Viol
   return ok(canonicalFields(requirements));
 }
 
-/** The canonical text of requirements: the same for selectors that say the same. Reading it gives them back. */
+/** The canonical text of requirements: equal for equivalent selectors. Parsing it returns the requirements. */
 export function formatFieldSelector(requirements: FieldRequirements): string {
   return canonicalFields(requirements).map(termText).join(",");
 }
 
-/** Whether an object meets all requirements. A field that is missing has the empty value, as on the server. */
+/** Whether an object meets all requirements. A missing field has the empty value, as on the server. */
 export function matchesFields(requirements: FieldRequirements, object: unknown): boolean {
   return requirements.every(
     ({ field, operator, value }) => (fieldValue(object, field) === value) === (operator === "="),
   );
 }
 
-/** The value of a field by its dotted path as selectors see it: scalars as text, anything else as nothing. */
+/** The value of a field by its dotted path as selectors see it: scalars as text, anything else as empty. */
 function fieldValue(object: unknown, field: string): string {
   let value = object as JsonValue | undefined;
   for (const name of field.split(".")) value = isJsonObject(value) ? memberOf(value, name) : undefined;
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : "";
 }
 
-/** Splits at commas that no `\` stands before; empty terms say nothing. */
+/** Splits at unescaped commas; empty terms are ignored. */
 function terms(text: string): readonly string[] {
   return (text.match(/(?:\\.?|[^\\,])+/gs) ?? []).filter((term) => term !== "");
 }
@@ -63,7 +63,7 @@ function canonicalFields(requirements: FieldRequirements): FieldRequirements {
 function refused(text: string, why: string): { readonly ok: false; readonly error: Violation } {
   return err({
     path: ROOT_PATH,
-    message: `"${text}" is no field selector: ${why}`,
+    message: `"${text}" is not a field selector: ${why}`,
     fix: "write field=value or field!=value",
   });
 }

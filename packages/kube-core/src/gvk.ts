@@ -6,12 +6,12 @@ export interface GroupVersion {
   readonly version: string;
 }
 
-/** What an object says it is. */
+/** The kind of an object. */
 export interface GroupVersionKind extends GroupVersion {
   readonly kind: string;
 }
 
-/** What a URL calls it: the plural, lower-case name. */
+/** The resource as in URLs: the plural, lower-case name. */
 export interface GroupVersionResource extends GroupVersion {
   readonly resource: string;
 }
@@ -23,7 +23,7 @@ export function parseApiVersion(apiVersion: string): Result<GroupVersion, Violat
   if (parts.length > 2 || first === "" || second === "") {
     return err({
       path: ROOT_PATH,
-      message: `"${apiVersion}" is no API version`,
+      message: `"${apiVersion}" is not an API version`,
       fix: 'write "<group>/<version>", or "<version>" for the core group',
     });
   }
@@ -51,12 +51,12 @@ export function typeMetaOf(gvk: GroupVersionKind): { readonly apiVersion: string
   return { apiVersion: formatApiVersion(gvk), kind: gvk.kind };
 }
 
-/** A string that is the same for the same kind and no other: `apps/v1/Deployment`, `v1/Pod`. */
+/** A string that identifies the kind: `apps/v1/Deployment`, `v1/Pod`. */
 export function gvkKey(gvk: GroupVersionKind): string {
   return `${formatApiVersion(gvk)}/${gvk.kind}`;
 }
 
-/** A string that is the same for the same resource and no other: `apps/v1/deployments`, `v1/pods`. */
+/** A string that identifies the resource: `apps/v1/deployments`, `v1/pods`. */
 export function gvrKey(gvr: GroupVersionResource): string {
   return `${formatApiVersion(gvr)}/${gvr.resource}`;
 }
@@ -76,7 +76,7 @@ export function groupResourceText(gvr: { readonly group: string; readonly resour
   return gvr.group === "" ? gvr.resource : `${gvr.resource}.${gvr.group}`;
 }
 
-/** What a request is about. Without a namespace: cluster scope, or all namespaces; without a name: the collection. */
+/** The target of a request. Without a namespace: cluster scope, or all namespaces; without a name: the collection. */
 export interface ResourceLocation extends GroupVersionResource {
   readonly namespace?: string;
   readonly name?: string;
@@ -84,15 +84,15 @@ export interface ResourceLocation extends GroupVersionResource {
 }
 
 /**
- * The path of a resource on the API server. Every segment is encoded; a segment that is empty or that a URL would read
- * as a step (`.`, `..`) is refused, since it would name something else.
+ * The path of a resource on the API server. Every segment is encoded. An empty segment, `.` and `..` are rejected,
+ * because a URL would resolve them to something else.
  */
 export function resourcePath(location: ResourceLocation): Result<string, readonly Violation[]> {
   const { group, version, resource, namespace, name, subresource } = location;
   const violations: Violation[] = [];
   const segment = (field: string, value: string): string => {
     if (value === "" || value === "." || value === "..") {
-      violations.push({ path: pathOf(ROOT_PATH, field), message: `"${value}" cannot be a part of a path` });
+      violations.push({ path: pathOf(ROOT_PATH, field), message: `"${value}" cannot be part of a path` });
     }
     return encodeURIComponent(value);
   };

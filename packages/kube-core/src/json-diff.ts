@@ -4,8 +4,8 @@ import { formatPointer, type PointerTokens } from "./json-pointer.ts";
 import { isJsonArray, isJsonObject, memberOf, type JsonObject, type JsonValue } from "./json-value.ts";
 
 /**
- * A JSON patch that makes `to` out of `from`; empty when they are equal. Short where items were put in or taken out in one
- * place of an array, correct everywhere. Members that are undefined are not there.
+ * Returns a JSON patch from `from` to `to`; empty when they are equal. Short for insertions and removals at one place
+ * of an array, correct everywhere. Undefined members are absent.
  */
 export function diffJsonPatch(from: unknown, to: unknown): JsonPatch {
   return changes(from as JsonValue, to as JsonValue, []);
@@ -31,7 +31,7 @@ function memberChanges(from: JsonObject, to: JsonObject, path: PointerTokens): r
 
 type Items = readonly JsonValue[];
 
-/** Leaves what both ends share, changes the middle item by item, and adds or removes the rest of it. */
+/** Keeps the common prefix and suffix, changes the middle item by item, and adds or removes the rest. */
 function itemChanges(from: Items, to: Items, path: PointerTokens): readonly JsonPatchOperation[] {
   const shorter = Math.min(from.length, to.length);
   let head = 0;
@@ -45,7 +45,7 @@ function itemChanges(from: Items, to: Items, path: PointerTokens): readonly Json
     ...Array.from({ length: middle }, (_, offset) => head + offset).flatMap((index) =>
       changes(from[index] ?? null, to[index] ?? null, [...path, String(index)]),
     ),
-    // Backwards, so that no removal moves the place of the next.
+    // Backwards, so that a removal does not shift the next index.
     ...Array.from({ length: from.length - shorter }, (_, offset): JsonPatchOperation => ({
       op: "remove",
       path: place(from.length - tail - 1 - offset),

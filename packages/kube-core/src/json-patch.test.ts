@@ -180,10 +180,10 @@ describe("refusals", () => {
   });
 
   test("a failure becomes a fault that says which operation and where", () => {
-    const missing = jsonPatchFault({ reason: "missing", index: 2, path: "/x", message: 'there is nothing at "/x"' });
+    const missing = jsonPatchFault({ reason: "missing", index: 2, path: "/x", message: 'nothing exists at "/x"' });
     expect([missing.kind, missing.violations, missing.context]).toEqual([
       "invalid-argument",
-      [{ path: "$[2]", message: 'there is nothing at "/x"' }],
+      [{ path: "$[2]", message: 'nothing exists at "/x"' }],
       { reason: "missing", index: 2, path: "/x" },
     ]);
     const test = jsonPatchFault({ reason: "test", index: 0, path: "/x", message: '"/x" has another value' });

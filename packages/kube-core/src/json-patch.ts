@@ -10,7 +10,7 @@ import {
   type JsonValue,
 } from "./json-value.ts";
 
-/** One step of a JSON patch (RFC 6902). */
+/** One operation of a JSON patch (RFC 6902). */
 export type JsonPatchOperation =
   | { readonly op: "add"; readonly path: string; readonly value: JsonValue }
   | { readonly op: "remove"; readonly path: string }
@@ -22,20 +22,20 @@ export type JsonPatchOperation =
 /** Operations in the order they apply. */
 export type JsonPatch = readonly JsonPatchOperation[];
 
-/** Why a patch did not apply; the document is then as it was, since a patch applies whole or not at all. */
+/** Why a patch did not apply. A patch applies completely or not at all. */
 export interface JsonPatchFailure {
-  /** `malformed`: the patch is no patch. `missing`: it speaks of a place that is not there. `test`: a test found another value. */
+  /** `malformed`: not a valid patch. `missing`: the path does not exist. `test`: a test found another value. */
   readonly reason: "malformed" | "missing" | "test";
-  /** Which operation failed, counted from zero. */
+  /** Index of the failed operation. */
   readonly index: number;
-  /** The place it spoke of, as a JSON pointer. */
+  /** Its path, as a JSON pointer. */
   readonly path: string;
   readonly message: string;
 }
 
 /**
- * Applies a patch to a copy. The input is not changed; the result shares what did not change with it. The patch may come
- * from anywhere: what is no operation is refused, not guessed.
+ * Applies a patch to a copy. The result shares unchanged parts with the input, which is not mutated. Invalid operations
+ * are rejected.
  */
 export function applyJsonPatch(document: unknown, patch: readonly unknown[]): Result<JsonValue, JsonPatchFailure> {
   let current = document as JsonValue;
@@ -47,7 +47,7 @@ export function applyJsonPatch(document: unknown, patch: readonly unknown[]): Re
   return ok(current);
 }
 
-/** The failure as a fault: a refused patch is an invalid argument, a failed test a state that forbids the change. */
+/** Converts the failure to a fault: an invalid patch is invalid-argument, a failed test is failed-precondition. */
 export function jsonPatchFault(failure: JsonPatchFailure): Fault {
   const message = `operation ${failure.index} of the patch: ${failure.message}`;
   const context = { reason: failure.reason, index: failure.index, path: failure.path };
@@ -62,7 +62,7 @@ type Failure = Omit<JsonPatchFailure, "index">;
 type Step = Result<JsonValue, Failure>;
 
 function applied(document: JsonValue, operation: unknown): Step {
-  if (!isJsonObject(operation)) return malformed("", "is no object");
+  if (!isJsonObject(operation)) return malformed("", "is not an object");
   const op = memberOf(operation, "op");
   if (typeof op !== "string") return malformed("", 'has no "op"');
   const path = tokensOf(operation, "path");
@@ -85,7 +85,7 @@ function applied(document: JsonValue, operation: unknown): Step {
       return op === "copy" ? copied(document, from.value, path.value) : moved(document, from.value, path.value);
     }
     default:
-      return malformed(formatPointer(path.value), `"${op}" is no operation`);
+      return malformed(formatPointer(path.value), `"${op}" is not an operation`);
   }
 }
 
@@ -162,7 +162,10 @@ function moved(document: JsonValue, from: PointerTokens, path: PointerTokens): S
 
 type Change = (parent: JsonValue, token: string) => JsonValue | undefined;
 
-/** Copies the way down to a place and lets `change` make the new parent; undefined from it means that the place is not there. */
+/**
+ * Copies the path down to a location and lets `change` create the new parent; undefined means that the location does
+ * not exist.
+ */
 function changedAt(document: JsonValue, path: PointerTokens, change: Change, root: JsonValue): Step {
   if (path.length === 0) return ok(root);
   const result = changedBelow(document, path, change);
@@ -193,5 +196,5 @@ function malformed(path: string, message: string): { readonly ok: false; readonl
 
 function missing(path: PointerTokens): { readonly ok: false; readonly error: Failure } {
   const text = formatPointer(path);
-  return err({ reason: "missing", path: text, message: `there is nothing at "${text}"` });
+  return err({ reason: "missing", path: text, message: `nothing exists at "${text}"` });
 }

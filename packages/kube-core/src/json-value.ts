@@ -1,7 +1,7 @@
-/** Anything JSON can say. Results are of this type; inputs are `unknown`, so that typed objects need no casts. */
+/** Any JSON value. Results have this type; inputs are `unknown`, so that typed objects need no casts. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
 
-/** A JSON object, read only. */
+/** A read-only JSON object. */
 export interface JsonObject {
   readonly [member: string]: JsonValue;
 }
@@ -17,14 +17,14 @@ export function isJsonArray(value: unknown): value is readonly JsonValue[] {
 }
 
 /**
- * An object's own member, or undefined. Never what the object inherits: `constructor` and `__proto__` are ordinary names
- * to us, and found only where the document has them.
+ * An object's own member, or undefined. Inherited members are ignored: `constructor` and `__proto__` are ordinary
+ * names.
  */
 export function memberOf(object: JsonObject, name: string): JsonValue | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-/** A copy with one member set. The computed key makes `__proto__` a member like any other, never the prototype. */
+/** A copy with one member set. The computed key makes `__proto__` an ordinary member. */
 export function withMember(object: JsonObject, name: string, value: JsonValue): JsonObject {
   return { ...object, [name]: value };
 }

@@ -11,7 +11,7 @@ describe("as Kubernetes reads and matches", () => {
   test.each(rows.filter((row) => row.refused === true))("refuses $text", ({ text }) => {
     expect(parseLabelSelector(text)).toMatchObject({
       ok: false,
-      error: { path: "$", message: expect.stringContaining("is no label selector") },
+      error: { path: "$", message: expect.stringContaining("is not a label selector") },
     });
   });
 
@@ -38,11 +38,11 @@ describe("text and requirements", () => {
   });
 
   test.each([
-    { text: "a in x", message: '"a in x" is no label selector: expected (, found "x" at 6' },
-    { text: "a=x b", message: '"a=x b" is no label selector: expected , or the end, found "b" at 5' },
-    { text: "a,", message: '"a," is no label selector: expected a key, found the end' },
-    { text: "a in (x", message: '"a in (x" is no label selector: expected , or ), found the end' },
-    { text: "a!x", message: '"a!x" is no label selector: expected an operator, found "!" at 2' },
+    { text: "a in x", message: '"a in x" is not a label selector: expected (, found "x" at 6' },
+    { text: "a=x b", message: '"a=x b" is not a label selector: expected , or the end, found "b" at 5' },
+    { text: "a,", message: '"a," is not a label selector: expected a key, found the end' },
+    { text: "a in (x", message: '"a in (x" is not a label selector: expected , or ), found the end' },
+    { text: "a!x", message: '"a!x" is not a label selector: expected an operator, found "!" at 2' },
   ])("$message", ({ text, message }) => {
     expect(parseLabelSelector(text)).toMatchObject({ ok: false, error: { message } });
   });

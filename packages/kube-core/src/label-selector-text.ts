@@ -8,7 +8,7 @@ import {
 } from "./label-selector.ts";
 
 /**
- * Reads a selector as `kubectl -l` and `labelSelector=` take it: `a=b,c!=d,e in (x,y),f notin (z),g,!h,i>4`.
+ * Parses a selector as in `kubectl -l` and `labelSelector=`: `a=b,c!=d,e in (x,y),f notin (z),g,!h,i>4`.
  * The result is in canonical order. `==` is `=`; `a=b` is `a in (b)`. The empty text selects everything.
  */
 export function parseLabelSelector(text: string): Result<LabelRequirements, Violation> {
@@ -26,11 +26,11 @@ export function parseLabelSelector(text: string): Result<LabelRequirements, Viol
     return ok(canonicalRequirements(requirements));
   } catch (thrown) {
     if (!(thrown instanceof Refusal)) throw thrown;
-    return err({ path: ROOT_PATH, message: `"${text}" is no label selector: ${thrown.message}` });
+    return err({ path: ROOT_PATH, message: `"${text}" is not a label selector: ${thrown.message}` });
   }
 }
 
-/** The canonical text of requirements: the same for selectors that say the same. Reading it gives them back. */
+/** The canonical text of requirements: equal for equivalent selectors. Parsing it returns the requirements. */
 export function formatLabelSelector(requirements: LabelRequirements): string {
   return canonicalRequirements(requirements).map(requirementText).join(",");
 }
@@ -75,7 +75,7 @@ function readRequirement(reader: Reader): LabelRequirement {
   return { key, operator, values };
 }
 
-/** `(x,,y)`: the empty value between commas is a value. */
+/** `(x,,y)`: the empty text between commas is a value. */
 function readSet(reader: Reader): string[] {
   if (!reader.takeIf("(")) throw reader.unexpected("(");
   const values = [];
@@ -94,7 +94,7 @@ class Refusal extends Error {}
 
 const TOKEN = /[ \t\r\n]*(==|!=|[=!(),<>]|[^=!(),<> \t\r\n]+)/y;
 
-/** The tokens of a selector, one ahead. */
+/** The tokens of a selector, with one token of look-ahead. */
 class Reader {
   readonly #text: string;
   #at = 0;
@@ -136,7 +136,7 @@ class Reader {
     return new Refusal(`expected ${wanted}, found ${found}`);
   }
 
-  /** No match means the end: every character but white space begins a token. */
+  /** No match means the end: every character except white space begins a token. */
   #advance(): void {
     TOKEN.lastIndex = this.#at;
     const match = TOKEN.exec(this.#text);

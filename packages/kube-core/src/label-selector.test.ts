@@ -70,12 +70,12 @@ describe("an object's selector", () => {
     } as unknown as LabelSelector;
     const result = selectorRequirements(selector);
     expect(result.ok ? [] : result.error.map(({ path, message }) => `${path}: ${message}`)).toEqual([
-      "$.matchLabels['-a']: \"-a\" is no label key",
-      '$.matchLabels.b: "é" is no label value',
+      "$.matchLabels['-a']: \"-a\" is not a label key",
+      '$.matchLabels.b: "é" is not a label value',
       "$.matchExpressions[0].values: is empty, In needs at least one value",
       "$.matchExpressions[1].values: must be empty for Exists",
-      '$.matchExpressions[2].operator: "Gt" is no operator',
-      '$.matchExpressions[3].values[1]: "-" is no label value',
+      '$.matchExpressions[2].operator: "Gt" is not an operator',
+      '$.matchExpressions[3].values[1]: "-" is not a label value',
     ]);
     expect(selectsLabels(selector, {})).toBe(false);
   });

@@ -1,7 +1,7 @@
 import { err, ok, pathOf, ROOT_PATH, violationsUnder, type Result, type Violation } from "@oaas/foundation";
 import { checkName, checkQualifiedName } from "./names.ts";
 
-/** What a requirement asks of a label. `Gt` and `Lt` compare whole numbers; only the text form has them. */
+/** Operators of a requirement. `Gt` and `Lt` compare integers; only the text form has them. */
 export type LabelOperator = "In" | "NotIn" | "Exists" | "DoesNotExist" | "Gt" | "Lt";
 
 /** One condition on one label. */
@@ -11,10 +11,10 @@ export interface LabelRequirement {
   readonly values: readonly string[];
 }
 
-/** Conditions that must all hold; none at all means everything. */
+/** Conditions that must all hold; an empty list matches everything. */
 export type LabelRequirements = readonly LabelRequirement[];
 
-/** A selector as objects carry it (`spec.selector`). */
+/** A selector as in `spec.selector`. */
 export interface LabelSelector {
   readonly matchLabels?: Readonly<Record<string, string>>;
   readonly matchExpressions?: readonly {
@@ -30,7 +30,7 @@ export type Labels = Readonly<Record<string, string>>;
 const OBJECT_OPERATORS = new Set<string>(["In", "NotIn", "Exists", "DoesNotExist"]);
 const INT64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
 
-/** Whether labels meet all requirements. A label that is missing meets `NotIn` and `DoesNotExist`, nothing else. */
+/** Whether labels meet all requirements. A missing label meets only `NotIn` and `DoesNotExist`. */
 export function matchesLabels(requirements: LabelRequirements, labels: Labels = {}): boolean {
   return requirements.every((requirement) => meets(requirement, labels));
 }
@@ -62,7 +62,7 @@ function meets({ key, operator, values }: LabelRequirement, labels: Labels): boo
   }
 }
 
-/** Everything that is wrong with a requirement. */
+/** Returns all violations of a requirement. */
 export function checkRequirement(requirement: LabelRequirement): readonly Violation[] {
   const { key, operator, values } = requirement;
   return [
@@ -72,7 +72,7 @@ export function checkRequirement(requirement: LabelRequirement): readonly Violat
       violationsUnder(pathOf(ROOT_PATH, "values", index), [
         ...checkName("label-value", value),
         ...((operator === "Gt" || operator === "Lt") && wholeNumber(value) === undefined
-          ? [{ path: ROOT_PATH, message: `"${value}" is no whole number` }]
+          ? [{ path: ROOT_PATH, message: `"${value}" is not an integer` }]
           : []),
       ]),
     ),
@@ -87,16 +87,14 @@ function countViolations(operator: LabelOperator, values: readonly string[]): re
       return values.length > 0 ? [] : [{ path, message: `is empty, ${operator} needs at least one value` }];
     case "Exists":
     case "DoesNotExist":
-      return values.length === 0
-        ? []
-        : [{ path, message: `must be empty for ${operator}`, fix: "leave the values out" }];
+      return values.length === 0 ? [] : [{ path, message: `must be empty for ${operator}`, fix: "omit the values" }];
     case "Gt":
     case "Lt":
       return values.length === 1 ? [] : [{ path, message: `${operator} needs exactly one value` }];
   }
 }
 
-/** The requirements of an object's selector, in canonical order, or all that is wrong with it. */
+/** The requirements of an object's selector in canonical order, or all violations. */
 export function selectorRequirements(selector: LabelSelector): Result<LabelRequirements, readonly Violation[]> {
   const { matchLabels = {}, matchExpressions = [] } = selector;
   const violations: Violation[] = [];
@@ -112,7 +110,7 @@ export function selectorRequirements(selector: LabelSelector): Result<LabelRequi
     if (!OBJECT_OPERATORS.has(operator)) {
       violations.push({
         path: pathOf(path, "operator"),
-        message: `"${operator}" is no operator`,
+        message: `"${operator}" is not an operator`,
         fix: `use ${[...OBJECT_OPERATORS].join(", ")}`,
       });
       continue;
@@ -123,7 +121,7 @@ export function selectorRequirements(selector: LabelSelector): Result<LabelRequi
   return violations.length === 0 ? ok(canonicalRequirements(requirements)) : err(violations);
 }
 
-/** The same requirements in one order, each value once: equal for selectors that say the same in other words. */
+/** The requirements in canonical order with unique values: equal for equivalent selectors. */
 export function canonicalRequirements(requirements: LabelRequirements): LabelRequirements {
   return requirements
     .map((requirement) => ({ ...requirement, values: [...new Set(requirement.values)].sort(byCodeUnits) }))
@@ -138,7 +136,7 @@ function byCodeUnits(a: string, b: string): number {
   return a === b ? 0 : a < b ? -1 : 1;
 }
 
-/** A whole number of 64 bits, as labels write it. */
+/** A 64-bit integer, as labels write it. */
 function wholeNumber(text: string | undefined): bigint | undefined {
   if (text === undefined || !/^[+-]?\d{1,19}$/.test(text)) return undefined;
   const number = BigInt(text.replace("+", ""));

@@ -2,8 +2,8 @@ import { equalJson, err, ok, pathOf, ROOT_PATH, type Result, type Violation } fr
 import { isJsonObject, memberOf, withMember, withoutMember, type JsonObject, type JsonValue } from "./json-value.ts";
 
 /**
- * Applies a JSON merge patch (RFC 7386) to a copy: members of the patch replace, null removes, objects merge, arrays are
- * replaced whole. The input is not changed; the result shares what did not change with it.
+ * Applies a JSON merge patch (RFC 7386) to a copy: members of the patch replace, null removes, objects merge, arrays
+ * are replaced. The result shares unchanged parts with the input, which is not mutated.
  */
 export function applyMergePatch(document: unknown, patch: unknown): JsonValue {
   if (!isJsonObject(patch)) return patch as JsonValue;
@@ -17,8 +17,8 @@ export function applyMergePatch(document: unknown, patch: unknown): JsonValue {
 }
 
 /**
- * A merge patch that makes `to` out of `from`. A merge patch cannot set a member to null, since null means removal there:
- * where `to` has a null that `from` does not have, there is no such patch, and the violation names the place.
+ * Returns a merge patch from `from` to `to`. A merge patch cannot set a member to null, because null means removal: if
+ * `to` has a null that `from` does not have, the result is a violation with its path.
  */
 export function diffMergePatch(from: unknown, to: unknown): Result<JsonValue, Violation> {
   const unsayable = nullIn(from, to, ROOT_PATH);
@@ -26,7 +26,7 @@ export function diffMergePatch(from: unknown, to: unknown): Result<JsonValue, Vi
     return err({
       path: unsayable,
       message: "a merge patch cannot set this to null",
-      fix: "leave it out, or use a JSON patch",
+      fix: "omit it, or use a JSON patch",
     });
   }
   return ok(changes(from, to as JsonValue));
@@ -46,7 +46,7 @@ function changes(from: unknown, to: JsonValue): JsonValue {
   ]);
 }
 
-/** The first member of `to` that is null and was not; inside arrays nulls are plain values. */
+/** The first member of `to` that is null and was not null in `from`; nulls inside arrays are ordinary values. */
 function nullIn(from: unknown, to: unknown, path: string): string | undefined {
   if (!isJsonObject(to)) return undefined;
   for (const [name, value] of Object.entries(to)) {

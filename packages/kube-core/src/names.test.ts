@@ -21,7 +21,7 @@ describe("what is wrong and how to put it right", () => {
       violations: [
         {
           path: "$",
-          message: '"My_App" is no DNS label',
+          message: '"My_App" is not a DNS label',
           fix: "use lower-case letters, digits and '-', with a letter or digit at both ends",
         },
       ],
@@ -31,7 +31,7 @@ describe("what is wrong and how to put it right", () => {
       name: "1".repeat(64),
       violations: [
         { path: "$", message: "has 64 characters, a DNS-1035 label has at most 63", fix: "shorten it" },
-        expect.objectContaining({ message: expect.stringContaining("is no DNS-1035 label") }),
+        expect.objectContaining({ message: expect.stringContaining("is not a DNS-1035 label") }),
       ],
     },
   ])("$kind $name", ({ kind, name, violations }) => {
@@ -40,9 +40,9 @@ describe("what is wrong and how to put it right", () => {
 
   test.each([
     { key: "a/b/c", message: "\"a/b/c\" has more than one '/'" },
-    { key: "Example.com/a", message: "the part before '/': \"Example.com\" is no DNS subdomain" },
-    { key: "example.com/", message: "the part after '/': \"\" is no label key" },
-    { key: "-a", message: '"-a" is no label key' },
+    { key: "Example.com/a", message: "the part before '/': \"Example.com\" is not a DNS subdomain" },
+    { key: "example.com/", message: "the part after '/': \"\" is not a label key" },
+    { key: "-a", message: '"-a" is not a label key' },
   ])("key $key", ({ key, message }) => {
     expect(checkQualifiedName(key)).toMatchObject([{ path: "$", message }]);
   });

@@ -1,10 +1,10 @@
 import { ROOT_PATH, type Violation } from "@oaas/foundation";
 
 /**
- * What Kubernetes accepts as a name, by the place it stands in:
+ * Name formats of Kubernetes:
  *
  * - `dns-1123-label`: most children's names (services need 1035), 63 characters
- * - `dns-1035-label`: like it, but begins with a letter (services, container ports' names)
+ * - `dns-1035-label`: the same, starting with a letter (services, names of container ports)
  * - `dns-1123-subdomain`: most objects' names, labels joined by dots, 253 characters
  * - `label-value`: mixed case, dots and underscores, may be empty, 63 characters
  */
@@ -17,7 +17,7 @@ interface NameRule {
   readonly fix: string;
 }
 
-/** The rules by kind. The patterns match whole names: `$` alone would let a final newline pass in other languages. */
+/** The rules by kind. The patterns match whole names. */
 export const NAME_RULES = {
   "dns-1123-label": {
     pattern: /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/,
@@ -52,7 +52,7 @@ const QUALIFIED_PART: NameRule = {
   fix: "use letters, digits, '-', '_' and '.', with a letter or digit at both ends",
 };
 
-/** Everything that is wrong with a name of this kind; empty when it is valid. */
+/** Returns all violations of a name; empty when it is valid. */
 export function checkName(kind: NameKind, name: string): readonly Violation[] {
   return violationsOf(NAME_RULES[kind], name, "");
 }
@@ -63,7 +63,7 @@ export function isValidName(kind: NameKind, name: string): boolean {
   return name.length <= maxLength && pattern.test(name);
 }
 
-/** Everything that is wrong with a label or annotation key: a name, or a domain and a name (`example.com/app`). */
+/** Returns all violations of a label or annotation key: a name, or a domain and a name (`example.com/app`). */
 export function checkQualifiedName(key: string): readonly Violation[] {
   const parts = key.split("/");
   const name = parts.at(-1) ?? "";
@@ -86,9 +86,9 @@ function violationsOf(rule: NameRule, name: string, where: string): Violation[] 
       fix: "shorten it",
     });
   }
-  // An over-long name is tested too: the patterns are linear, and both faults are told at once.
+  // The pattern is also checked for over-long names: it is linear, and both violations are reported at once.
   if (!rule.pattern.test(name)) {
-    violations.push({ path: ROOT_PATH, message: `${where}"${name}" is no ${rule.is}`, fix: rule.fix });
+    violations.push({ path: ROOT_PATH, message: `${where}"${name}" is not a ${rule.is}`, fix: rule.fix });
   }
   return violations;
 }

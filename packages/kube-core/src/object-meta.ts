@@ -1,18 +1,18 @@
 import { err, ok, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
 
-/** A reference to an object that this one belongs to. The namespace is the dependent's own. */
+/** A reference to the owner of this object. The namespace is the dependent's. */
 export interface OwnerReference {
   readonly apiVersion: string;
   readonly kind: string;
   readonly name: string;
   readonly uid: string;
-  /** Whether this owner manages the object; at most one does. */
+  /** Whether this owner is the controller; at most one owner is. */
   readonly controller?: boolean;
-  /** Whether the owner may go only after this object, when it is deleted in the foreground. */
+  /** Whether a foreground deletion of the owner waits for this object. */
   readonly blockOwnerDeletion?: boolean;
 }
 
-/** Which fields a manager has written. */
+/** The fields that a manager owns. */
 export interface ManagedFieldsEntry {
   readonly manager?: string;
   readonly operation?: "Apply" | "Update";
@@ -23,7 +23,7 @@ export interface ManagedFieldsEntry {
   readonly subresource?: string;
 }
 
-/** What every object carries. Fields that only the server sets are absent before the first write. */
+/** The metadata of every object. Fields that only the server sets are absent before the first write. */
 export interface ObjectMeta {
   readonly name?: string;
   readonly generateName?: string;
@@ -41,34 +41,34 @@ export interface ObjectMeta {
   readonly managedFields?: readonly ManagedFieldsEntry[];
 }
 
-/** An object as written by its author: any kind extends this. */
+/** An object as its author writes it: any kind extends this. */
 export interface KubeObject {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: ObjectMeta;
 }
 
-/** What the server has filled in on every object it hands out. */
+/** Metadata that the server sets on every returned object. */
 export interface StoredMeta extends ObjectMeta {
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
 }
 
-/** An object of this type as the server hands it out. */
+/** An object of this type as the server returns it. */
 export type Stored<T extends KubeObject> = T & { readonly metadata: StoredMeta };
 
-/** What every list carries: where to go on, and from which version to watch. */
+/** The metadata of a list: the continuation, and the version to watch from. */
 export interface ListMeta {
   readonly resourceVersion?: string;
   readonly continue?: string;
   readonly remainingItemCount?: number;
 }
 
-/** `Unknown` is an answer too: nobody could tell. */
+/** `Unknown`: the status could not be determined. */
 export type ConditionStatus = "True" | "False" | "Unknown";
 
-/** One observation about an object, in the standard form. */
+/** One condition of an object, in the standard form. */
 export interface Condition {
   readonly type: string;
   readonly status: ConditionStatus;
@@ -78,13 +78,16 @@ export interface Condition {
   readonly message: string;
 }
 
-/** Where an object is, for queues and caches: never why it was looked at. Cluster scope is the empty namespace. */
+/** The key of an object for queues and caches. Cluster scope is the empty namespace. */
 export interface ObjectKey {
   readonly namespace: string;
   readonly name: string;
 }
 
-/** A pointer to an object of a known kind; with a uid it means this very object and not a later one of that name. */
+/**
+ * A reference to an object of a known kind; with a uid it refers to this instance and not to a later one of the same
+ * name.
+ */
 export interface ObjectRef {
   readonly apiVersion: string;
   readonly kind: string;
@@ -93,7 +96,7 @@ export interface ObjectRef {
   readonly uid?: string;
 }
 
-/** Holds the whole object as `kubectl apply` last sent it; doubles its size in a cache. */
+/** The last configuration sent by `kubectl apply`; doubles the size of an object in a cache. */
 export const LAST_APPLIED_ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration";
 
 /** `namespace/name`, or `name` alone for cluster scope. */
@@ -106,17 +109,17 @@ export function parseObjectKey(text: string): Result<ObjectKey, Violation> {
   const parts = text.split("/");
   const [first = "", second] = parts;
   if (parts.length > 2 || first === "" || second === "") {
-    return err({ path: ROOT_PATH, message: `"${text}" is no object key`, fix: 'write "namespace/name" or "name"' });
+    return err({ path: ROOT_PATH, message: `"${text}" is not an object key`, fix: 'write "namespace/name" or "name"' });
   }
   return ok(second === undefined ? { namespace: "", name: first } : { namespace: first, name: second });
 }
 
-/** The key of an object; the name is empty when the server is still to make one. */
+/** The key of an object; the name is empty when the server will generate one. */
 export function keyOf(object: { readonly metadata: ObjectMeta }): ObjectKey {
   return { namespace: object.metadata.namespace ?? "", name: object.metadata.name ?? "" };
 }
 
-/** A pointer to an object, with its uid when it has one. */
+/** A reference to an object, with its uid if it has one. */
 export function refOf(object: KubeObject): ObjectRef {
   const { namespace, name = "", uid } = object.metadata;
   return {
@@ -128,7 +131,7 @@ export function refOf(object: KubeObject): ObjectRef {
   };
 }
 
-/** Whether the object waits for its finalizers to let it go. */
+/** Whether the object is being deleted and waits for its finalizers. */
 export function isBeingDeleted(object: { readonly metadata: ObjectMeta }): boolean {
   return object.metadata.deletionTimestamp !== undefined;
 }
@@ -153,8 +156,8 @@ function ownEntry(entries: Readonly<Record<string, string>> | undefined, key: st
 }
 
 /**
- * The object without what only costs memory in a cache: managed fields and the last applied configuration.
- * Shares everything else with the original, which is not changed; gives back the original when there is nothing to trim.
+ * The object without managed fields and the last applied configuration, which only cost memory in a cache. Shares
+ * everything else with the original, which is not mutated; returns the original when there is nothing to trim.
  */
 export function trimmed<T extends { readonly metadata: ObjectMeta }>(object: T): T {
   const { managedFields, ...metadata } = object.metadata;
@@ -166,7 +169,7 @@ export function trimmed<T extends { readonly metadata: ObjectMeta }>(object: T):
   return { ...object, metadata: kept.length === 0 ? rest : { ...rest, annotations: Object.fromEntries(kept) } };
 }
 
-/** Whether the status speaks of the spec as it is now. Kinds without generations are always up to date. */
+/** Whether the status is about the current spec. Kinds without generations are always up to date. */
 export function isObserved(object: {
   readonly metadata: ObjectMeta;
   readonly status?: { readonly observedGeneration?: number };

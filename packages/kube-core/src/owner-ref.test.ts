@@ -88,7 +88,7 @@ describe("adding", () => {
       ok: false,
       error: {
         path: "$.metadata.ownerReferences[0]",
-        message: 'the object is managed by Deployment "owner-2" already',
+        message: 'the object is already managed by Deployment "owner-2"',
       },
     });
     expect(withOwner(object, owner("1"), { controller: false }).ok).toBe(true);

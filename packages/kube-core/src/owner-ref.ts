@@ -2,9 +2,9 @@ import { err, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/f
 import { parseApiVersion } from "./gvk.ts";
 import type { KubeObject, ObjectMeta, OwnerReference, Stored } from "./object-meta.ts";
 
-/** How an owner owns. */
+/** Options of an owner reference. */
 export interface OwnerOptions {
-  /** Whether the owner manages the object (default: yes). */
+  /** Whether the owner is the controller (default: yes). */
   readonly controller?: boolean;
   /** Whether a foreground deletion of the owner waits for the object (default: yes). */
   readonly blockOwnerDeletion?: boolean;
@@ -24,25 +24,25 @@ export function ownerReferenceTo(owner: Stored<KubeObject>, options: OwnerOption
   };
 }
 
-/** The owner that manages this object, if one does. */
+/** The controller of this object, if any. */
 export function controllerOf(object: WithMeta): OwnerReference | undefined {
   return object.metadata.ownerReferences?.find((reference) => reference.controller === true);
 }
 
-/** Whether this very owner (by uid, not by name) is among the object's owners. */
+/** Whether this owner (by uid, not by name) is among the object's owners. */
 export function isOwnedBy(object: WithMeta, ownerUid: string): boolean {
   return object.metadata.ownerReferences?.some((reference) => reference.uid === ownerUid) ?? false;
 }
 
-/** Whether this very owner manages the object. */
+/** Whether this owner is the object's controller. */
 export function isControlledBy(object: WithMeta, ownerUid: string): boolean {
   return controllerOf(object)?.uid === ownerUid;
 }
 
 /**
- * The object with this owner among its owners. An earlier reference to the owner (the same uid, or the same kind and name
- * from before it was made anew) is replaced in place. Refused when another owner manages the object already, and when the
- * owner lives in a namespace the object is not in: the garbage collector would delete the object.
+ * Adds this owner to the object. An earlier reference to it (the same uid, or the same kind and name from before it was
+ * re-created) is replaced in place. Rejected when another owner is the controller, and when the owner is in another
+ * namespace: the garbage collector would delete the object.
  */
 export function withOwner<T extends WithMeta>(
   object: T,
@@ -64,7 +64,7 @@ export function withOwner<T extends WithMeta>(
   if (reference.controller === true && rival !== undefined) {
     return err({
       path: pathOf(ROOT_PATH, "metadata", "ownerReferences", managing),
-      message: `the object is managed by ${nameOf(rival)} already`,
+      message: `the object is already managed by ${nameOf(rival)}`,
       fix: "choose another name for the object, or own it without managing it",
     });
   }
@@ -78,7 +78,7 @@ export function withOwner<T extends WithMeta>(
   return ok({ ...object, metadata: { ...object.metadata, ownerReferences } });
 }
 
-/** The object without this owner; the object itself when it had no such owner. */
+/** Removes this owner from the object; returns the object itself when it had no such owner. */
 export function withoutOwner<T extends WithMeta>(object: T, ownerUid: string): T {
   if (!isOwnedBy(object, ownerUid)) return object;
   const { ownerReferences = [], ...metadata } = object.metadata;
@@ -90,7 +90,7 @@ function sameOwner(a: OwnerReference, b: OwnerReference): boolean {
   return a.uid === b.uid || (a.kind === b.kind && a.name === b.name && groupOf(a) === groupOf(b));
 }
 
-/** Versions of a group serve the same objects, so that they do not tell owners apart. */
+/** All versions of a group serve the same objects, so the version does not distinguish owners. */
 function groupOf(reference: OwnerReference): string {
   const parsed = parseApiVersion(reference.apiVersion);
   return parsed.ok ? parsed.value.group : reference.apiVersion;

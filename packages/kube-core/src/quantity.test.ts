@@ -27,7 +27,7 @@ describe("as Kubernetes reads and writes", () => {
   test.each(rows.filter((row) => row.refused === true))("refuses $text", ({ text }) => {
     expect(parseQuantity(text)).toMatchObject({
       ok: false,
-      error: { path: "$", message: `"${text}" is no quantity`, fix: expect.stringContaining("1.5Gi") },
+      error: { path: "$", message: `"${text}" is not a quantity`, fix: expect.stringContaining("1.5Gi") },
     });
   });
 

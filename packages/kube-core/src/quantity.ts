@@ -1,15 +1,15 @@
 import { err, ok, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
 
-/** How an amount is written: with decimal suffixes (`1500m`), binary ones (`1536Mi`), or exponents (`12e6`). */
+/** The notation of an amount: decimal suffixes (`1500m`), binary ones (`1536Mi`), or exponents (`12e6`). */
 export type QuantityFormat = "DecimalSI" | "BinarySI" | "DecimalExponent";
 
-/** An amount of something, exact to a billionth: no floating point on the way in, on the way out or between. */
+/** An amount, exact to a billionth, without floating point. */
 export interface Quantity {
   readonly nano: bigint;
   readonly format: QuantityFormat;
 }
 
-/** Nothing. */
+/** The zero quantity. */
 export const ZERO_QUANTITY: Quantity = { nano: 0n, format: "DecimalSI" };
 
 const NANO_PER_ONE = 10n ** 9n;
@@ -17,19 +17,19 @@ const NANO_PER_ONE = 10n ** 9n;
 const DECIMAL_SUFFIXES = { n: -9, u: -6, m: -3, "": 0, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 } as const;
 const BINARY_SUFFIXES = { Ki: 10n, Mi: 20n, Gi: 30n, Ti: 40n, Pi: 50n, Ei: 60n } as const;
 
-/** Binary amounts stop at what 64 bits hold, as in Kubernetes; decimal ones do not. */
+/** Binary amounts are limited to 64 bits, as in Kubernetes; decimal ones are not. */
 const BINARY_MAX_NANO = (2n ** 63n - 1n) * NANO_PER_ONE;
 
-/** Kubernetes takes any; ours are bounded, so that a short text cannot ask for a number that fills the memory. */
+/** Limits the exponent, so that a short text cannot produce a number that fills the memory. Kubernetes has no limit. */
 const MAX_EXPONENT = 100;
 const MAX_TEXT = 256;
 
 const FORM = /^(?<sign>[+-]?)(?<whole>\d*)(?:\.(?<fraction>\d*))?(?<suffix>[a-zA-Z]*)(?<exponent>[+-]?\d+)?$/;
 
 /**
- * Reads a quantity as Kubernetes does: sign, decimals, one suffix of n u m k M G T P E, Ki Mi Gi Ti Pi Ei, or an exponent
- * (`e3`, `E-3`). What is finer than a billionth is rounded away from zero, so that asking for something never gives nothing.
- * Refuses, unlike Kubernetes, a text without a digit (`.`, `-`) and exponents beyond ±100.
+ * Parses a quantity as Kubernetes does: sign, decimals, one suffix of n u m k M G T P E, Ki Mi Gi Ti Pi Ei, or an
+ * exponent (`e3`, `E-3`). Fractions below a billionth are rounded away from zero, so that a request is never rounded to
+ * nothing. Unlike Kubernetes, rejects a text without a digit (`.`, `-`) and exponents beyond ±100.
  */
 export function parseQuantity(text: string | number): Result<Quantity, Violation> {
   const written = String(text);
@@ -73,7 +73,7 @@ function refusal(text: string): Violation {
   const shown = text.length > 40 ? `${text.slice(0, 40)}…` : text;
   return {
     path: ROOT_PATH,
-    message: `"${shown}" is no quantity`,
+    message: `"${shown}" is not a quantity`,
     fix: 'write a number with a suffix of n u m k M G T P E or Ki Mi Gi Ti Pi Ei, like "500m" or "1.5Gi"',
   };
 }
@@ -84,8 +84,8 @@ export function quantityOf(whole: number | bigint, format: QuantityFormat = "Dec
 }
 
 /**
- * The canonical text, as Kubernetes writes it: no fraction, the largest suffix that needs none. Binary amounts below 1024
- * or with a fraction are written in decimal.
+ * The canonical text, as Kubernetes writes it: no fraction, with the largest suffix that needs none. Binary amounts
+ * below 1024 or with a fraction are written in decimal.
  */
 export function formatQuantity(quantity: Quantity): string {
   const { nano, format } = quantity;
@@ -117,23 +117,23 @@ function binaryText(whole: bigint): string {
   return text;
 }
 
-/** Below zero when a is less than b, above when it is more, zero when they are the same amount however written. */
+/** Negative when a is less than b, positive when it is more, zero when the amounts are equal in any notation. */
 export function compareQuantities(a: Quantity, b: Quantity): -1 | 0 | 1 {
   if (a.nano === b.nano) return 0;
   return a.nano < b.nano ? -1 : 1;
 }
 
-/** The sum, written like the first unless that is zero. */
+/** The sum, in the notation of the first unless that is zero. */
 export function addQuantities(a: Quantity, b: Quantity): Quantity {
   return { nano: a.nano + b.nano, format: a.nano === 0n ? b.format : a.format };
 }
 
-/** The difference, written like the first unless that is zero. */
+/** The difference, in the notation of the first unless that is zero. */
 export function subtractQuantities(a: Quantity, b: Quantity): Quantity {
   return addQuantities(a, { nano: -b.nano, format: b.format });
 }
 
-/** The product with a number, exact for whole numbers, else rounded away from zero to a billionth. */
+/** The product with a number, exact for integers, else rounded away from zero to a billionth. */
 export function multiplyQuantity(quantity: Quantity, factor: number | bigint): Quantity {
   if (typeof factor === "bigint") return { ...quantity, nano: quantity.nano * factor };
   const parsed = parseQuantity(factor);
@@ -142,7 +142,7 @@ export function multiplyQuantity(quantity: Quantity, factor: number | bigint): Q
 }
 
 /**
- * How many whole units of 10^scale it takes to hold the amount: rounded away from zero, as Kubernetes does. Scale 0 gives
+ * The number of whole units of 10^scale that hold the amount, rounded away from zero as in Kubernetes. Scale 0 gives
  * bytes or cores, -3 gives thousandths.
  */
 export function quantityUnits(quantity: Quantity, scale = 0): bigint {

@@ -1,34 +1,34 @@
 import { NAME_RULES, type NameKind } from "./names.ts";
 import { sha256Hex } from "@oaas/foundation/hash";
 
-/** Which rules the name must keep. */
+/** Rules for the name. */
 export interface SafeNameOptions {
-  /** Default 63, which every place takes; never above the limit of the kind. At least 16. */
+  /** Default 63, which is valid everywhere; never above the limit of the kind. At least 16. */
   readonly maxLength?: number;
   /** Default `dns-1123-label`. */
   readonly kind?: NameKind;
 }
 
-/** 12 digits of base 32 are 60 bits: among a million names the chance of any two meeting is one in two million. */
+/** 12 digits of base 32 are 60 bits: among a million names the chance of a collision is one in two million. */
 const HASH_LENGTH = 12;
 const LEAST_MAX_LENGTH = 16;
 
-/** Crockford's digits: no i, l, o, u, so that a hash is neither misread nor a word. */
+/** Crockford's digits: no i, l, o, u, so that a hash is not misread and not a word. */
 const DIGITS = "0123456789abcdefghjkmnpqrstvwxyz";
 
-/** Stands for a name of which no character could be kept. */
+/** Used when no character of a name could be kept. */
 const NAMELESS = "x";
 
 /**
- * A valid name made of parts, always the same for the same parts.
+ * Builds a valid name from parts, deterministically.
  *
- * - The parts joined by `-`, unchanged, when that is a valid name, short enough and unambiguous.
- * - Else as much of it as is valid and fits, `-`, and a hash of the parts as they were given: 60 bits of SHA-256.
- *   So it is when something had to be cut or replaced (also upper case), and when a part after the first contains `-`,
- *   since `a-b` + `c` and `a` + `b-c` must not meet.
+ * - The parts joined by `-`, unchanged, when that is a valid, unambiguous name of allowed length.
+ * - Otherwise as much of it as is valid and fits, `-`, and a hash of the given parts: 60 bits of SHA-256.
+ * This applies when something was cut or replaced (also upper case), and when a part after the first contains `-`,
+ * because `a-b` + `c` and `a` + `b-c` must differ.
  *
- * Different lists of the same length give different names, except by a collision of the hash. What a hash cannot prevent
- * is somebody choosing a name that looks like another's shortened one: check who owns an object before adopting it.
+ * Different lists of the same length give different names, except for hash collisions. A hash does not prevent a user
+ * from choosing a name that equals a shortened one: check the owner of an object before adopting it.
  */
 export function safeName(parts: readonly string[], options: SafeNameOptions = {}): string {
   const { kind = "dns-1123-label", maxLength: wanted = 63 } = options;
@@ -46,7 +46,7 @@ export function safeName(parts: readonly string[], options: SafeNameOptions = {}
   return `${head}-${shortHash(JSON.stringify(parts))}`;
 }
 
-/** The most of a text that can begin a name of this kind; never empty, never ending in a separator. */
+/** The longest prefix of a text that is valid for this kind; never empty, never ending in a separator. */
 function validHead(kind: NameKind, text: string, length: number): string {
   const cut = (kept: string): string => kept.slice(0, length).replace(/[-_.]+$/, "") || NAMELESS;
   switch (kind) {
@@ -67,7 +67,7 @@ function validHead(kind: NameKind, text: string, length: number): string {
   }
 }
 
-/** Only ASCII is lower-cased: the case rules of the rest grow with Unicode, and a name must never change. */
+/** Lower-cases only ASCII: other case rules grow with Unicode, and a name must never change. */
 function dashed(text: string, refused: RegExp): string {
   return text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase()).replaceAll(refused, "-");
 }

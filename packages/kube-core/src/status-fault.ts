@@ -3,27 +3,27 @@ import { fieldConflictsIn, fieldConflictText, type FieldConflict } from "./apply
 import { fieldPathToJsonPath } from "./field-path.ts";
 import { isStatusReason, parseStatus, type Status, type StatusReason } from "./status.ts";
 
-/** What the caller knows about an answer besides its body. */
+/** What the caller knows about a response besides its body. */
 export interface StatusCircumstances {
-  /** The code of the HTTP answer; a watch's error event has none. */
+  /** The HTTP status; absent for the error event of a watch. */
   readonly httpStatus?: number;
-  /** What was asked, for people: `get pods shop/web`. */
+  /** The request, for people: `get pods shop/web`. */
   readonly what?: string;
   /** The `Retry-After` header. */
   readonly retryAfterSeconds?: number;
 }
 
-/** What a fault made here carries in its context. */
+/** The context of a fault created here. */
 export interface StatusFaultContext {
   readonly what?: string;
   readonly httpStatus?: number;
-  /** The server's reason; made from the code when the server gave none that we know. */
+  /** The server's reason; derived from the code when the server gave no known reason. */
   readonly reason: string;
   readonly serverMessage?: string;
-  /** The version asked for is older than what the server keeps: list again. */
+  /** The requested version has expired: list again. */
   readonly expired?: true;
   readonly fieldConflicts?: readonly FieldConflict[];
-  /** The start of a body that was no status. */
+  /** The start of a body that is not a status. */
   readonly body?: string;
 }
 
@@ -50,17 +50,18 @@ const REASON_BY_CODE: Readonly<Record<number, StatusReason>> = {
 };
 
 /**
- * Turns a refusal of the API server into a fault. `body` is the answer, parsed or as text, and may be anything: what is no
- * status is judged by the HTTP code alone.
+ * Converts an error response of the API server to a fault. `body` is the response, parsed or as text; a body that is
+ * not a status is judged by the HTTP code alone.
  *
- * Whether to try again follows from the kind, so these deserve a word:
+ * The kind determines whether to retry:
  * - `AlreadyExists` is already-exists, `Conflict` is conflict: read again and retry.
- * - A conflict of server-side apply is failed-precondition: the same apply fails for ever. Its message names managers and
- *   fields; `fieldConflictsOf` gives them to programs.
- * - `Expired` and `Gone` are failed-precondition, marked for `isExpired`: the same version is gone for good.
- * - Every 5xx is unavailable, also `InternalError`: most are a webhook or a store that will be back. A `Timeout` may have
- *   done its work, so that it carries no invitation to repeat it at once. But a 500 that says that the object of an apply does
- *   not fit its kind's schema is invalid-argument: that is how the server refuses members it does not know.
+ * - A conflict of server-side apply is failed-precondition: the same apply always fails. Its message names managers and
+ * fields; `fieldConflictsOf` returns them.
+ * - `Expired` and `Gone` are failed-precondition, marked for `isExpired`: the version is gone permanently.
+ * - Every 5xx is unavailable, also `InternalError`: most come from a webhook or a store that will recover. A `Timeout`
+ * may
+ * have done its work, so it does not suggest an immediate retry. A 500 that reports a schema mismatch of an applied
+ * object is invalid-argument: the server rejects unknown fields that way.
  */
 export function faultFromStatus(body: unknown, circumstances: StatusCircumstances = {}): Fault {
   const parsed = parseStatus(body);
@@ -89,18 +90,18 @@ export function faultFromStatus(body: unknown, circumstances: StatusCircumstance
   return new Fault(detail, `${what} failed: ${status.message || codeText(code)}`, options);
 }
 
-/** Whether a fault says that the version asked for is no longer kept, so that only a fresh list helps. */
+/** Whether a fault says that the requested version has expired, so that only a new list helps. */
 export function isExpired(fault: Fault): boolean {
   return fault.context["expired"] === true;
 }
 
-/** The server's reason behind a fault made by `faultFromStatus`. */
+/** The server's reason of a fault created by `faultFromStatus`. */
 export function statusReasonOf(fault: Fault): string | undefined {
   const reason = fault.context["reason"];
   return typeof reason === "string" ? reason : undefined;
 }
 
-/** The fields and managers behind a failed apply; empty for every other fault. */
+/** The fields and managers of a failed apply; empty for every other fault. */
 export function fieldConflictsOf(fault: Fault): readonly FieldConflict[] {
   const conflicts = fault.context["fieldConflicts"];
   return Array.isArray(conflicts) ? (conflicts as readonly FieldConflict[]) : [];
@@ -119,7 +120,7 @@ function detailOf(
     case "Unauthorized":
       return { kind: "unauthenticated" };
     case "Forbidden":
-      // A namespace on its way out refuses new objects with 403; no role will change that.
+      // A terminating namespace rejects new objects with 403; no role changes that.
       return hasCause(status, "NamespaceTerminating")
         ? { kind: "failed-precondition", subject: what }
         : { kind: "permission-denied", action: what };
@@ -156,7 +157,7 @@ function detailOf(
   }
 }
 
-/** Codes of 500 and above without a reason are the server's trouble; anything else unknown is ours. */
+/** Codes of 500 and above without a reason are server errors; any other unknown code is ours. */
 function reasonOfCode(code: number | undefined): StatusReason | undefined {
   if (code === undefined) return undefined;
   return REASON_BY_CODE[code] ?? (code >= 500 ? "InternalError" : undefined);
@@ -165,7 +166,7 @@ function reasonOfCode(code: number | undefined): StatusReason | undefined {
 const UNFIT = "failed to create typed patch object";
 const UNFIT_FIELD = /(?:^|\): |\n\s*)(\.\S+): (.+)/g;
 
-/** Whether the server could not read what was applied as an object of its kind. */
+/** Whether the server could not read the applied object as its kind. */
 function isUnfit({ message = "" }: Status): boolean {
   return message.startsWith(UNFIT);
 }
@@ -175,7 +176,7 @@ function violationsIn(status: Status): readonly Violation[] {
   const unfit = isUnfit(status) ? [...(status.message ?? "").matchAll(UNFIT_FIELD)] : [];
   if (unfit.length > 0)
     return unfit.map(([, field = "", message = ""]) => ({ path: fieldPathToJsonPath(field), message }));
-  if (causes.length === 0) return [{ path: ROOT_PATH, message: status.message ?? "was refused without a reason" }];
+  if (causes.length === 0) return [{ path: ROOT_PATH, message: status.message ?? "was rejected without a reason" }];
   return causes.map(({ field = "", message, reason }) => ({
     path: fieldPathToJsonPath(field),
     message: message ?? reason ?? "is invalid",
@@ -197,5 +198,5 @@ function hasCause(status: Status, type: string): boolean {
 }
 
 function codeText(code: number | undefined): string {
-  return code === undefined ? "the server gave no reason" : `the server answered ${code} without a reason`;
+  return code === undefined ? "the server gave no reason" : `the server returned ${code} without a reason`;
 }

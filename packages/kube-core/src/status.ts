@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from "./json-value.ts";
 
-/** Why the server refused, in its own words. Servers may add words, so that a reader must expect others. */
+/** The server's reasons. Servers may add others. */
 export const STATUS_REASONS = [
   "Unauthorized",
   "Forbidden",
@@ -23,28 +23,28 @@ export const STATUS_REASONS = [
   "ServiceUnavailable",
 ] as const;
 
-/** A reason we know. */
+/** A known reason. */
 export type StatusReason = (typeof STATUS_REASONS)[number];
 
-/** One of several causes: what kind, in words, and at which field. */
+/** One of several causes: type, message and field. */
 export interface StatusCause {
   readonly reason?: string;
   readonly message?: string;
   readonly field?: string;
 }
 
-/** What the refusal is about. */
+/** The object of the error. */
 export interface StatusDetails {
   readonly name?: string;
   readonly group?: string;
-  /** The kind, or in most answers the resource (`pods`). */
+  /** The kind, or in most responses the resource (`pods`). */
   readonly kind?: string;
   readonly uid?: string;
   readonly causes?: readonly StatusCause[];
   readonly retryAfterSeconds?: number;
 }
 
-/** What the API server answers when there is no object to answer with, above all when it refuses. */
+/** The response of the API server when there is no object to return, mostly for errors. */
 export interface Status {
   readonly status: "Success" | "Failure";
   readonly message?: string;
@@ -53,12 +53,12 @@ export interface Status {
   readonly details?: StatusDetails;
 }
 
-/** Whether this is a reason we know. */
+/** Whether this is a known reason. */
 export function isStatusReason(reason: string | undefined): reason is StatusReason {
   return STATUS_REASONS.some((known) => known === reason);
 }
 
-/** Reads a status from an answer's body, parsed or as text. Undefined for anything else: a proxy's page, say. */
+/** Parses a status from a response body, parsed or as text. Undefined for anything else, such as a proxy's page. */
 export function parseStatus(body: unknown): Status | undefined {
   const value = typeof body === "string" ? parsedJson(body) : body;
   if (!isJsonObject(value) || value["kind"] !== "Status") return undefined;
@@ -83,7 +83,7 @@ function detailsOf(details: JsonObject): StatusDetails {
 }
 
 function parsedJson(text: string): unknown {
-  // Most of what is no JSON is a page of HTML or a line of text; a failed parse is an answer, not an error.
+  // Bodies that are not JSON are mostly HTML pages or lines of text; a failed parse is expected.
   try {
     return JSON.parse(text);
   } catch {
