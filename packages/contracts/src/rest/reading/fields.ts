@@ -1,38 +1,26 @@
 import type { Violation } from "@oaas/foundation";
 import type { TextRule, WholeRange } from "@oaas/models";
 import { z } from "zod";
-import { listReader, quickReaderOf, readQuickly, REFUSED, type QuickReader } from "../quick-reader.ts";
 import { asText, asValue, asWritten } from "./wire-scalar.ts";
 
 /**
  * The words that the schemas of this folder are written in.
  *
  * All of them read tolerantly (absent and null are the same, YAML's scalars are read as the wanted type, unknown members
- * are ignored) and judge strictly (ranges, enums, rules). Every objection carries its fix. Most come with a quick reader, which says the
- * same in one step; a test holds the two to each other.
+ * are ignored) and judge strictly (ranges, enums, rules). Every objection carries its fix.
  */
 
 /** Any scalar, as text. */
 export function text() {
-  const schema = z.preprocess(asText, z.string().meta({ type: ["string", "number", "boolean"] }));
-  return readQuickly(schema, () => (value) => textOrRefused(asText(value)));
+  return z.preprocess(asText, z.string().meta({ type: ["string", "number", "boolean"] }));
 }
 
 /** Text that keeps a rule of the domain, as the domain's own type. */
 export function textOf<T extends string = string>(rule: TextRule) {
-  const form = ruled(rule);
-  const schema = z.preprocess(
+  return z.preprocess(
     asWritten,
-    form.transform((value) => value as T),
+    ruled(rule).transform((value) => value as T),
   );
-  return readQuickly(schema, () => {
-    const read = quickReaderOf(form);
-    return (value) => read(asWritten(value));
-  });
-}
-
-function textOrRefused(value: unknown): unknown {
-  return typeof value === "string" ? value : REFUSED;
 }
 
 function ruled(rule: TextRule) {
@@ -40,27 +28,7 @@ function ruled(rule: TextRule) {
     const objection = rule.objectionTo(value);
     if (objection) context.addIssue({ code: "custom", message: objection.message, params: { fix: objection.fix } });
   });
-  return readQuickly(schema.meta(described(rule)), () => {
-    const keepsRule = remembering((value) => rule.objectionTo(value) === undefined);
-    return (value) => (typeof value === "string" && keepsRule(value) ? value : REFUSED);
-  });
-}
-
-const MAX_REMEMBERED = 1_024;
-/** Longer texts are not worth their place. */
-const MAX_REMEMBERED_TEXT = 128;
-
-/** Remembers which texts were found good: the same names, images and quantities come again with every version of a document. */
-function remembering(isGood: (text: string) => boolean): (text: string) => boolean {
-  const good = new Set<string>();
-  return (text) => {
-    if (good.has(text)) return true;
-    if (!isGood(text)) return false;
-    if (text.length > MAX_REMEMBERED_TEXT) return true;
-    if (good.size >= MAX_REMEMBERED) good.clear();
-    good.add(text);
-    return true;
-  };
+  return schema.meta(described(rule));
 }
 
 function described(rule: TextRule) {
@@ -73,14 +41,10 @@ function described(rule: TextRule) {
 
 /** Reads an empty text as an absent one. */
 export function unlessEmpty<Schema extends z.ZodType>(schema: Schema) {
-  const read = z
+  return z
     .preprocess((value) => (value === "" ? undefined : value), schema.nullish())
     .transform((value) => value ?? undefined)
     .meta({ [EMPTY_IS_ABSENT]: true });
-  return readQuickly(read, () => {
-    const given = givenReader(schema, undefined);
-    return (value) => (value === "" ? undefined : given(value));
-  });
 }
 
 /** Marks a schema for the generated documents; JSON Schema needs another form to say so (json-schemas.ts). */
@@ -93,14 +57,7 @@ export function instant() {
 
 /** A whole number within a range. */
 export function whole(range: WholeRange) {
-  return readQuickly(z.preprocess(asValue, wholeNumber(range)), () => (value) => {
-    const number = asValue(value);
-    return isWhole(number) && number >= range.min && number <= range.max ? number : REFUSED;
-  });
-}
-
-function isWhole(value: unknown): value is number {
-  return Number.isInteger(value);
+  return z.preprocess(asValue, wholeNumber(range));
 }
 
 /** Not `z.int()`: its objection would keep the rules across members from being heard. */
@@ -116,10 +73,7 @@ export function share() {
 }
 
 export function flag() {
-  return readQuickly(z.preprocess(asValue, z.boolean()), () => (value) => {
-    const flag = asValue(value);
-    return typeof flag === "boolean" ? flag : REFUSED;
-  });
+  return z.preprocess(asValue, z.boolean());
 }
 
 /** One of the domain's words, in the spelling of the wire; `others` are spellings that are read and never written. */
@@ -131,11 +85,10 @@ export function choice<T extends string>(
   const meaning = new Map<string, T>(Object.entries(others));
   for (const word of Object.values(words)) meaning.set(spell(word), word);
   const spellings = [...new Set([...Object.values(words).map(spell), ...Object.keys(others)])];
-  const schema = z.preprocess(
+  return z.preprocess(
     asWritten,
     z.enum(spellings).transform((spelling) => meaning.get(spelling) as T),
   );
-  return readQuickly(schema, () => (value) => meaning.get(asWritten(value) as string) ?? REFUSED);
 }
 
 /** Rules across the members of an object: violations with paths from the object's own root. */
@@ -164,7 +117,7 @@ export function explained<Shape extends z.ZodRawShape>(schema: z.ZodObject<Shape
 
 function reading<Shape extends z.ZodRawShape>(members: z.ZodObject<Shape>, violationsOf?: Rules) {
   // A scalar of YAML is no object, as it was written or by its value.
-  if (violationsOf === undefined) return readQuickly(z.preprocess(asValue, members), () => quickReaderOf(members));
+  if (violationsOf === undefined) return z.preprocess(asValue, members);
   const judged = members.superRefine(
     (value, context) => {
       if (typeof value !== "object" || value === null) return;
@@ -175,37 +128,22 @@ function reading<Shape extends z.ZodRawShape>(members: z.ZodObject<Shape>, viola
     // Also when a member was refused: whoever corrects a document wants to hear everything at once.
     { when: () => true },
   );
-  return readQuickly(z.preprocess(asValue, judged), () => {
-    const readMembers = quickReaderOf(members);
-    return (value) => {
-      const read = readMembers(value);
-      return read === REFUSED || violationsOf(read as Readonly<Record<string, unknown>>).length > 0 ? REFUSED : read;
-    };
-  });
-}
-
-/** Reads what is given by the schema; what is absent or null, or read as such, has a stand-in. */
-function givenReader(schema: z.ZodType, standIn: unknown): QuickReader {
-  const read = quickReaderOf(schema);
-  return (value) => (value === undefined || value === null ? standIn : (read(value) ?? standIn));
+  return z.preprocess(asValue, judged);
 }
 
 /** Absent, null, or what the schema reads. */
 export function optional<Schema extends z.ZodType>(schema: Schema) {
-  const read = schema.nullish().transform((value) => value ?? undefined);
-  return readQuickly(read, () => givenReader(schema, undefined));
+  return schema.nullish().transform((value) => value ?? undefined);
 }
 
 /** What the schema reads, or a default when absent or null. */
 export function withDefault<Schema extends z.ZodType>(schema: Schema, value: z.output<Schema>) {
-  const read = schema.nullish().transform((given) => given ?? value);
-  return readQuickly(read, () => givenReader(schema, value));
+  return schema.nullish().transform((given) => given ?? value);
 }
 
 /** A list; absent is empty. */
 export function listOf<Item extends z.ZodType>(item: Item) {
-  const items = readQuickly(z.preprocess(asValue, z.array(item)), () => listReader(quickReaderOf(item)));
-  return withDefault(items, []);
+  return withDefault(z.preprocess(asValue, z.array(item)), []);
 }
 
 /** A map; absent is empty. */

@@ -9,15 +9,12 @@ import {
   type Violation,
 } from "@oaas/foundation";
 import type { z } from "zod";
-import { quickReaderOf, REFUSED } from "../quick-reader.ts";
 
 /** Reads a value by a schema: what it means, or everything that is wrong with it. */
 export function readBy<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
 ): Result<z.output<Schema>, readonly Violation[]> {
-  const quick = quickReaderOf(schema)(value);
-  if (quick !== REFUSED) return ok(quick as z.output<Schema>);
   const read = schema.safeParse(value, { reportInput: true });
   if (read.success) return ok(read.data);
   return err([...violationsFromZod(read.error), ...(acrossFields.get(schema)?.(value) ?? [])]);
