@@ -102,7 +102,7 @@ describe("a plan that was seen", () => {
     await expect(world.drive(late)).rejects.toMatchObject({
       kind: "conflict",
       message: expect.stringMatching(
-        /since then package_revision was 1 and is 2; functions\['Order.place'\].provision_config/,
+        /since then package_revision changed from 1 to 2; functions\['Order.place'\].provision_config/,
       ),
     });
     // Another process, or this one after a restart, has nothing but the digest.

@@ -7,20 +7,20 @@ describe("clusters", () => {
   const before = expectPlan({ clusters: clustersOf([0.995, 0.992]) });
 
   test.each([
-    { why: "a little better is not worth a move", now: [0.995, 0.9954], want: ["c00"] },
-    { why: "as good is not either", now: [0.995, 0.995], want: ["c00"] },
-    { why: "half the downtime is", now: [0.995, 0.9975], want: ["c01"] },
+    { why: "a small improvement does not move units", now: [0.995, 0.9954], want: ["c00"] },
+    { why: "an equal cluster does not move units", now: [0.995, 0.995], want: ["c00"] },
+    { why: "half the downtime moves units", now: [0.995, 0.9975], want: ["c01"] },
   ])("$why", ({ now, want }) => {
     expect(clustersIn(before)).toEqual(["c00"]);
     expect(clustersIn(expectPlan({ clusters: clustersOf(now), previous: before }))).toEqual(want);
   });
 
-  test("one that cannot be used any more is left at once", () => {
+  test("leaves an unusable cluster at once", () => {
     const clusters = [clusterOf("c00", 0.995, { breaker: "open" }), clusterOf("c01", 0.992)];
     expect(clustersIn(expectPlan({ clusters, previous: before }))).toEqual(["c01"]);
   });
 
-  test("a bad cluster that joins does not spread what runs well", () => {
+  test("does not move units to a worse cluster that joins", () => {
     const clusters = [...clustersOf([0.995, 0.992]), clusterOf("new", 0.6)];
     expect(expectPlan({ clusters }).units.length).toBeGreaterThan(1);
     const kept = expectPlan({ clusters, previous: before });
@@ -29,7 +29,7 @@ describe("clusters", () => {
     expect(kept.digest).toBe(before.digest);
   });
 
-  test("another list of names is followed at once", () => {
+  test("follows changed target_clusters at once", () => {
     const named = expectPlan({
       clusters: clustersOf([0.995, 0.992]),
       deployment: { targetClusters: [clusterName("c01")] },
@@ -43,11 +43,11 @@ describe("counts", () => {
   const three = expectPlan({ clusters: clustersOf([0.989, 0.989, 0.989]) });
 
   test.each([
-    { why: "fewer would do, but only just", now: 0.9905, want: 3 },
-    { why: "fewer would do easily", now: 0.995, want: 1 },
-    { why: "still needed", now: 0.98, want: 3 },
-    { why: "more are needed, at once", now: 0.93, want: 5 },
-  ])("of three, with clusters at $now: $want, $why", ({ now, want }) => {
+    { why: "fewer meet the target within the margin", now: 0.9905, want: 3 },
+    { why: "fewer meet the target beyond the margin", now: 0.995, want: 1 },
+    { why: "all are needed", now: 0.98, want: 3 },
+    { why: "more are needed", now: 0.93, want: 5 },
+  ])("plans $want after 3 when clusters are up $now: $why", ({ now, want }) => {
     expect(three.replicas).toBe(3);
     expect(expectPlan({ clusters: clustersOf([now, now, now]), previous: three }).replicas).toBe(want);
   });
@@ -57,13 +57,13 @@ describe("counts", () => {
     { why: "another algorithm", given: { settings: { algorithm: "independent" as const } }, want: 1 },
     { why: "another consistency", given: { definition: { stateSpec: STRONG_STATE } }, want: 3 },
     { why: "a lower cap", given: { settings: { maxReplicas: 2 } }, want: 1 },
-  ])("$why is a new question", ({ given, want }) => {
+  ])("ignores the running plan after a change: $why", ({ given, want }) => {
     expect(expectPlan({ clusters: clustersOf([0.9905, 0.9905, 0.9905]), previous: three, ...given }).replicas).toBe(
       want,
     );
   });
 
-  test("what was accepted as best effort is left as soon as the target can be reached", () => {
+  test("replaces a best-effort plan as soon as the target is reachable", () => {
     const deployment = { allowBestEffort: true };
     const settings = { maxReplicas: 2 };
     const before = expectPlan({ clusters: clustersOf([0.5]), deployment, settings });
@@ -84,15 +84,15 @@ describe("measured scales", () => {
   const scaleOf = (plan: DeploymentPlan) => plan.units[0]?.functions[0]?.minScale;
 
   test.each([
-    { why: "a small saving is not worth a move", now: 19, want: 20 },
-    { why: "a large one is", now: 15, want: 15 },
-    { why: "more is given at once", now: 21, want: 21 },
-  ])("of 20, with $now measured: $want, $why", ({ now, want }) => {
+    { why: "a small saving keeps the scale", now: 19, want: 20 },
+    { why: "a large saving lowers it", now: 15, want: 15 },
+    { why: "a higher need raises it at once", now: 21, want: 21 },
+  ])("plans $want after 20 when $now are measured: $why", ({ now, want }) => {
     expect(scaleOf(at(now, at(20)))).toBe(want);
   });
 });
 
-test("planning again with the same readings changes nothing", () => {
+test("planning again with the same readings gives the same plan", () => {
   fc.assert(
     fc.property(
       fc.array(fc.double({ min: 0.6, max: 1, noNaN: true }), { minLength: 1, maxLength: 8 }),
@@ -110,14 +110,17 @@ test("planning again with the same readings changes nothing", () => {
   );
 });
 
-test("readings that tremble by less than the margin move nothing after the first plan", () => {
+test("readings that vary by less than the margin keep the first plan", () => {
   const downtimes = fc.array(fc.double({ min: 0.001, max: 0.004, noNaN: true }), { minLength: 2, maxLength: 6 });
-  const tremble = fc.array(fc.array(fc.double({ min: 0.96, max: 1.04, noNaN: true }), { minLength: 6, maxLength: 6 }), {
-    minLength: 5,
-    maxLength: 20,
-  });
+  const variation = fc.array(
+    fc.array(fc.double({ min: 0.96, max: 1.04, noNaN: true }), { minLength: 6, maxLength: 6 }),
+    {
+      minLength: 5,
+      maxLength: 20,
+    },
+  );
   fc.assert(
-    fc.property(downtimes, tremble, (base, rounds) => {
+    fc.property(downtimes, variation, (base, rounds) => {
       const reading = (factors: readonly number[]) =>
         clustersOf(base.map((downtime, index) => 1 - downtime * (factors[index] ?? 1)));
       const first = expectPlan({ clusters: reading([]) });

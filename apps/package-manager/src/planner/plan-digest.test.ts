@@ -14,52 +14,56 @@ const withScale = (more: object): Partial<DeploymentPlan> => ({
   units: [{ ...unit!, functions: [{ ...scale!, ...more }] }, ...others],
 });
 
-describe("the digest stands for", () => {
-  test.each<{ what: string; changed: Partial<DeploymentPlan>; moved: string[] }>([
-    { what: "the target", changed: { sizing: { ...plan.sizing, target: 0.5 } }, moved: ["target_availability"] },
-    { what: "the replicas", changed: { replicas: 5 }, moved: ["replicas"] },
-    { what: "whether the best was accepted", changed: { bestEffort: true }, moved: ["best_effort"] },
+describe("the digest covers", () => {
+  test.each<{ what: string; changed: Partial<DeploymentPlan>; parts: string[] }>([
+    { what: "the target", changed: { sizing: { ...plan.sizing, target: 0.5 } }, parts: ["target_availability"] },
+    { what: "the replicas", changed: { replicas: 5 }, parts: ["replicas"] },
+    { what: "best effort", changed: { bestEffort: true }, parts: ["best_effort"] },
     {
-      what: "the package's revision",
+      what: "the package revision",
       changed: { shared: { ...plan.shared, packageRevision: 2 } },
-      moved: ["package_revision"],
+      parts: ["package_revision"],
     },
     {
-      what: "what all units say",
+      what: "the shared content of units",
       changed: { shared: { ...plan.shared, templateHint: "edge" } },
-      moved: ["functions, configuration or requirements"],
+      parts: ["functions, configuration or requirements"],
     },
-    { what: "which units there are", changed: { units: others }, moved: ["clusters", "scales"] },
-    { what: "a unit's template", changed: { units: [{ ...unit!, template: "edge" }, ...others] }, moved: ["clusters"] },
-    { what: "a least scale", changed: withScale({ minScale: 9 }), moved: ["scales"] },
-    { what: "a largest scale", changed: withScale({ maxScale: 9 }), moved: ["scales"] },
+    { what: "the set of units", changed: { units: others }, parts: ["clusters", "scales"] },
+    {
+      what: "the template of a unit",
+      changed: { units: [{ ...unit!, template: "edge" }, ...others] },
+      parts: ["clusters"],
+    },
+    { what: "a minimum scale", changed: withScale({ minScale: 9 }), parts: ["scales"] },
+    { what: "a maximum scale", changed: withScale({ maxScale: 9 }), parts: ["scales"] },
     {
       what: "nodes of the data grid",
       changed: { odgm: { ...odgm, nodeIds: { ...odgm.nodeIds, c00: [1] } } },
-      moved: ["odgm"],
+      parts: ["odgm"],
     },
-    { what: "the shard map", changed: { odgm: { ...odgm, assignments: {} } }, moved: ["odgm"] },
+    { what: "the shard map", changed: { odgm: { ...odgm, assignments: {} } }, parts: ["odgm"] },
     {
       what: "the roll-out",
       changed: {
         rollout: { strategy: RolloutStrategy.rolling, gate: RolloutGate.available, onFailure: RolloutFailure.stop },
       },
-      moved: ["rollout"],
+      parts: ["rollout"],
     },
-  ])("$what", ({ changed, moved }) => {
+  ])("$what", ({ changed, parts }) => {
     const other = { ...plan, ...changed };
     expect(planDigest(other)).not.toBe(plan.digest);
-    expect(changedParts(plan.digest, planDigest(other)), "known from the digests alone").toEqual(moved);
+    expect(changedParts(plan.digest, planDigest(other)), "derived from the digests alone").toEqual(parts);
     expect(comparePlans(plan, other)).not.toEqual([]);
   });
 });
 
-describe("the digest does not stand for", () => {
+describe("the digest does not cover", () => {
   test.each<{ what: string; changed: Partial<DeploymentPlan> }>([
     { what: "readings", changed: { clusters: [] } },
-    { what: "what is reached", changed: { achievedAvailability: 0.5 } },
+    { what: "the achieved availability", changed: { achievedAvailability: 0.5 } },
     { what: "explanations", changed: { decisions: [] } },
-    { what: "reasons of a scale", changed: withScale({ basis: "user", reason: "other words" }) },
+    { what: "reasons of a scale", changed: withScale({ basis: "user", reason: "another reason" }) },
   ])("$what", ({ changed }) => {
     const other = { ...plan, ...changed };
     expect(planDigest(other)).toBe(plan.digest);
@@ -67,10 +71,13 @@ describe("the digest does not stand for", () => {
   });
 });
 
-test("a plan that was stored has the digest that it had", () => {
+test("a stored plan keeps its digest", () => {
   expect(planDigest(JSON.parse(JSON.stringify(plan)) as DeploymentPlan)).toBe(plan.digest);
 });
 
-test.each(["", "nonsense", "a".repeat(40), `${"a".repeat(40)}-12`])("what is no digest tells nothing: %s", (text) => {
-  expect(changedParts(text, plan.digest)).toEqual([]);
-});
+test.each(["", "nonsense", "a".repeat(40), `${"a".repeat(40)}-12`])(
+  "reports no changed parts for a text that is not a digest: %s",
+  (text) => {
+    expect(changedParts(text, plan.digest)).toEqual([]);
+  },
+);

@@ -2,7 +2,7 @@ import { hashJson } from "@oaas/foundation/hash";
 import type { DeploymentPlan } from "./plan-types.ts";
 import { planContent, type UnitContent } from "./plan-units.ts";
 
-/** The parts of a plan that are told apart when one of two is not at hand, in the words of the API and in their order in the digest. */
+/** The parts of a plan that a digest distinguishes, by their API names and in digest order. */
 const PARTS = [
   "target_availability",
   "replicas",
@@ -15,13 +15,13 @@ const PARTS = [
   "rollout",
 ] as const;
 
-/** Digits of each part: enough to tell what moved, while the hash of the whole tells that something did. */
+/** Hash digits per part: enough to name the changed part; the hash of the whole plan detects the change. */
 const PART_DIGITS = 4;
 const DIGEST_PATTERN = new RegExp(`^[0-9a-f]{40}-([0-9a-f]{${PARTS.length * PART_DIGITS}})$`);
 
 /**
- * Equal for plans that do the same, different for others: a hash of the whole, and behind it some digits of the hash of each part. So whoever
- * holds nothing but the digest of a plan, as a process after a restart, can tell which parts of it another plan has otherwise.
+ * Equal exactly for plans with the same content: a hash of the whole plan, followed by some digits of the hash of each
+ * part. A client that has only the digest can learn which parts changed, also after a restart of the package manager.
  */
 export function planDigest(plan: Omit<DeploymentPlan, "digest">): string {
   const parts = partsOf(plan);
@@ -29,13 +29,13 @@ export function planDigest(plan: Omit<DeploymentPlan, "digest">): string {
   return `${hashJson(hashes)}-${hashes.map((hash) => hash.slice(0, PART_DIGITS)).join("")}`;
 }
 
-/** The parts in which the plans of two digests differ; none where one of them is no digest of ours. */
+/** The parts in which the plans of two digests differ; none if one of them is not a digest. */
 export function changedParts(before: string, after: string): readonly string[] {
-  const [, marks] = DIGEST_PATTERN.exec(before) ?? [];
-  const [, present] = DIGEST_PATTERN.exec(after) ?? [];
-  if (marks === undefined || present === undefined) return [];
-  const markOf = (all: string, index: number): string => all.slice(index * PART_DIGITS, (index + 1) * PART_DIGITS);
-  return PARTS.filter((_, index) => markOf(marks, index) !== markOf(present, index));
+  const [, beforeParts] = DIGEST_PATTERN.exec(before) ?? [];
+  const [, afterParts] = DIGEST_PATTERN.exec(after) ?? [];
+  if (beforeParts === undefined || afterParts === undefined) return [];
+  const digitsOf = (all: string, index: number): string => all.slice(index * PART_DIGITS, (index + 1) * PART_DIGITS);
+  return PARTS.filter((_, index) => digitsOf(beforeParts, index) !== digitsOf(afterParts, index));
 }
 
 function partsOf(plan: Omit<DeploymentPlan, "digest">): Readonly<Record<(typeof PARTS)[number], unknown>> {
@@ -54,7 +54,7 @@ function partsOf(plan: Omit<DeploymentPlan, "digest">): Readonly<Record<(typeof 
   };
 }
 
-/** Each scale once, and its number for each unit: most clusters have the same, and hashing costs by the byte. */
+/** Each distinct scale once, and its index per unit: most clusters share a scale, and hashing cost grows by the byte. */
 function scalesOf(units: readonly UnitContent[]): object {
   const numbers = new Map<string, number>();
   const ofUnits = units.map(({ functions }) => {

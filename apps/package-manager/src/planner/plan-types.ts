@@ -3,7 +3,6 @@ import {
   DEFAULT_AVAILABILITY,
   type ClassDeployment,
   type ClassKey,
-  type ClusterHealth,
   type ClusterName,
   type DeploymentKey,
   type Enforcement,
@@ -20,24 +19,25 @@ import {
   type TelemetryConfig,
   type UnitId,
 } from "@oaas/models";
+import type { HealthFacts } from "../clusters/cluster-health.ts";
 
-/** How the availability of several replicas follows from that of each: a majority must be up, or any one of them. */
+/** When a set of replicas is available: if a majority of them is up, or any one. */
 export type PlannerAlgorithm = "quorum" | "independent";
 
-/** What the operator set for every plan. */
+/** Settings of the operator for every plan. */
 export interface PlannerSettings {
-  /** Target where a deployment states none. */
+  /** Target of deployments that state none. */
   readonly defaultAvailability: number;
-  /** The most replicas that the planner asks for (`PLANNER_MAX_REPLICAS`). */
+  /** The highest replica count of a plan (`PLANNER_MAX_REPLICAS`). */
   readonly maxReplicas: number;
   readonly algorithm: PlannerAlgorithm;
-  /** The share of downtime that a re-plan must save before anything that runs is moved, 0 to 1. */
+  /** The share of downtime that a new plan must save before running units are moved, 0 to 1. */
   readonly hysteresisMargin: number;
-  /** What one replica is assumed to carry until it was measured. */
+  /** The assumed throughput of one replica until it is measured. */
   readonly rpsPerReplica: number;
-  /** A cluster whose last reading is older is not chosen by the planner; one that the user named is. */
+  /** The planner does not select clusters with an older reading; clusters that the user named are used. */
   readonly maxReadingAgeMs: number;
-  /** The label of a cluster that `target_env` is compared with. */
+  /** The cluster label that `target_env` selects by. */
   readonly environmentLabel: string;
 }
 
@@ -51,48 +51,42 @@ export const DEFAULT_PLANNER_SETTINGS: PlannerSettings = {
   environmentLabel: "env",
 };
 
-/** A cluster that PM knows, with what PM knows about it. */
-export interface CandidateCluster {
+/** A registered cluster with its health. */
+export interface CandidateCluster extends HealthFacts {
   readonly name: ClusterName;
   readonly labels: Readonly<Record<string, string>>;
-  /** The newest reading there ever was, however old. */
-  readonly reading?: ClusterHealth;
-  readonly readingAgeMs?: number;
-  /** Why the last attempt to read its health failed; absent when it succeeded. */
-  readonly problem?: string;
-  readonly breaker: "closed" | "half-open" | "open";
-  /** Replicas per function that its CRM recommends from what it measured. */
+  /** Replicas per function that its class runtime manager recommends from measurements. */
   readonly recommendedReplicas?: Readonly<Record<string, number>>;
 }
 
-/** What should be assumed about the world instead of what is known. */
+/** Assumptions that replace known facts in a what-if plan. */
 export interface WhatIf {
   readonly clustersDown?: readonly ClusterName[];
-  /** Another target. */
+  /** Overrides the target. */
   readonly availability?: number;
-  /** Another availability of single clusters. */
+  /** Overrides the availability of single clusters. */
   readonly clusterAvailability?: Readonly<Record<string, number>>;
 }
 
-/** Everything that a plan depends on. The order of clusters does not matter. */
+/** All inputs of a plan. The order of clusters does not matter. */
 export interface PlanInput {
   readonly package: Package;
   readonly packageRevision: number;
   readonly deployment: ClassDeployment;
   readonly clusters: readonly CandidateCluster[];
   readonly settings: PlannerSettings;
-  /** The plan in force, which is kept unless another one gains more than the margin. */
+  /** The plan in force, kept unless another one gains more than the margin. */
   readonly previous?: DeploymentPlan;
   readonly whatIf?: WhatIf;
 }
 
-/** One consideration: a stable word for programs, a sentence for people. */
+/** One reason: a stable code for programs and a text for people. */
 export interface Reason {
   readonly code: string;
   readonly text: string;
 }
 
-/** What was made of one cluster, and what speaks for and against it. */
+/** The verdict on one cluster, with the reasons for and against it. */
 export interface ClusterVerdict {
   readonly cluster: ClusterName;
   readonly chosen: boolean;
@@ -102,7 +96,7 @@ export interface ClusterVerdict {
   readonly reasonsAgainst: readonly Reason[];
 }
 
-/** One step of a plan: the rule, what it was given, what it gave, and what would change it. */
+/** One decision of a plan: the rule, its inputs, its outcome and what would change it. */
 export interface Decision {
   readonly rule: string;
   readonly inputs: Readonly<Record<string, unknown>>;
@@ -110,7 +104,7 @@ export interface Decision {
   readonly wouldChange?: string;
 }
 
-/** A function with everything that is the same in every cluster. */
+/** The part of a function that is the same in every cluster. */
 export interface FunctionSpec {
   readonly functionKey: FunctionKey;
   readonly functionType: FunctionType;
@@ -121,7 +115,7 @@ export interface FunctionSpec {
   readonly config: Readonly<Record<string, string>>;
 }
 
-/** What every unit of a deployment says alike; kept once, however many clusters there are. */
+/** The content that all units of a deployment share, stored once. */
 export interface SharedSpec {
   readonly deploymentKey: DeploymentKey;
   readonly packageName: PackageName;
@@ -138,7 +132,7 @@ export interface SharedSpec {
   readonly environmentKind?: string;
 }
 
-/** Why a function has the scale it has. */
+/** The requirement that determines a scale. */
 export type ScaleBasis = "availability" | "throughput" | "measured" | "user" | "none";
 
 /** The scale of one function in one cluster. */
@@ -150,7 +144,7 @@ export interface PlannedFunction {
   readonly reason: string;
 }
 
-/** What is particular to the unit of one cluster. */
+/** The unit of one cluster, without the shared content. */
 export interface PlannedUnit {
   readonly unitId: UnitId;
   readonly cluster: ClusterName;
@@ -158,7 +152,7 @@ export interface PlannedUnit {
   readonly functions: readonly PlannedFunction[];
 }
 
-/** Who holds one partition: node ids, and one shard id for each of them, of which the first is the primary. */
+/** The nodes of one partition, with one shard id each; the first shard is the primary. */
 export interface ShardAssignment {
   readonly primary: number;
   readonly replica: readonly number[];
@@ -170,30 +164,30 @@ export interface PlannedOdgm {
   readonly collections: readonly string[];
   readonly partitionCount: number;
   readonly replicaCount: number;
-  /** Absent: each CRM chooses, by a rule over what all of them are sent alike. */
+  /** If absent, each class runtime manager derives the same type from the shared content. */
   readonly shardType?: ShardType;
   readonly log: string;
   readonly nodeIds: Readonly<Record<string, readonly number[]>>;
   readonly assignments: Readonly<Record<string, readonly ShardAssignment[]>>;
 }
 
-/** What the sizes of a plan answer to; the same again lets a re-plan keep what runs. */
+/** The inputs of the sizes of a plan; hysteresis applies only while they are equal. */
 export interface SizingBasis {
   readonly target: number;
   readonly algorithm: PlannerAlgorithm;
   readonly strong: boolean;
-  /** Replicas that the user asked for at least. */
+  /** The minimum that the user requested. */
   readonly atLeast: number;
 }
 
-/** What would be done, with every id fixed and every choice explained. Plain JSON, so that it can be stored. */
+/** A plan with all ids fixed and all decisions explained. Plain JSON, so that it can be stored. */
 export interface DeploymentPlan {
-  /** Stands for everything that would be done, and for nothing else: not for readings, ages or wording. */
+  /** Covers everything that takes effect, and nothing else: not readings, ages or texts. */
   readonly digest: string;
   readonly sizing: SizingBasis;
-  /** That a quorum of replicas is up, as today's readings say. */
+  /** The availability of the planned replicas at the current readings. */
   readonly achievedAvailability: number;
-  /** The target is out of reach and the deployment accepts the best there is. */
+  /** The target is out of reach and the deployment accepts the closest result. */
   readonly bestEffort: boolean;
   readonly replicas: number;
   readonly clusters: readonly ClusterVerdict[];
@@ -204,14 +198,14 @@ export interface DeploymentPlan {
   readonly decisions: readonly Decision[];
 }
 
-/** A target that is missed, and what can be reached of it. */
+/** A missed target and the availability that is reachable. */
 export interface LowerTarget {
-  /** `class`, or the key of the function whose own target it is. */
+  /** `class`, or the key of the function that states the target. */
   readonly subject: string;
   readonly availability: number;
 }
 
-/** One change that would make a target reachable, checked by planning with it. */
+/** One change that makes the target reachable, verified by sizing with it. */
 export type Remedy =
   | { readonly kind: "lower-target"; readonly targets: readonly LowerTarget[]; readonly text: string }
   | { readonly kind: "raise-cap"; readonly maxReplicas: number; readonly text: string }
@@ -223,12 +217,12 @@ export type Remedy =
 
 /** What is refused, and what was found out on the way. */
 interface RefusalBase {
-  /** The whole story in words, safe to show outside. */
+  /** The complete explanation, safe to return to clients. */
   readonly message: string;
   readonly clusters: readonly ClusterVerdict[];
 }
 
-/** Why there is no plan. */
+/** Why a deployment cannot be planned. */
 export type PlanRefusal = RefusalBase &
   (
     | { readonly kind: "invalid"; readonly violations: readonly Violation[] }
@@ -237,15 +231,15 @@ export type PlanRefusal = RefusalBase &
     | {
         readonly kind: "no-usable-cluster";
         readonly unusable: readonly ClusterName[];
-        /** Only because the question assumes so: waiting would not help. */
+        /** Only because of the what-if assumptions: waiting does not help. */
         readonly assumed: boolean;
       }
     | {
         readonly kind: "out-of-reach";
-        /** `class`, or the key of the function whose own target it is. */
+        /** `class`, or the key of the function that states the target. */
         readonly subject: string;
         readonly target: number;
-        /** Absent when no count within the cap is allowed at all. */
+        /** Absent if no count within the cap is allowed. */
         readonly best?: { readonly availability: number; readonly replicas: number };
         readonly remedies: readonly Remedy[];
       }
@@ -256,3 +250,8 @@ export type PlanRefusal = RefusalBase &
         readonly maxReplicas: number;
       }
   );
+
+/** Reads an entry of a user-supplied map, ignoring inherited properties such as `constructor`. */
+export function ownEntry<T>(map: Readonly<Record<string, T>> | undefined, key: string): T | undefined {
+  return map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined;
+}

@@ -2,11 +2,18 @@ import type { ClassDefinition, Rollout } from "@oaas/models";
 import { compareNames, type Candidate } from "./placement/candidates.ts";
 import { scaleFunction } from "./sizing/function-scale.ts";
 import type { RequestedFunction } from "./sizing/functions.ts";
-import { ownEntry } from "./own-entry.ts";
-import type { DeploymentPlan, PlanInput, PlannedFunction, PlannedOdgm, PlannedUnit, SharedSpec } from "./plan-types.ts";
+import {
+  ownEntry,
+  type DeploymentPlan,
+  type PlanInput,
+  type PlannedFunction,
+  type PlannedOdgm,
+  type PlannedUnit,
+  type SharedSpec,
+} from "./plan-types.ts";
 import { unitIdOf } from "./unit-id.ts";
 
-/** What every unit of the deployment says alike. */
+/** The content that all units of the deployment share. */
 export function sharedSpec(
   { package: from, packageRevision, deployment }: PlanInput,
   definition: ClassDefinition,
@@ -30,7 +37,7 @@ export function sharedSpec(
   };
 }
 
-/** What is particular to the unit of each cluster, by name. Where nothing was measured, all have the same scales. */
+/** The units of the chosen clusters, by name. Clusters without measurements share the same scales. */
 export function planUnits(
   input: PlanInput,
   chosen: readonly Candidate[],
@@ -44,7 +51,7 @@ export function planUnits(
     .map(({ cluster }): PlannedUnit => {
       const template = ownEntry(deployment.clusterTemplates, cluster.name);
       const before = running.get(cluster.name);
-      const known = { settings, cluster, ...(before === undefined ? {} : { previous: before }) };
+      const context = { settings, cluster, ...(before === undefined ? {} : { previous: before }) };
       return {
         unitId: unitIdOf(deployment.key, cluster.name),
         cluster: cluster.name,
@@ -52,13 +59,13 @@ export function planUnits(
         functions:
           cluster.recommendedReplicas === undefined
             ? assumed
-            : functions.map((fn) => scaleFunction({ fn, planned: planned(fn), ...known })),
+            : functions.map((fn) => scaleFunction({ fn, planned: planned(fn), ...context })),
       };
     })
     .sort((a, b) => compareNames(a.cluster, b.cluster));
 }
 
-/** The part of a plan that is done. Readings, reasons and what was achieved are about it, not of it. */
+/** The part of a plan that takes effect, without readings, reasons and achieved values. */
 export interface PlanContent {
   readonly target: number;
   readonly replicas: number;
@@ -69,12 +76,12 @@ export interface PlanContent {
   readonly rollout?: Rollout;
 }
 
-/** A unit without the words about it. */
+/** A unit without its reasons. */
 export interface UnitContent extends Omit<PlannedUnit, "functions"> {
   readonly functions: readonly Omit<PlannedFunction, "basis" | "reason">[];
 }
 
-/** What the digest of a plan stands for. */
+/** Extracts the content that the digest of a plan covers. */
 export function planContent({
   sizing,
   replicas,

@@ -46,41 +46,41 @@ const input = fc
     replicaCount: fc.option(fc.integer({ min: 1, max: 5 }), { nil: undefined }),
     rps: fc.option(fc.integer({ min: 1, max: 12_000 }), { nil: undefined }),
   })
-  .map((one): PlanInput => {
-    const targets = one.named ? one.clusters.slice(0, 3).map(({ name }) => name) : [];
+  .map((drawn): PlanInput => {
+    const targets = drawn.named ? drawn.clusters.slice(0, 3).map(({ name }) => name) : [];
     return inputOf({
-      clusters: one.clusters,
-      definition: one.state === undefined ? {} : { stateSpec: one.state },
-      settings: { maxReplicas: one.maxReplicas, algorithm: one.algorithm },
+      clusters: drawn.clusters,
+      definition: drawn.state === undefined ? {} : { stateSpec: drawn.state },
+      settings: { maxReplicas: drawn.maxReplicas, algorithm: drawn.algorithm },
       deployment: {
         targetClusters: targets,
-        allowBestEffort: one.allowBestEffort,
+        allowBestEffort: drawn.allowBestEffort,
         nfr: {
-          ...(one.target === undefined ? {} : { availability: one.target }),
-          ...(one.rps === undefined ? {} : { minThroughputRps: one.rps }),
+          ...(drawn.target === undefined ? {} : { availability: drawn.target }),
+          ...(drawn.rps === undefined ? {} : { minThroughputRps: drawn.rps }),
         },
-        ...(one.kind === undefined ? {} : { environmentKind: one.kind }),
-        ...(one.replicaCount === undefined
+        ...(drawn.kind === undefined ? {} : { environmentKind: drawn.kind }),
+        ...(drawn.replicaCount === undefined
           ? {}
-          : { odgm: { collections: [], nodeIds: {}, replicaCount: one.replicaCount } }),
+          : { odgm: { collections: [], nodeIds: {}, replicaCount: drawn.replicaCount } }),
       },
     });
   });
 
 const RUNS = { numRuns: sweepSize(300, 5000) };
 
-/** That enough of these replicas are up, by going through every world. */
+/** The probability that enough replicas are up, by enumerating all combinations. */
 function enumerated(replicas: readonly number[], needed: number): number {
   let sum = 0;
-  for (let world = 0; world < 2 ** replicas.length; world += 1) {
-    const up = replicas.filter((_, index) => ((world >> index) & 1) === 1).length;
+  for (let combination = 0; combination < 2 ** replicas.length; combination += 1) {
+    const up = replicas.filter((_, index) => ((combination >> index) & 1) === 1).length;
     if (up < needed) continue;
-    sum += replicas.reduce((product, p, index) => product * (((world >> index) & 1) === 1 ? p : 1 - p), 1);
+    sum += replicas.reduce((product, p, index) => product * (((combination >> index) & 1) === 1 ? p : 1 - p), 1);
   }
   return sum;
 }
 
-/** The replicas of a plan on its clusters at worst, from nothing but what would be sent. */
+/** The availabilities of the worst replicas of a plan, derived from its units only. */
 function worstReplicas(plan: DeploymentPlan): readonly number[] {
   const availability = new Map(plan.clusters.map((verdict) => [verdict.cluster, verdict.availability ?? 0]));
   const nodes = Object.entries(plan.odgm?.nodeIds ?? {}).flatMap(([name, ids]) =>
@@ -89,7 +89,7 @@ function worstReplicas(plan: DeploymentPlan): readonly number[] {
   return nodes.sort((a, b) => a - b).slice(0, plan.replicas);
 }
 
-test("a plan of a class with state meets its target by enumeration, or says that it is best effort", () => {
+test("a plan of a class with state meets its target by enumeration, or is marked best effort", () => {
   fc.assert(
     fc.property(input, (given) => {
       const result = planDeployment(given);
@@ -107,7 +107,7 @@ test("a plan of a class with state meets its target by enumeration, or says that
   );
 });
 
-test("any input gives a plan or a refusal with words, never a throw; every cluster is spoken of once", () => {
+test("any input gives a plan or a refusal with a message, with one verdict per cluster", () => {
   fc.assert(
     fc.property(input, (given) => {
       const result = planDeployment(given);
@@ -124,7 +124,7 @@ test("any input gives a plan or a refusal with words, never a throw; every clust
   );
 });
 
-test("the order in which clusters come changes nothing", () => {
+test("the order of clusters does not change the plan", () => {
   fc.assert(
     fc.property(input, fc.infiniteStream(fc.nat()), (given, dice) => {
       const order = given.clusters.map((one) => ({ one, at: dice.next().value ?? 0 }));
@@ -135,7 +135,7 @@ test("the order in which clusters come changes nothing", () => {
   );
 });
 
-test("digests are equal exactly when what would be done is, and then nothing moved", () => {
+test("digests are equal exactly when the plans have the same content", () => {
   fc.assert(
     fc.property(input, input, fc.boolean(), (given, other, alike) => {
       const one = planDeployment(given);
@@ -149,7 +149,7 @@ test("digests are equal exactly when what would be done is, and then nothing mov
   );
 });
 
-test("another cluster makes no reachable target unreachable, unless it was named", () => {
+test("an additional cluster keeps reachable targets reachable, unless it is named", () => {
   fc.assert(
     fc.property(input, share, (given, availability) => {
       const before = planDeployment(given);
@@ -161,8 +161,8 @@ test("another cluster makes no reachable target unreachable, unless it was named
   );
 });
 
-/** The wish with other targets, of the class and of functions. */
-function lowered(deployment: ClassDeployment, targets: readonly LowerTarget[]): ClassDeployment {
+/** The deployment with lower targets. */
+function withTargets(deployment: ClassDeployment, targets: readonly LowerTarget[]): ClassDeployment {
   const of = new Map(targets.map(({ subject, availability }) => [subject, availability]));
   const ofClass = of.get("class");
   return {
@@ -175,12 +175,12 @@ function lowered(deployment: ClassDeployment, targets: readonly LowerTarget[]): 
   };
 }
 
-/** The input with a remedy followed. */
-function followed(given: PlanInput, remedy: Remedy): PlanInput {
+/** The input with a remedy applied. */
+function applyRemedy(given: PlanInput, remedy: Remedy): PlanInput {
   const { deployment, settings, clusters } = given;
   switch (remedy.kind) {
     case "lower-target":
-      return { ...given, deployment: lowered(deployment, remedy.targets) };
+      return { ...given, deployment: withTargets(deployment, remedy.targets) };
     case "raise-cap":
       return { ...given, settings: { ...settings, maxReplicas: remedy.maxReplicas } };
     case "add-cluster": {
@@ -210,7 +210,7 @@ function followed(given: PlanInput, remedy: Remedy): PlanInput {
   }
 }
 
-test("every remedy that is told helps by itself", () => {
+test("every suggested remedy is sufficient", () => {
   fc.assert(
     fc.property(input, fc.constantFrom(undefined, 0.99, 0.995, 0.9999), (drawn, ofFunction) => {
       const functions =
@@ -226,7 +226,7 @@ test("every remedy that is told helps by itself", () => {
       const { best, remedies } = result.error;
       if (best !== undefined) expect(best.availability).toBeLessThan(result.error.target);
       for (const remedy of remedies) {
-        const then = planDeployment(followed(given, remedy));
+        const then = planDeployment(applyRemedy(given, remedy));
         expect(then.ok ? "" : `${remedy.text}: ${then.error.message}`).toBe("");
       }
     }),
@@ -234,7 +234,7 @@ test("every remedy that is told helps by itself", () => {
   );
 });
 
-test("the replicas of a plan follow from the inputs that their decision tells, and what it says of fewer is true", () => {
+test("the inputs of the replica decision give the planned replicas, and its suggestion for fewer is correct", () => {
   fc.assert(
     fc.property(input, (given) => {
       const result = planDeployment(given);
@@ -246,11 +246,13 @@ test("the replicas of a plan follow from the inputs that their decision tells, a
       const rules = { demands, maxReplicas: cap, algorithm: sizing.algorithm, canExclude: false };
       expect(sizeReplicas(availabilities, rules).sizes[0]?.replicas).toBe(replicas);
 
-      const told = /^a target of at most (\S+), which (\d+) would meet$/.exec(decision?.wouldChange ?? "");
-      if (told === null) return;
-      const then = planDeployment({ ...given, whatIf: { availability: Number(told[1]) } });
-      expect(then.ok && then.value.replicas).toBe(Number(told[2]));
-      expect(Number(told[2])).toBeLessThan(replicas);
+      const suggestion = /^a target of at most (\S+), which (\d+) replicas? would meet$/.exec(
+        decision?.wouldChange ?? "",
+      );
+      if (suggestion === null) return;
+      const then = planDeployment({ ...given, whatIf: { availability: Number(suggestion[1]) } });
+      expect(then.ok && then.value.replicas).toBe(Number(suggestion[2]));
+      expect(Number(suggestion[2])).toBeLessThan(replicas);
     }),
     RUNS,
   );

@@ -17,14 +17,14 @@ const verdictOf = (plan: { clusters: ReturnType<typeof expectPlan>["clusters"] }
   plan.clusters.find(({ cluster }) => cluster === name);
 
 describe("clusters", () => {
-  test("named ones are all used, however many are needed", () => {
+  test("uses every cluster in target_clusters, even if fewer are needed", () => {
     const plan = expectPlan({ deployment: { targetClusters: [clusterName("c02"), clusterName("c00")] } });
     expect(clustersIn(plan)).toEqual(["c00", "c02"]);
     expect(plan.replicas).toBe(1);
     expect(verdictOf(plan, "c01")).toMatchObject({ chosen: false, reasonsAgainst: [{ code: "not-named" }] });
   });
 
-  test("a named one that is unwell is used and what speaks against it is said", () => {
+  test("uses an unhealthy cluster in target_clusters and reports the reasons against it", () => {
     const sick = clusterOf("c01", 0.99, { breaker: "open", readingAgeMs: 3_600_000, problem: "connection refused" });
     const plan = expectPlan({
       clusters: [clusterOf("c00", 0.99), sick],
@@ -38,7 +38,7 @@ describe("clusters", () => {
     ]);
   });
 
-  test("the kind of environment selects by label", () => {
+  test("selects clusters by the label of target_env", () => {
     const edge = { labels: { env: "edge" } };
     const plan = expectPlan({
       clusters: [clusterOf("a", 0.999), clusterOf("b", 0.99, edge), clusterOf("c", 0.995, edge)],
@@ -50,7 +50,7 @@ describe("clusters", () => {
     expect(verdictOf(plan, "c")?.reasonsFor.map(({ code }) => code)).toEqual(["environment", "reading", "best"]);
   });
 
-  test("otherwise the best of all that are allowed and well", () => {
+  test("selects the most available allowed and healthy cluster otherwise", () => {
     const plan = expectPlan({
       clusters: [
         clusterOf("allowed", 0.991),
@@ -78,7 +78,7 @@ describe("clusters", () => {
     });
   });
 
-  test("ready nodes stand in for a measured availability", () => {
+  test("uses the share of ready nodes without a measured availability", () => {
     const reading = { cluster: clusterName("a"), status: ClusterStatus.healthy, nodeCount: 4, readyNodes: 3 };
     const plan = expectPlan({
       clusters: [clusterOf("a", 0, { reading })],
@@ -87,14 +87,14 @@ describe("clusters", () => {
     expect(plan).toMatchObject({ achievedAvailability: 0.75, clusters: [{ availability: 0.75 }] });
   });
 
-  test("one that would put the target out of reach is left out with that reason", () => {
+  test("excludes a cluster that puts the target out of reach, with that reason", () => {
     const plan = expectPlan({ clusters: [clusterOf("good", 0.95), clusterOf("bad", 0.1)] });
     expect(clustersIn(plan)).toEqual(["good"]);
     expect(plan.replicas).toBe(3);
     expect(verdictOf(plan, "bad")?.reasonsAgainst).toMatchObject([{ code: "left-out" }]);
   });
 
-  test("with best effort, a named one that cannot be read is left out as long as another is left", () => {
+  test("skips a named cluster without a reading if best effort is allowed and another is usable", () => {
     const dark = { name: clusterName("dark"), labels: {}, breaker: "closed", problem: "refused" } as const;
     const given = {
       clusters: [clusterOf("a", 0.99), dark],
@@ -104,8 +104,8 @@ describe("clusters", () => {
   });
 });
 
-describe("what if", () => {
-  test("a cluster were down", () => {
+describe("what_if", () => {
+  test("plans without a cluster that is assumed down", () => {
     const given = { clusters: clustersOf([0.999, 0.99]) };
     expect(clustersIn(expectPlan(given))).toEqual(["c00"]);
     const without = expectPlan({ ...given, whatIf: { clustersDown: [clusterName("c00")] } });
@@ -113,11 +113,11 @@ describe("what if", () => {
     expect(verdictOf(without, "c00")?.reasonsAgainst).toMatchObject([{ code: "assumed-down" }]);
   });
 
-  test("the target were another", () => {
+  test("plans for an assumed target", () => {
     expect(expectPlan({ whatIf: { availability: 0.999 } })).toMatchObject({ replicas: 3, sizing: { target: 0.999 } });
   });
 
-  test("a cluster were better, even one that was never read", () => {
+  test("plans with an assumed availability, even for a cluster without a reading", () => {
     const dark = { name: clusterName("dark"), labels: {}, breaker: "closed" } as const;
     const plan = expectPlan({
       clusters: [clusterOf("a", 0.5), dark],
@@ -137,18 +137,28 @@ describe("scales", () => {
   });
 
   test.each([
-    { why: "availability decides", given: withNfr({ availability: 0.999 }), want: 3, basis: "availability" },
-    { why: "the user's own is larger", given: withNfr({}, { minScale: 4 }), want: 4, basis: "user" },
+    { why: "availability needs the most", given: withNfr({ availability: 0.999 }), want: 3, basis: "availability" },
+    { why: "min_scale is larger", given: withNfr({}, { minScale: 4 }), want: 4, basis: "user" },
     {
-      why: "the user's own is smaller",
+      why: "min_scale is smaller",
       given: withNfr({ availability: 0.999 }, { minScale: 1 }),
       want: 3,
       basis: "availability",
     },
-    { why: "throughput, rounded up", given: withNfr({ minThroughputRps: 4001 }), want: 5, basis: "throughput" },
-    { why: "a little throughput", given: withNfr({ minThroughputRps: 10 }), want: 1, basis: "availability" },
     {
-      why: "max_scale is kept",
+      why: "throughput needs the most, rounded up",
+      given: withNfr({ minThroughputRps: 4001 }),
+      want: 5,
+      basis: "throughput",
+    },
+    {
+      why: "throughput needs less than availability",
+      given: withNfr({ minThroughputRps: 10 }),
+      want: 1,
+      basis: "availability",
+    },
+    {
+      why: "max_scale is equal to the need",
       given: withNfr({ availability: 0.999 }, { maxScale: 3 }),
       want: 3,
       basis: "availability",
@@ -157,7 +167,7 @@ describe("scales", () => {
     for (const unit of expectPlan(given).units) expect(unit.functions).toMatchObject([{ minScale: want, basis }]);
   });
 
-  test("what one cluster measured replaces the guess there and nowhere else", () => {
+  test("a measurement replaces the assumed rate only in its cluster", () => {
     const plan = expectPlan({
       clusters: [clusterOf("a", 0.99, { recommendedReplicas: { "Order.place": 7 } }), clusterOf("b", 0.99)],
       deployment: { nfr: { minThroughputRps: 3000 }, targetClusters: ["a", "b"].map(clusterName) },
@@ -166,9 +176,9 @@ describe("scales", () => {
   });
 
   test.each([
-    { why: "no throughput is promised, so that the CRM's own enforcement decides", nfr: {}, max: 10, want: 1 },
-    { why: "the user's bound holds", nfr: { minThroughputRps: 1000 }, max: 5, want: 5 },
-  ])("a measured 7 where $why", ({ nfr, max, want }) => {
+    { why: "no throughput is required", nfr: {}, max: 10, want: 1 },
+    { why: "max_scale limits it", nfr: { minThroughputRps: 1000 }, max: 5, want: 5 },
+  ])("plans for a measured need of 7 when $why", ({ nfr, max, want }) => {
     const plan = expectPlan({
       ...withNfr(nfr, { maxScale: max }),
       clusters: [clusterOf("a", 0.99, { recommendedReplicas: { "Order.place": 7 } })],
@@ -176,7 +186,7 @@ describe("scales", () => {
     expect(plan.units[0]?.functions[0]?.minScale).toBe(want);
   });
 
-  test("a function's own targets size it alone, and the class spreads as far as it needs", () => {
+  test("targets of a function size only that function, and the class is placed in enough clusters for it", () => {
     const two = {
       definition: { bindings: [bindingOf("place", "Order.place"), bindingOf("pay", "Order.pay")] },
       functions: [functionOf("Order.place"), functionOf("Order.pay")],
@@ -195,7 +205,7 @@ describe("scales", () => {
     expect(plan.units[0]?.functions.map(({ minScale }) => minScale)).toEqual([1, 4]);
   });
 
-  test("the deployment's words go over the package's, member by member", () => {
+  test("settings of the deployment override those of the package, field by field", () => {
     const [fn] = expectPlan({
       functions: [
         functionOf("Order.place", {
@@ -223,7 +233,7 @@ describe("scales", () => {
     expect(fn?.config).toEqual({ A: "1", B: "2" });
   });
 
-  test("functions bound twice run once; those without code of their own have no scale", () => {
+  test("a function that is bound twice runs once, and a function without code has no scale", () => {
     const plan = expectPlan({
       definition: { bindings: [bindingOf("a", "f"), bindingOf("b", "f"), bindingOf("c", "m")] },
       functions: [
@@ -243,26 +253,26 @@ describe("data grid", () => {
   const withState = { definition: { stateSpec: stateOf() } };
 
   test.each([
-    { why: "no state, no grid", given: {}, want: false },
-    { why: "state", given: withState, want: true },
+    { why: "the class has no state", given: {}, want: false },
+    { why: "the class has state", given: withState, want: true },
     {
-      why: "the deployment speaks of it",
+      why: "the deployment has odgm settings",
       given: { deployment: { odgm: { collections: [], nodeIds: {} } } },
       want: true,
     },
-    { why: "the user switched it off", given: { ...withState, deployment: { addons: [] } }, want: false },
-    { why: "the user switched it on", given: { deployment: { addons: ["odgm"] } }, want: true },
+    { why: "addons exclude it", given: { ...withState, deployment: { addons: [] } }, want: false },
+    { why: "addons include it", given: { deployment: { addons: ["odgm"] } }, want: true },
   ])("$why", ({ given, want }) => {
     expect(expectPlan(given).odgm !== undefined).toBe(want);
   });
 
-  test("STRONG: raft, an odd count, and that many nodes", () => {
+  test("STRONG consistency needs raft, an odd count and as many nodes", () => {
     const plan = expectPlan({ definition: { stateSpec: STRONG_STATE } });
     expect(plan).toMatchObject({ replicas: 3, odgm: { shardType: ShardType.raft, replicaCount: 3 } });
     expect(Object.values(plan.odgm?.nodeIds ?? {}).map((ids) => ids.length)).toEqual([1, 1, 1]);
   });
 
-  test("more replicas than clusters: the best cluster has the extra node, and what is reached is no less", () => {
+  test("places the extra node in the most available cluster when replicas outnumber clusters", () => {
     const plan = expectPlan({
       definition: { stateSpec: STRONG_STATE },
       clusters: [clusterOf("a", 0.99), clusterOf("b", 0.999)],
@@ -276,7 +286,7 @@ describe("data grid", () => {
     expect(second).toBe((first ?? 0) + 1);
   });
 
-  test("each partition is on as many nodes as there are replicas, and leads by turns", () => {
+  test("assigns each partition to one node per replica, with rotating primaries", () => {
     const plan = expectPlan({
       definition: { stateSpec: STRONG_STATE },
       deployment: { odgm: { collections: ["x", "y"], partitionCount: 3, nodeIds: {} } },
@@ -295,7 +305,7 @@ describe("data grid", () => {
     for (const { replica } of x ?? []) expect(new Set(replica)).toEqual(new Set(members));
   });
 
-  test("the user's node ids are used as they are", () => {
+  test("uses the node ids of the user", () => {
     const plan = expectPlan({
       definition: { stateSpec: STRONG_STATE },
       deployment: { odgm: { collections: [], nodeIds: { [clusterName("c00")]: [7, 8], [clusterName("c01")]: [9] } } },
@@ -318,13 +328,13 @@ describe("data grid", () => {
     expect(plan.odgm?.partitionCount).toBe(want);
   });
 
-  test("an even count that the user asked for is raised where it would be too weak, and said", () => {
+  test("raises an even replica_count that misses the target, and reports a smaller count that is more available", () => {
     const odgm = { collections: [], nodeIds: {}, replicaCount: 2 };
     expect(expectPlan({ ...withState, deployment: { odgm } }).replicas).toBe(3);
     const enough = expectPlan({ ...withState, deployment: { odgm, nfr: { availability: 0.98 } } });
     expect(enough.replicas).toBe(2);
     expect(enough.decisions.map(({ outcome }) => outcome)).toContainEqual(
-      expect.stringContaining("1 replica would reach more (0.99)"),
+      expect.stringContaining("1 replica would reach 0.99"),
     );
   });
 });

@@ -1,52 +1,52 @@
 import { err, ok, pathOf, ROOT_PATH, violationText, type Result, type Violation } from "@oaas/foundation";
 import type { ClassDefinition } from "@oaas/models";
-import { evaluateClusters, findUnknownClusters, verdict, type Candidates } from "./placement/candidates.ts";
 import { decisionsOf } from "./explanation/decisions.ts";
-import { assumedReplicas, maxScaleViolation } from "./sizing/function-scale.ts";
-import { resolveFunctions, type RequestedFunction } from "./sizing/functions.ts";
-import { isStrong, planOdgm, needsOdgm } from "./sizing/odgm.ts";
+import { evaluateClusters, findUnknownClusters, verdict, type Candidates } from "./placement/candidates.ts";
 import { placeReplicas, type Placement, type PlacementTask } from "./placement/placement.ts";
 import { planDigest } from "./plan-digest.ts";
 import type { ClusterVerdict, DeploymentPlan, PlanInput, PlanRefusal, SizingBasis } from "./plan-types.ts";
+import { planUnits, sharedSpec } from "./plan-units.ts";
 import {
   refuseDisabled,
   refuseNoCluster,
-  refuseUnreachableTarget,
   refuseThroughput,
+  refuseUnreachableTarget,
   refuseUnusable,
 } from "./refusals/refusals.ts";
+import { assumedReplicas, maxScaleViolation } from "./sizing/function-scale.ts";
+import { resolveFunctions, type RequestedFunction } from "./sizing/functions.ts";
+import { isStrong, needsOdgm, planOdgm } from "./sizing/odgm.ts";
 import { CLASS_SUBJECT, type Demand } from "./sizing/replicas.ts";
-import { planUnits, sharedSpec } from "./plan-units.ts";
 
 /**
- * What would be done to fulfil a wish, or why it is refused.
+ * Plans a deployment, or explains why it is refused.
  *
- * *Guarantees*: the same input gives the same plan, whatever the order of clusters; a plan that is not best effort meets its
- * target; everything that is wrong with the wish is said at once.
+ * *Guarantees*: the same input gives the same plan, in whatever order the clusters are listed; a plan that is not best
+ * effort meets its target; all violations of the request are reported together.
  */
 export function planDeployment(input: PlanInput): Result<DeploymentPlan, PlanRefusal> {
   const candidates = evaluateClusters(input);
   const verdicts = candidates.all.map((candidate) => verdict(candidate, false));
 
-  const wish = resolveDeployment(input, verdicts);
-  if (!wish.ok) return wish;
-  const off = refuseDisabled(input, verdicts);
-  if (off !== undefined) return err(off);
+  const resolved = resolveDeployment(input, verdicts);
+  if (!resolved.ok) return resolved;
+  const refusal =
+    refuseDisabled(input, verdicts) ??
+    refuseNoCluster(input, candidates, verdicts) ??
+    refuseUnusable(input, candidates, verdicts);
+  if (refusal !== undefined) return err(refusal);
 
-  const unplaceable = refuseNoCluster(input, candidates, verdicts) ?? refuseUnusable(input, candidates, verdicts);
-  if (unplaceable !== undefined) return err(unplaceable);
-
-  const task = placementTask(input, candidates, wish.value);
+  const task = placementTask(input, candidates, resolved.value);
   const placed = placeReplicas(task);
   if (!placed.ok) return err(refuseUnreachableTarget(task, placed.error, verdicts));
 
-  const slow = checkThroughput(input, wish.value.functions, verdicts);
-  if (slow === undefined) return assemblePlan(input, wish.value, task, placed.value);
-  if (!input.deployment.allowBestEffort) return err(slow);
-  return assemblePlan(input, wish.value, task, { ...placed.value, bestEffort: true });
+  const throughput = checkThroughput(input, resolved.value.functions, verdicts);
+  if (throughput === undefined) return assemblePlan(input, resolved.value, task, placed.value);
+  if (!input.deployment.allowBestEffort) return err(throughput);
+  return assemblePlan(input, resolved.value, task, { ...placed.value, bestEffort: true });
 }
 
-/** A wish whose words all mean something. */
+/** The request with its references to the package resolved. */
 interface ResolvedDeployment {
   readonly definition: ClassDefinition;
   readonly functions: readonly RequestedFunction[];
@@ -66,8 +66,9 @@ function resolveDeployment(
     ...(functions.ok ? [] : functions.error),
     ...replicaCountViolation(input, settings.maxReplicas),
   ];
-  if (definition === undefined || !functions.ok || violations.length > 0)
+  if (definition === undefined || !functions.ok || violations.length > 0) {
     return err(refuseInvalid(violations, verdicts));
+  }
   const hasOdgm = needsOdgm(definition, deployment, functions.value);
   return ok({ definition, functions: functions.value, hasOdgm });
 }
@@ -82,34 +83,34 @@ function unknownClass({ package: from, deployment }: PlanInput): Violation {
 }
 
 function replicaCountViolation({ deployment }: PlanInput, maxReplicas: number): Violation[] {
-  const asked = deployment.odgm?.replicaCount ?? 1;
-  if (asked <= maxReplicas) return [];
+  const requested = deployment.odgm?.replicaCount ?? 1;
+  if (requested <= maxReplicas) return [];
   return [
     {
       path: pathOf(ROOT_PATH, "odgm", "replica_count"),
-      message: `${asked} is above the most that are planned (PLANNER_MAX_REPLICAS, ${maxReplicas})`,
+      message: `${requested} exceeds PLANNER_MAX_REPLICAS (${maxReplicas})`,
       fix: `lower it to at most ${maxReplicas}`,
     },
   ];
 }
 
-/** What the sizes must reach: the class as a whole, then each function that states an availability of its own. */
-function placementTask(input: PlanInput, candidates: Candidates, wish: ResolvedDeployment): PlacementTask {
+/** The availability demands to size for: the class, then each function that states its own. */
+function placementTask(input: PlanInput, candidates: Candidates, resolved: ResolvedDeployment): PlacementTask {
   const { deployment, settings, whatIf } = input;
   const basis: SizingBasis = {
     target: whatIf?.availability ?? deployment.nfr.availability ?? settings.defaultAvailability,
     algorithm: settings.algorithm,
-    strong: isStrong(wish.definition),
-    atLeast: wish.hasOdgm ? (deployment.odgm?.replicaCount ?? 1) : 1,
+    strong: isStrong(resolved.definition),
+    atLeast: resolved.hasOdgm ? (deployment.odgm?.replicaCount ?? 1) : 1,
   };
   const ofClass: Demand = { subject: CLASS_SUBJECT, ...basis };
-  const ofFunctions = wish.functions.flatMap(({ spec, ownAvailability, hasReplicas }) =>
+  const ofFunctions = resolved.functions.flatMap(({ spec, ownAvailability, hasReplicas }) =>
     ownAvailability === undefined || !hasReplicas
       ? []
       : [{ subject: spec.functionKey, target: ownAvailability, strong: false, atLeast: 1 }],
   );
-  const givenNodes = wish.hasOdgm ? (deployment.odgm?.nodeIds ?? {}) : {};
-  return { input, candidates, demands: [ofClass, ...ofFunctions], basis, givenNodes };
+  const fixedNodes = resolved.hasOdgm ? (deployment.odgm?.nodeIds ?? {}) : {};
+  return { input, candidates, demands: [ofClass, ...ofFunctions], basis, fixedNodes };
 }
 
 function checkThroughput(

@@ -1,13 +1,13 @@
 import { hashJson } from "@oaas/foundation/hash";
 import type { ClusterName, DeploymentKey, UnitId } from "@oaas/models";
 
-/** With the hash 45 characters, so that children named after the unit (`…-odgm-0`) still fit Kubernetes' 63. */
+/** 45 characters with the hash, so that children named after the unit (`…-odgm-0`) fit the 63 of Kubernetes. */
 const HEAD_LENGTH = 32;
 const HASH_LENGTH = 12;
 
 /**
- * The id of a deployment's unit in one cluster: the same for ever, different for every other pair, and a DNS label that a
- * person recognises.
+ * The id of the unit of a deployment in one cluster: a readable DNS label that is stable and unique per pair of
+ * deployment and cluster.
  */
 export function unitIdOf(key: DeploymentKey, cluster: ClusterName): UnitId {
   const words = `${key}-${cluster}`

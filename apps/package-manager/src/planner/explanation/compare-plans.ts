@@ -1,23 +1,22 @@
 import { equalJson, pathOf, ROOT_PATH } from "@oaas/foundation";
-import { ownEntry } from "../own-entry.ts";
-import type { DeploymentPlan } from "../plan-types.ts";
+import { ownEntry, type DeploymentPlan } from "../plan-types.ts";
 import { planContent } from "../plan-units.ts";
 
-/** One thing that a newer plan does differently. */
+/** One difference between two plans. */
 export interface PlanDifference {
-  /** Where in the plan, in the words of the API; units by cluster, functions by key. */
+  /** The path in API names, with units by cluster and functions by key. */
   readonly path: string;
   readonly before?: unknown;
   readonly after?: unknown;
   readonly text: string;
 }
 
-/** What moved between two plans of one deployment. Empty exactly when their digests are equal. */
+/** Lists the differences between two plans of one deployment. Empty exactly when their digests are equal. */
 export function comparePlans(before: DeploymentPlan, after: DeploymentPlan): readonly PlanDifference[] {
   return differences(ROOT_PATH, keyByName(before), keyByName(after), false);
 }
 
-/** The content of a plan with names in place of positions, so that what moved up in a list did not change. */
+/** The content of a plan with lists keyed by name, so that a changed order is not a difference. */
 function keyByName(plan: DeploymentPlan): Readonly<Record<string, unknown>> {
   const { units, shared, odgm, ...rest } = planContent(plan);
   return {
@@ -40,7 +39,7 @@ function byName<T>(
   return Object.fromEntries(items.map(entry));
 }
 
-/** What has another name outside; the rest is only spelt otherwise. */
+/** API names that differ from the snake_case of the internal name. */
 const WIRE_NAMES: Readonly<Record<string, string>> = {
   environmentKind: "target_env",
   nfr: "nfr_requirements",
@@ -48,7 +47,7 @@ const WIRE_NAMES: Readonly<Record<string, string>> = {
   provision: "provision_config",
   state: "state_spec",
 };
-/** Their members have names that users gave. */
+/** Maps whose keys are user data and are not translated. */
 const USER_KEYED_MAPS: ReadonlySet<string> = new Set([
   "assignments",
   "config",
@@ -62,13 +61,13 @@ function wireName(name: string): string {
   return WIRE_NAMES[name] ?? name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-function differences(path: string, before: unknown, after: unknown, isNamedByUsers: boolean): PlanDifference[] {
+function differences(path: string, before: unknown, after: unknown, isUserKeyed: boolean): PlanDifference[] {
   if (equalJson(before, after)) return [];
   if (isObject(before) && isObject(after)) {
     const names = new Set([...Object.keys(before), ...Object.keys(after)]);
     return [...names].flatMap((name) => {
-      const place = pathOf(path, isNamedByUsers ? name : wireName(name));
-      const isMap = !isNamedByUsers && USER_KEYED_MAPS.has(name);
+      const place = pathOf(path, isUserKeyed ? name : wireName(name));
+      const isMap = !isUserKeyed && USER_KEYED_MAPS.has(name);
       return differences(place, ownEntry(before, name), ownEntry(after, name), isMap);
     });
   }
@@ -83,17 +82,17 @@ function differences(path: string, before: unknown, after: unknown, isNamedByUse
 }
 
 function changeText(before: unknown, after: unknown): string {
-  if (before === undefined) return `is new${isShort(after) ? `: ${JSON.stringify(after)}` : ""}`;
-  if (after === undefined) return `is gone${isShort(before) ? `; it was ${JSON.stringify(before)}` : ""}`;
-  if (!isShort(before) || !isShort(after)) return "is another";
-  return `was ${JSON.stringify(before)} and is ${JSON.stringify(after)}`;
+  if (before === undefined) return `was added${isShort(after) ? `: ${JSON.stringify(after)}` : ""}`;
+  if (after === undefined) return `was removed${isShort(before) ? `: ${JSON.stringify(before)}` : ""}`;
+  if (!isShort(before) || !isShort(after)) return "changed";
+  return `changed from ${JSON.stringify(before)} to ${JSON.stringify(after)}`;
 }
 
-/** Long values are named, not printed: the data has them. */
-const LONGEST_SHOWN = 60;
+/** Longer values are omitted from the text; `before` and `after` have them. */
+const MAX_TEXT_LENGTH = 60;
 
 function isShort(value: unknown): boolean {
-  return JSON.stringify(value).length <= LONGEST_SHOWN;
+  return JSON.stringify(value).length <= MAX_TEXT_LENGTH;
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -5,7 +5,7 @@ import { HIGHEST_TARGET } from "../sizing/quorum.ts";
 import { allowsReplicaCount, CLASS_SUBJECT, sizeReplicas, type Demand } from "../sizing/replicas.ts";
 import { pluralize, truncateShare, formatShare } from "./format.ts";
 
-/** A finished plan, as far as its decisions speak of it. */
+/** The parts of a plan that its decisions describe. */
 interface PlannedDeployment {
   readonly task: PlacementTask;
   readonly placement: Placement;
@@ -13,17 +13,17 @@ interface PlannedDeployment {
   readonly odgm?: PlannedOdgm;
 }
 
-/** What was decided, in the order in which it was: each with its rule, its inputs and what would change it. */
-export function decisionsOf(decided: PlannedDeployment): readonly Decision[] {
+/** The decisions of a plan in order, each with its rule, inputs and what would change it. */
+export function decisionsOf(planned: PlannedDeployment): readonly Decision[] {
   const decisions = [
-    targetDecision(decided),
-    choiceDecision(decided),
-    replicaDecision(decided),
-    weakerDecision(decided),
-    keptDecision(decided),
-    bestEffortDecision(decided),
-    odgmDecision(decided),
-    ...scaleDecisions(decided),
+    targetDecision(planned),
+    selectionDecision(planned),
+    replicaDecision(planned),
+    lowerAvailabilityDecision(planned),
+    keptDecision(planned),
+    bestEffortDecision(planned),
+    odgmDecision(planned),
+    ...scaleDecisions(planned),
   ];
   return decisions.filter((decision) => decision !== undefined);
 }
@@ -32,7 +32,7 @@ function targetDecision({ task: { input, basis } }: PlannedDeployment): Decision
   const { deployment, settings, whatIf } = input;
   const stated = deployment.nfr.availability;
   return {
-    rule: "target availability: assumed, else stated, else the default",
+    rule: "target availability: what_if, else nfr_requirements, else the default",
     inputs: {
       ...(whatIf?.availability === undefined ? {} : { assumed: whatIf.availability }),
       ...(stated === undefined ? {} : { stated }),
@@ -40,36 +40,36 @@ function targetDecision({ task: { input, basis } }: PlannedDeployment): Decision
     },
     outcome:
       basis.target > HIGHEST_TARGET
-        ? `${formatShare(HIGHEST_TARGET)}, as nothing is up for certain`
+        ? `${formatShare(HIGHEST_TARGET)}, the highest supported target`
         : formatShare(basis.target),
     wouldChange: "nfr_requirements.availability",
   };
 }
 
-const CHOICE_RULES = {
-  named: "clusters: all that the deployment names",
-  environment: "clusters: the most available of those with the label of target_env",
-  any: "clusters: the most available of all that are allowed",
+const SELECTION_RULES = {
+  named: "clusters: all of target_clusters",
+  environment: "clusters: the most available with the label of target_env",
+  any: "clusters: the most available of all allowed clusters",
 } as const satisfies Record<Candidates["mode"], string>;
 
-const CHOICE_CHANGES = {
+const SELECTION_CHANGES = {
   named: "target_clusters",
-  environment: "target_clusters, target_env, or other readings",
-  any: "target_clusters, available_envs, or other readings",
+  environment: "target_clusters, target_env, or new health readings",
+  any: "target_clusters, available_envs, or new health readings",
 } as const satisfies Record<Candidates["mode"], string>;
 
-function choiceDecision({ task, placement, units }: PlannedDeployment): Decision {
+function selectionDecision({ task, placement, units }: PlannedDeployment): Decision {
   const { mode, all } = task.candidates;
   return {
-    rule: CHOICE_RULES[mode],
+    rule: SELECTION_RULES[mode],
     inputs: {
       known: all.length,
-      wanted: all.filter(({ eligible: wanted }) => wanted).length,
+      eligible: all.filter(({ eligible }) => eligible).length,
       usable: all.filter(({ usable }) => usable).length,
-      left_out: placement.sizing.excluded,
+      excluded: placement.sizing.excluded,
     },
     outcome: units.map(({ cluster }) => cluster).join(", "),
-    wouldChange: CHOICE_CHANGES[mode],
+    wouldChange: SELECTION_CHANGES[mode],
   };
 }
 
@@ -79,11 +79,11 @@ function replicaDecision({ task, placement }: PlannedDeployment): Decision {
   const together = algorithm === "quorum" ? "a majority" : "any one";
   const limits = [
     ...(strong ? ["2f+1 with f = max(1, n/2 rounded down) for STRONG"] : []),
-    ...(atLeast > 1 ? [`at least the ${atLeast} of odgm.replica_count`] : []),
+    ...(atLeast > 1 ? [`at least ${atLeast} (odgm.replica_count)`] : []),
   ];
   return {
     rule:
-      `replicas: the fewest of which ${together} is up for the target, counted worst cluster first and round again` +
+      `replicas: the smallest count of which ${together} is up for the target, placed round robin, worst cluster first` +
       (limits.length === 0 ? "" : `; ${limits.join("; ")}`),
     inputs: {
       target,
@@ -91,14 +91,14 @@ function replicaDecision({ task, placement }: PlannedDeployment): Decision {
       cap: settings.maxReplicas,
       consistency: strong ? "STRONG" : "any",
     },
-    outcome: `${pluralize(placement.replicas, "replica")}, which reach ${formatShare(placement.achieved)}`,
-    ...fewer(task, placement),
+    outcome: `${pluralize(placement.replicas, "replica")} with an availability of ${formatShare(placement.achieved)}`,
+    ...suggestFewer(task, placement),
   };
 }
 
-/** What would lead to fewer replicas by itself, each tried; where nothing would, all of it together. */
-function fewer(task: PlacementTask, { sizing, replicas, kept }: Placement): { readonly wouldChange?: string } {
-  // What is kept is not what the rule gives; the decision to keep it says what would change it.
+/** The changes that are each sufficient for fewer replicas, verified by sizing; if none is, all of them together. */
+function suggestFewer(task: PlacementTask, { sizing, replicas, kept }: Placement): { readonly wouldChange?: string } {
+  // A kept placement does not follow from this rule; the hysteresis decision explains it.
   if (kept !== undefined || replicas === 1) return {};
   const [demand, ...others] = task.demands;
   const clusters = availabilitiesOf(task);
@@ -109,27 +109,30 @@ function fewer(task: PlacementTask, { sizing, replicas, kept }: Placement): { re
   const reached = sizing.curve.slice(0, replicas - 1).filter((_, index) => allowsReplicaCount(demand, index + 1));
   const target = truncateShare(Math.max(0, ...reached), 9);
   const count = replicasFor({ ...demand, target });
-  if (count < replicas) return { wouldChange: `a target of at most ${formatShare(target)}, which ${count} would meet` };
+  if (count < replicas)
+    return {
+      wouldChange: `a target of at most ${formatShare(target)}, which ${pluralize(count, "replica")} would meet`,
+    };
 
   const rules = [
     { text: "a weaker consistency", limits: demand.strong, without: { ...demand, strong: false } },
     { text: "a lower odgm.replica_count", limits: demand.atLeast > 1, without: { ...demand, atLeast: 1 } },
   ].filter(({ limits }) => limits);
-  const enough = rules.filter(({ without }) => replicasFor(without) < replicas).map(({ text }) => text);
-  if (enough.length > 0) return { wouldChange: enough.join(", or ") };
+  const sufficient = rules.filter(({ without }) => replicasFor(without) < replicas).map(({ text }) => text);
+  if (sufficient.length > 0) return { wouldChange: sufficient.join(", or ") };
   return { wouldChange: ["a lower target", ...rules.map(({ text }) => text)].join(" together with ") };
 }
 
-/** Even counts are weaker than the odd one below them; whoever gets one must hear it. */
-function weakerDecision({ placement }: PlannedDeployment): Decision | undefined {
+/** An even count is less available than the odd count below it; report that. */
+function lowerAvailabilityDecision({ placement }: PlannedDeployment): Decision | undefined {
   const { sizing, replicas, achieved } = placement;
   const stronger = sizing.curve.slice(0, replicas - 1).findIndex((availability) => availability > achieved);
   const availability = sizing.curve[stronger];
   if (availability === undefined) return undefined;
   return {
-    rule: "a larger count with a lower availability is told",
+    rule: "warning: a smaller count would be more available",
     inputs: { replicas, achieved: truncateShare(achieved, 9) },
-    outcome: `${pluralize(stronger + 1, "replica")} would reach more (${formatShare(availability)})`,
+    outcome: `${pluralize(stronger + 1, "replica")} would reach ${formatShare(availability)}`,
     wouldChange: "a lower odgm.replica_count, or a weaker consistency",
   };
 }
@@ -137,19 +140,19 @@ function weakerDecision({ placement }: PlannedDeployment): Decision | undefined 
 function keptDecision({ task, placement }: PlannedDeployment): Decision | undefined {
   if (placement.kept === undefined) return undefined;
   return {
-    rule: "hysteresis: what runs is moved only for a gain above the margin",
+    rule: "hysteresis: the running placement changes only for a gain above the margin",
     inputs: { margin: task.input.settings.hysteresisMargin, running: placement.replicas },
     outcome: `kept, because ${placement.kept}`,
-    wouldChange: "a larger gain, another target, or a cluster that cannot be used any more",
+    wouldChange: "a larger gain, another target, or a cluster that becomes unusable",
   };
 }
 
 function bestEffortDecision({ placement, task }: PlannedDeployment): Decision | undefined {
   if (!placement.bestEffort) return undefined;
   return {
-    rule: "best effort: the nearest to what was asked for, since it is out of reach",
+    rule: "best effort: the closest result, because the target is out of reach",
     inputs: { target: task.basis.target, achieved: truncateShare(placement.achieved, 9) },
-    outcome: `accepted ${formatShare(placement.achieved)}, as allow_best_effort says`,
+    outcome: `accepted ${formatShare(placement.achieved)}, because allow_best_effort is set`,
     wouldChange: "better or more clusters, a higher PLANNER_MAX_REPLICAS, or a lower target",
   };
 }
@@ -159,11 +162,11 @@ function odgmDecision({ odgm, placement }: PlannedDeployment): Decision | undefi
   const nodes = Object.values(odgm.nodeIds).flat().length;
   const { collections, partitionCount, replicaCount, shardType } = odgm;
   return {
-    rule: "data grid: a node in each cluster, more where replicas outnumber clusters; partitions to nodes by turns",
+    rule: "data grid: one node per cluster, more if replicas outnumber clusters; partitions assigned round robin",
     inputs: {
       clusters: placement.chosen.length,
       replicas: replicaCount,
-      shard_type: shardType ?? "chosen by each CRM",
+      shard_type: shardType ?? "chosen by each class runtime manager",
     },
     outcome:
       `${pluralize(nodes, "node")}; ${pluralize(collections.length, "collection")} of ` +
@@ -172,7 +175,7 @@ function odgmDecision({ odgm, placement }: PlannedDeployment): Decision | undefi
   };
 }
 
-/** One decision for each function and each scale that it has somewhere. */
+/** One decision per function and distinct scale. */
 function scaleDecisions({ task, placement, units }: PlannedDeployment): Decision[] {
   const clustersOf = new Map<PlannedFunction, string[]>();
   for (const { cluster, functions } of units) {
@@ -190,6 +193,6 @@ function scaleDecisions({ task, placement, units }: PlannedDeployment): Decision
       planned: placement.counts.get(scale.functionKey) ?? placement.replicas,
     },
     outcome: `${scale.minScale} in ${clusters.length === units.length ? "every cluster" : clusters.join(", ")}: ${scale.reason}`,
-    wouldChange: "its min_scale, nfr_requirements, or what its clusters measure",
+    wouldChange: "min_scale, nfr_requirements, or new measurements",
   }));
 }

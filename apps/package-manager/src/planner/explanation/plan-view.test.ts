@@ -1,8 +1,7 @@
 import { planRefusalView, planView } from "@oaas/contracts/rest";
 import { describe, expect, test } from "vitest";
 import { comparePlans } from "./compare-plans.ts";
-import { planText } from "./explain.ts";
-import { planToWire } from "./plan-view.ts";
+import { planText, planToWire } from "./plan-view.ts";
 import { refusalFault } from "../refusals/refusal-view.ts";
 import {
   clusterName,
@@ -14,59 +13,59 @@ import {
   STRONG_STATE,
 } from "../testing/plan-inputs.ts";
 
-describe("a plan in words", () => {
-  test("a target of 1, which nothing can meet, is told as what is aimed at instead", () => {
+describe("planText and planToWire", () => {
+  test("reports the highest supported target for a target of 1", () => {
     const plan = expectPlan({ clusters: [clusterOf("a", 0.999)], deployment: { nfr: { availability: 1 } } });
-    expect(plan.decisions[0]?.outcome).toBe("0.999999999, as nothing is up for certain");
+    expect(plan.decisions[0]?.outcome).toBe("0.999999999, the highest supported target");
   });
 
-  test("tells what, where and why, with what would change it", () => {
+  test("explains clusters and decisions", () => {
     const plan = expectPlan({
       clusters: [clusterOf("a", 0.99), clusterOf("b", 0.995), clusterOf("c", 0.99, { breaker: "open" })],
       deployment: { nfr: { availability: 0.999, minThroughputRps: 2500 } },
     });
     expect(planText(plan)).toMatchInlineSnapshot(`
-      "orders: class shop.Order (revision 1 of the package), 3 replicas over 2 clusters.
-      Availability by quorum: 0.9998755 for a target of 0.999.
+      "orders: class shop.Order (package revision 1), 3 replicas in 2 clusters.
+      Availability (quorum): 0.9998755, target 0.999.
       Clusters:
-        [x] a: + any cluster is allowed; + up 0.99 of the time (measured, read 1 s ago); + it is among the best 2
-        [x] b: + any cluster is allowed; + up 0.995 of the time (measured, read 1 s ago); + it is among the best 2
+        [x] a: + any cluster is allowed; + up 0.99 of the time (measured, read 1 s ago); + among the 2 most available clusters
+        [x] b: + any cluster is allowed; + up 0.995 of the time (measured, read 1 s ago); + among the 2 most available clusters
         [ ] c: + any cluster is allowed; + up 0.99 of the time (measured, read 1 s ago); - its circuit breaker is open
       Decisions:
-        1. target availability: assumed, else stated, else the default
-           so: 0.999
-           changed by: nfr_requirements.availability
-        2. clusters: the most available of all that are allowed
-           so: a, b
-           changed by: target_clusters, available_envs, or other readings
-        3. replicas: the fewest of which a majority is up for the target, counted worst cluster first and round again
-           so: 3 replicas, which reach 0.9998755
-           changed by: a target of at most 0.99, which 1 would meet
+        1. target availability: what_if, else nfr_requirements, else the default
+           outcome: 0.999
+           would change with: nfr_requirements.availability
+        2. clusters: the most available of all allowed clusters
+           outcome: a, b
+           would change with: target_clusters, available_envs, or new health readings
+        3. replicas: the smallest count of which a majority is up for the target, placed round robin, worst cluster first
+           outcome: 3 replicas with an availability of 0.9998755
+           would change with: a target of at most 0.99, which 1 replica would meet
         4. scale of Order.place: the largest of min_scale, availability and throughput
-           so: 3 in every cluster: availability needs 3; 2500 requests per second need 3 at 1000 each
-           changed by: its min_scale, nfr_requirements, or what its clusters measure"
+           outcome: 3 in every cluster: availability needs 3; 2500 requests per second need 3 at 1000 each
+           would change with: min_scale, nfr_requirements, or new measurements"
     `);
   });
 
   test.each([
-    { why: "STRONG alone asks for three", availability: 0.99, want: "a weaker consistency" },
+    { why: "STRONG alone needs three", availability: 0.99, want: "a weaker consistency" },
     {
-      why: "the target asks for three as well",
+      why: "the target needs three as well",
       availability: 0.999,
       want: "a lower target together with a weaker consistency",
     },
     {
-      why: "a lower target would do with fewer",
+      why: "a lower target needs fewer",
       availability: 0.9999,
-      want: "a target of at most 0.999702, which 3 would meet",
+      want: "a target of at most 0.999702, which 3 replicas would meet",
     },
     {
-      why: "a count of copies asks for more",
+      why: "replica_count needs more",
       availability: 0.99,
       replicaCount: 4,
       want: "a weaker consistency, or a lower odgm.replica_count",
     },
-  ])("what would take fewer replicas: $why", ({ availability, replicaCount, want }) => {
+  ])("suggests how to need fewer replicas: $why", ({ availability, replicaCount, want }) => {
     const plan = expectPlan({
       definition: { stateSpec: STRONG_STATE },
       deployment: {
@@ -77,7 +76,7 @@ describe("a plan in words", () => {
     expect(plan.decisions.find(({ rule }) => rule.startsWith("replicas: "))?.wouldChange).toBe(want);
   });
 
-  test("is the contract's JSON", () => {
+  test("matches the schema of the REST API", () => {
     for (const given of [{}, { definition: { stateSpec: STRONG_STATE } }]) {
       const plan = expectPlan(given);
       const wire = planToWire(plan);
@@ -86,23 +85,23 @@ describe("a plan in words", () => {
     }
   });
 
-  test("is plain JSON, so that it can be stored and compared later", () => {
+  test("is plain JSON", () => {
     const plan = expectPlan({ definition: { stateSpec: STRONG_STATE } });
     expect(JSON.parse(JSON.stringify(plan))).toEqual(plan);
   });
 });
 
-describe("a refusal in words", () => {
-  test("out of reach: the best, and what would help, each of which does", () => {
+describe("refusalFault", () => {
+  test("reports the closest result and the remedies for a target out of reach", () => {
     const given = {
       clusters: [clusterOf("a", 0.9), clusterOf("b", 0.8, { breaker: "open" })],
       settings: { maxReplicas: 5 },
     };
     const fault = refusalFault(expectRefusal({ ...given, deployment: { nfr: { availability: 0.999 } } }));
     expect(fault.message).toBe(
-      "an availability of 0.999 is out of reach by quorum over 1 cluster: the best is 0.99144 with 5 replicas. It would be reached by: " +
-        "a target of at most 0.99144; or one more cluster that is up 0.9525 of the time; or PLANNER_MAX_REPLICAS of at least 9; " +
-        "or allow_best_effort: true, which accepts 0.99144 with 5.",
+      "availability 0.999 is out of reach (quorum over 1 cluster): the best is 0.99144 with 5 replicas. To fix it: " +
+        "lower the target to at most 0.99144; or add a cluster that is up 0.9525 of the time; or raise PLANNER_MAX_REPLICAS to at least 9; " +
+        "or set allow_best_effort: true to accept 0.99144 with 5 replicas.",
     );
     expect(fault.evidence).toMatchObject({
       reason: "out-of-reach",
@@ -121,53 +120,61 @@ describe("a refusal in words", () => {
     });
   });
 
-  test("out of reach for two reasons at once: both are told, and nothing that would not help", () => {
+  test("reports both reasons when no single change is sufficient", () => {
     const refusal = expectRefusal({
       clusters: [clusterOf("a", 0.4)],
       definition: { stateSpec: STRONG_STATE },
       settings: { maxReplicas: 2 },
     });
     expect(refusal.message).toBe(
-      "an availability of 0.99 is out of reach by quorum over 1 cluster: STRONG consistency needs an odd count of at least 3, " +
-        "and at most 2 are planned (PLANNER_MAX_REPLICAS). No single change would make it reachable.",
+      "availability 0.99 is out of reach (quorum over 1 cluster): STRONG consistency needs an odd count of at least 3, " +
+        "more than PLANNER_MAX_REPLICAS (2). No single change makes it reachable.",
     );
   });
 
-  test("everything that is wrong, each with its field", () => {
+  test("reports all violations with their fields", () => {
     const { message } = refusalFault(expectRefusal({ deployment: { targetClusters: ["x", "y"].map(clusterName) } }));
     expect(message).toContain("$.target_clusters[0]: x is not a known cluster; use one of c00, c01, c02");
     expect(message).toContain("$.target_clusters[1]");
   });
 
   test.each([
-    { why: "wrong words", given: { deployment: { targetClusters: [clusterName("x")] } }, kind: "invalid-argument" },
-    { why: "switched off", given: { package: { disabled: true } }, kind: "failed-precondition" },
-    { why: "nowhere to go", given: { clusters: [] }, kind: "failed-precondition" },
     {
-      why: "out of reach",
+      why: "an invalid request",
+      given: { deployment: { targetClusters: [clusterName("x")] } },
+      kind: "invalid-argument",
+    },
+    { why: "a disabled package", given: { package: { disabled: true } }, kind: "failed-precondition" },
+    { why: "no cluster", given: { clusters: [] }, kind: "failed-precondition" },
+    {
+      why: "a target out of reach",
       given: { deployment: { nfr: { availability: 1 } }, clusters: clustersOf([0.1]) },
       kind: "failed-precondition",
     },
-    { why: "too slow", given: { deployment: { nfr: { minThroughputRps: 1e6 } } }, kind: "failed-precondition" },
-    { why: "clusters are down", given: { clusters: [clusterOf("a", 0.9, { breaker: "open" })] }, kind: "unavailable" },
-  ])("$why is $kind", ({ given, kind }) => {
+    {
+      why: "a throughput out of reach",
+      given: { deployment: { nfr: { minThroughputRps: 1e6 } } },
+      kind: "failed-precondition",
+    },
+    { why: "no usable cluster", given: { clusters: [clusterOf("a", 0.9, { breaker: "open" })] }, kind: "unavailable" },
+  ])("$why is a fault of kind $kind", ({ given, kind }) => {
     const refusal = expectRefusal(given);
     expect(refusalFault(refusal)).toMatchObject({ kind });
     expect(refusalFault(refusal).message).toContain(refusal.message);
     const { evidence } = refusalFault(refusal);
-    // What is wrong with the wish itself is told by field.
+    // An invalid request is reported by field, without evidence.
     if (refusal.kind === "invalid") expect(evidence).toBeUndefined();
     else expect(planRefusalView.parse(JSON.parse(JSON.stringify(evidence)))).toEqual(evidence);
   });
 });
 
-describe("what moved between two plans", () => {
+describe("comparePlans", () => {
   const base = expectPlan({ definition: { stateSpec: STRONG_STATE } });
   const texts = (given: Parameters<typeof expectPlan>[0]) =>
     comparePlans(base, expectPlan(given)).map(({ text }) => text);
   const strong = { definition: { stateSpec: STRONG_STATE } };
 
-  test("nothing, when only readings did", () => {
+  test("reports nothing when only readings changed", () => {
     const other = expectPlan({ ...strong, clusters: clustersOf([0.991, 0.992, 0.993]) });
     expect(other.digest).toBe(base.digest);
     expect(comparePlans(base, other)).toEqual([]);
@@ -175,42 +182,42 @@ describe("what moved between two plans", () => {
 
   test.each([
     {
-      why: "a cluster went and another came",
+      why: "reports a replaced cluster",
       given: { ...strong, clusters: [clusterOf("c00", 0.99), clusterOf("c01", 0.99), clusterOf("d", 0.99)] },
       want: [
-        "units.c02 is gone",
-        "units.d is new",
-        "odgm.env_node_ids.c02 is gone; it was [7534719830]",
-        "odgm.env_node_ids.d is new: [2789223990]",
-        "odgm.assignments['shop.Order'] is another",
+        "units.c02 was removed",
+        "units.d was added",
+        "odgm.env_node_ids.c02 was removed: [7534719830]",
+        "odgm.env_node_ids.d was added: [2789223990]",
+        "odgm.assignments['shop.Order'] changed",
       ],
     },
     {
-      why: "another target",
+      why: "reports a changed target",
       given: { ...strong, deployment: { nfr: { availability: 0.9 } } },
       want: [
-        "target was 0.99 and is 0.9",
-        "functions['Order.place'].nfr_requirements.availability is new: 0.9",
-        "nfr_requirements.availability is new: 0.9",
+        "target changed from 0.99 to 0.9",
+        "functions['Order.place'].nfr_requirements.availability was added: 0.9",
+        "nfr_requirements.availability was added: 0.9",
       ],
     },
     {
-      why: "another package",
+      why: "reports a changed package",
       given: { ...strong, functions: [functionOf("Order.place", { config: { A: "1" } })] },
-      want: ["functions['Order.place'].config.A is new: \"1\""],
+      want: ["functions['Order.place'].config.A was added: \"1\""],
     },
   ])("$why", ({ given, want }) => {
     expect(texts(given)).toEqual(want);
   });
 
-  test("scales are told by cluster and function", () => {
+  test("reports a changed scale by cluster and function", () => {
     const one = expectPlan({ clusters: clustersOf([0.99]) });
     const other = expectPlan({
       clusters: [clusterOf("c00", 0.99, { recommendedReplicas: { "Order.place": 4 } })],
       deployment: { nfr: { minThroughputRps: 1 } },
     });
     expect(comparePlans(one, other).map(({ text }) => text)).toContain(
-      "units.c00.functions['Order.place'].min_scale was 1 and is 4",
+      "units.c00.functions['Order.place'].min_scale changed from 1 to 4",
     );
   });
 });

@@ -1,17 +1,9 @@
-import type { PlanRefusalWire, planView, RemedyWire } from "@oaas/contracts/rest";
+import type { planView } from "@oaas/contracts/rest";
 import type { z } from "zod";
-import { planText } from "./explain.ts";
-import type {
-  ClusterVerdict,
-  Decision,
-  DeploymentPlan,
-  PlannedOdgm,
-  PlannedUnit,
-  PlanRefusal,
-  Remedy,
-} from "../plan-types.ts";
+import type { ClusterVerdict, Decision, DeploymentPlan, PlannedOdgm, PlannedUnit } from "../plan-types.ts";
+import { formatShare, pluralize } from "./format.ts";
 
-/** A plan in the contract's JSON. */
+/** A plan in the JSON of the REST API. */
 export function planToWire(plan: DeploymentPlan): z.output<typeof planView> {
   const { shared, sizing, odgm } = plan;
   return {
@@ -33,49 +25,14 @@ export function planToWire(plan: DeploymentPlan): z.output<typeof planView> {
   };
 }
 
-/** Why there is no plan, in the contract's JSON. */
-export function refusalToWire(refusal: Exclude<PlanRefusal, { kind: "invalid" }>): PlanRefusalWire {
-  const found = { reason: refusal.kind, remedies: [], clusters: refusal.clusters.map(verdictToWire) };
-  switch (refusal.kind) {
-    case "out-of-reach": {
-      const { target, best, remedies } = refusal;
-      return {
-        ...found,
-        target_availability: target,
-        ...(best === undefined ? {} : { best }),
-        remedies: remedies.map(remedyToWire),
-      };
-    }
-    case "throughput-out-of-reach":
-      return { ...found, needed_replicas: refusal.neededReplicas, max_replicas: refusal.maxReplicas };
-    case "disabled":
-    case "no-cluster":
-    case "no-usable-cluster":
-      return found;
-  }
-}
-
-function remedyToWire(remedy: Remedy): RemedyWire {
-  const { kind, text } = remedy;
-  switch (remedy.kind) {
-    case "lower-target":
-      return { kind, text, targets: remedy.targets };
-    case "raise-cap":
-      return { kind, text, max_replicas: remedy.maxReplicas };
-    case "add-cluster":
-      return { kind, text, availability: remedy.availability };
-    case "restore-cluster":
-      return { kind, text, clusters: [remedy.cluster] };
-    case "leave-out":
-      return { kind, text, clusters: remedy.clusters };
-    case "lower-replica-count":
-      return { kind, text, replica_count: remedy.replicaCount };
-    case "allow-best-effort":
-      return { kind, text };
-  }
-}
-
-function verdictToWire({ cluster, chosen, availability, readingAgeMs, reasonsFor, reasonsAgainst }: ClusterVerdict) {
+export function verdictToWire({
+  cluster,
+  chosen,
+  availability,
+  readingAgeMs,
+  reasonsFor,
+  reasonsAgainst,
+}: ClusterVerdict) {
   return {
     cluster,
     chosen,
@@ -119,4 +76,30 @@ function odgmToWire({ collections, partitionCount, replicaCount, shardType, log,
       ]),
     ),
   };
+}
+
+/** Explains a plan in text: content, reasons per cluster, and decisions. */
+export function planText(plan: DeploymentPlan): string {
+  const { shared, sizing, units, replicas, achievedAvailability } = plan;
+  const effort = plan.bestEffort ? ", accepted as best effort" : "";
+  return [
+    `${shared.deploymentKey}: class ${shared.packageName}.${shared.classKey} (package revision ${shared.packageRevision}), ` +
+      `${pluralize(replicas, "replica")} in ${pluralize(units.length, "cluster")}.`,
+    `Availability (${sizing.algorithm}): ${formatShare(achievedAvailability)}, target ${formatShare(sizing.target)}${effort}.`,
+    "Clusters:",
+    ...plan.clusters.map(clusterLine),
+    "Decisions:",
+    ...plan.decisions.flatMap(({ rule, outcome, wouldChange }, index) => [
+      `  ${index + 1}. ${rule}`,
+      `     outcome: ${outcome}`,
+      ...(wouldChange === undefined ? [] : [`     would change with: ${wouldChange}`]),
+    ]),
+  ].join("\n");
+}
+
+function clusterLine({ cluster, chosen, reasonsFor, reasonsAgainst }: ClusterVerdict): string {
+  const reasons = [...reasonsFor.map(({ text }) => `+ ${text}`), ...reasonsAgainst.map(({ text }) => `- ${text}`)].join(
+    "; ",
+  );
+  return `  [${chosen ? "x" : " "}] ${cluster}: ${reasons}`;
 }

@@ -1,45 +1,48 @@
 import { pathOf, ROOT_PATH, type Violation } from "@oaas/foundation";
-import { clusterAvailability, ClusterStatus } from "@oaas/models";
-import { ownEntry } from "../own-entry.ts";
-import type { CandidateCluster, ClusterVerdict, PlanInput, Reason } from "../plan-types.ts";
+import {
+  assessHealth,
+  type BlockingProblem,
+  type HealthAssessment,
+  type HealthWarning,
+} from "../../clusters/cluster-health.ts";
 import { formatAge, formatShare } from "../explanation/format.ts";
+import { ownEntry, type CandidateCluster, type ClusterVerdict, type PlanInput, type Reason } from "../plan-types.ts";
 
-/** One cluster while a plan is made: whether it may be used, how available it is, and the reasons so far. */
+/** One cluster during planning: whether it is usable, how available it is, and the reasons collected so far. */
 export interface Candidate {
   readonly cluster: CandidateCluster;
-  /** Absent: nobody can tell. */
+  /** Absent when it is unknown. */
   readonly availability?: number;
-  /** The wish allows it: it is on the list, or has the label. */
+  /** The deployment allows the cluster: by name, by label, or because it allows any. */
   readonly eligible: boolean;
-  /** Wanted, and nothing forbids to count on it. */
+  /** Eligible, and healthy enough to place replicas in. */
   readonly usable: boolean;
   readonly reasonsFor: readonly Reason[];
   readonly reasonsAgainst: readonly Reason[];
 }
 
-/** Who chooses the clusters: the user by name, or the planner among those that a label or nothing restricts. */
+/** How clusters are selected: the user names them, or the planner selects by environment label or among all. */
 export type SelectionMode = "named" | "environment" | "any";
 
-/** All known clusters, by name, with what speaks for and against each. */
+/** All known clusters, sorted by name. */
 export interface Candidates {
   readonly mode: SelectionMode;
   readonly all: readonly Candidate[];
 }
 
-/** How the clusters of a wish are chosen. */
 function selectionMode({ deployment }: PlanInput): SelectionMode {
   if (deployment.targetClusters.length > 0) return "named";
   return deployment.environmentKind === undefined ? "any" : "environment";
 }
 
-/** Judges every known cluster. Clusters are taken by name, so that the order they come in does not matter. */
+/** Evaluates every known cluster. The result does not depend on the input order. */
 export function evaluateClusters(input: PlanInput): Candidates {
   const mode = selectionMode(input);
   const clusters = input.clusters.toSorted((a, b) => compareNames(a.name, b.name));
   return { mode, all: clusters.map((cluster) => evaluateCluster(input, mode, cluster)) };
 }
 
-/** Names that are meant to be clusters and are none. */
+/** Reports every name in the request that is not a known cluster. */
 export function findUnknownClusters({ clusters, deployment, whatIf }: PlanInput): Violation[] {
   const known = new Set<string>(clusters.map(({ name }) => name));
   const fix = known.size === 0 ? "register a cluster" : `use one of ${[...known].sort(compareNames).join(", ")}`;
@@ -59,45 +62,38 @@ export function findUnknownClusters({ clusters, deployment, whatIf }: PlanInput)
 }
 
 function evaluateCluster(input: PlanInput, mode: SelectionMode, cluster: CandidateCluster): Candidate {
-  const availability = availabilityOfCluster(input, cluster);
-  const wish = selectionReasons(input, mode, cluster);
-  const wanted = wish.against.length === 0;
-  const health = healthReasons(input, cluster, availability);
-  // Whom the user named is used as long as its availability is known at all; whom the planner takes must be well.
-  const usable = wanted && availability !== undefined && (mode === "named" || health.forbids.length === 0);
+  const selection = selectionReasons(input, mode, cluster);
+  const health = evaluateHealth(input, cluster);
+  const { availability } = health;
+  const eligible = selection.against.length === 0;
+  // A cluster that the user named is used as long as its availability is known.
+  const usable = eligible && availability !== undefined && (mode === "named" || health.blocking.length === 0);
   return {
     cluster,
     ...(availability === undefined ? {} : { availability }),
-    eligible: wanted,
+    eligible,
     usable,
-    reasonsFor: [...wish.for, ...health.for],
-    reasonsAgainst: [...wish.against, ...health.forbids, ...health.against],
+    reasonsFor: [...selection.for, ...health.for],
+    reasonsAgainst: [...selection.against, ...health.blocking, ...health.warnings],
   };
 }
 
-function availabilityOfCluster({ whatIf }: PlanInput, { name, reading }: CandidateCluster): number | undefined {
-  if (whatIf?.clustersDown?.includes(name) === true) return undefined;
-  const assumed = ownEntry(whatIf?.clusterAvailability, name);
-  if (assumed !== undefined) return assumed;
-  return reading === undefined ? undefined : clusterAvailability(reading);
-}
-
-interface Reasons {
+interface SelectionReasons {
   readonly for: readonly Reason[];
   readonly against: readonly Reason[];
 }
 
-/** What the user's own words say about a cluster. */
+/** Whether the deployment allows the cluster. */
 function selectionReasons(
   { deployment, settings }: PlanInput,
   mode: SelectionMode,
   cluster: CandidateCluster,
-): Reasons {
+): SelectionReasons {
   const { targetClusters, availableClusters, environmentKind } = deployment;
   if (mode === "named") {
     return targetClusters.includes(cluster.name)
-      ? { for: [{ code: "named", text: "the deployment names it as a target" }], against: [] }
-      : { for: [], against: [{ code: "not-named", text: "the deployment names other targets" }] };
+      ? { for: [{ code: "named", text: "listed in target_clusters" }], against: [] }
+      : { for: [], against: [{ code: "not-named", text: "not listed in target_clusters" }] };
   }
   const label = settings.environmentLabel;
   const kind = ownEntry(cluster.labels, label);
@@ -106,15 +102,15 @@ function selectionReasons(
       ? undefined
       : {
           holds: kind === environmentKind,
-          yes: { code: "environment", text: `its label ${label} is ${environmentKind}` },
-          no: { code: "other-environment", text: `its label ${label} is ${kind ?? "not set"}, not ${environmentKind}` },
+          yes: { code: "environment", text: `label ${label} is ${environmentKind}` },
+          no: { code: "other-environment", text: `label ${label} is ${kind ?? "not set"}, not ${environmentKind}` },
         },
     availableClusters.length === 0
       ? undefined
       : {
           holds: availableClusters.includes(cluster.name),
-          yes: { code: "allowed", text: "it is among the available_envs" },
-          no: { code: "not-allowed", text: "it is not among the available_envs" },
+          yes: { code: "allowed", text: "listed in available_envs" },
+          no: { code: "not-allowed", text: "not listed in available_envs" },
         },
   ].filter((rule) => rule !== undefined);
   const allowed = rules.length === 0 ? [{ code: "any", text: "any cluster is allowed" }] : [];
@@ -124,57 +120,56 @@ function selectionReasons(
   };
 }
 
-interface HealthReasons extends Reasons {
-  /** What keeps the planner from choosing it. */
-  readonly forbids: readonly Reason[];
+interface HealthReasons {
+  readonly availability?: number;
+  readonly for: readonly Reason[];
+  /** Keep the planner from selecting the cluster. */
+  readonly blocking: readonly Reason[];
+  readonly warnings: readonly Reason[];
 }
 
-/** What is known about a cluster's health. */
-function healthReasons(input: PlanInput, cluster: CandidateCluster, availability: number | undefined): HealthReasons {
-  const { whatIf, settings } = input;
+function evaluateHealth({ whatIf, settings }: PlanInput, cluster: CandidateCluster): HealthReasons {
   if (whatIf?.clustersDown?.includes(cluster.name) === true) {
-    return { for: [], against: [], forbids: [{ code: "assumed-down", text: "it is assumed to be down" }] };
+    return { for: [], blocking: [{ code: "assumed-down", text: "assumed to be down" }], warnings: [] };
   }
-  if (availability === undefined) {
-    const why = cluster.problem ?? (cluster.reading === undefined ? "it was never read" : "it reports no nodes");
-    return { for: [], against: [], forbids: [{ code: "no-reading", text: `its availability is unknown: ${why}` }] };
+  const assumed = ownEntry(whatIf?.clusterAvailability, cluster.name);
+  if (assumed !== undefined) {
+    return {
+      availability: assumed,
+      for: [{ code: "assumed", text: `assumed to be up ${formatShare(assumed)} of the time` }],
+      blocking: assumed > 0 ? [] : [{ code: "never-up", text: PROBLEM_TEXT["never-up"](cluster) }],
+      warnings: [],
+    };
   }
-  if (ownEntry(whatIf?.clusterAvailability, cluster.name) !== undefined) {
-    const text = `it is assumed to be up ${formatShare(availability)} of the time`;
-    return { for: [{ code: "assumed", text }], against: [], forbids: zeroReasons(availability) };
-  }
-  const { reading, readingAgeMs: ageMs = 0 } = cluster;
-  const basis = reading?.availability === undefined ? "ready nodes" : "measured";
-  const problem = cluster.problem === undefined ? [] : [{ code: "unreachable", text: cluster.problem }];
+  const assessment = assessHealth(cluster, settings.maxReadingAgeMs);
   return {
-    for: [
-      { code: "reading", text: `up ${formatShare(availability)} of the time (${basis}, read ${formatAge(ageMs)} ago)` },
-    ],
-    against: [
-      ...(reading?.status === ClusterStatus.degraded
-        ? [{ code: "degraded", text: "it says that it is degraded" }]
-        : []),
-      ...(cluster.breaker === "half-open" ? [{ code: "half-open", text: "it is being tried after failures" }] : []),
-      ...problem,
-    ],
-    forbids: [
-      ...zeroReasons(availability),
-      ...(reading?.status === ClusterStatus.unhealthy
-        ? [{ code: "unhealthy", text: "it says that it is unhealthy" }]
-        : []),
-      ...(cluster.breaker === "open" ? [{ code: "breaker-open", text: "its circuit breaker is open" }] : []),
-      ...(ageMs > settings.maxReadingAgeMs
-        ? [{ code: "stale", text: `its last reading is ${formatAge(ageMs)} old` }]
-        : []),
-    ],
+    ...(assessment.availability === undefined ? {} : { availability: assessment.availability }),
+    for: readingReasons(cluster, assessment),
+    blocking: assessment.blocking.map((code) => ({ code, text: PROBLEM_TEXT[code](cluster) })),
+    warnings: assessment.warnings.map((code) => ({ code, text: PROBLEM_TEXT[code](cluster) })),
   };
 }
 
-function zeroReasons(availability: number): Reason[] {
-  return availability > 0 ? [] : [{ code: "never-up", text: "it is never up" }];
+function readingReasons({ reading, readingAgeMs = 0 }: CandidateCluster, { availability }: HealthAssessment): Reason[] {
+  if (availability === undefined) return [];
+  const basis = reading?.availability === undefined ? "ready nodes" : "measured";
+  const age = formatAge(readingAgeMs);
+  return [{ code: "reading", text: `up ${formatShare(availability)} of the time (${basis}, read ${age} ago)` }];
 }
 
-/** What is said about a cluster at the end. */
+const PROBLEM_TEXT: Readonly<Record<BlockingProblem | HealthWarning, (cluster: CandidateCluster) => string>> = {
+  "no-reading": ({ problem, reading }) =>
+    `availability unknown: ${problem ?? (reading === undefined ? "no health check has succeeded" : "the cluster reports no nodes")}`,
+  "never-up": () => "its availability is 0",
+  unhealthy: () => "its status is unhealthy",
+  "breaker-open": () => "its circuit breaker is open",
+  stale: ({ readingAgeMs = 0 }) => `its last health reading is ${formatAge(readingAgeMs)} old`,
+  degraded: () => "its status is degraded",
+  "half-open": () => "its circuit breaker is half-open",
+  unreachable: ({ problem = "" }) => problem,
+};
+
+/** The final verdict on a cluster, with the reasons that placement adds. */
 export function verdict(
   { cluster, availability, reasonsFor, reasonsAgainst }: Candidate,
   chosen: boolean,
@@ -190,7 +185,7 @@ export function verdict(
   };
 }
 
-/** By code units, so that the order is the same everywhere. */
+/** Compares by code unit, so that the order is the same in every locale. */
 export function compareNames(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;

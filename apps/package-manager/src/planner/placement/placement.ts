@@ -1,45 +1,51 @@
 import type { ClusterName } from "@oaas/models";
 import { compareNames, verdict, type Candidate, type Candidates } from "./candidates.ts";
-import { ownEntry } from "../own-entry.ts";
-import type { ClusterVerdict, DeploymentPlan, PlanInput, Reason, SizingBasis } from "../plan-types.ts";
+import {
+  ownEntry,
+  type ClusterVerdict,
+  type DeploymentPlan,
+  type PlanInput,
+  type Reason,
+  type SizingBasis,
+} from "../plan-types.ts";
 import { availabilityOf, meets } from "../sizing/quorum.ts";
 import { allowsReplicaCount, sizeReplicas, type Demand, type Sizing, type SizingRules } from "../sizing/replicas.ts";
 import { pluralize, formatShare } from "../explanation/format.ts";
 
-/** Where the replicas go and how many there are of what. */
+/** The chosen clusters and the number of replicas. */
 export interface Placement {
   readonly sizing: Sizing;
-  /** Best first, in the order in which extra nodes are handed out. */
+  /** Best first; extra nodes are assigned in this order. */
   readonly chosen: readonly Candidate[];
   readonly replicas: number;
   readonly bestEffort: boolean;
-  /** By subject of the demand. */
+  /** Replicas by subject of the demand. */
   readonly counts: ReadonlyMap<string, number>;
-  /** Nodes of the data grid in each chosen cluster. */
+  /** Data grid nodes per chosen cluster. */
   readonly nodes: ReadonlyMap<ClusterName, number>;
   readonly achieved: number;
-  /** Why what runs was kept although the rule alone would say something else. */
+  /** Why the running placement was kept although a new calculation gives another one. */
   readonly kept?: string;
   readonly verdicts: readonly ClusterVerdict[];
 }
 
-/** What a placement is looked for under. */
+/** The inputs of a placement. */
 export interface PlacementTask {
   readonly input: PlanInput;
   readonly candidates: Candidates;
-  /** The class first, then functions with targets of their own. */
+  /** The class first, then the functions that state a target. */
   readonly demands: readonly [Demand, ...Demand[]];
   readonly basis: SizingBasis;
-  /** Ids of nodes that the user fixed, by cluster. */
-  readonly givenNodes: Readonly<Record<string, readonly number[]>>;
+  /** Node ids that the user fixed, by cluster. */
+  readonly fixedNodes: Readonly<Record<string, readonly number[]>>;
 }
 
-/** A placement, or how near the best one comes. */
+/** A placement, or the closest sizing that misses a target. */
 export type PlacementOutcome =
   | { readonly ok: true; readonly value: Placement }
   | { readonly ok: false; readonly error: Sizing };
 
-/** Chooses clusters and counts. Keeps what runs unless another placement gains more than the margin. */
+/** Chooses clusters and replica counts. Keeps the running placement unless another one gains more than the margin. */
 export function placeReplicas(task: PlacementTask): PlacementOutcome {
   const { input, candidates } = task;
   const worstFirst = worstCandidatesFirst(candidates);
@@ -55,17 +61,16 @@ export function placeReplicas(task: PlacementTask): PlacementOutcome {
   return { ok: true, value: placementOf(task, { sizing, chosen, pool }) };
 }
 
-/** The clusters that can be counted on; of equals by name. */
+/** The usable clusters by rising availability, then by name. */
 export function worstCandidatesFirst({ all }: Candidates): Candidate[] {
   return all.filter(({ usable }) => usable).sort((a, b) => availabilityIn(a) - availabilityIn(b) || byName(a, b));
 }
 
-/** The availabilities of the clusters that can be counted on, worst first. */
+/** The availabilities of the usable clusters, worst first. */
 export function availabilitiesOf({ candidates }: PlacementTask): number[] {
   return worstCandidatesFirst(candidates).map(availabilityIn);
 }
 
-/** The rules by which the sizes of a task are found. */
 export function sizingRules({ input, candidates, demands }: PlacementTask): SizingRules {
   const { maxReplicas, algorithm } = input.settings;
   return { demands, maxReplicas, algorithm, canExclude: candidates.mode !== "named" };
@@ -74,7 +79,7 @@ export function sizingRules({ input, candidates, demands }: PlacementTask): Sizi
 interface Choice {
   readonly sizing: Sizing;
   readonly chosen: readonly Candidate[];
-  /** Clusters that could have been chosen. */
+  /** Clusters that were considered. */
   readonly pool: readonly Candidate[];
   readonly kept?: { readonly why: string; readonly replicas: number };
 }
@@ -88,7 +93,7 @@ function placementOf(task: PlacementTask, choice: Choice): Placement {
   const [{ subject }] = task.demands;
   const replicas = kept?.replicas ?? counts.get(subject) ?? 0;
   counts.set(subject, replicas);
-  const nodes = nodesPerCluster(chosen, replicas, task.givenNodes);
+  const nodes = nodesPerCluster(chosen, replicas, task.fixedNodes);
   return {
     sizing,
     chosen,
@@ -103,13 +108,13 @@ function placementOf(task: PlacementTask, choice: Choice): Placement {
 }
 
 /**
- * One node in each cluster, and more where there are fewer clusters than replicas: by turns, the best clusters first, so
- * that what is reached is at least what was counted on, worst first.
+ * One node per cluster, and more if there are fewer clusters than replicas. Extra nodes go to the best clusters first,
+ * so the achieved availability is never below the calculation, which assumes the worst clusters first.
  */
 function nodesPerCluster(
   bestFirst: readonly Candidate[],
   replicas: number,
-  given: PlacementTask["givenNodes"],
+  given: PlacementTask["fixedNodes"],
 ): ReadonlyMap<ClusterName, number> {
   const names = bestFirst.map(({ cluster }) => cluster.name);
   const fixed = (name: ClusterName): number => ownEntry(given, name)?.length ?? 0;
@@ -119,13 +124,13 @@ function nodesPerCluster(
   const extra = left - share * free.length;
   return new Map(
     names.map((name) => {
-      const turn = free.indexOf(name);
-      return [name, turn < 0 ? fixed(name) : Math.max(1, share + (turn < extra ? 1 : 0))];
+      const index = free.indexOf(name);
+      return [name, index < 0 ? fixed(name) : Math.max(1, share + (index < extra ? 1 : 0))];
     }),
   );
 }
 
-/** The nodes that could hold the copies of one partition at worst. */
+/** The availabilities of the worst nodes that can hold the replicas of one partition. */
 function worstNodes(
   chosen: readonly Candidate[],
   nodes: ReadonlyMap<ClusterName, number>,
@@ -139,7 +144,7 @@ function worstNodes(
     .slice(0, replicas);
 }
 
-/** What runs, if it may stay: same wish, clusters still usable, target still met, and a move would gain too little. */
+/** The running placement, if it can stay: same basis, clusters usable, target met, and a move gains too little. */
 function keepRunningPlacement(task: PlacementTask, usable: readonly Candidate[], fresh: Sizing): Choice | undefined {
   const { input, candidates, demands, basis } = task;
   const { previous, settings } = input;
@@ -152,7 +157,7 @@ function keepRunningPlacement(task: PlacementTask, usable: readonly Candidate[],
   const { replicas } = previous;
   const [demand, ...others] = demands;
   if (!allowsReplicaCount(demand, replicas) || replicas > settings.maxReplicas) return undefined;
-  const nodes = nodesPerCluster(chosen, replicas, task.givenNodes);
+  const nodes = nodesPerCluster(chosen, replicas, task.fixedNodes);
   const achieved = availabilityOf(worstNodes(chosen, nodes, replicas), settings.algorithm);
   if (!meets(achieved, demand.target)) return undefined;
 
@@ -178,15 +183,15 @@ function reasonToKeep(
   running: { readonly replicas: number; readonly achieved: number },
 ): string | undefined {
   const [size] = fresh.sizes;
-  const meetsStill = `what runs still reaches ${formatShare(running.achieved)}`;
-  if (size === undefined || !size.reached) return meetsStill;
-  if (size.replicas > running.replicas) return `${meetsStill} with fewer than ${size.replicas}`;
+  const stillMet = `the running placement still reaches ${formatShare(running.achieved)}`;
+  if (size === undefined || !size.reached) return stillMet;
+  if (size.replicas > running.replicas) return `${stillMet} with fewer than ${size.replicas} replicas`;
   if (size.replicas === running.replicas) return undefined;
   const spare = (size.availability - demand.target) / (1 - demand.target);
   if (spare > input.settings.hysteresisMargin) return undefined;
   return (
-    `${size.replicas} would do (${formatShare(size.availability)}), but so narrowly that the next reading may undo it: ` +
-    `less than ${formatShare(input.settings.hysteresisMargin)} of the allowed downtime would be spare`
+    `${pluralize(size.replicas, "replica")} would reach ${formatShare(size.availability)}, but with less than ` +
+    `${formatShare(input.settings.hysteresisMargin)} of the allowed downtime to spare, so the next reading could reverse it`
   );
 }
 
@@ -198,7 +203,7 @@ function runningIn(previous: DeploymentPlan | undefined): ReadonlySet<ClusterNam
   return new Set(previous?.units.map(({ cluster }) => cluster));
 }
 
-/** Best first. Where the deployment runs already, a cluster counts as better by the margin. */
+/** Best first. A cluster that already runs the deployment is preferred by the margin. */
 function byStickyRank({ previous, settings }: PlanInput): (a: Candidate, b: Candidate) => number {
   const running = runningIn(previous);
   const runs = ({ cluster }: Candidate): number => (running.has(cluster.name) ? 1 : 0);
@@ -221,17 +226,20 @@ function verdictsOf({ input, candidates, demands }: PlacementTask, choice: Choic
     const against = pool.has(candidate)
       ? {
           code: "not-needed",
-          text: `${pluralize(replicas, "replica")} elsewhere ${replicas === 1 ? "is" : "are"} enough`,
+          text: `${pluralize(replicas, "replica")} in other clusters ${replicas === 1 ? "is" : "are"} enough`,
         }
-      : { code: "left-out", text: `counting on it, ${formatShare(demands[0].target)} would be out of reach` };
+      : { code: "left-out", text: `with it, ${formatShare(demands[0].target)} would be out of reach` };
     return verdict(candidate, false, { against });
   });
 }
 
-const INCUMBENT: Reason = { code: "incumbent", text: "the deployment runs there, and no move gains enough" };
+const INCUMBENT: Reason = { code: "incumbent", text: "already runs the deployment, and moving would gain too little" };
 
 function amongBest(count: number): Reason {
-  return { code: "best", text: count === 1 ? "it is the best" : `it is among the best ${count}` };
+  return {
+    code: "best",
+    text: count === 1 ? "the most available cluster" : `among the ${count} most available clusters`,
+  };
 }
 
 function availabilityIn({ availability }: Candidate): number {

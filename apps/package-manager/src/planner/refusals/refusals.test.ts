@@ -18,12 +18,12 @@ describe("refusals", () => {
 
   test.each([
     {
-      why: "a class that the package has not",
+      why: "an unknown class",
       given: { deployment: { classKey: "Nope" as never } },
       want: { kind: "invalid", violations: [{ path: "$.class_key", fix: "use one of Order" }] },
     },
     {
-      why: "names of clusters that nobody knows, all at once",
+      why: "unknown cluster names, all reported",
       given: {
         deployment: {
           targetClusters: ["c00", "x"].map(clusterName),
@@ -44,7 +44,7 @@ describe("refusals", () => {
       },
     },
     {
-      why: "a class and a function that the package has not, at once",
+      why: "an unknown class and an unknown function, both reported",
       given: {
         deployment: {
           classKey: "Nope" as never,
@@ -54,7 +54,7 @@ describe("refusals", () => {
       want: { kind: "invalid", violations: [{ path: "$.class_key" }, { path: "$.functions[0].function_key" }] },
     },
     {
-      why: "a function that the package has not, and one twice",
+      why: "an unknown function and a duplicate",
       given: {
         deployment: {
           functions: ["Order.nope", "Order.place", "Order.place"].map((key) => ({
@@ -69,12 +69,12 @@ describe("refusals", () => {
       },
     },
     {
-      why: "a function with nothing to run",
+      why: "a function without code",
       given: { functions: [{ ...functionOf("Order.place"), provision: EMPTY_PROVISION }] },
       want: { kind: "invalid", violations: [{ path: "$.functions" }] },
     },
     {
-      why: "a max_scale below what availability needs",
+      why: "max_scale below the need of availability",
       given: {
         deployment: {
           nfr: { availability: 0.999 },
@@ -86,7 +86,7 @@ describe("refusals", () => {
       want: { kind: "invalid", violations: [{ path: "$.functions[0].provision_config.max_scale" }] },
     },
     {
-      why: "a max_scale of the package below what throughput needs",
+      why: "max_scale of the package below the need of throughput",
       given: {
         functions: [
           functionOf("Order.place", { provision: { ...EMPTY_PROVISION, containerImage: "r/o:1", maxScale: 2 } }),
@@ -96,7 +96,7 @@ describe("refusals", () => {
       want: { kind: "invalid", violations: [{ path: "$.functions" }] },
     },
     {
-      why: "STRONG with a shard type that is not",
+      why: "STRONG consistency with an unsuitable shard type",
       given: {
         definition: { stateSpec: STRONG_STATE },
         deployment: { odgm: { collections: [], nodeIds: {}, shardType: ShardType.mst } },
@@ -104,7 +104,7 @@ describe("refusals", () => {
       want: { kind: "invalid", violations: [{ path: "$.odgm.shard_type" }] },
     },
     {
-      why: "node ids twice and too few",
+      why: "duplicate and too few node ids",
       given: {
         definition: { stateSpec: STRONG_STATE },
         deployment: { odgm: { collections: [], nodeIds: { c00: [1], c01: [1], c02: [1] } } },
@@ -119,12 +119,12 @@ describe("refusals", () => {
       },
     },
     {
-      why: "more replicas than may be planned, and more shards than can be sent",
+      why: "a replica_count above the cap",
       given: { deployment: { odgm: { collections: [], nodeIds: {}, replicaCount: 51 } } },
       want: { kind: "invalid", violations: [{ path: "$.odgm.replica_count" }] },
     },
     {
-      why: "more shards than can be sent",
+      why: "more shards than the limit",
       given: { deployment: { odgm: { collections: [], nodeIds: {}, partitionCount: 4_294_967_295 } } },
       want: { kind: "invalid", violations: [{ path: "$.odgm.partition_count" }] },
     },
@@ -143,14 +143,14 @@ describe("refusals", () => {
       given: { functions: [functionOf("Order.place", { disabled: true })] },
       want: { kind: "disabled", subject: "function Order.place" },
     },
-    { why: "no cluster at all", given: { clusters: [] }, want: { kind: "no-cluster" } },
+    { why: "no registered cluster", given: { clusters: [] }, want: { kind: "no-cluster" } },
     {
-      why: "no cluster of that kind",
+      why: "no cluster with the label",
       given: { deployment: { environmentKind: "edge" } },
       want: { kind: "no-cluster", message: expect.stringContaining("env: edge") },
     },
     {
-      why: "no cluster that can be read",
+      why: "no cluster with a reading",
       given: { clusters: [dark] },
       want: {
         kind: "no-usable-cluster",
@@ -170,7 +170,7 @@ describe("refusals", () => {
       },
     },
     {
-      why: "one cluster assumed to be down, and one that cannot be read",
+      why: "one cluster assumed to be down and one without a reading",
       given: { clusters: [clusterOf("a", 0.99), dark], whatIf: { clustersDown: [clusterName("a")] } },
       want: { kind: "no-usable-cluster", unusable: ["a", "dark"], assumed: false },
     },
@@ -184,7 +184,7 @@ describe("refusals", () => {
       want: { kind: "no-usable-cluster", unusable: ["a"], assumed: true },
     },
     {
-      why: "a named cluster that was never read",
+      why: "a named cluster without a reading",
       given: {
         clusters: [clusterOf("a", 0.99), dark],
         deployment: { targetClusters: ["a", "dark"].map(clusterName) },
@@ -201,12 +201,12 @@ describe("refusals", () => {
       want: { kind: "no-usable-cluster", message: expect.stringContaining("no nodes") },
     },
     {
-      why: "throughput beyond the cap",
+      why: "throughput above the cap",
       given: { deployment: { nfr: { minThroughputRps: 60_000 } } },
       want: { kind: "throughput-out-of-reach", neededReplicas: 60, maxReplicas: 50 },
     },
     {
-      why: "a function's own target",
+      why: "the target of a function",
       given: {
         clusters: [clusterOf("a", 0.9)],
         settings: { maxReplicas: 3 },
@@ -226,20 +226,20 @@ describe("refusals", () => {
   const names = (...list: string[]) => list.map(clusterName);
   test.each([
     {
-      why: "a lower target always helps",
+      why: "lower the target",
       given: {},
       want: { kind: "lower-target", targets: [{ subject: "class", availability: 0.972 }] },
     },
-    { why: "more of the same help", given: {}, want: { kind: "raise-cap", maxReplicas: 5 } },
-    { why: "a better cluster helps", given: {}, want: { kind: "add-cluster", availability: 0.9412 } },
-    { why: "so does taking what there is", given: {}, want: { kind: "allow-best-effort" } },
+    { why: "raise the cap", given: {}, want: { kind: "raise-cap", maxReplicas: 5 } },
+    { why: "add a cluster", given: {}, want: { kind: "add-cluster", availability: 0.9412 } },
+    { why: "allow best effort", given: {}, want: { kind: "allow-best-effort" } },
     {
-      why: "one that is known to be good would help if it were back",
+      why: "restore a cluster",
       given: { clusters: [clusterOf("a", 0.9), clusterOf("b", 0.99, { breaker: "open" })] },
       want: { kind: "restore-cluster", cluster: "b" },
     },
     {
-      why: "a named one is in the way",
+      why: "remove a named cluster",
       given: {
         clusters: [clusterOf("a", 0.99), clusterOf("b", 0.1)],
         deployment: { targetClusters: names("a", "b"), nfr: { availability: 0.99 } },
@@ -247,7 +247,7 @@ describe("refusals", () => {
       want: { kind: "leave-out", clusters: ["b"] },
     },
     {
-      why: "the user's own count is in the way",
+      why: "lower replica_count",
       given: {
         clusters: [clusterOf("a", 0.99)],
         settings: { maxReplicas: 2 },
@@ -255,13 +255,13 @@ describe("refusals", () => {
       },
       want: { kind: "lower-replica-count", replicaCount: 1 },
     },
-  ])("out of reach: $why", ({ given, want }) => {
+  ])("suggests to $why for a target out of reach", ({ given, want }) => {
     const refusal = expectRefusal({ clusters: [clusterOf("a", 0.9)], settings: { maxReplicas: 4 }, ...given });
     expect(refusal).toMatchObject({ kind: "out-of-reach" });
     expect("remedies" in refusal && refusal.remedies).toContainEqual(expect.objectContaining(want));
   });
 
-  test("out of reach: nothing is told that does not help", () => {
+  test("suggests only remedies that are sufficient", () => {
     const refusal = expectRefusal({ clusters: [clusterOf("a", 0.4)] });
     expect("remedies" in refusal && refusal.remedies.map(({ kind }) => kind)).toEqual([
       "lower-target",
@@ -270,7 +270,7 @@ describe("refusals", () => {
     ]);
   });
 
-  test("out of reach in several respects: all that must be lowered is told together", () => {
+  test("suggests lowering all missed targets together", () => {
     const refusal = expectRefusal({
       clusters: [clusterOf("a", 0.4)],
       deployment: {
@@ -283,11 +283,11 @@ describe("refusals", () => {
         { subject: "class", availability: 0.4 },
         { subject: "Order.place", availability: 0.4 },
       ],
-      text: "targets of at most 0.4 for class and 0.4 for Order.place",
+      text: "lower the targets to at most 0.4 for class and 0.4 for Order.place",
     });
   });
 
-  test("best effort takes the best instead and says so", () => {
+  test("best effort plans the closest result and is marked", () => {
     const given = {
       clusters: [clusterOf("a", 0.9)],
       settings: { maxReplicas: 4 },
@@ -300,11 +300,11 @@ describe("refusals", () => {
     expect(fast).toMatchObject({ bestEffort: true, units: [{ functions: [{ minScale: 50 }] }] });
   });
 
-  test("best effort keeps a target that can be reached", () => {
+  test("best effort meets a reachable target", () => {
     expect(expectPlan({ deployment: { allowBestEffort: true } }).bestEffort).toBe(false);
   });
 
-  test("a refusal changes nothing about its input", () => {
+  test("a refusal does not modify its input", () => {
     const input = inputOf({ clusters: clustersOf([0.9, 0.2]), deployment: { nfr: { availability: 1 } } });
     const before = JSON.stringify(input);
     planDeployment(input);

@@ -7,18 +7,17 @@ import { remediesFor } from "./remedies.ts";
 import { CLASS_SUBJECT, findLargestShortfall, subjectName, type Sizing } from "../sizing/replicas.ts";
 import { pluralize, formatShare } from "../explanation/format.ts";
 
-/** What of a wish is switched off, and so cannot be deployed; undefined when nothing is. */
+/** The disabled package, class or function that a deployment uses; undefined if there is none. */
 export function findDisabledPart(from: Package, { classKey, functions }: ClassDeployment): string | undefined {
   if (from.disabled) return `package ${from.name}`;
   const definition = from.classes.find(({ key }) => key === classKey);
   if (definition?.disabled) return `class ${definition.key}`;
   const used = functions.length > 0 ? functions : (definition?.bindings ?? []);
   const keys = new Set(used.map(({ functionKey }) => functionKey));
-  const off = from.functions.find((each) => each.disabled && keys.has(each.key));
-  return off && `function ${off.key}`;
+  const disabled = from.functions.find((each) => each.disabled && keys.has(each.key));
+  return disabled && `function ${disabled.key}`;
 }
 
-/** What is switched off cannot be deployed. */
 export function refuseDisabled(
   { package: from, deployment }: PlanInput,
   clusters: readonly ClusterVerdict[],
@@ -32,43 +31,43 @@ export function disabledMessage(subject: string): string {
   return `${subject} is disabled and cannot be deployed; enable it first`;
 }
 
-/** Nowhere to go: no cluster is known, or none is what the wish asks for. */
+/** Refuses if no cluster is registered, or none is eligible. */
 export function refuseNoCluster(
   { deployment, settings }: PlanInput,
   candidates: Candidates,
   clusters: readonly ClusterVerdict[],
 ): PlanRefusal | undefined {
-  if (candidates.all.some(({ eligible: wanted }) => wanted)) return undefined;
+  if (candidates.all.some(({ eligible }) => eligible)) return undefined;
   const message =
     candidates.all.length === 0
-      ? "no cluster is known; register one"
-      : `no cluster is allowed: ${formatReasonsAgainst(clusters)}; ` +
+      ? "no cluster is registered; register one"
+      : `no cluster is eligible: ${formatReasonsAgainst(clusters)}; ` +
         (deployment.environmentKind === undefined
-          ? "name clusters that exist in available_envs"
-          : `give a cluster the label ${settings.environmentLabel}: ${deployment.environmentKind}, or name target_clusters`);
+          ? "list registered clusters in available_envs"
+          : `add the label ${settings.environmentLabel}: ${deployment.environmentKind} to a cluster, or set target_clusters`);
   return { kind: "no-cluster", subject: "clusters", clusters, message };
 }
 
 /**
- * Nobody can tell how available the clusters are. A named one without any reading is refused, because a promise about it
- * would be a guess; with best effort it is left out as long as another one is left.
+ * Refuses if no eligible cluster is usable. A named cluster without any reading is refused as well, because its
+ * availability is unknown; with best effort it is skipped if another cluster is usable.
  */
 export function refuseUnusable(
   { deployment, whatIf }: PlanInput,
   { mode, all }: Candidates,
   clusters: readonly ClusterVerdict[],
 ): PlanRefusal | undefined {
-  const out = all.filter(({ eligible: wanted, usable }) => wanted && !usable).map(({ cluster }) => cluster.name);
-  const some = all.some(({ usable }) => usable);
-  if (some && (mode !== "named" || deployment.allowBestEffort || out.length === 0)) return undefined;
-  const affected = clusters.filter(({ cluster }) => out.includes(cluster));
-  const assumed = out.every((name) => whatIf?.clustersDown?.includes(name) === true);
-  const wait = assumed ? "assume fewer clusters down" : "try again when they can be read";
+  const unusable = all.filter(({ eligible, usable }) => eligible && !usable).map(({ cluster }) => cluster.name);
+  const anyUsable = all.some(({ usable }) => usable);
+  if (anyUsable && (mode !== "named" || deployment.allowBestEffort || unusable.length === 0)) return undefined;
+  const affected = clusters.filter(({ cluster }) => unusable.includes(cluster));
+  const assumed = unusable.every((name) => whatIf?.clustersDown?.includes(name) === true);
+  const retry = assumed ? "assume fewer clusters down" : "retry when their health checks succeed";
   const remedy =
-    mode === "named" && some ? `${wait}, leave them out of target_clusters, or set allow_best_effort` : wait;
-  const what = mode === "named" ? "named clusters cannot be planned with" : "no cluster can be used";
+    mode === "named" && anyUsable ? `${retry}, remove them from target_clusters, or set allow_best_effort` : retry;
+  const what = mode === "named" ? "clusters in target_clusters are not usable" : "no cluster is usable";
   const message = `${what}: ${formatReasonsAgainst(affected)}; ${remedy}`;
-  return { kind: "no-usable-cluster", unusable: out, assumed, clusters, message };
+  return { kind: "no-usable-cluster", unusable, assumed, clusters, message };
 }
 
 function formatReasonsAgainst(clusters: readonly ClusterVerdict[]): string {
@@ -77,7 +76,7 @@ function formatReasonsAgainst(clusters: readonly ClusterVerdict[]): string {
     .join(", ");
 }
 
-/** The target is beyond what the clusters can do: how near the best comes, and what would help. */
+/** Refuses an unreachable target, with the closest result and the changes that would help. */
 export function refuseUnreachableTarget(
   task: PlacementTask,
   sizing: Sizing,
@@ -88,9 +87,9 @@ export function refuseUnreachableTarget(
   const remedies = remediesFor(task, missed);
   const { maxReplicas, algorithm } = task.input.settings;
   const whose = demand.subject === CLASS_SUBJECT ? "" : ` of ${demand.subject}`;
-  const nearest =
+  const closest =
     best === undefined
-      ? `STRONG consistency needs an odd count of at least ${Math.max(3, demand.atLeast)}, and at most ${maxReplicas} are planned (PLANNER_MAX_REPLICAS)`
+      ? `STRONG consistency needs an odd count of at least ${Math.max(3, demand.atLeast)}, more than PLANNER_MAX_REPLICAS (${maxReplicas})`
       : `the best is ${formatShare(best.availability)} with ${pluralize(best.replicas, "replica")}`;
   const usable = task.candidates.all.filter((candidate) => candidate.usable).length;
   return {
@@ -101,17 +100,17 @@ export function refuseUnreachableTarget(
     remedies,
     clusters,
     message:
-      `an availability${whose} of ${formatShare(demand.target)} is out of reach by ${algorithm} over ` +
-      `${pluralize(usable, "cluster")}: ${nearest}. ${formatRemedies(remedies)}.`,
+      `availability ${formatShare(demand.target)}${whose} is out of reach (${algorithm} over ` +
+      `${pluralize(usable, "cluster")}): ${closest}. ${formatRemedies(remedies)}.`,
   };
 }
 
 function formatRemedies(remedies: readonly Remedy[]): string {
-  if (remedies.length === 0) return "No single change would make it reachable";
-  return `It would be reached by: ${remedies.map(({ text }) => text).join("; or ")}`;
+  if (remedies.length === 0) return "No single change makes it reachable";
+  return `To fix it: ${remedies.map(({ text }) => text).join("; or ")}`;
 }
 
-/** More replicas would be needed than may be planned. */
+/** Refuses a throughput that needs more replicas than the cap. */
 export function refuseThroughput(
   { spec }: RequestedFunction,
   neededReplicas: number,
@@ -128,8 +127,8 @@ export function refuseThroughput(
     clusters,
     message:
       `${rps} requests per second of ${subject} need ${neededReplicas} replicas at ${rpsPerReplica} each, ` +
-      `above the most that are planned (PLANNER_MAX_REPLICAS, ${maxReplicas}). It would be reached by: ` +
-      `min_throughput_rps of at most ${maxReplicas * rpsPerReplica}; or PLANNER_MAX_REPLICAS of at least ${neededReplicas}; ` +
-      "or allow_best_effort: true.",
+      `more than PLANNER_MAX_REPLICAS (${maxReplicas}). To fix it: ` +
+      `lower min_throughput_rps to at most ${maxReplicas * rpsPerReplica}; or raise PLANNER_MAX_REPLICAS to at least ` +
+      `${neededReplicas}; or set allow_best_effort: true.`,
   };
 }

@@ -1,44 +1,50 @@
 import type { Violation } from "@oaas/foundation";
 import { pathIn, type RequestedFunction } from "./functions.ts";
-import { ownEntry } from "../own-entry.ts";
-import type { CandidateCluster, PlannedFunction, PlannedUnit, PlannerSettings, ScaleBasis } from "../plan-types.ts";
+import {
+  ownEntry,
+  type CandidateCluster,
+  type PlannedFunction,
+  type PlannedUnit,
+  type PlannerSettings,
+  type ScaleBasis,
+} from "../plan-types.ts";
 import { pluralize } from "../explanation/format.ts";
 
-/** A need for replicas, and where it comes from. */
+/** A replica count that one requirement needs. */
 interface Need {
   readonly basis: ScaleBasis;
   readonly replicas: number;
   readonly because: string;
 }
 
-/** What the scale of a function in one cluster depends on. */
+/** The inputs of the scale of one function in one cluster. */
 export interface ScaleTask {
   readonly fn: RequestedFunction;
-  /** Replicas for availability. */
+  /** Replicas that availability needs. */
   readonly planned: number;
   readonly settings: PlannerSettings;
-  /** Where it was measured. */
+  /** Present if the cluster may have measurements. */
   readonly cluster?: CandidateCluster;
-  /** The unit in force there. */
+  /** The unit that runs in the cluster. */
   readonly previous?: PlannedUnit;
 }
 
-/** Replicas that a stated throughput needs by assumption, undefined when none is stated. */
+/** Replicas that the required throughput needs at the assumed rate; undefined without a requirement. */
 export function assumedReplicas({ spec }: RequestedFunction, { rpsPerReplica }: PlannerSettings): number | undefined {
   const rps = spec.nfr.minThroughputRps;
   return rps === undefined ? undefined : Math.max(1, Math.ceil(rps / rpsPerReplica));
 }
 
 /**
- * The least scale of one function in one cluster: the largest of what the user asked for, what availability needs, and
- * what throughput needs. Each cluster must carry the whole throughput, since the others may be down when it is needed.
+ * The minimum scale of one function in one cluster: the largest of `min_scale`, availability and throughput. Each
+ * cluster must carry the whole throughput, because the others may be down.
  */
 export function scaleFunction(task: ScaleTask): PlannedFunction {
   const { functionKey, provision } = task.fn.spec;
   const { minScale, maxScale } = provision;
   const bounds = maxScale === undefined ? {} : { maxScale };
   if (!task.fn.hasReplicas) {
-    const reason = "it has no replicas of its own";
+    const reason = "runs without its own replicas";
     return { functionKey, minScale: minScale ?? 0, ...bounds, basis: "none", reason };
   }
   const throughput = throughputNeed(task);
@@ -48,9 +54,7 @@ export function scaleFunction(task: ScaleTask): PlannedFunction {
     because: `availability needs ${task.planned}`,
   };
   const user: Need | undefined =
-    minScale === undefined
-      ? undefined
-      : { basis: "user", replicas: minScale, because: `min_scale asks for ${minScale}` };
+    minScale === undefined ? undefined : { basis: "user", replicas: minScale, because: `min_scale is ${minScale}` };
   const needs = [availability, throughput, user].filter((need) => need !== undefined);
   const deciding = needs.reduce((most, need) => (need.replicas > most.replicas ? need : most));
   return {
@@ -62,7 +66,7 @@ export function scaleFunction(task: ScaleTask): PlannedFunction {
   };
 }
 
-/** What was measured replaces what is assumed; it bends to the user's bound and the operator's cap, which do not bend. */
+/** A measurement replaces the assumed rate, limited by `max_scale` and the cap of the operator. */
 function throughputNeed({ fn, settings, cluster, previous }: ScaleTask): Need | undefined {
   const assumed = assumedReplicas(fn, settings);
   const rps = fn.spec.nfr.minThroughputRps;
@@ -73,19 +77,19 @@ function throughputNeed({ fn, settings, cluster, previous }: ScaleTask): Need | 
     return { basis: "throughput", replicas: Math.min(assumed, settings.maxReplicas), because };
   }
   const most = Math.min(settings.maxReplicas, fn.spec.provision.maxScale ?? Number.POSITIVE_INFINITY);
-  const wanted = Math.max(1, Math.ceil(measured));
-  const replicas = steady(Math.min(wanted, most), previous, { fn, settings });
-  const bound = wanted > most ? `, of which ${most} are allowed` : "";
-  const kept = replicas > wanted ? `, and ${replicas} stay because so small a saving is not worth a move` : "";
+  const needed = Math.max(1, Math.ceil(measured));
+  const replicas = keepWithinMargin(Math.min(needed, most), previous, { fn, settings });
+  const bound = needed > most ? `, limited to ${most}` : "";
+  const kept = replicas > needed ? `, kept at ${replicas} because the saving is within the hysteresis margin` : "";
   return {
     basis: "measured",
     replicas,
-    because: `measured in ${cluster.name}, ${rps} requests per second need ${wanted}${bound}${kept}`,
+    because: `measured in ${cluster.name}, ${rps} requests per second need ${needed}${bound}${kept}`,
   };
 }
 
-/** A measured need that falls by no more than the margin changes nothing. */
-function steady(
+/** Keeps the current scale while the measured need falls by no more than the margin. */
+function keepWithinMargin(
   replicas: number,
   previous: PlannedUnit | undefined,
   { fn, settings }: { readonly fn: RequestedFunction; readonly settings: PlannerSettings },
@@ -99,7 +103,7 @@ function steady(
   return saved > settings.hysteresisMargin || before.minScale > most ? replicas : before.minScale;
 }
 
-/** A max_scale that the plan cannot keep is told, never raised in silence. */
+/** Rejects a `max_scale` that is below the planned scale. */
 export function maxScaleViolation(fn: RequestedFunction, planned: number, settings: PlannerSettings): Violation[] {
   const { functionKey, provision } = fn.spec;
   const { maxScale } = provision;
@@ -110,8 +114,8 @@ export function maxScaleViolation(fn: RequestedFunction, planned: number, settin
   return [
     {
       path: pathIn(fn.listedAt, "provision_config", "max_scale"),
-      message: `${functionKey} may have at most ${pluralize(maxScale, "replica")}, but its ${why} needs ${needed}`,
-      fix: `raise max_scale to at least ${needed} or lower the ${why} asked for`,
+      message: `${functionKey} is limited to ${pluralize(maxScale, "replica")}, but its ${why} needs ${needed}`,
+      fix: `raise max_scale to at least ${needed} or lower the required ${why}`,
     },
   ];
 }

@@ -14,20 +14,20 @@ import {
 } from "@oaas/models";
 import type { FunctionSpec } from "../plan-types.ts";
 
-/** A function of the deployment, with what its size depends on. */
+/** A function of the deployment, with the inputs of its size. */
 export interface RequestedFunction {
   readonly spec: FunctionSpec;
-  /** Its place in the deployment's own list; absent when that list is empty and the class binds it. */
+  /** Its index in `functions` of the deployment; absent if that list is empty and the class binds the function. */
   readonly listedAt?: number;
-  /** Its availability, where it states its own. */
+  /** The availability that the function itself requires. */
   readonly ownAvailability?: number;
-  /** It has pods of its own; others run inside the data grid or nowhere. */
+  /** It runs in its own pods; other functions run inside the data grid or not at all. */
   readonly hasReplicas: boolean;
 }
 
 /**
- * The functions that a deployment runs: those it lists, with the package's definition beneath, else every function that
- * the class binds, each once. All that is wrong with them is said at once.
+ * The functions that a deployment runs: those it lists, merged with their definition in the package, or else every
+ * function that the class binds. All violations are returned together.
  */
 export function resolveFunctions(
   from: Package,
@@ -37,23 +37,23 @@ export function resolveFunctions(
   const defined = new Map(from.functions.map((one) => [one.key, one]));
   const violations: Violation[] = [];
   const seen = new Set<FunctionKey>();
-  const wanted = listedFunctions(definition, deployment).flatMap(({ listed, listedAt }) => {
+  const resolved = listedFunctions(definition, deployment).flatMap(({ listed, listedAt }) => {
     const { functionKey } = listed;
     const found = defined.get(functionKey);
-    const wrong = found === undefined ? missingFunction(from, functionKey) : undefined;
+    const missing = found === undefined ? missingFunction(from, functionKey) : undefined;
     const twice = seen.has(functionKey)
       ? { message: `${functionKey} is listed twice`, fix: "list it once" }
       : undefined;
     seen.add(functionKey);
     if (found === undefined || twice !== undefined) {
-      violations.push({ path: pathIn(listedAt, "function_key"), ...(twice ?? wrong ?? { message: "" }) });
+      violations.push({ path: pathIn(listedAt, "function_key"), ...(twice ?? missing ?? { message: "" }) });
       return [];
     }
     const one = resolveFunction(found, { listed, listedAt }, deployment.nfr);
     violations.push(...provisionViolations(one, from));
     return [one];
   });
-  return violations.length === 0 ? ok(wanted) : err(violations);
+  return violations.length === 0 ? ok(resolved) : err(violations);
 }
 
 function missingFunction(from: Package, key: FunctionKey): Omit<Violation, "path"> {
@@ -69,14 +69,14 @@ interface Listed {
   readonly listedAt: number | undefined;
 }
 
-/** What a deployment says about each function. */
+/** The settings that a deployment has for each function. */
 function listedFunctions(definition: ClassDefinition | undefined, { functions }: ClassDeployment): readonly Listed[] {
   if (functions.length > 0) return functions.map((listed, listedAt) => ({ listed, listedAt }));
   const bound = new Set((definition?.bindings ?? []).map(({ functionKey }) => functionKey));
   return [...bound].map((functionKey) => ({ listed: { functionKey, config: {} }, listedAt: undefined }));
 }
 
-/** Where the user can say something about a function: in its entry, or by making one. */
+/** The path of a function in the request, or of the list if it has no entry. */
 export function pathIn(listedAt: number | undefined, ...members: readonly string[]): string {
   const list = pathOf(ROOT_PATH, "functions");
   return listedAt === undefined ? list : pathOf(list, listedAt, ...members);
@@ -107,7 +107,7 @@ function resolveFunction(
   };
 }
 
-/** Its own requirements, over the earlier form of them. */
+/** The requirements of the function; `nfr` wins over the older `qos`. */
 function ownRequirements({ qos, nfr }: FunctionDeployment): NfrRequirements {
   return {
     ...(qos === undefined || qos.throughput === 0 ? {} : { minThroughputRps: qos.throughput }),
@@ -116,7 +116,7 @@ function ownRequirements({ qos, nfr }: FunctionDeployment): NfrRequirements {
   };
 }
 
-/** What the deployment says wins member by member; an image in place of a module replaces it, and the other way round. */
+/** Settings of the deployment win; an image replaces a module and the other way round. */
 function mergeProvision(defined: ProvisionConfig = EMPTY_PROVISION, listed?: ProvisionConfig): ProvisionConfig {
   if (listed === undefined) return defined;
   const { containerImage, wasmModuleUrl, ...rest } = defined;
@@ -135,7 +135,7 @@ function isCode(type: FunctionType): boolean {
   return type === FunctionType.custom || type === FunctionType.wasm;
 }
 
-/** What becomes wrong only when the deployment's words meet the package's. */
+/** Violations that only the merged settings show. */
 function provisionViolations({ spec, listedAt }: RequestedFunction, from: Package): Violation[] {
   const { provision, functionKey, functionType } = spec;
   const bounds = checkProvisionBounds(
@@ -149,14 +149,14 @@ function provisionViolations({ spec, listedAt }: RequestedFunction, from: Packag
     },
     pathIn(listedAt, "provision_config"),
   );
-  const nothing = provision.containerImage === undefined && provision.wasmModuleUrl === undefined;
-  if (!nothing || !isCode(functionType)) return bounds;
+  const hasNoCode = provision.containerImage === undefined && provision.wasmModuleUrl === undefined;
+  if (!hasNoCode || !isCode(functionType)) return bounds;
   return [
     ...bounds,
     {
       path: pathIn(listedAt, "provision_config"),
-      message: `${functionKey} of package ${from.name} has neither an image nor a module to run`,
-      fix: "set container_image or wasm_module_url in the package or in functions",
+      message: `${functionKey} of package ${from.name} has neither container_image nor wasm_module_url`,
+      fix: "set one of them in the package or in functions",
     },
   ];
 }

@@ -11,24 +11,23 @@ import {
   type PackageName,
 } from "@oaas/models";
 import type { RequestedFunction } from "./functions.ts";
-import { ownEntry } from "../own-entry.ts";
-import type { PlannedOdgm, ShardAssignment } from "../plan-types.ts";
+import { ownEntry, type PlannedOdgm, type ShardAssignment } from "../plan-types.ts";
 
-/** A shard map is stored and sent whole; beyond this many shards it would fit neither a store nor a message. */
-const MOST_SHARDS = 16_384;
+/** The shard map is stored and sent as one value; more shards exceed the size limits of the store and of gRPC. */
+const MAX_SHARDS = 16_384;
 
-/** Whether the deployment has a data grid: the user says so, or the class has state or modules that run inside one. */
+/** Whether the deployment needs a data grid: requested as an addon, or for state or modules that run inside it. */
 export function needsOdgm(
   { stateSpec }: ClassDefinition,
   { addons, odgm }: ClassDeployment,
   functions: readonly RequestedFunction[],
 ): boolean {
   if (addons !== undefined) return addons.includes("odgm");
-  const inside = ({ spec }: RequestedFunction): boolean => spec.provision.wasmModuleUrl !== undefined;
-  return stateSpec !== undefined || odgm !== undefined || functions.some(inside);
+  const isModule = ({ spec }: RequestedFunction): boolean => spec.provision.wasmModuleUrl !== undefined;
+  return stateSpec !== undefined || odgm !== undefined || functions.some(isModule);
 }
 
-/** What a data grid is planned from. */
+/** The inputs of a data grid. */
 export interface OdgmTask {
   readonly packageName: PackageName;
   readonly definition: ClassDefinition;
@@ -38,7 +37,7 @@ export interface OdgmTask {
   readonly nodes: ReadonlyMap<ClusterName, number>;
 }
 
-/** The data grid over all clusters: every node and every shard has its id, the same whenever it is planned again. */
+/** Plans the data grid over all clusters. Node and shard ids are deterministic. */
 export function planOdgm(task: OdgmTask): Result<PlannedOdgm, readonly Violation[]> {
   const { packageName, definition, deployment, replicas } = task;
   const odgm = deployment.odgm;
@@ -52,7 +51,7 @@ export function planOdgm(task: OdgmTask): Result<PlannedOdgm, readonly Violation
     ...idViolations(task),
     ...shardTypeViolations(task),
     ...memberViolations(members.length, replicas),
-    ...(shards > MOST_SHARDS ? [tooManyShards(shards)] : []),
+    ...(shards > MAX_SHARDS ? [tooManyShards(shards)] : []),
   ];
   if (violations.length > 0) return err(violations);
 
@@ -68,12 +67,12 @@ export function planOdgm(task: OdgmTask): Result<PlannedOdgm, readonly Violation
   });
 }
 
-/** Whether the state of a class must be read as it was last written. */
+/** Whether the class requires STRONG consistency. */
 export function isStrong({ stateSpec }: ClassDefinition): boolean {
   return stateSpec?.consistencyModel === ConsistencyModel.strong;
 }
 
-/** The same numbers that a CRM would choose; fixed here, because all clusters must agree on them. */
+/** The defaults of a class runtime manager, fixed here because all clusters must agree on them. */
 function defaultPartitions({ stateSpec }: ClassDefinition, { nfr }: ClassDeployment): number {
   const byThroughput = partitionsFor(nfr.minThroughputRps);
   switch (stateSpec?.shape) {
@@ -95,25 +94,25 @@ function partitionsFor(rps: number | undefined): number {
 }
 
 /**
- * The user's ids where given; else nine digits from the deployment and the cluster with the node's number behind them,
- * which a CRM recognises as the pods of one workload. In the rare case that two clusters meet, the later by name moves on.
+ * The ids that the user fixed, else nine digits derived from deployment and cluster plus the node number, which a class
+ * runtime manager recognises as the pods of one workload. On a collision, the cluster later by name takes the next prefix.
  */
 function planNodeIds({ deployment, nodes }: OdgmTask): Record<string, readonly number[]> {
   const names = [...nodes.keys()].sort();
   const ids = new Map<string, readonly number[]>();
   for (const name of names) {
-    const given = ownEntry(deployment.odgm?.nodeIds, name) ?? [];
-    if (given.length > 0) ids.set(name, [...new Set(given)]);
+    const fixed = ownEntry(deployment.odgm?.nodeIds, name) ?? [];
+    if (fixed.length > 0) ids.set(name, [...new Set(fixed)]);
   }
   const taken = new Set([...ids.values()].flat());
   for (const name of names) {
     if (ids.has(name)) continue;
     const count = nodes.get(name) ?? 1;
     let attempt = 0;
-    let own = numbered(deployment.key, name, attempt, count);
+    let own = generateNodeIds(deployment.key, name, attempt, count);
     while (own.some((id) => taken.has(id))) {
       attempt += 1;
-      own = numbered(deployment.key, name, attempt, count);
+      own = generateNodeIds(deployment.key, name, attempt, count);
     }
     for (const id of own) taken.add(id);
     ids.set(name, own);
@@ -121,15 +120,15 @@ function planNodeIds({ deployment, nodes }: OdgmTask): Record<string, readonly n
   return Object.fromEntries(names.map((name) => [name, ids.get(name) ?? []]));
 }
 
-function numbered(key: string, cluster: string, attempt: number, count: number): number[] {
+function generateNodeIds(key: string, cluster: string, attempt: number, count: number): number[] {
   const hash = Number.parseInt(hashJson([key, cluster, attempt]).slice(0, 12), 16);
   const prefix = 100_000_000 + (hash % 900_000_000);
   return Array.from({ length: count }, (_, index) => Number(`${prefix}${index}`));
 }
 
 /**
- * Each partition goes to `replicas` nodes that follow one another, beginning with the node that leads the fewest so far;
- * shard ids count up from 1 through all collections, because a CRM refuses an id that it saw before.
+ * Assigns each partition to `replicas` consecutive nodes, round robin. Shard ids count up from 1 through all collections,
+ * because a class runtime manager rejects duplicate ids.
  */
 function shardMap(
   collections: readonly string[],
@@ -143,8 +142,8 @@ function shardMap(
     next += replicas;
     return {
       primary: first,
-      replica: Array.from({ length: replicas }, (_, turn) => members[(partition + turn) % members.length] ?? 0),
-      shardIds: Array.from({ length: replicas }, (_, turn) => first + turn),
+      replica: Array.from({ length: replicas }, (_, offset) => members[(partition + offset) % members.length] ?? 0),
+      shardIds: Array.from({ length: replicas }, (_, offset) => first + offset),
     };
   };
   return Object.fromEntries(collections.map((name) => [name, Array.from({ length: partitions }, assign)]));
@@ -160,21 +159,19 @@ function idViolations({ deployment, nodes }: OdgmTask): Violation[] {
         seen.set(id, cluster);
         if (owner === undefined) return [];
         const path = pathOf(ROOT_PATH, "odgm", "env_node_ids", cluster, index);
-        return [
-          { path, message: `${id} is the id of a node of ${owner} already`, fix: "give each node an id of its own" },
-        ];
+        return [{ path, message: `node id ${id} is already used in ${owner}`, fix: "use a unique id for each node" }];
       }),
     );
 }
 
 function shardTypeViolations({ definition, deployment }: OdgmTask): Violation[] {
-  const asked = deployment.odgm?.shardType;
-  if (!isStrong(definition) || asked === undefined || asked === ShardType.raft) return [];
+  const requested = deployment.odgm?.shardType;
+  if (!isStrong(definition) || requested === undefined || requested === ShardType.raft) return [];
   return [
     {
       path: pathOf(ROOT_PATH, "odgm", "shard_type"),
-      message: `${asked} cannot keep the STRONG consistency of class ${definition.key}`,
-      fix: "leave it out or set it to raft",
+      message: `${requested} does not provide the STRONG consistency that class ${definition.key} requires`,
+      fix: "omit it or set it to raft",
     },
   ];
 }
@@ -184,8 +181,8 @@ function memberViolations(members: number, replicas: number): Violation[] {
   return [
     {
       path: pathOf(ROOT_PATH, "odgm", "env_node_ids"),
-      message: `${replicas} replicas need as many nodes, but only ${members} are named`,
-      fix: "name more nodes, or leave the ids to the planner",
+      message: `${replicas} replicas need ${replicas} nodes, but only ${members} are listed`,
+      fix: "list more nodes, or omit the ids",
     },
   ];
 }
@@ -193,7 +190,7 @@ function memberViolations(members: number, replicas: number): Violation[] {
 function tooManyShards(shards: number): Violation {
   return {
     path: pathOf(ROOT_PATH, "odgm", "partition_count"),
-    message: `collections, partitions and replicas make ${shards} shards; at most ${MOST_SHARDS} can be planned`,
+    message: `${shards} shards (collections × partitions × replicas) exceed the limit of ${MAX_SHARDS}`,
     fix: "lower partition_count",
   };
 }

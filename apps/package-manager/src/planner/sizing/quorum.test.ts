@@ -22,7 +22,7 @@ function enumerated(replicas: readonly number[], enough: (up: number) => boolean
 const share = fc.double({ min: 0, max: 1, noNaN: true });
 
 describe.each(Array.from({ length: 12 }, (_, index) => index + 1))("%s replicas of any availability", (count) => {
-  test("a quorum is what enumeration says", () => {
+  test("the quorum availability equals enumeration", () => {
     fc.assert(
       fc.property(fc.array(share, { minLength: count, maxLength: count }), (replicas) => {
         const want = enumerated(replicas, (up) => up >= Math.floor(count / 2) + 1);
@@ -32,7 +32,7 @@ describe.each(Array.from({ length: 12 }, (_, index) => index + 1))("%s replicas 
     );
   });
 
-  test("any one is what enumeration says", () => {
+  test("the availability of any one equals enumeration", () => {
     fc.assert(
       fc.property(fc.array(share, { minLength: count, maxLength: count }), (replicas) => {
         const want = enumerated(replicas, (up) => up > 0);
@@ -44,18 +44,18 @@ describe.each(Array.from({ length: 12 }, (_, index) => index + 1))("%s replicas 
 });
 
 test.each([
-  { replicas: [], want: 0, why: "nothing is up" },
+  { replicas: [], want: 0, why: "no replica is up" },
   { replicas: [0.99], want: 0.99, why: "one alone" },
   { replicas: [0.99, 0.99], want: 0.9801, why: "both of two must be up" },
   { replicas: [0.99, 0.99, 0.99], want: 0.999702, why: "two of three" },
   { replicas: [0.9, 0.9, 0.9], want: 0.972, why: "two of three" },
   { replicas: [1, 1, 0], want: 1, why: "the third does not matter" },
-  { replicas: [0, 0, 1], want: 0, why: "one is no majority" },
+  { replicas: [0, 0, 1], want: 0, why: "one is not a majority" },
 ])("a quorum of $replicas is $want: $why", ({ replicas, want }) => {
   expect(quorumAvailability(replicas)).toBeCloseTo(want, 12);
 });
 
-test("by count: each entry is the availability of that many replicas, going round the clusters", () => {
+test("each entry is the availability of that many replicas placed round robin", () => {
   fc.assert(
     fc.property(
       fc.array(share, { minLength: 1, maxLength: 6 }),
@@ -72,7 +72,7 @@ test("by count: each entry is the availability of that many replicas, going roun
   );
 });
 
-test("a better cluster never makes a quorum worse", () => {
+test("a better cluster never lowers the quorum availability", () => {
   fc.assert(
     fc.property(fc.array(share, { minLength: 1, maxLength: 15 }), fc.nat(), share, (replicas, at, other) => {
       const index = at % replicas.length;
@@ -92,10 +92,10 @@ test("the order of replicas does not matter", () => {
 
 test.each([
   { availability: 0.99, target: 0.99, want: true, why: "equal is enough" },
-  { availability: 0.3 * 3, target: 0.9, want: true, why: "what rounding took does not count" },
-  { availability: 0.989_999_9, target: 0.99, want: false, why: "below is below" },
-  { availability: 0.999_999_999, target: 1, want: true, why: "nothing is up for certain, so nine nines are all" },
-  { availability: 0.999_999_99, target: 1, want: false, why: "eight are not" },
+  { availability: 0.3 * 3, target: 0.9, want: true, why: "rounding is tolerated" },
+  { availability: 0.989_999_9, target: 0.99, want: false, why: "lower misses the target" },
+  { availability: 0.999_999_999, target: 1, want: true, why: "nine nines are the highest target" },
+  { availability: 0.999_999_99, target: 1, want: false, why: "eight nines are too few" },
 ])("$availability against $target: $want, $why", ({ availability, target, want }) => {
   expect(meets(availability, target)).toBe(want);
 });

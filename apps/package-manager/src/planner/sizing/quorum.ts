@@ -1,9 +1,9 @@
 import type { PlannerAlgorithm } from "../plan-types.ts";
 
-/** What rounding may cost when a computed availability is compared with a target. */
+/** Rounding tolerance when a computed availability is compared with a target. */
 const ROUNDING = 1e-12;
 
-/** No finite number of replicas is up for certain, so that a target of 1 means this. */
+/** The highest target: no finite number of replicas is always up, so a target of 1 means this. */
 export const HIGHEST_TARGET = 0.999_999_999;
 
 /** Whether an availability meets a target, up to rounding. */
@@ -11,19 +11,19 @@ export function meets(availability: number, target: number): boolean {
   return availability + ROUNDING >= Math.min(target, HIGHEST_TARGET);
 }
 
-/** That a majority is up, of replicas that are up with these probabilities and independently; 0 of none. */
+/** The probability that a majority of independent replicas is up; 0 without replicas. */
 export function quorumAvailability(replicas: readonly number[]): number {
   return availabilityOf(replicas, "quorum");
 }
 
-/** That these replicas together are up: a majority of them, or any one. */
+/** The probability that enough replicas are up: a majority, or any one. */
 export function availabilityOf(replicas: readonly number[], algorithm: PlannerAlgorithm): number {
   return availabilityByCount(replicas, replicas.length, algorithm).at(-1) ?? 0;
 }
 
 /**
- * The availability of 1, 2, … `most` replicas that are put on the clusters in the given order, going round again when
- * there are more replicas than clusters. Not monotonic: a quorum of two is worse than one replica alone.
+ * The availability of 1, 2, … `most` replicas placed on the clusters in the given order, round robin. It is not
+ * monotonic: a quorum of two is less available than one replica.
  */
 export function availabilityByCount(clusters: readonly number[], most: number, algorithm: PlannerAlgorithm): number[] {
   if (clusters.length === 0) return [];

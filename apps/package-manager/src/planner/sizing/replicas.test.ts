@@ -17,27 +17,27 @@ function rulesOf(demand: Partial<Demand> = {}, more: Partial<SizingRules> = {}):
 
 const same = (availability: number, count: number): number[] => Array.from({ length: count }, () => availability);
 
-describe("the numbers of the earlier implementation, where the rules agree", () => {
+describe("counts that equal the earlier implementation", () => {
   test.each([
     { why: "one cluster of 0.99 is enough for 0.99", clusters: same(0.99, 3), demand: {}, want: 1, reaches: 0.99 },
     {
-      why: "three for 0.999, since two reach 0.9801 only",
+      why: "three for 0.999, because two reach only 0.9801",
       clusters: same(0.99, 3),
       demand: { target: 0.999 },
       want: 3,
       reaches: 0.999702,
     },
     { why: "a target of 0 still needs one", clusters: [0.5], demand: { target: 0 }, want: 1, reaches: 0.5 },
-    { why: "STRONG makes 1 to 3", clusters: same(0.99, 3), demand: { strong: true }, want: 3, reaches: 0.999702 },
+    { why: "STRONG raises 1 to 3", clusters: same(0.99, 3), demand: { strong: true }, want: 3, reaches: 0.999702 },
     {
-      why: "STRONG leaves 3 as it is",
+      why: "STRONG keeps 3",
       clusters: same(0.99, 3),
       demand: { strong: true, target: 0.999 },
       want: 3,
       reaches: 0.999702,
     },
     {
-      why: "worst first: the two worst cannot, with the third they can",
+      why: "the two worst clusters are not enough, the third is needed",
       clusters: [0.5, 0.999, 0.999],
       demand: {},
       want: 3,
@@ -50,12 +50,12 @@ describe("the numbers of the earlier implementation, where the rules agree", () 
   });
 });
 
-describe("where the rules differ", () => {
-  test("replicas go round the clusters when there are more of them", () => {
+describe("counts that differ from the earlier implementation", () => {
+  test("places replicas round robin when they outnumber clusters", () => {
     expect(sizeReplicas([0.95], rulesOf())).toMatchObject({ reached: true, sizes: [{ replicas: 3 }] });
   });
 
-  test("STRONG with an even result takes the next odd count", () => {
+  test("STRONG raises an even count to the next odd one", () => {
     const clusters = [0.1, 1, 1, 1];
     const weak = sizeReplicas(clusters, rulesOf({ atLeast: 4 }, { canExclude: false }));
     expect(weak.sizes[0]?.replicas).toBe(4);
@@ -63,23 +63,23 @@ describe("where the rules differ", () => {
     expect(strong.sizes[0]?.replicas).toBe(5);
   });
 
-  test("a count above the one the user asked for, because that one would be too weak", () => {
+  test("raises a requested count that misses the target", () => {
     expect(sizeReplicas(same(0.99, 3), rulesOf({ atLeast: 2 })).sizes[0]?.replicas).toBe(3);
   });
 
-  test("a cluster that spoils the majority is left out, unless the user named it", () => {
+  test("excludes a cluster that puts the target out of reach, unless the user named it", () => {
     const clusters = [0.1, 0.95];
     expect(sizeReplicas(clusters, rulesOf())).toMatchObject({ excluded: 1, reached: true });
     expect(sizeReplicas(clusters, rulesOf({}, { canExclude: false }))).toMatchObject({ excluded: 0, reached: false });
   });
 
-  test("any one of them: fewer are needed", () => {
+  test("the independent algorithm needs fewer replicas", () => {
     const independent = rulesOf({ target: 0.999 }, { algorithm: "independent" });
     expect(sizeReplicas(same(0.9, 2), independent).sizes[0]?.replicas).toBe(3);
     expect(sizeReplicas(same(0.99, 2), independent).sizes[0]?.replicas).toBe(2);
   });
 
-  test.each([0.5, 0.9, 0.99, 0.3])("any one of equals of %s: the closed formula", (p) => {
+  test.each([0.5, 0.9, 0.99, 0.3])("the independent algorithm equals the closed formula for %s", (p) => {
     for (const target of [0.9, 0.95, 0.99, 0.9999]) {
       const [size] = sizeReplicas([p], rulesOf({ target }, { algorithm: "independent" })).sizes;
       expect(size?.replicas).toBe(Math.max(1, Math.ceil(Math.log(1 - target) / Math.log(1 - p) - 1e-9)));
@@ -87,7 +87,7 @@ describe("where the rules differ", () => {
   });
 });
 
-test("out of reach: the nearest is told, and whose demand is missed by the most", () => {
+test("returns the closest size and the demand with the largest shortfall", () => {
   const rules = rulesOf(
     { target: 0.9999 },
     { maxReplicas: 3, demands: [demandOf(), demandOf({ subject: "f", target: 0.9999 })] },
@@ -102,7 +102,7 @@ test("out of reach: the nearest is told, and whose demand is missed by the most"
   });
 });
 
-test("no count at all is allowed when the cap is below what STRONG needs", () => {
+test("allows no count when the cap is below the minimum for STRONG", () => {
   const rules = rulesOf({ strong: true }, { maxReplicas: 2 });
   const sizing = sizeReplicas([1], rules);
   expect(sizing).toMatchObject({ reached: false, sizes: [undefined] });
@@ -113,7 +113,7 @@ const shares = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength:
 const targets = fc.double({ min: 0, max: 1, noNaN: true });
 const sorted = (clusters: readonly number[]): number[] => clusters.toSorted((a, b) => a - b);
 
-test("the count is the smallest allowed one that meets the target, as trying each shows", () => {
+test("returns the smallest allowed count that meets the target", () => {
   fc.assert(
     fc.property(shares, targets, fc.boolean(), fc.integer({ min: 1, max: 5 }), (clusters, target, strong, atLeast) => {
       const worstFirst = sorted(clusters);
@@ -131,7 +131,7 @@ test("the count is the smallest allowed one that meets the target, as trying eac
   );
 });
 
-test("more clusters, or better ones, never make the best that can be reached worse", () => {
+test("more or better clusters never lower the best availability", () => {
   const best = (clusters: readonly number[]): number =>
     sizeReplicas(sorted(clusters), rulesOf({ target: 1.1 }, { maxReplicas: 15 })).sizes[0]?.availability ?? 0;
   fc.assert(

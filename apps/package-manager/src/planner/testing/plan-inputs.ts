@@ -29,7 +29,7 @@ import {
 export const clusterName = (name: string): ClusterName => name as ClusterName;
 export const functionKey = (key: string): FunctionKey => key as FunctionKey;
 
-/** A healthy cluster that is up this share of the time. */
+/** A healthy cluster with this availability. */
 export function clusterOf(name: string, availability: number, more: Partial<CandidateCluster> = {}): CandidateCluster {
   return {
     name: clusterName(name),
@@ -94,7 +94,7 @@ interface TestInput {
   readonly whatIf?: PlanInput["whatIf"];
 }
 
-/** A whole input from the parts that matter: class shop.Order with one function, over clusters of 0.99. */
+/** A complete input: by default class shop.Order with one function, over three clusters of 0.99. */
 export function inputOf(given: TestInput = {}): PlanInput {
   const { previous, whatIf } = given;
   const classKey = "Order" as ClassKey;
@@ -134,14 +134,14 @@ export function inputOf(given: TestInput = {}): PlanInput {
   };
 }
 
-/** The plan, where one is expected. */
+/** Plans the input; throws on a refusal. */
 export function expectPlan(given: TestInput | PlanInput = {}): DeploymentPlan {
   const result = planDeployment("packageRevision" in given ? given : inputOf(given));
   if (!result.ok) throw new Error(result.error.message);
   return result.value;
 }
 
-/** The refusal, where one is expected. */
+/** The refusal of the input; throws if it can be planned. */
 export function expectRefusal(given: TestInput = {}): PlanRefusal {
   const result = planDeployment(inputOf(given));
   if (result.ok) throw new Error(`planned ${JSON.stringify(result.value.units)}`);
