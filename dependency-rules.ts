@@ -104,7 +104,9 @@ export const PURE_PACKAGES = /^(@oaas\/(foundation|models|kube-core|contracts)(\
  */
 export const APP_FOLDERS: Readonly<Record<string, readonly FolderRule[]>> = {
   "package-manager": [
-    { folders: ["version.ts", "ports.ts", "supervisor.ts"] },
+    { folders: ["version.ts", "ports.ts", "backoff-policies.ts"] },
+    { folders: ["supervisor.ts"] },
+    { folders: ["clusters/cluster-health.ts"], pure: true },
     { folders: ["planner"], pure: true },
     { folders: ["use-cases.ts"] },
     { folders: ["concurrency.ts"] },

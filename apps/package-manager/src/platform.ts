@@ -1,6 +1,7 @@
 import type { Ambient, Fault } from "@oaas/foundation";
 import type { ContextStore, Logger, Meter } from "@oaas/observability";
 import { Collection, type KeyValueStore } from "@oaas/storage";
+import { hasRecovered } from "./clusters/cluster-health.ts";
 import { DEFAULT_GUARD } from "./adapters/crm/guard/cluster-guard.ts";
 import { GrpcCrmGateway } from "./adapters/crm/crm-gateway.ts";
 import { reportFromWire } from "./adapters/crm/wire/report-from-wire.ts";
@@ -172,7 +173,7 @@ export async function startPlatform(config: PmConfig, ports: PlatformPorts): Pro
     if (change.type === "synced") clusters.recheckFailing(cluster);
   });
   clusters.onReading((reading, before) => {
-    if (before?.error === undefined || reading.error !== undefined) return;
+    if (!hasRecovered(reading, before)) return;
     keeper.clusterReturned(reading.cluster);
     watcher.reconnectNow(reading.cluster);
   });
@@ -223,7 +224,7 @@ function clusterParts({ crm }: PmConfig, { ambient, store, logger, meter, contex
     guard: {
       ...DEFAULT_GUARD,
       breaker: { threshold: crm.breakerThreshold, openMs: crm.breakerOpenMs },
-      mostAtOnce: crm.maxCalls,
+      maxConcurrent: crm.maxCalls,
     },
   });
   const clusters = new HealthDirectory({

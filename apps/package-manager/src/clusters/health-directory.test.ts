@@ -100,7 +100,7 @@ describe("the directory of clusters", () => {
     const hung = directory.reading("hung" as ClusterName);
     script.answer = async () => well;
     const readings = await directory.readings({ needed: [edge] });
-    expect(readings).toMatchObject([{ health: well }, { cluster: "hung", error: "it has not answered yet" }]);
+    expect(readings).toMatchObject([{ health: well }, { cluster: "hung", error: "the cluster has not responded yet" }]);
     await time.advance(2_000);
     expect(await hung).toMatchObject({ health: { status: "unknown" } });
   });
@@ -111,8 +111,8 @@ describe("the directory of clusters", () => {
     script.answer = () => answer.promise;
     const first = directory.reading(edge);
     await time.advance(2_000);
-    expect(await first).toMatchObject({ health: { status: "unknown" }, error: "it has not answered yet" });
-    expect(await directory.reading(edge)).toMatchObject({ error: "it has not answered yet" });
+    expect(await first).toMatchObject({ health: { status: "unknown" }, error: "the cluster has not responded yet" });
+    expect(await directory.reading(edge)).toMatchObject({ error: "the cluster has not responded yet" });
     expect(script.asked).toBe(1);
     answer.resolve(well);
     await time.advance(0);

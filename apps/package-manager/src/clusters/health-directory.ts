@@ -1,17 +1,11 @@
-import {
-  backoffDelay,
-  Fault,
-  orAbort,
-  startDeadline,
-  type Ambient,
-  type BackoffPolicy,
-  type Timer,
-} from "@oaas/foundation";
-import { ClusterStatus, type ClusterHealth, type ClusterName } from "@oaas/models";
+import { backoffDelay, Fault, orAbort, startDeadline, type Ambient, type Timer } from "@oaas/foundation";
+import type { ClusterHealth, ClusterName } from "@oaas/models";
+import { BACKOFF } from "../backoff-policies.ts";
 import type { CallOptions, ClusterDirectory, ClusterEntry, HealthReading } from "../ports.ts";
+import { failedReading, isReachable } from "./cluster-health.ts";
 import type { ClusterRoster } from "./cluster-roster.ts";
 
-/** What the directory asks clusters with. */
+/** Queries the health of clusters. */
 export interface HealthSource {
   health(cluster: ClusterName, options?: CallOptions): Promise<ClusterHealth>;
   breaker(cluster: ClusterName): HealthReading["breaker"];
@@ -21,45 +15,45 @@ export interface HealthDirectoryOptions {
   readonly roster: Pick<ClusterRoster, "entries" | "entry" | "onChange">;
   readonly source: HealthSource;
   readonly ambient: Ambient;
-  /** How long a reading is used before the cluster is asked again; 0 asks every time. */
+  /** How long a reading is cached; 0 checks on every read. */
   readonly ttlMs: number;
-  /** How often every cluster is asked in the background. */
+  /** How often every cluster is checked in the background. */
   readonly intervalMs: number;
 }
 
-/** What is kept of a cluster. Times are monotonic. */
-interface Kept {
+/** The cached health of one cluster. Times are monotonic. */
+interface CacheEntry {
   reading: HealthReading | undefined;
-  askedAtMs: number;
+  checkedAtMs: number;
   failures: number;
-  /** Something waits for it to answer. */
-  isAwaited: boolean;
-  asking: Promise<HealthReading> | undefined;
+  /** Work is waiting for the cluster to respond. */
+  hasWaiter: boolean;
+  check: Promise<HealthReading> | undefined;
   timer: Timer | undefined;
 }
 
-/** A failing cluster is asked sooner than the others, at first. */
-const FAILING: BackoffPolicy = { baseMs: 1_000, capMs: Number.MAX_SAFE_INTEGER, factor: 2, jitter: 0.2 };
-/** A reader of a failing cluster sets off a new question this often at most. */
+/** Reads of a failing cluster start a new check at most this often. */
 const FAILING_TTL_MS = 1_000;
-/** A failing cluster for which something waits is asked this often at least. */
-const AWAITED_MS = 5_000;
+/** A failing cluster with a waiter is checked at least this often. */
+const WAITER_INTERVAL_MS = 5_000;
 
-/** How long a reader waits for a new reading where there is an old one, and where there is none. */
-const OLD_READING_MS = 500;
-const NO_READING_MS = 2_000;
+/** How long a read waits for a new reading if there is an old one, and if there is none. */
+const STALE_READ_TIMEOUT_MS = 500;
+const FIRST_READ_TIMEOUT_MS = 2_000;
+
+const NOT_CHECKED = "the cluster has not responded yet";
 
 /**
- * The clusters with their health, asked in the background and kept for a while.
+ * Checks the health of all clusters in the background and caches the readings.
  *
- * *Guarantees*: however many read at once, a cluster is asked once; a cluster that failed when last asked is never waited for: its reading is
- * handed out as it is, and asked for anew behind the reader's back; one that is slow to answer is waited for half a second, then its old reading is
- * handed out with its age; one that never answered so far is waited for two; a failing cluster is asked again after 1, 2, 4 … seconds, up to
- * the interval, or up to five seconds when something waits for it.
+ * *Guarantees*: concurrent reads share one check. A read never waits for a cluster whose last check failed: it returns
+ * the cached reading and starts a check. A read waits half a second for a slow cluster, then returns the old reading with
+ * its age, and two seconds for a cluster without a reading. A failing cluster is checked again after 1, 2, 4 … seconds, up
+ * to the interval, or up to five seconds if work is waiting for it.
  */
 export class HealthDirectory implements ClusterDirectory {
   readonly #options: HealthDirectoryOptions;
-  readonly #kept = new Map<ClusterName, Kept>();
+  readonly #cache = new Map<ClusterName, CacheEntry>();
   readonly #listeners = new Set<(reading: HealthReading, before: HealthReading | undefined) => void>();
   readonly #stop = new AbortController();
   #unsubscribe: (() => void) | undefined;
@@ -68,7 +62,7 @@ export class HealthDirectory implements ClusterDirectory {
     this.#options = options;
   }
 
-  /** Begins to ask in the background. */
+  /** Starts the background checks. */
   start(): void {
     const { roster } = this.#options;
     this.#unsubscribe = roster.onChange((name) => this.#follow(name));
@@ -84,38 +78,40 @@ export class HealthDirectory implements ClusterDirectory {
   }
 
   async reading(name: ClusterName, options: CallOptions = {}): Promise<HealthReading> {
-    if (this.get(name) === undefined) return unread(name, "closed", `cluster "${name}" was not found`);
-    const kept = this.#of(name);
-    const { reading } = kept;
-    const ageMs = this.#options.ambient.clock.monotonic() - kept.askedAtMs;
-    if (reading?.error !== undefined) {
-      if (ageMs >= Math.min(FAILING_TTL_MS, this.#options.ttlMs)) void this.#ask(name, kept);
-      return this.#now(reading);
+    if (this.get(name) === undefined)
+      return failedReading(name, undefined, "closed", `cluster "${name}" was not found`);
+    const entry = this.#entryOf(name);
+    const { reading } = entry;
+    const ageMs = this.#ageMs(entry);
+    if (reading !== undefined && !isReachable(reading)) {
+      if (ageMs >= Math.min(FAILING_TTL_MS, this.#options.ttlMs)) void this.#check(name, entry);
+      return this.#withBreaker(reading);
     }
-    if (reading !== undefined && ageMs < this.#options.ttlMs) return this.#now(reading);
+    if (reading !== undefined && ageMs < this.#options.ttlMs) return this.#withBreaker(reading);
     const { ambient } = this.#options;
-    using patience = startDeadline(ambient, reading === undefined ? NO_READING_MS : OLD_READING_MS, options.signal);
+    const timeoutMs = reading === undefined ? FIRST_READ_TIMEOUT_MS : STALE_READ_TIMEOUT_MS;
+    using deadline = startDeadline(ambient, timeoutMs, options.signal);
     try {
-      return await orAbort(this.#ask(name, kept), patience.signal);
+      return await orAbort(this.#check(name, entry), deadline.signal);
     } catch (thrown) {
-      // It was waited for once; whoever comes next is not to wait for it again.
-      if (options.signal?.aborted !== true) kept.reading ??= unread(name, "closed", "it has not answered yet");
-      return this.#now(kept.reading ?? unread(name, "closed", Fault.from(thrown).message));
+      // The next read does not wait for this cluster again.
+      if (options.signal?.aborted !== true) entry.reading ??= failedReading(name, undefined, "closed", NOT_CHECKED);
+      return this.#withBreaker(entry.reading ?? failedReading(name, undefined, "closed", Fault.from(thrown).message));
     }
   }
 
-  /** Asks now, as something waits for the cluster, and often until it answers. Never rejects. */
+  /** Checks a cluster that work is waiting for, now, and frequently until it responds. Never rejects. */
   async check(name: ClusterName): Promise<HealthReading> {
     if (this.get(name) === undefined) return this.reading(name);
-    const kept = this.#of(name);
-    kept.isAwaited = true;
-    return this.#ask(name, kept);
+    const entry = this.#entryOf(name);
+    entry.hasWaiter = true;
+    return this.#check(name, entry);
   }
 
-  /** A sign of life: a cluster that is thought to be away is asked before its time. */
+  /** Checks a failing cluster early, after another sign that it is up. */
   recheckFailing(name: ClusterName): void {
-    const kept = this.#kept.get(name);
-    if (kept?.reading?.error !== undefined) void this.#ask(name, kept);
+    const entry = this.#cache.get(name);
+    if (entry?.reading !== undefined && !isReachable(entry.reading)) void this.#check(name, entry);
   }
 
   async readings({ needed, ...options }: Parameters<ClusterDirectory["readings"]>[0] = {}): Promise<
@@ -123,113 +119,110 @@ export class HealthDirectory implements ClusterDirectory {
   > {
     return Promise.all(
       this.list().map(({ name }) =>
-        needed === undefined || needed.includes(name) ? this.reading(name, options) : this.#lastHeard(name),
+        needed === undefined || needed.includes(name) ? this.reading(name, options) : this.#cachedReading(name),
       ),
     );
   }
 
-  /** Told when a cluster's state, numbers or breaker are others than before. The answer ends that. */
+  /** Calls the listener when the health or the breaker of a cluster changes. Returns the function that unsubscribes it. */
   onReading(listener: (reading: HealthReading, before: HealthReading | undefined) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Stops asking. Repeatable. */
+  /** Stops the checks. Idempotent. */
   close(): void {
     this.#unsubscribe?.();
     this.#stop.abort();
-    for (const { timer } of this.#kept.values()) timer?.cancel();
-    this.#kept.clear();
+    for (const { timer } of this.#cache.values()) timer?.cancel();
+    this.#cache.clear();
   }
 
   #follow(name: ClusterName): void {
-    const before = this.#kept.get(name);
-    before?.timer?.cancel();
-    this.#kept.delete(name);
-    if (this.get(name) !== undefined) void this.#ask(name, this.#of(name));
+    this.#cache.get(name)?.timer?.cancel();
+    this.#cache.delete(name);
+    if (this.get(name) !== undefined) void this.#check(name, this.#entryOf(name));
   }
 
-  #of(name: ClusterName): Kept {
-    const kept = this.#kept.get(name) ?? {
+  #entryOf(name: ClusterName): CacheEntry {
+    const entry = this.#cache.get(name) ?? {
       reading: undefined,
-      askedAtMs: 0,
+      checkedAtMs: 0,
       failures: 0,
-      isAwaited: false,
-      asking: undefined,
+      hasWaiter: false,
+      check: undefined,
       timer: undefined,
     };
-    this.#kept.set(name, kept);
-    return kept;
+    this.#cache.set(name, entry);
+    return entry;
   }
 
-  /** Without waiting; asked for anew behind the reader's back when it is old. */
-  async #lastHeard(name: ClusterName): Promise<HealthReading> {
-    const kept = this.#of(name);
-    const isOld = this.#options.ambient.clock.monotonic() - kept.askedAtMs >= this.#options.ttlMs;
-    if (kept.reading === undefined || isOld) void this.#ask(name, kept);
-    return this.#now(kept.reading ?? unread(name, "closed", "it has not answered yet"));
+  #ageMs({ checkedAtMs }: CacheEntry): number {
+    return this.#options.ambient.clock.monotonic() - checkedAtMs;
   }
 
-  /** The breaker may have moved since. */
-  #now(reading: HealthReading): HealthReading {
+  /** Returns without waiting; starts a check if the reading is outdated. */
+  async #cachedReading(name: ClusterName): Promise<HealthReading> {
+    const entry = this.#entryOf(name);
+    if (entry.reading === undefined || this.#ageMs(entry) >= this.#options.ttlMs) void this.#check(name, entry);
+    return this.#withBreaker(entry.reading ?? failedReading(name, undefined, "closed", NOT_CHECKED));
+  }
+
+  /** The breaker may have changed since the reading. */
+  #withBreaker(reading: HealthReading): HealthReading {
     return { ...reading, breaker: this.#options.source.breaker(reading.cluster) };
   }
 
-  #ask(name: ClusterName, kept: Kept): Promise<HealthReading> {
-    kept.asking ??= this.#read(name, kept.reading)
-      .then((reading) => this.#take(name, kept, reading))
+  #check(name: ClusterName, entry: CacheEntry): Promise<HealthReading> {
+    entry.check ??= this.#query(name, entry.reading)
+      .then((reading) => this.#store(name, entry, reading))
       .finally(() => {
-        kept.asking = undefined;
-        this.#schedule(name, kept);
+        entry.check = undefined;
+        this.#schedule(name, entry);
       });
-    return kept.asking;
+    return entry.check;
   }
 
-  async #read(name: ClusterName, before: HealthReading | undefined): Promise<HealthReading> {
+  async #query(name: ClusterName, before: HealthReading | undefined): Promise<HealthReading> {
     const { source, ambient } = this.#options;
     try {
       const health = await source.health(name, { signal: this.#stop.signal });
       return { cluster: name, health, takenAtMs: ambient.clock.now(), breaker: source.breaker(name) };
     } catch (thrown) {
-      const error = Fault.from(thrown).message;
-      const breaker = source.breaker(name);
-      if (before?.takenAtMs === undefined) return unread(name, breaker, error);
-      return { ...before, health: { ...before.health, status: ClusterStatus.unhealthy }, breaker, error };
+      return failedReading(name, before, source.breaker(name), Fault.from(thrown).message);
     }
   }
 
-  #take(name: ClusterName, kept: Kept, reading: HealthReading): HealthReading {
-    const before = kept.reading;
-    kept.reading = reading;
-    kept.askedAtMs = this.#options.ambient.clock.monotonic();
-    kept.failures = reading.error === undefined ? 0 : kept.failures + 1;
-    kept.isAwaited &&= reading.error !== undefined;
-    const isCurrent = this.#kept.get(name) === kept && !this.#stop.signal.aborted;
-    if (isCurrent && factsOf(before) !== factsOf(reading)) {
+  #store(name: ClusterName, entry: CacheEntry, reading: HealthReading): HealthReading {
+    const before = entry.reading;
+    entry.reading = reading;
+    entry.checkedAtMs = this.#options.ambient.clock.monotonic();
+    entry.failures = isReachable(reading) ? 0 : entry.failures + 1;
+    entry.hasWaiter &&= !isReachable(reading);
+    const isCurrent = this.#cache.get(name) === entry && !this.#stop.signal.aborted;
+    if (isCurrent && comparableFacts(before) !== comparableFacts(reading)) {
       for (const listener of this.#listeners) listener(reading, before);
     }
     return reading;
   }
 
-  #schedule(name: ClusterName, kept: Kept): void {
-    if (this.#stop.signal.aborted || this.#unsubscribe === undefined || this.#kept.get(name) !== kept) return;
+  #schedule(name: ClusterName, entry: CacheEntry): void {
+    if (this.#stop.signal.aborted || this.#unsubscribe === undefined || this.#cache.get(name) !== entry) return;
     const { ambient, intervalMs } = this.#options;
-    const soon = kept.failures === 0 ? intervalMs : backoffDelay(FAILING, kept.failures - 1, ambient.random);
-    kept.timer?.cancel();
-    // Spread, so that a hundred clusters are not asked in the same moment.
+    const retryMs =
+      entry.failures === 0 ? intervalMs : backoffDelay(BACKOFF.failingHealthCheck, entry.failures - 1, ambient.random);
+    entry.timer?.cancel();
+    // Jitter, so that many clusters are not checked at the same moment.
     const delayMs =
-      Math.min(intervalMs, soon, kept.isAwaited ? AWAITED_MS : intervalMs) * (0.9 + 0.1 * ambient.random.next());
-    kept.timer = ambient.timers.after(delayMs, () => void this.#ask(name, kept));
+      Math.min(intervalMs, retryMs, entry.hasWaiter ? WAITER_INTERVAL_MS : intervalMs) *
+      (0.9 + 0.1 * ambient.random.next());
+    entry.timer = ambient.timers.after(delayMs, () => void this.#check(name, entry));
   }
 }
 
-function unread(cluster: ClusterName, breaker: HealthReading["breaker"], error: string): HealthReading {
-  return { cluster, health: { cluster, status: ClusterStatus.unknown }, breaker, error };
-}
-
-/** What makes two readings different to those who follow. */
-function factsOf(reading: HealthReading | undefined): string {
+/** The facts of a reading that listeners are notified about. */
+function comparableFacts(reading: HealthReading | undefined): string {
   if (reading === undefined) return "";
   const { lastSeen: _lastSeen, ...health } = reading.health;
-  return JSON.stringify([health, reading.error === undefined, reading.breaker]);
+  return JSON.stringify([health, isReachable(reading), reading.breaker]);
 }

@@ -1,4 +1,5 @@
 import type { ClusterName, DeploymentKey } from "@oaas/models";
+import { isReachable } from "../clusters/cluster-health.ts";
 import { retryOnConflict } from "../concurrency.ts";
 import type { ClusterDirectory } from "../ports.ts";
 import { undeploySaga } from "../sagas/saga-plans.ts";
@@ -18,7 +19,7 @@ export async function abandonRemovals(
 ): Promise<readonly DeploymentKey[]> {
   const held = [...context.view.all()].filter(({ record }) => Object.hasOwn(record.placements, cluster));
   const isAllLeft = held.every(({ record }) => isLeftIn(record, cluster));
-  if (held.length === 0 || !isAllLeft || (await clusters.reading(cluster)).error === undefined) return [];
+  if (held.length === 0 || !isAllLeft || isReachable(await clusters.reading(cluster))) return [];
   const given: DeploymentKey[] = [];
   for (const { id } of held) {
     const key = id as DeploymentKey;

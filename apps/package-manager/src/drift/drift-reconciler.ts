@@ -1,7 +1,8 @@
 import { Fault, sleep, type Ambient } from "@oaas/foundation";
-import { ClusterStatus, type ClusterName, type DeploymentKey, type UnitId } from "@oaas/models";
+import type { ClusterName, DeploymentKey, UnitId } from "@oaas/models";
 import type { Logger } from "@oaas/observability";
 import { acquire, type Ownership } from "@oaas/storage";
+import { isCallable } from "../clusters/cluster-health.ts";
 import type { ClusterDirectory, CrmGateway, HealthReading, RuntimeChange, UnitReport } from "../ports.ts";
 import { isOpen } from "../saga-engine/saga.ts";
 import type { DeploymentContext } from "../deployments/context.ts";
@@ -139,8 +140,7 @@ export class DriftReconciler {
   /** Undefined when the cluster cannot be asked. */
   async #ask(cluster: ClusterName, signal: AbortSignal): Promise<Map<UnitId, UnitReport> | undefined> {
     const { gateway, clusters } = this.#options;
-    const { breaker, health } = await clusters.reading(cluster, { signal });
-    if (breaker === "open" || health.status === ClusterStatus.unhealthy) return undefined;
+    if (!isCallable(await clusters.reading(cluster, { signal }))) return undefined;
     try {
       const told = new Map<UnitId, UnitReport>();
       for await (const report of gateway.runtimes(cluster, {}, { signal })) told.set(report.unitId, report);
