@@ -106,7 +106,7 @@ const variables = {
     maxRetries: env("DEPLOY_MAX_RETRIES")
       .int({ min: 0, max: 100 })
       .default(2)
-      .doc("Tries per cluster after the first. Each may take as many calls as the retry_attempts of the cluster."),
+      .doc("Maximum retries of a deployment or removal per cluster, after the first attempt."),
     rollBackOnPartial: env("DEPLOY_ROLLBACK_ON_PARTIAL")
       .bool()
       .default(false)

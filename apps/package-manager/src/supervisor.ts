@@ -1,5 +1,6 @@
-import { backoffDelay, unavailable, type Ambient, type BackoffPolicy, type Timer } from "@oaas/foundation";
+import { backoffDelay, unavailable, type Ambient, type Timer } from "@oaas/foundation";
 import type { Logger } from "@oaas/observability";
+import { BACKOFF } from "./backoff-policies.ts";
 
 /** A process that serves. */
 export interface WorkerProcess {
@@ -20,8 +21,6 @@ export interface SupervisorOptions {
   readonly logger: Logger;
 }
 
-/** How long a worker that ended is waited for: longer each time, as long as none lives on. */
-const RESTART: BackoffPolicy = { baseMs: 1_000, capMs: 30_000, factor: 2, jitter: 0.2 };
 /** A worker that lived so long was well, whatever it died of. */
 const WELL_AFTER_MS = 60_000;
 
@@ -86,7 +85,7 @@ export class Supervisor {
   #replace(worker: WorkerProcess, how: string, livedMs: number): void {
     const { ambient, logger } = this.#options;
     this.#early = livedMs >= WELL_AFTER_MS ? 0 : this.#early + 1;
-    const delayMs = Math.round(backoffDelay(RESTART, Math.max(0, this.#early - 1), ambient.random));
+    const delayMs = Math.round(backoffDelay(BACKOFF.workerRestart, Math.max(0, this.#early - 1), ambient.random));
     logger.error("a worker ended and is started again", {
       worker: worker.id,
       how,

@@ -42,7 +42,7 @@ export function connectClusters(options: ConnectClustersOptions): ConnectedClust
     guard: {
       ...DEFAULT_GUARD,
       breaker: { threshold: config.breakerThreshold, openMs: config.breakerOpenMs },
-      mostAtOnce: config.maxCalls,
+      maxConcurrent: config.maxCalls,
     },
   });
   const { healthTtlMs: ttlMs, healthIntervalMs: intervalMs } = config;

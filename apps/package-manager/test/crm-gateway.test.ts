@@ -47,7 +47,7 @@ async function cluster(options?: ScriptedCrmOptions): Promise<ScriptedCrm> {
   return crm;
 }
 
-/** One scripted cluster called edge, and a gateway that knows it. */
+/** One scripted cluster named edge, and a gateway that knows it. */
 async function edge(
   options?: ScriptedCrmOptions,
   registration = {},
@@ -73,8 +73,8 @@ async function faultOf(call: Promise<unknown>): Promise<Fault> {
   );
 }
 
-describe("the gateway and a manager of ours", () => {
-  it("deploys, reads, lists, explains and removes; twice is once", async () => {
+describe("GrpcCrmGateway with our manager", () => {
+  it("deploys, reads, lists, explains and removes, idempotently", async () => {
     const { crm, gateway, name } = await edge();
     const unit = unitOf("cart-1");
     crm.units.settle = () => DEPLOYING;
@@ -111,7 +111,7 @@ describe("the gateway and a manager of ours", () => {
     expect(await gateway.unit(name, unit.id)).toBeUndefined();
   });
 
-  it("sends correlation id, trace, token and deadline along", async () => {
+  it("sends correlation id, trace, token and deadline", async () => {
     const { crm, gateway, name } = await edge({}, { token: "s3cret" });
     const span = { traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b7169203331", sampled: true };
     await context.run({ correlationId: "corr-1" as CorrelationId, span }, () => gateway.deploy(name, unitOf("a")));
@@ -125,7 +125,7 @@ describe("the gateway and a manager of ours", () => {
     expect(read?.correlationId).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it("pages through everything, also through what comes and goes", async () => {
+  it("lists all pages", async () => {
     const { crm, gateway, name } = await edge();
     for (let n = 0; n < 1_203; n += 1) crm.units.put(unitOf(`unit-${String(n).padStart(4, "0")}`));
     const ids = (await all(gateway.runtimes(name, {}))).map(({ unitId }) => unitId);
@@ -133,7 +133,7 @@ describe("the gateway and a manager of ours", () => {
     expect(crm.callsOf("ListClassRuntimes")).toHaveLength(3);
   });
 
-  it("watches: an account of what is there, then changes, until the caller stops", async () => {
+  it("watches a snapshot and then changes, until the caller aborts", async () => {
     const { crm, gateway, name } = await edge();
     crm.units.put(unitOf("a"));
     const stop = new AbortController();
@@ -159,60 +159,63 @@ describe("the gateway and a manager of ours", () => {
   });
 });
 
-describe("the gateway and trouble", () => {
+describe("GrpcCrmGateway with failing clusters", () => {
   const refusals: { fault: Fault; calls: number; why: string }[] = [
-    { fault: unavailable("api", "down"), calls: 3, why: "may help" },
-    { fault: conflict("class runtime", "a"), calls: 3, why: "may help" },
-    { fault: resourceExhausted("quota", "full"), calls: 3, why: "may help" },
-    { fault: failedPrecondition("odgm", "ODGM is off"), calls: 1, why: "will not help" },
+    { fault: unavailable("api", "down"), calls: 3, why: "is retryable" },
+    { fault: conflict("class runtime", "a"), calls: 3, why: "is retryable" },
+    { fault: resourceExhausted("quota", "full"), calls: 3, why: "is retryable" },
+    { fault: failedPrecondition("odgm", "ODGM is off"), calls: 1, why: "is not retryable" },
     {
       fault: invalidArgument("unit", [{ path: "$.id", message: "is odd", fix: "even it" }]),
       calls: 1,
-      why: "will not help",
+      why: "is not retryable",
     },
-    { fault: new Fault({ kind: "internal" }, "bug"), calls: 1, why: "will not help" },
-    { fault: new Fault({ kind: "unauthenticated" }, "who?"), calls: 1, why: "will not help" },
-    { fault: new Fault({ kind: "permission-denied", action: "x" }, "no"), calls: 1, why: "will not help" },
+    { fault: new Fault({ kind: "internal" }, "bug"), calls: 1, why: "is not retryable" },
+    { fault: new Fault({ kind: "unauthenticated" }, "who?"), calls: 1, why: "is not retryable" },
+    { fault: new Fault({ kind: "permission-denied", action: "x" }, "no"), calls: 1, why: "is not retryable" },
   ];
-  it.each(refusals)("$fault.kind: trying again $why", async ({ fault, calls }) => {
+  it.each(refusals)("a read that fails with $fault.kind $why", async ({ fault, calls }) => {
     const { crm, gateway, name } = await edge();
-    crm.always({ do: "fail", fault }, "Deploy");
-    const seen = await faultOf(gateway.deploy(name, unitOf("a")));
+    crm.always({ do: "fail", fault });
+    const seen = await faultOf(gateway.unit(name, "a" as UnitId));
     expect(seen.kind).toBe(fault.kind);
     expect(seen.message).toContain('cluster "edge"');
     expect(seen.violations).toEqual(fault.violations);
-    expect(crm.callsOf("Deploy")).toHaveLength(calls);
+    expect(crm.callsOf("GetClassRuntime")).toHaveLength(calls);
+    expect((await faultOf(gateway.deploy(name, unitOf("a")))).kind).toBe(fault.kind);
+    expect(crm.callsOf("Deploy"), "the saga retries writes").toHaveLength(1);
   });
 
   const codes: { code: keyof typeof GRPC_STATUS; kind: string; calls: number; why: string }[] = [
-    { code: "INTERNAL", kind: "unavailable", calls: 3, why: "the Rust manager says so whenever Kubernetes is down" },
-    { code: "UNKNOWN", kind: "unavailable", calls: 3, why: "a proxy may say so" },
-    { code: "UNAVAILABLE", kind: "unavailable", calls: 3, why: "plain" },
-    { code: "ABORTED", kind: "conflict", calls: 3, why: "plain" },
-    { code: "OUT_OF_RANGE", kind: "invalid-argument", calls: 1, why: "the request is at fault" },
-    { code: "DATA_LOSS", kind: "internal", calls: 1, why: "nothing to be done" },
-    { code: "ALREADY_EXISTS", kind: "already-exists", calls: 1, why: "the name belongs to another" },
-    { code: "UNIMPLEMENTED", kind: "unimplemented", calls: 1, why: "no such service" },
+    { code: "INTERNAL", kind: "unavailable", calls: 3, why: "the Rust manager returns it when Kubernetes is down" },
+    { code: "UNKNOWN", kind: "unavailable", calls: 3, why: "a proxy may return it" },
+    { code: "UNAVAILABLE", kind: "unavailable", calls: 3, why: "standard meaning" },
+    { code: "ABORTED", kind: "conflict", calls: 3, why: "standard meaning" },
+    { code: "OUT_OF_RANGE", kind: "invalid-argument", calls: 1, why: "the request is invalid" },
+    { code: "DATA_LOSS", kind: "internal", calls: 1, why: "not retryable" },
+    { code: "ALREADY_EXISTS", kind: "already-exists", calls: 1, why: "the name is taken" },
+    { code: "UNIMPLEMENTED", kind: "unimplemented", calls: 1, why: "the service is missing" },
   ];
   it.each(codes)("a bare $code is $kind: $why", async ({ code, kind, calls }) => {
     const raw = await startRawGrpc(GRPC_STATUS[code]);
     open.push(raw);
     const book = new FakeClusterBook();
     const name = book.put("foreign", raw.url);
-    const fault = await faultOf(gatewayOver(book).deploy(name, unitOf("a")));
+    const fault = await faultOf(gatewayOver(book).unit(name, "a" as UnitId));
     expect([fault.kind, raw.calls.length]).toEqual([kind, calls]);
     expect(fault.message).toContain('cluster "foreign"');
   });
 
-  it("an answer that was lost is asked for again, and the unit is there once", async () => {
+  it("creates the unit once when the caller retries after a lost response", async () => {
     const { crm, gateway, name } = await edge();
     crm.next("Deploy", { do: "lose-answer" });
+    expect((await faultOf(gateway.deploy(name, unitOf("a")))).retryable).toBe(true);
     await gateway.deploy(name, unitOf("a"));
     expect(crm.units.size).toBe(1);
     expect(crm.callsOf("Deploy")).toHaveLength(2);
   });
 
-  it("a hung cluster ends by its deadline and delays nobody", async () => {
+  it("ends calls to a hanging cluster at the deadline, without delaying other clusters", async () => {
     const hung = await cluster({ name: "hung" });
     const well = await cluster({ name: "well" });
     hung.always({ do: "hang" });
@@ -225,44 +228,46 @@ describe("the gateway and trouble", () => {
     const good = book.put("well", well.url);
     await Promise.all(Array.from({ length: 20 }, (_, n) => gateway.deploy(good, unitOf(`u-${n}`))));
     caller.abort();
-    expect((await held).kind, "it hung all the while").toBe("cancelled");
+    expect((await held).kind, "the call was pending until the abort").toBe("cancelled");
     const impatient = book.put("impatient", hung.url, { timeoutSeconds: 1 });
     expect((await faultOf(gateway.deploy(impatient, unitOf("a")))).kind).toBe("deadline-exceeded");
   });
 
-  it("a dead cluster is refused at once after some failures, and welcome when it answers again", async () => {
+  it("rejects calls to a dead cluster after some failures, until it responds again", async () => {
     const { crm, gateway, name } = await edge({}, { retryAttempts: 1 }, { breaker: { threshold: 2, openMs: 60_000 } });
     await gateway.deploy(name, unitOf("a"));
     await crm.down();
     for (let n = 0; n < 2; n += 1) expect((await faultOf(gateway.unit(name, "a" as UnitId))).kind).toBe("unavailable");
     expect(gateway.breaker(name)).toBe("open");
-    expect((await faultOf(gateway.unit(name, "a" as UnitId))).message).toMatch(/failed 2 times in a row/);
+    expect((await faultOf(gateway.unit(name, "a" as UnitId))).message).toMatch(
+      /circuit breaker open after 2 consecutive failures/,
+    );
     await crm.up();
     await eventually(() => gateway.health(name));
     expect(gateway.breaker(name)).toBe("closed");
     expect(await gateway.unit(name, "a" as UnitId)).toBeDefined();
   });
 
-  it("a cluster that accepts connections and says nothing is out of reach", async () => {
+  it("treats a cluster that accepts connections and never responds as unreachable", async () => {
     const { crm, gateway, name } = await edge({}, { timeoutSeconds: 1 });
     crm.mute();
     expect((await faultOf(gateway.health(name))).kind).toMatch(/deadline-exceeded|unavailable/);
   });
 
-  it("so many calls at once and no more", async () => {
-    const { crm, gateway, name } = await edge({}, {}, { mostAtOnce: 3 });
-    // Held at first, for quick answers might never meet.
-    const met = Promise.withResolvers<void>();
-    crm.always({ do: "hold", until: met.promise }, "Deploy");
+  it("limits concurrent calls", async () => {
+    const { crm, gateway, name } = await edge({}, {}, { maxConcurrent: 3 });
+    // Held, because fast responses might not overlap.
+    const overlap = Promise.withResolvers<void>();
+    crm.always({ do: "hold", until: overlap.promise }, "Deploy");
     const calls = Array.from({ length: 12 }, (_, n) => gateway.deploy(name, unitOf(`u-${n}`)));
-    await eventually(() => crm.mostAtOnce("Deploy") === 3, { what: "three calls to be under way" });
-    met.resolve();
+    await eventually(() => crm.mostAtOnce("Deploy") === 3, { what: "three calls to be in flight" });
+    overlap.resolve();
     await Promise.all(calls);
     expect(crm.mostAtOnce("Deploy")).toBe(3);
     expect(crm.units.size).toBe(12);
   });
 
-  it("a cluster that was removed or never there is not found, and its connection ends", async () => {
+  it("returns not-found for an unknown cluster and closes the connection of a removed one", async () => {
     const { crm, book, gateway, name } = await edge();
     await gateway.health(name);
     expect(crm.connections).toBe(1);
@@ -272,7 +277,7 @@ describe("the gateway and trouble", () => {
     expect((await faultOf(gateway.unit("x" as ClusterName, "a" as UnitId))).kind).toBe("not-found");
   });
 
-  it("a caller that gives up is told so, and the cluster hears it", async () => {
+  it("cancels the call when the caller aborts", async () => {
     const { crm, gateway, name } = await edge();
     crm.always({ do: "hang" }, "Deploy");
     const caller = new AbortController();
@@ -284,8 +289,8 @@ describe("the gateway and trouble", () => {
   });
 });
 
-describe("the gateway and the Rust manager", () => {
-  it("lists by offset, checks filters itself, and does without watch and explain", async () => {
+describe("GrpcCrmGateway with the Rust manager", () => {
+  it("lists by offset, applies filters itself, and works without watch and explain", async () => {
     const { crm, gateway, name } = await edge({ flavour: "rust" });
     for (let n = 0; n < 1_001; n += 1) {
       crm.units.put(unitOf(`unit-${n}`, { classKey: n % 2 === 0 ? "Even" : "Odd" }));
@@ -302,11 +307,11 @@ describe("the gateway and the Rust manager", () => {
     expect(await gateway.health(name)).toMatchObject({ status: "healthy", availability: 0.99, cluster: "edge" });
   });
 
-  const updates: { learnt: "by health" | "by the first answer"; why: string }[] = [
-    { learnt: "by health", why: "the usual way" },
-    { learnt: "by the first answer", why: "before the first check" },
+  const updates: { learnt: "by health" | "by the first response"; why: string }[] = [
+    { learnt: "by health", why: "the usual order" },
+    { learnt: "by the first response", why: "a deployment before the first health check" },
   ];
-  it.each(updates)("a change reaches it by replacing the unit, known $learnt", async ({ learnt }) => {
+  it.each(updates)("replaces a changed unit, detected $learnt", async ({ learnt }) => {
     const { crm, gateway, name } = await edge({ flavour: "rust" });
     if (learnt === "by health") await gateway.health(name);
     await gateway.deploy(name, unitOf("a", { classKey: "Old" }));
@@ -319,7 +324,7 @@ describe("the gateway and the Rust manager", () => {
     expect(crm.callsOf("DeleteDeployment")).toHaveLength(1);
   });
 
-  it("a process that did not create the unit replaces it when it is not of the first revision", async () => {
+  it("replaces a unit of another process unless it has the first revision", async () => {
     const { crm, gateway, name } = await edge({ flavour: "rust" });
     crm.units.put(unitOf("a", { classKey: "Old" }));
     await gateway.deploy(name, unitOf("a", { classKey: "New", digest: "d2", revision: 2n }));
@@ -335,7 +340,7 @@ describe("TLS and tokens", () => {
     return file;
   };
 
-  it("checks the server, shows a certificate, and takes replaced files without a restart", async () => {
+  it("verifies the server, sends a client certificate, and reloads replaced files", async () => {
     const servers = makeAuthority("servers");
     const clients = makeAuthority("clients");
     const server = servers.issue({ commonName: "crm", hosts: ["127.0.0.1", "localhost"] });
@@ -370,7 +375,7 @@ describe("TLS and tokens", () => {
     });
   });
 
-  it("half a rotation cuts nobody off: what cannot be used is told, and what was read before stays in use", async () => {
+  it("logs unusable files of a partial rotation and keeps the previous ones", async () => {
     const authority = makeAuthority("everybody");
     const server = authority.issue({ commonName: "crm", hosts: ["127.0.0.1", "localhost"] });
     const [first, second] = ["pm-1", "pm-2"].map((commonName) => authority.issue({ commonName }));
@@ -403,15 +408,20 @@ describe("TLS and tokens", () => {
       }),
     );
     await gateway.health(name);
-    // Each of them alone is wrong: a certificate without its key, texts that are none, an empty token.
-    const halves = [
-      { file: tls.certificateFile, text: second!.certificate, good: first!.certificate, says: "is not the key of" },
-      { file: tls.keyFile, text: "nonsense", good: first!.key, says: "holds no private key" },
-      { file: tls.caFile, text: "", good: authority.certificate, says: "holds no certificate" },
+    // Each change alone is invalid: a certificate without its key, files without PEM, an empty token.
+    const invalid = [
+      {
+        file: tls.certificateFile,
+        text: second!.certificate,
+        good: first!.certificate,
+        says: "does not match the certificate in",
+      },
+      { file: tls.keyFile, text: "nonsense", good: first!.key, says: "does not contain a usable private key" },
+      { file: tls.caFile, text: "", good: authority.certificate, says: "does not contain a certificate" },
       { file: tokenFile, text: "\n", good: "old", says: "is empty" },
-      { file: tokenFile, text: "two\nlines\n", good: "new", says: "is not one token" },
+      { file: tokenFile, text: "two\nlines\n", good: "new", says: "does not contain a single valid token" },
     ];
-    for (const { file, text, good, says } of halves) {
+    for (const { file, text, good, says } of invalid) {
       logged.length = 0;
       writeFileSync(file, text);
       await eventually(async () => {
@@ -427,17 +437,17 @@ describe("TLS and tokens", () => {
     });
   });
 
-  it("a file that is there and of no use is named", async () => {
+  it("names a file without a valid token", async () => {
     const tokenFile = write("no-token", "s3cret word");
     const { gateway, name } = await edge({}, { tokenFile });
     const fault = await faultOf(gateway.health(name));
     expect(fault.kind).toBe("failed-precondition");
     expect(fault.message).toBe(
-      `cluster "edge": ${tokenFile} is not one token that a header can carry; write the token into it, in one line`,
+      `cluster "edge": ${tokenFile} does not contain a single valid token; write the token into it, on one line`,
     );
   });
 
-  it("a file that is not there is named", async () => {
+  it("names a missing file", async () => {
     const { gateway, name } = await edge({}, { tokenFile: "/nowhere/token" });
     const fault = await faultOf(gateway.health(name));
     expect(fault.kind).toBe("failed-precondition");

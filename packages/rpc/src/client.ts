@@ -198,6 +198,7 @@ export class RpcChannel {
       const { name } = this.#options;
       throw unavailable(name, `${name} answered ${method.name} with something that cannot be decoded`, {
         cause: error,
+        context: { peer: name },
       });
     }
   }

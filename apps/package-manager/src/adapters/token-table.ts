@@ -28,9 +28,9 @@ export function followTokens(
   let gone: string | undefined;
   const current = (): TokenTable => {
     const [now = ""] = followed.texts();
-    if (gone !== followed.trouble?.message) {
-      gone = followed.trouble?.message;
-      if (gone !== undefined) logger.error("the token file cannot be read any more", { file, fault: followed.trouble });
+    if (gone !== followed.fault?.message) {
+      gone = followed.fault?.message;
+      if (gone !== undefined) logger.error("the token file cannot be read any more", { file, fault: followed.fault });
     }
     if (table && now === text) return table;
     const isFirst = text === undefined;

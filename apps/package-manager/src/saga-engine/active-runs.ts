@@ -1,6 +1,7 @@
 import { cancelled, failedPrecondition, Fault, KeyedQueue, type Ambient, type BackoffPolicy } from "@oaas/foundation";
 import type { Logger } from "@oaas/observability";
 import type { Collection, KeyValueStore, Stored } from "@oaas/storage";
+import { BACKOFF } from "../backoff-policies.ts";
 import type { EngineInstance } from "./instance.ts";
 import { Journal, SagaOwnershipLost } from "./journal.ts";
 import type { SagaKind } from "./kind.ts";
@@ -33,8 +34,6 @@ interface Active {
   /** Of the store: where it began, and in the end where it left its journal. */
   revision: number;
 }
-
-const RETRY_POLICY: BackoffPolicy = { baseMs: 200, capMs: 5_000, factor: 2, jitter: 0.5 };
 
 /**
  * The sagas that this engine has under way: one per subject.
@@ -138,7 +137,7 @@ export class ActiveRuns {
 
   /** Never rejects: what fails here is taken up again by the next look at the open sagas. */
   async #run(stored: Stored<SagaRecord>, active: Active): Promise<SagaRecord | undefined> {
-    const { store, sagas, ambient, instance, logger, retries, policy = RETRY_POLICY } = this.#options;
+    const { store, sagas, ambient, instance, logger, retries, policy = BACKOFF.sagaStep } = this.#options;
     const { abandon } = active;
     let journal: Journal | undefined;
     try {

@@ -1,5 +1,6 @@
-import { backoffDelay, DEFAULT_BACKOFF, sleep, unavailable, type Ambient, type Fault } from "@oaas/foundation";
+import { backoffDelay, sleep, unavailable, type Ambient, type Fault } from "@oaas/foundation";
 import { acquire, conflictOf, type Condition, type KeyValueStore, type Ownership } from "@oaas/storage";
+import { BACKOFF } from "../backoff-policies.ts";
 
 /** Keys of engines that are alive. */
 const PREFIX = "o/saga-engines/";
@@ -62,7 +63,7 @@ export class EngineInstance {
       } catch (thrown) {
         if (signal.aborted) throw thrown;
       }
-      await sleep(this.#ambient.timers, backoffDelay(DEFAULT_BACKOFF, attempt, this.#ambient.random), signal);
+      await sleep(this.#ambient.timers, backoffDelay(BACKOFF.sagaLease, attempt, this.#ambient.random), signal);
     }
   }
 

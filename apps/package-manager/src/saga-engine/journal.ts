@@ -1,5 +1,6 @@
-import { backoffDelay, Fault, sleep, type Ambient, type BackoffPolicy, type Timer } from "@oaas/foundation";
+import { backoffDelay, Fault, sleep, type Ambient, type Timer } from "@oaas/foundation";
 import { conflictOf, together, type Collection, type Condition, type KeyValueStore, type Stored } from "@oaas/storage";
+import { BACKOFF } from "../backoff-policies.ts";
 import type { FinalTransaction } from "./kind.ts";
 import type { SagaOutcome, SagaRecord } from "./saga.ts";
 
@@ -20,9 +21,6 @@ export interface JournalDeps {
 
 /** What came of a step may be written this much later, together with what comes of others: lost, it is done again. */
 const SOON_MS = 50;
-
-/** A store in trouble is asked again until it answers or the lease is gone. */
-const PATIENCE: BackoffPolicy = { baseMs: 50, capMs: 2_000, factor: 2, jitter: 0.5 };
 
 /**
  * The written course of one saga.
@@ -182,7 +180,7 @@ export class Journal {
     if (!fault.retryable) throw fault;
     const { ambient, signal } = this.#deps;
     try {
-      await sleep(ambient.timers, backoffDelay(PATIENCE, attempt, ambient.random), signal);
+      await sleep(ambient.timers, backoffDelay(BACKOFF.sagaJournal, attempt, ambient.random), signal);
     } catch {
       throw new SagaOwnershipLost("the engine gave the saga up");
     }

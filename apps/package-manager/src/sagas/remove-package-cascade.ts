@@ -1,13 +1,11 @@
-import { backoffDelay, internal, sleep, type Ambient, type BackoffPolicy } from "@oaas/foundation";
+import { backoffDelay, internal, sleep, type Ambient } from "@oaas/foundation";
 import type { DeploymentKey, PackageName } from "@oaas/models";
+import { BACKOFF } from "../backoff-policies.ts";
 import type { NewSaga } from "../saga-engine/saga.ts";
 import type { SagaKind } from "../saga-engine/kind.ts";
 import type { Call } from "../use-cases.ts";
 
 const REMOVE_PACKAGE_CASCADE = "remove-package-cascade";
-
-/** Most are gone at once; one whose cluster is away may take days. */
-const PATIENCE: BackoffPolicy = { baseMs: 50, capMs: 5_000, factor: 2, jitter: 0.2 };
 
 export interface CascadeDeps {
   readonly ambient: Ambient;
@@ -63,7 +61,7 @@ export function removePackageCascade(deps: CascadeDeps): SagaKind {
         confirm: async ({ action }, { signal }) => {
           if (action === "package") return;
           for (let look = 0; (await removeAll()) > 0; look += 1) {
-            await sleep(deps.ambient.timers, backoffDelay(PATIENCE, look, deps.ambient.random), signal);
+            await sleep(deps.ambient.timers, backoffDelay(BACKOFF.packageCascade, look, deps.ambient.random), signal);
           }
         },
         undo: async () => {

@@ -66,7 +66,7 @@ describe("following clusters", () => {
     const { view, counts, time } = watching([[...account, "end"], [unavailable("edge", "cut")], account]);
     await time.advance(0);
     expect(view.syncState(edge)).toBe("unknown");
-    expect(view.syncError(edge)).toContain("ended its stream");
+    expect(view.syncError(edge)).toContain("closed the watch stream");
     await time.advance(500);
     expect(view.syncError(edge)).toBe("cut");
     await time.advance(1_500);
@@ -79,7 +79,7 @@ describe("following clusters", () => {
     await time.advance(29_000);
     expect([view.syncState(edge), counts.streams]).toEqual(["live", 1]);
     await time.advance(1_000);
-    expect(view.syncError(edge)).toContain("said nothing for 30 s");
+    expect(view.syncError(edge)).toContain("no watch event for 30 s");
     await time.advance(500);
     expect([view.syncState(edge), counts.streams]).toEqual(["live", 2]);
   });

@@ -1,6 +1,7 @@
-import { backoffDelay, Fault, isFault, sleep, unavailable, type Ambient, type BackoffPolicy } from "@oaas/foundation";
+import { backoffDelay, Fault, isFault, sleep, unavailable, type Ambient } from "@oaas/foundation";
 import type { ClusterName } from "@oaas/models";
 import { NOOP_LOGGER, type Logger } from "@oaas/observability";
+import { BACKOFF } from "../backoff-policies.ts";
 import type { CrmGateway } from "../ports.ts";
 import type { RuntimeView } from "./runtime-view.ts";
 
@@ -13,28 +14,27 @@ export interface CrmWatcherOptions {
   readonly view: RuntimeView;
   readonly ambient: Ambient;
   readonly logger?: Logger;
-  /** How often a cluster is listed that cannot be watched. */
+  /** How often a cluster without watch support is listed. */
   readonly pollMs: number;
-  /** A stream that says nothing for so long is taken for dead; managers say that they live every 15 s. Default 45 s. */
+  /** A stream without events for this long is reopened; managers send a heartbeat every 15 s. Default 45 s. */
   readonly silenceMs?: number;
 }
 
-const RECONNECT: BackoffPolicy = { baseMs: 500, capMs: 30_000, factor: 2, jitter: 0.5 };
-/** A cluster that could only be polled is asked for its stream again after so many polls: it may have been upgraded. */
-const POLLS_BETWEEN_TRIES = 20;
+/** A polled cluster is tried with watch again after this many polls, because it may have been upgraded. */
+const POLLS_BEFORE_WATCH = 20;
 
 /**
- * Follows the class runtimes of every cluster: by its stream where it offers one, by lists where not.
+ * Follows the class runtimes of every cluster: by watch where it is supported, by polling elsewhere.
  *
- * *Guarantees*: each cluster by itself, so that none delays another; a stream that ended, failed or fell silent is opened again after 0.5, 1, 2 …
- * up to 30 seconds, or at once when the cluster is known to be back, and until then the cluster's units are no longer called live.
+ * *Guarantees*: clusters do not delay each other; a stream that ends, fails or falls silent is reopened after 0.5, 1, 2 …
+ * up to 30 seconds, or at once when the cluster recovers; until then its units are not reported as live.
  */
 export class CrmWatcher {
   readonly #options: CrmWatcherOptions;
   readonly #logger: Logger;
   readonly #following = new Map<ClusterName, { readonly stop: AbortController; readonly done: Promise<void> }>();
-  /** Ends the pause before a cluster is tried again. */
-  readonly #pauses = new Map<ClusterName, AbortController>();
+  /** Aborts the wait before the next attempt. */
+  readonly #waits = new Map<ClusterName, AbortController>();
   #unsubscribe: (() => void) | undefined;
 
   constructor(options: CrmWatcherOptions) {
@@ -48,12 +48,12 @@ export class CrmWatcher {
     for (const { name } of clusters.list()) this.#begin(name);
   }
 
-  /** The cluster answers again: it is not waited for any longer. */
+  /** Reconnects to a recovered cluster without waiting for the backoff. */
   reconnectNow(cluster: ClusterName): void {
-    this.#pauses.get(cluster)?.abort();
+    this.#waits.get(cluster)?.abort();
   }
 
-  /** Stops following. Repeatable. */
+  /** Stops following. Idempotent. */
   async close(): Promise<void> {
     this.#unsubscribe?.();
     const all = [...this.#following.values()];
@@ -62,7 +62,7 @@ export class CrmWatcher {
     await Promise.all(all.map(({ done }) => done));
   }
 
-  /** Registered anew, somewhere else, or gone. */
+  /** Handles a registration that was added, changed or removed. */
   #restart(name: ClusterName): void {
     const { clusters, view } = this.#options;
     this.#following.get(name)?.stop.abort();
@@ -81,8 +81,8 @@ export class CrmWatcher {
     let failures = 0;
     while (!signal.aborted) {
       try {
-        await this.#stream(cluster, signal, () => (failures = 0));
-        if (!signal.aborted) throw unavailable(cluster, `cluster "${cluster}" ended its stream`);
+        await this.#watch(cluster, signal, () => (failures = 0));
+        if (!signal.aborted) throw unavailable(cluster, `cluster "${cluster}" closed the watch stream`);
       } catch (thrown) {
         if (signal.aborted) return;
         if (isFault(thrown, "unimplemented")) {
@@ -90,26 +90,25 @@ export class CrmWatcher {
           continue;
         }
         const fault = Fault.from(thrown);
-        if (failures === 0) this.#logger.warn("a cluster is not followed any more", { cluster, fault });
+        if (failures === 0) this.#logger.warn("watch class runtimes failed", { cluster, fault });
         view.markLost(cluster, fault.message);
-        await this.#pause(cluster, backoffDelay(RECONNECT, failures, ambient.random), signal);
+        await this.#wait(cluster, backoffDelay(BACKOFF.watchReconnect, failures, ambient.random), signal);
         failures += 1;
       }
     }
   }
 
   /** Reads the stream to its end; throws when it fails or falls silent. */
-  async #stream(cluster: ClusterName, signal: AbortSignal, onSynced: () => void): Promise<void> {
+  async #watch(cluster: ClusterName, signal: AbortSignal, onSynced: () => void): Promise<void> {
     const { gateway, view, ambient, silenceMs = 45_000 } = this.#options;
     const silence = new AbortController();
-    const hush = (): void =>
-      silence.abort(unavailable(cluster, `cluster "${cluster}" said nothing for ${silenceMs / 1000} s`));
-    let timer = ambient.timers.after(silenceMs, hush);
+    const abortSilent = (): void => silence.abort(unavailable(cluster, `no watch event for ${silenceMs / 1000} s`));
+    let timer = ambient.timers.after(silenceMs, abortSilent);
     try {
       for await (const change of gateway.watch(cluster, { signal: AbortSignal.any([signal, silence.signal]) })) {
         if (signal.aborted) return;
         timer.cancel();
-        timer = ambient.timers.after(silenceMs, hush);
+        timer = ambient.timers.after(silenceMs, abortSilent);
         view.apply(cluster, change, "live");
         if (change.type === "synced") onSynced();
       }
@@ -118,10 +117,10 @@ export class CrmWatcher {
     }
   }
 
-  /** Lists the cluster for a while. */
+  /** Polls the cluster until it is time to try watch again. */
   async #poll(cluster: ClusterName, signal: AbortSignal): Promise<void> {
     const { gateway, view, ambient, pollMs } = this.#options;
-    for (let poll = 0; poll < POLLS_BETWEEN_TRIES && !signal.aborted; poll += 1) {
+    for (let poll = 0; poll < POLLS_BEFORE_WATCH && !signal.aborted; poll += 1) {
       try {
         view.apply(cluster, { type: "syncing" }, "polled");
         for await (const report of gateway.runtimes(cluster, {}, { signal })) {
@@ -132,14 +131,14 @@ export class CrmWatcher {
         if (signal.aborted) return;
         view.markLost(cluster, Fault.from(thrown).message);
       }
-      await this.#pause(cluster, pollMs * (0.9 + 0.2 * ambient.random.next()), signal);
+      await this.#wait(cluster, pollMs * (0.9 + 0.2 * ambient.random.next()), signal);
     }
   }
 
-  async #pause(cluster: ClusterName, ms: number, signal: AbortSignal): Promise<void> {
-    const pause = new AbortController();
-    this.#pauses.set(cluster, pause);
-    await sleep(this.#options.ambient.timers, ms, AbortSignal.any([signal, pause.signal])).catch(() => undefined);
-    if (this.#pauses.get(cluster) === pause) this.#pauses.delete(cluster);
+  async #wait(cluster: ClusterName, ms: number, signal: AbortSignal): Promise<void> {
+    const wait = new AbortController();
+    this.#waits.set(cluster, wait);
+    await sleep(this.#options.ambient.timers, ms, AbortSignal.any([signal, wait.signal])).catch(() => undefined);
+    if (this.#waits.get(cluster) === wait) this.#waits.delete(cluster);
   }
 }

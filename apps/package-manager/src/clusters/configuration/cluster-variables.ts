@@ -3,55 +3,57 @@ import { clustersFromJson } from "./clusters-json.ts";
 
 const urlOf = (name: string) => env(name).url("http", "https").optional();
 
-/** Everything about clusters that can be set; `clustersFrom` makes registrations of it. Place it as `crm` in the schema. */
+/** The settings of clusters; `clustersFrom` turns them into registrations. */
 export const clusterVariables = {
   clustersJson: env("CRM_CLUSTERS_JSON")
     .json("clusters by name, or a list of them", clustersFromJson)
     .optional()
     .secret()
     .doc(
-      "The clusters: an object from name to settings, or a list of settings with a name. Settings: url, timeout (seconds), retry_attempts, api_key, api_key_file, labels, tls {ca_cert, client_cert, client_key, insecure}. Wins over CRM_CLUSTERS and CRM_DEFAULT_URL.",
+      "Clusters as an object from name to settings, or a list of settings with a name. Settings: url, timeout (seconds), retry_attempts, api_key, api_key_file, labels, tls {ca_cert, client_cert, client_key, insecure}. Overrides CRM_CLUSTERS and CRM_DEFAULT_URL.",
     )
     .example('{"edge":{"url":"http://crm.edge:8088","labels":{"env":"edge"}}}'),
   clusters: env("CRM_CLUSTERS")
     .list()
     .optional()
-    .doc("Names of the clusters, each with its own CRM_CLUSTER_<NAME>_ variables. Wins over CRM_DEFAULT_URL.")
+    .doc("Cluster names, each configured by CRM_CLUSTER_<NAME>_ variables. Overrides CRM_DEFAULT_URL.")
     .example("edge,cloud"),
   perCluster: perName("CRM_CLUSTER_<NAME>_", {
-    url: urlOf("URL").doc("Address of the cluster's class runtime manager."),
+    url: urlOf("URL").doc("URL of the class runtime manager of the cluster."),
     timeoutMs: env("TIMEOUT")
       .duration({ bare: "s", max: "1h" })
       .optional()
-      .doc("Deadline of every call to it. Without it, or with 0: 5 s for reads, 15 s for writes."),
+      .doc("Deadline of every call. Unset or 0: 5 s for reads, 15 s for writes."),
     retryAttempts: env("RETRY_ATTEMPTS")
       .int({ min: 0, max: 100 })
       .default(3)
-      .doc("Tries of one call, the first included, within its deadline."),
-    labels: env("LABELS").keyValues().default({}).doc("Labels of the cluster; env says its kind.").example("env=edge"),
+      .doc("Maximum attempts per read or health check, including the first, within its deadline."),
+    labels: env("LABELS")
+      .keyValues()
+      .default({})
+      .doc("Labels of the cluster; the label env is its environment.")
+      .example("env=edge"),
     apiKey: env("API_KEY").string().optional().secret({ fromFile: false }).doc("Bearer token sent with every call."),
-    apiKeyFile: env("API_KEY_FILE").path().optional().doc("File that holds the token; read again when it changes."),
+    apiKeyFile: env("API_KEY_FILE").path().optional().doc("File with the token, reloaded when it changes."),
     tlsEnabled: env("TLS_ENABLED")
       .bool()
       .optional()
-      .doc("Must agree with the address, whose https:// decides. Kept for older settings."),
+      .doc("Must match the scheme of the URL. Accepted for compatibility."),
     tlsCaFile: env("TLS_CA_CERT_PATH")
       .path()
       .optional()
-      .doc("Authority that its certificate is checked against; without it those of the system."),
-    tlsCertificateFile: env("TLS_CLIENT_CERT_PATH").path().optional().doc("Certificate shown to it (mTLS)."),
-    tlsKeyFile: env("TLS_CLIENT_KEY_PATH").path().optional().doc("Key of that certificate."),
-    tlsInsecure: env("TLS_INSECURE").bool().default(false).doc("Accepts any certificate. For tests only."),
+      .doc("CA bundle to verify the server certificate. Default: the system CAs."),
+    tlsCertificateFile: env("TLS_CLIENT_CERT_PATH").path().optional().doc("Client certificate (mTLS)."),
+    tlsKeyFile: env("TLS_CLIENT_KEY_PATH").path().optional().doc("Private key of the client certificate."),
+    tlsInsecure: env("TLS_INSECURE").bool().default(false).doc("Skip certificate verification. For tests only."),
   }),
   pmCrm: perName("OPRC_PM_CRM_<NAME>_", {
-    url: urlOf("URL").doc(
-      "Address of one more cluster, whose name is NAME in lower case with - for _. Adds to the other forms.",
-    ),
+    url: urlOf("URL").doc("URL of an additional cluster. Its name is NAME in lower case, with - for _."),
     token: env("TOKEN").string().optional().secret({ fromFile: false }).doc("Bearer token sent with every call."),
-    tokenFile: env("TOKEN_FILE").path().optional().doc("File that holds the token; read again when it changes."),
+    tokenFile: env("TOKEN_FILE").path().optional().doc("File with the token, reloaded when it changes."),
   }),
   defaultUrl: urlOf("CRM_DEFAULT_URL")
-    .doc("Address of the one cluster, named default, when no other form names any.")
+    .doc("URL of a single cluster named default. Used if no other setting configures clusters.")
     .example("http://localhost:8088"),
   defaultTimeoutMs: env("CRM_DEFAULT_TIMEOUT")
     .duration({ bare: "s", max: "1h" })
@@ -60,46 +62,45 @@ export const clusterVariables = {
   defaultRetryAttempts: env("CRM_DEFAULT_RETRY_ATTEMPTS")
     .int({ min: 0, max: 100 })
     .default(3)
-    .doc("Tries of one call to the cluster of CRM_DEFAULT_URL, the first included."),
+    .doc("Maximum attempts per read or health check for the cluster of CRM_DEFAULT_URL, including the first."),
   defaultCluster: env("CRM_DEFAULT_CLUSTER")
     .string()
     .alias("OPRC_PM_CRM_DEFAULT_CLUSTER")
     .optional()
     .doc(
-      "The cluster whose answer counts when a request for a unit names none and several have one of that id. Without it: the one named default, if there is one.",
+      "Cluster to prefer when a request for a unit does not name a cluster and several clusters have the unit. Default: the cluster named default.",
     ),
   secretsDir: env("CRM_SECRETS_DIR")
     .path()
     .optional()
     .doc(
-      "Folder of the token and TLS files that clusters added over the API may name. Without it they may name none; the configuration may name any file.",
+      "Folder of the token and TLS files that clusters added through the API may use. Unset: they cannot use files. Configured clusters can use any file.",
     )
     .example("/run/secrets/clusters"),
   healthIntervalMs: env("CRM_HEALTH_CHECK_INTERVAL")
     .duration({ bare: "s", min: "100ms" })
     .default("60s")
-    .doc("How often each cluster's health is checked in the background; failing ones are checked sooner."),
+    .doc("Interval of background health checks; failing clusters are checked more often."),
   healthTtlMs: env("CRM_HEALTH_CACHE_TTL")
     .duration({ bare: "s" })
     .default("15s")
-    .doc("How long a reading of health is used before the cluster is asked again; 0 asks every time."),
+    .doc("How long a health reading is cached; 0 disables the cache."),
   breakerThreshold: env("CRM_CIRCUIT_BREAKER_FAILURE_THRESHOLD")
     .int({ min: 1 })
     .default(5)
-    .doc("Failed calls in a row after which a cluster is left alone."),
+    .doc("Consecutive failures that open the circuit breaker of a cluster."),
   breakerOpenMs: env("CRM_CIRCUIT_BREAKER_TIMEOUT")
     .duration({ bare: "s", min: "100ms" })
     .default("60s")
-    .doc("How long it is left alone, unless a health check finds it well before."),
+    .doc("How long an open circuit breaker rejects calls, unless a health check succeeds earlier."),
   maxCalls: env("OPRC_PM_CRM_MAX_CALLS")
     .int({ min: 1, max: 10_000 })
     .default(64)
-    .doc("Calls to one cluster at the same time; further ones wait."),
+    .doc("Maximum concurrent calls per cluster; further calls wait."),
   pollIntervalMs: env("OPRC_PM_CRM_POLL_INTERVAL")
     .duration({ bare: "s", min: "100ms" })
     .default("15s")
-    .doc("How often class runtimes are listed where the manager cannot be watched."),
+    .doc("Interval of listing class runtimes where the manager does not support watch."),
 } as const;
 
-/** What the variables of clusters hold. */
 export type ClusterConfig = ConfigOf<typeof clusterVariables>;

@@ -5,23 +5,24 @@ import { unavailable } from "@oaas/foundation";
 import type { ClusterName } from "@oaas/models";
 import type { RuntimeQuery, UnitReport } from "../../../ports.ts";
 import { matchesQuery } from "../../../status/runtime-query.ts";
-import { peerName } from "../guard/cluster-guard.ts";
+import { peerName, withClusterName } from "../guard/cluster-guard.ts";
 import { reportFromWire } from "../wire/report-from-wire.ts";
 
-const PAGE = 500;
+const PAGE_SIZE = 500;
 
 type Request = MessageInitShape<typeof ListClassRuntimesRequestSchema>;
 
 /**
- * Everything in a cluster that matches, page after page.
+ * Lists the matching runtimes of a cluster, page by page.
  *
- * Filters are sent and checked again: the Rust manager ignores them, and takes `status` for something else, so that it is never sent. It
- * has no page tokens either and is paged by offset; what moves in between is told once. A peer whose pages repeat themselves is not asked for ever.
+ * Filters are sent and checked again, because the Rust manager ignores them; `status` is never sent, because it has another
+ * meaning there. The Rust manager pages by offset, so a unit may appear on two pages and is yielded once. A repeated page
+ * token ends the listing with a fault.
  */
 export async function* listRuntimes(
   cluster: ClusterName,
   query: RuntimeQuery,
-  ask: (request: Request) => Promise<ListClassRuntimesResponse>,
+  fetchPage: (request: Request) => Promise<ListClassRuntimesResponse>,
 ): AsyncGenerator<UnitReport> {
   const filters = present({
     packageName: query.packageName,
@@ -30,26 +31,28 @@ export async function* listRuntimes(
   });
   const seen = new Set<string>();
   const tokens = new Set<string>();
-  let at: Pick<Request & object, "pageToken" | "offset"> = {};
+  let position: Pick<Request & object, "pageToken" | "offset"> = {};
   for (;;) {
-    const page = await ask({ ...filters, ...at, limit: PAGE });
-    // Only peers that page by token count the whole; they also honour the filters.
-    const filtered = page.totalCount !== undefined;
+    const page = await fetchPage({ ...filters, ...position, limit: PAGE_SIZE });
+    // Only peers that page by token return a total; they also apply the filters.
+    const isFiltered = page.totalCount !== undefined;
     const before = seen.size;
     for (const summary of page.items) {
       const report = reportFromWire(cluster, summary);
       if (seen.has(report.unitId)) continue;
       seen.add(report.unitId);
-      if (matchesQuery(report, query, filtered)) yield report;
+      if (matchesQuery(report, query, isFiltered)) yield report;
     }
     const token = page.nextPageToken;
     if (token !== "") {
-      if (tokens.has(token)) throw unavailable(peerName(cluster), `${peerName(cluster)} lists without an end`);
+      if (tokens.has(token))
+        throw withClusterName(cluster, unavailable(peerName(cluster), "ListClassRuntimes repeats a page token"));
       tokens.add(token);
-      at = { pageToken: token };
+      position = { pageToken: token };
     }
-    // A full page of nothing new: the peer knows of no offset.
-    else if (!filtered && page.items.length >= PAGE && seen.size > before) at = { offset: (at.offset ?? 0) + PAGE };
+    // A full page without new units means that the peer ignores the offset.
+    else if (!isFiltered && page.items.length >= PAGE_SIZE && seen.size > before)
+      position = { offset: (position.offset ?? 0) + PAGE_SIZE };
     else return;
   }
 }

@@ -4,28 +4,30 @@ import type { RpcCallOptions } from "@oaas/rpc";
 import type { CrmServices } from "../connection/crm-connection.ts";
 import { healthFromServing, healthFromWire } from "../wire/facts-from-wire.ts";
 
-/** A reading, and what the peer can do beyond the earlier contract; undefined when it could not even be asked. */
+/** A health reading, and the API features of the peer; undefined if the peer does not report them. */
 export interface HealthResult {
   readonly health: ClusterHealth;
   readonly features: readonly string[] | undefined;
 }
 
-/** Asks for health in the words of today, then of August 2025, then for no more than whether the peer serves. */
+/** Queries health by the current method, then by the one of August 2025, then by the standard gRPC health check. */
 export async function queryHealth(
   cluster: ClusterName,
   { info, health }: CrmServices,
   call: RpcCallOptions,
   clock: Clock,
 ): Promise<HealthResult> {
-  const env = await ifImplemented(info.getEnvHealth({ env: cluster }, call));
+  const env = await undefinedIfUnimplemented(info.getEnvHealth({ env: cluster }, call));
   if (env !== undefined) return { health: healthFromWire(cluster, env, clock.now()), features: env.apiFeatures };
-  const old = await ifImplemented(info.getClusterHealth({ cluster }, call));
-  if (old !== undefined) return { health: healthFromWire(cluster, old, clock.now()), features: old.apiFeatures };
+  const legacy = await undefinedIfUnimplemented(info.getClusterHealth({ cluster }, call));
+  if (legacy !== undefined) {
+    return { health: healthFromWire(cluster, legacy, clock.now()), features: legacy.apiFeatures };
+  }
   const { status } = await health.check({ service: "" }, call);
   return { health: healthFromServing(cluster, status, clock.now()), features: undefined };
 }
 
-async function ifImplemented<T>(call: Promise<T>): Promise<T | undefined> {
+async function undefinedIfUnimplemented<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;
   } catch (thrown) {

@@ -1,20 +1,21 @@
 import type { DeploymentUnit } from "@oaas/contracts/grpc";
-import { backoffDelay, sleep, type Ambient, type BackoffPolicy } from "@oaas/foundation";
+import { backoffDelay, sleep, type Ambient } from "@oaas/foundation";
+import { BACKOFF } from "../../../backoff-policies.ts";
 
-/** What is needed of a peer whose Deploy only creates, as the Rust manager's does. */
+/** The calls to a peer whose Deploy only creates, such as the Rust manager. */
 export interface CreateOnlyPeer {
   create(unit: DeploymentUnit): Promise<void>;
   exists(unitId: string): Promise<boolean>;
   remove(unitId: string): Promise<void>;
 }
 
-/** Which digest each unit was last created with; bounded, the oldest is forgotten first. */
+/** The digest with which each unit was last created. Bounded: the oldest entry is evicted first. */
 export class SentDigests {
-  readonly #most: number;
+  readonly #capacity: number;
   readonly #digests = new Map<string, string>();
 
-  constructor(most = 10_000) {
-    this.#most = most;
+  constructor(capacity = 10_000) {
+    this.#capacity = capacity;
   }
 
   get(unitId: string): string | undefined {
@@ -24,7 +25,7 @@ export class SentDigests {
   set(unitId: string, digest: string): void {
     this.#digests.delete(unitId);
     this.#digests.set(unitId, digest);
-    if (this.#digests.size <= this.#most) return;
+    if (this.#digests.size <= this.#capacity) return;
     const [oldest] = this.#digests.keys();
     if (oldest !== undefined) this.#digests.delete(oldest);
   }
@@ -34,30 +35,28 @@ export class SentDigests {
   }
 }
 
-const LOOK_AGAIN: BackoffPolicy = { baseMs: 50, capMs: 1_000, factor: 2, jitter: 0.2 };
-
 /**
- * Makes a unit be as sent where Deploy only creates: what is there in another form is deleted, awaited gone, and created again.
+ * Updates a unit on a peer whose Deploy only creates: deletes a different unit, waits until it is gone, creates the new one.
  *
- * *Caveats*: the peer tells nothing of what it runs. A unit that this process did not create is taken to be right when it is of the first
- * revision and replaced otherwise: one needless replacement after a restart is better than an old class for ever.
+ * *Caveats*: the peer does not report its digest. A unit that this process did not create is kept if it has the first
+ * revision, and replaced otherwise: a needless replacement after a restart is better than an outdated class.
  */
 export async function replaceUnit(
   unit: DeploymentUnit,
-  calls: CreateOnlyPeer,
+  peer: CreateOnlyPeer,
   deps: { readonly sent: SentDigests; readonly ambient: Ambient; readonly signal: AbortSignal },
 ): Promise<void> {
   const { sent, ambient, signal } = deps;
   const digest = unit.digest ?? "";
   const known = sent.get(unit.id);
   const mayDiffer = known === undefined ? (unit.revision ?? 1n) > 1n : known !== digest;
-  if (mayDiffer && (await calls.exists(unit.id))) {
+  if (mayDiffer && (await peer.exists(unit.id))) {
     sent.delete(unit.id);
-    await calls.remove(unit.id);
-    for (let look = 0; await calls.exists(unit.id); look += 1) {
-      await sleep(ambient.timers, backoffDelay(LOOK_AGAIN, look, ambient.random), signal);
+    await peer.remove(unit.id);
+    for (let poll = 0; await peer.exists(unit.id); poll += 1) {
+      await sleep(ambient.timers, backoffDelay(BACKOFF.unitDeletion, poll, ambient.random), signal);
     }
   }
-  await calls.create(unit);
+  await peer.create(unit);
   sent.set(unit.id, digest);
 }

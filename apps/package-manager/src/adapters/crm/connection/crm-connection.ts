@@ -8,7 +8,7 @@ import { peerName } from "../guard/cluster-guard.ts";
 import { tlsProblem, tokenProblem, type ClusterTls, type TlsTexts } from "./secret-checks.ts";
 import { ReloadedFiles, type ReloadOptions, type SecretFiles } from "./secret-files.ts";
 
-/** The services of one class runtime manager. */
+/** The gRPC services of one class runtime manager. */
 export interface CrmServices {
   readonly deployments: RpcClient<typeof DeploymentService>;
   readonly info: RpcClient<typeof CrmInfoService>;
@@ -16,8 +16,8 @@ export interface CrmServices {
   readonly topology: RpcClient<typeof TopologyService>;
 }
 
-/** How long calls on a connection with old certificates may go on. */
-const OLD_CHANNEL_MS = 60_000;
+/** How long calls may finish on a connection with replaced certificates. */
+const RETIRED_CHANNEL_MS = 60_000;
 
 export interface ConnectionDeps {
   readonly ambient: Ambient;
@@ -27,9 +27,8 @@ export interface ConnectionDeps {
 }
 
 /**
- * The way to one cluster: one connection, kept alive, made anew when its certificates were replaced.
- *
- * It connects by itself when first used. A token file that changed counts from the next call on.
+ * The connection to one cluster. Connects on first use, reconnects after its certificate files changed, and uses a changed
+ * token file from the next call.
  */
 export class CrmConnection {
   readonly registration: ClusterRegistration;
@@ -43,12 +42,12 @@ export class CrmConnection {
     this.registration = registration;
     this.#deps = deps;
     const { tls = NO_TLS, tokenFile } = registration;
-    this.#tlsFiles = this.#follow(filesOf(tls), (texts) => tlsProblem(tls, textsOf(tls, texts)));
+    this.#tlsFiles = this.#watchFiles(filesOf(tls), (texts) => tlsProblem(tls, textsOf(tls, texts)));
     this.#tokenFile =
-      tokenFile === undefined ? undefined : this.#follow([tokenFile], (texts) => tokenProblem(tokenFile, texts));
+      tokenFile === undefined ? undefined : this.#watchFiles([tokenFile], (texts) => tokenProblem(tokenFile, texts));
   }
 
-  /** The services over the present connection. Failed-precondition when a file that is needed was never readable. */
+  /** The services over the current connection. Throws failed-precondition if a required file was never readable. */
   services(): CrmServices {
     const texts = this.#tlsFiles?.texts();
     if (this.#current !== undefined && this.#current.texts === texts) return this.#current.services;
@@ -64,7 +63,7 @@ export class CrmConnection {
     return services;
   }
 
-  /** Ends the connection; calls under way fail. Repeatable. */
+  /** Closes the connection; calls in flight fail. Idempotent. */
   close(): void {
     this.#current?.channel.close();
     this.#current = undefined;
@@ -75,18 +74,15 @@ export class CrmConnection {
     this.#retired.clear();
   }
 
-  #follow(paths: readonly string[], check: ReloadOptions["check"] & {}): ReloadedFiles | undefined {
+  #watchFiles(paths: readonly string[], check: ReloadOptions["check"] & {}): ReloadedFiles | undefined {
     if (paths.length === 0) return undefined;
     const { files, ambient, logger } = this.#deps;
     const cluster = this.registration.name;
-    const onTrouble: ReloadOptions["onTrouble"] = (fault) =>
+    const onReload: ReloadOptions["onReload"] = (fault) =>
       fault === undefined
-        ? logger.info("the changed files of a cluster are in use", { cluster })
-        : logger.error("the changed files of a cluster cannot be used; those from before stay in use", {
-            cluster,
-            fault,
-          });
-    return new ReloadedFiles(files, ambient.clock, paths, { check, onTrouble });
+        ? logger.info("reloaded credential files", { cluster })
+        : logger.error("reload credential files failed, keeping the previous ones", { cluster, fault });
+    return new ReloadedFiles(files, ambient.clock, paths, { check, onReload });
   }
 
   #open(texts: readonly string[]): RpcChannel {
@@ -118,7 +114,7 @@ export class CrmConnection {
   }
 
   #retire(channel: RpcChannel): void {
-    const timer = this.#deps.ambient.timers.after(OLD_CHANNEL_MS, () => {
+    const timer = this.#deps.ambient.timers.after(RETIRED_CHANNEL_MS, () => {
       this.#retired.delete(channel);
       channel.close();
     });
@@ -128,24 +124,23 @@ export class CrmConnection {
 
 const NO_TLS: ClusterTls = { insecure: false };
 
-/** The files that are named, in the order in which they are read. */
+/** The configured files, in reading order. */
 function filesOf({ caFile, certificateFile, keyFile }: ClusterTls): string[] {
   return [caFile, certificateFile, keyFile].filter((path) => path !== undefined);
 }
 
-/** What was read of the files that are named. */
+/** The file contents by purpose. */
 function textsOf({ caFile, certificateFile, keyFile }: ClusterTls, texts: readonly string[]): TlsTexts {
   const rest = [...texts];
   const next = (path: string | undefined): string | undefined => (path === undefined ? undefined : rest.shift());
   return present({ ca: next(caFile), certificate: next(certificateFile), key: next(keyFile) });
 }
 
-/** Whether an address asks for TLS. */
 function isSecure(url: string): boolean {
   return new URL(url).protocol === "https:";
 }
 
-/** host:port of an http or https address. */
+/** host:port of an http or https URL. */
 function addressOf(url: string): string {
   const { hostname, port, protocol } = new URL(url);
   return `${hostname}:${port === "" ? (protocol === "https:" ? 443 : 80) : port}`;

@@ -1,15 +1,15 @@
 import { readFileSync, statSync } from "node:fs";
 import { failedPrecondition, Fault, type Clock } from "@oaas/foundation";
 
-/** Files that may be replaced while we run: certificates, keys, tokens. */
+/** Reads credential files that may be replaced at run time: certificates, keys, tokens. */
 export interface SecretFiles {
-  /** What is in them, in order, and a stamp that changes with any of them. Failed-precondition, naming the file, when one cannot be read. */
+  /** The contents in order, and a stamp that changes with any file. Throws failed-precondition with the name of an unreadable file. */
   read(paths: readonly string[]): { readonly texts: readonly string[]; readonly stamp: string };
   /** The stamp alone. */
   stamp(paths: readonly string[]): string;
 }
 
-/** The files of this machine. */
+/** The files of the local file system. */
 export const nodeSecretFiles: SecretFiles = {
   read: (paths) => ({
     stamp: stampOf(paths),
@@ -26,25 +26,24 @@ function reading<T>(path: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    const why = (error as NodeJS.ErrnoException).code ?? "it failed";
+    const why = (error as NodeJS.ErrnoException).code ?? "read failed";
     throw failedPrecondition(path, `${path} cannot be read: ${why}`, { cause: error });
   }
 }
 
-/** How long a file is taken to be as it was. */
-const LOOK_EVERY_MS = 2_000;
+/** How often files are checked for changes. */
+const CHECK_INTERVAL_MS = 2_000;
 
-/** What is made sure of and told about followed files. */
 export interface ReloadOptions {
-  /** Why the texts cannot be used; undefined when they can. */
+  /** Why the contents are not usable; undefined if they are. */
   readonly check?: (texts: readonly string[]) => Fault | undefined;
-  /** Told when what was read last stays in use although the files are others, and why; undefined when that is over. */
-  readonly onTrouble?: (trouble: Fault | undefined) => void;
+  /** Called with the fault when changed files are not usable, and with undefined when they are usable again. */
+  readonly onReload?: (fault: Fault | undefined) => void;
 }
 
 /**
- * Files read once and again when they changed, looked at from time to time only. When they cannot be read or used any more, what was read last
- * stays in use: half a rotation must not cut the cluster off.
+ * Files that are read again after they change. If changed files are not readable or usable, the last valid contents stay in
+ * use, so that a partial rotation does not interrupt the connection.
  */
 export class ReloadedFiles {
   readonly #files: SecretFiles;
@@ -52,8 +51,8 @@ export class ReloadedFiles {
   readonly #paths: readonly string[];
   readonly #options: ReloadOptions;
   #read: { readonly texts: readonly string[]; readonly stamp: string } | undefined;
-  #lookedAtMs = 0;
-  #trouble: Fault | undefined;
+  #checkedAtMs = 0;
+  #fault: Fault | undefined;
 
   constructor(files: SecretFiles, clock: Clock, paths: readonly string[], options: ReloadOptions = {}) {
     this.#files = files;
@@ -62,17 +61,17 @@ export class ReloadedFiles {
     this.#options = options;
   }
 
-  /** The newest texts; the same object while nothing changed. */
+  /** The latest contents; the same object until they change. */
   texts(): readonly string[] {
     const now = this.#clock.monotonic();
-    if (this.#read !== undefined && now - this.#lookedAtMs < LOOK_EVERY_MS) return this.#read.texts;
-    this.#lookedAtMs = now;
+    if (this.#read !== undefined && now - this.#checkedAtMs < CHECK_INTERVAL_MS) return this.#read.texts;
+    this.#checkedAtMs = now;
     try {
       if (this.#read?.stamp !== this.#files.stamp(this.#paths)) this.#read = this.#readAll();
-      this.#tell(undefined);
+      this.#report(undefined);
     } catch (thrown) {
       if (this.#read === undefined) throw thrown;
-      this.#tell(Fault.from(thrown));
+      this.#report(Fault.from(thrown));
     }
     return (this.#read as { readonly texts: readonly string[] }).texts;
   }
@@ -84,14 +83,14 @@ export class ReloadedFiles {
     return read;
   }
 
-  #tell(trouble: Fault | undefined): void {
-    const isNews = this.#trouble?.message !== trouble?.message;
-    this.#trouble = trouble;
-    if (isNews) this.#options.onTrouble?.(trouble);
+  #report(fault: Fault | undefined): void {
+    const isChange = this.#fault?.message !== fault?.message;
+    this.#fault = fault;
+    if (isChange) this.#options.onReload?.(fault);
   }
 
-  /** Why the newest could not be read when it was last looked for; undefined when it was. */
-  get trouble(): Fault | undefined {
-    return this.#trouble;
+  /** Why the last check failed; undefined if it succeeded. */
+  get fault(): Fault | undefined {
+    return this.#fault;
   }
 }

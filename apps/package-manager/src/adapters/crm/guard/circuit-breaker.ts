@@ -1,26 +1,26 @@
 /**
- * When a cluster that keeps failing is left alone, as a pure machine.
+ * The circuit breaker of one cluster, as a pure state machine.
  *
  * ```
- *            threshold failures in a row                 waited, or a health check
+ *            threshold failures in a row                timeout, or a health check
  *   closed ─────────────────────────────▶ open ─────────────────────────────────▶ half-open
- *     ▲                                     ▲                 the one probe failed   │  │
+ *     ▲                                     ▲                 the probe failed       │  │
  *     │                                     └────────────────────────────────────────┘  │
  *     └─────────────────────────── any call succeeded ──────────────────────────────────┘
  * ```
  *
- * Times are those of a monotonic clock.
+ * Times are monotonic.
  */
 export type Breaker =
   | { readonly state: "closed"; readonly failures: number }
   | { readonly state: "open"; readonly untilMs: number; readonly failures: number }
-  /** One call is under way to find out. */
+  /** One probe is in flight. */
   | { readonly state: "half-open"; readonly failures: number };
 
 export interface BreakerPolicy {
-  /** Failed calls in a row that open it. */
+  /** Consecutive failures that open it. */
   readonly threshold: number;
-  /** How long an open one refuses calls. */
+  /** How long it rejects calls. */
   readonly openMs: number;
 }
 
@@ -28,12 +28,11 @@ export type BreakerState = Breaker["state"];
 
 export const CLOSED: Breaker = { state: "closed", failures: 0 };
 
-/** What becomes of a call that wants to pass. A probe (a health check) passes an open breaker at once, but never beside another probe. */
+/** Whether a call may pass. A health check passes an open breaker at once, but not while another probe is in flight. */
 export type Admission =
   | { readonly admitted: true; readonly breaker: Breaker }
   | { readonly admitted: false; readonly retryAfterMs: number };
 
-/** Asks for one call. */
 export function admit(breaker: Breaker, nowMs: number, call: "normal" | "probe", policy: BreakerPolicy): Admission {
   switch (breaker.state) {
     case "closed":
@@ -47,10 +46,10 @@ export function admit(breaker: Breaker, nowMs: number, call: "normal" | "probe",
   }
 }
 
-/** What a finished call says of the cluster: it answers, it does not, or the caller gave up before that was known. */
+/** The outcome of a call: the cluster responded, it failed to respond, or the caller aborted before either. */
 export type CallOutcome = "answered" | "failed" | "unknown";
 
-/** Takes in how a call ended. */
+/** The breaker after a call ended. */
 export function recordOutcome(breaker: Breaker, nowMs: number, outcome: CallOutcome, policy: BreakerPolicy): Breaker {
   if (outcome === "answered") return CLOSED;
   const failures = breaker.failures + (outcome === "failed" ? 1 : 0);
@@ -60,15 +59,15 @@ export function recordOutcome(breaker: Breaker, nowMs: number, outcome: CallOutc
         ? { state: "open", untilMs: nowMs + policy.openMs, failures }
         : { state: "closed", failures };
     case "half-open":
-      // A probe that was given up leaves the question open: the next caller may ask.
+      // After an aborted probe the next caller may probe.
       return { state: "open", untilMs: outcome === "failed" ? nowMs + policy.openMs : nowMs, failures };
     case "open":
-      // Began before it opened; says nothing new.
+      // The call started before the breaker opened.
       return breaker;
   }
 }
 
-/** The state as people are told: an open breaker that would let a call pass is half open. */
+/** The reported state: an open breaker whose timeout has passed is half-open. */
 export function effectiveState(breaker: Breaker, nowMs: number): BreakerState {
   return breaker.state === "open" && nowMs >= breaker.untilMs ? "half-open" : breaker.state;
 }

@@ -6,59 +6,59 @@ import {
   startDeadline,
   unavailable,
   type Ambient,
-  type BackoffPolicy,
   type Deadline,
 } from "@oaas/foundation";
 import type { ClusterName } from "@oaas/models";
+import { BACKOFF } from "../../../backoff-policies.ts";
 import {
   admit,
   CLOSED,
-  recordOutcome,
   effectiveState,
+  recordOutcome,
   type Breaker,
   type BreakerPolicy,
   type BreakerState,
   type CallOutcome,
 } from "./circuit-breaker.ts";
 
-/** How calls to one cluster are held together. */
+/** Limits of the calls to one cluster. */
 export interface GuardPolicy {
   readonly breaker: BreakerPolicy;
-  /** Calls under way at the same time; more of them wait. */
-  readonly mostAtOnce: number;
-  /** Calls that may wait; further ones are refused at once. */
-  readonly mostWaiting: number;
-  readonly backoff: BackoffPolicy;
+  /** Concurrent calls; further calls wait. */
+  readonly maxConcurrent: number;
+  /** Waiting calls; further calls are rejected. */
+  readonly maxWaiting: number;
 }
 
 export const DEFAULT_GUARD: GuardPolicy = {
   breaker: { threshold: 5, openMs: 60_000 },
-  mostAtOnce: 64,
-  mostWaiting: 1024,
-  backoff: { baseMs: 100, capMs: 2_000, factor: 2, jitter: 0.5 },
+  maxConcurrent: 64,
+  maxWaiting: 1024,
 };
 
 export interface GuardedCall {
-  /** For the whole call: waiting, every attempt, and the pauses between them. */
+  /** Covers waiting, all attempts and the delays between them. */
   readonly deadlineMs: number;
+  /** Attempts including the first. Default 1: the caller retries. */
+  readonly attempts?: number;
   readonly signal?: AbortSignal | undefined;
-  /** A health check: passes an open breaker, and does not wait behind other calls. */
+  /** A health check: passes an open breaker and does not wait for other calls. */
   readonly probe?: boolean;
 }
 
 /**
- * Stands between everybody and one cluster.
+ * Guards all calls to one cluster with a deadline, a concurrency limit and a circuit breaker.
  *
- * *Guarantees*: a call ends by its deadline, whatever the cluster does; it is repeated only while its fault is retryable and time is left, and
- * then the last true fault is told rather than "too late"; a cluster that failed several calls in a row is refused at once until it was
- * asked again; every fault names the cluster.
- * *Caveats*: any answer counts as life, so that a cluster which answers health checks and hangs on all else is held by deadlines alone.
+ * *Guarantees*: a call ends by its deadline; it is retried only while its fault is retryable and time is left; when time
+ * runs out between attempts, the last fault is reported instead of the deadline; after consecutive failures calls are
+ * rejected until a probe succeeds; every fault names the cluster.
+ * *Caveats*: every response counts as a success, so only deadlines limit a cluster that hangs on all calls except health
+ * checks.
  */
 export class ClusterGuard {
   readonly #cluster: ClusterName;
   readonly #ambient: Ambient;
   readonly #policy: GuardPolicy;
-  readonly #attempts: number;
   readonly #calls: Semaphore;
   readonly #onState: (state: BreakerState) => void;
   #breaker: Breaker = CLOSED;
@@ -67,19 +67,13 @@ export class ClusterGuard {
     readonly cluster: ClusterName;
     readonly ambient: Ambient;
     readonly policy: GuardPolicy;
-    /** Tries of one call, the first included. */
-    readonly attempts: number;
     readonly onState?: (state: BreakerState) => void;
   }) {
+    const { maxConcurrent, maxWaiting } = options.policy;
     this.#cluster = options.cluster;
     this.#ambient = options.ambient;
     this.#policy = options.policy;
-    this.#attempts = Math.max(1, options.attempts);
-    this.#calls = new Semaphore({
-      name: peerName(options.cluster),
-      permits: options.policy.mostAtOnce,
-      maxWaiting: options.policy.mostWaiting,
-    });
+    this.#calls = new Semaphore({ name: "the class runtime manager", permits: maxConcurrent, maxWaiting });
     this.#onState = options.onState ?? (() => undefined);
   }
 
@@ -87,14 +81,14 @@ export class ClusterGuard {
     return effectiveState(this.#breaker, this.#ambient.clock.monotonic());
   }
 
-  /** Makes a call. `work` is given what is left of the time, anew for each attempt. */
+  /** Runs `work`, with the remaining time for each attempt. */
   async call<T>(work: (attempt: Deadline) => Promise<T>, call: GuardedCall): Promise<T> {
     let release: (() => void) | undefined;
     try {
-      this.#refuseWhileOpen(call);
+      this.#admit(call);
       using deadline = startDeadline(this.#ambient, call.deadlineMs, call.signal);
       if (!call.probe) release = await this.#calls.acquire(deadline.signal);
-      return await this.#admitted(work, deadline, call);
+      return await this.#run(work, deadline, call);
     } catch (thrown) {
       throw withClusterName(this.#cluster, Fault.from(thrown));
     } finally {
@@ -102,71 +96,75 @@ export class ClusterGuard {
     }
   }
 
-  async #admitted<T>(work: (attempt: Deadline) => Promise<T>, deadline: Deadline, call: GuardedCall): Promise<T> {
-    const { clock } = this.#ambient;
-    const { breaker: policy } = this.#policy;
-    const admission = admit(this.#breaker, clock.monotonic(), call.probe ? "probe" : "normal", policy);
-    if (!admission.admitted) throw this.#openFault(admission.retryAfterMs);
-    this.#become(admission.breaker);
+  async #run<T>(work: (attempt: Deadline) => Promise<T>, deadline: Deadline, call: GuardedCall): Promise<T> {
+    // The breaker may have opened while the call waited.
+    this.#setBreaker(this.#admit(call));
     let outcome: CallOutcome = "answered";
     try {
-      return await this.#attempt(work, deadline);
+      return await this.#attempt(work, deadline, call.attempts ?? 1);
     } catch (thrown) {
       outcome = call.signal?.aborted ? "unknown" : outcomeOf(Fault.from(thrown));
       throw thrown;
     } finally {
-      this.#become(recordOutcome(this.#breaker, clock.monotonic(), outcome, policy));
+      const now = this.#ambient.clock.monotonic();
+      this.#setBreaker(recordOutcome(this.#breaker, now, outcome, this.#policy.breaker));
     }
   }
 
-  async #attempt<T>(work: (attempt: Deadline) => Promise<T>, deadline: Deadline): Promise<T> {
+  async #attempt<T>(work: (attempt: Deadline) => Promise<T>, deadline: Deadline, attempts: number): Promise<T> {
     let last: Fault | undefined;
     try {
       return await retry(
         {
           ...this.#ambient,
-          retries: this.#attempts - 1,
-          policy: this.#policy.backoff,
+          retries: Math.max(1, attempts) - 1,
+          policy: BACKOFF.crmRead,
           signal: deadline.signal,
           onRetry: (fault) => (last = fault),
         },
         () => orAbort(work(deadline), deadline.signal),
       );
     } catch (thrown) {
-      const tooLate = deadline.signal.aborted && thrown === deadline.signal.reason;
-      throw tooLate && Fault.from(thrown).kind === "deadline-exceeded" && last !== undefined ? last : thrown;
+      const isTimeout = deadline.signal.aborted && thrown === deadline.signal.reason;
+      throw isTimeout && Fault.from(thrown).kind === "deadline-exceeded" && last !== undefined ? last : thrown;
     }
   }
 
-  #refuseWhileOpen({ probe }: GuardedCall): void {
-    const { breaker: policy } = this.#policy;
-    const admission = admit(this.#breaker, this.#ambient.clock.monotonic(), probe ? "probe" : "normal", policy);
-    if (!admission.admitted) throw this.#openFault(admission.retryAfterMs);
+  /** The breaker state with the call admitted; throws while the breaker rejects it. */
+  #admit({ probe }: GuardedCall): Breaker {
+    const now = this.#ambient.clock.monotonic();
+    const admission = admit(this.#breaker, now, probe ? "probe" : "normal", this.#policy.breaker);
+    if (admission.admitted) return admission.breaker;
+    const { retryAfterMs } = admission;
+    const seconds = Math.ceil(retryAfterMs / 1000);
+    throw unavailable(
+      peerName(this.#cluster),
+      `circuit breaker open after ${this.#breaker.failures} consecutive failures; next attempt in ${seconds} s`,
+      { retryAfterMs },
+    );
   }
 
-  #openFault(retryAfterMs: number): Fault {
-    const { failures } = this.#breaker;
-    const message = `it failed ${failures} times in a row and is left alone for ${Math.ceil(retryAfterMs / 1000)} s`;
-    return unavailable(peerName(this.#cluster), message, { retryAfterMs });
-  }
-
-  #become(breaker: Breaker): void {
+  #setBreaker(breaker: Breaker): void {
     const before = this.#breaker.state;
     this.#breaker = breaker;
     if (breaker.state !== before) this.#onState(breaker.state);
   }
 }
 
-/** How a cluster is called in faults. */
+/** The name of a cluster in faults. */
 export function peerName(cluster: ClusterName): string {
   return `cluster "${cluster}"`;
 }
 
-/** The same fault, with the cluster in its message. */
+/** The fault with the cluster in its message. Faults whose context names the peer have it already. */
 export function withClusterName(cluster: ClusterName, fault: Fault): Fault {
-  const name = peerName(cluster);
-  if (fault.message.includes(name)) return fault;
-  return fault.with({ message: `${name}: ${fault.message}`, context: { ...fault.context, cluster }, cause: fault });
+  const peer = peerName(cluster);
+  if (fault.context["peer"] === peer) return fault;
+  return fault.with({
+    message: `${peer}: ${fault.message}`,
+    context: { ...fault.context, peer, cluster },
+    cause: fault,
+  });
 }
 
 function outcomeOf(fault: Fault): CallOutcome {

@@ -11,7 +11,7 @@ import { present, type FindingWire } from "@oaas/contracts/rest";
 import { timestamp } from "@oaas/foundation";
 import { ClusterStatus, TopologyNodeType, type ClusterHealth, type ClusterName, type Topology } from "@oaas/models";
 
-/** A reading of health, dated by our own clock: the cluster's may differ. */
+/** A health reading with the local time, because the clock of the cluster may differ. */
 export function healthFromWire(
   cluster: ClusterName,
   wire: CrmEnvHealth | CrmClusterHealth,
@@ -19,21 +19,21 @@ export function healthFromWire(
 ): ClusterHealth {
   return present({
     cluster,
-    status: statusFromWord(wire.status),
+    status: statusFromWire(wire.status),
     crmVersion: wire.crmVersion,
     lastSeen: timestamp(nowMs),
     nodeCount: wire.nodeCount,
     readyNodes: wire.readyNodes,
-    availability: shareOf(wire.availability),
+    availability: clampShare(wire.availability),
   });
 }
 
-/** Between 0 and 1, whatever the peer counted; what is no number says nothing, so that its nodes are counted instead. */
-function shareOf(said: number | undefined): number | undefined {
-  return said === undefined || Number.isNaN(said) ? undefined : Math.min(1, Math.max(0, said));
+/** Clamps to 0 to 1; NaN counts as not reported, so that ready nodes are used instead. */
+function clampShare(share: number | undefined): number | undefined {
+  return share === undefined || Number.isNaN(share) ? undefined : Math.min(1, Math.max(0, share));
 }
 
-/** The reading of a peer that only says whether it serves. */
+/** The health reading of a peer that supports only the standard gRPC health check. */
 export function healthFromServing(cluster: ClusterName, serving: Serving, nowMs: number): ClusterHealth {
   const status =
     serving === Serving.SERVING
@@ -44,13 +44,13 @@ export function healthFromServing(cluster: ClusterName, serving: Serving, nowMs:
   return { cluster, status, lastSeen: timestamp(nowMs) };
 }
 
-/** Peers may have words of their own. */
-function statusFromWord(word: string): ClusterStatus {
+/** Unknown words of other peers are `unknown`. */
+function statusFromWire(word: string): ClusterStatus {
   const known = Object.values(ClusterStatus).find((status) => status === word.toLowerCase());
   return known ?? ClusterStatus.unknown;
 }
 
-/** A graph of one cluster; parts of a kind we do not know are left out, with their edges. */
+/** The topology of one cluster, without nodes of unknown types and their edges. */
 export function topologyFromWire(wire: TopologySnapshot, nowMs: number): Topology {
   const known = new Set<string>(Object.values(TopologyNodeType));
   const nodes = wire.nodes.filter(({ nodeType }) => known.has(nodeType));
@@ -89,7 +89,7 @@ const LEVELS: Readonly<Record<number, FindingWire["level"]>> = {
   [FindingLevel.EVENT]: "event",
 };
 
-/** A chain of findings in the contract's JSON. */
+/** A tree of findings in the JSON of the REST API. */
 export function findingFromWire(finding: Finding): FindingWire {
   const { resource } = finding;
   return {

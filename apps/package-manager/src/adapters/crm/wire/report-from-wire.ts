@@ -1,4 +1,5 @@
 import {
+  ClassRuntimeEventType as EventType,
   conditionWords,
   lifecyclePhaseWords,
   phaseWords,
@@ -6,6 +7,7 @@ import {
   type ClassRuntimeSummary,
   type FunctionStatus as WireFunctionStatus,
   type NfrCompliance as WireCompliance,
+  type WatchClassRuntimesResponse,
 } from "@oaas/contracts/grpc";
 import { present } from "@oaas/contracts/rest";
 import type {
@@ -17,9 +19,9 @@ import type {
   NfrCompliance,
   UnitId,
 } from "@oaas/models";
-import type { UnitReport } from "../../../ports.ts";
+import type { RuntimeChange, UnitReport } from "../../../ports.ts";
 
-/** What a cluster says about a unit; the Rust manager leaves out everything beyond field 12, and then so does the report. */
+/** The report of a cluster about a unit. The Rust manager sets only fields up to 12. */
 export function reportFromWire(cluster: ClusterName, summary: ClassRuntimeSummary): UnitReport {
   const runtime = runtimeFromWire(cluster, summary);
   const { status } = summary;
@@ -29,12 +31,12 @@ export function reportFromWire(cluster: ClusterName, summary: ClassRuntimeSummar
     condition: runtime.status?.condition ?? "unknown",
     phase: status && lifecyclePhaseWords.fromWire(status.lifecyclePhase),
     message: runtime.status?.message,
-    digest: given(summary.digest),
+    digest: nonEmpty(summary.digest),
     revision: summary.revision === undefined ? undefined : Number(summary.revision),
-    // None has not been counted.
+    // 0 means that the peer does not count.
     generation: Number(summary.generation ?? 0n) || undefined,
-    managedBy: given(summary.managedBy),
-    deploymentKey: given(summary.deploymentKey),
+    managedBy: nonEmpty(summary.managedBy),
+    deploymentKey: nonEmpty(summary.deploymentKey),
     recommendedReplicas: status && replicasFrom(status),
   });
 }
@@ -46,7 +48,7 @@ function replicasFrom({ nfrRecommendations }: WireStatus): Readonly<Record<strin
   return replicas.length === 0 ? undefined : Object.fromEntries(replicas);
 }
 
-/** The class runtime under the name PM knows the cluster by; the manager itself says its namespace there. */
+/** The class runtime with the registered name of the cluster; the manager itself reports its namespace. */
 function runtimeFromWire(cluster: ClusterName, summary: ClassRuntimeSummary): ClassRuntime {
   const id = (summary.deploymentUnitId === "" ? summary.id : summary.deploymentUnitId) as UnitId;
   return present({
@@ -59,7 +61,7 @@ function runtimeFromWire(cluster: ClusterName, summary: ClassRuntimeSummary): Cl
     status: summary.status && statusFromWire(summary.status),
     nfrCompliance: summary.nfrCompliance && complianceFromWire(summary.nfrCompliance),
     resourceRefs: summary.resourceRefs.map(({ kind, name, namespace, uid }) =>
-      present({ kind, name, namespace: given(namespace), uid: given(uid) }),
+      present({ kind, name, namespace: nonEmpty(namespace), uid: nonEmpty(uid) }),
     ),
     createdAt: summary.createdAt,
     updatedAt: summary.updatedAt,
@@ -71,7 +73,7 @@ function statusFromWire(status: WireStatus): ClassRuntimeStatus {
   return present({
     condition: conditionWords.fromWire(status.condition) ?? "unknown",
     phase: phaseWords.fromWire(status.phase) ?? "unknown",
-    message: given(status.message),
+    message: nonEmpty(status.message),
     lastUpdated: status.lastUpdated,
     functions: status.functions.map(functionFromWire),
   });
@@ -83,26 +85,40 @@ function functionFromWire(status: WireFunctionStatus): FunctionStatus {
     service: status.service,
     port: status.port,
     predictedUrl: status.predictedUrl,
-    observedUrl: given(status.observedUrl),
+    observedUrl: nonEmpty(status.observedUrl),
     template: status.template,
     ready: status.ready,
-    reason: given(status.reason),
-    message: given(status.message),
-    lastTransitionTime: given(status.lastTransitionTime),
+    reason: nonEmpty(status.reason),
+    message: nonEmpty(status.message),
+    lastTransitionTime: nonEmpty(status.lastTransitionTime),
   });
 }
 
 function complianceFromWire(compliance: WireCompliance): NfrCompliance {
   return present({
     overall: compliance.overallStatus,
-    throughput: given(compliance.throughputStatus),
-    latency: given(compliance.latencyStatus),
-    availability: given(compliance.availabilityStatus),
+    throughput: nonEmpty(compliance.throughputStatus),
+    latency: nonEmpty(compliance.latencyStatus),
+    availability: nonEmpty(compliance.availabilityStatus),
     lastChecked: compliance.lastChecked,
   });
 }
 
-/** On the wire an empty text is none. */
-function given(text: string | undefined): string | undefined {
+/** An empty text on the wire means that the field is not set. */
+function nonEmpty(text: string | undefined): string | undefined {
   return text === "" ? undefined : text;
+}
+
+/** The change that a watch event stands for. Unknown event types of newer peers count as a heartbeat. */
+export function runtimeChangeFromWire(
+  cluster: ClusterName,
+  { type, classRuntime }: WatchClassRuntimesResponse,
+): RuntimeChange {
+  if (type === EventType.SNAPSHOT_STARTED) return { type: "syncing" };
+  if (type === EventType.SNAPSHOT_COMPLETE) return { type: "synced" };
+  if (classRuntime === undefined) return { type: "alive" };
+  const report = reportFromWire(cluster, classRuntime);
+  if (type === EventType.DELETED) return { type: "removed", unitId: report.unitId };
+  const isChange = type === EventType.SNAPSHOT_ITEM || type === EventType.ADDED || type === EventType.MODIFIED;
+  return isChange ? { type: "changed", report } : { type: "alive" };
 }

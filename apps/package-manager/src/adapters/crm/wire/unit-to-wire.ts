@@ -29,9 +29,9 @@ import type {
 
 type UnitInit = MessageInitShape<typeof DeploymentUnitSchema>;
 
-/** What a unit says beside its plan. */
+/** The fields of a unit that do not come from its plan. */
 export interface UnitEnvelope {
-  /** Counts the changes of the deployment, so that a late retry cannot undo a newer one. */
+  /** Increases with every change of the deployment, so that a late retry cannot undo a newer one. */
   readonly revision: number;
   readonly createdAtMs: number;
   /** Which package manager owns the unit. */
@@ -39,10 +39,10 @@ export interface UnitEnvelope {
 }
 
 /**
- * The unit of one cluster as it is sent.
+ * The wire form of the unit of one cluster.
  *
- * *Guarantees*: the digest stands for what is to run and for nothing else, so that the same plan sent again, with a later revision or by
- * another process, has the same one.
+ * *Guarantees*: the digest covers only the desired content, so it is the same for the same plan with a later revision or
+ * from another process.
  */
 export function unitToWire(plan: DeploymentPlan, unit: PlannedUnit, envelope: UnitEnvelope): DeploymentUnit {
   const wire = create(DeploymentUnitSchema, desiredUnit(plan, unit));
@@ -91,7 +91,7 @@ function desiredUnit(plan: DeploymentPlan, unit: PlannedUnit): UnitInit {
   });
 }
 
-/** The digest of what a unit wants to run. */
+/** The digest of the desired content of a unit. */
 export function unitDigest(unit: DeploymentUnit): string {
   const {
     createdAt: _createdAt,
@@ -139,9 +139,9 @@ function odgmToWire(
     shardType: odgm.shardType,
     log: odgm.log,
     invocations: routes.length === 0 ? undefined : { fnRoutes: Object.fromEntries(routes) },
-    envNodeIds: mapped(odgm.nodeIds, (ids) => ({ ids: ids.map(BigInt) })),
+    envNodeIds: mapValues(odgm.nodeIds, (ids) => ({ ids: ids.map(BigInt) })),
     odgmNodeId: own === undefined ? undefined : BigInt(own),
-    collectionAssignments: mapped(odgm.assignments, assignmentsToWire),
+    collectionAssignments: mapValues(odgm.assignments, assignmentsToWire),
   });
 }
 
@@ -176,6 +176,6 @@ function enforcementToWire({ mode, dimensions }: Enforcement) {
   };
 }
 
-function mapped<A, B>(entries: Readonly<Record<string, A>>, turn: (value: A) => B): Record<string, B> {
-  return Object.fromEntries(Object.entries(entries).map(([key, value]) => [key, turn(value)]));
+function mapValues<A, B>(entries: Readonly<Record<string, A>>, convert: (value: A) => B): Record<string, B> {
+  return Object.fromEntries(Object.entries(entries).map(([key, value]) => [key, convert(value)]));
 }

@@ -118,7 +118,7 @@ const CLUSTER = {
   url: "URL of the cluster's class runtime manager.",
   labels: "Labels; `env` is the environment kind.",
   timeout: "Timeout of a call in seconds. 0 or absent: 5 for reads, 15 for writes.",
-  retry_attempts: "Maximum attempts per call, including the first.",
+  retry_attempts: "Maximum attempts per read or health check, including the first.",
 };
 
 /** What PM is told about a cluster that is added while it runs; the members are those of CRM_CLUSTERS_JSON. */
