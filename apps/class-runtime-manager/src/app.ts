@@ -11,7 +11,7 @@ import type { CrmConfig } from "./config.ts";
 import { createClassManager, type ClassManager, type ClassManagerOptions } from "./controller/class-manager.ts";
 import { configuredFacts } from "./controller/cluster/cluster-facts.ts";
 import { DEPLOYMENT_RECORDS } from "./controller/kinds/resource-types.ts";
-import { CLASS_RUNTIME_SUBJECT } from "./controller/kinds/class-kind.ts";
+import { CLASS_RUNTIME_KIND } from "./controller/kinds/class-kind.ts";
 import { bearerAuthorizer, certificateAuthorizer, everyAuthorizer } from "./grpc/access/authorize.ts";
 import { capabilityNames, kubeClusterReader, templateNames } from "./grpc/cluster/kube-cluster-reader.ts";
 import { createExplainer } from "./grpc/deployments/explainer.ts";
@@ -41,7 +41,7 @@ export interface AppPorts {
   readonly metricsText: () => Promise<string>;
   readonly metricsType: string;
   readonly context: ContextStore;
-  /** The configuration as its sources are now, for secrets in files that change. */
+  /** The configuration as its templateSources are now, for secrets in files that change. */
   readonly reread: () => CrmConfig;
   /** Where state stores are, when not behind the cluster's own names. */
   readonly gridResolver?: GridResolver;
@@ -210,7 +210,7 @@ function servicesOf(
   { directory, store }: { readonly directory: ClassDirectory; readonly store: ClassStore },
 ): GrpcServices {
   const { ambient, logger, meter } = ports;
-  const { surroundings, facts } = crm;
+  const { templateSources, facts } = crm;
   return createGrpcServices({
     ambient,
     namespaces,
@@ -227,10 +227,10 @@ function servicesOf(
     },
     check: createServeCheck({
       facts: (namespace) => facts.read(namespace),
-      environmentOf: (namespace, wanted) => surroundings.environmentOf(namespace, wanted),
-      userTemplates: (namespace) => surroundings.userTemplates(namespace),
+      environmentOf: (namespace, wanted) => templateSources.resolveEnvironment(namespace, wanted),
+      userTemplates: (namespace) => templateSources.userTemplates(namespace),
       brokenQuotas: ({ metadata: { name, namespace = "" } }, wanted) =>
-        crm.quotas.check(CLASS_RUNTIME_SUBJECT.name, { namespace, name }, wanted),
+        crm.quotas.check(CLASS_RUNTIME_KIND.name, { namespace, name }, wanted),
     }),
     explainer: createExplainer((object, signal) => crm.observe(object, signal), ambient.clock),
     cluster: kubeClusterReader({
@@ -240,8 +240,8 @@ function servicesOf(
       nodes: () => crm.pods.nodes,
       trouble: () => crm.informers.troubles.find(({ fault }) => fault.kind !== "permission-denied")?.fault,
       capabilities: () => capabilityNames(facts.read(namespaces.fallback)),
-      templates: () => templateNames([...surroundings.templates.cache.list()].map(({ metadata }) => metadata.name)),
-      environments: () => [...surroundings.environments.cache.list()].map(({ metadata }) => metadata.name),
+      templates: () => templateNames([...templateSources.templates.cache.list()].map(({ metadata }) => metadata.name)),
+      environments: () => [...templateSources.environments.cache.list()].map(({ metadata }) => metadata.name),
     }),
     version: VERSION,
     clusterName: config.clusterName,

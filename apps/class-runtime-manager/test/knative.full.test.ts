@@ -52,7 +52,7 @@ describeOnTarget("classes on real Knative", KNATIVE, () => {
     lab = await ClassLab.start();
     await lab.kubectl(`create namespace ${NAMESPACE}`);
     // So rarely that nothing but the definitions themselves can tell of a kind.
-    await lab.manage({ namespaces: [NAMESPACE], lookForKindsMs: 3_600_000 });
+    await lab.manage({ namespaces: [NAMESPACE], kindDiscoveryMs: 3_600_000 });
   });
   afterAll(async () => {
     await knative?.close();

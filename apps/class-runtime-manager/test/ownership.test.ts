@@ -79,7 +79,7 @@ describeOnTarget("whose an object is", {}, () => {
         },
         { timeoutMs: 60_000, what: "the class to tell that the name is taken" },
       );
-      expect(status.message).toContain(`Service ${SECOND} belongs to someone else`);
+      expect(status.message).toContain(`Service ${SECOND} belongs to another owner`);
       const after = await service(namespace, SECOND);
       expect(after).toEqual(before);
       // What is not in the way is made all the same, and the rest when the name is free.

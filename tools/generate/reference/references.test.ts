@@ -16,7 +16,7 @@ describe("metrics", () => {
     expect(metrics).toContainEqual({
       name: "crm_children_total",
       type: "counter",
-      help: "Children looked at, by kind and whether they had to be written.",
+      help: "Reconciled children, by kind and whether they were written.",
       labels: ["kind", "outcome"],
       file: "apps/class-runtime-manager/src/controller/class-manager.ts",
     });

@@ -20,113 +20,119 @@ import { gridOf, type Grid } from "../odgm-health/grid.ts";
 import type { OdgmHealth } from "../odgm-health/odgm-health.ts";
 import { OWNER_LABEL } from "../templates/index.ts";
 import { crmMetrics } from "../telemetry.ts";
-import { logFieldsOf } from "./reconcile/log-fields.ts";
+import { classLogFields } from "./reconcile/log-fields.ts";
 import type { PodView } from "./cluster/pod-view.ts";
 import { OwnWrites } from "./reconcile/own-writes.ts";
 import type { ReconcileDeps } from "./reconcile/reconcile-deps.ts";
 import { reconcile } from "./reconcile/reconcile.ts";
-import { SentChildren } from "./children/unconfirmed-children.ts";
+import { UnconfirmedChildren } from "./children/unconfirmed-children.ts";
 import type { ServedKinds } from "./cluster/served-kinds.ts";
-import type { SubjectKind } from "./kinds/class-kind.ts";
+import type { ClassKind } from "./kinds/class-kind.ts";
 import type { TemplateUsers } from "./user-templates/template-users.ts";
-import { demandFor, environmentOf } from "./reconcile/render-desired.ts";
+import { renderDemand, environmentOfClass } from "./reconcile/render-desired.ts";
 
-/** What the controllers of both kinds of class objects share. */
-export interface ClassControllerParts {
+/** Dependencies that the controllers of both class kinds share. */
+export interface ClassControllerDeps {
   readonly ambient: Ambient;
   readonly logger: Logger;
   readonly meter: Meter;
   readonly informers: InformerPool;
   readonly namespaces: readonly string[] | undefined;
   readonly concurrency: number;
-  readonly shared: Omit<ReconcileDeps<KubeObject>, "subject" | "informer" | "own" | "sent">;
+  readonly shared: Omit<ReconcileDeps<KubeObject>, "classKind" | "informer" | "ownWrites" | "unconfirmed">;
   readonly kinds: ServedKinds;
   readonly routers: InformerView<KubeObject>;
   readonly templateUsers: TemplateUsers;
   readonly odgmHealth: OdgmHealth | undefined;
 }
 
-/** How long a class rests after the server refused us what its reconcile cannot do without. */
-const REFUSED_MS = 30_000;
+/** Delay before a class is reconciled again after the server rejected its status write. */
+const FORBIDDEN_RETRY_MS = 30_000;
 
-/** Follows the classes of one kind; what it gives makes their controller, anew for each term. */
-export function classController<T extends KubeObject>(
-  subject: SubjectKind<T>,
-  parts: ClassControllerParts,
+/** Watches the classes of one kind and returns a factory for their controller: each term of leadership needs a new one. */
+export function createClassController<T extends KubeObject>(
+  classKind: ClassKind<T>,
+  options: ClassControllerDeps,
 ): () => Controller {
-  const { ambient, logger, meter, informers, namespaces, concurrency, shared, kinds } = parts;
-  const informer = informers.view(subject.type, namespaces, {}, { mayBeRefused: subject.mayBeRefused });
-  const deps = { ...shared, subject, informer, own: new OwnWrites(informer), sent: new SentChildren() };
-  tellOthers(deps, parts);
+  const { ambient, logger, meter, informers, namespaces, concurrency, shared, kinds } = options;
+  const informer = informers.view(classKind.type, namespaces, {}, { mayBeRefused: classKind.isOptional });
+  const deps: ReconcileDeps<T> = {
+    ...shared,
+    classKind,
+    informer,
+    ownWrites: new OwnWrites(informer),
+    unconfirmed: new UnconfirmedChildren(),
+  };
+  registerClasses(deps, options);
   const { reconciliation } = crmMetrics(meter);
   return () =>
     new Controller({
-      name: subject.name,
+      name: classKind.name,
       ambient,
       logger,
       meter,
       concurrency,
-      logFields: (key) => logFieldsOf(informer.get(key)),
-      sources: sourcesOf(deps, parts),
+      logFields: (key) => classLogFields(informer.get(key)),
+      sources: watchSources(deps, options),
       reconcile: async (key, context) => {
-        await kinds.known(context.signal);
+        await kinds.whenKnown(context.signal);
         const startedAt = ambient.clock.monotonic();
         try {
-          return await patiently(key, context, deps);
+          return await reconcileOrBackOff(key, context, deps);
         } finally {
-          reconciliation.observe((ambient.clock.monotonic() - startedAt) / 1000, { kind: subject.name });
+          reconciliation.observe((ambient.clock.monotonic() - startedAt) / 1000, { kind: classKind.name });
         }
       },
     });
 }
 
-/** Templates, quotas and state stores are counted and asked by the classes that there are. */
-function tellOthers<T extends KubeObject>(
+/** Registers the classes with the template users, the quotas and the health checks of state stores. */
+function registerClasses<T extends KubeObject>(
   deps: ReconcileDeps<T>,
-  { templateUsers, odgmHealth }: ClassControllerParts,
+  { templateUsers, odgmHealth }: ClassControllerDeps,
 ): void {
-  const { subject, informer, quotas } = deps;
-  templateUsers.follow(subject.owner.kind, informer, (object) => subject.statusOf(object));
-  quotas.follow(subject.name, informer, {
-    environmentOf: (object) => environmentOf(object, deps),
-    render: (object) => demandFor(object, deps),
+  const { classKind, informer, quotas } = deps;
+  templateUsers.watch(classKind.owner.kind, informer, (object) => classKind.statusOf(object));
+  quotas.watch(classKind.name, informer, {
+    environmentOf: (object) => environmentOfClass(object, deps),
+    render: (object) => renderDemand(object, deps),
   });
-  odgmHealth?.follow(subject.name, () => gridsOf(deps));
+  odgmHealth?.follow(classKind.name, () => gridsOf(deps));
 }
 
 /** The state stores of all classes that have one. */
-function gridsOf<T extends KubeObject>({ subject, informer }: ReconcileDeps<T>): Grid[] {
+function gridsOf<T extends KubeObject>({ classKind, informer }: ReconcileDeps<T>): Grid[] {
   return [...informer.cache.list()].flatMap((object) => {
-    const status = subject.statusOf(object);
+    const status = classKind.statusOf(object);
     if (status?.odgm_cluster_status === undefined) return [];
-    const read = subject.read(object);
+    const read = classKind.read(object);
     return gridOf(object, status, read.ok ? read.value.spec : undefined) ?? [];
   });
 }
 
-/** Everything whose change may concern a class. */
-function sourcesOf<T extends KubeObject>(
-  { subject, informer, children, pods, surroundings, quotas }: ReconcileDeps<T>,
-  { kinds, routers, odgmHealth, templateUsers }: ClassControllerParts,
+/** The watches that enqueue a class. */
+function watchSources<T extends KubeObject>(
+  { classKind, informer, children, pods, templateSources, quotas }: ReconcileDeps<T>,
+  { kinds, routers, odgmHealth, templateUsers }: ClassControllerDeps,
 ): Source[] {
-  const everyone = (): ObjectKey[] => [...informer.cache.list()].map(keyOf);
+  const all = (): ObjectKey[] => [...informer.cache.list()].map(keyOf);
   const inNamespace = ({ metadata }: KubeObject): ObjectKey[] =>
     [...informer.cache.list(metadata.namespace)].map(keyOf);
   return [
     own(informer, { when: anyOf(specChanged, annotationsChanged), priority: PRIORITY.high }),
-    children.source(subject.owner),
+    children.source(classKind.owner),
     podSource(pods, informer),
-    mapped(surroundings.environments, inNamespace, { when: specChanged, priority: PRIORITY.low }),
-    mapped(surroundings.templates, inNamespace, { when: specChanged, priority: PRIORITY.low }),
+    mapped(templateSources.environments, inNamespace, { when: specChanged, priority: PRIORITY.low }),
+    mapped(templateSources.templates, inNamespace, { when: specChanged, priority: PRIORITY.low }),
     mapped(routers, inNamespace, { priority: PRIORITY.low }),
-    kinds.source(everyone),
-    ...(odgmHealth ? [odgmHealth.source(subject.name)] : []),
-    quotas.admittedSource(subject.name),
-    templateUsers.turns(subject.owner.kind),
+    kinds.source(all),
+    ...(odgmHealth ? [odgmHealth.source(classKind.name)] : []),
+    quotas.admittedSource(classKind.name),
+    templateUsers.releasedSource(classKind.owner.kind),
   ];
 }
 
-/** A pod tells of its class by the owner label; that is quicker than waiting for the workload's status. */
+/** Enqueues the class of a changed pod by its owner label, without waiting for the status of the workload. */
 function podSource(pods: PodView, informer: InformerView<KubeObject>): Source {
   return mapped(pods.informers.pods, ({ metadata }: KubeObject): ObjectKey[] => {
     const key = { namespace: metadata.namespace ?? "", name: metadata.labels?.[OWNER_LABEL] ?? "" };
@@ -134,8 +140,8 @@ function podSource(pods: PodView, informer: InformerView<KubeObject>): Source {
   });
 }
 
-/** Reconciles; a class for which the server refuses even the status rests a while, since nothing tells when that is mended. */
-async function patiently<T extends KubeObject>(
+/** Reconciles. If the server rejects even the status write, the class is checked again later: no event reports a change of permissions. */
+async function reconcileOrBackOff<T extends KubeObject>(
   key: ObjectKey,
   context: ReconcileContext,
   deps: ReconcileDeps<T>,
@@ -145,8 +151,7 @@ async function patiently<T extends KubeObject>(
   } catch (thrown) {
     const fault = Fault.from(thrown);
     if (fault.retryable || ["internal", "cancelled"].includes(fault.kind)) throw fault;
-    // Not even the status can tell; rights, policies and credentials may be mended without our hearing of it.
-    context.logger.error("the server refuses what the class needs", { fault });
-    return checkAgain(REFUSED_MS, fault.message);
+    context.logger.error("reconcile class failed", { fault });
+    return checkAgain(FORBIDDEN_RETRY_MS, fault.message);
   }
 }

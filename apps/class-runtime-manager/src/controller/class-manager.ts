@@ -15,49 +15,49 @@ import type { Observation } from "../lifecycle/observation/observation.ts";
 import type { OdgmHealth } from "../odgm-health/odgm-health.ts";
 import { ChildApplier } from "./children/apply-children.ts";
 import { ChildCache } from "./children/child-cache.ts";
-import { classController, type ClassControllerParts } from "./class-controller.ts";
+import { createClassController, type ClassControllerDeps } from "./class-controller.ts";
 import { FactsReader, type ConfiguredFacts } from "./cluster/cluster-facts.ts";
 import { PodView } from "./cluster/pod-view.ts";
 import { KindDefinitions } from "./cluster/kind-definitions.ts";
 import { OwnWrites } from "./reconcile/own-writes.ts";
 import { Quotas } from "./quotas/quotas.ts";
-import { SentChildren } from "./children/unconfirmed-children.ts";
+import { UnconfirmedChildren } from "./children/unconfirmed-children.ts";
 import { ServedKinds } from "./cluster/served-kinds.ts";
 import { observeClass } from "./reconcile/write-status.ts";
 import { environmentStatusController, templateStatusController } from "./status-controllers.ts";
-import { CLASS_RUNTIME_SUBJECT, DEPLOYMENT_RECORD_SUBJECT } from "./kinds/class-kind.ts";
-import { Surroundings } from "./user-templates/template-sources.ts";
+import { CLASS_RUNTIME_KIND, DEPLOYMENT_RECORD_KIND } from "./kinds/class-kind.ts";
+import { TemplateSources } from "./user-templates/template-sources.ts";
 import { TemplateRevisions } from "./user-templates/template-revisions.ts";
 import { TemplateUsers } from "./user-templates/template-users.ts";
 import { UserTemplates } from "./user-templates/user-templates.ts";
 
 export interface ClassManagerOptions {
   readonly client: KubeClient;
-  /** The same over connections of its own, for the Lease: renewing must not stand in line behind our own work. By default the client. */
+  /** Client with separate connections for the Lease, so that a renewal never queues behind other requests. Default: `client`. */
   readonly leaseClient?: KubeClient;
-  /** The same, but its writes pass only while this holds: what the controllers act with. */
+  /** Creates the client of the controllers; its writes are sent only while `mayWrite` returns true. */
   readonly fencedClient?: (mayWrite: () => boolean) => KubeClient;
   readonly ambient: Ambient;
-  /** The namespaces to look after, each watched by itself; undefined for all, which needs rights over the whole cluster. */
+  /** The watched namespaces; undefined watches the whole cluster and needs cluster-wide permissions. */
   readonly namespaces: readonly string[] | undefined;
   readonly facts: ConfiguredFacts;
-  /** Who we are, in leases and events. */
+  /** Identity in leases and events. */
   readonly identity: string;
-  /** Where the lease lives; undefined works without an election. */
+  /** The Lease; undefined disables leader election. */
   readonly election?: { readonly namespace: string; readonly name: string; readonly leaseMs: number };
-  /** Classes reconciled at once. Default 8. */
+  /** Classes reconciled in parallel. Default 8. */
   readonly concurrency?: number;
-  /** How often optional kinds (Knative, monitors) are looked for where their definitions cannot be watched. Default 30 s. */
-  readonly lookForKindsMs?: number;
-  /** What else runs while this process leads. */
+  /** Discovery interval of optional kinds (Knative, monitors) whose definitions cannot be watched. Default 30 s. */
+  readonly kindDiscoveryMs?: number;
+  /** Further tasks of the leader. */
   readonly tasks?: readonly LedTask[];
-  /** Asks state stores how they are; without it their workloads alone decide. */
+  /** Reads the health of state stores; without it only their workloads count. */
   readonly odgmHealth?: OdgmHealth;
   readonly logger?: Logger;
   readonly meter?: Meter;
 }
 
-/** The parts of the controller that others read from. */
+/** The controllers and the parts that other services read. */
 export interface ClassManager {
   readonly manager: Manager;
   readonly classRuntimes: InformerView<ClassRuntime & KubeObject>;
@@ -67,26 +67,26 @@ export interface ClassManager {
   readonly events: EventRecorder;
   readonly children: ChildCache;
   readonly facts: FactsReader;
-  readonly surroundings: Surroundings;
+  readonly templateSources: TemplateSources;
   readonly quotas: Quotas;
-  /** Everything that is known about a class at this moment, for explanations. */
+  /** Observes a class, for explanations. */
   observe(object: ClassRuntime, signal: AbortSignal): Promise<Observation>;
 }
 
-/** Builds the controller of both kinds of class objects. Nothing runs before `manager.start()`. */
+/** Creates the controllers of class runtimes, deployment records, templates and environments. Nothing runs before `manager.start()`. */
 export function createClassManager(options: ClassManagerOptions): ClassManager {
   const { client, ambient, namespaces } = options;
   const logger = options.logger ?? NOOP_LOGGER;
   const meter = options.meter ?? NOOP_METER;
   const informers = new InformerPool(client, { ambient, logger, meter });
-  const elector = options.election && electorOf(options.election, options);
-  const acting = (elector && options.fencedClient?.(() => elector.isLeading)) ?? client;
+  const elector = options.election && createElector(options.election, options);
+  const actingClient = (elector && options.fencedClient?.(() => elector.isLeading)) ?? client;
   const children = new ChildCache(informers, namespaces);
-  const surroundings = new Surroundings(informers, namespaces);
+  const templateSources = new TemplateSources(informers, namespaces);
   const pods = new PodView(client, informers, namespaces);
   const facts = new FactsReader(options.facts, children, informers, namespaces);
   const events = new EventRecorder({
-    client: acting,
+    client: actingClient,
     ambient,
     controller: "oaas.io/oprc-crm",
     instance: options.identity,
@@ -95,37 +95,37 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
   });
   const writes = meter.counter({
     name: "crm_children_total",
-    help: "Children looked at, by kind and whether they had to be written.",
+    help: "Reconciled children, by kind and whether they were written.",
     labels: ["kind", "outcome"],
   });
-  const applier = new ChildApplier(acting, children, (kind, outcome) => writes.add(1, { kind, outcome }));
+  const applier = new ChildApplier(actingClient, children, (kind, outcome) => writes.add(1, { kind, outcome }));
   const kinds = new ServedKinds({
     client,
     children,
     definitions: new KindDefinitions(informers),
     timers: ambient.timers,
     logger,
-    everyMs: options.lookForKindsMs ?? 30_000,
+    everyMs: options.kindDiscoveryMs ?? 30_000,
   });
   const quotas = new Quotas(children);
   const templateUsers = new TemplateUsers();
   const revisions = new TemplateRevisions(informers, namespaces);
   const shared = {
-    templates: new UserTemplates(surroundings, revisions, templateUsers),
+    templates: new UserTemplates(templateSources, revisions, templateUsers),
     quotas,
     deferredStatus: new WeakSet<object>(),
-    client: acting,
+    client: actingClient,
     clock: ambient.clock,
     children,
     applier,
-    surroundings,
+    templateSources,
     pods,
     events,
     facts: (where: string) => facts.read(where),
     odgmReading: (uid: string) => options.odgmHealth?.readingOf(uid),
   };
 
-  const parts: ClassControllerParts = {
+  const classDeps: ClassControllerDeps = {
     ambient,
     logger,
     meter,
@@ -138,34 +138,65 @@ export function createClassManager(options: ClassManagerOptions): ClassManager {
     templateUsers,
     odgmHealth: options.odgmHealth,
   };
-  const makers = [classController(CLASS_RUNTIME_SUBJECT, parts), classController(DEPLOYMENT_RECORD_SUBJECT, parts)];
-  const told = { client: acting, ambient, logger, meter, surroundings, quotas, users: templateUsers, revisions };
+  const classControllers = [
+    createClassController(CLASS_RUNTIME_KIND, classDeps),
+    createClassController(DEPLOYMENT_RECORD_KIND, classDeps),
+  ];
+  const statusDeps = {
+    client: actingClient,
+    ambient,
+    logger,
+    meter,
+    templateSources,
+    quotas,
+    users: templateUsers,
+    revisions,
+  };
   const manager = new Manager({
     ambient,
     informers,
     controllers: () => {
       quotas.reset();
-      return [...makers.map((make) => make()), templateStatusController(told), environmentStatusController(told)];
+      return [
+        ...classControllers.map((create) => create()),
+        templateStatusController(statusDeps),
+        environmentStatusController(statusDeps),
+      ];
     },
     tasks: [kinds, ...(options.tasks ?? []), ...(options.odgmHealth ? [options.odgmHealth] : [])],
     logger,
     ...(elector ? { elector } : {}),
   });
-  const classRuntimes = informers.view(CLASS_RUNTIME_SUBJECT.type, namespaces);
-  const observed = {
+  const classRuntimes = informers.view(CLASS_RUNTIME_KIND.type, namespaces);
+  const observeDeps = {
     ...shared,
-    subject: CLASS_RUNTIME_SUBJECT,
+    classKind: CLASS_RUNTIME_KIND,
     informer: classRuntimes,
-    own: new OwnWrites(classRuntimes),
-    sent: new SentChildren(),
+    ownWrites: new OwnWrites(classRuntimes),
+    unconfirmed: new UnconfirmedChildren(),
   };
   const observe = (object: ClassRuntime, signal: AbortSignal): Promise<Observation> =>
-    observeClass(object as Stored<ClassRuntime & KubeObject>, signal, observed);
-  return { manager, informers, classRuntimes, elector, pods, events, children, facts, surroundings, quotas, observe };
+    observeClass(object as Stored<ClassRuntime & KubeObject>, signal, observeDeps);
+  return {
+    manager,
+    informers,
+    classRuntimes,
+    elector,
+    pods,
+    events,
+    children,
+    facts,
+    templateSources,
+    quotas,
+    observe,
+  };
 }
 
-/** Others take over after the whole lease; we stop at two thirds of it, so that nobody acts beside us. */
-function electorOf(election: NonNullable<ClassManagerOptions["election"]>, options: ClassManagerOptions): LeaseElector {
+/** Stops acting after two thirds of the lease, so that no other replica takes over while this one still writes. */
+function createElector(
+  election: NonNullable<ClassManagerOptions["election"]>,
+  options: ClassManagerOptions,
+): LeaseElector {
   const { leaseMs, ...lease } = election;
   return new LeaseElector({
     client: options.leaseClient ?? options.client,

@@ -3,19 +3,19 @@ import { expect, test } from "vitest";
 import { contains } from "./apply-children.ts";
 
 test.each([
-  { why: "the same", there: { a: 1 }, rendered: { a: 1 }, is: true },
-  { why: "more is there", there: { a: 1, b: { c: 2 } }, rendered: { b: {} }, is: true },
-  { why: "a value was changed", there: { a: 2 }, rendered: { a: 1 }, is: false },
-  { why: "a field was removed", there: {}, rendered: { a: 1 }, is: false },
-  { why: "an item was added", there: { l: [1, 2] }, rendered: { l: [1] }, is: false },
-  { why: "defaults inside items", there: { l: [{ n: "a", d: true }] }, rendered: { l: [{ n: "a" }] }, is: true },
-  { why: "another type", there: { a: "1" }, rendered: { a: 1 }, is: false },
-  { why: "an object in place of a list", there: { a: {} }, rendered: { a: [] }, is: false },
-])("$why: $is", ({ there, rendered, is }) => {
-  expect(contains(there, rendered)).toBe(is);
+  { why: "equal objects", live: { a: 1 }, rendered: { a: 1 }, expected: true },
+  { why: "additional live fields", live: { a: 1, b: { c: 2 } }, rendered: { b: {} }, expected: true },
+  { why: "a changed value", live: { a: 2 }, rendered: { a: 1 }, expected: false },
+  { why: "a removed field", live: {}, rendered: { a: 1 }, expected: false },
+  { why: "an added item", live: { l: [1, 2] }, rendered: { l: [1] }, expected: false },
+  { why: "defaults inside items", live: { l: [{ n: "a", d: true }] }, rendered: { l: [{ n: "a" }] }, expected: true },
+  { why: "a different type", live: { a: "1" }, rendered: { a: 1 }, expected: false },
+  { why: "an object in place of a list", live: { a: {} }, rendered: { a: [] }, expected: false },
+])("contains is $expected for $why", ({ live, rendered, expected }) => {
+  expect(contains(live, rendered)).toBe(expected);
 });
 
-test("everything contains itself, and nothing that was taken from it is contained the other way", () => {
+test("an object contains itself and every object with fewer fields, but not the reverse", () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 }), (value) => {
       expect(contains(value, value)).toBe(true);

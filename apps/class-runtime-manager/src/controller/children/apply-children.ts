@@ -17,44 +17,45 @@ import { replicasHandOver } from "../../rendering/workloads/replicas-handover.ts
 import { OWNER_LABEL, type Manifest } from "../../templates/index.ts";
 import { childId, type ChildCache } from "./child-cache.ts";
 import type { ChildKind } from "../kinds/resource-types.ts";
-import { FIELD_MANAGER, isAbandoned, isOwnedBy } from "./ownership.ts";
-import { isKnatives } from "./knative-names.ts";
-import { onServer } from "./stray-children.ts";
+import { FIELD_MANAGER, isOrphaned, isOwnedBy } from "./ownership.ts";
+import { isOwnedByKnative } from "./knative-names.ts";
+import { readFromServer } from "./stray-children.ts";
 
-/** Says on each child what it was rendered as, so that a restart knows it without asking. */
+/** Holds the hash of the rendered manifest, so that a restarted manager can tell which children are current. */
 export const HASH_ANNOTATION = "oaas.io/rendered-hash";
 
-/** No object ever has this version: an apply that asks for it makes the object, and is refused where there is one already. */
-const NO_VERSION = "1";
+/** A resource version that no object has: an apply with it creates the object, or conflicts with an existing one. */
+const CREATE_ONLY_VERSION = "1";
 
-/** Holds the number of pods while an autoscaler takes it over. */
+/** Field manager that owns the replica count until an autoscaler takes it over. */
 const SCALE_MANAGER = "oprc-crm-scale";
 
-/** What became of the children of one class. */
-export interface Applied {
-  /** Each rendered child as it is in the cluster now. */
-  readonly present: ReadonlyMap<string, Stored<KubeObject>>;
+/** The result of applying the children of one class. */
+export interface ApplyResult {
+  /** The applied children as the server returned them, by child id. */
+  readonly live: ReadonlyMap<string, Stored<KubeObject>>;
   readonly problems: readonly Problem[];
-  /** A fault that trying again may mend. */
+  /** A fault worth a retry. */
   readonly retry?: Fault;
+  /** How many children had to be written. */
   readonly written: number;
 }
 
-/** What goes with every child of one call. */
-interface Pass {
+/** Context of one call to `apply`. */
+interface ApplyContext {
   readonly signal: AbortSignal;
-  /** The uids of children that the class has. */
+  /** Uids of the children that the status of the class lists. */
   readonly known: ReadonlySet<string>;
 }
 
-/** Children per class that are written at once. */
-const AT_ONCE = 4;
+/** Children of one class that are written in parallel. */
+const MAX_PARALLEL_WRITES = 4;
 
-/** Remembers, for each child, the version that our last apply left: that one needs no second look. */
+/** Applies rendered children. Remembers the resource version of each apply, so that an unchanged child is not compared again. */
 export class ChildApplier {
   readonly #client: KubeClient;
   readonly #cache: ChildCache;
-  readonly #left = new Map<string, { readonly hash: string; readonly resourceVersion: string }>();
+  readonly #lastApplied = new Map<string, { readonly hash: string; readonly resourceVersion: string }>();
   readonly #onWrite: (kind: string, outcome: "applied" | "skipped") => void;
 
   constructor(client: KubeClient, cache: ChildCache, onWrite: (kind: string, outcome: "applied" | "skipped") => void) {
@@ -63,29 +64,29 @@ export class ChildApplier {
     this.#onWrite = onWrite;
   }
 
-  /** Brings every child to what was rendered, and writes only what is not so already. `known` are the uids of children that the class has. */
+  /** Writes the children that differ from the cluster. `known` are the uids of the children that the status of the class lists. */
   async apply(
     children: readonly Manifest[],
     signal: AbortSignal,
     known: ReadonlySet<string> = new Set(),
-  ): Promise<Applied> {
-    const present = new Map<string, Stored<KubeObject>>();
+  ): Promise<ApplyResult> {
+    const live = new Map<string, Stored<KubeObject>>();
     const problems: Problem[] = [];
     let retry: Fault | undefined;
     let written = 0;
-    const waiting = [...children];
-    const work = async (): Promise<void> => {
-      for (let manifest = waiting.shift(); manifest; manifest = waiting.shift()) {
+    const queue = [...children];
+    const applyQueued = async (): Promise<void> => {
+      for (let manifest = queue.shift(); manifest; manifest = queue.shift()) {
         const kind = this.#kindOf(manifest);
         if ("reason" in kind) {
           problems.push(kind);
           continue;
         }
         try {
-          const outcome = await this.#applyOne(kind, manifest, { signal, known });
-          present.set(childId(kind, manifest), outcome.object);
-          if (outcome.wrote) written += 1;
-          this.#onWrite(kind.kind, outcome.wrote ? "applied" : "skipped");
+          const { object, wrote } = await this.#applyOne(kind, manifest, { signal, known });
+          live.set(childId(kind, manifest), object);
+          if (wrote) written += 1;
+          this.#onWrite(kind.kind, wrote ? "applied" : "skipped");
         } catch (thrown) {
           const fault = Fault.from(thrown);
           problems.push(problemFromFault(fault, refOf(manifest)));
@@ -93,90 +94,90 @@ export class ChildApplier {
         }
       }
     };
-    await Promise.all(Array.from({ length: Math.min(AT_ONCE, children.length) }, work));
-    return { present, problems, written, ...(retry ? { retry } : {}) };
+    await Promise.all(Array.from({ length: Math.min(MAX_PARALLEL_WRITES, children.length) }, applyQueued));
+    return { live, problems, written, ...(retry ? { retry } : {}) };
   }
 
-  /** Drops what is remembered about children that are gone. */
+  /** Forgets the last apply of a deleted child. */
   forget(kind: ChildKind, object: KubeObject): void {
-    this.#left.delete(childId(kind, object));
+    this.#lastApplied.delete(childId(kind, object));
   }
 
   async #applyOne(
     kind: ChildKind,
     manifest: Manifest,
-    pass: Pass,
+    context: ApplyContext,
   ): Promise<{ object: Stored<KubeObject>; wrote: boolean }> {
-    // Without a view of what is there, every pass would write it anew.
-    const refusal = this.#cache.refusalOf(kind, keyOf(manifest).namespace);
-    if (refusal) throw refusal;
+    // Without read permission every pass would write the child again.
+    const readFault = this.#cache.readFaultOf(kind, keyOf(manifest).namespace);
+    if (readFault) throw readFault;
     const hash = hashJson(manifest);
     const marked = withAnnotation(manifest, HASH_ANNOTATION, hash);
-    const there = await this.#find(kind, manifest, pass.signal);
-    if (there && !this.#differs(kind, there, marked, hash)) return { object: there, wrote: false };
-    const object = there ? await this.#update(kind, marked, there, pass) : await this.#create(kind, marked, pass);
-    this.#left.set(childId(kind, object), { hash, resourceVersion: object.metadata.resourceVersion });
+    const live = await this.#find(kind, manifest, context.signal);
+    if (live && !this.#differs(kind, live, marked, hash)) return { object: live, wrote: false };
+    const object = live ? await this.#update(kind, marked, live, context) : await this.#create(kind, marked, context);
+    this.#lastApplied.set(childId(kind, object), { hash, resourceVersion: object.metadata.resourceVersion });
     return { object, wrote: true };
   }
 
-  /** As the cache has it. What we have made and the cache does not show may be about to come, or gone: the server knows. */
+  /** Reads the cache first. The cache may lag behind for a child that this process applied, so that one is read from the server. */
   async #find(kind: ChildKind, manifest: Manifest, signal: AbortSignal): Promise<Stored<KubeObject> | undefined> {
     const cached = this.#cache.get(kind, keyOf(manifest));
-    if (cached || !this.#left.has(childId(kind, manifest))) return cached;
-    return onServer(this.#client, kind, keyOf(manifest), signal);
+    if (cached || !this.#lastApplied.has(childId(kind, manifest))) return cached;
+    return readFromServer(this.#client, kind, keyOf(manifest), signal);
   }
 
-  /** Makes it in one call that touches nothing which is there already; what is, is looked at first. */
-  async #create(kind: ChildKind, manifest: Manifest, pass: Pass): Promise<Stored<KubeObject>> {
-    const { signal } = pass;
-    const fresh = { ...manifest, metadata: { ...manifest.metadata, resourceVersion: NO_VERSION } };
+  /** Creates the child in one call that cannot modify an existing object. On a conflict the object is read and updated. */
+  async #create(kind: ChildKind, manifest: Manifest, context: ApplyContext): Promise<Stored<KubeObject>> {
+    const { signal } = context;
+    const fresh = { ...manifest, metadata: { ...manifest.metadata, resourceVersion: CREATE_ONLY_VERSION } };
     try {
       return await this.#client.resource(kind).apply(fresh, { fieldManager: FIELD_MANAGER, signal });
     } catch (thrown) {
       if (!isFault(thrown, "conflict") && conflictsIn(thrown).length === 0) throw thrown;
     }
-    const there = await onServer(this.#client, kind, keyOf(manifest), signal);
-    return there ? this.#update(kind, manifest, there, pass) : this.#write(kind, manifest, signal);
+    const live = await readFromServer(this.#client, kind, keyOf(manifest), signal);
+    return live ? this.#update(kind, manifest, live, context) : this.#write(kind, manifest, signal);
   }
 
   async #update(
     kind: ChildKind,
     manifest: Manifest,
-    there: Stored<KubeObject>,
-    { signal, known }: Pass,
+    live: Stored<KubeObject>,
+    { signal, known }: ApplyContext,
   ): Promise<Stored<KubeObject>> {
-    const wasOurs = known.has(there.metadata.uid) && controllerOf(there) === undefined;
-    if (!wasOurs && !isOwnedBy(there, ownerOf(manifest)))
-      assertAbandoned(await onServer(this.#client, kind, keyOf(manifest), signal), manifest);
-    await this.#handOverReplicas(kind, manifest, there, signal);
+    const wasOurs = known.has(live.metadata.uid) && controllerOf(live) === undefined;
+    if (!wasOurs && !isOwnedBy(live, ownerUid(manifest)))
+      assertAdoptable(await readFromServer(this.#client, kind, keyOf(manifest), signal), manifest);
+    await this.#handOverReplicas(kind, manifest, live, signal);
     return this.#write(kind, manifest, signal);
   }
 
-  /** Where an autoscaler takes over, the number of pods must not fall in between. */
+  /** Keeps the replica count while the ownership of the field moves to an autoscaler. */
   async #handOverReplicas(
     kind: ChildKind,
     manifest: Manifest,
-    there: Stored<KubeObject>,
+    live: Stored<KubeObject>,
     signal: AbortSignal,
   ): Promise<void> {
-    // The cache has no managed fields; only a workload whose replicas we leave out is worth a read.
-    if (replicasHandOver(manifest, there, FIELD_MANAGER) === undefined) return;
-    const live = await this.#client.resource(kind).get(keyOf(there), { signal });
-    const handOver = replicasHandOver(manifest, live, FIELD_MANAGER);
+    // The cache holds no managed fields, so a candidate is read from the server.
+    if (replicasHandOver(manifest, live, FIELD_MANAGER) === undefined) return;
+    const current = await this.#client.resource(kind).get(keyOf(live), { signal });
+    const handOver = replicasHandOver(manifest, current, FIELD_MANAGER);
     if (handOver)
       await this.#client.resource(kind).apply(handOver, { fieldManager: SCALE_MANAGER, force: true, signal });
   }
 
-  #differs(kind: ChildKind, there: Stored<KubeObject>, marked: Manifest, hash: string): boolean {
-    if (annotationOf(there, HASH_ANNOTATION) !== hash) return true;
-    const left = this.#left.get(childId(kind, there));
-    if (left?.hash === hash && left.resourceVersion === there.metadata.resourceVersion) return false;
-    return !contains(there, marked);
+  #differs(kind: ChildKind, live: Stored<KubeObject>, marked: Manifest, hash: string): boolean {
+    if (annotationOf(live, HASH_ANNOTATION) !== hash) return true;
+    const last = this.#lastApplied.get(childId(kind, live));
+    if (last?.hash === hash && last.resourceVersion === live.metadata.resourceVersion) return false;
+    return !contains(live, marked);
   }
 
   /**
-   * Applies; takes fields back from those who merely updated them (an edit by hand is drift), but does not fight with another manager that
-   * applies them too: that is a conflict for people to settle.
+   * Applies the manifest. Fields that another manager set with an update are drift and are overwritten. Fields that another manager applies
+   * are a conflict for the user to resolve.
    */
   async #write(kind: ChildKind, manifest: Manifest, signal: AbortSignal): Promise<Stored<KubeObject>> {
     const api = this.#client.resource(kind);
@@ -184,7 +185,7 @@ export class ChildApplier {
       return await api.apply(manifest, { fieldManager: FIELD_MANAGER, signal });
     } catch (thrown) {
       const conflicts = conflictsIn(thrown);
-      // Only a manager that updates is told with the version it wrote by.
+      // The server names an apiVersion only for managers that used update.
       const isDrift = conflicts.length > 0 && conflicts.every(({ apiVersion }) => apiVersion !== undefined);
       if (!isDrift) throw thrown;
       return api.apply(manifest, { fieldManager: FIELD_MANAGER, force: true, signal });
@@ -199,7 +200,7 @@ export class ChildApplier {
       kind ??
       problem(
         "KindMissing",
-        `the cluster does not serve ${manifest.apiVersion} ${manifest.kind}, or it may not be used for children`,
+        `the cluster does not serve ${manifest.apiVersion} ${manifest.kind}, or the kind is not allowed for children`,
         refOf(manifest),
       )
     );
@@ -214,22 +215,22 @@ function conflictsIn(thrown: unknown): ReturnType<typeof fieldConflictsOf> {
   return thrown instanceof Fault ? fieldConflictsOf(thrown) : [];
 }
 
-/** The uid of the class. */
-function ownerOf(manifest: Manifest): string {
+/** The uid of the owning class. */
+function ownerUid(manifest: Manifest): string {
   return manifest.metadata.ownerReferences?.[0]?.uid ?? "";
 }
 
-/** A child that somebody took the owner reference off is taken back; an object of that name that was never ours is not touched. */
-function assertAbandoned(there: Stored<KubeObject> | undefined, manifest: Manifest): void {
+/** Throws unless the object is ours or an orphan of this class. An object of the same name that was never ours is not modified. */
+function assertAdoptable(live: Stored<KubeObject> | undefined, manifest: Manifest): void {
   const label = manifest.metadata.labels?.[OWNER_LABEL] ?? "";
-  if (!there || isOwnedBy(there, ownerOf(manifest)) || isAbandoned(there, label)) return;
-  if (isKnatives(there)) {
-    const message = `${manifest.kind} ${manifest.metadata.name} is still Knative's; it goes with the Knative Service`;
+  if (!live || isOwnedBy(live, ownerUid(manifest)) || isOrphaned(live, label)) return;
+  if (isOwnedByKnative(live)) {
+    const message = `${manifest.kind} ${manifest.metadata.name} still belongs to Knative; it is deleted with the Knative Service`;
     throw unavailable("the name", message, { retryAfterMs: 1_000 });
   }
   throw new Fault(
     { kind: "already-exists", resource: manifest.kind, name: manifest.metadata.name ?? "" },
-    `${manifest.kind} ${manifest.metadata.name} belongs to someone else; remove it or rename the class`,
+    `${manifest.kind} ${manifest.metadata.name} belongs to another owner; delete it or rename the class`,
   );
 }
 
@@ -238,28 +239,28 @@ function withAnnotation(manifest: Manifest, name: string, value: string): Manife
   return { ...manifest, metadata: { ...metadata, annotations: { ...metadata.annotations, [name]: value } } };
 }
 
-/** Whether a fault only says that the thing is gone already. */
-export function isGone(thrown: unknown): boolean {
+/** Whether the object does not exist. */
+export function isNotFound(thrown: unknown): boolean {
   return isFault(thrown, "not-found");
 }
 
 /**
- * Whether what is there has everything that was rendered, with the same values. The server may have added more: defaults, fields of other
- * managers. Lists are compared position by position, as the server keeps the order of what one manager applied.
+ * Whether a live object has every rendered field with the same value. It may have more: defaults and fields of other managers. Lists are
+ * compared by position, since the server keeps the order that one manager applied.
  */
-export function contains(there: unknown, rendered: unknown): boolean {
+export function contains(live: unknown, rendered: unknown): boolean {
   if (Array.isArray(rendered)) {
     return (
-      Array.isArray(there) &&
-      there.length === rendered.length &&
-      rendered.every((item, index) => contains(there[index], item))
+      Array.isArray(live) &&
+      live.length === rendered.length &&
+      rendered.every((item, index) => contains(live[index], item))
     );
   }
   if (typeof rendered === "object" && rendered !== null) {
-    if (typeof there !== "object" || there === null || Array.isArray(there)) return false;
+    if (typeof live !== "object" || live === null || Array.isArray(live)) return false;
     return Object.entries(rendered).every(([member, value]) =>
-      contains((there as Record<string, unknown>)[member], value),
+      contains((live as Record<string, unknown>)[member], value),
     );
   }
-  return Object.is(there, rendered);
+  return Object.is(live, rendered);
 }

@@ -6,130 +6,130 @@ import { CORE_CHILD_KINDS, OPTIONAL_CHILD_KINDS, type ChildKind } from "../kinds
 
 type ChildView = InformerView<KubeObject, "owner">;
 
-const INDEXES = { owner: ownersOf };
+const INDEXES = { owner: ownerKeys };
 const SELECTION = { labelSelector: OWNER_LABEL };
 
-/** A child as it is in the cluster, and the kind that finds it. */
-export interface PresentChild {
+/** A child object in the cluster, with its kind. */
+export interface LiveChild {
   readonly kind: ChildKind;
   readonly object: Stored<KubeObject>;
 }
 
-/** A kind by its names. */
+/** The names that identify a kind. */
 export type KindName = Pick<ChildKind, "group" | "version" | "kind">;
 
-interface Followed {
+interface WatchedKind {
   readonly kind: ChildKind;
   readonly view: ChildView;
 }
 
 /**
- * The children of all classes, by owner. Only objects with our owner label are watched, so that memory follows the number of classes and not the
- * size of the cluster. Kinds of other projects come and go while we run.
+ * Caches the children of all classes, indexed by owner. Only objects with the owner label are watched, so memory grows with the number of
+ * classes and not with the size of the cluster. Optional kinds are added and removed at run time.
  */
 export class ChildCache {
-  readonly #followed = new Map<string, Followed>();
-  readonly #subscribers = new Set<(followed: Followed) => void>();
+  readonly #watched = new Map<string, WatchedKind>();
+  readonly #subscribers = new Set<(watched: WatchedKind) => void>();
   readonly #pool: InformerPool;
   readonly #namespaces: readonly string[] | undefined;
 
   constructor(pool: InformerPool, namespaces: readonly string[] | undefined) {
     this.#pool = pool;
     this.#namespaces = namespaces;
-    for (const kind of CORE_CHILD_KINDS) this.#follow(kind);
+    for (const kind of CORE_CHILD_KINDS) this.#watch(kind);
   }
 
-  /** Follows the optional kinds that the cluster serves by now, and gives up those that it no longer does; answers whether any came or went. */
-  async lookForKinds(client: KubeClient, signal: AbortSignal): Promise<boolean> {
+  /** Starts to watch optional kinds that the cluster serves now, and stops for those it no longer serves. Returns whether any changed. */
+  async discoverKinds(client: KubeClient, signal: AbortSignal): Promise<boolean> {
     client.discovery.invalidate();
     const served = new Set((await client.discovery.all()).map(gvkKey));
-    const found = OPTIONAL_CHILD_KINDS.filter((kind) => served.has(gvkKey(kind)) && !this.#followed.has(gvkKey(kind)));
-    const lost = OPTIONAL_CHILD_KINDS.filter((kind) => !served.has(gvkKey(kind)) && this.#isAway(kind));
-    for (const kind of found) this.#follow(kind);
-    for (const kind of lost) {
-      this.#followed.delete(gvkKey(kind));
+    const added = OPTIONAL_CHILD_KINDS.filter((kind) => served.has(gvkKey(kind)) && !this.#watched.has(gvkKey(kind)));
+    const removed = OPTIONAL_CHILD_KINDS.filter((kind) => !served.has(gvkKey(kind)) && this.#isUnserved(kind));
+    for (const kind of added) this.#watch(kind);
+    for (const kind of removed) {
+      this.#watched.delete(gvkKey(kind));
       await this.#pool.release(kind, this.#namespaces, SELECTION);
     }
-    if (found.length > 0) await this.#pool.synced(signal);
-    return found.length + lost.length > 0;
+    if (added.length > 0) await this.#pool.synced(signal);
+    return added.length + removed.length > 0;
   }
 
-  /** Kinds that are followed. */
+  /** The watched kinds. */
   get kinds(): readonly ChildKind[] {
-    return [...this.#followed.values()].map(({ kind }) => kind);
+    return [...this.#watched.values()].map(({ kind }) => kind);
   }
 
-  /** Whether the cluster serves the kind, as far as is known. One that we may not read is served all the same. */
-  serves(kind: KindName): boolean {
-    const view = this.#followed.get(gvkKey(kind))?.view;
-    return view !== undefined && (view.isSynced || isRefused(view.trouble));
+  /** Whether the cluster serves the kind. A kind without read permission counts as served. */
+  isServed(kind: KindName): boolean {
+    const view = this.#watched.get(gvkKey(kind))?.view;
+    return view !== undefined && (view.isSynced || isForbidden(view.trouble));
   }
 
-  /** Why objects of this kind cannot be read in a namespace; undefined while they can. */
-  refusalOf(kind: KindName, namespace: string): Fault | undefined {
-    const trouble = this.#followed.get(gvkKey(kind))?.view.troubleIn(namespace);
-    return isRefused(trouble) ? trouble : undefined;
+  /** The permission fault of reading this kind in a namespace, if any. */
+  readFaultOf(kind: KindName, namespace: string): Fault | undefined {
+    const trouble = this.#watched.get(gvkKey(kind))?.view.troubleIn(namespace);
+    return isForbidden(trouble) ? trouble : undefined;
   }
 
-  /** Everything that names this object as an owner. */
-  childrenOf(ownerUid: string): PresentChild[] {
-    return [...this.#followed.values()].flatMap(({ kind, view }) =>
+  /** Lists the objects that have this owner reference. */
+  childrenOf(ownerUid: string): LiveChild[] {
+    return [...this.#watched.values()].flatMap(({ kind, view }) =>
       view.cache.byIndex("owner", ownerUid).map((object) => ({ kind, object })),
     );
   }
 
-  /** What has the owner label of a class and names no owner at all. */
-  ownerless(namespace: string, label: string): PresentChild[] {
-    return this.childrenOf(ownerlessOf(namespace, label));
+  /** Lists the objects with the owner label of a class and without any owner reference. */
+  listOwnerless(namespace: string, label: string): LiveChild[] {
+    return this.childrenOf(ownerlessKey(namespace, label));
   }
 
   get(kind: KindName, key: ObjectKey): Stored<KubeObject> | undefined {
-    return this.#followed.get(gvkKey(kind))?.view.get(key);
+    return this.#watched.get(gvkKey(kind))?.view.get(key);
   }
 
-  /** Wakes the owner of every child that changes, also of kinds that are found later. */
+  /** Enqueues the owner of every changed child, including kinds discovered later. */
   source(owner: { readonly group: string; readonly kind: string }): Source {
     return (enqueue) => {
-      const ends: (() => void)[] = [];
-      const subscribe = ({ view }: Followed): void => void ends.push(owned(view, owner)(enqueue));
-      for (const followed of this.#followed.values()) subscribe(followed);
+      const subscriptions: (() => void)[] = [];
+      const subscribe = ({ view }: WatchedKind): void => void subscriptions.push(owned(view, owner)(enqueue));
+      for (const watched of this.#watched.values()) subscribe(watched);
       this.#subscribers.add(subscribe);
       return () => {
         this.#subscribers.delete(subscribe);
-        for (const end of ends) end();
+        for (const unsubscribe of subscriptions) unsubscribe();
       };
     };
   }
 
-  #follow(kind: ChildKind): void {
+  #watch(kind: ChildKind): void {
     const view = this.#pool.view(kind, this.#namespaces, SELECTION, { indexes: INDEXES, mayBeRefused: true });
-    const followed = { kind, view };
-    this.#followed.set(gvkKey(kind), followed);
-    for (const subscribe of this.#subscribers) subscribe(followed);
+    const watched = { kind, view };
+    this.#watched.set(gvkKey(kind), watched);
+    for (const subscribe of this.#subscribers) subscribe(watched);
   }
 
-  /** Discovery alone may err for a moment: a kind is away when its list is not found either. */
-  #isAway(kind: ChildKind): boolean {
-    return this.#followed.get(gvkKey(kind))?.view.trouble?.kind === "not-found";
+  /** Discovery can be wrong for a moment. A kind is unserved when listing it fails with 404 too. */
+  #isUnserved(kind: ChildKind): boolean {
+    return this.#watched.get(gvkKey(kind))?.view.trouble?.kind === "not-found";
   }
 }
 
-/** The uids of its owners, or the class that it says to belong to without naming one. */
-function ownersOf({ metadata }: Stored<KubeObject>): string[] {
+/** The uids of the owners; without any, a key made of the owner label. */
+function ownerKeys({ metadata }: Stored<KubeObject>): string[] {
   const { namespace = "", labels, ownerReferences = [] } = metadata;
   if (ownerReferences.length > 0) return ownerReferences.map(({ uid }) => uid);
-  return [ownerlessOf(namespace, labels?.[OWNER_LABEL] ?? "")];
+  return [ownerlessKey(namespace, labels?.[OWNER_LABEL] ?? "")];
 }
 
-function ownerlessOf(namespace: string, label: string): string {
+function ownerlessKey(namespace: string, label: string): string {
   return `${namespace}/${label}`;
 }
 
-function isRefused(trouble: Fault | undefined): boolean {
+function isForbidden(trouble: Fault | undefined): boolean {
   return trouble?.kind === "permission-denied";
 }
 
-/** A child's identity within its namespace. */
+/** Identifies a child in the cluster. */
 export function childId(kind: KindName, object: KubeObject): string {
   return `${gvkKey(kind)} ${formatObjectKey(keyOf(object))}`;
 }

@@ -1,9 +1,9 @@
 import type { KubeObject, Stored } from "@oaas/kube-core";
 import { expect, test } from "vitest";
 import type { Manifest } from "../../templates/index.ts";
-import type { PresentChild } from "./child-cache.ts";
+import type { LiveChild } from "./child-cache.ts";
 import { CORE_CHILD_KINDS, OPTIONAL_CHILD_KINDS } from "../kinds/resource-types.ts";
-import { nameTurns } from "./knative-names.ts";
+import { resolveNameConflicts } from "./knative-names.ts";
 
 const KNATIVE = "serving.knative.dev/v1";
 
@@ -20,7 +20,7 @@ const object = (apiVersion: string, kind: string, name: string, owner = "ClassRu
     ],
   },
 });
-const ours = (apiVersion: string, kind: string, name: string): PresentChild => {
+const child = (apiVersion: string, kind: string, name: string): LiveChild => {
   const group = apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "";
   const found = [...CORE_CHILD_KINDS, ...OPTIONAL_CHILD_KINDS].find((one) => one.group === group && one.kind === kind);
   if (found === undefined) throw new Error(`no kind ${apiVersion} ${kind}`);
@@ -28,63 +28,70 @@ const ours = (apiVersion: string, kind: string, name: string): PresentChild => {
 };
 
 test.each([
-  { why: "nothing is there", wanted: ["v1", "apps/v1 Deployment"], there: [], free: 2, waits: [], goes: 0 },
   {
-    why: "from Knative: its Service goes first, the workload need not wait",
-    wanted: ["v1", "apps/v1 Deployment"],
-    there: [ours(KNATIVE, "Service", "order")],
-    free: 1,
-    waits: ["waits until the serving.knative.dev/v1 Service of the former template is gone"],
-    goes: 1,
+    why: "applies everything when no child exists",
+    desired: ["v1", "apps/v1 Deployment"],
+    live: [],
+    applicable: 2,
+    blocked: [],
+    blocking: 0,
   },
   {
-    why: "to Knative: our Service goes first",
-    wanted: [KNATIVE],
-    there: [ours("v1", "Service", "order"), ours("apps/v1", "Deployment", "order")],
-    free: 0,
-    waits: ["waits until the v1 Service of the former template is gone"],
-    goes: 1,
+    why: "moving from Knative: deletes the Knative Service first and applies the workload at once",
+    desired: ["v1", "apps/v1 Deployment"],
+    live: [child(KNATIVE, "Service", "order")],
+    applicable: 1,
+    blocked: ["waits until the serving.knative.dev/v1 Service of the previous template is deleted"],
+    blocking: 1,
   },
   {
-    why: "what Knative made for the name is waited for, and not touched",
-    wanted: ["v1"],
-    there: [],
+    why: "moving to Knative: deletes our Service first",
+    desired: [KNATIVE],
+    live: [child("v1", "Service", "order"), child("apps/v1", "Deployment", "order")],
+    applicable: 0,
+    blocked: ["waits until the v1 Service of the previous template is deleted"],
+    blocking: 1,
+  },
+  {
+    why: "waits for the Service that Knative created, without deleting it",
+    desired: ["v1"],
+    live: [],
     foreign: object("v1", "Service", "order", "Route"),
-    free: 0,
-    waits: ["waits until the v1 Service that Knative made is gone"],
-    goes: 0,
+    applicable: 0,
+    blocked: ["waits until the v1 Service created by Knative is deleted"],
+    blocking: 0,
   },
   {
-    why: "with Knative in use, its own Service is in nobody's way",
-    wanted: [KNATIVE],
-    there: [ours(KNATIVE, "Service", "order")],
+    why: "ignores the Service that Knative created for its own Service",
+    desired: [KNATIVE],
+    live: [child(KNATIVE, "Service", "order")],
     foreign: object("v1", "Service", "order", "Route"),
-    free: 1,
-    waits: [],
-    goes: 0,
+    applicable: 1,
+    blocked: [],
+    blocking: 0,
   },
   {
-    why: "another function's name is another name",
-    wanted: ["v1"],
-    there: [ours(KNATIVE, "Service", "order-fn-1")],
-    free: 1,
-    waits: [],
-    goes: 0,
+    why: "ignores the Service of another function",
+    desired: ["v1"],
+    live: [child(KNATIVE, "Service", "order-fn-1")],
+    applicable: 1,
+    blocked: [],
+    blocking: 0,
   },
   {
-    why: "ours is there already: the stale twin is mere surplus",
-    wanted: ["v1"],
-    there: [ours("v1", "Service", "order"), ours(KNATIVE, "Service", "order")],
-    free: 1,
-    waits: [],
-    goes: 0,
+    why: "applies an existing Service although its twin still exists",
+    desired: ["v1"],
+    live: [child("v1", "Service", "order"), child(KNATIVE, "Service", "order")],
+    applicable: 1,
+    blocked: [],
+    blocking: 0,
   },
-])("$why", ({ wanted, there, foreign, free, waits, goes }) => {
-  const manifests = wanted.map((text): Manifest => {
+])("$why", ({ desired, live, foreign, applicable, blocked, blocking }) => {
+  const manifests = desired.map((text): Manifest => {
     const [apiVersion = "", kind = "Service"] = text.split(" ");
     return { apiVersion, kind, metadata: { name: "order", namespace: "shop" } };
   });
-  const turns = nameTurns(manifests, there, () => foreign);
-  expect([turns.free.length, turns.inTheWay.length]).toEqual([free, goes]);
-  expect(turns.waiting.map(({ message }) => message)).toEqual(waits);
+  const names = resolveNameConflicts(manifests, live, () => foreign);
+  expect([names.applicable.length, names.blocking.length]).toEqual([applicable, blocking]);
+  expect(names.blocked.map(({ message }) => message)).toEqual(blocked);
 });

@@ -2,49 +2,53 @@ import { controllerOf, parseApiVersion, type KubeObject, type Stored } from "@oa
 import type { Problem } from "../../lifecycle/observation/observation.ts";
 import { problem } from "../../lifecycle/observation/problem.ts";
 import type { Manifest } from "../../templates/index.ts";
-import type { KindName, PresentChild } from "./child-cache.ts";
+import type { KindName, LiveChild } from "./child-cache.ts";
 
-/** What can be applied now, what has to wait for its name, and which of our children must go first. */
-export interface NameTurns {
-  readonly free: readonly Manifest[];
-  readonly waiting: readonly Problem[];
-  readonly inTheWay: readonly PresentChild[];
+/** Children sorted by whether their name is free. */
+export interface NameConflicts {
+  /** Children that can be applied now. */
+  readonly applicable: readonly Manifest[];
+  /** Children that wait until their name is free. */
+  readonly blocked: readonly Problem[];
+  /** Our own children that must be deleted first. */
+  readonly blocking: readonly LiveChild[];
 }
 
 const KNATIVE = "serving.knative.dev";
 
 /**
- * Knative makes a Kubernetes Service of the same name for each of its own, so that the two can never be ours at once: when a class moves from
- * one to the other, the old one goes first, and the new one waits until what came with it is gone too.
+ * Resolves conflicts between Knative Services and Kubernetes Services. Knative creates a Kubernetes Service with the name of each of its own
+ * Services, so a class cannot have both. When a class moves from one to the other, the old one is deleted first, and the new one waits until
+ * the objects that came with it are gone.
  *
- * `lookUp` finds an object of a kind whoever owns it.
+ * `lookUp` finds an object regardless of its owner.
  */
-export function nameTurns(
+export function resolveNameConflicts(
   children: readonly Manifest[],
-  present: readonly PresentChild[],
+  live: readonly LiveChild[],
   lookUp: (kind: KindName, manifest: Manifest) => Stored<KubeObject> | undefined,
-): NameTurns {
+): NameConflicts {
   const free: Manifest[] = [];
   const waiting: Problem[] = [];
-  const inTheWay: PresentChild[] = [];
+  const inTheWay: LiveChild[] = [];
   for (const manifest of children) {
     const twinGroup = twinGroupOf(manifest);
-    const isThere = present.some(
+    const exists = live.some(
       ({ object }) => object.apiVersion === manifest.apiVersion && isNamed(object, manifest.kind, manifest),
     );
     const twin =
-      twinGroup === undefined || isThere
+      twinGroup === undefined || exists
         ? undefined
-        : present.find(({ kind, object }) => kind.group === twinGroup && isNamed(object, "Service", manifest));
+        : live.find(({ kind, object }) => kind.group === twinGroup && isNamed(object, "Service", manifest));
     if (twin !== undefined) inTheWay.push(twin);
-    const holder = twin?.object ?? (twinGroup === KNATIVE ? knativesOwn(manifest, lookUp) : undefined);
+    const holder = twin?.object ?? (twinGroup === KNATIVE ? knativeService(manifest, lookUp) : undefined);
     if (holder === undefined) free.push(manifest);
-    else waiting.push(replacing(manifest, holder));
+    else waiting.push(replacingProblem(manifest, holder));
   }
-  return { free, waiting, inTheWay };
+  return { applicable: free, blocked: waiting, blocking: inTheWay };
 }
 
-/** The group of the Service that would hold the same name; undefined for every other kind. */
+/** The API group of the Service kind that competes for the same name; undefined for every other kind. */
 function twinGroupOf({ apiVersion, kind }: Manifest): string | undefined {
   if (kind !== "Service") return undefined;
   const parsed = parseApiVersion(apiVersion);
@@ -52,28 +56,28 @@ function twinGroupOf({ apiVersion, kind }: Manifest): string | undefined {
   return parsed.value.group === "" ? KNATIVE : parsed.value.group === KNATIVE ? "" : undefined;
 }
 
-function isNamed({ kind, metadata }: KubeObject, wanted: string, manifest: Manifest): boolean {
-  return kind === wanted && metadata.name === manifest.metadata.name;
+function isNamed({ kind, metadata }: KubeObject, expectedKind: string, manifest: Manifest): boolean {
+  return kind === expectedKind && metadata.name === manifest.metadata.name;
 }
 
-/** The Service that Knative made; it goes with the Route that made it. */
-function knativesOwn(
+/** The Kubernetes Service that Knative created for a Route, if it still exists. */
+function knativeService(
   manifest: Manifest,
   lookUp: (kind: KindName, manifest: Manifest) => Stored<KubeObject> | undefined,
 ): Stored<KubeObject> | undefined {
-  const there = lookUp({ group: "", version: "v1", kind: "Service" }, manifest);
-  return there !== undefined && isKnatives(there) ? there : undefined;
+  const service = lookUp({ group: "", version: "v1", kind: "Service" }, manifest);
+  return service !== undefined && isOwnedByKnative(service) ? service : undefined;
 }
 
-/** Whether Knative made this object. */
-export function isKnatives(object: Stored<KubeObject>): boolean {
+/** Whether a Knative Route controls this object. */
+export function isOwnedByKnative(object: Stored<KubeObject>): boolean {
   const controller = controllerOf(object);
   return controller?.apiVersion.startsWith(`${KNATIVE}/`) === true && controller.kind === "Route";
 }
 
-function replacing({ apiVersion, kind, metadata }: Manifest, holder: Stored<KubeObject>): Problem {
-  const whose = isKnatives(holder) ? "that Knative made" : "of the former template";
-  return problem("Replacing", `waits until the ${holder.apiVersion} ${holder.kind} ${whose} is gone`, {
+function replacingProblem({ apiVersion, kind, metadata }: Manifest, holder: Stored<KubeObject>): Problem {
+  const origin = isOwnedByKnative(holder) ? "created by Knative" : "of the previous template";
+  return problem("Replacing", `waits until the ${holder.apiVersion} ${holder.kind} ${origin} is deleted`, {
     apiVersion,
     kind,
     name: metadata.name ?? "",

@@ -1,19 +1,19 @@
 import { controllerOf, type KubeObject, type Stored } from "@oaas/kube-core";
 import { OWNER_LABEL } from "../../templates/index.ts";
 
-/** The manager of everything that the lifecycle writes. */
+/** Field manager of everything the controllers write. */
 export const FIELD_MANAGER = "oprc-crm";
 
-/** Whether the object names the one with this uid as an owner. */
+/** Whether the object has an owner reference to this uid. */
 export function isOwnedBy({ metadata }: KubeObject, uid: string): boolean {
   return (metadata.ownerReferences ?? []).some((owner) => owner.uid === uid);
 }
 
 /**
- * Whether we once applied the object for the class with this owner label, and it names nobody who controls it: somebody took the owner reference
- * off it, and perhaps the label too. Only the server's own copy tells who applied it; caches drop that.
+ * Whether the object is an orphan of the class with this owner label: we applied it, and its owner reference (and perhaps the label) was
+ * removed. Needs the server's copy, since caches drop the managed fields.
  */
-export function isAbandoned(live: Stored<KubeObject>, label: string): boolean {
+export function isOrphaned(live: Stored<KubeObject>, label: string): boolean {
   const { labels, managedFields } = live.metadata;
   return (
     controllerOf(live) === undefined &&

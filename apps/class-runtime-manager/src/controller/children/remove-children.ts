@@ -3,12 +3,12 @@ import { isBeingDeleted, keyOf, refOf } from "@oaas/kube-core";
 import type { KubeClient } from "@oaas/kube-runtime";
 import type { Problem } from "../../lifecycle/observation/observation.ts";
 import { problemFromFault } from "../../lifecycle/observation/problem.ts";
-import { isGone, type ChildApplier } from "./apply-children.ts";
-import type { PresentChild } from "./child-cache.ts";
+import { isNotFound, type ChildApplier } from "./apply-children.ts";
+import type { LiveChild } from "./child-cache.ts";
 
-/** Asks for the deletion of these very objects. What we may not delete comes back as problems; any other fault is thrown. */
+/** Deletes these objects by uid. Returns missing permissions as problems and throws any other fault. */
 export async function removeChildren(
-  children: readonly PresentChild[],
+  children: readonly LiveChild[],
   signal: AbortSignal,
   deps: { readonly applier: Pick<ChildApplier, "forget">; readonly client: KubeClient },
 ): Promise<readonly Problem[]> {
@@ -23,7 +23,7 @@ export async function removeChildren(
           .delete(keyOf(object), { uid: object.metadata.uid, propagation: "Background", signal });
       } catch (thrown) {
         if (isFault(thrown, "permission-denied")) problems.push(problemFromFault(thrown, refOf(object)));
-        else if (!isGone(thrown)) throw thrown;
+        else if (!isNotFound(thrown)) throw thrown;
       }
     }),
   );

@@ -3,10 +3,10 @@ import { Fault, unavailable } from "@oaas/foundation";
 import type { KubeObject, Stored } from "@oaas/kube-core";
 import type { KubeClient } from "@oaas/kube-runtime";
 import { expect, test } from "vitest";
-import type { PresentChild } from "./child-cache.ts";
+import type { LiveChild } from "./child-cache.ts";
 import { CORE_CHILD_KINDS, type ChildKind } from "../kinds/resource-types.ts";
-import { strayChildren } from "./stray-children.ts";
-import { CLASS_RUNTIME_SUBJECT } from "../kinds/class-kind.ts";
+import { findStrayChildren } from "./stray-children.ts";
+import { CLASS_RUNTIME_KIND } from "../kinds/class-kind.ts";
 
 type Refs = NonNullable<ClassRuntimeStatus["resource_refs"]>;
 
@@ -27,17 +27,17 @@ function refTo({ apiVersion, kind, metadata: { name, uid } }: Stored<KubeObject>
   return { apiVersion, kind, name, uid };
 }
 
-/** What is found of a class whose status names these, and which lists that took. */
-async function lookFor(
+/** Searches the strays of a class whose status lists `refs`; also returns the list requests. */
+async function findStrays(
   refs: Refs,
-  known: readonly PresentChild[],
+  known: readonly LiveChild[],
   answer: (selector: string) => Stored<KubeObject>[],
-  more: { readonly sent?: readonly KubeObject[]; readonly ownerless?: readonly Stored<KubeObject>[] } = {},
+  more: { readonly unconfirmed?: readonly KubeObject[]; readonly ownerless?: readonly Stored<KubeObject>[] } = {},
 ) {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const resource = (kind: ChildKind) => ({
     list: async ({ namespace, fieldSelector = "" }: { namespace?: string; fieldSelector?: string }) => {
-      asked.push(`${kind.kind} ${namespace} ${fieldSelector}`);
+      requests.push(`${kind.kind} ${namespace} ${fieldSelector}`);
       return { items: answer(fieldSelector) };
     },
   });
@@ -50,44 +50,44 @@ async function lookFor(
   } as unknown as Stored<ClassRuntime & KubeObject>;
   const client = { resource } as unknown as KubeClient;
   const ownerless = (more.ownerless ?? []).map((each) => ({ kind: SERVICE, object: each }));
-  const children = { kinds: CORE_CHILD_KINDS, ownerless: () => ownerless };
-  const deps = { subject: CLASS_RUNTIME_SUBJECT, children, client };
-  const found = await strayChildren(object, { known, sent: more.sent ?? [] }, signal, deps);
-  return { found: found.map((child) => `${child.kind.kind} ${child.object.metadata.name}`), asked };
+  const children = { kinds: CORE_CHILD_KINDS, listOwnerless: () => ownerless };
+  const deps = { classKind: CLASS_RUNTIME_KIND, children, client };
+  const found = await findStrayChildren(object, { known, unconfirmed: more.unconfirmed ?? [] }, signal, deps);
+  return { found: found.map((child) => `${child.kind.kind} ${child.object.metadata.name}`), requests };
 }
 
 const A = service("a", "uid-a");
 const B = service("b", "uid-b");
 
-test("a class whose children are all known asks for nothing", async () => {
+test("sends no request when all children are known", async () => {
   const known = [A, B].map((object) => ({ kind: SERVICE, object }));
-  expect(await lookFor([A, B].map(refTo), known, () => [])).toEqual({ found: [], asked: [] });
+  expect(await findStrays([A, B].map(refTo), known, () => [])).toEqual({ found: [], requests: [] });
 });
 
-test("one that nobody knows of is asked for by its name, and found", async () => {
+test("finds an unknown child of the status by its name", async () => {
   const known = [{ kind: SERVICE, object: A }];
-  expect(await lookFor([A, B].map(refTo), known, () => [B])).toEqual({
+  expect(await findStrays([A, B].map(refTo), known, () => [B])).toEqual({
     found: ["Service b"],
-    asked: ["Service shop metadata.name=b"],
+    requests: ["Service shop metadata.name=b"],
   });
 });
 
-const NOT_FOUND: readonly { why: string; refs: Refs; there: Stored<KubeObject>[] }[] = [
-  { why: "it is gone", refs: [refTo(A)], there: [] },
-  { why: "a namesake is there", refs: [refTo(A)], there: [service("a", "another")] },
-  { why: "nobody noted its uid", refs: [{ apiVersion: "v1", kind: "Service", name: "a" }], there: [A] },
+const NOT_FOUND: readonly { why: string; refs: Refs; live: Stored<KubeObject>[] }[] = [
+  { why: "it was deleted", refs: [refTo(A)], live: [] },
+  { why: "another object has its name", refs: [refTo(A)], live: [service("a", "another")] },
+  { why: "the status has no uid", refs: [{ apiVersion: "v1", kind: "Service", name: "a" }], live: [A] },
   {
     why: "its kind is no longer served",
     refs: [{ ...refTo(A), apiVersion: "serving.knative.dev/v1" }],
-    there: [A],
+    live: [A],
   },
 ];
 
-test.each(NOT_FOUND)("none is found when $why", async ({ refs, there }) => {
-  expect((await lookFor(refs, [], () => there)).found).toEqual([]);
+test.each(NOT_FOUND)("finds nothing when $why", async ({ refs, live }) => {
+  expect((await findStrays(refs, [], () => live)).found).toEqual([]);
 });
 
-/** As we once applied it, with what is left of its owner and label. */
+/** A Service that we applied, with the given metadata. */
 function applied(over: Partial<Stored<KubeObject>["metadata"]>): Stored<KubeObject> {
   const managedFields = [{ manager: "oprc-crm", operation: "Apply" as const }];
   return { ...A, metadata: { ...A.metadata, managedFields, ...over } };
@@ -100,43 +100,47 @@ const owner = (uid: string) => ({
   uid,
   controller: true,
 });
-const SENT: readonly { why: string; there: Stored<KubeObject>; ours: boolean }[] = [
-  { why: "it names the class", there: applied({ ownerReferences: [owner("class")] }), ours: true },
-  { why: "it names nobody, and we applied it", there: applied({}), ours: true },
-  { why: "the same, with the label left", there: applied({ labels: { "oaas.io/owner": "order" } }), ours: true },
-  { why: "it bears another class's label", there: applied({ labels: { "oaas.io/owner": "cart" } }), ours: false },
-  { why: "somebody else controls it", there: applied({ ownerReferences: [owner("another")] }), ours: false },
+const UNCONFIRMED: readonly { why: string; live: Stored<KubeObject>; ours: boolean }[] = [
+  { why: "it has our owner reference", live: applied({ ownerReferences: [owner("class")] }), ours: true },
+  { why: "it has no owner and we applied it", live: applied({}), ours: true },
   {
-    why: "somebody else applied it",
-    there: applied({ managedFields: [{ manager: "x", operation: "Apply" }] }),
+    why: "it has no owner, we applied it, and it has our label",
+    live: applied({ labels: { "oaas.io/owner": "order" } }),
+    ours: true,
+  },
+  { why: "it has the label of another class", live: applied({ labels: { "oaas.io/owner": "cart" } }), ours: false },
+  { why: "it has another controller", live: applied({ ownerReferences: [owner("another")] }), ours: false },
+  {
+    why: "another manager applied it",
+    live: applied({ managedFields: [{ manager: "x", operation: "Apply" }] }),
     ours: false,
   },
   {
-    why: "we only touched it",
-    there: applied({ managedFields: [{ manager: "oprc-crm", operation: "Update" }] }),
+    why: "we only updated it",
+    live: applied({ managedFields: [{ manager: "oprc-crm", operation: "Update" }] }),
     ours: false,
   },
 ];
 
-test.each(SENT)("what was sent and status does not name: ours is $ours when $why", async ({ there, ours }) => {
+test.each(UNCONFIRMED)("ours is $ours for an unconfirmed child: $why", async ({ live, ours }) => {
   const found = ours ? ["Service a"] : [];
-  expect(await lookFor([], [], () => [there], { sent: [A] })).toEqual({
+  expect(await findStrays([], [], () => [live], { unconfirmed: [A] })).toEqual({
     found,
-    asked: ["Service shop metadata.name=a"],
+    requests: ["Service shop metadata.name=a"],
   });
-  expect((await lookFor([], [], () => [there], { ownerless: [A] })).found).toEqual(found);
+  expect((await findStrays([], [], () => [live], { ownerless: [A] })).found).toEqual(found);
 });
 
-test("what is named, sent and ownerless is asked for once", async () => {
-  const { asked } = await lookFor([refTo(A)], [], () => [A], { sent: [A], ownerless: [A] });
-  expect(asked).toEqual(["Service shop metadata.name=a"]);
+test("reads a candidate once although it is listed, unconfirmed and ownerless", async () => {
+  const { requests } = await findStrays([refTo(A)], [], () => [A], { unconfirmed: [A], ownerless: [A] });
+  expect(requests).toEqual(["Service shop metadata.name=a"]);
 });
 
-test("what may not be read is nowhere to be seen; any other fault is thrown", async () => {
-  const refused = new Fault({ kind: "permission-denied", action: "list services" }, "may not list services");
+test("ignores missing permissions and throws any other fault", async () => {
+  const forbidden = new Fault({ kind: "permission-denied", action: "list services" }, "may not list services");
   const failing = (fault: Fault) => () => {
     throw fault;
   };
-  expect((await lookFor([refTo(A)], [], failing(refused))).found).toEqual([]);
-  await expect(lookFor([refTo(A)], [], failing(unavailable("API server", "down")))).rejects.toThrow("down");
+  expect((await findStrays([refTo(A)], [], failing(forbidden))).found).toEqual([]);
+  await expect(findStrays([refTo(A)], [], failing(unavailable("API server", "down")))).rejects.toThrow("down");
 });

@@ -1,6 +1,6 @@
 import type { KubeObject, Stored } from "@oaas/kube-core";
 import { expect, test } from "vitest";
-import { SentChildren, without } from "./unconfirmed-children.ts";
+import { UnconfirmedChildren, excludeChildren } from "./unconfirmed-children.ts";
 
 const child = (name: string, kind = "Service"): KubeObject => ({
   apiVersion: "v1",
@@ -18,30 +18,33 @@ const names = (objects: readonly KubeObject[] = []): (string | undefined)[] =>
 const ORDER = classOf("order", "first");
 const KEY = { namespace: "shop", name: "order" };
 
-test("what passes sent adds up until status tells of it, each child once", () => {
-  const sent = new SentChildren();
-  expect(sent.of(ORDER)).toEqual([]);
-  sent.note(ORDER, [child("a"), child("b")]);
-  sent.note(ORDER, [child("b"), child("c")]);
-  sent.note(classOf("other", "x"), [child("x")]);
-  expect(names(sent.of(ORDER))).toEqual(["a", "b", "c"]);
-  expect(sent.ofFormer(KEY, ORDER)).toBeUndefined();
-  sent.told(KEY);
-  expect([sent.of(ORDER), names(sent.of(classOf("other", "x")))]).toEqual([[], ["x"]]);
+test("collects the children of several passes until they are cleared, each child once", () => {
+  const unconfirmed = new UnconfirmedChildren();
+  expect(unconfirmed.of(ORDER)).toEqual([]);
+  unconfirmed.record(ORDER, [child("a"), child("b")]);
+  unconfirmed.record(ORDER, [child("b"), child("c")]);
+  unconfirmed.record(classOf("other", "x"), [child("x")]);
+  expect(names(unconfirmed.of(ORDER))).toEqual(["a", "b", "c"]);
+  expect(unconfirmed.ofPredecessor(KEY, ORDER)).toBeUndefined();
+  unconfirmed.clear(KEY);
+  expect([unconfirmed.of(ORDER), names(unconfirmed.of(classOf("other", "x")))]).toEqual([[], ["x"]]);
 });
 
-test("a class that is gone leaves what was sent for it, also when its name is another's by now", () => {
-  const sent = new SentChildren();
-  sent.note(ORDER, [child("a")]);
-  for (const now of [undefined, classOf("order", "second")])
-    expect([sent.ofFormer(KEY, now)?.uid, names(sent.ofFormer(KEY, now)?.children)]).toEqual(["first", ["a"]]);
-  expect(sent.of(classOf("order", "second"))).toEqual([]);
-  sent.told(KEY);
-  expect(sent.ofFormer(KEY, undefined)).toBeUndefined();
+test("returns the children of a deleted class, also when another class has its name", () => {
+  const unconfirmed = new UnconfirmedChildren();
+  unconfirmed.record(ORDER, [child("a")]);
+  for (const current of [undefined, classOf("order", "second")])
+    expect([
+      unconfirmed.ofPredecessor(KEY, current)?.uid,
+      names(unconfirmed.ofPredecessor(KEY, current)?.children),
+    ]).toEqual(["first", ["a"]]);
+  expect(unconfirmed.of(classOf("order", "second"))).toEqual([]);
+  unconfirmed.clear(KEY);
+  expect(unconfirmed.ofPredecessor(KEY, undefined)).toBeUndefined();
 });
 
-test("without: by kind and name", () => {
-  expect(without([child("a"), child("a", "ConfigMap"), child("b")], [child("a")])).toEqual([
+test("excludes by kind and name", () => {
+  expect(excludeChildren([child("a"), child("a", "ConfigMap"), child("b")], [child("a")])).toEqual([
     child("a", "ConfigMap"),
     child("b"),
   ]);

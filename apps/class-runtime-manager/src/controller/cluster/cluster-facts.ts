@@ -4,10 +4,10 @@ import type { ClusterFacts, Router } from "../../templates/index.ts";
 import type { CrmConfig } from "../../config.ts";
 import type { ChildCache } from "../children/child-cache.ts";
 
-/** What the operator settled; the rest of the facts is found in the cluster. */
+/** The facts that come from the configuration; the others are read from the cluster. */
 export type ConfiguredFacts = Omit<ClusterFacts, "capabilities" | "routers">;
 
-/** The facts that an operator settles by configuration. */
+/** Takes the facts of the configuration. */
 export function configuredFacts(config: CrmConfig): ConfiguredFacts {
   const { features, place, templates, otel, prometheus, limits, k8s } = config;
   return {
@@ -45,10 +45,10 @@ const SERVICES = resourceType<Service>({
   namespaced: true,
 });
 
-/** The port of Zenoh when a router's Service names none. */
+/** Default Zenoh port of a router Service without ports. */
 const ZENOH_PORT = 17_447;
 
-/** Answers the facts of the cluster as they are now: capabilities come and go, and so do routers. */
+/** Reads the current facts of the cluster: capabilities and routers change at run time. */
 export class FactsReader {
   readonly routers: InformerView<Service>;
   readonly #configured: ConfiguredFacts;
@@ -67,20 +67,20 @@ export class FactsReader {
   }
 
   read(namespace: string): ClusterFacts {
-    const serves = (group: string, version: string, kind: string): boolean =>
-      this.#children.serves({ group, version, kind });
+    const isServed = (group: string, version: string, kind: string): boolean =>
+      this.#children.isServed({ group, version, kind });
     return {
       ...this.#configured,
       routers: [...this.routers.cache.list(namespace)]
         .map(routerOf)
         .toSorted((a, b) => a.service.localeCompare(b.service)),
       capabilities: {
-        knative: serves("serving.knative.dev", "v1", "Service"),
-        horizontalPodAutoscaler: serves("autoscaling", "v2", "HorizontalPodAutoscaler"),
-        podDisruptionBudget: serves("policy", "v1", "PodDisruptionBudget"),
-        networkPolicy: serves("networking.k8s.io", "v1", "NetworkPolicy"),
-        serviceMonitor: serves("monitoring.coreos.com", "v1", "ServiceMonitor"),
-        podMonitor: serves("monitoring.coreos.com", "v1", "PodMonitor"),
+        knative: isServed("serving.knative.dev", "v1", "Service"),
+        horizontalPodAutoscaler: isServed("autoscaling", "v2", "HorizontalPodAutoscaler"),
+        podDisruptionBudget: isServed("policy", "v1", "PodDisruptionBudget"),
+        networkPolicy: isServed("networking.k8s.io", "v1", "NetworkPolicy"),
+        serviceMonitor: isServed("monitoring.coreos.com", "v1", "ServiceMonitor"),
+        podMonitor: isServed("monitoring.coreos.com", "v1", "PodMonitor"),
       },
     };
   }

@@ -5,7 +5,7 @@ import { occurrenceOf, type Occurrence } from "../../lifecycle/observation/obser
 import { OWNER_LABEL } from "../../templates/index.ts";
 import { CORE_EVENTS, NODES, PODS, REPLICA_SETS } from "../kinds/resource-types.ts";
 
-/** What tells why a class is not ready: pods, their sets and nodes from caches, events from the server when they are needed. */
+/** Reads the objects that explain why a class is not ready: pods, ReplicaSets and nodes from caches, events from the server on demand. */
 export class PodView {
   readonly #client: KubeClient;
   readonly #pods: InformerView<Pod, "owner">;
@@ -19,7 +19,7 @@ export class PodView {
     ];
     const indexes = { owner: byOwnerLabel };
     this.#client = client;
-    // Without these a class runs all the same; it only says less about why it does not.
+    // Optional: without them a class runs, but its status explains less.
     const mayBeRefused = true;
     this.#pods = pool.view(PODS, namespaces, owned, { indexes, trim: slimPod, mayBeRefused });
     this.#sets = pool.view(REPLICA_SETS, namespaces, owned, { indexes, trim: slimSet, mayBeRefused });
@@ -43,13 +43,13 @@ export class PodView {
     return [...names].flatMap((name) => this.#nodes.get({ namespace: "", name }) ?? []);
   }
 
-  /** All nodes; undefined when we may not read them, as is so for who serves some namespaces only. */
+  /** All nodes; undefined without read permission, as in installations for single namespaces. */
   get nodes(): Iterable<Stored<Node>> | undefined {
     return this.#nodes.isSynced ? this.#nodes.cache.list() : undefined;
   }
 
-  /** Warnings about these objects. Read from the server: events are many, and only wanted when something is wrong. */
-  async warningsAbout(
+  /** Lists the Warning events of these objects from the server. Events are too many to cache and rarely needed. */
+  async listWarnings(
     namespace: string,
     objects: readonly KubeObject[],
     signal: AbortSignal,
@@ -91,7 +91,7 @@ function slimNode({ apiVersion, kind, metadata, spec, status }: Stored<Node>): S
   return prune(slim) as Stored<Node>;
 }
 
-/** Without members that are undefined. */
+/** Removes undefined members. */
 function prune(value: object): object {
   return JSON.parse(JSON.stringify(value)) as object;
 }

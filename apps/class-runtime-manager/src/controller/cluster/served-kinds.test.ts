@@ -10,28 +10,28 @@ const [KNATIVE] = OPTIONAL_CHILD_KINDS as readonly [ChildKind];
 const EVERY_MS = 30_000;
 const HOUR_MS = 3_600_000;
 
-/** A cluster that defines kinds at once and serves them when it pleases. */
-function clusterOf({ mayWatch = true, isDown: startsDown = false } = {}) {
+/** A cluster whose definitions and served kinds the test controls. */
+function startDiscovery({ mayWatch = true, isDown: startsDown = false } = {}) {
   const ambient = virtualAmbient(1);
-  const looks: number[] = [];
+  const discoveries: number[] = [];
   const listeners = new Set<() => void>();
   const defined = new Set<ChildKind>();
   const served = new Set<ChildKind>();
-  const followed = new Set<ChildKind>();
+  const watched = new Set<ChildKind>();
   const stop = new AbortController();
   let isDown = startsDown;
   const kinds = new ServedKinds({
     client: {} as KubeClient,
     children: {
       get kinds() {
-        return [...followed];
+        return [...watched];
       },
-      async lookForKinds() {
-        looks.push(ambient.time.monotonic());
+      async discoverKinds() {
+        discoveries.push(ambient.time.monotonic());
         if (isDown) throw unavailable("api", "down");
-        const changed = served.size !== followed.size;
-        followed.clear();
-        for (const kind of served) followed.add(kind);
+        const changed = served.size !== watched.size;
+        watched.clear();
+        for (const kind of served) watched.add(kind);
         return changed;
       },
     },
@@ -46,27 +46,27 @@ function clusterOf({ mayWatch = true, isDown: startsDown = false } = {}) {
     logger: NOOP_LOGGER,
     everyMs: EVERY_MS,
   });
-  const woken: number[] = [];
-  kinds.source(() => [{ namespace: "n", name: "a" }])(() => void woken.push(ambient.time.monotonic()));
+  const enqueued: number[] = [];
+  kinds.source(() => [{ namespace: "n", name: "a" }])(() => void enqueued.push(ambient.time.monotonic()));
   const running = kinds.run(stop.signal);
-  const tell = (): void => {
+  const notify = (): void => {
     for (const listener of listeners) listener();
   };
   return {
     kinds,
-    looks,
-    woken,
+    discoveries,
+    enqueued,
     served,
     time: ambient.time,
     define: (kind: ChildKind) => {
       defined.add(kind);
-      tell();
+      notify();
     },
     remove: (kind: ChildKind) => {
       defined.delete(kind);
-      tell();
+      notify();
     },
-    mend: () => void (isDown = false),
+    recover: () => void (isDown = false),
     end: async () => {
       stop.abort();
       await running;
@@ -75,78 +75,78 @@ function clusterOf({ mayWatch = true, isDown: startsDown = false } = {}) {
   };
 }
 
-test("while nothing is defined, nobody looks more than now and then", async () => {
-  const { looks, time, end } = clusterOf();
+test("discovers rarely while no kind is defined", async () => {
+  const { discoveries, time, end } = startDiscovery();
   await time.advance(HOUR_MS);
-  expect(looks.length).toBeLessThanOrEqual(7);
+  expect(discoveries.length).toBeLessThanOrEqual(7);
   await end();
 });
 
-test("a kind that is defined and served is found at once, and everyone is woken", async () => {
-  const { define, served, looks, woken, time, end } = clusterOf();
+test("finds a defined and served kind at once and enqueues all classes", async () => {
+  const { define, served, discoveries, enqueued, time, end } = startDiscovery();
   await time.advance(10_000);
   served.add(KNATIVE);
   define(KNATIVE);
   await time.advance(0);
-  expect(woken).toEqual([10_000]);
-  const found = looks.length;
+  expect(enqueued).toEqual([10_000]);
+  const count = discoveries.length;
   await time.advance(HOUR_MS / 10 - 60_000);
-  expect(looks.length).toBe(found);
+  expect(discoveries.length).toBe(count);
   await end();
 });
 
-test("one that is served a while after it was defined is found soon after that", async () => {
-  const { define, served, looks, woken, time, end } = clusterOf();
+test("finds a kind soon after it is served, although it was defined earlier", async () => {
+  const { define, served, discoveries, enqueued, time, end } = startDiscovery();
   await time.advance(10_000);
   define(KNATIVE);
   await time.advance(700);
   served.add(KNATIVE);
   await time.advance(1_000);
-  expect(woken).toHaveLength(1);
-  expect(woken[0]! - 10_700).toBeLessThan(700);
-  expect(looks.length).toBeLessThan(10);
+  expect(enqueued).toHaveLength(1);
+  expect(enqueued[0]! - 10_700).toBeLessThan(700);
+  expect(discoveries.length).toBeLessThan(10);
   await end();
 });
 
-test("a definition that never leads to a kind is looked at as seldom as if there were no watch", async () => {
-  const { define, looks, time, end } = clusterOf();
+test("falls back to the interval for a defined kind that is never served", async () => {
+  const { define, discoveries, time, end } = startDiscovery();
   define(KNATIVE);
   await time.advance(HOUR_MS);
-  expect(looks.length).toBeLessThan(HOUR_MS / EVERY_MS + 15);
-  expect(looks.length).toBeGreaterThan(100);
+  expect(discoveries.length).toBeLessThan(HOUR_MS / EVERY_MS + 15);
+  expect(discoveries.length).toBeGreaterThan(100);
   await end();
 });
 
-test("a kind that goes is given up as soon as it is not served any more", async () => {
-  const { define, remove, served, woken, time, end } = clusterOf();
+test("drops a kind as soon as it is no longer served", async () => {
+  const { define, remove, served, enqueued, time, end } = startDiscovery();
   served.add(KNATIVE);
   define(KNATIVE);
   await time.advance(100_000);
   remove(KNATIVE);
   await time.advance(200);
-  expect(woken).toHaveLength(1);
+  expect(enqueued).toHaveLength(1);
   served.delete(KNATIVE);
   await time.advance(500);
-  expect(woken).toHaveLength(2);
+  expect(enqueued).toHaveLength(2);
   await end();
 });
 
-test("whoever may not watch definitions looks by the clock", async () => {
-  const { served, woken, time, end } = clusterOf({ mayWatch: false });
+test("discovers at the interval without permission to watch definitions", async () => {
+  const { served, enqueued, time, end } = startDiscovery({ mayWatch: false });
   await time.advance(10_000);
   served.add(KNATIVE);
   await time.advance(EVERY_MS);
-  expect(woken).toEqual([EVERY_MS]);
+  expect(enqueued).toEqual([EVERY_MS]);
   await end();
 });
 
-test("classes wait for the first look that succeeds", async () => {
-  const { kinds, mend, time, end } = clusterOf({ isDown: true });
+test("whenKnown resolves after the first successful discovery", async () => {
+  const { kinds, recover, time, end } = startDiscovery({ isDown: true });
   let isKnown = false;
-  void kinds.known(new AbortController().signal).then(() => (isKnown = true));
+  void kinds.whenKnown(new AbortController().signal).then(() => (isKnown = true));
   await time.advance(5_000);
   expect(isKnown).toBe(false);
-  mend();
+  recover();
   await time.advance(1_000);
   expect(isKnown).toBe(true);
   await end();

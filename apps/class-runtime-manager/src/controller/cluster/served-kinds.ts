@@ -6,33 +6,32 @@ import type { ChildCache } from "../children/child-cache.ts";
 import type { KindDefinitions } from "./kind-definitions.ts";
 import { OPTIONAL_CHILD_KINDS } from "../kinds/resource-types.ts";
 
-/** What looking for kinds needs. */
+/** Dependencies of the discovery of kinds. */
 export interface ServedKindsOptions {
   readonly client: KubeClient;
-  readonly children: Pick<ChildCache, "lookForKinds" | "kinds">;
+  readonly children: Pick<ChildCache, "discoverKinds" | "kinds">;
   readonly definitions: Pick<KindDefinitions, "has" | "onChange">;
   readonly timers: Timers;
   readonly logger: Logger;
-  /** How often where definitions cannot be watched, or do not lead to a kind that is served. */
+  /** Interval while definitions cannot be watched or a defined kind is not served. */
   readonly everyMs: number;
 }
 
-/** After a look that failed. */
-const AGAIN_MS = 1_000;
-/** A kind is served a moment after it is defined, and no longer a moment after its definition is deleted; each look waits twice as long as the last. */
-const SOON_MS = 50;
-/** When all is as the definitions say, they tell of any change; a look now and then is for what comes about without one. */
-const SELDOM_MS = 600_000;
+/** Delay after a failed discovery. */
+const RETRY_MS = 1_000;
+/** First delay after a definition changed; it doubles with each attempt. The server needs a moment to serve or drop a kind. */
+const FIRST_DELAY_MS = 50;
+/** Interval while the served kinds match the definitions; changes without a definition event are rare. */
+const STABLE_INTERVAL_MS = 600_000;
 
 /**
- * Knows which kinds of other projects (Knative, monitors) the cluster serves: it looks when one of their definitions comes, changes or goes, and
- * again until what is served is what is defined. No class is judged before the first look is done: a template must not be given up because nobody has asked
- * yet whether the cluster can serve it.
+ * Discovers which optional kinds (Knative, monitors) the cluster serves: on every change of a definition, and again until the served kinds
+ * match the definitions. No class is reconciled before the first discovery, so that no class loses its template while the kinds are unknown.
  */
 export class ServedKinds implements LedTask {
   readonly name = "served-kinds";
   readonly #options: ServedKindsOptions;
-  readonly #first = Promise.withResolvers<void>();
+  readonly #firstDiscovery = Promise.withResolvers<void>();
   readonly #listeners = new Set<() => void>();
 
   constructor(options: ServedKindsOptions) {
@@ -42,63 +41,63 @@ export class ServedKinds implements LedTask {
   async run(signal: AbortSignal): Promise<void> {
     const { timers, definitions } = this.#options;
     let changed = new AbortController();
-    let looks = 0;
-    const unfollow = definitions.onChange(() => {
-      looks = 0;
+    let attempts = 0;
+    const unsubscribe = definitions.onChange(() => {
+      attempts = 0;
       changed.abort();
     });
     try {
       while (!signal.aborted) {
         changed = new AbortController();
-        looks += 1;
-        const waitMs = (await this.#look(signal)) ? this.#nextLookInMs(looks) : AGAIN_MS;
+        attempts += 1;
+        const waitMs = (await this.#discover(signal)) ? this.#nextDelayMs(attempts) : RETRY_MS;
         await sleep(timers, waitMs, AbortSignal.any([signal, changed.signal])).catch(() => undefined);
       }
     } finally {
-      unfollow();
+      unsubscribe();
     }
   }
 
-  /** Resolves when the first look is done. */
-  known(signal: AbortSignal): Promise<void> {
-    return orAbort(this.#first.promise, signal);
+  /** Resolves after the first discovery. */
+  whenKnown(signal: AbortSignal): Promise<void> {
+    return orAbort(this.#firstDiscovery.promise, signal);
   }
 
-  /** Wakes everyone when a kind came or went. */
-  source(everyone: () => Iterable<ObjectKey>): Source {
+  /** Enqueues all classes when a kind was added or removed. */
+  source(all: () => Iterable<ObjectKey>): Source {
     return (enqueue) => {
-      const wake = (): void => {
-        for (const key of everyone()) enqueue(key, { priority: PRIORITY.low });
+      const enqueueAll = (): void => {
+        for (const key of all()) enqueue(key, { priority: PRIORITY.low });
       };
-      this.#listeners.add(wake);
-      return () => void this.#listeners.delete(wake);
+      this.#listeners.add(enqueueAll);
+      return () => void this.#listeners.delete(enqueueAll);
     };
   }
 
-  /** Whether it could be seen what is served. */
-  async #look(signal: AbortSignal): Promise<boolean> {
+  /** Returns whether the discovery succeeded. */
+  async #discover(signal: AbortSignal): Promise<boolean> {
     const { client, children, logger } = this.#options;
     try {
-      const changed = await children.lookForKinds(client, signal);
-      this.#first.resolve();
+      const changed = await children.discoverKinds(client, signal);
+      this.#firstDiscovery.resolve();
       if (changed) for (const listener of this.#listeners) listener();
       return true;
     } catch (thrown) {
-      if (!signal.aborted)
-        logger.warn("the kinds that the cluster serves could not be read", { fault: Fault.from(thrown) });
+      if (!signal.aborted) logger.warn("discover kinds failed", { fault: Fault.from(thrown) });
       return false;
     }
   }
 
-  #nextLookInMs(looks: number): number {
+  #nextDelayMs(attempts: number): number {
     const { children, definitions, everyMs } = this.#options;
-    const followed = new Set(children.kinds.map(gvkKey));
-    const defined = OPTIONAL_CHILD_KINDS.map((kind) => ({
-      is: definitions.has(kind),
-      was: followed.has(gvkKey(kind)),
+    const watched = new Set(children.kinds.map(gvkKey));
+    const kinds = OPTIONAL_CHILD_KINDS.map((kind) => ({
+      isDefined: definitions.has(kind),
+      isWatched: watched.has(gvkKey(kind)),
     }));
-    if (defined.every(({ is, was }) => is === was)) return Math.max(everyMs, SELDOM_MS);
-    if (defined.every(({ is, was }) => is === undefined || is === was)) return everyMs;
-    return Math.min(everyMs, SOON_MS * 2 ** Math.min(looks - 1, 20));
+    if (kinds.every(({ isDefined, isWatched }) => isDefined === isWatched))
+      return Math.max(everyMs, STABLE_INTERVAL_MS);
+    if (kinds.every(({ isDefined, isWatched }) => isDefined === undefined || isDefined === isWatched)) return everyMs;
+    return Math.min(everyMs, FIRST_DELAY_MS * 2 ** Math.min(attempts - 1, 20));
   }
 }

@@ -9,42 +9,42 @@ import { CLASS_RUNTIMES, DEPLOYMENT_RECORDS } from "./resource-types.ts";
 /** Blocks the deletion of a class object until its children are deleted. */
 export const FINALIZER = "oaas.io/class-runtime";
 
-/** A kind of object that describes a class. Both kinds go the same way; only reading and the words of status differ. */
-export interface SubjectKind<T extends KubeObject = KubeObject> {
+/** A kind of object that describes a class. The controllers treat both kinds alike; only parsing and the form of the status differ. */
+export interface ClassKind<T extends KubeObject = KubeObject> {
   readonly name: string;
   readonly type: ResourceType<T>;
   readonly owner: { readonly group: string; readonly kind: string };
-  /** Whether the manager works on when it may not read this kind. */
-  readonly mayBeRefused: boolean;
-  /** The object as a class runtime; violations when it cannot be read as one. */
+  /** Whether the manager runs without permission to read this kind. */
+  readonly isOptional: boolean;
+  /** Parses the object as a class runtime. */
   read(object: Stored<T>): Result<ClassRuntime, readonly Violation[]>;
-  /** Its status, in the words of the class runtime. */
+  /** The status in the form of a class runtime. */
   statusOf(object: Stored<T>): ClassRuntimeStatus | undefined;
-  /** A status in this kind's own words. */
-  statusFor(status: ClassRuntimeStatus): object;
+  /** Converts a status to the form of this kind. */
+  encodeStatus(status: ClassRuntimeStatus): object;
 }
 
-export const CLASS_RUNTIME_SUBJECT: SubjectKind<ClassRuntime & KubeObject> = {
+export const CLASS_RUNTIME_KIND: ClassKind<ClassRuntime & KubeObject> = {
   name: "class-runtime",
   type: CLASS_RUNTIMES,
   owner: { group: GROUP, kind: "ClassRuntime" },
-  mayBeRefused: false,
-  // Our own status is half of the object, and nobody wants it read again.
+  isOptional: false,
+  // Without the status: parsing it would double the cost, and the schema is our own.
   read: ({ apiVersion, kind, metadata, spec }) => readClassRuntime({ apiVersion, kind, metadata, spec }),
   statusOf: (object) => object.status,
-  statusFor: (status) => status,
+  encodeStatus: (status) => status,
 };
 
-export const DEPLOYMENT_RECORD_SUBJECT: SubjectKind<DeploymentRecord & KubeObject> = {
+export const DEPLOYMENT_RECORD_KIND: ClassKind<DeploymentRecord & KubeObject> = {
   name: "deployment-record",
   type: DEPLOYMENT_RECORDS,
   owner: { group: GROUP, kind: "DeploymentRecord" },
-  mayBeRefused: true,
+  isOptional: true,
   read: (object) => readDeploymentRecord(object),
   statusOf: (object) => {
     if (!object.status) return undefined;
     const { function_container_status: _, ...status } = object.status;
     return status;
   },
-  statusFor: classStatusToRecordStatus,
+  encodeStatus: classStatusToRecordStatus,
 };

@@ -56,13 +56,13 @@ export const CORE_EVENTS = resourceType<EventObject>({
   namespaced: true,
 });
 
-/** A kind that children may be of. */
+/** A kind of child object. */
 export type ChildKind = ResourceType<KubeObject>;
 
 const child = (group: string, version: string, kind: string, resource: string): ChildKind =>
   resourceType<KubeObject>({ group, version, kind, resource, namespaced: true });
 
-/** Kinds that every cluster has. */
+/** Kinds that every cluster serves. */
 export const CORE_CHILD_KINDS: readonly ChildKind[] = [
   child("", "v1", "ConfigMap", "configmaps"),
   child("", "v1", "Service", "services"),
@@ -73,21 +73,21 @@ export const CORE_CHILD_KINDS: readonly ChildKind[] = [
   child("autoscaling", "v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers"),
   child("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets"),
   child("networking.k8s.io", "v1", "NetworkPolicy", "networkpolicies"),
-  // These come from templates of users only.
+  // Only user templates use these.
   child("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims"),
   child("", "v1", "ServiceAccount", "serviceaccounts"),
   child("networking.k8s.io", "v1", "Ingress", "ingresses"),
 ];
 
-/** Kinds of other projects, used where the cluster serves them. */
+/** Kinds of other projects, used when the cluster serves them. */
 export const OPTIONAL_CHILD_KINDS: readonly ChildKind[] = [
   child("serving.knative.dev", "v1", "Service", "services"),
   child("monitoring.coreos.com", "v1", "ServiceMonitor", "servicemonitors"),
   child("monitoring.coreos.com", "v1", "PodMonitor", "podmonitors"),
 ];
 
-/** Definitions of kinds, of which nothing but their being there matters. */
-export const DEFINITIONS = metadataOf(
+/** Only the metadata: the controllers need to know whether a definition exists. */
+export const CUSTOM_RESOURCE_DEFINITIONS = metadataOf(
   resourceType<KubeObject>({
     group: "apiextensions.k8s.io",
     version: "v1",
@@ -97,7 +97,7 @@ export const DEFINITIONS = metadataOf(
   }),
 );
 
-/** The name of the definition by which a cluster comes to serve a kind. */
-export function definitionOf({ group, resource }: ChildKind): string {
+/** The name of the CustomResourceDefinition of a kind. */
+export function crdNameOf({ group, resource }: ChildKind): string {
   return `${resource}.${group}`;
 }

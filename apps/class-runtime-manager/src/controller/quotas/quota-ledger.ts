@@ -12,100 +12,100 @@ import {
   type Limits,
 } from "../../templates/index.ts";
 
-/** One class as it speaks to the ledger. */
+/** The quota request of one class. */
 export interface Claim {
-  /** Differs between all classes. */
+  /** Unique among all classes. */
   readonly id: string;
-  /** Whose turn it is: the lower text goes first. */
+  /** Sort key: the lowest is admitted first. */
   readonly order: string;
-  readonly asked: Demand;
+  readonly requested: Demand;
 }
 
-/** An environment: its key in the ledger, its name for people, its limits. */
+/** An environment: its key in the ledger, its display name and its quotas. */
 export interface Account {
   readonly key: string;
   readonly name: string;
   readonly quotas: EnvironmentConfigSpec["quotas"];
 }
 
-/** What the ledger looks up about classes that have not spoken yet. */
-export interface ClassWorld {
-  /** Those that belong to an environment. */
+/** Looks up classes that have not claimed quota yet. */
+export interface ClassSource {
+  /** The classes of an environment. */
   classesOf(account: string): Iterable<Pick<Claim, "id" | "order">>;
-  /** What a class has in the cluster. */
-  heldBy(id: string): Demand;
-  /** Makes a class speak; undefined when it cannot be understood. */
-  hear(id: string): { readonly account: Account; readonly claim: Claim } | undefined;
+  /** The resources that a class uses in the cluster. */
+  usageOf(id: string): Demand;
+  /** Renders the claim of a class; undefined when it cannot be rendered. */
+  renderClaim(id: string): { readonly account: Account; readonly claim: Claim } | undefined;
 }
 
-interface Entry extends Omit<Claim, "asked"> {
-  asked: Demand;
-  held: Demand;
+interface Entry extends Omit<Claim, "requested"> {
+  requested: Demand;
+  granted: Demand;
 }
 
-/** Told of what the ledger decides by itself. */
+/** Receives the decisions that no caller asked for. */
 export interface LedgerObserver {
-  /** These waited, and were let in now that there is room. */
+  /** Waiting classes were admitted because quota became free. */
   admitted(ids: readonly string[]): void;
-  /** The classes of an environment hold more or less than before. */
+  /** The usage of an environment changed. */
   changed?(account: string): void;
 }
 
-interface Book {
+interface AccountBook {
   readonly key: string;
   readonly entries: Map<string, Entry>;
-  /** Those whose demand did not fit. */
+  /** Classes whose claim exceeded a quota. */
   readonly waiting: Map<string, Entry>;
-  /** Newcomers that have not spoken yet, in the order of their turns; those that have are taken out when they come to the front. */
-  readonly unheard: Pick<Claim, "id" | "order">[];
+  /** New classes without a claim, in their order. Classes that claimed meanwhile are skipped when they reach the front. */
+  readonly pending: Pick<Claim, "id" | "order">[];
   quotas: Account["quotas"];
   limits: Limits;
-  /** The sum of what all hold. */
-  taken: Demand;
+  /** The sum of all grants. */
+  usage: Demand;
 }
 
 /**
- * Who holds how much of each environment's quotas.
+ * Tracks how much of the quotas of each environment every class uses.
  *
- * *Guarantees*: what a class holds is never taken from it, by a newcomer or by a lowered quota; of those that ask for more, the one whose turn is
- * earlier is asked first, whoever comes to the ledger first; when room is made, all that fit then are let in, in their order, and the observer
- * is told. A claim costs the same with many classes as with few; making room costs a look at those that wait.
+ * Guarantees: a grant is never revoked, neither by a new class nor by a lower quota; claims are decided in the order of the classes, not in
+ * the order of the calls; when quota becomes free, all waiting classes that fit are admitted in their order and the observer is notified. The
+ * cost of a claim does not depend on the number of classes; freeing quota visits the waiting classes.
  */
 export class QuotaLedger {
-  readonly #books = new Map<string, Book>();
-  readonly #bookOf = new Map<string, Book>();
-  readonly #world: ClassWorld;
+  readonly #books = new Map<string, AccountBook>();
+  readonly #bookOf = new Map<string, AccountBook>();
+  readonly #classes: ClassSource;
   readonly #observer: LedgerObserver;
 
-  constructor(world: ClassWorld, observer: LedgerObserver) {
-    this.#world = world;
+  constructor(classes: ClassSource, observer: LedgerObserver) {
+    this.#classes = classes;
     this.#observer = observer;
   }
 
-  /** Notes that a class has come to be, so that nobody whose turn is later goes before it. */
-  expect({ id, order }: Pick<Claim, "id" | "order">, account: string): void {
-    const unheard = this.#books.get(account)?.unheard;
-    if (unheard === undefined || this.#bookOf.has(id)) return;
-    const place = unheard.findLastIndex((one) => one.order <= order);
-    unheard.splice(place + 1, 0, { id, order });
+  /** Registers a new class, so that no later class is admitted before it. */
+  registerPending({ id, order }: Pick<Claim, "id" | "order">, account: string): void {
+    const pending = this.#books.get(account)?.pending;
+    if (pending === undefined || this.#bookOf.has(id)) return;
+    const index = pending.findLastIndex((one) => one.order <= order);
+    pending.splice(index + 1, 0, { id, order });
   }
 
-  /** Lets the class in, or says what its demand would break. One that is let in holds what it asked for. */
-  settle(account: Account, claim: Claim): readonly Violation[] {
+  /** Grants the claim, or returns the quotas it would exceed. */
+  admit(account: Account, claim: Claim): readonly Violation[] {
     const book = this.#open(account);
-    this.#hearBefore(book, claim);
-    return this.#settle(book, account, claim);
+    this.#admitPendingBefore(book, claim);
+    return this.#decide(book, account, claim);
   }
 
-  /** What `settle` would say to it, or to a newcomer, without noting anything. */
-  check(account: Account, { id, asked }: Pick<Claim, "id" | "asked">): readonly Violation[] {
+  /** Returns the quotas that a claim would exceed, without granting it. */
+  check(account: Account, { id, requested }: Pick<Claim, "id" | "requested">): readonly Violation[] {
     const book = this.#open(account);
-    this.#hearBefore(book, undefined);
-    const held = book.entries.get(id)?.held ?? NO_DEMAND;
-    return checkQuotas(account.name, account.quotas, { taken: book.taken, held, asked });
+    this.#admitPendingBefore(book, undefined);
+    const granted = book.entries.get(id)?.granted ?? NO_DEMAND;
+    return checkQuotas(account.name, account.quotas, { taken: book.usage, held: granted, asked: requested });
   }
 
-  /** Forgets a class that is gone, or belongs to no environment any more. */
+  /** Removes a class that was deleted or left its environment. */
   release(id: string): void {
     const book = this.#bookOf.get(id);
     const entry = book?.entries.get(id);
@@ -113,104 +113,112 @@ export class QuotaLedger {
     this.#bookOf.delete(id);
     book.entries.delete(id);
     book.waiting.delete(id);
-    this.#take(book, subtractDemand(book.taken, entry.held));
+    this.#setUsage(book, subtractDemand(book.usage, entry.granted));
     this.#admitWaiting(book);
   }
 
-  /** Forgets everything: the next question looks at the cluster anew. */
+  /** Clears the ledger. The next call reads the cluster again. */
   clear(): void {
     this.#books.clear();
     this.#bookOf.clear();
   }
 
-  /** What the classes of an environment hold; undefined before anyone has asked for it. */
-  taken(account: string): Demand | undefined {
-    return this.#books.get(account)?.taken;
+  /** The total usage of an environment; undefined before the first claim. */
+  usage(account: string): Demand | undefined {
+    return this.#books.get(account)?.usage;
   }
 
-  /** The book of an environment. A new one begins with those that live there already, and knows of the others. */
-  #open({ key, quotas }: Account): Book {
-    const present = this.#books.get(key);
-    if (present !== undefined) {
-      if (!equalJson(present.quotas, quotas)) {
-        present.quotas = quotas;
-        present.limits = limitsOf(quotas);
-        this.#admitWaiting(present);
+  /** Returns the book of an environment. A new book starts with the classes that already use resources; the others are pending. */
+  #open({ key, quotas }: Account): AccountBook {
+    const existing = this.#books.get(key);
+    if (existing !== undefined) {
+      if (!equalJson(existing.quotas, quotas)) {
+        existing.quotas = quotas;
+        existing.limits = limitsOf(quotas);
+        this.#admitWaiting(existing);
       }
-      return present;
+      return existing;
     }
     const limits = limitsOf(quotas);
-    const book: Book = { key, entries: new Map(), waiting: new Map(), unheard: [], quotas, limits, taken: NO_DEMAND };
+    const book: AccountBook = {
+      key,
+      entries: new Map(),
+      waiting: new Map(),
+      pending: [],
+      quotas,
+      limits,
+      usage: NO_DEMAND,
+    };
     this.#books.set(key, book);
-    for (const { id, order } of this.#world.classesOf(key)) {
+    for (const { id, order } of this.#classes.classesOf(key)) {
       if (this.#bookOf.has(id)) continue;
-      const held = this.#world.heldBy(id);
-      if (held.classes > 0) this.#enter(book, { id, order, asked: held }, held);
-      else book.unheard.push({ id, order });
+      const used = this.#classes.usageOf(id);
+      if (used.classes > 0) this.#addEntry(book, { id, order, requested: used }, used);
+      else book.pending.push({ id, order });
     }
-    book.unheard.sort(byOrder);
+    book.pending.sort(byOrder);
     return book;
   }
 
-  #hearBefore(book: Book, claim: Claim | undefined): void {
-    const { unheard } = book;
-    for (let first = unheard[0]; first; first = unheard[0]) {
+  #admitPendingBefore(book: AccountBook, claim: Claim | undefined): void {
+    const { pending } = book;
+    for (let first = pending[0]; first; first = pending[0]) {
       if (claim !== undefined && byOrder(first, claim) >= 0) return;
-      unheard.shift();
-      const heard = this.#bookOf.has(first.id) ? undefined : this.#world.hear(first.id);
-      if (heard !== undefined) this.#settle(this.#open(heard.account), heard.account, heard.claim);
+      pending.shift();
+      const rendered = this.#bookOf.has(first.id) ? undefined : this.#classes.renderClaim(first.id);
+      if (rendered !== undefined) this.#decide(this.#open(rendered.account), rendered.account, rendered.claim);
     }
   }
 
-  #settle(book: Book, { name, quotas }: Account, claim: Claim): readonly Violation[] {
-    const entry = book.entries.get(claim.id) ?? this.#enter(book, claim, this.#heldElsewhere(claim.id));
-    entry.asked = claim.asked;
-    const broken = checkQuotas(name, quotas, { taken: book.taken, held: entry.held, asked: entry.asked });
-    if (broken.length > 0) {
+  #decide(book: AccountBook, { name, quotas }: Account, claim: Claim): readonly Violation[] {
+    const entry = book.entries.get(claim.id) ?? this.#addEntry(book, claim, this.#currentUsage(claim.id));
+    entry.requested = claim.requested;
+    const exceeded = checkQuotas(name, quotas, { taken: book.usage, held: entry.granted, asked: entry.requested });
+    if (exceeded.length > 0) {
       book.waiting.set(entry.id, entry);
-      return broken;
+      return exceeded;
     }
-    const makesRoom = !isWithin(entry.held, entry.asked);
-    this.#admit(book, entry);
-    if (makesRoom) this.#admitWaiting(book);
+    const freesQuota = !isWithin(entry.granted, entry.requested);
+    this.#grant(book, entry);
+    if (freesQuota) this.#admitWaiting(book);
     return [];
   }
 
-  /** What a class holds that moves here from another environment, or has just come. */
-  #heldElsewhere(id: string): Demand {
-    const before = this.#bookOf.get(id)?.entries.get(id)?.held;
-    if (before !== undefined) this.release(id);
-    return before ?? this.#world.heldBy(id);
+  /** The usage of a class that moves here from another environment, or is new. */
+  #currentUsage(id: string): Demand {
+    const granted = this.#bookOf.get(id)?.entries.get(id)?.granted;
+    if (granted !== undefined) this.release(id);
+    return granted ?? this.#classes.usageOf(id);
   }
 
-  #enter(book: Book, { id, order, asked }: Claim, held: Demand): Entry {
-    const entry = { id, order, asked, held };
+  #addEntry(book: AccountBook, { id, order, requested }: Claim, granted: Demand): Entry {
+    const entry = { id, order, requested, granted };
     this.#bookOf.set(id, book);
     book.entries.set(id, entry);
-    this.#take(book, addDemand(book.taken, held));
+    this.#setUsage(book, addDemand(book.usage, granted));
     return entry;
   }
 
-  #admitWaiting(book: Book): void {
+  #admitWaiting(book: AccountBook): void {
     const admitted: string[] = [];
     for (const entry of [...book.waiting.values()].sort(byOrder)) {
-      if (!hasRoom(book.limits, { taken: book.taken, held: entry.held, asked: entry.asked })) continue;
-      this.#admit(book, entry);
+      if (!hasRoom(book.limits, { taken: book.usage, held: entry.granted, asked: entry.requested })) continue;
+      this.#grant(book, entry);
       admitted.push(entry.id);
     }
     if (admitted.length > 0) this.#observer.admitted(admitted);
   }
 
-  #admit(book: Book, entry: Entry): void {
-    this.#take(book, addDemand(subtractDemand(book.taken, entry.held), entry.asked));
-    entry.held = entry.asked;
+  #grant(book: AccountBook, entry: Entry): void {
+    this.#setUsage(book, addDemand(subtractDemand(book.usage, entry.granted), entry.requested));
+    entry.granted = entry.requested;
     book.waiting.delete(entry.id);
   }
 
-  #take(book: Book, taken: Demand): void {
-    const same = isWithin(taken, book.taken) && isWithin(book.taken, taken);
-    book.taken = taken;
-    if (!same) this.#observer.changed?.(book.key);
+  #setUsage(book: AccountBook, usage: Demand): void {
+    const isSame = isWithin(usage, book.usage) && isWithin(book.usage, usage);
+    book.usage = usage;
+    if (!isSame) this.#observer.changed?.(book.key);
   }
 }
 

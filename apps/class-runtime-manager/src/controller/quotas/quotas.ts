@@ -5,24 +5,24 @@ import { demandOf, NO_DEMAND, type Demand, type Environment, type Manifest } fro
 import type { ChildCache } from "../children/child-cache.ts";
 import { QuotaLedger, type Account, type Claim } from "./quota-ledger.ts";
 
-/** A class rendered for an environment. */
+/** The rendered children of a class, with its environment. */
 export interface EnvironmentDemand {
   readonly environment: Environment;
   readonly children: readonly Manifest[];
 }
 
-/** One kind of classes, as quotas need to know it. */
-interface Followed {
+/** Access to the classes of one kind. */
+interface WatchedClasses {
   get(key: ObjectKey): Stored<KubeObject> | undefined;
   list(namespace: string): Iterable<Stored<KubeObject>>;
   environmentOf(object: Stored<KubeObject>): Environment | undefined;
   render(object: Stored<KubeObject>): EnvironmentDemand | undefined;
 }
 
-/** Keeps the ledger of quotas in step with the classes of both kinds, and wakes whom it concerns. */
+/** Keeps the quota ledger in sync with the classes of both kinds, and enqueues the objects that a change affects. */
 export class Quotas {
   readonly #children: Pick<ChildCache, "childrenOf">;
-  readonly #followed = new Map<string, Followed>();
+  readonly #classKinds = new Map<string, WatchedClasses>();
   readonly #admitted = new Set<(ids: readonly string[]) => void>();
   readonly #changed = new Set<(account: string) => void>();
   readonly #ledger: QuotaLedger;
@@ -32,114 +32,114 @@ export class Quotas {
     this.#ledger = new QuotaLedger(
       {
         classesOf: (account) => this.#classesOf(account),
-        heldBy: (id) => this.#heldBy(id),
-        hear: (id) => this.#hear(id),
+        usageOf: (id) => this.#usageOf(id),
+        renderClaim: (id) => this.#renderClaim(id),
       },
       {
         admitted: (ids) => {
-          for (const tell of this.#admitted) tell(ids);
+          for (const notify of this.#admitted) notify(ids);
         },
         changed: (account) => {
-          for (const tell of this.#changed) tell(account);
+          for (const notify of this.#changed) notify(account);
         },
       },
     );
   }
 
-  /** Counts the classes of a kind from now on. */
-  follow<T extends KubeObject>(
-    subject: string,
+  /** Starts to count the classes of a kind. */
+  watch<T extends KubeObject>(
+    kind: string,
     view: InformerView<T>,
-    how: {
+    read: {
       readonly environmentOf: (object: Stored<T>) => Environment | undefined;
       readonly render: (object: Stored<T>) => EnvironmentDemand | undefined;
     },
   ): void {
-    this.#followed.set(subject, {
+    this.#classKinds.set(kind, {
       get: (key) => view.get(key),
       list: (namespace) => view.cache.list(namespace),
-      environmentOf: (object) => how.environmentOf(object as Stored<T>),
-      render: (object) => how.render(object as Stored<T>),
+      environmentOf: (object) => read.environmentOf(object as Stored<T>),
+      render: (object) => read.render(object as Stored<T>),
     });
     view.onChange(({ type, object }) => {
-      if (type === "deleted") this.release(subject, object);
-      const environment = type === "added" ? how.environmentOf(object) : undefined;
+      if (type === "deleted") this.release(kind, object);
+      const environment = type === "added" ? read.environmentOf(object) : undefined;
       if (environment)
-        this.#ledger.expect(claimantOf(subject, object), accountOf(keyOf(object).namespace, environment).key);
+        this.#ledger.registerPending(claimantOf(kind, object), accountOf(keyOf(object).namespace, environment).key);
     });
   }
 
-  /** Lets a class in, or says which quotas it would break. */
-  settle(subject: string, object: Stored<KubeObject>, { environment, children }: EnvironmentDemand): Violations {
-    const claim = { ...claimantOf(subject, object), asked: demandOf(children) };
-    return this.#ledger.settle(accountOf(keyOf(object).namespace, environment), claim);
+  /** Admits a class, or returns the quotas it would exceed. */
+  admit(kind: string, object: Stored<KubeObject>, { environment, children }: EnvironmentDemand): Violations {
+    const claim = { ...claimantOf(kind, object), requested: demandOf(children) };
+    return this.#ledger.admit(accountOf(keyOf(object).namespace, environment), claim);
   }
 
-  /** The same for a class that is or may come to be, without noting anything. */
-  check(subject: string, key: ObjectKey, { environment, children }: EnvironmentDemand): Violations {
-    const claim = { id: idOf(subject, key), asked: demandOf(children) };
+  /** Returns the quotas that a class would exceed, without admitting it. */
+  check(kind: string, key: ObjectKey, { environment, children }: EnvironmentDemand): Violations {
+    const claim = { id: idOf(kind, key), requested: demandOf(children) };
     return this.#ledger.check(accountOf(key.namespace, environment), claim);
   }
 
-  /** Forgets a class that is gone, or belongs to no environment. */
-  release(subject: string, object: KubeObject): void {
-    this.#ledger.release(idOf(subject, keyOf(object)));
+  /** Removes a class that was deleted or has no environment. */
+  release(kind: string, object: KubeObject): void {
+    this.#ledger.release(idOf(kind, keyOf(object)));
   }
 
-  /** Looks at the cluster anew, as whoever begins to lead must: another leader may have let classes in. */
+  /** Clears the ledger at the start of a term: the previous leader may have admitted classes. */
   reset(): void {
     this.#ledger.clear();
   }
 
-  /** What the classes of an environment hold; undefined before any has asked for something. */
-  taken({ namespace, name }: ObjectKey): Demand | undefined {
-    return this.#ledger.taken(`${namespace}/${name}`);
+  /** The total usage of an environment; undefined before the first claim. */
+  usage({ namespace, name }: ObjectKey): Demand | undefined {
+    return this.#ledger.usage(`${namespace}/${name}`);
   }
 
-  /** Wakes the classes of a kind that are let in when room is made. */
-  admittedSource(subject: string): Source {
+  /** Enqueues the waiting classes of a kind that are admitted when quota becomes free. */
+  admittedSource(kind: string): Source {
     return (enqueue) => {
-      const tell = (ids: readonly string[]): void => {
-        for (const id of ids) if (subjectIn(id) === subject) enqueue(keyIn(id));
+      const notify = (ids: readonly string[]): void => {
+        for (const id of ids) if (kindIn(id) === kind) enqueue(keyIn(id));
       };
-      this.#admitted.add(tell);
-      return () => void this.#admitted.delete(tell);
+      this.#admitted.add(notify);
+      return () => void this.#admitted.delete(notify);
     };
   }
 
-  /** Wakes the environments whose classes hold more or less than before. */
+  /** Enqueues the environments whose usage changed. */
   changedSource(): Source {
     return (enqueue) => {
-      const tell = (account: string): void => enqueue(parsed(account), { priority: PRIORITY.low });
-      this.#changed.add(tell);
-      return () => void this.#changed.delete(tell);
+      const notify = (account: string): void => enqueue(parseKey(account), { priority: PRIORITY.low });
+      this.#changed.add(notify);
+      return () => void this.#changed.delete(notify);
     };
   }
 
   *#classesOf(account: string): Iterable<Pick<Claim, "id" | "order">> {
-    for (const [subject, followed] of this.#followed) {
-      for (const object of followed.list(parsed(account).namespace)) {
-        const environment = followed.environmentOf(object);
+    for (const [kind, classes] of this.#classKinds) {
+      for (const object of classes.list(parseKey(account).namespace)) {
+        const environment = classes.environmentOf(object);
         if (environment && accountOf(keyOf(object).namespace, environment).key === account)
-          yield claimantOf(subject, object);
+          yield claimantOf(kind, object);
       }
     }
   }
 
-  #heldBy(id: string): Demand {
-    const uid = this.#followed.get(subjectIn(id))?.get(keyIn(id))?.metadata.uid;
+  #usageOf(id: string): Demand {
+    const uid = this.#classKinds.get(kindIn(id))?.get(keyIn(id))?.metadata.uid;
     const children = uid === undefined ? [] : this.#children.childrenOf(uid);
     return children.length === 0 ? NO_DEMAND : demandOf(children.map(({ object }) => object));
   }
 
-  #hear(id: string): { readonly account: Account; readonly claim: Claim } | undefined {
-    const subject = subjectIn(id);
-    const followed = this.#followed.get(subject);
-    const object = followed?.get(keyIn(id));
-    const wanted = object && followed?.render(object);
-    if (!object || !wanted) return undefined;
-    const claim = { ...claimantOf(subject, object), asked: demandOf(wanted.children) };
-    return { account: accountOf(keyOf(object).namespace, wanted.environment), claim };
+  #renderClaim(id: string): { readonly account: Account; readonly claim: Claim } | undefined {
+    const kind = kindIn(id);
+    const classes = this.#classKinds.get(kind);
+    const object = classes?.get(keyIn(id));
+    const demand = object && classes?.render(object);
+    if (!object || !demand) return undefined;
+    const claim = { ...claimantOf(kind, object), requested: demandOf(demand.children) };
+    return { account: accountOf(keyOf(object).namespace, demand.environment), claim };
   }
 }
 
@@ -149,24 +149,24 @@ function accountOf(namespace: string, { name, spec }: Environment): Account {
   return { key: formatObjectKey({ namespace, name }), name, quotas: spec.quotas };
 }
 
-function claimantOf(subject: string, object: Stored<KubeObject>): Pick<Claim, "id" | "order"> {
+function claimantOf(kind: string, object: Stored<KubeObject>): Pick<Claim, "id" | "order"> {
   const { creationTimestamp = "", name } = object.metadata;
-  return { id: idOf(subject, keyOf(object)), order: `${creationTimestamp} ${name}` };
+  return { id: idOf(kind, keyOf(object)), order: `${creationTimestamp} ${name}` };
 }
 
-function idOf(subject: string, key: ObjectKey): string {
-  return `${subject} ${formatObjectKey(key)}`;
+function idOf(kind: string, key: ObjectKey): string {
+  return `${kind} ${formatObjectKey(key)}`;
 }
 
-function subjectIn(id: string): string {
+function kindIn(id: string): string {
   return id.slice(0, id.indexOf(" "));
 }
 
 function keyIn(id: string): ObjectKey {
-  return parsed(id.slice(id.indexOf(" ") + 1));
+  return parseKey(id.slice(id.indexOf(" ") + 1));
 }
 
-function parsed(text: string): ObjectKey {
+function parseKey(text: string): ObjectKey {
   const key = parseObjectKey(text);
   return key.ok ? key.value : { namespace: "", name: text };
 }

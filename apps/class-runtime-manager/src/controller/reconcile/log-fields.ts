@@ -3,8 +3,8 @@ import { ANNOTATIONS, correlationIdOf, deploymentIdOf, DEPLOYMENT_ID_LABEL } fro
 
 type Identified = Parameters<typeof deploymentIdOf>[0];
 
-/** What every log line about a class says: which deployment it is, and which call last changed it. */
-export function logFieldsOf(object: KubeObject | undefined): Readonly<Record<string, string>> {
+/** Log fields of a class: its deployment id and the correlation id of the last call that changed it. */
+export function classLogFields(object: KubeObject | undefined): Readonly<Record<string, string>> {
   if (object === undefined) return {};
   const correlationId = correlationIdOf(object as Identified);
   return {
@@ -13,9 +13,9 @@ export function logFieldsOf(object: KubeObject | undefined): Readonly<Record<str
   };
 }
 
-/** The same, as annotations of its Events. */
-export function eventAnnotationsOf(object: KubeObject): Readonly<Record<string, string>> {
-  const { deployment_id = "", correlation_id } = logFieldsOf(object);
+/** The same fields as annotations of Events. */
+export function classEventAnnotations(object: KubeObject): Readonly<Record<string, string>> {
+  const { deployment_id = "", correlation_id } = classLogFields(object);
   return {
     [DEPLOYMENT_ID_LABEL]: deployment_id,
     ...(correlation_id === undefined ? {} : { [ANNOTATIONS.correlationId]: correlation_id }),

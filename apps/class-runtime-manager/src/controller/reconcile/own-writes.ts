@@ -2,8 +2,8 @@ import { keyOf, type KubeObject, type ObjectKey, type Stored } from "@oaas/kube-
 import type { InformerView } from "@oaas/kube-runtime";
 
 /**
- * Objects as the cache has them, or as we have just written them ourselves where the cache does not show that yet: whoever reads the older state
- * would write the same again, and tell of it twice. Keeps nothing that the cache has caught up with.
+ * Reads objects from the cache, or from our own last write while the cache lags behind: acting on the older state would repeat writes and
+ * events. Forgets a write as soon as the cache has caught up.
  */
 export class OwnWrites<T extends KubeObject> {
   readonly #cached: Pick<InformerView<T>, "get">;
@@ -17,23 +17,23 @@ export class OwnWrites<T extends KubeObject> {
     });
   }
 
-  /** The newest state that is known. */
+  /** Returns the newest known state. */
   get(key: ObjectKey): Stored<T> | undefined {
     const cached = this.#cached.get(key);
     const own = cached && this.#written.get(cached.metadata.uid);
     return own && isNewer(own, cached) ? own : cached;
   }
 
-  /** Notes what the server answered to a write of ours. */
-  note(object: Stored<T>): void {
+  /** Records the response to a write of ours. */
+  record(object: Stored<T>): void {
     const cached = this.#cached.get(keyOf(object));
-    // The watch may have been quicker than the answer.
+    // The watch event may arrive before the response.
     if (cached?.metadata.uid === object.metadata.uid && isNewer(object, cached))
       this.#written.set(object.metadata.uid, object);
   }
 }
 
-/** Versions of one object are numbers that grow; what is no number is not compared. */
+/** Resource versions of one object are increasing numbers; other texts are not compared. */
 function isNewer(one: Stored<KubeObject>, other: Stored<KubeObject>): boolean {
   const [a, b] = [one.metadata.resourceVersion, other.metadata.resourceVersion];
   return /^\d+$/.test(a) && /^\d+$/.test(b) && BigInt(a) > BigInt(b);

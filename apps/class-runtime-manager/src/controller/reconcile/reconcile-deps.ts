@@ -8,32 +8,32 @@ import type { ChildCache } from "../children/child-cache.ts";
 import type { PodView } from "../cluster/pod-view.ts";
 import type { OwnWrites } from "./own-writes.ts";
 import type { Quotas } from "../quotas/quotas.ts";
-import type { SentChildren } from "../children/unconfirmed-children.ts";
-import type { SubjectKind } from "../kinds/class-kind.ts";
-import type { Surroundings } from "../user-templates/template-sources.ts";
+import type { UnconfirmedChildren } from "../children/unconfirmed-children.ts";
+import type { ClassKind } from "../kinds/class-kind.ts";
+import type { TemplateSources } from "../user-templates/template-sources.ts";
 import type { UserTemplates } from "../user-templates/user-templates.ts";
 
-/** What reconciling one kind of subject needs. */
+/** Dependencies of the reconciler of one class kind. */
 export interface ReconcileDeps<T extends KubeObject> {
-  readonly subject: SubjectKind<T>;
+  readonly classKind: ClassKind<T>;
   readonly informer: InformerView<T>;
-  /** The same objects, no older than our own last writes. */
-  readonly own: OwnWrites<T>;
-  /** What passes sent that did not come to their end. */
-  readonly sent: SentChildren;
+  /** The same objects, never older than our last write. */
+  readonly ownWrites: OwnWrites<T>;
+  /** Children sent by passes that did not complete. */
+  readonly unconfirmed: UnconfirmedChildren;
   /** Versions of class objects whose status write was deferred once. */
   readonly deferredStatus: WeakSet<object>;
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly children: ChildCache;
   readonly applier: ChildApplier;
-  readonly surroundings: Surroundings;
+  readonly templateSources: TemplateSources;
   readonly templates: UserTemplates;
   readonly pods: PodView;
   readonly quotas: Quotas;
   readonly events: Pick<EventRecorder, "record">;
-  /** As of now: capabilities and routers may change while we run. */
+  /** Reads the current facts: capabilities and routers change at run time. */
   readonly facts: (namespace: string) => ClusterFacts;
-  /** What the state store of the class with this uid said last; undefined when that is not known. */
+  /** The last health reading of the state store of the class with this uid, if any. */
   readonly odgmReading: (uid: string) => OdgmReading | undefined;
 }

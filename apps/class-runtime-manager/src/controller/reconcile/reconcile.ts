@@ -5,49 +5,49 @@ import type { Step } from "../../lifecycle/evaluate.ts";
 import type { Problem } from "../../lifecycle/observation/observation.ts";
 import { problemFromFault } from "../../lifecycle/observation/problem.ts";
 import type { Reason } from "../../lifecycle/observation/reasons.ts";
-import type { Applied } from "../children/apply-children.ts";
-import { childId, type PresentChild } from "../children/child-cache.ts";
+import type { ApplyResult } from "../children/apply-children.ts";
+import { childId, type LiveChild } from "../children/child-cache.ts";
 import { FINALIZER } from "../kinds/class-kind.ts";
-import { finalize, REFUSED_MS, removeFormer } from "./finalize.ts";
+import { finalize, FORBIDDEN_RETRY_MS, removePredecessorChildren } from "./finalize.ts";
 import type { ReconcileDeps } from "./reconcile-deps.ts";
 import { removeChildren } from "../children/remove-children.ts";
-import { without } from "../children/unconfirmed-children.ts";
-import { settle } from "./write-status.ts";
-import { nameTurns } from "../children/knative-names.ts";
-import { strayChildren, type KnownChildren } from "../children/stray-children.ts";
-import { want, type Wanted } from "./render-desired.ts";
+import { excludeChildren } from "../children/unconfirmed-children.ts";
+import { writeStatus } from "./write-status.ts";
+import { resolveNameConflicts } from "../children/knative-names.ts";
+import { findStrayChildren, type KnownChildren } from "../children/stray-children.ts";
+import { renderDesired, type DesiredChildren } from "./render-desired.ts";
 
 /**
- * Brings the cluster to what one class asks for, and its status to the truth.
- *
- * finalizer → template → children applied → surplus pruned → everything observed → status, also when a step before it failed. A pass that wrote
- * children and met no problem leaves the rest to the next one, which comes at once unless users' changes wait.
+ * Reconciles one class: finalizer, template, apply children, prune surplus children, observe, write status. The status is written even if an
+ * earlier step failed. A pass that wrote children without problems leaves the status to the next pass, which follows at once unless changes
+ * by users are queued.
  */
 export async function reconcile<T extends KubeObject>(
   key: ObjectKey,
   context: ReconcileContext,
   deps: ReconcileDeps<T>,
 ): Promise<Outcome> {
-  const object = deps.own.get(key);
-  const former = deps.sent.ofFormer(key, object);
-  if (former) {
-    const undeleted = await removeFormer(key, former, context.signal, deps);
-    if (undeleted.length > 0 && !object) return checkAgain(REFUSED_MS, "what a class left may not be deleted");
-    if (undeleted.length === 0) deps.sent.told(key);
+  const object = deps.ownWrites.get(key);
+  const predecessor = deps.unconfirmed.ofPredecessor(key, object);
+  if (predecessor) {
+    const undeleted = await removePredecessorChildren(key, predecessor, context.signal, deps);
+    if (undeleted.length > 0 && !object)
+      return checkAgain(FORBIDDEN_RETRY_MS, "children of a deleted class could not be deleted");
+    if (undeleted.length === 0) deps.unconfirmed.clear(key);
   }
   if (!object) return settled();
   if (isBeingDeleted(object)) return finalize(object, context, deps);
   const current = hasFinalizer(object, FINALIZER) ? object : await addFinalizer(object, context, deps);
-  const wanted = want(current, deps, "settle");
-  const made: Made = wanted.expected
-    ? await bringAbout(current, wanted.expected, context.signal, deps)
-    : { present: await asItIs(current, context.signal, deps), problems: [], written: 0 };
-  const problems = [...wanted.problems, ...made.problems];
-  if (made.written > 0 && problems.length === 0 && mayDeferStatus(current, deps.deferredStatus))
-    return checkAgain(1, STATUS_WAITS);
-  const step = await settle(current, { wanted, problems, present: made.present, deleting: false }, context, deps);
-  if (made.retry) throw made.retry;
-  deps.sent.told(key);
+  const desired = renderDesired(current, deps, "admit");
+  const outcome: ApplyOutcome = desired.expected
+    ? await applyChildren(current, desired.expected, context.signal, deps)
+    : { live: await listChildren(current, context.signal, deps), problems: [], written: 0 };
+  const problems = [...desired.problems, ...outcome.problems];
+  if (outcome.written > 0 && problems.length === 0 && mayDeferStatus(current, deps.deferredStatus))
+    return checkAgain(1, STATUS_DEFERRED);
+  const step = await writeStatus(current, { desired, problems, live: outcome.live, deleting: false }, context, deps);
+  if (outcome.retry) throw outcome.retry;
+  deps.unconfirmed.clear(key);
   return outcomeOf(step, problems, deps.clock);
 }
 
@@ -68,58 +68,60 @@ async function addFinalizer<T extends KubeObject>(
 ): Promise<Stored<T>> {
   const { resourceVersion, finalizers = [] } = object.metadata;
   const written = await deps.client
-    .resource(deps.subject.type)
+    .resource(deps.classKind.type)
     .patch(
       keyOf(object),
       "merge",
       { metadata: { resourceVersion, finalizers: [...finalizers, FINALIZER] } },
       { signal },
     );
-  deps.own.note(written);
+  deps.ownWrites.record(written);
   return written;
 }
 
-interface Made {
-  /** Children as they are after the pass. */
-  readonly present: readonly PresentChild[];
+interface ApplyOutcome {
+  /** The children after the pass. */
+  readonly live: readonly LiveChild[];
   readonly problems: readonly Problem[];
-  /** Children that had to be written. */
+  /** How many children were written. */
   readonly written: number;
-  /** A fault that trying again may mend. */
+  /** A fault worth a retry. */
   readonly retry?: Fault | undefined;
 }
 
-/** Applies what is wanted, and deletes what no longer is: functions that were removed, kinds of a template that was left. */
-async function bringAbout<T extends KubeObject>(
+/** Applies the desired children and prunes the others: removed functions, kinds of a previous template. */
+async function applyChildren<T extends KubeObject>(
   object: Stored<T>,
-  { template, children }: NonNullable<Wanted["expected"]>,
+  { template, children }: NonNullable<DesiredChildren["expected"]>,
   signal: AbortSignal,
   deps: ReconcileDeps<T>,
-): Promise<Made> {
+): Promise<ApplyOutcome> {
   const before = deps.children.childrenOf(object.metadata.uid);
-  // Before anything is made with it: a revision that is lost could not be kept to.
-  const unkept = await refusalIn(deps.templates.keep(object.metadata.namespace ?? "", template, deps.client, signal));
-  if (unkept !== undefined) return { present: await asItIs(object, signal, deps), problems: [unkept], written: 0 };
-  const turns = nameTurns(children, before, (kind, manifest) => deps.children.get(kind, keyOf(manifest)));
-  const undeleted = await removeChildren(turns.inTheWay, signal, deps);
-  const unwanted = without(deps.sent.of(object), children);
-  deps.sent.note(object, turns.free);
-  const applied = await deps.applier.apply(turns.free, signal, namedUids(object, deps));
-  const all = await withStrays(object, { known: withApplied(object, applied, deps), sent: unwanted }, signal, deps);
-  const problems = [...turns.waiting, ...undeleted, ...applied.problems];
+  // The revision is saved before it is used, so that the class can stay on it.
+  const forbidden = await forbiddenProblem(
+    deps.templates.saveRevision(object.metadata.namespace ?? "", template, deps.client, signal),
+  );
+  if (forbidden) return { live: await listChildren(object, signal, deps), problems: [forbidden], written: 0 };
+  const names = resolveNameConflicts(children, before, (kind, manifest) => deps.children.get(kind, keyOf(manifest)));
+  const undeleted = await removeChildren(names.blocking, signal, deps);
+  const unconfirmed = excludeChildren(deps.unconfirmed.of(object), children);
+  deps.unconfirmed.record(object, names.applicable);
+  const applied = await deps.applier.apply(names.applicable, signal, statusUids(object, deps));
+  const all = await addStrays(object, { known: mergeApplied(object, applied, deps), unconfirmed }, signal, deps);
+  const problems = [...names.blocked, ...undeleted, ...applied.problems];
   const { written } = applied;
-  // What could not be written may still be wanted: nothing is pruned by a pass that did not come through.
-  if (problems.length > 0) return { present: all, problems, written, retry: applied.retry };
-  const surplus = new Set(all.filter((child) => !applied.present.has(childId(child.kind, child.object))));
+  // A failed pass prunes nothing: a child that could not be written may still be in use.
+  if (problems.length > 0) return { live: all, problems, written, retry: applied.retry };
+  const surplus = new Set(all.filter((child) => !applied.live.has(childId(child.kind, child.object))));
   return {
     problems: await removeChildren([...surplus], signal, deps),
-    present: all.filter((child) => !surplus.has(child)),
+    live: all.filter((child) => !surplus.has(child)),
     written,
   };
 }
 
-/** The problem of an account that may not do this; any other fault is thrown. */
-async function refusalIn(work: Promise<void>): Promise<Problem | undefined> {
+/** Returns a missing permission as a problem and throws any other fault. */
+async function forbiddenProblem(work: Promise<void>): Promise<Problem | undefined> {
   try {
     await work;
     return undefined;
@@ -129,50 +131,53 @@ async function refusalIn(work: Promise<void>): Promise<Problem | undefined> {
   }
 }
 
-/** What was just written is newer than the cache. */
-function withApplied<T extends KubeObject>(
+/** Merges the applied children into the cached ones: the cache may lag behind. */
+function mergeApplied<T extends KubeObject>(
   object: Stored<T>,
-  applied: Applied,
+  applied: ApplyResult,
   deps: ReconcileDeps<T>,
-): PresentChild[] {
-  const there = deps.children.childrenOf(object.metadata.uid);
-  const merged = new Map(there.map((child) => [childId(child.kind, child.object), child]));
-  for (const [id, written] of applied.present) {
+): LiveChild[] {
+  const cached = deps.children.childrenOf(object.metadata.uid);
+  const merged = new Map(cached.map((child) => [childId(child.kind, child.object), child]));
+  for (const [id, written] of applied.live) {
     const kind = merged.get(id)?.kind ?? deps.children.kinds.find((known) => childId(known, written) === id);
     if (kind) merged.set(id, { kind, object: written });
   }
   return [...merged.values()];
 }
 
-/** Every child, when nothing is to be made. */
-function asItIs<T extends KubeObject>(
+/** Lists every child of the class, strays included. */
+function listChildren<T extends KubeObject>(
   object: Stored<T>,
   signal: AbortSignal,
   deps: ReconcileDeps<T>,
-): Promise<readonly PresentChild[]> {
+): Promise<readonly LiveChild[]> {
   const known = deps.children.childrenOf(object.metadata.uid);
-  return withStrays(object, { known, sent: deps.sent.of(object) }, signal, deps);
+  return addStrays(object, { known, unconfirmed: deps.unconfirmed.of(object) }, signal, deps);
 }
 
-/** With those that no watch shows as ours. As long as the server has them they stay named, and the next pass that comes through prunes them. */
-async function withStrays<T extends KubeObject>(
+/** Adds the children that no watch shows as ours. The status lists them until a complete pass prunes them. */
+async function addStrays<T extends KubeObject>(
   object: Stored<T>,
-  looked: KnownChildren,
+  children: KnownChildren,
   signal: AbortSignal,
   deps: ReconcileDeps<T>,
-): Promise<readonly PresentChild[]> {
-  return [...looked.known, ...(await strayChildren(object, looked, signal, deps))];
+): Promise<readonly LiveChild[]> {
+  return [...children.known, ...(await findStrayChildren(object, children, signal, deps))];
 }
 
-/** The uids of what is known to be the class's own, whatever it says itself by now. */
-function namedUids<T extends KubeObject>(object: Stored<T>, { subject }: ReconcileDeps<T>): ReadonlySet<string> {
+/** Uids of the children that the status lists, even if they lost their owner reference. */
+function statusUids<T extends KubeObject>(
+  object: Stored<T>,
+  { classKind: subject }: ReconcileDeps<T>,
+): ReadonlySet<string> {
   return new Set((subject.statusOf(object)?.resource_refs ?? []).flatMap(({ uid }) => uid ?? []));
 }
 
-const STATUS_WAITS = "the children of others go before the news of these";
+const STATUS_DEFERRED = "children of other classes are applied first";
 
-/** What may be mended without our hearing of it: rights, quotas, policies, objects that are not ours. */
-const LOOK_AGAIN_MS: Readonly<Partial<Record<Reason, number>>> = {
+/** Delay before a recheck, for problems whose solution triggers no event: permissions, quotas, policies, objects of other owners. */
+const RECHECK_MS: Readonly<Partial<Record<Reason, number>>> = {
   Replacing: 1_000,
   Forbidden: 30_000,
   Quota: 30_000,
@@ -183,9 +188,9 @@ const LOOK_AGAIN_MS: Readonly<Partial<Record<Reason, number>>> = {
 
 function outcomeOf(step: Step, problems: readonly Problem[], clock: Clock): Outcome {
   const soonest = Math.min(
-    ...problems.map(({ reason }) => LOOK_AGAIN_MS[reason] ?? Infinity),
+    ...problems.map(({ reason }) => RECHECK_MS[reason] ?? Infinity),
     step.checkAgainAtMs === undefined ? Infinity : Math.max(250, step.checkAgainAtMs - clock.now()),
   );
-  if (Number.isFinite(soonest)) return checkAgain(soonest, "time, or somebody else, will change the answer");
+  if (Number.isFinite(soonest)) return checkAgain(soonest, "recheck a problem that triggers no event");
   return step.status.phase === "available" ? settled() : waitForChange(step.status.message ?? "not ready yet");
 }

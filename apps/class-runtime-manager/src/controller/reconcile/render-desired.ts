@@ -13,97 +13,96 @@ import {
   type Refusal,
   type RenderInput,
 } from "../../templates/index.ts";
-import type { PresentChild } from "../children/child-cache.ts";
+import type { LiveChild } from "../children/child-cache.ts";
 import type { EnvironmentDemand } from "../quotas/quotas.ts";
 import type { ReconcileDeps } from "./reconcile-deps.ts";
-import type { Held } from "../user-templates/user-templates.ts";
+import type { HeldRevision } from "../user-templates/user-templates.ts";
 
-/** What a class should consist of, or why that cannot be said. */
-export interface Wanted {
+/** The children that a class should have, or the problems that prevent rendering them. */
+export interface DesiredChildren {
   readonly expected?: Expected & { readonly children: readonly Manifest[] };
   readonly problems: readonly Problem[];
 }
 
 /**
- * Reads the class and lets the templates decide, and then the quotas of its environment: `settle` lets it in, `check` only asks. Pure but for the
- * caches and the ledger it looks at.
+ * Parses the class, renders it with a template and checks the quotas of its environment: `admit` claims the quota, `check` does not. Reads
+ * only caches and the quota ledger.
  */
-export function want<T extends KubeObject>(
+export function renderDesired<T extends KubeObject>(
   object: Stored<T>,
   deps: ReconcileDeps<T>,
-  quota: "settle" | "check",
-): Wanted {
-  const made = render(object, deps);
-  if ("problem" in made) return { problems: [made.problem] };
-  const { selection, rendered } = made.chosen;
+  quota: "admit" | "check",
+): DesiredChildren {
+  const outcome = render(object, deps);
+  if ("problem" in outcome) return { problems: [outcome.problem] };
+  const { selection, rendered } = outcome.chosen;
   const { children, warnings: _warnings, revision: _revision, ...parts } = rendered;
-  const { name: subject } = deps.subject;
-  if (made.environment) {
-    const wanted = { environment: made.environment, children };
+  const { name: kind } = deps.classKind;
+  if (outcome.environment) {
+    const demand = { environment: outcome.environment, children };
     const broken =
-      quota === "settle"
-        ? deps.quotas.settle(subject, object, wanted)
-        : deps.quotas.check(subject, keyOf(object), wanted);
+      quota === "admit" ? deps.quotas.admit(kind, object, demand) : deps.quotas.check(kind, keyOf(object), demand);
     if (broken.length > 0) return { problems: [problemFromViolations(broken, "Quota")] };
-  } else if (quota === "settle") deps.quotas.release(subject, object);
+  } else if (quota === "admit") deps.quotas.release(kind, object);
   return {
     problems: [],
-    expected: { ...parts, children, template: templateChoice(selection, made.held) },
+    expected: { ...parts, children, template: templateChoice(selection, outcome.held) },
   };
 }
 
-type Made =
-  | { readonly chosen: Chosen; readonly environment: Environment | undefined; readonly held: Held | undefined }
+type RenderOutcome =
+  | { readonly chosen: Chosen; readonly environment: Environment | undefined; readonly held: HeldRevision | undefined }
   | { readonly problem: Problem };
 
-function render<T extends KubeObject>(object: Stored<T>, deps: ReconcileDeps<T>): Made {
-  const read = deps.subject.read(object);
+function render<T extends KubeObject>(object: Stored<T>, deps: ReconcileDeps<T>): RenderOutcome {
+  const read = deps.classKind.read(object);
   if (!read.ok) return { problem: problemFromViolations(read.error) };
   const input = renderInput(object, read.value, deps);
   const { environment } = input;
-  const offer = deps.templates.offerTo(deps.subject.owner.kind, keyOf(object), deps.subject.statusOf(object));
+  const offer = deps.templates.templatesFor(deps.classKind.owner.kind, keyOf(object), deps.classKind.statusOf(object));
   const chosen = chooseAndRender(input, [...BUILTIN_TEMPLATES, ...offer.templates]);
   if (chosen.ok) return { chosen: chosen.value, environment, held: offer.held };
-  const problem = problemOfRefusal(withInvalid(chosen.error, read.value, object, deps));
-  if (offer.former === undefined || chosen.error.kind !== "invalid") return { problem };
-  // The class is fine with what it has: it is the new revision that cannot serve it.
-  const former = chooseAndRender(input, [...BUILTIN_TEMPLATES, ...offer.former.templates]);
-  if (!former.ok) return { problem };
-  const held = offer.former.held && { ...offer.former.held, message: `Cannot be made with it: ${problem.message}` };
-  return { chosen: former.value, environment, held };
+  const problem = refusalToProblem(explainInvalidTemplate(chosen.error, read.value, object, deps));
+  if (offer.fallback === undefined || chosen.error.kind !== "invalid") return { problem };
+  // The class renders with its current revision; only the new one cannot serve it.
+  const fallback = chooseAndRender(input, [...BUILTIN_TEMPLATES, ...offer.fallback.templates]);
+  if (!fallback.ok) return { problem };
+  const held = offer.fallback.held && { ...offer.fallback.held, message: `Cannot be rendered: ${problem.message}` };
+  return { chosen: fallback.value, environment, held };
 }
 
-/** A template that is there and cannot be used is not simply missing. */
-function withInvalid<T extends KubeObject>(
+/** Says in the refusal that the named template exists but is invalid. */
+function explainInvalidTemplate<T extends KubeObject>(
   refusal: Refusal,
   { spec }: ClassRuntime,
   { metadata }: Stored<T>,
-  { surroundings }: ReconcileDeps<T>,
+  { templateSources }: ReconcileDeps<T>,
 ): Refusal {
   const named = refusal.kind === "missing" ? spec.selected_template : undefined;
-  if (named === undefined || surroundings.templateObject(metadata.namespace ?? "", named) === undefined) return refusal;
-  return { ...refusal, message: `DeploymentTemplate "${named}" is invalid, as its status says; ${refusal.message}` };
+  if (named === undefined || templateSources.findTemplateObject(metadata.namespace ?? "", named) === undefined)
+    return refusal;
+  return { ...refusal, message: `DeploymentTemplate "${named}" is invalid, see its status; ${refusal.message}` };
 }
 
-/** What a class would ask of its environment, for those who count. */
-export function demandFor<T extends KubeObject>(
+/** Renders the demand of a class on its environment; undefined when it cannot be rendered or has no environment. */
+export function renderDemand<T extends KubeObject>(
   object: Stored<T>,
   deps: ReconcileDeps<T>,
 ): EnvironmentDemand | undefined {
-  const made = render(object, deps);
-  if ("problem" in made || made.environment === undefined) return undefined;
-  return { environment: made.environment, children: made.chosen.rendered.children };
+  const outcome = render(object, deps);
+  if ("problem" in outcome || outcome.environment === undefined) return undefined;
+  return { environment: outcome.environment, children: outcome.chosen.rendered.children };
 }
 
-/** The environment a class belongs to. */
-export function environmentOf<T extends KubeObject>(
+/** The environment of a class. */
+export function environmentOfClass<T extends KubeObject>(
   object: Stored<T>,
-  { subject, surroundings }: Pick<ReconcileDeps<T>, "subject" | "surroundings">,
+  { classKind, templateSources }: Pick<ReconcileDeps<T>, "classKind" | "templateSources">,
 ): Environment | undefined {
   const { namespace = "" } = object.metadata;
-  if (!surroundings.hasEnvironments(namespace)) return undefined;
-  const read = subject.read(object);
-  return read.ok ? surroundings.environmentOf(namespace, read.value.spec.target_environment) : undefined;
+  if (!templateSources.hasEnvironments(namespace)) return undefined;
+  const read = classKind.read(object);
+  return read.ok ? templateSources.resolveEnvironment(namespace, read.value.spec.target_environment) : undefined;
 }
 
 function renderInput<T extends KubeObject>(
@@ -113,20 +112,20 @@ function renderInput<T extends KubeObject>(
 ): RenderInput {
   const { name, uid, labels } = object.metadata;
   const namespace = object.metadata.namespace ?? "";
-  const environment = deps.surroundings.environmentOf(namespace, runtime.spec.target_environment);
+  const environment = deps.templateSources.resolveEnvironment(namespace, runtime.spec.target_environment);
   return {
     owner: { apiVersion: object.apiVersion, kind: object.kind, namespace, name, uid, ...(labels ? { labels } : {}) },
     spec: runtime.spec,
     cluster: deps.facts(namespace),
-    assignedNames: assignedNames(deps.subject.statusOf(object), deps.children.childrenOf(uid)),
+    assignedNames: assignedNames(deps.classKind.statusOf(object), deps.children.childrenOf(uid)),
     ...(environment ? { environment } : {}),
   };
 }
 
-/** A function keeps the name it was given, whatever is added or removed around it. */
+/** The names that functions already have. A function keeps its name when others are added or removed. */
 function assignedNames(
   status: ClassRuntimeStatus | undefined,
-  children: readonly PresentChild[],
+  children: readonly LiveChild[],
 ): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   for (const { object } of children) {
@@ -138,7 +137,7 @@ function assignedNames(
   return names;
 }
 
-function problemOfRefusal(refusal: Refusal): Problem {
+function refusalToProblem(refusal: Refusal): Problem {
   const known = refusal.known.length === 0 ? "" : ` Known: ${refusal.known.join(", ")}.`;
   const reasons = {
     missing: "TemplateMissing",

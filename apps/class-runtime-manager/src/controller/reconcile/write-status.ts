@@ -9,65 +9,65 @@ import { conditionIn, type Workload } from "../../lifecycle/observation/observed
 import { ownStatus } from "../../lifecycle/status/field-ownership.ts";
 import { isWorkload } from "../../lifecycle/diagnosis/readiness.ts";
 import { ownerLabelValue } from "../../templates/index.ts";
-import { eventAnnotationsOf } from "./log-fields.ts";
-import type { PresentChild } from "../children/child-cache.ts";
+import { classEventAnnotations } from "./log-fields.ts";
+import type { LiveChild } from "../children/child-cache.ts";
 import { FIELD_MANAGER } from "../children/ownership.ts";
 import type { ReconcileDeps } from "./reconcile-deps.ts";
-import { want, type Wanted } from "./render-desired.ts";
+import { renderDesired, type DesiredChildren } from "./render-desired.ts";
 
-/** What one pass wanted, met and left. */
-export interface Pass {
-  readonly wanted: Wanted;
+/** The result of one reconcile pass. */
+export interface PassResult {
+  readonly desired: DesiredChildren;
   readonly problems: readonly Problem[];
-  readonly present: readonly PresentChild[];
+  readonly live: readonly LiveChild[];
   readonly deleting: boolean;
 }
 
-/** Decides the status, and writes it when it says something new. */
-export async function settle<T extends KubeObject>(
+/** Computes the status and writes it if it changed. */
+export async function writeStatus<T extends KubeObject>(
   object: Stored<T>,
-  pass: Pass,
+  pass: PassResult,
   { signal, logger }: ReconcileContext,
   deps: ReconcileDeps<T>,
 ): Promise<Step> {
-  const previous = deps.subject.statusOf(object);
-  const seen = observe(object, pass, [], deps);
-  const first = evaluate(previous, seen, deps.clock.now());
+  const previous = deps.classKind.statusOf(object);
+  const observation = buildObservation(object, pass, [], deps);
+  const first = evaluate(previous, observation, deps.clock.now());
   const step =
-    first.status.phase === "available" || pass.deleting || !mayHaveWarnings(seen)
+    first.status.phase === "available" || pass.deleting || !mayHaveWarnings(observation)
       ? first
-      : evaluate(previous, { ...seen, events: await warningsAbout(seen, signal, deps) }, deps.clock.now());
+      : evaluate(previous, { ...observation, events: await listWarnings(observation, signal, deps) }, deps.clock.now());
   if (!step.changed) return step;
   const { apiVersion, kind, metadata } = object;
   const { name, namespace, resourceVersion } = metadata;
   const manifest = {
     apiVersion,
     kind,
-    // Of this version only: another class may have the name by now, and the server takes no uid as a condition here.
+    // With the version: another class may have this name now, and the server accepts no uid precondition here.
     metadata: { name, resourceVersion, ...(namespace === undefined ? {} : { namespace }) },
-    status: deps.subject.statusFor(ownStatus(step.status)),
+    status: deps.classKind.encodeStatus(ownStatus(step.status)),
   };
   const written = await deps.client
-    .resource(deps.subject.type)
+    .resource(deps.classKind.type)
     .apply(manifest as unknown as T, { fieldManager: FIELD_MANAGER, force: true, subresource: "status", signal });
-  deps.own.note(written);
-  const annotations = eventAnnotationsOf(object);
-  for (const happening of step.events) deps.events.record({ ...happening, annotations });
-  report(previous, step.status, logger);
+  deps.ownWrites.record(written);
+  const annotations = classEventAnnotations(object);
+  for (const event of step.events) deps.events.record({ ...event, annotations });
+  logTransition(previous, step.status, logger);
   return step;
 }
 
-/** One line for each new state, and a warning for one that somebody has to look into. */
-function report(before: ClassRuntimeStatus | undefined, after: ClassRuntimeStatus, logger: Logger): void {
+/** Logs a new phase or reason once, as a warning if the class is degraded. */
+function logTransition(before: ClassRuntimeStatus | undefined, after: ClassRuntimeStatus, logger: Logger): void {
   const { phase, reason, message } = after;
   const same = before?.phase === phase && before?.reason === reason;
   if (same && (phase !== "degraded" || before?.message === message)) return;
-  logger[phase === "degraded" ? "warn" : "info"]("the class has changed", { phase, reason, message });
+  logger[phase === "degraded" ? "warn" : "info"]("class changed phase", { phase, reason, message });
 }
 
-function observe<T extends KubeObject>(
+function buildObservation<T extends KubeObject>(
   object: Stored<T>,
-  pass: Pass,
+  pass: PassResult,
   events: Observation["events"],
   deps: ReconcileDeps<T>,
 ): Observation {
@@ -79,9 +79,9 @@ function observe<T extends KubeObject>(
     subject: refOf(object),
     generation: metadata.generation ?? 0,
     deleting: pass.deleting,
-    expected: pass.wanted.expected,
+    expected: pass.desired.expected,
     problems: pass.problems,
-    children: pass.present.map((child) => child.object),
+    children: pass.live.map((child) => child.object),
     pods,
     replicaSets: deps.pods.replicaSetsOf(namespace, label),
     nodes: deps.pods.nodesOf(pods),
@@ -90,22 +90,22 @@ function observe<T extends KubeObject>(
   };
 }
 
-/** What is known about a class at this moment, without touching it. */
+/** Observes a class without writing anything. */
 export async function observeClass<T extends KubeObject>(
   object: Stored<T>,
   signal: AbortSignal,
   deps: ReconcileDeps<T>,
 ): Promise<Observation> {
-  const wanted = want(object, deps, "check");
-  const present = deps.children.childrenOf(object.metadata.uid);
-  const pass = { wanted, problems: wanted.problems, present, deleting: isBeingDeleted(object) };
-  const seen = observe(object, pass, [], deps);
-  return { ...seen, events: await warningsAbout(seen, signal, deps) };
+  const desired = renderDesired(object, deps, "check");
+  const live = deps.children.childrenOf(object.metadata.uid);
+  const pass = { desired, problems: desired.problems, live, deleting: isBeingDeleted(object) };
+  const observation = buildObservation(object, pass, [], deps);
+  return { ...observation, events: await listWarnings(observation, signal, deps) };
 }
 
 /**
- * Whether there is something that events say more about than the objects themselves: a pod that is not ready, or a controller that cannot make
- * pods. Deployments say the latter in a condition; the other kinds only in events.
+ * Whether Warning events may explain more than the objects: a pod is not ready, or a controller cannot create pods. Deployments and ReplicaSets
+ * report the latter in a condition; the other kinds only in events.
  */
 function mayHaveWarnings({ children, pods, replicaSets }: Observation): boolean {
   return (
@@ -118,13 +118,13 @@ function mayHaveWarnings({ children, pods, replicaSets }: Observation): boolean 
   );
 }
 
-/** Events are read only for a class that is not well, and a failure to read them hides nothing else. */
-function warningsAbout<T extends KubeObject>(
+/** Lists the Warning events of the objects. A failed list hides no other observation. */
+function listWarnings<T extends KubeObject>(
   { subject, children, pods, replicaSets }: Observation,
   signal: AbortSignal,
   deps: ReconcileDeps<T>,
 ): Promise<Observation["events"]> {
   return deps.pods
-    .warningsAbout(subject.namespace ?? "", [...children, ...pods, ...replicaSets], signal)
+    .listWarnings(subject.namespace ?? "", [...children, ...pods, ...replicaSets], signal)
     .catch(() => []);
 }

@@ -3,9 +3,9 @@ import { keyOf, ownerReferenceTo, safeName, type KubeObject, type Stored } from 
 import type { DeploymentTemplateSpec } from "@oaas/contracts/crd";
 import { resourceType, type InformerPool, type InformerView, type KubeClient } from "@oaas/kube-runtime";
 import { userTemplate, type Template } from "../../templates/index.ts";
-import type { ReadTemplate, TemplateObject } from "./template-sources.ts";
+import type { ParsedTemplate, TemplateObject } from "./template-sources.ts";
 
-/** A revision of a template, kept as Kubernetes keeps those of its own workloads. */
+/** A stored template revision. Kubernetes stores the revisions of its own workloads in the same kind. */
 interface ControllerRevision extends KubeObject {
   readonly revision: number;
   readonly data?: DeploymentTemplateSpec;
@@ -19,7 +19,7 @@ const CONTROLLER_REVISIONS = resourceType<ControllerRevision>({
   namespaced: true,
 });
 
-/** The template whose revision it is. */
+/** Names the template of a revision. */
 const TEMPLATE_LABEL = "oaas.io/template";
 const REVISION_ANNOTATION = "oaas.io/template-revision";
 
@@ -35,13 +35,13 @@ const INDEXES = {
 };
 
 /**
- * Every revision of a user template that a class was made with, so that a class which has not moved to the newest one yet can still be repaired and
- * changed as its own revision would have it, also after a restart. They go with their template.
+ * Stores every revision of a user template that a class uses, so that a class that has not moved to the newest revision can still be
+ * reconciled, also after a restart. The revisions are deleted with their template.
  */
 export class TemplateRevisions {
   readonly #view: InformerView<ControllerRevision, "revision">;
-  readonly #read = new WeakMap<Stored<ControllerRevision>, Template | undefined>();
-  /** Written by us, and perhaps not in the cache yet. */
+  readonly #parsed = new WeakMap<Stored<ControllerRevision>, Template | undefined>();
+  /** Revisions that this process wrote; the cache may lag behind. */
   readonly #written = new Set<string>();
 
   constructor(pool: InformerPool, namespaces: readonly string[] | undefined) {
@@ -53,21 +53,21 @@ export class TemplateRevisions {
     );
   }
 
-  /** The template as it was in this revision; undefined when that is not kept. */
+  /** The template in this revision; undefined when it is not stored. */
   find(namespace: string, template: string, revision: string): Template | undefined {
-    const [kept] = this.#view.cache.byIndex("revision", idOf(namespace, template, revision));
-    if (kept?.data === undefined) return undefined;
-    if (!this.#read.has(kept)) {
-      const made = userTemplate(template, kept.data);
-      this.#read.set(kept, made.ok && made.value.revision === revision ? made.value : undefined);
+    const [stored] = this.#view.cache.byIndex("revision", idOf(namespace, template, revision));
+    if (stored?.data === undefined) return undefined;
+    if (!this.#parsed.has(stored)) {
+      const parsed = userTemplate(template, stored.data);
+      this.#parsed.set(stored, parsed.ok && parsed.value.revision === revision ? parsed.value : undefined);
     }
-    return this.#read.get(kept);
+    return this.#parsed.get(stored);
   }
 
-  /** Makes sure that the template as it is now is kept before anything is made with it. */
-  async keep(
+  /** Stores the current revision of a template, unless it is stored already. */
+  async save(
     object: TemplateObject,
-    { template, spec }: ReadTemplate,
+    { template, spec }: ParsedTemplate,
     client: Pick<KubeClient, "resource">,
     signal: AbortSignal,
   ): Promise<void> {
@@ -76,7 +76,7 @@ export class TemplateRevisions {
     const id = `${uid} ${revision}`;
     if (this.#written.has(id) || this.#view.cache.byIndex("revision", idOf(namespace, name, revision)).length > 0)
       return;
-    const kept: ControllerRevision = {
+    const stored: ControllerRevision = {
       apiVersion: "apps/v1",
       kind: "ControllerRevision",
       metadata: {
@@ -90,28 +90,28 @@ export class TemplateRevisions {
       revision: generation,
     };
     try {
-      await client.resource(CONTROLLER_REVISIONS).create(kept, { signal });
+      await client.resource(CONTROLLER_REVISIONS).create(stored, { signal });
     } catch (thrown) {
       if (!isFault(thrown, "already-exists")) throw thrown;
     }
     this.#written.add(id);
   }
 
-  /** Deletes the revisions of a template that nobody needs. */
-  async drop(
+  /** Deletes the revisions of a template that are not needed. */
+  async prune(
     { metadata }: TemplateObject,
     isNeeded: (revision: string) => boolean,
     client: Pick<KubeClient, "resource">,
     signal: AbortSignal,
   ): Promise<void> {
-    for (const kept of this.#view.cache.list(metadata.namespace)) {
-      if (!(kept.metadata.ownerReferences ?? []).some(({ uid }) => uid === metadata.uid)) continue;
-      const revision = kept.metadata.annotations?.[REVISION_ANNOTATION] ?? "";
+    for (const stored of this.#view.cache.list(metadata.namespace)) {
+      if (!(stored.metadata.ownerReferences ?? []).some(({ uid }) => uid === metadata.uid)) continue;
+      const revision = stored.metadata.annotations?.[REVISION_ANNOTATION] ?? "";
       if (isNeeded(revision)) continue;
       this.#written.delete(`${metadata.uid} ${revision}`);
       await client
         .resource(CONTROLLER_REVISIONS)
-        .delete(keyOf(kept), { uid: kept.metadata.uid, signal })
+        .delete(keyOf(stored), { uid: stored.metadata.uid, signal })
         .catch((thrown: unknown) => {
           if (!isFault(thrown, "not-found")) throw thrown;
         });

@@ -11,45 +11,44 @@ import { readEnvironmentSpec, readTemplateSpec } from "../../mapping/record/read
 import { userTemplate, type Environment, type Template } from "../../templates/index.ts";
 import { DEPLOYMENT_TEMPLATES, ENVIRONMENT_CONFIGS } from "../kinds/resource-types.ts";
 
-/** A template of a user as the server has it. */
+/** A DeploymentTemplate in the cluster. */
 export type TemplateObject = Stored<DeploymentTemplate & KubeObject>;
-/** An environment as the server has it. */
+/** An EnvironmentConfig in the cluster. */
 export type EnvironmentObject = Stored<EnvironmentConfig & KubeObject>;
 
-/** A template of a user, with the spec in the one form that its revision is made of. */
-export interface ReadTemplate {
+/** A parsed template and its normalized spec, of which the revision is the hash. */
+export interface ParsedTemplate {
   readonly template: Template;
   readonly spec: DeploymentTemplateSpec;
 }
 
-/** What decides about a class besides the class itself: environments and templates of users. */
-export class Surroundings {
+/** Caches environments and user templates. */
+export class TemplateSources {
   readonly environments: InformerView<EnvironmentConfig & KubeObject>;
   readonly templates: InformerView<DeploymentTemplate & KubeObject>;
-  /** Objects in a cache are never changed, so that each is read once. */
-  readonly #readTemplates = new WeakMap<TemplateObject, Result<ReadTemplate, readonly Violation[]>>();
-  readonly #readEnvironments = new WeakMap<EnvironmentObject, Result<EnvironmentConfigSpec, readonly Violation[]>>();
+  /** Cached objects are immutable, so each is parsed once. */
+  readonly #parsedTemplates = new WeakMap<TemplateObject, Result<ParsedTemplate, readonly Violation[]>>();
+  readonly #parsedEnvironments = new WeakMap<EnvironmentObject, Result<EnvironmentConfigSpec, readonly Violation[]>>();
 
   constructor(pool: InformerPool, namespaces: readonly string[] | undefined) {
     this.environments = pool.view(ENVIRONMENT_CONFIGS, namespaces);
     this.templates = pool.view(DEPLOYMENT_TEMPLATES, namespaces);
   }
 
-  /** The environment a class asks for; without a wish the one that says it is the default, else the one that is called so. */
-  environmentOf(namespace: string, wanted: string | undefined): Environment | undefined {
-    const found =
-      wanted === undefined ? this.defaultEnvironment(namespace) : this.environments.get({ namespace, name: wanted });
+  /** Resolves the environment of a class: the named one, else the one flagged as default, else the one named "default". */
+  resolveEnvironment(namespace: string, name: string | undefined): Environment | undefined {
+    const found = name === undefined ? this.defaultEnvironment(namespace) : this.environments.get({ namespace, name });
     const spec = found && this.readEnvironment(found);
     return spec?.ok === true && found ? { name: found.metadata.name, spec: spec.value } : undefined;
   }
 
-  /** Whether classes of this namespace may belong to one. */
+  /** Whether the namespace has any environment. */
   hasEnvironments(namespace: string): boolean {
     for (const _ of this.environments.cache.list(namespace)) return true;
     return false;
   }
 
-  /** Of several defaults the oldest, then the first by name, so that a new one changes nothing for those who rely on it. */
+  /** Of several defaults the oldest, then the first by name, so that a new default does not move existing classes. */
   defaultEnvironment(namespace: string): EnvironmentObject | undefined {
     const flagged = [...this.environments.cache.list(namespace)].filter(({ spec }) => spec.default);
     const age = ({ metadata }: EnvironmentObject): string => `${metadata.creationTimestamp ?? ""} ${metadata.name}`;
@@ -57,14 +56,14 @@ export class Surroundings {
     return oldest ?? this.environments.get({ namespace, name: "default" });
   }
 
-  /** What an environment says, or every field that is wrong with it. */
+  /** Parses an environment, or returns every violation. */
   readEnvironment(object: EnvironmentObject): Result<EnvironmentConfigSpec, readonly Violation[]> {
-    const read = this.#readEnvironments.get(object) ?? readEnvironmentSpec(object);
-    this.#readEnvironments.set(object, read);
+    const read = this.#parsedEnvironments.get(object) ?? readEnvironmentSpec(object);
+    this.#parsedEnvironments.set(object, read);
     return read;
   }
 
-  /** Templates of users in this namespace; those that are invalid are left out, and say so in their own status. */
+  /** The valid user templates of a namespace. Invalid ones report it in their status. */
   userTemplates(namespace: string): readonly Template[] {
     return [...this.templates.cache.list(namespace)].flatMap((object) => {
       const read = this.readTemplate(object);
@@ -72,29 +71,29 @@ export class Surroundings {
     });
   }
 
-  /** A template as it is, or every field that is wrong with it. */
-  readTemplate(object: TemplateObject): Result<ReadTemplate, readonly Violation[]> {
-    const read = this.#readTemplates.get(object) ?? readTemplate(object);
-    this.#readTemplates.set(object, read);
+  /** Parses a template, or returns every violation. */
+  readTemplate(object: TemplateObject): Result<ParsedTemplate, readonly Violation[]> {
+    const read = this.#parsedTemplates.get(object) ?? readTemplate(object);
+    this.#parsedTemplates.set(object, read);
     return read;
   }
 
-  /** The object behind the name by which classes select a template. */
-  templateObject(namespace: string, id: string): TemplateObject | undefined {
+  /** Finds the template that classes select by this id. */
+  findTemplateObject(namespace: string, id: string): TemplateObject | undefined {
     for (const object of this.templates.cache.list(namespace)) if (templateId(object) === id) return object;
     return undefined;
   }
 }
 
-/** The name by which classes select a template. */
+/** The id by which classes select a template. */
 export function templateId({ metadata, spec }: TemplateObject): string {
   return spec.name ?? metadata.name;
 }
 
-function readTemplate(object: TemplateObject): Result<ReadTemplate, readonly Violation[]> {
+function readTemplate(object: TemplateObject): Result<ParsedTemplate, readonly Violation[]> {
   const spec = readTemplateSpec(object);
   if (!spec.ok) return spec;
-  const made = userTemplate(object.metadata.name, spec.value);
-  if (made.ok) return ok({ template: made.value, spec: spec.value });
-  return { ok: false, error: violationsUnder("$.spec", made.error) };
+  const template = userTemplate(object.metadata.name, spec.value);
+  if (template.ok) return ok({ template: template.value, spec: spec.value });
+  return { ok: false, error: violationsUnder("$.spec", template.error) };
 }

@@ -4,71 +4,76 @@ import type { Change, InformerView } from "@oaas/kube-runtime";
 import { expect, test } from "vitest";
 import { templateKey, TemplateUsers } from "./template-users.ts";
 
-type Told = KubeObject & { readonly status?: ClassRuntimeStatus };
+type ClassObject = KubeObject & { readonly status?: ClassRuntimeStatus };
 
 function setUp() {
-  let tell: (change: Change<Told>) => void = () => undefined;
-  const view: Pick<InformerView<Told>, "onChange"> = {
+  let notify: (change: Change<ClassObject>) => void = () => undefined;
+  const view: Pick<InformerView<ClassObject>, "onChange"> = {
     onChange: (handler) => {
-      tell = handler;
+      notify = handler;
       return () => undefined;
     },
   };
   const users = new TemplateUsers();
-  users.follow("ClassRuntime", view as InformerView<Told>, ({ status }) => status);
-  const woken: string[] = [];
-  users.turns("ClassRuntime")(({ name }) => woken.push(name));
-  users.turns("DeploymentRecord")(({ name }) => woken.push(`record ${name}`));
+  users.watch("ClassRuntime", view as InformerView<ClassObject>, ({ status }) => status);
+  const enqueued: string[] = [];
+  users.releasedSource("ClassRuntime")(({ name }) => enqueued.push(name));
+  users.releasedSource("DeploymentRecord")(({ name }) => enqueued.push(`record ${name}`));
   const changed: string[] = [];
-  users.changes((template) => [{ namespace: "shop", name: template }])(({ name }) => changed.push(name));
-  const object = (name: string, status?: ClassRuntimeStatus): Stored<Told> => ({
+  users.changedSource((template) => [{ namespace: "shop", name: template }])(({ name }) => changed.push(name));
+  const object = (name: string, status?: ClassRuntimeStatus): Stored<ClassObject> => ({
     apiVersion: "oaas.io/v1alpha1",
     kind: "ClassRuntime",
     metadata: { name, namespace: "shop", uid: name, resourceVersion: "1" },
     ...(status ? { status } : {}),
   });
-  /** Class `name` is at a revision of a template, in a phase. */
-  const is = (name: string, revision: string, phase: ClassRuntimeStatus["phase"] = "available", id = "mine"): void =>
-    tell({ type: "added", object: object(name, { phase, template: { name: id, basis: "explicit", revision } }) });
-  const gone = (name: string): void => tell({ type: "deleted", object: object(name) });
-  const taken = (): string[] => woken.splice(0).sort();
-  return { users, is, gone, taken, changed, mine: templateKey("shop", "mine") };
+  /** Reports the revision and phase of a class. */
+  const report = (
+    name: string,
+    revision: string,
+    phase: ClassRuntimeStatus["phase"] = "available",
+    id = "mine",
+  ): void =>
+    notify({ type: "added", object: object(name, { phase, template: { name: id, basis: "explicit", revision } }) });
+  const remove = (name: string): void => notify({ type: "deleted", object: object(name) });
+  const takeEnqueued = (): string[] => enqueued.splice(0).sort();
+  return { users, report, remove, takeEnqueued, changed, mine: templateKey("shop", "mine") };
 }
 
-test("classes are woken when their turn comes, one after another, and not before", () => {
-  const { users, is, taken, mine } = setUp();
-  for (const name of ["a", "b", "c"]) is(name, "1");
+test("enqueues classes one after another as each may move", () => {
+  const { users, report, takeEnqueued, mine } = setUp();
+  for (const name of ["a", "b", "c"]) report(name, "1");
   expect([...users.plan(mine, "2").mayMove]).toEqual(["ClassRuntime shop/a"]);
-  is("a", "2", "progressing");
-  expect(taken()).toEqual([]);
-  is("a", "2");
-  expect(taken()).toEqual(["b"]);
-  is("b", "2");
-  expect(taken()).toEqual(["c"]);
+  report("a", "2", "progressing");
+  expect(takeEnqueued()).toEqual([]);
+  report("a", "2");
+  expect(takeEnqueued()).toEqual(["b"]);
+  report("b", "2");
+  expect(takeEnqueued()).toEqual(["c"]);
 });
 
-test("a failure is told to all that wait, and so is that it is over, or that the class is gone", () => {
-  const { users, is, gone, taken, mine } = setUp();
-  for (const name of ["a", "b", "c"]) is(name, "1");
+test("enqueues all waiting classes when a class fails, recovers or is deleted", () => {
+  const { users, report, remove, takeEnqueued, mine } = setUp();
+  for (const name of ["a", "b", "c"]) report(name, "1");
   users.plan(mine, "2");
-  is("a", "2", "degraded");
-  expect(taken()).toEqual(["b", "c"]);
+  report("a", "2", "degraded");
+  expect(takeEnqueued()).toEqual(["b", "c"]);
   expect(users.plan(mine, "2").haltedBy).toBe("ClassRuntime shop/a");
-  is("a", "2");
-  expect(taken()).toEqual(["b", "c"]);
-  is("b", "2", "degraded");
-  expect(taken()).toEqual(["c"]);
-  gone("b");
-  expect(taken()).toEqual(["c"]);
+  report("a", "2");
+  expect(takeEnqueued()).toEqual(["b", "c"]);
+  report("b", "2", "degraded");
+  expect(takeEnqueued()).toEqual(["c"]);
+  remove("b");
+  expect(takeEnqueued()).toEqual(["c"]);
 });
 
-test("users are counted by template; a class that says the same again is no news", () => {
-  const { users, is, gone, changed, mine } = setUp();
-  is("a", "1");
-  is("a", "1");
+test("counts users by template and ignores a repeated report", () => {
+  const { users, report, remove, changed, mine } = setUp();
+  report("a", "1");
+  report("a", "1");
   expect([users.usersOf(mine).length, changed.length]).toEqual([1, 1]);
-  is("a", "7", "available", "other");
+  report("a", "7", "available", "other");
   expect([users.usersOf(mine).length, users.usersOf(templateKey("shop", "other")).length]).toEqual([0, 1]);
-  gone("a");
+  remove("a");
   expect(users.usersOf(templateKey("shop", "other"))).toEqual([]);
 });

@@ -8,79 +8,79 @@ interface Plan {
   readonly rollOut: RollOut;
 }
 
-/** How a template is called here: by its namespace and the name by which classes select it. */
+/** Identifies a template by its namespace and the id by which classes select it. */
 export function templateKey(namespace: string, id: string): string {
   return formatObjectKey({ namespace, name: id });
 }
 
-/** How a class is called in roll-outs; its order is that of these texts. */
-export function userKey(kind: string, key: ObjectKey): string {
+/** Identifies a class in a roll-out. Classes move in the order of these keys. */
+export function templateUserKey(kind: string, key: ObjectKey): string {
   return `${kind} ${formatObjectKey(key)}`;
 }
 
-/** Which classes are made with which revision of which user template, as their statuses say, and whose turn it is to move to a newer one. */
+/** Tracks which class uses which revision of which user template, from the class status, and plans the roll-out of new revisions. */
 export class TemplateUsers {
   readonly #users = new Map<string, Map<string, TemplateUser>>();
   readonly #templateOf = new Map<string, string>();
   readonly #keys = new Map<string, ObjectKey>();
-  /** Of templates that have users of another revision. */
+  /** Roll-outs of templates whose users have different revisions. */
   readonly #plans = new Map<string, Plan>();
-  readonly #turns = new Set<(users: readonly string[]) => void>();
+  readonly #released = new Set<(users: readonly string[]) => void>();
   readonly #changed = new Set<(template: string) => void>();
 
-  /** Follows the classes of a kind. */
-  follow<T extends KubeObject>(
+  /** Starts to track the classes of a kind. */
+  watch<T extends KubeObject>(
     kind: string,
     view: InformerView<T>,
     statusOf: (object: Stored<T>) => ClassRuntimeStatus | undefined,
   ): void {
     view.onChange(({ type, object }) => {
       const key = keyOf(object);
-      const user = type === "deleted" ? undefined : userOf(userKey(kind, key), statusOf(object));
+      const user = type === "deleted" ? undefined : templateUserOf(templateUserKey(kind, key), statusOf(object));
       const template = user && templateKey(key.namespace, user.template);
-      this.#note(userKey(kind, key), key, template, user?.user);
+      this.#update(templateUserKey(kind, key), key, template, user?.user);
     });
   }
 
-  /** Who may move to this revision of a template now. */
+  /** The roll-out of this revision: which classes may move now. */
   plan(template: string, revision: string): RollOut {
-    const present = this.#plans.get(template);
-    if (present?.revision === revision) return present.rollOut;
-    const made = rollOut(this.usersOf(template), revision);
-    this.#plans.set(template, { revision, rollOut: made });
-    return made;
+    const existing = this.#plans.get(template);
+    if (existing?.revision === revision) return existing.rollOut;
+    const planned = rollOut(this.usersOf(template), revision);
+    this.#plans.set(template, { revision, rollOut: planned });
+    return planned;
   }
 
   usersOf(template: string): readonly TemplateUser[] {
     return [...(this.#users.get(template)?.values() ?? [])];
   }
 
-  /** Wakes the classes of a kind whose turn has come, or whose wait has another reason now. */
-  turns(kind: string): Source {
+  /** Enqueues the classes of a kind that may move now, or wait for another reason than before. */
+  releasedSource(kind: string): Source {
     return (enqueue) => {
-      const tell = (users: readonly string[]): void => {
+      const notify = (users: readonly string[]): void => {
         for (const user of users) {
           const key = this.#keys.get(user);
-          if (key && user === userKey(kind, key)) enqueue(key);
+          if (key && user === templateUserKey(kind, key)) enqueue(key);
         }
       };
-      this.#turns.add(tell);
-      return () => void this.#turns.delete(tell);
+      this.#released.add(notify);
+      return () => void this.#released.delete(notify);
     };
   }
 
-  /** Wakes templates that are used by more, fewer or others than before. */
-  changes(objectsOf: (template: string) => Iterable<ObjectKey>): Source {
+  /** Enqueues the templates whose users changed. */
+  changedSource(objectsOf: (template: string) => Iterable<ObjectKey>): Source {
     return (enqueue) => {
-      const tell = (template: string): void => {
+      const notify = (template: string): void => {
         for (const key of objectsOf(template)) enqueue(key, { priority: PRIORITY.low });
       };
-      this.#changed.add(tell);
-      return () => void this.#changed.delete(tell);
+      this.#changed.add(notify);
+      return () => void this.#changed.delete(notify);
     };
   }
 
-  #note(id: string, key: ObjectKey, template: string | undefined, user: TemplateUser | undefined): void {
+  #update(id: string, key: ObjectKey, template: string | undefined, user: TemplateUser | undefined): void {
     const before = this.#templateOf.get(id);
     if (before !== undefined && before !== template) {
       this.#users.get(before)?.delete(id);
@@ -102,26 +102,26 @@ export class TemplateUsers {
   }
 
   #replan(template: string): void {
-    for (const tell of this.#changed) tell(template);
+    for (const notify of this.#changed) notify(template);
     const before = this.#plans.get(template);
     if (before === undefined) return;
     const users = this.usersOf(template);
-    const made = rollOut(users, before.revision);
+    const planned = rollOut(users, before.revision);
     if (users.every(({ revision }) => revision === before.revision)) this.#plans.delete(template);
-    else this.#plans.set(template, { revision: before.revision, rollOut: made });
-    const granted = before.rollOut.waiting.filter((user) => made.mayMove.has(user));
-    const told = made.haltedBy === before.rollOut.haltedBy ? granted : [...granted, ...made.waiting];
-    if (told.length > 0) for (const tell of this.#turns) tell(told);
+    else this.#plans.set(template, { revision: before.revision, rollOut: planned });
+    const released = before.rollOut.waiting.filter((user) => planned.mayMove.has(user));
+    const affected = planned.haltedBy === before.rollOut.haltedBy ? released : [...released, ...planned.waiting];
+    if (affected.length > 0) for (const notify of this.#released) notify(affected);
   }
 }
 
-function userOf(
+function templateUserOf(
   key: string,
   status: ClassRuntimeStatus | undefined,
 ): { readonly template: string; readonly user: TemplateUser } | undefined {
-  const { name, revision, roll_out: waits } = status?.template ?? {};
+  const { name, revision, roll_out: hold } = status?.template ?? {};
   if (name === undefined || revision === undefined) return undefined;
   const state = status?.phase === "available" ? "available" : status?.phase === "degraded" ? "failed" : "moving";
-  const refuses = waits?.state === "refused" ? waits.revision : undefined;
+  const refuses = hold?.state === "refused" ? hold.revision : undefined;
   return { template: name, user: { key, revision, state, ...(refuses === undefined ? {} : { refuses }) } };
 }
