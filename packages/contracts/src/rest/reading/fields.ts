@@ -141,15 +141,25 @@ export function withDefault<Schema extends z.ZodType>(schema: Schema, value: z.o
   return schema.nullish().transform((given) => given ?? value);
 }
 
+/** A list. */
+export function items<Item extends z.ZodType>(item: Item) {
+  return z.preprocess(asValue, z.array(item));
+}
+
 /** A list; absent is empty. */
 export function listOf<Item extends z.ZodType>(item: Item) {
-  return withDefault(z.preprocess(asValue, z.array(item)), []);
+  return withDefault(items(item), []);
+}
+
+/** A map. */
+export function entries<Value extends z.ZodType>(value: Value, keyRule?: TextRule) {
+  const key = keyRule === undefined ? z.string() : ruled(keyRule);
+  return z.preprocess(withoutPrototype, z.record(key, value));
 }
 
 /** A map; absent is empty. */
 export function mapOf<Value extends z.ZodType>(value: Value, keyRule?: TextRule) {
-  const key = keyRule === undefined ? z.string() : ruled(keyRule);
-  return withDefault(z.preprocess(withoutPrototype, z.record(key, value)), {});
+  return withDefault(entries(value, keyRule), {});
 }
 
 /** Such a member would be dropped without a word, because it cannot be carried by a plain object. */

@@ -8,85 +8,48 @@ import {
   type ClusterName,
 } from "@oaas/models";
 import { z } from "zod";
-import {
-  flag,
-  input,
-  mapOf,
-  object,
-  optional,
-  present,
-  share,
-  text,
-  textOf,
-  view,
-  whole,
-  withDefault,
-} from "../../reading/fields.ts";
+import { flag, input, mapOf, optional, text, textOf, view, whole, withDefault } from "../../reading/fields.ts";
+import { fraction, integer, nullable, required, resource, string, type Codec } from "../../reading/resource.ts";
 import { pascal } from "../../reading/spelling.ts";
 
-/** Peers may report a word of their own; whatever is not known is unknown. */
-const statusInput = text().transform(
-  (word): ClusterStatus => STATUS_BY_WORD.get(word.toLowerCase()) ?? ClusterStatus.unknown,
-);
 const STATUS_BY_WORD = new Map<string, ClusterStatus>(Object.values(ClusterStatus).map((status) => [status, status]));
 
-/** A reading of a cluster's health as a PM answers it, read back by a client. */
-export const clusterHealthInput = object({
-  cluster_name: textOf<ClusterName>(CLUSTER_NAME),
-  status: statusInput,
-  crm_version: optional(text()),
-  last_seen: optional(text()),
-  node_count: optional(whole(COUNT_RANGE)),
-  ready_nodes: optional(whole(COUNT_RANGE)),
-  availability: optional(share()),
-}).transform((wire): ClusterHealth =>
-  present({
-    cluster: wire.cluster_name,
-    status: wire.status,
-    crmVersion: wire.crm_version,
-    lastSeen: wire.last_seen,
-    nodeCount: wire.node_count,
-    readyNodes: wire.ready_nodes,
-    availability: wire.availability,
-  }),
-);
+/** Peers may report other words; they are read as unknown. */
+const clusterStatus: Codec<ClusterStatus, z.ZodString> = {
+  read: text().transform((word) => STATUS_BY_WORD.get(word.toLowerCase()) ?? ClusterStatus.unknown),
+  view: z.string().meta({ examples: Object.values(ClusterStatus).map(pascal) }),
+  write: pascal,
+};
 
-/** A reading of a cluster's health as it is sent. */
+const clusterHealth = resource<ClusterHealth>()({
+  cluster: required("cluster_name", "Cluster name.", string<ClusterName>(CLUSTER_NAME)),
+  status: required("status", "Health of the cluster.", clusterStatus),
+  crmVersion: nullable("crm_version", "Version of the class runtime manager.", string()),
+  lastSeen: nullable("last_seen", "Time of the last response; null if it has never responded.", string()),
+  nodeCount: nullable("node_count", "Number of nodes.", integer(COUNT_RANGE)),
+  readyNodes: nullable("ready_nodes", "Number of ready nodes.", integer(COUNT_RANGE)),
+  availability: nullable(
+    "availability",
+    "Share of time the cluster is available, 0 to 1; null when unknown.",
+    fraction(),
+  ),
+});
+
+/** Reads the health of a cluster from a response. */
+export const clusterHealthInput = clusterHealth.input;
+
+/** The observed health of a cluster. */
 export const clusterHealthView = view(
+  { ...clusterHealth.viewShape, error: z.string().optional() },
   {
-    cluster_name: z.string(),
-    status: z.string().meta({ examples: Object.values(ClusterStatus).map(pascal) }),
-    crm_version: z.string().nullable(),
-    last_seen: z.string().nullable(),
-    node_count: z.int().nullable(),
-    ready_nodes: z.int().nullable(),
-    availability: z.number().nullable(),
-    error: z.string().optional(),
-  },
-  {
-    cluster_name: "Cluster name.",
-    status: "Health of the cluster.",
-    crm_version: "Version of the class runtime manager.",
-    last_seen: "Time of the last response; null if it has never responded.",
-    node_count: "Number of nodes.",
-    ready_nodes: "Number of ready nodes.",
-    availability: "Share of time the cluster is available, 0 to 1; null when unknown.",
+    ...(clusterHealth.descriptions as Record<keyof typeof clusterHealth.viewShape, string>),
     error: "Error of the last health check; absent when it succeeded.",
   },
 );
 
-/** Writes a reading of health in the contract's JSON, with why there is no newer one. */
+/** Writes the health of a cluster and the error of the last check. */
 export function clusterHealthToWire(health: ClusterHealth, error?: string): z.output<typeof clusterHealthView> {
-  return {
-    cluster_name: health.cluster,
-    status: pascal(health.status),
-    crm_version: health.crmVersion ?? null,
-    last_seen: health.lastSeen ?? null,
-    node_count: health.nodeCount ?? null,
-    ready_nodes: health.readyNodes ?? null,
-    availability: health.availability ?? null,
-    ...(error === undefined ? {} : { error }),
-  };
+  return { ...clusterHealth.toJson(health), ...(error === undefined ? {} : { error }) };
 }
 
 /** A cluster in the list of clusters. */

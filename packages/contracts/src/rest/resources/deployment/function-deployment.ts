@@ -7,35 +7,21 @@ import {
   type FunctionKey,
   type ProvisionConfig,
 } from "@oaas/models";
-import { z } from "zod";
+import { optional as orAbsent, present, textOf, unlessEmpty, whole, withDefault } from "../../reading/fields.ts";
 import {
-  input,
-  mapOf,
+  map,
+  nested,
+  omittedByDefault,
   optional,
-  present,
-  text,
-  textOf,
-  unlessEmpty,
-  view,
-  whole,
-  withDefault,
-} from "../../reading/fields.ts";
-import {
-  nfrRequirementsInput,
-  nfrRequirementsToWire,
-  nfrRequirementsView,
-  qosRequirementInput,
-  qosRequirementView,
-} from "./nfr-requirements.ts";
-import {
-  provisionConfigInput,
-  provisionConfigToWire,
-  provisionConfigView,
-  provisionWithOlder,
-  resourceRequirementsInput,
-} from "../package/provision-config.ts";
+  property,
+  required,
+  resource,
+  string,
+} from "../../reading/resource.ts";
+import { provisionConfig, resourceRequirements, withDeprecatedFields } from "../package/provision-config.ts";
+import { nfrRequirements, qosRequirement } from "./nfr-requirements.ts";
 
-const OLDER_NAMES = {
+const DEPRECATED_PATHS = {
   minScale: "replicas",
   containerImage: "container_image",
   cpuRequest: "resource_requirements.cpu_request",
@@ -44,84 +30,64 @@ const OLDER_NAMES = {
   memoryLimit: "resource_requirements.memory_limit",
 };
 
-const FUNCTION_DEPLOYMENT = {
-  function_key: "Function key.",
-  description: "Human-readable description.",
-  available_location: "Location hint passed to the workload.",
-  qos_requirement: "Deprecated form of `nfr_requirements`.",
-  nfr_requirements: "Overrides the deployment's requirements for this function.",
-  provision_config: "Fields set here override the package's.",
-  config: "Environment variables, merged over the package's.",
-};
-
-/** What may be sent as a function of a deployment; `replicas`, `container_image` and `resource_requirements` as in August 2025. */
-export const functionDeploymentInput = input(
+/** Overrides for one function of a deployment. */
+export const functionDeployment = resource<FunctionDeployment>()(
   {
-    function_key: textOf<FunctionKey>(FUNCTION_KEY),
-    description: optional(text()),
-    available_location: optional(text()),
-    qos_requirement: optional(qosRequirementInput),
-    nfr_requirements: optional(nfrRequirementsInput),
-    provision_config: optional(provisionConfigInput),
-    config: mapOf(text(), CONFIG_KEY),
-    replicas: optional(whole(COUNT_RANGE)),
-    container_image: unlessEmpty(textOf(IMAGE_REFERENCE)),
-    resource_requirements: withDefault(resourceRequirementsInput, {}),
+    functionKey: required("function_key", "Function key.", string<FunctionKey>(FUNCTION_KEY)),
+    description: optional("description", "Human-readable description.", string()),
+    availableLocation: optional("available_location", "Location hint passed to the workload.", string()),
+    qos: optional("qos_requirement", "Deprecated form of `nfr_requirements`.", nested(qosRequirement)),
+    nfr: optional(
+      "nfr_requirements",
+      "Overrides the deployment's requirements for this function.",
+      nested(nfrRequirements),
+    ),
+    provision: property({
+      fields: {
+        provision_config: {
+          input: orAbsent(provisionConfig.input),
+          view: provisionConfig.view.optional(),
+          description: "Fields set here override the package's.",
+        },
+        // The form of August 2025.
+        replicas: {
+          input: orAbsent(whole(COUNT_RANGE)),
+          view: undefined,
+          description: "Deprecated alias of `provision_config.min_scale`.",
+        },
+        container_image: {
+          input: unlessEmpty(textOf(IMAGE_REFERENCE)),
+          view: undefined,
+          description: "Deprecated alias of `provision_config.container_image`.",
+        },
+        resource_requirements: {
+          input: withDefault(resourceRequirements.input, {}),
+          view: undefined,
+          description: "Deprecated location of the resources in `provision_config`.",
+        },
+      },
+      read: (json) => readProvision(json).provision,
+      write: (provision: ProvisionConfig | undefined) => ({
+        provision_config: provision && provisionConfig.toJson(provision),
+      }),
+    }),
+    config: omittedByDefault(
+      "config",
+      "Environment variables, merged over the package's.",
+      map(string(), CONFIG_KEY),
+      {},
+    ),
   },
-  {
-    ...FUNCTION_DEPLOYMENT,
-    replicas: "Deprecated alias of `provision_config.min_scale`.",
-    container_image: "Deprecated alias of `provision_config.container_image`.",
-    resource_requirements: "Deprecated location of the resources in `provision_config`.",
-  },
-  (members) => withOlderMembers(members).violations,
-).transform((wire): FunctionDeployment =>
-  present({
-    functionKey: wire.function_key,
-    description: wire.description,
-    availableLocation: wire.available_location,
-    qos: wire.qos_requirement,
-    nfr: wire.nfr_requirements,
-    provision: withOlderMembers(wire).provision,
-    config: wire.config,
-  }),
+  (json) => readProvision(json).violations,
 );
 
-type Members = {
+function readProvision(json: {
   readonly provision_config?: ProvisionConfig | undefined;
   readonly replicas?: number | undefined;
   readonly container_image?: string | undefined;
   readonly resource_requirements?: Partial<ProvisionConfig>;
-};
-
-function withOlderMembers({ provision_config, replicas, container_image, resource_requirements }: Members) {
-  const older = present({ minScale: replicas, containerImage: container_image, ...resource_requirements });
-  return provisionWithOlder(provision_config, older, OLDER_NAMES);
-}
-
-/** A function of a deployment as it is sent. */
-export const functionDeploymentView = view(
-  {
-    function_key: z.string(),
-    description: z.string().optional(),
-    available_location: z.string().optional(),
-    qos_requirement: qosRequirementView.optional(),
-    nfr_requirements: nfrRequirementsView.optional(),
-    provision_config: provisionConfigView.optional(),
-    config: z.record(z.string(), z.string()).readonly().optional(),
-  },
-  FUNCTION_DEPLOYMENT,
-);
-
-/** Writes a function of a deployment in the contract's JSON. */
-export function functionDeploymentToWire(spec: FunctionDeployment): z.output<typeof functionDeploymentView> {
-  return present({
-    function_key: spec.functionKey,
-    description: spec.description,
-    available_location: spec.availableLocation,
-    qos_requirement: spec.qos,
-    nfr_requirements: spec.nfr && nfrRequirementsToWire(spec.nfr),
-    provision_config: spec.provision && provisionConfigToWire(spec.provision),
-    config: Object.keys(spec.config).length === 0 ? undefined : spec.config,
-  });
+}) {
+  const { provision_config, replicas, container_image, resource_requirements } = json;
+  const deprecated = present({ minScale: replicas, containerImage: container_image, ...resource_requirements });
+  return withDeprecatedFields(provision_config, deprecated, DEPRECATED_PATHS);
 }

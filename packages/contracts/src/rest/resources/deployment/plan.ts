@@ -1,8 +1,8 @@
 import { CLUSTER_NAME, type ClusterName } from "@oaas/models";
 import { z } from "zod";
-import { explained, input, listOf, mapOf, optional, share, textOf, view, whole } from "../../reading/fields.ts";
+import { input, listOf, mapOf, optional, share, textOf, view, whole } from "../../reading/fields.ts";
 import { classDeploymentInput } from "./class-deployment.ts";
-import { ODGM_SPEC, odgmSpecView } from "./odgm-spec.ts";
+import { odgmSpec } from "./odgm-spec.ts";
 
 /** What should be assumed about the world when planning. */
 export const whatIfInput = input(
@@ -105,11 +105,15 @@ export const shardAssignmentView = view(
 );
 
 /** The data grid with the place of every partition, by collection. */
-export const plannedOdgmView = explained(
-  odgmSpecView.extend({
+export const plannedOdgmView = view(
+  {
+    ...odgmSpec.viewShape,
     collection_assignments: z.record(z.string(), z.array(shardAssignmentView).readonly()).readonly(),
-  }),
-  { ...ODGM_SPEC, collection_assignments: "Placement of each partition, by collection." },
+  },
+  {
+    ...(odgmSpec.descriptions as Record<keyof typeof odgmSpec.viewShape, string>),
+    collection_assignments: "Placement of each partition, by collection.",
+  },
 );
 
 /** What would be done, with every id fixed and every choice explained. The digest stands for exactly this plan. */

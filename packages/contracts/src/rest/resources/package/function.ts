@@ -1,108 +1,96 @@
 import { CONFIG_KEY, FUNCTION_KEY, FunctionType, type FunctionDefinition, type FunctionKey } from "@oaas/models";
 import { z } from "zod";
+import { input, optional as orAbsent, text, withDefault } from "../../reading/fields.ts";
 import {
-  choice,
-  flag,
-  input,
-  mapOf,
-  optional,
-  present,
-  text,
-  textOf,
-  view,
-  withDefault,
-} from "../../reading/fields.ts";
+  boolean,
+  defaulted,
+  enumeration,
+  map,
+  property,
+  required,
+  resource,
+  string,
+  viewedAs,
+} from "../../reading/resource.ts";
 import { screaming } from "../../reading/spelling.ts";
-import {
-  provisionConfigInput,
-  provisionConfigToWire,
-  provisionConfigView,
-  provisionWithOlder,
-  resourceRequirementsInput,
-} from "./provision-config.ts";
+import { provisionConfig, resourceRequirements, withDeprecatedFields } from "./provision-config.ts";
 
-/** Where peers of mid-August 2025 kept the description and the resources of a function. */
-const olderMetadata = input(
-  {
-    description: optional(text()),
-    resource_requirements: withDefault(resourceRequirementsInput, {}),
-  },
-  {
-    description: "Deprecated location of `description`.",
-    resource_requirements: "Deprecated location of the resources in `provision_config`.",
-  },
-);
+/** Where peers of August 2025 put the description and the resources of a function. */
+const metadata = {
+  input: orAbsent(
+    input(
+      {
+        description: orAbsent(text()),
+        resource_requirements: withDefault(resourceRequirements.input, {}),
+      },
+      {
+        description: "Deprecated location of `description`.",
+        resource_requirements: "Deprecated location of the resources in `provision_config`.",
+      },
+    ),
+  ),
+  view: undefined,
+  description: "Deprecated location of description and resources; accepted, never returned.",
+};
 
-const OLDER_NAMES = {
+const DEPRECATED_PATHS = {
   cpuRequest: "metadata.resource_requirements.cpu_request",
   memoryRequest: "metadata.resource_requirements.memory_request",
   cpuLimit: "metadata.resource_requirements.cpu_limit",
   memoryLimit: "metadata.resource_requirements.memory_limit",
 };
 
-const FUNCTION = {
-  key: "Function key, unique in the package.",
-  function_type: "Function type. Default: `CUSTOM`.",
-  description: "Human-readable description.",
-  provision_config: "Image, port, resources and scale.",
-  config: "Environment variables of its container.",
-  disabled: "A disabled function cannot be deployed.",
-};
-
-/** What may be sent as a function of a package. */
-export const functionInput = input(
+/** A function of a package. */
+export const functionDefinition = resource<FunctionDefinition>()(
   {
-    key: textOf<FunctionKey>(FUNCTION_KEY),
-    function_type: withDefault(choice(FunctionType, screaming), FunctionType.custom),
-    description: optional(text()),
-    provision_config: optional(provisionConfigInput),
-    config: mapOf(text(), CONFIG_KEY),
-    disabled: withDefault(flag(), false),
-    metadata: optional(olderMetadata),
+    key: required("key", "Function key, unique in the package.", string<FunctionKey>(FUNCTION_KEY)),
+    functionType: defaulted(
+      "function_type",
+      "Function type. Default: `CUSTOM`.",
+      enumeration(FunctionType, screaming),
+      FunctionType.custom,
+    ),
+    description: property({
+      fields: {
+        description: {
+          input: orAbsent(text()),
+          view: z.string().nullable(),
+          description: "Human-readable description.",
+        },
+        metadata,
+      },
+      read: (json) => json.description ?? json.metadata?.description,
+      write: (description: string | undefined) => ({ description: description ?? null }),
+    }),
+    provision: property({
+      fields: {
+        provision_config: {
+          input: orAbsent(provisionConfig.input),
+          view: provisionConfig.view.nullable(),
+          description: "Image, port, resources and scale.",
+        },
+        metadata,
+      },
+      read: (json) => readProvision(json).provision,
+      write: (provision: FunctionDefinition["provision"]) => ({
+        provision_config: provision === undefined ? null : provisionConfig.toJson(provision),
+      }),
+    }),
+    config: defaulted("config", "Environment variables of the container.", map(string(), CONFIG_KEY), {}),
+    disabled: viewedAs(
+      defaulted("disabled", "A disabled function cannot be deployed.", boolean(), false),
+      z.boolean().optional(),
+    ),
   },
-  { ...FUNCTION, metadata: "Deprecated location of description and resources; accepted, never returned." },
-  (members) => withOlderMetadata(members).violations,
-).transform((wire): FunctionDefinition =>
-  present({
-    key: wire.key,
-    functionType: wire.function_type,
-    description: wire.description ?? wire.metadata?.description,
-    provision: withOlderMetadata(wire).provision,
-    config: wire.config,
-    disabled: wire.disabled,
-  }),
+  (json) => readProvision(json).violations,
 );
 
-type Members = {
-  readonly provision_config?: Parameters<typeof provisionWithOlder>[0];
-  readonly metadata?: z.output<typeof olderMetadata> | undefined;
-};
+export const functionView = functionDefinition.view;
+export const functionToWire = functionDefinition.toJson;
 
-function withOlderMetadata({ provision_config, metadata }: Members) {
-  return provisionWithOlder(provision_config, metadata?.resource_requirements ?? {}, OLDER_NAMES);
-}
-
-/** A function as it is sent. */
-export const functionView = view(
-  {
-    key: z.string(),
-    function_type: z.enum(Object.values(FunctionType).map(screaming)),
-    description: z.string().nullable(),
-    provision_config: provisionConfigView.nullable(),
-    config: z.record(z.string(), z.string()).readonly(),
-    disabled: z.boolean().optional(),
-  },
-  FUNCTION,
-);
-
-/** Writes a function in the contract's JSON. */
-export function functionToWire(definition: FunctionDefinition): z.output<typeof functionView> {
-  return {
-    key: definition.key,
-    function_type: screaming(definition.functionType),
-    description: definition.description ?? null,
-    provision_config: definition.provision === undefined ? null : provisionConfigToWire(definition.provision),
-    config: definition.config,
-    disabled: definition.disabled,
-  };
+function readProvision(json: {
+  readonly provision_config?: FunctionDefinition["provision"];
+  readonly metadata?: z.output<(typeof metadata)["input"]>;
+}) {
+  return withDeprecatedFields(json.provision_config, json.metadata?.resource_requirements ?? {}, DEPRECATED_PATHS);
 }
