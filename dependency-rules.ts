@@ -109,7 +109,7 @@ export const APP_FOLDERS: Readonly<Record<string, readonly FolderRule[]>> = {
     { folders: ["clusters/cluster-health.ts"], pure: true },
     { folders: ["planner"], pure: true },
     { folders: ["use-cases.ts"] },
-    { folders: ["concurrency.ts"] },
+    { folders: ["concurrency.ts", "paging.ts"] },
     { folders: ["history"], pure: true },
     { folders: ["saga-engine/saga.ts", "saga-engine/stored-fault.ts"], pure: true },
     { folders: ["saga-engine"] },

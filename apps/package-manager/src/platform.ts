@@ -1,4 +1,5 @@
 import type { Ambient, Fault } from "@oaas/foundation";
+import type { ClusterName, DeploymentKey } from "@oaas/models";
 import type { ContextStore, Logger, Meter } from "@oaas/observability";
 import { Collection, type KeyValueStore } from "@oaas/storage";
 import { hasRecovered } from "./clusters/cluster-health.ts";
@@ -6,14 +7,15 @@ import { DEFAULT_GUARD } from "./adapters/crm/guard/cluster-guard.ts";
 import { GrpcCrmGateway } from "./adapters/crm/crm-gateway.ts";
 import { reportFromWire } from "./adapters/crm/wire/report-from-wire.ts";
 import { secretFolder } from "./adapters/secret-folder.ts";
-import { CLUSTERS } from "./stores/cluster-store.ts";
+import { CLUSTERS, type StoredCluster } from "./stores/cluster-store.ts";
 import { StoredClusterAdmin } from "./clusters/cluster-admin.ts";
 import { clustersFrom } from "./clusters/configuration/configured-clusters.ts";
 import { ClusterRoster } from "./clusters/cluster-roster.ts";
 import { ClusterReferences } from "./clusters/cluster-references.ts";
 import { HealthDirectory } from "./clusters/health-directory.ts";
-import { unitToWire } from "./adapters/crm/wire/unit-to-wire.ts";
+import { unitEncoder } from "./adapters/crm/wire/unit-to-wire.ts";
 import type { PmConfig } from "./config.ts";
+import { createDeploymentParts, type DeploymentParts } from "./deployments/deployment-parts.ts";
 import { DeploymentService } from "./deployments/deployment-service.ts";
 import { installationId } from "./stores/installation-id.ts";
 import { DriftReconciler } from "./drift/drift-reconciler.ts";
@@ -42,7 +44,7 @@ export interface PlatformPorts {
   readonly context: ContextStore;
 }
 
-/** Everything the package manager can do, running, without a way in from outside. */
+/** The running package manager without its HTTP and gRPC servers. */
 export interface Platform {
   readonly registry: Registry;
   readonly deployments: Deployments;
@@ -51,170 +53,84 @@ export interface Platform {
   readonly status: StatusReader;
   readonly reports: InboundReports;
   readonly feed: EventFeed;
-  /** A key of the store that is there as long as this process lives; undefined while there is none. */
+  /** The store key that exists as long as this process holds its lease; undefined without a lease. */
   leaseKey(): string | undefined;
-  /** What somebody should see to, in sentences. */
+  /** Problems that need an operator, in sentences. */
   warnings(): readonly string[];
-  /** What holds it up, by name; undefined where nothing does. */
+  /** Faults of the lists in memory, by name; undefined where there is none. */
   faults(): Readonly<Record<string, Fault | undefined>>;
-  /** Ends in order: sagas first, which are left to their journal, then what they call. Repeatable. */
+  /** Closes all parts in reverse order of use. Open sagas stay in their journal. Can be called twice. */
   close(graceMs?: number): Promise<void>;
 }
 
-/** Builds and starts the package manager's parts: clusters, registry, deployments, and what keeps them as they should be. */
+/** Builds and starts the parts of the package manager. */
 export async function startPlatform(config: PmConfig, ports: PlatformPorts): Promise<Platform> {
-  const { ambient, store, logger, meter, context } = ports;
-  const { stored, roster, gateway, clusters, ties, defaultCluster } = clusterParts(config, ports);
-  const view = new RuntimeView(ambient.clock);
-  const registry: PackageRegistry = new PackageRegistry({
-    store,
-    ambient,
-    autoDeploy: config.package.autoDeploy,
-    cascade: config.package.deleteCascade,
-    deployments: {
-      keysOf: (name) => deployments.keysOf(name),
-      removeAll: (name, call) => deployments.removeAll(name, call),
-      schedule: (deployment, call) => deployments.apply({ deployment }, call, {}),
-    },
-  });
+  const { ambient, store } = ports;
   const managedBy = await installationId(store, ambient);
-  const deployments: DeploymentService = new DeploymentService({
-    store,
-    gateway,
-    writeUnit: unitToWire,
-    ambient,
-    logger,
-    meter,
+  const clusters = buildClusters(config, ports);
+  const runtimes = buildRuntimes(config, ports, clusters);
+  const core = buildDeployments(config, ports, {
+    clusters,
+    runtimes,
     managedBy,
-    workContext: context,
-    packages: registry,
-    clusters,
-    clusterReferences: ties,
-    recommended: (deployment, cluster) => recommendedReplicas(view, deployment.key, cluster),
-    settings: plannerSettings(config),
-    forgetPackage: (name) => registry.forget(name),
-    maxRetries: config.deploy.maxRetries,
-    rollBackOnPartial: config.deploy.rollBackOnPartial,
-    onOperationEnded: (key) => keeper.settled(key),
-    waitMs: config.deploy.waitMs,
-    gateTimeoutMs: config.deploy.gateTimeoutMs,
-    fanOut: config.deploy.fanOut,
-    engine: { leaseMs: config.deploy.leaseMs },
+    onOperationEnded: (key) => drift.operationEnded(key),
   });
-  const watcher = new CrmWatcher({
-    clusters: { list: () => clusters.list(), onChange: (listener) => roster.onChange(listener) },
-    gateway,
-    view,
-    ambient,
-    logger,
-    pollMs: config.crm.pollIntervalMs,
-  });
-  const keeper: DriftReconciler = new DriftReconciler({
-    context: deployments.context,
-    gateway,
-    clusters,
-    managedBy,
-    ambient,
-    logger,
-    lastReport: (cluster, unitId) => view.get(cluster, unitId)?.report,
-    checkHealth: (cluster) => clusters.check(cluster),
-    intervalMs: config.deploy.keepIntervalMs,
-    leaseMs: config.deploy.leaseMs,
-  });
-  const reports = new InboundReports({
-    view,
-    isCluster: (name) => clusters.get(name) !== undefined,
-    readSummary: reportFromWire,
-  });
-  const admin = new StoredClusterAdmin({
-    roster,
-    stored,
-    store,
-    clock: ambient.clock,
-    references: ties,
-    files: secretFolder(config.crm.secretsDir),
-    deployments,
-  });
-  const status = new ClusterStatusReader({
-    deployments: {
-      record: (key) => deployments.record(key),
-      operation: (key) => deployments.operation(key),
-      all: () => deployments.records(),
-    },
-    clusters,
-    gateway: withReadTimeout(gateway, ambient),
-    view,
-    clock: ambient.clock,
-    classes: () => registry.allClasses(),
-    ...(defaultCluster === undefined ? {} : { defaultCluster }),
-  });
-
-  const log = new EventLog(ambient.ids.uuid());
-  const topics = storedTopics(store, {
-    packages: registry.collection,
-    deployments: deployments.context.deployments.deployments,
-  });
-  const storedEvents = new StoredEvents({ store, topics, log, ambient, logger });
-  const endObserving = observeEvents({
-    log,
-    clock: ambient.clock,
-    view,
-    readings: clusters,
-    clusters: { get: (name) => clusters.get(name), onChange: (listener) => roster.onChange(listener) },
-  });
-
-  await storedEvents.start();
-  await roster.start();
-  clusters.start();
-  await registry.start();
-  await deployments.start();
-  view.onChange((cluster, change) => {
-    keeper.observe(cluster, change);
-    if (change.type === "synced") clusters.recheckFailing(cluster);
-  });
-  clusters.onReading((reading, before) => {
-    if (!hasRecovered(reading, before)) return;
-    keeper.clusterReturned(reading.cluster);
-    watcher.reconnectNow(reading.cluster);
-  });
-  watcher.start();
-  keeper.start();
+  const drift: DriftReconciler = buildDriftReconciler(config, ports, { clusters, runtimes, core, managedBy });
+  const events = buildEvents(ports, { clusters, runtimes, core });
+  await startParts({ clusters, runtimes, core, drift, events });
 
   let closing: Promise<void> | undefined;
   return {
-    registry,
-    deployments,
-    clusters,
-    admin,
-    status,
-    reports,
-    feed: new LogEventFeed(log, ambient.clock),
-    leaseKey: () => deployments.context.engine.leaseKey,
-    warnings: () => unaccountedWarnings(keeper.unaccounted),
-    faults: () => ({ registry: registry.viewFault, deployments: deployments.viewFault }),
-    close: (graceMs) =>
-      (closing ??= (async () => {
-        await keeper.close();
-        await deployments.close(graceMs);
-        await watcher.close();
-        endObserving();
-        await storedEvents.close();
-        clusters.close();
-        await registry.close();
-        await roster.close();
-        gateway.close();
-      })()),
+    registry: core.registry,
+    deployments: core.service,
+    clusters: clusters.directory,
+    admin: buildClusterAdmin(config, ports, { clusters, core }),
+    status: buildStatusReader(ports, { clusters, runtimes, core }),
+    reports: runtimes.reports,
+    feed: events.feed,
+    leaseKey: () => core.parts.engine.leaseKey,
+    warnings: () => unaccountedWarnings(drift.unaccounted),
+    faults: () => ({ registry: core.registry.viewFault, deployments: core.service.viewFault }),
+    close: (graceMs) => (closing ??= closeParts({ clusters, runtimes, core, drift, events }, graceMs)),
   };
 }
 
-/** Which clusters there are, how they are, what needs them, and the way to them. Nothing of it is started. */
-function clusterParts({ crm }: PmConfig, { ambient, store, logger, meter, context }: PlatformPorts) {
+/** The known clusters, their health, and the connections to them. */
+interface ClusterParts {
+  readonly stored: Collection<StoredCluster>;
+  readonly roster: ClusterRoster;
+  readonly gateway: GrpcCrmGateway;
+  readonly directory: HealthDirectory;
+  readonly references: ClusterReferences;
+  readonly defaultCluster: ClusterName | undefined;
+}
+
+/** The units that run in clusters, as their managers report them. */
+interface RuntimeParts {
+  readonly view: RuntimeView;
+  readonly watcher: CrmWatcher;
+  readonly reports: InboundReports;
+}
+
+/** The packages and their deployments. */
+interface CoreParts {
+  readonly registry: PackageRegistry;
+  readonly parts: DeploymentParts;
+  readonly service: DeploymentService;
+}
+
+interface EventParts {
+  readonly stored: StoredEvents;
+  readonly feed: LogEventFeed;
+  readonly stopObserving: () => void;
+}
+
+function buildClusters({ crm }: PmConfig, { ambient, store, logger, meter, context }: PlatformPorts): ClusterParts {
   const configured = clustersFrom(crm);
-  if (!configured.ok) throw new TypeError("the configuration was not checked");
-  const { clusters: named, defaultCluster, notes } = configured.value;
-  for (const note of notes) logger.warn(note);
+  if (!configured.ok) throw new TypeError("the configuration was not validated");
+  for (const note of configured.value.notes) logger.warn(note);
   const stored = new Collection(store, CLUSTERS);
-  const roster = new ClusterRoster({ configured: named, stored, ambient, logger });
+  const roster = new ClusterRoster({ configured: configured.value.clusters, stored, ambient, logger });
   const gateway = new GrpcCrmGateway({
     clusters: roster,
     ambient,
@@ -227,14 +143,215 @@ function clusterParts({ crm }: PmConfig, { ambient, store, logger, meter, contex
       maxConcurrent: crm.maxCalls,
     },
   });
-  const clusters = new HealthDirectory({
+  const directory = new HealthDirectory({
     roster,
     source: gateway,
     ambient,
     ttlMs: crm.healthTtlMs,
     intervalMs: crm.healthIntervalMs,
   });
-  return { stored, roster, gateway, clusters, ties: new ClusterReferences({ store, roster, ambient }), defaultCluster };
+  const references = new ClusterReferences({ store, roster, ambient });
+  return { stored, roster, gateway, directory, references, defaultCluster: configured.value.defaultCluster };
+}
+
+function buildRuntimes(
+  { crm }: PmConfig,
+  { ambient, logger }: PlatformPorts,
+  { directory, roster, gateway }: ClusterParts,
+): RuntimeParts {
+  const view = new RuntimeView(ambient.clock);
+  const watcher = new CrmWatcher({
+    clusters: { list: () => directory.list(), onChange: (listener) => roster.onChange(listener) },
+    gateway,
+    view,
+    ambient,
+    logger,
+    pollMs: crm.pollIntervalMs,
+  });
+  const isCluster = (name: ClusterName): boolean => directory.get(name) !== undefined;
+  return { view, watcher, reports: new InboundReports({ view, isCluster, readSummary: reportFromWire }) };
+}
+
+interface CoreInputs {
+  readonly clusters: ClusterParts;
+  readonly runtimes: RuntimeParts;
+  readonly managedBy: string;
+  readonly onOperationEnded: (key: DeploymentKey) => void;
+}
+
+/** The registry and the deployments need each other: a package schedules its deployments, which reference it. */
+function buildDeployments(
+  config: PmConfig,
+  { ambient, store, logger, meter, context }: PlatformPorts,
+  { clusters, runtimes, managedBy, onOperationEnded }: CoreInputs,
+): CoreParts {
+  const { deploy } = config;
+  const registry: PackageRegistry = new PackageRegistry({
+    store,
+    ambient,
+    autoDeploy: config.package.autoDeploy,
+    cascade: config.package.deleteCascade,
+    deployments: {
+      keysOf: (name) => service.keysOf(name),
+      removeAll: (name, call) => service.removeAll(name, call),
+      schedule: (deployment, call) => service.apply({ deployment }, call, {}),
+    },
+  });
+  const parts = createDeploymentParts({
+    store,
+    gateway: clusters.gateway,
+    encoder: unitEncoder,
+    ambient,
+    logger,
+    meter,
+    managedBy,
+    workContext: context,
+    packages: registry,
+    clusters: clusters.directory,
+    clusterReferences: clusters.references,
+    recommended: (deployment, cluster) => recommendedReplicas(runtimes.view, deployment.key, cluster),
+    settings: plannerSettings(config),
+    forgetPackage: (name) => registry.forget(name),
+    maxRetries: deploy.maxRetries,
+    rollBackOnPartial: deploy.rollBackOnPartial,
+    onOperationEnded,
+    waitMs: deploy.waitMs,
+    gateTimeoutMs: deploy.gateTimeoutMs,
+    fanOut: deploy.fanOut,
+    engine: { leaseMs: deploy.leaseMs },
+  });
+  const service: DeploymentService = new DeploymentService({ ...parts, clusters: clusters.directory, logger });
+  return { registry, parts, service };
+}
+
+function buildDriftReconciler(
+  { deploy }: PmConfig,
+  { ambient, logger }: PlatformPorts,
+  { clusters, runtimes, core, managedBy }: Omit<CoreInputs, "onOperationEnded"> & { readonly core: CoreParts },
+): DriftReconciler {
+  return new DriftReconciler({
+    ...core.parts,
+    gateway: clusters.gateway,
+    clusters: clusters.directory,
+    managedBy,
+    ambient,
+    logger,
+    lastReport: (cluster, unitId) => runtimes.view.get(cluster, unitId)?.report,
+    checkHealth: (cluster) => clusters.directory.check(cluster),
+    intervalMs: deploy.keepIntervalMs,
+    leaseMs: deploy.leaseMs,
+  });
+}
+
+interface ReadInputs {
+  readonly clusters: ClusterParts;
+  readonly runtimes: RuntimeParts;
+  readonly core: CoreParts;
+}
+
+function buildEvents({ ambient, store, logger }: PlatformPorts, { clusters, runtimes, core }: ReadInputs): EventParts {
+  const { clock } = ambient;
+  const log = new EventLog(ambient.ids.uuid());
+  const topics = storedTopics(store, {
+    packages: core.registry.collection,
+    deployments: core.parts.deployments.deployments,
+  });
+  const stopObserving = observeEvents({
+    log,
+    clock,
+    view: runtimes.view,
+    readings: clusters.directory,
+    clusters: {
+      get: (name) => clusters.directory.get(name),
+      onChange: (listener) => clusters.roster.onChange(listener),
+    },
+  });
+  const stored = new StoredEvents({ store, topics, log, ambient, logger });
+  return { stored, feed: new LogEventFeed(log, clock), stopObserving };
+}
+
+function buildClusterAdmin(
+  { crm }: PmConfig,
+  { ambient, store }: PlatformPorts,
+  { clusters: { roster, stored, references }, core }: Pick<ReadInputs, "clusters" | "core">,
+): ClusterAdmin {
+  return new StoredClusterAdmin({
+    roster,
+    stored,
+    store,
+    clock: ambient.clock,
+    references,
+    files: secretFolder(crm.secretsDir),
+    deployments: core.service,
+  });
+}
+
+function buildStatusReader(
+  { ambient }: PlatformPorts,
+  { clusters: { directory, gateway, defaultCluster }, runtimes, core: { service, registry } }: ReadInputs,
+): StatusReader {
+  return new ClusterStatusReader({
+    deployments: {
+      record: (key) => service.record(key),
+      operation: (key) => service.operation(key),
+      all: () => service.records(),
+    },
+    clusters: directory,
+    gateway: withReadTimeout(gateway, ambient),
+    view: runtimes.view,
+    clock: ambient.clock,
+    classes: () => registry.allClasses(),
+    ...(defaultCluster === undefined ? {} : { defaultCluster }),
+  });
+}
+
+/** Forwards reported units and returning clusters to the parts that act on them. */
+function connectParts({
+  clusters: { directory },
+  runtimes: { view, watcher },
+  drift,
+}: Omit<ReadInputs, "core"> & { readonly drift: DriftReconciler }): void {
+  view.onChange((cluster, change) => {
+    drift.observe(cluster, change);
+    if (change.type === "synced") directory.recheckFailing(cluster);
+  });
+  directory.onReading((reading, before) => {
+    if (!hasRecovered(reading, before)) return;
+    drift.clusterReturned(reading.cluster);
+    watcher.reconnectNow(reading.cluster);
+  });
+}
+
+interface StartableParts extends ReadInputs {
+  readonly drift: DriftReconciler;
+  readonly events: EventParts;
+}
+
+async function startParts({ clusters, runtimes, core, drift, events }: StartableParts): Promise<void> {
+  await events.stored.start();
+  await clusters.roster.start();
+  clusters.directory.start();
+  await core.registry.start();
+  await core.service.start();
+  connectParts({ clusters, runtimes, drift });
+  runtimes.watcher.start();
+  drift.start();
+}
+
+/** The writers first, then the readers, then the connections they use. */
+async function closeParts(
+  { clusters, runtimes, core, drift, events }: StartableParts,
+  graceMs: number | undefined,
+): Promise<void> {
+  await drift.close();
+  await core.service.close(graceMs);
+  await runtimes.watcher.close();
+  events.stopObserving();
+  await events.stored.close();
+  clusters.directory.close();
+  await core.registry.close();
+  await clusters.roster.close();
+  clusters.gateway.close();
 }
 
 function plannerSettings({ planner }: PmConfig): PlannerSettings {

@@ -130,7 +130,7 @@ describe("a deployment over HTTP", () => {
     });
     const applied = await pm.call("POST", "/api/v1/deployments", { body: wish({ plan_digest: plan.json.digest }) });
     expect(applied.status).toBe(409);
-    expect(applied.json.error).toMatch(/since then .*echo:1.* and is .*echo:9/);
+    expect(applied.json.error).toMatch(/is outdated: .*echo:1.* and is .*echo:9/);
     expect(east.units.size).toBe(0);
   });
 
@@ -235,7 +235,7 @@ describe("a deployment over HTTP", () => {
       async () =>
         expect(await pm.call("POST", "/api/v1/deployments/shop-echo/cancel")).toMatchObject({
           status: 400,
-          json: { error: expect.stringContaining("nothing is under way") },
+          json: { error: expect.stringContaining("no operation is running") },
         }),
       { timeoutMs: 30_000, what: "the operation to be over" },
     );

@@ -1,13 +1,13 @@
 import { failedPrecondition, unavailable } from "@oaas/foundation";
 import { describe, expect, test } from "vitest";
-import type { DeploymentServiceOptions } from "../src/deployments/deployment-service.ts";
+import type { DeploymentPartsOptions } from "../src/deployments/deployment-parts.ts";
 import { DeploymentWorld, type ManagerUnderTest, type WorldStore } from "./fakes/deployment-world.ts";
 
 /** One saga, from the world it begins in to the world it must end in. */
 export interface SagaScenario {
   readonly name: string;
   readonly clusters: readonly string[];
-  readonly options?: Partial<DeploymentServiceOptions>;
+  readonly options?: Partial<DeploymentPartsOptions>;
   /** Brings the world to where the saga begins. */
   readonly before?: (world: DeploymentWorld, manager: ManagerUnderTest) => Promise<void>;
   /** The request. It is made again by a client whose process died; a refusal is an answer too. */

@@ -9,8 +9,10 @@ import {
   wishFor,
   type ManagerUnderTest,
 } from "../../test/fakes/deployment-world.ts";
+import { unitEncoder } from "../adapters/crm/wire/unit-to-wire.ts";
+import type { UnitEncoder } from "../sagas/unit-sender.ts";
 import type { Acknowledgement } from "../use-cases.ts";
-import type { DeploymentServiceOptions } from "./deployment-service.ts";
+import type { DeploymentPartsOptions } from "./deployment-parts.ts";
 
 let world: DeploymentWorld;
 let manager: ManagerUnderTest;
@@ -26,9 +28,33 @@ const remove = (options: { readonly cluster?: ClusterName } = {}) =>
   world.drive(manager.service.remove(KEY, CALL, options));
 const inUse = (): string => [...world.clusters.units].flatMap(([name, { size }]) => (size > 0 ? [name] : [])).join(" ");
 const calls = (): readonly string[] => world.clusters.calls.map(({ op, cluster }) => `${op} ${cluster}`);
-const another = async (options: Partial<DeploymentServiceOptions>): Promise<void> => {
+const another = async (options: Partial<DeploymentPartsOptions>): Promise<void> => {
   manager = await world.manager(options);
 };
+
+describe("a roll-out", () => {
+  test("encodes each unit once and does not read back the plan it committed", async () => {
+    const encoded: string[] = [];
+    const encode: UnitEncoder["encode"] = (plan, unit) => {
+      encoded.push(unit.cluster);
+      return unitEncoder.encode(plan, unit);
+    };
+    await another({ encoder: { ...unitEncoder, encode } });
+    const rollout = { strategy: "rolling", gate: "available", onFailure: "stop" } as const;
+    const planReads = () => manager.hooked.reads.filter((key) => key.includes("deployment-plans"));
+
+    expect(await apply(["a", "b"], { rollout })).toMatchObject({ status: "created" });
+    expect(encoded).toEqual(["a", "b"]);
+    expect(planReads()).toEqual([]);
+
+    world.publish();
+    encoded.length = 0;
+    expect(await apply(["a", "b"], { rollout })).toMatchObject({ status: "updated" });
+    expect(encoded).toEqual(["a", "b"]);
+    // The previous plan: once for the planner, once as the fallback of the saga.
+    expect(planReads().map((key) => key.slice(-1))).toEqual(["1", "1"]);
+  });
+});
 
 describe("an upsert", () => {
   test("each cluster hears what it must and nothing else", async () => {
@@ -48,7 +74,7 @@ describe("an upsert", () => {
   test("the same again sends what a cluster missed", async () => {
     world.clusters.down.add("b");
     const first = await apply(["a", "b"]);
-    expect(first.message).toMatch(/goes on in the background: b: b does not answer/);
+    expect(first.message).toMatch(/continues in the background: b: b does not answer/);
     const second = await apply(["a", "b"]);
     expect(second, "it runs where it ran").toMatchObject({ status: "unchanged", message: first.message });
     world.clusters.down.clear();
@@ -102,7 +128,7 @@ describe("a plan that was seen", () => {
     await expect(world.drive(late)).rejects.toMatchObject({
       kind: "conflict",
       message: expect.stringMatching(
-        /since then package_revision changed from 1 to 2; functions\['Order.place'\].provision_config/,
+        /is outdated: package_revision changed from 1 to 2; functions\['Order.place'\].provision_config/,
       ),
     });
     // Another process, or this one after a restart, has nothing but the digest.
@@ -112,13 +138,15 @@ describe("a plan that was seen", () => {
     ).rejects.toMatchObject({
       kind: "conflict",
       message: expect.stringMatching(
-        /since then package_revision moved; functions, configuration or requirements moved/,
+        /is outdated: package_revision changed; functions, configuration or requirements changed/,
       ),
     });
     const unknown = manager.service.apply({ deployment, planDigest: "0badcafe" }, CALL, {});
     await expect(world.drive(unknown)).rejects.toMatchObject({
       kind: "conflict",
-      message: expect.stringMatching(/^the plan "0badcafe" is not the present one/),
+      message: expect.stringMatching(
+        /^plan_digest "0badcafe" is outdated\. Request a new plan with POST \/api\/v1\/plans/,
+      ),
     });
     expect(world.clusters.calls).toEqual([]);
     const { digest: fresh } = await manager.service.plan({ deployment }, CALL);
@@ -185,7 +213,7 @@ describe("failures", () => {
     expect(answer.status).toBe("accepted");
     await world.quiet(manager);
     const [newest] = (await manager.service.revisions(KEY, {})).items;
-    expect(newest).toMatchObject({ outcome: "failed", clusters: { a: "accepted", c: "not begun" } });
+    expect(newest).toMatchObject({ outcome: "failed", clusters: { a: "accepted", c: "not started" } });
     expect(newest?.clusters["b"]).toMatch(/did not become available in b within 60 s: it is progressing/);
     const sent = world.clusters.calls.length;
     await world.drive(manager.keeper.sweep());
@@ -209,25 +237,25 @@ describe("failures", () => {
       await expect(apply(["a", "b", "c"], rolling("stop"))).rejects.toMatchObject({
         kind: "partial-failure",
         message: expect.stringMatching(
-          /^deployment "orders" stopped, because it failed in b: .* did not become available/,
+          /^deployment "orders" stopped because it failed in b: .* did not become available/,
         ),
       });
-      expect(await newest()).toMatchObject({ outcome: "failed", clusters: { a: "accepted", c: "not begun" } });
+      expect(await newest()).toMatchObject({ outcome: "failed", clusters: { a: "accepted", c: "not started" } });
     });
 
     test("rolls back when asked: the answer is no success, and the history keeps why", async () => {
       await expect(apply(["a", "b", "c"], rolling("roll-back"))).rejects.toMatchObject({
         kind: "partial-failure",
         message: expect.stringMatching(
-          /^deployment "orders" was undone, because it failed in b: .* did not become available/,
+          /^deployment "orders" was undone because it failed in b: .* did not become available/,
         ),
       });
       expect(await newest()).toMatchObject({
         outcome: "compensated",
         clusters: {
-          a: "put back as it was",
-          b: expect.stringMatching(/^put back as it was; it had failed: .* did not become available/),
-          c: "not begun",
+          a: "restored",
+          b: expect.stringMatching(/^restored; failed before: .* did not become available/),
+          c: "not started",
         },
       });
       expect((await manager.service.get(KEY)).value.summary?.lastError).toMatch(/did not become available/);
@@ -257,7 +285,7 @@ describe("failures", () => {
     await expect(apply(["a", "b", "c"])).rejects.toMatchObject({
       kind: "partial-failure",
       retryable: false,
-      message: expect.stringMatching(/^deployment "orders" was undone, because it failed in c: /),
+      message: expect.stringMatching(/^deployment "orders" was undone because it failed in c: /),
     });
     world.clusters.refusing.clear();
     await world.assertConverged(manager);
@@ -268,9 +296,7 @@ describe("failures", () => {
     world.clusters.refusing.add("c");
     world.clusters.down.add("b");
     const { message } = await apply(["a", "b", "c"]);
-    expect(message).toMatch(
-      /^goes on in the background: b: .*; refused, and tried again only when it is applied again: c: /,
-    );
+    expect(message).toMatch(/^continues in the background: b: .*; rejected; apply the deployment again to retry: c: /);
   });
 
   test("a roll-out changes no more clusters at once than it says", async () => {

@@ -31,7 +31,7 @@ test("of two classes whose names make the same key one has it, also when both co
   const answers = await world.drive(Promise.all([deploy("Order", true), deploy("Other", true)]));
   expect(answers.toSorted()).toEqual([
     "created",
-    expect.stringMatching(/^deployment "orders" is one of shop\.(Order|Other); name another deployment_key$/),
+    expect.stringMatching(/^deployment "orders" belongs to class shop\.(Order|Other); use another deployment_key$/),
   ]);
   expect((await manager.service.revisions(KEY, {})).total).toBe(1);
 });

@@ -1,65 +1,71 @@
-import { failedPrecondition, notFound } from "@oaas/foundation";
+import { failedPrecondition, notFound, type Clock } from "@oaas/foundation";
 import type { ClusterName, DeploymentKey } from "@oaas/models";
-import { assertKnownCluster } from "../clusters/known-cluster.ts";
 import type { Transaction } from "@oaas/storage";
+import { assertKnownCluster } from "../clusters/known-cluster.ts";
 import { retryOnConflict } from "../concurrency.ts";
-import type { SagaRecord } from "../saga-engine/saga.ts";
-import { UNDEPLOY_CLASS, undeploySaga, withdrawSaga } from "../sagas/saga-plans.ts";
-import type { Call, Deletion, Versioned } from "../use-cases.ts";
-import {
-  assertVersion,
-  awaited,
-  launch,
-  putInForce,
-  loadSnapshot,
-  superseded,
-  underWay,
-  type DeploymentContext,
-  type Launched,
-  type DeploymentSnapshot,
-} from "./context.ts";
-import { adoptUnaccountedUnits } from "../records/unaccounted-unit.ts";
+import type { ClusterDirectory } from "../ports.ts";
 import { placementEntries, type DeploymentRecord } from "../records/deployment-record.ts";
+import { markDeleted, withdrawFromCluster } from "../records/desired-deployment.ts";
+import { adoptUnaccountedUnits, type UnaccountedUnit } from "../records/unaccounted-unit.ts";
+import type { SagaEngine } from "../saga-engine/engine.ts";
+import type { SagaRecord } from "../saga-engine/saga.ts";
+import { UNDEPLOY_CLASS, undeploySaga, withdrawSaga, type RolloutPolicy } from "../sagas/saga-plans.ts";
+import type { DeploymentStore } from "../stores/deployment-store.ts";
+import type { UnaccountedUnits } from "../stores/unaccounted-units.ts";
+import type { Call, Deletion, Versioned } from "../use-cases.ts";
+import { assertVersion, loadSnapshot, type DeploymentSnapshot } from "./deployment-snapshot.ts";
 import type { NamedDeployment } from "./planning/gather-plan-input.ts";
-import type { UnaccountedUnit } from "../records/unaccounted-unit.ts";
-import { deleted, withdrawn } from "../records/desired-deployment.ts";
+import type { Launched, SagaLauncher } from "./saga-launcher.ts";
 
-/** Deletes a deployment, whole or in one cluster; durable before the first cluster hears of it. */
+export interface RemoveDeps {
+  readonly deployments: DeploymentStore;
+  readonly engine: Pick<SagaEngine, "get">;
+  readonly launcher: SagaLauncher;
+  readonly policy: RolloutPolicy;
+  readonly clock: Clock;
+}
+
+export interface RemoveInClusterDeps extends RemoveDeps {
+  readonly unaccounted: Pick<UnaccountedUnits, "ofDeployment">;
+  readonly clusters: Pick<ClusterDirectory, "get" | "list">;
+}
+
+/** Deletes a deployment in all clusters or in one; the deletion is durable before the first call to a cluster. */
 export async function removeDeployment(
-  context: DeploymentContext,
+  deps: RemoveInClusterDeps,
   key: DeploymentKey,
   call: Call,
   { ifVersion, cluster }: Versioned & { readonly cluster?: ClusterName },
 ): Promise<Deletion> {
-  const begun = await retryOnConflict(async () => {
-    const [at, unaccounted] = await Promise.all([loadSnapshot(context, key), context.unaccounted.ofDeployment(key)]);
-    assertVersion(at, ifVersion);
-    const record = adoptUnaccountedUnits(key, at.current?.record, unaccounted, context.ambient.clock.now());
+  const launched = await retryOnConflict(async () => {
+    const [snapshot, unaccounted] = await Promise.all([loadSnapshot(deps, key), deps.unaccounted.ofDeployment(key)]);
+    assertVersion(snapshot, ifVersion);
+    const record = adoptUnaccountedUnits(key, snapshot.current?.record, unaccounted, deps.clock.now());
     if (record === undefined) throw notFound("deployment", key);
-    if (cluster !== undefined) assertAccounted(at, cluster, unaccounted);
-    if (cluster === undefined || at.current === undefined || isLast(record, cluster))
-      return removeWhole(context, at, record, call);
-    return removeFrom(context, at, record, cluster, call);
+    if (cluster !== undefined) assertAccounted(snapshot, cluster, unaccounted);
+    if (cluster === undefined || snapshot.current === undefined || isLastCluster(record, cluster))
+      return removeEverywhere(deps, snapshot, record, call);
+    return removeInCluster(deps, snapshot, record, { cluster, call });
   });
-  if (begun === undefined) {
-    // One that was forgotten since may be named as long as something may be left there.
-    if (cluster !== undefined) assertKnownCluster(context.clusters, cluster);
+  if (launched === undefined) {
+    // A cluster that is no longer registered may be named while something of the deployment may be left in it.
+    if (cluster !== undefined) assertKnownCluster(deps.clusters, cluster);
     return { status: "deleted", deleted: [], pending: [], message: `"${key}" is not in ${cluster}; nothing to delete` };
   }
-  return answer(context, key, begun, cluster);
+  return deletionResult(deps, key, launched, cluster);
 }
 
-/** Makes the deletion of a deployment durable without waiting; one that was asked for before is left alone. */
-export async function beginRemoval(context: DeploymentContext, key: DeploymentKey, call: Call): Promise<void> {
+/** Commits the deletion of a deployment without waiting for it; a deletion that is in progress is left alone. */
+export async function startRemoval(deps: RemoveDeps, key: DeploymentKey, call: Call): Promise<void> {
   await retryOnConflict(async () => {
-    const at = await loadSnapshot(context, key);
-    if (at.current === undefined) throw notFound("deployment", key);
-    const { record } = at.current;
-    if (record.deletion === undefined) await removeWhole(context, at, record, call);
+    const snapshot = await loadSnapshot(deps, key);
+    if (snapshot.current === undefined) throw notFound("deployment", key);
+    const { record } = snapshot.current;
+    if (record.deletion === undefined) await removeEverywhere(deps, snapshot, record, call);
   });
 }
 
-/** What is taken out of one cluster says nothing about others; but units there that the store does not know would be surplus after it. */
+/** Rejects the removal in one cluster while others run units that the store does not record: they would become surplus. */
 function assertAccounted(
   { key, current }: DeploymentSnapshot,
   cluster: ClusterName,
@@ -69,110 +75,101 @@ function assertAccounted(
     .map((unit) => unit.cluster)
     .filter((other) => other !== cluster && current?.record.placements[other] === undefined);
   if (others.length === 0) return;
-  const why = `"${key}" also runs in ${others.join(", ")}, which the store does not know of, as after a restore of an older backup`;
-  throw failedPrecondition(`deployment "${key}"`, `${why}: apply the deployment again first, or delete it everywhere`);
+  throw failedPrecondition(
+    `deployment "${key}"`,
+    `"${key}" also runs in ${others.join(", ")}, which the store does not record, as after a restore of an older ` +
+      "backup: apply the deployment again first, or delete it in all clusters",
+  );
 }
 
-async function removeWhole(
-  context: DeploymentContext,
-  at: DeploymentSnapshot,
+async function removeEverywhere(
+  { deployments, launcher, policy, clock }: RemoveDeps,
+  snapshot: DeploymentSnapshot,
   known: DeploymentRecord,
   call: Call,
 ): Promise<Launched> {
   const isDeletion = known.deletion !== undefined;
-  const running = isDeletion ? joined(context, at) : undefined;
+  const running = isDeletion ? launcher.join(snapshot) : undefined;
   if (running !== undefined) return running;
-  const record = isDeletion ? known : deleted(known, call, context.ambient.clock.now());
-  const saga = undeploySaga(record, context.policy, { by: call.caller, correlationId: call.correlationId });
-  return launch(context, at, saga, [
-    context.deployments.stagePut(at.key, at.current, record),
-    ...(isDeletion ? [] : await closed(context, at, call)),
+  const record = isDeletion ? known : markDeleted(known, call, clock.now());
+  const saga = undeploySaga(record, policy, { by: call.caller, correlationId: call.correlationId });
+  return launcher.launch(snapshot, saga, [
+    deployments.stagePut(snapshot.key, snapshot.current, record),
+    ...(isDeletion ? [] : await stageDeletedEntry({ deployments, launcher }, snapshot, call)),
   ]);
 }
 
-/** The entry in force says who deleted it, for as long as something is left of the deployment. */
-async function closed(
-  context: DeploymentContext,
-  at: DeploymentSnapshot,
+/** Records in the history entry in force who deleted the deployment; readable until the last unit is removed. */
+async function stageDeletedEntry(
+  { deployments, launcher }: Pick<RemoveDeps, "deployments" | "launcher">,
+  snapshot: DeploymentSnapshot,
   { caller, reason }: Call,
 ): Promise<readonly Transaction[]> {
-  const running = await superseded(context, at, `a deletion by ${caller}`);
-  const desired = at.current?.record.desired;
-  if (running.length > 0 || desired === undefined) return running;
-  const entry = await context.deployments.revision(at.key, desired.revision);
+  const superseded = await launcher.stageSuperseded(snapshot, `a deletion by ${caller}`);
+  const desired = snapshot.current?.record.desired;
+  if (superseded.length > 0 || desired === undefined) return superseded;
+  const entry = await deployments.revision(snapshot.key, desired.revision);
   if (entry === undefined) return [];
-  const words = `deleted by ${caller}${reason === undefined ? "" : `: ${reason}`}`;
-  return [
-    context.deployments.stageOutcome(entry, {
-      ...entry.record,
-      clusters: { ...entry.record.clusters, "*": words },
-    }),
-  ];
+  const text = `deleted by ${caller}${reason === undefined ? "" : `: ${reason}`}`;
+  return [deployments.stageOutcome(entry, { ...entry.record, clusters: { ...entry.record.clusters, "*": text } })];
 }
 
-/** Undefined when there is nothing of it in the cluster. */
-async function removeFrom(
-  context: DeploymentContext,
-  at: DeploymentSnapshot,
+/** Undefined when the deployment has nothing in the cluster. */
+async function removeInCluster(
+  { deployments, launcher, policy, clock }: RemoveDeps,
+  snapshot: DeploymentSnapshot,
   record: DeploymentRecord,
-  cluster: ClusterName,
-  call: Call,
+  { cluster, call }: { readonly cluster: ClusterName; readonly call: Call },
 ): Promise<Launched | undefined> {
+  const { key, current } = snapshot;
   const { desired } = record;
   const placement = record.placements[cluster];
   if (placement === undefined) return undefined;
-  const asked = { by: call.caller, correlationId: call.correlationId };
+  const requester = { by: call.caller, correlationId: call.correlationId };
   if (placement.state === "withdrawn" || desired === undefined) {
-    // Asked for before: tried again now, and no new wish.
-    const put = context.deployments.stagePut(at.key, at.current, record);
-    return joined(context, at) ?? launch(context, at, withdrawSaga(record, context.policy, asked), [put]);
+    // The removal was requested before: retry it without a new revision.
+    const put = deployments.stagePut(key, current, record);
+    return launcher.join(snapshot) ?? launcher.launch(snapshot, withdrawSaga(record, policy, requester), [put]);
   }
   const [entry, plan] = await Promise.all([
-    context.deployments.revision(at.key, desired.revision),
-    context.deployments.plan(at.key, desired.revision),
+    deployments.revision(key, desired.revision),
+    deployments.plan(key, desired.revision),
   ]);
-  if (entry === undefined || plan === undefined) throw notFound("deployment revision", `${at.key} ${desired.revision}`);
-  const wish = withdrawn(record, cluster, entry.record, {
+  if (entry === undefined || plan === undefined) throw notFound("deployment revision", `${key} ${desired.revision}`);
+  const revised = withdrawFromCluster(record, cluster, entry.record, {
     deployment: entry.record.deployment as NamedDeployment,
     plan,
     call: { ...call, reason: call.reason ?? `deleted in ${cluster}` },
-    nowMs: context.ambient.clock.now(),
+    nowMs: clock.now(),
   });
-  return putInForce(context, at, { ...wish, plan, saga: withdrawSaga(wish.record, context.policy, asked) });
+  const saga = withdrawSaga(revised.record, policy, requester);
+  return launcher.commitRevision(snapshot, { ...revised, plan, saga });
 }
 
-/** The saga that is under way, to be waited for as if it had been begun now. */
-function joined(context: DeploymentContext, at: DeploymentSnapshot): Launched | undefined {
-  const running = underWay(at);
-  if (running === undefined || at.saga === undefined) return undefined;
-  const { subject, id } = running.saga;
-  return { id, outcome: awaited(context, at.key, { subject, id, revision: at.saga.revision }) };
-}
-
-/** Whether a deployment would be left with no cluster at all. */
-function isLast(record: DeploymentRecord, cluster: ClusterName): boolean {
+/** Whether the removal from this cluster leaves the deployment without any cluster. */
+function isLastCluster(record: DeploymentRecord, cluster: ClusterName): boolean {
   if (record.deletion !== undefined) return Object.hasOwn(record.placements, cluster);
   const wanted = placementEntries(record).filter(([, { state }]) => state === "wanted");
   return wanted.length === 1 && wanted[0]?.[0] === cluster;
 }
 
-async function answer(
-  context: DeploymentContext,
+async function deletionResult(
+  deps: RemoveDeps,
   key: DeploymentKey,
   launched: Launched,
   cluster: ClusterName | undefined,
 ): Promise<Deletion> {
-  const waited = await launched.outcome;
-  if (waited.state === "ended") return deletionOf(key, waited.saga, cluster);
-  if (waited.state === "gone") {
+  const result = await launched.outcome;
+  if (result.state === "ended") return deletionOf(key, result.saga, cluster);
+  if (result.state === "gone") {
     return { status: "deleted", deleted: [], pending: [], message: `deployment "${key}" is deleted` };
   }
-  // The deletion is written: a store that went away since is no reason to say otherwise.
-  const at = await loadSnapshot(context, key).catch(() => undefined);
-  const gone = at?.saga?.record.id === launched.id ? removedBy(at.saga.record) : [];
-  const left = Object.keys(at?.current?.record.placements ?? {}) as ClusterName[];
-  const pending = left.filter((name) => !gone.includes(name) && (cluster === undefined || name === cluster));
-  if (cluster !== undefined && gone.includes(cluster)) {
+  // The deletion is durable: a store that fails now must not turn the response into an error.
+  const snapshot = await loadSnapshot(deps, key).catch(() => undefined);
+  const deleted = snapshot?.saga?.record.id === launched.id ? removedBy(snapshot.saga.record) : [];
+  const left = Object.keys(snapshot?.current?.record.placements ?? {}) as ClusterName[];
+  const pending = left.filter((name) => !deleted.includes(name) && (cluster === undefined || name === cluster));
+  if (cluster !== undefined && deleted.includes(cluster)) {
     return {
       status: "deleted",
       deleted: [cluster],
@@ -180,9 +177,9 @@ async function answer(
       message: `deployment "${key}" is deleted in ${cluster}`,
     };
   }
-  const where = pending.length === 0 ? "" : `: not every cluster has answered yet of ${pending.join(", ")}`;
-  const message = waited.state === "superseded" ? "a newer request took its place" : `the deletion goes on${where}`;
-  return { status: "accepted", deleted: gone, pending, message };
+  const where = pending.length === 0 ? "" : `: waiting for ${pending.join(", ")}`;
+  const message = result.state === "superseded" ? "superseded by a newer request" : `the deletion continues${where}`;
+  return { status: "accepted", deleted, pending, message };
 }
 
 function removedBy({ steps }: SagaRecord): readonly ClusterName[] {
@@ -200,6 +197,6 @@ function deletionOf(key: DeploymentKey, saga: SagaRecord, cluster: ClusterName |
   const message =
     pending.length === 0
       ? `deployment "${key}" is deleted${cluster === undefined ? "" : ` in ${cluster}`}`
-      : `deployment "${key}" is deleted where it can be; it will be in ${pending.join(", ")} when they are back`;
+      : `deployment "${key}" is deleted except in ${pending.join(", ")}; it is deleted there when they are reachable again`;
   return { status: pending.length === 0 ? "deleted" : "accepted", deleted: names(true), pending, message };
 }

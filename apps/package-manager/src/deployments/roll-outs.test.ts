@@ -89,7 +89,7 @@ describe("a rolling roll-out", () => {
     await world.quiet(manager);
     await world.drive(manager.keeper.sweep());
     expect([...world.clusters.units].map(([name, { size }]) => `${name}${size}`)).toEqual(["a1", "b1", "c0"]);
-    expect(await entry(3)).toMatchObject({ outcome: "failed", clusters: { b: "not begun", c: "removed" } });
+    expect(await entry(3)).toMatchObject({ outcome: "failed", clusters: { b: "not started", c: "removed" } });
   });
 });
 
@@ -127,15 +127,15 @@ describe("what the history and the caller are told", () => {
     await expect(apply(WITH_ROLL_BACK)).rejects.toMatchObject({
       kind: "partial-failure",
       message: expect.stringMatching(
-        /^deployment "orders" was undone, because it failed; it is not put back yet in a: a is away; b: b has enough; it had failed: .* did not become/,
+        /^deployment "orders" was undone because it failed; not restored yet in a: a is away; b: b has enough; failed before: .* did not become/,
       ),
     });
     expect(await entry(2)).toMatchObject({
       outcome: "compensated",
       clusters: {
-        a: "not put back yet: a is away",
-        b: expect.stringMatching(/^not put back yet: b has enough; it had failed: .* did not become available in b/),
-        c: "not begun",
+        a: "not restored yet: a is away",
+        b: expect.stringMatching(/^not restored yet: b has enough; failed before: .* did not become available in b/),
+        c: "not started",
       },
     });
     manager.onCall = async (_, effect) => effect();
@@ -146,12 +146,12 @@ describe("what the history and the caller are told", () => {
 
   test("that it is still wanted where it failed for now, and not where it was refused", async () => {
     for (const name of ["a", "b", "c"]) world.clusters.refusing.add(name);
-    await expect(apply()).rejects.toMatchObject({ message: expect.not.stringMatching(/it stays wanted/) });
+    await expect(apply()).rejects.toMatchObject({ message: expect.not.stringMatching(/will be retried/) });
     world.clusters.refusing.clear();
     for (const name of ["a", "b", "c"]) world.clusters.down.add(name);
     await expect(apply()).rejects.toMatchObject({
       message: expect.stringMatching(
-        /does not answer; it stays wanted, and is carried out where that passes: delete it/,
+        /does not answer; the deployment will be retried until it succeeds; delete it or roll back to stop/,
       ),
     });
   });
@@ -159,7 +159,7 @@ describe("what the history and the caller are told", () => {
   test("what is written is accepted, also when the store goes away while the caller waits", async () => {
     await apply();
     manager.onCall = async (_, effect) => sleep(world.at.ambient.timers, 5_000).then(effect);
-    const { deployments } = manager.service.context;
+    const { deployments } = manager.parts;
     const read = deployments.get.bind(deployments);
     for (const ask of [
       () => manager.service.apply({ deployment: wishFor(["a"]) }, CALL, {}),
@@ -186,7 +186,7 @@ describe("what the history and the caller are told", () => {
     manager = await world.manager({ waitMs: 600_000 });
     world.clusters.stuck.add("b");
     await expect(apply({ rollout: ROLLING })).rejects.toMatchObject({ kind: "partial-failure" });
-    expect(await entry(1)).toMatchObject({ outcome: "failed", clusters: { a: "accepted", c: "not begun" } });
+    expect(await entry(1)).toMatchObject({ outcome: "failed", clusters: { a: "accepted", c: "not started" } });
     world.clusters.stuck.clear();
     expect(await apply({ rollout: ROLLING })).toMatchObject({ status: "unchanged" });
     const all = { a: "accepted", b: "accepted", c: "accepted" };

@@ -61,7 +61,7 @@ describe("what waits for a cluster is done when it is back", () => {
     world.clusters.down.delete(A);
     await world.pass(6_000);
     expect(there()).toBe(0);
-    expect(await manager.service.context.deployments.get(KEY)).toBeUndefined();
+    expect(await manager.parts.deployments.get(KEY)).toBeUndefined();
   });
 
   test("a change", async () => {

@@ -41,7 +41,7 @@ const strayOf = (cluster: ClusterName, key: DeploymentKey = KEY) => unitsIn(clus
 describe("what clusters report, against what is wanted", () => {
   test("as wanted: noted once, then nothing is written and nothing sent", async () => {
     expect(await sweep()).toEqual({
-      away: [],
+      unreachable: [],
       repaired: [],
       removed: [],
       suspected: [],
@@ -133,7 +133,7 @@ describe("what clusters report, against what is wanted", () => {
 
   test("what is remembered of deployments that ended is forgotten when it cannot matter any more", async () => {
     await world.drive(manager.service.remove(KEY, CALL, {}));
-    const remembered = () => manager.service.context.deployments.ended.of(KEY);
+    const remembered = () => manager.parts.deployments.ended.lastUnitRevision(KEY);
     world.clusters.down.add("b");
     await world.pass(2 * 60 * 60_000);
     await sweep();
@@ -156,7 +156,7 @@ describe("what clusters report, against what is wanted", () => {
 
   test("a cluster that is away is asked nothing, and its units are not taken for lost", async () => {
     world.clusters.down.add("a");
-    expect(await sweep()).toMatchObject({ away: ["a"], repaired: [] });
+    expect(await sweep()).toMatchObject({ unreachable: ["a"], repaired: [] });
     expect(world.clusters.calls).toEqual([]);
   });
 });

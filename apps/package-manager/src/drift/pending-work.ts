@@ -1,38 +1,41 @@
 import type { ClusterName, DeploymentKey } from "@oaas/models";
+import type { CollectionView } from "@oaas/storage";
 import type { HealthReading } from "../ports.ts";
-import { isOpen } from "../saga-engine/saga.ts";
-import { repairSaga } from "../sagas/saga-plans.ts";
-import type { DeploymentContext } from "../deployments/context.ts";
-import { placementEntries, type DeploymentRecord } from "../records/deployment-record.ts";
 import { isPermanent } from "../records/deployment-outcome.ts";
-import type { Finding } from "./repairs.ts";
+import { placementEntries, type DeploymentRecord } from "../records/deployment-record.ts";
 import { subjectOf } from "../records/deployment-saga.ts";
+import type { SagaEngine } from "../saga-engine/engine.ts";
+import { isOpen } from "../saga-engine/saga.ts";
+import { repairSaga, type RolloutPolicy } from "../sagas/saga-plans.ts";
+import type { Finding } from "./repairs.ts";
 
 export interface PendingWorkOptions {
-  readonly context: DeploymentContext;
-  /** Asks a cluster now, and often from then on until it answers. */
-  readonly check: (cluster: ClusterName) => Promise<HealthReading>;
-  /** There is something to do for the deployment. */
+  readonly view: Pick<CollectionView<DeploymentRecord>, "all">;
+  readonly engine: Pick<SagaEngine, "peek">;
+  readonly policy: RolloutPolicy;
+  /** Checks the health of a cluster now, and often until it answers. */
+  readonly checkHealth: (cluster: ClusterName) => Promise<HealthReading>;
+  /** Called when a deployment has work to do. */
   readonly onDue: (key: DeploymentKey) => void;
 }
 
-const NOTHING: ReadonlySet<ClusterName> = new Set();
+const NO_CLUSTERS: ReadonlySet<ClusterName> = new Set();
 const NO_REPORTS = new Map<never, never>();
 
 /**
- * Work that only the absence of its cluster put off: units to be removed, or to be sent.
+ * Sends and removals that wait for an unreachable cluster.
  *
- * *Guarantees*: it is due as soon as the cluster is known to answer, also when that was while a saga of the deployment was under way; where the
- * cluster answers and the work fails all the same, it is due once more, and then left to the next look at everything.
+ * *Guarantees*: the work is due as soon as the cluster answers, also when a saga of the deployment was running then. Work
+ * that fails although the cluster answers is due once more, and then left to the next sweep.
  */
 export class PendingWork {
   readonly #options: PendingWorkOptions;
-  /** Clusters that answer again, and for which nothing was done yet. */
+  /** Clusters that answer again and are not handled yet. */
   readonly #returned = new Set<ClusterName>();
-  /** Clusters that answer again, by deployments that had a saga under way. */
-  readonly #owed = new Map<DeploymentKey, Set<ClusterName>>();
-  /** What was tried again since the last look at everything, as `cluster/key`. */
-  readonly #tried = new Set<string>();
+  /** Clusters that returned while a saga of the deployment was running. */
+  readonly #deferred = new Map<DeploymentKey, Set<ClusterName>>();
+  /** Work that was retried since the last sweep, as `cluster/key`. */
+  readonly #retried = new Set<string>();
 
   constructor(options: PendingWorkOptions) {
     this.#options = options;
@@ -42,82 +45,84 @@ export class PendingWork {
     return this.#returned.size > 0;
   }
 
-  /** A cluster answers again. */
-  cameBack(cluster: ClusterName): void {
+  clusterReturned(cluster: ClusterName): void {
     this.#returned.add(cluster);
-    for (const name of this.#tried) if (name.startsWith(`${cluster}/`)) this.#tried.delete(name);
+    for (const name of this.#retried) if (name.startsWith(`${cluster}/`)) this.#retried.delete(name);
   }
 
-  /** What is to be done now for clusters that are back. Tells each of them once. */
-  take(): readonly Finding[] {
+  /** The deployments to repair in clusters that returned. Each returned cluster is handled once. */
+  takeDue(): readonly Finding[] {
     if (this.#returned.size === 0) return [];
-    const { context } = this.#options;
+    const { view, engine } = this.#options;
     const returned = new Set(this.#returned);
     this.#returned.clear();
     const findings: Finding[] = [];
-    for (const seen of context.view.all()) {
-      const key = seen.id as DeploymentKey;
-      const there = placementEntries(seen.record).flatMap(([cluster]) => (returned.has(cluster) ? [cluster] : []));
-      if (there.length === 0) continue;
-      const saga = context.engine.peek(subjectOf(key));
-      if (saga !== undefined && isOpen(saga)) for (const cluster of there) this.#owe(key, cluster);
-      else findings.push({ seen, reports: NO_REPORTS, away: clustersExcept(new Set(there), seen.record) });
+    for (const stored of view.all()) {
+      const key = stored.id as DeploymentKey;
+      const clusters = placementEntries(stored.record).flatMap(([cluster]) => (returned.has(cluster) ? [cluster] : []));
+      if (clusters.length === 0) continue;
+      const saga = engine.peek(subjectOf(key));
+      if (saga !== undefined && isOpen(saga)) for (const cluster of clusters) this.#defer(key, cluster);
+      else findings.push({ stored, reports: NO_REPORTS, excluded: clustersExcept(new Set(clusters), stored.record) });
     }
     return findings;
   }
 
-  /** A saga ended: the clusters that are back since it began. Without any, those that it could not reach are asked how they are. */
+  /**
+   * The clusters that returned while the saga of a deployment was running. When there are none, the clusters that the
+   * saga could not reach are checked.
+   */
   afterSaga(key: DeploymentKey, record: DeploymentRecord): ReadonlySet<ClusterName> {
-    const owed = this.#owed.get(key);
-    this.#owed.delete(key);
-    if (owed !== undefined) return owed;
+    const deferred = this.#deferred.get(key);
+    this.#deferred.delete(key);
+    if (deferred !== undefined) return deferred;
     for (const [cluster, { fault }] of placementEntries(record)) {
       const name = `${cluster}/${key}`;
-      if (fault === undefined || isPermanent(fault) || this.#tried.has(name)) continue;
-      this.#tried.add(name);
-      void this.#options.check(cluster).then(({ error }) => {
+      if (fault === undefined || isPermanent(fault) || this.#retried.has(name)) continue;
+      this.#retried.add(name);
+      void this.#options.checkHealth(cluster).then(({ error }) => {
         if (error !== undefined) return;
-        this.#owe(key, cluster);
+        this.#defer(key, cluster);
         this.#options.onDue(key);
       });
     }
-    return NOTHING;
+    return NO_CLUSTERS;
   }
 
-  /** Everything is about to be looked at: clusters that are away are asked often if something waits for them. */
-  looking(away: readonly ClusterName[]): void {
-    const { context, check } = this.#options;
-    this.#tried.clear();
-    for (const cluster of away) {
-      for (const { record } of context.view.all()) {
-        if (record.placements[cluster] === undefined || !waitsFor(context, record, cluster)) continue;
-        void check(cluster);
+  /** Before a sweep: unreachable clusters with pending work are checked often. */
+  beforeSweep(unreachable: readonly ClusterName[]): void {
+    const { view, checkHealth } = this.#options;
+    this.#retried.clear();
+    for (const cluster of unreachable) {
+      for (const { record } of view.all()) {
+        if (record.placements[cluster] === undefined || !this.#hasWork(record, cluster)) continue;
+        void checkHealth(cluster);
         break;
       }
     }
   }
 
-  /** Another process sees to it. */
+  /** Drops everything, because another process does the work. */
   clear(): void {
     this.#returned.clear();
-    this.#owed.clear();
-    this.#tried.clear();
+    this.#deferred.clear();
+    this.#retried.clear();
   }
 
-  #owe(key: DeploymentKey, cluster: ClusterName): void {
-    this.#owed.set(key, (this.#owed.get(key) ?? new Set<ClusterName>()).add(cluster));
+  #hasWork(record: DeploymentRecord, cluster: ClusterName): boolean {
+    const excluded = clustersExcept(new Set([cluster]), record);
+    return repairSaga(record, excluded, this.#options.policy, { by: "", correlationId: "" }) !== undefined;
+  }
+
+  #defer(key: DeploymentKey, cluster: ClusterName): void {
+    this.#deferred.set(key, (this.#deferred.get(key) ?? new Set<ClusterName>()).add(cluster));
   }
 }
 
-function waitsFor({ policy }: DeploymentContext, record: DeploymentRecord, cluster: ClusterName): boolean {
-  const asked = { by: "", correlationId: "" };
-  return repairSaga(record, clustersExcept(new Set([cluster]), record), policy, asked) !== undefined;
-}
-
-/** Clusters of a deployment but for these: they are left alone. */
+/** The clusters of a deployment without the given ones. */
 export function clustersExcept(
-  heard: { has(cluster: ClusterName): boolean },
+  clusters: { has(cluster: ClusterName): boolean },
   record: DeploymentRecord,
 ): ReadonlySet<string> {
-  return new Set((Object.keys(record.placements) as ClusterName[]).filter((name) => !heard.has(name)));
+  return new Set((Object.keys(record.placements) as ClusterName[]).filter((name) => !clusters.has(name)));
 }

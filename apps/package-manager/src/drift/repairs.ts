@@ -1,69 +1,79 @@
-import { isFault } from "@oaas/foundation";
-import type { ClusterName, DeploymentKey } from "@oaas/models";
+import { isFault, type Ids } from "@oaas/foundation";
+import type { DeploymentKey } from "@oaas/models";
 import { LOG_FIELDS, type Logger } from "@oaas/observability";
 import { conflictOf } from "@oaas/storage";
-import type { StoredDeployment } from "../stores/deployment-store.ts";
-import { repairSaga } from "../sagas/saga-plans.ts";
-import { launch, loadSnapshot, underWay, type DeploymentContext } from "../deployments/context.ts";
-import { withReports, type ClusterReports } from "./observed-drift.ts";
+import { loadSnapshot, runningSaga } from "../deployments/deployment-snapshot.ts";
+import type { SagaLauncher } from "../deployments/saga-launcher.ts";
+import type { SagaEngine } from "../saga-engine/engine.ts";
+import { repairSaga, type RolloutPolicy } from "../sagas/saga-plans.ts";
+import type { DeploymentStore, StoredDeployment } from "../stores/deployment-store.ts";
+import { withReports, type Reports } from "./observed-drift.ts";
 
-export type Reports = ReadonlyMap<ClusterName, ClusterReports>;
+export interface RepairDeps {
+  readonly deployments: DeploymentStore;
+  readonly engine: Pick<SagaEngine, "get">;
+  readonly launcher: SagaLauncher;
+  readonly policy: RolloutPolicy;
+  readonly ids: Ids;
+  readonly logger: Logger;
+}
 
-/** Deployments written to at the same time. */
-const AT_ONCE = 16;
-const KEEPER = "keeper";
+/** Deployments repaired at the same time. */
+const MAX_PARALLEL = 16;
+/** The requester of repairs in stored sagas. */
+const REQUESTER = "keeper";
 
-/** What is to be done about one deployment, by what clusters said after it was read. */
+/** A deployment and the reports of clusters that were received after it was read. */
 export interface Finding {
-  readonly seen: StoredDeployment;
+  readonly stored: StoredDeployment;
   readonly reports: Reports;
-  /** Clusters that are not to be bothered. */
-  readonly away: ReadonlySet<string>;
+  /** Clusters to leave alone. */
+  readonly excluded: ReadonlySet<string>;
 }
 
 /**
- * Notes what clusters said about deployments, and begins a repair where it is not what is wanted. Answers which.
+ * Records the reports of clusters and starts a repair for each deployment that differs from its desired state. Returns
+ * the deployments for which a repair was started.
  *
- * *Guarantees*: nothing is done about a deployment that has a saga under way or was written to since it was read; nothing is written
- * where nothing changed.
+ * *Guarantees*: a deployment with a running saga, or changed since it was read, is left alone; nothing is written when
+ * nothing changed.
  */
-export async function repairAll(
-  context: DeploymentContext,
-  logger: Logger,
-  findings: Iterable<Finding>,
-): Promise<readonly DeploymentKey[]> {
-  const due = [...findings].filter(({ seen: { record }, reports, away }) => {
+export async function repairAll(deps: RepairDeps, findings: Iterable<Finding>): Promise<readonly DeploymentKey[]> {
+  const due = [...findings].filter(({ stored: { record }, reports, excluded }) => {
     const next = withReports(record, reports);
-    return next !== record || repairSaga(next, away, context.policy, { by: KEEPER, correlationId: "" }) !== undefined;
+    const requester = { by: REQUESTER, correlationId: "" };
+    return next !== record || repairSaga(next, excluded, deps.policy, requester) !== undefined;
   });
   const repaired: DeploymentKey[] = [];
-  const work = due.values();
+  const queue = due.values();
   const worker = async (): Promise<void> => {
-    for (const finding of work) {
-      if (await repair(context, logger, finding)) repaired.push(finding.seen.id as DeploymentKey);
+    for (const finding of queue) {
+      if (await repair(deps, finding)) repaired.push(finding.stored.id as DeploymentKey);
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await Promise.all(Array.from({ length: MAX_PARALLEL }, worker));
   return repaired;
 }
 
-/** False when nothing had to be begun, or somebody else was faster: the next look sees what is left to do. */
-async function repair(context: DeploymentContext, logger: Logger, { seen, reports, away }: Finding): Promise<boolean> {
-  const key = seen.id as DeploymentKey;
-  const at = await loadSnapshot(context, key);
-  if (at.current?.revision !== seen.revision || underWay(at) !== undefined) return false;
-  const record = withReports(at.current.record, reports);
-  const correlationId = context.ambient.ids.uuid();
-  const saga = repairSaga(record, away, context.policy, { by: KEEPER, correlationId });
+/** False when no repair was needed, or the deployment was changed by another writer: the next sweep handles it. */
+async function repair(deps: RepairDeps, { stored, reports, excluded }: Finding): Promise<boolean> {
+  const { deployments, launcher, policy, ids, logger } = deps;
+  const key = stored.id as DeploymentKey;
+  const snapshot = await loadSnapshot(deps, key);
+  const { current } = snapshot;
+  if (current?.revision !== stored.revision || runningSaga(snapshot) !== undefined) return false;
+  const record = withReports(current.record, reports);
+  const correlationId = ids.uuid();
+  const saga = repairSaga(record, excluded, policy, { by: REQUESTER, correlationId });
   try {
-    if (saga === undefined) await context.deployments.deployments.update(at.current, record);
-    else await launch(context, at, saga, [context.deployments.stagePut(key, at.current, record)]);
+    if (saga === undefined) await deployments.deployments.update(current, record);
+    else await launcher.launch(snapshot, saga, [deployments.stagePut(key, current, record)]);
   } catch (thrown) {
     if (conflictOf(thrown) !== undefined || isFault(thrown, "conflict")) return false;
     throw thrown;
   }
   if (saga === undefined) return false;
-  logger.info("a deployment is being repaired", {
+  logger.info("repair deployment", {
     [LOG_FIELDS.deploymentId]: key,
     [LOG_FIELDS.correlationId]: correlationId,
     clusters: saga.steps.map(({ target }) => target),

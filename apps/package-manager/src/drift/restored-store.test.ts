@@ -85,7 +85,7 @@ describe("after an older backup was restored", () => {
       });
     }
     expect(unaccountedWarnings(manager.keeper.unaccounted)).toEqual([
-      expect.stringContaining('"later" in a, b. It is left running: apply'),
+      expect.stringContaining('"later" in a, b. They keep running: apply'),
     ]);
     await deploy(["b"], LATER);
     await sweep();
@@ -164,7 +164,7 @@ describe("after an older backup was restored", () => {
     const removeIn = (key: DeploymentKey, cluster: ClusterName) =>
       world.drive(manager.service.remove(key, CALL, { cluster }));
     expect(await removeIn(KEY, B)).toMatchObject({ deleted: ["b"] });
-    await expect(removeIn(LATER, B)).rejects.toThrow("also runs in a, which the store does not know of");
+    await expect(removeIn(LATER, B)).rejects.toThrow("also runs in a, which the store does not record");
     await sweep();
     await sweep();
     expect([unitsOf(A).length, unitsOf(B)]).toEqual([2, [unitIdOf(LATER, B)]]);
@@ -240,7 +240,7 @@ async function happen({ do: what, key: name = KEY, to = [], cluster = "" }: Step
 
 /** Units that somebody wants and that are there, as `cluster/unitId`, by deployment. */
 function running(): Map<string, string> {
-  const units = [...manager.service.context.view.all()].flatMap(({ id, record }) =>
+  const units = [...manager.parts.view.all()].flatMap(({ id, record }) =>
     placementEntries(record).flatMap(([cluster, { unitId, state, accepted }]) =>
       state === "wanted" && accepted ? [[`${cluster}/${unitId}`, id] as const] : [],
     ),
@@ -266,7 +266,7 @@ test("whatever was done before and since the backup: no unit that ran is removed
       for (let look = 0; look < 4; look += 1) await sweep();
       const there = () => new Set(world.clusters.inventory.map((unit) => unit.split("@", 1)[0]));
       expect([...ran.keys()].filter((unit) => !there().has(unit))).toEqual([]);
-      const known = new Set<string>([...manager.service.context.view.all()].map(({ id }) => id));
+      const known = new Set<string>([...manager.parts.view.all()].map(({ id }) => id));
       for (const id of known) await remove(id as DeploymentKey);
       for (let look = 0; look < 4; look += 1) await sweep();
       expect([...ran].filter(([unit, id]) => !known.has(id) && !there().has(unit))).toEqual([]);

@@ -2,46 +2,47 @@ import { present } from "@oaas/contracts/rest";
 import { Fault } from "@oaas/foundation";
 import { LifecyclePhase, type ClusterName, type DeploymentKey, type UnitId } from "@oaas/models";
 import type { Logger } from "@oaas/observability";
+import type { CollectionView } from "@oaas/storage";
 import type { CrmGateway, UnitReport } from "../ports.ts";
-import type { DeploymentContext } from "../deployments/context.ts";
 import type { DeploymentRecord } from "../records/deployment-record.ts";
 import type { UnaccountedUnit } from "../records/unaccounted-unit.ts";
+import type { DeploymentStore } from "../stores/deployment-store.ts";
 
 export interface SurplusUnitsOptions {
-  readonly context: DeploymentContext;
-  readonly gateway: CrmGateway;
+  readonly view: Pick<CollectionView<DeploymentRecord>, "get">;
+  readonly deployments: Pick<DeploymentStore, "get" | "ended">;
+  readonly gateway: Pick<CrmGateway, "remove">;
   readonly managedBy: string;
   readonly logger: Logger;
 }
 
-/** Units that clusters have and nobody wants. */
+/** Units in clusters that no deployment wants. */
 export interface SurplusReport {
-  /** Ours, surplus in two looks, and removed now. */
+  /** Own units that were surplus in two sweeps and are removed. */
   readonly removed: readonly UnitId[];
-  /** Ours, and surplus: removed at the next look. */
+  /** Own units that are surplus for the first time; removed by the next sweep. */
   readonly suspected: readonly UnitId[];
-  /** Ours by name, but newer than our store, or wanted in another cluster: left as they are. */
+  /** Own units that are newer than the store, or wanted in another cluster; left alone. */
   readonly unaccounted: readonly UnaccountedUnit[];
-  /** Of somebody else, or of nobody who says so; never touched. */
+  /** The number of units of other owners, or without an owner; never touched. */
   readonly foreign: number;
 }
 
-/** What the store knows of the deployment that a unit says it belongs to. */
+/** The deployment of a unit, as the store knows it. */
 export interface KnownDeployment {
   readonly record?: Pick<DeploymentRecord, "placements" | "unitRevision"> | undefined;
-  /** The highest revision of its units when it was forgotten. */
+  /** The highest unit revision of a deployment that has ended. */
   readonly endedWith?: number | undefined;
 }
 
 /**
- * What a unit of ours is to the store: of a deployment it knows, of one it knows to be over there, newer than all it knows, or the very unit
- * that the deployment has in another cluster.
+ * Classifies an own unit: wanted in this cluster, wanted in another one (`elsewhere`), surplus, or unaccounted.
  *
- * The id of a unit is made with the name of its cluster. Where one turns up under another name, the two are names of one class runtime
- * manager, and what would be removed under the one is what is wanted under the other.
+ * The id of a unit contains the name of its cluster. A unit under another name means that both names belong to one class
+ * runtime manager: removing it under one name would remove the unit that is wanted under the other.
  *
- * A store that was restored from a backup has forgotten what came after it: not knowing a unit is no proof that nobody wants it, having
- * given out a revision as high as the unit's is (ADR 0016).
+ * A store restored from a backup has lost the deployments created after it, so an unknown unit is not surplus. It is
+ * surplus only if the store has issued a revision as high as the unit's (ADR 0016).
  */
 export function classifyUnit(
   cluster: ClusterName,
@@ -54,13 +55,13 @@ export function classifyUnit(
   return last !== undefined && revision !== undefined && revision <= last ? "surplus" : "unaccounted";
 }
 
-/** The cluster in which a deployment has a unit that is not to be taken away. */
+/** The cluster in which a deployment wants the unit. */
 function homeOf(unitId: UnitId, { placements }: Pick<DeploymentRecord, "placements">): ClusterName | undefined {
   const names = Object.keys(placements) as ClusterName[];
   return names.find((name) => placements[name]?.unitId === unitId && placements[name].state !== "withdrawn");
 }
 
-/** Removes what reached a cluster after everybody who knew of it was gone. */
+/** Removes units that reached a cluster after their deployment had ended or changed. */
 export class SurplusUnits {
   readonly #options: SurplusUnitsOptions;
   #suspects: ReadonlySet<string> = new Set();
@@ -69,7 +70,7 @@ export class SurplusUnits {
     this.#options = options;
   }
 
-  /** Looks at reports that were read before now, so that a wish not known yet cannot be among them. */
+  /** Takes reports that were read before the call, so that they cannot contain a deployment that is not stored yet. */
   async remove(
     reports: ReadonlyMap<ClusterName, ReadonlyMap<UnitId, UnitReport>>,
     signal: AbortSignal,
@@ -85,12 +86,12 @@ export class SurplusUnits {
           continue;
         }
         if (report.phase === LifecyclePhase.deleting) continue;
-        const knowledge = await this.#knowledgeOf(cluster, report);
-        const standing = classifyUnit(cluster, report, knowledge);
-        if (standing === "unaccounted" || standing === "elsewhere") {
-          const home = knowledge.record && homeOf(report.unitId, knowledge.record);
+        const known = await this.#lookUp(cluster, report);
+        const kind = classifyUnit(cluster, report, known);
+        if (kind === "unaccounted" || kind === "elsewhere") {
+          const home = known.record && homeOf(report.unitId, known.record);
           unaccounted.push(unaccountedUnit(cluster, report, home));
-        } else if (standing === "surplus") {
+        } else if (kind === "surplus") {
           const name = `${cluster}/${report.unitId}`;
           if (this.#suspects.has(name) && (await this.#removeOne(cluster, report, signal))) removed.push(report.unitId);
           else suspects.set(name, report.unitId);
@@ -101,26 +102,28 @@ export class SurplusUnits {
     return { removed, suspected: [...suspects.values()], unaccounted, foreign };
   }
 
-  async #knowledgeOf(cluster: ClusterName, { unitId, deploymentKey }: UnitReport): Promise<KnownDeployment> {
+  async #lookUp(cluster: ClusterName, { unitId, deploymentKey }: UnitReport): Promise<KnownDeployment> {
     if (deploymentKey === undefined) return {};
-    const { view, deployments } = this.#options.context;
-    const seen = view.get(deploymentKey)?.record;
-    if (seen?.placements[cluster]?.unitId === unitId) return { record: seen };
-    // Lists may be a moment behind.
+    const { view, deployments } = this.#options;
+    const listed = view.get(deploymentKey)?.record;
+    if (listed?.placements[cluster]?.unitId === unitId) return { record: listed };
+    // The view may lag behind the store.
     const key = deploymentKey as DeploymentKey;
     const stored = await deployments.get(key);
-    return stored === undefined ? { endedWith: await deployments.ended.of(key) } : { record: stored.record };
+    return stored === undefined
+      ? { endedWith: await deployments.ended.lastUnitRevision(key) }
+      : { record: stored.record };
   }
 
-  /** With the revision that was seen: what took its place meanwhile is refused by the cluster. */
+  /** Sends the reported revision, so that the cluster rejects the removal of a newer unit. */
   async #removeOne(cluster: ClusterName, { unitId, revision }: UnitReport, signal: AbortSignal): Promise<boolean> {
     const { gateway, logger } = this.#options;
     try {
       await gateway.remove(cluster, unitId, { signal, ...(revision === undefined ? {} : { revision }) });
-      logger.info("a unit of ours that no deployment knows was removed", { cluster, unitId });
+      logger.info("removed surplus unit", { cluster, unitId });
       return true;
     } catch (thrown) {
-      logger.warn("a surplus unit could not be removed", { cluster, unitId, error: Fault.from(thrown) });
+      logger.warn("remove surplus unit failed", { cluster, unitId, error: Fault.from(thrown) });
       return false;
     }
   }
@@ -133,7 +136,7 @@ function unaccountedUnit(
 ): UnaccountedUnit {
   const { packageName } = runtime;
   const prefix = `${packageName}.`;
-  // Managers tell the class with its package.
+  // Managers report the class key with its package.
   const classKey = runtime.classKey.startsWith(prefix) ? runtime.classKey.slice(prefix.length) : runtime.classKey;
   return present({ cluster, home, unitId, deploymentKey, revision, packageName, classKey });
 }

@@ -12,15 +12,15 @@ import {
   type RevisionRecord,
 } from "./deployment-record.ts";
 
-/** A wish to go back to, with the units it wants. */
+/** The revision to restore, with its units. */
 export interface Fallback {
-  readonly inForce: DesiredRevision;
+  readonly revision: DesiredRevision;
   readonly deployment: ClassDeployment & { readonly packageName: PackageName };
   readonly plan: DeploymentPlan;
   readonly units: ReadonlyMap<ClusterName, { readonly unitId: UnitId; readonly digest: string }>;
 }
 
-/** What became of a saga over a deployment that stays: accepted, missing and removed units, as its steps say. */
+/** Applies the steps of a finished saga to the deployment: accepted, failed and removed units. */
 export function applySagaResult(record: DeploymentRecord, saga: SagaRecord, nowMs: number): DeploymentRecord {
   const placements: Record<ClusterName, Placement> = { ...record.placements };
   for (const step of saga.steps) {
@@ -28,24 +28,24 @@ export function applySagaResult(record: DeploymentRecord, saga: SagaRecord, nowM
     const placement = placements[cluster];
     if (placement === undefined) continue;
     if (step.action === "remove" && step.state === "done") delete placements[cluster];
-    else placements[cluster] = after(placement, step);
+    else placements[cluster] = placementAfter(placement, step);
   }
   const { desired } = record;
-  const stable = comesAbout(placements) ? desired : (record.stable ?? desired);
-  return settledRecord({ ...record, placements, ...(stable === undefined ? {} : { stable }) }, saga, nowMs);
+  const stable = canSucceed(placements) ? desired : (record.stable ?? desired);
+  return withSagaSummary({ ...record, placements, ...(stable === undefined ? {} : { stable }) }, saga, nowMs);
 }
 
-/** Whether a wish is, or by itself will be, carried out to its end. One that was refused, or stopped at a gate, is nothing to go back to. */
-function comesAbout(placements: Readonly<Record<ClusterName, Placement>>): boolean {
-  const isGivenUp = ({ state, accepted, fault }: Placement): boolean =>
+/** Whether the roll-out succeeded or is still being retried. A rejected or stopped one is not a state to restore. */
+function canSucceed(placements: Readonly<Record<ClusterName, Placement>>): boolean {
+  const isRejected = ({ state, accepted, fault }: Placement): boolean =>
     state === "wanted" && !accepted && fault !== undefined && isPermanent(fault);
-  return !Object.values(placements).some(isGivenUp);
+  return !Object.values(placements).some(isRejected);
 }
 
 /**
- * The deployment after its wish was undone, or refused by every cluster so that there was nothing to undo.
+ * The deployment after its roll-out was undone, or rejected by every cluster so that there was nothing to undo.
  *
- * What the fallback does not want and may still be somewhere is withdrawn, so that it is removed for certain.
+ * Placements that the fallback does not include are withdrawn, so that leftover units are removed.
  */
 export function revertToFallback(
   record: DeploymentRecord,
@@ -66,20 +66,20 @@ export function revertToFallback(
     placements[cluster] = { unitId, state: "wanted", digest, accepted: !failed, ...(failed ? faultIn(step) : {}) };
   }
   const { desired: _, stable: __, ...rest } = record;
-  if (fallback === undefined) return settledRecord({ ...rest, placements }, saga, nowMs);
-  const { deployment, plan, inForce } = fallback;
+  if (fallback === undefined) return withSagaSummary({ ...rest, placements }, saga, nowMs);
+  const { deployment, plan, revision } = fallback;
   const summary = {
     replicationFactor: plan.replicas,
     selectedClusters: [...fallback.units.keys()],
     achievedQuorumAvailability: plan.achievedAvailability,
   };
-  const back = { ...rest, deployment, summary, placements, desired: inForce, stable: inForce };
-  return settledRecord(back, saga, nowMs);
+  const reverted = { ...rest, deployment, summary, placements, desired: revision, stable: revision };
+  return withSagaSummary(reverted, saga, nowMs);
 }
 
-/** The entry of the history that the saga was about, with what came of it in each cluster. */
+/** The history entry of the saga with its outcome, in total and by cluster. */
 export function closeRevision(entry: RevisionRecord, saga: SagaRecord, outcome: SagaOutcome): RevisionRecord {
-  const clusters = Object.fromEntries(saga.steps.map((step) => [step.target, wordsOf(step)]));
+  const clusters = Object.fromEntries(saga.steps.map((step) => [step.target, describeStep(step)]));
   const { cancelledBy } = saga;
   return {
     ...entry,
@@ -89,7 +89,7 @@ export function closeRevision(entry: RevisionRecord, saga: SagaRecord, outcome: 
 }
 
 /**
- * The entry of a wish of which a later saga did what had been missing: asked for again, or repaired; undefined when that changes nothing in it.
+ * The history entry of a revision whose missing units a later saga has sent; undefined when the entry does not change.
  *
  * `record` is the deployment after that saga.
  */
@@ -99,39 +99,39 @@ export function completeRevision(
   record: DeploymentRecord,
 ): RevisionRecord | undefined {
   const done = saga.steps.filter(({ state, target }) => state === "done" && entry.clusters[target] !== undefined);
-  const news = done.map((step) => [step.target, wordsOf(step)] as const);
-  const isAll = Object.values(record.placements).every(({ state, accepted }) => state !== "wanted" || accepted);
-  const outcome = entry.outcome === "failed" && isAll ? "succeeded" : entry.outcome;
-  if (outcome === entry.outcome && news.every(([cluster, words]) => entry.clusters[cluster] === words))
+  const changes = done.map((step) => [step.target, describeStep(step)] as const);
+  const isComplete = Object.values(record.placements).every(({ state, accepted }) => state !== "wanted" || accepted);
+  const outcome = entry.outcome === "failed" && isComplete ? "succeeded" : entry.outcome;
+  if (outcome === entry.outcome && changes.every(([cluster, text]) => entry.clusters[cluster] === text))
     return undefined;
-  return { ...entry, outcome, clusters: { ...entry.clusters, ...Object.fromEntries(news) } };
+  return { ...entry, outcome, clusters: { ...entry.clusters, ...Object.fromEntries(changes) } };
 }
 
-/** The entry of a wish that a newer one took the place of before it was carried out. */
+/** The history entry of a revision that was superseded before its roll-out finished. */
 export function supersedeRevision(entry: RevisionRecord, saga: SagaRecord | undefined, by: string): RevisionRecord {
-  const clusters = Object.fromEntries((saga?.steps ?? []).map((step) => [step.target, wordsOf(step)]));
+  const clusters = Object.fromEntries((saga?.steps ?? []).map((step) => [step.target, describeStep(step)]));
   return { ...entry, outcome: "cancelled", clusters: { ...clusters, "*": `superseded by ${by}` } };
 }
 
 export interface FailedPart {
   readonly name: string;
   readonly fault: ReturnType<typeof restoreFault>;
-  /** It is its undoing that failed. */
-  readonly isUndoing: boolean;
-  readonly words: string;
+  /** The undo of the step failed, not the step. */
+  readonly isUndo: boolean;
+  readonly text: string;
 }
 
-/** The steps that failed for good, as parts of a fault. */
+/** The failed steps, as parts of a fault. */
 export function failedParts(saga: SagaRecord): readonly FailedPart[] {
   return saga.steps.flatMap(({ action, target, fault, state, note }) => {
     if (action !== "send" || fault === undefined) return [];
-    const isUndoing = state === "undo-failed";
-    const words = `${target}: ${fault.message}${isUndoing ? causeIn(note) : ""}`;
-    return [{ name: target, fault: restoreFault(fault), isUndoing, words }];
+    const isUndo = state === "undo-failed";
+    const text = `${target}: ${fault.message}${isUndo ? causeIn(note) : ""}`;
+    return [{ name: target, fault: restoreFault(fault), isUndo, text }];
   });
 }
 
-/** Whether every cluster refused the wish for a reason that trying again will not mend: then it cannot be in force. */
+/** Whether every cluster rejected the deployment permanently, so that it cannot be in force. */
 export function isRejectedEverywhere(saga: SagaRecord): boolean {
   const sends = saga.steps.filter(({ action }) => action === "send");
   return (
@@ -140,7 +140,7 @@ export function isRejectedEverywhere(saga: SagaRecord): boolean {
   );
 }
 
-/** Whether trying again, unchanged, will not help. */
+/** Whether a retry without a change cannot succeed. */
 export function isPermanent(fault: StoredFault): boolean {
   return !restoreFault(fault).retryable;
 }
@@ -148,11 +148,14 @@ export function isPermanent(fault: StoredFault): boolean {
 const NOT_REACHED: StoredFault = {
   detail: { kind: "failed-precondition", subject: "roll-out" },
   code: "OAAS_FAILED_PRECONDITION",
-  message: "the roll-out stopped before it came to this cluster",
+  message: "the roll-out stopped before this cluster",
 };
 
-/** What was sent is written anew, so that its generation is to be learnt again. */
-function after({ fault: _fault, generation: _generation, ...placement }: Placement, step: SagaStep): Placement {
+/** Every send writes the object, so the recorded generation is outdated. */
+function placementAfter(
+  { fault: _fault, generation: _generation, ...placement }: Placement,
+  step: SagaStep,
+): Placement {
   switch (step.state) {
     case "done":
       return { ...placement, accepted: true };
@@ -170,7 +173,11 @@ function faultIn(step: SagaStep | undefined): { readonly fault?: StoredFault } {
   return step?.fault === undefined ? {} : { fault: step.fault };
 }
 
-function settledRecord(record: Omit<DeploymentRecord, "condition">, saga: SagaRecord, nowMs: number): DeploymentRecord {
+function withSagaSummary(
+  record: Omit<DeploymentRecord, "condition">,
+  saga: SagaRecord,
+  nowMs: number,
+): DeploymentRecord {
   const { lastError: _, ...summary } = record.summary;
   const failed = saga.steps.find(({ fault }) => fault !== undefined);
   return {
@@ -182,27 +189,27 @@ function settledRecord(record: Omit<DeploymentRecord, "condition">, saga: SagaRe
   };
 }
 
-/** Why something was to be undone that could not be. */
+/** The reason for an undo that failed. */
 function causeIn(note: string | undefined): string {
   return note === undefined || note === "" ? "" : `; ${note}`;
 }
 
-const DEEDS: Readonly<Record<string, string>> = { send: "accepted", remove: "removed" };
+const RESULTS: Readonly<Record<string, string>> = { send: "accepted", remove: "removed" };
 
-function wordsOf({ action, state, note, fault }: SagaStep): string {
+function describeStep({ action, state, note, fault }: SagaStep): string {
   const why = fault === undefined ? "" : `: ${fault.message}`;
   switch (state) {
     case "done":
-      return note ?? DEEDS[action] ?? "done";
+      return note ?? RESULTS[action] ?? "done";
     case "failed":
       return `${action === "send" ? "not accepted" : "not removed yet"}${why}`;
     case "undone":
-      return `${note ?? "put back"}${why === "" ? "" : `; it had failed${why}`}`;
+      return `${note ?? "restored"}${why === "" ? "" : `; failed before${why}`}`;
     case "undo-failed":
-      return `not put back yet${why}${causeIn(note)}`;
+      return `not restored yet${why}${causeIn(note)}`;
     case "started":
-      return "begun";
+      return "started";
     case "waiting":
-      return "not begun";
+      return "not started";
   }
 }

@@ -14,46 +14,52 @@ import type { StoredFault } from "../saga-engine/stored-fault.ts";
 import type { DeploymentRevision } from "../use-cases.ts";
 
 /**
- * What a cluster is to a deployment. `wanted`: a unit is to be there. `leaving`: one may be there and goes as soon as
- * everything wanted is accepted. `withdrawn`: one may be there and goes now; while its cluster is out of reach, a tombstone.
+ * The role of a cluster in a deployment.
+ *
+ * - `wanted`: the cluster must run a unit.
+ * - `leaving`: a unit may be there; it is removed when every wanted unit is accepted.
+ * - `withdrawn`: a unit may be there; it is removed now. The placement stays as a tombstone until the cluster confirms.
  */
 export type PlacementState = "wanted" | "leaving" | "withdrawn";
 
-/** One cluster in which a unit of the deployment is, is to be, or may be left. */
+/** A cluster in which the deployment has, wants, or may have left a unit. */
 export interface Placement {
   readonly unitId: UnitId;
   readonly state: PlacementState;
-  /** Of the unit that is wanted there. */
+  /** Of the wanted unit. */
   readonly digest?: string;
-  /** The cluster has accepted what is wanted. */
+  /** The cluster has accepted the wanted unit. */
   readonly accepted: boolean;
-  /** Why it is not yet as it should be. */
+  /** Why the cluster is not in the desired state yet. */
   readonly fault?: StoredFault;
-  /** What the cluster last said about it. */
+  /** The condition that the cluster last reported. */
   readonly observed?: DeploymentCondition;
-  /** Its generation when it was first seen as accepted; another one means that somebody else wrote to it. */
+  /** The generation first reported after acceptance; another one means that the object was edited in the cluster. */
   readonly generation?: number;
 }
 
 export type Placements = Readonly<Record<ClusterName, Placement>>;
 
-/** A wish that is, or was, to be in force, by its number in the history and the revision its units are sent with. */
+/** A revision of the spec in force: its number in the history, and the revision its units are sent with. */
 export interface DesiredRevision {
   readonly revision: number;
   readonly unitRevision: number;
 }
 
-/** A deployment as it is kept: what is wanted, where something may be, and how far it has come. */
+/** A stored deployment: desired state, placements and progress. */
 export interface DeploymentRecord {
-  /** The wish in force, or the last there was. */
+  /** The spec in force, or the last one. */
   readonly deployment: ClassDeployment & { readonly packageName: PackageName };
-  /** The newest entry of the history. */
+  /** The newest revision in the history. */
   readonly revision: number;
-  /** Absent: nothing is wanted, because it is being deleted or its first wish was undone. */
+  /** Absent while the deployment is being deleted, or when its first revision was undone. */
   readonly desired?: DesiredRevision;
-  /** What a wish that fails is undone to: the last one that was, or by itself will be, carried out to its end; else the first there was. */
+  /**
+   * The revision to restore when a roll-out fails: the last one that was rolled out, or is still being retried;
+   * else the first one.
+   */
   readonly stable?: DesiredRevision;
-  /** The highest revision that units were sent with; grows even past a deletion. */
+  /** The highest revision in use for units; grows across deletions too. */
   readonly unitRevision: number;
   readonly deletion?: { readonly by: string; readonly at: string; readonly reason?: string };
   readonly placements: Placements;
@@ -63,21 +69,21 @@ export interface DeploymentRecord {
   readonly updatedAt: string;
 }
 
-/** One entry of the history; its plan is kept beside it, as it never changes. */
+/** One history entry. Its plan is stored separately, because it never changes. */
 export interface RevisionRecord extends DeploymentRevision {
   readonly kind: "deploy" | "roll_back" | "withdraw";
   readonly unitRevision: number;
   readonly correlationId: string;
-  /** Clusters of the plan that were given up by a deletion in one cluster. */
+  /** Clusters of the plan from which the deployment was deleted. */
   readonly withdrawn: readonly ClusterName[];
 }
 
-/** The number of an entry, so that entries of one deployment sort and can be deleted together. */
+/** The id of a history entry. Entries of one deployment sort by number and share a prefix. */
 export function revisionId(key: DeploymentKey, revision: number): string {
   return `${key}/${String(revision).padStart(10, "0")}`;
 }
 
-/** The units that a plan wants, without the clusters it was withdrawn from. */
+/** The units of a plan, without the clusters that the deployment was withdrawn from. */
 export function unitsOf(plan: DeploymentPlan, withdrawn: readonly ClusterName[]): DeploymentPlan["units"] {
   return plan.units.filter(({ cluster }) => !withdrawn.includes(cluster));
 }
@@ -86,7 +92,7 @@ export function placementEntries(record: DeploymentRecord): readonly (readonly [
   return Object.entries(record.placements) as [ClusterName, Placement][];
 }
 
-/** How a deployment is, from what its placements say. */
+/** The condition of a deployment, derived from its placements. */
 export function conditionOf(
   record: Pick<DeploymentRecord, "deletion" | "desired" | "placements">,
 ): DeploymentCondition {
@@ -102,15 +108,15 @@ export function conditionOf(
   );
 }
 
-const observed = new WeakMap<DeploymentRecord, ObservedDeployment>();
+const observedDeployments = new WeakMap<DeploymentRecord, ObservedDeployment>();
 
-/** The record as the API tells it; the same object for the same record. */
+/** The record in the form of the API; the same object for the same record. */
 export function observedDeployment(record: DeploymentRecord): ObservedDeployment {
-  let told = observed.get(record);
-  if (told === undefined) {
+  let observed = observedDeployments.get(record);
+  if (observed === undefined) {
     const { deployment, condition, summary, createdAt, updatedAt } = record;
-    told = { deployment, condition, summary, createdAt, updatedAt };
-    observed.set(record, told);
+    observed = { deployment, condition, summary, createdAt, updatedAt };
+    observedDeployments.set(record, observed);
   }
-  return told;
+  return observed;
 }

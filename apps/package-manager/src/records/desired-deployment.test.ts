@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { expectPlan } from "../planner/testing/plan-inputs.ts";
 import { CALL, wishFor } from "../../test/fakes/deployment-world.ts";
 import type { NamedDeployment } from "../deployments/planning/gather-plan-input.ts";
-import { deleted, applyDesired, withdrawn, type DesiredDeployment } from "./desired-deployment.ts";
+import { markDeleted, applyDesired, withdrawFromCluster, type DesiredDeployment } from "./desired-deployment.ts";
 
 const wish = (clusters: readonly string[], nowMs: number): DesiredDeployment => {
   const deployment = wishFor(clusters, { availableClusters: [] }) as NamedDeployment;
@@ -31,7 +31,7 @@ describe("wishes", () => {
     const first = applyDesired(undefined, wish(["a", "b"], 1000)).record;
     const second = applyDesired(first, wish(["b", "c"], 2000)).record;
     expect(states(second)).toBe("a leaving, b wanted, c wanted");
-    const gone = deleted(second, CALL, 3000);
+    const gone = markDeleted(second, CALL, 3000);
     expect(states(gone)).toBe("a withdrawn, b withdrawn, c withdrawn");
     expect(gone).toMatchObject({ condition: "deleted", deletion: { by: "ann", reason: "because" } });
     expect(gone).not.toHaveProperty("desired");
@@ -43,13 +43,13 @@ describe("wishes", () => {
     expect(first.record).toMatchObject({ desired: { revision: 1, unitRevision: 1000 }, unitRevision: 1001 });
     const again = applyDesired(first.record, wish(["a"], 500)).record;
     expect(again).toMatchObject({ desired: { revision: 2, unitRevision: 1002 }, unitRevision: 1003 });
-    expect(deleted(again, CALL, 0).unitRevision).toBe(1004);
+    expect(markDeleted(again, CALL, 0).unitRevision).toBe(1004);
   });
 
   test("withdrawn from one cluster: the others are as they were", () => {
     const { record, entry } = applyDesired(undefined, wish(["a", "b"], 1000));
     const { deployment, plan, call } = wish(["a", "b"], 2000);
-    const less = withdrawn(record, "a" as ClusterName, entry, { deployment, plan, call, nowMs: 2000 });
+    const less = withdrawFromCluster(record, "a" as ClusterName, entry, { deployment, plan, call, nowMs: 2000 });
     expect(states(less.record)).toBe("a withdrawn, b wanted");
     expect(less.entry).toMatchObject({ revision: 2, withdrawn: ["a"], kind: "withdraw" });
     expect(less.record.summary.selectedClusters).toEqual(["b"]);

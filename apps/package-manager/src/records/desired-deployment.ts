@@ -12,12 +12,12 @@ import {
   type RevisionRecord,
 } from "./deployment-record.ts";
 
-/** What is to be in force from now on, and who wants it. */
+/** The desired state of a deployment, and the request for it. */
 export interface DesiredDeployment {
   readonly deployment: ClassDeployment & { readonly packageName: PackageName };
   readonly plan: DeploymentPlan;
   readonly kind: RevisionRecord["kind"];
-  /** Clusters of the plan in which it is not wanted. */
+  /** Clusters of the plan to leave out. */
   readonly withdrawn: readonly ClusterName[];
   /** Of each unit of the plan, by cluster. */
   readonly digests: Readonly<Record<ClusterName, string>>;
@@ -25,46 +25,46 @@ export interface DesiredDeployment {
   readonly nowMs: number;
 }
 
-/** A deployment with a new wish, and the entry of the history that says so. */
+/** A deployment with a new revision, and the history entry of that revision. */
 export interface RevisedDeployment {
   readonly record: DeploymentRecord;
   readonly entry: RevisionRecord;
 }
 
-/** The digest of a wish: of what the user said and nothing that was made of it. */
+/** The digest of the spec as the user sent it, without anything derived from it. */
 export function specDigest(deployment: ClassDeployment): string {
   return hashJson(deployment);
 }
 
 /**
- * Puts a wish in force.
+ * Puts a desired deployment in force.
  *
- * *Guarantees*: every cluster in which a unit may be stays known, wanted or not; the units' revision is higher than any before, also
- * across a deletion or a store that lost its memory, as it follows the clock. One number more is kept for undoing it.
+ * *Guarantees*: every cluster that may have a unit keeps its placement. The unit revision is higher than all before,
+ * also after a deletion or the loss of the store, because it follows the clock. The next number is reserved for undoing.
  */
-export function applyDesired(current: DeploymentRecord | undefined, wish: DesiredDeployment): RevisedDeployment {
+export function applyDesired(current: DeploymentRecord | undefined, desired: DesiredDeployment): RevisedDeployment {
   const placements: Record<ClusterName, Placement> = { ...leaving(current?.placements ?? {}) };
-  for (const { cluster, unitId } of unitsOf(wish.plan, wish.withdrawn)) {
-    placements[cluster] = { unitId, state: "wanted", digest: wish.digests[cluster] as string, accepted: false };
+  for (const { cluster, unitId } of unitsOf(desired.plan, desired.withdrawn)) {
+    placements[cluster] = { unitId, state: "wanted", digest: desired.digests[cluster] as string, accepted: false };
   }
-  return inForce(current, wish, placements);
+  return newRevision(current, desired, placements);
 }
 
-/** Takes a deployment out of one cluster and leaves the others as they are. */
-export function withdrawn(
+/** Removes a deployment from one cluster; the other placements do not change. */
+export function withdrawFromCluster(
   current: DeploymentRecord,
   cluster: ClusterName,
   before: RevisionRecord,
-  wish: Omit<DesiredDeployment, "kind" | "digests" | "withdrawn">,
+  desired: Omit<DesiredDeployment, "kind" | "digests" | "withdrawn">,
 ): RevisedDeployment {
-  const leaver = current.placements[cluster] as Placement;
-  const placements = { ...current.placements, [cluster]: { ...withoutNews(leaver), state: "withdrawn" as const } };
-  const gone = [...new Set([...before.withdrawn, cluster])];
-  return inForce(current, { ...wish, kind: "withdraw", digests: {}, withdrawn: gone }, placements);
+  const placement = current.placements[cluster] as Placement;
+  const placements = { ...current.placements, [cluster]: { ...withoutStatus(placement), state: "withdrawn" as const } };
+  const withdrawn = [...new Set([...before.withdrawn, cluster])];
+  return newRevision(current, { ...desired, kind: "withdraw", digests: {}, withdrawn }, placements);
 }
 
-/** Wants nothing any more; what may be left anywhere is withdrawn. */
-export function deleted(current: DeploymentRecord, call: Call, nowMs: number): DeploymentRecord {
+/** Marks a deployment as deleted and withdraws all its placements. */
+export function markDeleted(current: DeploymentRecord, call: Call, nowMs: number): DeploymentRecord {
   const { desired: _, stable: __, ...rest } = current;
   const record: DeploymentRecord = {
     ...rest,
@@ -74,15 +74,16 @@ export function deleted(current: DeploymentRecord, call: Call, nowMs: number): D
       at: timestamp(nowMs),
       ...(call.reason === undefined ? {} : { reason: call.reason }),
     },
-    placements: mapPlacements(current.placements, (placement) => ({ ...withoutNews(placement), state: "withdrawn" })),
+    placements: mapPlacements(current.placements, (placement) => ({ ...withoutStatus(placement), state: "withdrawn" })),
     updatedAt: timestamp(nowMs),
   };
   return { ...record, condition: conditionOf(record) };
 }
 
 /**
- * The same wish, asked for again: with a revision higher than any that clusters may have, as after a restore of an older backup, and with
- * another try where it was refused.
+ * The same desired state with a new unit revision, for an unchanged spec that is applied again.
+ *
+ * The revision is higher than any in the clusters, as after a restore of an older backup; rejected units are retried.
  */
 export function renewUnitRevision(current: DeploymentRecord, nowMs: number): DeploymentRecord {
   const { desired } = current;
@@ -104,12 +105,12 @@ function mapPlacements(placements: Placements, change: (placement: Placement) =>
   );
 }
 
-function inForce(
+function newRevision(
   current: DeploymentRecord | undefined,
-  wish: DesiredDeployment,
+  next: DesiredDeployment,
   placements: Placements,
 ): RevisedDeployment {
-  const { deployment, plan, call, nowMs } = wish;
+  const { deployment, plan, call, nowMs } = next;
   const now = timestamp(nowMs);
   const revision = (current?.revision ?? 0) + 1;
   const unitRevision = nextUnitRevision(current, nowMs);
@@ -124,7 +125,7 @@ function inForce(
     placements,
     summary: {
       replicationFactor: plan.replicas,
-      selectedClusters: unitsOf(plan, wish.withdrawn).map(({ cluster }) => cluster),
+      selectedClusters: unitsOf(plan, next.withdrawn).map(({ cluster }) => cluster),
       achievedQuorumAvailability: plan.achievedAvailability,
     },
     createdAt: current?.createdAt ?? now,
@@ -134,11 +135,11 @@ function inForce(
     record: { ...record, condition: conditionOf(record) },
     entry: {
       revision,
-      kind: wish.kind,
+      kind: next.kind,
       digest: specDigest(deployment),
       planDigest: plan.digest,
       deployment,
-      withdrawn: wish.withdrawn,
+      withdrawn: next.withdrawn,
       author: call.caller,
       ...(call.reason === undefined ? {} : { reason: call.reason }),
       correlationId: call.correlationId,
@@ -156,11 +157,11 @@ function nextUnitRevision(current: DeploymentRecord | undefined, nowMs: number):
 
 function leaving(placements: Placements): Placements {
   return mapPlacements(placements, (placement) => ({
-    ...withoutNews(placement),
+    ...withoutStatus(placement),
     state: placement.state === "withdrawn" ? "withdrawn" : "leaving",
   }));
 }
 
-function withoutNews({ unitId, state }: Placement): Placement {
+function withoutStatus({ unitId, state }: Placement): Placement {
   return { unitId, state, accepted: false };
 }

@@ -9,10 +9,10 @@ import {
 } from "@oaas/models";
 import type { DeploymentRecord, Placements } from "./deployment-record.ts";
 
-/** A unit that bears the name of this installation, and of which its store does not know that it is there. */
+/** A unit that this installation owns by name, but that its store does not record in that cluster. */
 export interface UnaccountedUnit {
   readonly cluster: ClusterName;
-  /** Where the store knows it to be: then both are names of one class runtime manager. */
+  /** The cluster in which the store records the unit: both are then names of one class runtime manager. */
   readonly home?: ClusterName;
   readonly unitId: UnitId;
   readonly deploymentKey?: string;
@@ -22,8 +22,9 @@ export interface UnaccountedUnit {
 }
 
 /**
- * A deployment with the units of it that clusters have beyond what the store knows, so that they are deleted with it; undefined when
- * there is nothing of it anywhere. Of one that the store has lost there is only what its units say of it: enough to delete it.
+ * A deployment with its unaccounted units as placements, so that they are deleted with it; undefined when neither exists.
+ *
+ * A deployment that the store has lost is rebuilt from its units, as far as its deletion needs it.
  */
 export function adoptUnaccountedUnits(
   key: DeploymentKey,
@@ -33,7 +34,7 @@ export function adoptUnaccountedUnits(
 ): DeploymentRecord | undefined {
   const [first] = units;
   if (first === undefined) return known;
-  const record = known ?? lost(key, first, nowMs);
+  const record = known ?? rebuiltRecord(key, first, nowMs);
   const stray: Placements = Object.fromEntries(
     units.map(({ cluster, unitId }) => [cluster, { unitId, state: "leaving", accepted: false }]),
   );
@@ -44,7 +45,11 @@ export function adoptUnaccountedUnits(
   };
 }
 
-function lost(key: DeploymentKey, { packageName, classKey }: UnaccountedUnit, nowMs: number): DeploymentRecord {
+function rebuiltRecord(
+  key: DeploymentKey,
+  { packageName, classKey }: UnaccountedUnit,
+  nowMs: number,
+): DeploymentRecord {
   const now = timestamp(nowMs);
   return {
     deployment: {
@@ -68,11 +73,12 @@ function lost(key: DeploymentKey, { packageName, classKey }: UnaccountedUnit, no
   };
 }
 
+/** Units or clusters that a log or a warning lists by name. */
 export const MAX_LISTED = 5;
 
-/** What is to be done about them, in sentences; none when there are none. */
+/** Warnings for operators, with the action to take. */
 export function unaccountedWarnings(units: readonly UnaccountedUnit[]): readonly string[] {
-  return [...newerWarning(units.filter(isNewer)), ...twinWarning(units.filter(isDuplicate))];
+  return [...newerWarning(units.filter(isNewer)), ...duplicateWarning(units.filter(isDuplicate))];
 }
 
 function newerWarning(units: readonly UnaccountedUnit[]): readonly string[] {
@@ -83,19 +89,19 @@ function newerWarning(units: readonly UnaccountedUnit[]): readonly string[] {
     .map(([name, at]) => `"${name}" in ${at.map(({ cluster }) => cluster).join(", ")}`);
   const more = places.size > MAX_LISTED ? `; and ${places.size - MAX_LISTED} more` : "";
   return [
-    `clusters run what is newer than this store, as after a restore of an older backup: ${named.join("; ")}${more}. ` +
-      "It is left running: apply these deployments again to keep them, or delete them",
+    `clusters run units that are newer than this store, as after a restore of an older backup: ${named.join("; ")}${more}. ` +
+      "They keep running: apply these deployments again to keep them, or delete them",
   ];
 }
 
-function twinWarning(units: readonly UnaccountedUnit[]): readonly string[] {
+function duplicateWarning(units: readonly UnaccountedUnit[]): readonly string[] {
   const pairs = new Set(units.map(({ cluster, home }) => `"${cluster}" and "${home}"`));
   return [...pairs]
     .slice(0, MAX_LISTED)
     .map(
       (pair) =>
-        `clusters ${pair} have the same units, as two names of one class runtime manager would. ` +
-        "Remove one of the two, or correct its address; until then nothing is taken away under either name",
+        `clusters ${pair} report the same units, like two names of one class runtime manager. ` +
+        "Remove one of the two or correct its address; until then no unit is removed in either",
     );
 }
 

@@ -3,7 +3,7 @@ import type { Package, PackageName } from "@oaas/models";
 import { Collection, type KeyValueStore, type RecordText, type Transaction } from "@oaas/storage";
 import { jsonChanges } from "../history/json-changes.ts";
 import type { Diff, ListPage, PackagePreview, PageRequest, Revision } from "../use-cases.ts";
-import { pageRequest } from "./package-queries.ts";
+import { boundedPage } from "../paging.ts";
 import { PACKAGE_REVISIONS, packageContent, revisionId, revisionOf, type PackageRecord } from "./package-records.ts";
 
 /** The immutable revisions of packages, numbered from 1 without gaps. */
@@ -30,7 +30,7 @@ export class PackageHistory {
 
   /** Newest first. */
   async page(current: PackageRecord, request: PageRequest): Promise<ListPage<Revision>> {
-    const { limit, offset = 0, pageToken } = pageRequest(request);
+    const { limit, offset = 0, pageToken } = boundedPage(request);
     const newest = pageToken === undefined ? current.revision - offset : revisionToken(pageToken, current.revision);
     const numbers = Array.from({ length: Math.min(limit, Math.max(0, newest)) }, (_, index) => newest - index);
     const found = await Promise.all(numbers.map((number) => this.get(current, number)));

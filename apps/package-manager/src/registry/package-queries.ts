@@ -1,6 +1,6 @@
-import { PAGE_LIMITS } from "@oaas/contracts/rest";
 import { qualifyClassKey, type ClassDefinition, type ClassKey, type FunctionDefinition } from "@oaas/models";
 import { pageOf, type CollectionView, type Ordered, type Stored, type ViewQuery } from "@oaas/storage";
+import { boundedPage, sortOrder } from "../paging.ts";
 import type { ListPage, PackageQuery, PageRequest, RegisteredPackage } from "../use-cases.ts";
 import { registered, type PackageRecord } from "./package-records.ts";
 
@@ -12,7 +12,11 @@ export const PACKAGE_ORDERS = {
 
 /** One page of the packages that match. */
 export function listPackages(view: CollectionView<PackageRecord>, query: PackageQuery): ListPage<RegisteredPackage> {
-  const { records, ...rest } = view.page({ ...filterOf(query), ...orderOf(query.sort), ...pageRequest(query) });
+  const { records, ...rest } = view.page({
+    ...filterOf(query),
+    ...sortOrder(query.sort, "name"),
+    ...boundedPage(query),
+  });
   return { items: records.map(({ record }) => registered(record)), ...rest };
 }
 
@@ -49,22 +53,6 @@ function matcher(pattern: string): (name: string) => boolean {
   };
 }
 
-function orderOf(sort: string | undefined): { readonly order?: string; readonly descending?: boolean } {
-  if (sort === undefined) return {};
-  const descending = sort.startsWith("-");
-  const field = descending ? sort.slice(1) : sort;
-  return { order: field === "name" ? "id" : field, descending };
-}
-
-/** Bounds what is asked for; a page is never without an end. */
-export function pageRequest({ limit = PAGE_LIMITS.usual, offset, pageToken }: PageRequest) {
-  return {
-    limit: Math.min(limit, PAGE_LIMITS.most),
-    ...(offset === undefined ? {} : { offset }),
-    ...(pageToken === undefined ? {} : { pageToken }),
-  };
-}
-
 /** The classes and functions of all packages, put in order once per change of the registry. */
 export class Catalogue {
   readonly #view: CollectionView<PackageRecord>;
@@ -87,7 +75,7 @@ export class Catalogue {
   }
 
   classes(query: PageRequest & { readonly filter?: string }): ListPage<ClassDefinition> {
-    return pageOf(filtered(this.#orderedClasses(), query.filter), { order: "class", ...pageRequest(query) });
+    return pageOf(filtered(this.#orderedClasses(), query.filter), { order: "class", ...boundedPage(query) });
   }
 
   #orderedClasses(): Ordered<ClassDefinition> {
@@ -104,7 +92,7 @@ export class Catalogue {
     this.#functions ??= ordered(this.#view, ({ name, functions }) =>
       functions.map((each) => [`${each.key}\u0000${name}`, each]),
     );
-    return pageOf(filtered(this.#functions, query.filter), { order: "function", ...pageRequest(query) });
+    return pageOf(filtered(this.#functions, query.filter), { order: "function", ...boundedPage(query) });
   }
 }
 

@@ -27,29 +27,30 @@ interface Active {
   readonly abandon: AbortController;
   readonly done: Promise<void>;
   run?: SagaRun;
-  /** Who cancelled it, maybe before there was a run. */
+  /** The caller that cancelled it, possibly before the run was opened. */
   cancelledBy?: string;
-  /** Seen while this run was on its way out. */
+  /** The newest saga of the subject, to start after this run. */
   next?: Stored<SagaRecord>;
-  /** Of the store: where it began, and in the end where it left its journal. */
+  /** The store revision of the last known journal write. */
   revision: number;
 }
 
 /**
- * The sagas that this engine has under way: one per subject.
+ * The sagas that this engine is running: one per subject.
  *
- * *Guarantees*: whatever is told of a subject, however often and however late, the newest saga of it is run, once, after its
- * predecessor has nothing under way any more.
+ * *Guarantees*: for any order and repetition of observed changes, the newest saga of a subject runs once, after its
+ * predecessor has no effect in progress.
  */
 export class ActiveRuns {
   readonly waiters = new Waiters();
   readonly #options: ActiveRunsOptions;
   readonly #kinds = new Map<string, SagaKind>();
   readonly #active = new Map<string, Active>();
-  /** Where the last run of a subject left its journal, until the news have come as far. */
-  readonly #past = new Map<string, number>();
+  /** The store revision of the last journal write of finished runs, until the view has reached it. */
+  readonly #finished = new Map<string, number>();
   readonly #queue: KeyedQueue;
   readonly #budget: RetryBudget;
+  readonly #handOvers = new Map<string, { readonly id: string; readonly committed: unknown }>();
   #isClosing = false;
 
   constructor(options: ActiveRunsOptions) {
@@ -62,42 +63,55 @@ export class ActiveRuns {
     this.#kinds.set(kind.name, kind);
   }
 
-  /** The id of the saga that is under way here for a subject. */
+  /** The id of the running saga of a subject. */
   idOf(subject: string): string | undefined {
     return this.#active.get(subject)?.id;
   }
 
-  /** Begins nothing more, and lets what is under way stop at its next step. */
+  /** Starts no more sagas; running ones stop before their next step. */
   pause(): void {
     this.#isClosing = true;
     for (const active of this.#active.values()) active.run?.pause();
   }
 
-  /** Gives everything up at once. */
+  /** Aborts all runs. */
   abandon(): void {
     for (const active of this.#active.values()) active.abandon.abort(cancelled());
   }
 
-  /** Resolves when nothing that is under way now is any more. */
+  /** Resolves when all current runs have ended. */
   async settled(): Promise<void> {
     await Promise.allSettled([...this.#active.values()].map((active) => active.done));
   }
 
-  /** Takes in what the store has, or had, for a subject. */
-  see(subject: string, stored: Stored<SagaRecord> | undefined): void {
+  /** Keeps a value for the run of a saga that is about to be committed. One value per subject is kept. */
+  handOver({ subject, id }: SagaRecord, committed: unknown): void {
+    if (committed !== undefined) this.#handOvers.set(subject, { id, committed });
+  }
+
+  /** Returns and forgets the value kept for a saga; undefined when none is kept. */
+  takeHandOver({ subject, id }: SagaRecord): unknown {
+    const entry = this.#handOvers.get(subject);
+    if (entry?.id !== id) return undefined;
+    this.#handOvers.delete(subject);
+    return entry.committed;
+  }
+
+  /** Processes the current or an earlier state of a subject. */
+  observe(subject: string, stored: Stored<SagaRecord> | undefined): void {
     const active = this.#active.get(subject);
     if (stored === undefined) {
-      // An old deletion may be told late, after the subject was made anew.
-      if (active === undefined) this.lookFor(subject);
+      // The deletion may be outdated: the subject may exist again.
+      if (active === undefined) this.refresh(subject);
       return;
     }
-    if (stored.revision < (this.#past.get(subject) ?? 0)) return;
-    this.#past.delete(subject);
-    this.waiters.tell(subject, stored);
+    if (stored.revision < (this.#finished.get(subject) ?? 0)) return;
+    this.#finished.delete(subject);
+    this.waiters.notify(subject, stored);
     const mine = this.#options.instance.key;
     const { id, owner, cancelledBy } = stored.record;
     if (active === undefined) {
-      if (owner === mine && isOpen(stored.record) && !this.#isClosing) this.#begin(stored);
+      if (owner === mine && isOpen(stored.record) && !this.#isClosing) this.#start(stored);
     } else if (stored.revision > active.revision) {
       if (id !== active.id || owner !== mine) {
         active.next = stored;
@@ -109,33 +123,33 @@ export class ActiveRuns {
     }
   }
 
-  /** Reads what the store has now; silent when it cannot be read, as the next look comes by itself. */
-  lookFor(subject: string): void {
+  /** Reads the subject from the store. A failed read is ignored: the engine looks at all subjects periodically. */
+  refresh(subject: string): void {
     this.#options.sagas.get(subject).then(
       (stored) => {
-        if (stored !== undefined) return this.see(subject, stored);
-        this.#past.delete(subject);
-        this.waiters.tellGone(subject);
+        if (stored !== undefined) return this.observe(subject, stored);
+        this.#finished.delete(subject);
+        this.waiters.notifyDeleted(subject);
       },
       () => undefined,
     );
   }
 
-  #begin(stored: Stored<SagaRecord>): void {
+  #start(stored: Stored<SagaRecord>): void {
     const { id, subject } = stored.record;
     const { promise: done, resolve } = Promise.withResolvers<void>();
     const active: Active = { id, abandon: new AbortController(), done, revision: stored.revision };
     this.#active.set(subject, active);
     void this.#run(stored, active).then((ended) => {
       this.#active.delete(subject);
-      this.#past.set(subject, active.revision);
-      if (ended !== undefined) this.waiters.tellEnded(ended);
+      this.#finished.set(subject, active.revision);
+      if (ended !== undefined) this.waiters.notifyEnded(ended);
       resolve();
-      if (active.next !== undefined) this.see(subject, active.next);
+      if (active.next !== undefined) this.observe(subject, active.next);
     });
   }
 
-  /** Never rejects: what fails here is taken up again by the next look at the open sagas. */
+  /** Never rejects: a saga that fails here is started again when the engine next looks at the open sagas. */
   async #run(stored: Stored<SagaRecord>, active: Active): Promise<SagaRecord | undefined> {
     const { store, sagas, ambient, instance, logger, retries, policy = BACKOFF.sagaStep } = this.#options;
     const { abandon } = active;
@@ -143,8 +157,8 @@ export class ActiveRuns {
     try {
       const { fence } = instance;
       const kind = this.#kinds.get(stored.record.kind);
-      if (kind === undefined) throw failedPrecondition("saga", `there is no saga kind "${stored.record.kind}" here`);
-      const work = await kind.open(stored.record);
+      if (kind === undefined) throw failedPrecondition("saga", `unknown saga kind "${stored.record.kind}"`);
+      const work = await kind.open(stored.record, this.takeHandOver(stored.record));
       journal = new Journal(stored, { store, sagas, ambient, fence, signal: abandon.signal });
       active.run = new SagaRun(journal, work, {
         ambient,
@@ -161,7 +175,7 @@ export class ActiveRuns {
     } catch (thrown) {
       if (thrown instanceof SagaOwnershipLost) instance.isLeaseLost(thrown.cause);
       else {
-        logger.error("a saga stopped and will be taken up again", { error: Fault.from(thrown) });
+        logger.error("run saga failed; it will be restarted", { error: Fault.from(thrown) });
       }
       return undefined;
     } finally {

@@ -18,35 +18,35 @@ import { isOpen, SAGAS, stepsToPerform, withSteps, type NewSaga, type SagaRecord
 import type { SagaReference, WaitResult } from "./waiters.ts";
 
 export interface SagaEngineOptions extends Omit<ActiveRunsOptions, "sagas" | "instance"> {
-  /** How long after its death the sagas of an engine are taken over by another. */
+  /** After this time without a sign of life, other engines take over the sagas of an engine. */
   readonly leaseMs?: number;
-  /** Told of each saga, of whatever engine, that came along or ended; undefined when its subject is gone. Must not throw. */
+  /** Called for each change of a saga on any engine; undefined when the subject was deleted. Must not throw. */
   readonly onProgress?: (subject: string, saga: SagaRecord | undefined) => void;
 }
 
-/** A saga ready to be written together with what it belongs to. */
+/** A saga to be committed together with other writes. */
 export interface StagedSaga {
   readonly id: string;
   /**
-   * Writes it and everything else in one transaction, and lets it begin.
+   * Commits the saga and the other writes in one transaction, and starts the saga.
    *
-   * Rejects with a conflict when something is not as it was read, and with unavailable while this engine is between two lives.
+   * Rejects with a conflict when a condition fails, and with unavailable while this engine has no lease.
    */
   commit(also: readonly Transaction[]): Promise<SagaReference>;
 }
 
 /**
- * Runs sagas that are written to the store, its own and those of engines that died.
+ * Runs the sagas of the store: its own and those of engines that died.
  *
  * ```
  *   stage + commit ─▶ launch ─▶ run ─▶ ended
- *                        ▲        └─▶ given up: lease lost, or a newer saga of the subject
+ *                        ▲        └─▶ abandoned: lease lost, or a newer saga of the subject
  *   view of all sagas ───┤
  *   adoption (interval) ─┘
  * ```
  *
- * *Guarantees*: one saga of a subject at a time, on one engine; every open saga is run by some engine as long as one lives; a
- * superseded saga has no effect under way when its successor begins, unless its engine died.
+ * *Guarantees*: one saga of a subject runs at a time, on one engine; every open saga is run as long as one engine is
+ * alive; a superseded saga has no effect in progress when its successor starts, unless its engine died.
  */
 export class SagaEngine {
   readonly #options: SagaEngineOptions;
@@ -56,7 +56,7 @@ export class SagaEngine {
   readonly #runs: ActiveRuns;
   readonly #closing = new AbortController();
   readonly #leaseMs: number;
-  #living: Promise<void> | undefined;
+  #maintaining: Promise<void> | undefined;
 
   constructor(options: SagaEngineOptions) {
     const { store, ambient, leaseMs = 10_000 } = options;
@@ -70,30 +70,30 @@ export class SagaEngine {
       onChange: (subjects) => {
         for (const subject of subjects) {
           const stored = this.#view.get(subject);
-          this.#runs.see(subject, stored);
+          this.#runs.observe(subject, stored);
           options.onProgress?.(subject, stored?.record);
         }
       },
     });
   }
 
-  /** Makes a kind known; before the start. */
+  /** Registers a kind of saga. Call before `start`. */
   register(kind: SagaKind): void {
     this.#runs.register(kind);
   }
 
-  /** Begins to live, then runs what was left by those who died. */
+  /** Acquires the lease, then adopts the sagas of dead engines. */
   async start(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
     await this.#view.start(options);
-    const lost = await this.#instance.begin(options.signal ?? this.#closing.signal);
-    // A lease that was lost since is followed by the next, on a busy machine too: what is left is taken over then.
+    const lost = await this.#instance.acquire(options.signal ?? this.#closing.signal);
+    // A lease lost in between is acquired again below, which adopts the sagas then.
     await this.#adopt().catch((thrown: unknown) => {
       if (!lost.aborted) throw thrown;
     });
-    this.#living = this.#live(lost);
+    this.#maintaining = this.#maintainLease(lost);
   }
 
-  /** Lets steps under way end, at most `graceMs`, then gives up the lease; what is left is another's, or the next start's. */
+  /** Waits for steps in progress, at most `graceMs`, then releases the lease, so that other engines adopt the rest. */
   async close(graceMs = 5_000): Promise<void> {
     if (this.#closing.signal.aborted) return;
     this.#closing.abort(cancelled());
@@ -101,13 +101,13 @@ export class SagaEngine {
     const grace = this.#options.ambient.timers.after(graceMs, () => this.#runs.abandon());
     await this.#runs.settled();
     grace.cancel();
-    await this.#living;
+    await this.#maintaining;
     await this.#view.close();
-    await this.#instance.end().catch(() => undefined);
+    await this.#instance.release().catch(() => undefined);
     this.#runs.waiters.close();
   }
 
-  /** A key of the store that is there as long as this engine lives; undefined between two lives. */
+  /** The store key that exists as long as this engine holds its lease; undefined without a lease. */
   get leaseKey(): string | undefined {
     return this.#instance.key;
   }
@@ -117,17 +117,18 @@ export class SagaEngine {
     return this.#sagas.get(subject);
   }
 
-  /** The saga of a subject as this process last heard of it. */
+  /** The saga of a subject from the view in memory. */
   peek(subject: string): SagaRecord | undefined {
     return this.#view.get(subject)?.record;
   }
 
   /**
-   * Stages a saga in the place of `current`.
+   * Stages a saga that replaces `current`.
    *
-   * A saga under way on another engine that lives is replaced in place, so that the same engine runs the successor after it.
+   * When `current` runs on another live engine, that engine runs the successor too. `committed` is passed to the saga kind
+   * if the saga runs in this process, to save reading back the writes of the same transaction.
    */
-  async stage(current: Stored<SagaRecord> | undefined, saga: NewSaga): Promise<StagedSaga> {
+  async stage(current: Stored<SagaRecord> | undefined, saga: NewSaga, committed?: unknown): Promise<StagedSaga> {
     const { ambient, store } = this.#options;
     const { fence } = this.#instance;
     const me = fence.key;
@@ -145,34 +146,40 @@ export class SagaEngine {
     return {
       id: record.id,
       commit: async (also) => {
-        const { revision } = await this.#commit(together(...also, staged, { conditions, writes: [] }));
-        this.#runs.see(subject, this.#sagas.committed(staged, revision, current));
+        if (!alive) this.#runs.handOver(record, committed);
+        const { revision } = await this.#commit(together(...also, staged, { conditions, writes: [] })).catch(
+          (thrown: unknown) => {
+            this.#runs.takeHandOver(record);
+            throw thrown;
+          },
+        );
+        this.#runs.observe(subject, this.#sagas.committed(staged, revision, current));
         return { subject, id: record.id, revision };
       },
     };
   }
 
-  /** Waits until this very saga ended or another took its place, at most `timeoutMs`. */
+  /** Waits until this saga ended or was superseded, at most `timeoutMs`. */
   async wait(
     saga: SagaReference,
     options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
   ): Promise<WaitResult> {
     using deadline = startDeadline(this.#options.ambient, options.timeoutMs, options.signal);
-    const told = this.#runs.waiters.wait(saga, deadline.signal);
-    if (this.#runs.idOf(saga.subject) !== saga.id) this.#runs.lookFor(saga.subject);
-    return await told;
+    const result = this.#runs.waiters.wait(saga, deadline.signal);
+    if (this.#runs.idOf(saga.subject) !== saga.id) this.#runs.refresh(saga.subject);
+    return await result;
   }
 
-  /** Asks a running saga to stop and undo what it did; failed-precondition when it is over. */
+  /** Stops a running saga and undoes its steps. Throws failed-precondition when it has ended. */
   async cancel(subject: string, id: string, by: string): Promise<void> {
     for (;;) {
       const stored = await this.#sagas.get(subject);
       if (stored?.record.id !== id || !isOpen(stored.record)) {
-        throw failedPrecondition(subject, `the operation on ${subject} is over`);
+        throw failedPrecondition(subject, `the operation on ${subject} has ended`);
       }
       if (stored.record.cancelledBy !== undefined) return;
       try {
-        this.#runs.see(subject, await this.#sagas.update(stored, { ...stored.record, cancelledBy: by }));
+        this.#runs.observe(subject, await this.#sagas.update(stored, { ...stored.record, cancelledBy: by }));
         return;
       } catch (thrown) {
         if (!(thrown instanceof Fault) || thrown.kind !== "conflict") throw thrown;
@@ -188,7 +195,7 @@ export class SagaEngine {
     }
   }
 
-  async #live(first: AbortSignal): Promise<void> {
+  async #maintainLease(first: AbortSignal): Promise<void> {
     const { ambient, logger } = this.#options;
     const closing = this.#closing.signal;
     let lost = first;
@@ -198,55 +205,55 @@ export class SagaEngine {
         await this.#adopt();
       } catch (thrown) {
         if (closing.aborted) return;
-        if (!lost.aborted) logger.warn("open sagas could not be looked through", { error: Fault.from(thrown) });
+        if (!lost.aborted) logger.warn("list open sagas failed", { error: Fault.from(thrown) });
       }
-      if (lost.aborted) lost = await this.#liveAgain().catch(() => lost);
+      if (lost.aborted) lost = await this.#reacquireLease().catch(() => lost);
     }
   }
 
-  async #liveAgain(): Promise<AbortSignal> {
-    this.#options.logger.warn("the lease of the saga engine is lost; its sagas are given up until there is a new one");
+  async #reacquireLease(): Promise<AbortSignal> {
+    this.#options.logger.warn("saga engine lost its lease; sagas are suspended until a new one is acquired");
     this.#runs.abandon();
     await this.#runs.settled();
-    const lost = await this.#instance.begin(this.#closing.signal);
+    const lost = await this.#instance.acquire(this.#closing.signal);
     await this.#adopt().catch(() => undefined);
     return lost;
   }
 
-  /** Takes over the open sagas of engines that are no more, and takes up its own that nobody told it of. */
+  /** Adopts the open sagas of dead engines, and starts own sagas that are not running. */
   async #adopt(): Promise<void> {
     const me = this.#instance.key;
     if (me === undefined) return;
     const open = [...this.#view.all()].filter(({ record }) => isOpen(record));
     for (const { record } of open) {
-      if (record.owner === me && this.#runs.idOf(record.subject) === undefined) this.#runs.lookFor(record.subject);
+      if (record.owner === me && this.#runs.idOf(record.subject) === undefined) this.#runs.refresh(record.subject);
     }
     const others = [...new Set(open.map(({ record }) => record.owner))].filter((owner) => owner !== me);
     const owners = others.slice(0, MAX_OPERATIONS);
     const entries = await this.#options.store.getMany(owners);
     const dead = new Set(owners.filter((_, at) => entries[at] === undefined));
-    for (const stored of open) if (dead.has(stored.record.owner)) await this.#take(stored);
+    for (const stored of open) if (dead.has(stored.record.owner)) await this.#takeOver(stored);
   }
 
-  async #take(stored: Stored<SagaRecord>): Promise<void> {
+  async #takeOver(stored: Stored<SagaRecord>): Promise<void> {
     const { fence } = this.#instance;
     const staged = this.#sagas.stageUpdate(stored, { ...stored.record, owner: fence.key });
     const conditions = [fence, absent(stored.record.owner)];
     try {
       const { revision } = await this.#commit(together(staged, { conditions, writes: [] }));
-      this.#runs.see(stored.id, this.#sagas.committed(staged, revision, stored));
+      this.#runs.observe(stored.id, this.#sagas.committed(staged, revision, stored));
     } catch (thrown) {
-      // Another engine was faster, or it ended meanwhile.
+      // Another engine took the saga over, or it has ended.
       if (conflictOf(thrown) === undefined) throw thrown;
     }
   }
 }
 
-/** The first steps are `started` from the beginning, so that the transaction that writes the saga is their journal too. */
-function newRecord(saga: NewSaga, born: Pick<SagaRecord, "id" | "owner" | "startedAt">): SagaRecord {
+/** The first steps are `started` in the record, so that committing the saga journals them too. */
+function newRecord(saga: NewSaga, identity: Pick<SagaRecord, "id" | "owner" | "startedAt">): SagaRecord {
   const record: SagaRecord = {
     ...saga,
-    ...born,
+    ...identity,
     state: "running",
     steps: saga.steps.map((step) => ({ ...step, state: "waiting" })),
     sequence: 0,

@@ -2,14 +2,14 @@ import { backoffDelay, sleep, unavailable, type Ambient, type Fault } from "@oaa
 import { acquire, conflictOf, type Condition, type KeyValueStore, type Ownership } from "@oaas/storage";
 import { BACKOFF } from "../backoff-policies.ts";
 
-/** Keys of engines that are alive. */
+/** Keys of live engines. */
 const PREFIX = "o/saga-engines/";
 
 /**
- * This engine's life in the eyes of the store: a key of its own on a lease.
+ * The lease of an engine: a store key that exists while the engine is alive.
  *
- * *Guarantees*: a lost life is followed by a new one under another key, so that what the old one began belongs to nobody until it is
- * adopted; `fence` of one life never holds in the next.
+ * *Guarantees*: a new lease has a new key, so that sagas of the lost one are orphans until they are adopted; the `fence` of
+ * one lease never holds under the next.
  */
 export class EngineInstance {
   readonly #store: KeyValueStore;
@@ -24,12 +24,12 @@ export class EngineInstance {
     this.#leaseMs = leaseMs;
   }
 
-  /** Undefined between two lives. */
+  /** Undefined without a lease. */
   get key(): string | undefined {
     return this.#ownership?.lease.lost.aborted === false ? this.#key : undefined;
   }
 
-  /** OAAS_UNAVAILABLE between two lives. */
+  /** Throws unavailable without a lease. */
   get fence(): Condition {
     return this.#held().fence;
   }
@@ -39,9 +39,9 @@ export class EngineInstance {
   }
 
   /**
-   * Whether a commit was refused because this life is over in the eyes of the store.
+   * Whether a commit was rejected because the store no longer has the lease.
    *
-   * Then it is given up here as well, so that a new one begins even if nobody else ever says so.
+   * The lease is then released here too, so that a new one is acquired.
    */
   isLeaseLost(thrown: unknown): boolean {
     if (this.#ownership === undefined || conflictOf(thrown)?.key !== this.#key) return false;
@@ -49,8 +49,8 @@ export class EngineInstance {
     return true;
   }
 
-  /** Begins a life; tries until the store lets it or the signal aborts. Answers the signal that ends it. */
-  async begin(signal: AbortSignal): Promise<AbortSignal> {
+  /** Acquires a lease; retries until it succeeds or the signal aborts. Returns the signal of its loss. */
+  async acquire(signal: AbortSignal): Promise<AbortSignal> {
     for (let attempt = 0; ; attempt += 1) {
       this.#key = PREFIX + this.#ambient.ids.uuid();
       try {
@@ -67,7 +67,7 @@ export class EngineInstance {
     }
   }
 
-  async end(): Promise<void> {
+  async release(): Promise<void> {
     await this.#ownership?.release();
   }
 
@@ -77,9 +77,9 @@ export class EngineInstance {
   }
 }
 
-/** What a caller is told who comes between two lives. */
+/** The fault of a request that arrives while the engine has no lease. */
 export function leaseLost(cause?: unknown): Fault {
-  return unavailable("the store", "this process has lost its lease on the store and is getting a new one", {
+  return unavailable("the store", "this process lost its lease and is acquiring a new one; retry shortly", {
     retryAfterMs: 1_000,
     cause,
   });

@@ -4,7 +4,7 @@ import { BACKOFF } from "../backoff-policies.ts";
 import type { FinalTransaction } from "./kind.ts";
 import type { SagaOutcome, SagaRecord } from "./saga.ts";
 
-/** Thrown when a saga was taken over, replaced, or its engine is no longer alive in the eyes of the store. */
+/** Thrown when a saga was taken over or superseded, or its engine lost its lease. */
 export class SagaOwnershipLost extends Error {
   override readonly name = "NoLongerOurs";
 }
@@ -13,20 +13,21 @@ export interface JournalDeps {
   readonly store: KeyValueStore;
   readonly sagas: Collection<SagaRecord>;
   readonly ambient: Ambient;
-  /** Holds as long as the engine is alive in the eyes of the store. */
+  /** Holds as long as the store has the lease of the engine. */
   readonly fence: Condition;
-  /** Aborts when nothing may be written any more. */
+  /** Aborts when the engine must not write any more. */
   readonly signal: AbortSignal;
 }
 
-/** What came of a step may be written this much later, together with what comes of others: lost, it is done again. */
-const SOON_MS = 50;
+/** Results of steps are written with this delay, to batch them. A lost result means that the step is performed again. */
+const FLUSH_DELAY_MS = 50;
 
 /**
- * The written course of one saga.
+ * The journal of one saga in the store.
  *
- * *Guarantees*: every write is fenced and conditional on the one before, so of two engines at most one writes; changes made while a
- * write is under way go together into the next; a lost answer is settled by reading; a cancellation from outside is taken in.
+ * *Guarantees*: every write is fenced and conditional on the previous one, so at most one of two engines writes; changes
+ * during a write are batched into the next; an unknown commit outcome is resolved by reading; a cancellation by another
+ * process is merged in.
  */
 export class Journal {
   readonly #deps: JournalDeps;
@@ -44,12 +45,12 @@ export class Journal {
     this.#deps = deps;
   }
 
-  /** The saga as it is now, written or about to be. */
+  /** The current saga, flushed or not. */
   get record(): SagaRecord {
     return this.#record;
   }
 
-  /** The store's revision of the last write. */
+  /** The store revision of the last write. */
   get revision(): number {
     return this.#revision;
   }
@@ -59,9 +60,9 @@ export class Journal {
     this.#dirty = true;
   }
 
-  /** Writes what was changed before long, with what changes until then. */
-  flushSoon(onFailure: (thrown: unknown) => void): void {
-    this.#due ??= this.#deps.ambient.timers.after(SOON_MS, () => {
+  /** Schedules a flush. */
+  scheduleFlush(onFailure: (thrown: unknown) => void): void {
+    this.#due ??= this.#deps.ambient.timers.after(FLUSH_DELAY_MS, () => {
       this.flush().catch(onFailure);
     });
   }
@@ -75,10 +76,10 @@ export class Journal {
     }
   }
 
-  /** Ends the saga; undefined when it was cancelled in the last moment and goes on. */
+  /** Ends the saga; undefined when a late cancellation keeps it running. */
   async end(
     ending: { readonly outcome: SagaOutcome; readonly endedAt: string },
-    settle: (saga: SagaRecord) => Promise<FinalTransaction>,
+    finish: (saga: SagaRecord) => Promise<FinalTransaction>,
   ): Promise<SagaRecord | undefined> {
     this.#cancelDue();
     await this.#writing;
@@ -91,10 +92,10 @@ export class Journal {
         sequence: before.sequence + 1,
       };
       try {
-        const { transaction, forget = false } = await settle(final);
+        const { transaction, forget = false } = await finish(final);
         if (await this.#commit(final, transaction, forget)) return final;
       } catch (thrown) {
-        await this.#rest(thrown, attempt);
+        await this.#backOff(thrown, attempt);
         const written = await this.#reread(final, attempt);
         if (written === "gone" || written === "applied") return final;
       }
@@ -102,7 +103,7 @@ export class Journal {
     }
   }
 
-  /** Nothing is written later than it is known to be of no use. */
+  /** Cancels the scheduled flush. */
   close(): void {
     this.#cancelDue();
   }
@@ -119,18 +120,18 @@ export class Journal {
       try {
         if (await this.#commit(next, { writes: [] }, false)) return;
       } catch (thrown) {
-        await this.#rest(thrown, attempt);
+        await this.#backOff(thrown, attempt);
         const written = await this.#reread(next, attempt);
-        if (written === "gone") throw new SagaOwnershipLost("the journal is gone");
+        if (written === "gone") throw new SagaOwnershipLost("the journal was deleted");
         if (written === "applied") return;
       }
     }
   }
 
-  /** False when a condition outside the journal failed: settle again. */
+  /** False when a condition outside the journal failed: build the final writes again. */
   async #commit(next: SagaRecord, also: FinalTransaction["transaction"], forget: boolean): Promise<boolean> {
     const { store, sagas, fence, signal } = this.#deps;
-    if (signal.aborted) throw new SagaOwnershipLost("the engine gave the saga up");
+    if (signal.aborted) throw new SagaOwnershipLost("the saga was abandoned");
     const staged = forget ? undefined : sagas.stageUpdate(this.#stored, next);
     const own = staged ?? sagas.stageDelete(this.#stored);
     try {
@@ -142,17 +143,17 @@ export class Journal {
     } catch (thrown) {
       const conflict = conflictOf(thrown);
       if (conflict === undefined) throw thrown;
-      if (conflict.key === fence.key) throw new SagaOwnershipLost("the engine's lease is over", { cause: thrown });
+      if (conflict.key === fence.key) throw new SagaOwnershipLost("the engine lost its lease", { cause: thrown });
       if (conflict.key === this.#stored.source.entry.key || conflict.outcomeUnknown) throw thrown;
       return false;
     }
   }
 
-  /** Reads what became of a write, and takes in a cancellation. Anything else that moved is another writer's work. */
+  /** Reads the outcome of a write and merges a cancellation. Any other change was made by another writer. */
   async #reread(attempted: SagaRecord, tries: number): Promise<"applied" | "not-applied" | "gone"> {
     const { sagas, signal } = this.#deps;
     for (let attempt = tries; ; attempt += 1) {
-      if (signal.aborted) throw new SagaOwnershipLost("the engine gave the saga up");
+      if (signal.aborted) throw new SagaOwnershipLost("the saga was abandoned");
       try {
         const found = await sagas.get(this.#record.subject);
         if (found === undefined) return "gone";
@@ -160,20 +161,20 @@ export class Journal {
         const applied = sequence === attempted.sequence;
         const expected = applied || sequence === this.#stored.record.sequence;
         if (id !== attempted.id || owner !== attempted.owner || !expected) {
-          throw new SagaOwnershipLost("another saga, or another writer of this one, took its place");
+          throw new SagaOwnershipLost("the saga was superseded or taken over");
         }
         this.#stored = found;
         this.#revision = found.revision;
         this.#record = { ...this.#record, sequence, ...(cancelledBy === undefined ? {} : { cancelledBy }) };
         return applied ? "applied" : "not-applied";
       } catch (thrown) {
-        await this.#rest(thrown, attempt);
+        await this.#backOff(thrown, attempt);
       }
     }
   }
 
-  /** Waits before the next try, unless trying again is pointless. A conflict is told by reading, without a wait. */
-  async #rest(thrown: unknown, attempt: number): Promise<void> {
+  /** Waits before the next attempt; throws when a retry cannot help. A conflict is resolved by reading, without a wait. */
+  async #backOff(thrown: unknown, attempt: number): Promise<void> {
     if (thrown instanceof SagaOwnershipLost) throw thrown;
     if (conflictOf(thrown) !== undefined) return;
     const fault = Fault.from(thrown);
@@ -182,7 +183,7 @@ export class Journal {
     try {
       await sleep(ambient.timers, backoffDelay(BACKOFF.sagaJournal, attempt, ambient.random), signal);
     } catch {
-      throw new SagaOwnershipLost("the engine gave the saga up");
+      throw new SagaOwnershipLost("the saga was abandoned");
     }
   }
 }

@@ -6,27 +6,28 @@ export interface StepCall {
   readonly signal: AbortSignal;
 }
 
-/** What a saga's end writes, in the same transaction as the end itself. */
+/** The writes that end a saga, in the transaction that closes its journal. */
 export interface FinalTransaction {
   readonly transaction: Transaction;
-  /** The subject is gone, so that nobody will ask how its saga ended. */
+  /** Delete the journal too: the subject no longer exists. */
   readonly forget?: boolean;
 }
 
-/** One run of a saga, with what its steps share. */
+/** The effects of one saga. */
 export interface SagaWork {
-  /** Idempotent: performed twice is performed once. Answers what came of it, in words. */
+  /** Performs a step. Must be idempotent. Returns a description of the result. */
   perform(step: SagaStep, call: StepCall): Promise<string>;
-  /** Waits until what was performed has come about, where the next step depends on it. Never tried again. */
+  /** Waits until the effect of a step is visible, where the next step depends on it. Not retried. */
   confirm?(step: SagaStep, call: StepCall): Promise<void>;
-  /** Idempotent, and right whether the step happened, half happened or did not. */
+  /** Undoes a step that was performed, half performed or not at all. Must be idempotent. */
   undo(step: SagaStep, call: StepCall): Promise<string>;
-  /** Called until its transaction could be committed, so it reads anew each time. */
+  /** Builds the final writes. Called again after each conflict, so it reads the current state every time. */
   finish(saga: SagaRecord, outcome: SagaOutcome): Promise<FinalTransaction>;
 }
 
-/** What the steps of one kind of saga mean. */
+/** The implementation of one kind of saga. */
 export interface SagaKind {
   readonly name: string;
-  open(saga: SagaRecord): Promise<SagaWork>;
+  /** Prepares a run. `committed` is the value passed to `stage`, when the saga was committed by this process. */
+  open(saga: SagaRecord, committed?: unknown): Promise<SagaWork>;
 }

@@ -1,4 +1,4 @@
-/** How many retries per first try are allowed in the long run, and how many at once after a quiet time. */
+/** `ratio` retries are allowed per first attempt in the long run, and `burst` in a row. */
 export interface RetryBudgetLimits {
   readonly ratio: number;
   readonly burst: number;
@@ -6,7 +6,7 @@ export interface RetryBudgetLimits {
 
 const DEFAULT_RETRY_BUDGET: RetryBudgetLimits = { ratio: 0.5, burst: 50 };
 
-/** Keeps retries a share of the work per target, so that a target in trouble is not buried under them. */
+/** Limits retries to a share of the first attempts per target, so that a failing target is not overloaded. */
 export class RetryBudget {
   readonly #limits: RetryBudgetLimits;
   readonly #left = new Map<string, number>();
@@ -15,7 +15,7 @@ export class RetryBudget {
     this.#limits = limits;
   }
 
-  /** Counts a first try. */
+  /** Counts a first attempt. */
   earn(target: string): void {
     const left = this.#of(target) + this.#limits.ratio;
     // A full budget needs no memory.
@@ -23,7 +23,7 @@ export class RetryBudget {
     else this.#left.set(target, left);
   }
 
-  /** Takes one retry; false when there is none left. */
+  /** Takes one retry; false when none is left. */
   spend(target: string): boolean {
     const left = this.#of(target);
     if (left < 1) return false;

@@ -18,29 +18,29 @@ export interface RunDeps {
   /** Limits concurrent steps per target. */
   readonly queue: KeyedQueue;
   readonly budget: RetryBudget;
-  /** Tries of one step after the first. */
+  /** Retries of one step. */
   readonly retries: number;
   readonly policy: BackoffPolicy;
-  /** Throws when the engine's lease is over by the local clock. */
+  /** Throws when the lease has expired by the local clock. */
   readonly assertAlive: () => void;
-  /** Aborted to give the saga up at once: it is another's, or the engine is not alive any more. */
+  /** Aborted to stop at once: another engine owns the saga, or this engine lost its lease. */
   readonly abandon: AbortController;
 }
 
 /**
- * Carries one saga out, from wherever its journal says it stands.
+ * Runs one saga from the state in its journal.
  *
- * *Guarantees*: a step is `started` in the journal before its effect; when the run is over, none of its effects is under way;
- * a saga that was given up writes nothing more.
+ * *Guarantees*: a step is `started` in the journal before its effect; no effect is in progress when the run ends; an
+ * abandoned saga writes nothing.
  */
 export class SagaRun {
   readonly #journal: Journal;
   readonly #work: SagaWork;
   readonly #deps: RunDeps;
-  /** Steps under way are given up, because they will be undone. */
+  /** Aborts steps in progress that will be undone. */
   readonly #halt = new AbortController();
   #pausing = false;
-  #broken: Error | undefined;
+  #failure: Error | undefined;
 
   constructor(journal: Journal, work: SagaWork, deps: RunDeps) {
     this.#journal = journal;
@@ -48,19 +48,19 @@ export class SagaRun {
     this.#deps = deps;
   }
 
-  /** Stops at the next step; what is under way ends. */
+  /** Stops before the next step; steps in progress end. */
   pause(): void {
     this.#pausing = true;
   }
 
-  /** Takes note of a cancellation that the store already has. */
+  /** Processes a cancellation that is in the store. */
   cancel(by: string): void {
     const { record } = this.#journal;
     if (record.cancelledBy === undefined) this.#journal.change({ ...record, cancelledBy: by });
     if (record.state === "running") this.#halt.abort(cancelled());
   }
 
-  /** The saga as it ended; undefined when it was paused. */
+  /** Returns the finished saga; undefined when it was paused. */
   async run(): Promise<SagaRecord | undefined> {
     for (;;) {
       if (this.#journal.record.state === "running") await this.#forward();
@@ -93,27 +93,27 @@ export class SagaRun {
   }
 
   async #forward(): Promise<void> {
-    const underWay = new Map<string, Promise<void>>();
+    const inProgress = new Map<string, Promise<void>>();
     for (;;) {
       const idle = this.#pausing || this.#deps.abandon.signal.aborted;
-      const next = idle ? [] : stepsToPerform(this.#journal.record, new Set(underWay.keys()));
+      const next = idle ? [] : stepsToPerform(this.#journal.record, new Set(inProgress.keys()));
       if (await this.#markStarted(next)) continue;
       for (const step of next) {
-        const performed = this.#perform(step).finally(() => underWay.delete(step.id));
-        underWay.set(step.id, performed);
+        const performed = this.#perform(step).finally(() => inProgress.delete(step.id));
+        inProgress.set(step.id, performed);
       }
-      if (underWay.size === 0) break;
-      await Promise.race(underWay.values());
+      if (inProgress.size === 0) break;
+      await Promise.race(inProgress.values());
     }
-    this.#assertOurs();
+    this.#assertOwned();
   }
 
-  /** True when something had to be written first: look again, as the world may have moved meanwhile. */
+  /** True when the journal was written: the steps must be selected again, because the saga may have changed. */
   async #markStarted(next: readonly SagaStep[]): Promise<boolean> {
     const fresh = next.filter((step) => step.state === "waiting");
     if (fresh.length === 0) return false;
     this.#journal.change(withSteps(this.#journal.record, new Set(fresh.map(({ id }) => id)), { state: "started" }));
-    await this.#journal.flush().catch((thrown: unknown) => this.#break(thrown));
+    await this.#journal.flush().catch((thrown: unknown) => this.#fail(thrown));
     return true;
   }
 
@@ -122,11 +122,11 @@ export class SagaRun {
     try {
       const note = await this.#attempt(step, signal, () => this.#work.perform(step, { signal }));
       await this.#work.confirm?.(step, { signal });
-      this.#note(step, { state: "done", note });
+      this.#recordStep(step, { state: "done", note });
     } catch (thrown) {
-      // Given up: the step may have happened, and `started` says so.
+      // The step may have been performed: it stays `started`.
       if (signal.aborted) return;
-      this.#note(step, { state: "failed", fault: storeFault(Fault.from(thrown)) });
+      this.#recordStep(step, { state: "failed", fault: storeFault(Fault.from(thrown)) });
       if (mustUndo(this.#journal.record)) this.#halt.abort(cancelled());
     }
   }
@@ -135,7 +135,7 @@ export class SagaRun {
     for (let steps = stepsToUndo(this.#journal.record); steps.length > 0; steps = stepsToUndo(this.#journal.record)) {
       if (this.#pausing) break;
       await Promise.all(steps.map((step) => this.#undo(step)));
-      this.#assertOurs();
+      this.#assertOwned();
     }
   }
 
@@ -143,12 +143,12 @@ export class SagaRun {
     const { signal } = this.#deps.abandon;
     try {
       const note = await this.#attempt(step, signal, () => this.#work.undo(step, { signal }));
-      // Why it was undone is told after it, too.
-      this.#note(step, { state: "undone", note, ...(step.fault === undefined ? {} : { fault: step.fault }) });
+      // Keep the reason of the undo.
+      this.#recordStep(step, { state: "undone", note, ...(step.fault === undefined ? {} : { fault: step.fault }) });
     } catch (thrown) {
       if (signal.aborted) return;
-      const note = step.fault === undefined ? "" : `it had failed: ${step.fault.message}`;
-      this.#note(step, { state: "undo-failed", fault: storeFault(Fault.from(thrown)), note });
+      const note = step.fault === undefined ? "" : `failed before: ${step.fault.message}`;
+      this.#recordStep(step, { state: "undo-failed", fault: storeFault(Fault.from(thrown)), note });
     }
   }
 
@@ -156,7 +156,7 @@ export class SagaRun {
     const { ambient, queue, budget, retries, policy, assertAlive } = this.#deps;
     budget.earn(step.target);
     const onRetry = (fault: Fault, _: number, delayMs: number): void => {
-      // A target that asks for more patience than we have is left to whoever looks again later.
+      // A target that asks for a longer delay is left to the drift reconciler.
       if (delayMs > policy.capMs || !budget.spend(step.target)) throw fault;
     };
     return retry({ ...ambient, retries, policy, signal, onRetry }, () =>
@@ -167,22 +167,22 @@ export class SagaRun {
     );
   }
 
-  #note(step: SagaStep, change: Partial<SagaStep>): void {
+  #recordStep(step: SagaStep, change: Partial<SagaStep>): void {
     const { fault: _, ...rest } = step;
     const record = this.#journal.record;
     const steps = record.steps.map((each) => (each.id === step.id ? { ...rest, ...change } : each));
     this.#journal.change({ ...record, steps });
-    this.#journal.flushSoon((thrown) => this.#break(thrown));
+    this.#journal.scheduleFlush((thrown) => this.#fail(thrown));
   }
 
-  #assertOurs(): void {
-    if (this.#broken !== undefined) throw this.#broken;
-    if (this.#deps.abandon.signal.aborted) throw new SagaOwnershipLost("the engine gave the saga up");
+  #assertOwned(): void {
+    if (this.#failure !== undefined) throw this.#failure;
+    if (this.#deps.abandon.signal.aborted) throw new SagaOwnershipLost("the saga was abandoned");
   }
 
-  /** The journal cannot be written: nothing may be done any more. */
-  #break(thrown: unknown): void {
-    this.#broken ??= thrown instanceof Error ? thrown : Fault.from(thrown);
+  /** The journal cannot be written: stop all effects. */
+  #fail(thrown: unknown): void {
+    this.#failure ??= thrown instanceof Error ? thrown : Fault.from(thrown);
     this.#deps.abandon.abort(cancelled({ cause: thrown }));
   }
 }

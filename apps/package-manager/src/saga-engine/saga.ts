@@ -2,15 +2,15 @@ import type { CollectionDefinition } from "@oaas/storage";
 import type { StoredFault } from "./stored-fault.ts";
 
 /**
- * Sagas as data: a list of steps fixed before the first effect, and how far each has come.
+ * A saga as data: a list of steps, fixed before the first effect, with the state of each.
  *
  * ```
  *   waiting ─▶ started ─▶ done ──┐
  *                 └─────▶ failed ┴─▶ undone | undo-failed
  * ```
  *
- * `started` is written before the effect: after a crash such a step may have happened, so it is performed again or undone,
- * and both must be idempotent.
+ * `started` is written before the effect: after a crash the step may have been performed, so it is performed again or
+ * undone, and both must be idempotent.
  */
 export type StepState = "waiting" | "started" | "done" | "failed" | "undone" | "undo-failed";
 
@@ -18,49 +18,49 @@ export type StepState = "waiting" | "started" | "done" | "failed" | "undone" | "
 export interface SagaStep {
   /** Unique within the saga. */
   readonly id: string;
-  /** What to do, in the words of the saga's kind. */
+  /** The action, defined by the saga kind. */
   readonly action: string;
-  /** What it is done to; steps on one target are bounded together over all sagas. */
+  /** The object of the action; the concurrency per target is limited across all sagas. */
   readonly target: string;
-  /** A stage begins when every step of the stages before it is done, or failed and may. */
+  /** A stage starts when every step of the earlier stages is done, or failed with `mayFail`. */
   readonly stage: number;
-  /** Its failure stops and undoes nothing, and the saga succeeds without it. */
+  /** A failure of this step neither stops nor undoes the saga; the saga can still succeed. */
   readonly mayFail?: boolean;
   readonly state: StepState;
-  /** Why it failed, also when it was undone for that; or why its undoing did. */
+  /** Why the step failed, or why its undo failed. */
   readonly fault?: StoredFault;
-  /** What came of it, in words; of one whose undoing failed, why it was to be undone. */
+  /** A description of the result; for a failed undo, the reason of the undo. */
   readonly note?: string;
 }
 
-/** How a saga may end. */
+/** The final states of a saga. */
 export type SagaOutcome = "succeeded" | "failed" | "undone" | "cancelled";
 export type SagaState = "running" | "undoing" | SagaOutcome;
 
-/** What a failed step means for the others: they go on, no further one starts, or everything is undone. */
+/** The effect of a failed step: `go-on` continues with the others, `stop` starts no more, `undo` undoes all. */
 export type FailurePolicy = "go-on" | "stop" | "undo";
 
-/** What is asked of the engine. */
+/** A saga to run. */
 export interface NewSaga {
   readonly kind: string;
-  /** Sagas on one subject run one after another; a newer one takes the place of an older. */
+  /** One saga runs per subject; a newer one supersedes an older. */
   readonly subject: string;
   readonly steps: readonly Pick<SagaStep, "id" | "action" | "target" | "stage" | "mayFail">[];
-  /** How many steps may be under way at once. */
+  /** The number of steps that may run at the same time. */
   readonly parallel: number;
   readonly onFailure: FailurePolicy;
-  /** What the kind needs to know; plain JSON. */
+  /** Data of the saga kind; plain JSON. */
   readonly data: unknown;
 }
 
-/** A saga as its journal has it. */
+/** A saga in its journal. */
 export interface SagaRecord extends Omit<NewSaga, "steps"> {
   readonly id: string;
-  /** The engine that runs it, by the key whose lease proves that it is alive. */
+  /** The lease key of the engine that runs it. */
   readonly owner: string;
   readonly state: SagaState;
   readonly steps: readonly SagaStep[];
-  /** Journal writes so far: how a writer recognises its own after a lost answer. */
+  /** The number of journal writes, by which a writer recognises its own write after an unknown outcome. */
   readonly sequence: number;
   readonly cancelledBy?: string;
   readonly startedAt: string;
@@ -76,33 +76,33 @@ export function withSteps(saga: SagaRecord, ids: ReadonlySet<string>, change: Pa
   return { ...saga, steps: saga.steps.map((step) => (ids.has(step.id) ? { ...step, ...change } : step)) };
 }
 
-/** Whether nothing more is to be started: cancelled, or a failure that its policy does not pass over. */
+/** Whether no step may start any more: cancelled, or failed with a policy other than `go-on`. */
 function isHalted(saga: SagaRecord): boolean {
   return saga.cancelledBy !== undefined || (saga.onFailure !== "go-on" && saga.steps.some(isFailed));
 }
 
-/** Whether what was done so far must be undone. */
+/** Whether the steps must be undone. */
 export function mustUndo(saga: SagaRecord): boolean {
   return saga.cancelledBy !== undefined || (saga.onFailure === "undo" && saga.steps.some(isFailed));
 }
 
 /**
- * The steps to perform now, given those already under way.
+ * The steps to perform now, besides those in progress.
  *
- * A halted saga starts nothing new; unless it is to be undone, it finishes what a crash left half known.
+ * A halted saga starts nothing new; unless it must be undone, it finishes the steps that a crash left in `started`.
  */
-export function stepsToPerform(saga: SagaRecord, underWay: ReadonlySet<string>): readonly SagaStep[] {
+export function stepsToPerform(saga: SagaRecord, inProgress: ReadonlySet<string>): readonly SagaStep[] {
   if (mustUndo(saga)) return [];
   const open = saga.steps.filter((step) => step.state === "waiting" || step.state === "started");
   const stage = Math.min(...open.map((step) => step.stage));
-  if (saga.steps.some((step) => step.stage < stage && !isSettled(step))) return [];
+  if (saga.steps.some((step) => step.stage < stage && !isPassed(step))) return [];
   const halted = isHalted(saga);
   return open
-    .filter((step) => step.stage === stage && !underWay.has(step.id) && (!halted || step.state === "started"))
-    .slice(0, Math.max(0, saga.parallel - underWay.size));
+    .filter((step) => step.stage === stage && !inProgress.has(step.id) && (!halted || step.state === "started"))
+    .slice(0, Math.max(0, saga.parallel - inProgress.size));
 }
 
-/** The steps to undo, the last stage first; a step that never started has nothing to undo. */
+/** The steps to undo, last stage first. Steps that never started are skipped. */
 export function stepsToUndo(saga: SagaRecord): readonly SagaStep[] {
   const left = saga.steps.filter(
     (step) => step.state === "started" || step.state === "done" || step.state === "failed",
@@ -111,17 +111,17 @@ export function stepsToUndo(saga: SagaRecord): readonly SagaStep[] {
   return left.filter((step) => step.stage === stage);
 }
 
-/** How a saga ends on which nothing is left to do. */
+/** The outcome of a saga without remaining steps. */
 export function outcomeOf(saga: SagaRecord): SagaOutcome {
   if (saga.state === "undoing") return saga.cancelledBy === undefined ? "undone" : "cancelled";
-  return saga.steps.every(isSettled) ? "succeeded" : "failed";
+  return saga.steps.every(isPassed) ? "succeeded" : "failed";
 }
 
 function isFailed(step: SagaStep): boolean {
   return step.state === "failed" && step.mayFail !== true;
 }
 
-function isSettled(step: SagaStep): boolean {
+function isPassed(step: SagaStep): boolean {
   return step.state === "done" || (step.state === "failed" && step.mayFail === true);
 }
 
@@ -134,7 +134,7 @@ export const SAGAS = {
 function sagaRecord(json: unknown): SagaRecord {
   const record = json as Partial<SagaRecord> | null;
   if (typeof record?.id !== "string" || typeof record.owner !== "string" || !Array.isArray(record.steps)) {
-    throw new TypeError("it is no saga");
+    throw new TypeError("not a saga record");
   }
   return record as SagaRecord;
 }

@@ -1,13 +1,13 @@
 import { Fault, type FaultCode, type FaultDetail } from "@oaas/foundation";
 
-/** A fault as a journal keeps it: what may be shown outside, and what decides about trying again. */
+/** A fault in a journal: the parts that may be shown outside and that decide about retries. */
 export interface StoredFault {
   readonly detail: Exclude<FaultDetail, { kind: "partial-failure" }>;
   readonly code: FaultCode;
   readonly message: string;
 }
 
-/** Takes down a fault; one of several parts becomes internal, as a step has one effect and so one fault. */
+/** A partial failure is stored as internal: a step has one effect and one fault. */
 export function storeFault(fault: Fault): StoredFault {
   const { detail, code, message } = fault;
   return { detail: detail.kind === "partial-failure" ? { kind: "internal" } : detail, code, message };

@@ -2,14 +2,14 @@ import { orAbort } from "@oaas/foundation";
 import type { Stored } from "@oaas/storage";
 import { isOpen, type SagaRecord } from "./saga.ts";
 
-/** How a wait for a saga ended: with its end, with another in its place, or with the end of patience. */
+/** The result of waiting for a saga; `waiting` after the timeout, `gone` when its subject was deleted. */
 export type WaitResult =
   | { readonly state: "ended"; readonly saga: SagaRecord }
   | { readonly state: "superseded" }
   | { readonly state: "gone" }
   | { readonly state: "waiting" };
 
-/** A saga by the store's revision that wrote it: older news of its subject are of another one. */
+/** A saga and the store revision that wrote it. Older changes of the subject concern an earlier saga. */
 export interface SagaReference {
   readonly subject: string;
   readonly id: string;
@@ -21,11 +21,11 @@ interface Waiter {
   readonly resolve: (waited: WaitResult) => void;
 }
 
-/** Those who wait for sagas, told whenever something is heard of a subject. */
+/** The callers that wait for sagas, notified of each change of a subject. */
 export class Waiters {
   readonly #waiting = new Map<string, Set<Waiter>>();
 
-  /** Ends with `waiting` when the signal aborts. */
+  /** Resolves with `waiting` when the signal aborts. */
   async wait(saga: SagaReference, signal: AbortSignal): Promise<WaitResult> {
     const { subject } = saga;
     const { promise, resolve } = Promise.withResolvers<WaitResult>();
@@ -42,22 +42,22 @@ export class Waiters {
     }
   }
 
-  tell(subject: string, news: Stored<SagaRecord>): void {
+  notify(subject: string, change: Stored<SagaRecord>): void {
     for (const { saga, resolve } of this.#waiting.get(subject) ?? []) {
-      if (news.revision < saga.revision) continue;
-      if (news.record.id !== saga.id) resolve({ state: "superseded" });
-      else if (!isOpen(news.record)) resolve({ state: "ended", saga: news.record });
+      if (change.revision < saga.revision) continue;
+      if (change.record.id !== saga.id) resolve({ state: "superseded" });
+      else if (!isOpen(change.record)) resolve({ state: "ended", saga: change.record });
     }
   }
 
-  /** Tells the end of a saga that left no record, or whose record is not read yet. */
-  tellEnded(ended: SagaRecord): void {
+  /** Reports the end of a saga that left no record, or whose record is not read yet. */
+  notifyEnded(ended: SagaRecord): void {
     for (const { saga, resolve } of this.#waiting.get(ended.subject) ?? []) {
       if (saga.id === ended.id) resolve({ state: "ended", saga: ended });
     }
   }
 
-  tellGone(subject: string): void {
+  notifyDeleted(subject: string): void {
     for (const { resolve } of this.#waiting.get(subject) ?? []) resolve({ state: "gone" });
   }
 

@@ -1,8 +1,8 @@
-import { internal, type Ambient } from "@oaas/foundation";
-import { RolloutGate, type ClusterName } from "@oaas/models";
+import { internal, type Clock } from "@oaas/foundation";
+import { RolloutGate, type ClusterName, type DeploymentKey } from "@oaas/models";
 import { together } from "@oaas/storage";
 import type { DeploymentStore } from "../stores/deployment-store.ts";
-import { unitsOf, type DesiredRevision } from "../records/deployment-record.ts";
+import { unitsOf, type DesiredRevision, type RevisionRecord } from "../records/deployment-record.ts";
 import {
   applySagaResult,
   closeRevision,
@@ -22,58 +22,74 @@ import type { UnitSender } from "./unit-sender.ts";
 export interface DeploymentSagaDeps {
   readonly deployments: DeploymentStore;
   readonly sender: UnitSender;
-  readonly ambient: Ambient;
+  readonly clock: Clock;
 }
 
-/** Sends units, removes what is no longer wanted, and puts back what was there when it is undone. */
+/** The revision that was committed together with its saga, so that the saga does not read it back from the store. */
+export interface CommittedRevision {
+  readonly entry: RevisionRecord;
+  readonly plan: DeploymentPlan;
+}
+
+/** Sends units, removes the units that are no longer wanted, and restores the previous ones when it is undone. */
 export function deployClass(deps: DeploymentSagaDeps): SagaKind {
   return {
     name: DEPLOY_CLASS,
-    open: async (saga) => {
+    open: async (saga, committed) => {
       const data = saga.data as DeploymentSagaData;
-      const [target, fallback] = await Promise.all([
-        wantedBy(deps, data, data.target),
-        wantedBy(deps, data, data.fallback),
-      ]);
+      const load = (revision: DesiredRevision | undefined): Promise<RolloutUnits | undefined> =>
+        loadUnits(deps, data.key, revision, committed as CommittedRevision | undefined);
+      const [target, fallback] = await Promise.all([load(data.target), load(data.fallback)]);
       return new DeployWork(deps, data, target, fallback);
     },
   };
 }
 
-/** A plan with the units of it that are wanted, by cluster. */
-interface Wanted {
+/** The units of one revision, by cluster. */
+interface RolloutUnits {
   readonly plan: DeploymentPlan;
   readonly units: ReadonlyMap<string, PlannedUnit>;
   readonly deployment: Fallback["deployment"];
   readonly unitRevision: number;
 }
 
-async function wantedBy(
+async function loadUnits(
   { deployments }: DeploymentSagaDeps,
-  { key }: DeploymentSagaData,
-  inForce: DesiredRevision | undefined,
-): Promise<Wanted | undefined> {
-  if (inForce === undefined) return undefined;
-  const { revision, unitRevision } = inForce;
+  key: DeploymentKey,
+  desired: DesiredRevision | undefined,
+  committed: CommittedRevision | undefined,
+): Promise<RolloutUnits | undefined> {
+  if (desired === undefined) return undefined;
+  const { revision, unitRevision } = desired;
+  const { entry, plan } =
+    committed?.entry.revision === revision ? committed : await loadRevision(deployments, key, revision);
+  const units = new Map(unitsOf(plan, entry.withdrawn).map((unit) => [unit.cluster, unit]));
+  return { plan, units, unitRevision, deployment: entry.deployment as Fallback["deployment"] };
+}
+
+async function loadRevision(
+  deployments: DeploymentStore,
+  key: DeploymentKey,
+  revision: number,
+): Promise<CommittedRevision> {
   const [entry, plan] = await Promise.all([deployments.revision(key, revision), deployments.plan(key, revision)]);
   if (entry === undefined || plan === undefined) {
-    throw internal(`revision ${revision} of deployment "${key}" is in force but not in its history`);
+    throw internal(`revision ${revision} of deployment "${key}" is in force but missing in its history`);
   }
-  const units = new Map(unitsOf(plan, entry.record.withdrawn).map((unit) => [unit.cluster, unit]));
-  return { plan, units, unitRevision, deployment: entry.record.deployment as Fallback["deployment"] };
+  return { entry: entry.record, plan };
 }
 
 class DeployWork implements SagaWork {
   readonly #deps: DeploymentSagaDeps;
   readonly #data: DeploymentSagaData;
-  readonly #target: Wanted | undefined;
-  readonly #fallback: Wanted | undefined;
+  readonly #target: RolloutUnits | undefined;
+  readonly #fallback: RolloutUnits | undefined;
 
   constructor(
     deps: DeploymentSagaDeps,
     data: DeploymentSagaData,
-    target: Wanted | undefined,
-    fallback: Wanted | undefined,
+    target: RolloutUnits | undefined,
+    fallback: RolloutUnits | undefined,
   ) {
     this.#deps = deps;
     this.#data = data;
@@ -83,14 +99,14 @@ class DeployWork implements SagaWork {
 
   async perform(step: SagaStep, { signal }: StepCall): Promise<string> {
     if (step.action === "remove") return this.#remove(step, signal);
-    const { plan, unit, unitRevision } = this.#sent(step);
+    const { plan, unit, unitRevision } = this.#unitOf(step);
     await this.#deps.sender.send(plan, unit, unitRevision, signal);
     return "accepted";
   }
 
   async confirm(step: SagaStep, { signal }: StepCall): Promise<void> {
     if (step.action !== "send" || this.#data.gate !== RolloutGate.available) return;
-    const { plan, unit } = this.#sent(step);
+    const { plan, unit } = this.#unitOf(step);
     await this.#deps.sender.awaitAvailable(plan, unit, signal);
   }
 
@@ -98,27 +114,27 @@ class DeployWork implements SagaWork {
     const unit = this.#fallback?.units.get(step.target);
     if (this.#fallback === undefined || unit === undefined) return this.#remove(step, signal);
     await this.#deps.sender.send(this.#fallback.plan, unit, this.#data.lastRevision, signal);
-    return "put back as it was";
+    return "restored";
   }
 
   async finish(saga: SagaRecord, outcome: SagaOutcome): Promise<FinalTransaction> {
-    const { deployments, ambient } = this.#deps;
+    const { deployments, clock } = this.#deps;
     const { key, target, fallback } = this.#data;
     const stored = await deployments.get(key);
     if (stored === undefined) return { transaction: { writes: [] } };
-    const nowMs = ambient.clock.now();
+    const nowMs = clock.now();
     const isUndone = outcome === "undone" || outcome === "cancelled";
-    // A repair has no wish before its own to go back to.
-    const isRefused = isRejectedEverywhere(saga) && target?.revision !== fallback?.revision;
-    const isTakenBack = isUndone || isRefused;
-    const record = isTakenBack
+    // A repair has no earlier revision to restore.
+    const isRejected = isRejectedEverywhere(saga) && target?.revision !== fallback?.revision;
+    const isReverted = isUndone || isRejected;
+    const record = isReverted
       ? revertToFallback(stored.record, saga, this.#fallbackWith(isUndone), nowMs)
       : applySagaResult(stored.record, saga, nowMs);
     const entry = target && (await deployments.revision(key, target.revision));
     const closed =
       entry?.record.outcome === "running"
         ? closeRevision(entry.record, saga, outcome)
-        : entry && !isTakenBack && completeRevision(entry.record, saga, record);
+        : entry && !isReverted && completeRevision(entry.record, saga, record);
     return {
       transaction: together(
         deployments.stagePut(key, stored, record),
@@ -133,7 +149,7 @@ class DeployWork implements SagaWork {
     return "removed";
   }
 
-  #sent({ target: cluster }: SagaStep): { plan: DeploymentPlan; unit: PlannedUnit; unitRevision: number } {
+  #unitOf({ target: cluster }: SagaStep): { plan: DeploymentPlan; unit: PlannedUnit; unitRevision: number } {
     const unit = this.#target?.units.get(cluster);
     if (this.#target === undefined || unit === undefined) {
       throw internal(`the plan of deployment "${this.#data.key}" has no unit for "${cluster}"`);
@@ -141,18 +157,18 @@ class DeployWork implements SagaWork {
     return { plan: this.#target.plan, unit, unitRevision: this.#target.unitRevision };
   }
 
-  /** Units that were put back carry the last revision; those never touched, the one they had. */
+  /** Restored units have the last revision; units that were never touched keep theirs. */
   #fallbackWith(isUndone: boolean): Fallback | undefined {
     const { fallback } = this.#data;
-    const wanted = this.#fallback;
-    if (fallback === undefined || wanted === undefined) return undefined;
-    const { plan, deployment } = wanted;
+    const loaded = this.#fallback;
+    if (fallback === undefined || loaded === undefined) return undefined;
+    const { plan, deployment } = loaded;
     return {
-      inForce: { ...fallback, unitRevision: isUndone ? this.#data.lastRevision : fallback.unitRevision },
+      revision: { ...fallback, unitRevision: isUndone ? this.#data.lastRevision : fallback.unitRevision },
       deployment,
       plan,
       units: new Map(
-        [...wanted.units.values()].map((unit) => [
+        [...loaded.units.values()].map((unit) => [
           unit.cluster,
           { unitId: unit.unitId, digest: this.#deps.sender.digest(plan, unit) },
         ]),

@@ -9,11 +9,11 @@ const REMOVE_PACKAGE_CASCADE = "remove-package-cascade";
 
 export interface CascadeDeps {
   readonly ambient: Ambient;
-  /** Keys of the deployments that are left of a package, being deleted or not. */
+  /** Keys of the remaining deployments of a package, those being deleted included. */
   readonly keysOf: (name: PackageName) => Promise<readonly DeploymentKey[]>;
-  /** Makes the deletion of a deployment durable; one that is being deleted already, or gone, is fine. */
+  /** Commits the deletion of a deployment; a no-op when it is being deleted or does not exist. */
   readonly removeDeployment: (key: DeploymentKey, call: Call) => Promise<void>;
-  /** Removes a package that nothing needs any more; one that is gone is fine. */
+  /** Removes a package without deployments; a no-op when it does not exist. */
   readonly forgetPackage: (name: PackageName) => Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export function cascadeSubject(name: PackageName): string {
   return `package/${name}`;
 }
 
-/** The saga that deletes a package with everything deployed of it. */
+/** The saga that deletes a package and its deployments. */
 export function cascadeSaga(name: PackageName, { signal: _signal, ...call }: Call): NewSaga {
   return {
     kind: REMOVE_PACKAGE_CASCADE,
@@ -41,7 +41,7 @@ export function cascadeSaga(name: PackageName, { signal: _signal, ...call }: Cal
   };
 }
 
-/** Deletes all deployments of a package, waits until the last is gone however long its cluster is away, then the package. */
+/** Deletes all deployments of a package, waits for the last one however long it takes, then deletes the package. */
 export function removePackageCascade(deps: CascadeDeps): SagaKind {
   return {
     name: REMOVE_PACKAGE_CASCADE,
@@ -60,8 +60,12 @@ export function removePackageCascade(deps: CascadeDeps): SagaKind {
         },
         confirm: async ({ action }, { signal }) => {
           if (action === "package") return;
-          for (let look = 0; (await removeAll()) > 0; look += 1) {
-            await sleep(deps.ambient.timers, backoffDelay(BACKOFF.packageCascade, look, deps.ambient.random), signal);
+          for (let attempt = 0; (await removeAll()) > 0; attempt += 1) {
+            await sleep(
+              deps.ambient.timers,
+              backoffDelay(BACKOFF.packageCascade, attempt, deps.ambient.random),
+              signal,
+            );
           }
         },
         undo: async () => {

@@ -7,11 +7,11 @@ import type { FailurePolicy, NewSaga } from "../saga-engine/saga.ts";
 export const DEPLOY_CLASS = "deploy-class";
 export const UNDEPLOY_CLASS = "undeploy-class";
 
-const NOBODY_AWAY: ReadonlySet<string> = new Set();
+const NO_CLUSTERS: ReadonlySet<string> = new Set();
 
-/** How a deployment's sagas go about it. */
+/** Defaults of roll-outs. */
 export interface RolloutPolicy {
-  /** Clusters changed at once by a roll-out that does not say. */
+  /** Clusters changed at the same time when the deployment does not set it. */
   readonly fanOut: number;
   /** Undo everything when one cluster fails (`DEPLOY_ROLLBACK_ON_PARTIAL`). */
   readonly rollBackOnPartial: boolean;
@@ -22,12 +22,12 @@ export interface Requester {
   readonly correlationId: string;
 }
 
-/** The saga that brings about a wish just put in force. */
+/** The saga that rolls out a new revision. */
 export function deploySaga(
   record: DeploymentRecord,
   operation: "deploy" | "roll_back",
   policy: RolloutPolicy,
-  asked: Requester,
+  requester: Requester,
 ): NewSaga {
   const { rollout, key } = record.deployment;
   return {
@@ -35,23 +35,23 @@ export function deploySaga(
     subject: subjectOf(key),
     steps: stepsFor(record),
     ...paceOf(rollout, policy),
-    data: dataOf(record, operation, asked, rollout?.gate ?? RolloutGate.accepted),
+    data: dataOf(record, operation, requester, rollout?.gate ?? RolloutGate.accepted),
   };
 }
 
 /**
- * The saga that makes clusters what they should be already; undefined when there is nothing to do.
+ * The saga that restores the desired state; undefined when there is nothing to do.
  *
- * Clusters that are known to be `away` are left out, and what was refused for good is left alone.
+ * Clusters in `excluded` are left out, and permanently rejected units are not retried.
  */
 export function repairSaga(
   record: DeploymentRecord,
-  away: ReadonlySet<string>,
+  excluded: ReadonlySet<string>,
   policy: RolloutPolicy,
-  asked: Requester,
+  requester: Requester,
 ): NewSaga | undefined {
   const isDeletion = record.deletion !== undefined;
-  const steps = (isDeletion ? removals(record) : stepsFor(record)).filter(({ target }) => !away.has(target));
+  const steps = (isDeletion ? removals(record) : stepsFor(record)).filter(({ target }) => !excluded.has(target));
   if (steps.length === 0 && !(isDeletion && Object.keys(record.placements).length === 0)) return undefined;
   return {
     kind: isDeletion ? UNDEPLOY_CLASS : DEPLOY_CLASS,
@@ -59,30 +59,34 @@ export function repairSaga(
     steps,
     parallel: policy.fanOut,
     onFailure: "go-on",
-    data: dataOf(record, isDeletion ? "delete" : "repair", asked, RolloutGate.accepted),
+    data: dataOf(record, isDeletion ? "delete" : "repair", requester, RolloutGate.accepted),
   };
 }
 
-/** The saga that does what is missing of a wish that was asked for again: by its own roll-out, so that no gate is passed by asking twice. */
-export function renewalSaga(record: DeploymentRecord, policy: RolloutPolicy, asked: Requester): NewSaga | undefined {
-  const repair = repairSaga(record, NOBODY_AWAY, policy, asked);
+/** The saga for an unchanged spec that is applied again. It follows the roll-out, so that applying twice skips no gate. */
+export function renewalSaga(
+  record: DeploymentRecord,
+  policy: RolloutPolicy,
+  requester: Requester,
+): NewSaga | undefined {
+  const repair = repairSaga(record, NO_CLUSTERS, policy, requester);
   const { rollout } = record.deployment;
   if (repair === undefined || record.deletion !== undefined || rollout?.strategy !== RolloutStrategy.rolling)
     return repair;
   return {
     ...repair,
     ...paceOf(rollout, policy),
-    data: dataOf(record, "repair", asked, rollout.gate),
+    data: dataOf(record, "repair", requester, rollout.gate),
   };
 }
 
 /**
- * The saga that takes a deployment out of the clusters it was withdrawn from.
+ * The saga that removes a deployment from the clusters it was withdrawn from.
  *
- * What a rolling roll-out has not come to yet goes on by it, gate and all, after the removals. Where it fails it stops, even if it was to be rolled back:
- * undoing would put back what was just taken out.
+ * It also continues an unfinished rolling roll-out, with its gate, after the removals. On failure it stops, even when the
+ * roll-out says roll back: undoing would restore the units that were just removed.
  */
-export function withdrawSaga(record: DeploymentRecord, policy: RolloutPolicy, asked: Requester): NewSaga {
+export function withdrawSaga(record: DeploymentRecord, policy: RolloutPolicy, requester: Requester): NewSaga {
   const { rollout, key } = record.deployment;
   const isRolling = rollout?.strategy === RolloutStrategy.rolling;
   const { parallel, onFailure } = paceOf(isRolling ? rollout : undefined, policy);
@@ -92,7 +96,7 @@ export function withdrawSaga(record: DeploymentRecord, policy: RolloutPolicy, as
     steps: stepsFor(record).toSorted((a, b) => a.stage - b.stage || orderOf(a) - orderOf(b)),
     parallel,
     onFailure: isRolling && onFailure !== "go-on" ? "stop" : "go-on",
-    data: dataOf(record, "delete", asked, isRolling ? rollout.gate : RolloutGate.accepted),
+    data: dataOf(record, "delete", requester, isRolling ? rollout.gate : RolloutGate.accepted),
   };
 }
 
@@ -101,14 +105,14 @@ function orderOf({ action }: PlannedStep): number {
 }
 
 /** The saga that removes a deployment from every cluster. */
-export function undeploySaga(record: DeploymentRecord, policy: RolloutPolicy, asked: Requester): NewSaga {
+export function undeploySaga(record: DeploymentRecord, policy: RolloutPolicy, requester: Requester): NewSaga {
   return {
     kind: UNDEPLOY_CLASS,
     subject: subjectOf(record.deployment.key),
     steps: removals(record),
     parallel: policy.fanOut,
     onFailure: "go-on",
-    data: dataOf(record, "delete", asked, RolloutGate.accepted),
+    data: dataOf(record, "delete", requester, RolloutGate.accepted),
   };
 }
 
@@ -118,7 +122,7 @@ function removals(record: DeploymentRecord): readonly PlannedStep[] {
   return placementEntries(record).map(([cluster]) => removal(cluster, 0));
 }
 
-/** Sends what is not accepted in the order of its plan, removes what is withdrawn, and last, when nothing wanted is missing, what is leaving. */
+/** Sends missing units in plan order, removes withdrawn ones, and last, when no wanted unit is missing, leaving ones. */
 function stepsFor(record: DeploymentRecord): readonly PlannedStep[] {
   const placements = placementEntries(record);
   const { selectedClusters } = record.summary;
@@ -134,7 +138,7 @@ function stepsFor(record: DeploymentRecord): readonly PlannedStep[] {
   ];
 }
 
-/** A cluster out of reach keeps its placement, which is the tombstone; it must not hold up or undo the rest. */
+/** An unreachable cluster keeps its placement as a tombstone; it must not block or undo the other steps. */
 function removal(cluster: ClusterName, stage: number): PlannedStep {
   return { id: `remove:${cluster}`, action: "remove", target: cluster, stage, mayFail: true };
 }

@@ -11,9 +11,9 @@ import type { DeploymentSagaData } from "../records/deployment-saga.ts";
 /**
  * Removes every unit of a deployment, then the deployment itself.
  *
- * A cluster out of reach keeps its placement in the record, and the record stays for its sake: that is the tombstone.
+ * An unreachable cluster keeps its placement, and with it the record: the tombstone of the deployment.
  */
-export function undeployClass({ deployments, sender, ambient }: DeploymentSagaDeps): SagaKind {
+export function undeployClass({ deployments, sender, clock }: DeploymentSagaDeps): SagaKind {
   return {
     name: UNDEPLOY_CLASS,
     open: async (saga) => {
@@ -30,7 +30,7 @@ export function undeployClass({ deployments, sender, ambient }: DeploymentSagaDe
         finish: async (ended) => {
           const stored = await deployments.get(key);
           if (stored === undefined) return { transaction: { writes: [] }, forget: true };
-          const record = applySagaResult(stored.record, ended, ambient.clock.now());
+          const record = applySagaResult(stored.record, ended, clock.now());
           return Object.keys(record.placements).length === 0
             ? { transaction: together(...deployments.stageForget(stored)), forget: true }
             : { transaction: deployments.stagePut(key, stored, record) };

@@ -4,39 +4,51 @@ import { DeploymentCondition, LifecyclePhase, type ClusterName } from "@oaas/mod
 import type { DeploymentPlan, PlannedUnit } from "../planner/plan-types.ts";
 import type { CrmGateway, UnitReport } from "../ports.ts";
 
-/** Makes the unit of a plan as it is sent. The digest does not depend on the envelope. */
-export type UnitWriter = (
-  plan: DeploymentPlan,
-  unit: PlannedUnit,
-  envelope: { readonly revision: number; readonly createdAtMs: number; readonly managedBy: string },
-) => DeploymentUnit;
+/** The fields of a unit that do not come from its plan; its digest does not depend on them. */
+export interface UnitEnvelope {
+  /** Increases with each change of the deployment, so that a late retry cannot undo a newer one. */
+  readonly revision: number;
+  readonly createdAtMs: number;
+  /** The package manager that owns the unit. */
+  readonly managedBy: string;
+}
+
+/** Turns a planned unit into its wire form. */
+export interface UnitEncoder {
+  /** The unit with its digest and without an envelope. */
+  encode(plan: DeploymentPlan, unit: PlannedUnit): DeploymentUnit;
+  withEnvelope(encoded: DeploymentUnit, envelope: UnitEnvelope): DeploymentUnit;
+}
 
 export interface UnitSenderOptions {
-  readonly gateway: CrmGateway;
-  readonly writeUnit: UnitWriter;
+  readonly gateway: Pick<CrmGateway, "deploy" | "remove" | "unit">;
+  readonly encoder: UnitEncoder;
   readonly ambient: Ambient;
-  /** Which package manager owns the units; see `installationId`. */
+  /** The package manager that owns the units; see `installationId`. */
   readonly managedBy: string;
-  /** How long a cluster may take to pass a gate. */
+  /** How long a unit may take to become available. */
   readonly gateTimeoutMs: number;
   readonly gatePollMs: number;
 }
 
-/** Brings units of plans to clusters. */
+/** Sends the units of plans to clusters. Each planned unit is encoded once. */
 export class UnitSender {
   readonly #options: UnitSenderOptions;
+  readonly #encoded = new WeakMap<PlannedUnit, DeploymentUnit>();
 
   constructor(options: UnitSenderOptions) {
     this.#options = options;
   }
 
-  /** What stands for the content of a unit, whatever it is sent with. */
+  /** The digest of the content of a unit, independent of its envelope. */
   digest(plan: DeploymentPlan, unit: PlannedUnit): string {
-    return this.#wire(plan, unit, 0).digest ?? "";
+    return this.#encode(plan, unit).digest ?? "";
   }
 
   async send(plan: DeploymentPlan, unit: PlannedUnit, revision: number, signal: AbortSignal): Promise<void> {
-    await this.#options.gateway.deploy(unit.cluster, this.#wire(plan, unit, revision), { signal });
+    const { gateway, encoder, ambient, managedBy } = this.#options;
+    const envelope = { revision, createdAtMs: ambient.clock.now(), managedBy };
+    await gateway.deploy(unit.cluster, encoder.withEnvelope(this.#encode(plan, unit), envelope), { signal });
   }
 
   async remove(
@@ -48,18 +60,18 @@ export class UnitSender {
     await this.#options.gateway.remove(cluster, unitId, { signal, revision });
   }
 
-  /** Waits until the unit, as sent, is available; failed-precondition when that takes too long. */
+  /** Waits until the unit, as sent, is available. Throws failed-precondition after the timeout. */
   async awaitAvailable(plan: DeploymentPlan, unit: PlannedUnit, signal: AbortSignal): Promise<void> {
     const { gateway, ambient, gateTimeoutMs, gatePollMs } = this.#options;
     const digest = this.digest(plan, unit);
     using deadline = startDeadline(ambient, gateTimeoutMs, signal);
-    let last = "nothing was heard of it";
+    let last = "no status was reported";
     for (;;) {
       try {
         const report = await gateway.unit(unit.cluster, unit.unitId, { signal: deadline.signal });
         if (isAvailable(report, digest)) return;
         last =
-          report === undefined ? "it is not there" : (report.message ?? `it is ${report.phase ?? report.condition}`);
+          report === undefined ? "it does not exist" : (report.message ?? `it is ${report.phase ?? report.condition}`);
       } catch (thrown) {
         if (!deadline.signal.aborted) last = Fault.from(thrown).message;
       }
@@ -75,9 +87,13 @@ export class UnitSender {
     }
   }
 
-  #wire(plan: DeploymentPlan, unit: PlannedUnit, revision: number): DeploymentUnit {
-    const { writeUnit, ambient, managedBy } = this.#options;
-    return writeUnit(plan, unit, { revision, createdAtMs: ambient.clock.now(), managedBy });
+  #encode(plan: DeploymentPlan, unit: PlannedUnit): DeploymentUnit {
+    let encoded = this.#encoded.get(unit);
+    if (encoded === undefined) {
+      encoded = this.#options.encoder.encode(plan, unit);
+      this.#encoded.set(unit, encoded);
+    }
+    return encoded;
   }
 }
 

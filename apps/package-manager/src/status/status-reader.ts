@@ -4,7 +4,7 @@ import { pageOf } from "@oaas/storage";
 import { assertKnownCluster } from "../clusters/known-cluster.ts";
 import { placementEntries, type DeploymentRecord, type Placement } from "../records/deployment-record.ts";
 import type { ClusterDirectory, RuntimeQuery, UnitReport } from "../ports.ts";
-import { pageRequest } from "../registry/package-queries.ts";
+import { boundedPage } from "../paging.ts";
 import { restoreFault } from "../saga-engine/stored-fault.ts";
 import type {
   Call,
@@ -94,7 +94,7 @@ export class ClusterStatusReader implements StatusReader {
     // Clusters come by name and their units by id, so that the whole is in order already.
     const items = told.flatMap((reports) => reports ?? []).map(({ runtime }) => runtime);
     const list = { items, keys: items.map(({ cluster: name, unitId }) => `${name ?? ""}\u0000${unitId}`) };
-    return { ...pageOf(list, { order: "cluster", ...pageRequest(query) }), missing };
+    return { ...pageOf(list, { order: "cluster", ...boundedPage(query) }), missing };
   }
 
   async explain(key: DeploymentKey, cluster?: ClusterName, call?: Call): Promise<Explanation> {

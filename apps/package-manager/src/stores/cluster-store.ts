@@ -2,10 +2,10 @@ import type { CollectionDefinition } from "@oaas/storage";
 import type { ClusterRegistration } from "../use-cases.ts";
 
 /**
- * A cluster that was added while PM ran.
+ * A cluster that was registered through the API.
  *
- * A token that was given as a value is kept as such, as long as the cluster is: the store must be as well guarded as the clusters are. A token
- * file is the better way, for it leaves only its path here. Neither is ever shown.
+ * A token that was sent as a value is stored in clear, so the store needs the same protection as the clusters. Prefer a
+ * token file: only its path is stored. Neither is ever returned.
  */
 export interface StoredCluster {
   readonly registration: ClusterRegistration;
@@ -25,8 +25,9 @@ function clusterRecord(json: unknown): StoredCluster {
   const record = json as Partial<StoredCluster> | null;
   const { name, url, labels, retryAttempts } = record?.registration ?? {};
   if (typeof name !== "string" || typeof url !== "string" || !URL.canParse(url)) {
-    throw new TypeError("it is no cluster");
+    throw new TypeError("not a cluster record");
   }
-  if (typeof labels !== "object" || typeof retryAttempts !== "number") throw new TypeError("it is half a cluster");
+  if (typeof labels !== "object" || typeof retryAttempts !== "number")
+    throw new TypeError("an incomplete cluster record");
   return record as StoredCluster;
 }

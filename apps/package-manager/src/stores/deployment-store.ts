@@ -10,10 +10,10 @@ import { revisionId, type DeploymentRecord, type RevisionRecord } from "../recor
 import type { DeploymentPlan } from "../planner/plan-types.ts";
 import { EndedDeployments } from "./ended-deployments.ts";
 
-/** Lists keep every deployment decoded anyway: reading one of them again costs nothing more. */
+/** The view keeps every deployment decoded; sharing those objects makes single reads cheap. */
 const REMEMBERED = 65_536;
 
-/** By key. The index is read where a list that lags would be wrong: before a package is removed. */
+/** By key. The package index is used where a lagging view would be wrong: before a package is removed. */
 const DEPLOYMENTS = {
   name: "deployments",
   codec: { version: 1, decode: deploymentRecord },
@@ -33,7 +33,7 @@ const PLANS = {
 
 export type StoredDeployment = Stored<DeploymentRecord>;
 
-/** Deployments, their history and the plan of each entry, and what is remembered of those that are gone. */
+/** Deployments with their history and plans, and the last unit revisions of ended deployments. */
 export class DeploymentStore {
   readonly ended: EndedDeployments;
   readonly deployments: Collection<DeploymentRecord, (typeof DEPLOYMENTS)["indexes"]>;
@@ -59,7 +59,7 @@ export class DeploymentStore {
     return (await this.#plans.get(revisionId(key, revision)))?.record;
   }
 
-  /** Keys of all deployments of a package, as of now and complete. */
+  /** Keys of all deployments of a package, read from the store. */
   async keysOf(packageName: string): Promise<readonly DeploymentKey[]> {
     const keys: DeploymentKey[] = [];
     let after: string | undefined;
@@ -77,7 +77,7 @@ export class DeploymentStore {
       : this.deployments.stageUpdate(current, record);
   }
 
-  /** A new entry of the history, with its plan. */
+  /** A new history entry with its plan. */
   stageRevision(key: DeploymentKey, entry: RevisionRecord, plan: DeploymentPlan): readonly Transaction[] {
     const id = revisionId(key, entry.revision);
     return [this.#revisions.stageCreate(id, entry), this.#plans.stageCreate(id, plan)];
@@ -92,7 +92,7 @@ export class DeploymentStore {
     return [this.#revisions.stageDeleteUnder(id), this.#plans.stageDeleteUnder(id)];
   }
 
-  /** The deployment and its whole history; the last revision of its units is remembered. */
+  /** Deletes the deployment and its history; the last revision of its units is kept. */
   stageForget(current: StoredDeployment): readonly Transaction[] {
     const under = `${current.id}/`;
     return [
@@ -107,7 +107,7 @@ export class DeploymentStore {
 function deploymentRecord(json: unknown): DeploymentRecord {
   const record = json as Partial<DeploymentRecord> | null;
   if (typeof record?.deployment?.key !== "string" || typeof record.revision !== "number" || !record.placements) {
-    throw new TypeError("it is no deployment");
+    throw new TypeError("not a deployment record");
   }
   return record as DeploymentRecord;
 }
@@ -115,13 +115,13 @@ function deploymentRecord(json: unknown): DeploymentRecord {
 function revisionRecord(json: unknown): RevisionRecord {
   const record = json as Partial<RevisionRecord> | null;
   if (typeof record?.deployment?.key !== "string" || typeof record.revision !== "number" || !record.outcome) {
-    throw new TypeError("it is no entry of a deployment's history");
+    throw new TypeError("not a deployment revision");
   }
   return record as RevisionRecord;
 }
 
 function planRecord(json: unknown): DeploymentPlan {
   const record = json as Partial<DeploymentPlan> | null;
-  if (typeof record?.digest !== "string" || !Array.isArray(record.units)) throw new TypeError("it is no plan");
+  if (typeof record?.digest !== "string" || !Array.isArray(record.units)) throw new TypeError("not a plan");
   return record as DeploymentPlan;
 }

@@ -4,9 +4,9 @@ import { conflictOf, MAX_OPERATIONS, unchanged, type KeyValueStore, type Transac
 const PREFIX = "o/ended-deployments/";
 
 /**
- * What is remembered of deployments that are gone: the highest revision their units were sent with.
+ * The highest unit revision of each deployment that has ended.
  *
- * By it a unit that reached its cluster too late is told from one that is newer than this store (ADR 0016).
+ * It separates a unit that reached its cluster late from one that is newer than this store (ADR 0016).
  */
 export class EndedDeployments {
   readonly #store: KeyValueStore;
@@ -15,18 +15,18 @@ export class EndedDeployments {
     this.#store = store;
   }
 
-  /** Part of the transaction that forgets the deployment. */
+  /** Part of the transaction that deletes the deployment. */
   stage(key: string, unitRevision: number): Transaction {
     return { writes: [{ op: "put", key: PREFIX + key, value: String(unitRevision) }] };
   }
 
-  /** Undefined when this store never had such a deployment, or had it too long ago. */
-  async of(key: DeploymentKey): Promise<number | undefined> {
+  /** Undefined when the store never had the deployment, or has dropped its entry. */
+  async lastUnitRevision(key: DeploymentKey): Promise<number | undefined> {
     const entry = await this.#store.get(PREFIX + key);
     return entry && Number(entry.value);
   }
 
-  /** Forgets those that ended with this revision or an earlier one. */
+  /** Drops the entries with this revision or a lower one. */
   async forgetUpTo(unitRevision: number, signal: AbortSignal): Promise<void> {
     let after: string | undefined;
     do {
@@ -38,7 +38,7 @@ export class EndedDeployments {
       if (due.length > 0) {
         const writes = due.map(({ key }) => ({ op: "delete" as const, key }));
         await this.#store.commit({ conditions: due.map(unchanged), writes }, { signal }).catch((thrown: unknown) => {
-          // One of them ended anew just now: the next time sees that.
+          // An entry changed: the next call sees it.
           if (conflictOf(thrown) === undefined) throw thrown;
         });
       }

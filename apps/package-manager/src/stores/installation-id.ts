@@ -4,9 +4,9 @@ import { absent, conflictOf, type KeyValueStore } from "@oaas/storage";
 const KEY = "o/installation-id";
 
 /**
- * The name under which this installation owns units: born with its store and shared by every process on it.
+ * The name by which this installation owns units. It is created with the store and shared by all processes on it.
  *
- * A store that forgot everything is another installation, so that it never takes the units of the old one for surplus.
+ * An empty store is a new installation, so that it never treats units of the previous one as surplus.
  */
 export async function installationId(store: KeyValueStore, ambient: Ambient): Promise<string> {
   for (;;) {

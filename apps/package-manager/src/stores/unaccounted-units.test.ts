@@ -54,7 +54,7 @@ test("thousands are a bounded list, and a bounded sentence", async () => {
   await units.record(many, []);
   expect(units.units).toHaveLength(500);
   expect(unaccountedWarnings(units.units)[0]).toMatch(
-    /: "d0" in a; ("d\d+" in a; ){3}"d\d+" in a; and 495 more\. It is left/,
+    /: "d0" in a; ("d\d+" in a; ){3}"d\d+" in a; and 495 more\. They keep running/,
   );
 });
 
@@ -62,7 +62,7 @@ test("the sentence names deployments with their clusters, and units that do not 
   expect(unaccountedWarnings([])).toEqual([]);
   const { deploymentKey: _, ...nameless } = unit("z");
   expect(unaccountedWarnings([unit("x"), unit("x", B), nameless])).toEqual([
-    expect.stringContaining('"x" in a, b; "z-a" in a. It is left'),
+    expect.stringContaining('"x" in a, b; "z-a" in a. They keep running'),
   ]);
 });
 
@@ -76,7 +76,7 @@ test("two names of one cluster are told by themselves, and are nothing that a de
     [],
   );
   expect(unaccountedWarnings(units.units)).toEqual([
-    expect.stringMatching(/^clusters "a" and "b" have the same units/),
+    expect.stringMatching(/^clusters "a" and "b" report the same units/),
   ]);
   expect(logger.records).toMatchObject([{ level: "warn", fields: { count: 2, units: ["a/x-a", "a/y-a"] } }]);
   expect(meter.value("pm_units_unaccounted")).toBe(0);

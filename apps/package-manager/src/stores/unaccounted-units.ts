@@ -4,13 +4,13 @@ import type { KeyValueStore } from "@oaas/storage";
 import { isNewer, isDuplicate, MAX_LISTED, type UnaccountedUnit } from "../records/unaccounted-unit.ts";
 
 const KEY = "o/unaccounted-units";
-/** More are left alone just the same, only not listed. */
-const MOST_KEPT = 500;
+/** Units beyond this number are left alone too, but not stored. */
+const MAX_STORED = 500;
 
 /**
- * The units that nobody can account for, in the store, so that every process of the installation tells of them.
+ * The unaccounted units, in the store, so that every process of the installation reports them.
  *
- * *Guarantees*: nothing is written when nothing changed; units of clusters that could not be asked stay listed.
+ * *Guarantees*: nothing is written when nothing changed; units of unreachable clusters stay listed.
  */
 export class UnaccountedUnits {
   readonly #store: KeyValueStore;
@@ -23,59 +23,53 @@ export class UnaccountedUnits {
     this.#logger = options.logger;
     this.#gauge = options.meter.gauge({
       name: "pm_units_unaccounted",
-      help: "Units that bear the name of this installation and are newer than its store, as after a restore of an older backup; /health names them.",
+      help: "Units of this installation that are newer than its store, as after a restore of an older backup; /health lists them.",
     });
   }
 
-  /** As last read or noted. */
+  /** As last read or recorded. */
   get units(): readonly UnaccountedUnit[] {
     return this.#units;
   }
 
-  /** Takes over what another process noted. */
+  /** Reads the units that another process recorded. */
   async refresh(): Promise<void> {
     const entry = await this.#store.get(KEY);
-    this.#take(entry === undefined ? [] : (JSON.parse(entry.value) as readonly UnaccountedUnit[]));
+    this.#setUnits(entry === undefined ? [] : (JSON.parse(entry.value) as readonly UnaccountedUnit[]));
   }
 
-  /** Those of a deployment. */
+  /** The newer units of a deployment. */
   async ofDeployment(key: DeploymentKey): Promise<readonly UnaccountedUnit[]> {
     await this.refresh();
     return this.#units.filter(({ deploymentKey, home }) => deploymentKey === key && home === undefined);
   }
 
-  /** Notes what a look at the clusters found. */
-  async record(found: readonly UnaccountedUnit[], away: readonly ClusterName[]): Promise<void> {
+  /** Records the result of a sweep; `unreachable` clusters keep their units. */
+  async record(found: readonly UnaccountedUnit[], unreachable: readonly ClusterName[]): Promise<void> {
     await this.refresh();
     const before = this.#units;
-    const units = [...before.filter(({ cluster }) => away.includes(cluster)), ...found]
+    const units = [...before.filter(({ cluster }) => unreachable.includes(cluster)), ...found]
       .toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
-      .slice(0, MOST_KEPT);
+      .slice(0, MAX_STORED);
     if (JSON.stringify(units) === JSON.stringify(before)) return;
     const write =
       units.length === 0
         ? ({ op: "delete", key: KEY } as const)
         : ({ op: "put", key: KEY, value: JSON.stringify(units) } as const);
     await this.#store.commit({ writes: [write] });
-    this.#take(units);
+    this.#setUnits(units);
     const known = new Set(before.map(nameOf));
     const fresh = units.filter((unit) => !known.has(nameOf(unit)));
-    this.#tell(
-      "units of ours are newer than anything our store knows; they are left as they are",
-      fresh.filter(isNewer),
-    );
-    this.#tell(
-      "two clusters have the same units, as two names of one would; they are left as they are",
-      fresh.filter(isDuplicate),
-    );
+    this.#logUnits("found units newer than the store; they are left alone", fresh.filter(isNewer));
+    this.#logUnits("found the same units in two clusters; they are left alone", fresh.filter(isDuplicate));
   }
 
-  #tell(message: string, units: readonly UnaccountedUnit[]): void {
+  #logUnits(message: string, units: readonly UnaccountedUnit[]): void {
     if (units.length === 0) return;
     this.#logger.warn(message, { count: units.length, units: units.slice(0, MAX_LISTED).map(nameOf) });
   }
 
-  #take(units: readonly UnaccountedUnit[]): void {
+  #setUnits(units: readonly UnaccountedUnit[]): void {
     this.#units = units;
     this.#gauge.set(units.filter(isNewer).length);
   }

@@ -13,8 +13,13 @@ import { NOOP_LOGGER } from "@oaas/observability";
 import type { KeyValueStore } from "@oaas/storage";
 import { openMemoryStore } from "@oaas/storage/memory";
 import { expect } from "vitest";
-import { unitToWire } from "../../src/adapters/crm/wire/unit-to-wire.ts";
-import { DeploymentService, type DeploymentServiceOptions } from "../../src/deployments/deployment-service.ts";
+import { unitEncoder } from "../../src/adapters/crm/wire/unit-to-wire.ts";
+import {
+  createDeploymentParts,
+  type DeploymentParts,
+  type DeploymentPartsOptions,
+} from "../../src/deployments/deployment-parts.ts";
+import { DeploymentService } from "../../src/deployments/deployment-service.ts";
 import { placementEntries } from "../../src/records/deployment-record.ts";
 import { installationId } from "../../src/stores/installation-id.ts";
 import { DriftReconciler, type DriftReconcilerOptions } from "../../src/drift/drift-reconciler.ts";
@@ -24,7 +29,7 @@ import { isOpen } from "../../src/saga-engine/saga.ts";
 import type { UnitReport } from "../../src/ports.ts";
 import type { Call } from "../../src/use-cases.ts";
 import { FakeClusters, seenThrough, type CallWrapper } from "./fake-clusters.ts";
-import { hookedStore, type CommitHook } from "./mortal-store.ts";
+import { hookedStore, type CommitHook, type HookedStore } from "./mortal-store.ts";
 
 export const CALL: Call = { caller: "ann", correlationId: "c-1", reason: "because" };
 export const KEY = "orders" as DeploymentKey;
@@ -71,27 +76,28 @@ export async function memoryWorldStore(seed = 1): Promise<WorldStore> {
 
 /** One package manager process of a world. */
 export class ManagerUnderTest {
+  readonly parts: DeploymentParts;
   readonly service: DeploymentService;
   readonly keeper: DriftReconciler;
   readonly #store: KeyValueStore;
   onCommit: CommitHook | undefined;
   onCall: CallWrapper = async (_, effect) => effect();
-  readonly hooked: KeyValueStore & { readonly commits: number };
+  readonly hooked: HookedStore;
 
   constructor(
     world: DeploymentWorld,
     store: KeyValueStore,
     managedBy: string,
-    options: Partial<DeploymentServiceOptions>,
+    options: Partial<DeploymentPartsOptions>,
   ) {
     this.#store = store;
     this.hooked = hookedStore(store, () => this.onCommit);
     const gateway = seenThrough(world.clusters, () => this.onCall);
     const { ambient } = world.at;
-    this.service = new DeploymentService({
+    this.parts = createDeploymentParts({
       store: this.hooked,
       gateway,
-      writeUnit: unitToWire,
+      encoder: unitEncoder,
       ambient,
       logger: NOOP_LOGGER,
       managedBy,
@@ -106,12 +112,13 @@ export class ManagerUnderTest {
       settings: { ...DEFAULT_PLANNER_SETTINGS, maxReadingAgeMs: Number.POSITIVE_INFINITY },
       gateTimeoutMs: 60_000,
       gatePollMs: 10_000,
-      onOperationEnded: (key) => this.keeper.settled(key),
+      onOperationEnded: (key) => this.keeper.operationEnded(key),
       engine: { leaseMs: world.at.leaseMs, policy: { baseMs: 20, capMs: 200, factor: 2, jitter: 0.5 } },
       ...options,
     });
+    this.service = new DeploymentService({ ...this.parts, clusters: world.clusters, logger: NOOP_LOGGER });
     this.keeper = new DriftReconciler({
-      context: this.service.context,
+      ...this.parts,
       gateway,
       clusters: world.clusters,
       managedBy,
@@ -166,7 +173,7 @@ export class DeploymentWorld {
     this.clusters = new FakeClusters(clusters);
   }
 
-  async manager(options: Partial<DeploymentServiceOptions> = {}): Promise<ManagerUnderTest> {
+  async manager(options: Partial<DeploymentPartsOptions> = {}): Promise<ManagerUnderTest> {
     const store = await this.at.connect();
     const managedBy = await installationId(store, this.at.ambient);
     const manager = new ManagerUnderTest(this, store, managedBy, options);
@@ -239,8 +246,8 @@ export class DeploymentWorld {
   }
 
   /** Until no saga of any deployment is open. */
-  async quiet({ service }: ManagerUnderTest): Promise<void> {
-    const { view, engine } = service.context;
+  async quiet({ parts }: ManagerUnderTest): Promise<void> {
+    const { view, engine } = parts;
     const isQuiet = async (): Promise<boolean> => {
       for (const { id } of view.all()) {
         const saga = await engine.get(`deployment/${id}`);
@@ -272,7 +279,7 @@ export class DeploymentWorld {
     await this.quiet(manager);
     const wanted: string[] = [];
     const refused = new Set<string>();
-    const { deployments, view } = manager.service.context;
+    const { deployments, view } = manager.parts;
     for (const { id } of view.all()) {
       const stored = await deployments.get(id as DeploymentKey);
       if (stored === undefined) continue;

@@ -1,18 +1,26 @@
 import { unavailable } from "@oaas/foundation";
 import type { Committed, KeyValueStore, Transaction } from "@oaas/storage";
 
-/** What happens around the n-th commit of a store, counted from 1. */
+/** Wraps the n-th commit of a store, counted from 1. */
 export type CommitHook = (nth: number, commit: () => Promise<Committed>) => Promise<Committed>;
 
-/** A store whose commits go through a hook: the place where a process dies, or an answer gets lost. */
-export function hookedStore(
-  store: KeyValueStore,
-  hook: () => CommitHook | undefined,
-): KeyValueStore & { readonly commits: number } {
+/** A store that counts commits and records the keys that are read. */
+export type HookedStore = KeyValueStore & { readonly commits: number; readonly reads: readonly string[] };
+
+/** A store whose commits pass through a hook, which can kill the process or lose the response. */
+export function hookedStore(store: KeyValueStore, hook: () => CommitHook | undefined): HookedStore {
   let commits = 0;
+  const reads: string[] = [];
   return new Proxy(store, {
     get: (target, property) => {
       if (property === "commits") return commits;
+      if (property === "reads") return reads;
+      if (property === "get") {
+        return (...args: Parameters<KeyValueStore["get"]>) => {
+          reads.push(args[0]);
+          return target.get(...args);
+        };
+      }
       if (property === "commit") {
         return async (transaction: Transaction): Promise<Committed> => {
           commits += 1;
@@ -24,10 +32,10 @@ export function hookedStore(
       const value = Reflect.get(target, property) as unknown;
       return typeof value === "function" ? (value as () => unknown).bind(target) : value;
     },
-  }) as KeyValueStore & { readonly commits: number };
+  }) as HookedStore;
 }
 
-/** Of a commit that was, or was not, applied before the connection broke. */
+/** The fault of a commit whose outcome is unknown, because the connection broke. */
 export function lostAnswer(): Error {
-  return unavailable("the store", "the answer got lost", { context: { outcomeUnknown: true } });
+  return unavailable("the store", "the response was lost", { context: { outcomeUnknown: true } });
 }

@@ -3,14 +3,15 @@ import type { ClassDeployment, ClusterName, Package, PackageName } from "@oaas/m
 import type { Transaction } from "@oaas/storage";
 import type { CandidateCluster, DeploymentPlan, PlanInput, PlannerSettings } from "../../planner/plan-types.ts";
 import type { ClusterDirectory, HealthReading } from "../../ports.ts";
+import { subjectOf } from "../../records/deployment-saga.ts";
 import type { PlanRequest } from "../../use-cases.ts";
 
-/** Where packages come from: the registry. */
+/** The packages that deployments use. */
 export interface PackageSource {
-  /** A package, and the part of a transaction by which something comes to need it. */
+  /** A package, and the staged reference to it by `user`. */
   use(
     name: PackageName,
-    by: string,
+    user: string,
   ): Promise<{
     readonly record: { readonly package: Package; readonly revision: number };
     readonly stage: Transaction;
@@ -21,50 +22,50 @@ export interface PackageSource {
 export interface PlanInputSources {
   readonly packages: PackageSource;
   readonly clusters: ClusterDirectory;
-  /** The part of a transaction by which something comes to need clusters, so that nobody removes them meanwhile. */
+  /** Stages references to clusters, so that none of them is removed before the commit. */
   readonly clusterReferences: { stageReference(names: readonly ClusterName[]): Promise<Transaction> };
   readonly settings: PlannerSettings;
   readonly ambient: Ambient;
-  /** Replicas per function that a cluster's manager recommends for a deployment, where it measured. */
+  /** Replicas per function that a cluster recommends from its measurements. */
   readonly recommended?: (
     deployment: ClassDeployment,
     cluster: ClusterName,
   ) => Readonly<Record<string, number>> | undefined;
 }
 
-/** A wish that names its package. */
+/** A deployment whose package is known. */
 export type NamedDeployment = ClassDeployment & { readonly packageName: PackageName };
 
 export interface GatheredInput {
   readonly input: PlanInput;
   readonly deployment: NamedDeployment;
-  /** Makes the deployment need the package just as it was read. */
-  readonly need: Transaction;
+  /** Stages the reference of the deployment to the package revision that was read. */
+  readonly packageReference: Transaction;
 }
 
-/** Everything that a plan depends on, read once. */
+/** Reads everything that a plan depends on, once. */
 export async function gatherPlanInput(
-  { deployment: wish, whatIf }: PlanRequest,
+  { deployment: requested, whatIf }: PlanRequest,
   previous: DeploymentPlan | undefined,
-  deps: PlanInputSources,
+  sources: PlanInputSources,
 ): Promise<GatheredInput> {
-  const deployment = named(wish);
+  const deployment = requirePackageName(requested);
   const { targetClusters } = deployment;
   const [{ record, stage }, readings] = await Promise.all([
-    deps.packages.use(deployment.packageName, `deployment/${deployment.key}`),
-    // Whom the wish names, nobody else is waited for.
-    deps.clusters.readings(targetClusters.length === 0 ? {} : { needed: targetClusters }),
+    sources.packages.use(deployment.packageName, subjectOf(deployment.key)),
+    // Wait only for the clusters the deployment names.
+    sources.clusters.readings(targetClusters.length === 0 ? {} : { needed: targetClusters }),
   ]);
   const from =
     whatIf?.packageRevision === undefined
       ? record
-      : await deps.packages.revision(deployment.packageName, whatIf.packageRevision);
+      : await sources.packages.revision(deployment.packageName, whatIf.packageRevision);
   const input: PlanInput = {
     package: from.package,
     packageRevision: from.revision,
     deployment,
-    clusters: readings.flatMap((reading) => candidate(reading, deployment, deps)),
-    settings: deps.settings,
+    clusters: readings.flatMap((reading) => candidate(reading, deployment, sources)),
+    settings: sources.settings,
     ...(previous === undefined ? {} : { previous }),
     ...(whatIf === undefined
       ? {}
@@ -77,22 +78,22 @@ export async function gatherPlanInput(
           },
         }),
   };
-  return { input, deployment, need: stage };
+  return { input, deployment, packageReference: stage };
 }
 
-function named(deployment: ClassDeployment): NamedDeployment {
+function requirePackageName(deployment: ClassDeployment): NamedDeployment {
   const { packageName } = deployment;
   if (packageName !== undefined) return { ...deployment, packageName };
   throw invalidArgument("the deployment", [
-    { path: "$.package_name", message: "is missing", fix: "name the package of the class" },
+    { path: "$.package_name", message: "is missing", fix: "set it to the package of the class" },
   ]);
 }
 
-function candidate(reading: HealthReading, deployment: ClassDeployment, deps: PlanInputSources): CandidateCluster[] {
-  const entry = deps.clusters.get(reading.cluster);
+function candidate(reading: HealthReading, deployment: ClassDeployment, sources: PlanInputSources): CandidateCluster[] {
+  const entry = sources.clusters.get(reading.cluster);
   if (entry === undefined) return [];
   const { takenAtMs, error, breaker, health } = reading;
-  const recommended = deps.recommended?.(deployment, reading.cluster);
+  const recommended = sources.recommended?.(deployment, reading.cluster);
   return [
     {
       name: reading.cluster,
@@ -100,7 +101,7 @@ function candidate(reading: HealthReading, deployment: ClassDeployment, deps: Pl
       breaker,
       ...(takenAtMs === undefined
         ? {}
-        : { reading: health, readingAgeMs: Math.max(0, deps.ambient.clock.now() - takenAtMs) }),
+        : { reading: health, readingAgeMs: Math.max(0, sources.ambient.clock.now() - takenAtMs) }),
       ...(error === undefined ? {} : { problem: error }),
       ...(recommended === undefined ? {} : { recommendedReplicas: recommended }),
     },

@@ -9,6 +9,7 @@ import { refusalFault } from "../../planner/refusals/refusal-view.ts";
 import { findDisabledPart, disabledMessage } from "../../planner/refusals/refusals.ts";
 import type { PlanRequest } from "../../use-cases.ts";
 import { unitsOf } from "../../records/deployment-record.ts";
+import { subjectOf } from "../../records/deployment-saga.ts";
 import {
   gatherPlanInput,
   type PlanInputSources,
@@ -18,66 +19,65 @@ import {
 
 export type Planned = Omit<GatheredInput, "input"> & { readonly plan: DeploymentPlan };
 
-/** Plans that were answered, so that it can be said what moved when one is no longer the present one. */
-const REMEMBERED = 512;
+/** Returned plans that are kept to explain which parts changed when their digest is outdated. */
+const MAX_RETURNED_PLANS = 512;
 
-/** Makes plans of wishes, and holds callers to the plan they saw. */
+/** Plans deployments, and rejects digests of outdated plans. */
 export class Planning {
-  readonly #deps: PlanInputSources;
-  readonly #answered = new Map<string, DeploymentPlan>();
+  readonly #sources: PlanInputSources;
+  readonly #returned = new Map<string, DeploymentPlan>();
 
-  constructor(deps: PlanInputSources) {
-    this.#deps = deps;
+  constructor(sources: PlanInputSources) {
+    this.#sources = sources;
   }
 
-  /** The plan of a wish as the world is now; a refusal is a fault. */
+  /** Plans a deployment on the current state of packages and clusters. Throws when the planner refuses. */
   async plan(request: PlanRequest, previous: DeploymentPlan | undefined): Promise<Planned> {
-    const { input, ...rest } = await gatherPlanInput(request, previous, this.#deps);
+    const { input, ...rest } = await gatherPlanInput(request, previous, this.#sources);
     const planned = planDeployment(input);
     if (!planned.ok) throw refusalFault(planned.error);
     return { ...rest, plan: planned.value };
   }
 
-  /** What makes a deployment need its package, where no plan is to be made; failed-precondition when that is switched off. */
-  async need(deployment: NamedDeployment): Promise<Transaction> {
+  /** Stages the reference of a deployment to its package. Throws failed-precondition when a part it uses is disabled. */
+  async stagePackageReference(deployment: NamedDeployment): Promise<Transaction> {
     const { packageName, key } = deployment;
-    const { record, stage } = await this.#deps.packages.use(packageName, `deployment/${key}`);
-    const off = findDisabledPart(record.package, deployment);
-    if (off !== undefined) throw failedPrecondition(off, disabledMessage(off));
+    const { record, stage } = await this.#sources.packages.use(packageName, subjectOf(key));
+    const disabled = findDisabledPart(record.package, deployment);
+    if (disabled !== undefined) throw failedPrecondition(disabled, disabledMessage(disabled));
     return stage;
   }
 
-  /** What makes a deployment need the clusters of its plan in which it is wanted; failed-precondition when one is not there any more. */
-  needOfClusters(plan: DeploymentPlan, withdrawn: readonly ClusterName[] = []): Promise<Transaction> {
-    return this.#deps.clusterReferences.stageReference(unitsOf(plan, withdrawn).map(({ cluster }) => cluster));
+  /** Stages the references to the clusters of a plan. Throws failed-precondition when one is no longer registered. */
+  stageClusterReferences(plan: DeploymentPlan, withdrawn: readonly ClusterName[] = []): Promise<Transaction> {
+    return this.#sources.clusterReferences.stageReference(unitsOf(plan, withdrawn).map(({ cluster }) => cluster));
   }
 
+  /** Keeps a plan that is returned to a client, to compare it with a later one. */
   remember(plan: DeploymentPlan): void {
-    this.#answered.delete(plan.digest);
-    this.#answered.set(plan.digest, plan);
-    for (const oldest of this.#answered.keys()) {
-      if (this.#answered.size <= REMEMBERED) break;
-      this.#answered.delete(oldest);
+    this.#returned.delete(plan.digest);
+    this.#returned.set(plan.digest, plan);
+    for (const oldest of this.#returned.keys()) {
+      if (this.#returned.size <= MAX_RETURNED_PLANS) break;
+      this.#returned.delete(oldest);
     }
   }
 
-  /** A conflict that says what moved, unless the plan is the one that was seen. */
-  assertSame(plan: DeploymentPlan, seen: string): void {
-    if (plan.digest === seen) return;
-    const before = this.#answered.get(seen);
-    // Of a plan that another process made, or this one before it was started, its digest still tells which parts moved.
-    const moved =
-      before === undefined
-        ? changedParts(seen, plan.digest).map((part) => ({ path: part, text: `${part} moved` }))
-        : comparePlans(before, plan);
-    const what =
-      moved.length === 0
-        ? `the plan "${seen}" is not the present one, and none of which it could be told what moved`
-        : `the plan "${seen}" cannot be carried out any more: since then ${moved.map(({ text }) => text).join("; ")}`;
+  /** Throws a conflict that lists the changes when `digest` is not the digest of the current plan. */
+  assertCurrent(plan: DeploymentPlan, digest: string): void {
+    if (plan.digest === digest) return;
+    const previous = this.#returned.get(digest);
+    // Without the plan itself, as after a restart, its digest still shows which parts changed.
+    const changes =
+      previous === undefined
+        ? changedParts(digest, plan.digest).map((part) => ({ path: part, text: `${part} changed` }))
+        : comparePlans(previous, plan);
+    const why = changes.length === 0 ? "" : `: ${changes.map(({ text }) => text).join("; ")}`;
     throw new Fault(
-      { kind: "conflict", resource: "plan", name: seen },
-      `${what}. The plan is "${plan.digest}" now; look at it, then send that digest`,
-      { context: { moved } },
+      { kind: "conflict", resource: "plan", name: digest },
+      `plan_digest "${digest}" is outdated${why}. Request a new plan with POST /api/v1/plans; ` +
+        `the current digest is "${plan.digest}"`,
+      { context: { changes } },
     );
   }
 }

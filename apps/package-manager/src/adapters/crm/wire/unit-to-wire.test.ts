@@ -3,7 +3,8 @@ import { DeploymentUnitSchema, FunctionType, StateShape } from "@oaas/contracts/
 import type { ClassKey, ClusterName, DeploymentKey, FunctionKey, PackageName, UnitId } from "@oaas/models";
 import { describe, expect, it } from "vitest";
 import type { DeploymentPlan, PlannedUnit } from "../../../planner/plan-types.ts";
-import { unitToWire, type UnitEnvelope } from "./unit-to-wire.ts";
+import type { UnitEnvelope } from "../../../sagas/unit-sender.ts";
+import { unitEncoder } from "./unit-to-wire.ts";
 
 const unit: PlannedUnit = {
   unitId: "cart-1a2b" as UnitId,
@@ -82,7 +83,7 @@ const plan: DeploymentPlan = {
 const envelope: UnitEnvelope = { revision: 2, createdAtMs: 1_700_000_000_123, managedBy: "pm-1" };
 
 describe("a unit on the wire", () => {
-  const wire = unitToWire(plan, unit, envelope);
+  const wire = unitEncoder.withEnvelope(unitEncoder.encode(plan, unit), envelope);
 
   it("says what was planned for its cluster", () => {
     expect(wire).toMatchObject({
@@ -155,6 +156,7 @@ describe("a unit on the wire", () => {
     },
   ];
   it.each(digests)("digest with $name: $why", ({ plan: other, envelope: around, same }) => {
-    expect(unitToWire(other, unit, around).digest === wire.digest).toBe(same);
+    const encoded = unitEncoder.withEnvelope(unitEncoder.encode(other, unit), around);
+    expect(encoded.digest === wire.digest).toBe(same);
   });
 });

@@ -26,35 +26,32 @@ import type {
   ShardAssignment,
   SharedSpec,
 } from "../../../planner/plan-types.ts";
+import type { UnitEncoder } from "../../../sagas/unit-sender.ts";
 
 type UnitInit = MessageInitShape<typeof DeploymentUnitSchema>;
 
-/** The fields of a unit that do not come from its plan. */
-export interface UnitEnvelope {
-  /** Increases with every change of the deployment, so that a late retry cannot undo a newer one. */
-  readonly revision: number;
-  readonly createdAtMs: number;
-  /** Which package manager owns the unit. */
-  readonly managedBy: string;
-}
-
 /**
- * The wire form of the unit of one cluster.
+ * Encodes the units of plans.
  *
- * *Guarantees*: the digest covers only the desired content, so it is the same for the same plan with a later revision or
- * from another process.
+ * *Guarantees*: the digest covers the content of the unit and not its envelope, so that the same plan has the same digest
+ * when it is sent with a later revision or by another process.
  */
-export function unitToWire(plan: DeploymentPlan, unit: PlannedUnit, envelope: UnitEnvelope): DeploymentUnit {
-  const wire = create(DeploymentUnitSchema, desiredUnit(plan, unit));
-  wire.digest = unitDigest(wire);
-  wire.revision = BigInt(envelope.revision);
-  wire.managedBy = envelope.managedBy;
-  wire.createdAt = create(TimestampSchema, {
-    seconds: BigInt(Math.floor(envelope.createdAtMs / 1000)),
-    nanos: (envelope.createdAtMs % 1000) * 1_000_000,
-  });
-  return wire;
-}
+export const unitEncoder: UnitEncoder = {
+  encode: (plan, unit) => {
+    const wire = create(DeploymentUnitSchema, desiredUnit(plan, unit));
+    wire.digest = unitDigest(wire);
+    return wire;
+  },
+  withEnvelope: (encoded, { revision, createdAtMs, managedBy }) => ({
+    ...encoded,
+    revision: BigInt(revision),
+    managedBy,
+    createdAt: create(TimestampSchema, {
+      seconds: BigInt(Math.floor(createdAtMs / 1000)),
+      nanos: (createdAtMs % 1000) * 1_000_000,
+    }),
+  }),
+};
 
 function desiredUnit(plan: DeploymentPlan, unit: PlannedUnit): UnitInit {
   const { shared } = plan;

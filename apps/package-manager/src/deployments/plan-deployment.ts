@@ -1,0 +1,29 @@
+import { invalidArgument, isFault, violationsUnder, type Fault, type Violation } from "@oaas/foundation";
+import type { DeploymentPlan } from "../planner/plan-types.ts";
+import type { DeploymentStore } from "../stores/deployment-store.ts";
+import type { PlanRequest } from "../use-cases.ts";
+import { desiredPlan } from "./deployment-snapshot.ts";
+import type { Planning } from "./planning/planning.ts";
+
+export interface PlanDeps {
+  readonly deployments: Pick<DeploymentStore, "get" | "plan">;
+  readonly planning: Pick<Planning, "plan" | "remember">;
+}
+
+/** Plans a deployment without changing anything. */
+export async function planOnly({ deployments, planning }: PlanDeps, request: PlanRequest): Promise<DeploymentPlan> {
+  const { key } = request.deployment;
+  const previous = await desiredPlan(deployments, { key, current: await deployments.get(key) });
+  const { plan } = await planning.plan(request, previous).catch((thrown: unknown) => {
+    throw isFault(thrown, "invalid-argument") ? inPlanRequest(thrown.detail.violations) : thrown;
+  });
+  planning.remember(plan);
+  return plan;
+}
+
+/** In a plan request the deployment is nested under `deployment`, beside `what_if`. */
+function inPlanRequest(violations: readonly Violation[]): Fault {
+  const isWhatIf = ({ path }: Violation): boolean => path.startsWith("$.what_if.");
+  const placed = violations.flatMap((each) => (isWhatIf(each) ? [each] : violationsUnder("$.deployment", [each])));
+  return invalidArgument("the plan", placed);
+}

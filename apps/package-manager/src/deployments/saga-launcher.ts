@@ -1,0 +1,137 @@
+import { sleep, type Ambient } from "@oaas/foundation";
+import type { DeploymentKey } from "@oaas/models";
+import type { CollectionView, Transaction } from "@oaas/storage";
+import type { DeploymentPlan } from "../planner/plan-types.ts";
+import { supersedeRevision } from "../records/deployment-outcome.ts";
+import type { DeploymentRecord } from "../records/deployment-record.ts";
+import type { RevisedDeployment } from "../records/desired-deployment.ts";
+import type { SagaEngine } from "../saga-engine/engine.ts";
+import type { NewSaga } from "../saga-engine/saga.ts";
+import type { SagaReference, WaitResult } from "../saga-engine/waiters.ts";
+import type { CommittedRevision } from "../sagas/deploy-class.ts";
+import type { DeploymentStore } from "../stores/deployment-store.ts";
+import { runningSaga, type DeploymentSnapshot } from "./deployment-snapshot.ts";
+
+export interface SagaLauncherDeps {
+  readonly deployments: DeploymentStore;
+  readonly view: Pick<CollectionView<DeploymentRecord>, "get">;
+  readonly engine: Pick<SagaEngine, "stage" | "wait">;
+  readonly ambient: Ambient;
+  /** How long a caller waits for the saga before it gets `accepted`. */
+  readonly waitMs: number;
+  /** Revisions to keep in the history of a deployment. */
+  readonly history: number;
+}
+
+/** A new revision of a deployment with its plan and the saga that rolls it out. */
+export interface NewRevision extends RevisedDeployment {
+  readonly plan: DeploymentPlan;
+  readonly saga: NewSaga;
+  /** Written in the same transaction: the references to packages and clusters. */
+  readonly references?: Transaction;
+}
+
+/** A saga that was started, and the result of waiting for it. */
+export interface Launched {
+  readonly id: string;
+  readonly outcome: Promise<WaitResult>;
+}
+
+/** Builds the idempotency record of a request from the id of the saga that it started. */
+export type StageIdempotency = (sagaId: string) => Transaction;
+
+/** How long a writer waits for the lists of its process to show its write. The write is durable either way. */
+const LISTED_WITHIN_MS = 2_000;
+const LISTED_POLL_MS = 5;
+
+/** Commits changes of a deployment together with the saga that carries them out, and waits for the saga. */
+export class SagaLauncher {
+  readonly #deps: SagaLauncherDeps;
+
+  constructor(deps: SagaLauncherDeps) {
+    this.#deps = deps;
+  }
+
+  /** Commits a revision, its plan, its history entry and its saga in one transaction. */
+  async commitRevision(
+    snapshot: DeploymentSnapshot,
+    { record, entry, plan, saga, references = { writes: [] } }: NewRevision,
+    stageIdempotency?: StageIdempotency,
+  ): Promise<Launched> {
+    const { deployments, history } = this.#deps;
+    const oldest = entry.revision - history;
+    const isKept = oldest < 1 || oldest === record.stable?.revision;
+    const parts = [
+      deployments.stagePut(snapshot.key, snapshot.current, record),
+      ...deployments.stageRevision(snapshot.key, entry, plan),
+      ...(isKept ? [] : deployments.stageForgetRevision(snapshot.key, oldest)),
+      ...(await this.stageSuperseded(snapshot, `revision ${entry.revision}`)),
+      references,
+    ];
+    const committed: CommittedRevision = { entry, plan };
+    return this.#launch(snapshot, saga, { parts, stageIdempotency, committed });
+  }
+
+  /** Commits parts of a transaction together with the next saga of the deployment, and starts it. */
+  launch(
+    snapshot: DeploymentSnapshot,
+    saga: NewSaga,
+    parts: readonly Transaction[],
+    stageIdempotency?: StageIdempotency,
+  ): Promise<Launched> {
+    return this.#launch(snapshot, saga, { parts, stageIdempotency });
+  }
+
+  /** The running saga of the deployment, to be waited for as if it was started now; undefined when none is running. */
+  join(snapshot: DeploymentSnapshot): Launched | undefined {
+    const running = runningSaga(snapshot);
+    if (running === undefined || snapshot.saga === undefined) return undefined;
+    const { subject, id } = running.saga;
+    return { id, outcome: this.wait(snapshot.key, { subject, id, revision: snapshot.saga.revision }) };
+  }
+
+  /** Waits for a saga, at most `waitMs`, then for the lists of this process to show its effect. Never rejects. */
+  async wait(key: DeploymentKey, saga: SagaReference): Promise<WaitResult> {
+    const result = await this.#deps.engine.wait(saga, { timeoutMs: this.#deps.waitMs });
+    await this.#untilListed(key).catch(() => undefined);
+    return result;
+  }
+
+  /** Closes the history entry of a revision whose saga is still running, because a newer operation replaces it. */
+  async stageSuperseded(snapshot: DeploymentSnapshot, by: string): Promise<readonly Transaction[]> {
+    const { deployments } = this.#deps;
+    const desired = snapshot.current?.record.desired;
+    if (desired === undefined || runningSaga(snapshot) === undefined) return [];
+    const entry = await deployments.revision(snapshot.key, desired.revision);
+    if (entry?.record.outcome !== "running") return [];
+    return [deployments.stageOutcome(entry, supersedeRevision(entry.record, snapshot.saga?.record, by))];
+  }
+
+  async #launch(
+    snapshot: DeploymentSnapshot,
+    saga: NewSaga,
+    {
+      parts,
+      stageIdempotency,
+      committed,
+    }: {
+      readonly parts: readonly Transaction[];
+      readonly stageIdempotency: StageIdempotency | undefined;
+      readonly committed?: CommittedRevision;
+    },
+  ): Promise<Launched> {
+    const staged = await this.#deps.engine.stage(snapshot.saga, saga, committed);
+    const idempotency = stageIdempotency === undefined ? [] : [stageIdempotency(staged.id)];
+    const reference = await staged.commit([...parts, ...idempotency]);
+    return { id: reference.id, outcome: this.wait(snapshot.key, reference) };
+  }
+
+  async #untilListed(key: DeploymentKey): Promise<void> {
+    const { ambient, view, deployments } = this.#deps;
+    const revision = (await deployments.get(key))?.revision;
+    const isListed = (): boolean =>
+      revision === undefined ? view.get(key) === undefined : (view.get(key)?.revision ?? 0) >= revision;
+    const until = ambient.clock.monotonic() + LISTED_WITHIN_MS;
+    while (!isListed() && ambient.clock.monotonic() < until) await sleep(ambient.timers, LISTED_POLL_MS);
+  }
+}
