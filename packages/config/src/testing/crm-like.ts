@@ -1,8 +1,8 @@
 import { ok } from "@oaas/foundation";
-import { defineConfig } from "../define.ts";
-import { perName } from "../family.ts";
-import { loggingVariables } from "../standard.ts";
-import { env } from "../variable.ts";
+import { defineConfig } from "../schema/define-config.ts";
+import { perName } from "../schema/family.ts";
+import { loggingVariables } from "../schema/standard-variables.ts";
+import { env } from "../schema/variable.ts";
 
 const logging = loggingVariables("OPRC_CRM_LOG", "SERVICE_LOG");
 

@@ -1,8 +1,8 @@
-import type { ConfigSchema } from "./define.ts";
+import type { ConfigSchema } from "../schema/define-config.ts";
 import { MASK, maskText } from "./mask.ts";
-import { originText, type Origin } from "./origin.ts";
-import { resolve, unusedSettings, type ConfigSources } from "./parse.ts";
-import type { Resolved } from "./resolve-variable.ts";
+import { originText, type Origin } from "../parsing/origin.ts";
+import { resolve, unusedSettings, type ConfigSources } from "../parsing/parse-config.ts";
+import type { Resolved } from "../parsing/resolve-variable.ts";
 
 /** One effective value, fit to be shown. */
 export interface ReportEntry {

@@ -1,5 +1,5 @@
 import type { Violation } from "@oaas/foundation";
-import { checkDefinition } from "./definition-check.ts";
+import { checkDefinition } from "./check-definition.ts";
 import type { Family } from "./family.ts";
 import type { Variable, VariableSpec } from "./variable.ts";
 

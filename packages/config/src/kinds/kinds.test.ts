@@ -5,7 +5,7 @@ import { keyValuesKind, listKind } from "./compound-kinds.ts";
 import { durationKind, showDuration } from "./duration.ts";
 import type { Kind } from "./kind.ts";
 import { boolKind, floatKind, intKind, oneOfKind, pathKind, portKind, stringKind, urlKind } from "./scalar-kinds.ts";
-import { logLevelKind } from "./standard.ts";
+import { logLevelKind } from "../schema/standard-variables.ts";
 
 /** Any sequence of UTF-16 units, lone surrogates and control characters included. */
 const anyText = fc.string({ unit: fc.nat({ max: 0xffff }).map((code) => String.fromCharCode(code)) });

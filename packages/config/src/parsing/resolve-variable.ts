@@ -1,11 +1,11 @@
 import { err, ok, pathOf, ROOT_PATH, violationsUnder, type Result, type Violation } from "@oaas/foundation";
-import { fileVariable } from "./family.ts";
+import { fileVariable } from "../schema/family.ts";
 import { flagOf } from "./flags.ts";
 import { isInjectedPort } from "./kubernetes-injected.ts";
-import { maskRefused } from "./mask.ts";
+import { maskRefused } from "../output/mask.ts";
 import type { Origin } from "./origin.ts";
-import { BOOL_LABEL, PORT_LABEL } from "./scalar-kinds.ts";
-import type { VariableSpec } from "./variable.ts";
+import { BOOL_LABEL, PORT_LABEL } from "../kinds/scalar-kinds.ts";
+import type { VariableSpec } from "../schema/variable.ts";
 
 /** What the values are taken from. */
 export interface Inputs {

@@ -1,5 +1,5 @@
 import { ok } from "@oaas/foundation";
-import { wrong, type Kind } from "./kind.ts";
+import { wrong, type Kind } from "../kinds/kind.ts";
 import { env } from "./variable.ts";
 
 const LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "off"] as const;

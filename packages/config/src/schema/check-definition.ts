@@ -1,5 +1,5 @@
 import { memberVariable, spellings } from "./family.ts";
-import type { ConfigSchema } from "./define.ts";
+import type { ConfigSchema } from "./define-config.ts";
 import type { VariableSpec } from "./variable.ts";
 
 const NAME = /^[A-Z][A-Z0-9_]*$/;

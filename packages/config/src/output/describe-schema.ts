@@ -1,7 +1,7 @@
-import { memberVariable } from "./family.ts";
-import type { ConfigSchema } from "./define.ts";
+import { memberVariable } from "../schema/family.ts";
+import type { ConfigSchema } from "../schema/define-config.ts";
 import { MASK, maskText } from "./mask.ts";
-import type { VariableSpec } from "./variable.ts";
+import type { VariableSpec } from "../schema/variable.ts";
 
 /** What help and the reference page say about one variable. */
 export interface Description {

@@ -1,6 +1,6 @@
 import { err, Fault, ok, violationText, type Result, type Violation } from "@oaas/foundation";
-import type { ConfigSchema, Placed } from "./define.ts";
-import { memberVariable, nameOf } from "./family.ts";
+import type { ConfigSchema, Placed } from "../schema/define-config.ts";
+import { memberVariable, nameOf } from "../schema/family.ts";
 import { readFlags } from "./flags.ts";
 import { resolveVariable, type Inputs, type Resolved } from "./resolve-variable.ts";
 import { knownNames, unknownNames } from "./unknown-names.ts";

@@ -11,9 +11,9 @@ import {
   parseConfig,
   perName,
   unusedSettings,
-} from "./index.ts";
-import { configReportText } from "./report.ts";
-import { crmLike } from "./testing/crm-like.ts";
+} from "../index.ts";
+import { configReportText } from "../output/report.ts";
+import { crmLike } from "../testing/crm-like.ts";
 
 /** Any sequence of UTF-16 units, lone surrogates and control characters included. */
 const anyText = fc.string({ unit: fc.nat({ max: 0xffff }).map((code) => String.fromCharCode(code)) });

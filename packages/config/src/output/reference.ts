@@ -1,5 +1,5 @@
-import type { ConfigSchema } from "./define.ts";
-import { describeSchema, type Description } from "./describe.ts";
+import type { ConfigSchema } from "../schema/define-config.ts";
+import { describeSchema, type Description } from "./describe-schema.ts";
 
 /** The reference page of several programs' settings, in Markdown: the same facts as `--help`. */
 export function configReference(schemas: readonly ConfigSchema<unknown>[]): string {

@@ -1,9 +1,9 @@
 import type { Result, Violation } from "@oaas/foundation";
-import { byteSizeKind } from "./byte-size.ts";
-import { jsonKind, keyValuesKind, listKind } from "./compound-kinds.ts";
-import { durationKind, type DurationOptions } from "./duration.ts";
-import type { Kind } from "./kind.ts";
-import { boolKind, floatKind, intKind, oneOfKind, pathKind, portKind, stringKind, urlKind } from "./scalar-kinds.ts";
+import { byteSizeKind } from "../kinds/byte-size.ts";
+import { jsonKind, keyValuesKind, listKind } from "../kinds/compound-kinds.ts";
+import { durationKind, type DurationOptions } from "../kinds/duration.ts";
+import type { Kind } from "../kinds/kind.ts";
+import { boolKind, floatKind, intKind, oneOfKind, pathKind, portKind, stringKind, urlKind } from "../kinds/scalar-kinds.ts";
 
 /** Everything declared about one variable, without its static type. */
 export interface VariableSpec {

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { editDistance, nearest } from "./edit-distance.ts";
-import { configHelp, configReference, configReport, configReportText, maskText, readCommandLine } from "./index.ts";
+import { editDistance, nearest } from "../parsing/edit-distance.ts";
+import { configHelp, configReference, configReport, configReportText, maskText, readCommandLine } from "../index.ts";
 import { maskRefused } from "./mask.ts";
-import { crmLike } from "./testing/crm-like.ts";
+import { crmLike } from "../testing/crm-like.ts";
 
 describe("help and reference", () => {
   test("help has name, type, default per profile and text of every variable", () => {

@@ -1,5 +1,5 @@
-import type { ConfigSchema } from "./define.ts";
-import { describeSchema, type Description } from "./describe.ts";
+import type { ConfigSchema } from "../schema/define-config.ts";
+import { describeSchema, type Description } from "./describe-schema.ts";
 
 /** The text of `--help`: each variable with type, default per profile and meaning. Holds no effective values. */
 export function configHelp(schema: ConfigSchema<unknown>): string {
