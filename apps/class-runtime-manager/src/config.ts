@@ -1,4 +1,12 @@
-import { defineConfig, env, loggingVariables, TRACING_VARIABLES, wrong, type ConfigOf, type Kind } from "@oaas/config";
+import {
+  defineConfig,
+  env,
+  loggingVariables,
+  TRACING_VARIABLES,
+  invalid,
+  type ConfigOf,
+  type Kind,
+} from "@oaas/config";
 import { ok, type Violation } from "@oaas/foundation";
 import { isValidName } from "@oaas/kube-core";
 
@@ -13,10 +21,10 @@ const namespaceScope: Kind<NamespaceScope> = {
       .split(",")
       .map((name) => name.trim())
       .filter((name) => name !== "");
-    if (names.includes("*")) return names.length === 1 ? ok("all") : wrong("is either * or a list of namespaces");
+    if (names.includes("*")) return names.length === 1 ? ok("all") : invalid("is either * or a list of namespaces");
     const bad = names.find((name) => !isValidName("dns-1123-label", name));
-    if (bad !== undefined) return wrong(`"${bad}" is no name of a namespace`);
-    return names.length === 0 ? wrong("names no namespace") : ok([...new Set(names)]);
+    if (bad !== undefined) return invalid(`"${bad}" is no name of a namespace`);
+    return names.length === 0 ? invalid("names no namespace") : ok([...new Set(names)]);
   },
   show: (scope) => (scope === "all" ? "*" : scope.join(",")),
   fromDefault: (scope) => scope,
@@ -31,10 +39,10 @@ const bearerTokens: Kind<readonly string[]> = {
       .split(/[,\r\n]/)
       .map((token) => token.trim())
       .filter((token) => token !== "");
-    if (tokens.length === 0) return wrong("holds no token", "write one, or leave the variable out");
+    if (tokens.length === 0) return invalid("holds no token", "write one, or leave the variable out");
     const bad = tokens.findIndex((token) => !/^[\x21-\x7e]+$/.test(token));
     if (bad < 0) return ok(tokens);
-    return wrong(`token ${bad + 1} has a character that a header cannot carry`, "use letters, digits and -._~+/=");
+    return invalid(`token ${bad + 1} has a character that a header cannot carry`, "use letters, digits and -._~+/=");
   },
   show: (tokens) => tokens.join(","),
   fromDefault: (tokens) => tokens,
@@ -46,7 +54,9 @@ const webOrigin: Kind<string> = {
   echo: true,
   parse: (text) => {
     const isOrigin = text === "*" || URL.parse(text)?.origin === text;
-    return isOrigin ? ok(text) : wrong("must be * or an origin", "write for example https://console.example, no path");
+    return isOrigin
+      ? ok(text)
+      : invalid("must be * or an origin", "write for example https://console.example, no path");
   },
   show: (origin) => origin,
   fromDefault: (origin) => origin,

@@ -1,8 +1,8 @@
 import { err, ok, pathOf, ROOT_PATH, violationsUnder, type Result, type Violation } from "@oaas/foundation";
-import { wrong, type Kind } from "./kind.ts";
+import { invalid, type Kind } from "./kind.ts";
 import { stringKind } from "./scalar-kinds.ts";
 
-/** Values separated by commas. Spaces around them and empty places do not count. */
+/** Values separated by commas. Surrounding spaces and empty items are ignored. */
 export function listKind<T = string>(of?: Kind<T, never>): Kind<readonly T[]> {
   const item = of ?? (stringKind() as unknown as Kind<T, never>);
   return {
@@ -11,7 +11,7 @@ export function listKind<T = string>(of?: Kind<T, never>): Kind<readonly T[]> {
     parse: (text) => {
       const values: T[] = [];
       const violations: Violation[] = [];
-      for (const [index, part] of parts(text).entries()) {
+      for (const [index, part] of splitItems(text).entries()) {
         const parsed = item.parse(part);
         if (parsed.ok) values.push(parsed.value);
         else violations.push(...violationsUnder(pathOf(ROOT_PATH, index), parsed.error));
@@ -30,11 +30,11 @@ export function keyValuesKind(): Kind<Readonly<Record<string, string>>> {
     echo: true,
     parse: (text) => {
       const pairs = new Map<string, string>();
-      for (const part of parts(text)) {
+      for (const part of splitItems(text)) {
         const at = part.indexOf("=");
         const key = part.slice(0, at).trim();
-        if (at < 0 || key === "") return wrong("must be key=value pairs separated by commas");
-        if (pairs.has(key)) return wrong(`names the key "${key}" twice`);
+        if (at < 0 || key === "") return invalid("must be key=value pairs separated by commas");
+        if (pairs.has(key)) return invalid(`has the key "${key}" twice`);
         pairs.set(key, part.slice(at + 1).trim());
       }
       return ok(Object.fromEntries(pairs));
@@ -48,33 +48,33 @@ export function keyValuesKind(): Kind<Readonly<Record<string, string>>> {
 }
 
 /**
- * A JSON document that passes the given check. The refused text is never shown, for it may hold secrets; for the same
- * reason the check's messages name members and do not quote values.
+ * A JSON document that passes the given check. An invalid text is never printed, because it may contain secrets. For
+ * the same reason the messages of the check must name members and not quote values.
  */
 export function jsonKind<T>(label: string, check: (value: unknown) => Result<T, readonly Violation[]>): Kind<T> {
   return {
     label: `JSON: ${label}`,
     echo: false,
     parse: (text) => {
-      const read = readJson(text);
-      return read.ok ? check(read.value) : read;
+      const parsed = parseJson(text);
+      return parsed.ok ? check(parsed.value) : parsed;
     },
     show: (value) => JSON.stringify(value),
     fromDefault: (written) => written,
   };
 }
 
-function readJson(text: string): Result<unknown, readonly Violation[]> {
+function parseJson(text: string): Result<unknown, readonly Violation[]> {
   try {
     return ok(JSON.parse(text) as unknown);
   } catch (thrown) {
-    // The parser's own message quotes the document; only the position is safe to repeat.
+    // The message of the parser quotes the document; only the position is safe to print.
     const position = /position (\d+)/.exec(String(thrown))?.[1];
-    return wrong(`must be JSON${position === undefined ? "" : `; it goes wrong at character ${position}`}`);
+    return invalid(`must be JSON${position === undefined ? "" : `; syntax error at character ${position}`}`);
   }
 }
 
-function parts(text: string): string[] {
+function splitItems(text: string): string[] {
   return text
     .split(",")
     .map((part) => part.trim())

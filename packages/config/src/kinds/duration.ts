@@ -1,7 +1,7 @@
 import { ok } from "@oaas/foundation";
-import { parseOwnText, wrong, type Kind } from "./kind.ts";
+import { parseSchemaText, invalid, type Kind } from "./kind.ts";
 
-/** Units of time, largest first, in milliseconds. */
+/** Units of time in milliseconds, largest first. */
 const UNITS = [
   ["d", 86_400_000],
   ["h", 3_600_000],
@@ -18,29 +18,29 @@ const WHOLE = /^(?:\d+(?:\.\d+)?(?:ms|[smhd]))+$/;
 const BARE = /^\d+(?:\.\d+)?$/;
 
 export interface DurationOptions {
-  /** The unit of a number without one; without this such a number is refused. */
+  /** Unit of a number without a unit. By default such a number is rejected. */
   readonly bare?: TimeUnit;
-  /** Least and greatest, written as durations. */
+  /** Limits, written as durations. */
   readonly min?: string;
   readonly max?: string;
 }
 
-/** A span of time in milliseconds, written as "90s", "1h30m", "250ms", or as a number in the `bare` unit. */
+/** A duration in milliseconds, written as "90s", "1h30m", "250ms", or as a number in the `bare` unit. */
 export function durationKind(options: DurationOptions = {}): Kind<number, string> {
   const label = options.bare === undefined ? "duration" : `duration or number of ${UNIT_NAMES[options.bare]}`;
-  const min = options.min === undefined ? 0 : ownDuration(options.min);
-  const max = options.max === undefined ? Number.MAX_SAFE_INTEGER : ownDuration(options.max);
+  const min = options.min === undefined ? 0 : parseBound(options.min);
+  const max = options.max === undefined ? Number.MAX_SAFE_INTEGER : parseBound(options.max);
   const kind: Kind<number, string> = {
     label,
     echo: true,
     parse: (text) => {
       const ms = parseDuration(text.trim(), options.bare);
-      if (ms === undefined) return wrong(`must be a ${label}`, `write for example "90s", "10m" or "1h30m"`);
-      if (ms < min) return wrong(`must be at least ${showDuration(min)}`);
-      return ms > max ? wrong(`must be at most ${showDuration(max)}`) : ok(ms);
+      if (ms === undefined) return invalid(`must be a ${label}`, `use for example "90s", "10m" or "1h30m"`);
+      if (ms < min) return invalid(`must be at least ${showDuration(min)}`);
+      return ms > max ? invalid(`must be at most ${showDuration(max)}`) : ok(ms);
     },
     show: showDuration,
-    fromDefault: (written) => parseOwnText(kind, written),
+    fromDefault: (written) => parseSchemaText(kind, written),
   };
   return kind;
 }
@@ -53,36 +53,39 @@ const UNIT_NAMES: Readonly<Record<TimeUnit, string>> = {
   ms: "milliseconds",
 };
 
-function ownDuration(written: string): number {
-  return parseOwnText({ label: "duration", parse: (text) => wrapParsed(parseDuration(text, undefined)) }, written);
+function parseBound(written: string): number {
+  return parseSchemaText(
+    { label: "duration", parse: (text) => durationResult(parseDuration(text, undefined)) },
+    written,
+  );
 }
 
-function wrapParsed(ms: number | undefined): ReturnType<Kind<number>["parse"]> {
-  return ms === undefined ? wrong("must have a unit") : ok(ms);
+function durationResult(ms: number | undefined): ReturnType<Kind<number>["parse"]> {
+  return ms === undefined ? invalid("must have a unit") : ok(ms);
 }
 
 function parseDuration(text: string, bare: TimeUnit | undefined): number | undefined {
   if (BARE.test(text)) {
-    if (bare !== undefined) return sane(Number(text) * unitMs(bare));
+    if (bare !== undefined) return roundMs(Number(text) * unitMs(bare));
     return Number(text) === 0 ? 0 : undefined;
   }
   if (!WHOLE.test(text)) return undefined;
   let total = 0;
   for (const [, amount, unit] of text.matchAll(PART)) total += Number(amount) * unitMs(unit ?? "");
-  return sane(total);
+  return roundMs(total);
 }
 
 function unitMs(unit: string): number {
   return UNIT_MS.get(unit) ?? Number.NaN;
 }
 
-/** Whole milliseconds: timers take nothing finer, and 0.1 + 0.2 should not show. */
-function sane(ms: number): number | undefined {
+/** Rounds to whole milliseconds, the resolution of timers. */
+function roundMs(ms: number): number | undefined {
   const whole = Math.round(ms);
   return Number.isSafeInteger(whole) ? whole : undefined;
 }
 
-/** Milliseconds in the largest units that fit: 5400000 is "1h30m". */
+/** Formats milliseconds in the largest units that fit: 5400000 is "1h30m". */
 export function showDuration(ms: number): string {
   let rest = ms;
   let text = "";

@@ -1,24 +1,24 @@
 import { ok } from "@oaas/foundation";
-import { wrong, type Kind } from "./kind.ts";
+import { invalid, type Kind } from "./kind.ts";
 
-/** Least and greatest value allowed, both included. */
+/** Limits, both included. */
 export interface Range {
   readonly min?: number;
   readonly max?: number;
 }
 
-const asWritten = <T>(value: T): T => value;
+const identity = <T>(value: T): T => value;
 
-/** Any text, kept as it is; `pattern` narrows it and `patternName` says in words what it wants. */
+/** Any text, unchanged. `pattern` restricts it; `patternName` describes the pattern in messages. */
 export function stringKind(options: { readonly pattern?: RegExp; readonly patternName?: string } = {}): Kind<string> {
   const label = options.patternName ?? "text";
   return {
     label,
     echo: true,
     parse: (text) =>
-      options.pattern === undefined || options.pattern.test(text) ? ok(text) : wrong(`must be ${label}`),
-    show: asWritten,
-    fromDefault: asWritten,
+      options.pattern === undefined || options.pattern.test(text) ? ok(text) : invalid(`must be ${label}`),
+    show: identity,
+    fromDefault: identity,
   };
 }
 
@@ -40,12 +40,12 @@ export function floatKind(range: Range = {}): Kind<number> {
   });
 }
 
-/** A TCP port; 0 lets the system choose a free one. */
+/** A TCP port; 0 selects a free one. */
 export function portKind(): Kind<number> {
   return { ...intKind({ min: 0, max: 65_535 }), label: PORT_LABEL };
 }
 
-/** Marks ports, because Kubernetes may inject `<SERVICE>_PORT=tcp://…` over them. */
+/** Identifies ports, because Kubernetes may inject `<SERVICE>_PORT=tcp://…` for them. */
 export const PORT_LABEL = "port";
 export const BOOL_LABEL = "true | false";
 
@@ -54,21 +54,21 @@ const BOOLS: ReadonlyMap<string, boolean> = new Map([
   ...["false", "0", "no", "off"].map((word) => [word, false] as const),
 ]);
 
-/** true or false, also written 1/0, yes/no, on/off. */
+/** true or false; also 1/0, yes/no, on/off. */
 export function boolKind(): Kind<boolean> {
   return {
     label: BOOL_LABEL,
     echo: true,
     parse: (text) => {
       const value = BOOLS.get(text.trim().toLowerCase());
-      return value === undefined ? wrong("must be true or false") : ok(value);
+      return value === undefined ? invalid("must be true or false") : ok(value);
     },
     show: String,
-    fromDefault: asWritten,
+    fromDefault: identity,
   };
 }
 
-/** One of a fixed list, in any letter case; `synonyms` are accepted too and mean the option they name. */
+/** One option of a list, case-insensitive. `synonyms` map further texts to options. */
 export function oneOfKind<const O extends readonly string[]>(
   options: O,
   synonyms: Readonly<Record<string, O[number]>> = {},
@@ -80,51 +80,51 @@ export function oneOfKind<const O extends readonly string[]>(
     echo: true,
     parse: (text) => {
       const value = known.get(text.trim().toLowerCase());
-      return value === undefined ? wrong(`must be one of ${options.join(", ")}`) : ok(value);
+      return value === undefined ? invalid(`must be one of ${options.join(", ")}`) : ok(value);
     },
-    show: asWritten,
-    fromDefault: asWritten,
+    show: identity,
+    fromDefault: identity,
   };
 }
 
-/** An absolute URL of one of the given schemes, kept as written. */
+/** An absolute URL with one of the given schemes, unchanged. */
 export function urlKind(schemes: readonly string[] = ["http", "https"]): Kind<string> {
-  const wanted = `must be a URL that starts with ${schemes.map((scheme) => `${scheme}://`).join(" or ")}`;
+  const requirement = `must be a URL that starts with ${schemes.map((scheme) => `${scheme}://`).join(" or ")}`;
   return {
     label: "URL",
     echo: true,
     parse: (text) => {
       const url = URL.parse(text.trim());
       const fits = url !== null && url.host !== "" && schemes.includes(url.protocol.slice(0, -1));
-      return fits ? ok(text.trim()) : wrong(wanted);
+      return fits ? ok(text.trim()) : invalid(requirement);
     },
-    show: asWritten,
-    fromDefault: asWritten,
+    show: identity,
+    fromDefault: identity,
   };
 }
 
-/** The path of a file or folder; whether it exists is for its user to find out. */
+/** Path of a file or folder. Its existence is not checked. */
 export function pathKind(): Kind<string> {
   return {
     label: "file path",
     echo: true,
-    parse: (text) => (text.includes("\0") ? wrong("must not contain a NUL character") : ok(text)),
-    show: asWritten,
-    fromDefault: asWritten,
+    parse: (text) => (text.includes("\0") ? invalid("must not contain a NUL character") : ok(text)),
+    show: identity,
+    fromDefault: identity,
   };
 }
 
-function numberKind(label: string, range: Range, read: (text: string) => number | undefined): Kind<number> {
+function numberKind(label: string, range: Range, parse: (text: string) => number | undefined): Kind<number> {
   return {
     label,
     echo: true,
     parse: (text) => {
-      const value = read(text.trim());
+      const value = parse(text.trim());
       const fits = value !== undefined && value >= (range.min ?? -Infinity) && value <= (range.max ?? Infinity);
-      return fits ? ok(value) : wrong(`must be a ${label}`);
+      return fits ? ok(value) : invalid(`must be a ${label}`);
     },
     show: String,
-    fromDefault: asWritten,
+    fromDefault: identity,
   };
 }
 

@@ -3,7 +3,7 @@ import type { ConfigSchema } from "../schema/define-config.ts";
 import { MASK, maskText } from "./mask.ts";
 import type { VariableSpec } from "../schema/variable.ts";
 
-/** What help and the reference page say about one variable. */
+/** Description of a variable for help and the reference page. */
 export interface Description {
   readonly name: string;
   readonly aliases: readonly string[];
@@ -16,7 +16,7 @@ export interface Description {
   readonly fromFile: boolean;
 }
 
-/** Variables that stand together in the schema; the first group has no title. */
+/** Variables of one group of the schema; the top-level group has no title. */
 export interface DescribedGroup {
   readonly title: string;
   readonly variables: readonly Description[];

@@ -1,7 +1,7 @@
 import type { ConfigSchema } from "../schema/define-config.ts";
 import { describeSchema, type Description } from "./describe-schema.ts";
 
-/** The text of `--help`: each variable with type, default per profile and meaning. Holds no effective values. */
+/** Returns the text of `--help`: each variable with type, defaults and meaning. */
 export function configHelp(schema: ConfigSchema<unknown>): string {
   const groups = describeSchema(schema).map(({ title, variables }) => {
     const heading = title === "" ? "" : `${title}\n\n`;
@@ -9,8 +9,8 @@ export function configHelp(schema: ConfigSchema<unknown>): string {
   });
   return [
     `${schema.title}\n`,
-    "Settings are environment variables. A flag of the same name overrides one: HTTP_PORT=80 or --http-port=80.",
-    "An empty value counts as not set. --print-config shows the effective values and where they come from.\n",
+    "Settings are environment variables. A flag of the same name overrides a variable: HTTP_PORT=80 or --http-port=80.",
+    "An empty value counts as not set. --print-config prints the effective values and their sources.\n",
     [...groups, ...notUsedYetHelp(schema)].join("\n"),
   ].join("\n");
 }
@@ -24,9 +24,9 @@ function notUsedYetHelp({ notUsedYet }: ConfigSchema<unknown>): string[] {
 function variableHelp(variable: Description): string {
   const notes = [
     variable.doc,
-    ...(variable.aliases.length > 0 ? [`Also as ${variable.aliases.join(", ")}.`] : []),
+    ...(variable.aliases.length > 0 ? [`Aliases: ${variable.aliases.join(", ")}.`] : []),
     ...(variable.secret ? ["Secret."] : []),
-    ...(variable.fromFile ? [`May be read from the file that ${variable.name}_FILE names.`] : []),
+    ...(variable.fromFile ? [`${variable.name}_FILE can name a file with the value.`] : []),
     ...(variable.example === undefined ? [] : [`Example: ${variable.example}`]),
   ];
   const title = `  ${variable.name}  <${variable.type}>  default: ${variable.defaults}`;

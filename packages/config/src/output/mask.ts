@@ -1,4 +1,4 @@
-/** What stands in the place of a secret. */
+/** Replacement for a secret. */
 export const MASK = "***";
 
 const USER_INFO = /(:\/\/)([^\s,]*)@/g;
@@ -6,10 +6,10 @@ const PLAIN_USER_INFO = /^[^:/?#]*/;
 const SECRET_PARAMETER = /([?&;][^=&;\s]*(?:token|passw|secret|key|sig)[^=&;\s]*=)[^&;\s,]*/gi;
 
 /**
- * Hides passwords that stand inside a text: user info of URLs, and query parameters that sound like secrets.
+ * Masks passwords in a text: the user info of URLs, and query parameters with secret names.
  *
- * Guarantees: whatever stands between `://` and the last `@` of a word is hidden, except a user name before a colon;
- * rather too much than too little, because a password may itself contain `/` or `@`.
+ * Guarantees: masks everything between `://` and the last `@` of a word, except a user name before a colon, because a
+ * password may contain `/` or `@`.
  */
 export function maskText(text: string): string {
   return text
@@ -21,10 +21,10 @@ export function maskText(text: string): string {
 }
 
 /**
- * Hides what could be a password in a text that was refused, and so may be malformed in any way: everything before
- * the last `@` except a scheme, and everything after a query parameter that sounds like a secret.
+ * Masks passwords in an invalid text, which may be malformed in any way: everything before the last `@` except a scheme,
+ * and everything after a query parameter with a secret name.
  */
-export function maskRefused(text: string): string {
+export function maskInvalid(text: string): string {
   return text
     .replace(/^([a-z][a-z0-9+.-]*:\/\/)?[^]*@/i, (_whole, scheme: string | undefined) => `${scheme ?? ""}${MASK}@`)
     .replace(/([?&;][^=&;\s]*(?:token|passw|secret|key|sig)[^=&;\s]*=)[^]*/i, `$1${MASK}`);

@@ -2,11 +2,11 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { editDistance, nearest } from "../parsing/edit-distance.ts";
 import { configHelp, configReference, configReport, configReportText, maskText, readCommandLine } from "../index.ts";
-import { maskRefused } from "./mask.ts";
+import { maskInvalid } from "./mask.ts";
 import { crmLike } from "../testing/crm-like.ts";
 
 describe("help and reference", () => {
-  test("help has name, type, default per profile and text of every variable", () => {
+  test("help lists name, type, defaults and description of every variable", () => {
     const help = configHelp(crmLike);
     expect(help).toContain(
       "  OPRC_CRM_FEATURES_HPA  <true | false>  default: false (edge, full: true)\n      Uses HPAs.\n",
@@ -14,15 +14,15 @@ describe("help and reference", () => {
     expect(help).toContain("  GRPC_PORT  <port>  optional\n");
     expect(help).toContain("  CRM_CLUSTER_<NAME>_URL  <URL>  required\n");
     expect(help).toContain("  OPRC_CRM_ENFORCEMENT_COOLDOWN_SECS  <duration or number of seconds>  default: 2m\n");
-    expect(help).toContain("Also as OPRC_CRM_LOG, SERVICE_LOG, RUST_LOG.");
-    expect(help).toContain("May be read from the file that OPRC_CRM_TOKEN_FILE names.");
+    expect(help).toContain("Aliases: OPRC_CRM_LOG, SERVICE_LOG, RUST_LOG.");
+    expect(help).toContain("OPRC_CRM_TOKEN_FILE can name a file with the value.");
     expect(help).toContain(
       "Accepted, not used yet\n\n  OPRC_CRM_ENFORCEMENT_MODE\n      Enforcement is not implemented.\n",
     );
     for (const { at } of crmLike.variables) expect(help).toContain(`  ${at.name}  <`);
   });
 
-  test("the reference has a row per variable whose bars do not break the table", () => {
+  test("the reference has one row per variable with escaped bars", () => {
     const page = configReference([crmLike]);
     const [used = "", unused = ""] = page.split("### Accepted, not used yet");
     expect(unused).toContain("| `OPRC_CRM_ENFORCEMENT_MODE` | Enforcement is not implemented. |");
@@ -33,12 +33,12 @@ describe("help and reference", () => {
     expect(page).toContain("| `HTTP_PORT` | port | 8088 | Port of gRPC and HTTP. |");
     expect(page).toContain("| `OPRC_CRM_PROFILE` | dev \\| edge \\| full | dev |");
     expect(page).toContain("### Enforcement");
-    expect(page).toContain("A variable `OPRC_CRM_*`, `CRM_CLUSTER_*` that is not listed here stops the start.");
+    expect(page).toContain("A variable `OPRC_CRM_*`, `CRM_CLUSTER_*` that is not listed here is an error.");
   });
 });
 
 describe("report", () => {
-  test("shows effective values and origins, secrets masked", () => {
+  test("lists effective values and origins with secrets masked", () => {
     const text = configReportText(
       configReport(crmLike, {
         env: {
@@ -60,7 +60,7 @@ describe("report", () => {
         "OPRC_CRM_PROFILE=edge # environment",
         "HTTP_PORT=1 # flag --http-port",
         "GRPC_PORT is invalid # environment",
-        "OPRC_CRM_TOKEN=*** # file /run/token, by OPRC_CRM_TOKEN_FILE",
+        "OPRC_CRM_TOKEN=*** # file /run/token, from OPRC_CRM_TOKEN_FILE",
         "OPRC_CRM_PROM_URL=http://me:***@prom:9090/x # environment",
         "LOG_LEVEL=warn # environment, as SERVICE_LOG",
         "OPRC_CRM_FEATURES_HPA=true # default of profile edge",
@@ -92,8 +92,8 @@ test.each([
   ["u:p@host:1", "***@host:1"],
   ["ht!tp://x?token=a b", "ht!tp://x?token=***"],
   ["many", "many"],
-])("masks the refused %s as %s", (text, want) => {
-  expect(maskRefused(text)).toBe(want);
+])("masks the invalid %s as %s", (text, want) => {
+  expect(maskInvalid(text)).toBe(want);
 });
 
 test.each([
@@ -101,7 +101,7 @@ test.each([
   { args: ["--a=1", "--help"], mode: "help", rest: ["--a=1"] },
   { args: ["-h", "--print-config"], mode: "help", rest: [] },
   { args: ["--print-config", "--a=1"], mode: "print-config", rest: ["--a=1"] },
-])("command line $args asks for $mode", ({ args, mode, rest }) => {
+])("the command line $args selects $mode", ({ args, mode, rest }) => {
   expect(readCommandLine(args)).toEqual({ mode, args: rest });
 });
 
@@ -115,7 +115,7 @@ describe("edit distance", () => {
     expect(editDistance(from, to)).toBe(want);
   });
 
-  test("is symmetric, and zero only for equals", () => {
+  test("is symmetric, and zero for equal texts only", () => {
     const word = fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: 8 });
     fc.assert(
       fc.property(word, word, (a, b) => {
@@ -125,7 +125,7 @@ describe("edit distance", () => {
     );
   });
 
-  test("nothing is nearest among none", () => {
+  test("returns an empty name without candidates", () => {
     expect(nearest("a", []).name).toBe("");
   });
 });

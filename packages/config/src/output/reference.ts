@@ -1,7 +1,7 @@
 import type { ConfigSchema } from "../schema/define-config.ts";
 import { describeSchema, type Description } from "./describe-schema.ts";
 
-/** The reference page of several programs' settings, in Markdown: the same facts as `--help`. */
+/** Returns the reference page of the settings of several programs, in Markdown. */
 export function configReference(schemas: readonly ConfigSchema<unknown>[]): string {
   const sections = schemas.map((schema) => {
     const groups = describeSchema(schema).map(({ title, variables }) =>
@@ -14,15 +14,15 @@ export function configReference(schemas: readonly ConfigSchema<unknown>[]): stri
       ].join("\n"),
     );
     const unknown = schema.prefixes.map((prefix) => code(`${prefix}*`)).join(", ");
-    const guard = unknown === "" ? [] : [`A variable ${unknown} that is not listed here stops the start.`, ""];
+    const guard = unknown === "" ? [] : [`A variable ${unknown} that is not listed here is an error.`, ""];
     return [`## ${schema.title}`, "", ...guard, ...groups, ...notUsedYetSection(schema)].join("\n");
   });
   return [
     "# Configuration",
     "",
-    "Generated from the schemas in the code. Settings are environment variables; a flag of the same name overrides one",
-    "(`--http-port=80` for `HTTP_PORT`). An empty value counts as not set. `--print-config` shows the effective values",
-    "and where each comes from.",
+    "Generated from the schemas in the code. Settings are environment variables; a flag of the same name overrides a",
+    "variable (`--http-port=80` for `HTTP_PORT`). An empty value counts as not set. `--print-config` prints the effective",
+    "values and their sources.",
     "",
     ...sections,
   ].join("\n");
@@ -47,7 +47,7 @@ function row(variable: Description): string {
   const meaning = [
     variable.doc,
     ...(variable.secret ? ["Secret."] : []),
-    ...(variable.fromFile ? [`${code(`${variable.name}_FILE`)} may name a file that holds it.`] : []),
+    ...(variable.fromFile ? [`${code(`${variable.name}_FILE`)} can name a file with the value.`] : []),
     ...(variable.example === undefined ? [] : [`Example: ${code(variable.example)}`]),
   ].join(" ");
   return `| ${[names, escape(variable.type), escape(variable.defaults), escape(meaning)].join(" | ")} |`;
@@ -57,7 +57,7 @@ function code(text: string): string {
   return `\`${text}\``;
 }
 
-/** A bar would end the cell, and `<NAME>` would be taken for HTML. */
+/** Escapes bars, which would end the cell, and `<`, which would start an HTML tag. */
 function escape(text: string): string {
   return text
     .replaceAll("|", String.raw`\|`)

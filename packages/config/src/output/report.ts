@@ -4,22 +4,22 @@ import { originText, type Origin } from "../parsing/origin.ts";
 import { resolve, unusedSettings, type ConfigSources } from "../parsing/parse-config.ts";
 import type { Resolved } from "../parsing/resolve-variable.ts";
 
-/** One effective value, fit to be shown. */
+/** One effective value for display. */
 export interface ReportEntry {
-  /** The variable's own name, also when an alias was used. */
+  /** Primary name of the variable, also when an alias is set. */
   readonly name: string;
-  /** As a user would write it; secrets are masked. Undefined when there is none, or when it is invalid. */
+  /** Formatted value with secrets masked. Undefined when it is not set or invalid. */
   readonly value: string | undefined;
   readonly origin: Origin;
   readonly valid: boolean;
 }
 
-/** The effective values with their origin, secrets masked; works also when some are invalid. Does not throw. */
+/** Returns the effective values and their origins, also when some are invalid. Does not throw. */
 export function configReport(schema: ConfigSchema<unknown>, sources: ConfigSources): readonly ReportEntry[] {
   const { values, familyValues } = resolve(schema, sources);
   const entries = [...values, ...familyValues].map(({ at }): ReportEntry => ({
     name: at.spec.name,
-    value: shown(at),
+    value: displayText(at),
     origin: at.origin,
     valid: at.violations.length === 0,
   }));
@@ -32,7 +32,7 @@ export function configReport(schema: ConfigSchema<unknown>, sources: ConfigSourc
   return [...entries, ...unused];
 }
 
-/** A report as text, a line per variable: what `--print-config` prints. */
+/** Formats a report, one line per variable, for `--print-config`. */
 export function configReportText(entries: readonly ReportEntry[]): string {
   const rows = entries.map((entry) => ({
     left: entry.valid ? `${entry.name}=${entry.value ?? ""}` : `${entry.name} is invalid`,
@@ -42,7 +42,7 @@ export function configReportText(entries: readonly ReportEntry[]): string {
   return rows.map((row) => `${row.left.padEnd(width)}  # ${row.origin}\n`).join("");
 }
 
-function shown({ spec, value }: Resolved): string | undefined {
+function displayText({ spec, value }: Resolved): string | undefined {
   if (value === undefined) return undefined;
   return spec.secret ? MASK : maskText(spec.kind.show(value));
 }

@@ -1,4 +1,4 @@
-/** How many letters must be inserted, removed, replaced or swapped with their neighbour to turn one text into the other. */
+/** Damerau-Levenshtein distance (optimal string alignment). */
 export function editDistance(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, index) => index);
@@ -21,7 +21,7 @@ function at(row: readonly number[], index: number): number {
   return row[index] ?? Number.POSITIVE_INFINITY;
 }
 
-/** The candidate that is nearest to a name; the first of equals. */
+/** Returns the candidate with the smallest distance; the first of equals. */
 export function nearest(
   name: string,
   candidates: Iterable<string>,

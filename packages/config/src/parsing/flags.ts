@@ -1,12 +1,12 @@
 import { pathOf, ROOT_PATH, type Violation } from "@oaas/foundation";
 
-/** Flags by the variable they override; a value is undefined when the flag had no `=`. */
+/** Flags by the variable they override. A value is undefined when the flag has no `=`. */
 export interface Flags {
   readonly values: ReadonlyMap<string, string | undefined>;
   readonly violations: readonly Violation[];
 }
 
-/** What a program was started to do, and the flags left for `parseConfig`. */
+/** Mode of the program, and the remaining flags for `parseConfig`. */
 export interface CommandLine {
   readonly mode: "run" | "help" | "print-config";
   readonly args: readonly string[];
@@ -14,26 +14,26 @@ export interface CommandLine {
 
 /** Separates `--help` (`-h`) and `--print-config` from the flags that set variables. */
 export function readCommandLine(args: readonly string[]): CommandLine {
-  const asksHelp = args.some((arg) => arg === "--help" || arg === "-h");
-  const asksPrint = args.includes("--print-config");
+  const hasHelp = args.some((arg) => arg === "--help" || arg === "-h");
+  const hasPrintConfig = args.includes("--print-config");
   return {
-    mode: asksHelp ? "help" : asksPrint ? "print-config" : "run",
+    mode: hasHelp ? "help" : hasPrintConfig ? "print-config" : "run",
     args: args.filter((arg) => arg !== "--help" && arg !== "-h" && arg !== "--print-config"),
   };
 }
 
-/** Reads `--http-port=8080` or `--HTTP_PORT=8080` as HTTP_PORT; of two the last counts. */
+/** Parses `--http-port=8080` or `--HTTP_PORT=8080` as HTTP_PORT. The last of several wins. */
 export function readFlags(args: readonly string[]): Flags {
   const values = new Map<string, string | undefined>();
   const violations: Violation[] = [];
   for (const [index, arg] of args.entries()) {
     const [, name, value] = /^--([A-Za-z][A-Za-z0-9_-]*)(?:=([^]*))?$/.exec(arg) ?? [];
     if (name === undefined) {
-      // Not quoted: it may be a secret that followed its flag.
+      // Not printed: it may be the secret value of the preceding flag.
       violations.push({
         path: pathOf(ROOT_PATH, "arguments", index),
-        message: "is no flag",
-        fix: "write --name=value",
+        message: "is not a flag",
+        fix: "use --name=value",
       });
     } else {
       values.set(name.toUpperCase().replaceAll("-", "_"), value);
@@ -42,7 +42,7 @@ export function readFlags(args: readonly string[]): Flags {
   return { values, violations };
 }
 
-/** A variable as a flag: HTTP_PORT is --http-port. */
+/** Returns the flag of a variable: HTTP_PORT is --http-port. */
 export function flagOf(variable: string): string {
   return `--${variable.toLowerCase().replaceAll("_", "-")}`;
 }

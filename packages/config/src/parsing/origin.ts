@@ -1,7 +1,7 @@
 import { unreachable } from "@oaas/foundation";
 import { flagOf } from "./flags.ts";
 
-/** Where an effective value comes from. */
+/** Source of an effective value. */
 export type Origin =
   | { readonly from: "unset" }
   | { readonly from: "default" }
@@ -12,7 +12,7 @@ export type Origin =
   | { readonly from: "flag"; readonly name: string }
   | { readonly from: "not-used"; readonly reason: string };
 
-/** An origin in a few words. */
+/** Formats an origin. */
 export function originText(origin: Origin): string {
   switch (origin.from) {
     case "unset":
@@ -26,7 +26,7 @@ export function originText(origin: Origin): string {
     case "alias":
       return `environment, as ${origin.name}`;
     case "file":
-      return `file ${origin.file}, by ${origin.name}`;
+      return `file ${origin.file}, from ${origin.name}`;
     case "flag":
       return `flag ${flagOf(origin.name)}`;
     case "not-used":

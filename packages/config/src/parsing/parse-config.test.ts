@@ -15,7 +15,7 @@ import {
 import { configReportText } from "../output/report.ts";
 import { crmLike } from "../testing/crm-like.ts";
 
-/** Any sequence of UTF-16 units, lone surrogates and control characters included. */
+/** Any sequence of UTF-16 code units, including lone surrogates and control characters. */
 const anyText = fc.string({ unit: fc.nat({ max: 0xffff }).map((code) => String.fromCharCode(code)) });
 
 type Env = Readonly<Record<string, string>>;
@@ -30,7 +30,7 @@ const problems = (envOf: Env, args: readonly string[] = []): string[] => {
 const valueOf = (envOf: Env, args: readonly string[] = []) => loadConfig(crmLike, { env: envOf, args });
 
 describe("values", () => {
-  test("an empty environment gives every default, typed and frozen to the leaves", () => {
+  test("returns typed, deeply frozen defaults for an empty environment", () => {
     const config = valueOf({});
     expect(config.profile).toBe("dev");
     expect(config.httpPort).toBe(8088);
@@ -51,7 +51,7 @@ describe("values", () => {
     ["edge", true, "info"],
     ["full", true, "info"],
     ["production", true, "info"],
-  ])("profile %s sets its defaults", (profile, hpa, level) => {
+  ])("uses the defaults of profile %s", (profile, hpa, level) => {
     const config = valueOf({ OPRC_CRM_PROFILE: profile });
     expect([config.features.hpa, config.log.level]).toEqual([hpa, level]);
   });
@@ -65,14 +65,14 @@ describe("values", () => {
     });
   });
 
-  test("empty counts as not set; an empty flag unsets the variable", () => {
+  test("treats an empty value as not set; an empty flag unsets the variable", () => {
     expect(valueOf({ HTTP_PORT: "", OPRC_CRM_NOT_OURS: "" }).httpPort).toBe(8088);
     expect(valueOf({ HTTP_PORT: "1" }, ["--http-port="]).httpPort).toBe(8088);
   });
 });
 
 describe("families", () => {
-  test("a record per NAME found, with defaults for what is not set", () => {
+  test("returns a record per NAME with defaults", () => {
     const config = valueOf({
       CRM_CLUSTER_EU_WEST_1_URL: "http://eu:8088",
       CRM_CLUSTER_US_URL: "https://us",
@@ -84,7 +84,7 @@ describe("families", () => {
     });
   });
 
-  test("where several endings fit, the longest counts", () => {
+  test("prefers the longest matching suffix", () => {
     const schema = defineConfig({
       title: "t",
       prefixes: [],
@@ -100,11 +100,11 @@ describe("families", () => {
     });
   });
 
-  test("a NAME without its required member is refused by the full name", () => {
+  test("reports a missing required member by its full name", () => {
     expect(problems({ CRM_CLUSTER_EU_TIMEOUT: "5" })).toEqual(["$.CRM_CLUSTER_EU_URL: is required; set it"]);
   });
 
-  test("a fully named variable does not belong to the family that it looks like", () => {
+  test("does not assign a declared variable to a family", () => {
     const schema = defineConfig({
       title: "t",
       prefixes: ["OPRC_PM_"],
@@ -118,8 +118,8 @@ describe("families", () => {
   });
 });
 
-describe("mistakes", () => {
-  test("all are reported at once, as one fault with its own code", () => {
+describe("violations", () => {
+  test("are reported together in one fault", () => {
     const envOf = { HTTP_PORT: "many", OPRC_CRM_PROFILE: "prodd", OPRC_CRM_FEATURES_HAP: "1", OPRC_CRM_PROM_URL: "x" };
     expect(problems(envOf)).toHaveLength(4);
     const fault = (() => {
@@ -139,11 +139,11 @@ describe("mistakes", () => {
 
   test.each([
     {
-      why: "a transposition is one step",
+      why: "a transposition counts as one edit",
       name: "OPRC_CRM_FEATURES_HAP",
       nearest: "OPRC_CRM_FEATURES_HPA",
     },
-    { why: "a prefix too much", name: "OPRC_CRM_HTTP_PORT", nearest: "HTTP_PORT" },
+    { why: "a superfluous prefix", name: "OPRC_CRM_HTTP_PORT", nearest: "HTTP_PORT" },
     { why: "an alias is a known name too", name: "OPRC_CRM_LOGG", nearest: "OPRC_CRM_LOG" },
     { why: "a file variable is a known name too", name: "OPRC_CRM_TOKEN_FIEL", nearest: "OPRC_CRM_TOKEN_FILE" },
     {
@@ -155,27 +155,27 @@ describe("mistakes", () => {
     expect(problems({ [name]: "1" })).toEqual([`$.${name}: is an unknown variable; did you mean ${nearest}?`]);
   });
 
-  test("an unknown flag names the nearest flag", () => {
+  test("suggests the nearest flag for an unknown flag", () => {
     expect(problems({}, ["--htpp-port=1"])).toEqual([
       "$['--htpp-port']: is an unknown flag; did you mean --http-port?",
     ]);
   });
 
-  test("flags that are no flags, or have no value, are refused and never quoted", () => {
+  test("rejects positional arguments and flags without a value, and does not print them", () => {
     expect(problems({}, ["--http-port", "8080"])).toEqual([
-      "$.arguments[1]: is no flag; write --name=value",
-      "$.HTTP_PORT: has no value; write --http-port=value",
+      "$.arguments[1]: is not a flag; use --name=value",
+      "$.HTTP_PORT: has no value; use --http-port=value",
     ]);
   });
 
-  test("two names of one variable must agree, in meaning rather than in letters", () => {
+  test("accepts equal values under two names and rejects different ones", () => {
     expect(valueOf({ OPRC_CRM_LOG: "WARN", SERVICE_LOG: "warning" }).log.level).toBe("warn");
     expect(problems({ OPRC_CRM_LOG: "warn", SERVICE_LOG: "info" })).toEqual([
-      "$.OPRC_CRM_LOG: has another value than SERVICE_LOG, which is the same setting; set only one of them",
+      "$.OPRC_CRM_LOG: conflicts with SERVICE_LOG, another name of the same setting; set only one of the two",
     ]);
   });
 
-  test("rules between variables are asked when each by itself is right", () => {
+  test("checks rules between variables when each variable is valid", () => {
     expect(problems({ OPRC_CRM_PROFILE: "full", OPRC_CRM_FEATURES_NFR_ENFORCEMENT: "true" })).toEqual([
       "$.OPRC_CRM_PROM_URL: is required when enforcement is on; ",
     ]);
@@ -229,15 +229,15 @@ describe("variables that Kubernetes injects", () => {
     ["OPRC_CRM_PORT_8088_TCP_PORT", "8088"],
     ["OPRC_CRM_PORT_53_UDP_ADDR", "fd00::1"],
     ["OPRC_CRM_GATEWAY_PORT", "tcp://[fd00::1]:80"],
-  ])("%s=%s is ignored", (name, value) => {
+  ])("ignores %s=%s", (name, value) => {
     expect(problems({ [name]: value })).toEqual([]);
   });
 
-  test("a declared port is not overrun by the Service of that name", () => {
+  test("ignores a Service address in a declared port variable", () => {
     expect(valueOf({ HTTP_PORT: "tcp://10.0.0.1:80" }).httpPort).toBe(8088);
   });
 
-  test("a port we do not know that holds a number is still a misspelling", () => {
+  test("reports an unknown port variable with a number", () => {
     expect(problems({ OPRC_CRM_PORT: "8088" })).toHaveLength(1);
   });
 });
@@ -250,7 +250,7 @@ describe("files", () => {
   };
   const load = (envOf: Env, args: readonly string[] = []) => parseConfig(crmLike, { env: envOf, args, readFile });
 
-  test("a secret may come from a file, without its last newline", () => {
+  test("reads a secret from a file without its trailing newline", () => {
     expect(load({ OPRC_CRM_TOKEN_FILE: "/s/token" })).toMatchObject({ ok: true, value: { token: "s3cret value" } });
     expect(load({}, ["--oprc-crm-token-file=/s/token"])).toMatchObject({ value: { token: "s3cret value" } });
     const member = load({ CRM_CLUSTER_A_URL: "http://a", CRM_CLUSTER_A_TOKEN_FILE: "/s/token" });
@@ -261,24 +261,24 @@ describe("files", () => {
     {
       why: "missing file",
       env: { OPRC_CRM_TOKEN_FILE: "/s/no" },
-      says: "names the file /s/no, which cannot be read (ENOENT)",
+      message: "cannot read the file /s/no (ENOENT)",
     },
-    { why: "empty file", env: { OPRC_CRM_TOKEN_FILE: "/s/empty" }, says: "names the file /s/empty, which is empty" },
+    { why: "empty file", env: { OPRC_CRM_TOKEN_FILE: "/s/empty" }, message: "names the empty file /s/empty" },
     {
-      why: "two sources that disagree",
+      why: "two sources with different values",
       env: { OPRC_CRM_TOKEN: "other", OPRC_CRM_TOKEN_FILE: "/s/token" },
-      says: "has another value than OPRC_CRM_TOKEN_FILE, which is the same setting",
+      message: "conflicts with OPRC_CRM_TOKEN_FILE, another name of the same setting",
     },
-  ])("$why is a clear violation", ({ env: envOf, says }) => {
-    expect(load(envOf)).toMatchObject({ ok: false, error: [{ message: says }] });
+  ])("reports $why", ({ env: envOf, message }) => {
+    expect(load(envOf)).toMatchObject({ ok: false, error: [{ message }] });
   });
 
-  test("without a way to read files, a file variable is refused", () => {
-    expect(problems({ OPRC_CRM_TOKEN_FILE: "/s/token" })[0]).toContain("files cannot be read here");
+  test("rejects a file variable when files cannot be read", () => {
+    expect(problems({ OPRC_CRM_TOKEN_FILE: "/s/token" })[0]).toContain("reading files is not supported here");
   });
 });
 
-describe("declarations that are wrong", () => {
+describe("invalid declarations", () => {
   const variable = env("A").int({ max: 5 }).default(1).doc("d");
   const define = (variables: Parameters<typeof defineConfig>[0]["variables"]) => () =>
     defineConfig({ title: "t", prefixes: [], variables });
@@ -288,14 +288,14 @@ describe("declarations that are wrong", () => {
     ["declared twice", { a: variable, b: env("B").int().default(1).doc("d").alias("A") }],
     ["has no doc", { a: env("A").int().default(1) }],
     ["not a valid variable name", { a: env("a-b").int().default(1).doc("d") }],
-    ["a default it refuses", { a: env("A").int({ max: 5 }).default(6).doc("d") }],
-    ["no profile", { a: env("A").int().default(1).defaultIn({ dev: 2 }).doc("d") }],
-  ])("%s", (says, variables) => {
-    expect(define(variables as never)).toThrow(says);
+    ["an invalid default", { a: env("A").int({ max: 5 }).default(6).doc("d") }],
+    ["unknown profile", { a: env("A").int().default(1).defaultIn({ dev: 2 }).doc("d") }],
+  ])("%s", (message, variables) => {
+    expect(define(variables as never)).toThrow(message);
   });
 
-  test("a default that is no duration is refused where it stands", () => {
-    expect(() => env("A").duration().default("5 parsecs")).toThrow("is no duration");
+  test("rejects a default that is not a duration", () => {
+    expect(() => env("A").duration().default("5 parsecs")).toThrow("is not a valid duration");
   });
 });
 
@@ -309,7 +309,7 @@ describe("properties", () => {
   );
   const envs = fc.dictionary(names, fc.oneof(anyText, fc.constantFrom("1", "true", "full")));
 
-  test("no environment and no flags make it throw, and a refusal always has a reason", () => {
+  test("never throws, and an invalid configuration has violations", () => {
     fc.assert(
       fc.property(
         envs,
@@ -331,7 +331,7 @@ describe("properties", () => {
     );
   });
 
-  test("the report names the origin that the value really has", () => {
+  test("reports the origin of the effective value", () => {
     const sources = fc.record({
       flag: fc.option(fc.nat(1000), { nil: undefined }),
       variable: fc.option(fc.nat(1000), { nil: undefined }),
@@ -364,7 +364,7 @@ describe("properties", () => {
     );
   });
 
-  test("a secret never appears in report, help or errors", () => {
+  test("never prints a secret in report, help or errors", () => {
     const secrets = fc
       .string({ unit: "grapheme-ascii", minLength: 8, maxLength: 30 })
       .map((text) => `#${text.trim()}#q7`);
@@ -399,7 +399,7 @@ describe("properties", () => {
   });
 });
 
-test("a check of a JSON document puts its violations under the variable", () => {
+test("prefixes the violations of a JSON check with the variable", () => {
   const schema = defineConfig({
     title: "t",
     prefixes: [],

@@ -5,48 +5,48 @@ import { readFlags } from "./flags.ts";
 import { resolveVariable, type Inputs, type Resolved } from "./resolve-variable.ts";
 import { knownNames, unknownNames } from "./unknown-names.ts";
 
-/** Where a configuration is read from. */
+/** Inputs of a configuration. */
 export interface ConfigSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** For `<NAME>_FILE`; throws when the file cannot be read. */
   readonly readFile?: (path: string) => string;
-  /** Flags as on the command line: `--http-port=8080`. They win over the environment. */
+  /** Command line flags such as `--http-port=8080`. They override the environment. */
   readonly args?: readonly string[];
 }
 
-/** Every variable's effective value, before they are put together. */
+/** Effective values of all variables. */
 interface Resolution {
   readonly values: readonly Placed<Resolved>[];
-  /** Values per NAME of a family: the path is the family's, the NAME and the member's key. */
+  /** Values of families. The path is the path of the family, the NAME and the key of the member. */
   readonly familyValues: readonly Placed<Resolved>[];
   readonly violations: readonly Violation[];
 }
 
 /**
- * Reads a configuration.
+ * Parses a configuration.
  *
- * Guarantees: never throws on any input; all that is wrong is reported at once; the result is frozen to its leaves.
- * An empty text counts as not set; an empty flag unsets what the environment says.
+ * Guarantees: never throws; returns all violations at once; the result is deeply frozen. An empty value counts as not
+ * set; an empty flag unsets a variable of the environment.
  */
 export function parseConfig<C>(schema: ConfigSchema<C>, sources: ConfigSources): Result<C, readonly Violation[]> {
   const { values, familyValues, violations } = resolve(schema, sources);
   if (violations.length > 0) return err(violations);
   const config: Tree = {};
-  for (const { path } of schema.families) place(config, path, {});
-  for (const { path, at } of [...values, ...familyValues]) place(config, path, at.value);
-  const whole = deepFreeze(config) as C;
-  const broken = schema.check(whole);
-  return broken.length > 0 ? err(broken) : ok(whole);
+  for (const { path } of schema.families) setAt(config, path, {});
+  for (const { path, at } of [...values, ...familyValues]) setAt(config, path, at.value);
+  const frozen = deepFreeze(config) as C;
+  const problems = schema.check(frozen);
+  return problems.length > 0 ? err(problems) : ok(frozen);
 }
 
-/** Reads a configuration or throws one fault, OAAS_CONFIG_INVALID, that names everything wrong with it. */
+/** Parses a configuration. Throws one fault, OAAS_CONFIG_INVALID, with all violations. */
 export function loadConfig<C>(schema: ConfigSchema<C>, sources: ConfigSources): C {
   const parsed = parseConfig(schema, sources);
   if (!parsed.ok) throw configFault(schema, parsed.error);
   return parsed.value;
 }
 
-/** The one fault that all mistakes of a configuration become, a line each. */
+/** Returns the fault for all violations of a configuration, one per line. */
 export function configFault(schema: ConfigSchema<unknown>, violations: readonly Violation[]): Fault {
   const lines = violations.map(
     (violation) => `\n  ${violationText(violation).replace(/^\$\.?(?:\['(.*?)'\])?/, "$1")}`,
@@ -74,7 +74,7 @@ export function unusedSettings(schema: ConfigSchema<unknown>, sources: ConfigSou
   });
 }
 
-/** Finds the value and origin of every variable, those of families included. */
+/** Finds the value and origin of every variable, including families. */
 export function resolve(schema: ConfigSchema<unknown>, sources: ConfigSources): Resolution {
   const flags = readFlags(sources.args ?? []);
   const known = knownNames(schema);
@@ -114,13 +114,13 @@ interface Tree {
   [key: string]: unknown;
 }
 
-function place(root: Tree, path: readonly string[], value: unknown): void {
+function setAt(root: Tree, path: readonly string[], value: unknown): void {
   let node = root;
   for (const key of path.slice(0, -1)) node = (node[key] ??= {}) as Tree;
   node[path.at(-1) ?? ""] = value;
 }
 
-/** Plain objects and arrays only: others, such as buffers, may refuse to be frozen. */
+/** Freezes plain objects and arrays only; others, such as buffers, may not be freezable. */
 function deepFreeze(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (!Array.isArray(value) && Object.getPrototypeOf(value) !== Object.prototype) return value;

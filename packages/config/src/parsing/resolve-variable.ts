@@ -2,22 +2,22 @@ import { err, ok, pathOf, ROOT_PATH, violationsUnder, type Result, type Violatio
 import { fileVariable } from "../schema/family.ts";
 import { flagOf } from "./flags.ts";
 import { isInjectedPort } from "./kubernetes-injected.ts";
-import { maskRefused } from "../output/mask.ts";
+import { maskInvalid } from "../output/mask.ts";
 import type { Origin } from "./origin.ts";
 import { BOOL_LABEL, PORT_LABEL } from "../kinds/scalar-kinds.ts";
 import type { VariableSpec } from "../schema/variable.ts";
 
-/** What the values are taken from. */
+/** Sources of values. */
 export interface Inputs {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly flags: ReadonlyMap<string, string | undefined>;
   /** Throws when the file cannot be read. */
   readonly readFile: ((path: string) => string) | undefined;
-  /** The profile in force, once it is known. */
+  /** The selected profile; undefined until it is known. */
   readonly profile: string | undefined;
 }
 
-/** A variable's effective value, or what is wrong with it. */
+/** Effective value of a variable, or its violations. */
 export interface Resolved {
   readonly spec: VariableSpec;
   readonly origin: Origin;
@@ -25,23 +25,28 @@ export interface Resolved {
   readonly violations: readonly Violation[];
 }
 
-/** A text found for a variable, and the name it was found under. */
+/** A text found for a variable, and the name of its source. */
 interface Found {
   readonly name: string;
   readonly text: string;
   readonly origin: Origin;
 }
 
-/** Finds and parses the value of one variable: flag, then environment or file, then default of the profile, then default. */
+/** Resolves a variable: flag, then environment or file, then default of the profile, then default. */
 export function resolveVariable(spec: VariableSpec, inputs: Inputs): Resolved {
   const found = findFlags(spec, inputs) ?? findInEnvironment(spec, inputs);
   if (!found.ok) return { spec, origin: { from: "unset" }, value: undefined, violations: found.error };
   const [first, ...others] = found.value;
-  if (first === undefined) return withoutText(spec, inputs.profile);
+  if (first === undefined) return defaultOf(spec, inputs.profile);
   const parsed = parseText(spec, first);
-  const rival = others.find((other) => !sameMeaning(spec, first.text, other.text));
-  if (rival !== undefined) {
-    return { spec, origin: first.origin, value: undefined, violations: [contradiction(first.name, rival.name)] };
+  const conflicting = others.find((other) => !isSameValue(spec, first.text, other.text));
+  if (conflicting !== undefined) {
+    return {
+      spec,
+      origin: first.origin,
+      value: undefined,
+      violations: [conflictingValues(first.name, conflicting.name)],
+    };
   }
   return parsed.ok
     ? { spec, origin: first.origin, value: parsed.value, violations: [] }
@@ -50,7 +55,7 @@ export function resolveVariable(spec: VariableSpec, inputs: Inputs): Resolved {
 
 type Finding = Result<readonly Found[], readonly Violation[]>;
 
-/** Undefined when no flag names the variable; an empty flag unsets it, whatever the environment says. */
+/** Returns undefined when no flag sets the variable. An empty flag unsets it. */
 function findFlags(spec: VariableSpec, inputs: Inputs): Finding | undefined {
   if (inputs.flags.size === 0) return undefined;
   const given = namesOf(spec).filter(({ name }) => inputs.flags.has(name));
@@ -91,16 +96,16 @@ function collect<N>(names: readonly N[], find: (name: N) => Result<Found | undef
 }
 
 function readNamedFile(name: string, file: string, inputs: Inputs): Result<Found, readonly Violation[]> {
-  const refuse = (message: string): Result<never, readonly Violation[]> =>
+  const reject = (message: string): Result<never, readonly Violation[]> =>
     err([{ path: pathOf(ROOT_PATH, name), message }]);
-  if (inputs.readFile === undefined) return refuse("names a file, and files cannot be read here");
+  if (inputs.readFile === undefined) return reject("names a file, but reading files is not supported here");
   try {
     const text = inputs.readFile(file).replace(/[\r\n]+$/, "");
     return text === ""
-      ? refuse(`names the file ${file}, which is empty`)
+      ? reject(`names the empty file ${file}`)
       : ok({ name, text, origin: { from: "file", name, file } });
   } catch (thrown) {
-    return refuse(`names the file ${file}, which cannot be read${reason(thrown)}`);
+    return reject(`cannot read the file ${file}${reason(thrown)}`);
   }
 }
 
@@ -112,9 +117,9 @@ function reason(thrown: unknown): string {
 function parseText(spec: VariableSpec, found: Found): Result<unknown, readonly Violation[]> {
   const parsed = spec.kind.parse(found.text);
   if (parsed.ok) return parsed;
-  const mayShow = spec.kind.echo && !spec.secret && found.origin.from !== "file";
-  const shown = mayShow ? `, not "${shorten(maskRefused(found.text))}"` : "";
-  const violations = parsed.error.map((violation) => ({ ...violation, message: violation.message + shown }));
+  const isPrintable = spec.kind.echo && !spec.secret && found.origin.from !== "file";
+  const suffix = isPrintable ? `, not "${shorten(maskInvalid(found.text))}"` : "";
+  const violations = parsed.error.map((violation) => ({ ...violation, message: violation.message + suffix }));
   return err(violationsUnder(pathOf(ROOT_PATH, found.name), violations));
 }
 
@@ -122,13 +127,13 @@ function shorten(text: string): string {
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 }
 
-function sameMeaning(spec: VariableSpec, one: string, other: string): boolean {
+function isSameValue(spec: VariableSpec, one: string, other: string): boolean {
   if (one === other) return true;
   const [a, b] = [spec.kind.parse(one), spec.kind.parse(other)];
   return a.ok && b.ok && spec.kind.show(a.value) === spec.kind.show(b.value);
 }
 
-function withoutText(spec: VariableSpec, profile: string | undefined): Resolved {
+function defaultOf(spec: VariableSpec, profile: string | undefined): Resolved {
   if (profile !== undefined && spec.profileDefaults.has(profile)) {
     return { spec, origin: { from: "profile", profile }, value: spec.profileDefaults.get(profile), violations: [] };
   }
@@ -143,14 +148,14 @@ function missing(spec: VariableSpec): Violation {
   return { path: pathOf(ROOT_PATH, spec.name), message: "is required", fix: `set it${example}` };
 }
 
-function contradiction(one: string, other: string): Violation {
+function conflictingValues(one: string, other: string): Violation {
   return {
     path: pathOf(ROOT_PATH, one),
-    message: `has another value than ${other}, which is the same setting`,
-    fix: "set only one of them",
+    message: `conflicts with ${other}, another name of the same setting`,
+    fix: "set only one of the two",
   };
 }
 
 function needsValue(name: string): Violation {
-  return { path: pathOf(ROOT_PATH, name), message: "has no value", fix: `write ${flagOf(name)}=value` };
+  return { path: pathOf(ROOT_PATH, name), message: "has no value", fix: `use ${flagOf(name)}=value` };
 }

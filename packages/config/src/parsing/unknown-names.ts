@@ -6,12 +6,12 @@ import { flagOf } from "./flags.ts";
 import { isInjected } from "./kubernetes-injected.ts";
 import type { Inputs } from "./resolve-variable.ts";
 
-/** Every fixed name that a schema knows. */
+/** Returns all names in a schema except families. */
 export function knownNames(schema: ConfigSchema<unknown>): ReadonlySet<string> {
   return new Set([...schema.variables.flatMap(({ at }) => spellings(at)), ...schema.notUsedYet.keys()]);
 }
 
-/** A violation, with the nearest known name, for each flag and each variable of our prefixes that is not declared. */
+/** Returns a violation with the nearest known name for each undeclared flag and variable. */
 export function unknownNames(schema: ConfigSchema<unknown>, known: ReadonlySet<string>, inputs: Inputs): Violation[] {
   const isKnown = (name: string): boolean =>
     known.has(name) || schema.families.some(({ at }) => nameOf(at, name) !== undefined);
@@ -35,7 +35,7 @@ function unknown(name: string, message: string, best: string | undefined): Viola
   return best === undefined ? { path, message } : { path, message, fix: `did you mean ${best}?` };
 }
 
-/** The nearest name; one that only lacks or has too much a prefix of ours counts as near. */
+/** Returns the nearest name. A name that differs only by a prefix counts as near. */
 function nearestName(schema: ConfigSchema<unknown>, known: ReadonlySet<string>, name: string): string | undefined {
   const spelt = nearest(name, candidates(schema, known, name));
   const prefix = schema.prefixes.find((candidate) => name.startsWith(candidate));
@@ -50,7 +50,7 @@ function* candidates(schema: ConfigSchema<unknown>, known: ReadonlySet<string>, 
   for (const { at } of schema.families) yield* familyCandidates(at, name);
 }
 
-/** The family's variables for every NAME that the misspelt one could have meant. */
+/** Yields the variables of the family for every possible NAME in the misspelt variable. */
 function* familyCandidates(family: Family<unknown>, misspelt: string): Iterable<string> {
   const [before = ""] = family.pattern.split("<NAME>");
   const rest = misspelt.slice(before.length);

@@ -4,11 +4,11 @@ import type { VariableSpec } from "./variable.ts";
 
 const NAME = /^[A-Z][A-Z0-9_]*$/;
 
-/** Throws a TypeError that names the first mistake in a schema; such mistakes are the programmer's, not the user's. */
+/** Throws a TypeError for the first error in a schema. */
 export function checkDefinition(schema: ConfigSchema<unknown>, profileKey: string | undefined): void {
   if (profileKey !== undefined && schema.profile === undefined)
-    fail(profileKey, "is no variable to take a profile from");
-  if (schema.profile?.required) fail(schema.profile.name, "chooses the profile and needs a default");
+    fail(profileKey, "is not the key of a variable that can select a profile");
+  if (schema.profile?.required) fail(schema.profile.name, "selects the profile and requires a default");
   const taken = new Set<string>();
   for (const { at } of schema.variables) {
     checkVariable(at, schema);
@@ -31,11 +31,12 @@ function checkVariable(spec: VariableSpec, schema: ConfigSchema<unknown>): void 
   if (spec.doc === "") fail(spec.name, "has no doc");
   for (const name of [spec.name, ...spec.aliases]) checkName(name);
   for (const value of [spec.defaultValue, ...spec.profileDefaults.values()]) {
-    if (value !== undefined && !spec.kind.parse(spec.kind.show(value)).ok) fail(spec.name, "has a default it refuses");
+    if (value !== undefined && !spec.kind.parse(spec.kind.show(value)).ok) fail(spec.name, "has an invalid default");
   }
   for (const profile of spec.profileDefaults.keys()) {
     const known = schema.profile?.kind.parse(profile);
-    if (known?.ok !== true || known.value !== profile) fail(spec.name, `has a default for "${profile}", no profile`);
+    if (known?.ok !== true || known.value !== profile)
+      fail(spec.name, `has a default for the unknown profile "${profile}"`);
   }
 }
 

@@ -5,12 +5,12 @@ import type { Variable, VariableSpec } from "./variable.ts";
 
 type AnyVariable = Variable<unknown, unknown, never>;
 
-/** Variables by the key they have in the configuration; groups nest. */
+/** Variables by their key in the configuration; groups can be nested. */
 export interface Shape {
   readonly [key: string]: AnyVariable | Family<unknown> | Shape;
 }
 
-/** The configuration that a shape describes. */
+/** Type of the configuration that a shape describes. */
 export type ConfigOf<S> =
   S extends Variable<infer V, infer _T, infer _D>
     ? V
@@ -18,7 +18,7 @@ export type ConfigOf<S> =
       ? Readonly<Record<string, M>>
       : { readonly [K in keyof S]: ConfigOf<S[K]> };
 
-/** A variable or family and where its value goes in the configuration. */
+/** A variable or family with its path in the configuration. */
 export interface Placed<T> {
   readonly path: readonly string[];
   readonly at: T;
@@ -26,27 +26,27 @@ export interface Placed<T> {
 
 declare const configType: unique symbol;
 
-/** A whole schema: what `parseConfig`, `configHelp`, `configReport` and `configReference` work on. */
+/** Schema of a configuration: input of `parseConfig`, `configHelp`, `configReport` and `configReference`. */
 export interface ConfigSchema<C> {
   readonly [configType]?: C;
-  /** Of the program, for people. */
+  /** Display name of the program. */
   readonly title: string;
   readonly prefixes: readonly string[];
-  /** The variable that chooses the profile. */
+  /** Variable that selects the profile. */
   readonly profile: VariableSpec | undefined;
   readonly variables: readonly Placed<VariableSpec>[];
   readonly families: readonly Placed<Family<unknown>>[];
   /** Names that are accepted and have no effect, each with the reason. The configuration does not hold them. */
   readonly notUsedYet: ReadonlyMap<string, string>;
-  /** What the rules between variables find. A method, so that every schema is a `ConfigSchema<unknown>`. */
+  /** Checks rules between variables. A method, so that every schema is a `ConfigSchema<unknown>`. */
   check(config: C): readonly Violation[];
 }
 
 export interface SchemaOptions<S extends Shape> {
   readonly title: string;
-  /** Any variable that starts so and is not declared stops the start: it is most likely misspelt. */
+  /** An undeclared variable with one of these prefixes is an error, because it is probably misspelt. */
   readonly prefixes: readonly string[];
-  /** The key of the variable that chooses the profile. */
+  /** Key of the variable that selects the profile. */
   readonly profile?: keyof S & string;
   readonly variables: S;
   /**
@@ -54,11 +54,11 @@ export interface SchemaOptions<S extends Shape> {
    * `--help` and the reference list them, and the service logs a warning for each one that is set.
    */
   readonly notUsedYet?: Readonly<Record<string, readonly string[]>>;
-  /** Rules between variables, asked when each by itself is right; paths are `$.VARIABLE_NAME`. */
+  /** Rules between variables, checked when every variable is valid; paths are `$.VARIABLE_NAME`. */
   readonly checks?: readonly ((config: ConfigOf<S>) => readonly Violation[])[];
 }
 
-/** Declares a program's configuration. Throws a TypeError when the declaration itself is at fault. */
+/** Declares the configuration of a program. Throws a TypeError when the declaration is invalid. */
 export function defineConfig<const S extends Shape>(options: SchemaOptions<S>): ConfigSchema<ConfigOf<S>> {
   const variables: Placed<VariableSpec>[] = [];
   const families: Placed<Family<unknown>>[] = [];

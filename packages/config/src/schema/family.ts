@@ -2,11 +2,11 @@ import { renamed, type Variable, type VariableSpec } from "./variable.ts";
 
 declare const valueType: unique symbol;
 
-/** Variables that exist once per name, the name being part of the variable's own. */
+/** Variables that exist once per NAME, which is part of the variable name. */
 export interface Family<V> {
   readonly [valueType]?: V;
   readonly declares: "family";
-  /** As in the documents: `CRM_CLUSTER_<NAME>_`. */
+  /** For example `CRM_CLUSTER_<NAME>_`. */
   readonly pattern: string;
   readonly members: ReadonlyMap<string, VariableSpec>;
 }
@@ -17,16 +17,16 @@ type MemberValues<M extends Members> = {
   readonly [K in keyof M]: M[K] extends Variable<infer V, infer _T, infer _D> ? V : never;
 };
 
-const PLACE = "<NAME>";
+const PLACEHOLDER = "<NAME>";
 
 /**
- * Declares `CRM_CLUSTER_<NAME>_URL` and the like: `perName("CRM_CLUSTER_<NAME>_", { url: env("URL").url() })`.
+ * Declares a family such as `CRM_CLUSTER_<NAME>_URL`: `perName("CRM_CLUSTER_<NAME>_", { url: env("URL").url() })`.
  *
- * The configuration holds a record from each NAME found to its members' values. A variable that is declared by its
- * full name never belongs to a family.
+ * The configuration has a record from each NAME to the values of its members. A variable that is declared with its full
+ * name does not belong to a family.
  */
 export function perName<const M extends Members>(pattern: string, members: M): Family<MemberValues<M>> {
-  if (pattern.split(PLACE).length !== 2) throw new TypeError(`${pattern} must contain ${PLACE} once`);
+  if (pattern.split(PLACEHOLDER).length !== 2) throw new TypeError(`${pattern} must contain ${PLACEHOLDER} once`);
   return {
     declares: "family",
     pattern,
@@ -34,19 +34,23 @@ export function perName<const M extends Members>(pattern: string, members: M): F
   };
 }
 
-/** The NAME under which something called `name` appears in variables: "eu-west.1" is EU_WEST_1. */
+/** Converts a name to the NAME in variables: "eu-west.1" is EU_WEST_1. */
 export function nameInVariable(name: string): string {
   return name.toUpperCase().replaceAll(/[^A-Z0-9]/g, "_");
 }
 
-/** A member's variable for one NAME, or for the place itself in documents. */
-export function memberVariable(family: Family<unknown>, member: VariableSpec, name: string = PLACE): VariableSpec {
-  return renamed(member, (suffix) => family.pattern.replace(PLACE, () => name) + suffix);
+/** Returns the variable of a member for one NAME, or for the placeholder in documentation. */
+export function memberVariable(
+  family: Family<unknown>,
+  member: VariableSpec,
+  name: string = PLACEHOLDER,
+): VariableSpec {
+  return renamed(member, (suffix) => family.pattern.replace(PLACEHOLDER, () => name) + suffix);
 }
 
-/** The NAME inside a variable's name, if it is one of this family. Where several endings fit, the longest counts. */
+/** Returns the NAME in a variable name of this family. If several member suffixes match, the longest wins. */
 export function nameOf(family: Family<unknown>, variable: string): string | undefined {
-  const [before = "", after = ""] = family.pattern.split(PLACE);
+  const [before = "", after = ""] = family.pattern.split(PLACEHOLDER);
   if (!variable.startsWith(before)) return undefined;
   let best: string | undefined;
   for (const member of family.members.values()) {
@@ -60,13 +64,13 @@ export function nameOf(family: Family<unknown>, variable: string): string | unde
   return best;
 }
 
-/** Every name a variable may be set under. */
+/** Returns all names of a variable, including aliases and file variables. */
 export function spellings(spec: VariableSpec): readonly string[] {
   const names = [spec.name, ...spec.aliases];
   return spec.fromFile ? [...names, ...names.map(fileVariable)] : names;
 }
 
-/** The variable that names the file holding another variable's value. */
+/** Returns the variable that names the file with the value of another variable. */
 export function fileVariable(name: string): string {
   return `${name}_FILE`;
 }

@@ -1,15 +1,14 @@
 import { ok } from "@oaas/foundation";
-import { wrong, type Kind } from "../kinds/kind.ts";
+import { invalid, type Kind } from "../kinds/kind.ts";
 import { env } from "./variable.ts";
 
 const LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "off"] as const;
 
-/** Least severity that is logged. */
+/** Lowest severity that is logged. */
 export type LogLevelSetting = (typeof LEVELS)[number];
 
 /**
- * A log level, also in the form of RUST_LOG ("info,hyper=warn"): there the level without a target counts, or else
- * the first one, because we have no targets.
+ * A log level, also in the format of RUST_LOG ("info,hyper=warn"): the level without a target, else the first one.
  */
 export function logLevelKind(): Kind<LogLevelSetting> {
   return {
@@ -23,25 +22,25 @@ export function logLevelKind(): Kind<LogLevelSetting> {
       const chosen = directives.find((directive) => directive.length === 1) ?? directives[0];
       const word = chosen?.at(-1)?.trim();
       const level = LEVELS.find((known) => known === word || (known === "warn" && word === "warning"));
-      return level === undefined ? wrong(`must be one of ${LEVELS.join(", ")}`) : ok(level);
+      return level === undefined ? invalid(`must be one of ${LEVELS.join(", ")}`) : ok(level);
     },
     show: (level) => level,
     fromDefault: (level) => level,
   };
 }
 
-/** Level and form of the log, the same for every service; `aliases` are the service's older names of the level. */
+/** Log settings of every service; `aliases` are older names of the level. */
 export function loggingVariables(...aliases: readonly string[]) {
   return {
     level: env("LOG_LEVEL")
       .as(logLevelKind())
       .alias(...aliases, "RUST_LOG")
       .default("info")
-      .doc("Least severity that is logged."),
+      .doc("Lowest severity that is logged."),
     format: env("LOG_FORMAT")
       .oneOf(["json", "plain", "auto"], { pretty: "plain", text: "plain", compact: "plain" })
       .default("auto")
-      .doc("Form of a log line: JSON, or plain for people; auto is plain on a terminal and JSON elsewhere."),
+      .doc("Log format: JSON, or plain text; auto is plain on a terminal and JSON elsewhere."),
   };
 }
 

@@ -3,58 +3,67 @@ import { byteSizeKind } from "../kinds/byte-size.ts";
 import { jsonKind, keyValuesKind, listKind } from "../kinds/compound-kinds.ts";
 import { durationKind, type DurationOptions } from "../kinds/duration.ts";
 import type { Kind } from "../kinds/kind.ts";
-import { boolKind, floatKind, intKind, oneOfKind, pathKind, portKind, stringKind, urlKind } from "../kinds/scalar-kinds.ts";
+import {
+  boolKind,
+  floatKind,
+  intKind,
+  oneOfKind,
+  pathKind,
+  portKind,
+  stringKind,
+  urlKind,
+} from "../kinds/scalar-kinds.ts";
 
-/** Everything declared about one variable, without its static type. */
+/** Declaration of a variable without its static type. */
 export interface VariableSpec {
   readonly name: string;
   readonly aliases: readonly string[];
   readonly kind: Kind<unknown, never>;
   readonly required: boolean;
-  /** Undefined when there is none. */
+  /** Undefined if the variable has no default. */
   readonly defaultValue: unknown;
   readonly profileDefaults: ReadonlyMap<string, unknown>;
   readonly doc: string;
   readonly example: string | undefined;
   readonly secret: boolean;
-  /** Whether `<NAME>_FILE` may point to a file that holds the value. */
+  /** Whether `<NAME>_FILE` may name a file with the value. */
   readonly fromFile: boolean;
 }
 
 declare const valueType: unique symbol;
 
 /**
- * One declared variable; each method returns a more declared one.
+ * Builder of a variable declaration. Each method returns a new declaration.
  *
- * `V` is what the configuration will hold, `T` the type of a value that is there, `D` how a default is written.
+ * `V` is the type in the configuration, `T` the type of a present value, `D` the type of a default in the schema.
  * Without `default` or `optional` the variable is required.
  */
 export interface Variable<V, T = V, D = T> {
   readonly [valueType]?: V;
   readonly declares: "variable";
   readonly spec: VariableSpec;
-  /** The value when nothing is set. */
+  /** Value when the variable is not set. */
   default(written: D): Variable<T, T, D>;
-  /** May stay unset. */
+  /** Allows the variable to be unset. */
   optional(): Variable<T | undefined, T, D>;
-  /** Defaults that differ by profile; a profile not named here has the plain default. */
+  /** Defaults by profile; other profiles use the plain default. */
   defaultIn(perProfile: Readonly<Record<string, D>>): Variable<V, T, D>;
-  /** Other names of the same variable. Set to different values, they stop the start. */
+  /** Other names of the variable. Different values under two names are an error. */
   alias(...names: readonly string[]): Variable<V, T, D>;
-  /** What the variable does, in a sentence for operators. */
+  /** Describes the effect of the variable, for operators. */
   doc(text: string): Variable<V, T, D>;
   example(text: string): Variable<V, T, D>;
-  /** Never shown anywhere; may also come from the file that `<NAME>_FILE` names, unless told otherwise. */
+  /** The value is never printed. By default it can also be read from the file that `<NAME>_FILE` names. */
   secret(options?: { readonly fromFile: boolean }): Variable<V, T, D>;
-  /** Lets `<NAME>_FILE` name a file that holds the value. */
+  /** Allows `<NAME>_FILE` to name a file with the value. */
   fromFile(): Variable<V, T, D>;
 }
 
-/** Starts the declaration of a variable; the method called says its type. */
+/** Starts the declaration of a variable; the method selects its type. */
 export function env(name: string) {
   const as = <T, D>(kind: Kind<T, D>): Variable<T, T, D> => declared(bareSpec(name, kind as Kind<unknown, never>));
   return {
-    /** A type of one's own. */
+    /** A custom type. */
     as,
     string: (options?: Parameters<typeof stringKind>[0]) => as(stringKind(options)),
     int: (range?: Parameters<typeof intKind>[0]) => as(intKind(range)),
@@ -75,7 +84,7 @@ export function env(name: string) {
   };
 }
 
-/** A copy of a variable for one name of a family. */
+/** Returns a copy with other names. */
 export function renamed(spec: VariableSpec, rename: (name: string) => string): VariableSpec {
   return { ...spec, name: rename(spec.name), aliases: spec.aliases.map(rename) };
 }

@@ -6,7 +6,7 @@ import { env } from "../schema/variable.ts";
 
 const logging = loggingVariables("OPRC_CRM_LOG", "SERVICE_LOG");
 
-/** A schema with one of everything, shaped like the class runtime manager's. */
+/** A schema with every feature, similar to the class runtime manager's. */
 export const crmLike = defineConfig({
   title: "Class Runtime Manager",
   prefixes: ["OPRC_CRM_", "CRM_CLUSTER_"],
@@ -19,7 +19,7 @@ export const crmLike = defineConfig({
     httpPort: env("HTTP_PORT").port().default(8088).doc("Port of gRPC and HTTP."),
     grpcPort: env("GRPC_PORT").port().optional().doc("Opens gRPC here as well."),
     token: env("OPRC_CRM_TOKEN").string().secret().optional().alias("CRM_TOKEN").doc("Bearer token of callers."),
-    pin: env("OPRC_CRM_PIN").int().secret().optional().doc("A secret that is refused."),
+    pin: env("OPRC_CRM_PIN").int().secret().optional().doc("A secret with an invalid value."),
     promUrl: env("OPRC_CRM_PROM_URL")
       .url()
       .optional()
