@@ -174,15 +174,42 @@ describe("JWTs of an issuer", () => {
     expect(asked).toHaveLength(4);
   });
 
-  test("while the issuer is away known keys are believed, and without any the fault says so", async () => {
+  test("without a key id every key of the type is tried", async () => {
+    const second = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    served = { keys: [jwkOf(first.publicKey, "one"), jwkOf(second.publicKey, "two")] };
+    const stranger = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    for (const { privateKey } of [first, second])
+      expect((await oidc.callerOf(signed(privateKey, claims(), { alg: "ES256" }))).name).toBe("u1");
+    for (const [key, more] of [
+      [stranger.privateKey, {}],
+      [second.privateKey, { exp: NOW / 1000 - 61 }],
+    ] as const)
+      await expect(oidc.callerOf(signed(key, claims(more), { alg: "ES256" }))).rejects.toMatchObject({
+        kind: "unauthenticated",
+      });
+  });
+
+  test("while the issuer is unreachable known keys stay valid; without any the fault says so", async () => {
+    let isReachable = false;
     const away = new OidcCallers({
       issuer,
       audience: "oaas",
       roleClaim: "r",
       clock: time,
-      fetchJson: () => Promise.reject(new Error("away")),
+      fetchJson: async (url) => {
+        if (!isReachable) throw new Error("away");
+        return url.endsWith("openid-configuration") ? { jwks_uri: `${issuer}/keys` } : served;
+      },
     });
-    await expect(away.callerOf(signed(first.privateKey, claims()))).rejects.toMatchObject({ kind: "unavailable" });
+    const token = signed(first.privateKey, claims({ exp: NOW / 1000 + 86_400 }));
+    for (let attempt = 0; attempt < 2; attempt += 1)
+      await expect(away.callerOf(token)).rejects.toMatchObject({ kind: "unavailable" });
+    isReachable = true;
+    await time.advance(11_000);
+    expect((await away.callerOf(token)).name).toBe("u1");
+    isReachable = false;
+    await time.advance(2 * 3_600_000);
+    expect((await away.callerOf(token)).name).toBe("u1");
   });
 });
 

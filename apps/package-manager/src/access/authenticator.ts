@@ -1,6 +1,6 @@
 import { unauthenticated, type Caller } from "./caller.ts";
-import { looksLikeJwt } from "./jwt.ts";
-import type { OidcCallers } from "./oidc.ts";
+
+import { looksLikeJwt, type OidcCallers } from "./oidc.ts";
 import type { TokenTable } from "./token-file.ts";
 
 /** Finds out who asks from the Authorization header. */

@@ -1,7 +1,14 @@
-import { unavailable, type Clock } from "@oaas/foundation";
 import { ROLES, type Role } from "@oaas/contracts/rest";
+import { unavailable, type Clock } from "@oaas/foundation";
+import {
+  createLocalJWKSet,
+  errors,
+  jwtVerify,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  type JWTVerifyOptions,
+} from "jose";
 import { unauthenticated, type Caller } from "./caller.ts";
-import { isSignedBy, keysIn, parseJwt, type IssuerKey, type Jwt } from "./jwt.ts";
 
 export interface OidcOptions {
   readonly issuer: string;
@@ -12,91 +19,133 @@ export interface OidcOptions {
   readonly fetchJson: (url: string) => Promise<unknown>;
 }
 
-/** Clocks differ a little. */
-const LEEWAY_S = 60;
-/** Keys are asked for again after this long, and for an unknown key not more often than that. */
-const KEYS_FOR_MS = 3_600_000;
-const ASK_AGAIN_MS = 10_000;
+/** Asymmetric signatures only: neither `none` nor shared secrets. */
+const ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"];
+const CLOCK_TOLERANCE_S = 60;
+const KEYS_MAX_AGE_MS = 3_600_000;
+/** Minimum time between two requests for the keys. */
+const KEYS_COOLDOWN_MS = 10_000;
+
+/** Whether a bearer token has the form of a JWT. */
+export function looksLikeJwt(token: string): boolean {
+  return /^[\w-]+\.[\w-]+\.[\w-]+$/.test(token);
+}
 
 /**
- * Callers that an issuer vouches for by a JWT.
+ * Authenticates callers by the JWTs of an OIDC issuer.
  *
- * *Guarantees*: signature, issuer, audience and times are checked; a key that the issuer began to use is found at once, and one that it
- * withdrew is forgotten within the hour; while the issuer is away the keys that are known go on to be believed.
+ * *Guarantees*: signature, issuer, audience and times are verified. A new key of the issuer is found when a token uses it, and a withdrawn
+ * key expires within the hour. While the issuer is unreachable the known keys stay valid.
+ *
+ * Not jose's createRemoteJWKSet: its cache reads the system clock, and here time and fetch are ports.
  */
 export class OidcCallers {
   readonly #options: OidcOptions;
-  #keys: readonly IssuerKey[] = [];
-  #askedAtMs = Number.NEGATIVE_INFINITY;
-  #asking: Promise<void> | undefined;
+  #keys: JWTVerifyGetKey | undefined;
+  #fetchedAtMs = Number.NEGATIVE_INFINITY;
+  #fetching: Promise<void> | undefined;
 
   constructor(options: OidcOptions) {
     this.#options = options;
   }
 
-  /** Who the token belongs to; throws unauthenticated with the reason. */
+  /** The caller of a token; throws unauthenticated with the reason. */
   async callerOf(token: string): Promise<Caller> {
-    const jwt = parseJwt(token);
-    this.#checkClaims(jwt);
-    if (!(await this.#isSigned(jwt))) throw unauthenticated("The JWT is not signed by a key of the issuer");
-    const { sub, preferred_username: name } = jwt.claims;
-    const shown = typeof name === "string" ? name : typeof sub === "string" ? sub : "unnamed";
-    return { name: shown, role: this.#roleOf(jwt) };
+    const claims = await this.#verify(token);
+    const { sub, preferred_username: name } = claims;
+    return { name: typeof name === "string" ? name : (sub ?? "unnamed"), role: this.#roleOf(claims) };
   }
 
-  #checkClaims({ claims }: Jwt): void {
-    const { issuer, audience, clock } = this.#options;
-    const now = clock.now() / 1000;
-    const { iss, aud, exp, nbf } = claims;
-    if (iss !== issuer) throw unauthenticated("The JWT is of another issuer");
-    if (!(Array.isArray(aud) ? aud : [aud]).includes(audience))
-      throw unauthenticated("The JWT is for another audience");
-    if (typeof exp !== "number" || exp + LEEWAY_S < now) throw unauthenticated("The JWT has expired");
-    if (nbf !== undefined && !(typeof nbf === "number" && nbf - LEEWAY_S <= now))
-      throw unauthenticated("The JWT is not valid yet");
-  }
-
-  async #isSigned(jwt: Jwt): Promise<boolean> {
-    const { clock } = this.#options;
-    const age = clock.monotonic() - this.#askedAtMs;
-    if (age < KEYS_FOR_MS && isSignedBy(jwt, this.#keys)) return true;
-    if (age > ASK_AGAIN_MS) await this.#refresh();
-    return isSignedBy(jwt, this.#keys);
-  }
-
-  async #refresh(): Promise<void> {
-    this.#asking ??= this.#load().finally(() => {
-      this.#asking = undefined;
-    });
+  async #verify(token: string): Promise<JWTPayload> {
+    if (this.#keys === undefined || this.#keysAgeMs >= KEYS_MAX_AGE_MS) await this.#fetchKeys();
     try {
-      await this.#asking;
+      return await this.#verifyWithKeys(token);
     } catch (thrown) {
-      if (this.#keys.length === 0)
-        throw unavailable("OIDC issuer", "The issuer of tokens does not answer, so nobody can be recognised", {
-          cause: thrown,
-          retryAfterMs: ASK_AGAIN_MS,
-        });
+      if (!isUnknownKey(thrown) || this.#keysAgeMs <= KEYS_COOLDOWN_MS) throw rejection(thrown);
+      await this.#fetchKeys();
+      return this.#verifyWithKeys(token).catch((again: unknown) => {
+        throw rejection(again);
+      });
     }
+  }
+
+  async #verifyWithKeys(token: string): Promise<JWTPayload> {
+    const { issuer, audience, clock } = this.#options;
+    const options: JWTVerifyOptions = {
+      issuer,
+      audience,
+      algorithms: ALGORITHMS,
+      clockTolerance: CLOCK_TOLERANCE_S,
+      currentDate: new Date(clock.now()),
+      requiredClaims: ["exp"],
+    };
+    try {
+      return (await jwtVerify(token, this.#keys as JWTVerifyGetKey, options)).payload;
+    } catch (thrown) {
+      if (!(thrown instanceof errors.JWKSMultipleMatchingKeys)) throw thrown;
+      // A token without a key id: any key of its type may have signed it.
+      for await (const key of thrown) {
+        const verified = await jwtVerify(token, key, options).catch(unlessSignatureFailed);
+        if (verified !== undefined) return verified.payload;
+      }
+      throw new errors.JWSSignatureVerificationFailed();
+    }
+  }
+
+  get #keysAgeMs(): number {
+    return this.#options.clock.monotonic() - this.#fetchedAtMs;
+  }
+
+  /** Fetches the keys unless that was tried a moment ago. A failure counts only while no keys are known. */
+  async #fetchKeys(): Promise<void> {
+    let cause: unknown;
+    if (this.#fetching !== undefined || this.#keysAgeMs > KEYS_COOLDOWN_MS) {
+      this.#fetching ??= this.#load().finally(() => (this.#fetching = undefined));
+      await this.#fetching.catch((thrown: unknown) => (cause = thrown));
+    }
+    if (this.#keys !== undefined) return;
+    const message = "The OIDC issuer does not respond, so tokens cannot be verified";
+    throw unavailable("OIDC issuer", message, { cause, retryAfterMs: KEYS_COOLDOWN_MS });
   }
 
   async #load(): Promise<void> {
     const { issuer, fetchJson, clock } = this.#options;
-    this.#askedAtMs = clock.monotonic();
-    const place = (await fetchJson(`${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`)) as {
-      readonly jwks_uri?: unknown;
-    };
-    if (typeof place.jwks_uri !== "string") throw new TypeError("the issuer's discovery names no jwks_uri");
-    const { keys } = (await fetchJson(place.jwks_uri)) as { readonly keys?: unknown };
-    if (!Array.isArray(keys)) throw new TypeError("the issuer's key set has no keys");
-    this.#keys = keysIn(keys);
+    this.#fetchedAtMs = clock.monotonic();
+    const discoveryUrl = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
+    const { jwks_uri: url } = (await fetchJson(discoveryUrl)) as { readonly jwks_uri?: unknown };
+    if (typeof url !== "string") throw new TypeError("the discovery document of the issuer has no jwks_uri");
+    const { keys } = (await fetchJson(url)) as { readonly keys?: unknown };
+    if (!Array.isArray(keys)) throw new TypeError("the key set of the issuer has no keys");
+    // jose rejects a whole set because of one entry that is not a key.
+    this.#keys = createLocalJWKSet({ keys: keys.filter(isObject) });
   }
 
-  /** The highest role that the claim names; without one a viewer. */
-  #roleOf({ claims }: Jwt): Role {
+  /** The highest role that the claim names; viewer by default. */
+  #roleOf(claims: JWTPayload): Role {
     const value = this.#options.roleClaim
       .split(".")
       .reduce<unknown>((at, name) => (at as Readonly<Record<string, unknown>> | undefined)?.[name], claims);
     const named = new Set(Array.isArray(value) ? value : [value]);
     return ROLES.findLast((role) => role !== "public" && named.has(role)) ?? "viewer";
   }
+}
+
+function isUnknownKey(thrown: unknown): boolean {
+  return thrown instanceof errors.JWKSNoMatchingKey || thrown instanceof errors.JWSSignatureVerificationFailed;
+}
+
+function unlessSignatureFailed(thrown: unknown): undefined {
+  if (!(thrown instanceof errors.JWSSignatureVerificationFailed)) throw thrown;
+}
+
+function rejection(thrown: unknown): Error {
+  if (isUnknownKey(thrown)) return unauthenticated("The JWT is not signed by a key of the issuer");
+  if (thrown instanceof errors.JWTExpired) return unauthenticated("The JWT has expired");
+  if (thrown instanceof errors.JWTClaimValidationFailed)
+    return unauthenticated(`The claim "${thrown.claim}" of the JWT is not accepted`);
+  return unauthenticated("The bearer token is not a valid JWT");
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
