@@ -13,7 +13,7 @@ import { generator as reasons } from "./reference/reasons.ts";
 import { openapi, operations } from "./contracts/rest.ts";
 import { generator as rest } from "./reference/rest.ts";
 
-/** Every generator, in the order they run. */
+/** All generators, in execution order. */
 export const GENERATORS: readonly Generator[] = [
   protos,
   openapi,

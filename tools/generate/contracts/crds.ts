@@ -15,8 +15,8 @@ export const generator: Generator = {
 };
 
 /**
- * One kind's CRD as the text of its file. Long lines are kept, so that a changed word changes one line. Kubernetes reads
- * YAML 1.1, in which a bare `off` is false; writing 1.1 quotes such words.
+ * The CRD of one kind as YAML. Long lines are not wrapped, to keep diffs small. Kubernetes reads YAML 1.1, in which a
+ * bare `off` is false; writing 1.1 quotes such words.
  */
 export function crdFile(kind: (typeof KINDS)[number]): string {
   return HEADER + stringify(crdManifest(kind), { version: "1.1", lineWidth: 0, aliasDuplicateObjects: false });

@@ -14,10 +14,10 @@ import type { Generator } from "../generator.ts";
 
 const run = promisify(execFile);
 
-/** Packages with a `proto` folder; what is made of it goes to `src/gen`. */
+/** Packages with a `proto` folder; generated code goes to `src/gen`. */
 const PACKAGES = ["packages/contracts", "packages/storage"] as const;
 
-/** Only what we serve has a baseline: storage's protos are etcd's, which is not ours to keep stable. */
+/** Only our own services have a baseline: storage's protos are etcd's. */
 const BASELINE = { package: "packages/contracts", file: "packages/contracts/baseline/descriptors.json" } as const;
 
 /** TypeScript from every .proto by buf and protoc-gen-es, offline, and the descriptor baseline, which may only grow. */
@@ -45,7 +45,7 @@ async function generated(root: string, folder: string): Promise<Map<string, stri
   }
 }
 
-/** The plugin is run by this very Node, so that neither PATH nor the version of an installed Node matters. */
+/** Runs the plugin with the current Node, independent of PATH and of other installed versions. */
 function template(root: string): string {
   const plugin = path.join(root, "node_modules/@bufbuild/protoc-gen-es/bin/protoc-gen-es");
   const opt = ["target=ts", "import_extension=ts", "erasable_syntax=true"];
@@ -70,7 +70,7 @@ async function baseline(root: string): Promise<string> {
   return baselineText(grownBaseline(parseBaseline(await readFile(stored, "utf8")), current));
 }
 
-/** Runs buf and answers what it printed. */
+/** Runs buf and returns its output. */
 export async function buf(root: string, args: readonly string[]): Promise<string> {
   const command = path.join(root, "node_modules/@bufbuild/buf/bin/buf");
   try {

@@ -2,7 +2,7 @@ import { openApiDocument } from "../../../packages/contracts/src/rest/openapi/do
 import { allRoutes } from "../../../packages/contracts/src/rest/routes/table.ts";
 import type { Generator } from "../generator.ts";
 
-/** The OpenAPI document of the Package Manager, from its route table and schemas. */
+/** The OpenAPI document of the package manager, from its route table and schemas. */
 export const openapi: Generator = {
   name: "openapi",
   owns: ["packages/contracts/openapi"],
@@ -12,7 +12,7 @@ export const openapi: Generator = {
   },
 };
 
-/** What a client without schemas needs of each route, in one line: method, path, the statuses that bring a value, and a media type other than JSON. */
+/** The routes for the client without schemas, one line each: method, path, success statuses, media type if not JSON. */
 export const operations: Generator = {
   name: "rest-operations",
   owns: ["packages/contracts/src/rest/client/gen"],

@@ -1,7 +1,7 @@
 import { allHelpTexts } from "../../../apps/cli/src/app.ts";
 import type { Generator } from "../generator.ts";
 
-/** The reference page of the command line, from the very help it prints. */
+/** The reference page of the command line, from its help texts. */
 export const generator: Generator = {
   name: "cli-reference",
   produce: async () => new Map([["docs/reference/cli.md", cliReference()]]),
@@ -18,57 +18,58 @@ const INTRODUCTION = `# The command line
 
 <!-- Generated from apps/cli/src/app.ts by \`npm run generate\`. Do not edit. -->
 
-\`npx oaas\` in this repository, or the single file \`dist/cli.mjs\` that \`npm run bundle\` makes.
+\`npx oaas\` in this repository, or the single file \`dist/cli.mjs\` built by \`npm run bundle\`.
 
-**Which platform.** \`--context\`, then \`OAAS_PM_URL\` (with \`OAAS_TOKEN\`), then \`OAAS_CONTEXT\`, then the current context of
-\`~/.oaas/config.yaml\` (\`OAAS_CONFIG\` names another file; its fields are those of the earlier command line). Without any of them the
-local stack at http://127.0.0.1:8080.
+**Context.** In order of precedence: \`--context\`, \`OAAS_PM_URL\` (with \`OAAS_TOKEN\`), \`OAAS_CONTEXT\`, the current context of
+\`~/.oaas/config.yaml\` (\`OAAS_CONFIG\` sets another file; the format is that of the earlier command line), and the local
+stack at http://127.0.0.1:8080.
 
-Flags that all commands have (\`--context\`, \`-o\`) may also stand before the command; \`oaas help COMMAND\` is \`oaas COMMAND --help\`.
+Global flags (\`--context\`, \`-o\`) may also precede the command; \`oaas help COMMAND\` equals \`oaas COMMAND --help\`.
 
-**Output.** Results go to standard output, everything else to standard error. Colours and live progress only on a terminal;
-\`NO_COLOR\` turns colours off.
+**Output.** Results go to standard output, everything else to standard error. Colours and live progress are used only on a
+terminal; \`NO_COLOR\` disables colours.
 
-**Several documents.** Files, folders and standard input are read and checked before the first document is sent. One that is bad is told
-with file, line and column, the field and the nearest known name, and nothing is applied; with \`--keep-going\` the others are. Several documents
-are also checked by the package manager as if they were applied (names that lead nowhere, dependencies, plans) before the first is written.
+**Several documents.** Files, folders and standard input are read and validated before the first document is sent. Errors are
+reported with file, line, column, field and the closest known name, and nothing is applied; with \`--keep-going\` the valid
+documents are. The package manager also validates several documents together (references, dependencies, plans) before the
+first one is written.
 
-**Before the change.** \`apply --dry-run\`, \`diff -f\` and \`package validate -f\` ask the package manager what applying would do: packages with \`dry_run\`, which
-checks what the write checks and writes nothing, deployments with a plan. A document that would be refused ends them with 2. \`package validate --offline\`
-checks against the contract alone.
+**Dry run.** \`apply --dry-run\`, \`diff -f\` and \`package validate -f\` show what applying would change: packages with
+\`dry_run\`, which runs all checks of the write and writes nothing, deployments with a plan. They exit with 2 when a document
+would be rejected. \`package validate --offline\` checks against the API contract only.
 
-**Tokens** are kept in that file, which only its owner may read (mode 600); when others may, every command warns. A token that is not
-accepted is told apart: none, expired (and since when), refused.
+**Tokens** are stored in the configuration file with mode 600; every command warns when others can read it. Errors
+distinguish a missing, an expired (with the time) and a rejected token.
 
-**Logs.** \`oaas logs\` tells what happened to a class as the package manager knows it: what was asked and what came of it, when each
-function became ready, and below what is not well the workloads, pods and cluster events that say why; \`--follow\` goes on with events.
-What programs write to their own output stays in the clusters, because the contract between the managers does not carry it: read it
-with \`kubectl logs -l oaas.io/owner=UNIT\` (the unit is in \`oaas deployment status\`).
+**Logs.** \`oaas logs\` shows the history of a deployment known to the package manager: requests and their outcome, the
+readiness of each function, and for unhealthy parts the workloads, pods and cluster events; \`--follow\` continues with
+events. It does not show container logs, which stay in the clusters: use \`kubectl logs -l oaas.io/owner=UNIT\` (see
+\`oaas deployment status\` for the unit).
 
 | Exit code | Meaning |
 |---|---|
 | 0 | done |
-| 1 | refused or failed; for \`diff\`: there are differences; for \`cluster health\` and \`doctor\`: something is not well |
-| 2 | the command line, a file or a context is wrong; nothing was changed |
+| 1 | rejected or failed; for \`diff\`: there are differences; for \`cluster health\` and \`doctor\`: a check failed |
+| 2 | invalid command line, file or context; nothing was changed |
 | 3 | not found |
-| 4 | not logged in, or not allowed |
-| 5 | a conflict: somebody else was faster, or it is there already |
-| 6 | the package manager or a cluster did not answer, or not in time |
+| 4 | not authenticated, or not authorized |
+| 5 | conflict: changed concurrently, or already exists |
+| 6 | the package manager or a cluster did not respond in time |
 | 130 | interrupted |
 
-**Words of the earlier command line.**
+**Compatibility with the earlier command line.**
 
-| There | Here |
+| Earlier | Now |
 |---|---|
-| \`package apply FILE\` (\`pkg\`, \`p\`; \`a\`, \`create\`, \`c\`) with \`-d\`, \`-p\`, \`-O\` | the same; what exists is always updated, so \`-O\` changes nothing |
-| \`package delete FILE\` (\`d\`, \`rm\`, \`r\`) | the same, also with a name, so that \`-p\` is not needed; \`-d\` is \`--cascade\`: all deployments of the package; asks first, \`--yes\` for scripts |
-| \`deploy apply FILE\`, \`deploy list [NAME]\`, \`deploy delete NAME\` (\`dep\`, \`de\`) with \`-p\`, \`--overwrite\` | the same, also as \`deployment\`; delete asks first |
-| \`class list [F]\` (\`cls\`, \`c\`), \`function list [F]\` (\`fn\`, \`f\`) | the same |
-| \`class delete NAME\` | not here (the earlier package manager had no such route either): a class goes with its package |
-| \`class-runtimes list [ID]\` (\`cr\`, \`runtimes\`, \`rts\`) | the same, also as \`runtime\` |
-| \`environments list\` (\`envs\`, \`env\`, \`clu\`, \`cl\`) | the same, also as \`cluster\` |
-| \`context set [NAME] --pm URL\`, \`get\`, \`select\` (\`ctx\`) | the same; \`login\` also keeps a token. \`--gateway\`, \`--cls\`, \`--zenoh-peer\`, \`--use-grpc\` are of the data plane and not here; a file that has them is read |
-| \`object\`, \`invoke\`, \`result\`, \`liveliness\`, \`capabilities\` | not here: they speak to the data plane |
-| \`topology\` | the same word; from the control plane |
+| \`package apply FILE\` (\`pkg\`, \`p\`; \`a\`, \`create\`, \`c\`) with \`-d\`, \`-p\`, \`-O\` | same; existing packages are always updated, so \`-O\` is a no-op |
+| \`package delete FILE\` (\`d\`, \`rm\`, \`r\`) | same, also with a name instead of \`-p\`; \`-d\` is \`--cascade\`: all deployments of the package; asks for confirmation, \`--yes\` skips it |
+| \`deploy apply FILE\`, \`deploy list [NAME]\`, \`deploy delete NAME\` (\`dep\`, \`de\`) with \`-p\`, \`--overwrite\` | same, also as \`deployment\`; delete asks for confirmation |
+| \`class list [F]\` (\`cls\`, \`c\`), \`function list [F]\` (\`fn\`, \`f\`) | same |
+| \`class delete NAME\` | not supported (nor by the earlier package manager): delete the package instead |
+| \`class-runtimes list [ID]\` (\`cr\`, \`runtimes\`, \`rts\`) | same, also as \`runtime\` |
+| \`environments list\` (\`envs\`, \`env\`, \`clu\`, \`cl\`) | same, also as \`cluster\` |
+| \`context set [NAME] --pm URL\`, \`get\`, \`select\` (\`ctx\`) | same; \`login\` also stores a token. The data plane flags \`--gateway\`, \`--cls\`, \`--zenoh-peer\`, \`--use-grpc\` are not supported; a file that contains them is accepted |
+| \`object\`, \`invoke\`, \`result\`, \`liveliness\`, \`capabilities\` | not supported: they belong to the data plane |
+| \`topology\` | same, from the control plane |
 | output is always JSON, exit code 1 for every error | \`-o json\`; exit codes as above |
 `;

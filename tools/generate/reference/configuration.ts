@@ -4,7 +4,7 @@ import { devStackConfig } from "../../../apps/dev-stack/src/config.ts";
 import { pmConfig } from "../../../apps/package-manager/src/config.ts";
 import type { Generator } from "../generator.ts";
 
-/** The reference page of every variable of every program. */
+/** The reference page of all settings. */
 export const generator: Generator = {
   name: "configuration",
   produce: async () =>

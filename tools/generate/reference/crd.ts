@@ -32,21 +32,20 @@ const INTRODUCTION = `# Kubernetes kinds
 Group \`${GROUP}\`, version \`${VERSION}\`, all namespaced, all in the category \`oaas\` (\`kubectl get oaas\`). The CRDs are in
 \`deploy/crds\`. Every kind has a status subresource.
 
-- **Names.** OaaS' own fields are snake_case, Kubernetes' own things keep Kubernetes' spelling.
-- **Words.** A word that the source documents spell in several ways (\`read_write\`, \`ReadWrite\`, \`READ_WRITE\`) is accepted in
-  each; the tables show one.
+- **Names.** OaaS fields are snake_case; fields taken from Kubernetes keep their camelCase names.
+- **Enum values** are accepted in several spellings (\`read_write\`, \`ReadWrite\`, \`READ_WRITE\`); the tables show one.
 - **Null** means absent, except where a field has a default.
-- **Unknown fields** are dropped; \`kubectl\` names them, because it asks for strict validation.
-- **\`observedGeneration\`** is ours. \`observed_generation\` is kept in the schema so that what the Rust manager writes is not
-  dropped; nothing of ours writes it.
-- **Object names** have at most 63 characters, because they become labels.
+- **Unknown fields** are pruned; \`kubectl\` reports them, because it requests strict validation.
+- **\`observedGeneration\`** is the field we write. \`observed_generation\` stays in the schema so that values written by the
+  Rust manager are not pruned.
+- **Object names** have at most 63 characters, because they are used as label values.
 - **Quote \`"off"\`** in YAML: bare, Kubernetes reads it as false.
-- No field is immutable: a class may be changed in place, and CRM converges.
-- **Rules** over several fields are stated once for the API server (CEL) and once in our code, and the same table of wrong
-  objects is run through both. Known differences: the server takes whole numbers up to 2^63, our code ids of nodes and shards
-  up to 2^53; a null item in \`odgm_config.collections\`, and a list in place of a time, pass the server and not our code.
-- **Taking over from the Rust manager.** Its objects keep working under these CRDs, nulls and all. Values that our rules forbid
-  may stay until they are edited; the server warns about them.
+- No field is immutable: a class can be changed in place and is reconciled.
+- **Rules** over several fields are declared for the API server (CEL) and in our code, and tests run the same invalid objects
+  through both. Known differences: the server accepts integers up to 2^63, our code node and shard ids up to 2^53; a null
+  item in \`odgm_config.collections\` and a list in place of a timestamp pass the server but not our code.
+- **Migration from the Rust manager.** Its objects remain valid under these CRDs, including null values. Values that our rules
+  reject stay until they are edited; the server warns about them.
 `;
 
 interface Shared {
@@ -54,7 +53,7 @@ interface Shared {
   readonly schema: StructuralSchema;
 }
 
-/** Objects of some size that stand in several places get a section of their own, named after the member that holds them. */
+/** Objects with three or more fields that occur in several places get their own section, named after their field. */
 function sharedBlocks(roots: readonly (StructuralSchema | undefined)[]): ReadonlyMap<string, Shared> {
   const found = new Map<string, { name: string; schema: StructuralSchema; times: number }>();
   const visit = (schema: StructuralSchema, name: string): void => {
@@ -77,7 +76,7 @@ function sharedBlocks(roots: readonly (StructuralSchema | undefined)[]): Readonl
   return new Map(repeated.filter(([, { name }]) => names.indexOf(name) === names.lastIndexOf(name)));
 }
 
-/** What a block consists of, without what is said about the place where it stands. */
+/** The structure of a block, independent of where it is used. */
 function identity({
   description: _description,
   nullable: _nullable,
@@ -146,7 +145,7 @@ function* rulesOf(
   }
 }
 
-/** The object a member leads to, through lists and maps, and its path. */
+/** The object of a field, through lists and maps, and its path. */
 function inside(schema: StructuralSchema, path: string): [schema: StructuralSchema, path: string] {
   if (schema.items) return inside(schema.items, `${path}[]`);
   if (schema.additionalProperties) return inside(schema.additionalProperties, `${path}.*`);

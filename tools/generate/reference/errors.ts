@@ -12,7 +12,7 @@ export const generator: Generator = {
   },
 };
 
-/** One fault of each kind that has a status of its own, to ask the tables with. */
+/** One fault of each kind, to look up its statuses. */
 const SAMPLES = {
   "invalid-argument": { kind: "invalid-argument", violations: [] },
   unauthenticated: { kind: "unauthenticated" },
@@ -34,42 +34,42 @@ function errorsPage(): string {
 
 Generated from \`packages/foundation/src/faults/fault-codes.ts\` and the two tables of \`packages/contracts\`. Do not edit.
 
-Every failure is one *fault*. It has a kind (for programs), a stable code (below), a message that is safe to show, and,
-where it helps, violations with JSON paths, the parts of a partial failure, and how long to wait.
+Every failure is a *fault* with a kind (for programs), a stable code (below), a message that is safe to show and, where it
+applies, violations with JSON paths, the parts of a partial failure, and a retry delay.
 
 ## Over HTTP
 
 The body is \`application/problem+json\` (RFC 9457): \`type\`, \`title\`, \`status\`, \`detail\`, and beside them \`error\` (the
-message, as earlier versions had it), \`code\`, \`kind\`, \`retryable\`, \`correlationId\`, \`details\` (what the kind names),
-\`violations\` (\`path\`, \`message\`, \`fix\`) and \`parts\` (\`name\`, \`problem\`). \`Retry-After\` is set when the fault says how
-long to wait.
+message, for compatibility), \`code\`, \`kind\`, \`retryable\`, \`correlationId\`, \`details\` (attributes of the kind),
+\`violations\` (\`path\`, \`message\`, \`fix\`) and \`parts\` (\`name\`, \`problem\`). \`Retry-After\` is set when the fault has a
+retry delay.
 
 ## Kinds
 
-Retry means: the same request, unchanged, may succeed later.
+Retry: whether repeating the same request may succeed.
 
 ${table(
   ["Kind", "HTTP", "gRPC", "Retry"],
   [
     ...Object.values(SAMPLES).map(kindRow),
-    ["`partial-failure`", "of the part that decides", "of the part that decides", "if every part is"],
+    ["`partial-failure`", "of the dominant part", "of the dominant part", "if all parts are"],
   ],
 )}
 
-The part that decides is the first that trying again will not mend, else the first. So a deployment that failed in every
-cluster answers 503 when the clusters are down, and 400 only when the request is at fault.
+The dominant part is the first that is not retryable, otherwise the first. A deployment that failed in every cluster
+therefore returns 503 when the clusters are down, and 400 only when the request is invalid.
 
-Some codes have a status of their own, because that of their kind would blame the caller:
+Some codes have their own HTTP status, because that of their kind would blame the client:
 
 ${table(
   ["Code", "HTTP"],
   Object.entries(HTTP_STATUS_OF_CODE).map(([code, status]) => [`\`${code}\``, String(status)]),
 )}
 
-Refusals that only HTTP knows keep their kind and have a status of their own:
+Errors specific to HTTP keep their kind and have their own status:
 
 ${table(
-  ["Refusal", "HTTP", "Kind"],
+  ["Error", "HTTP", "Kind"],
   Object.entries(HTTP_REFUSALS).map(([name, { status, kind }]) => [
     name.replaceAll("-", " "),
     String(status),

@@ -9,13 +9,13 @@ import {
 import type { Generator } from "../generator.ts";
 import { table } from "./markdown.ts";
 
-/** The reference page of both kinds of events: what the package manager streams, and what classes tell in Kubernetes. */
+/** The reference page of the package manager's event stream and of the Kubernetes Events of classes. */
 export const generator: Generator = {
   name: "events-reference",
   produce: async () => new Map([["docs/reference/events.md", eventsReference()]]),
 };
 
-/** A change of a class, told as an Event. */
+/** A status change that emits an Event. */
 interface Change {
   readonly when: string;
   readonly from?: ClassRuntimeStatus;
@@ -23,41 +23,44 @@ interface Change {
 }
 
 const store = (status: "True" | "False"): ClassRuntimeStatus => ({
-  conditions: [{ type: "OdgmReady", status, message: "as the condition says" }],
+  conditions: [{ type: "OdgmReady", status, message: "as in the condition" }],
 });
 const fn = (ready: boolean): ClassRuntimeStatus => ({
   functions: [
-    { function_key: "add", ready, message: "as its status says", service: "add", predicted_url: "", template: "edge" },
+    { function_key: "add", ready, message: "as in the status", service: "add", predicted_url: "", template: "edge" },
   ],
 });
 const template = (rest: object = {}): ClassRuntimeStatus => ({ template: { name: "edge", basis: "score", ...rest } });
 const rollOut = (state: "waits" | "halted" | "refused"): Change["to"] =>
-  template({ roll_out: { state, revision: "1", message: "as its status says" } });
+  template({ roll_out: { state, revision: "1", message: "as in the status" } });
 
-/** One change for every event that is not named after a reason. */
+/** One status change per event, except events named after a reason. */
 const CHANGES: readonly Change[] = [
-  { when: "a template is chosen, or another one, or another revision of it", to: template() },
-  { when: "a new revision of its template has to wait for its turn", from: template(), to: rollOut("waits") },
+  { when: "a template, or another revision of it, is selected", to: template() },
+  { when: "a new revision of its template is queued", from: template(), to: rollOut("waits") },
   { when: "another class failed with the new revision", from: template(), to: rollOut("halted") },
   { when: "the new revision cannot be used", from: template(), to: rollOut("refused") },
-  { when: "its children are being made", to: { phase: "applying", message: "as its status says" } },
-  { when: "its workloads are not ready yet", to: { phase: "progressing", message: "as its status says" } },
-  { when: "everything is ready", to: { phase: "available", message: "as its status says" } },
-  { when: "it is degraded for no reason of the list below", to: { phase: "degraded", message: "as its status says" } },
-  { when: "it is being deleted", to: { phase: "deleting", message: "as its status says" } },
+  { when: "its children are being applied", to: { phase: "applying", message: "as in the status" } },
+  { when: "its workloads are not ready yet", to: { phase: "progressing", message: "as in the status" } },
+  { when: "everything is ready", to: { phase: "available", message: "as in the status" } },
+  {
+    when: "it is degraded for a reason that is not in the list below",
+    to: { phase: "degraded", message: "as in the status" },
+  },
+  { when: "it is being deleted", to: { phase: "deleting", message: "as in the status" } },
   { when: "its state store became ready", from: store("False"), to: store("True") },
   { when: "its state store is no longer ready", from: store("True"), to: store("False") },
   { when: "a function became ready", from: fn(false), to: fn(true) },
-  { when: "a function is no longer ready; a warning when a fault is the reason", from: fn(true), to: fn(false) },
-  { when: "a function was taken out of the class", from: fn(true), to: {} },
+  { when: "a function is no longer ready; a warning when caused by a fault", from: fn(true), to: fn(false) },
+  { when: "a function was removed from the class", from: fn(true), to: {} },
 ];
 
-/** The events that the changes above make, through the very function that the manager uses. */
+/** The events emitted for the changes above, computed by the manager's own code. */
 export function eventRows(): string[][] {
   return CHANGES.map(({ when, from, to }) => {
     const told = happenings(from, to, { apiVersion: "oaas.io/v1alpha1", kind: "ClassRuntime", name: "counter" });
     const event = told.at(-1);
-    if (event === undefined) throw new Error(`nothing is told when ${when}`);
+    if (event === undefined) throw new Error(`no event is emitted when ${when}`);
     return [`\`${event.reason}\``, event.type, event.action, when];
   });
 }
@@ -73,11 +76,11 @@ function eventsReference(): string {
     "",
     RESUMING,
     "## Kubernetes Events of a class\n",
-    "Written by the class runtime manager about the `ClassRuntime` or `DeploymentRecord`, by `oaas.io/oprc-crm`, with the correlation id as an annotation. An Event is told once for a",
-    "change; the same again within a short time is counted into one series.\n",
+    "Written by the class runtime manager about the `ClassRuntime` or `DeploymentRecord`, by `oaas.io/oprc-crm`, with the correlation id as an annotation. One Event is",
+    "written per change; repeated Events within a short time are aggregated into a series.\n",
     table(["Reason", "Type", "Action", "When"], eventRows()),
     "",
-    `A class that has a fault tells a warning with the reason itself, and what to do in its note: ${faults.map((reason) => `[${reason}](reasons.md#${reason.toLowerCase()})`).join(", ")}.`,
+    `A class with a fault emits a warning named after the reason, with the suggested action in its note: ${faults.map((reason) => `[${reason}](reasons.md#${reason.toLowerCase()})`).join(", ")}.`,
     "",
   ].join("\n");
 }
@@ -91,7 +94,7 @@ const TOPICS: Readonly<Record<Topic, { readonly types: string; readonly object: 
   operation: {
     types: "`progress`, `removed`, `resync`",
     object:
-      "how far a saga has come: the `operation` of [DeploymentStatus](rest.md#deploymentstatus); its key is the deployment's",
+      "progress of a saga: the `operation` of [DeploymentStatus](rest.md#deploymentstatus); its key is the deployment's",
   },
   cluster: { types: STORED, object: "`{ name, health }` with [ClusterHealth](rest.md#clusterhealth)" },
   "class-runtime": {
@@ -111,6 +114,7 @@ const INTRODUCTION = `# Events
 [StreamEvent](rest.md#streamevent).
 `;
 
-const RESUMING = `\`resync\` means: something may have been missed; read anew. A reader that was cut off sends the last id as \`last-event-id\` and goes on without a gap, on an etcd also at another process or after a restart for what is stored
-(\`deployment\`, \`operation\`, \`package\`, when it follows one topic); where the log, 10,000 events, does not reach, it gets a \`resync\`.
+const RESUMING = `\`resync\` means that events may have been missed: re-list. A disconnected client sends the last id as \`last-event-id\` and
+continues without a gap. On etcd this also works with another process or after a restart, for stored topics (\`deployment\`,
+\`operation\`, \`package\`, when following one topic). The log keeps 10,000 events; older positions get a \`resync\`.
 `;

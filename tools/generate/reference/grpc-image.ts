@@ -1,4 +1,4 @@
-/** Descriptors as `buf build` writes them in JSON, as far as the reference page reads them. */
+/** The fields of `buf build`'s JSON descriptors that the reference page uses. */
 export interface ImageFile {
   readonly name: string;
   readonly package?: string;
@@ -47,7 +47,7 @@ interface LocationJson {
   readonly leadingComments?: string;
 }
 
-/** A thing with its full name and what is said above it; `commentOf` answers the same of its parts. */
+/** A definition with its full name and comment; `commentOf` returns the comments of its parts. */
 export interface Documented<T> {
   readonly name: string;
   readonly value: T;
@@ -55,14 +55,14 @@ export interface Documented<T> {
   readonly commentOf: (part: "field" | "method" | "value", index: number) => string;
 }
 
-/** Everything in an image, by full name. */
+/** All definitions of an image, by full name. */
 export interface Index {
   readonly messages: ReadonlyMap<string, Documented<MessageJson>>;
   readonly enums: ReadonlyMap<string, Documented<EnumJson>>;
   readonly services: ReadonlyMap<string, Documented<ServiceJson>>;
 }
 
-/** Numbers of fields in descriptor.proto, of which source locations are made. */
+/** Field numbers of descriptor.proto, which make up source locations. */
 const FILE = { message: 4, enum: 5, service: 6 } as const;
 const MESSAGE = { nested: 3, enum: 4 } as const;
 const PARTS = { field: 2, method: 2, value: 2 } as const;

@@ -12,7 +12,7 @@ import { table } from "./markdown.ts";
 import { buf } from "../contracts/protos.ts";
 import { nameOf, nodesWith, type SyntaxNode } from "./syntax.ts";
 
-/** The reference page of our gRPC services, from the descriptors; who serves what, from the calls that bind them. */
+/** The reference page of our gRPC services, from the descriptors and from the calls that bind services. */
 export const generator: Generator = {
   name: "grpc-reference",
   produce: async (root) => {
@@ -29,7 +29,7 @@ const SERVERS = {
 } as const;
 type Server = keyof typeof SERVERS;
 
-/** Which program answers a service, by the short names that the code binds. */
+/** The program that serves each service, by the short name in the code. */
 export function boundServices(root: string): ReadonlyMap<string, Server> {
   const found = new Map<string, Server>();
   for (const [server, folder] of Object.entries(SERVERS)) {
@@ -46,10 +46,10 @@ function boundName(node: SyntaxNode): string[] {
   return name === undefined ? [] : [name];
 }
 
-/** What a failed call carries. */
+/** The details of a failed call. */
 const FAULT = "oaas.common.FaultStatus";
 
-/** Services that the world knows, in the words of their own documents. */
+/** Standard services, documented elsewhere. */
 const STANDARD = /^\.?grpc\./;
 
 export function grpcReference(index: Index, bound: ReadonlyMap<string, Server>): string {
@@ -60,9 +60,9 @@ export function grpcReference(index: Index, bound: ReadonlyMap<string, Server>):
   const others = all.filter((service) => serverOf(service) === undefined && !STANDARD.test(service.name));
   return [
     INTRODUCTION,
-    "## Who serves what\n",
+    "## Services\n",
     table(
-      ["Service", "Served by", "What for"],
+      ["Service", "Served by", "Purpose"],
       served.map((service) => [
         STANDARD.test(service.name) ? `\`${service.name}\`` : `[${service.name}](#${anchor(service.name)})`,
         serverOf(service) ?? "",
@@ -70,7 +70,7 @@ export function grpcReference(index: Index, bound: ReadonlyMap<string, Server>):
       ]),
     ),
     "",
-    `In the contract, and served by the data plane or by nobody: ${others.map(({ name }) => `\`${name}\``).join(", ")}.\n`,
+    `In the contract, but served by the data plane or not implemented: ${others.map(({ name }) => `\`${name}\``).join(", ")}.\n`,
     ...own.map((service) => serviceSection(service)),
     "## Messages\n",
     ...reachable(own, index).map((name) => typeSection(name, index)),
@@ -81,13 +81,17 @@ const INTRODUCTION = `# gRPC
 
 <!-- Generated from packages/contracts/proto by \`npm run generate\`. Do not edit. -->
 
-The class runtime manager serves gRPC and gRPC-Web on the port of everything else (\`HTTP_PORT\`, 8088), without TLS as h2c; the package manager on \`GRPC_PORT\`, when that is set. Both answer
-server reflection, so that \`grpcurl\` needs no files.
+The class runtime manager serves gRPC and gRPC-Web on its HTTP port (\`HTTP_PORT\`, 8088), without TLS as h2c; the package
+manager on \`GRPC_PORT\`, if set. Both support server reflection, so that \`grpcurl\` needs no proto files.
 
-- **Faults** are status codes ([errors](errors.md)); the trailing metadata \`oaas-fault-bin\` has the rest, as a [FaultStatus](#oaascommonfaultstatus).
-- **\`x-correlation-id\`** in the metadata goes through every process and log line, and comes back. **Deadlines** and cancellation reach to the last call to Kubernetes.
-- **Bearer tokens** go in \`authorization\`. Health and reflection ask for none; with mutual TLS only health is open without a certificate.
-- Numbers below 100 are those of the earlier implementation, and never change. What was added since has numbers from 100 up, which its peers ignore.
+- **Errors** are status codes ([errors](errors.md)); the trailing metadata \`oaas-fault-bin\` contains the details as a
+  [FaultStatus](#oaascommonfaultstatus).
+- **\`x-correlation-id\`** in the metadata is propagated to every process and log line, and returned. **Deadlines** and
+  cancellation are propagated to the calls to Kubernetes.
+- **Bearer tokens** are sent in \`authorization\`. Health and reflection require none; with mutual TLS only health is
+  available without a certificate.
+- Field numbers below 100 are those of the earlier implementation and never change. Later additions have numbers from 100,
+  which earlier peers ignore.
 `;
 
 function serviceSection({ name, value, comment, commentOf }: Documented<ServiceJson>): string {
@@ -97,7 +101,7 @@ function serviceSection({ name, value, comment, commentOf }: Documented<ServiceJ
     `${method.serverStreaming === true ? "stream of " : ""}${typeLink(method.outputType)}`,
     commentOf("method", index),
   ]);
-  return `## ${name}\n\n${comment}\n\n${table(["Method", "Takes", "Answers", "Meaning"], rows)}\n`;
+  return `## ${name}\n\n${comment}\n\n${table(["Method", "Request", "Response", "Meaning"], rows)}\n`;
 }
 
 function typeSection(name: string, { messages, enums }: Index): string {
@@ -132,7 +136,7 @@ function single({ type, typeName }: FieldJson): string {
   return typeName === undefined ? type.replace("TYPE_", "").toLowerCase() : typeLink(typeName);
 }
 
-/** Every type of ours that a call to these services can carry, in the order of names. */
+/** Every type of ours that is reachable from these services, sorted by name. */
 function reachable(services: readonly Documented<ServiceJson>[], { messages, enums }: Index): string[] {
   const found = new Set<string>();
   const visit = (typeName: string): void => {

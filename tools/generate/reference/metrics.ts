@@ -20,7 +20,7 @@ export interface DeclaredMetric {
 
 const KINDS = new Set(["counter", "gauge", "histogram"]);
 
-/** Every declaration in the sources, by name. One that cannot be read from the text alone is a mistake. */
+/** All declarations in the sources, by name. Throws for a declaration that is not a literal. */
 export function declaredMetrics(root: string): DeclaredMetric[] {
   const sources = nodesWith(root, ["apps/*/src/**/*.ts", "packages/*/src/**/*.ts"], "help:");
   const found = [...sources].flatMap(([file, nodes]) => nodes.flatMap((node) => declaration(node, file)));
@@ -43,7 +43,7 @@ function declaration(node: SyntaxNode, file: string): DeclaredMetric[] {
   return [{ name, type, help, labels, file }];
 }
 
-/** Who serves a metric, by the folder that declares it, in the order of the page. */
+/** The program of a metric, by the folder that declares it, in page order. */
 const PROGRAMS = [
   { title: "Package manager", folders: ["apps/package-manager/"] },
   { title: "Class runtime manager", folders: ["apps/class-runtime-manager/"] },
@@ -57,7 +57,8 @@ export function metricsReference(metrics: readonly DeclaredMetric[]): string {
     own: metrics.filter(({ file }) => folders.some((folder) => file.startsWith(folder))),
   }));
   const nowhere = metrics.filter((metric) => !placed.some(({ own }) => own.includes(metric)));
-  if (nowhere.length > 0) throw new Error(`which program serves ${nowhere.map(({ name }) => name).join(", ")}?`);
+  if (nowhere.length > 0)
+    throw new Error(`no program for metrics ${nowhere.map(({ name }) => name).join(", ")}; add the folder to PROGRAMS`);
   const sections = placed.map(({ title, own }) => `## ${title}\n\n${table(HEAD, own.map(row))}\n`);
   return [INTRODUCTION, ...sections].join("\n");
 }
@@ -72,11 +73,11 @@ const INTRODUCTION = `# Metrics
 
 <!-- Generated from the declarations in the code by \`npm run generate\`. Do not edit. -->
 
-\`GET /metrics\`, in the text form of Prometheus. The package manager asks for a viewer where callers are known, and serves the same without asking on \`METRICS_PORT\`; the
-class runtime manager serves it on the port of everything else.
+\`GET /metrics\`, in the Prometheus text format. The package manager requires the role viewer when authentication is enabled, and serves the
+same without authentication on \`METRICS_PORT\`; the class runtime manager serves it on its HTTP port.
 
-- A metric has at most 2,000 series; what would be another is counted under labels that all say \`overflow\`.
-- With \`SERVER_WORKERS\` above 1 whichever process is asked answers for all of them, and each series has the label \`worker\`.
+- A metric has at most 2,000 series; further series are counted in one with all labels set to \`overflow\`.
+- With \`SERVER_WORKERS\` above 1 any process returns the metrics of all, and each series has the label \`worker\`.
 - Histograms are in seconds and have \`_bucket\`, \`_sum\` and \`_count\`.
-- A program by itself also has \`process_*\` and \`nodejs_*\`: CPU, memory, event loop, garbage collection.
+- A program started on its own also exports \`process_*\` and \`nodejs_*\`: CPU, memory, event loop, garbage collection.
 `;

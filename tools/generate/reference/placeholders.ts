@@ -2,24 +2,25 @@ import { PATHS } from "../../../apps/class-runtime-manager/src/templates/user-te
 import type { Generator } from "../generator.ts";
 import { sentence, table } from "./markdown.ts";
 
-/** The reference page of what a template of one's own may look up. */
+/** The reference page of the placeholders of user templates. */
 export const generator: Generator = {
   name: "placeholders",
   produce: async () => new Map([["docs/reference/placeholders.md", page()]]),
 };
 
 const SECTIONS = {
-  class: "Of the class",
-  function: "Of the function that is rendered",
-  odgm: "Of its state store",
-  environment: "Of its environment",
-  cluster: "Of the cluster",
+  class: "Class",
+  function: "Function",
+  odgm: "State store",
+  environment: "Environment",
+  cluster: "Cluster",
 } as const;
 
 function page(): string {
   const entries = Object.entries(PATHS);
   const nowhere = entries.filter(([path]) => !Object.hasOwn(SECTIONS, path.split(".")[0] ?? ""));
-  if (nowhere.length > 0) throw new Error(`which section has ${nowhere.map(([path]) => path).join(", ")}?`);
+  if (nowhere.length > 0)
+    throw new Error(`no section for placeholders ${nowhere.map(([path]) => path).join(", ")}; add it to SECTIONS`);
   const sections = Object.entries(SECTIONS).map(([first, title]) => {
     const own = entries.filter(([path]) => path.startsWith(`${first}.`));
     const rows = own.map(([path, meaning]) => [`\`${path}\``, sentence(meaning)]);
@@ -32,5 +33,7 @@ const INTRODUCTION = `# Placeholders of templates
 
 <!-- Generated from apps/class-runtime-manager/src/templates/user-template/scope.ts by \`npm run generate\`. Do not edit. -->
 
-What a \`DeploymentTemplate\` may look up between \`{{\` and \`}}\` ([how](../guides/user-templates.md)). Where a path ends in \`*\`, any name that its owner gave stands there; one that is no plain word goes in brackets: \`class.labels["example.test/team"]\`.
+The values that a \`DeploymentTemplate\` can reference between \`{{\` and \`}}\` ([guide](../guides/user-templates.md)). In a
+path, \`*\` stands for a user-defined name; a name that is not an identifier is written in brackets:
+\`class.labels["example.test/team"]\`.
 `;

@@ -1,9 +1,9 @@
 import { REASONS } from "../../../apps/class-runtime-manager/src/lifecycle/observation/reasons.ts";
 import type { Generator } from "../generator.ts";
 
-const EFFECTS = { fault: "degraded", wait: "on its way", calm: "well" } as const;
+const EFFECTS = { fault: "degraded", wait: "progressing", calm: "healthy" } as const;
 
-/** The reference page of every reason a class may give, in the order of rank. */
+/** The reference page of all reasons of a class, by rank. */
 export const generator: Generator = {
   name: "reasons",
   produce: async () => new Map([["docs/reference/reasons.md", page()]]),
@@ -19,11 +19,12 @@ function page(): string {
     "",
     "Generated from `apps/class-runtime-manager/src/lifecycle/observation/reasons.ts`. Do not edit.",
     "",
-    "What `status.reason`, conditions, functions and events of a class say, and what to do. Where several hold, the one that stands first here is told, because",
-    "it is nearest to the cause. *Transient* is expected to mend itself; *permanent* needs someone to change something. What was really seen (the pod, the image,",
-    "the field, the right) is in the message beside the reason; `ExplainClassRuntime` gives the whole chain down to the pod's event.",
+    "The reasons in `status.reason`, conditions, functions and events of a class, with suggested actions. When several apply, the",
+    "first in this table is reported, because it is closest to the cause. *Transient* reasons are expected to resolve by",
+    "themselves; *permanent* reasons need action. The message beside the reason has the details (the pod, the image, the field,",
+    "the permission); `ExplainClassRuntime` returns the complete chain down to the pod's events.",
     "",
-    "| Reason | Class is | Verdict | What to do |",
+    "| Reason | Class is | Verdict | Suggested action |",
     "| --- | --- | --- | --- |",
     ...rows,
     "",

@@ -12,7 +12,7 @@ const ROOT = path.resolve(import.meta.dirname, "..", "..", "..");
 describe("metrics", () => {
   const metrics = declaredMetrics(ROOT);
 
-  test("are found where they are declared, with what is said of them", () => {
+  test("are collected from their declarations with help, labels and file", () => {
     expect(metrics).toContainEqual({
       name: "crm_children_total",
       type: "counter",
@@ -23,24 +23,24 @@ describe("metrics", () => {
     expect(new Set(metrics.map(({ name }) => name)).size).toBe(metrics.length);
   });
 
-  test("one of a folder that belongs to no program is refused, not left out", () => {
+  test("rejects a metric in a folder that belongs to no program", () => {
     const stray = { name: "stray_total", type: "counter", help: "", labels: [], file: "packages/elsewhere/src/a.ts" };
-    expect(() => metricsReference([...metrics, stray])).toThrow("which program serves stray_total?");
+    expect(() => metricsReference([...metrics, stray])).toThrow("no program for metrics stray_total");
   });
 });
 
 describe("events", () => {
-  test("every reason that the manager's events spell is on the page", () => {
+  test("lists every reason that the manager's events use", () => {
     const file = path.join(ROOT, "apps/class-runtime-manager/src/lifecycle/status/emitted-events.ts");
-    const spelt = nodesOf(file).flatMap((node) => textOf(memberOf(node, "reason")) ?? []);
-    const told = new Set(eventRows().map(([reason = ""]) => reason.replaceAll("`", "")));
-    expect(spelt.length).toBeGreaterThan(8);
-    expect(spelt.filter((reason) => !told.has(reason))).toEqual([]);
+    const used = nodesOf(file).flatMap((node) => textOf(memberOf(node, "reason")) ?? []);
+    const listed = new Set(eventRows().map(([reason = ""]) => reason.replaceAll("`", "")));
+    expect(used.length).toBeGreaterThan(8);
+    expect(used.filter((reason) => !listed.has(reason))).toEqual([]);
   });
 });
 
 describe("gRPC", () => {
-  test("who serves what is read from the code", () => {
+  test("reads the server of each service from the code", () => {
     const bound = boundServices(ROOT);
     expect(bound.get("DeploymentService")).toBe("class runtime manager");
     expect(bound.get("PackageService")).toBe("package manager (`GRPC_PORT`)");
@@ -48,7 +48,7 @@ describe("gRPC", () => {
     expect(bound.has("RuntimeService")).toBe(false);
   });
 
-  test("comments are found by their place, also of nested types", () => {
+  test("finds the comments of messages, fields and nested types", () => {
     const location = (path: number[], leadingComments: string) => ({ path, leadingComments });
     const { messages, enums } = indexOf([
       {
@@ -80,7 +80,7 @@ describe("gRPC", () => {
 });
 
 describe("Markdown", () => {
-  test("bars in cells are escaped; sentences begin and end as such", () => {
+  test("escapes bars in cells and capitalizes sentences", () => {
     expect(table(["A"], [["a|b"]])).toBe("| A |\n| --- |\n| a\\|b |");
     expect(["a word", "Done.", ""].map(sentence)).toEqual(["A word.", "Done.", ""]);
   });

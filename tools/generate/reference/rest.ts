@@ -2,13 +2,13 @@ import { openApiDocument } from "../../../packages/contracts/src/rest/openapi/do
 import type { Generator } from "../generator.ts";
 import { sentence, table } from "./markdown.ts";
 
-/** The reference page of the package manager's REST interface, from the same document as `/openapi.json`. */
+/** The reference page of the package manager's REST API, from the document served at `/openapi.json`. */
 export const generator: Generator = {
   name: "rest-reference",
   produce: async () => new Map([["docs/reference/rest.md", restReference(document())]]),
 };
 
-/** A JSON schema, as far as the contract uses them. */
+/** The JSON Schema keywords that the contract uses. */
 interface Schema {
   readonly description?: string;
   readonly $ref?: string;
@@ -59,7 +59,7 @@ function document(): Document {
   return JSON.parse(JSON.stringify(openApiDocument("1.0.0"))) as Document;
 }
 
-/** A document that has all members of another is told as that one and what it adds. */
+/** Documents that extend another one: only the additional fields are listed. */
 const EXTENDS: Readonly<Record<string, string>> = { DeploymentRequest: "OClassDeploymentInput" };
 
 export function restReference({ tags, paths, components }: Document): string {
@@ -85,7 +85,7 @@ export function restReference({ tags, paths, components }: Document): string {
       `## ${sentence(name).slice(0, -1)}\n`,
       `${description}\n`,
       table(
-        ["Request", "Role", "What it does", "Query", "Body", "Answer"],
+        ["Request", "Role", "Description", "Query", "Body", "Response"],
         operations.filter(({ tags: [tag] }) => tag === name).map(operationRow),
       ),
       "",
@@ -96,11 +96,11 @@ export function restReference({ tags, paths, components }: Document): string {
       [...queries].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, meaning]) => [`\`${name}\``, meaning]),
     ),
     "",
-    "## Documents that are sent\n",
-    "JSON or YAML. Members that nobody knows are ignored; `null` is absent. **Bold** ones are required.\n",
+    "## Request documents\n",
+    "JSON or YAML. Unknown fields are ignored; `null` means absent. **Bold** fields are required.\n",
     ...names.filter(isSent).map((name) => documentSection(name, schemas)),
-    "## Documents that are answered\n",
-    "What is not always there may be absent or `null`. Members that a later release adds are to be ignored.\n",
+    "## Response documents\n",
+    "Optional fields may be absent or `null`. Clients must ignore unknown fields, which later releases may add.\n",
     ...names.filter((name) => !isSent(name)).map((name) => documentSection(name, schemas)),
   ].join("\n");
 }
@@ -109,13 +109,19 @@ const INTRODUCTION = `# REST
 
 <!-- Generated from packages/contracts/src/rest by \`npm run generate\`. Do not edit. -->
 
-The package manager's interface, at \`SERVER_PORT\`. A running one serves this as OpenAPI 3.1 at \`/openapi.json\` and as a page at \`/docs\`.
+The package manager's API, at \`SERVER_PORT\`. A running package manager serves it as OpenAPI 3.1 at \`/openapi.json\` and as an
+HTML page at \`/docs\`.
 
-- **Who.** \`authorization: Bearer <token>\`. Roles: *viewer* reads, *deployer* also changes packages and deployments, *admin* also clusters; *public* asks nobody.
+- **Authentication.** \`authorization: Bearer <token>\`. Roles: *viewer* reads, *deployer* also changes packages and
+  deployments, *admin* also clusters; *public* requires no authentication.
 - **Errors** are \`application/problem+json\`; [errors](errors.md) lists codes and statuses.
-- **Lists** take \`limit\` with \`offset\` or \`page_token\`, and answer \`x-total-count\` and \`x-next-page-token\`; \`x-missing-clusters\` names clusters that could not be asked.
-- **Concurrent changes.** Single reads answer an \`ETag\`; a write with \`if-match\` is refused (412) when the thing has changed since.
-- **Repeating.** A POST or PUT with an \`idempotency-key\` is carried out once, however often it is sent, also when the process that took it died; the key is kept for a day. While it is being carried out, the same request is answered with 409, \`OAAS_REQUEST_RUNNING\` and \`retry-after\`.
+- **Lists** take \`limit\` with \`offset\` or \`page_token\`, and return \`x-total-count\` and
+  \`x-next-page-token\`; \`x-missing-clusters\` lists unreachable clusters.
+- **Concurrent changes.** Reads of one resource return an \`ETag\`; a write with \`if-match\` fails with 412 when the resource
+  has changed.
+- **Idempotency.** A POST or PUT with an \`idempotency-key\` is executed once, however often it is sent, even if the process
+  that received it crashed; keys are kept for one day. While the first request is in progress, repeated requests get 409,
+  \`OAAS_REQUEST_RUNNING\` and \`retry-after\`.
 - **Streams** are server-sent events ([events](events.md)).
 `;
 
@@ -125,7 +131,7 @@ function operationRow(operation: Operation & { readonly path: string; readonly m
   const answers = Object.entries(responses).flatMap(([status, answer]) =>
     status.startsWith("2") ? [`${status} ${contentText(answer)}`.trim()] : [],
   );
-  const alias = operation["x-alias-of"] === undefined ? "" : " (another spelling)";
+  const alias = operation["x-alias-of"] === undefined ? "" : " (alias)";
   return [
     `\`${method} ${path}\``,
     operation["x-role"],
@@ -152,8 +158,8 @@ function documentSection(name: string, schemas: Document["components"]["schemas"
     typeText(schema),
     schema.description ?? "",
   ]);
-  const also = base === undefined ? "" : `All members of ${link(base)}, and:\n\n`;
-  return `### ${name}\n\n${description}\n\n${also}${table(["Member", "Type", "Meaning"], rows)}\n`;
+  const also = base === undefined ? "" : `All fields of ${link(base)}, and:\n\n`;
+  return `### ${name}\n\n${description}\n\n${also}${table(["Field", "Type", "Meaning"], rows)}\n`;
 }
 
 function isSent(name: string): boolean {
@@ -164,7 +170,7 @@ function link(name: string): string {
   return `[${name}](#${name.toLowerCase()})`;
 }
 
-/** How a schema reads in a cell; that a member may be null or empty goes without saying. */
+/** A schema as the text of a table cell; null and empty alternatives are left out. */
 function typeText(schema: Schema): string {
   if (schema.$ref !== undefined) return link(schema.$ref.split("/").at(-1) ?? "");
   if (schema.anyOf !== undefined) {
@@ -184,7 +190,7 @@ function typeText(schema: Schema): string {
 
 function scalarText({ type, minimum, maximum }: Schema): string {
   const types = (typeof type === "string" ? [type] : (type ?? [])).filter((each) => each !== "null");
-  // Where text is meant, numbers and switches that YAML made of it are taken too.
+  // Strings are also accepted as the numbers and booleans that YAML makes of them.
   const name = types.length === 0 ? "anything" : types.includes("string") ? "string" : String(types[0]);
   if (minimum === undefined) return name;
   const wide = maximum === undefined || maximum >= 2 ** 31;

@@ -2,13 +2,13 @@ import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { parseAst } from "rolldown/parseAst";
 
-/** A node of a syntax tree, as far as we look into it. */
+/** A node of a syntax tree. */
 export interface SyntaxNode {
   readonly type: string;
   readonly [part: string]: unknown;
 }
 
-/** The nodes of our sources below some folders, by file from the root; only of those that have a word in them, since reading all takes seconds. */
+/** The syntax nodes of matching source files that contain a word, by file; parsing all files would take seconds. */
 export function nodesWith(root: string, patterns: readonly string[], word: string): Map<string, SyntaxNode[]> {
   const files = globSync(patterns, { cwd: root })
     .map((file) => file.split(path.sep).join("/"))
@@ -39,7 +39,7 @@ function isNode(value: unknown): value is SyntaxNode {
   return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
 }
 
-/** The member of an object literal; undefined when it has none of that name. */
+/** The value of a property of an object literal; undefined if absent. */
 export function memberOf(literal: unknown, name: string): SyntaxNode | undefined {
   if (!isNode(literal) || literal.type !== "ObjectExpression") return undefined;
   const members = literal["properties"] as readonly SyntaxNode[];
@@ -47,14 +47,14 @@ export function memberOf(literal: unknown, name: string): SyntaxNode | undefined
   return member?.["value"] as SyntaxNode | undefined;
 }
 
-/** The name of an identifier, or what a string literal says. */
+/** The name of an identifier or the value of a string literal. */
 export function nameOf(node: unknown): string | undefined {
   if (!isNode(node)) return undefined;
   if (node.type === "Identifier") return String(node["name"]);
   return textOf(node);
 }
 
-/** What a string literal says; undefined for anything else. */
+/** The value of a string literal; undefined for anything else. */
 export function textOf(node: unknown): string | undefined {
   return isNode(node) && node.type === "Literal" && typeof node["value"] === "string" ? node["value"] : undefined;
 }
