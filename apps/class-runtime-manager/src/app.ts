@@ -163,7 +163,7 @@ function odgmHealthOf({ odgmHealth, k8s }: CrmConfig, { ambient, logger, meter, 
   const { everyMs, timeoutMs } = odgmHealth;
   const resolve = gridResolver ?? clusterResolver(k8s.clusterDomain);
   return new OdgmHealth({
-    asker: odgmAsker(resolve, ambient.clock, timeoutMs),
+    client: odgmAsker(resolve, ambient.clock, timeoutMs),
     ambient,
     logger,
     meter,

@@ -17,7 +17,7 @@ const GRID: Grid = {
   nodes: 2,
   isShared: false,
   collections: [{ name: "shop.Order", partitions: 2 }],
-  told: undefined,
+  lastReading: undefined,
 };
 
 const nodes: OnePort[] = [];
@@ -54,7 +54,7 @@ async function startNode(
 }
 
 const ask = (addresses: readonly string[], withinMs = 60_000) =>
-  odgmAsker(async () => addresses, realAmbient.clock, withinMs).ask(GRID, new AbortController().signal);
+  odgmAsker(async () => addresses, realAmbient.clock, withinMs).query(GRID, new AbortController().signal);
 
 test("every node tells its shards and abilities", async () => {
   const addresses = [await startNode([0, 1]), await startNode([1], "has no abilities")];
@@ -87,5 +87,5 @@ test("nodes that hang, are away, or speak something else are left out", async ()
 
 test("a name that does not resolve is told, within the time", async () => {
   const asker = odgmAsker(() => Promise.reject(new Error("no such name")), realAmbient.clock, 1_000);
-  await expect(asker.ask(GRID, new AbortController().signal)).rejects.toThrow("no such name");
+  await expect(asker.query(GRID, new AbortController().signal)).rejects.toThrow("no such name");
 });

@@ -2,7 +2,7 @@ import type { KubeObject } from "@oaas/kube-core";
 import { describeOnTarget, startKubeTarget, type KubernetesUnderTest } from "@oaas/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { fullTemplate } from "../src/templates/builtin/full.ts";
-import { replicasHandOver } from "../src/rendering/workloads/replicas-handover.ts";
+import { replicasHandover } from "../src/rendering/workloads/replicas-handover.ts";
 import type { Manifest } from "../src/rendering/model/rendered.ts";
 import { goldenInputs, renderGolden } from "../src/templates/testing/golden.ts";
 import { inputOf } from "../src/rendering/testing/inputs.ts";
@@ -98,11 +98,11 @@ describeOnTarget("what the templates render, before an API server", { needs: ["k
     const before = await apply(workload({}), "oprc-crm");
     expect(before).toMatchObject({ spec: { replicas: 3 } });
     const scaled = workload({ max_scale: 9 });
-    const handOver = replicasHandOver(scaled, before, "oprc-crm");
+    const handOver = replicasHandover(scaled, before, "oprc-crm");
     await apply(handOver!, "oprc-crm-scale");
     const after = await apply(scaled, "oprc-crm");
     expect(after).toMatchObject({ spec: { replicas: 3 } });
-    expect(replicasHandOver(scaled, after, "oprc-crm")).toBeUndefined();
+    expect(replicasHandover(scaled, after, "oprc-crm")).toBeUndefined();
   });
 
   const wrong = {

@@ -1,6 +1,6 @@
 import { EVENT_TOPICS } from "@oaas/contracts/rest";
 import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
-import { happenings } from "../../../apps/class-runtime-manager/src/lifecycle/status/emitted-events.ts";
+import { emittedEvents } from "../../../apps/class-runtime-manager/src/lifecycle/status/emitted-events.ts";
 import {
   isFaultReason,
   REASONS,
@@ -58,7 +58,7 @@ const CHANGES: readonly Change[] = [
 /** The events emitted for the changes above, computed by the manager's own code. */
 export function eventRows(): string[][] {
   return CHANGES.map(({ when, from, to }) => {
-    const told = happenings(from, to, { apiVersion: "oaas.io/v1alpha1", kind: "ClassRuntime", name: "counter" });
+    const told = emittedEvents(from, to, { apiVersion: "oaas.io/v1alpha1", kind: "ClassRuntime", name: "counter" });
     const event = told.at(-1);
     if (event === undefined) throw new Error(`no event is emitted when ${when}`);
     return [`\`${event.reason}\``, event.type, event.action, when];

@@ -4,7 +4,7 @@ import { orAbort, type Clock } from "@oaas/foundation";
 import { RpcChannel } from "@oaas/rpc";
 import type { Grid } from "../odgm-health/grid.ts";
 import type { NodeAnswer } from "../odgm-health/judge.ts";
-import type { OdgmAsker } from "../odgm-health/odgm-health.ts";
+import type { OdgmClient } from "../odgm-health/odgm-health.ts";
 
 /** Where the nodes of a grid are: host and port each. */
 export type GridResolver = (grid: Grid) => Promise<readonly string[]>;
@@ -19,9 +19,9 @@ export function clusterResolver(clusterDomain: string): GridResolver {
 }
 
 /** Asks over the data grid's own gRPC: Stats, and Capabilities where it has them. */
-export function odgmAsker(resolve: GridResolver, clock: Clock, timeoutMs: number): OdgmAsker {
+export function odgmAsker(resolve: GridResolver, clock: Clock, timeoutMs: number): OdgmClient {
   return {
-    ask: async (grid, signal) => {
+    query: async (grid, signal) => {
       const addresses = await orAbort(resolve(grid), signal);
       const answers = await Promise.all(
         addresses.map((address) => askNode(address, clock, timeoutMs, signal).catch(() => undefined)),

@@ -4,7 +4,7 @@ import { keyOf, type KubeObject, type ObjectKey, type Stored } from "@oaas/kube-
 import type { KubeClient, ResourceClient } from "@oaas/kube-runtime";
 import { FINALIZER } from "../controller/kinds/class-kind.ts";
 import { CLASS_RUNTIMES } from "../controller/kinds/resource-types.ts";
-import { saysTheSame, type UnitObject } from "../mapping/unit/unit-to-class-runtime.ts";
+import { isUnchanged, type UnitObject } from "../mapping/unit/unit-to-class-runtime.ts";
 import { asClass, KubeClassDirectory, type ClassInformer } from "./kube-directory.ts";
 import type { ClassDirectory, ClassStore, StoredClass } from "./ports.ts";
 
@@ -46,7 +46,7 @@ export class KubeClassStore implements ClassStore {
     const options = { fieldManager: GRPC_FIELD_MANAGER, signal };
     const applied = await asOurOwn(this.#classes.apply(wanted as ClassObject, { ...options, force: true }));
     const read = withDefaults(applied);
-    const stored = saysTheSame(read, desired)
+    const stored = isUnchanged(read, desired)
       ? read
       : withDefaults(await asOurOwn(this.#classes.update({ ...applied, spec: manifest.spec } as ClassObject, options)));
     this.#onWritten(stored);

@@ -15,8 +15,8 @@ import {
 import type { Logger, Meter } from "@oaas/observability";
 import {
   nextObjectStatus,
-  readyClaim,
-  type ObjectClaim,
+  readyCondition,
+  type ObjectCondition,
   type ObjectFindings,
   type ObjectStatus,
 } from "../lifecycle/status/object-status.ts";
@@ -93,15 +93,15 @@ function templateFindings(
   const read = templateSources.readTemplate(object);
   const used = { used_by: users.usersOf(templateKeyOf(object)).length };
   const violations = read.ok ? checkNameConflicts(object, templateSources) : read.error;
-  const ready = readyClaim(violations, "Classes may use it.");
-  if (!read.ok || read.value.template.revision === undefined) return { generation, claims: [ready], extra: used };
+  const ready = readyCondition(violations, "Classes may use it.");
+  if (!read.ok || read.value.template.revision === undefined) return { generation, conditions: [ready], extra: used };
   const { revision } = read.value.template;
-  const claims = [ready, rolledOutClaim(object, revision, users)] as const;
-  return { generation, claims, extra: { revision, ...used } };
+  const conditions = [ready, rolledOutClaim(object, revision, users)] as const;
+  return { generation, conditions, extra: { revision, ...used } };
 }
 
 /** Whether all classes use the newest revision of a template. */
-function rolledOutClaim(object: TemplateObject, revision: string, users: TemplateUsers): ObjectClaim {
+function rolledOutClaim(object: TemplateObject, revision: string, users: TemplateUsers): ObjectCondition {
   const template = templateKeyOf(object);
   const type = "RolledOut";
   if (users.usersOf(template).every((user) => user.revision === revision)) {
@@ -172,7 +172,7 @@ function environmentFindings(
     memory: formatQuantity(demand.memory),
     storage: formatQuantity(demand.storage),
   };
-  return { generation, claims: [readyClaim(violations, "Classes may use it.")], extra: usage ? { usage } : {} };
+  return { generation, conditions: [readyCondition(violations, "Classes may use it.")], extra: usage ? { usage } : {} };
 }
 
 interface StatusKind<T extends KubeObject> {

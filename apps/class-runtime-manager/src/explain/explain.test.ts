@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { evaluate } from "../lifecycle/evaluate.ts";
 import { runScenario } from "../lifecycle/testing/scenario.ts";
-import { refFrom, World } from "../lifecycle/testing/simulated-cluster.ts";
+import { refFrom, SimulatedCluster } from "../lifecycle/testing/simulated-cluster.ts";
 import { explain } from "./explain.ts";
 import { explainTemplate } from "./explain-template.ts";
 import { explanationToText } from "./explanation-to-text.ts";
@@ -28,9 +28,9 @@ describe("explanations, recorded (UPDATE_GOLDEN=1 records anew)", () => {
 });
 
 /** A class whose only function cannot get its image. */
-function brokenWorld(): World {
-  const world = new World();
-  world.wantFunction("Order.place", refFrom("deployment/order"), "workload");
+function brokenWorld(): SimulatedCluster {
+  const world = new SimulatedCluster();
+  world.addFunction("Order.place", refFrom("deployment/order"), "workload");
   world.applyAll();
   world.change(refFrom("deployment/order"), (object) => ({
     ...object,

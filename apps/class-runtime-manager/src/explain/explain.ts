@@ -9,16 +9,16 @@ import {
   type WorkloadHealth,
 } from "../lifecycle/diagnosis/assess.ts";
 import type { Finding } from "../lifecycle/diagnosis/finding.ts";
-import { withLastKnown } from "../lifecycle/observation/last-known.ts";
+import { withLastKnownFunctions } from "../lifecycle/observation/last-known.ts";
 import type { Observation } from "../lifecycle/observation/observation.ts";
 import { isFaultReason } from "../lifecycle/observation/reasons.ts";
-import { causeText, counted } from "../lifecycle/status/cause-text.ts";
+import { causeText, countText } from "../lifecycle/status/cause-text.ts";
 import { explainTemplate } from "./explain-template.ts";
 import type { Explanation, ExplanationPart } from "./explanation.ts";
 import { findingParts, partOf } from "./finding-parts.ts";
 
 /** What is to be explained. */
-export interface Question {
+export interface ExplainRequest {
   readonly deploymentId: string;
   /** The class by its key, for people. */
   readonly classKey: string;
@@ -33,9 +33,9 @@ export interface Question {
  * Why the class is as it is: a chain from the class over function, workload and pod to the events, and which template it
  * has and why. Decided from the same looking as its status, so that both always agree.
  */
-export function explain(question: Question, observation: Observation, nowMs: number): Explanation {
-  const seen = withLastKnown(observation, question.status);
-  const assessment = narrowed(assess(seen, nowMs), question.functionKey);
+export function explain(question: ExplainRequest, observation: Observation, nowMs: number): Explanation {
+  const seen = withLastKnownFunctions(observation, question.status);
+  const assessment = narrowToFunction(assess(seen, nowMs), question.functionKey);
   const { causes } = assessment;
   // What needs someone's hand comes before what mends itself.
   const telling = causes.find(({ finding }) => finding.verdict === "permanent") ?? causes[0];
@@ -43,8 +43,8 @@ export function explain(question: Question, observation: Observation, nowMs: num
     ? (telling?.finding.verdict ?? "transient")
     : (telling?.finding.verdict ?? "healthy");
   const summary =
-    telling === undefined ? calmSummary(observation, assessment) : causeText(telling, observation.subject);
-  const loose = causes.filter((cause) => isLoose(cause) && !isAboutClass(cause, observation));
+    telling === undefined ? healthySummary(observation, assessment) : causeText(telling, observation.subject);
+  const loose = causes.filter((cause) => isOutsideComponents(cause) && !isAboutClass(cause, observation));
   const template = explainTemplate(question.status?.template ?? observation.expected?.template, question.requested);
   return {
     deploymentId: question.deploymentId,
@@ -59,14 +59,14 @@ export function explain(question: Question, observation: Observation, nowMs: num
       reason: telling?.finding.reason ?? "",
       message: summary,
       action: telling?.finding.action ?? "",
-      causes: [...loose.map(loosePart), ...componentParts(assessment, observation)],
+      causes: [...loose.map(outsidePart), ...componentParts(assessment, observation)],
     },
     ...(template === undefined ? {} : { template }),
     observedAt: timestamp(nowMs),
   };
 }
 
-function narrowed(assessment: Assessment, functionKey: string | undefined): Assessment {
+function narrowToFunction(assessment: Assessment, functionKey: string | undefined): Assessment {
   if (functionKey === undefined) return assessment;
   const functions = assessment.functions.filter(({ name }) => name === functionKey);
   const concerns = ({ component }: Cause): boolean =>
@@ -74,17 +74,17 @@ function narrowed(assessment: Assessment, functionKey: string | undefined): Asse
   return { ...assessment, functions, causes: assessment.causes.filter(concerns) };
 }
 
-function calmSummary({ deleting }: Observation, { functions, odgm }: Assessment): string {
+function healthySummary({ deleting }: Observation, { functions, odgm }: Assessment): string {
   if (deleting) return "The class is being deleted.";
   const parts = [
-    ...(functions.length === 0 ? [] : [counted(functions.length, "function")]),
+    ...(functions.length === 0 ? [] : [countText(functions.length, "function")]),
     ...(odgm === undefined ? [] : ["the state store"]),
   ];
   return parts.length === 0 ? "No components yet." : `Healthy: ${parts.join(" and ")} ready.`;
 }
 
 /** Causes that belong to no component: problems of the pass, missing children, a blocked deletion. */
-function isLoose({ component }: Cause): boolean {
+function isOutsideComponents({ component }: Cause): boolean {
   return component === undefined;
 }
 
@@ -93,7 +93,7 @@ function isAboutClass({ finding }: Cause, { subject }: Observation): boolean {
   return finding.object.kind === subject.kind && finding.object.name === subject.name;
 }
 
-function loosePart({ finding }: Cause): ExplanationPart {
+function outsidePart({ finding }: Cause): ExplanationPart {
   return { ...partOf("workload", finding.object, finding), causes: [] };
 }
 

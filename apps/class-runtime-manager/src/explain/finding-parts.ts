@@ -1,11 +1,11 @@
 import type { ObjectRef } from "@oaas/kube-core";
 import type { Finding } from "../lifecycle/diagnosis/finding.ts";
-import type { Occurrence } from "../lifecycle/observation/observed-event.ts";
+import type { ObservedEvent } from "../lifecycle/observation/observed-event.ts";
 import type { ExplanationPart } from "./explanation.ts";
 
 /** Pods told one by one; a workload with a thousand of them is explained by as many. */
-const MOST_PODS = 10;
-const MOST_EVENTS = 5;
+const MAX_PODS = 10;
+const MAX_EVENTS = 5;
 
 /** What was found below a workload: its own events, its pods with their events, their nodes. */
 export function findingParts(findings: readonly Finding[], workload: ObjectRef): ExplanationPart[] {
@@ -13,8 +13,8 @@ export function findingParts(findings: readonly Finding[], workload: ObjectRef):
   const pods = findings.filter(({ object }) => object.kind === "Pod");
   return [
     ...findings.filter(isOwn).flatMap(({ events, verdict }) => eventParts(events, verdict)),
-    ...pods.slice(0, MOST_PODS).map(podPart),
-    ...(pods.length > MOST_PODS ? [restPart(pods.slice(MOST_PODS))] : []),
+    ...pods.slice(0, MAX_PODS).map(podPart),
+    ...(pods.length > MAX_PODS ? [restPart(pods.slice(MAX_PODS))] : []),
   ];
 }
 
@@ -73,8 +73,8 @@ function nodeParts({ reason, node, verdict, since, action }: Finding): Explanati
   ];
 }
 
-function eventParts(events: readonly Occurrence[], verdict: Finding["verdict"]): ExplanationPart[] {
-  return events.slice(0, MOST_EVENTS).map(({ name, reason, message, count, lastSeen }) => ({
+function eventParts(events: readonly ObservedEvent[], verdict: Finding["verdict"]): ExplanationPart[] {
+  return events.slice(0, MAX_EVENTS).map(({ name, reason, message, count, lastSeen }) => ({
     level: "event",
     name,
     verdict,

@@ -8,7 +8,7 @@ import type { Observation } from "./observation/observation.ts";
 import { ownStatus } from "./status/field-ownership.ts";
 import { problem } from "./observation/problem.ts";
 import { REASONS, type Reason } from "./observation/reasons.ts";
-import { refFrom, World } from "./testing/simulated-cluster.ts";
+import { refFrom, SimulatedCluster } from "./testing/simulated-cluster.ts";
 import type { Pod, Workload } from "./observation/observed-objects.ts";
 
 /** A class of two functions and a state store, in any state that its parts can be in. */
@@ -30,12 +30,12 @@ const observation: fc.Arbitrary<Observation> = fc
     telemetry: fc.constantFrom("configured" as const, "no-endpoint" as const, undefined),
   })
   .map((choice) => {
-    const world = new World();
+    const world = new SimulatedCluster();
     world.generation = choice.generation;
-    world.wantFunction("A.one", refFrom("deployment/one"), "workload", 2);
-    world.wantFunction("A.two", refFrom("statefulset/two"), "workload");
+    world.addFunction("A.one", refFrom("deployment/one"), "workload", 2);
+    world.addFunction("A.two", refFrom("statefulset/two"), "workload");
     if (choice.store !== "none") {
-      world.wantFunction("A.three", undefined, "odgm");
+      world.addFunction("A.three", undefined, "odgm");
       world.odgm = { workloads: [refFrom("deployment/store")], service: "store:80", replicas: 1, collections: [] };
     }
     if (choice.applied) world.applyAll();
@@ -200,8 +200,8 @@ describe("whatever is observed in whatever order", () => {
 });
 
 describe("what other writers own", () => {
-  const world = new World();
-  world.wantFunction("A.one", refFrom("deployment/one"), "workload");
+  const world = new SimulatedCluster();
+  world.addFunction("A.one", refFrom("deployment/one"), "workload");
   world.applyAll();
   world.change(refFrom("deployment/one"), as("ready", 1));
   const look = (previous: ClassRuntimeStatus | undefined) => evaluate(previous, world.observation(), START).status;
@@ -260,7 +260,7 @@ describe("what other writers own", () => {
   });
 
   test("numbers that always move are news only together with something else", () => {
-    const grid = new World();
+    const grid = new SimulatedCluster();
     grid.odgm = {
       workloads: [refFrom("deployment/store")],
       service: "store:80",

@@ -2,26 +2,26 @@ import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
 import { equalJson, timestamp } from "@oaas/foundation";
 import type { LifecyclePhase } from "@oaas/models";
 import { assess, type Assessment, type Cause } from "./diagnosis/assess.ts";
-import { claimsOf } from "./status/class-conditions.ts";
+import { classConditions } from "./status/class-conditions.ts";
 import { functionStatuses, odgmStatus, resourceRefs } from "./status/component-status.ts";
 import { nextConditions } from "./status/conditions.ts";
-import { happenings, type Happening } from "./status/emitted-events.ts";
-import { withLastKnown } from "./observation/last-known.ts";
+import { emittedEvents, type EmittedEvent } from "./status/emitted-events.ts";
+import { withLastKnownFunctions } from "./observation/last-known.ts";
 import type { Observation } from "./observation/observation.ts";
 import { foreignFields } from "./status/field-ownership.ts";
 import { legacyCondition, legacyStep, phaseOf } from "./status/phase.ts";
-import { settlesGeneration } from "./observation/reasons.ts";
-import { causeText, counted } from "./status/cause-text.ts";
+import { marksGenerationObserved } from "./observation/reasons.ts";
+import { causeText, countText } from "./status/cause-text.ts";
 
 /** What one step of the lifecycle says. */
-export interface Step {
+export interface LifecycleStep {
   readonly status: ClassRuntimeStatus;
   /** False when the status is the very one that was given: then there is nothing to write. */
   readonly changed: boolean;
   /** What to tell as Events; empty when nothing changed. */
-  readonly events: readonly Happening[];
+  readonly events: readonly EmittedEvent[];
   /** When time alone will change the answer. */
-  readonly checkAgainAtMs?: number;
+  readonly recheckAtMs?: number;
   /** How the status came about, for explanations. */
   readonly assessment: Assessment;
 }
@@ -36,8 +36,12 @@ export interface Step {
  *
  * *Assumptions*: children in the observation are those after the pass has written; `previous` is the status as stored.
  */
-export function evaluate(previous: ClassRuntimeStatus | undefined, observation: Observation, nowMs: number): Step {
-  const seen = withLastKnown(observation, previous);
+export function evaluate(
+  previous: ClassRuntimeStatus | undefined,
+  observation: Observation,
+  nowMs: number,
+): LifecycleStep {
+  const seen = withLastKnownFunctions(observation, previous);
   const assessment = assess(seen, nowMs);
   const phase = phaseOf(observation, assessment);
   const next = statusOf(
@@ -47,12 +51,12 @@ export function evaluate(previous: ClassRuntimeStatus | undefined, observation: 
     { phase, step: legacyStep(observation, assessment) },
     timestamp(nowMs),
   );
-  const wakeUp = assessment.checkAgainAtMs === undefined ? {} : { checkAgainAtMs: assessment.checkAgainAtMs };
-  if (previous !== undefined && equalJson(steady(previous), steady(next))) {
+  const wakeUp = assessment.recheckAtMs === undefined ? {} : { recheckAtMs: assessment.recheckAtMs };
+  if (previous !== undefined && equalJson(withoutVolatileFields(previous), withoutVolatileFields(next))) {
     return { status: previous, changed: false, events: [], assessment, ...wakeUp };
   }
   const status = { ...next, last_updated: timestamp(nowMs) };
-  return { status, changed: true, events: happenings(previous, status, observation.subject), assessment, ...wakeUp };
+  return { status, changed: true, events: emittedEvents(previous, status, observation.subject), assessment, ...wakeUp };
 }
 
 function statusOf(
@@ -68,7 +72,7 @@ function statusOf(
   const { cause } = assessment;
   const template = expected?.template ?? previous?.template;
   const odgm = expected === undefined ? undefined : odgmStatus(observation, expected, assessment);
-  const observedGeneration = generationSeen(previous, observation);
+  const observedGeneration = observedGenerationOf(previous, observation);
   return {
     ...foreignFields(previous),
     ...(observedGeneration === undefined ? {} : { observedGeneration }),
@@ -79,7 +83,7 @@ function statusOf(
     ...(where.step === undefined ? {} : { deployment_phase: where.step }),
     ...(cause === undefined ? {} : { reason: cause.finding.reason }),
     message: messageOf(phase, cause, assessment, observation),
-    conditions: nextConditions(previous?.conditions ?? [], claimsOf(observation, assessment, phase), {
+    conditions: nextConditions(previous?.conditions ?? [], classConditions(observation, assessment, phase), {
       generation,
       now,
     }),
@@ -115,16 +119,16 @@ function messageOf(
   if (phase === "deleting") return "The class is being deleted.";
   if (phase === "pending") return "Waiting for the first reconcile.";
   const parts = [
-    ...(functions.length === 0 ? [] : [counted(functions.length, "function")]),
+    ...(functions.length === 0 ? [] : [countText(functions.length, "function")]),
     ...(odgm === undefined ? [] : ["the state store"]),
   ];
   return parts.length === 0 ? "Everything is ready." : `Ready: ${parts.join(" and ")}.`;
 }
 
 /** The Rust manager wrote its own spelling of the generation; ours takes over from it. */
-function generationSeen(previous: ClassRuntimeStatus | undefined, observation: Observation): number | undefined {
+function observedGenerationOf(previous: ClassRuntimeStatus | undefined, observation: Observation): number | undefined {
   const before = previous?.observedGeneration ?? previous?.observed_generation;
-  const refused = observation.problems.filter(({ reason }) => !settlesGeneration(reason));
+  const refused = observation.problems.filter(({ reason }) => !marksGenerationObserved(reason));
   const judged = observation.problems.length > 0 || observation.expected !== undefined || observation.deleting;
   return refused.length === 0 && judged ? observation.generation : before;
 }
@@ -133,7 +137,7 @@ function generationSeen(previous: ClassRuntimeStatus | undefined, observation: O
  * The status without what changes all the time and is news only together with something else: when the store was last
  * asked, how many objects it holds, how far its log is, and how many children a deletion has left.
  */
-function steady(status: ClassRuntimeStatus): unknown {
+function withoutVolatileFields(status: ClassRuntimeStatus): unknown {
   const { last_updated: _, odgm_cluster_status: odgm, resource_refs: refs, ...others } = status;
   // A deletion ends with no object left; one less on the way is not worth a write.
   const rest = status.phase === "deleting" ? others : { ...others, refs };

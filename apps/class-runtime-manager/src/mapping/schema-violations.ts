@@ -48,13 +48,13 @@ export function schemaViolations(error: SchemaError, base: string, relocate: (pa
     const keys = issue.path.map((key) => (typeof key === "symbol" ? String(key) : key));
     const path = pathOf(base, ...relocate(keys));
     const general = violationsFromZod(error)[index];
-    const violation = { path, ...(ruleObjection(keys, issue.input) ?? withoutPath(general)) };
+    const violation = { path, ...(ruleViolation(keys, issue.input) ?? withoutPath(general)) };
     if (!told.has(path)) told.set(path, violation);
   }
   return [...told.values()];
 }
 
-function ruleObjection(keys: Path, input: unknown): Omit<Violation, "path"> | undefined {
+function ruleViolation(keys: Path, input: unknown): Omit<Violation, "path"> | undefined {
   const member = keys.findLast((key) => typeof key === "string");
   if (typeof member !== "string" || typeof input !== "string") return undefined;
   return Object.hasOwn(RULES, member) ? RULES[member]?.objectionTo(input) : undefined;

@@ -2,7 +2,7 @@ import type { ClassRuntime, ClassRuntimeStatus } from "@oaas/contracts/crd";
 import type { KubeObject, ObjectKey, Stored } from "@oaas/kube-core";
 import type { OdgmReading } from "../lifecycle/observation/observation.ts";
 import { odgmNames } from "../rendering/plan/names.ts";
-import { toldBefore } from "./verdict.ts";
+import { lastReading } from "./verdict.ts";
 
 /** A class's state store as its status describes it: what there is to ask, and what it should answer. */
 export interface Grid {
@@ -19,7 +19,7 @@ export interface Grid {
   readonly isShared: boolean;
   readonly collections: readonly { readonly name: string; readonly partitions: number }[];
   /** What it had said when the status was written. */
-  readonly told: OdgmReading | undefined;
+  readonly lastReading: OdgmReading | undefined;
 }
 
 /** The state store that can be asked; undefined while the class has none, or none that is up, or is going away. */
@@ -43,7 +43,7 @@ export function gridOf(
     port: Number(port) || 80,
     nodes,
     isShared,
-    told: toldBefore(odgm, isShared),
+    lastReading: lastReading(odgm, isShared),
     collections: (odgm.collections_status ?? []).map(({ name, partition_count: partitions = 0 }) => ({
       name,
       partitions,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { gridOf, type Grid } from "./grid.ts";
-import { judge, tellTheSame, type NodeAnswer } from "./judge.ts";
-import { toldBefore } from "./verdict.ts";
+import { assessAnswers, isSameReading, type NodeAnswer } from "./judge.ts";
+import { lastReading } from "./verdict.ts";
 
 const NOW = Date.UTC(2026, 10, 15);
 const grid = (over: Partial<Grid> = {}): Grid => ({
@@ -13,7 +13,7 @@ const grid = (over: Partial<Grid> = {}): Grid => ({
   nodes: 2,
   isShared: false,
   collections: [{ name: "shop.Order", partitions: 2 }],
-  told: undefined,
+  lastReading: undefined,
   ...over,
 });
 const node = (...partitions: number[]): NodeAnswer => ({
@@ -31,10 +31,10 @@ describe("what answers mean", () => {
     { why: "no shard at all", grid: grid({ nodes: 1 }), answers: [node()], healthy: false },
     { why: "partitions may live in other clusters", grid: grid({ isShared: true }), answers: [node(0)], healthy: true },
     { why: "a class without collections", grid: grid({ collections: [] }), answers: [node()], healthy: true },
-  ])("$why", ({ grid: asked, answers, healthy }) => expect(judge(asked, answers, NOW)?.healthy).toBe(healthy));
+  ])("$why", ({ grid: asked, answers, healthy }) => expect(assessAnswers(asked, answers, NOW)?.healthy).toBe(healthy));
 
   test("what goes into status: shards, partitions, objects once however many copies, and abilities", () => {
-    expect(judge(grid(), [node(0, 1), node(1)], NOW)).toEqual({
+    expect(assessAnswers(grid(), [node(0, 1), node(1)], NOW)).toEqual({
       healthy: true,
       checkedAt: "2026-11-15T00:00:00.000Z",
       details: {
@@ -45,24 +45,24 @@ describe("what answers mean", () => {
   });
 
   test("a message says which and how many", () => {
-    expect(judge(grid(), [node(0), node(0)], NOW)?.message).toBe("serves 1 of 2 partitions of shop.Order");
+    expect(assessAnswers(grid(), [node(0), node(0)], NOW)?.message).toBe("serves 1 of 2 partitions of shop.Order");
   });
 });
 
 test("more objects and a later time are no news; a lost shard or the silence after a word is", () => {
-  const before = judge(grid(), [node(0, 1)], NOW);
+  const before = assessAnswers(grid(), [node(0, 1)], NOW);
   const fuller: NodeAnswer = { ...node(0, 1), shards: node(0, 1).shards.map((shard) => ({ ...shard, objects: 99 })) };
-  expect(tellTheSame(before, judge(grid(), [fuller], NOW + 5_000))).toBe(true);
-  expect(tellTheSame(before, judge(grid(), [node(0, 1), node(0)], NOW))).toBe(false);
-  expect(tellTheSame(before, undefined)).toBe(false);
-  expect(tellTheSame(undefined, undefined)).toBe(true);
+  expect(isSameReading(before, assessAnswers(grid(), [fuller], NOW + 5_000))).toBe(true);
+  expect(isSameReading(before, assessAnswers(grid(), [node(0, 1), node(0)], NOW))).toBe(false);
+  expect(isSameReading(before, undefined)).toBe(false);
+  expect(isSameReading(undefined, undefined)).toBe(true);
 });
 
 test.each([
   { why: "well", answers: [node(0, 1)] },
   { why: "ill", answers: [node(0), node(0)] },
 ])("a store that was $why when its status was written says the same to the manager that starts", ({ answers }) => {
-  const reading = judge(grid(), answers, NOW);
+  const reading = assessAnswers(grid(), answers, NOW);
   const written = {
     ...reading?.details,
     last_checked: reading?.checkedAt ?? "",
@@ -72,8 +72,8 @@ test.each([
       replica_count: 1,
     })),
   };
-  expect(toldBefore(written, false)).toEqual(reading);
-  expect(toldBefore({}, false)).toBeUndefined();
+  expect(lastReading(written, false)).toEqual(reading);
+  expect(lastReading({}, false)).toBeUndefined();
 });
 
 describe("which stores can be asked", () => {

@@ -13,7 +13,7 @@ export interface NodeAnswer {
  * What the answers of a grid's nodes mean. Undefined, "not known", when none answered, or too few to tell: silence is no proof of illness, for the
  * manager may stand outside of the cluster's network.
  */
-export function judge(grid: Grid, answers: readonly NodeAnswer[], nowMs: number): OdgmReading | undefined {
+export function assessAnswers(grid: Grid, answers: readonly NodeAnswer[], nowMs: number): OdgmReading | undefined {
   if (answers.length === 0) return undefined;
   const served = grid.collections.map((collection) => ({ ...collection, ...servedOf(collection.name, answers) }));
   const said = verdict(served, grid.isShared);
@@ -46,11 +46,11 @@ function servedOf(name: string, answers: readonly NodeAnswer[]): { shards: numbe
 }
 
 /** Whether two readings tell the class the same; counts of objects and times are no news. */
-export function tellTheSame(one: OdgmReading | undefined, other: OdgmReading | undefined): boolean {
-  return equalJson(steady(one), steady(other));
+export function isSameReading(one: OdgmReading | undefined, other: OdgmReading | undefined): boolean {
+  return equalJson(withoutVolatileFields(one), withoutVolatileFields(other));
 }
 
-function steady(reading: OdgmReading | undefined): unknown {
+function withoutVolatileFields(reading: OdgmReading | undefined): unknown {
   if (reading === undefined) return {};
   const { checkedAt: _, details, ...verdict } = reading;
   const collections = details?.collections_status?.map(({ total_objects: _objects, ...collection }) => collection);

@@ -25,7 +25,8 @@ function lab(names: readonly string[]) {
       nodes: 1,
       isShared: false,
       collections: [{ name: "c", partitions: 1 }],
-      told: name === "told" ? { healthy: true, checkedAt: "before", details: { collections_status: [] } } : undefined,
+      lastReading:
+        name === "told" ? { healthy: true, checkedAt: "before", details: { collections_status: [] } } : undefined,
     }));
   const health = new OdgmHealth({
     ambient,
@@ -34,8 +35,8 @@ function lab(names: readonly string[]) {
     everyMs: 10_000,
     timeoutMs: 2_000,
     concurrency: 3,
-    asker: {
-      ask: async ({ uid }, signal) => {
+    client: {
+      query: async ({ uid }, signal) => {
         asked.push(uid);
         underWay += 1;
         most = Math.max(most, underWay);

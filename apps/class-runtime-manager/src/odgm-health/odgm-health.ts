@@ -3,15 +3,15 @@ import { PRIORITY, type Enqueue, type LedTask, type Source } from "@oaas/kube-ru
 import type { Logger, Meter } from "@oaas/observability";
 import type { OdgmReading } from "../lifecycle/observation/observation.ts";
 import type { Grid } from "./grid.ts";
-import { judge, tellTheSame, type NodeAnswer } from "./judge.ts";
+import { assessAnswers, isSameReading, type NodeAnswer } from "./judge.ts";
 
 /** Asks the nodes of a grid. Nodes that do not answer before the signal aborts are left out; it throws only when none can be found at all. */
-export interface OdgmAsker {
-  ask(grid: Grid, signal: AbortSignal): Promise<readonly NodeAnswer[]>;
+export interface OdgmClient {
+  query(grid: Grid, signal: AbortSignal): Promise<readonly NodeAnswer[]>;
 }
 
 export interface OdgmHealthOptions {
-  readonly asker: OdgmAsker;
+  readonly client: OdgmClient;
   readonly ambient: Ambient;
   readonly logger: Logger;
   readonly meter: Meter;
@@ -30,9 +30,9 @@ interface Known {
 }
 
 /** So many rounds without an answer are forgiven before what was known counts no more. */
-const FORGIVEN = 3;
+const MAX_SILENT_ROUNDS = 3;
 /** A grid that never answers is asked less and less often: every so many rounds at most. */
-const RAREST = 16;
+const MAX_ROUNDS_BETWEEN_CHECKS = 16;
 
 /**
  * Reads what state stores say of themselves, apart from reconcile, while this process leads.
@@ -90,7 +90,8 @@ export class OdgmHealth implements LedTask {
   #rememberTold(): void {
     this.#known.clear();
     for (const { list } of this.#grids) {
-      for (const { uid, told } of list()) if (told) this.#known.set(uid, { reading: told, silent: 0 });
+      for (const { uid, lastReading } of list())
+        if (lastReading) this.#known.set(uid, { reading: lastReading, silent: 0 });
     }
   }
 
@@ -106,26 +107,26 @@ export class OdgmHealth implements LedTask {
   }
 
   async #read(kind: string, grid: Grid, signal: AbortSignal): Promise<void> {
-    const { asker, ambient, logger, timeoutMs } = this.#options;
+    const { client, ambient, logger, timeoutMs } = this.#options;
     using deadline = startDeadline(ambient, timeoutMs, signal);
-    const answers = await asker.ask(grid, deadline.signal).catch((thrown: unknown) => {
+    const answers = await client.query(grid, deadline.signal).catch((thrown: unknown) => {
       logger.debug("a state store could not be asked", { ...grid.key, fault: Fault.from(thrown) });
       return [];
     });
     if (signal.aborted) return;
     const before = this.#known.get(grid.uid);
-    const reading = judge(grid, answers, ambient.clock.now());
+    const reading = assessAnswers(grid, answers, ambient.clock.now());
     this.#readings.add(1, { outcome: reading === undefined ? "unknown" : reading.healthy ? "healthy" : "unhealthy" });
     const silent = reading === undefined ? (before?.silent ?? 0) + 1 : 0;
-    const counts = reading ?? (silent <= FORGIVEN ? before?.reading : undefined);
+    const counts = reading ?? (silent <= MAX_SILENT_ROUNDS ? before?.reading : undefined);
     this.#known.set(grid.uid, { reading: counts, silent });
-    if (tellTheSame(before?.reading, counts)) return;
+    if (isSameReading(before?.reading, counts)) return;
     for (const enqueue of this.#listeners.get(kind) ?? []) enqueue(grid.key, { priority: PRIORITY.low });
   }
 }
 
 /** Every round for who answers; the longer the silence, the more rounds are left out. */
 function restOf(known: Known | undefined): number {
-  if (known === undefined || known.silent <= FORGIVEN) return 1;
-  return Math.min(RAREST, 2 ** (known.silent - FORGIVEN));
+  if (known === undefined || known.silent <= MAX_SILENT_ROUNDS) return 1;
+  return Math.min(MAX_ROUNDS_BETWEEN_CHECKS, 2 ** (known.silent - MAX_SILENT_ROUNDS));
 }

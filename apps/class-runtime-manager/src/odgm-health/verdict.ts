@@ -20,7 +20,7 @@ export function verdict(
 }
 
 /** What the store had said when its status was written; so a manager that starts has nothing to write before it has asked. */
-export function toldBefore(
+export function lastReading(
   odgm: NonNullable<ClassRuntimeStatus["odgm_cluster_status"]>,
   isShared: boolean,
 ): OdgmReading | undefined {

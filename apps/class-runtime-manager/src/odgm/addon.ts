@@ -1,34 +1,34 @@
 import { ok } from "@oaas/foundation";
 import type { Addon } from "../rendering/addon.ts";
 import { runtimeOf } from "../rendering/plan/class-plan.ts";
-import { disruptionBudget } from "../rendering/manifests/disruption-budget.ts";
+import { renderDisruptionBudget } from "../rendering/manifests/disruption-budget.ts";
 import { componentLabels, selectorLabels } from "../rendering/manifests/labels.ts";
-import { networkPolicy, wantsNetworkPolicy } from "../rendering/manifests/network-policy.ts";
+import { renderNetworkPolicy, hasNetworkPolicy } from "../rendering/manifests/network-policy.ts";
 import type { Manifest, RenderedOdgm } from "../rendering/model/rendered.ts";
-import { refTo } from "../rendering/workloads/function-children.ts";
-import { odgmConfigMap } from "./manifests/service-and-config.ts";
+import { workloadRef } from "../rendering/workloads/function-children.ts";
+import { renderOdgmConfigMap } from "./manifests/service-and-config.ts";
 import { functionOdgmEnv, waitAddress } from "./manifests/env.ts";
-import { odgmPodsService, odgmService } from "./manifests/service-and-config.ts";
+import { renderOdgmPodsService, renderOdgmService } from "./manifests/service-and-config.ts";
 import { odgmWorkloads } from "./manifests/workload.ts";
 import { ODGM_PORT, planOdgm, ZENOH_PORT, type OdgmPlan } from "./plan/odgm-plan.ts";
 
 /** The state store of a class: a data grid of its own, never a sidecar. */
 export const odgmAddon: Addon = {
   id: "odgm",
-  implied: ({ spec }) =>
+  isImplied: ({ spec }) =>
     spec.state_spec !== undefined ||
     spec.odgm_config !== undefined ||
     (spec.functions ?? []).some((fn) => runtimeOf(fn) === "odgm"),
-  switchedOff: ({ spec }) => spec.odgm_config?.enabled === false,
-  missing: ({ features }) =>
+  isDisabled: ({ spec }) => spec.odgm_config?.enabled === false,
+  unavailableReason: ({ features }) =>
     features.odgm ? undefined : "the state store is disabled in this cluster (OPRC_CRM_FEATURES_ODGM)",
-  render(ofClass) {
-    const { input, policy } = ofClass;
-    const plan = planOdgm(ofClass);
+  render(classPlan) {
+    const { input, policy } = classPlan;
+    const plan = planOdgm(classPlan);
     const app = plan.names.workload;
     const labels = componentLabels(input, app, "odgm");
     const selector = selectorLabels(input, app);
-    const config = odgmConfigMap(plan, labels);
+    const config = renderOdgmConfigMap(plan, labels);
     const workloads = odgmWorkloads(plan, { labels, selector, config });
     if (!workloads.ok) return workloads;
     const several = plan.nodes.ids.length > 1;
@@ -38,11 +38,11 @@ export const odgmAddon: Addon = {
     return ok({
       children: [
         config,
-        odgmService(plan, labels, selector),
-        ...(named ? [odgmPodsService(plan, labels, selector)] : []),
+        renderOdgmService(plan, labels, selector),
+        ...(named ? [renderOdgmPodsService(plan, labels, selector)] : []),
         ...workloads.value,
-        ...(budgeted ? [disruptionBudget(input, guard)] : []),
-        ...(wantsNetworkPolicy(input) ? [networkPolicy(input, { ...guard, ports: [ODGM_PORT, ZENOH_PORT] })] : []),
+        ...(budgeted ? [renderDisruptionBudget(input, guard)] : []),
+        ...(hasNetworkPolicy(input) ? [renderNetworkPolicy(input, { ...guard, ports: [ODGM_PORT, ZENOH_PORT] })] : []),
       ],
       functionEnv: (fn) => functionOdgmEnv(plan, fn),
       waitFor: waitAddress(plan),
@@ -55,7 +55,7 @@ export const odgmAddon: Addon = {
 
 function renderedOdgm(plan: OdgmPlan, workloads: readonly Manifest[]): RenderedOdgm {
   return {
-    workloads: workloads.map(refTo),
+    workloads: workloads.map(workloadRef),
     service: plan.service,
     replicas: plan.nodes.ids.length,
     clusterId: plan.clusterId,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { containerFunction, inputOf, type PartialInput } from "../rendering/testing/inputs.ts";
-import { collectionsOf, statedCopies } from "./plan/collections.ts";
+import { collectionsOf, statedReplicas } from "./plan/collections.ts";
 import { eventsOf } from "./plan/events.ts";
 import { gridNodes } from "./plan/nodes.ts";
 import { partitionsFor } from "./plan/collections.ts";
@@ -151,7 +151,7 @@ describe("collections", () => {
   });
 
   test("copies that somebody stated decide how many nodes there are", () => {
-    const copies = (odgm_config: object) => statedCopies(inputOf({ spec: { functions, odgm_config } }));
+    const copies = (odgm_config: object) => statedReplicas(inputOf({ spec: { functions, odgm_config } }));
     expect(copies({})).toBeUndefined();
     expect(copies({ replication_factor: 3 })).toBe(3);
     expect(copies({ replica_count: 2, collections: ["a", { name: "b", replica_count: 5 }] })).toBe(5);

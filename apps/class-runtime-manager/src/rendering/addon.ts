@@ -13,17 +13,17 @@ export interface Addon {
   /** The word in `addons`, in lower case. */
   readonly id: string;
   /** Whether a class that states no addons gets it. */
-  implied(input: RenderInput): boolean;
+  isImplied(input: RenderInput): boolean;
   /** Whether the class has switched it off in its own block, whatever its list of addons says. */
-  switchedOff(input: RenderInput): boolean;
+  isDisabled(input: RenderInput): boolean;
   /** Why this cluster does not offer it; undefined when it does. */
-  missing(cluster: ClusterFacts): string | undefined;
+  unavailableReason(cluster: ClusterFacts): string | undefined;
   /** What it makes of a class. Paths of violations start at the class's spec. */
-  render(plan: ClassPlan): Result<AddonPart, readonly Violation[]>;
+  render(plan: ClassPlan): Result<RenderedAddon, readonly Violation[]>;
 }
 
 /** What an addon adds to a class. */
-export interface AddonPart {
+export interface RenderedAddon {
   readonly children: readonly Manifest[];
   /** Variables of one function. */
   functionEnv(fn: FunctionPlan): Env;

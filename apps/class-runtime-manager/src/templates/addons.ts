@@ -11,7 +11,7 @@ export const ADDONS: readonly Addon[] = [odgmAddon];
  * The addons a class gets: those it lists, else those of its environment, else those that its own parts imply. Refused
  * when one is unknown, or asked for and not to be had in this cluster.
  */
-export function addonsOf(input: RenderInput, known: readonly Addon[] = ADDONS): Result<readonly Addon[], Refusal> {
+export function selectAddons(input: RenderInput, known: readonly Addon[] = ADDONS): Result<readonly Addon[], Refusal> {
   const { spec, environment, cluster } = input;
   const listed = spec.addons ?? environment?.spec.default_addons;
   const ids = listed?.map((id) => id.toLowerCase());
@@ -33,11 +33,11 @@ export function addonsOf(input: RenderInput, known: readonly Addon[] = ADDONS): 
     });
   }
   const wanted = known.filter(
-    (addon) => !addon.switchedOff(input) && (ids === undefined ? addon.implied(input) : ids.includes(addon.id)),
+    (addon) => !addon.isDisabled(input) && (ids === undefined ? addon.isImplied(input) : ids.includes(addon.id)),
   );
   for (const addon of wanted) {
     const { id } = addon;
-    const why = addon.missing(cluster);
+    const why = addon.unavailableReason(cluster);
     if (why === undefined) continue;
     return err({
       kind: "addon-disabled",

@@ -25,13 +25,13 @@ export {
   type Router,
 } from "../rendering/model/cluster-facts.ts";
 export { findTemplate, selectTemplate, type Basis, type ScoreRow, type Selection } from "./selection/select.ts";
-export { templateChoice } from "./selection/select.ts";
+export { templateStatus } from "./selection/select.ts";
 export { type Refusal } from "./template.ts";
 export { BUILTIN_TEMPLATES } from "./builtin/registry.ts";
-export { ADDONS, addonsOf } from "./addons.ts";
-export { type Addon, type AddonPart } from "../rendering/addon.ts";
-export { chooseAndRender, type Chosen } from "./selection/choose-and-render.ts";
-export { replicasHandOver } from "../rendering/workloads/replicas-handover.ts";
+export { ADDONS, selectAddons } from "./addons.ts";
+export { type Addon, type RenderedAddon } from "../rendering/addon.ts";
+export { chooseAndRender, type SelectedAndRendered } from "./selection/choose-and-render.ts";
+export { replicasHandover } from "../rendering/workloads/replicas-handover.ts";
 export { userTemplate } from "./user-template/user-template.ts";
 export { rollOut, type RollOut, type TemplateUser } from "./user-template/roll-out.ts";
 export { PATHS as TEMPLATE_PLACEHOLDERS } from "./user-template/scope.ts";
@@ -39,14 +39,14 @@ export {
   addDemand,
   checkQuotas,
   demandOf,
-  hasRoom,
+  fitsQuota,
   isWithin,
   limitsOf,
   NO_DEMAND,
   subtractDemand,
   type Demand,
   type Limits,
-  type QuotaQuestion,
+  type QuotaRequest,
 } from "./environment/quota.ts";
 export { classRequirements, functionRequirements, type Requirements } from "../rendering/plan/requirements.ts";
 export {

@@ -5,8 +5,8 @@ import { describe, expect, test } from "vitest";
 import type { Expected } from "../lifecycle/observation/observation.ts";
 import { chooseAndRender } from "./selection/choose-and-render.ts";
 import { BUILTIN_TEMPLATES } from "./builtin/registry.ts";
-import { addDemand, checkQuotas, demandOf, hasRoom, limitsOf, NO_DEMAND } from "./environment/quota.ts";
-import { templateChoice } from "./selection/select.ts";
+import { addDemand, checkQuotas, demandOf, fitsQuota, limitsOf, NO_DEMAND } from "./environment/quota.ts";
+import { templateStatus } from "./selection/select.ts";
 import type { Manifest, Rendered } from "../rendering/model/rendered.ts";
 import { containerFunction, inputOf, type PartialInput } from "../rendering/testing/inputs.ts";
 import { podSpecOf, restrictedProblems } from "../rendering/testing/restricted.ts";
@@ -198,7 +198,7 @@ test("the lifecycle takes what was rendered as it is", () => {
   const chosen = chooseAndRender(inputOf({ spec }), BUILTIN_TEMPLATES);
   if (!chosen.ok) throw new Error(chosen.error.message);
   const { rendered, selection } = chosen.value;
-  const expected: Expected = { ...rendered, template: templateChoice(selection) };
+  const expected: Expected = { ...rendered, template: templateStatus(selection) };
   expect(expected).toMatchObject({
     template: { name: "dev", basis: "score" },
     functions: [
@@ -261,8 +261,8 @@ describe("quotas of an environment", () => {
   });
 
   test("tell what would be broken, with field, numbers and fix", () => {
-    const taken = addDemand(NO_DEMAND, own);
-    const question = { taken, held: NO_DEMAND, asked: own };
+    const used = addDemand(NO_DEMAND, own);
+    const question = { used, held: NO_DEMAND, requested: own };
     expect(checkQuotas("e", { max_classes: 2, cpu: "4", memory: "7Gi", storage: "10Gi" }, question)).toEqual([]);
     const tight = { max_classes: 1, cpu: "3", memory: "6Gi", storage: "9Gi" };
     const broken = checkQuotas("e", tight, question);
@@ -276,7 +276,7 @@ describe("quotas of an environment", () => {
     expect(broken[1]?.message).toContain("use 1550m of 3");
     expect(checkQuotas("e", tight, { ...question, held: own })).toEqual([]);
     for (const quotas of [tight, { ...tight, cpu: "4" }, { cpu: "4" }, { max_classes: 2 }, undefined])
-      expect(hasRoom(limitsOf(quotas), question)).toBe(checkQuotas("e", quotas, question).length === 0);
+      expect(fitsQuota(limitsOf(quotas), question)).toBe(checkQuotas("e", quotas, question).length === 0);
   });
 });
 

@@ -1,20 +1,20 @@
 import { err, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
-import type { AddonPart } from "../rendering/addon.ts";
-import { addonsOf } from "./addons.ts";
+import type { RenderedAddon } from "../rendering/addon.ts";
+import { selectAddons } from "./addons.ts";
 import { planClass, type ClassPlan, type FunctionPlan, type PlanOptions } from "../rendering/plan/class-plan.ts";
 import { functionEnv } from "../rendering/manifests/env.ts";
-import { monitor } from "../rendering/manifests/monitor.ts";
+import { renderMonitor } from "../rendering/manifests/monitor.ts";
 import { telemetryState } from "../rendering/manifests/telemetry-env.ts";
 import type { Policy } from "../rendering/plan/policy.ts";
 import type { Manifest, Rendered, RenderedFunction } from "../rendering/model/rendered.ts";
 import type { RenderInput } from "../rendering/model/render-input.ts";
-import type { FunctionChildren, WorkloadMaker } from "../rendering/workloads/workload.ts";
+import type { FunctionChildren, WorkloadRenderer } from "../rendering/workloads/workload.ts";
 import type { WorkloadContext } from "../rendering/manifests/pod.ts";
 
 /** A class with its addons rendered, ready for its functions. */
 export interface PreparedClass {
   readonly plan: ClassPlan;
-  readonly parts: readonly AddonPart[];
+  readonly parts: readonly RenderedAddon[];
   /** What a maker needs to know about one function. */
   contextOf(fn: FunctionPlan): WorkloadContext;
 }
@@ -23,11 +23,11 @@ export interface PreparedClass {
 export function renderClass(
   input: RenderInput,
   policy: Policy,
-  maker: WorkloadMaker,
+  maker: WorkloadRenderer,
 ): Result<Rendered, readonly Violation[]> {
   const prepared = prepareClass(input, policy, maker);
   if (!prepared.ok) return prepared;
-  return ok(assemble(prepared.value, (context) => maker.make(context), {}));
+  return ok(assembleClass(prepared.value, (context) => maker.render(context), {}));
 }
 
 /** Plans the class and renders its addons; refuses with everything that is wrong. */
@@ -37,20 +37,20 @@ export function prepareClass(
   options: PlanOptions,
 ): Result<PreparedClass, readonly Violation[]> {
   const plan = planClass(input, policy, options);
-  const addons = addonsOf(input);
+  const addons = selectAddons(input);
   if (!plan.ok || !addons.ok) {
     return err([...(plan.ok ? [] : plan.error), ...(addons.ok ? [] : addons.error.violations)]);
   }
   const rendered = addons.value.map((addon) => addon.render(plan.value));
   const violations = rendered.flatMap((part) => (part.ok ? [] : part.error));
   const parts = rendered.flatMap((part) => (part.ok ? [part.value] : []));
-  violations.push(...homeless(plan.value, parts, violations.length > 0));
+  violations.push(...unhostedFunctions(plan.value, parts, violations.length > 0));
   if (violations.length > 0) return err(violations);
   return ok({ plan: plan.value, parts, contextOf: (fn) => contextOf(plan.value, parts, fn) });
 }
 
 /** A module runs inside an addon, so that one which hosts it must be there. */
-function homeless({ functions }: ClassPlan, parts: readonly AddonPart[], silent: boolean): Violation[] {
+function unhostedFunctions({ functions }: ClassPlan, parts: readonly RenderedAddon[], silent: boolean): Violation[] {
   if (silent) return [];
   return functions.flatMap((fn, index) =>
     fn.runtime !== "odgm" || parts.some(({ hosts }) => hosts.includes(fn.runtime))
@@ -65,7 +65,7 @@ function homeless({ functions }: ClassPlan, parts: readonly AddonPart[], silent:
   );
 }
 
-function contextOf(plan: ClassPlan, parts: readonly AddonPart[], fn: FunctionPlan): WorkloadContext {
+function contextOf(plan: ClassPlan, parts: readonly RenderedAddon[], fn: FunctionPlan): WorkloadContext {
   const ofAddons = Object.assign({}, ...parts.map((part) => part.functionEnv(fn))) as Record<string, string>;
   return {
     plan,
@@ -76,7 +76,7 @@ function contextOf(plan: ClassPlan, parts: readonly AddonPart[], fn: FunctionPla
 }
 
 /** Puts the parts of a class together, in the order in which they should be applied. */
-export function assemble(
+export function assembleClass(
   prepared: PreparedClass,
   make: (context: WorkloadContext) => FunctionChildren,
   extra: { readonly children?: readonly Manifest[]; readonly revision?: string },
@@ -87,13 +87,13 @@ export function assemble(
     fn.runtime === "workload" ? make(prepared.contextOf(fn)) : { children: [], rendered: withoutWorkload(fn) },
   );
   const onKnative = functions.some(({ rendered }) => rendered.replicasOwner === "knative");
-  const watched = monitor(input, onKnative);
+  const watched = renderMonitor(input, onKnative);
   const telemetry = telemetryState(input);
   const odgm = parts.find((part) => part.odgm !== undefined)?.odgm;
   return {
     template: policy.id,
     ...(extra.revision === undefined ? {} : { revision: extra.revision }),
-    children: inOrder([
+    children: sortByKind([
       ...parts.flatMap((part) => part.children),
       ...functions.flatMap(({ children }) => children),
       ...(extra.children ?? []),
@@ -135,7 +135,7 @@ const KIND_ORDER = [
   "PodDisruptionBudget",
 ];
 
-function inOrder(children: readonly Manifest[]): readonly Manifest[] {
+function sortByKind(children: readonly Manifest[]): readonly Manifest[] {
   const keyed = children.map((child) => {
     const exact = KIND_ORDER.indexOf(`${child.apiVersion}/${child.kind}`);
     const rank = exact === -1 ? KIND_ORDER.indexOf(child.kind) : exact;

@@ -13,7 +13,7 @@ import {
 import type { KubeClient } from "@oaas/kube-runtime";
 import type { Problem } from "../../lifecycle/observation/observation.ts";
 import { problem, problemFromFault } from "../../lifecycle/observation/problem.ts";
-import { replicasHandOver } from "../../rendering/workloads/replicas-handover.ts";
+import { replicasHandover } from "../../rendering/workloads/replicas-handover.ts";
 import { OWNER_LABEL, type Manifest } from "../../templates/index.ts";
 import { childId, type ChildCache } from "./child-cache.ts";
 import type { ChildKind } from "../kinds/resource-types.ts";
@@ -161,9 +161,9 @@ export class ChildApplier {
     signal: AbortSignal,
   ): Promise<void> {
     // The cache holds no managed fields, so a candidate is read from the server.
-    if (replicasHandOver(manifest, live, FIELD_MANAGER) === undefined) return;
+    if (replicasHandover(manifest, live, FIELD_MANAGER) === undefined) return;
     const current = await this.#client.resource(kind).get(keyOf(live), { signal });
-    const handOver = replicasHandOver(manifest, current, FIELD_MANAGER);
+    const handOver = replicasHandover(manifest, current, FIELD_MANAGER);
     if (handOver)
       await this.#client.resource(kind).apply(handOver, { fieldManager: SCALE_MANAGER, force: true, signal });
   }

@@ -1,7 +1,7 @@
 import { keyOf, type KubeObject, type Stored } from "@oaas/kube-core";
 import type { InformerPool, InformerView, KubeClient } from "@oaas/kube-runtime";
 import type { EventObject, Node, Pod, Workload } from "../../lifecycle/observation/observed-objects.ts";
-import { occurrenceOf, type Occurrence } from "../../lifecycle/observation/observed-event.ts";
+import { toObservedEvent, type ObservedEvent } from "../../lifecycle/observation/observed-event.ts";
 import { OWNER_LABEL } from "../../templates/index.ts";
 import { CORE_EVENTS, NODES, PODS, REPLICA_SETS } from "../kinds/resource-types.ts";
 
@@ -53,14 +53,14 @@ export class PodView {
     namespace: string,
     objects: readonly KubeObject[],
     signal: AbortSignal,
-  ): Promise<readonly Occurrence[]> {
+  ): Promise<readonly ObservedEvent[]> {
     const names = new Set(objects.map((object) => keyOf(object).name));
     const page = await this.#client
       .resource(CORE_EVENTS)
       .list({ namespace, fieldSelector: "type=Warning", limit: 500 }, { signal });
     return page.items
       .filter((event: EventObject) => names.has(event.involvedObject?.name ?? ""))
-      .map((event) => occurrenceOf(event));
+      .map((event) => toObservedEvent(event));
   }
 }
 

@@ -3,7 +3,7 @@ import { equalJson, type Violation } from "@oaas/foundation";
 import {
   addDemand,
   checkQuotas,
-  hasRoom,
+  fitsQuota,
   isWithin,
   limitsOf,
   NO_DEMAND,
@@ -102,7 +102,7 @@ export class QuotaLedger {
     const book = this.#open(account);
     this.#admitPendingBefore(book, undefined);
     const granted = book.entries.get(id)?.granted ?? NO_DEMAND;
-    return checkQuotas(account.name, account.quotas, { taken: book.usage, held: granted, asked: requested });
+    return checkQuotas(account.name, account.quotas, { used: book.usage, held: granted, requested });
   }
 
   /** Removes a class that was deleted or left its environment. */
@@ -173,7 +173,7 @@ export class QuotaLedger {
   #decide(book: AccountBook, { name, quotas }: Account, claim: Claim): readonly Violation[] {
     const entry = book.entries.get(claim.id) ?? this.#addEntry(book, claim, this.#currentUsage(claim.id));
     entry.requested = claim.requested;
-    const exceeded = checkQuotas(name, quotas, { taken: book.usage, held: entry.granted, asked: entry.requested });
+    const exceeded = checkQuotas(name, quotas, { used: book.usage, held: entry.granted, requested: entry.requested });
     if (exceeded.length > 0) {
       book.waiting.set(entry.id, entry);
       return exceeded;
@@ -202,7 +202,7 @@ export class QuotaLedger {
   #admitWaiting(book: AccountBook): void {
     const admitted: string[] = [];
     for (const entry of [...book.waiting.values()].sort(byOrder)) {
-      if (!hasRoom(book.limits, { taken: book.usage, held: entry.granted, asked: entry.requested })) continue;
+      if (!fitsQuota(book.limits, { used: book.usage, held: entry.granted, requested: entry.requested })) continue;
       this.#grant(book, entry);
       admitted.push(entry.id);
     }

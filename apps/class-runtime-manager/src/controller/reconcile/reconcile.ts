@@ -1,7 +1,7 @@
 import { isFault, type Clock, type Fault } from "@oaas/foundation";
 import { hasFinalizer, isBeingDeleted, keyOf, type KubeObject, type ObjectKey, type Stored } from "@oaas/kube-core";
 import { checkAgain, settled, waitForChange, type Outcome, type ReconcileContext } from "@oaas/kube-runtime";
-import type { Step } from "../../lifecycle/evaluate.ts";
+import type { LifecycleStep } from "../../lifecycle/evaluate.ts";
 import type { Problem } from "../../lifecycle/observation/observation.ts";
 import { problemFromFault } from "../../lifecycle/observation/problem.ts";
 import type { Reason } from "../../lifecycle/observation/reasons.ts";
@@ -186,10 +186,10 @@ const RECHECK_MS: Readonly<Partial<Record<Reason, number>>> = {
   ApplyInvalid: 60_000,
 };
 
-function outcomeOf(step: Step, problems: readonly Problem[], clock: Clock): Outcome {
+function outcomeOf(step: LifecycleStep, problems: readonly Problem[], clock: Clock): Outcome {
   const soonest = Math.min(
     ...problems.map(({ reason }) => RECHECK_MS[reason] ?? Infinity),
-    step.checkAgainAtMs === undefined ? Infinity : Math.max(250, step.checkAgainAtMs - clock.now()),
+    step.recheckAtMs === undefined ? Infinity : Math.max(250, step.recheckAtMs - clock.now()),
   );
   if (Number.isFinite(soonest)) return checkAgain(soonest, "recheck a problem that triggers no event");
   return step.status.phase === "available" ? settled() : waitForChange(step.status.message ?? "not ready yet");

@@ -6,8 +6,8 @@ import {
   BUILTIN_TEMPLATES,
   chooseAndRender,
   FUNCTION_KEY_ANNOTATION,
-  templateChoice,
-  type Chosen,
+  templateStatus,
+  type SelectedAndRendered,
   type Environment,
   type Manifest,
   type Refusal,
@@ -46,12 +46,16 @@ export function renderDesired<T extends KubeObject>(
   } else if (quota === "admit") deps.quotas.release(kind, object);
   return {
     problems: [],
-    expected: { ...parts, children, template: templateChoice(selection, outcome.held) },
+    expected: { ...parts, children, template: templateStatus(selection, outcome.held) },
   };
 }
 
 type RenderOutcome =
-  | { readonly chosen: Chosen; readonly environment: Environment | undefined; readonly held: HeldRevision | undefined }
+  | {
+      readonly chosen: SelectedAndRendered;
+      readonly environment: Environment | undefined;
+      readonly held: HeldRevision | undefined;
+    }
   | { readonly problem: Problem };
 
 function render<T extends KubeObject>(object: Stored<T>, deps: ReconcileDeps<T>): RenderOutcome {

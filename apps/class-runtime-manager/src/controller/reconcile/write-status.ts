@@ -3,7 +3,7 @@ import { isBeingDeleted, refOf, type KubeObject, type Stored } from "@oaas/kube-
 import type { ReconcileContext } from "@oaas/kube-runtime";
 import type { Logger } from "@oaas/observability";
 import { isPodReady } from "../../lifecycle/diagnosis/diagnose-pod.ts";
-import { evaluate, type Step } from "../../lifecycle/evaluate.ts";
+import { evaluate, type LifecycleStep } from "../../lifecycle/evaluate.ts";
 import type { Observation, Problem } from "../../lifecycle/observation/observation.ts";
 import { conditionIn, type Workload } from "../../lifecycle/observation/observed-objects.ts";
 import { ownStatus } from "../../lifecycle/status/field-ownership.ts";
@@ -29,7 +29,7 @@ export async function writeStatus<T extends KubeObject>(
   pass: PassResult,
   { signal, logger }: ReconcileContext,
   deps: ReconcileDeps<T>,
-): Promise<Step> {
+): Promise<LifecycleStep> {
   const previous = deps.classKind.statusOf(object);
   const observation = buildObservation(object, pass, [], deps);
   const first = evaluate(previous, observation, deps.clock.now());

@@ -43,7 +43,7 @@ function setUp() {
 test("enqueues classes one after another as each may move", () => {
   const { users, report, takeEnqueued, mine } = setUp();
   for (const name of ["a", "b", "c"]) report(name, "1");
-  expect([...users.plan(mine, "2").mayMove]).toEqual(["ClassRuntime shop/a"]);
+  expect([...users.plan(mine, "2").mayUpdate]).toEqual(["ClassRuntime shop/a"]);
   report("a", "2", "progressing");
   expect(takeEnqueued()).toEqual([]);
   report("a", "2");

@@ -97,7 +97,7 @@ export class TemplateUsers {
     this.#users.set(template, users);
     const last = users.get(id);
     users.set(id, user);
-    if (last?.revision === user.revision && last?.state === user.state && last?.refuses === user.refuses) return;
+    if (last?.revision === user.revision && last?.state === user.state && last?.rejects === user.rejects) return;
     this.#replan(template);
   }
 
@@ -109,7 +109,7 @@ export class TemplateUsers {
     const planned = rollOut(users, before.revision);
     if (users.every(({ revision }) => revision === before.revision)) this.#plans.delete(template);
     else this.#plans.set(template, { revision: before.revision, rollOut: planned });
-    const released = before.rollOut.waiting.filter((user) => planned.mayMove.has(user));
+    const released = before.rollOut.waiting.filter((user) => planned.mayUpdate.has(user));
     const affected = planned.haltedBy === before.rollOut.haltedBy ? released : [...released, ...planned.waiting];
     if (affected.length > 0) for (const notify of this.#released) notify(affected);
   }

@@ -70,8 +70,8 @@ export class UserTemplates {
   }
 
   #holdOf(kind: string, key: ObjectKey, id: string, revision: string): HeldRevision | undefined {
-    const { mayMove, haltedBy } = this.#users.plan(templateKey(key.namespace, id), revision);
-    if (mayMove.has(templateUserKey(kind, key))) return undefined;
+    const { mayUpdate, haltedBy } = this.#users.plan(templateKey(key.namespace, id), revision);
+    if (mayUpdate.has(templateUserKey(kind, key))) return undefined;
     if (haltedBy === undefined)
       return {
         revision,

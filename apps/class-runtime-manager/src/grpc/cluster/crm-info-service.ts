@@ -4,7 +4,7 @@ import { bindService, type BoundService, type Call } from "@oaas/rpc";
 import { measureAvailability, witness, type Availability } from "../../availability/availability.ts";
 import { capacityOf, isNodeReady, type NodeFacts } from "../../availability/capacity.ts";
 import { ReadinessWindow } from "../../availability/readiness-window.ts";
-import { present } from "../../mapping/omit-empty.ts";
+import { omitUndefined } from "../../mapping/omit-empty.ts";
 import type { NamespaceRules } from "../access/namespaces.ts";
 import type { ClassDirectory } from "../../classes/ports.ts";
 import type { Leadership } from "../access/leadership.ts";
@@ -75,7 +75,7 @@ async function healthOf(call: Call, window: ReadinessWindow, deps: CrmInfoDeps) 
   const nodes = cluster.nodes();
   const availability = measureAvailability(nodes, window.read(), deps.mockAvailability);
   const nowMs = deps.clock.now();
-  return present({
+  return omitUndefined({
     status: isServing ? statusOf(nodes, deps) : "Unhealthy",
     crmVersion: deps.version,
     lastSeen: { seconds: BigInt(Math.floor(nowMs / 1000)), nanos: (nowMs % 1000) * 1_000_000 },
@@ -107,7 +107,7 @@ function statusOf(nodes: readonly NodeFacts[] | undefined, { cluster, directory 
 }
 
 function basisOf({ nodeRatio, readiness, mocked }: Availability) {
-  return present({
+  return omitUndefined({
     nodeRatio,
     runtimeReadiness: readiness.ratio,
     windowSeconds: Math.round(readiness.windowMs / 1000),

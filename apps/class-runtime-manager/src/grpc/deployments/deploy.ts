@@ -12,7 +12,7 @@ import {
 import type { Call } from "@oaas/rpc";
 import { classRuntimeToSummary } from "../../mapping/status/class-runtime-to-wire.ts";
 import { isObjectOf } from "../../mapping/object-identity.ts";
-import { saysTheSame, unitToClassRuntime, type UnitObject } from "../../mapping/unit/unit-to-class-runtime.ts";
+import { isUnchanged, unitToClassRuntime, type UnitObject } from "../../mapping/unit/unit-to-class-runtime.ts";
 import { notLeading, whileLeading, type Leadership } from "../access/leadership.ts";
 import { candidateNames } from "./find-class.ts";
 import { requestedNamespace, type NamespaceRules } from "../access/namespaces.ts";
@@ -68,7 +68,7 @@ async function converge(unit: UnitObject, id: string, call: Call, deps: DeployDe
     if (existing !== undefined) {
       refuseWhileDeleting(existing);
       refuseOlder(existing, wanted);
-      if (saysTheSame(existing, wanted.desired)) return { outcome: DeployOutcome.UNCHANGED, object: existing };
+      if (isUnchanged(existing, wanted.desired)) return { outcome: DeployOutcome.UNCHANGED, object: existing };
     }
     const servable = deps.check.canServe(wanted.desired);
     if (!servable.ok) throw servable.error;

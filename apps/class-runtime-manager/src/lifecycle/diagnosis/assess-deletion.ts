@@ -3,16 +3,16 @@ import { compareText } from "../observation/observed-objects.ts";
 import { finding, type Finding } from "./finding.ts";
 
 /** Finalizers by which Kubernetes itself orders a deletion; they go by themselves. */
-const PASSING_FINALIZERS = new Set(["foregroundDeletion", "orphan"]);
+const KUBERNETES_FINALIZERS = new Set(["foregroundDeletion", "orphan"]);
 
 /** How long finalizers may take: those of volumes and load balancers need some seconds as a rule. */
 const BLOCKED_AFTER_MS = 60_000;
 
 /** What stands in the way of a deletion, and when to look again for what may. */
-export function heldChildren(
+export function findBlockedChildren(
   children: readonly KubeObject[],
   nowMs: number,
-): { readonly findings: readonly Finding[]; readonly checkAgainAtMs?: number } {
+): { readonly findings: readonly Finding[]; readonly recheckAtMs?: number } {
   const held = children
     .flatMap((child) => {
       const sinceMs = Date.parse(child.metadata.deletionTimestamp ?? "");
@@ -30,12 +30,12 @@ export function heldChildren(
           since: child.metadata.deletionTimestamp,
         }),
       ),
-    ...(Number.isFinite(soonMs) ? { checkAgainAtMs: soonMs } : {}),
+    ...(Number.isFinite(soonMs) ? { recheckAtMs: soonMs } : {}),
   };
 }
 
 function foreignFinalizers({ metadata }: KubeObject): readonly string[] {
-  return (metadata.finalizers ?? []).filter((finalizer) => !PASSING_FINALIZERS.has(finalizer));
+  return (metadata.finalizers ?? []).filter((finalizer) => !KUBERNETES_FINALIZERS.has(finalizer));
 }
 
 function nameOf({ kind, metadata }: KubeObject): string {

@@ -1,7 +1,7 @@
 import type { KubeObject, ObjectRef } from "@oaas/kube-core";
-import { heldChildren } from "./assess-deletion.ts";
-import { diagnose, podsOf } from "./diagnose-workload.ts";
-import { byCause, finding, type Finding } from "./finding.ts";
+import { findBlockedChildren } from "./assess-deletion.ts";
+import { diagnoseWorkload, podsOf } from "./diagnose-workload.ts";
+import { compareFindings, finding, type Finding } from "./finding.ts";
 import type { ExpectedFunction, ExpectedOdgm, Observation, Problem } from "../observation/observation.ts";
 import { conditionIn, type Workload } from "../observation/observed-objects.ts";
 import { missingReadiness, readinessOf, type Readiness } from "./readiness.ts";
@@ -15,7 +15,7 @@ export interface WorkloadHealth {
   readonly readiness: Readiness;
   /** Nearest to the cause first; empty when ready. */
   readonly findings: readonly Finding[];
-  readonly checkAgainAtMs?: number;
+  readonly recheckAtMs?: number;
 }
 
 /** How one function, or the state store, is. */
@@ -29,7 +29,7 @@ export interface ComponentHealth {
   readonly readiness: Readiness;
   /** Nearest to the cause first; empty when ready. */
   readonly findings: readonly Finding[];
-  readonly checkAgainAtMs?: number;
+  readonly recheckAtMs?: number;
 }
 
 /** What the observation means, before it is put into words. */
@@ -45,13 +45,13 @@ export interface Assessment {
   /** The most telling fault, if there is any. */
   readonly fault?: Cause;
   /** When time alone will change the answer. */
-  readonly checkAgainAtMs?: number;
+  readonly recheckAtMs?: number;
 }
 
 /** A finding, with the component it was found in. */
 export interface Cause {
-  /** `pass`: it was met while writing; `world`: it was seen in the cluster. */
-  readonly met: "pass" | "world";
+  /** `problem`: the reconcile reported it; `observation`: it was observed in the cluster. */
+  readonly source: "problem" | "observation";
   readonly component?: Pick<ComponentHealth, "name" | "role">;
   readonly finding: Finding;
 }
@@ -62,12 +62,12 @@ const DEFAULT_DEADLINE_MS = 600_000;
 export function assess(observation: Observation, nowMs: number): Assessment {
   const { expected, problems, subject } = observation;
   if (observation.deleting) {
-    const { findings, ...wakeUp } = heldChildren(observation.children, nowMs);
+    const { findings, ...wakeUp } = findBlockedChildren(observation.children, nowMs);
     return withCauses({ functions: [], missing: [], ...wakeUp }, problems, subject, findings);
   }
   if (expected === undefined) return withCauses({ functions: [], missing: [] }, problems, subject);
   const there = new Map(observation.children.map((child) => [childKey(child), child]));
-  const look: Look = (ref, replicas) => lookAt(ref, replicas, there, observation, nowMs);
+  const look: AssessWorkload = (ref, replicas) => assessWorkload(ref, replicas, there, observation, nowMs);
 
   const odgm = expected.odgm === undefined ? undefined : odgmHealth(expected.odgm, observation, look, nowMs);
   const functions = expected.functions.map((wanted) => functionHealth(wanted, odgm, look));
@@ -77,16 +77,16 @@ export function assess(observation: Observation, nowMs: number): Assessment {
       functions,
       ...(odgm === undefined ? {} : { odgm }),
       missing: expected.children.filter((child) => !there.has(childKey(child))),
-      ...soonest(components),
+      ...earliestRecheck(components),
     },
     problems,
     subject,
   );
 }
 
-function soonest(checks: readonly { readonly checkAgainAtMs?: number }[]): { readonly checkAgainAtMs?: number } {
-  const atMs = Math.min(...checks.map(({ checkAgainAtMs = Infinity }) => checkAgainAtMs));
-  return Number.isFinite(atMs) ? { checkAgainAtMs: atMs } : {};
+function earliestRecheck(checks: readonly { readonly recheckAtMs?: number }[]): { readonly recheckAtMs?: number } {
+  const atMs = Math.min(...checks.map(({ recheckAtMs = Infinity }) => recheckAtMs));
+  return Number.isFinite(atMs) ? { recheckAtMs: atMs } : {};
 }
 
 /** Kind and name; all children are in the class's namespace, and versions of a kind are one kind. */
@@ -99,9 +99,9 @@ function refKey({ apiVersion, kind, name }: ObjectRef): string {
   return `${slash < 0 ? "" : apiVersion.slice(0, slash)}/${kind}/${name}`;
 }
 
-type Look = (ref: ObjectRef, replicas: number) => WorkloadHealth;
+type AssessWorkload = (ref: ObjectRef, replicas: number) => WorkloadHealth;
 
-function lookAt(
+function assessWorkload(
   ref: ObjectRef,
   replicas: number,
   there: ReadonlyMap<string, KubeObject>,
@@ -115,18 +115,24 @@ function lookAt(
     return { ref, readiness: absent, findings: [finding("ChildMissing", ref, absent.message)] };
   }
   const patience = { nowMs, deadlineMs: observation.progressDeadlineMs ?? DEFAULT_DEADLINE_MS };
-  return { ref, workload, readiness, ...diagnose(workload, readiness, observation, patience) };
+  return { ref, workload, readiness, ...diagnoseWorkload(workload, readiness, observation, patience) };
 }
 
-function odgmHealth(expected: ExpectedOdgm, observation: Observation, look: Look, nowMs: number): ComponentHealth {
+function odgmHealth(
+  expected: ExpectedOdgm,
+  observation: Observation,
+  look: AssessWorkload,
+  nowMs: number,
+): ComponentHealth {
   const each = Math.ceil(expected.replicas / Math.max(expected.workloads.length, 1));
   const workloads = expected.workloads.map((ref) => look(ref, each));
-  const component: ComponentHealth = { name: "odgm", role: "odgm", workloads, ...together(workloads) };
+  const component: ComponentHealth = { name: "odgm", role: "odgm", workloads, ...combineWorkloads(workloads) };
   const { odgmReading: reading } = observation;
   const [first] = expected.workloads;
   if (!component.readiness.ready || reading === undefined || reading.healthy || first === undefined) return component;
 
-  const graceEndsMs = Math.max(...workloads.map(({ workload }) => upSinceMs(workload, observation))) + SETTLING_MS;
+  const graceEndsMs =
+    Math.max(...workloads.map(({ workload }) => availableSinceMs(workload, observation))) + STARTUP_GRACE_MS;
   const settling = nowMs < graceEndsMs;
   const reason = settling ? "OdgmSettling" : "OdgmUnhealthy";
   const message = reading.message ?? "does not serve all its shards";
@@ -134,14 +140,14 @@ function odgmHealth(expected: ExpectedOdgm, observation: Observation, look: Look
     ...component,
     readiness: { ...component.readiness, ready: false, serving: !settling, reason, message },
     findings: [finding(reason, first, message)],
-    ...(settling ? { checkAgainAtMs: graceEndsMs } : {}),
+    ...(settling ? { recheckAtMs: graceEndsMs } : {}),
   };
 }
 
 /** A store whose pods have just come up needs time to take up its shards; after that it has no excuse. */
-const SETTLING_MS = 60_000;
+const STARTUP_GRACE_MS = 60_000;
 
-function upSinceMs(workload: Workload | undefined, { pods }: Observation): number {
+function availableSinceMs(workload: Workload | undefined, { pods }: Observation): number {
   if (workload === undefined) return 0;
   const moments = [
     workload.metadata.creationTimestamp,
@@ -162,8 +168,8 @@ const NOTHING_TO_RUN: Readiness = {
 };
 
 /** Several workloads as one: ready when all are, and as badly off as the worst. */
-function together(workloads: readonly WorkloadHealth[]): Pick<ComponentHealth, "readiness" | "findings"> {
-  const findings = workloads.flatMap((one) => one.findings).sort(byCause);
+function combineWorkloads(workloads: readonly WorkloadHealth[]): Pick<ComponentHealth, "readiness" | "findings"> {
+  const findings = workloads.flatMap((one) => one.findings).sort(compareFindings);
   const worst = workloads.find(({ readiness }) => !readiness.ready) ?? workloads[0];
   if (worst === undefined) return { readiness: NOTHING_TO_RUN, findings };
   const sum = (count: (one: Readiness) => number): number =>
@@ -177,18 +183,22 @@ function together(workloads: readonly WorkloadHealth[]): Pick<ComponentHealth, "
       readyReplicas: sum(({ readyReplicas }) => readyReplicas),
     },
     findings,
-    ...soonest(workloads),
+    ...earliestRecheck(workloads),
   };
 }
 
-function functionHealth(wanted: ExpectedFunction, odgm: ComponentHealth | undefined, look: Look): ComponentHealth {
+function functionHealth(
+  wanted: ExpectedFunction,
+  odgm: ComponentHealth | undefined,
+  look: AssessWorkload,
+): ComponentHealth {
   const base = { name: wanted.functionKey, role: "function" as const };
-  if (wanted.runtime === "odgm") return { ...base, workloads: [], ...insideOdgm(odgm) };
+  if (wanted.runtime === "odgm") return { ...base, workloads: [], ...hostedByOdgm(odgm) };
   if (wanted.runtime === "none" || wanted.workload === undefined) {
     return { ...base, workloads: [], readiness: NOTHING_TO_RUN, findings: [] };
   }
   const workload = look(wanted.workload, wanted.replicas ?? 1);
-  const component = { ...base, workloads: [workload], ...together([workload]) };
+  const component = { ...base, workloads: [workload], ...combineWorkloads([workload]) };
   const idle = component.findings.every(({ reason }) => !isFaultReason(reason) || SYMPTOMS.has(reason));
   if (component.readiness.ready || odgm === undefined || odgm.readiness.ready || !idle) return component;
   // Functions start after the state store: that they are not ready yet says nothing about them.
@@ -200,7 +210,7 @@ function functionHealth(wanted: ExpectedFunction, odgm: ComponentHealth | undefi
 const SYMPTOMS: ReadonlySet<string> = new Set<Reason>(["CrashLoop", "ProgressDeadline"]);
 
 /** A module is ready when the state store that runs it is. */
-function insideOdgm(odgm: ComponentHealth | undefined): Pick<ComponentHealth, "readiness" | "findings"> {
+function hostedByOdgm(odgm: ComponentHealth | undefined): Pick<ComponentHealth, "readiness" | "findings"> {
   if (odgm?.readiness.ready === true) return { readiness: NOTHING_TO_RUN, findings: [] };
   const readiness = { ...NOTHING_TO_RUN, ready: false, serving: odgm?.readiness.serving ?? false };
   const message = "hosts the function and is not ready";
@@ -221,17 +231,17 @@ function withCauses(
   const told = new Set(components.flatMap(({ workloads }) => workloads.map(({ ref }) => refKey(ref))));
   const causes: Cause[] = [
     ...problems.map(({ reason, verdict, message, object }) => ({
-      met: "pass" as const,
+      source: "problem" as const,
       finding: finding(reason, object ?? subject, message, { verdict }),
     })),
-    ...more.map((one) => ({ met: "world" as const, finding: one })),
+    ...more.map((one) => ({ source: "observation" as const, finding: one })),
     ...components.flatMap((component) =>
-      component.findings.slice(0, 1).map((first) => ({ met: "world" as const, component, finding: first })),
+      component.findings.slice(0, 1).map((first) => ({ source: "observation" as const, component, finding: first })),
     ),
     ...found.missing
       .filter((child) => !told.has(childKey(child)))
       .map((child) => ({
-        met: "world" as const,
+        source: "observation" as const,
         finding: finding(
           "ChildMissing",
           { apiVersion: child.apiVersion, kind: child.kind, name: child.metadata.name ?? "" },
@@ -239,7 +249,7 @@ function withCauses(
         ),
       })),
   ];
-  causes.sort((a, b) => byCause(a.finding, b.finding));
+  causes.sort((a, b) => compareFindings(a.finding, b.finding));
   const [cause] = causes;
   if (cause === undefined) return { ...found, causes };
   return { ...found, causes, cause, ...(isFaultReason(cause.finding.reason) ? { fault: cause } : {}) };

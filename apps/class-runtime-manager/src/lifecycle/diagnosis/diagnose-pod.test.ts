@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { diagnosePod } from "./diagnose-pod.ts";
-import { occurrenceOf, type Occurrence } from "../observation/observed-event.ts";
+import { toObservedEvent, type ObservedEvent } from "../observation/observed-event.ts";
 import type { ContainerStatus, Node, Pod } from "../observation/observed-objects.ts";
 
 const scheduled = { type: "PodScheduled", status: "True" };
@@ -22,8 +22,8 @@ const container = (one: Partial<ContainerStatus>): Pod["status"] => ({
 
 const waiting = (reason: string, message = ""): Pod["status"] => container({ state: { waiting: { reason, message } } });
 
-function event(reason: string, message: string, more: object = {}): Occurrence {
-  return occurrenceOf({
+function event(reason: string, message: string, more: object = {}): ObservedEvent {
+  return toObservedEvent({
     apiVersion: "v1",
     kind: "Event",
     metadata: { name: reason },
@@ -275,8 +275,8 @@ test("both kinds of event are read", () => {
     regarding: about,
     series: { count: 3, lastObservedTime: "2026-01-01T00:00:00Z" },
   };
-  expect(occurrenceOf(core)).toEqual(occurrenceOf(newer));
-  expect(occurrenceOf(core)).toMatchObject({
+  expect(toObservedEvent(core)).toEqual(toObservedEvent(newer));
+  expect(toObservedEvent(core)).toMatchObject({
     count: 3,
     lastSeen: "2026-01-01T00:00:00Z",
     warning: false,

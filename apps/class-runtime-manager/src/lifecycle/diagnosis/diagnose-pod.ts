@@ -1,13 +1,13 @@
 import { refOf } from "@oaas/kube-core";
 import { finding, type Finding } from "./finding.ts";
-import { occurrencesAbout, type Occurrence } from "../observation/observed-event.ts";
+import { eventsAbout, type ObservedEvent } from "../observation/observed-event.ts";
 import { conditionIn, type ContainerStatus, type Node, type Pod } from "../observation/observed-objects.ts";
 import type { Verdict } from "../observation/reasons.ts";
 
 /** What is needed beside a pod to tell what is wrong with it. */
-export interface PodSurroundings {
+export interface PodContext {
   readonly nodes: readonly Node[];
-  readonly events: readonly Occurrence[];
+  readonly events: readonly ObservedEvent[];
 }
 
 /** Whether the pod serves: its Ready condition. */
@@ -21,22 +21,22 @@ export function isPodReady(pod: Pod): boolean {
  * Why a pod is not ready, from what the pod, its node and its events say; undefined when it is ready, has done its work
  * or is on its way out. The checks stand in the order in which one cause hides another.
  */
-export function diagnosePod(pod: Pod, surroundings: PodSurroundings): Finding | undefined {
+export function diagnosePod(pod: Pod, surroundings: PodContext): Finding | undefined {
   if (pod.status?.phase === "Succeeded") return undefined;
-  const lost = lostNode(pod, surroundings.nodes);
+  const lost = findLostNode(pod, surroundings.nodes);
   if (lost !== undefined) return lost;
   if (pod.metadata.deletionTimestamp !== undefined || isPodReady(pod)) return undefined;
-  const events = occurrencesAbout(surroundings.events, refOf(pod));
+  const events = eventsAbout(surroundings.events, refOf(pod));
   return (
-    evicted(pod) ??
-    unscheduled(pod, events) ??
-    troubledContainer(pod, events) ??
-    troubledStart(pod, events) ??
-    slow(pod, events)
+    findEviction(pod) ??
+    findSchedulingFailure(pod, events) ??
+    findContainerFailure(pod, events) ??
+    findStartFailure(pod, events) ??
+    describeStart(pod, events)
   );
 }
 
-function lostNode(pod: Pod, nodes: readonly Node[]): Finding | undefined {
+function findLostNode(pod: Pod, nodes: readonly Node[]): Finding | undefined {
   const { nodeName } = pod.spec ?? {};
   if (pod.status?.reason === "NodeLost") return finding("NodeLost", refOf(pod), "was on a lost node");
   if (nodeName === undefined || nodes.length === 0) return undefined;
@@ -57,15 +57,15 @@ function lostNode(pod: Pod, nodes: readonly Node[]): Finding | undefined {
   );
 }
 
-function evicted(pod: Pod): Finding | undefined {
+function findEviction(pod: Pod): Finding | undefined {
   if (pod.status?.phase !== "Failed" || pod.status.reason !== "Evicted") return undefined;
   return finding("Evicted", refOf(pod), `was evicted: ${pod.status.message ?? "its node ran out of resources"}`);
 }
 
 /** Taints that a node loses by itself when it is well again. */
-const PASSING_TAINT = /node\.kubernetes\.io\/(not-ready|unreachable|network-unavailable|uninitialized)/;
+const TRANSIENT_TAINT = /node\.kubernetes\.io\/(not-ready|unreachable|network-unavailable|uninitialized)/;
 
-function unscheduled(pod: Pod, events: readonly Occurrence[]): Finding | undefined {
+function findSchedulingFailure(pod: Pod, events: readonly ObservedEvent[]): Finding | undefined {
   const scheduled = conditionIn(pod.status?.conditions, "PodScheduled");
   if (scheduled?.status !== "False") return undefined;
   const { message = "no suitable node", lastTransitionTime: since } = scheduled;
@@ -83,15 +83,17 @@ function unscheduled(pod: Pod, events: readonly Occurrence[]): Finding | undefin
   return finding("Unschedulable", refOf(pod), `cannot be scheduled: ${message}`, {
     since,
     events: told,
-    verdict: PASSING_TAINT.test(message) ? "transient" : "permanent",
+    verdict: TRANSIENT_TAINT.test(message) ? "transient" : "permanent",
   });
 }
 
-function troubledContainer(pod: Pod, events: readonly Occurrence[]): Finding | undefined {
+function findContainerFailure(pod: Pod, events: readonly ObservedEvent[]): Finding | undefined {
   const { initContainerStatuses = [], containerStatuses = [] } = pod.status ?? {};
   for (const container of [...initContainerStatuses, ...containerStatuses]) {
     const found =
-      imagePull(pod, container, events) ?? misconfigured(pod, container, events) ?? crashing(pod, container, events);
+      findPullFailure(pod, container, events) ??
+      findConfigFailure(pod, container, events) ??
+      findCrash(pod, container, events);
     if (found !== undefined) return found;
   }
   return undefined;
@@ -124,12 +126,12 @@ const PULL_FAILURES: readonly (readonly [pattern: RegExp, words: string, verdict
   [/ErrImageNeverPull/, "image not on the node, and the pull policy is Never", "permanent"],
 ];
 
-function pullFailure(text: string): readonly [words: string, verdict: Verdict] {
+function classifyPullFailure(text: string): readonly [words: string, verdict: Verdict] {
   const found = PULL_FAILURES.find(([pattern]) => pattern.test(text));
   return found === undefined ? ["pull failed", "permanent"] : [found[1], found[2]];
 }
 
-function imagePull(pod: Pod, container: ContainerStatus, events: readonly Occurrence[]): Finding | undefined {
+function findPullFailure(pod: Pod, container: ContainerStatus, events: readonly ObservedEvent[]): Finding | undefined {
   const waiting = container.state?.waiting;
   if (waiting?.reason === undefined || !PULL_REASONS.has(waiting.reason)) return undefined;
   const told = events.filter(({ reason, warning }) => warning && (reason === "Failed" || reason === "InspectFailed"));
@@ -137,7 +139,7 @@ function imagePull(pod: Pod, container: ContainerStatus, events: readonly Occurr
   const why = told.find(
     ({ message }) => /pull|image/i.test(message) && !/Error: (ErrImagePull|ImagePullBackOff)$/.test(message),
   );
-  const [words, verdict] = pullFailure(`${waiting.reason} ${waiting.message ?? ""} ${why?.message ?? ""}`);
+  const [words, verdict] = classifyPullFailure(`${waiting.reason} ${waiting.message ?? ""} ${why?.message ?? ""}`);
   const image = container.image === undefined || container.image === "" ? "" : ` ${container.image}`;
   return finding("ImagePull", refOf(pod), `cannot pull image${image} for container ${container.name}: ${words}`, {
     verdict,
@@ -155,7 +157,11 @@ const CONFIG_REASONS = new Set([
   "PostStartHookError",
 ]);
 
-function misconfigured(pod: Pod, container: ContainerStatus, events: readonly Occurrence[]): Finding | undefined {
+function findConfigFailure(
+  pod: Pod,
+  container: ContainerStatus,
+  events: readonly ObservedEvent[],
+): Finding | undefined {
   const waiting = container.state?.waiting;
   if (waiting?.reason === undefined || !CONFIG_REASONS.has(waiting.reason)) return undefined;
   return finding(
@@ -169,24 +175,24 @@ function misconfigured(pod: Pod, container: ContainerStatus, events: readonly Oc
 }
 
 /** From here on a container that fails again and again will not mend itself. */
-const RESTARTS_OF_A_LOOP = 3;
+const CRASH_LOOP_RESTARTS = 3;
 
 /**
  * A crash loop is seen not only while the container backs off but also while it runs again and is not ready, or else the
  * class would change its state at every restart.
  */
-function crashing(pod: Pod, container: ContainerStatus, events: readonly Occurrence[]): Finding | undefined {
+function findCrash(pod: Pod, container: ContainerStatus, events: readonly ObservedEvent[]): Finding | undefined {
   const restarts = container.restartCount ?? 0;
   const waits = container.state?.waiting?.reason === "CrashLoopBackOff";
   const ended = container.state?.terminated ?? container.lastState?.terminated;
   const exited = ended !== undefined && ended.exitCode !== 0;
   const stopped = container.state?.terminated !== undefined && exited;
-  const relapsing = exited && container.ready !== true && restarts >= RESTARTS_OF_A_LOOP;
+  const relapsing = exited && container.ready !== true && restarts >= CRASH_LOOP_RESTARTS;
   if (!waits && !stopped && !relapsing) return undefined;
   const seen = {
     count: restarts,
     events: events.filter(({ reason }) => reason === "BackOff" || reason === "Unhealthy" || reason === "Killing"),
-    verdict: restarts >= RESTARTS_OF_A_LOOP ? ("permanent" as const) : ("transient" as const),
+    verdict: restarts >= CRASH_LOOP_RESTARTS ? ("permanent" as const) : ("transient" as const),
   };
   if (ended?.reason === "OOMKilled") {
     return finding("OutOfMemory", refOf(pod), `has container ${container.name} exceeding its memory limit`, seen);
@@ -208,32 +214,32 @@ function lastLine(text: string): string {
   return line.length > 200 ? `${line.slice(0, 199)}…` : line;
 }
 
-const START_TROUBLE = {
+const START_FAILURES = {
   FailedMount: "VolumeMount",
   FailedAttachVolume: "VolumeMount",
   FailedCreatePodSandBox: "PodSandbox",
 } as const;
-const NOT_THERE = /not found|doesn't exist|does not exist/i;
+const NOT_FOUND = /not found|doesn't exist|does not exist/i;
 
 /** Trouble before any container exists, which only events tell. */
-function troubledStart(pod: Pod, events: readonly Occurrence[]): Finding | undefined {
+function findStartFailure(pod: Pod, events: readonly ObservedEvent[]): Finding | undefined {
   const { initContainerStatuses = [], containerStatuses = [] } = pod.status ?? {};
   const begun = [...initContainerStatuses, ...containerStatuses].some(
     ({ state }) => state?.running !== undefined || state?.terminated !== undefined,
   );
   if (begun) return undefined;
-  const told = events.filter(({ reason }) => Object.hasOwn(START_TROUBLE, reason));
+  const told = events.filter(({ reason }) => Object.hasOwn(START_FAILURES, reason));
   const [latest] = told;
   if (latest === undefined) return undefined;
-  const reason = START_TROUBLE[latest.reason as keyof typeof START_TROUBLE];
+  const reason = START_FAILURES[latest.reason as keyof typeof START_FAILURES];
   return finding(reason, refOf(pod), `cannot start: ${lastLine(latest.message)}`, {
-    verdict: NOT_THERE.test(latest.message) ? "permanent" : "transient",
+    verdict: NOT_FOUND.test(latest.message) ? "permanent" : "transient",
     count: latest.count,
     events: told,
   });
 }
 
-function slow(pod: Pod, events: readonly Occurrence[]): Finding {
+function describeStart(pod: Pod, events: readonly ObservedEvent[]): Finding {
   const since = conditionIn(pod.status?.conditions, "Ready")?.lastTransitionTime ?? pod.metadata.creationTimestamp;
   const probes = events.filter(({ reason }) => reason === "Unhealthy");
   const running = pod.status?.containerStatuses?.some(({ state }) => state?.running !== undefined) ?? false;

@@ -1,18 +1,18 @@
 import { refOf, selectsLabels } from "@oaas/kube-core";
-import { diagnosePod, isPodReady, type PodSurroundings } from "./diagnose-pod.ts";
-import { byCause, finding, type Finding } from "./finding.ts";
-import { occurrencesAbout } from "../observation/observed-event.ts";
+import { diagnosePod, isPodReady, type PodContext } from "./diagnose-pod.ts";
+import { compareFindings, finding, type Finding } from "./finding.ts";
+import { eventsAbout } from "../observation/observed-event.ts";
 import { conditionIn, type Pod, type Workload } from "../observation/observed-objects.ts";
 import type { Readiness } from "./readiness.ts";
 
 /** What surrounds the workloads of a class. */
-export interface Surroundings extends PodSurroundings {
+export interface WorkloadContext extends PodContext {
   readonly pods: readonly Pod[];
   readonly replicaSets: readonly Workload[];
 }
 
 /** The time by which progress is judged, where Kubernetes does not do it. */
-export interface Patience {
+export interface ProgressDeadline {
   readonly nowMs: number;
   readonly deadlineMs: number;
 }
@@ -22,31 +22,31 @@ export interface Diagnosis {
   /** Nearest to the cause first; never empty for a workload that is not ready. */
   readonly findings: readonly Finding[];
   /** When time alone will change the answer. */
-  readonly checkAgainAtMs?: number;
+  readonly recheckAtMs?: number;
 }
 
 /** Looks at pods, their containers, their nodes and their events until it knows why the workload is not ready. */
-export function diagnose(
+export function diagnoseWorkload(
   workload: Workload,
   readiness: Readiness,
-  around: Surroundings,
-  patience: Patience,
+  around: WorkloadContext,
+  patience: ProgressDeadline,
 ): Diagnosis {
   if (readiness.ready) return { findings: [] };
   const workloadRef = refOf(workload);
   const told = finding(readiness.reason, workloadRef, readiness.message);
   // Until its controller has seen the latest version, the pods are those of the last one.
-  if (isBehind(workload)) return { findings: [told] };
+  if (isStale(workload)) return { findings: [told] };
 
   const pods = currentPods(workload, around);
   const causes = pods.flatMap((pod) => diagnosePod(pod, around) ?? []);
-  const found = [told, ...uncreatedPods(workload, readiness, pods, around), ...causes];
+  const found = [told, ...podCreationFailures(workload, readiness, pods, around), ...causes];
   const overdue = found.some(({ reason }) => reason === "ProgressDeadline")
     ? {}
-    : judgedByTime(workload, pods, patience, causes);
+    : checkProgressDeadline(workload, pods, patience, causes);
   return {
-    findings: [...found, ...(overdue.finding === undefined ? [] : [overdue.finding])].sort(byCause),
-    ...(overdue.atMs === undefined ? {} : { checkAgainAtMs: overdue.atMs }),
+    findings: [...found, ...(overdue.finding === undefined ? [] : [overdue.finding])].sort(compareFindings),
+    ...(overdue.atMs === undefined ? {} : { recheckAtMs: overdue.atMs }),
   };
 }
 
@@ -58,7 +58,7 @@ export function podsOf(workload: Workload, pods: readonly Pod[]): readonly Pod[]
   return pods.filter(({ metadata }) => selectsLabels(workload.spec?.selector, metadata.labels));
 }
 
-function isBehind({ metadata, status }: Workload): boolean {
+function isStale({ metadata, status }: Workload): boolean {
   const seen = status?.observedGeneration;
   return seen !== undefined && seen < (metadata.generation ?? 1);
 }
@@ -66,7 +66,7 @@ function isBehind({ metadata, status }: Workload): boolean {
 const REVISION = "deployment.kubernetes.io/revision";
 
 /** The pods to judge by: those of the last roll-out, so that an image that was mended is not blamed for its old pods. */
-function currentPods(workload: Workload, around: Surroundings): readonly Pod[] {
+function currentPods(workload: Workload, around: WorkloadContext): readonly Pod[] {
   const all = podsOf(workload, around.pods);
   const revision = workload.status?.latestCreatedRevisionName;
   if (revision !== undefined) {
@@ -95,11 +95,11 @@ function newestReplicaSet(workload: Workload, replicaSets: readonly Workload[]):
 }
 
 /** Pods that could not even be created: the controller says so in a condition, or only in events. */
-function uncreatedPods(
+function podCreationFailures(
   workload: Workload,
   readiness: Readiness,
   pods: readonly Pod[],
-  around: Surroundings,
+  around: WorkloadContext,
 ): readonly Finding[] {
   const replicaSet = newestReplicaSet(workload, around.replicaSets);
   const makers = replicaSet === undefined ? [workload] : [replicaSet, workload];
@@ -107,7 +107,7 @@ function uncreatedPods(
     .map(({ status }) => conditionIn(status?.conditions, "ReplicaFailure"))
     .find((failure) => failure?.status === "True");
   const events = makers
-    .flatMap((maker) => occurrencesAbout(around.events, refOf(maker)))
+    .flatMap((maker) => eventsAbout(around.events, refOf(maker)))
     .filter(({ reason }) => reason === "FailedCreate");
   const [latest] = events;
   const newestPod = pods.reduce((last, { metadata }) => later(last, metadata.creationTimestamp ?? ""), "");
@@ -132,10 +132,10 @@ function uncreatedPods(
  * A Deployment has a progress deadline of its own; the other kinds would wait for ever. The time counts from when the pod
  * that waits longest last stopped being ready, or from the workload's creation when it has no pod.
  */
-function judgedByTime(
+function checkProgressDeadline(
   workload: Workload,
   pods: readonly Pod[],
-  { nowMs, deadlineMs }: Patience,
+  { nowMs, deadlineMs }: ProgressDeadline,
   causes: readonly Finding[],
 ): { readonly finding?: Finding; readonly atMs?: number } {
   if (workload.kind !== "StatefulSet" && workload.kind !== "DaemonSet") return {};
@@ -145,7 +145,7 @@ function judgedByTime(
   if (!Number.isFinite(beganMs)) return {};
   const atMs = beganMs + deadlineMs;
   if (nowMs < atMs) return { atMs };
-  const why = [...causes].sort(byCause)[0]?.message;
+  const why = [...causes].sort(compareFindings)[0]?.message;
   return {
     finding: finding(
       "ProgressDeadline",

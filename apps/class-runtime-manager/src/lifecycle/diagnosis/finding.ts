@@ -1,6 +1,6 @@
 import type { ObjectRef } from "@oaas/kube-core";
 import { compareText } from "../observation/observed-objects.ts";
-import type { Occurrence } from "../observation/observed-event.ts";
+import type { ObservedEvent } from "../observation/observed-event.ts";
 import { isFaultReason, rankOf, REASONS, type Reason, type Verdict } from "../observation/reasons.ts";
 
 /** One cause that was seen: what, about which object, whether waiting helps, and what to do. */
@@ -18,20 +18,20 @@ export interface Finding {
   /** The node to blame, when it is one. */
   readonly node?: string;
   /** Events that say so, the latest first. */
-  readonly events: readonly Occurrence[];
+  readonly events: readonly ObservedEvent[];
 }
 
-interface Seen {
+interface FindingDetails {
   readonly verdict?: Verdict | undefined;
   readonly action?: string | undefined;
   readonly since?: string | undefined;
   readonly count?: number | undefined;
   readonly node?: string | undefined;
-  readonly events?: readonly Occurrence[] | undefined;
+  readonly events?: readonly ObservedEvent[] | undefined;
 }
 
 /** A finding with the usual verdict and action of its reason, unless more is known. */
-export function finding(reason: Reason, object: ObjectRef, message: string, seen: Seen = {}): Finding {
+export function finding(reason: Reason, object: ObjectRef, message: string, seen: FindingDetails = {}): Finding {
   const { verdict = REASONS[reason].verdict, action = REASONS[reason].action, since, count, node, events = [] } = seen;
   return {
     reason,
@@ -47,7 +47,7 @@ export function finding(reason: Reason, object: ObjectRef, message: string, seen
 }
 
 /** Nearest to the cause first; the order of equal reasons does not depend on the order in which they were found. */
-export function byCause(
+export function compareFindings(
   a: Pick<Finding, "reason" | "verdict" | "object">,
   b: Pick<Finding, "reason" | "verdict" | "object">,
 ): number {

@@ -66,7 +66,7 @@ interface Counts {
   readonly readyReplicas: number;
 }
 
-const settled = (counts: Counts, message = "is ready"): Readiness => ({
+const readyState = (counts: Counts, message = "is ready"): Readiness => ({
   ...counts,
   ready: true,
   serving: true,
@@ -75,7 +75,7 @@ const settled = (counts: Counts, message = "is ready"): Readiness => ({
   message,
 });
 
-const moving = (counts: Counts, reason: Reason, message: string): Readiness => ({
+const notReadyState = (counts: Counts, reason: Reason, message: string): Readiness => ({
   ...counts,
   ready: false,
   failed: false,
@@ -83,8 +83,8 @@ const moving = (counts: Counts, reason: Reason, message: string): Readiness => (
   message,
 });
 
-const failed = (counts: Counts, reason: Reason, message: string): Readiness => ({
-  ...moving(counts, reason, message),
+const failedState = (counts: Counts, reason: Reason, message: string): Readiness => ({
+  ...notReadyState(counts, reason, message),
   failed: true,
 });
 
@@ -96,11 +96,11 @@ const STARTING = "waits for its pods to become ready";
 const ROLLING = "is being rolled out";
 
 /** Not ready, in the coarsest words that are true: a status changes only when they do. */
-const onItsWay = (counts: Counts, whenServing: "RollingOut" | "Scaling" = "RollingOut"): Readiness => {
-  if (!counts.serving) return moving(counts, "Starting", STARTING);
+const progressingState = (counts: Counts, whenServing: "RollingOut" | "Scaling" = "RollingOut"): Readiness => {
+  if (!counts.serving) return notReadyState(counts, "Starting", STARTING);
   return whenServing === "RollingOut"
-    ? moving(counts, "RollingOut", ROLLING)
-    : moving(counts, "Scaling", "waits for more replicas to become ready");
+    ? notReadyState(counts, "RollingOut", ROLLING)
+    : notReadyState(counts, "Scaling", "waits for more replicas to become ready");
 };
 
 function deploymentReadiness(deployment: Workload): Readiness {
@@ -113,18 +113,18 @@ function deploymentReadiness(deployment: Workload): Readiness {
     desired,
     readyReplicas,
   };
-  if (isStale(deployment)) return onItsWay(counts);
+  if (isStale(deployment)) return progressingState(counts);
   const progressing = conditionIn(status.conditions, "Progressing");
   if (progressing?.reason === "ProgressDeadlineExceeded") {
-    return failed(counts, "ProgressDeadline", "has not become ready within its progress deadline");
+    return failedState(counts, "ProgressDeadline", "has not become ready within its progress deadline");
   }
   if (updatedReplicas < desired) {
-    if (spec.paused === true) return moving(counts, "Paused", "is paused");
-    return onItsWay(counts, replicas === updatedReplicas ? "Scaling" : "RollingOut");
+    if (spec.paused === true) return notReadyState(counts, "Paused", "is paused");
+    return progressingState(counts, replicas === updatedReplicas ? "Scaling" : "RollingOut");
   }
-  if (replicas > updatedReplicas) return onItsWay(counts);
-  if (availableReplicas < updatedReplicas) return onItsWay(counts, "Scaling");
-  return settled(counts);
+  if (replicas > updatedReplicas) return progressingState(counts);
+  if (availableReplicas < updatedReplicas) return progressingState(counts, "Scaling");
+  return readyState(counts);
 }
 
 function statefulSetReadiness(set: Workload): Readiness {
@@ -133,30 +133,31 @@ function statefulSetReadiness(set: Workload): Readiness {
   const { readyReplicas = 0, updatedReplicas = 0, currentRevision, updateRevision } = status;
   const available = status.availableReplicas ?? readyReplicas;
   const counts: Counts = { serving: desired === 0 || available > 0, desired, readyReplicas };
-  if (isStale(set)) return onItsWay({ ...counts, serving: available > 0 });
-  if (available < desired) return onItsWay(counts, "Scaling");
+  if (isStale(set)) return progressingState({ ...counts, serving: available > 0 });
+  if (available < desired) return progressingState(counts, "Scaling");
   const { type = "RollingUpdate", rollingUpdate } = spec.updateStrategy ?? {};
-  if (type === "OnDelete") return settled(counts);
+  if (type === "OnDelete") return readyState(counts);
   const partition = rollingUpdate?.partition ?? 0;
   if (partition > 0) {
     return updatedReplicas >= desired - partition
-      ? settled(counts, "is rolled out to its partition")
-      : onItsWay(counts);
+      ? readyState(counts, "is rolled out to its partition")
+      : progressingState(counts);
   }
-  if (updateRevision !== currentRevision) return onItsWay(counts);
-  return settled(counts);
+  if (updateRevision !== currentRevision) return progressingState(counts);
+  return readyState(counts);
 }
 
 function daemonSetReadiness(set: Workload): Readiness {
   const { status = {}, spec = {} } = set;
   const { desiredNumberScheduled: desired = 0, updatedNumberScheduled = 0, numberAvailable = 0 } = status;
   const counts: Counts = { serving: numberAvailable > 0, desired, readyReplicas: status.numberReady ?? 0 };
-  if (isStale(set)) return onItsWay(counts);
+  if (isStale(set)) return progressingState(counts);
   // Kubernetes calls this complete, but a function without a single pod serves nobody.
-  if (desired === 0) return failed(counts, "Unschedulable", "matches no node; check its node selector and tolerations");
-  if (spec.updateStrategy?.type !== "OnDelete" && updatedNumberScheduled < desired) return onItsWay(counts);
-  if (numberAvailable < desired) return onItsWay(counts, "Scaling");
-  return settled(counts);
+  if (desired === 0)
+    return failedState(counts, "Unschedulable", "matches no node; check its node selector and tolerations");
+  if (spec.updateStrategy?.type !== "OnDelete" && updatedNumberScheduled < desired) return progressingState(counts);
+  if (numberAvailable < desired) return progressingState(counts, "Scaling");
+  return readyState(counts);
 }
 
 /** A job is ready when it has done its work, and also while as many of its pods as it wants are at it. */
@@ -164,33 +165,34 @@ function jobReadiness(job: Workload): Readiness {
   const { status = {}, spec = {} } = job;
   const wanted = Math.min(spec.parallelism ?? 1, Math.max((spec.completions ?? Infinity) - (status.succeeded ?? 0), 0));
   const counts: Counts = { serving: false, desired: spec.parallelism ?? 1, readyReplicas: status.ready ?? 0 };
-  if (conditionIn(status.conditions, "Complete")?.status === "True") return settled(counts, "is complete");
+  if (conditionIn(status.conditions, "Complete")?.status === "True") return readyState(counts, "is complete");
   const broken = ["Failed", "FailureTarget"]
     .map((type) => conditionIn(status.conditions, type))
     .find((condition) => condition?.status === "True");
-  if (broken !== undefined) return failed(counts, "JobFailed", `has failed: ${broken.message ?? broken.reason ?? ""}`);
-  if (spec.suspend === true) return moving(counts, "Paused", "is suspended");
-  if (wanted > 0 && (status.ready ?? 0) >= wanted) return settled(counts, "is running");
-  return onItsWay(counts);
+  if (broken !== undefined)
+    return failedState(counts, "JobFailed", `has failed: ${broken.message ?? broken.reason ?? ""}`);
+  if (spec.suspend === true) return notReadyState(counts, "Paused", "is suspended");
+  if (wanted > 0 && (status.ready ?? 0) >= wanted) return readyState(counts, "is running");
+  return progressingState(counts);
 }
 
 /** How Knative says that an image cannot be had, before there is any pod. */
-const KNATIVE_IMAGE = /fetch image|image pull|ImagePull|resolve image/i;
+const KNATIVE_IMAGE_ERROR = /fetch image|image pull|ImagePull|resolve image/i;
 
 function knativeReadiness(service: Workload): Readiness {
   const { status = {} } = service;
   const serving = conditionIn(status.conditions, "RoutesReady")?.status === "True";
   const counts: Counts = { serving, desired: 1, readyReplicas: 0 };
   const url = status.url === undefined ? {} : { url: status.url };
-  if (isStale(service)) return { ...onItsWay(counts), ...url };
+  if (isStale(service)) return { ...progressingState(counts), ...url };
   const ready = conditionIn(status.conditions, "Ready");
-  if (ready?.status === "True") return { ...settled({ ...counts, readyReplicas: 1 }), ...url };
+  if (ready?.status === "True") return { ...readyState({ ...counts, readyReplicas: 1 }), ...url };
   const text = ready?.message ?? ready?.reason ?? "";
   if (ready?.status === "False") {
     return {
-      ...failed(counts, KNATIVE_IMAGE.test(text) ? "ImagePull" : "KnativeFailed", `is not ready: ${text}`),
+      ...failedState(counts, KNATIVE_IMAGE_ERROR.test(text) ? "ImagePull" : "KnativeFailed", `is not ready: ${text}`),
       ...url,
     };
   }
-  return { ...onItsWay(counts), ...url };
+  return { ...progressingState(counts), ...url };
 }

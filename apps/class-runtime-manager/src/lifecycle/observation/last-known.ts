@@ -5,7 +5,10 @@ import type { Expected, Observation } from "./observation.ts";
  * When a new spec cannot be rendered, what was rendered before still runs: its functions go on being observed, by the
  * workloads that the previous status names.
  */
-export function withLastKnown(observation: Observation, previous: ClassRuntimeStatus | undefined): Observation {
+export function withLastKnownFunctions(
+  observation: Observation,
+  previous: ClassRuntimeStatus | undefined,
+): Observation {
   if (observation.expected !== undefined || observation.deleting || observation.problems.length === 0) {
     return observation;
   }

@@ -1,6 +1,6 @@
 import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
 import type { KubeObject, ObjectRef } from "@oaas/kube-core";
-import type { Occurrence } from "./observed-event.ts";
+import type { ObservedEvent } from "./observed-event.ts";
 import type { Node, Pod, Workload } from "./observed-objects.ts";
 import type { Reason, Verdict } from "./reasons.ts";
 
@@ -93,7 +93,7 @@ export interface Observation {
   /** Nodes its pods are on; empty when they may not be read. */
   readonly nodes: readonly Node[];
   /** Events about its children and pods. */
-  readonly events: readonly Occurrence[];
+  readonly events: readonly ObservedEvent[];
   /** Absent when ODGM is not asked; then its workload alone decides. */
   readonly odgmReading?: OdgmReading | undefined;
   /** How long pods may take to become ready where Kubernetes has no deadline of its own. Default ten minutes. */

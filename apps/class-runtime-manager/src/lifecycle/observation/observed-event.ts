@@ -3,7 +3,7 @@ import { compareText } from "./observed-objects.ts";
 import type { EventObject } from "./observed-objects.ts";
 
 /** One Kubernetes Event in one form, whichever API wrote it. */
-export interface Occurrence {
+export interface ObservedEvent {
   readonly name: string;
   readonly subject: { readonly kind: string; readonly name: string; readonly uid?: string };
   readonly warning: boolean;
@@ -15,7 +15,7 @@ export interface Occurrence {
 }
 
 /** The event in our form. */
-export function occurrenceOf(event: EventObject): Occurrence {
+export function toObservedEvent(event: EventObject): ObservedEvent {
   const { kind = "", name = "", uid } = event.regarding ?? event.involvedObject ?? {};
   return {
     name: event.metadata.name ?? "",
@@ -29,10 +29,10 @@ export function occurrenceOf(event: EventObject): Occurrence {
 }
 
 /** Events about this very object, the latest first. One about an earlier object of the name is left out. */
-export function occurrencesAbout(
-  events: readonly Occurrence[],
+export function eventsAbout(
+  events: readonly ObservedEvent[],
   object: Pick<ObjectRef, "kind" | "name" | "uid">,
-): readonly Occurrence[] {
+): readonly ObservedEvent[] {
   return events
     .filter(({ subject }) => subject.kind === object.kind && subject.name === object.name && sameUid(subject, object))
     .sort((a, b) => compareText(b.lastSeen, a.lastSeen) || compareText(a.name, b.name));

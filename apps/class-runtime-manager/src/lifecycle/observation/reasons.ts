@@ -9,7 +9,7 @@ interface ReasonEntry {
   /** What to do next, for people; empty when there is nothing to do. */
   readonly action: string;
   /** A judgement on the spec itself: the pass has seen this generation, although it refused it. */
-  readonly settles?: true;
+  readonly judgesSpec?: true;
 }
 
 /**
@@ -21,25 +21,25 @@ export const REASONS = {
     effect: "fault",
     verdict: "permanent",
     action: "Correct the fields that the message names.",
-    settles: true,
+    judgesSpec: true,
   },
   TemplateMissing: {
     effect: "fault",
     verdict: "permanent",
     action: "Use one of the known templates, or create the missing one.",
-    settles: true,
+    judgesSpec: true,
   },
   OdgmDisabled: {
     effect: "fault",
     verdict: "permanent",
     action: "Enable ODGM in this cluster, or remove odgm from the addons of the class.",
-    settles: true,
+    judgesSpec: true,
   },
   ApplyInvalid: {
     effect: "fault",
     verdict: "permanent",
     action: "Correct the field of the class that the rejected field is rendered from.",
-    settles: true,
+    judgesSpec: true,
   },
   KindMissing: {
     effect: "fault",
@@ -215,7 +215,7 @@ export function isFaultReason(reason: Reason): boolean {
 }
 
 /** Whether the reason is a judgement on the spec, which trying again does not change. */
-export function settlesGeneration(reason: Reason): boolean {
+export function marksGenerationObserved(reason: Reason): boolean {
   const entry: ReasonEntry = REASONS[reason];
-  return entry.settles === true;
+  return entry.judgesSpec === true;
 }

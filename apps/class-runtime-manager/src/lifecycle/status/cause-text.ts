@@ -2,22 +2,22 @@ import type { ObjectRef } from "@oaas/kube-core";
 import type { Cause } from "../diagnosis/assess.ts";
 
 /** Longest sentence of a function's status; conditions take more, but nobody reads more. */
-const LONGEST = 2_000;
+const MAX_LENGTH = 2_000;
 
 /** A text that fits every message of the status. */
-export function fitting(text: string): string {
-  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 1)}…`;
+export function truncateMessage(text: string): string {
+  return text.length <= MAX_LENGTH ? text : `${text.slice(0, MAX_LENGTH - 1)}…`;
 }
 
 /** One sentence that names component, object and cause. */
-export function causeText({ met, component, finding }: Cause, subject: ObjectRef): string {
+export function causeText({ source, component, finding }: Cause, subject: ObjectRef): string {
   const { kind, name } = finding.object;
   const isSubject = kind === subject.kind && name === subject.name;
   const where = component === undefined ? "" : `${componentText(component)}: `;
   // What Kubernetes answered is a sentence of its own; what we saw goes on from its subject.
-  const what = isSubject ? "" : `${kind} ${name}${met === "pass" ? ":" : ""} `;
+  const what = isSubject ? "" : `${kind} ${name}${source === "problem" ? ":" : ""} `;
   const text = `${where}${what}${finding.message}`;
-  return fitting(`${text.charAt(0).toUpperCase()}${text.slice(1)}.`);
+  return truncateMessage(`${text.charAt(0).toUpperCase()}${text.slice(1)}.`);
 }
 
 /** How people call the component. */
@@ -26,6 +26,6 @@ export function componentText({ name, role }: NonNullable<Cause["component"]>): 
 }
 
 /** "1 function", "3 functions". */
-export function counted(count: number, noun: string): string {
+export function countText(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

@@ -28,7 +28,7 @@ export function functionStatuses(
     if (wanted === undefined) return [];
     const last = before.get(wanted.functionKey);
     const { ready } = health.readiness;
-    const url = observedUrl(wanted, health, services);
+    const url = observedUrlOf(wanted, health, services);
     return [
       {
         function_key: wanted.functionKey,
@@ -39,7 +39,7 @@ export function functionStatuses(
         template: expected.template.name,
         ready,
         ...replicasOf(health),
-        ...whyNotReady(health, observation.subject),
+        ...notReadyReason(health, observation.subject),
         lastTransitionTime: (last?.ready === ready ? last.lastTransitionTime : undefined) ?? now,
       },
     ];
@@ -51,12 +51,12 @@ function replicasOf({ workloads: [first], readiness }: ComponentHealth): Partial
   return {
     desired_replicas: readiness.desired,
     ready_replicas: readiness.readyReplicas,
-    workload: plainRef(first.workload ?? first.ref),
+    workload: resourceRef(first.workload ?? first.ref),
   };
 }
 
 /** Where it answers, once that has been seen: a route of its own, or its Service with something behind it. */
-function observedUrl(
+function observedUrlOf(
   wanted: ExpectedFunction,
   { readiness }: ComponentHealth,
   services: ReadonlySet<string>,
@@ -67,10 +67,10 @@ function observedUrl(
   return wanted.predictedUrl;
 }
 
-function whyNotReady(component: ComponentHealth, subject: ObjectRef) {
+function notReadyReason(component: ComponentHealth, subject: ObjectRef) {
   const [first] = component.findings;
   if (first === undefined) return {};
-  return { reason: first.reason, message: causeText({ met: "world", component, finding: first }, subject) };
+  return { reason: first.reason, message: causeText({ source: "observation", component, finding: first }, subject) };
 }
 
 /** The state of the state store; its own words about itself where it was asked. */
@@ -93,7 +93,7 @@ export function odgmStatus(observation: Observation, expected: Expected, { odgm 
     desired_replicas: odgm.readiness.desired,
     ready_replicas: odgm.readiness.readyReplicas,
     ...(isShardType(wanted.shardType) ? { shard_type: wanted.shardType } : {}),
-    ...whyNotReady(odgm, observation.subject),
+    ...notReadyReason(odgm, observation.subject),
     ...(reading === undefined ? {} : { last_checked: reading.checkedAt }),
   };
 }
@@ -105,11 +105,11 @@ function isShardType(word: string | undefined): word is ShardType {
 /** The children that are there, by kind and name. */
 export function resourceRefs(children: readonly KubeObject[], subject: ObjectRef): ResourceRef[] {
   return children
-    .map((child) => plainRef(child, subject.namespace))
+    .map((child) => resourceRef(child, subject.namespace))
     .sort((a, b) => compareText(`${a.kind}/${a.name}`, `${b.kind}/${b.name}`));
 }
 
-function plainRef(object: KubeObject | ObjectRef, homeNamespace?: string): ResourceRef {
+function resourceRef(object: KubeObject | ObjectRef, homeNamespace?: string): ResourceRef {
   const { name = "", namespace, uid } = "metadata" in object ? object.metadata : object;
   const away = homeNamespace !== undefined && namespace !== undefined && namespace !== homeNamespace;
   return {

@@ -11,46 +11,49 @@ const ORDER = ["Available", "Progressing", "Degraded", "OdgmReady", "TelemetryCo
 export type ConditionType = (typeof ORDER)[number];
 
 /** A condition to set, without its times. */
-export interface Claim {
+export interface ConditionUpdate {
   readonly type: ConditionType;
   readonly status: "True" | "False" | "Unknown";
   readonly reason: Reason;
   readonly message: string;
 }
 
-const claim =
-  (type: ConditionType, status: Claim["status"]) =>
-  (reason: Reason, message: string): Claim => ({ type, status, reason, message });
+const conditionUpdate =
+  (type: ConditionType, status: ConditionUpdate["status"]) =>
+  (reason: Reason, message: string): ConditionUpdate => ({ type, status, reason, message });
 
 /** Every component can be used. */
-export const markAvailable = (message: string): Claim => claim("Available", "True")("Serving", message);
+export const markAvailable = (message: string): ConditionUpdate =>
+  conditionUpdate("Available", "True")("Serving", message);
 /** Something the class needs cannot be used. */
-export const markUnavailable = claim("Available", "False");
+export const markUnavailable = conditionUpdate("Available", "False");
 /** Nobody can tell whether it can be used. */
-export const markAvailabilityUnknown = claim("Available", "Unknown");
+export const markAvailabilityUnknown = conditionUpdate("Available", "Unknown");
 /** Something is on its way and expected to arrive. */
-export const markProgressing = claim("Progressing", "True");
+export const markProgressing = conditionUpdate("Progressing", "True");
 /** Everything is as it should be, or nothing moves any more. */
-export const markStill = claim("Progressing", "False");
+export const markNotProgressing = conditionUpdate("Progressing", "False");
 /** Something is wrong. */
-export const markDegraded = claim("Degraded", "True");
+export const markDegraded = conditionUpdate("Degraded", "True");
 /** Nothing is wrong. */
-export const markSound = (): Claim => claim("Degraded", "False")("NoFault", "No problems found.");
+export const markNotDegraded = (): ConditionUpdate =>
+  conditionUpdate("Degraded", "False")("NoFault", "No problems found.");
 /** The state store serves. */
-export const markOdgmReady = (message: string): Claim => claim("OdgmReady", "True")("Ready", message);
+export const markOdgmReady = (message: string): ConditionUpdate =>
+  conditionUpdate("OdgmReady", "True")("Ready", message);
 /** The state store does not serve, or not fully. */
-export const markOdgmNotReady = claim("OdgmReady", "False");
+export const markOdgmNotReady = conditionUpdate("OdgmReady", "False");
 /** Pods have the OpenTelemetry variables. */
-export const markTelemetryConfigured = (): Claim =>
-  claim("TelemetryConfigured", "True")("TelemetryEnabled", "Pods are configured to export telemetry.");
+export const markTelemetryConfigured = (): ConditionUpdate =>
+  conditionUpdate("TelemetryConfigured", "True")("TelemetryEnabled", "Pods are configured to export telemetry.");
 /** Telemetry is enabled, but pods do not have the OpenTelemetry variables. */
-export const markTelemetryNotConfigured = claim("TelemetryConfigured", "False");
+export const markTelemetryNotConfigured = conditionUpdate("TelemetryConfigured", "False");
 /** Only the lifecycle sets these types; it removes those that it does not claim. */
-const OWN: ReadonlySet<string> = new Set(ORDER);
+const OWN_TYPES: ReadonlySet<string> = new Set(ORDER);
 
 /** Whether the lifecycle alone decides conditions of this type. */
 export function isLifecycleCondition(type: string): boolean {
-  return OWN.has(type) || type === UPSTREAM_TELEMETRY;
+  return OWN_TYPES.has(type) || type === UPSTREAM_TELEMETRY;
 }
 
 /**
@@ -65,18 +68,18 @@ const UPSTREAM_TELEMETRY = "TelemetryDegraded";
  */
 export function nextConditions(
   previous: readonly StatusCondition[],
-  claims: readonly Claim[],
+  updates: readonly ConditionUpdate[],
   { generation, now }: { readonly generation: number; readonly now: string },
 ): StatusCondition[] {
   const before = new Map(previous.map((condition) => [condition.type, condition]));
-  const kept = previous.filter(({ type }) => !OWN.has(type));
-  const made = claims.map((one): StatusCondition => {
+  const kept = previous.filter(({ type }) => !OWN_TYPES.has(type));
+  const made = updates.map((one): StatusCondition => {
     const last = before.get(one.type);
     const since = last?.status === one.status ? last.lastTransitionTime : undefined;
     return { ...one, lastTransitionTime: since ?? now, observedGeneration: generation };
   });
   const settled = kept.map((one) => (one.type === UPSTREAM_TELEMETRY ? superseded(one, now) : one));
-  return [...made, ...settled].sort((a, b) => place(a.type) - place(b.type) || (a.type < b.type ? -1 : 1));
+  return [...made, ...settled].sort((a, b) => orderOf(a.type) - orderOf(b.type) || (a.type < b.type ? -1 : 1));
 }
 
 function superseded(condition: StatusCondition, now: string): StatusCondition {
@@ -85,7 +88,7 @@ function superseded(condition: StatusCondition, now: string): StatusCondition {
   return { type: condition.type, status: "False", reason: "TelemetryDisabled", message, lastTransitionTime: now };
 }
 
-function place(type: string): number {
+function orderOf(type: string): number {
   const index = (ORDER as readonly string[]).indexOf(type);
   return index < 0 ? ORDER.length : index;
 }

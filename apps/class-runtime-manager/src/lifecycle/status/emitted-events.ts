@@ -5,7 +5,7 @@ import type { FunctionStatus } from "./component-status.ts";
 import { isFaultReason, REASONS, type Reason } from "../observation/reasons.ts";
 
 /** Something to be told as a Kubernetes Event about the class; the recorder of kube-runtime takes it as it is. */
-export interface Happening {
+export interface EmittedEvent {
   readonly type: "Normal" | "Warning";
   readonly reason: string;
   readonly action: string;
@@ -15,23 +15,23 @@ export interface Happening {
 }
 
 /** What is worth telling about the step from one status to the next; nothing when they say the same. */
-export function happenings(
+export function emittedEvents(
   previous: ClassRuntimeStatus | undefined,
   next: ClassRuntimeStatus,
   regarding: ObjectRef,
-): readonly Happening[] {
+): readonly EmittedEvent[] {
   return [
-    ...templateHappenings(previous, next),
-    ...rollOutHappenings(previous, next),
-    ...phaseHappenings(previous, next),
-    ...conditionHappenings(previous, next, "OdgmReady"),
-    ...functionHappenings(previous, next),
+    ...templateEvents(previous, next),
+    ...rolloutEvents(previous, next),
+    ...phaseEvents(previous, next),
+    ...conditionEvents(previous, next, "OdgmReady"),
+    ...functionEvents(previous, next),
   ].map((happening) => ({ ...happening, regarding }));
 }
 
-type Told = Omit<Happening, "regarding">;
+type EventWithoutSubject = Omit<EmittedEvent, "regarding">;
 
-function templateHappenings(previous: ClassRuntimeStatus | undefined, next: ClassRuntimeStatus): Told[] {
+function templateEvents(previous: ClassRuntimeStatus | undefined, next: ClassRuntimeStatus): EventWithoutSubject[] {
   const [before, after] = [previous?.template, next.template];
   if (after === undefined || (before?.name === after.name && before.revision === after.revision)) return [];
   const how = {
@@ -67,7 +67,7 @@ const ROLL_OUT_EVENTS = {
   refused: { type: "Warning", reason: "RollOutRefused" },
 } as const;
 
-function rollOutHappenings(previous: ClassRuntimeStatus | undefined, next: ClassRuntimeStatus): Told[] {
+function rolloutEvents(previous: ClassRuntimeStatus | undefined, next: ClassRuntimeStatus): EventWithoutSubject[] {
   const [before, after] = [previous?.template?.roll_out, next.template?.roll_out];
   if (after === undefined || (before?.state === after.state && before.revision === after.revision)) return [];
   return [{ ...ROLL_OUT_EVENTS[after.state], action: "RollOut", note: after.message }];
@@ -82,7 +82,7 @@ const PHASE_EVENTS = {
   deleting: { reason: "Deleting", action: "Finalize" },
 } as const;
 
-function phaseHappenings(previous: ClassRuntimeStatus | undefined, next: ClassRuntimeStatus): Told[] {
+function phaseEvents(previous: ClassRuntimeStatus | undefined, next: ClassRuntimeStatus): EventWithoutSubject[] {
   const { phase = "pending", message: note = "", reason } = next;
   const samePhase = previous?.phase === phase;
   const sameCause = previous?.reason === reason;
@@ -90,19 +90,23 @@ function phaseHappenings(previous: ClassRuntimeStatus | undefined, next: ClassRu
   const event = PHASE_EVENTS[phase];
   if (event === undefined) return [];
   if (!isFault(reason)) return [{ ...event, type: "Normal", note }];
-  return [{ type: "Warning", reason, action: event.action, note: withAdvice(note, reason) }];
+  return [{ type: "Warning", reason, action: event.action, note: withAction(note, reason) }];
 }
 
 function isFault(reason: string | undefined): reason is Reason {
   return reason !== undefined && Object.hasOwn(REASONS, reason) && isFaultReason(reason as Reason);
 }
 
-function withAdvice(note: string, reason: Reason): string {
+function withAction(note: string, reason: Reason): string {
   const { action } = REASONS[reason];
   return action === "" ? note : `${note} ${action}`;
 }
 
-function conditionHappenings(previous: ClassRuntimeStatus | undefined, next: ClassRuntimeStatus, type: string): Told[] {
+function conditionEvents(
+  previous: ClassRuntimeStatus | undefined,
+  next: ClassRuntimeStatus,
+  type: string,
+): EventWithoutSubject[] {
   const find = (status: ClassRuntimeStatus | undefined): StatusCondition | undefined =>
     status?.conditions?.find((condition) => condition.type === type);
   const [before, after] = [find(previous), find(next)];
@@ -120,15 +124,15 @@ function conditionHappenings(previous: ClassRuntimeStatus | undefined, next: Cla
   ];
 }
 
-function functionHappenings(previous: ClassRuntimeStatus | undefined, next: ClassRuntimeStatus): Told[] {
+function functionEvents(previous: ClassRuntimeStatus | undefined, next: ClassRuntimeStatus): EventWithoutSubject[] {
   const before = new Map((previous?.functions ?? []).map((status) => [status.function_key, status]));
-  const changes = (next.functions ?? []).flatMap((status) => functionChange(before.get(status.function_key), status));
+  const changes = (next.functions ?? []).flatMap((status) => functionEvent(before.get(status.function_key), status));
   if (next.phase === "deleting") return changes;
   const kept = new Set((next.functions ?? []).map(({ function_key: key }) => key));
   const gone = [...before.keys()].filter((key) => !kept.has(key));
   return [
     ...changes,
-    ...gone.map((key): Told => ({
+    ...gone.map((key): EventWithoutSubject => ({
       type: "Normal",
       reason: "FunctionRemoved",
       action: "Prune",
@@ -137,7 +141,7 @@ function functionHappenings(previous: ClassRuntimeStatus | undefined, next: Clas
   ];
 }
 
-function functionChange(before: FunctionStatus | undefined, after: FunctionStatus): Told[] {
+function functionEvent(before: FunctionStatus | undefined, after: FunctionStatus): EventWithoutSubject[] {
   const { function_key: key, ready, message = "", observed_url: url } = after;
   if (ready === true && before?.ready !== true) {
     const where = url === undefined ? "" : ` at ${url}`;

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { nextObjectStatus, readyClaim, type ObjectFindings } from "./object-status.ts";
+import { nextObjectStatus, readyCondition, type ObjectFindings } from "./object-status.ts";
 
 const BAD = [{ path: "$.spec.kind", message: "is wrong", fix: "mend it" }];
 const found = (violations: typeof BAD, used: number, generation = 1): ObjectFindings<{ used_by: number }> => ({
   generation,
-  claims: [readyClaim(violations, "Classes may use it.")],
+  conditions: [readyCondition(violations, "Classes may use it.")],
   extra: { used_by: used },
 });
 

@@ -3,7 +3,7 @@ import type { StatusCondition } from "./conditions.ts";
 import type { Reason } from "../observation/reasons.ts";
 
 /** One condition of a template or an environment. */
-export interface ObjectClaim {
+export interface ObjectCondition {
   readonly type: "Ready" | "RolledOut";
   readonly status: "True" | "False";
   readonly reason: Reason;
@@ -21,14 +21,14 @@ export interface ObjectStatus {
 /** What was found about an object: the first claim tells its state in words. */
 export interface ObjectFindings<Extra extends object> {
   readonly generation: number;
-  readonly claims: readonly [ObjectClaim, ...ObjectClaim[]];
+  readonly conditions: readonly [ObjectCondition, ...ObjectCondition[]];
   /** Members of its own. */
   readonly extra: Extra;
 }
 
 /** Usable, or not with every violation that stands in the way. */
-export function readyClaim(violations: readonly Violation[], well: string): ObjectClaim {
-  if (violations.length === 0) return { type: "Ready", status: "True", reason: "Ready", message: well };
+export function readyCondition(violations: readonly Violation[], readyMessage: string): ObjectCondition {
+  if (violations.length === 0) return { type: "Ready", status: "True", reason: "Ready", message: readyMessage };
   const message = violations.map(violationText).join("; ");
   return { type: "Ready", status: "False", reason: "InvalidSpec", message };
 }
@@ -36,16 +36,16 @@ export function readyClaim(violations: readonly Violation[], well: string): Obje
 /** The status after a look; the very one that was given when it says the same. Transition times move only with the status they date. */
 export function nextObjectStatus<Extra extends object>(
   previous: (ObjectStatus & Partial<Extra>) | undefined,
-  { generation, claims, extra }: ObjectFindings<Extra>,
+  { generation, conditions: updates, extra }: ObjectFindings<Extra>,
   nowMs: number,
 ): { readonly status: ObjectStatus & Partial<Extra>; readonly changed: boolean; readonly onlyExtra: boolean } {
   const now = timestamp(nowMs);
-  const conditions = claims.map((claim) => {
-    const last = previous?.conditions?.find(({ type }) => type === claim.type);
-    const since = last?.status === claim.status ? last.lastTransitionTime : undefined;
-    return { ...claim, observedGeneration: generation, lastTransitionTime: since ?? now };
+  const conditions = updates.map((update) => {
+    const last = previous?.conditions?.find(({ type }) => type === update.type);
+    const since = last?.status === update.status ? last.lastTransitionTime : undefined;
+    return { ...update, observedGeneration: generation, lastTransitionTime: since ?? now };
   });
-  const judged = { observedGeneration: generation, conditions, message: claims[0].message };
+  const judged = { observedGeneration: generation, conditions, message: updates[0].message };
   const status = { ...judged, ...extra, last_updated: now } as ObjectStatus & Partial<Extra>;
   if (previous !== undefined && equalJson({ ...status, last_updated: "" }, { ...previous, last_updated: "" }))
     return { status: previous, changed: false, onlyExtra: false };

@@ -1,10 +1,10 @@
 import { equalJson } from "@oaas/foundation";
 import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
-import { evaluate, type Step } from "../evaluate.ts";
+import { evaluate, type LifecycleStep } from "../evaluate.ts";
 import { problem } from "../observation/problem.ts";
 import type { Pod, Workload, WorkloadStatus } from "../observation/observed-objects.ts";
 import { REASONS, type Reason } from "../observation/reasons.ts";
-import { refFrom, World } from "./simulated-cluster.ts";
+import { refFrom, SimulatedCluster } from "./simulated-cluster.ts";
 
 /*
  * Scenarios are text. Lines that begin with `|` are what was recorded; all others are read:
@@ -33,11 +33,15 @@ import { refFrom, World } from "./simulated-cluster.ts";
  */
 
 /** A step of one's own, which records lines. */
-export type ScenarioStep = (world: World, status: ClassRuntimeStatus | undefined, words: readonly string[]) => string[];
+export type ScenarioStep = (
+  world: SimulatedCluster,
+  status: ClassRuntimeStatus | undefined,
+  words: readonly string[],
+) => string[];
 
 /** Runs a scenario and gives its text back with what was recorded now. */
 export function runScenario(text: string, steps: Readonly<Record<string, ScenarioStep>> = {}): string {
-  const world = new World();
+  const world = new SimulatedCluster();
   let status: ClassRuntimeStatus | undefined;
   const lines: string[] = [];
   for (const line of text.split("\n")) {
@@ -62,7 +66,7 @@ export function runScenario(text: string, steps: Readonly<Record<string, Scenari
 }
 
 /** Looking again at the same world, also a moment later and in another order, must say nothing new. */
-function expectQuiet(step: Step, world: World): void {
+function expectQuiet(step: LifecycleStep, world: SimulatedCluster): void {
   const observation = world.observation();
   const shuffled = {
     ...observation,
@@ -81,7 +85,7 @@ function expectQuiet(step: Step, world: World): void {
   }
 }
 
-function record(step: Step, world: World): string[] {
+function record(step: LifecycleStep, world: SimulatedCluster): string[] {
   if (!step.changed) return ["nothing new", ...wakeUp(step, world)];
   const { status } = step;
   return [
@@ -106,10 +110,8 @@ function record(step: Step, world: World): string[] {
   ];
 }
 
-function wakeUp({ checkAgainAtMs }: Step, world: World): string[] {
-  return checkAgainAtMs === undefined
-    ? []
-    : [`  looks again at ${world.since(new Date(checkAgainAtMs).toISOString())}`];
+function wakeUp({ recheckAtMs }: LifecycleStep, world: SimulatedCluster): string[] {
+  return recheckAtMs === undefined ? [] : [`  looks again at ${world.since(new Date(recheckAtMs).toISOString())}`];
 }
 
 interface Words {
@@ -131,16 +133,16 @@ function sorted(words: readonly string[]): Words {
   };
 }
 
-function perform(world: World, words: readonly string[]): void {
+function perform(world: SimulatedCluster, words: readonly string[]): void {
   const { plain, named } = sorted(words);
   const [command = "", first = "", second = "", third = ""] = plain;
   const replicas = Number(named["replicas"] ?? 1);
   if (command.includes("/")) return changeObject(world, command, plain.slice(1), named);
   switch (command) {
     case "function":
-      if (second === "in-odgm") return world.wantFunction(first, undefined, "odgm");
-      if (second === "nothing-to-run") return world.wantFunction(first, undefined, "none");
-      return world.wantFunction(first, refFrom(second), "workload", replicas);
+      if (second === "in-odgm") return world.addFunction(first, undefined, "odgm");
+      if (second === "nothing-to-run") return world.addFunction(first, undefined, "none");
+      return world.addFunction(first, refFrom(second), "workload", replicas);
     case "without":
       return void world.functions.delete(second);
     case "odgm":
@@ -162,7 +164,7 @@ function perform(world: World, words: readonly string[]): void {
         first === "none" ? undefined : { name: first, basis: second === "explicit" ? "explicit" : "score" };
       return;
     case "telemetry":
-      world.telemetry = first === "off" ? undefined : (first as NonNullable<World["telemetry"]>);
+      world.telemetry = first === "off" ? undefined : (first as NonNullable<SimulatedCluster["telemetry"]>);
       return;
     case "generation":
       world.generation = Number(first);
@@ -215,7 +217,7 @@ const COUNTS: Readonly<Record<string, keyof WorkloadStatus>> = {
   scheduled: "updatedNumberScheduled",
 };
 
-function changeObject(world: World, word: string, flags: readonly string[], named: Words["named"]): void {
+function changeObject(world: SimulatedCluster, word: string, flags: readonly string[], named: Words["named"]): void {
   world.change(refFrom(word), (object) => {
     const metadata = {
       ...object.metadata,
@@ -266,7 +268,7 @@ function rolledOut({ kind, metadata }: Workload, replicas: number): WorkloadStat
   };
 }
 
-function addReplicaSet(world: World, name: string, deployment: string, named: Words["named"]): void {
+function addReplicaSet(world: SimulatedCluster, name: string, deployment: string, named: Words["named"]): void {
   world.replicaSets.set(name, {
     apiVersion: "apps/v1",
     kind: "ReplicaSet",
@@ -281,7 +283,12 @@ function addReplicaSet(world: World, name: string, deployment: string, named: Wo
 }
 
 /** `unschedulable "…"`, `starting`, `running`, `ready`, `waiting REASON [message=]`, `crashed [exit=] [restarts=] [oom]`. */
-function podStatus(state: string, detail: string, world: World, named: Words["named"]): NonNullable<Pod["status"]> {
+function podStatus(
+  state: string,
+  detail: string,
+  world: SimulatedCluster,
+  named: Words["named"],
+): NonNullable<Pod["status"]> {
   const at = { lastTransitionTime: world.now };
   const scheduled = { type: "PodScheduled", status: "True", ...at };
   const notReady = { type: "Ready", status: "False", ...at };
@@ -326,7 +333,7 @@ function podStatus(state: string, detail: string, world: World, named: Words["na
   }
 }
 
-function addNode(world: World, name: string, ready: boolean): void {
+function addNode(world: SimulatedCluster, name: string, ready: boolean): void {
   const condition = { type: "Ready", status: ready ? "True" : "Unknown", lastTransitionTime: world.now };
   world.nodes.set(name, {
     apiVersion: "v1",
@@ -336,7 +343,13 @@ function addNode(world: World, name: string, ready: boolean): void {
   });
 }
 
-function addEvent(world: World, about: string, reason: string, message: string, named: Words["named"]): void {
+function addEvent(
+  world: SimulatedCluster,
+  about: string,
+  reason: string,
+  message: string,
+  named: Words["named"],
+): void {
   const { kind, name } = refFrom(about);
   world.events.push({
     apiVersion: "events.k8s.io/v1",

@@ -1,6 +1,6 @@
 import type { KubeObject, ObjectRef } from "@oaas/kube-core";
 import type { Expected, ExpectedFunction, Observation, OdgmReading, Problem } from "../observation/observation.ts";
-import { occurrenceOf } from "../observation/observed-event.ts";
+import { toObservedEvent } from "../observation/observed-event.ts";
 import type { EventObject, Node, Pod, Workload } from "../observation/observed-objects.ts";
 
 /** Kinds by the short word that scenarios use. */
@@ -26,7 +26,7 @@ export function refFrom(word: string): ObjectRef {
 }
 
 /** A class and what surrounds it, changed step by step as a cluster would change it. */
-export class World {
+export class SimulatedCluster {
   nowMs = START_MS;
   generation = 1;
   deleting = false;
@@ -52,7 +52,7 @@ export class World {
     return moment === undefined ? "?" : `+${(Date.parse(moment) - START_MS) / 1000}s`;
   }
 
-  wantFunction(key: string, workload: ObjectRef | undefined, runtime: ExpectedFunction["runtime"], replicas = 1): void {
+  addFunction(key: string, workload: ObjectRef | undefined, runtime: ExpectedFunction["runtime"], replicas = 1): void {
     const service = workload?.name ?? "";
     this.functions.set(key, {
       functionKey: key,
@@ -149,7 +149,7 @@ export class World {
       pods: [...this.pods.values()],
       replicaSets: [...this.replicaSets.values()],
       nodes: [...this.nodes.values()],
-      events: this.events.map(occurrenceOf),
+      events: this.events.map(toObservedEvent),
       odgmReading: this.reading,
     };
   }

@@ -9,7 +9,7 @@ import {
   type DeploymentRecordStatus,
 } from "@oaas/contracts/crd";
 import { err, ok, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
-import { list, present } from "../omit-empty.ts";
+import { nonEmptyList, omitUndefined } from "../omit-empty.ts";
 import { schemaViolations, type Path } from "../schema-violations.ts";
 
 /** What the cluster adds to a record that states little. */
@@ -49,13 +49,13 @@ export function deploymentRecordToClassRuntime(
 function specOf(spec: DeploymentRecordSpec, functions: readonly FunctionInput[]): SpecInput {
   const { deployment_unit: unit, nfr, enforcement = nfr?.enforcement } = spec;
   const classKey = [unit?.package_name, unit?.class_key].filter((part) => part !== undefined).join(".");
-  return present({
+  return omitUndefined({
     package_class_key: classKey === "" ? undefined : classKey,
-    functions: list(functions),
+    functions: nonEmptyList(functions),
     origin:
       unit === undefined
         ? undefined
-        : present({ deployment_id: unit.id, target_env: unit.target_cluster, created_at: unit.created_at }),
+        : omitUndefined({ deployment_id: unit.id, target_env: unit.target_cluster, created_at: unit.created_at }),
     selected_template: spec.selected_template ?? unit?.selected_template,
     template_hint: spec.template_hint,
     target_environment: spec.target_environment ?? unit?.target_env,
@@ -79,7 +79,7 @@ function functionsOf(record: DeploymentRecord, defaults: RecordDefaults): Functi
   if (short !== undefined) {
     const [only] = byKey.size === 1 ? byKey.keys() : [];
     const key = only ?? record.metadata.name;
-    const provision = present({ container_image: short.image ?? defaults.functionImage, port: short.port });
+    const provision = omitUndefined({ container_image: short.image ?? defaults.functionImage, port: short.port });
     byKey.set(key, merged({ function_key: key, provision_config: provision }, byKey.get(key)));
   }
   return [...byKey.values()];
@@ -87,7 +87,7 @@ function functionsOf(record: DeploymentRecord, defaults: RecordDefaults): Functi
 
 /** A unit's function, with the members it had before `provision_config` existed. */
 function fromUnit({ replicas, image, resource_requirements: resources, ...one }: UnitFunction): FunctionInput {
-  const older: Provision = present({ ...resources, container_image: image, min_scale: replicas });
+  const older: Provision = omitUndefined({ ...resources, container_image: image, min_scale: replicas });
   if (Object.keys(older).length === 0) return one;
   return { ...one, provision_config: { ...older, ...one.provision_config } };
 }
@@ -104,13 +104,13 @@ function fromContainer(container: FunctionContainer, known: FunctionInput | unde
     ...extras
   } = container;
   const isModule = type === "wasm";
-  const provision = present({
+  const provision = omitUndefined({
     ...resources,
     container_image: isModule ? undefined : image,
     wasm_module_url: isModule ? module : undefined,
     port: isModule ? undefined : port,
   });
-  const own = present({ function_key, provision_config: provision, config, ...extras });
+  const own = omitUndefined({ function_key, provision_config: provision, config, ...extras });
   return merged(isModule ? { ...own, function_type: "wasm" } : own, known);
 }
 

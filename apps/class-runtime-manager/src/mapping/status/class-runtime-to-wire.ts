@@ -17,7 +17,7 @@ import {
 import type { DeploymentCondition, LifecyclePhase, RuntimePhase } from "@oaas/models";
 import { classParts, classRuntimeToUnit } from "../unit/class-runtime-to-unit.ts";
 import { correlationIdOf, deploymentIdOf } from "../object-identity.ts";
-import { present } from "../omit-empty.ts";
+import { omitUndefined } from "../omit-empty.ts";
 import { functionStatusToWire, nfrComplianceToWire, odgmStatusToWire } from "./status-parts-to-wire.ts";
 
 /** The object with its state, as lists and watches give it. */
@@ -30,7 +30,7 @@ export function classRuntimeToSummary(object: ClassRuntime): ClassRuntimeSummary
   const { namespace = "" } = metadata;
   return create(
     ClassRuntimeSummarySchema,
-    present({
+    omitUndefined({
       id,
       deploymentUnitId: id,
       packageName,
@@ -108,11 +108,11 @@ function isCurrent(generation: number, status: ClassRuntimeStatus): boolean {
 /** Whether the object's state is the one a list asks for: a lifecycle phase or a condition, in any letter case. */
 export function isInState(object: ClassRuntime, wanted: string): boolean {
   const word = wanted.toLowerCase();
-  return word === phaseOf(object) || word === PEER_WORDS[phaseOf(object)][0];
+  return word === phaseOf(object) || word === LEGACY_STATES[phaseOf(object)][0];
 }
 
 /** The two words that earlier peers know, by phase. */
-const PEER_WORDS = {
+const LEGACY_STATES = {
   pending: ["pending", "resource-provisioning"],
   applying: ["deploying", "resource-provisioning"],
   progressing: ["deploying", "resource-provisioning"],
@@ -124,11 +124,11 @@ const PEER_WORDS = {
 function statusToWire(object: ClassRuntime): WireStatus {
   const { metadata, status = {} } = object;
   const lifecycle = phaseOf(object);
-  const [condition, phase] = PEER_WORDS[lifecycle];
+  const [condition, phase] = LEGACY_STATES[lifecycle];
   const seen = status.observedGeneration ?? status.observed_generation;
   return create(
     ClassRuntimeStatusSchema,
-    present({
+    omitUndefined({
       condition: conditionWords.toWire(condition),
       phase: phaseWords.toWire(phase),
       message: summaryText(object),
@@ -150,7 +150,7 @@ function statusToWire(object: ClassRuntime): WireStatus {
 
 function conditionToWire(one: NonNullable<ClassRuntimeStatus["conditions"]>[number]) {
   const { type, status, reason = "", message = "", lastTransitionTime = "", observedGeneration: seen } = one;
-  return present({
+  return omitUndefined({
     type,
     status,
     reason,
@@ -162,12 +162,12 @@ function conditionToWire(one: NonNullable<ClassRuntimeStatus["conditions"]>[numb
 
 function recommendationToWire(one: NonNullable<ClassRuntimeStatus["nfr_recommendations"]>[number]) {
   const { component, dimension, target, basis, confidence, current } = one;
-  return present({ component, dimension, target, basis, confidence, current });
+  return omitUndefined({ component, dimension, target, basis, confidence, current });
 }
 
 function resourceRefsOf({ metadata, status }: ClassRuntime): ResourceReference[] {
   return (status?.resource_refs ?? []).map(({ kind, name, namespace = metadata.namespace, uid }) =>
-    create(ResourceReferenceSchema, present({ kind, name, namespace, uid })),
+    create(ResourceReferenceSchema, omitUndefined({ kind, name, namespace, uid })),
   );
 }
 

@@ -8,14 +8,14 @@ import {
   type NfrCompliance,
   type OdgmStatus,
 } from "@oaas/contracts/grpc";
-import { present } from "../omit-empty.ts";
+import { omitUndefined } from "../omit-empty.ts";
 
 /** The state of one function. */
 export function functionStatusToWire(one: NonNullable<ClassRuntimeStatus["functions"]>[number]): FunctionStatus {
   const { workload } = one;
   return create(
     FunctionStatusSchema,
-    present({
+    omitUndefined({
       functionKey: one.function_key,
       service: one.service,
       port: one.port ?? 0,
@@ -31,7 +31,12 @@ export function functionStatusToWire(one: NonNullable<ClassRuntimeStatus["functi
       workload:
         workload === undefined
           ? undefined
-          : present({ kind: workload.kind, name: workload.name, namespace: workload.namespace, uid: workload.uid }),
+          : omitUndefined({
+              kind: workload.kind,
+              name: workload.name,
+              namespace: workload.namespace,
+              uid: workload.uid,
+            }),
     }),
   );
 }
@@ -40,14 +45,14 @@ export function functionStatusToWire(one: NonNullable<ClassRuntimeStatus["functi
 export function odgmStatusToWire(one: NonNullable<ClassRuntimeStatus["odgm_cluster_status"]>): OdgmStatus {
   return create(
     OdgmStatusSchema,
-    present({
+    omitUndefined({
       ready: one.ready ?? false,
       service: one.service ?? "",
       desiredReplicas: one.desired_replicas ?? 0,
       readyReplicas: one.ready_replicas ?? 0,
       shardType: one.shard_type ?? "",
       collections: (one.collections_status ?? []).map((collection) =>
-        present({
+        omitUndefined({
           name: collection.name,
           partitionCount: collection.partition_count ?? 0,
           replicaCount: collection.replica_count ?? 0,
@@ -67,14 +72,14 @@ export function odgmStatusToWire(one: NonNullable<ClassRuntimeStatus["odgm_clust
 export function nfrComplianceToWire(one: NonNullable<ClassRuntimeStatus["nfr_compliance"]>): NfrCompliance {
   return create(
     NfrComplianceSchema,
-    present({
+    omitUndefined({
       overallStatus: one.overall_status,
       throughputStatus: one.throughput_status,
       latencyStatus: one.latency_status,
       availabilityStatus: one.availability_status,
       lastChecked: one.last_checked ?? "",
       measurements: (one.measurements ?? []).map((measured) =>
-        present({
+        omitUndefined({
           requirement: measured.requirement,
           component: measured.component ?? "",
           required: measured.required,

@@ -10,7 +10,7 @@ import { splitClassKey } from "@oaas/models";
 import { bindingToWire, functionToWire, nfrToWire } from "./function-wire.ts";
 import { deploymentIdOf } from "../object-identity.ts";
 import { odgmToWire, stateToWire } from "./odgm-wire.ts";
-import { present } from "../omit-empty.ts";
+import { omitUndefined } from "../omit-empty.ts";
 import { timestampParts } from "./wire-reader.ts";
 
 /**
@@ -24,7 +24,7 @@ export function classRuntimeToUnit(object: ClassRuntime): DeploymentUnit {
   const created = timestampParts(origin.created_at ?? metadata.creationTimestamp ?? "");
   return create(
     DeploymentUnitSchema,
-    present({
+    omitUndefined({
       id: deploymentIdOf(object),
       packageName,
       classKey,
@@ -57,7 +57,7 @@ export function classParts(qualified: string): { readonly packageName: string; r
 
 function telemetryOf({ telemetry }: ClassRuntime["spec"]) {
   if (telemetry === undefined) return undefined;
-  return present({
+  return omitUndefined({
     // Absent inside a block that is there means on, as the wire's word "enabled" must say.
     enabled: telemetry.enabled ?? true,
     traces: telemetry.traces,

@@ -16,7 +16,7 @@ import {
 } from "@oaas/contracts/grpc";
 import { pathOf } from "@oaas/foundation";
 import type { ConsistencyModel } from "@oaas/models";
-import { list, present, record } from "../omit-empty.ts";
+import { nonEmptyList, omitUndefined, nonEmptyMap } from "../omit-empty.ts";
 import type { WireReader } from "./wire-reader.ts";
 
 type SpecInput = ClassRuntimeInput["spec"];
@@ -28,19 +28,19 @@ type Consistency = NonNullable<NonNullable<ClassRuntimeSpec["nfr_requirements"]>
 /** One function of a unit as the object has it. */
 export function functionFromWire(wire: FunctionDeploymentSpec, path: string, reader: WireReader): FunctionInput {
   const { nfrRequirements: nfr, provisionConfig: provision } = wire;
-  return present({
+  return omitUndefined({
     function_key: wire.functionKey,
-    function_type: reader.word(functionTypeWords, wire.functionType, pathOf(path, "function_type")),
+    function_type: reader.enumWord(functionTypeWords, wire.functionType, pathOf(path, "function_type")),
     description: wire.description,
     available_location: wire.availableLocation,
     nfr_requirements: nfr === undefined ? undefined : nfrFromWire(nfr, pathOf(path, "nfr_requirements"), reader),
     provision_config: provision === undefined ? undefined : provisionFromWire(provision),
-    config: record(wire.config),
+    config: nonEmptyMap(wire.config),
   });
 }
 
 function provisionFromWire(wire: ProvisionConfig): NonNullable<FunctionInput["provision_config"]> {
-  return present({
+  return omitUndefined({
     container_image: wire.containerImage,
     wasm_module_url: wire.wasmModuleUrl,
     port: wire.port,
@@ -60,7 +60,7 @@ export function functionToWire(one: ClassFunction): FunctionDeploymentSpec {
   const { function_type: type, provision_config: provision, nfr_requirements: nfr } = one;
   return create(
     FunctionDeploymentSpecSchema,
-    present({
+    omitUndefined({
       functionKey: one.function_key,
       functionType: type === undefined ? undefined : functionTypeWords.toWire(type),
       description: one.description,
@@ -75,7 +75,7 @@ export function functionToWire(one: ClassFunction): FunctionDeploymentSpec {
 function provisionToWire(one: NonNullable<ClassFunction["provision_config"]>): ProvisionConfig {
   return create(
     ProvisionConfigSchema,
-    present({
+    omitUndefined({
       containerImage: one.container_image,
       wasmModuleUrl: one.wasm_module_url,
       port: one.port,
@@ -93,7 +93,7 @@ function provisionToWire(one: NonNullable<ClassFunction["provision_config"]>): P
 
 /** Requirements of a class or function as the object has them. */
 export function nfrFromWire(wire: NfrRequirements, path: string, reader: WireReader): NfrInput {
-  return present({
+  return omitUndefined({
     min_throughput_rps: wire.minThroughputRps,
     max_latency_ms: wire.maxLatencyMs,
     availability: wire.availability,
@@ -107,7 +107,7 @@ export function nfrToWire(nfr: NonNullable<ClassRuntimeSpec["nfr_requirements"]>
   const { availability_pct: percent } = nfr;
   return create(
     NfrRequirementsSchema,
-    present({
+    omitUndefined({
       minThroughputRps: nfr.min_throughput_rps ?? nfr.throughput,
       maxLatencyMs: nfr.max_latency_ms ?? nfr.max_latency,
       availability: nfr.availability ?? (percent === undefined ? undefined : percent / 100),
@@ -119,7 +119,7 @@ export function nfrToWire(nfr: NonNullable<ClassRuntimeSpec["nfr_requirements"]>
 
 /** A consistency model in the object's spelling. */
 export function consistencyFromWire(value: number | undefined, path: string, reader: WireReader) {
-  const word = reader.word(consistencyWords, value, path);
+  const word = reader.enumWord(consistencyWords, value, path);
   return word === undefined ? undefined : (word.replaceAll("-", "_") as Exclude<Consistency, "eventual">);
 }
 
@@ -134,14 +134,18 @@ export function bindingFromWire(wire: ClassFunctionBinding, path: string, reader
   const { accessModifier: given } = wire;
   const modifier = given === undefined || given === "" ? undefined : accessModifierFromWire(given);
   if (given !== undefined && given !== "" && modifier === undefined) {
-    reader.note(pathOf(path, "access_modifier"), `"${given}" is no access modifier`, "use Public, Internal or Private");
+    reader.addViolation(
+      pathOf(path, "access_modifier"),
+      `"${given}" is no access modifier`,
+      "use Public, Internal or Private",
+    );
   }
-  return present({
+  return omitUndefined({
     name: wire.name,
     function_key: wire.functionKey,
     access_modifier: modifier,
     stateless: wire.stateless,
-    parameters: list(wire.parameters),
+    parameters: nonEmptyList(wire.parameters),
     trigger_on_state_change: wire.triggerOnStateChange,
     async_execution: wire.asyncExecution,
   });
@@ -151,7 +155,7 @@ export function bindingFromWire(wire: ClassFunctionBinding, path: string, reader
 export function bindingToWire(one: NonNullable<ClassRuntimeSpec["function_bindings"]>[number]): ClassFunctionBinding {
   return create(
     ClassFunctionBindingSchema,
-    present({
+    omitUndefined({
       name: one.name,
       functionKey: one.function_key,
       accessModifier: one.access_modifier === undefined ? undefined : accessModifierToWire(one.access_modifier),

@@ -11,7 +11,7 @@ import {
 import { pathOf } from "@oaas/foundation";
 import { ShardType } from "@oaas/models";
 import { consistencyFromWire, consistencyToWire } from "./function-wire.ts";
-import { list, present, record, text } from "../omit-empty.ts";
+import { nonEmptyList, omitUndefined, nonEmptyMap, nonEmptyText } from "../omit-empty.ts";
 import type { WireReader } from "./wire-reader.ts";
 
 type SpecInput = ClassRuntimeInput["spec"];
@@ -23,10 +23,10 @@ type StateInput = NonNullable<SpecInput["state_spec"]>;
 export function odgmFromWire(wire: OdgmConfig, path: string, reader: WireReader): OdgmInput {
   for (const [index, name] of wire.collections.entries()) {
     if (wire.collections.indexOf(name) === index) continue;
-    reader.note(pathOf(path, "collections", index), `"${name}" is listed twice`, "list each collection once");
+    reader.addViolation(pathOf(path, "collections", index), `"${name}" is listed twice`, "list each collection once");
   }
-  return present({
-    collections: list(wire.collections),
+  return omitUndefined({
+    collections: nonEmptyList(wire.collections),
     partition_count: wire.partitionCount,
     replica_count: wire.replicaCount,
     shard_type: shardTypeFromWire(wire.shardType, pathOf(path, "shard_type"), reader),
@@ -34,20 +34,20 @@ export function odgmFromWire(wire: OdgmConfig, path: string, reader: WireReader)
       wire.invocations === undefined
         ? undefined
         : routesFromWire(wire.invocations, pathOf(path, "invocations"), reader),
-    options: record(wire.options),
+    options: nonEmptyMap(wire.options),
     log: wire.log,
-    env_node_ids: record(
-      mapValues(wire.envNodeIds, ({ ids }, env) => reader.wholes(ids, pathOf(path, "env_node_ids", env, "ids"))),
+    env_node_ids: nonEmptyMap(
+      mapValues(wire.envNodeIds, ({ ids }, env) => reader.safeIntegers(ids, pathOf(path, "env_node_ids", env, "ids"))),
     ),
-    node_id: reader.whole(wire.odgmNodeId, pathOf(path, "odgm_node_id")),
-    collection_assignments: record(
+    node_id: reader.safeInteger(wire.odgmNodeId, pathOf(path, "odgm_node_id")),
+    collection_assignments: nonEmptyMap(
       mapValues(wire.collectionAssignments, ({ assignments }, collection) =>
         assignments.map((one, index) => {
           const at = pathOf(path, "collection_assignments", collection, "assignments", index);
-          return present({
-            primary: reader.whole(one.primary, pathOf(at, "primary")),
-            replica: list(reader.wholes(one.replica, pathOf(at, "replica"))),
-            shard_ids: list(reader.wholes(one.shardIds, pathOf(at, "shard_ids"))),
+          return omitUndefined({
+            primary: reader.safeInteger(one.primary, pathOf(at, "primary")),
+            replica: nonEmptyList(reader.safeIntegers(one.replica, pathOf(at, "replica"))),
+            shard_ids: nonEmptyList(reader.safeIntegers(one.shardIds, pathOf(at, "shard_ids"))),
           });
         }),
       ),
@@ -55,7 +55,7 @@ export function odgmFromWire(wire: OdgmConfig, path: string, reader: WireReader)
     event_processing:
       wire.events === undefined
         ? undefined
-        : present({
+        : omitUndefined({
             enabled: wire.events.enabled,
             max_trigger_depth: wire.events.maxTriggerDepth,
             trigger_timeout_ms: wire.events.triggerTimeoutMs,
@@ -64,10 +64,10 @@ export function odgmFromWire(wire: OdgmConfig, path: string, reader: WireReader)
 }
 
 function shardTypeFromWire(given: string | undefined, path: string, reader: WireReader): ShardType | undefined {
-  const word = text(given)?.toLowerCase();
+  const word = nonEmptyText(given)?.toLowerCase();
   if (word === undefined) return undefined;
   if (Object.hasOwn(ShardType, word)) return word as ShardType;
-  return reader.note(path, `"${given}" is no shard type`, `use ${Object.keys(ShardType).join(", ")}`);
+  return reader.addViolation(path, `"${given}" is no shard type`, `use ${Object.keys(ShardType).join(", ")}`);
 }
 
 function routesFromWire(
@@ -75,19 +75,21 @@ function routesFromWire(
   path: string,
   reader: WireReader,
 ): NonNullable<OdgmInput["invocations"]> {
-  return present({
-    fn_routes: record(
+  return omitUndefined({
+    fn_routes: nonEmptyMap(
       mapValues(wire.fnRoutes, (route, name) =>
-        present({
+        omitUndefined({
           url: route.url,
           stateless: route.stateless,
           standby: route.standby,
-          active_group: list(reader.wholes(route.activeGroup, pathOf(path, "fn_routes", name, "active_group"))),
-          function_key: text(route.functionKey),
+          active_group: nonEmptyList(
+            reader.safeIntegers(route.activeGroup, pathOf(path, "fn_routes", name, "active_group")),
+          ),
+          function_key: nonEmptyText(route.functionKey),
         }),
       ),
     ),
-    disabled_fn: list(wire.disabledFn),
+    disabled_fn: nonEmptyList(wire.disabledFn),
   });
 }
 
@@ -96,7 +98,7 @@ export function odgmToWire(odgm: Odgm): OdgmConfig {
   const { event_processing: events, invocations } = odgm;
   return create(
     OdgmConfigSchema,
-    present({
+    omitUndefined({
       collections: (odgm.collections ?? []).map((one) => (typeof one === "string" ? one : one.name)),
       partitionCount: odgm.partition_count,
       replicaCount: odgm.replica_count ?? odgm.replication_factor,
@@ -106,7 +108,7 @@ export function odgmToWire(odgm: Odgm): OdgmConfig {
           ? undefined
           : {
               fnRoutes: mapValues(invocations.fn_routes ?? {}, (route) =>
-                present({
+                omitUndefined({
                   url: route.url,
                   stateless: route.stateless,
                   standby: route.standby,
@@ -122,7 +124,7 @@ export function odgmToWire(odgm: Odgm): OdgmConfig {
       odgmNodeId: odgm.node_id === undefined ? undefined : BigInt(odgm.node_id),
       collectionAssignments: mapValues(odgm.collection_assignments ?? {}, (assignments) => ({
         assignments: assignments.map(({ primary, replica = [], shard_ids: shards = [] }) =>
-          present({
+          omitUndefined({
             primary: primary === undefined ? undefined : BigInt(primary),
             replica: replica.map(BigInt),
             shardIds: shards.map(BigInt),
@@ -132,7 +134,7 @@ export function odgmToWire(odgm: Odgm): OdgmConfig {
       events:
         events === undefined
           ? undefined
-          : present({
+          : omitUndefined({
               enabled: events.enabled ?? (events.event_triggers ?? []).length > 0,
               maxTriggerDepth: events.max_trigger_depth,
               triggerTimeoutMs: events.trigger_timeout_ms,
@@ -143,13 +145,15 @@ export function odgmToWire(odgm: Odgm): OdgmConfig {
 
 /** The state of a class as the object has it. */
 export function stateFromWire(wire: StateSpec, path: string, reader: WireReader): StateInput {
-  return present({
+  return omitUndefined({
     consistency_model: consistencyFromWire(wire.consistencyModel, pathOf(path, "consistency_model"), reader),
     persistent: wire.persistent,
-    shape: reader.word(stateShapeWords, wire.shape, pathOf(path, "shape")),
+    shape: reader.enumWord(stateShapeWords, wire.shape, pathOf(path, "shape")),
     serialization_format: wire.serializationFormat,
     default_provider: wire.defaultProvider,
-    key_specs: list(wire.keySpecs.map(({ name, keyType, nullable }) => present({ name, key_type: keyType, nullable }))),
+    key_specs: nonEmptyList(
+      wire.keySpecs.map(({ name, keyType, nullable }) => omitUndefined({ name, key_type: keyType, nullable })),
+    ),
     storage_request: wire.storageRequest,
   });
 }
@@ -159,14 +163,14 @@ export function stateToWire(state: NonNullable<ClassRuntimeSpec["state_spec"]>):
   const { consistency_model: consistency, shape } = state;
   return create(
     StateSpecSchema,
-    present({
+    omitUndefined({
       consistencyModel: consistency === undefined ? undefined : consistencyToWire(consistency),
       persistent: state.persistent,
       shape: shape === undefined ? undefined : stateShapeWords.toWire(shape),
       serializationFormat: state.serialization_format,
       defaultProvider: state.default_provider,
       keySpecs: (state.key_specs ?? []).map(({ name, key_type: keyType, nullable }) =>
-        present({ name, keyType, nullable }),
+        omitUndefined({ name, keyType, nullable }),
       ),
       storageRequest: state.storage_request,
     }),

@@ -8,7 +8,7 @@ import {
 } from "@oaas/contracts/grpc";
 import { describe, expect, test } from "vitest";
 import { ANNOTATIONS, DEPLOYMENT_ID_LABEL, isObjectOf, objectName, upstreamObjectName } from "../object-identity.ts";
-import { saysTheSame, unitToClassRuntime, type UnitObject } from "./unit-to-class-runtime.ts";
+import { isUnchanged, unitToClassRuntime, type UnitObject } from "./unit-to-class-runtime.ts";
 
 type UnitInit = Parameters<typeof create<typeof DeploymentUnitSchema>>[1];
 
@@ -285,7 +285,7 @@ describe("saying the same", () => {
     { why: "another hint", unit: unitOf({ templateHint: "edge" }), same: false },
   ])("$why", ({ unit, same }) => {
     const result = unitToClassRuntime(unit, { ...HERE, correlationId: "c-2" });
-    expect(result.ok && saysTheSame(desired, result.value.desired)).toBe(same);
+    expect(result.ok && isUnchanged(desired, result.value.desired)).toBe(same);
   });
 
   test("what the server and others add to metadata is no difference", () => {
@@ -293,6 +293,6 @@ describe("saying the same", () => {
       ...desired,
       metadata: { ...desired.metadata, uid: "u", annotations: { ...desired.metadata.annotations, other: "x" } },
     };
-    expect(saysTheSame(stored, desired)).toBe(true);
+    expect(isUnchanged(stored, desired)).toBe(true);
   });
 });

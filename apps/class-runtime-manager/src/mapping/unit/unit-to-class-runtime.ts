@@ -5,7 +5,7 @@ import { checkText, CLASS_KEY, CONFIG_KEY, PACKAGE_NAME } from "@oaas/models";
 import { bindingFromWire, functionFromWire, nfrFromWire } from "./function-wire.ts";
 import { ANNOTATIONS, checkDeploymentId, DEPLOYMENT_ID_LABEL, objectName } from "../object-identity.ts";
 import { odgmFromWire, stateFromWire } from "./odgm-wire.ts";
-import { list, present, record, text } from "../omit-empty.ts";
+import { nonEmptyList, omitUndefined, nonEmptyMap, nonEmptyText } from "../omit-empty.ts";
 import { schemaViolations, type Path } from "../schema-violations.ts";
 import { WireReader } from "./wire-reader.ts";
 
@@ -13,7 +13,7 @@ import { WireReader } from "./wire-reader.ts";
 const UNIT_PATH = "$.deployment_unit";
 
 /** What a call knows beside the unit. */
-export interface Acceptance {
+export interface UnitContext {
   readonly namespace: string;
   readonly correlationId?: string | undefined;
   /** Profile of the manager. */
@@ -36,7 +36,7 @@ type SpecInput = ClassRuntimeInput["spec"];
  */
 export function unitToClassRuntime(
   unit: DeploymentUnit,
-  acceptance: Acceptance,
+  acceptance: UnitContext,
 ): Result<UnitObject, readonly Violation[]> {
   const reader = new WireReader();
   const spec = specOf(unit, reader);
@@ -64,30 +64,30 @@ export function unitToClassRuntime(
  * Whether an object already says all that is desired, so that there is nothing to write. Who asked when makes no
  * difference: neither the correlation id nor the moment of planning does.
  */
-export function saysTheSame(stored: ClassRuntime, desired: ClassRuntime): boolean {
+export function isUnchanged(stored: ClassRuntime, desired: ClassRuntime): boolean {
   const { [ANNOTATIONS.correlationId]: _, ...annotations } = desired.metadata.annotations ?? {};
   const has = (
     given: Readonly<Record<string, string>> | undefined,
     wanted: Readonly<Record<string, string>>,
   ): boolean => Object.entries(wanted).every(([key, value]) => given?.[key] === value);
   return (
-    equalJson(withoutMoment(stored.spec), withoutMoment(desired.spec)) &&
+    equalJson(withoutCreationTime(stored.spec), withoutCreationTime(desired.spec)) &&
     has(stored.metadata.labels, desired.metadata.labels ?? {}) &&
     has(stored.metadata.annotations, annotations)
   );
 }
 
-function withoutMoment({ origin, ...spec }: ClassRuntime["spec"]): object {
+function withoutCreationTime({ origin, ...spec }: ClassRuntime["spec"]): object {
   const { created_at: _, ...rest } = origin ?? {};
   return { ...spec, origin: rest };
 }
 
-function metadataOf(unit: DeploymentUnit, { namespace, correlationId, profile }: Acceptance, spec: SpecInput) {
-  const annotations = record(
-    present({
+function metadataOf(unit: DeploymentUnit, { namespace, correlationId, profile }: UnitContext, spec: SpecInput) {
+  const annotations = nonEmptyMap(
+    omitUndefined({
       [ANNOTATIONS.correlationId]: correlationId,
       [ANNOTATIONS.enforcement]: spec.enforcement?.mode,
-      [ANNOTATIONS.templateHint]: text(unit.templateHint),
+      [ANNOTATIONS.templateHint]: nonEmptyText(unit.templateHint),
       [ANNOTATIONS.profile]: profile,
     }) as Record<string, string>,
   );
@@ -102,16 +102,16 @@ function metadataOf(unit: DeploymentUnit, { namespace, correlationId, profile }:
 function specOf(unit: DeploymentUnit, reader: WireReader): SpecInput {
   const at = (...keys: readonly (string | number)[]): string => pathOf(UNIT_PATH, ...keys);
   const { odgmConfig: odgm, state, nfrRequirements: nfr, telemetry } = unit;
-  return present({
-    package_class_key: text([unit.packageName, unit.classKey].filter((part) => part !== "").join(".")),
-    functions: list(unit.functions.map((one, index) => functionFromWire(one, at("functions", index), reader))),
-    function_bindings: list(
+  return omitUndefined({
+    package_class_key: nonEmptyText([unit.packageName, unit.classKey].filter((part) => part !== "").join(".")),
+    functions: nonEmptyList(unit.functions.map((one, index) => functionFromWire(one, at("functions", index), reader))),
+    function_bindings: nonEmptyList(
       unit.functionBindings.map((one, index) => bindingFromWire(one, at("function_bindings", index), reader)),
     ),
     origin: originOf(unit, reader),
-    selected_template: text(unit.selectedTemplate),
-    template_hint: text(unit.templateHint),
-    target_environment: text(unit.environment),
+    selected_template: nonEmptyText(unit.selectedTemplate),
+    template_hint: nonEmptyText(unit.templateHint),
+    target_environment: nonEmptyText(unit.environment),
     addons: unit.addons === undefined ? undefined : [...unit.addons.names],
     odgm_config: odgm === undefined ? undefined : odgmFromWire(odgm, at("odgm_config"), reader),
     state_spec: state === undefined ? undefined : stateFromWire(state, at("state"), reader),
@@ -120,28 +120,28 @@ function specOf(unit: DeploymentUnit, reader: WireReader): SpecInput {
     telemetry:
       telemetry === undefined
         ? undefined
-        : present({
+        : omitUndefined({
             enabled: telemetry.enabled,
             traces: telemetry.traces,
             metrics: telemetry.metrics,
             logs: telemetry.logs,
             sampling_rate: telemetry.samplingRate,
-            service_name: text(telemetry.serviceName),
-            resource_attributes: record(telemetry.resourceAttributes),
+            service_name: nonEmptyText(telemetry.serviceName),
+            resource_attributes: nonEmptyMap(telemetry.resourceAttributes),
           }),
   });
 }
 
 function originOf(unit: DeploymentUnit, reader: WireReader): NonNullable<SpecInput["origin"]> {
-  return present({
+  return omitUndefined({
     deployment_id: unit.id,
-    deployment_key: text(unit.deploymentKey),
-    target_env: text(unit.targetEnv),
-    revision: reader.whole(unit.revision, pathOf(UNIT_PATH, "revision")),
-    digest: text(unit.digest),
-    package_revision: text(unit.packageRevision),
-    managed_by: text(unit.managedBy),
-    created_at: reader.moment(unit.createdAt, pathOf(UNIT_PATH, "created_at")),
+    deployment_key: nonEmptyText(unit.deploymentKey),
+    target_env: nonEmptyText(unit.targetEnv),
+    revision: reader.safeInteger(unit.revision, pathOf(UNIT_PATH, "revision")),
+    digest: nonEmptyText(unit.digest),
+    package_revision: nonEmptyText(unit.packageRevision),
+    managed_by: nonEmptyText(unit.managedBy),
+    created_at: reader.timestamp(unit.createdAt, pathOf(UNIT_PATH, "created_at")),
   });
 }
 
@@ -149,10 +149,12 @@ function enforcementOf({ enforcement }: DeploymentUnit, reader: WireReader): Spe
   if (enforcement === undefined) return undefined;
   const path = pathOf(UNIT_PATH, "enforcement");
   const dimensions = enforcement.dimensions.flatMap(
-    (value, index) => reader.word(enforcementDimensionWords, value, pathOf(path, "dimensions", index)) ?? [],
+    (value, index) => reader.enumWord(enforcementDimensionWords, value, pathOf(path, "dimensions", index)) ?? [],
   );
-  const mode = reader.word(enforcementModeWords, enforcement.mode, pathOf(path, "mode"));
-  return mode === undefined && dimensions.length === 0 ? undefined : present({ mode, dimensions: list(dimensions) });
+  const mode = reader.enumWord(enforcementModeWords, enforcement.mode, pathOf(path, "mode"));
+  return mode === undefined && dimensions.length === 0
+    ? undefined
+    : omitUndefined({ mode, dimensions: nonEmptyList(dimensions) });
 }
 
 /** A key of a function's config becomes an environment variable; the schema of the object only bounds their number. */

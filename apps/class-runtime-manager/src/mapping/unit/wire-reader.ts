@@ -5,40 +5,41 @@ import { pathOf, type Violation } from "@oaas/foundation";
 export class WireReader {
   readonly violations: Violation[] = [];
 
-  note(path: string, message: string, fix: string): undefined {
+  addViolation(path: string, message: string, fix: string): undefined {
     this.violations.push({ path, message, fix });
     return undefined;
   }
 
   /** A word of an enum; undefined for "unspecified". A number nobody knows is noted. */
-  word<W extends string>(
+  enumWord<W extends string>(
     words: { readonly fromWire: (value: number) => W | undefined },
     value: number | undefined,
     path: string,
   ): W | undefined {
     if (value === undefined || value === 0) return undefined;
     return (
-      words.fromWire(value) ?? this.note(path, `${value} is not a value of this enum`, "use a value from the contract")
+      words.fromWire(value) ??
+      this.addViolation(path, `${value} is not a value of this enum`, "use a value from the contract")
     );
   }
 
   /** A 64-bit number, which the object keeps as a JSON number. */
-  whole(value: bigint | undefined, path: string): number | undefined {
+  safeInteger(value: bigint | undefined, path: string): number | undefined {
     if (value === undefined) return undefined;
     if (value <= BigInt(Number.MAX_SAFE_INTEGER)) return Number(value);
-    return this.note(path, `${value} is too large`, `use at most ${Number.MAX_SAFE_INTEGER}`);
+    return this.addViolation(path, `${value} is too large`, `use at most ${Number.MAX_SAFE_INTEGER}`);
   }
 
-  wholes(values: readonly bigint[], path: string): number[] {
-    return values.flatMap((value, index) => this.whole(value, pathOf(path, index)) ?? []);
+  safeIntegers(values: readonly bigint[], path: string): number[] {
+    return values.flatMap((value, index) => this.safeInteger(value, pathOf(path, index)) ?? []);
   }
 
   /** A moment as RFC 3339, to the nanosecond. */
-  moment(value: Timestamp | undefined, path: string): string | undefined {
+  timestamp(value: Timestamp | undefined, path: string): string | undefined {
     if (value === undefined) return undefined;
     const { seconds, nanos } = value;
     if (seconds < EARLIEST || seconds > LATEST || nanos < 0 || nanos > 999_999_999) {
-      return this.note(
+      return this.addViolation(
         path,
         "is not a valid timestamp",
         "set seconds between the years 1 and 9999, and nanos below 10^9",

@@ -33,7 +33,7 @@ export function functionOdgmEnv(plan: OdgmPlan, fn: FunctionPlan): Env {
 
 /** The variables of a grid container: facts about the pod first, since others refer to them, the rest by name. */
 export function odgmEnv(plan: OdgmPlan, group: NodeGroup): readonly EnvVar[] {
-  const { input } = plan.ofClass;
+  const { input } = plan.classPlan;
   const { spec, owner, cluster } = input;
   const { events, nodes } = plan;
   const own: Env = {
@@ -69,14 +69,14 @@ export function odgmEnv(plan: OdgmPlan, group: NodeGroup): readonly EnvVar[] {
 }
 
 function defaultLog(plan: OdgmPlan): string {
-  const { input } = plan.ofClass;
+  const { input } = plan.classPlan;
   const level = input.environment?.spec.kind === "dev" || environmentName(input) === "dev" ? "DEBUG" : "INFO";
   return `${level},openraft=info,zenoh=info,h2=warn`;
 }
 
 /** Whom a node looks for first: the routers, and its fellows in this cluster by their own names. */
 function peerEnv(plan: OdgmPlan, group: NodeGroup): Env {
-  const { input } = plan.ofClass;
+  const { input } = plan.classPlan;
   const fellows =
     plan.nodes.ids.length < 2
       ? []

@@ -1,13 +1,13 @@
 import { canonicalJson } from "@oaas/foundation";
-import { manifest } from "../../rendering/manifests/manifest.ts";
+import { createManifest } from "../../rendering/manifests/manifest.ts";
 import type { Labels } from "../../rendering/manifests/labels.ts";
 import type { Manifest } from "../../rendering/model/rendered.ts";
 import { ODGM_HTTP_PORT, ODGM_PORT, ZENOH_PORT, type OdgmPlan } from "../plan/odgm-plan.ts";
 
 /** The address of the state store: the port functions are told, the one older clients use, and the nodes' own. */
-export function odgmService({ ofClass, names }: OdgmPlan, labels: Labels, selector: Labels): Manifest {
-  return manifest(
-    ofClass.input,
+export function renderOdgmService({ classPlan, names }: OdgmPlan, labels: Labels, selector: Labels): Manifest {
+  return createManifest(
+    classPlan.input,
     { apiVersion: "v1", kind: "Service", name: names.service, labels },
     {
       spec: {
@@ -24,9 +24,9 @@ export function odgmService({ ofClass, names }: OdgmPlan, labels: Labels, select
 }
 
 /** Names for the single nodes of a grid of several, found before they are ready: they become ready together. */
-export function odgmPodsService({ ofClass, names }: OdgmPlan, labels: Labels, selector: Labels): Manifest {
-  return manifest(
-    ofClass.input,
+export function renderOdgmPodsService({ classPlan, names }: OdgmPlan, labels: Labels, selector: Labels): Manifest {
+  return createManifest(
+    classPlan.input,
     { apiVersion: "v1", kind: "Service", name: names.pods, labels },
     {
       spec: {
@@ -43,9 +43,9 @@ export function odgmPodsService({ ofClass, names }: OdgmPlan, labels: Labels, se
 }
 
 /** What the variables of the grid do not hold, as files: collections and triggers in full. */
-export function odgmConfigMap({ ofClass, names, requests, events }: OdgmPlan, labels: Labels): Manifest {
-  return manifest(
-    ofClass.input,
+export function renderOdgmConfigMap({ classPlan, names, requests, events }: OdgmPlan, labels: Labels): Manifest {
+  return createManifest(
+    classPlan.input,
     { apiVersion: "v1", kind: "ConfigMap", name: names.config, labels },
     {
       data: {

@@ -1,13 +1,13 @@
 import { err, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
 import { hashJson } from "@oaas/foundation/hash";
-import { pulledImage, pullPolicy } from "../../rendering/plan/images.ts";
+import { resolveImage, imagePullPolicy } from "../../rendering/plan/images.ts";
 import type { Labels } from "../../rendering/manifests/labels.ts";
-import { manifest } from "../../rendering/manifests/manifest.ts";
-import { statefulSetName, suffixed } from "../../rendering/plan/names.ts";
-import { podIdentity } from "../../rendering/manifests/pod.ts";
-import { ODGM_TIMING, portProbes } from "../../rendering/manifests/probes.ts";
-import { containerResources, environmentAmounts, overDefaults } from "../../rendering/plan/resources.ts";
-import { scheduling } from "../../rendering/manifests/scheduling.ts";
+import { createManifest } from "../../rendering/manifests/manifest.ts";
+import { statefulSetName, withSuffix } from "../../rendering/plan/names.ts";
+import { renderPodIdentity } from "../../rendering/manifests/pod.ts";
+import { ODGM_TIMING, renderPortProbes } from "../../rendering/manifests/probes.ts";
+import { containerResources, environmentAmounts, withOverrides } from "../../rendering/plan/resources.ts";
+import { renderScheduling } from "../../rendering/manifests/scheduling.ts";
 import { CONTAINER_SECURITY, podSecurity } from "../../rendering/manifests/security.ts";
 import type { Manifest } from "../../rendering/model/rendered.ts";
 import { odgmEnv, type NodeGroup } from "./env.ts";
@@ -37,7 +37,7 @@ function nodeGroups({ nodes, names, persistent }: OdgmPlan): readonly NodeGroup[
   const stateful = (name: string): string => (persistent ? statefulSetName(name) : name);
   if (nodes.kind === "fixed") {
     return nodes.ids.map((nodeId, index) => ({
-      name: stateful(index === 0 ? names.workload : suffixed(names.workload, String(index))),
+      name: stateful(index === 0 ? names.workload : withSuffix(names.workload, String(index))),
       replicas: 1,
       nodeId,
       numbered: false,
@@ -54,7 +54,7 @@ function nodeGroups({ nodes, names, persistent }: OdgmPlan): readonly NodeGroup[
 }
 
 function workload(plan: OdgmPlan, dress: Dress, group: NodeGroup, image: string): Manifest {
-  const { input } = plan.ofClass;
+  const { input } = plan.classPlan;
   const { labels } = dress;
   const isSet = plan.persistent || group.numbered;
   // A group's pods must not be another group's: their selector says which node they are.
@@ -73,9 +73,13 @@ function workload(plan: OdgmPlan, dress: Dress, group: NodeGroup, image: string)
   };
   const head = { apiVersion: "apps/v1", name: group.name, labels: { ...labels, ...own } };
   if (!isSet) {
-    return manifest(input, { ...head, kind: "Deployment" }, { spec: { ...shared, strategy: { type: "Recreate" } } });
+    return createManifest(
+      input,
+      { ...head, kind: "Deployment" },
+      { spec: { ...shared, strategy: { type: "Recreate" } } },
+    );
   }
-  return manifest(
+  return createManifest(
     input,
     { ...head, kind: "StatefulSet" },
     {
@@ -99,28 +103,28 @@ function podSpec(
   group: NodeGroup,
   { image, isSet }: { readonly image: string; readonly isSet: boolean },
 ): Readonly<Record<string, unknown>> {
-  const { input, policy } = plan.ofClass;
+  const { input, policy } = plan.classPlan;
   const environment = input.environment?.spec;
   return {
     containers: [
       {
         name: "odgm",
         image,
-        imagePullPolicy: pullPolicy(image, input.cluster.odgm.pullPolicy ?? environment?.images?.pull_policy),
+        imagePullPolicy: imagePullPolicy(image, input.cluster.odgm.pullPolicy ?? environment?.images?.pull_policy),
         ports: [
           { name: "http", containerPort: ODGM_PORT, protocol: "TCP" },
           { name: "zenoh", containerPort: ZENOH_PORT, protocol: "TCP" },
         ],
         env: odgmEnv(plan, group),
         resources: containerResources(
-          overDefaults(policy.odgmResources, environmentAmounts(environment?.odgm.container_resources.odgm)),
+          withOverrides(policy.odgmResources, environmentAmounts(environment?.odgm.container_resources.odgm)),
         ),
         volumeMounts: [
           { name: DATA_VOLUME, mountPath: "/data" },
           { name: CONFIG_VOLUME, mountPath: "/config", readOnly: true },
         ],
         securityContext: CONTAINER_SECURITY,
-        ...portProbes(ODGM_PORT, policy.probes, environment?.odgm.health_checks.odgm ?? ODGM_TIMING),
+        ...renderPortProbes(ODGM_PORT, policy.probes, environment?.odgm.health_checks.odgm ?? ODGM_TIMING),
       },
     ],
     volumes: [
@@ -129,8 +133,8 @@ function podSpec(
     ],
     securityContext: podSecurity([ODGM_PORT]),
     terminationGracePeriodSeconds: policy.terminationGraceSeconds,
-    ...podIdentity(environment),
-    ...scheduling({
+    ...renderPodIdentity(environment),
+    ...renderScheduling({
       input,
       policy,
       selector,
@@ -140,8 +144,8 @@ function podSpec(
   };
 }
 
-function volumeClaim({ ofClass }: OdgmPlan): unknown {
-  const { spec, environment } = ofClass.input;
+function volumeClaim({ classPlan }: OdgmPlan): unknown {
+  const { spec, environment } = classPlan.input;
   const storage = environment?.spec.odgm.storage;
   return {
     metadata: { name: DATA_VOLUME },
@@ -158,9 +162,9 @@ function volumeClaim({ ofClass }: OdgmPlan): unknown {
   };
 }
 
-function odgmImage({ ofClass }: OdgmPlan): Result<string, Violation> {
-  const { input, policy } = ofClass;
+function odgmImage({ classPlan }: OdgmPlan): Result<string, Violation> {
+  const { input, policy } = classPlan;
   const images = input.environment?.spec.images;
-  const image = pulledImage(images?.odgm ?? input.cluster.odgm.image ?? policy.odgmImage, images);
+  const image = resolveImage(images?.odgm ?? input.cluster.odgm.image ?? policy.odgmImage, images);
   return image.ok ? image : err({ ...image.error, path: pathOf(ROOT_PATH, "odgm_config") });
 }

@@ -22,7 +22,7 @@ export interface CollectionRequest {
   readonly invocations: Invocations | null;
 }
 
-interface Wanted {
+interface CollectionPlan {
   readonly collections: readonly Collection[];
   readonly assignments: Readonly<Record<string, readonly Assignment[]>>;
   readonly options: Readonly<Record<string, string>>;
@@ -33,7 +33,7 @@ interface Wanted {
  * The value of `ODGM_COLLECTION`: always the same text for the same class, so that a pass which changes nothing rolls
  * nothing. Shard assignments that do not fit their collection are left out with a warning.
  */
-export function collectionRequests({ collections, assignments, options, invocations }: Wanted): {
+export function collectionRequests({ collections, assignments, options, invocations }: CollectionPlan): {
   readonly requests: readonly CollectionRequest[];
   readonly warnings: readonly Violation[];
 } {
@@ -42,7 +42,7 @@ export function collectionRequests({ collections, assignments, options, invocati
   const sortedOptions = Object.fromEntries(Object.entries(options).sort(([a], [b]) => (a < b ? -1 : 1)));
   const requests = collections.map((collection): CollectionRequest => {
     const given = Object.hasOwn(assignments, collection.name) ? (assignments[collection.name] ?? []) : [];
-    const problem = given.length === 0 ? undefined : misfit(given, collection, seen);
+    const problem = given.length === 0 ? undefined : assignmentProblem(given, collection, seen);
     if (problem !== undefined) {
       warnings.push({
         path: pathOf(ROOT_PATH, "odgm_config", "collection_assignments", collection.name),
@@ -71,7 +71,11 @@ export function collectionRequests({ collections, assignments, options, invocati
 }
 
 /** Why assignments cannot be used; undefined when they can, and their shard ids are taken then. */
-function misfit(given: readonly Assignment[], { partitionCount, replicaCount }: Collection, seen: Set<number>) {
+function assignmentProblem(
+  given: readonly Assignment[],
+  { partitionCount, replicaCount }: Collection,
+  seen: Set<number>,
+) {
   if (given.length !== partitionCount) return `expected ${partitionCount} assignments, got ${given.length}`;
   const ids = given.flatMap((one) => one.shard_ids ?? []);
   for (const { primary, replica = [], shard_ids: own = [] } of given) {

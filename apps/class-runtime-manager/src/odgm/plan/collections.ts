@@ -8,7 +8,7 @@ type StateShape = NonNullable<NonNullable<ClassRuntimeSpec["state_spec"]>["shape
 type Settings = NonNullable<EnvironmentConfigSpec["odgm"]["collection_templates"]>[string];
 
 /** A collection as somebody named it, or as the class's state implies it. */
-interface Wish {
+interface DesiredCollection {
   readonly name: string;
   readonly settings: Settings;
   readonly shape: StateShape | undefined;
@@ -24,7 +24,7 @@ export interface Collection {
 }
 
 /** Copies that each shape of state should have, where the grid has the nodes for them. */
-const COPIES: Readonly<Record<StateShape, number>> = { singleton: 3, collection: 3, data: 2 };
+const REPLICAS_OF_SHAPE: Readonly<Record<StateShape, number>> = { singleton: 3, collection: 3, data: 2 };
 const TEMPLATE_OF_SHAPE = {
   singleton: "singleton_state",
   collection: "collection_state",
@@ -32,8 +32,8 @@ const TEMPLATE_OF_SHAPE = {
 } as const satisfies Record<StateShape, string>;
 
 /** Copies that somebody stated, at most, over all collections; undefined when nobody did. */
-export function statedCopies(input: RenderInput): number | undefined {
-  const stated = wishes(input).flatMap((wish) => copiesStated(input, wish) ?? []);
+export function statedReplicas(input: RenderInput): number | undefined {
+  const stated = desiredCollections(input).flatMap((wish) => statedReplicaCount(input, wish) ?? []);
   return stated.length === 0 ? undefined : Math.max(...stated);
 }
 
@@ -44,9 +44,10 @@ export function collectionsOf(
 ): { readonly collections: readonly Collection[]; readonly warnings: readonly Violation[] } {
   const requirements = classRequirements(input.spec, input.environment);
   const warnings: Violation[] = [];
-  const collections = wishes(input).map((wish, index): Collection => {
-    const stated = copiesStated(input, wish);
-    const replicaCount = stated ?? Math.min(nodeCount, wish.shape === undefined ? nodeCount : COPIES[wish.shape]);
+  const collections = desiredCollections(input).map((wish, index): Collection => {
+    const stated = statedReplicaCount(input, wish);
+    const replicaCount =
+      stated ?? Math.min(nodeCount, wish.shape === undefined ? nodeCount : REPLICAS_OF_SHAPE[wish.shape]);
     const shardType = statedShardType(input, wish) ?? shardTypeFor(replicaCount, requirements);
     const path = pathOf(ROOT_PATH, "odgm_config", "collections", index);
     if (replicaCount > nodeCount) {
@@ -74,7 +75,7 @@ export function collectionsOf(
   return { collections, warnings };
 }
 
-function wishes(input: RenderInput): readonly Wish[] {
+function desiredCollections(input: RenderInput): readonly DesiredCollection[] {
   const { spec, owner } = input;
   const named = spec.odgm_config?.collections ?? [];
   if (named.length > 0) {
@@ -98,7 +99,10 @@ export function classKeyOf({ spec, owner }: RenderInput): string {
   return qualified === undefined ? owner.name : (splitClassKey(qualified)?.classKey ?? qualified);
 }
 
-function copiesStated({ spec, environment }: RenderInput, { settings, shape }: Wish): number | undefined {
+function statedReplicaCount(
+  { spec, environment }: RenderInput,
+  { settings, shape }: DesiredCollection,
+): number | undefined {
   const config = spec.odgm_config;
   const ofClass = config?.replica_count ?? config?.replication_factor ?? spec.resource_allocation?.replication_factor;
   // What a class states goes before the settings that its environment has for its shape of state.
@@ -109,7 +113,10 @@ function copiesStated({ spec, environment }: RenderInput, { settings, shape }: W
   );
 }
 
-function statedShardType({ spec, environment }: RenderInput, { settings, shape }: Wish): ShardType | undefined {
+function statedShardType(
+  { spec, environment }: RenderInput,
+  { settings, shape }: DesiredCollection,
+): ShardType | undefined {
   const ofClass = spec.odgm_config?.shard_type;
   return (
     (shape === undefined ? (settings.shard_type ?? ofClass) : (ofClass ?? settings.shard_type)) ??
@@ -117,7 +124,11 @@ function statedShardType({ spec, environment }: RenderInput, { settings, shape }
   );
 }
 
-function partitionCount(input: RenderInput, { settings, shape }: Wish, requirements: Requirements): number {
+function partitionCount(
+  input: RenderInput,
+  { settings, shape }: DesiredCollection,
+  requirements: Requirements,
+): number {
   const ofClass = input.spec.odgm_config?.partition_count;
   const stated = shape === undefined ? (settings.partition_count ?? ofClass) : (ofClass ?? settings.partition_count);
   if (stated !== undefined) return stated;
@@ -133,7 +144,7 @@ function partitionCount(input: RenderInput, { settings, shape }: Wish, requireme
   }
 }
 
-function isPersistent({ spec }: RenderInput, { settings }: Wish): boolean {
+function isPersistent({ spec }: RenderInput, { settings }: DesiredCollection): boolean {
   return settings.persistence_mode === undefined
     ? spec.state_spec?.persistent === true
     : settings.persistence_mode === "persistent";
@@ -162,7 +173,7 @@ export function partitionsFor(
 }
 
 /** Below this, agreeing on every write takes longer than the whole answer may. */
-const TOO_FAST_FOR_CONSENSUS_MS = 50;
+const MIN_CONSENSUS_LATENCY_MS = 50;
 
 /**
  * How the copies of a partition are kept when nobody says: strong consistency always agrees (raft), state that may lag
@@ -172,5 +183,5 @@ export function shardTypeFor(copies: number, { latencyMs, consistency }: Require
   if (consistency === "strong") return "raft";
   if (copies <= 1) return "basic";
   if (consistency === "eventual" || consistency === "none") return "mst";
-  return latencyMs !== undefined && latencyMs < TOO_FAST_FOR_CONSENSUS_MS ? "basic" : "raft";
+  return latencyMs !== undefined && latencyMs < MIN_CONSENSUS_LATENCY_MS ? "basic" : "raft";
 }

@@ -17,7 +17,7 @@ export interface Events {
 
 const LOW_LATENCY_MS = 100;
 const DEFAULT_TIMEOUT_MS = 5000;
-const LEAST_TIMEOUT_MS = 1000;
+const MIN_TIMEOUT_MS = 1000;
 
 /** The class's own settings, else the environment's, else what the latency demanded allows. */
 export function eventsOf(input: RenderInput): Events {
@@ -39,7 +39,7 @@ export function eventsOf(input: RenderInput): Events {
     triggerTimeoutMs:
       own?.trigger_timeout_ms ??
       defaults?.trigger_timeout_ms ??
-      (latencyMs === undefined ? DEFAULT_TIMEOUT_MS : Math.max(LEAST_TIMEOUT_MS, Math.floor(latencyMs / 2))),
+      (latencyMs === undefined ? DEFAULT_TIMEOUT_MS : Math.max(MIN_TIMEOUT_MS, Math.floor(latencyMs / 2))),
     triggers,
     batch: own?.batch_processing ??
       defaults?.batch_processing ?? { enabled: true, batch_size: 100, batch_timeout_ms: 1000 },

@@ -3,7 +3,7 @@ import type { ClassPlan } from "../../rendering/plan/class-plan.ts";
 import { serviceHost } from "../../rendering/plan/class-plan.ts";
 import { odgmNames } from "../../rendering/plan/names.ts";
 import { collectionRequests, type CollectionRequest } from "./collection-requests.ts";
-import { collectionsOf, statedCopies, type Collection } from "./collections.ts";
+import { collectionsOf, statedReplicas, type Collection } from "./collections.ts";
 import { eventsOf, type Events } from "./events.ts";
 import { gridNodes, type GridNodes } from "./nodes.ts";
 import { invocationsOf } from "./routes.ts";
@@ -17,7 +17,7 @@ export const ZENOH_PORT = 17_447;
 
 /** The state store of one class with every choice made. */
 export interface OdgmPlan {
-  readonly ofClass: ClassPlan;
+  readonly classPlan: ClassPlan;
   readonly names: ReturnType<typeof odgmNames>;
   readonly clusterId: string;
   readonly nodes: GridNodes;
@@ -32,36 +32,36 @@ export interface OdgmPlan {
 }
 
 /** Makes every choice about a class's state store: nodes, then collections, then routes. */
-export function planOdgm(ofClass: ClassPlan): OdgmPlan {
-  const { input, policy } = ofClass;
+export function planOdgm(classPlan: ClassPlan): OdgmPlan {
+  const { input, policy } = classPlan;
   const config = input.spec.odgm_config;
   const names = odgmNames(input.owner.name);
-  const nodes = gridNodes(input, statedCopies(input) ?? policy.odgmReplicas);
+  const nodes = gridNodes(input, statedReplicas(input) ?? policy.odgmReplicas);
   const { collections, warnings } = collectionsOf(input, nodes.members.length);
   const json = collectionRequests({
     collections,
     assignments: config?.collection_assignments ?? {},
     options: config?.options ?? {},
-    invocations: invocationsOf(ofClass),
+    invocations: invocationsOf(classPlan),
   });
   return {
-    ofClass,
+    classPlan,
     names,
-    clusterId: clusterId(ofClass),
+    clusterId: clusterId(classPlan),
     nodes,
     collections,
     requests: json.requests,
     events: eventsOf(input),
     persistent: collections.some((collection) => collection.persistent),
     service: `${names.service}:${ODGM_PORT}`,
-    warnings: [...warnings, ...json.warnings, ...tooLong(json.requests)],
+    warnings: [...warnings, ...json.warnings, ...collectionSizeWarnings(json.requests)],
   };
 }
 
 /** Linux gives a program no variable longer than 128 KiB: the pod would not start. */
 const MAX_VARIABLE = 131_072 - "ODGM_COLLECTION=".length - 1;
 
-function tooLong(requests: readonly CollectionRequest[]): readonly Violation[] {
+function collectionSizeWarnings(requests: readonly CollectionRequest[]): readonly Violation[] {
   const { length } = new TextEncoder().encode(JSON.stringify(requests));
   if (length <= MAX_VARIABLE) return [];
   return [
@@ -80,6 +80,6 @@ function clusterId({ input }: ClassPlan): string {
 }
 
 /** The full host name of the state store. */
-export function odgmHost({ ofClass, names }: OdgmPlan): string {
-  return serviceHost(ofClass.input, names.service);
+export function odgmHost({ classPlan, names }: OdgmPlan): string {
+  return serviceHost(classPlan.input, names.service);
 }

@@ -74,13 +74,13 @@ function urlOf(plan: ClassPlan, given: Given, fn: FunctionPlan | undefined): str
   const short = SHORT_HOST.exec(given.url)?.groups;
   if (short === undefined) return given.url;
   const host = short["host"] ?? "";
-  if (fn !== undefined && fn.url !== "" && isGuess(host, plan)) return fn.url;
+  if (fn !== undefined && fn.url !== "" && isPredictedName(host, plan)) return fn.url;
   return `http://${serviceHost(plan.input, host)}${short["port"] ?? ""}/${short["path"] ?? ""}`;
 }
 
 /** `http://name`, with or without `:80` and a path, where the name has no dot. */
 const SHORT_HOST = /^http:\/\/(?<host>[^./:]+)(?::80)?(?<port>:\d+)?(?:\/(?<path>.*))?$/;
 
-function isGuess(host: string, plan: ClassPlan): boolean {
+function isPredictedName(host: string, plan: ClassPlan): boolean {
   return host === plan.base || (/^-fn-\d+$/.test(host.slice(plan.base.length)) && host.startsWith(plan.base));
 }

@@ -1,8 +1,8 @@
 import type { ClassPlan, FunctionPlan } from "../plan/class-plan.ts";
 import type { Manifest, WorkloadRef } from "../model/rendered.ts";
 import { componentLabels } from "./labels.ts";
-import { manifest } from "./manifest.ts";
-import { awakeReplicas } from "../plan/scale.ts";
+import { createManifest } from "./manifest.ts";
+import { alwaysOnReplicas } from "../plan/scale.ts";
 
 /** Share of the CPU request aimed at, when no function or class says. */
 const DEFAULT_CPU_TARGET = 0.7;
@@ -14,14 +14,14 @@ export function isAutoscaled({ input }: ClassPlan, { scale }: FunctionPlan): boo
     cluster.features.hpa &&
     cluster.capabilities.horizontalPodAutoscaler &&
     scale.max !== undefined &&
-    scale.max > awakeReplicas(scale)
+    scale.max > alwaysOnReplicas(scale)
   );
 }
 
 /** The autoscaler of a function: quick up, slow down by the template's patience. */
-export function autoscaler(plan: ClassPlan, fn: FunctionPlan, target: WorkloadRef): Manifest {
+export function renderAutoscaler(plan: ClassPlan, fn: FunctionPlan, target: WorkloadRef): Manifest {
   const { input, policy } = plan;
-  return manifest(
+  return createManifest(
     input,
     {
       apiVersion: "autoscaling/v2",
@@ -32,7 +32,7 @@ export function autoscaler(plan: ClassPlan, fn: FunctionPlan, target: WorkloadRe
     {
       spec: {
         scaleTargetRef: { apiVersion: target.apiVersion, kind: target.kind, name: target.name },
-        minReplicas: awakeReplicas(fn.scale),
+        minReplicas: alwaysOnReplicas(fn.scale),
         maxReplicas: fn.scale.max,
         metrics: [
           {
@@ -42,7 +42,7 @@ export function autoscaler(plan: ClassPlan, fn: FunctionPlan, target: WorkloadRe
         ],
         behavior: {
           scaleUp: { stabilizationWindowSeconds: 0 },
-          scaleDown: { stabilizationWindowSeconds: policy.scaleDownWindow },
+          scaleDown: { stabilizationWindowSeconds: policy.scaleDownWindowSeconds },
         },
       },
     },

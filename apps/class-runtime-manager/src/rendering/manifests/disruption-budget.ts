@@ -1,7 +1,7 @@
 import type { Manifest } from "../model/rendered.ts";
 import type { RenderInput } from "../model/render-input.ts";
 import type { Labels } from "./labels.ts";
-import { manifest } from "./manifest.ts";
+import { createManifest } from "./manifest.ts";
 
 interface Budget {
   readonly name: string;
@@ -10,8 +10,8 @@ interface Budget {
 }
 
 /** Lets a drain take one pod at a time; pods that are not ready anyway never hold it up. */
-export function disruptionBudget(input: RenderInput, { name, labels, selector }: Budget): Manifest {
-  return manifest(
+export function renderDisruptionBudget(input: RenderInput, { name, labels, selector }: Budget): Manifest {
+  return createManifest(
     input,
     { apiVersion: "policy/v1", kind: "PodDisruptionBudget", name, labels },
     {

@@ -12,9 +12,9 @@ interface Head {
 }
 
 /** A complete child of this class: namespace, labels and owner reference in place, undefined members gone. */
-export function manifest(input: RenderInput, head: Head, body: Readonly<Record<string, unknown>>): Manifest {
+export function createManifest(input: RenderInput, head: Head, body: Readonly<Record<string, unknown>>): Manifest {
   const { apiVersion, kind, name, labels, annotations } = head;
-  return withoutUndefined({
+  return omitUndefined({
     apiVersion,
     kind,
     metadata: {
@@ -34,46 +34,46 @@ function ownerReference({ apiVersion, kind, name, uid }: Owner): OwnerReference 
 }
 
 /** The value without members that are undefined, so that makers may write what is optional in place. What has none is not copied. */
-export function withoutUndefined(value: unknown): unknown {
+export function omitUndefined(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
-  return Array.isArray(value) ? itemsWithoutUndefined(value) : membersWithoutUndefined(value as Members);
+  return Array.isArray(value) ? omitUndefinedItems(value) : omitUndefinedMembers(value as Members);
 }
 
 type Members = Readonly<Record<string, unknown>>;
 
-function itemsWithoutUndefined(items: readonly unknown[]): readonly unknown[] {
+function omitUndefinedItems(items: readonly unknown[]): readonly unknown[] {
   let copy: unknown[] | undefined;
   for (let index = 0; index < items.length; index += 1) {
-    const inner = withoutUndefined(items[index]);
+    const inner = omitUndefined(items[index]);
     if (inner === items[index]) copy?.push(inner);
     else (copy ??= items.slice(0, index)).push(inner);
   }
   return copy ?? items;
 }
 
-function membersWithoutUndefined(members: Members): Members {
+function omitUndefinedMembers(members: Members): Members {
   const names = Object.keys(members);
   let copy: Record<string, unknown> | undefined;
   for (let index = 0; index < names.length; index += 1) {
     const name = names[index] as string;
     const member = members[name];
-    const inner = withoutUndefined(member);
+    const inner = omitUndefined(member);
     if (copy === undefined && (inner === undefined || inner !== member)) {
       copy = {};
-      for (const before of names.slice(0, index)) put(copy, before, members[before]);
+      for (const before of names.slice(0, index)) setMember(copy, before, members[before]);
     }
-    if (copy !== undefined && inner !== undefined) put(copy, name, inner);
+    if (copy !== undefined && inner !== undefined) setMember(copy, name, inner);
   }
   return copy ?? members;
 }
 
 /** A member of any name; assigning to this one would change the prototype instead. */
-function put(object: Record<string, unknown>, name: string, value: unknown): void {
+function setMember(object: Record<string, unknown>, name: string, value: unknown): void {
   if (name !== "__proto__") object[name] = value;
   else Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
 }
 
 /** Undefined in place of a list or map that is empty, for members that Kubernetes would rather not see. */
-export function unlessEmpty<T extends object>(value: T | undefined): T | undefined {
+export function omitEmpty<T extends object>(value: T | undefined): T | undefined {
   return value === undefined || Object.keys(value).length === 0 ? undefined : value;
 }

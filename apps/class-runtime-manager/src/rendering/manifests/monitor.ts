@@ -1,14 +1,14 @@
 import type { Manifest } from "../model/rendered.ts";
 import type { RenderInput } from "../model/render-input.ts";
 import { COMPONENT_LABEL, OWNER_LABEL, ownerLabelValue } from "./labels.ts";
-import { manifest } from "./manifest.ts";
+import { createManifest } from "./manifest.ts";
 import { baseName, monitorNames } from "../plan/names.ts";
 
 /**
  * The object by which the Prometheus operator finds a class, when metrics are on and the operator's kind is there. A
  * Knative class has its own pipeline and gets one only when a kind was asked for.
  */
-export function monitor(input: RenderInput, runsOnKnative: boolean): Manifest | undefined {
+export function renderMonitor(input: RenderInput, runsOnKnative: boolean): Manifest | undefined {
   const { cluster } = input;
   const wanted = cluster.monitors?.scrapeKind ?? "auto";
   if (!cluster.features.prometheus || (wanted === "auto" && runsOnKnative)) return undefined;
@@ -16,7 +16,7 @@ export function monitor(input: RenderInput, runsOnKnative: boolean): Manifest | 
   if (byPod ? !cluster.capabilities.podMonitor : !cluster.capabilities.serviceMonitor) return undefined;
   const names = monitorNames(input.owner.name);
   const owner = ownerLabelValue(input.owner.name);
-  return manifest(
+  return createManifest(
     input,
     {
       apiVersion: "monitoring.coreos.com/v1",

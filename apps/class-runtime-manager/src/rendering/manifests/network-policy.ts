@@ -1,9 +1,9 @@
 import type { Manifest } from "../model/rendered.ts";
 import type { RenderInput } from "../model/render-input.ts";
 import type { Labels } from "./labels.ts";
-import { manifest } from "./manifest.ts";
+import { createManifest } from "./manifest.ts";
 
-interface Guarded {
+interface Protected {
   readonly name: string;
   readonly labels: Labels;
   readonly selector: Labels;
@@ -11,14 +11,14 @@ interface Guarded {
 }
 
 /** Whether the class's environment wants network policies and the cluster has them. */
-export function wantsNetworkPolicy({ environment, cluster }: RenderInput): boolean {
+export function hasNetworkPolicy({ environment, cluster }: RenderInput): boolean {
   return environment?.spec.network_policy?.enabled === true && cluster.capabilities.networkPolicy;
 }
 
 /** Only pods of the own namespace and of those the environment names may call, and only on the ports that serve. */
-export function networkPolicy(input: RenderInput, { name, labels, selector, ports }: Guarded): Manifest {
+export function renderNetworkPolicy(input: RenderInput, { name, labels, selector, ports }: Protected): Manifest {
   const others = [...(input.environment?.spec.network_policy?.allow_from_namespaces ?? [])].sort();
-  return manifest(
+  return createManifest(
     input,
     { apiVersion: "networking.k8s.io/v1", kind: "NetworkPolicy", name, labels },
     {

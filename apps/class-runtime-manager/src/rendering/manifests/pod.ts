@@ -1,8 +1,8 @@
 import { envList, type Env } from "./env.ts";
 import type { ClassPlan, FunctionPlan } from "../plan/class-plan.ts";
-import { pulledImage, pullPolicy } from "../plan/images.ts";
-import { unlessEmpty } from "./manifest.ts";
-import { functionProbes } from "./probes.ts";
+import { resolveImage, imagePullPolicy } from "../plan/images.ts";
+import { omitEmpty } from "./manifest.ts";
+import { renderFunctionProbes } from "./probes.ts";
 import { CONTAINER_SECURITY, podSecurity } from "./security.ts";
 
 /** What a workload maker gets about one function. */
@@ -19,59 +19,64 @@ export interface WorkloadContext {
 export const FUNCTION_CONTAINER = "function";
 
 /** A function's container. */
-export function functionContainer({ plan, fn, env }: WorkloadContext): Readonly<Record<string, unknown>> {
+export function renderFunctionContainer({ plan, fn, env }: WorkloadContext): Readonly<Record<string, unknown>> {
   const environment = plan.input.environment?.spec;
   return {
     name: FUNCTION_CONTAINER,
     image: fn.image,
-    imagePullPolicy: pullPolicy(fn.image, environment?.images?.pull_policy),
+    imagePullPolicy: imagePullPolicy(fn.image, environment?.images?.pull_policy),
     ports: [{ name: "http", containerPort: fn.port, protocol: "TCP" }],
     env: envList(env),
     resources: fn.resources,
-    volumeMounts: unlessEmpty(fn.spec.volume_mounts),
+    volumeMounts: omitEmpty(fn.spec.volume_mounts),
     securityContext: CONTAINER_SECURITY,
-    ...functionProbes(fn.spec.health_check, fn.port, plan.policy.probes, environment?.odgm.health_checks.function),
+    ...renderFunctionProbes(
+      fn.spec.health_check,
+      fn.port,
+      plan.policy.probes,
+      environment?.odgm.health_checks.function,
+    ),
   };
 }
 
 /** A function's pod without its place: container, waiting container, volumes, security, identity. */
-export function functionPod(context: WorkloadContext): Readonly<Record<string, unknown>> {
+export function renderFunctionPod(context: WorkloadContext): Readonly<Record<string, unknown>> {
   const { plan, fn } = context;
   const environment = plan.input.environment?.spec;
   return {
-    initContainers: unlessEmpty(waitContainers(context)),
-    containers: [functionContainer(context)],
-    volumes: unlessEmpty(fn.spec.volumes),
+    initContainers: omitEmpty(renderWaitContainers(context)),
+    containers: [renderFunctionContainer(context)],
+    volumes: omitEmpty(fn.spec.volumes),
     securityContext: podSecurity([fn.port]),
     terminationGracePeriodSeconds: plan.policy.terminationGraceSeconds,
-    ...podIdentity(environment),
+    ...renderPodIdentity(environment),
   };
 }
 
 type EnvironmentSpec = NonNullable<WorkloadContext["plan"]["input"]["environment"]>["spec"];
 
 /** Functions do not speak to the Kubernetes API, so that they get no token unless the environment names an account. */
-export function podIdentity(environment: EnvironmentSpec | undefined): Readonly<Record<string, unknown>> {
+export function renderPodIdentity(environment: EnvironmentSpec | undefined): Readonly<Record<string, unknown>> {
   const account = environment?.serviceAccountName;
   return {
     serviceAccountName: account,
     automountServiceAccountToken: account === undefined ? false : undefined,
     enableServiceLinks: false,
-    imagePullSecrets: unlessEmpty(environment?.imagePullSecrets),
+    imagePullSecrets: omitEmpty(environment?.imagePullSecrets),
   };
 }
 
 /** Holds a pod back until its addons answer. Host and port are arguments, never part of the script. */
-function waitContainers({ plan, waitFor }: WorkloadContext): readonly unknown[] {
+function renderWaitContainers({ plan, waitFor }: WorkloadContext): readonly unknown[] {
   const { cluster, environment } = plan.input;
   if (cluster.waitImage === undefined || !plan.policy.waitsForOdgm) return [];
   // The operator's own choice needs nobody's leave; only where it is pulled from follows the environment.
-  const pulled = pulledImage(cluster.waitImage, environment?.spec.images);
+  const pulled = resolveImage(cluster.waitImage, environment?.spec.images);
   const image = pulled.ok ? pulled.value : cluster.waitImage;
   return waitFor.map(({ host, port }, index) => ({
     name: `wait-${index}`,
     image,
-    imagePullPolicy: pullPolicy(image, environment?.spec.images?.pull_policy),
+    imagePullPolicy: imagePullPolicy(image, environment?.spec.images?.pull_policy),
     command: ["sh", "-c", 'until nc -z -w 2 "$0" "$1"; do sleep 1; done', host, String(port)],
     resources: {
       requests: { cpu: "10m", memory: "16Mi" },

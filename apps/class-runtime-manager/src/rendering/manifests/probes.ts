@@ -31,14 +31,14 @@ export const ODGM_TIMING: Timing = {
 const STARTUP_FAILURES = 30;
 
 /** The probes of a function's container; empty when its health check is switched off. */
-export function functionProbes(
+export function renderFunctionProbes(
   stated: HealthCheck | undefined,
   port: number,
   policy: Policy["probes"],
   defaults: Timing = FUNCTION_TIMING,
 ): Readonly<Record<string, unknown>> {
   if (stated?.type === "none") return {};
-  return probes(
+  return renderProbes(
     {
       action: actionOf(stated, port),
       timing: {
@@ -55,8 +55,12 @@ export function functionProbes(
 }
 
 /** Probes that only look whether a port is open, as the data grid has no health call of its own. */
-export function portProbes(port: number, policy: Policy["probes"], timing: Timing): Readonly<Record<string, unknown>> {
-  return probes(
+export function renderPortProbes(
+  port: number,
+  policy: Policy["probes"],
+  timing: Timing,
+): Readonly<Record<string, unknown>> {
+  return renderProbes(
     { action: { tcpSocket: { port } }, timing, delayStated: false, successThreshold: timing.success_threshold },
     policy,
   );
@@ -76,7 +80,7 @@ function actionOf(check: HealthCheck | undefined, functionPort: number): Readonl
   }
 }
 
-function probes({ action, timing, delayStated, successThreshold }: Check, policy: Policy["probes"]) {
+function renderProbes({ action, timing, delayStated, successThreshold }: Check, policy: Policy["probes"]) {
   const numbers = {
     periodSeconds: timing.period_seconds,
     timeoutSeconds: timing.timeout_seconds,

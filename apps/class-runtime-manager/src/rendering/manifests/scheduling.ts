@@ -19,7 +19,7 @@ interface Placement {
 }
 
 /** Where pods go: the environment's nodes, apart from each other as far as the template wants, near their location. */
-export function scheduling(placement: Placement): Readonly<Record<string, unknown>> {
+export function renderScheduling(placement: Placement): Readonly<Record<string, unknown>> {
   const environment = placement.input.environment?.spec;
   return {
     nodeSelector: environment?.nodeSelector,
@@ -33,7 +33,7 @@ export function scheduling(placement: Placement): Readonly<Record<string, unknow
 /** Nodes at the edge come and go: moving their pods at once would cost more than waiting. */
 function tolerations({ input, policy }: Placement): unknown {
   const stated = input.environment?.spec.tolerations ?? [];
-  const patience = policy.nodeLossPatience;
+  const patience = policy.nodeLossTolerationSeconds;
   const patient = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"]
     .filter((key) => patience !== undefined && !stated.some((one) => one.key === key))
     .map((key) => ({ key, operator: "Exists", effect: "NoExecute", tolerationSeconds: patience }));

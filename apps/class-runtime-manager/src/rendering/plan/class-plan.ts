@@ -2,17 +2,17 @@ import type { ClassFunction } from "@oaas/contracts/crd";
 import { err, ok, pathOf, ROOT_PATH, violationsUnder, type Result, type Violation } from "@oaas/foundation";
 import { checkText, CONFIG_KEY } from "@oaas/models";
 import { clusterDomainOf } from "../model/cluster-facts.ts";
-import { pulledImage } from "./images.ts";
+import { resolveImage } from "./images.ts";
 import { baseName, functionNames } from "./names.ts";
 import {
   containerResources,
   environmentAmounts,
-  forLatency,
-  overDefaults,
+  raiseForLatency,
+  withOverrides,
   type ContainerResources,
   type StatedAmounts,
 } from "./resources.ts";
-import { functionScale, type Scale } from "./scale.ts";
+import { planScale, type Scale } from "./scale.ts";
 import type { Policy } from "./policy.ts";
 import { classRequirements, functionRequirements, type Requirements } from "./requirements.ts";
 import type { FunctionRuntime } from "../model/rendered.ts";
@@ -72,7 +72,7 @@ export function planClass(
     functions.map((fn) => fn.function_key),
     input.assignedNames,
   );
-  const violations = tooManyFunctions(input);
+  const violations = functionCountViolations(input);
   const plans = functions.flatMap((fn, index) => {
     const plan = planFunction({ input, policy, options, fn, name: names[index] ?? "", ofClass: requirements });
     if (plan.ok) return [plan.value];
@@ -84,7 +84,7 @@ export function planClass(
     : ok({ input, policy, base: baseName(owner.name), requirements, functions: plans });
 }
 
-function tooManyFunctions({ spec, environment }: RenderInput): Violation[] {
+function functionCountViolations({ spec, environment }: RenderInput): Violation[] {
   const most = environment?.spec.quotas?.max_functions_per_class;
   const given = spec.functions?.length ?? 0;
   if (most === undefined || given <= most) return [];
@@ -125,7 +125,7 @@ function planFunction(given: FunctionInput): Result<FunctionPlan, readonly Viola
   const runtime = runtimeOf(fn);
   const requirements = functionRequirements(fn, ofClass);
   const image = runtime === "workload" ? imageOf(input, fn) : ok("");
-  const scale = functionScale({
+  const scale = planScale({
     fn,
     allocation: input.spec.resource_allocation,
     environment: input.environment,
@@ -174,14 +174,14 @@ function imageOf(input: RenderInput, fn: ClassFunction): Result<string, Violatio
   if (stated === undefined) {
     return err({ path, message: "the function has no image", fix: "set container_image or wasm_module_url" });
   }
-  const pulled = pulledImage(stated, images);
+  const pulled = resolveImage(stated, images);
   return pulled.ok ? pulled : err({ ...pulled.error, path });
 }
 
 function resourcesOf({ input, policy, options, fn }: FunctionInput, requirements: Requirements): ContainerResources {
   const ofEnvironment = environmentAmounts(input.environment?.spec.odgm.container_resources.function);
   return containerResources(
-    forLatency(overDefaults(policy.resources, ofEnvironment), requirements.latencyMs),
+    raiseForLatency(withOverrides(policy.resources, ofEnvironment), requirements.latencyMs),
     fn.provision_config,
     input.spec.resource_allocation,
     options.resources,

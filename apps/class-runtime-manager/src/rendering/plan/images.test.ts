@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { pulledImage, pullPolicy } from "./images.ts";
+import { resolveImage, imagePullPolicy } from "./images.ts";
 
 const mirrors = [
   { from: "ghcr.io/", to: "registry.local/" },
@@ -28,7 +28,7 @@ test.each([
     want: "registry.local/a/b",
   },
 ])("$why", ({ image, images, want }) => {
-  expect(pulledImage(image, images)).toEqual({ ok: true, value: want });
+  expect(resolveImage(image, images)).toEqual({ ok: true, value: want });
 });
 
 test.each([
@@ -37,7 +37,7 @@ test.each([
   { image: "registry.local/acme-evil/a", allowed: ["registry.local/acme"], why: "a project that only begins alike" },
   { image: "registry.local/a", allowed: [], why: "an empty list allows none" },
 ])("refused: $why", ({ image, allowed }) => {
-  expect(pulledImage(image, { allowed_registries: allowed })).toMatchObject({ ok: false });
+  expect(resolveImage(image, { allowed_registries: allowed })).toMatchObject({ ok: false });
 });
 
 test.each([
@@ -49,5 +49,5 @@ test.each([
   { image: "a:latest@sha256:00", want: "Always" },
   { image: "a:latest", stated: "Never", want: "Never" },
 ])("$image is pulled $want", ({ image, stated, want }) => {
-  expect(pullPolicy(image, stated)).toBe(want);
+  expect(imagePullPolicy(image, stated)).toBe(want);
 });

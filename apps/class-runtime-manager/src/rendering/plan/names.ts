@@ -43,7 +43,7 @@ export function functionNames(
   const kept = new Set<string>();
   const names = functionKeys.map((key): string | undefined => {
     const name = assigned.get(key);
-    if (name === undefined || kept.has(name) || !isOfClass(name, base)) return undefined;
+    if (name === undefined || kept.has(name) || !belongsToClass(name, base)) return undefined;
     kept.add(name);
     return name;
   });
@@ -51,27 +51,27 @@ export function functionNames(
   return functionKeys.map((key, index) => {
     const own = names[index];
     if (own !== undefined) return own;
-    const byPosition = functionKeys.length === 1 ? base : suffixed(base, "fn", String(index));
-    const name = taken.has(byPosition) ? byKey(base, key) : byPosition;
+    const byPosition = functionKeys.length === 1 ? base : withSuffix(base, "fn", String(index));
+    const name = taken.has(byPosition) ? nameFromKey(base, key) : byPosition;
     taken.add(name);
     return name;
   });
 }
 
 /** Always with a hash (the empty part sees to it): a key may look like a position. */
-function byKey(base: string, key: string): string {
+function nameFromKey(base: string, key: string): string {
   return safeName([base, "fn", key, ""], { kind: "dns-1035-label" });
 }
 
 /** Guards against a status that somebody edited: a class never takes names outside its own. */
-function isOfClass(name: string, base: string): boolean {
+function belongsToClass(name: string, base: string): boolean {
   return (
     name.length <= MAX_LABEL && /^[a-z][-a-z0-9]*[a-z0-9]$|^[a-z]$/.test(name) && name.startsWith(base.slice(0, 20))
   );
 }
 
 /** `<base>-<parts…>`, shortened with a hash when too long. */
-export function suffixed(base: string, ...parts: readonly string[]): string {
+export function withSuffix(base: string, ...parts: readonly string[]): string {
   const plain = [base, ...parts].join("-");
   return plain.length <= MAX_LABEL ? plain : safeName([base, ...parts], { kind: "dns-1035-label" });
 }
@@ -85,27 +85,27 @@ export function statefulSetName(name: string): string {
 
 /** A Job's own name: its pods cannot change, so that another spec (by its hash) is another Job. */
 export function jobName(name: string, hash: string): string {
-  return suffixed(name, hash.slice(0, JOB_DIGITS));
+  return withSuffix(name, hash.slice(0, JOB_DIGITS));
 }
 
 /** The Service that gives each pod of a StatefulSet its own name. */
 export function podsServiceName(name: string): string {
-  return suffixed(name, "pods");
+  return withSuffix(name, "pods");
 }
 
 /** Names of the state store's children. */
 export function odgmNames(objectName: string) {
   const base = baseName(objectName);
   return {
-    workload: suffixed(base, "odgm"),
-    service: suffixed(base, "odgm", "svc"),
-    pods: suffixed(base, "odgm", "pods"),
-    config: suffixed(base, "odgm", "config"),
+    workload: withSuffix(base, "odgm"),
+    service: withSuffix(base, "odgm", "svc"),
+    pods: withSuffix(base, "odgm", "pods"),
+    config: withSuffix(base, "odgm", "config"),
   };
 }
 
 /** Names of the objects by which Prometheus finds a class. */
 export function monitorNames(objectName: string) {
   const base = baseName(objectName);
-  return { service: suffixed(base, "svcmon"), pod: suffixed(base, "podmon") };
+  return { service: withSuffix(base, "svcmon"), pod: withSuffix(base, "podmon") };
 }

@@ -1,7 +1,7 @@
 import type { BuiltinTemplate } from "@oaas/models";
 
 /** Requests and limits of one container. */
-export interface Amounts {
+export interface ResourceAmounts {
   readonly cpu_request: string;
   readonly memory_request: string;
   readonly cpu_limit: string;
@@ -18,28 +18,33 @@ export interface Policy {
   readonly replicas: number;
   /** Nodes of a state store whose copies nobody stated. */
   readonly odgmReplicas: number;
-  readonly resources: Amounts;
-  readonly odgmResources: Amounts;
+  readonly resources: ResourceAmounts;
+  readonly odgmResources: ResourceAmounts;
   /** Which probes containers have. */
   readonly probes: { readonly liveness: boolean; readonly startup: boolean };
   readonly spread: Spread;
   readonly odgmSpread: Spread;
   readonly disruptionBudget: boolean;
   /** Roll-out of a Deployment; absent leaves it to Kubernetes. */
-  readonly surge?: { readonly maxSurge: number | string; readonly maxUnavailable: number | string };
+  readonly rollingUpdate?: { readonly maxSurge: number | string; readonly maxUnavailable: number | string };
   readonly minReadySeconds?: number;
   readonly terminationGraceSeconds: number;
   /** Whether functions wait for the state store before they start. */
   readonly waitsForOdgm: boolean;
   /** How long an autoscaler looks back before it scales down, in seconds. */
-  readonly scaleDownWindow: number;
+  readonly scaleDownWindowSeconds: number;
   /** How long pods stay bound to a node that went away, in seconds; absent leaves it to Kubernetes (300). */
-  readonly nodeLossPatience?: number;
+  readonly nodeLossTolerationSeconds?: number;
   readonly defaultPort: number;
   readonly odgmImage: string;
 }
 
-const ODGM_RESOURCES: Amounts = { cpu_request: "200m", memory_request: "512Mi", cpu_limit: "1", memory_limit: "1Gi" };
+const ODGM_RESOURCES: ResourceAmounts = {
+  cpu_request: "200m",
+  memory_request: "512Mi",
+  cpu_limit: "1",
+  memory_limit: "1Gi",
+};
 
 /** What a template is when it says nothing else; the numbers are the seeds'. */
 export const STANDARD_POLICY: Omit<Policy, "id"> = {
@@ -53,7 +58,7 @@ export const STANDARD_POLICY: Omit<Policy, "id"> = {
   disruptionBudget: false,
   terminationGraceSeconds: 30,
   waitsForOdgm: true,
-  scaleDownWindow: 300,
+  scaleDownWindowSeconds: 300,
   defaultPort: 80,
   odgmImage: "ghcr.io/pawissanutt/oaas-rs/odgm:latest",
 };

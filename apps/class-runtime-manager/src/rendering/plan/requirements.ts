@@ -17,7 +17,7 @@ export interface Requirements {
 
 /** Requirements of the whole class. State's own consistency wins over the class's, and that over the environment's. */
 export function classRequirements(spec: ClassRuntimeSpec, environment?: Environment): Requirements {
-  const stated = oneSpelling(spec.nfr_requirements);
+  const stated = normalizeRequirements(spec.nfr_requirements);
   const consistency =
     spec.state_spec?.consistency_model ?? stated.consistency ?? environment?.spec.odgm.defaults?.consistency_level;
   return { ...stated, ...(consistency === undefined ? {} : { consistency }) };
@@ -30,11 +30,11 @@ export function functionRequirements(fn: ClassFunction, ofClass: Requirements): 
     ...ofClass,
     ...(qos === undefined || qos.throughput === 0 ? {} : { throughputRps: qos.throughput }),
     ...(qos === undefined ? {} : { availability: qos.availability }),
-    ...oneSpelling(fn.nfr_requirements),
+    ...normalizeRequirements(fn.nfr_requirements),
   };
 }
 
-function oneSpelling(stated: Stated | undefined): Requirements {
+function normalizeRequirements(stated: Stated | undefined): Requirements {
   if (stated === undefined) return {};
   const throughputRps = stated.min_throughput_rps ?? stated.throughput;
   const latencyMs = stated.max_latency_ms ?? stated.max_latency;

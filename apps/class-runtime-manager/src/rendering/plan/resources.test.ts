@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { containerResources, environmentAmounts, forLatency, type StatedAmounts } from "./resources.ts";
+import { containerResources, environmentAmounts, raiseForLatency, type StatedAmounts } from "./resources.ts";
 
 const DEFAULTS = { cpu_request: "100m", memory_request: "256Mi", cpu_limit: "500m", memory_limit: "512Mi" };
 
@@ -31,13 +31,13 @@ test.each<{ why: string; sources: (StatedAmounts | undefined)[]; want: [string, 
 });
 
 test("a class that demands short answers starts with more", () => {
-  expect(forLatency(DEFAULTS, 99)).toEqual({
+  expect(raiseForLatency(DEFAULTS, 99)).toEqual({
     cpu_request: "500m",
     memory_request: "512Mi",
     cpu_limit: "500m",
     memory_limit: "512Mi",
   });
-  expect(forLatency(DEFAULTS, 100)).toEqual(DEFAULTS);
+  expect(raiseForLatency(DEFAULTS, 100)).toEqual(DEFAULTS);
 });
 
 test("an environment may write bare numbers", () => {

@@ -1,9 +1,9 @@
 import type { EnvironmentConfigSpec } from "@oaas/contracts/crd";
 import { compareQuantities, parseQuantity } from "@oaas/kube-core";
-import type { Amounts } from "./policy.ts";
+import type { ResourceAmounts } from "./policy.ts";
 
 /** CPU and memory as somebody stated them, each member on its own. */
-export type StatedAmounts = { readonly [K in keyof Amounts]?: string | undefined };
+export type StatedAmounts = { readonly [K in keyof ResourceAmounts]?: string | undefined };
 
 /** A container's `resources`, as Kubernetes writes them. */
 export interface ContainerResources {
@@ -18,7 +18,7 @@ type EnvironmentResources = EnvironmentConfigSpec["odgm"]["container_resources"]
  * when bounds cross: a default limit is raised to a stated request, a default request lowered to a stated limit.
  */
 export function containerResources(
-  defaults: Amounts,
+  defaults: ResourceAmounts,
   ...sources: readonly (StatedAmounts | undefined)[]
 ): ContainerResources {
   const amounts = (["cpu", "memory"] as const).map((resource) => {
@@ -50,7 +50,7 @@ export function environmentAmounts(resources: EnvironmentResources | undefined):
 }
 
 /** Defaults with what an environment says put over them. */
-export function overDefaults(defaults: Amounts, over: StatedAmounts): Amounts {
+export function withOverrides(defaults: ResourceAmounts, over: StatedAmounts): ResourceAmounts {
   return {
     cpu_request: over.cpu_request ?? defaults.cpu_request,
     memory_request: over.memory_request ?? defaults.memory_request,
@@ -63,7 +63,7 @@ export function overDefaults(defaults: Amounts, over: StatedAmounts): Amounts {
 const LOW_LATENCY_MS = 100;
 
 /** Defaults raised for a class that demands short answers. */
-export function forLatency(defaults: Amounts, latencyMs: number | undefined): Amounts {
+export function raiseForLatency(defaults: ResourceAmounts, latencyMs: number | undefined): ResourceAmounts {
   if (latencyMs === undefined || latencyMs >= LOW_LATENCY_MS) return defaults;
   const cpu = larger(defaults.cpu_request, "500m");
   const memory = larger(defaults.memory_request, "512Mi");
@@ -76,15 +76,15 @@ export function forLatency(defaults: Amounts, latencyMs: number | undefined): Am
 }
 
 function larger(a: string, b: string): string {
-  return order(a, b) >= 0 ? a : b;
+  return compareAmounts(a, b) >= 0 ? a : b;
 }
 
 function smaller(a: string, b: string): string {
-  return order(a, b) <= 0 ? a : b;
+  return compareAmounts(a, b) <= 0 ? a : b;
 }
 
 /** Texts that are no quantities were refused before; should one come through, it is taken as it is. */
-function order(a: string, b: string): number {
+function compareAmounts(a: string, b: string): number {
   const [left, right] = [parseQuantity(a), parseQuantity(b)];
   return left.ok && right.ok ? compareQuantities(left.value, right.value) : 0;
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { planClass } from "./class-plan.ts";
 import { STANDARD_POLICY } from "./policy.ts";
 import { inputOf, type PartialInput } from "../testing/inputs.ts";
-import { awakeReplicas } from "./scale.ts";
+import { alwaysOnReplicas } from "./scale.ts";
 
 const EDGE = { ...STANDARD_POLICY, id: "edge", replicas: 2 };
 
@@ -69,6 +69,6 @@ test("asking for more than the quota is refused, not cut", () => {
 });
 
 test("a workload that nobody would wake has at least one replica, unless none may run", () => {
-  expect(awakeReplicas({ min: 0, stated: true })).toBe(1);
-  expect(awakeReplicas({ min: 0, max: 0, stated: true })).toBe(0);
+  expect(alwaysOnReplicas({ min: 0, stated: true })).toBe(1);
+  expect(alwaysOnReplicas({ min: 0, max: 0, stated: true })).toBe(0);
 });

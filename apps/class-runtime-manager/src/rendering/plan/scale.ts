@@ -29,7 +29,7 @@ const RPS_PER_REPLICA = 1000;
  * (raised for the throughput demanded).
  * Paths of violations start at the function.
  */
-export function functionScale(input: ScaleInput): Result<Scale, readonly Violation[]> {
+export function planScale(input: ScaleInput): Result<Scale, readonly Violation[]> {
   const { fn, allocation, environment, policy, cluster, requirements } = input;
   const defaults = environment?.spec.scale;
   const quota = environment?.spec.quotas?.max_replicas;
@@ -37,8 +37,8 @@ export function functionScale(input: ScaleInput): Result<Scale, readonly Violati
   const max = fn.provision_config?.max_scale ?? allocation?.max_replicas ?? defaults?.max_scale;
 
   const violations = [
-    ...overQuota(quota, statedMin, "min_scale", environment),
-    ...overQuota(quota, fn.provision_config?.max_scale, "max_scale", environment),
+    ...quotaViolations(quota, statedMin, "min_scale", environment),
+    ...quotaViolations(quota, fn.provision_config?.max_scale, "max_scale", environment),
   ];
   if (violations.length > 0) return err(violations);
 
@@ -52,7 +52,7 @@ export function functionScale(input: ScaleInput): Result<Scale, readonly Violati
   });
 }
 
-function overQuota(
+function quotaViolations(
   quota: number | undefined,
   value: number | undefined,
   field: string,
@@ -72,6 +72,6 @@ function overQuota(
  * Replicas of a workload that cannot scale from zero: at least one, since nobody would ever wake it, unless its own upper
  * bound is zero.
  */
-export function awakeReplicas({ min, max }: Scale): number {
+export function alwaysOnReplicas({ min, max }: Scale): number {
   return max === 0 ? 0 : Math.max(1, min);
 }

@@ -1,15 +1,15 @@
 import { selectorLabels } from "../manifests/labels.ts";
-import type { WorkloadMaker } from "./workload.ts";
-import { functionWorkload, guards, podTemplate, servedFunction } from "./function-children.ts";
-import { functionService } from "./function-service.ts";
+import type { WorkloadRenderer } from "./workload.ts";
+import { renderWorkload, renderPodPolicies, renderPodTemplate, callableFunction } from "./function-children.ts";
+import { renderFunctionService } from "./function-service.ts";
 
 /** Functions with one pod on every node of the environment. Scale is the number of nodes, whatever bounds say. */
-export const daemonSetMaker: WorkloadMaker = {
+export const daemonSetRenderer: WorkloadRenderer = {
   callable: true,
   reservedEnv: new Set(),
-  make(context) {
+  render(context) {
     const { plan, fn } = context;
-    const workload = functionWorkload(context, {
+    const workload = renderWorkload(context, {
       apiVersion: "apps/v1",
       kind: "DaemonSet",
       name: fn.name,
@@ -17,12 +17,12 @@ export const daemonSetMaker: WorkloadMaker = {
         selector: { matchLabels: selectorLabels(plan.input, fn.name) },
         updateStrategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 1 } },
         minReadySeconds: plan.policy.minReadySeconds,
-        template: podTemplate(context),
+        template: renderPodTemplate(context),
       },
     });
     return {
-      children: [functionService(plan, fn), workload, ...guards(plan, fn, 1)],
-      rendered: servedFunction(fn, workload, { replicasOwner: "nodes" }),
+      children: [renderFunctionService(plan, fn), workload, ...renderPodPolicies(plan, fn, 1)],
+      rendered: callableFunction(fn, workload, { replicasOwner: "nodes" }),
     };
   },
 };

@@ -1,14 +1,14 @@
-import { autoscaler, isAutoscaled } from "../manifests/autoscaler.ts";
+import { renderAutoscaler, isAutoscaled } from "../manifests/autoscaler.ts";
 import { SERVICE_PORT, type ClassPlan, type FunctionPlan } from "../plan/class-plan.ts";
 import { componentLabels, FUNCTION_KEY_ANNOTATION, selectorLabels, TEMPLATE_ANNOTATION } from "../manifests/labels.ts";
-import { manifest } from "../manifests/manifest.ts";
-import { disruptionBudget } from "../manifests/disruption-budget.ts";
-import { networkPolicy, wantsNetworkPolicy } from "../manifests/network-policy.ts";
-import { functionPod } from "../manifests/pod.ts";
-import { scheduling } from "../manifests/scheduling.ts";
+import { createManifest } from "../manifests/manifest.ts";
+import { renderDisruptionBudget } from "../manifests/disruption-budget.ts";
+import { renderNetworkPolicy, hasNetworkPolicy } from "../manifests/network-policy.ts";
+import { renderFunctionPod } from "../manifests/pod.ts";
+import { renderScheduling } from "../manifests/scheduling.ts";
 import type { Manifest, RenderedFunction, WorkloadRef } from "../model/rendered.ts";
 import type { WorkloadContext } from "../manifests/pod.ts";
-import { functionService } from "./function-service.ts";
+import { renderFunctionService } from "./function-service.ts";
 import type { FunctionChildren } from "./workload.ts";
 
 interface Workload {
@@ -19,8 +19,8 @@ interface Workload {
 }
 
 /** The workload of a function, named and labelled as all of them are. */
-export function functionWorkload({ plan, fn }: WorkloadContext, { apiVersion, kind, name, body }: Workload): Manifest {
-  return manifest(
+export function renderWorkload({ plan, fn }: WorkloadContext, { apiVersion, kind, name, body }: Workload): Manifest {
+  return createManifest(
     plan.input,
     {
       apiVersion,
@@ -34,7 +34,7 @@ export function functionWorkload({ plan, fn }: WorkloadContext, { apiVersion, ki
 }
 
 /** A pod template: labels, the function's pod, its place. */
-export function podTemplate(context: WorkloadContext, revisionLabel?: string): Readonly<Record<string, unknown>> {
+export function renderPodTemplate(context: WorkloadContext, revisionLabel?: string): Readonly<Record<string, unknown>> {
   const { plan, fn } = context;
   const { input, policy } = plan;
   return {
@@ -43,8 +43,8 @@ export function podTemplate(context: WorkloadContext, revisionLabel?: string): R
       annotations: fn.spec.provision_config?.need_http2 === true ? { "oaas.io/http2": "true" } : undefined,
     },
     spec: {
-      ...functionPod(context),
-      ...scheduling({
+      ...renderFunctionPod(context),
+      ...renderScheduling({
         input,
         policy,
         selector: selectorLabels(input, fn.name),
@@ -57,23 +57,29 @@ export function podTemplate(context: WorkloadContext, revisionLabel?: string): R
 }
 
 /** What guards a function whatever its workload is: disruption budget for more than one pod, network policy. */
-export function guards({ input, policy }: ClassPlan, fn: FunctionPlan, replicas: number): readonly Manifest[] {
+export function renderPodPolicies(
+  { input, policy }: ClassPlan,
+  fn: FunctionPlan,
+  replicas: number,
+): readonly Manifest[] {
   const labels = componentLabels(input, fn.name, "function", fn.key);
   const selector = selectorLabels(input, fn.name);
   const budgeted = policy.disruptionBudget && input.cluster.capabilities.podDisruptionBudget && replicas > 1;
   return [
-    ...(budgeted ? [disruptionBudget(input, { name: fn.name, labels, selector })] : []),
-    ...(wantsNetworkPolicy(input) ? [networkPolicy(input, { name: fn.name, labels, selector, ports: [fn.port] })] : []),
+    ...(budgeted ? [renderDisruptionBudget(input, { name: fn.name, labels, selector })] : []),
+    ...(hasNetworkPolicy(input)
+      ? [renderNetworkPolicy(input, { name: fn.name, labels, selector, ports: [fn.port] })]
+      : []),
   ];
 }
 
 /** A pointer to a rendered object. */
-export function refTo({ apiVersion, kind, metadata }: Manifest): WorkloadRef {
+export function workloadRef({ apiVersion, kind, metadata }: Manifest): WorkloadRef {
   return { apiVersion, kind, namespace: metadata.namespace ?? "", name: metadata.name ?? "" };
 }
 
 /** What is said about a function that answers behind a Service. */
-export function servedFunction(
+export function callableFunction(
   fn: FunctionPlan,
   workload: Manifest,
   scale: Pick<RenderedFunction, "replicas" | "maxReplicas" | "replicasOwner">,
@@ -81,7 +87,7 @@ export function servedFunction(
   return {
     functionKey: fn.key,
     runtime: "workload",
-    workload: refTo(workload),
+    workload: workloadRef(workload),
     service: fn.name,
     port: SERVICE_PORT,
     predictedUrl: fn.url,
@@ -90,16 +96,20 @@ export function servedFunction(
 }
 
 /** All around a workload whose number of pods an autoscaler may decide: its Service, the autoscaler, its guards. */
-export function scaledFunction({ plan, fn }: WorkloadContext, workload: Manifest, replicas: number): FunctionChildren {
+export function renderScalableFunction(
+  { plan, fn }: WorkloadContext,
+  workload: Manifest,
+  replicas: number,
+): FunctionChildren {
   const scaled = isAutoscaled(plan, fn);
   return {
     children: [
-      functionService(plan, fn),
+      renderFunctionService(plan, fn),
       workload,
-      ...(scaled ? [autoscaler(plan, fn, refTo(workload))] : []),
-      ...guards(plan, fn, replicas),
+      ...(scaled ? [renderAutoscaler(plan, fn, workloadRef(workload))] : []),
+      ...renderPodPolicies(plan, fn, replicas),
     ],
-    rendered: servedFunction(fn, workload, {
+    rendered: callableFunction(fn, workload, {
       replicas,
       ...(scaled && fn.scale.max !== undefined ? { maxReplicas: fn.scale.max } : {}),
       replicasOwner: scaled ? "autoscaler" : "template",

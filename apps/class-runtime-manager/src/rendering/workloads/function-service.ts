@@ -1,11 +1,11 @@
 import { SERVICE_PORT, type ClassPlan, type FunctionPlan } from "../plan/class-plan.ts";
 import { componentLabels, FUNCTION_KEY_ANNOTATION, selectorLabels } from "../manifests/labels.ts";
-import { manifest } from "../manifests/manifest.ts";
+import { createManifest } from "../manifests/manifest.ts";
 import type { Manifest } from "../model/rendered.ts";
 
 /** The address of a function inside the cluster: port 80, whatever its container listens on. */
-export function functionService({ input }: ClassPlan, fn: FunctionPlan): Manifest {
-  return manifest(
+export function renderFunctionService({ input }: ClassPlan, fn: FunctionPlan): Manifest {
+  return createManifest(
     input,
     {
       apiVersion: "v1",

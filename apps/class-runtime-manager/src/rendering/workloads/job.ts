@@ -1,9 +1,9 @@
 import { hashJson } from "@oaas/foundation/hash";
-import { withoutUndefined } from "../manifests/manifest.ts";
+import { omitUndefined } from "../manifests/manifest.ts";
 import { jobName } from "../plan/names.ts";
-import { awakeReplicas } from "../plan/scale.ts";
-import type { WorkloadMaker } from "./workload.ts";
-import { functionWorkload, guards, podTemplate, refTo } from "./function-children.ts";
+import { alwaysOnReplicas } from "../plan/scale.ts";
+import type { WorkloadRenderer } from "./workload.ts";
+import { renderWorkload, renderPodPolicies, renderPodTemplate, workloadRef } from "./function-children.ts";
 
 /** Attempts before a Job counts as failed. */
 const BACKOFF_LIMIT = 3;
@@ -12,31 +12,31 @@ const BACKOFF_LIMIT = 3;
  * Functions that run to their end, once per spec. A Job's pods cannot change, so that another spec is another Job, named
  * after its hash. It never expires by itself: a Job that vanished would be made, and run, again.
  */
-export const jobMaker: WorkloadMaker = {
+export const jobRenderer: WorkloadRenderer = {
   callable: false,
   reservedEnv: new Set(),
-  make(context) {
+  render(context) {
     const { plan, fn } = context;
-    const replicas = awakeReplicas(fn.scale);
-    const template = podTemplate(context) as { readonly spec: Readonly<Record<string, unknown>> };
-    const body = withoutUndefined({
+    const replicas = alwaysOnReplicas(fn.scale);
+    const template = renderPodTemplate(context) as { readonly spec: Readonly<Record<string, unknown>> };
+    const body = omitUndefined({
       parallelism: replicas,
       completions: replicas,
       backoffLimit: BACKOFF_LIMIT,
       template: { ...template, spec: { ...withoutProbes(template.spec), restartPolicy: "OnFailure" } },
     }) as Readonly<Record<string, unknown>>;
-    const workload = functionWorkload(context, {
+    const workload = renderWorkload(context, {
       apiVersion: "batch/v1",
       kind: "Job",
       name: jobName(fn.name, hashJson(body)),
       body,
     });
     return {
-      children: [workload, ...guards(plan, fn, 1)],
+      children: [workload, ...renderPodPolicies(plan, fn, 1)],
       rendered: {
         functionKey: fn.key,
         runtime: "workload",
-        workload: refTo(workload),
+        workload: workloadRef(workload),
         service: "",
         port: 0,
         predictedUrl: "",

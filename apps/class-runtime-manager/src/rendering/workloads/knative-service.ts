@@ -1,14 +1,14 @@
 import { componentLabels, selectorLabels } from "../manifests/labels.ts";
 import { envList } from "../manifests/env.ts";
-import { unlessEmpty } from "../manifests/manifest.ts";
-import { functionContainer, podIdentity } from "../manifests/pod.ts";
-import { networkPolicy, wantsNetworkPolicy } from "../manifests/network-policy.ts";
+import { omitEmpty } from "../manifests/manifest.ts";
+import { renderFunctionContainer, renderPodIdentity } from "../manifests/pod.ts";
+import { renderNetworkPolicy, hasNetworkPolicy } from "../manifests/network-policy.ts";
 import type { WorkloadContext } from "../manifests/pod.ts";
-import type { WorkloadMaker } from "./workload.ts";
-import { functionWorkload, servedFunction } from "./function-children.ts";
+import type { WorkloadRenderer } from "./workload.ts";
+import { renderWorkload, callableFunction } from "./function-children.ts";
 
 /** Knative sets these itself and refuses a revision that brings them. */
-const RESERVED = new Set(["PORT", "K_SERVICE", "K_CONFIGURATION", "K_REVISION"]);
+const RESERVED_ENV = new Set(["PORT", "K_SERVICE", "K_CONFIGURATION", "K_REVISION"]);
 
 /**
  * Functions as Knative Services, which scale to zero and back by themselves.
@@ -16,13 +16,13 @@ const RESERVED = new Set(["PORT", "K_SERVICE", "K_CONFIGURATION", "K_REVISION"])
  * Only what a plain installation of Knative accepts is rendered: no init containers, no affinity; node selector and
  * tolerations when the environment has them (Knative must have them switched on then).
  */
-export const knativeMaker: WorkloadMaker = {
+export const knativeRenderer: WorkloadRenderer = {
   callable: true,
-  reservedEnv: RESERVED,
-  make(context) {
+  reservedEnv: RESERVED_ENV,
+  render(context) {
     const { plan, fn } = context;
     const { input } = plan;
-    const base = functionWorkload(context, {
+    const base = renderWorkload(context, {
       apiVersion: "serving.knative.dev/v1",
       kind: "Service",
       name: fn.name,
@@ -46,11 +46,11 @@ export const knativeMaker: WorkloadMaker = {
     return {
       children: [
         workload,
-        ...(wantsNetworkPolicy(input)
-          ? [networkPolicy(input, { name: fn.name, labels, selector, ports: PROXY_PORTS })]
+        ...(hasNetworkPolicy(input)
+          ? [renderNetworkPolicy(input, { name: fn.name, labels, selector, ports: PROXY_PORTS })]
           : []),
       ],
-      rendered: servedFunction(fn, workload, {
+      rendered: callableFunction(fn, workload, {
         replicas: fn.scale.min,
         ...(fn.scale.max === undefined ? {} : { maxReplicas: fn.scale.max }),
         replicasOwner: "knative",
@@ -68,12 +68,12 @@ function revision(context: WorkloadContext): Readonly<Record<string, unknown>> {
   const provision = fn.spec.provision_config;
   const http2 = provision?.need_http2 === true;
   const environment = input.environment?.spec;
-  const { readinessProbe, livenessProbe, ...container } = functionContainer(context);
+  const { readinessProbe, livenessProbe, ...container } = renderFunctionContainer(context);
   const probed = fn.spec.health_check !== undefined;
   return {
     metadata: {
       labels: componentLabels(input, fn.name, "function", fn.key),
-      annotations: unlessEmpty({
+      annotations: omitEmpty({
         ...(fn.scale.stated || fn.scale.min > 0 ? { "autoscaling.knative.dev/minScale": String(fn.scale.min) } : {}),
         ...(fn.scale.max === undefined ? {} : { "autoscaling.knative.dev/maxScale": String(fn.scale.max) }),
         ...(http2 ? { "networking.knative.dev/http2": "true" } : {}),
@@ -91,11 +91,11 @@ function revision(context: WorkloadContext): Readonly<Record<string, unknown>> {
           livenessProbe: probed ? livenessProbe : undefined,
         },
       ],
-      volumes: unlessEmpty(fn.spec.volumes),
+      volumes: omitEmpty(fn.spec.volumes),
       nodeSelector: environment?.nodeSelector,
-      tolerations: unlessEmpty(environment?.tolerations),
+      tolerations: omitEmpty(environment?.tolerations),
       priorityClassName: environment?.priorityClassName,
-      ...podIdentity(environment),
+      ...renderPodIdentity(environment),
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { KubeObject, ManagedFieldsEntry } from "@oaas/kube-core";
 import { expect, test } from "vitest";
-import { replicasHandOver } from "./replicas-handover.ts";
+import { replicasHandover } from "./replicas-handover.ts";
 
 const RENDERED = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "a", namespace: "n" }, spec: {} };
 const ours = (manager: string): ManagedFieldsEntry => ({ manager, fieldsV1: { "f:spec": { "f:replicas": {} } } });
@@ -29,5 +29,5 @@ test.each([
     metadata: { name: "a", namespace: "n" },
     spec: { replicas: 3 },
   };
-  expect(replicasHandOver(rendered, there, "us")).toEqual(hands ? wanted : undefined);
+  expect(replicasHandover(rendered, there, "us")).toEqual(hands ? wanted : undefined);
 });

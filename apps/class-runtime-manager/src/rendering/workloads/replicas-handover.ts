@@ -10,7 +10,7 @@ import type { Manifest } from "../model/rendered.ts";
  * that it costs a write once and never again. Meant to be asked right before `rendered` is applied; without managed fields
  * (a trimmed cache) it hands over to be safe.
  */
-export function replicasHandOver(rendered: Manifest, live: KubeObject, ourManager: string): Manifest | undefined {
+export function replicasHandover(rendered: Manifest, live: KubeObject, ourManager: string): Manifest | undefined {
   const { apiVersion, kind, metadata } = rendered;
   const scales = apiVersion === "apps/v1" && (kind === "Deployment" || kind === "StatefulSet");
   const stated = memberOf(memberOf(rendered, "spec"), "replicas");

@@ -1,27 +1,27 @@
 import { isAutoscaled } from "../manifests/autoscaler.ts";
 import { componentLabels, selectorLabels } from "../manifests/labels.ts";
-import { manifest } from "../manifests/manifest.ts";
+import { createManifest } from "../manifests/manifest.ts";
 import { podsServiceName, statefulSetName } from "../plan/names.ts";
-import { awakeReplicas } from "../plan/scale.ts";
+import { alwaysOnReplicas } from "../plan/scale.ts";
 import type { Manifest } from "../model/rendered.ts";
 import type { WorkloadContext } from "../manifests/pod.ts";
-import type { WorkloadMaker } from "./workload.ts";
-import { functionWorkload, podTemplate } from "./function-children.ts";
-import { scaledFunction } from "./function-children.ts";
+import type { WorkloadRenderer } from "./workload.ts";
+import { renderWorkload, renderPodTemplate } from "./function-children.ts";
+import { renderScalableFunction } from "./function-children.ts";
 
 /** Name of the volume that each replica has for itself, and where it appears. */
-const DATA = { name: "data", mountPath: "/data" };
+const DATA_VOLUME = { name: "data", mountPath: "/data" };
 
 /** Functions whose replicas have a name of their own and, when storage is allocated, a disk of their own. */
-export const statefulSetMaker: WorkloadMaker = {
+export const statefulSetRenderer: WorkloadRenderer = {
   callable: true,
   reservedEnv: new Set(),
-  make(context) {
+  render(context) {
     const { plan, fn } = context;
-    const replicas = awakeReplicas(fn.scale);
+    const replicas = alwaysOnReplicas(fn.scale);
     const scaled = isAutoscaled(plan, fn);
     const claims = volumeClaims(context);
-    const workload = functionWorkload(context, {
+    const workload = renderWorkload(context, {
       apiVersion: "apps/v1",
       kind: "StatefulSet",
       name: statefulSetName(fn.name),
@@ -34,17 +34,17 @@ export const statefulSetMaker: WorkloadMaker = {
         minReadySeconds: plan.policy.minReadySeconds,
         persistentVolumeClaimRetentionPolicy:
           claims === undefined ? undefined : { whenDeleted: "Delete", whenScaled: "Retain" },
-        template: claims === undefined ? podTemplate(context) : podTemplate(withDisk(context)),
+        template: claims === undefined ? renderPodTemplate(context) : renderPodTemplate(withDataVolume(context)),
         volumeClaimTemplates: claims,
       },
     });
-    const { children, rendered } = scaledFunction(context, workload, replicas);
+    const { children, rendered } = renderScalableFunction(context, workload, replicas);
     return { children: [podsService(context), ...children], rendered };
   },
 };
 
 function podsService({ plan: { input }, fn }: WorkloadContext): Manifest {
-  return manifest(
+  return createManifest(
     input,
     {
       apiVersion: "v1",
@@ -68,7 +68,7 @@ function volumeClaims({ plan: { input } }: WorkloadContext): readonly unknown[] 
   if (size === undefined) return undefined;
   return [
     {
-      metadata: { name: DATA.name },
+      metadata: { name: DATA_VOLUME.name },
       spec: {
         accessModes: ["ReadWriteOnce"],
         storageClassName: input.environment?.spec.odgm.storage.storageClassName,
@@ -79,9 +79,9 @@ function volumeClaims({ plan: { input } }: WorkloadContext): readonly unknown[] 
 }
 
 /** The function with its disk mounted, unless it mounts something there itself. */
-function withDisk(context: WorkloadContext): WorkloadContext {
+function withDataVolume(context: WorkloadContext): WorkloadContext {
   const { fn } = context;
   const mounts = fn.spec.volume_mounts ?? [];
-  if (mounts.some(({ mountPath }) => mountPath === DATA.mountPath)) return context;
-  return { ...context, fn: { ...fn, spec: { ...fn.spec, volume_mounts: [...mounts, DATA] } } };
+  if (mounts.some(({ mountPath }) => mountPath === DATA_VOLUME.mountPath)) return context;
+  return { ...context, fn: { ...fn, spec: { ...fn.spec, volume_mounts: [...mounts, DATA_VOLUME] } } };
 }

@@ -8,10 +8,10 @@ export interface FunctionChildren {
 }
 
 /** A kind of workload: Deployment, Knative Service, StatefulSet, DaemonSet, Job. */
-export interface WorkloadMaker {
+export interface WorkloadRenderer {
   /** Whether functions of this kind can be called. */
   readonly callable: boolean;
   /** Variables that it sets itself. */
   readonly reservedEnv: ReadonlySet<string>;
-  make(context: WorkloadContext): FunctionChildren;
+  render(context: WorkloadContext): FunctionChildren;
 }

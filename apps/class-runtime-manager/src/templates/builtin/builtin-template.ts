@@ -3,11 +3,11 @@ import type { Policy } from "../../rendering/plan/policy.ts";
 import { renderClass } from "../render-class.ts";
 import type { RenderInput } from "../../rendering/model/render-input.ts";
 import type { Template, TemplateScore } from "../template.ts";
-import type { WorkloadMaker } from "../../rendering/workloads/workload.ts";
+import type { WorkloadRenderer } from "../../rendering/workloads/workload.ts";
 
 interface Definition {
   readonly policy: Policy & { readonly id: BuiltinTemplate };
-  readonly maker: WorkloadMaker;
+  readonly maker: WorkloadRenderer;
   readonly score: (input: RenderInput) => TemplateScore;
   readonly byNameOnly?: boolean;
 }

@@ -1,5 +1,5 @@
 import { STANDARD_POLICY } from "../../rendering/plan/policy.ts";
-import { deploymentMaker } from "../../rendering/workloads/deployment.ts";
+import { deploymentRenderer } from "../../rendering/workloads/deployment.ts";
 import { builtinTemplate } from "./builtin-template.ts";
 import { scoreOf, siteOf } from "../selection/score.ts";
 
@@ -13,12 +13,12 @@ export const devTemplate = builtinTemplate({
     probes: { liveness: false, startup: false },
     odgmSpread: "none",
     // One node has no room for a second copy while the first still stands.
-    surge: { maxSurge: 0, maxUnavailable: 1 },
+    rollingUpdate: { maxSurge: 0, maxUnavailable: 1 },
     terminationGraceSeconds: 5,
     waitsForOdgm: false,
     odgmImage: "ghcr.io/pawissanutt/oaas-rs/odgm:dev-alpha",
   },
-  maker: deploymentMaker,
+  maker: deploymentRenderer,
   score(input) {
     const { profile, isEdge, source } = siteOf(input);
     if (profile === "dev") return scoreOf([1_000_000, `designed for ${source}`]);

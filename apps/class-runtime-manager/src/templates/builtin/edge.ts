@@ -1,5 +1,5 @@
 import { STANDARD_POLICY } from "../../rendering/plan/policy.ts";
-import { deploymentMaker } from "../../rendering/workloads/deployment.ts";
+import { deploymentRenderer } from "../../rendering/workloads/deployment.ts";
 import { builtinTemplate } from "./builtin-template.ts";
 import { nfrPoints, scoreOf, siteOf } from "../selection/score.ts";
 
@@ -13,11 +13,11 @@ export const edgeTemplate = builtinTemplate({
     odgmResources: { cpu_request: "100m", memory_request: "256Mi", cpu_limit: "500m", memory_limit: "512Mi" },
     spread: "preferred",
     // Edge nodes are full: a roll-out replaces pods rather than adding one.
-    surge: { maxSurge: 0, maxUnavailable: 1 },
-    scaleDownWindow: 600,
-    nodeLossPatience: 900,
+    rollingUpdate: { maxSurge: 0, maxUnavailable: 1 },
+    scaleDownWindowSeconds: 600,
+    nodeLossTolerationSeconds: 900,
   },
-  maker: deploymentMaker,
+  maker: deploymentRenderer,
   score(input) {
     const { profile, isEdge, source } = siteOf(input);
     const made = profile === "edge" || isEdge;

@@ -1,5 +1,5 @@
 import { STANDARD_POLICY } from "../../rendering/plan/policy.ts";
-import { deploymentMaker } from "../../rendering/workloads/deployment.ts";
+import { deploymentRenderer } from "../../rendering/workloads/deployment.ts";
 import { builtinTemplate } from "./builtin-template.ts";
 import { nfrPoints, scoreOf, siteOf } from "../selection/score.ts";
 
@@ -15,11 +15,11 @@ export const fullTemplate = builtinTemplate({
     spread: "preferred",
     odgmSpread: "even",
     disruptionBudget: true,
-    surge: { maxSurge: "25%", maxUnavailable: 0 },
+    rollingUpdate: { maxSurge: "25%", maxUnavailable: 0 },
     minReadySeconds: 5,
     terminationGraceSeconds: 60,
   },
-  maker: deploymentMaker,
+  maker: deploymentRenderer,
   score(input) {
     const { profile, source } = siteOf(input);
     return scoreOf(

@@ -1,12 +1,12 @@
 import { STANDARD_POLICY } from "../../rendering/plan/policy.ts";
-import { jobMaker } from "../../rendering/workloads/job.ts";
+import { jobRenderer } from "../../rendering/workloads/job.ts";
 import { builtinTemplate } from "./builtin-template.ts";
 import { scoreOf } from "../selection/score.ts";
 
 /** Functions that run once to their end. */
 export const jobTemplate = builtinTemplate({
   policy: { ...STANDARD_POLICY, id: "job", probes: { liveness: false, startup: false } },
-  maker: jobMaker,
+  maker: jobRenderer,
   byNameOnly: true,
   score: () => scoreOf([0, "selected only by name"]),
 });

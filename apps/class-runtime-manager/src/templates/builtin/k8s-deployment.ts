@@ -1,12 +1,12 @@
 import { STANDARD_POLICY } from "../../rendering/plan/policy.ts";
-import { deploymentMaker } from "../../rendering/workloads/deployment.ts";
+import { deploymentRenderer } from "../../rendering/workloads/deployment.ts";
 import { builtinTemplate } from "./builtin-template.ts";
 import { nfrPoints, scoreOf, siteOf } from "../selection/score.ts";
 
 /** A plain Deployment: what the function states and Kubernetes' own defaults. */
 export const k8sDeploymentTemplate = builtinTemplate({
   policy: { ...STANDARD_POLICY, id: "k8s_deployment" },
-  maker: deploymentMaker,
+  maker: deploymentRenderer,
   score(input) {
     const { isDatacenter, source } = siteOf(input);
     return scoreOf(

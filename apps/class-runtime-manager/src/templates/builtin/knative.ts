@@ -1,12 +1,12 @@
 import { STANDARD_POLICY } from "../../rendering/plan/policy.ts";
-import { knativeMaker } from "../../rendering/workloads/knative-service.ts";
+import { knativeRenderer } from "../../rendering/workloads/knative-service.ts";
 import { builtinTemplate } from "./builtin-template.ts";
 import { nfrPoints, notEligible, scoreOf, siteOf } from "../selection/score.ts";
 
 /** Knative Services: replicas follow the requests, down to none when nothing is stated. */
 export const knativeTemplate = builtinTemplate({
   policy: { ...STANDARD_POLICY, id: "knative", replicas: 0, waitsForOdgm: false, defaultPort: 8080 },
-  maker: knativeMaker,
+  maker: knativeRenderer,
   score(input) {
     const { features, capabilities } = input.cluster;
     if (!features.knative) return notEligible("Knative is disabled (OPRC_CRM_FEATURES_KNATIVE)");

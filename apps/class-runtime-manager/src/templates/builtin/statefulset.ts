@@ -1,5 +1,5 @@
 import { STANDARD_POLICY } from "../../rendering/plan/policy.ts";
-import { statefulSetMaker } from "../../rendering/workloads/stateful-set.ts";
+import { statefulSetRenderer } from "../../rendering/workloads/stateful-set.ts";
 import { builtinTemplate } from "./builtin-template.ts";
 import { scoreOf } from "../selection/score.ts";
 
@@ -12,7 +12,7 @@ export const statefulSetTemplate = builtinTemplate({
     disruptionBudget: true,
     terminationGraceSeconds: 60,
   },
-  maker: statefulSetMaker,
+  maker: statefulSetRenderer,
   byNameOnly: true,
   score: () => scoreOf([0, "selected only by name"]),
 });

@@ -73,9 +73,10 @@ export function subtractDemand(a: Demand, b: Demand): Demand {
 }
 
 /** Whether the first asks for no more than the second of anything. */
-export function isWithin(asked: Demand, held: Demand): boolean {
+export function isWithin(requested: Demand, held: Demand): boolean {
   return (
-    asked.classes <= held.classes && AMOUNTS.every((amount) => compareQuantities(asked[amount], held[amount]) <= 0)
+    requested.classes <= held.classes &&
+    AMOUNTS.every((amount) => compareQuantities(requested[amount], held[amount]) <= 0)
   );
 }
 
@@ -93,13 +94,13 @@ function demandOfChild(child: KubeObject, lowest: unknown): Demand {
   const pods = child.kind === "Service" ? Math.max(1, replicas as number) : (replicas as number);
   return {
     classes: 0,
-    cpu: multiplyQuantity(requested(containers, "cpu"), pods),
-    memory: multiplyQuantity(requested(containers, "memory"), pods),
-    storage: addQuantities(requested(claims, "storage"), multiplyQuantity(requested(perPod, "storage"), pods)),
+    cpu: multiplyQuantity(sumRequests(containers, "cpu"), pods),
+    memory: multiplyQuantity(sumRequests(containers, "memory"), pods),
+    storage: addQuantities(sumRequests(claims, "storage"), multiplyQuantity(sumRequests(perPod, "storage"), pods)),
   };
 }
 
-function requested(holders: readonly Json[], name: string): Quantity {
+function sumRequests(holders: readonly Json[], name: string): Quantity {
   return holders
     .map((holder) => jsonOf(jsonOf(holder["resources"])["requests"])[name])
     .reduce<Quantity>((sum, amount) => addQuantities(sum, quantityFrom(amount)), ZERO_QUANTITY);
@@ -123,12 +124,12 @@ function listOf(value: unknown): readonly Json[] {
 }
 
 /** One class before the quotas of its environment. */
-export interface QuotaQuestion {
+export interface QuotaRequest {
   /** What all classes of the environment hold, this one included. */
-  readonly taken: Demand;
-  /** What this class holds already; that much is never taken from it. */
+  readonly used: Demand;
+  /** What this class holds already; that much is never used from it. */
   readonly held: Demand;
-  readonly asked: Demand;
+  readonly requested: Demand;
 }
 
 /** The limits of an environment, read once. */
@@ -148,14 +149,14 @@ export function limitsOf(quotas: Quotas): Limits {
 }
 
 /** Whether `checkQuotas` would have nothing to say. */
-export function hasRoom(limits: Limits, { taken, held, asked }: QuotaQuestion): boolean {
+export function fitsQuota(limits: Limits, { used, held, requested }: QuotaRequest): boolean {
   const { classes: most } = limits;
-  const grows = asked.classes - held.classes;
-  if (most !== undefined && grows > 0 && taken.classes + grows > most) return false;
+  const grows = requested.classes - held.classes;
+  if (most !== undefined && grows > 0 && used.classes + grows > most) return false;
   return AMOUNTS.every((amount) => {
     const limit = limits[amount];
-    const more = asked[amount].nano - held[amount].nano;
-    return limit === undefined || more <= 0n || taken[amount].nano + more <= limit.nano;
+    const more = requested[amount].nano - held[amount].nano;
+    return limit === undefined || more <= 0n || used[amount].nano + more <= limit.nano;
   });
 }
 
@@ -163,40 +164,40 @@ export function hasRoom(limits: Limits, { taken, held, asked }: QuotaQuestion): 
 export function checkQuotas(
   environment: string,
   quotas: Quotas,
-  { taken, held, asked }: QuotaQuestion,
+  { used, held, requested }: QuotaRequest,
 ): readonly Violation[] {
-  const others = subtractDemand(taken, held);
-  const total = addDemand(others, asked);
+  const others = subtractDemand(used, held);
+  const total = addDemand(others, requested);
   const tooMany =
-    quotas?.max_classes !== undefined && asked.classes > held.classes && total.classes > quotas.max_classes
+    quotas?.max_classes !== undefined && requested.classes > held.classes && total.classes > quotas.max_classes
       ? [
-          broken(environment, "max_classes", {
+          quotaViolation(environment, "max_classes", {
             limit: quotas.max_classes,
             others: others.classes,
-            asked: asked.classes,
+            requested: requested.classes,
           }),
         ]
       : [];
   const amounts = AMOUNTS.flatMap((amount) => {
     const limit = quotas?.[amount];
     const most = limit === undefined ? undefined : parseQuantity(limit);
-    const grows = compareQuantities(asked[amount], held[amount]) > 0;
+    const grows = compareQuantities(requested[amount], held[amount]) > 0;
     if (limit === undefined || most?.ok !== true || !grows) return [];
     if (compareQuantities(total[amount], most.value) <= 0) return [];
-    const numbers = { limit, others: formatQuantity(others[amount]), asked: formatQuantity(asked[amount]) };
-    return [broken(environment, amount, numbers)];
+    const numbers = { limit, others: formatQuantity(others[amount]), requested: formatQuantity(requested[amount]) };
+    return [quotaViolation(environment, amount, numbers)];
   });
   return [...tooMany, ...amounts];
 }
 
-function broken(
+function quotaViolation(
   environment: string,
   field: string,
-  { limit, others, asked }: Readonly<Record<"limit" | "others" | "asked", string | number>>,
+  { limit, others, requested }: Readonly<Record<"limit" | "others" | "requested", string | number>>,
 ): Violation {
   return {
     path: pathOf(ROOT_PATH, "target_environment"),
-    message: `the class requests ${asked}, but other classes of environment "${environment}" use ${others} of ${limit} (quotas.${field})`,
+    message: `the class requests ${requested}, but other classes of environment "${environment}" use ${others} of ${limit} (quotas.${field})`,
     fix: `request less, delete another class, or raise quotas.${field} of the EnvironmentConfig`,
   };
 }

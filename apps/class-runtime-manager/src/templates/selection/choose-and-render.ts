@@ -6,13 +6,16 @@ import type { RenderInput } from "../../rendering/model/render-input.ts";
 import type { Template } from "../template.ts";
 
 /** A class's template and what it makes of the class. */
-export interface Chosen {
+export interface SelectedAndRendered {
   readonly selection: Selection;
   readonly rendered: Rendered;
 }
 
 /** Chooses a template and renders with it; everything that can stand in the way comes back as one refusal. */
-export function chooseAndRender(input: RenderInput, templates: readonly Template[]): Result<Chosen, Refusal> {
+export function chooseAndRender(
+  input: RenderInput,
+  templates: readonly Template[],
+): Result<SelectedAndRendered, Refusal> {
   const selection = selectTemplate(input, templates);
   if (!selection.ok) return selection;
   const rendered = selection.value.template.render(input);

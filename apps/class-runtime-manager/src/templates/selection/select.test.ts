@@ -2,7 +2,7 @@ import { API_VERSION, classRuntime } from "@oaas/contracts/crd";
 import { describe, expect, test } from "vitest";
 import { BUILTIN_TEMPLATES } from "../builtin/registry.ts";
 import { selectTemplate } from "./select.ts";
-import { templateChoice } from "./select.ts";
+import { templateStatus } from "./select.ts";
 import type { Template } from "../template.ts";
 import { containerFunction, inputOf, templateSpecOf, type PartialInput } from "../../rendering/testing/inputs.ts";
 import { userTemplate } from "../user-template/user-template.ts";
@@ -153,7 +153,7 @@ describe("the table of scores", () => {
 
 test("the choice fits the class's status", () => {
   const result = choose({ spec: { template_hint: "full" }, cluster: noKnative });
-  const template = result.ok ? templateChoice(result.value) : undefined;
+  const template = result.ok ? templateStatus(result.value) : undefined;
   const status = { template };
   const object = {
     apiVersion: API_VERSION,

@@ -1,6 +1,6 @@
 import type { ClassRuntimeStatus } from "@oaas/contracts/crd";
 import { err, ok, pathOf, ROOT_PATH, type Result } from "@oaas/foundation";
-import { addonsOf } from "../addons.ts";
+import { selectAddons } from "../addons.ts";
 import type { Refusal } from "../template.ts";
 import type { RenderInput } from "../../rendering/model/render-input.ts";
 import type { Template } from "../template.ts";
@@ -31,42 +31,42 @@ export interface Selection {
  * `templates` decides between equal scores and equal names.
  */
 export function selectTemplate(input: RenderInput, templates: readonly Template[]): Result<Selection, Refusal> {
-  const addons = addonsOf(input);
+  const addons = selectAddons(input);
   if (!addons.ok) return addons;
 
-  const world: World = { input, templates, table: templates.map((template) => rowOf(input, template)) };
+  const world: SelectionContext = { input, templates, table: templates.map((template) => scoreRow(input, template)) };
   const { spec, environment } = input;
   if (spec.selected_template !== undefined) return byName(world, spec.selected_template, "explicit");
   const hinted = spec.template_hint === undefined ? undefined : findTemplate(spec.template_hint, templates);
-  if (hinted !== undefined && rowOf(input, hinted).eligible) return ok(selection(world, hinted, "hint"));
+  if (hinted !== undefined && scoreRow(input, hinted).eligible) return ok(selection(world, hinted, "hint"));
   const ofEnvironment = environment?.spec.default_template;
   if (ofEnvironment !== undefined) return byName(world, ofEnvironment, "environment");
   return byScore(world);
 }
 
-interface World {
+interface SelectionContext {
   readonly input: RenderInput;
   readonly templates: readonly Template[];
   readonly table: readonly ScoreRow[];
 }
 
-function selection({ table }: World, template: Template, basis: Basis): Selection {
+function selection({ table }: SelectionContext, template: Template, basis: Basis): Selection {
   return { template, basis, explicit: basis === "explicit", table };
 }
 
-function byName(world: World, name: string, basis: "explicit" | "environment"): Result<Selection, Refusal> {
+function byName(world: SelectionContext, name: string, basis: "explicit" | "environment"): Result<Selection, Refusal> {
   const { input, templates } = world;
   const field = basis === "explicit" ? "selected_template" : "target_environment";
   const whose = basis === "explicit" ? "template" : `environment ${input.environment?.name} names template`;
   const template = findTemplate(name, templates);
   if (template === undefined) return err(refusal("missing", world, `${whose} "${name}" does not exist`, field));
-  const { eligible, because } = rowOf(input, template);
+  const { eligible, because } = scoreRow(input, template);
   if (eligible) return ok(selection(world, template, basis));
   const why = `${whose} "${name}" cannot run the class in this cluster: ${because.join("; ")}`;
   return err(refusal("not-eligible", world, why, field));
 }
 
-function byScore(world: World): Result<Selection, Refusal> {
+function byScore(world: SelectionContext): Result<Selection, Refusal> {
   const { templates, table } = world;
   let best: { readonly template: Template; readonly score: number } | undefined;
   for (const [index, template] of templates.entries()) {
@@ -88,11 +88,11 @@ export function findTemplate(name: string, templates: readonly Template[]): Temp
   );
 }
 
-function rowOf(input: RenderInput, template: Template): ScoreRow {
+function scoreRow(input: RenderInput, template: Template): ScoreRow {
   return { name: template.id, ...template.score(input) };
 }
 
-function refusal(kind: "missing" | "not-eligible", world: World, what: string, field: string): Refusal {
+function refusal(kind: "missing" | "not-eligible", world: SelectionContext, what: string, field: string): Refusal {
   const known = world.templates
     .filter((_, index) => kind === "missing" || world.table[index]?.eligible === true)
     .flatMap(({ id, aliases }) => [id, ...aliases]);
@@ -110,7 +110,7 @@ type TemplateStatus = NonNullable<ClassRuntimeStatus["template"]>;
  * The choice of a template as the class's status keeps it, with every score and what it was made of. `held` says why its revision is not the
  * newest one.
  */
-export function templateChoice(
+export function templateStatus(
   { template, basis, table }: Selection,
   held?: TemplateStatus["roll_out"],
 ): TemplateStatus {

@@ -9,12 +9,12 @@ import {
   selectorLabels,
   TEMPLATE_ANNOTATION,
 } from "../../rendering/manifests/labels.ts";
-import { pulledImage } from "../../rendering/plan/images.ts";
-import { manifest as complete, unlessEmpty, withoutUndefined } from "../../rendering/manifests/manifest.ts";
+import { resolveImage } from "../../rendering/plan/images.ts";
+import { createManifest, omitEmpty, omitUndefined } from "../../rendering/manifests/manifest.ts";
 import { jobName, statefulSetName } from "../../rendering/plan/names.ts";
-import { functionContainer, functionPod, FUNCTION_CONTAINER } from "../../rendering/manifests/pod.ts";
-import { awakeReplicas } from "../../rendering/plan/scale.ts";
-import { scheduling } from "../../rendering/manifests/scheduling.ts";
+import { renderFunctionContainer, renderFunctionPod, FUNCTION_CONTAINER } from "../../rendering/manifests/pod.ts";
+import { alwaysOnReplicas } from "../../rendering/plan/scale.ts";
+import { renderScheduling } from "../../rendering/manifests/scheduling.ts";
 import { CONTAINER_SECURITY } from "../../rendering/manifests/security.ts";
 import type { Manifest } from "../../rendering/model/rendered.ts";
 import type { WorkloadContext } from "../../rendering/manifests/pod.ts";
@@ -24,33 +24,33 @@ type Json = Readonly<Record<string, unknown>>;
 type Images = EnvironmentConfigSpec["images"];
 
 /** A filled manifest as a child of the class: what its author left out is put in, what identifies it cannot be changed. */
-export function ownedManifest(plan: ClassPlan, filled: Json, context: WorkloadContext | undefined): Manifest {
+export function toChildManifest(plan: ClassPlan, filled: Json, context: WorkloadContext | undefined): Manifest {
   const { input, base, policy } = plan;
   const { metadata, apiVersion, kind, ...body } = filled;
   const given = jsonOf(metadata);
   const app = context?.fn.name ?? base;
-  return complete(
+  return createManifest(
     input,
     {
       apiVersion: String(apiVersion),
       kind: String(kind),
       name: typeof given["name"] === "string" ? given["name"] : app,
       labels: {
-        ...textsOf(given["labels"]),
+        ...toTexts(given["labels"]),
         ...componentLabels(input, app, context === undefined ? "template" : "function", context?.fn.key),
       },
       annotations: {
-        ...textsOf(given["annotations"]),
+        ...toTexts(given["annotations"]),
         [TEMPLATE_ANNOTATION]: policy.id,
         ...(context === undefined ? {} : { [FUNCTION_KEY_ANNOTATION]: context.fn.key }),
       },
     },
-    kind === "ConfigMap" && body["data"] !== undefined ? { ...body, data: textsOf(body["data"]) } : body,
+    kind === "ConfigMap" && body["data"] !== undefined ? { ...body, data: toTexts(body["data"]) } : body,
   );
 }
 
 /** An object whose pods pull their images as the environment wants; violations name those it does not allow. */
-export function withPulledImages(object: Manifest, images: Images): Result<Manifest, readonly Violation[]> {
+export function withResolvedImages(object: Manifest, images: Images): Result<Manifest, readonly Violation[]> {
   const spec = jsonOf(object["spec"]);
   const template = jsonOf(spec["template"]);
   const pod = jsonOf(template["spec"]);
@@ -63,7 +63,7 @@ export function withPulledImages(object: Manifest, images: Images): Result<Manif
         list,
         given.map((container: unknown, index) => {
           if (!isJsonObject(container) || typeof container["image"] !== "string") return container;
-          const image = pulledImage(container["image"], images);
+          const image = resolveImage(container["image"], images);
           if (image.ok) return { ...container, image: image.value };
           const path = pathOf(ROOT_PATH, "spec", "template", "spec", list, index, "image");
           violations.push({ ...image.error, path });
@@ -82,19 +82,19 @@ export function withPulledImages(object: Manifest, images: Images): Result<Manif
  * The workload of a function: selector, replicas (unless an autoscaler has them), pod labels, container, place and
  * security filled in beneath what it says.
  */
-export function functionWorkload(object: Manifest, context: WorkloadContext, scaled: boolean): Manifest {
+export function completeWorkload(object: Manifest, context: WorkloadContext, scaled: boolean): Manifest {
   const { plan, fn } = context;
   const spec = jsonOf(object["spec"]);
   const template = jsonOf(spec["template"]);
   const meta = jsonOf(template["metadata"]);
   const selector = selectorLabels(plan.input, fn.name);
   const selects = object.kind !== "Job" && object.apiVersion === "apps/v1";
-  const named = textsOf(jsonOf(spec["selector"])["matchLabels"]);
-  const whole = withoutUndefined({
+  const named = toTexts(jsonOf(spec["selector"])["matchLabels"]);
+  const whole = omitUndefined({
     ...object,
     spec: {
       ...(!scaled && (object.kind === "Deployment" || object.kind === "StatefulSet")
-        ? { replicas: awakeReplicas(fn.scale) }
+        ? { replicas: alwaysOnReplicas(fn.scale) }
         : {}),
       ...(object.kind === "StatefulSet" ? { serviceName: fn.name } : {}),
       ...spec,
@@ -104,7 +104,7 @@ export function functionWorkload(object: Manifest, context: WorkloadContext, sca
         metadata: {
           ...meta,
           labels: {
-            ...textsOf(meta["labels"]),
+            ...toTexts(meta["labels"]),
             ...named,
             ...componentLabels(plan.input, fn.name, "function", fn.key),
           },
@@ -113,11 +113,11 @@ export function functionWorkload(object: Manifest, context: WorkloadContext, sca
       },
     },
   }) as Manifest;
-  return renamed(whole, fn.name);
+  return withWorkloadName(whole, fn.name);
 }
 
 /** A Job is named after its hash, since its pods cannot change; a StatefulSet has less room for its name than others. */
-function renamed(object: Manifest, fallback: string): Manifest {
+function withWorkloadName(object: Manifest, fallback: string): Manifest {
   const name = object.metadata.name ?? fallback;
   if (object.kind === "Job") {
     return { ...object, metadata: { ...object.metadata, name: jobName(name, hashJson(object["spec"])) } };
@@ -137,15 +137,15 @@ function podSpec(given: Json, object: Manifest, context: WorkloadContext): Json 
     securityContext,
     terminationGracePeriodSeconds,
     ...identity
-  } = functionPod(context);
-  const nodes = unlessEmpty({ ...jsonOf(given["nodeSelector"]), ...input.environment?.spec.nodeSelector });
-  const place = scheduling({ input, policy, selector: selectorLabels(input, fn.name), spread: policy.spread });
+  } = renderFunctionPod(context);
+  const nodes = omitEmpty({ ...jsonOf(given["nodeSelector"]), ...input.environment?.spec.nodeSelector });
+  const place = renderScheduling({ input, policy, selector: selectorLabels(input, fn.name), spread: policy.spread });
   return {
     ...identity,
     ...(onKnative ? {} : { ...place, securityContext, terminationGracePeriodSeconds }),
     ...(object.kind === "Job" ? { restartPolicy: "OnFailure" } : {}),
     ...given,
-    ...(onKnative ? {} : { initContainers: unlessEmpty(mergedInit(initContainers, given["initContainers"])) }),
+    ...(onKnative ? {} : { initContainers: omitEmpty(mergeInitContainers(initContainers, given["initContainers"])) }),
     // The environment's nodes are a boundary, so that a template can narrow them and not leave them.
     nodeSelector: nodes,
     containers: containers(given["containers"], context, { onKnative, isJob: object.kind === "Job" }),
@@ -157,7 +157,7 @@ function containers(
   context: WorkloadContext,
   { onKnative, isJob }: { readonly onKnative: boolean; readonly isJob: boolean },
 ): readonly Json[] {
-  const ours = functionContainer(context);
+  const ours = renderFunctionContainer(context);
   const { readinessProbe: _r, livenessProbe: _l, startupProbe: _s, ports: _p, ...bare } = ours;
   const base: Json = isJob ? bare : onKnative ? { ...bare, ports: knativePorts(context) } : ours;
   const listed = Array.isArray(given) ? given.filter(isJsonObject) : [];
@@ -166,8 +166,8 @@ function containers(
     : [{ name: FUNCTION_CONTAINER }, ...listed];
   return withOurs.map((container): Json =>
     container["name"] === FUNCTION_CONTAINER
-      ? { ...base, ...container, env: mergedEnv(base["env"], container["env"]) }
-      : { securityContext: CONTAINER_SECURITY, ...container, env: mergedEnv(undefined, container["env"]) },
+      ? { ...base, ...container, env: mergeEnv(base["env"], container["env"]) }
+      : { securityContext: CONTAINER_SECURITY, ...container, env: mergeEnv(undefined, container["env"]) },
   );
 }
 
@@ -177,7 +177,7 @@ function knativePorts({ fn }: WorkloadContext): unknown {
 }
 
 /** Both lists of variables; of two with one name the template's counts. Values are texts, whatever a placeholder gave. */
-function mergedEnv(ours: unknown, theirs: unknown): readonly unknown[] | undefined {
+function mergeEnv(ours: unknown, theirs: unknown): readonly unknown[] | undefined {
   const listed = (list: unknown): readonly Json[] => (Array.isArray(list) ? list.filter(isJsonObject) : []);
   const all = [...listed(ours), ...listed(theirs)];
   if (all.length === 0) return undefined;
@@ -188,12 +188,12 @@ function mergedEnv(ours: unknown, theirs: unknown): readonly unknown[] | undefin
 }
 
 /** A map whose values Kubernetes wants as texts. */
-function textsOf(value: unknown): Readonly<Record<string, string>> {
+function toTexts(value: unknown): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(jsonOf(value)).map(([name, member]) => [name, asText(member)]));
 }
 
 /** The template's own come after ours, since they may need the state store too; one that it took over with the whole pod is not doubled. */
-function mergedInit(ours: unknown, theirs: unknown): readonly Json[] {
+function mergeInitContainers(ours: unknown, theirs: unknown): readonly Json[] {
   const listed = (list: unknown): readonly Json[] => (Array.isArray(list) ? list.filter(isJsonObject) : []);
   const own = listed(theirs);
   return [...listed(ours).filter(({ name }) => !own.some((one) => one["name"] === name)), ...own];

@@ -18,7 +18,7 @@ export function scoreTemplate(input: RenderInput, spec: DeploymentTemplateSpec):
   if (spec.template_type === "Knative" && !(cluster.features.knative && cluster.capabilities.knative)) {
     return notEligible("it needs Knative, which this cluster does not have");
   }
-  const short = shortcoming(input, spec.nfr_capabilities);
+  const short = unmetRequirement(input, spec.nfr_capabilities);
   if (short !== undefined) return notEligible(short);
   const criteria = spec.selection_criteria;
   if (criteria === undefined) return scoreOf([0, "has no selection_criteria: selected only by name"]);
@@ -35,7 +35,7 @@ export function scoreTemplate(input: RenderInput, spec: DeploymentTemplateSpec):
 }
 
 /** The first demand that a template says it cannot meet. */
-function shortcoming({ spec, environment }: RenderInput, can: Capabilities | undefined): string | undefined {
+function unmetRequirement({ spec, environment }: RenderInput, can: Capabilities | undefined): string | undefined {
   const demand = classRequirements(spec, environment);
   if (can?.max_throughput !== undefined && (demand.throughputRps ?? 0) > can.max_throughput) {
     return `it sustains ${can.max_throughput} requests per second, but the class requires ${demand.throughputRps}`;

@@ -1,5 +1,5 @@
 import type { Violation } from "@oaas/foundation";
-import { isKnownPath, likePaths, PATHS } from "./scope.ts";
+import { isKnownPath, similarPaths, PATHS } from "./scope.ts";
 import type { PlainText } from "./walk.ts";
 
 const FOREIGN = /\$\{\s*([^{}\s]*)\s*\}/g;
@@ -21,11 +21,11 @@ export function foreignPlaceholders({ path, members, text }: PlainText): readonl
     .map(([written, inner = ""]) => ({
       path,
       message: `${written} is not a placeholder and would be sent unchanged`,
-      fix: `${ours(inner)}${isName ? "" : `, or {{ "${written}" }} to pass it to the program`}`,
+      fix: `${suggestPlaceholder(inner)}${isName ? "" : `, or {{ "${written}" }} to pass it to the program`}`,
     }));
 }
 
-function ours(inner: string): string {
+function suggestPlaceholder(inner: string): string {
   const path = inner.split(".");
-  return isKnownPath(path) ? `write {{ ${inner} }}` : `write {{ path }} with one of ${likePaths(path).join(", ")}`;
+  return isKnownPath(path) ? `write {{ ${inner} }}` : `write {{ path }} with one of ${similarPaths(path).join(", ")}`;
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { evaluate, LEFT_OUT, parseText, type Scope } from "./language.ts";
+import { evaluate, OMITTED, parseText, type Scope } from "./language.ts";
 
 const SCOPE: Scope = {
   function: { name: "order", port: 8080, selector: { app: "order" }, http2: false, config: { "a.b": "dotted" } },
@@ -33,8 +33,8 @@ test.each([
   { text: "{{ function.zone ?? null }}", want: null, why: "null" },
   { text: '{{ "{{" }}x', want: "{{x", why: "a literal, for braces" },
   { text: "{{ true }}", want: true, why: "a word" },
-  { text: "{{ function.zone? }}", want: LEFT_OUT, why: "left out when absent" },
-  { text: "zone-{{ function.zone? }}", want: LEFT_OUT, why: "the whole text is left out" },
+  { text: "{{ function.zone? }}", want: OMITTED, why: "left out when absent" },
+  { text: "zone-{{ function.zone? }}", want: OMITTED, why: "the whole text is left out" },
   { text: "{{ function.zone }}", want: "none: function.zone has no value", why: "nothing and no way out" },
   {
     text: "{{ function.constructor }}",

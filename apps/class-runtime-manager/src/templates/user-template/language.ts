@@ -35,14 +35,14 @@ const STEP = /\.?([A-Za-z_][\w-]*)|\[(?:"([^"\\]*)"|'([^'\\]*)')\]/g;
 
 /** Takes a text apart, or says what is wrong with it. */
 export function parseText(text: string): Result<Pieces, Violation> {
-  if (text.length > MAX_TEXT) return wrong(`the text has more than ${MAX_TEXT} characters`);
+  if (text.length > MAX_TEXT) return syntaxError(`the text has more than ${MAX_TEXT} characters`);
   const pieces: (string | Placeholder)[] = [];
   let from = 0;
   for (;;) {
     const start = text.indexOf(OPEN, from);
     if (start === -1) break;
-    const end = closing(text, start + OPEN.length);
-    if (end === -1) return wrong(`"${text.slice(start, start + 40)}" has no closing ${CLOSE}`);
+    const end = findClosing(text, start + OPEN.length);
+    if (end === -1) return syntaxError(`"${text.slice(start, start + 40)}" has no closing ${CLOSE}`);
     const placeholder = parseExpression(text.slice(start + OPEN.length, end).trim());
     if (!placeholder.ok) return placeholder;
     if (start > from) pieces.push(text.slice(from, start));
@@ -54,7 +54,7 @@ export function parseText(text: string): Result<Pieces, Violation> {
 }
 
 /** The first `}}` that is not inside quotes. */
-function closing(text: string, from: number): number {
+function findClosing(text: string, from: number): number {
   let quote = "";
   for (let index = from; index < text.length; index++) {
     const character = text.charAt(index);
@@ -71,7 +71,7 @@ function parseExpression(expression: string): Result<Placeholder, Violation> {
   const written = path === undefined || isWord(path) ? (groups?.["literal"] ?? path) : groups?.["fallback"];
   const literal = written === undefined ? undefined : parseLiteral(written.trim());
   if (groups === undefined || (written !== undefined && literal === undefined)) {
-    return wrong(`"${expression.slice(0, 60)}" is not a placeholder`);
+    return syntaxError(`"${expression.slice(0, 60)}" is not a placeholder`);
   }
   const isPath = path !== undefined && !isWord(path);
   return ok({
@@ -98,7 +98,7 @@ function parseLiteral(text: string): { readonly value: Literal } | undefined {
   return { value: double ?? single ?? "" };
 }
 
-function wrong(message: string): Result<never, Violation> {
+function syntaxError(message: string): Result<never, Violation> {
   return err({
     path: ROOT_PATH,
     message,
@@ -112,7 +112,7 @@ export interface Scope {
 }
 
 /** Stands for "leave this member out". */
-export const LEFT_OUT = Symbol("left out");
+export const OMITTED = Symbol("left out");
 
 /** The value of a text in a scope: what a single placeholder stands for, or the text with all of them written out. */
 export function evaluate(pieces: Pieces, scope: Scope): Result<unknown, Violation> {
@@ -126,7 +126,7 @@ export function evaluate(pieces: Pieces, scope: Scope): Result<unknown, Violatio
     }
     const value = valueOf(piece, scope);
     if (!value.ok) return value;
-    if (value.value === LEFT_OUT) return value;
+    if (value.value === OMITTED) return value;
     text += asText(value.value);
   }
   return ok(text);
@@ -147,7 +147,7 @@ function valueOf({ path, optional, fallback }: Placeholder, scope: Scope): Resul
   }
   if (value !== undefined) return ok(value);
   if (fallback !== undefined) return ok(fallback);
-  if (optional) return ok(LEFT_OUT);
+  if (optional) return ok(OMITTED);
   return err({
     path: ROOT_PATH,
     message: `${path.join(".")} has no value`,

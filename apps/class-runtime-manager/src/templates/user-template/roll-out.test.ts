@@ -37,23 +37,23 @@ test.each([
   },
   {
     why: "one that cannot be rendered with it stops the rest too, and may try again itself",
-    users: [user("b", "1"), { ...user("a", "1"), refuses: "2" }],
+    users: [user("b", "1"), { ...user("a", "1"), rejects: "2" }],
     want: { may: ["a"], waiting: ["b"], haltedBy: "a" },
   },
   {
     why: "what it refused earlier stops nobody",
-    users: [user("b", "1"), { ...user("a", "1"), refuses: "0" }],
+    users: [user("b", "1"), { ...user("a", "1"), rejects: "0" }],
     want: { may: ["a"], waiting: ["b"] },
   },
 ])("$why", ({ users, want }) => {
-  const { mayMove, waiting, haltedBy } = rollOut(users, "2", 1);
+  const { mayUpdate: mayMove, waiting, haltedBy } = rollOut(users, "2", 1);
   expect({ may: [...mayMove].sort(), waiting, ...(haltedBy === undefined ? {} : { haltedBy }) }).toEqual(want);
 });
 
 test("the first goes alone; once it is well, a tenth of all at a time", () => {
   const others = Array.from({ length: 39 }, (_, index) => user(`u${index + 10}`, "1"));
-  const granted = (first: TemplateUser): number => rollOut([first, ...others], "2").mayMove.size - 1;
-  expect([granted(user("a", "2", "moving")), granted(user("a", "2")), rollOut(others, "2").mayMove.size]).toEqual([
+  const granted = (first: TemplateUser): number => rollOut([first, ...others], "2").mayUpdate.size - 1;
+  expect([granted(user("a", "2", "moving")), granted(user("a", "2")), rollOut(others, "2").mayUpdate.size]).toEqual([
     0, 4, 1,
   ]);
 });
@@ -66,11 +66,11 @@ test("whatever happens, never more move than may, and without failures all arriv
       (keys, parallel) => {
         let users = keys.map((key) => user(key, "1"));
         for (let step = 0; step < 2 * keys.length; step++) {
-          const { mayMove } = rollOut(users, "2", parallel);
+          const { mayUpdate: mayMove } = rollOut(users, "2", parallel);
           const moving = users.filter(({ key, revision }) => mayMove.has(key) && revision === "1");
           expect(moving.length).toBeLessThanOrEqual(parallel);
           users = users.map((one) => (moving.includes(one) ? user(one.key, "2", "moving") : one));
-          expect(rollOut(users, "2", parallel).mayMove.size).toBe(
+          expect(rollOut(users, "2", parallel).mayUpdate.size).toBe(
             users.filter(({ revision }) => revision === "2").length +
               Math.min(parallel - moving.length, users.filter(({ revision }) => revision === "1").length),
           );

@@ -7,12 +7,12 @@ export interface TemplateUser {
   /** How it fares with that revision. */
   readonly state: "available" | "moving" | "failed";
   /** A revision that it was given and could not be rendered with. */
-  readonly refuses?: string;
+  readonly rejects?: string;
 }
 
 /** Who may be rendered with the current revision now, and why the others wait. */
 export interface RollOut {
-  readonly mayMove: ReadonlySet<string>;
+  readonly mayUpdate: ReadonlySet<string>;
   readonly waiting: readonly string[];
   /** The class that failed with the current revision; nobody else moves until it is mended. */
   readonly haltedBy?: string;
@@ -33,14 +33,14 @@ export function rollOut(
   const isNotStale = (user: TemplateUser): boolean => user.revision === undefined || user.revision === revision;
   const stale = inOrder.filter((user) => !isNotStale(user));
   const moved = inOrder.filter((user) => user.revision === revision);
-  const refusing = stale.filter(({ refuses }) => refuses === revision);
+  const refusing = stale.filter(({ rejects }) => rejects === revision);
   const failed = moved.find(({ state }) => state === "failed") ?? refusing[0];
   const moving = moved.filter(({ state }) => state === "moving").length;
   const free = failed === undefined ? Math.max(0, maxParallel - moving) : 0;
   const next = new Set([...stale.slice(0, free), ...refusing]);
   const waiting = stale.filter((user) => !next.has(user)).map(({ key }) => key);
   return {
-    mayMove: new Set([...users.filter(isNotStale), ...next].map(({ key }) => key)),
+    mayUpdate: new Set([...users.filter(isNotStale), ...next].map(({ key }) => key)),
     waiting,
     ...(failed === undefined || waiting.length === 0 ? {} : { haltedBy: failed.key }),
   };

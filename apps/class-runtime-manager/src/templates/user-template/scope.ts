@@ -2,9 +2,9 @@ import { SERVICE_PORT, type ClassPlan } from "../../rendering/plan/class-plan.ts
 import { clusterDomainOf } from "../../rendering/model/cluster-facts.ts";
 import { componentLabels, selectorLabels } from "../../rendering/manifests/labels.ts";
 import { envList, environmentName } from "../../rendering/manifests/env.ts";
-import { withoutUndefined } from "../../rendering/manifests/manifest.ts";
-import { functionContainer, functionPod } from "../../rendering/manifests/pod.ts";
-import { awakeReplicas } from "../../rendering/plan/scale.ts";
+import { omitUndefined } from "../../rendering/manifests/manifest.ts";
+import { renderFunctionContainer, renderFunctionPod } from "../../rendering/manifests/pod.ts";
+import { alwaysOnReplicas } from "../../rendering/plan/scale.ts";
 import type { RenderedOdgm } from "../../rendering/model/rendered.ts";
 import type { WorkloadContext } from "../../rendering/manifests/pod.ts";
 import type { Scope } from "./language.ts";
@@ -59,7 +59,7 @@ export function isKnownPath(path: readonly string[]): boolean {
 }
 
 /** The paths of the same root, or the roots: what was meant by a path that there is not. */
-export function likePaths([root = ""]: readonly string[]): readonly string[] {
+export function similarPaths([root = ""]: readonly string[]): readonly string[] {
   const same = Object.keys(PATHS).filter((path) => path.startsWith(`${root}.`));
   return same.length > 0 ? same : [...new Set(Object.keys(PATHS).map((path) => `${path.split(".")[0]}.…`))];
 }
@@ -67,7 +67,7 @@ export function likePaths([root = ""]: readonly string[]): readonly string[] {
 /** What is true of the whole class. */
 export function classScope({ input, requirements }: ClassPlan, odgm: RenderedOdgm | undefined): Scope {
   const { owner, spec, cluster, environment } = input;
-  return withoutUndefined({
+  return omitUndefined({
     class: {
       name: owner.name,
       namespace: owner.namespace,
@@ -104,14 +104,14 @@ export function functionScope(context: WorkloadContext, ofClass: Scope): Scope {
   const provision = fn.spec.provision_config;
   return {
     ...ofClass,
-    function: withoutUndefined({
+    function: omitUndefined({
       name: fn.name,
       key: fn.key,
       image: fn.image,
       port: fn.port,
       service_port: SERVICE_PORT,
       url: fn.url,
-      replicas: awakeReplicas(fn.scale),
+      replicas: alwaysOnReplicas(fn.scale),
       min_scale: fn.scale.min,
       max_scale: fn.scale.max,
       max_concurrency: provision?.max_concurrency ?? 0,
@@ -120,8 +120,8 @@ export function functionScope(context: WorkloadContext, ofClass: Scope): Scope {
       selector: selectorLabels(plan.input, fn.name),
       env: envList(env),
       resources: fn.resources,
-      container: functionContainer(context),
-      pod: functionPod(context),
+      container: renderFunctionContainer(context),
+      pod: renderFunctionPod(context),
       config: fn.spec.config ?? {},
     }),
   };

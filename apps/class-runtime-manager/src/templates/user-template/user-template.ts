@@ -1,17 +1,17 @@
 import type { DeploymentTemplateSpec } from "@oaas/contracts/crd";
 import { err, ok, pathOf, ROOT_PATH, violationsUnder, type Result, type Violation } from "@oaas/foundation";
 import { hashJson } from "@oaas/foundation/hash";
-import { awakeReplicas } from "../../rendering/plan/scale.ts";
+import { alwaysOnReplicas } from "../../rendering/plan/scale.ts";
 import { STANDARD_POLICY } from "../../rendering/plan/policy.ts";
-import { assemble, prepareClass } from "../render-class.ts";
+import { assembleClass, prepareClass } from "../render-class.ts";
 import type { Manifest, Rendered, ReplicasOwner } from "../../rendering/model/rendered.ts";
 import type { RenderInput } from "../../rendering/model/render-input.ts";
 import type { Template } from "../template.ts";
 import type { FunctionChildren } from "../../rendering/workloads/workload.ts";
 import type { WorkloadContext } from "../../rendering/manifests/pod.ts";
-import { refTo, servedFunction } from "../../rendering/workloads/function-children.ts";
-import { functionService } from "../../rendering/workloads/function-service.ts";
-import { functionWorkload, ownedManifest, withPulledImages } from "./complete.ts";
+import { workloadRef, callableFunction } from "../../rendering/workloads/function-children.ts";
+import { renderFunctionService } from "../../rendering/workloads/function-service.ts";
+import { completeWorkload, toChildManifest, withResolvedImages } from "./complete.ts";
 import { scoreTemplate } from "./criteria.ts";
 import type { Scope } from "./language.ts";
 import { classScope, functionScope } from "./scope.ts";
@@ -80,23 +80,23 @@ function renderUserTemplate(
         return [];
       }
       // Images are looked at before ours come in: those are as they are pulled already.
-      const object = withPulledImages(
-        ownedManifest(plan, filled.value as Readonly<Record<string, unknown>>, context),
+      const object = withResolvedImages(
+        toChildManifest(plan, filled.value as Readonly<Record<string, unknown>>, context),
         input.environment?.spec.images,
       );
       if (!object.ok) {
         violations.push(...violationsUnder(pathOf(ROOT_PATH, field, index), object.error));
         return [];
       }
-      return [context !== undefined && isWorkload ? functionWorkload(object.value, context, scaled) : object.value];
+      return [context !== undefined && isWorkload ? completeWorkload(object.value, context, scaled) : object.value];
     });
 
-  const rendered = assemble(
+  const rendered = assembleClass(
     prepared.value,
     (context) => functionChildren(made(functionScope(context, ofClass), context), context, spec),
     { children: made(ofClass), revision },
   );
-  violations.push(...namesTwice(rendered.children));
+  violations.push(...duplicateNames(rendered.children));
   return violations.length > 0
     ? err(violations.map((violation) => ({ ...violation, message: `template ${id}: ${violation.message}` })))
     : ok(rendered);
@@ -114,9 +114,9 @@ function functionChildren(
     ({ apiVersion, kind, metadata }) => apiVersion === "v1" && kind === "Service" && metadata.name === fn.name,
   );
   const needsService = type !== "Job" && type !== "Knative" && !served;
-  const children = needsService ? [...objects, functionService(plan, fn)] : objects;
+  const children = needsService ? [...objects, renderFunctionService(plan, fn)] : objects;
   const asked = (workload?.["spec"] as { readonly replicas?: unknown } | undefined)?.replicas;
-  const replicas = typeof asked === "number" ? asked : type === "Knative" ? fn.scale.min : awakeReplicas(fn.scale);
+  const replicas = typeof asked === "number" ? asked : type === "Knative" ? fn.scale.min : alwaysOnReplicas(fn.scale);
   const scaled = objects.some(({ kind }) => kind === "HorizontalPodAutoscaler");
   const about = { ...(type === "DaemonSet" ? {} : { replicas }), replicasOwner: replicasOwner(type, scaled) };
   if (workload === undefined || type === "Job") {
@@ -125,7 +125,7 @@ function functionChildren(
       rendered: {
         functionKey: fn.key,
         runtime: "workload",
-        ...(workload === undefined ? {} : { workload: refTo(workload) }),
+        ...(workload === undefined ? {} : { workload: workloadRef(workload) }),
         service: "",
         port: 0,
         predictedUrl: "",
@@ -133,7 +133,7 @@ function functionChildren(
       },
     };
   }
-  return { children, rendered: servedFunction(fn, workload, about) };
+  return { children, rendered: callableFunction(fn, workload, about) };
 }
 
 function replicasOwner(type: DeploymentTemplateSpec["template_type"], scaled: boolean): ReplicasOwner {
@@ -143,7 +143,7 @@ function replicasOwner(type: DeploymentTemplateSpec["template_type"], scaled: bo
 }
 
 /** Two manifests that end up as one object would overwrite each other in every pass. */
-function namesTwice(children: readonly Manifest[]): readonly Violation[] {
+function duplicateNames(children: readonly Manifest[]): readonly Violation[] {
   const seen = new Set<string>();
   return children.flatMap(({ apiVersion, kind, metadata }): Violation[] => {
     const key = `${apiVersion}/${kind} ${metadata.name}`;

@@ -2,7 +2,7 @@ import type { DeploymentTemplateSpec } from "@oaas/contracts/crd";
 import { pathOf, ROOT_PATH, violationsUnder, type Violation } from "@oaas/foundation";
 import { builtinTemplate } from "@oaas/models";
 import { foreignPlaceholders } from "./foreign-placeholder.ts";
-import { isKnownPath, likePaths } from "./scope.ts";
+import { isKnownPath, similarPaths } from "./scope.ts";
 import { placeholdersIn } from "./walk.ts";
 
 type TemplateType = DeploymentTemplateSpec["template_type"];
@@ -115,7 +115,7 @@ function checkManifest(manifest: RawManifest): readonly Violation[] {
       .map(({ path, placeholder }) => ({
         path,
         message: `unknown placeholder ${placeholder.path.join(".")}`,
-        fix: `use one of ${likePaths(placeholder.path).join(", ")}`,
+        fix: `use one of ${similarPaths(placeholder.path).join(", ")}`,
       })),
   ];
 }

@@ -1,5 +1,5 @@
 import { err, ok, pathOf, ROOT_PATH, violationsUnder, type Result, type Violation } from "@oaas/foundation";
-import { evaluate, LEFT_OUT, parseText, type Placeholder, type Scope } from "./language.ts";
+import { evaluate, OMITTED, parseText, type Placeholder, type Scope } from "./language.ts";
 
 /** No manifest is deeper, and no template makes more values than this of one class. */
 const MAX_DEPTH = 48;
@@ -73,7 +73,7 @@ export function fill(manifest: unknown, scope: Scope, budget: Budget): Result<un
   const isList = Array.isArray(manifest);
   const members = Object.entries(manifest).flatMap(([name, member]): [string, unknown][] => {
     const filled = fill(member, scope, budget);
-    if (filled.ok) return filled.value === LEFT_OUT ? [] : [[name, filled.value]];
+    if (filled.ok) return filled.value === OMITTED ? [] : [[name, filled.value]];
     if (violations.length < 20) {
       violations.push(...violationsUnder(pathOf(ROOT_PATH, isList ? Number(name) : name), filled.error));
     }
