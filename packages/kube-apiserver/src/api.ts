@@ -1,28 +1,28 @@
 /**
- * The server without sockets: a request comes in, an answer goes out. Node's HTTP server and the in-memory transport are
- * two thin ways to get here, so that whatever holds for one holds for the other.
+ * The server without sockets: request in, response out. Node's HTTP server and the in-memory transport are thin
+ * adapters over it, so that both behave the same.
  */
 export interface Api {
-  /** Never rejects: whatever comes in, the answer is a status and a body, as the real server would give it. */
+  /** Never rejects: every request gets a status and a body, as from the real server. */
   handle(request: ApiRequest): Promise<ApiResponse>;
 }
 
 export interface ApiRequest {
   readonly method: string;
-  /** Path and query as sent, from the server's root. */
+  /** Path and query as sent, relative to the server root. */
   readonly target: string;
-  /** Names in lower case. */
+  /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Empty when there is none. Text, but for protobuf, of which each character is a byte. */
+  /** Empty when there is none. Text, or for protobuf one character per byte. */
   readonly body: string;
-  /** Aborts when the client has gone away. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
 }
 
 export interface ApiResponse {
   readonly status: number;
-  /** Names in lower case. */
+  /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Whole, or as it comes: a watch ends when the client leaves, its time is over, or the server closes. */
+  /** Complete, or streamed: a watch ends when the client leaves, its time is over, or the server closes. */
   readonly body: string | AsyncIterable<string>;
 }

@@ -289,7 +289,7 @@ describeWith(["etcd"], "who we are", () => {
       await expect(store.get("k")).rejects.toMatchObject({ kind: "unauthenticated" });
     });
 
-    test("outside what the user may do: permission denied, for calls and watches", async () => {
+    test("not supported by the user may do: permission denied, for calls and watches", async () => {
       const store = connect(etcd, { keyPrefix: "/elsewhere/" });
       await expect(store.get("k")).rejects.toMatchObject({ kind: "permission-denied" });
       await expect(put(store, "k")).rejects.toMatchObject({ kind: "permission-denied" });

@@ -8,23 +8,23 @@ import { Authorizer, type AccessObjects } from "./authorizer.ts";
 import { ServiceAccountTokens } from "./service-account-tokens.ts";
 import { AUTHENTICATED, MASTERS, type User } from "./user.ts";
 
-/** Whoever may do everything. */
+/** A user that may do everything. */
 export const ADMINISTRATOR: User = { name: "admin", uid: "admin", groups: [MASTERS, AUTHENTICATED] };
 
 export interface AccessOptions {
   readonly clock: Clock;
   readonly ids: Ids;
-  /** Signs tokens of service accounts; whoever has it can make them. */
+  /** Signs service account tokens; any holder of the key can create tokens. */
   readonly key: string;
-  /** Users by their token. */
+  /** Users by token. */
   readonly users?: ReadonlyMap<string, User>;
-  /** Who everybody is that brings no credentials: the administrator on a server that is open, by default nobody in particular. */
+  /** The user of requests without credentials: the administrator on an open server; anonymous by default. */
   readonly withoutCredentials?: User;
-  /** Asked when the first request comes: there is no server yet when its gate is made. */
+  /** Called on the first request, because the server does not exist yet when its gate is created. */
   readonly objects: () => AccessObjects;
 }
 
-/** Who is asking and what they may do, and the answers to questions about it. */
+/** Authentication, authorization, and the review APIs. */
 export interface AccessControl {
   readonly gate: Gate;
   readonly questions: Questions;

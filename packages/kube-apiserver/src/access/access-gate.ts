@@ -8,11 +8,11 @@ import { impersonated } from "./impersonation.ts";
 import type { ResourceAttempt } from "./policy-rule.ts";
 import type { User } from "./user.ts";
 
-/** Who asks, and whether they may: tokens, impersonation, roles. */
+/** Authenticates and authorizes requests: tokens, impersonation, roles. */
 export class AccessGate implements Gate {
   readonly #authenticator: Authenticator;
   readonly #authorizer: Authorizer;
-  /** Who makes a request, for those who ask again while it is answered. */
+  /** The user of a running request, for later authorization checks. */
   readonly #known = new WeakMap<object, User>();
 
   constructor(authenticator: Authenticator, authorizer: Authorizer) {
@@ -33,7 +33,7 @@ export class AccessGate implements Gate {
     return this.#authorizer.mayDo(user, wanted) ? undefined : forbiddenResource(user, wanted);
   }
 
-  /** The user for whom a request is made that was let in; or who brings it, where nobody stands at the gate. */
+  /** The user for whom a request was admitted; without a gate, the user who sent it. */
   identify(request: Pick<ApiRequest, "headers">): User | Status {
     return this.#known.get(request) ?? this.#authenticator.userOf(request) ?? UNAUTHORIZED;
   }

@@ -29,7 +29,7 @@ const USUAL_SECONDS = 3600;
 
 type Answer = Result<JsonObject, Status>;
 
-/** Questions about access, and tokens of service accounts: answered at once, never kept. */
+/** Access reviews and service account tokens: answered immediately, never stored. */
 export function accessQuestions(ports: QuestionPorts): Questions {
   return {
     answer(question) {
@@ -65,7 +65,7 @@ function answered(
   }
 }
 
-/** Whether a user may do something; oneself, or whom the review names. */
+/** Whether a user may do something: the caller, or the user named in the review. */
 function accessReview(object: JsonObject, self: User | undefined, { authorizer }: QuestionPorts): Answer {
   const spec = objectAt(object, "spec");
   const errors: FieldError[] = [];
@@ -104,7 +104,7 @@ function isAllowed(spec: JsonObject, user: User, authorizer: Authorizer): boolea
   return authorizer.mayDo(user, { verb, group, resource, subresource, name, namespace });
 }
 
-/** Everything one may do in a namespace. */
+/** All permissions in a namespace. */
 function rulesReview(object: JsonObject, user: User, { authorizer }: QuestionPorts): Answer {
   const namespace = textAt(objectAt(object, "spec"), "namespace");
   if (namespace === "") return err(badRequest("no namespace on request"));
@@ -130,7 +130,7 @@ function selfReview(object: JsonObject, user: User, { clock }: QuestionPorts): A
   });
 }
 
-/** Whose token this is. */
+/** The owner of a token. */
 function tokenReview(object: JsonObject, { authenticator }: QuestionPorts): Answer {
   const token = textAt(objectAt(object, "spec"), "token");
   if (token === "") return err(badRequest("token is required for TokenReview in authentication"));
@@ -142,7 +142,7 @@ function tokenReview(object: JsonObject, { authenticator }: QuestionPorts): Answ
   return ok({ ...object, status });
 }
 
-/** A new token of a service account, for as long as it was asked for. */
+/** A new service account token with the requested lifetime. */
 function tokenRequest(object: JsonObject, account: { namespace: string; name: string }, ports: QuestionPorts): Answer {
   const found = ports.read({ group: "", resource: "serviceaccounts" }, account);
   if (found === undefined) return err(notFound({ group: "", resource: "serviceaccounts" }, account.name));

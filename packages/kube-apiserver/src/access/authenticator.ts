@@ -13,15 +13,15 @@ export type ReadObject = (
 
 export interface AuthenticatorOptions {
   readonly clock: Clock;
-  /** Users by their token: the administrator, and whoever else was there from the beginning. */
+  /** Users by token: the administrator and other built-in users. */
   readonly users: ReadonlyMap<string, User>;
   readonly tokens: ServiceAccountTokens;
   readonly read: ReadObject;
-  /** Who everybody is that brings no credentials; by default nobody in particular. */
+  /** The user of requests without credentials; anonymous by default. */
   readonly withoutCredentials?: User;
 }
 
-/** Finds out who asks. */
+/** Authenticates requests. */
 export class Authenticator {
   readonly #options: AuthenticatorOptions;
 
@@ -29,7 +29,7 @@ export class Authenticator {
     this.#options = options;
   }
 
-  /** The user; anonymous without credentials; undefined when they are wrong. */
+  /** Returns the user; anonymous without credentials; undefined when they are invalid. */
   userOf({ headers }: Pick<ApiRequest, "headers">): User | undefined {
     const [scheme = "", token = ""] = (headers["authorization"] ?? "").split(" ");
     if (scheme.toLowerCase() !== "bearer" || token === "") return this.#options.withoutCredentials ?? ANONYMOUS;

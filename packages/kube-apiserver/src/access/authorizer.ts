@@ -7,18 +7,18 @@ import { MASTERS, type User } from "./user.ts";
 
 const GROUP = "rbac.authorization.k8s.io";
 
-/** The rules that hold for a user: everywhere, and in each namespace. */
+/** The rules of a user: cluster-wide and per namespace. */
 interface Rights {
   readonly everywhere: readonly JsonObject[];
   readonly within: ReadonlyMap<string, readonly JsonObject[]>;
 }
 
-/** What of the cluster's objects it looks at. */
+/** The objects it reads. */
 export type AccessObjects = Pick<ClusterObjects, "get" | "list" | "onChange">;
 
 /**
- * Who may do what, by roles and bindings. What holds for a user is gathered once and kept until a role or binding changes.
- * Rules of roles that are gathered from others (aggregation) are those of the others at the time.
+ * Authorizes by roles and bindings. The rules of a user are collected once and cached until a role or binding changes.
+ * Rules of aggregated roles are computed from their sources.
  */
 export class Authorizer {
   readonly #objects: AccessObjects;
@@ -41,7 +41,7 @@ export class Authorizer {
     return this.#rightsOf(user).everywhere.some((rule) => allowsPath(rule, attempt));
   }
 
-  /** The rules that hold for a user in a namespace, or without one in the whole cluster. */
+  /** The rules of a user in a namespace, or cluster-wide without one. */
   rulesFor(user: User, namespace = ""): readonly JsonObject[] {
     const { everywhere, within } = this.#rightsOf(user);
     return [...everywhere, ...(within.get(namespace) ?? [])];
@@ -52,7 +52,7 @@ export class Authorizer {
     const known = this.#rights.get(key);
     if (known !== undefined) return known;
     const made = this.#gather(user);
-    // Users come and go with their tokens; what was gathered for them must not pile up.
+    // Bounds the cache: users come and go with their tokens.
     if (this.#rights.size >= 1000) this.#rights.clear();
     this.#rights.set(key, made);
     return made;
@@ -79,7 +79,7 @@ export class Authorizer {
     });
   }
 
-  /** The rules of the role that a binding names; undefined when it is not there. */
+  /** The rules of the role that a binding names; undefined when it does not exist. */
   rulesOf(binding: JsonObject, namespace: string): readonly JsonObject[] | undefined {
     const reference = objectAt(binding, "roleRef");
     const name = textAt(reference, "name");
@@ -91,7 +91,7 @@ export class Authorizer {
     return role === undefined ? undefined : this.#clusterRules(role, new Set([name]));
   }
 
-  /** A cluster role's own rules and those of the roles that it gathers, which may gather others. */
+  /** The rules of a cluster role and of the roles it aggregates, recursively. */
   #clusterRules(role: JsonObject, seen: Set<string>): readonly JsonObject[] {
     const own = objectsAt(role, "rules");
     if (!hasObject(role, "aggregationRule")) return own;

@@ -9,12 +9,12 @@ const RESOURCES: Readonly<Record<string, string>> = {
   ClusterRoleBinding: "clusterrolebindings",
 };
 
-/** Roles and bindings that every cluster has, as the real server makes them; those of its own controllers are left out. */
+/** Roles and bindings of every cluster, as the real server creates them; those of its own controllers are omitted. */
 export function bootstrapRoles(): readonly JsonObject[] {
   return roles.objects;
 }
 
-/** Makes those roles and bindings that are not there; what somebody has changed stays changed. */
+/** Creates missing roles and bindings; changed ones are kept. */
 export async function ensureBootstrapRoles(objects: Pick<ClusterObjects, "get" | "create">): Promise<void> {
   for (const object of bootstrapRoles()) {
     const kind = { group: GROUP, resource: RESOURCES[textAt(object, "kind")] ?? "" };

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@oaas/kube-core";
 import { textsAt } from "../kinds/json-access.ts";
 
-/** One thing that a rule allows: a rule with one of each. */
+/** One permission: a rule with one value per list. */
 interface Right {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
@@ -10,7 +10,10 @@ interface Right {
   readonly verbs: readonly string[];
 }
 
-/** What rules allow that others do not cover, in the real server's words and order; empty when nobody would gain anything. */
+/**
+ * Permissions that are not covered by others, in the real server's words and order; empty when nothing would be
+ * escalated.
+ */
 export function rightsNotHeld(held: readonly JsonObject[], wanted: readonly JsonObject[]): readonly string[] {
   const missing = wanted.flatMap(rightsOf).filter((right) => !held.some((rule) => covers(ruleOf(rule), right)));
   return [...new Set(compacted(missing).map(textOf))].sort();
@@ -74,7 +77,7 @@ function coversUrl(held: string, url: string): boolean {
   return held === url || (held.endsWith("*") && url.startsWith(held.replace(/\*+$/, "")));
 }
 
-/** Verbs on the same things together. */
+/** Groups verbs on the same resources. */
 function compacted(rights: readonly Right[]): readonly Right[] {
   const groups = Map.groupBy(rights, ({ verbs: _verbs, ...rest }) => JSON.stringify(rest));
   return [...groups.values()].flatMap((group) => {
@@ -98,7 +101,7 @@ function textOf({ apiGroups, resources, nonResourceURLs, resourceNames, verbs }:
     .join(", ")}}`;
 }
 
-/** A list of texts as Go quotes it. */
+/** Formats a list of strings as Go quotes it. */
 export function quotedList(list: readonly string[]): string {
   return `[${list.map((text) => JSON.stringify(text)).join(" ")}]`;
 }

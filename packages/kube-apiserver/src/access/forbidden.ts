@@ -2,10 +2,10 @@ import { groupResourceText, type Status } from "@oaas/kube-core";
 import type { PathAttempt, ResourceAttempt } from "./policy-rule.ts";
 import type { User } from "./user.ts";
 
-/** The answer to wrong credentials. */
+/** The response to invalid credentials. */
 export const UNAUTHORIZED: Status = { status: "Failure", message: "Unauthorized", reason: "Unauthorized", code: 401 };
 
-/** The answer to somebody who may not do this. */
+/** The response to a caller without permission. */
 export function forbiddenResource(user: User, attempt: ResourceAttempt): Status {
   const { verb, group, resource, subresource, name, namespace } = attempt;
   const what = subresource === undefined || subresource === "" ? resource : `${resource}/${subresource}`;

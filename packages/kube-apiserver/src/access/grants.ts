@@ -14,7 +14,10 @@ const EVERYTHING: readonly JsonObject[] = [
   { nonResourceURLs: ["*"], verbs: ["*"] },
 ];
 
-/** Nobody gives rights that they do not have, by a role or by binding one, unless they may `escalate` or `bind` it. */
+/**
+ * Prevents privilege escalation: a role or binding can only grant permissions that the caller holds, unless it may
+ * `escalate` or `bind`.
+ */
 export class AccessGrants implements Grants {
   readonly #gate: AccessGate;
   readonly #authorizer: Authorizer;
@@ -38,7 +41,7 @@ export class AccessGrants implements Grants {
     if (this.#authorizer.mayDo(user, escalation)) return undefined;
     const isGathering = hasObject(object, "aggregationRule");
     const refusal = this.#notHeld(user, grant, objectsAt(object, "rules"));
-    // Who lets others fill a role must have whatever may come into it.
+    // A caller that sets an aggregation rule must hold everything that may be aggregated.
     return refusal ?? (isGathering ? this.#mustHaveEverything(user, grant) : undefined);
   }
 
@@ -57,7 +60,7 @@ export class AccessGrants implements Grants {
       return undefined;
     }
     const rules = this.#authorizer.rulesOf(object, namespace);
-    // The real server says so of the binding's kind.
+    // The real server reports this for the binding's kind.
     if (rules === undefined) return notFound(grant.kind, role);
     return this.#notHeld(user, grant, rules);
   }
@@ -71,7 +74,7 @@ export class AccessGrants implements Grants {
   }
 }
 
-/** Whether a change is one that collectors of garbage make, and gives nothing to anybody. */
+/** Whether a change only removes garbage collection metadata and grants nothing. */
 function isOnlyForCollectors({ object, live }: Grant): boolean {
   return live !== undefined && equalJson(withoutCollected(object), withoutCollected(live));
 }

@@ -8,16 +8,16 @@ import { AUTHENTICATED, type User } from "./user.ts";
 const ACCOUNT = /^system:serviceaccount:([^:]+):([^:]+)$/;
 const NODE = /^system:node:(.+)$/;
 
-/** Who somebody wants to be. */
+/** The requested identity. */
 interface Wanted {
   readonly name: string;
   readonly groups: readonly string[];
 }
 
 /**
- * The user that somebody acts for, or why they may not. There are two ways: to be allowed this request for users of that sort
- * (`impersonate-on:user-info:get`) and to be that user (`impersonate:user-info`), or to be allowed to be that user whatever they do (`impersonate`).
- * The refusal is that of the first way which applies.
+ * Returns the impersonated user, or why it is denied. There are two ways: permission for this request on behalf of such
+ * users (`impersonate-on:user-info:get`) plus permission to be that user (`impersonate:user-info`), or permission to
+ * impersonate the user for any request (`impersonate`). The denial is that of the first way that applies.
  */
 export function impersonated(
   authorizer: Authorizer,
@@ -64,14 +64,14 @@ function refusalOnRequest(
   return refused === undefined ? undefined : forbiddenResource(user, refused);
 }
 
-/** What sort of user it is, for rules about one request; nodes and accounts have groups of their own and take no others. */
+/** The type of user, for rules about one request; nodes and service accounts have fixed groups. */
 function modeOf({ name, groups }: Wanted): string | undefined {
   if (!NODE.test(name) && !ACCOUNT.test(name)) return "user-info";
   if (groups.length > 0) return undefined;
   return NODE.test(name) ? "arbitrary-node" : "serviceaccount";
 }
 
-/** What one must be allowed to be. */
+/** The permissions needed to impersonate. */
 function identities({ name, groups }: Wanted, verb: string, group: string): readonly ResourceAttempt[] {
   const [, namespace, account] = ACCOUNT.exec(name) ?? [];
   const [, node] = NODE.exec(name) ?? [];

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@oaas/kube-core";
 import { textAt, textsAt } from "../kinds/json-access.ts";
 
-/** What somebody wants to do to objects. */
+/** A requested action on objects. */
 export interface ResourceAttempt {
   readonly verb: string;
   readonly group: string;
@@ -11,13 +11,13 @@ export interface ResourceAttempt {
   readonly namespace?: string;
 }
 
-/** What somebody wants to do to a path that is no object. */
+/** A requested action on a non-resource path. */
 export interface PathAttempt {
   readonly verb: string;
   readonly path: string;
 }
 
-/** Whether a rule of a role allows this. */
+/** Whether a rule of a role allows the action. */
 export function allowsResource(
   rule: JsonObject,
   { verb, group, resource, subresource, name = "" }: ResourceAttempt,
@@ -37,7 +37,7 @@ function hasResource(resources: readonly string[], resource: string, subresource
   return resources.includes(`${resource}/${subresource}`) || resources.includes(`*/${subresource}`);
 }
 
-/** Whether a rule of a cluster role allows this; a star at the end stands for anything. */
+/** Whether a rule of a cluster role allows the path; a trailing star is a wildcard. */
 export function allowsPath(rule: JsonObject, { verb, path }: PathAttempt): boolean {
   return (
     hasOr(textsAt(rule, "verbs"), verb) &&
@@ -51,7 +51,7 @@ function hasOr(list: readonly string[], wanted: string): boolean {
   return list.includes("*") || list.includes(wanted);
 }
 
-/** Whether a subject of a binding is this user; accounts without a namespace are of the binding's. */
+/** Whether a subject of a binding is this user; service accounts without a namespace belong to the binding's. */
 export function isSubject(
   subject: JsonObject,
   user: { name: string; groups: readonly string[] },

@@ -5,7 +5,7 @@ import { textAt } from "../kinds/json-access.ts";
 export const ISSUER = "https://kubernetes.default.svc";
 const HEADER = encoded({ alg: "HS256" });
 
-/** The account that a token speaks for. */
+/** The service account of a token. */
 export interface TokenSubject {
   readonly namespace: string;
   readonly name: string;
@@ -20,8 +20,8 @@ export interface IssuedToken extends TokenSubject {
 }
 
 /**
- * Tokens of service accounts in the form of the real server's (JWT), signed by a key of this server: whoever has the key can make them.
- * The real server signs with a private key, so that others can check its tokens; nobody else checks ours.
+ * Service account tokens in the real server's form (JWT), signed with a key of this server. The real server uses a
+ * private key, so that others can verify its tokens; here only this server verifies them.
  */
 export class ServiceAccountTokens {
   readonly #key: string;
@@ -46,7 +46,7 @@ export class ServiceAccountTokens {
     return `${signed}.${this.#signature(signed)}`;
   }
 
-  /** What a token says, when it is ours and not over. Whether its account is still there is for the caller to see. */
+  /** The claims of a valid, unexpired token of this server. The caller checks whether its account still exists. */
   read(token: string, now: number): IssuedToken | undefined {
     const [header, body = "", signature = ""] = token.split(".");
     if (header !== HEADER || !isSame(signature, this.#signature(`${HEADER}.${body}`))) return undefined;
@@ -75,7 +75,7 @@ function encoded(value: object): string {
   return Buffer.from(JSON.stringify(value)).toString("base64url");
 }
 
-/** Compares without telling by its time how much was right. */
+/** Compares in constant time. */
 function isSame(a: string, b: string): boolean {
   const [left, right] = [Buffer.from(a), Buffer.from(b)];
   return left.length === right.length && timingSafeEqual(left, right);

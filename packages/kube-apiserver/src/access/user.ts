@@ -1,6 +1,6 @@
 import type { JsonObject } from "@oaas/kube-core";
 
-/** Who asks. */
+/** The caller of a request. */
 export interface User {
   readonly name: string;
   readonly uid?: string;
@@ -12,10 +12,10 @@ export interface User {
 export const MASTERS = "system:masters";
 export const AUTHENTICATED = "system:authenticated";
 
-/** Whoever brings no credentials. */
+/** The user of requests without credentials. */
 export const ANONYMOUS: User = { name: "system:anonymous", groups: ["system:unauthenticated"] };
 
-/** A user as reviews show one. */
+/** A user as shown in reviews. */
 export function userInfo({ name, uid, groups, extra }: User): JsonObject {
   return {
     username: name,
@@ -27,7 +27,7 @@ export function userInfo({ name, uid, groups, extra }: User): JsonObject {
   };
 }
 
-/** The user that a service account is. */
+/** The user of a service account. */
 export function serviceAccountUser(account: { namespace: string; name: string; uid: string; tokenId: string }): User {
   const { namespace, name, uid, tokenId } = account;
   return {

@@ -6,13 +6,13 @@ import { realAmbient } from "@oaas/foundation/real";
 import { openSqliteStore } from "@oaas/storage/sqlite";
 import { startEmbedded } from "./start-embedded.ts";
 
-/** What a person can say to `npm run cluster`. */
+/** The flags of `npm run cluster`. */
 export interface ClusterSettings {
   readonly port: number;
   readonly nodes: number;
-  /** Where objects and the kubeconfig are kept. */
+  /** The folder of objects and kubeconfig. */
   readonly data: string;
-  /** Whether objects are forgotten with the process. */
+  /** Whether objects are lost when the process ends. */
   readonly isInMemory: boolean;
   readonly isSimulating: boolean;
 }
@@ -30,7 +30,7 @@ export const CLUSTER_HELP = `One embedded Kubernetes cluster on loopback, for tr
 const MAX_PORT = 65_535;
 const MAX_NODES = 1000;
 
-/** Reads the flags; everything that is wrong is told with the flag's name. Undefined when help is wanted. */
+/** Parses the flags; each error names its flag. Undefined for --help. */
 export function clusterSettings(args: readonly string[]): ClusterSettings | undefined {
   const { values } = readFlags(args);
   if (values.help) return undefined;
@@ -65,18 +65,18 @@ function wholeNumber(flag: string, text: string, least: number, most: number): n
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (value >= least && value <= most) return value;
   throw invalidArgument("flags", [
-    { path: `$.${flag}`, message: `is no whole number from ${least} to ${most}: "${text}"`, fix: `give --${flag}=N` },
+    { path: `$.${flag}`, message: `is not an integer from ${least} to ${most}: "${text}"`, fix: `give --${flag}=N` },
   ]);
 }
 
-/** A cluster that runs by itself. */
+/** A running cluster. */
 export interface RunningProgram {
   readonly url: string;
   readonly kubeconfig: string;
   close(): Promise<void>;
 }
 
-/** Starts the cluster and leaves a kubeconfig for it in its folder. */
+/** Starts the cluster and writes its kubeconfig to the folder. */
 export async function runCluster(settings: ClusterSettings): Promise<RunningProgram> {
   const { port, nodes, isInMemory, isSimulating } = settings;
   const data = path.resolve(settings.data);

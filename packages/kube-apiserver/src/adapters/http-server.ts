@@ -12,34 +12,34 @@ import type { Api } from "../api.ts";
 import { serveRequest } from "./serve-request.ts";
 
 export interface HttpOptions {
-  /** 0 for any that is free. */
+  /** 0 for any free port. */
   readonly port?: number;
   readonly host?: string;
   readonly tls?: TlsOptions;
 }
 
-/** A certificate for the host, its key, and who vouches for it; all in PEM. */
+/** A certificate for the host, its key, and the CA certificate, in PEM. */
 export interface TlsOptions {
   readonly key: string;
   readonly certificate: string;
   readonly authority: string;
 }
 
-/** A server that listens. */
+/** A listening server. */
 export interface HttpListener {
   /** `http://127.0.0.1:port`, or `https://…`. */
   readonly url: string;
-  /** Takes no more connections, ends those it has. Repeatable. */
+  /** Stops accepting connections and closes existing ones. Idempotent. */
   close(): Promise<void>;
 }
 
 type Serve = (request: IncomingMessage | Http2ServerRequest, response: ServerResponse | Http2ServerResponse) => void;
 
-/** How a client of HTTP/2 without TLS begins. */
+/** How an HTTP/2 client without TLS begins. */
 const PREFACE = "PRI * HTTP/2";
 const KEEP_ALIVE_MS = 120_000;
 
-/** Lets clients reach an API by HTTP/1.1 and HTTP/2, on loopback unless told otherwise. */
+/** Serves an API over HTTP/1.1 and HTTP/2, on loopback by default. */
 export async function listenHttp(api: Api, options: HttpOptions = {}): Promise<HttpListener> {
   const { port = 0, host = "127.0.0.1", tls } = options;
   const serve: Serve = (request, response) => void serveRequest(api, request, response);
@@ -47,7 +47,7 @@ export async function listenHttp(api: Api, options: HttpOptions = {}): Promise<H
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     socket.setNoDelay(true);
-    // A client that breaks off says so by an error, which is no concern of ours.
+    // A client that disconnects causes an error, which can be ignored.
     socket.on("error", () => socket.destroy());
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
@@ -80,14 +80,14 @@ async function listening(server: TcpServer | Http2SecureServer, port: number, ho
 
 function secureServer({ key, certificate }: TlsOptions, serve: Serve): Http2SecureServer {
   const server = createSecureServer({ key, cert: certificate, allowHTTP1: true }, serve);
-  // Clients of HTTP/1.1 keep their connections too; Node reads this here, though its types do not say so.
+  // Also keeps HTTP/1.1 connections alive; missing in Node's types.
   Object.assign(server, { keepAliveTimeout: KEEP_ALIVE_MS });
-  // Handshakes that fail are the client's business.
+  // Failed handshakes are the client's problem.
   server.on("tlsClientError", () => undefined);
   return server;
 }
 
-/** One port for both: how a connection begins says which it is. */
+/** One port for both protocols: the first bytes of a connection decide. */
 function plainServer(serve: Serve): TcpServer {
   const http1: Server = createHttp1({ keepAliveTimeout: KEEP_ALIVE_MS }, serve);
   const http2 = createHttp2(serve);

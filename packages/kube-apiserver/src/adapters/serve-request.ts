@@ -6,13 +6,13 @@ import { statusAnswer } from "../request/answers.ts";
 import { tooLarge } from "../request/refusals.ts";
 
 type Incoming = IncomingMessage | Http2ServerRequest;
-/** Node makes the answers of HTTP/2 look like those of HTTP/1.1; their types do not say so. */
+/** Node's HTTP/2 responses are compatible with HTTP/1.1 ones, but not in their types. */
 type Outgoing = ServerResponse;
 
-/** As the real server has it: what is larger is refused. */
+/** The real server's limit; larger bodies are rejected. */
 const BODY_LIMIT = 3 * 1024 * 1024;
 
-/** Reads one request, lets the API answer it, and writes the answer. */
+/** Reads one request, calls the API, and writes the response. */
 export async function serveRequest(
   api: Api,
   request: Incoming,
@@ -21,7 +21,7 @@ export async function serveRequest(
   const response = answerTo as Outgoing;
   const leaving = new AbortController();
   response.on("close", () => leaving.abort());
-  // Writing to a client that has left is no error worth telling.
+  // Writing to a disconnected client is not an error.
   response.on("error", () => leaving.abort());
   try {
     const body = await bodyOf(request);
@@ -32,7 +32,7 @@ export async function serveRequest(
         : await api.handle({ method, target: url, headers: headersOf(request), body, signal: leaving.signal });
     await send(answer, method, response);
   } catch {
-    // The client has gone, or is to see its connection break (faults/): there is nobody to tell.
+    // The client disconnected, or fault injection breaks the connection.
     breakOff(answerTo);
   }
 }
@@ -48,7 +48,7 @@ async function bodyOf(request: Incoming): Promise<string | undefined> {
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    // Read to the end all the same: a client that is still writing does not see an answer.
+    // Reads to the end anyway: a client that is still writing does not read the response.
     if (size <= BODY_LIMIT) chunks.push(chunk);
   }
   if (size > BODY_LIMIT) return undefined;
@@ -76,9 +76,10 @@ async function send({ status, headers, body }: ApiResponse, method: string, resp
   response.flushHeaders();
   for await (const chunk of body) {
     if (response.destroyed) break;
-    // A slow client is waited for; its place in history is its own.
+    // Waits for a slow client; its position in history is its own.
     if (!response.write(chunk)) await drained(response);
-    // What happens in one turn of the event loop is told in one piece: a busy server with many watchers writes far less often.
+    // Changes in one turn of the event loop are sent in one chunk: a busy server with many watchers writes far less
+    // often.
     await new Promise((resolve) => setImmediate(resolve));
   }
   response.end();

@@ -9,11 +9,11 @@ import { KeyValueJournal } from "../store/key-value-journal.ts";
 import { listenHttp, type HttpOptions } from "./http-server.ts";
 
 export interface StartOptions extends HttpOptions {
-  /** As contexts of a kubeconfig call the cluster. */
+  /** The cluster name in contexts of a kubeconfig. */
   readonly name?: string;
   /**
-   * What clients must show. By default nothing: whoever reaches loopback may do everything. Needs `tls` to be of use to `kubectl`, which shows no
-   * token to a server without it.
+   * The token that clients must send. By default none: any process that reaches loopback may do everything. Requires
+   * `tls` for `kubectl`, which sends no token without TLS.
    */
   readonly token?: string;
   /** Keeps objects beyond the process; not closed with the server. */
@@ -27,13 +27,13 @@ export interface StartOptions extends HttpOptions {
 export interface EmbeddedCluster {
   readonly server: ApiServer;
   readonly url: string;
-  /** The text of a kubeconfig with which `kubectl` finds it. */
+  /** The kubeconfig for `kubectl`. */
   readonly kubeconfig: string;
   readonly simulation: WorkloadSimulation | undefined;
   close(): Promise<void>;
 }
 
-/** Starts a cluster of one process on a free port of loopback. */
+/** Starts a cluster in this process on a free loopback port. */
 export async function startEmbedded(options: StartOptions = {}): Promise<EmbeddedCluster> {
   const { name = "embedded", token, store, simulation, tls } = options;
   const { server, simulation: levers } = embeddedServer({
@@ -63,7 +63,7 @@ export async function startEmbedded(options: StartOptions = {}): Promise<Embedde
 
 interface Credentials {
   readonly token: string | undefined;
-  /** The certificates to trust, in PEM. */
+  /** The CA certificates in PEM. */
   readonly authority: string | undefined;
 }
 

@@ -16,13 +16,13 @@ export interface OfKind {
   readonly version: KindVersion;
 }
 
-/** An object as it is taken in: read by its type, with defaults, without what is unknown. */
+/** An object after admission: decoded by its type, with defaults, without unknown fields. */
 export function admittedBody(of: OfKind, sent: JsonObject): Result<JsonObject, Status> {
   const read = readAsKind(of, sent);
   return read.ok ? ok(completed(of, read.value)) : read;
 }
 
-/** An object as its kind reads it, before defaults: what is of the wrong type refuses it. */
+/** An object as its kind decodes it, before defaults; rejects values of the wrong type. */
 export function readAsKind({ kind, version }: OfKind, sent: JsonObject): Result<JsonObject, Status> {
   const refused = (why: string): Result<JsonObject, Status> =>
     err(badRequest(`${kind.kind} in version "${version.name}" cannot be handled as a ${kind.kind}: ${why}`));
@@ -32,7 +32,7 @@ export function readAsKind({ kind, version }: OfKind, sent: JsonObject): Result<
   return decoded.ok ? decoded : refused(decoded.error);
 }
 
-/** With every default, and for kinds of definitions without unknown fields. */
+/** Applies defaults, and removes unknown fields for custom kinds. */
 export function completed({ kind, version }: OfKind, object: JsonObject): JsonObject {
   const whole = isBuiltIn(kind)
     ? (withDefaults(object, version.schema) as JsonObject)
@@ -40,7 +40,7 @@ export function completed({ kind, version }: OfKind, object: JsonObject): JsonOb
   return kind.rules.defaulted(whole);
 }
 
-/** Everything that is wrong with an object that was taken in; `live` is what it replaces, for rules that compare. */
+/** All violations of an admitted object; `live` is the object it replaces, for transition rules. */
 export function objectErrors({ kind, version }: OfKind, object: JsonObject, live?: JsonObject): readonly FieldError[] {
   return [
     ...kind.rules.errors(object, live),

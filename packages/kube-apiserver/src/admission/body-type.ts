@@ -7,7 +7,7 @@ import type { OfKind } from "./admitted-body.ts";
 import { textAt } from "../kinds/json-access.ts";
 import { nameOf } from "./metadata.ts";
 
-/** The object with its type, when it says none or the right one; refused as the real server does otherwise. */
+/** The object with its type, if it states none or the right one; otherwise the real server's rejection. */
 export function typedBody(of: OfKind, sent: JsonObject): Result<JsonObject, Status> {
   const apiVersion = apiVersionOf(of);
   const { kind } = of.kind;
@@ -34,7 +34,7 @@ function otherVersion(said: string, wanted: string): string {
   return `the API version in the data (${said}) does not match the expected API version (${wanted})`;
 }
 
-/** Versions that are served no longer, which the real server still reads. */
+/** Versions that are no longer served but that the real server still decodes. */
 const OLD_VERSIONS: ReadonlySet<string> = new Set([
   "apps/v1beta1",
   "apps/v1beta2",
@@ -64,7 +64,7 @@ function isKnownType(kind: string, apiVersion: string): boolean {
   return KIND_DATA.resources.some((resource) => resource.kind === kind && formatApiVersion(resource) === apiVersion);
 }
 
-/** Where Go keeps the types of a group. */
+/** The Go package of a group. */
 function packageOf(group: string): string {
   return group === "" ? "core" : (group.split(".")[0] ?? "");
 }

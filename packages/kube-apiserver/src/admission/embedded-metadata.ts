@@ -4,7 +4,7 @@ import type { StructuralSchema } from "../schema/structural-schema.ts";
 import { metadataErrors } from "../kinds/validation/metadata.ts";
 import { pathSegment } from "../kinds/validation/names.ts";
 
-/** What is wrong with the metadata of objects inside an object: as for any object, but that a name may be missing and almost anything. */
+/** Violations in the metadata of embedded objects: as for any object, except that the name may be missing. */
 export function embeddedMetadataErrors(object: JsonObject, schema: StructuralSchema): readonly FieldError[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, property]) =>
     errorsOf(object[name] ?? null, property, name),

@@ -1,13 +1,16 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from "@oaas/kube-core";
 import { goTypeName } from "../request/body.ts";
 
-/** Go's types of the fields of metadata. */
+/** Go types of metadata fields. */
 const TEXTS: ReadonlySet<string> = new Set(["name", "generateName", "namespace", "selfLink", "uid", "resourceVersion"]);
 const NUMBERS: ReadonlySet<string> = new Set(["generation", "deletionGracePeriodSeconds"]);
 const TIMES: ReadonlySet<string> = new Set(["creationTimestamp", "deletionTimestamp"]);
 const MAPS: ReadonlySet<string> = new Set(["labels", "annotations"]);
 
-/** Why the metadata of an object cannot be read, in the server's words; undefined when it can. Built-in kinds are read as a whole elsewhere. */
+/**
+ * Why the metadata of an object cannot be decoded, in the server's words; undefined when it can. Built-in kinds are
+ * decoded as a whole elsewhere.
+ */
 export function metadataTypeError(object: JsonObject): string | undefined {
   const { metadata } = object;
   if (metadata === undefined || metadata === null) return undefined;

@@ -6,7 +6,7 @@ export function metadataOf(object: JsonObject): JsonObject {
   return isJsonObject(metadata) ? metadata : {};
 }
 
-/** A copy with some of its metadata changed; undefined takes a field away. */
+/** A copy with changed metadata; undefined removes a field. */
 export function withMetadata(object: JsonObject, changes: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
   const entries = Object.entries({ ...metadataOf(object), ...changes });
   const kept = entries.filter((entry): entry is [string, JsonValue] => entry[1] !== undefined);
@@ -17,7 +17,7 @@ export function nameOf(object: JsonObject): string {
   return metadataText(object, "name");
 }
 
-/** A text in the metadata, empty when there is none. */
+/** A string in the metadata; empty when missing. */
 export function metadataText(object: JsonObject, field: string): string {
   const value = metadataOf(object)[field];
   return typeof value === "string" ? value : "";

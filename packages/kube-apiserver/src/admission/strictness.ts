@@ -4,7 +4,7 @@ import type { StructuralSchema } from "../schema/structural-schema.ts";
 import { isBuiltIn } from "../verbs/world.ts";
 import type { OfKind } from "./admitted-body.ts";
 
-/** What a strict reader refuses in a body, as the real server lists it: fields that stand there twice, and unknown ones. */
+/** Strict decoding errors of a body, as the real server lists them: duplicate and unknown fields. */
 export function strictnessErrors(
   { kind, version }: OfKind,
   sent: JsonObject,
@@ -12,7 +12,7 @@ export function strictnessErrors(
 ): readonly string[] {
   const unknown = unknownFields(sent, version.schema);
   const isOwn = isBuiltIn(kind);
-  // A field that is unknown is not also told to be there twice, except by kinds of definitions, which look for one after the other.
+  // An unknown field is not reported as duplicate too, except for custom kinds, which are checked twice.
   const told = isOwn ? duplicates.filter((path) => !unknown.includes(path)) : duplicates;
   const lines = [
     ...told.map((path) => ({ path, text: `duplicate field ${JSON.stringify(path)}` })),
@@ -24,7 +24,7 @@ export function strictnessErrors(
   return (isOwn ? inDocumentOrder(lines, sent) : lines).map(({ text }) => text);
 }
 
-/** Paths of what a schema does not know. */
+/** Paths of fields that a schema does not declare. */
 export function unknownFields(sent: JsonObject, schema: StructuralSchema): readonly string[] {
   const without = pruned(sent, schema);
   return without === sent ? [] : unknownPaths(sent, without, "");
@@ -35,7 +35,7 @@ function metadataFirst(paths: readonly string[]): readonly string[] {
   return [...paths.filter(isMeta), ...paths.filter((path) => !isMeta(path)).sort()];
 }
 
-/** By the place of each path's first step in the body. */
+/** In the order of each path's first step in the body. */
 function inDocumentOrder<T extends { readonly path: string }>(lines: readonly T[], sent: JsonObject): readonly T[] {
   const places = new Map(Object.keys(sent).map((name, index) => [name, index]));
   const place = ({ path }: T): number => places.get(path.split(/[.[]/)[0] ?? "") ?? 0;
@@ -55,7 +55,7 @@ function unknownPaths(before: JsonValue, after: JsonValue, path: string): readon
   });
 }
 
-/** Metadata that says nothing is dropped too, but nobody minds. */
+/** Empty metadata is dropped too, without a warning. */
 function isEmptyMetadata(path: string, value: JsonValue): boolean {
   const isNothing =
     value === null ||

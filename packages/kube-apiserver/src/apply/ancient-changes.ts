@@ -1,15 +1,15 @@
 import { union } from "./field-set.ts";
 import { managerKey, type FieldManager, type FieldManagers } from "./managed-fields.ts";
 
-/** How many who update are told apart; a controller with a new name per run would otherwise fill the object. */
+/** Maximum number of distinct updaters; a controller with a new name per run would otherwise fill the object. */
 const MOST_UPDATERS = 10;
 
-/** Who owns what those updated who are no longer told apart. */
+/** The manager that owns the fields of merged updaters. */
 const ANCIENT = "ancient-changes";
 
 /**
- * The managers with no more than ten who update: the oldest become one for each version of the kind, with the latest of
- * their times. Who applies is never put together: that would take the right to remove from it.
+ * Limits updaters to ten: the oldest are merged into one per version of the kind, with the latest of their times.
+ * Appliers are never merged, because that would take away their right to remove fields.
  */
 export function withBoundedUpdaters(managers: FieldManagers): FieldManagers {
   const updaters = [...managers].filter(([, { operation }]) => operation === "Update");

@@ -4,21 +4,21 @@ import { fieldSetOf, union, type FieldPath, type FieldSet } from "./field-set.ts
 import { itemsOf, membersOf, mergeSchemaOf, shapeOf, type MaybeSchema, type MergeShape } from "./merge-shape.ts";
 import { memberElement } from "./path-element.ts";
 
-/** What became of the fields between two states of an object. */
+/** The difference between two states of an object. */
 export interface Comparison {
   readonly added: FieldSet;
   readonly modified: FieldSet;
   readonly removed: FieldSet;
 }
 
-/** Which fields differ between two states of an object; what holds fields is added and removed with them. */
+/** Which fields differ between two states of an object; containers are added and removed with their fields. */
 export function compared(before: JsonValue, after: JsonValue, schema: MaybeSchema): Comparison {
   const found: Changes = { added: [], modified: [], removed: [] };
   compare(before, after, schema, [], found);
   return { added: fieldSetOf(found.added), modified: fieldSetOf(found.modified), removed: fieldSetOf(found.removed) };
 }
 
-/** What the second state sets otherwise than the first. */
+/** Fields that the second state sets differently. */
 export function setFields({ added, modified }: Comparison): FieldSet {
   return union(added, modified);
 }
@@ -30,7 +30,7 @@ function compare(before: Maybe, after: Maybe, schema: MaybeSchema, path: FieldPa
   const [left, right] = [shapeOf(schema, before), shapeOf(schema, after)];
   const hasBoth = (before ?? null) !== null && (after ?? null) !== null;
   if (hasBoth && left.kind !== right.kind) {
-    // Where anything may stand, a map can become a scalar: what it held is gone, and the field itself is another.
+    // Without a schema, a map can become a scalar: its members are removed, and the field itself changes.
     compareAs(left, before, after, schema, path, found);
     compareAs(right, before, after, schema, path, found);
   } else compareAs((after ?? null) === null ? left : right, before, after, schema, path, found);
@@ -52,7 +52,7 @@ function compareAs(
   else if (isLeaf && !equalJson(before, after)) found.modified.push(path);
 }
 
-/** Empty and null on both sides: as a leaf, so that one can be told from the other. */
+/** Empty and null on both sides: treated as leaves, so that they can be distinguished. */
 function isNothing(shape: MergeShape, before: Maybe, after: Maybe): boolean {
   if (shape.kind === "list") return itemsOf(shape, before).size === 0 && itemsOf(shape, after).size === 0;
   return Object.keys(membersOf(before)).length === 0 && Object.keys(membersOf(after)).length === 0;

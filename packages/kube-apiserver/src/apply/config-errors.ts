@@ -13,8 +13,8 @@ import {
 import { elementText, memberElement } from "./path-element.ts";
 
 /**
- * What keeps a configuration from being applied at all: fields that are not declared, values of another type, items of a
- * list that cannot be told apart. Each is one line with its place, in the server's words.
+ * Errors that prevent a configuration from being applied: undeclared fields, values of another type, duplicate list
+ * items. One line per error with its path, in the server's words.
  */
 export function configErrors(config: JsonValue, schema: MaybeSchema): readonly string[] {
   return errorsOf(config, schema, "");
@@ -88,14 +88,14 @@ function leafErrors(value: JsonValue, schema: MaybeSchema, path: string): readon
   return [at(path, `expected ${scalar.called}, got ${got}`)];
 }
 
-/** The name Go has for the type of a value that is no number. */
+/** Go's name for the type of a non-numeric value. */
 function typeText(value: JsonValue): string {
   if (isJsonArray(value)) return "[]interface {}";
   if (isJsonObject(value)) return "map[string]interface {}";
   return typeof value === "boolean" ? "bool" : typeof value;
 }
 
-/** Whether fields of an object can be told by a schema: it declares them all. */
+/** Whether a schema declares all fields of an object. */
 export function isReadableAs(object: JsonObject, schema: StructuralSchema): boolean {
   return configErrors(object, objectSchema(schema)).length === 0;
 }

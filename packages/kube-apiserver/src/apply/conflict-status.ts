@@ -8,7 +8,7 @@ export interface ManagerConflict {
   readonly fields: FieldSet;
 }
 
-/** The server's refusal of an apply that would take fields from others: the inverse of `fieldConflictsIn`. */
+/** The server's rejection of an apply with conflicts: the inverse of `fieldConflictsIn`. */
 export function conflictStatus(conflicts: readonly ManagerConflict[]): Status {
   const inOrder = [...conflicts].sort((a, b) => (managerKey(a.manager) < managerKey(b.manager) ? -1 : 1));
   const byManager = inOrder.map(({ manager, fields }) => ({
@@ -30,7 +30,7 @@ function conflictsText({ name, paths }: { readonly name: string; readonly paths:
   return [`conflicts with ${name}:`, ...paths.map((path) => `- ${path}`)].join("\n");
 }
 
-/** The version matters only for who updates: who applies is the same in all of them. */
+/** The version matters only for updaters: an applier is the same in all versions. */
 function managerText({ manager, operation, apiVersion, subresource }: FieldManager): string {
   const by = subresource === "" ? "" : ` with subresource ${JSON.stringify(subresource)}`;
   const using = operation === "Update" ? ` using ${apiVersion}` : "";

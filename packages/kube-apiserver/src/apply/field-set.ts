@@ -1,18 +1,18 @@
 import { compareElements, elementText, type PathElement } from "./path-element.ts";
 
-/** The way to a field from the root of an object. */
+/** The path to a field from the root of an object. */
 export type FieldPath = readonly PathElement[];
 
 /**
- * A set of fields of an object: those that are in it themselves, and the sets below steps. A field below another does not
- * make the other one a member. No set has an empty child.
+ * A set of fields of an object: its members, and the sets below them. A field below another does not make the other one
+ * a member. No set has an empty child.
  */
 export interface FieldSet {
   readonly members: ReadonlySet<PathElement>;
   readonly children: ReadonlyMap<PathElement, FieldSet>;
 }
 
-/** The set without fields. */
+/** The empty set. */
 export const NO_FIELDS: FieldSet = { members: new Set(), children: new Map() };
 
 /** Whether there is no field in the set. */
@@ -20,12 +20,12 @@ export function isEmptySet(set: FieldSet): boolean {
   return set.members.size === 0 && set.children.size === 0;
 }
 
-/** What is below a step. */
+/** The set below a step. */
 export function below(set: FieldSet, element: PathElement): FieldSet {
   return set.children.get(element) ?? NO_FIELDS;
 }
 
-/** The set of these fields. The object itself (the empty path) is no field. */
+/** The set of these fields. The object itself (the empty path) is not a field. */
 export function fieldSetOf(paths: Iterable<FieldPath>): FieldSet {
   const root = growingSet();
   for (const path of paths) {
@@ -37,7 +37,7 @@ export function fieldSetOf(paths: Iterable<FieldPath>): FieldSet {
   return root;
 }
 
-/** A set while it is being made; nobody else has seen it yet. */
+/** A set under construction; not shared yet. */
 export interface GrowingSet extends FieldSet {
   readonly members: Set<PathElement>;
   readonly children: Map<PathElement, GrowingSet>;
@@ -55,7 +55,7 @@ function childOf({ children }: GrowingSet, element: PathElement): GrowingSet {
   return child;
 }
 
-/** The fields in the server's order: on each level first the members, then what is below them. */
+/** The fields in the server's order: on each level first the members, then the fields below them. */
 export function* pathsOf(set: FieldSet, base: FieldPath = []): Generator<FieldPath> {
   for (const member of [...set.members].sort(compareElements)) yield [...base, member];
   for (const element of [...set.children.keys()].sort(compareElements)) {
@@ -68,7 +68,7 @@ export function pathText(path: FieldPath): string {
   return path.map(elementText).join("");
 }
 
-/** The fields of either. */
+/** Union. */
 export function union(a: FieldSet, b: FieldSet): FieldSet {
   if (isEmptySet(a) || a === b) return b;
   if (isEmptySet(b)) return a;
@@ -78,7 +78,7 @@ export function union(a: FieldSet, b: FieldSet): FieldSet {
   };
 }
 
-/** The fields of both. */
+/** Intersection. */
 export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   if (isEmptySet(a) || isEmptySet(b)) return NO_FIELDS;
   return setOf(
@@ -88,7 +88,7 @@ export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   );
 }
 
-/** The fields of the first that the second does not have; one below a field of the second stays. */
+/** Difference; a field below a field of the second set stays. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   if (isEmptySet(a) || isEmptySet(b)) return a;
   return setOf(
@@ -98,7 +98,7 @@ export function difference(a: FieldSet, b: FieldSet): FieldSet {
   );
 }
 
-/** The fields of the first that are neither in the second nor below one of its. */
+/** Fields of the first set that are neither in the second nor below one of its fields. */
 export function differenceBelow(a: FieldSet, b: FieldSet): FieldSet {
   if (isEmptySet(a) || isEmptySet(b)) return a;
   return setOf(
@@ -108,7 +108,7 @@ export function differenceBelow(a: FieldSet, b: FieldSet): FieldSet {
   );
 }
 
-/** Whether they have the same fields. */
+/** Whether both sets are equal. */
 export function equalSets(a: FieldSet, b: FieldSet): boolean {
   return isEmptySet(difference(a, b)) && isEmptySet(difference(b, a));
 }
@@ -116,7 +116,7 @@ export function equalSets(a: FieldSet, b: FieldSet): boolean {
 function kept({ members }: FieldSet, isKept: (member: PathElement) => boolean): ReadonlySet<PathElement> {
   const left = new Set<PathElement>();
   for (const member of members) if (isKept(member)) left.add(member);
-  // Most often all stay: then there is no need for a second set.
+  // Usually all fields stay: then no second set is needed.
   return left.size === members.size ? members : left;
 }
 
@@ -124,7 +124,7 @@ function keysOfBoth(a: FieldSet, b: FieldSet): readonly PathElement[] {
   return [...new Set([...a.children.keys(), ...b.children.keys()])];
 }
 
-/** These members, with the children of a set passed through and left out where nothing is left of them. */
+/** These members, with filtered children; empty children are omitted. */
 function setOf(
   members: ReadonlySet<PathElement>,
   { children }: FieldSet,

@@ -17,7 +17,7 @@ function encodedBelow(set: FieldSet, element: PathElement): JsonObject {
   return set.members.has(element) ? { [ITSELF]: {}, ...encodeFields(child) } : encodeFields(child);
 }
 
-/** The inverse of `encodeFields`. Steps of kinds that nobody knows are left out: a later version may know them. */
+/** The inverse of `encodeFields`. Unknown kinds of steps are skipped: a later version may know them. */
 export function decodeFields(fields: unknown): FieldSet {
   if (!isJsonObject(fields)) return NO_FIELDS;
   const members = new Set<PathElement>();

@@ -11,21 +11,21 @@ import type { StructuralSchema } from "../schema/structural-schema.ts";
 import { NO_FIELDS, type FieldSet } from "./field-set.ts";
 import { ownedFields } from "./owned-fields.ts";
 
-/** Only kubectl changes from applying on its own side to applying on the server's. */
+/** Only kubectl migrates from client-side to server-side apply. */
 const KUBECTL = "kubectl";
 
 interface Applier {
   readonly manager: string;
 }
 
-/** What kubectl applied on its own side before: its own, although another manager is written down for it. */
+/** The fields that kubectl applied client-side before: they belong to it, although another manager is recorded. */
 export function lastApplied({ manager }: Applier, live: JsonObject, schema: StructuralSchema): FieldSet {
   const text = manager === KUBECTL ? annotationIn(live) : undefined;
   const config = text === undefined ? undefined : parsed(text);
   return isJsonObject(config) ? ownedFields(config, schema) : NO_FIELDS;
 }
 
-/** The object with the annotation brought up to date, when it has one: whoever goes back to the client's side finds what was applied. */
+/** Updates the annotation if the object has one, so that a later client-side apply works. */
 export function withLastApplied({ manager }: Applier, object: JsonObject, config: JsonObject): JsonObject {
   if (manager !== KUBECTL || annotationIn(object) === undefined) return object;
   const text = `${canonicalJson(withAnnotation(config, undefined))}\n`;
@@ -57,7 +57,7 @@ function parsed(text: string): JsonValue | undefined {
   try {
     return JSON.parse(text) as JsonValue;
   } catch {
-    // An annotation that anybody may have written: what is no JSON says nothing.
+    // The annotation can contain anything: ignore text that is not JSON.
     return undefined;
   }
 }

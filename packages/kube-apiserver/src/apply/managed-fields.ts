@@ -9,7 +9,7 @@ import {
 import { isEmptySet, type FieldSet } from "./field-set.ts";
 import { decodeFields, encodeFields } from "./fields-v1.ts";
 
-/** One manager of fields: who, by which kind of write, and what it owns. */
+/** One field manager: name, operation and owned fields. */
 export interface FieldManager {
   readonly manager: string;
   readonly operation: "Apply" | "Update";
@@ -19,10 +19,10 @@ export interface FieldManager {
   readonly fields: FieldSet;
 }
 
-/** Everyone who owns fields of an object, by `managerKey`. */
+/** All field managers of an object, by `managerKey`. */
 export type FieldManagers = ReadonlyMap<string, FieldManager>;
 
-/** What tells managers apart. One who applies is the same in every version of the kind; one who updates is not. */
+/** Identifies a manager. An applier is the same in every version of the kind; an updater is not. */
 export function managerKey(of: Omit<FieldManager, "fields">): string {
   const { manager, operation, apiVersion, subresource } = of;
   return JSON.stringify({
@@ -33,7 +33,7 @@ export function managerKey(of: Omit<FieldManager, "fields">): string {
   });
 }
 
-/** The managers an object names; undefined when it names none, or in a form that is none. */
+/** The managers recorded in an object; undefined when there are none, or in an invalid form. */
 export function managersOf(object: JsonObject): FieldManagers | undefined {
   const entries = memberOf(metadataOf(object), "managedFields");
   if (!isJsonArray(entries) || entries.length === 0) return undefined;
@@ -42,7 +42,7 @@ export function managersOf(object: JsonObject): FieldManagers | undefined {
   return known.length < managers.length ? undefined : new Map(known.map((manager) => [managerKey(manager), manager]));
 }
 
-/** Whether an object asks to forget all managers: the one entry it has says nothing. */
+/** Whether an object requests to reset its managers: a single empty entry. */
 export function forgetsManagers(object: JsonObject): boolean {
   const entries = memberOf(metadataOf(object), "managedFields");
   const [only, ...more] = isJsonArray(entries) ? entries : [];
@@ -67,7 +67,7 @@ function managerOf(entry: JsonValue): FieldManager | undefined {
   return { manager, operation, apiVersion, subresource, fields, ...(time === undefined ? {} : { time }) };
 }
 
-/** The object with these managers named in its metadata, in the server's order; with none, without the list. */
+/** The object with these managers in its metadata, in the server's order; with none, without the list. */
 export function withManagers(object: JsonObject, managers: FieldManagers): JsonObject {
   const { managedFields: _before, ...metadata } = metadataOf(object);
   const owners = [...managers.values()].filter(({ fields }) => !isEmptySet(fields)).sort(compareManagers);
@@ -75,7 +75,7 @@ export function withManagers(object: JsonObject, managers: FieldManagers): JsonO
   return { ...object, metadata: { ...metadata, managedFields: owners.map(entryOf) } };
 }
 
-/** The object without the names of its managers. */
+/** The object without its managers. */
 export function withoutManagers(object: JsonObject): JsonObject {
   return Object.hasOwn(metadataOf(object), "managedFields") ? withManagers(object, new Map()) : object;
 }

@@ -3,10 +3,10 @@ import { additionalOf, propertyOf, type StructuralSchema } from "../schema/struc
 import { OBJECT_META_SCHEMA } from "./object-meta-schema.ts";
 import { keyedElement, valueElement, type PathElement } from "./path-element.ts";
 
-/** A schema, or nothing where any value may stand: maps are then merged by member, lists are one value. */
+/** A schema, or undefined where any value is allowed: maps are then merged by member, lists are atomic. */
 export type MaybeSchema = StructuralSchema | undefined;
 
-/** How a value merges: as one, by the members of a map, or by the items of a list told apart by keys or by value. */
+/** How a value merges: atomic, as a map by members, or as a list by keys or values. */
 export type MergeShape =
   | { readonly kind: "leaf" }
   | { readonly kind: "map" }
@@ -15,7 +15,7 @@ export type MergeShape =
 const LEAF: MergeShape = { kind: "leaf" };
 const MAP: MergeShape = { kind: "map" };
 
-/** How a value of this schema merges; where the schema leaves it open, the value decides. */
+/** How a value of this schema merges; without a schema the value decides. */
 export function shapeOf(schema: MaybeSchema, value: JsonValue | undefined): MergeShape {
   if (schema?.["x-kubernetes-int-or-string"] === true) return LEAF;
   if (schema?.type === undefined) return isJsonObject(value) ? MAP : LEAF;
@@ -26,19 +26,19 @@ export function shapeOf(schema: MaybeSchema, value: JsonValue | undefined): Merg
   return keys === undefined ? LEAF : { kind: "list", items, keys };
 }
 
-/** The keys of a list's items, none for a set, undefined for a list that is one value. */
+/** The keys of list items; empty for a set, undefined for an atomic list. */
 function listKeys(schema: StructuralSchema): readonly string[] | undefined {
   const listType = schema["x-kubernetes-list-type"];
   if (listType === "map") return schema["x-kubernetes-list-map-keys"] ?? [];
   if (listType === "set") return [];
-  // Built-in kinds of old say the same in the words of strategic merge patch.
+  // Older built-in kinds declare the same with strategic merge patch keywords.
   const isMerged = (schema["x-kubernetes-patch-strategy"] ?? "").split(",").includes("merge");
   if (listType === "atomic" || !isMerged) return undefined;
   const key = schema["x-kubernetes-patch-merge-key"];
   return key === undefined ? [] : [key];
 }
 
-/** The schema of a member that is declared by name: such a field is there for good, unlike an entry of a map. */
+/** The schema of a declared member, which always exists, unlike a map entry. */
 export function declaredMember(schema: MaybeSchema, name: string): MaybeSchema {
   if (schema === undefined) return undefined;
   if (schema["x-kubernetes-embedded-resource"] === true && name === "metadata") return OBJECT_META_SCHEMA;
@@ -50,7 +50,7 @@ export function mergeSchemaOf(schema: MaybeSchema, name: string): MaybeSchema {
   return declaredMember(schema, name) ?? (schema === undefined ? undefined : additionalOf(schema));
 }
 
-/** The step to an item of a list; undefined when the item has none of the keys, nor defaults for them. */
+/** The step to a list item; undefined when the item has none of the keys and no defaults for them. */
 export function itemElement(
   { items, keys }: Extract<MergeShape, { readonly kind: "list" }>,
   item: JsonValue,
@@ -64,12 +64,12 @@ export function itemElement(
   return found.length === 0 ? undefined : keyedElement(Object.fromEntries(found));
 }
 
-/** The members of a value that is merged as a map; null and anything else have none. */
+/** The members of a value that merges as a map; null and other values have none. */
 export function membersOf(value: JsonValue | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-/** The items of a value that is merged as a list, by their steps, the first of equals only. */
+/** The items of a value that merges as a list, by step; only the first of duplicates. */
 export function itemsOf(
   shape: Extract<MergeShape, { readonly kind: "list" }>,
   value: JsonValue | undefined,
@@ -82,7 +82,7 @@ export function itemsOf(
   return found;
 }
 
-/** The schema of a whole kind for merging: what every object has is added to what the kind declares. */
+/** The schema of a whole kind for merging: common fields are added to the declared ones. */
 export function objectSchema(schema: StructuralSchema): StructuralSchema {
   return {
     ...schema,

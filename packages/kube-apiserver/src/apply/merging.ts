@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "@oaas/kube-core";
 import { itemsOf, membersOf, mergeSchemaOf, shapeOf, type MaybeSchema, type MergeShape } from "./merge-shape.ts";
 import type { PathElement } from "./path-element.ts";
 
-/** The first value with what the second says put over it: maps by member, lists by item, everything else whole. */
+/** Merges the second value over the first: maps by member, lists by item, everything else replaced. */
 export function merged(live: JsonValue | undefined, config: JsonValue | undefined, schema: MaybeSchema): JsonValue {
   if (config === undefined) return live ?? null;
   if (live === undefined) return config;
@@ -14,7 +14,7 @@ export function merged(live: JsonValue | undefined, config: JsonValue | undefine
 function mergedMap(live: JsonValue, config: JsonValue, schema: MaybeSchema): JsonValue {
   const [before, over] = [membersOf(live), membersOf(config)];
   const names = [...new Set([...Object.keys(before), ...Object.keys(over)])];
-  // Nothing on both sides: what was said decides between null and empty.
+  // Empty on both sides: the given value decides between null and empty.
   if (names.length === 0) return config;
   const member = (object: JsonObject, name: string): JsonValue | undefined =>
     Object.hasOwn(object, name) ? object[name] : undefined;
@@ -34,8 +34,8 @@ function mergedList(live: JsonValue, config: JsonValue, shape: ListShape): JsonV
 }
 
 /**
- * The items of both lists once. Those of the second keep their order; those that only the first has stay before the next
- * item that both have, as far as the order of the second lets them.
+ * The items of both lists, each once. Items of the second keep their order; items only in the first stay before the
+ * next common item, as far as the order of the second allows.
  */
 export function mergedOrder(live: readonly PathElement[], config: readonly PathElement[]): readonly PathElement[] {
   const [inLive, inConfig] = [new Set(live), new Set(config)];

@@ -4,8 +4,8 @@ import { declaredMember, itemElement, mergeSchemaOf, shapeOf, type MaybeSchema }
 import { memberElement, memberNameOf, type PathElement } from "./path-element.ts";
 
 /**
- * The fields a value sets: its leaves, and those entries of maps and lists that are there only because it says so. A
- * declared field that holds others is not among them, unless it is empty or null.
+ * The fields a value sets: its leaves, and entries of maps and lists. A declared field that contains others is included
+ * only if it is empty or null.
  */
 export function ownedFields(value: JsonValue, schema: MaybeSchema): FieldSet {
   const root = growingSet();
@@ -13,7 +13,7 @@ export function ownedFields(value: JsonValue, schema: MaybeSchema): FieldSet {
   return root;
 }
 
-/** Adds what a value sets below itself; tells whether it is a leaf, and so itself is set. */
+/** Adds the fields below a value; returns whether it is a leaf and so itself set. */
 function collect(value: JsonValue, schema: MaybeSchema, into: GrowingSet): boolean {
   const shape = shapeOf(schema, value);
   if (shape.kind === "leaf") return true;
@@ -37,7 +37,7 @@ function collect(value: JsonValue, schema: MaybeSchema, into: GrowingSet): boole
 }
 
 function collectBelow(value: JsonValue, schema: MaybeSchema, into: GrowingSet, element: PathElement): boolean {
-  // Two items of one key are one place.
+  // Two items with one key are one location.
   const known = into.children.get(element);
   const child = known ?? growingSet();
   const isLeaf = collect(value, schema, child);
@@ -45,7 +45,7 @@ function collectBelow(value: JsonValue, schema: MaybeSchema, into: GrowingSet, e
   return isLeaf;
 }
 
-/** The set with every declared field in it that it has something below of: who owns the last of it owns the field. */
+/** Adds every declared ancestor of the fields in the set: the owner of the last field below it owns it. */
 export function withDeclaredFields(set: FieldSet, schema: MaybeSchema): FieldSet {
   const members = new Set(set.members);
   const children = new Map<string, FieldSet>();

@@ -2,8 +2,8 @@ import { canonicalJson } from "@oaas/foundation";
 import { isJsonObject, type JsonObject, type JsonValue } from "@oaas/kube-core";
 
 /**
- * One step into an object, in the text of `fieldsV1`: `f:name` a member, `k:{"port":80}` the item of a list with these
- * keys, `v:"x"` the item of a set, `i:0` an item by its place. Equal steps are equal texts.
+ * One step into an object, in `fieldsV1` notation: `f:name` a member, `k:{"port":80}` the list item with these keys,
+ * `v:"x"` an item of a set, `i:0` an item by index. Equal steps are equal strings.
  */
 export type PathElement = string;
 
@@ -12,7 +12,7 @@ export function memberElement(name: string): PathElement {
   return `f:${name}`;
 }
 
-/** The step to the item that has these keys. */
+/** The step to the item with these keys. */
 export function keyedElement(keys: JsonObject): PathElement {
   return `k:${canonicalJson(keys)}`;
 }
@@ -22,12 +22,12 @@ export function valueElement(value: JsonValue): PathElement {
   return `v:${canonicalJson(value)}`;
 }
 
-/** The name of the member a step leads to; undefined for steps into lists. */
+/** The member name of a step; undefined for steps into lists. */
 export function memberNameOf(element: PathElement): string | undefined {
   return element.startsWith("f:") ? element.slice(2) : undefined;
 }
 
-/** A step as it came over the wire in the one text it has here; undefined for kinds of steps that nobody knows. */
+/** Normalizes a step from the wire; undefined for unknown kinds of steps. */
 export function parseElement(text: string): PathElement | undefined {
   if (text.startsWith("f:") || /^i:\d+$/.test(text)) return text;
   if (!/^[kv]:/.test(text)) return undefined;
@@ -37,7 +37,7 @@ export function parseElement(text: string): PathElement | undefined {
 }
 
 function parsed(text: string): JsonValue | undefined {
-  // What is no JSON is no step; saying so by throwing is the parser's way.
+  // Text that is not JSON is not a step; the parser throws on it.
   try {
     return JSON.parse(text) as JsonValue;
   } catch {
@@ -57,7 +57,7 @@ export function elementText(element: PathElement): string {
 
 const RANKS = "fkvi";
 
-/** The server's order of steps: members by name, then items by keys, by value, by place. */
+/** The server's order of steps: members by name, then items by keys, value, index. */
 export function compareElements(a: PathElement, b: PathElement): number {
   const ranks = RANKS.indexOf(a.charAt(0)) - RANKS.indexOf(b.charAt(0));
   if (ranks !== 0 || a === b) return ranks;
@@ -78,7 +78,7 @@ function compareKeys(a: readonly (readonly [string, JsonValue])[], b: typeof a):
 
 const TYPES = ["number", "string", "boolean", "object"];
 
-/** Numbers by size before texts, texts before everything else. */
+/** Numbers by size before strings, strings before everything else. */
 function compareValues(a: JsonValue, b: JsonValue): number {
   const types = TYPES.indexOf(typeof a) - TYPES.indexOf(typeof b);
   if (types !== 0 || a === b) return types;

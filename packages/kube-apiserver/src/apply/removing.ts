@@ -3,12 +3,15 @@ import { below, isEmptySet, type FieldSet } from "./field-set.ts";
 import { itemElement, mergeSchemaOf, shapeOf, type MaybeSchema, type MergeShape } from "./merge-shape.ts";
 import { memberElement } from "./path-element.ts";
 
-/** The value without these fields. A map or list that loses all it had becomes null: whoever still owns it keeps that. */
+/**
+ * The value without these fields. A map or list that loses all its contents becomes null, so that its other owners keep
+ * it.
+ */
 export function withoutFields(value: JsonValue, fields: FieldSet, schema: MaybeSchema): JsonValue {
   const shape = shapeOf(schema, value);
   if (shape.kind === "map") return isJsonObject(value) ? withoutMembers(value, fields, schema) : null;
   if (shape.kind === "list") return isJsonArray(value) ? withoutItems(value, fields, shape) : null;
-  // Nothing inside a list or map that is one value can be taken out; it goes as a whole.
+  // Parts of an atomic list or map cannot be removed; it is removed as a whole.
   return isJsonArray(value) || isJsonObject(value) ? null : value;
 }
 

@@ -4,20 +4,23 @@ import { managerKey, managersOf, withManagers, type FieldManager, type FieldMana
 import { memberElement } from "./path-element.ts";
 
 /**
- * Who owns the count of replicas, seen from an object and from its Scale. The rules, odd ones too, are the real server's: who
- * updates under the version of the kind is someone else under that of Scale, and so gets an entry of its own without a time.
+ * Owners of the replica count, seen from an object and from its Scale. The rules follow the real server: an updater
+ * under the version of the kind is a different one under that of Scale, and so gets an entry of its own without a time.
  */
 export interface ScaledKind {
-  /** The version of the kind that was asked for. */
+  /** The requested version of the kind. */
   readonly apiVersion: string;
-  /** Where each version of the kind keeps the count; undefined for one that cannot be scaled. What other versions own is forgotten. */
+  /**
+   * The path of the count in each version of the kind; undefined for a version that cannot be scaled. Owners in other
+   * versions are dropped.
+   */
   readonly replicas: ReadonlyMap<string, FieldPath | undefined>;
 }
 
 const SCALE_VERSION = "autoscaling/v1";
 const REPLICAS_OF_SCALE: FieldSet = fieldSetOf([["spec", "replicas"].map(memberElement)]);
 
-/** A Scale with those who own the count of replicas of its object. */
+/** A Scale with the owners of the replica count of its object. */
 export function withOwnersOf(object: JsonObject, scale: JsonObject, { replicas }: ScaledKind): JsonObject {
   const owners = [...managersIn(object)].flatMap(([, manager]): [string, FieldManager][] => {
     const path = replicas.get(manager.apiVersion);
@@ -28,7 +31,7 @@ export function withOwnersOf(object: JsonObject, scale: JsonObject, { replicas }
   return withManagers(scale, new Map(owners));
 }
 
-/** The object with its owners after its Scale was written: the count belongs to those who own it in the Scale. */
+/** The object with its owners after a write to its Scale: the count belongs to its owners in the Scale. */
 export function withOwnersOfScale(object: JsonObject, scale: JsonObject, kind: ScaledKind): JsonObject {
   const inScale = managersIn(scale);
   const before = managersIn(object);
@@ -55,7 +58,7 @@ export function withOwnersOfScale(object: JsonObject, scale: JsonObject, kind: S
       ...(time === undefined ? {} : { time }),
     });
   }
-  // By place and not by name: the same name may stand there twice.
+  // By index and not by name: a name can occur twice.
   return withManagers(object, new Map(after.map((manager, index) => [String(index), manager])));
 }
 

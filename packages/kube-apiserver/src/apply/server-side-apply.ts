@@ -31,30 +31,30 @@ import { ownedFields, withDeclaredFields } from "./owned-fields.ts";
 import { memberElement } from "./path-element.ts";
 import { withoutFields } from "./removing.ts";
 
-/** Who writes, by which version of the kind and which subresource, and when. */
+/** The writer: manager, version of the kind, subresource and time. */
 export interface FieldWriter {
   readonly manager: string;
   readonly apiVersion: string;
   readonly subresource?: string;
   readonly time: string;
-  /** Fields this endpoint sets back, so that nobody owns them by writing them here: `status`, say. */
+  /** Fields this endpoint resets, so that a write here does not own them, such as `status`. */
   readonly resets?: FieldSet;
 }
 
-/** What a write means for ownership: the state before and the kind's schema. */
+/** The context of a write for ownership: the previous state and the schema of the kind. */
 export interface WriteContext {
-  /** Empty when the object is being made. */
+  /** Empty when the object is being created. */
   readonly live: JsonObject;
-  /** What an object of the kind has before anyone writes anything, and so nobody owns for being there; by default nothing. */
+  /** Initial contents of an object of the kind, which no manager owns; empty by default. */
   readonly blank?: JsonObject;
   readonly schema: StructuralSchema;
   readonly writer: FieldWriter;
 }
 
-/** Owner of what was there before anyone applied and nobody was written down for. */
+/** Owner of fields that existed before the first apply and had no recorded manager. */
 const BEFORE_FIRST_APPLY = "before-first-apply";
 
-/** What the server sets or every write repeats; nobody owns it. */
+/** Fields that the server sets or every write repeats; not owned. */
 const UNOWNED: FieldSet = fieldSetOf(
   [
     ["apiVersion"],
@@ -75,11 +75,11 @@ const UNOWNED: FieldSet = fieldSetOf(
 );
 
 /**
- * The live object with a configuration applied: what the writer says is set and becomes its own, what it said before and
- * says no longer goes unless another owns it. Others lose what is taken from them by force.
+ * Applies a configuration to the live object: the given fields are set and owned, and fields given before and now
+ * missing are removed unless another manager owns them. With force, other managers lose conflicting fields.
  *
- * Refuses (409) when it would change what others own and is not told to use force; and (500, as the server does) what
- * cannot be read by the schema. Nothing is defaulted or validated here.
+ * Rejects conflicts (409) without force, and (500, as the server does) configurations that do not match the schema.
+ * Does not default or validate.
  */
 export function applied(
   { live, schema, writer }: WriteContext,
@@ -107,14 +107,14 @@ export function applied(
 
   const mine = { ...own, fields: difference(own.fields, UNOWNED) };
   const after = withoutEmpty(new Map([...yielded(managers, key, change), [key, mine]]));
-  // As the server has it: who only joins in owning what is there already gets no time.
+  // As in the server: a manager that only joins existing ownership gets no time.
   const time = equalJson(bare, next) ? before.get(key)?.time : writer.time;
   return ok(withManagers(withLastApplied(writer, next, config), timed(after, key, time)));
 }
 
 /**
- * The next state of an object that was updated or patched, with ownership brought up to date: what the write changed
- * becomes the writer's own, and others lose it. An object may bring its own list of managers, or ask to forget them.
+ * The next state of an updated or patched object with new ownership: changed fields belong to the writer, and other
+ * managers lose them. An object may bring its own list of managers, or request to reset them.
  */
 export function updated({ live, blank = {}, schema, writer }: WriteContext, next: JsonObject): JsonObject {
   const before = managersBeforeUpdate(live, next, writer);
@@ -159,7 +159,7 @@ function identityOf(writer: FieldWriter, operation: "Apply" | "Update"): Omit<Fi
   return { manager, operation, apiVersion, subresource };
 }
 
-/** Takes out what the writer applied last time and nobody owns any more. */
+/** Removes fields that the writer applied last time and that have no owner any more. */
 function withoutLeftOvers(
   whole: JsonObject,
   managers: FieldManagers,
@@ -177,7 +177,7 @@ function withoutLeftOvers(
   return without(intersection(difference(all, named(ownedFields(kept, shape))), named(last))) ?? {};
 }
 
-/** What a write changes, less what its endpoint sets back. */
+/** The changes of a write, without fields that its endpoint resets. */
 function changeBy(writer: FieldWriter, before: JsonObject, after: JsonObject, shape: StructuralSchema): Comparison {
   const change = compared(before, after, shape);
   const { resets } = writer;
@@ -201,7 +201,7 @@ function conflictsWith(
     .filter(({ fields }) => !isEmptySet(fields));
 }
 
-/** The managers without what a change took from them: all but the one who made it. */
+/** Removes changed fields from all managers except the writer. */
 function yielded(managers: FieldManagers, self: string | undefined, change: Comparison): FieldManagers {
   const gone = union(setFields(change), change.removed);
   return new Map(

@@ -11,22 +11,25 @@ import {
 import { goText } from "../schema/go-text.ts";
 import { memberSchema, type StructuralSchema } from "../schema/structural-schema.ts";
 
-/** What a patch says beside values: what to do with a map or item, which members stay, what leaves a list, and its order. */
+/**
+ * Directives of a patch: what to do with a map or item, which members to keep, what to remove from a list, and its
+ * order.
+ */
 const DIRECTIVE = "$patch";
 const RETAIN = "$retainKeys";
 const DELETE_FROM = "$deleteFromPrimitiveList/";
 const ORDER = "$setElementOrder/";
 
 /**
- * Applies a strategic merge patch to a copy. Maps are merged by member and null removes; a list is merged by its schema's
- * patch strategy and merge key, and replaced without one. The refusals are the server's.
+ * Applies a strategic merge patch to a copy. Maps are merged by member and null removes; a list is merged by its
+ * schema's patch strategy and merge key, and replaced without one. Errors are the server's.
  */
 export function applyStrategicMergePatch(
   document: JsonObject,
   patch: JsonObject,
   schema: StructuralSchema,
 ): Result<JsonObject, Status> {
-  // Refusals come from deep inside a recursion over values; only this function knows them as exceptions.
+  // Errors are thrown from a deep recursion; only this function handles them as exceptions.
   try {
     return ok(mergedMap(document, patch, schema));
   } catch (error) {
@@ -55,7 +58,7 @@ function mergedMap(live: JsonObject, patch: JsonObject, schema: Schema): JsonObj
   return result;
 }
 
-/** The members a patch speaks of, by themselves or by a directive about the list they hold. */
+/** The members a patch mentions, directly or by a directive about their list. */
 function namesIn(patch: JsonObject): readonly string[] {
   const names = Object.keys(patch)
     .filter((name) => name !== DIRECTIVE && name !== RETAIN)
@@ -121,14 +124,16 @@ function mergedList({ live, items, order, removed, schema }: ListPatch): readonl
   return inOrder([...result, ...fresh], (order ?? wanted).map(idOf), live.map(idOf), idOf);
 }
 
-/** A member that was not there is taken as it is: nothing in it is carried out, and a map that says what to do with itself is left out whole. */
+/**
+ * A new member is used as given: directives in it are not executed, and a map with a directive about itself is dropped.
+ */
 function asNew(value: JsonValue): JsonValue | undefined {
   if (isJsonArray(value)) return value.flatMap((item) => asNew(item) ?? []);
   if (!isJsonObject(value)) return value;
   return memberOf(value, DIRECTIVE) === undefined ? withoutDirectives(value, asNew) : undefined;
 }
 
-/** A new item of a list too, but there only the directives are left out. */
+/** The same for a new list item, but only the directives are dropped. */
 function asNewItem(value: JsonValue): JsonValue {
   if (isJsonArray(value)) return value.map(asNewItem);
   return isJsonObject(value) ? withoutDirectives(value, asNewItem) : value;
@@ -150,7 +155,7 @@ function mergedItem(item: JsonValue, patch: JsonValue | undefined, schema: Schem
   return isJsonObject(item) && isJsonObject(patch) ? mergedMap(item, patch, schema) : (patch ?? item);
 }
 
-/** What tells items apart: the merge key's value, or for plain values the value. */
+/** The identity of an item: the value of the merge key, or the value itself. */
 function identityOf(item: JsonValue, key: string | undefined): string {
   if (key === undefined || !isJsonObject(item)) return canonicalJson(item);
   const value = memberOf(item, key);
@@ -170,7 +175,7 @@ function checkOrder(
   );
 }
 
-/** Items the patch names in its order; the others where they stood before one both have; new ones first. */
+/** Items of the patch in its order; others before the next common item; new ones first. */
 function inOrder(
   items: readonly JsonValue[],
   patchOrder: readonly string[],

@@ -22,7 +22,7 @@ const expressions = recorded.expressions as readonly Expression[];
 const lines = (errors: readonly FieldError[]): readonly string[] =>
   errors.map(({ reason, field, message }) => `${reason} ${field}: ${message}`).sort();
 
-const OUTSIDE = "outside what this server supports";
+const OUTSIDE = "not supported by this server";
 
 /** What our side makes of an expression: the refusal, the error, or whether it holds. */
 function outcomeOf(rule: string): Omit<Expression, "group" | "rule"> {

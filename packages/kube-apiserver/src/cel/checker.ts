@@ -21,7 +21,7 @@ import {
 } from "./types.ts";
 import { CelError, type CelValue } from "./values.ts";
 
-/** What names mean where an expression stands. */
+/** The meaning of names in an expression. */
 export type Scope = ReadonlyMap<string, CelType>;
 
 const LITERALS: Readonly<Record<string, CelType>> = {
@@ -34,10 +34,10 @@ const LITERALS: Readonly<Record<string, CelType>> = {
   null_type: NULL,
 };
 
-/** Conversions whose argument, when it is a literal, is looked at while checking. */
+/** Conversions whose literal argument is checked at compile time. */
 const LOOKED_AT: ReadonlySet<string> = new Set(["matches", "timestamp", "duration"]);
 
-/** The type of an expression and all that is wrong with it. */
+/** The type of an expression and all its errors. */
 export function checkCel(
   expr: Expr,
   scope: Scope,
@@ -91,7 +91,7 @@ class Checker {
     return this.#refuse(
       at,
       NOT_SUPPORTED.has(name)
-        ? `'${name}' is outside what this server supports`
+        ? `'${name}' is not supported by this server`
         : `undeclared reference to '${name}' (in container '')`,
     );
   }
@@ -102,7 +102,7 @@ class Checker {
     return of.name === "dyn" ? DYN : this.#refuse(at, `type '${typeText(of)}' does not support field selection`);
   }
 
-  /** The type all have in common; each that has another than the first is told. */
+  /** The common type; each value of another type than the first is reported. */
   #common(items: readonly Expr[], scope: Scope): CelType {
     const [first, ...rest] = items;
     if (!first) return DYN;
@@ -154,7 +154,7 @@ class Checker {
     return then.name === "dyn" ? otherwise : then;
   }
 
-  /** What cannot be right whatever the object: a pattern that is none, a time that is none. */
+  /** Errors that do not depend on the object: an invalid pattern or time. */
   #literals({ name, args }: Expr & { is: "call" }): void {
     const literal = args.at(-1);
     if (!LOOKED_AT.has(name) || literal?.is !== "literal" || literal.literal.type !== "string") return;

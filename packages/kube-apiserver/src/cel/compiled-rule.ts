@@ -8,16 +8,16 @@ import { problemsText, type Expr } from "./syntax.ts";
 import type { CelType } from "./types.ts";
 import { CelError, type CelValue } from "./values.ts";
 
-/** A rule that can be asked. */
+/** A compiled rule. */
 export interface CompiledRule {
   readonly rule: ValidationRule;
   readonly test: Expr;
   readonly message?: Expr;
-  /** Whether it compares with what was there before; without that it is not asked. */
+  /** Whether it uses oldSelf; without an old value it is skipped. */
   readonly usesOldSelf: boolean;
 }
 
-/** What keeps a rule from being compiled: of which of its two expressions, and why. */
+/** Why a rule does not compile, and in which of its two expressions. */
 export interface CompileFailure {
   readonly member: "rule" | "messageExpression";
   readonly reason: string;
@@ -65,7 +65,7 @@ function expression(
   return broken ? err(`${what}program instantiation failed: ${broken.message}`) : ok(read.value);
 }
 
-/** Conversions of literals are done once, before any object is seen, and so fail then. */
+/** Conversions of literals run once, at compile time. */
 const FOLDED: ReadonlySet<string> = new Set(["int", "uint", "double", "bool", "string", "bytes"]);
 
 function constantErrors(expr: Expr): readonly CelError[] {

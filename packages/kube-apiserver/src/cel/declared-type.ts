@@ -14,16 +14,16 @@ import {
   type CelType,
 } from "./types.ts";
 
-/** Words of the language; a property of that name is reached with underscores around it. */
+/** Keywords of the language; a property of that name is escaped with underscores. */
 const KEYWORDS = new Set(["true", "false", "null", "in"]);
-/** Words that the language keeps for later; properties of that name are reached in both ways. */
+/** Reserved words of the language; a property of that name is reachable in both ways. */
 const RESERVED = new Set(
   "as break const continue else for function if import let loop package namespace return var void while".split(" "),
 );
 
 const known = new WeakMap<StructuralSchema, CelType | undefined>();
 
-/** The type by which expressions see values of a schema, or undefined when they may not see them at all. */
+/** The type of a schema in expressions, or undefined when expressions cannot see it. */
 export function declaredType(schema: StructuralSchema, isRoot = false): CelType | undefined {
   const isResource = isRoot || schema["x-kubernetes-embedded-resource"] === true;
   if (isResource) return objectType(schema, withImplied(schema));
@@ -85,12 +85,12 @@ function objectType(schema: StructuralSchema, properties: Readonly<Record<string
 const TEXT: StructuralSchema = { type: "string" };
 const NAME_ONLY: StructuralSchema = { type: "object", properties: { name: TEXT, generateName: TEXT } };
 
-/** A whole resource is seen with its kind and its name, whatever its schema says of them. */
+/** A whole resource has its kind and name, whatever its schema says. */
 function withImplied({ properties = {} }: StructuralSchema): Readonly<Record<string, StructuralSchema>> {
   return { ...properties, apiVersion: TEXT, kind: TEXT, metadata: NAME_ONLY };
 }
 
-/** The names by which expressions know a property; none for those that no expression can name. */
+/** The names of a property in expressions; none when no expression can name it. */
 function fieldNames(property: string): readonly string[] {
   if (KEYWORDS.has(property)) return [`__${property}__`];
   if (RESERVED.has(property)) return [property, `__${property}__`];

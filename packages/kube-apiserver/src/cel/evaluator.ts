@@ -5,10 +5,10 @@ import type { Comprehension, Expr, Literal } from "./syntax.ts";
 import type { CelType } from "./types.ts";
 import { CelError, CelList, CelMap, keyValue, TypeName, typeNameOf, Uint, type CelValue } from "./values.ts";
 
-/** What names stand for. */
+/** The variables of an expression. */
 export type Values = ReadonlyMap<string, CelValue>;
 
-/** The value of an expression that was checked. What goes wrong is a value too: a `CelError`. */
+/** Evaluates a checked expression. Errors are values too: `CelError`. */
 export function evaluateCel(expr: Expr, values: Values): CelValue {
   switch (expr.is) {
     case "literal":
@@ -62,7 +62,7 @@ function called({ name, target, args }: Expr & { is: "call" }, values: Values): 
   return overload ? overload.run(...(given as never[])) : new CelError("no such overload");
 }
 
-/** One side that decides makes up for an error of the other, in either order. */
+/** A deciding side absorbs an error of the other, in either order. */
 function junction(name: "_&&_" | "_||_", first: Expr, second: Expr, values: Values): CelValue {
   const deciding = name === "_||_";
   const left = evaluateCel(first, values);
@@ -81,7 +81,7 @@ function overloadFor(name: string, isMethod: boolean, given: readonly CelValue[]
   );
 }
 
-/** Whether a value is of a type; of a list the first item tells, since lists hold one type. */
+/** Whether a value has a type; for a list the first item decides, because lists are homogeneous. */
 function takes({ name, of = [] }: CelType, value: CelValue): boolean {
   if (name.startsWith("<") || name === "dyn") return true;
   const found = typeNameOf(value);
@@ -126,7 +126,7 @@ function looped(loop: Comprehension, values: Values): CelValue {
   }
 }
 
-/** The first that decides wins, also over an error before it. */
+/** The first deciding item wins, also over an earlier error. */
 function decided(items: readonly CelValue[], tested: (item: CelValue) => CelValue, deciding: boolean): CelValue {
   let wrong: CelError | undefined;
   for (const item of items) {

@@ -224,7 +224,7 @@ function extreme(name: string, items: readonly CelValue[], sign: 1 | -1): CelVal
   return rest.reduce((best, item) => (compared(item, best) * sign > 0 ? item : best), first);
 }
 
-/** Fields of a moment; as in the language's definition months, days of the week and of the year begin with 0, dates with 1. */
+/** Fields of a timestamp; as CEL defines, months, days of the week and of the year start at 0, dates at 1. */
 const TIME_FIELDS: Readonly<Record<string, (date: Date) => number>> = {
   getFullYear: (date) => date.getUTCFullYear(),
   getMonth: (date) => date.getUTCMonth(),
@@ -313,7 +313,7 @@ const ALL: readonly Overload[] = [...OPERATORS, ...CONVERSIONS, ...TEXTS, ...LIS
 /** Every function of an expression, by name. */
 export const LIBRARY: ReadonlyMap<string, readonly Overload[]> = Map.groupBy(ALL, ({ name }) => name);
 
-/** Types by name, as `type(x) == int` has them. */
+/** Types by name, as in `type(x) == int`. */
 export const TYPE_NAMES: ReadonlyMap<string, CelType> = new Map([
   ...[INT, UINT, DOUBLE, STRING, BYTES, BOOL].map((type) => [type.name, type] as const),
   ["list", listOf(DYN)],
@@ -322,7 +322,7 @@ export const TYPE_NAMES: ReadonlyMap<string, CelType> = new Map([
   ["type", typeOf(A)],
 ]);
 
-/** What the real server knows besides. A rule that uses it is refused in words, never judged wrongly. */
+/** Functions that only the real server supports. A rule that uses one is rejected with a message, never misjudged. */
 export const NOT_SUPPORTED: ReadonlySet<string> = new Set(
   "url isURL ip isIP cidr isCIDR optional sets format semver isSemver authorizer".split(" "),
 );

@@ -48,7 +48,7 @@ function wholeArithmetic(name: string, of: Whole): readonly Overload[] {
   ];
 }
 
-/** Division and remainder, which zero spoils. */
+/** Division and remainder, which fail for zero. */
 function wholeDivision(name: string, of: Whole, byZero: string): readonly Overload[] {
   const guarded = (a: bigint, b: bigint, make: (value: bigint) => CelValue): CelValue =>
     b === 0n ? new CelError(byZero) : make(of(a, b));
@@ -84,7 +84,7 @@ const ARITHMETIC: readonly Overload[] = [
   plain("_-_", [DURATION, DURATION], DURATION, (a: Duration, b: Duration) => new Duration(a.nanos - b.nanos)),
 ];
 
-/** Negative when the first comes before the second; NaN when neither does. */
+/** Negative when the first comes before the second; NaN when they are not comparable. */
 export function compared(a: CelValue, b: CelValue): number {
   const [left, right] = [orderOf(a), orderOf(b)];
   if (left === undefined || right === undefined) return Number.NaN;
@@ -93,7 +93,7 @@ export function compared(a: CelValue, b: CelValue): number {
   return left > right ? 1 : Number.isNaN(left) || Number.isNaN(right) ? Number.NaN : 0;
 }
 
-/** Strings are ordered by their bytes, which is by their code points: not by the halves of JavaScript's pairs. */
+/** Strings are ordered by code points, not by UTF-16 units. */
 function comparedTexts(a: string, b: string): number {
   const [left, right] = [Array.from(a), Array.from(b)];
   for (const [index, one] of left.entries()) {
@@ -162,10 +162,10 @@ const SIZE: readonly Overload[] = [STRING, BYTES, listOf(A), mapOf(A, B)].flatMa
   method("size", [type], INT, count),
 ]);
 
-/** Everything that is written with signs, and `size`. `&&`, `||` and `?:` are the evaluator's: they need not look at all. */
+/** All operators and `size`, except `&&`, `||` and `?:`, which the evaluator short-circuits. */
 export const OPERATORS: readonly Overload[] = [...ARITHMETIC, ...COMPARISON, ...MEMBERSHIP, ...SIZE];
 
-/** What `dyn` hides: an object selected from, or nothing that can be. */
+/** For `dyn`: a selectable object, or nothing. */
 export function memberOfValue(value: CelValue, name: string): CelValue | undefined {
   if (value instanceof CelObject) return value.member(name);
   return value instanceof CelMap ? value.entries.get(name) : undefined;

@@ -1,14 +1,16 @@
 import type { CelType } from "./types.ts";
 import type { CelValue } from "./values.ts";
 
-/** One signature of a function: what it takes, what it gives, what it does. The checker and the evaluator read the same table. */
+/**
+ * One signature of a function: parameters, result and implementation. The checker and the evaluator use the same table.
+ */
 export interface Overload {
   readonly name: string;
-  /** Whether it is called as `a.f(b)`; then the first parameter is what stands before the dot. */
+  /** Whether it is called as `a.f(b)`; then the receiver is the first parameter. */
   readonly isMethod: boolean;
   readonly params: readonly CelType[];
   readonly result: CelType;
-  /** Gets values of just these types; errors never reach it. */
+  /** Receives values of exactly these types; errors never reach it. */
   run(...args: readonly never[]): CelValue;
 }
 

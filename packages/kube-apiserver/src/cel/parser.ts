@@ -5,7 +5,7 @@ import { tokensOf, type Token } from "./tokens.ts";
 const EXPECTED =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
 
-/** Left-associative operators from the loosest to the tightest. */
+/** Left-associative operators from lowest to highest precedence. */
 const LEVELS: readonly (readonly string[])[] = [
   ["||"],
   ["&&"],
@@ -16,13 +16,13 @@ const LEVELS: readonly (readonly string[])[] = [
 
 const LOOPS: readonly LoopKind[] = ["all", "exists", "exists_one", "map", "filter"];
 
-/** How deep an expression may be nested: the server's own bound, so that no text makes us run out of stack. */
+/** Maximum nesting, as in the real server, so that no input exhausts the stack. */
 const MAX_DEPTH = 250;
 
 const INT64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
 const UINT64_MOST = 2n ** 64n - 1n;
 
-/** Reads an expression. Macros are expanded: what comes back has loops and `has` where the text has calls. */
+/** Parses an expression. Macros are expanded: the result has loops and `has` in place of calls. */
 export function parseCel(source: string): Result<Expr, readonly CelProblem[]> {
   const tokens = tokensOf(source);
   if (!tokens.ok) return err([tokens.error]);
@@ -34,7 +34,7 @@ export function parseCel(source: string): Result<Expr, readonly CelProblem[]> {
   }
 }
 
-/** Leaves the recursive descent at the first mistake; never leaves this file. */
+/** Leaves the recursive descent at the first error; does not leave this file. */
 class Refusal extends Error {
   readonly problem: CelProblem;
   constructor(problem: CelProblem) {
@@ -165,7 +165,7 @@ class Parser {
     return { is: "has", at: open.at, of: of.of, field: of.field };
   }
 
-  /** Items up to the closing bracket; a trailing comma is allowed in a list. */
+  /** Items up to the closing bracket; a list may have a trailing comma. */
   #list(close: ")" | "]"): readonly Expr[] {
     const items: Expr[] = [];
     while (!this.#accept(close)) {
@@ -209,7 +209,7 @@ class Parser {
   }
 }
 
-const UNSUPPORTED_OPTIONALS = "optional values (.?, [?]) are outside what this server supports";
+const UNSUPPORTED_OPTIONALS = "optional values (.?, [?]) are not supported by this server";
 
 function refused(at: number, text: string): Refusal {
   return new Refusal({ at, text });
@@ -223,14 +223,14 @@ function bounded(expr: Expr & { readonly is: "literal" }): Expr {
   return expr;
 }
 
-/** Loops are calls by their looks; with other numbers of arguments they stay calls, of functions that nobody knows. */
+/** Loops look like calls; with other numbers of arguments they stay calls of unknown functions. */
 function expandedLoop(over: Expr, name: string, args: readonly Expr[], at: number): Comprehension | undefined {
   const kind = LOOPS.find((loop) => loop === name);
   const [variable, first, second] = args;
   const isThree = args.length === 3;
   if (kind === undefined || variable === undefined || first === undefined) return undefined;
   if (isThree && kind !== "map") {
-    throw refused(variable.at, "loops over two variables are outside what this server supports");
+    throw refused(variable.at, "loops over two variables are not supported by this server");
   }
   if (args.length > 3) return undefined;
   if (variable.is !== "name") throw refused(variable.at, "argument must be a simple name");

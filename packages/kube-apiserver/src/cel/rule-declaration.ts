@@ -6,12 +6,12 @@ import { fieldPathTokens } from "./rule-field-path.ts";
 
 const REASONS = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 
-/** What is wrong with the rules of a definition's schema, in the server's words. The schema itself is structural. */
+/** Errors in the rules of a definition's schema, in the server's words. The schema itself is structural. */
 export function ruleDeclarationErrors(schema: StructuralSchema, field: string): readonly FieldError[] {
   return errorsOf(schema, field, true, undefined);
 }
 
-/** `uncorrelated` is the list above whose items cannot be told apart from one state to the next. */
+/** `uncorrelated` is the ancestor list whose items cannot be matched between two states. */
 function errorsOf(
   schema: StructuralSchema,
   field: string,
@@ -47,7 +47,7 @@ function errorsOfRule(
     return [requiredField(`${field}.rule`, "rule is not specified")];
   const words = wordErrors(rule, schema, field);
   if (optionalOldSelf !== undefined) {
-    const detail = "optional values are outside what this server supports";
+    const detail = "optional values are not supported by this server";
     return [...words, invalidField(`${field}.optionalOldSelf`, optionalOldSelf, detail)];
   }
   const compiled = compileRule(rule, schema, isRoot);
@@ -95,7 +95,7 @@ function leadsSomewhere(path: string, schema: StructuralSchema): boolean {
   return at !== undefined && at !== schema;
 }
 
-/** The rule as the server prints it: its own struct, in its own order, with its own escapes. */
+/** The rule as the server prints it: its Go struct with its escapes. */
 function goStruct({ rule, message, messageExpression, reason, fieldPath, optionalOldSelf }: ValidationRule): string {
   const struct = {
     Rule: rule,

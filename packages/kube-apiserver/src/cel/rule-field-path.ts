@@ -1,6 +1,6 @@
 const STEP = /\.(?<name>[a-zA-Z_][a-zA-Z0-9_-]*)|\['(?<quoted>(?:[^'\\]|\\.)*)'\]/y;
 
-/** The names along a rule's `fieldPath` (`.a.b['c.d']`), or undefined when it is no such path. */
+/** The names along a rule's `fieldPath` (`.a.b['c.d']`), or undefined when it is invalid. */
 export function fieldPathTokens(path: string): readonly string[] | undefined {
   const tokens: string[] = [];
   let at = 0;

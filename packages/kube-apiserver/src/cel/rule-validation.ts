@@ -7,7 +7,7 @@ import { evaluateCel } from "./evaluator.ts";
 import { fieldPathTokens } from "./rule-field-path.ts";
 import { CelError, fromResource, type CelValue } from "./values.ts";
 
-/** A value, what was in its place before if anything, and where it stands. */
+/** A value, its old value if any, and its path. */
 interface Place {
   readonly value: JsonValue;
   readonly old: JsonValue | undefined;
@@ -15,7 +15,7 @@ interface Place {
   readonly isRoot: boolean;
 }
 
-/** Which of its schema's rules an object breaks, in the server's words; `old` is the object that it replaces. */
+/** The schema rules that an object violates, in the server's words; `old` is the object that it replaces. */
 export function ruleErrors(object: object, schema: StructuralSchema, old?: object): readonly FieldError[] {
   if (!hasRules(schema)) return [];
   const place = { value: object as JsonObject, old: old as JsonObject | undefined, field: "", isRoot: true };
@@ -24,11 +24,11 @@ export function ruleErrors(object: object, schema: StructuralSchema, old?: objec
 
 const withRules = new WeakMap<StructuralSchema, boolean>();
 
-/** Whether there is a rule anywhere in it: most schemas have none, and then nothing needs to be walked. */
+/** Whether the schema contains a rule anywhere: most have none, and then nothing is walked. */
 export function hasRules(schema: StructuralSchema): boolean {
   const known = withRules.get(schema);
   if (known !== undefined) return known;
-  // A recursive schema meets itself: what is below has been looked at already.
+  // A recursive schema: its rules have been checked already.
   withRules.set(schema, false);
   const { items, properties = {} } = schema;
   const below = [items, additionalOf(schema), ...Object.values(properties)];
@@ -40,7 +40,7 @@ export function hasRules(schema: StructuralSchema): boolean {
 
 function errorsAt(place: Place, schema: StructuralSchema): readonly FieldError[] {
   const { value } = place;
-  // A null that is allowed is nothing that a rule could look at.
+  // An allowed null is not visible to rules.
   if (value === null || !hasRules(schema)) return [];
   return [...ownErrors(place, schema), ...errorsBelow(place, schema)];
 }
@@ -65,7 +65,7 @@ function errorsBelow({ value, old, field }: Place, schema: StructuralSchema): re
   });
 }
 
-/** The item of before with the same keys; only such lists have items that live on. */
+/** The old item with the same keys; only such lists have correlatable items. */
 function earlierItem(item: JsonValue, old: JsonValue | undefined, schema: StructuralSchema): JsonValue | undefined {
   const keys = schema["x-kubernetes-list-map-keys"] ?? [];
   if (!isJsonArray(old) || !isJsonObject(item) || schema["x-kubernetes-list-type"] !== "map") return undefined;
@@ -94,7 +94,7 @@ function ownErrors(place: Place, schema: StructuralSchema): readonly FieldError[
 
 const compiledRules = new WeakMap<StructuralSchema, readonly CompiledRule[]>();
 
-/** Rules that do not compile were refused with the definition; none is left to be asked. */
+/** Rules that do not compile were rejected with the definition. */
 function rulesOf(schema: StructuralSchema, isRoot: boolean): readonly CompiledRule[] {
   const known = compiledRules.get(schema);
   if (known) return known;
@@ -137,7 +137,7 @@ function withReason(reason: string, field: string, value: JsonValue, detail: str
     case "FieldValueDuplicate":
       return { reason, field, message: "Duplicate value" };
     default:
-      // Objects and lists are not shown: they may be large.
+      // Objects and lists are not shown because they may be large.
       return typeof value === "object"
         ? { reason, field, message: `Invalid value: ${detail}` }
         : invalidField(field, value, detail);

@@ -1,4 +1,7 @@
-/** An expression, read. `at` is where it stands in the text, for messages: an operator, a bracket, a dot, or the first letter. */
+/**
+ * A parsed expression. `at` is its position in the text, for messages: an operator, a bracket, a dot, or the first
+ * letter.
+ */
 export type Expr =
   | { readonly is: "literal"; readonly at: number; readonly literal: Literal }
   | { readonly is: "name"; readonly at: number; readonly name: string }
@@ -15,16 +18,16 @@ export type Expr =
   | { readonly is: "map"; readonly at: number; readonly entries: readonly (readonly [Expr, Expr])[] }
   | Comprehension;
 
-/** One of the loops: over a list's items or a map's keys. */
+/** A loop over a list's items or a map's keys. */
 export interface Comprehension {
   readonly is: "loop";
   readonly at: number;
   readonly kind: LoopKind;
   readonly over: Expr;
   readonly variable: string;
-  /** What must hold, or the filter of a map with three arguments. */
+  /** The condition, or the filter of a map with three arguments. */
   readonly test?: Expr;
-  /** What is made of each item. */
+  /** The expression for each item. */
   readonly made?: Expr;
 }
 
@@ -38,13 +41,13 @@ export type Literal =
   | { readonly type: "bool"; readonly value: boolean }
   | { readonly type: "null_type"; readonly value: null };
 
-/** Something wrong with an expression, and where. */
+/** An error in an expression, with its position. */
 export interface CelProblem {
   readonly at: number;
   readonly text: string;
 }
 
-/** The operators' names as the server's messages have them. */
+/** The operators' names in the server's messages. */
 export const OPERATOR_NAMES: Readonly<Record<string, string>> = {
   "||": "_||_",
   "&&": "_&&_",
@@ -62,7 +65,7 @@ export const OPERATOR_NAMES: Readonly<Record<string, string>> = {
   "%": "_%_",
 };
 
-/** All problems as the server tells them: each with its line of source and a pointer below. */
+/** All errors in the server's format: each with its source line and a pointer below. */
 export function problemsText(source: string, problems: readonly CelProblem[]): string {
   return [...problems]
     .sort((a, b) => a.at - b.at)

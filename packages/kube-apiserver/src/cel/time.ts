@@ -1,4 +1,4 @@
-/** A moment, in nanoseconds since 1970. */
+/** A timestamp, in nanoseconds since 1970. */
 export class Timestamp {
   readonly nanos: bigint;
   constructor(nanos: bigint) {
@@ -6,7 +6,7 @@ export class Timestamp {
   }
 }
 
-/** A span of time, in nanoseconds. */
+/** A duration, in nanoseconds. */
 export class Duration {
   readonly nanos: bigint;
   constructor(nanos: bigint) {
@@ -30,7 +30,7 @@ const PART = /(?<whole>\d*)(?:\.(?<fraction>\d*))?(?<unit>ns|us|µs|μs|ms|s|m|h
 const TIMESTAMP =
   /^(?<date>\d{4}-\d{2}-\d{2})T(?<time>\d{2}:\d{2}:\d{2})(?:\.(?<fraction>\d{1,9}))?(?<zone>Z|[+-]\d{2}:\d{2})$/;
 
-/** A span as Go writes it: `1h30m`, `1.5s`. */
+/** A duration as Go formats it: `1h30m`, `1.5s`. */
 export function parseDuration(text: string): Duration | undefined {
   if (/^[+-]?0$/.test(text)) return new Duration(0n);
   const { sign, parts = "" } = DURATION.exec(text)?.groups ?? {};
@@ -45,16 +45,16 @@ export function parseDuration(text: string): Duration | undefined {
   return new Duration(sign === "-" ? -nanos : nanos);
 }
 
-/** A moment by RFC 3339, exact to the nanosecond. */
+/** A timestamp in RFC 3339, exact to the nanosecond. */
 export function parseTimestamp(text: string): Timestamp | undefined {
   const { date, time, fraction = "", zone } = TIMESTAMP.exec(text)?.groups ?? {};
   const ms = date === undefined ? Number.NaN : Date.parse(`${date}T${time}${zone}`);
-  // A day beyond the month's end rolls over in some engines and is refused by others.
+  // A day beyond the month's end rolls over in some engines and is rejected by others.
   if (Number.isNaN(ms) || new Date(`${date}T00:00:00Z`).toISOString().slice(0, 10) !== date) return undefined;
   return new Timestamp(BigInt(ms) * 1_000_000n + BigInt(fraction.padEnd(9, "0")));
 }
 
-/** As CEL writes it: seconds. */
+/** As CEL formats it: seconds. */
 export function durationText({ nanos }: Duration): string {
   const sign = nanos < 0n ? "-" : "";
   const size = nanos < 0n ? -nanos : nanos;
@@ -73,7 +73,7 @@ export function timestampText({ nanos }: Timestamp): string {
   return `${whole}${fraction === "" ? "" : `.${fraction}`}Z`;
 }
 
-/** The moment's fields in a zone: UTC, or an offset such as `+02:00`; undefined for a zone that is none of these. */
+/** The fields of a timestamp in a zone: UTC, or an offset such as `+02:00`; undefined for other zones. */
 export function fieldsIn({ nanos }: Timestamp, zone: string): Date | undefined {
   const offset = /^(?<sign>[+-]?)(?<hours>\d{2}):(?<minutes>\d{2})$/.exec(zone)?.groups;
   if (!offset && zone !== "UTC" && zone !== "") return undefined;

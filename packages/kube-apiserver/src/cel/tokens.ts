@@ -19,7 +19,7 @@ const WORDS: Readonly<Record<string, Literal>> = {
   null: { type: "null_type", value: null },
 };
 
-/** The words of an expression, the last one being its end. */
+/** The tokens of an expression; the last one marks its end. */
 export function tokensOf(source: string): Result<readonly Token[], CelProblem> {
   const tokens: Token[] = [];
   let at = 0;
@@ -44,7 +44,7 @@ export function tokensOf(source: string): Result<readonly Token[], CelProblem> {
   return ok(tokens);
 }
 
-/** As far as the server's reader looks before it gives up: a text to its end, half a sign with what follows it. */
+/** The length of the server's error excerpt: a string to its end, a partial operator with the next character. */
 function unknownWord(rest: string): string {
   if (/^["']/.test(rest)) return rest;
   return rest.slice(0, /^[=&|]/.test(rest) ? 2 : 1);
@@ -75,7 +75,7 @@ function stringToken(found: RegExpExecArray | undefined, at: number): Token | un
   const isBytes = /b/i.test(prefix);
   const value = /r/i.test(prefix) ? raw : unescaped(raw, isBytes);
   if (value === undefined) return undefined;
-  // Escapes in bytes stand for bytes, everything else for its UTF-8.
+  // Escapes in bytes literals are bytes; everything else is UTF-8.
   const literal: Literal = isBytes
     ? { type: "bytes", value: typeof value === "string" ? new TextEncoder().encode(value) : value }
     : { type: "string", value: value as string };

@@ -1,10 +1,10 @@
 import type { StructuralSchema } from "../schema/structural-schema.ts";
 
-/** What an expression can be. `param` is a placeholder in a function's signature. */
+/** The types of expressions. `param` is a type parameter in a function's signature. */
 export interface CelType {
   readonly name: string;
   readonly of?: readonly CelType[];
-  /** The members of an object, by the names by which expressions know them. */
+  /** The members of an object, by their names in expressions. */
   readonly fields?: ReadonlyMap<string, CelField>;
 }
 
@@ -31,7 +31,7 @@ export const QUANTITY = simple("kubernetes.Quantity");
 export const listOf = (item: CelType): CelType => ({ name: "list", of: [item] });
 export const mapOf = (key: CelType, value: CelType): CelType => ({ name: "map", of: [key, value] });
 export const typeOf = (type: CelType): CelType => ({ name: "type", of: [type] });
-/** A placeholder: whatever it meets first, it stands for everywhere in one signature. */
+/** A type parameter: bound by its first use in a signature. */
 export const A: CelType = simple("<A>");
 export const B: CelType = simple("<B>");
 
@@ -42,7 +42,7 @@ export function typeText({ name, of = [] }: CelType): string {
 
 export type Bindings = ReadonlyMap<string, CelType>;
 
-/** What placeholders must stand for so that both are the same type, or undefined if they cannot be. */
+/** Bindings of type parameters that make both types equal, or undefined. */
 export function unified(wanted: CelType, found: CelType, bindings: Bindings): Bindings | undefined {
   if (wanted.name.startsWith("<")) {
     const bound = bindings.get(wanted.name);
@@ -59,7 +59,7 @@ export function unified(wanted: CelType, found: CelType, bindings: Bindings): Bi
   return all;
 }
 
-/** A signature's type with its placeholders filled in; what nothing is known of can be anything. */
+/** A signature's type with its type parameters bound; unbound ones are dyn. */
 export function filledIn(type: CelType, bindings: Bindings): CelType {
   if (type.name.startsWith("<")) return bindings.get(type.name) ?? DYN;
   return type.of ? { ...type, of: type.of.map((inner) => filledIn(inner, bindings)) } : type;

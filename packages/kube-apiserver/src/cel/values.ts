@@ -4,7 +4,7 @@ import { declaredType } from "./declared-type.ts";
 import { Duration, parseDuration, parseTimestamp, Timestamp } from "./time.ts";
 import type { CelField, CelType } from "./types.ts";
 
-/** What an expression works on. Whole numbers are bigints, so that nothing is lost beyond 53 bits; doubles are numbers. */
+/** Values of expressions. Integers are bigints, exact beyond 53 bits; doubles are numbers. */
 export type CelValue =
   | null
   | boolean
@@ -22,7 +22,7 @@ export type CelValue =
   | CelObject
   | CelError;
 
-/** What went wrong; it flows through an expression like a value, and `&&` and `||` may do without it. */
+/** An evaluation error; it propagates like a value, and `&&` and `||` may absorb it. */
 export class CelError {
   readonly message: string;
   constructor(message: string) {
@@ -51,7 +51,7 @@ export class TypeName {
   }
 }
 
-/** A list; with keys its items are told apart by them, and as a set their order says nothing. */
+/** A list; with keys its items are identified by them, and a set is unordered. */
 export class CelList {
   readonly items: readonly CelValue[];
   readonly isSet: boolean;
@@ -66,7 +66,7 @@ export class CelList {
   }
 }
 
-/** A map; numbers of every type that are equal are the same key. */
+/** A map; equal numbers of any type are the same key. */
 export class CelMap {
   readonly entries: ReadonlyMap<bigint | string | boolean | number, CelValue>;
   constructor(entries: CelMap["entries"]) {
@@ -74,7 +74,7 @@ export class CelMap {
   }
 }
 
-/** An object of a document, read member by member as expressions ask for it. */
+/** An object of a document, read lazily. */
 export class CelObject {
   readonly #json: JsonObject;
   readonly #fields: ReadonlyMap<string, CelField>;
@@ -89,7 +89,7 @@ export class CelObject {
     return [...this.#fields.keys()].filter((name) => this.member(name) !== undefined);
   }
 
-  /** Undefined for what is not there; a null counts as absent. */
+  /** Undefined for missing members; null counts as missing. */
   member(name: string): CelValue | undefined {
     if (!this.#read.has(name)) this.#read.set(name, this.#member(name));
     return this.#read.get(name);
@@ -102,7 +102,7 @@ export class CelObject {
   }
 }
 
-/** A document's value as its schema means it. A text that is no time is told when it is used. */
+/** A document's value by its schema. An invalid time is reported when it is used. */
 export function fromJson(json: JsonValue, schema: StructuralSchema, type = declaredType(schema)): CelValue {
   if (json === null || typeof json === "boolean") return json;
   if (typeof json === "number") return type?.name !== "double" && Number.isInteger(json) ? BigInt(json) : json;
@@ -144,7 +144,7 @@ export function fromResource(json: JsonValue, schema: StructuralSchema, isRoot: 
   return isJsonObject(json) && type?.fields ? new CelObject(json, type.fields) : fromJson(json, schema, type);
 }
 
-/** The name of a value's type, as `type()` gives it and overloads are chosen by. */
+/** The name of a value's type, as returned by `type()` and used to select overloads. */
 export function typeNameOf(value: CelValue): string {
   if (value === null) return "null_type";
   if (typeof value === "boolean") return "bool";
@@ -162,13 +162,13 @@ export function typeNameOf(value: CelValue): string {
   return value instanceof CelObject ? "object" : "error";
 }
 
-/** The number behind a value of any numeric type. */
+/** The number of a value of any numeric type. */
 export function numeric(value: CelValue): bigint | number | undefined {
   if (value instanceof Uint) return value.value;
   return typeof value === "bigint" || typeof value === "number" ? value : undefined;
 }
 
-/** A value as a map's key; undefined for what cannot be one. */
+/** A value as a map key; undefined for invalid keys. */
 export function keyValue(value: CelValue): bigint | string | boolean | number | undefined {
   if (typeof value === "string" || typeof value === "boolean") return value;
   const number = numeric(value);
@@ -208,7 +208,7 @@ export function equalValues(a: CelValue, b: CelValue): boolean {
   return a === b;
 }
 
-/** Loose comparison alone tells 1n and 1 apart from 1n and 1.5 without losing digits. */
+/** Only loose comparison distinguishes 1n == 1 from 1n == 1.5 without losing digits. */
 function sameNumber(a: bigint | number, b: bigint | number): boolean {
   return !(a < b) && !(a > b) && !Number.isNaN(a) && !Number.isNaN(b);
 }
@@ -220,7 +220,7 @@ function equalLists(a: CelList, b: CelList): boolean {
   return a.items.every((item) => b.items.some((other) => equalValues(item, other)));
 }
 
-/** Lists put together: those told apart by keys, and sets, keep each once. */
+/** Concatenated lists: keyed lists and sets keep each item once. */
 export function joinedLists(a: CelList, b: CelList): CelList {
   if (a.keys.length === 0 && !a.isSet) return new CelList([...a.items, ...b.items]);
   const isSame = (one: CelValue, other: CelValue): boolean =>

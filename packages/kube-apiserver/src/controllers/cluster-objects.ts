@@ -1,36 +1,37 @@
 import type { Result } from "@oaas/foundation";
 import type { JsonObject, Status } from "@oaas/kube-core";
 
-/** Which kind, as paths name it: `{ group: "apps", resource: "deployments" }`. */
+/** A kind as in paths: `{ group: "apps", resource: "deployments" }`. */
 export interface ResourceName {
   readonly group: string;
   readonly resource: string;
 }
 
-/** Which object. Cluster-scoped ones have no namespace. */
+/** An object. Cluster-scoped ones have no namespace. */
 export interface ObjectName {
   readonly namespace?: string;
   readonly name: string;
 }
 
 /**
- * What the server's own controllers (garbage collector, namespaces, workload simulation) see of it: the same verbs as any client,
- * with the same admission, without HTTP. Reads are of the present state, never stale; what they give must not be changed.
+ * The server as its own controllers (garbage collector, namespaces, workload simulation) see it: the same verbs and
+ * admission as for any client, without HTTP. Reads return the current state; results must not be mutated.
  */
 export interface ClusterObjects {
   get(kind: ResourceName, name: ObjectName): JsonObject | undefined;
-  /** In order of namespace and name. */
+  /** Ordered by namespace and name. */
   list(kind: ResourceName, namespace?: string): readonly JsonObject[];
-  /** Objects that name this uid in an owner reference, of whatever kind; from an index. */
+  /** Objects with this uid in an owner reference, of any kind; from an index. */
   dependentsOf(uid: string): readonly DependentObject[];
   create(kind: ResourceName, object: JsonObject, writer: string): Promise<Result<JsonObject, Status>>;
-  /** A whole object; refused with Conflict when it carries a resourceVersion that is not the present one. */
+  /** A whole object; rejected with Conflict when its resourceVersion is outdated. */
   update(kind: ResourceName, object: JsonObject, writer: string): Promise<Result<JsonObject, Status>>;
   updateStatus(kind: ResourceName, object: JsonObject, writer: string): Promise<Result<JsonObject, Status>>;
   delete(kind: ResourceName, name: ObjectName, options: DeleteOptions): Promise<Result<JsonObject, Status>>;
   /**
-   * As a POST or PUT to a subresource does. `binding` of pods (a Binding in) and `finalize` of namespaces (the namespace without the
-   * finalizers of its spec in) are the two that controllers need: the main path may change neither `spec.nodeName` nor `spec.finalizers`.
+   * As a POST or PUT to a subresource does. Controllers need `binding` of pods (with a Binding) and `finalize` of
+   * namespaces (with the namespace without its spec finalizers): the main path may change neither `spec.nodeName` nor
+   * `spec.finalizers`.
    */
   writeSubresource(
     kind: ResourceName,
@@ -39,13 +40,16 @@ export interface ClusterObjects {
     body: JsonObject,
     writer: string,
   ): Promise<Result<JsonObject, Status>>;
-  /** Calls back after each commit, in order, synchronously; `previous` is missing for a new object, `object` for one that is gone. */
+  /**
+   * Called after each commit, in order, synchronously; `previous` is missing for a new object, `object` for a deleted
+   * one.
+   */
   onChange(listener: (change: ObjectChange) => void): () => void;
-  /** Kinds that are served at present, those of definitions too. */
+  /** Kinds that are currently served, including custom ones. */
   kinds(): readonly ServedKind[];
 }
 
-/** A kind as owner references (by its name) and namespaces (by its scope) need it; every `Kind` is one. */
+/** A kind as owner references (by name) and namespaces (by scope) need it; every `Kind` is one. */
 export interface ServedKind extends ResourceName {
   readonly kind: string;
   readonly isNamespaced: boolean;
@@ -66,16 +70,16 @@ export interface DeleteOptions {
   readonly propagation?: "Background" | "Foreground" | "Orphan";
   readonly uid?: string;
   readonly gracePeriodSeconds?: number;
-  /** Refused with Conflict when this is not the present version: the garbage collector decided on what it saw. */
+  /** Rejected with Conflict when this version is outdated: the garbage collector decided on what it observed. */
   readonly resourceVersion?: string;
 }
 
-/** A controller of the server itself. It acts on changes and on its timers only, and is idle when nothing happens. */
+/** A controller of the server. It acts only on changes and timers. */
 export interface ServerController {
   readonly name: string;
-  /** Looks at everything once, then follows changes. */
+  /** Processes everything once, then follows changes. */
   start(): void;
-  /** Whether nothing is left to do now (timers that wait for a later time do not count). */
+  /** Whether nothing is left to do now (pending timers do not count). */
   isIdle(): boolean;
   stop(): void;
 }

@@ -5,27 +5,28 @@ import { ControlLoop, type LoopPorts } from "./loop/control-loop.ts";
 import { namespaces, type NamespaceOptions } from "./namespaces/namespace-controller.ts";
 
 /**
- * What acts by itself in the server.
+ * The controllers of the server.
  *
- * Reading order: cluster-objects (what controllers see of the server), loop/decision and loop/controller (a controller is a function
- * from objects and the time to steps), loop/control-loop (who carries them out), then one folder per duty: garbage, namespaces, access, and
- * of the simulation nodes, scheduler, pods, workloads, cron, network, volumes, scaling, knative; failures has what goes wrong on command.
+ * Reading order: cluster-objects (the controllers' view of the server), loop/decision and loop/controller (a controller
+ * is a function from objects and time to steps), loop/control-loop (which executes them), then one folder per duty:
+ * garbage, namespaces, access, and for the simulation nodes, scheduler, pods, workloads, cron, network, volumes,
+ * scaling, knative; failures contains fault injection.
  */
 export { workloadSimulation, type SimulationOptions, type WorkloadSimulation } from "./simulation.ts";
 export type { LoopPorts, LoopProblem } from "./loop/control-loop.ts";
 export type { NamespaceOptions } from "./namespaces/namespace-controller.ts";
 
-/** Deletes what nobody owns any more. */
+/** Deletes orphaned dependents. */
 export function garbageCollector(ports: LoopPorts): ServerController {
   return new ControlLoop("garbage-collector", [garbageController()], ports);
 }
 
-/** Gives namespaces what each has, and empties those that are deleted. */
+/** Initializes namespaces and empties deleted ones. */
 export function namespaceController(ports: LoopPorts, options: NamespaceOptions = {}): ServerController {
   return new ControlLoop("namespaces", [namespaces(options)], ports);
 }
 
-/** Keeps the rules of roles that gather others. */
+/** Maintains the rules of aggregated roles. */
 export function roleAggregator(ports: LoopPorts): ServerController {
   return new ControlLoop("role-aggregation", [roleAggregation()], ports);
 }

@@ -5,7 +5,7 @@ import type { TableMaker } from "./presenter.ts";
 
 const META = { apiVersion: "meta.k8s.io/v1" };
 
-/** Tables out of the columns of kinds. */
+/** Builds tables from the columns of kinds. */
 export function columnTables(clock: Clock): TableMaker {
   return {
     table: ({ target, objects, metadata, includeObject, withColumns }) => {

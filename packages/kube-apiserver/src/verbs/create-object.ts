@@ -8,10 +8,10 @@ import { objectKey } from "../store/stored-object.ts";
 import { newObject } from "./new-object.ts";
 import { storeKindOf, type Target, type World } from "./world.ts";
 
-/** A made-up name may be taken: then another is made up, but not for ever. */
+/** A generated name may be taken: another is generated, a limited number of times. */
 const NAME_ATTEMPTS = 8;
 
-/** Makes an object that was taken in. */
+/** Creates an admitted object. */
 export async function createObject(
   world: World,
   target: Target,

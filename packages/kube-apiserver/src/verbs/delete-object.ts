@@ -11,12 +11,12 @@ import { isBuiltIn, storeKindOf, type Target, type World } from "./world.ts";
 const ORPHAN = "orphan";
 const FOREGROUND = "foregroundDeletion";
 
-/** What became of a deletion: gone at once, or marked and waiting for finalizers or its time. */
+/** The result of a deletion: deleted at once, or marked and waiting for finalizers or its grace period. */
 export interface Deleted extends Written {
   readonly uid: string;
 }
 
-/** Deletes an object, or marks it for deletion while something keeps it. */
+/** Deletes an object, or marks it for deletion while something holds it. */
 export async function deleteObject(
   world: World,
   target: Target,
@@ -41,7 +41,7 @@ export async function deleteObject(
   return written.ok ? ok({ ...written.value, uid }) : written;
 }
 
-/** Of what is given time to go everybody is told that it is to go, also when there is no time left; what is told then is the answer. */
+/** Graceful deletions are always announced with a change first, even without time left; that state is the response. */
 async function markedFirst(
   world: World,
   target: Target,
@@ -62,8 +62,8 @@ async function markedFirst(
 }
 
 /**
- * The real server forgets which version was asked for when a deletion takes away the finalizers of an earlier one (orphan, foregroundDeletion), and then finds
- * another one than none.
+ * The real server loses the requested version when a deletion removes the finalizers of an earlier one (orphan,
+ * foregroundDeletion), and then reports a mismatch with an empty one.
  */
 function versionLost({ kind, namespace }: Target, name: string, version: string): string {
   const group = isBuiltIn(kind) ? "" : `${kind.group}/`;
@@ -74,7 +74,7 @@ function versionLost({ kind, namespace }: Target, name: string, version: string)
 
 const IMMORTAL: ReadonlySet<string> = new Set(["default", "kube-public", "kube-system"]);
 
-/** Namespaces without which there is no cluster. */
+/** Namespaces that every cluster needs. */
 function isImmortal({ kind }: Target, name: string): boolean {
   return kind.group === "" && kind.resource === "namespaces" && IMMORTAL.has(name);
 }
@@ -87,7 +87,7 @@ function deletion(world: World, { kind }: Target, live: JsonObject, options: Del
   const isKept = finalizers.length > 0 || rules.isHeld(live);
   const isMarked = isBeingDeleted(live);
   const before = Number(metadataOf(live)["deletionGracePeriodSeconds"] ?? 0);
-  // A second deletion may only shorten the time of the first.
+  // A second deletion can only shorten the grace period.
   const grace = isMarked ? Math.min(asked, before) : asked;
   if (grace === 0 && !isKept) {
     const answer = rules.isGraceful ? withMetadata(live, deletionTime(world, live, 0)) : live;
@@ -98,7 +98,7 @@ function deletion(world: World, { kind }: Target, live: JsonObject, options: Del
   const marked = rules.markedForDeletion(
     withMetadata(live, {
       ...(isMarked && grace === before ? {} : deletionTime(world, live, grace)),
-      // What is held by more than finalizers has no period after which it goes, and is no new generation.
+      // An object held by other finalizers has no grace period and no new generation.
       ...(rules.isHeld(live)
         ? { deletionGracePeriodSeconds: undefined, generation: metadataOf(live)["generation"] }
         : {}),
@@ -118,7 +118,7 @@ function deletionTime(world: World, live: JsonObject, grace: number): Record<str
   };
 }
 
-/** The finalizers by which the garbage collector knows what becomes of dependents. */
+/** The finalizers that tell the garbage collector how to treat dependents. */
 function finalizersAfter(before: readonly string[], propagation: DeletionOptions["propagation"]): readonly string[] {
   if (propagation === undefined) return before;
   const others = before.filter((finalizer) => finalizer !== ORPHAN && finalizer !== FOREGROUND);

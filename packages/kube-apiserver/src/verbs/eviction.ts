@@ -12,12 +12,15 @@ import { objectKey } from "../store/stored-object.ts";
 import { deleteObject } from "./delete-object.ts";
 import { storeKindOf, type Target, type World } from "./world.ts";
 
-/** As the real server writes what an eviction costs. */
+/** As the real server records an eviction. */
 const WRITER = "kube-apiserver";
-/** Looks at a budget that others change meanwhile. */
+/** Attempts on a budget with concurrent changes. */
 const TRIES = 5;
 
-/** Deletes a pod unless a disruption budget forbids it now; what it costs is taken from the budget first, so that two at once do not both use the last of it. */
+/**
+ * Deletes a pod unless a disruption budget forbids it; the budget is charged first, so that two evictions cannot both
+ * use the last disruption.
+ */
 export async function evictPod(
   { world, objects }: { readonly world: World; readonly objects: ClusterObjects },
   target: Target,
@@ -35,7 +38,7 @@ export async function evictPod(
   return refusal === undefined ? deleteObject(world, target, name, deletion) : err(refusal);
 }
 
-/** Takes an eviction out of the budget that it costs, if any; or says why it may not be. */
+/** Charges an eviction to its budget, if any; or returns why it is denied. */
 async function charged(
   world: World,
   objects: ClusterObjects,

@@ -8,7 +8,7 @@ import type { SortedObjects } from "../store/sorted-objects.ts";
 import type { StoredObject } from "../store/stored-object.ts";
 import { storeKindOf, type Target, type World } from "./world.ts";
 
-/** One page of a list, all of one revision. */
+/** One page of a list, of one revision. */
 export interface ListedObjects {
   readonly items: readonly StoredObject[];
   readonly revision: number;
@@ -16,7 +16,7 @@ export interface ListedObjects {
   readonly remaining?: number;
 }
 
-/** A picture of a kind at a revision, and where to begin in it. */
+/** A snapshot of a kind at a revision, and the start position. */
 interface Picture {
   readonly objects: SortedObjects;
   readonly revision: number;
@@ -26,7 +26,7 @@ interface Picture {
 const TOO_OLD_TOKEN =
   "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.";
 
-/** The objects that were asked for, page by page of one and the same picture. */
+/** The requested objects, page by page of one snapshot. */
 export function listObjects(world: World, target: Target, options: ListOptions): Result<ListedObjects, Status> {
   const prefix = target.namespace === "" ? "" : `${target.namespace}/`;
   const picture = options.continueToken === "" ? pictureOf(world, target, options) : continued(world, target, options);
@@ -75,7 +75,7 @@ function continued({ store }: World, { kind, namespace }: Target, options: ListO
   return err({ ...expired(TOO_OLD_TOKEN), metadata: { continue: tokenOf(-1, start) } } as Status);
 }
 
-/** Reads a version; 0 for none. */
+/** Parses a version; 0 for none. */
 export function versionOf(text: string): Result<number, Status> {
   if (text === "" || text === "0") return ok(0);
   if (isGoInteger(text) && !text.startsWith("-")) return ok(Number(text));

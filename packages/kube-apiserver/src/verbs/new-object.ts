@@ -20,7 +20,7 @@ const SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789";
 
 const STATUS_FIELDS: FieldSet = fieldSetOf([[memberElement("status")]]);
 
-/** Who writes, as managed fields know it. */
+/** The writer, for managed fields. */
 export function writerOf(world: World, target: Target, manager: string, subresource?: string): FieldWriter {
   return {
     manager,
@@ -32,15 +32,15 @@ export function writerOf(world: World, target: Target, manager: string, subresou
   };
 }
 
-/** What a write of the status sets back. */
+/** Fields that a status write resets. */
 function otherFields({ rules: { keptByStatus } }: Target["kind"]): FieldSet {
   const metadata = keptByStatus === "all" ? [["metadata"]] : keptByStatus.map((name) => ["metadata", name]);
   return fieldSetOf([["spec"], ...metadata].map((path) => path.map(memberElement)));
 }
 
 /**
- * A new object out of one that was taken in, ready to be stored: named, owned, with what the server sets, and valid. `hasManagers` when its managed
- * fields are made already (by an apply).
+ * Prepares an admitted object for storage: name, ownership, server-set fields, validation. `hasManagers` when its
+ * managed fields are already set (by an apply).
  */
 export function newObject(
   world: World,
@@ -69,7 +69,7 @@ export function newObject(
   return ok(kind.rules.converted(prepared, storageApiVersionOf(kind)));
 }
 
-/** What an object of a kind has when nothing was written: Go's types always have some fields. */
+/** The initial contents of a kind: Go's types always have some fields. */
 function blankOf(kind: Target["kind"]): JsonObject {
   const blank = isBuiltIn(kind) ? kind.rules.decoded({}) : ok({});
   return blank.ok ? blank.value : {};
@@ -79,7 +79,7 @@ function withoutStatus({ status: _status, ...rest }: JsonObject): JsonObject {
   return rest;
 }
 
-/** What the server sets on a new object, and what it does not let anyone set. */
+/** What the server sets on a new object, and what clients cannot set. */
 function newMetadata(
   world: World,
   { kind, namespace }: Target,
@@ -101,7 +101,7 @@ function newMetadata(
   };
 }
 
-/** Kinds that do not count keep what they were given. */
+/** Kinds without generations keep the given value. */
 function givenGeneration(object: JsonObject): number | undefined {
   const { generation } = metadataOf(object);
   return typeof generation === "number" ? generation : undefined;
@@ -116,7 +116,7 @@ function generatedName(world: World, prefix: string): string {
   return `${prefix.slice(0, NAME_LIMIT - SUFFIX_LENGTH)}${suffix.join("")}`;
 }
 
-/** Why nothing can be made in this namespace now. */
+/** Why nothing can be created in this namespace. */
 function namespaceRefusal(world: World, { kind, namespace }: Target, object: JsonObject): Status | undefined {
   if (!kind.isNamespaced) return undefined;
   const mismatch = namespaceMismatch({ kind, namespace }, object);

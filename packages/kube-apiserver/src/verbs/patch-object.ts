@@ -33,7 +33,7 @@ const PATCH_TYPES: Readonly<Record<string, PatchType>> = {
   "application/apply-patch+yaml": "apply",
 };
 
-/** Which kind of patch this is by its content type. */
+/** The patch type by content type. */
 export function patchTypeOf(contentType: string | undefined, isOwn: boolean): Result<PatchType, Status> {
   const { type } = mediaRange(contentType ?? "");
   const patch = Object.hasOwn(PATCH_TYPES, type) ? PATCH_TYPES[type] : undefined;
@@ -43,7 +43,7 @@ export function patchTypeOf(contentType: string | undefined, isOwn: boolean): Re
   return err(unknownBodyType(others.join(", ")));
 }
 
-/** A patch that was read; refused when it cannot be one. */
+/** A parsed patch; rejected when it is invalid. */
 export function readPatch(type: PatchType, body: string): Result<JsonValue, Status> {
   if (type === "apply") return readApplied(body);
   const value = jsonValue(body);
@@ -73,7 +73,7 @@ function readApplied(body: string): Result<JsonValue, Status> {
   return err(badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${why}`));
 }
 
-/** The change that a JSON, merge or strategic merge patch asks for. `strictRefusal` may find what a strict reader would not take. */
+/** The change of a JSON, merge or strategic merge patch. `strictRefusal` may report strict decoding errors. */
 export function patchChange(
   target: Target,
   place: Pick<ObjectChange, "name" | "subresource">,
@@ -102,7 +102,7 @@ export function patchChange(
   };
 }
 
-/** An object with a patch carried out. */
+/** An object with a patch applied. */
 export function patched(
   type: Exclude<PatchType, "apply">,
   patch: JsonValue,
@@ -115,7 +115,7 @@ export function patched(
   return isJsonObject(result) ? ok(result) : err(rejected());
 }
 
-/** The real server's library adds a member that is to be replaced and is not there; undefined when the patch does not fit. */
+/** The real server's library adds a missing member on replace; undefined when the patch does not fit. */
 function jsonPatched(live: JsonObject, patch: readonly JsonObject[]): JsonValue | undefined {
   let current: JsonValue = live;
   for (const step of patch) {
@@ -123,7 +123,7 @@ function jsonPatched(live: JsonObject, patch: readonly JsonObject[]): JsonValue 
     if (!result.ok && result.error.reason === "missing" && step["op"] === "replace" && isMember(textAt(step, "path"))) {
       result = applyJsonPatch(current, [{ ...step, op: "add" }]);
     }
-    // A copy of what is not there is a copy of null.
+    // A copy of a missing value is a copy of null.
     if (
       !result.ok &&
       result.error.reason === "missing" &&
@@ -132,7 +132,7 @@ function jsonPatched(live: JsonObject, patch: readonly JsonObject[]): JsonValue 
     ) {
       result = applyJsonPatch(current, [{ op: "add", path: step["path"], value: null }]);
     }
-    // What is not there is as good as null.
+    // A missing value equals null.
     if (!result.ok && result.error.reason === "missing" && step["op"] === "test") {
       if ((step["value"] ?? null) === null && isAbsent(current, textAt(step, "path"))) continue;
     }
@@ -142,23 +142,23 @@ function jsonPatched(live: JsonObject, patch: readonly JsonObject[]): JsonValue 
   return current;
 }
 
-/** Whether a path leads to a member that is not there, of something that is: of lists one cannot ask for what is not there. */
+/** Whether a path leads to a missing member of an existing object; list items cannot be missing. */
 function isAbsent(document: JsonValue, path: string): boolean {
   return isMember(path) && applyJsonPatch(document, [{ op: "add", path, value: null }]).ok;
 }
 
-/** Whether a path ends in a member of an object, and not in an item of a list. */
+/** Whether a path ends in an object member, not in a list item. */
 function isMember(path: string): boolean {
   return !/\/(?:\d+|-)$/.test(path);
 }
 
-/** What the real server says of a patch that does not fit, whatever the reason. */
+/** The real server's message for a patch that does not apply, for any reason. */
 function rejected(): Status {
   const message = "the server rejected our request due to an error in our request";
   return { status: "Failure", message, reason: "Invalid", details: {}, code: 422 };
 }
 
-/** What such a refusal quotes: the object that a patch has made, but of a strategic one the patch. */
+/** What such a rejection quotes: the patched object, or for a strategic merge patch the patch. */
 function shownPatch(type: PatchType, patch: JsonValue, object: JsonObject): JsonObject | string {
   return type === "strategic" ? goText(patch) : object;
 }
@@ -170,7 +170,7 @@ const CONVERTED: Readonly<Record<string, string>> = {
   number: "int64",
 };
 
-/** How the one who reads patched maps says what the one who reads JSON says. */
+/** Translates JSON decoding errors to the words of the decoder for patched maps. */
 function converterWords(why: string): string {
   const [, found = "", wanted = ""] = MISTYPED.exec(why) ?? [];
   const from = CONVERTED[found] ?? found;
@@ -183,14 +183,14 @@ function converterWords(why: string): string {
     : `unrecognized type: ${wanted}`;
 }
 
-/** What a patch has made cannot be read, or not by a strict reader. */
+/** The patched object cannot be decoded, or not strictly. */
 export function unreadablePatch(object: JsonObject | string, why: string): Status {
   const shown = JSON.stringify(typeof object === "string" ? object : JSON.stringify(object));
   const error = { reason: "FieldValueInvalid", field: "patch", message: `Invalid value: ${shown}: ${why}` };
   return invalid({ group: "", kind: "" }, "", [error]);
 }
 
-/** The change that a server-side apply asks for; refused at once when it could be none. */
+/** The change of a server-side apply; rejected at once when it is invalid. */
 export function applyChange(
   world: World,
   target: Target,
@@ -219,8 +219,8 @@ export function applyChange(
 }
 
 /**
- * Lists and maps of the metadata that are there but empty. An apply to a kind of a definition stores them, although nobody ever sees them: the next write
- * that says nothing new is one all the same.
+ * Empty lists and maps in the metadata. An apply to a custom kind stores them, although reads never show them: the next
+ * apply without changes is still a write.
  */
 function emptyMetadata(object: JsonObject): JsonObject {
   const metadata = metadataOf(object);
@@ -233,7 +233,7 @@ function isNew(live: JsonObject): boolean {
   return Object.keys(live).length === 0;
 }
 
-/** What is said to be there, under an id, must be there. */
+/** An object with a uid must exist. */
 function uidOfNothing({ kind }: Target, name: string, config: JsonObject): Status | undefined {
   const uid = metadataText(config, "uid");
   if (uid === "" || nameOf(config) === "") return undefined;

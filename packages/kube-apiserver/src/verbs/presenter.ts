@@ -6,9 +6,12 @@ import type { ListedObjects } from "./list-objects.ts";
 import type { EventText } from "./watch-objects.ts";
 import { apiVersionOf, isBuiltIn, presented, presentedText, type Target } from "./world.ts";
 
-/** Rows for people, which a client may ask for instead of objects. */
+/** Tables, which a client may request instead of objects. */
 export interface TableMaker {
-  /** `includeObject` as clients write it: None, Metadata (when nothing is said) or Object; anything else was refused. Columns may be left out but for the first event of a watch. */
+  /**
+   * `includeObject` as clients write it: None, Metadata (default) or Object; other values were rejected. Columns may be
+   * omitted except in the first event of a watch.
+   */
   table(request: {
     readonly target: Target;
     readonly objects: readonly JsonObject[];
@@ -18,7 +21,7 @@ export interface TableMaker {
   }): JsonObject;
 }
 
-/** Lists of the server's own kinds leave out an empty token; those of definitions do not. */
+/** Lists of built-in kinds omit an empty token; those of custom kinds do not. */
 function continueOf({ continueToken }: ListedObjects, showsEmpty: boolean): { readonly continue?: string } {
   if (continueToken !== undefined) return { continue: continueToken };
   return showsEmpty ? { continue: "" } : {};
@@ -30,7 +33,7 @@ interface Shown extends Target {
 
 const PARTIAL = { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1" };
 
-/** Objects and lists in the form that was asked for. */
+/** Objects and lists in the requested form. */
 export class Presenter {
   readonly #tables: TableMaker;
 
@@ -70,7 +73,7 @@ export class Presenter {
     return `${head},"items":[${items.join(",")}]}`;
   }
 
-  /** How the objects of a watch are written; undefined for as they are. */
+  /** How the objects of a watch are written; undefined for unchanged. */
   event(asked: Shown, { as }: Representation): EventText | undefined {
     if (as === undefined) return undefined;
     if (as !== "Table") {

@@ -39,7 +39,7 @@ export interface EndpointDeps {
   isServed(target: Target): boolean;
 }
 
-/** Answers requests about objects: reads what is asked for, lets the verb do it, writes the answer. */
+/** Serves requests about objects: decodes the request, runs the verb, writes the response. */
 export class ResourceEndpoint {
   readonly #deps: EndpointDeps;
 
@@ -145,7 +145,7 @@ export class ResourceEndpoint {
     if (granted !== undefined) return err(granted);
     const written = await createObject(this.#deps.world, asked, admitted.value, options.value);
     if (!written.ok) {
-      // What is odd is told before it turns out that the name is taken.
+      // Warnings are sent even when the name is taken.
       if (written.error.reason === "AlreadyExists")
         asked.warnings?.push(...asked.kind.rules.warnings(admitted.value, true));
       return written;
@@ -154,7 +154,7 @@ export class ResourceEndpoint {
     return ok(jsonAnswer(201, this.#text(asked, written.value, form), form, warnings));
   }
 
-  /** What is done by posting to an object: a pod gets a node, or is evicted. */
+  /** POST to a subresource: binding or eviction of a pod. */
   async #createSubresource(asked: NamedRequest, form: Representation): Promise<Answered> {
     const { request, query, kind, name, subresource } = asked;
     const options = writeOptions("CreateOptions", query, request.headers);
@@ -175,7 +175,7 @@ export class ResourceEndpoint {
     return this.#question(asked, object, form);
   }
 
-  /** What is never kept is answered by those who know. */
+  /** Virtual resources are answered by their handlers. */
   #question(asked: ResourceRequest, body: JsonObject, form: Representation): Answered {
     const { request, kind, namespace, name, subresource } = asked;
     const place = { ...(name === undefined ? {} : { name }), ...(subresource === undefined ? {} : { subresource }) };
@@ -285,7 +285,7 @@ export class ResourceEndpoint {
     return ok(statusAnswer({ status: "Success", details }, form, warnings));
   }
 
-  /** Each one by itself, as the real server does: a list that is being emptied may still grow. */
+  /** Deletes one by one, as the real server does: a list may grow while it is being emptied. */
   async #deleteCollection(asked: ResourceRequest, form: Representation): Promise<Answered> {
     const { world, presenter } = this.#deps;
     const options = sentDeletionOptions(asked);
@@ -317,7 +317,7 @@ export class ResourceEndpoint {
 const JOBS_KEEP_PODS =
   "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning";
 
-/** What the real server says of such a version when it is to watch from it: it takes it for a fault of its own. */
+/** The real server's message for such a version in a watch: it reports an internal error. */
 function watchVersionRefusal({ message = "" }: Status): Status {
   return internalError(message.replace("invalid resource version: ", ""));
 }

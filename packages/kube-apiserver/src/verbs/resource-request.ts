@@ -5,24 +5,24 @@ import type { ApiRequest, ApiResponse } from "../api.ts";
 import type { ObjectChange } from "./change-object.ts";
 import type { Target } from "./world.ts";
 
-/** A request about objects of a kind, as far as its path and query say. */
+/** A request about objects of a kind, from its path and query. */
 export interface ResourceRequest extends Target {
   readonly request: ApiRequest;
   readonly query: URLSearchParams;
   readonly name?: string;
   readonly subresource?: string;
   readonly isOldWatch: boolean;
-  /** Told to the client whatever becomes of the request. */
+  /** Warnings, sent with any response. */
   readonly warnings?: string[];
 }
 
-/** One about a single object. */
+/** A request about a single object. */
 export type NamedRequest = ResourceRequest & { readonly name: string };
 
-/** What a verb gives back: an answer, or the refusal it becomes. */
+/** The result of a verb: a response or a rejection. */
 export type Answered = Result<ApiResponse, Status>;
 
-/** What is allowed but odd in what was written: told of a new object, and of each generation. */
+/** Warnings about an object: for a new object, and for each generation. */
 export function oddities(
   { kind, subresource }: ResourceRequest,
   { object, isNew }: { readonly object: JsonObject; readonly isNew: boolean },
@@ -33,7 +33,7 @@ export function oddities(
   return isSame && !isNew ? [] : kind.rules.warnings(object, isNew);
 }
 
-/** What a change is made to. */
+/** The target of a change. */
 export function placeOf({
   name,
   subresource,

@@ -13,7 +13,7 @@ import { oddities, type Answered, type NamedRequest } from "./resource-request.t
 import { readScale, scaleApplied, scaled, scaleOf, unknownInScale, type ScaleStep } from "./scale.ts";
 import { presented, type World } from "./world.ts";
 
-/** The Scale of an object, as it is shown. */
+/** The Scale of an object, as shown. */
 export function scaleAnswer(
   asked: NamedRequest,
   object: JsonObject,
@@ -62,7 +62,7 @@ export async function patchScale(
   return writeScale(world, asked, { next, isApply: false }, options, form);
 }
 
-/** A Scale out of what was sent, or out of a patch; `refused` says why it is none. */
+/** Decodes a Scale from a body or a patch; `refused` says why it is invalid. */
 function scaleIn(
   asked: NamedRequest,
   sent: JsonObject,

@@ -44,12 +44,12 @@ export function scaleOf({ kind }: Target, paths: ScalePaths, object: JsonObject)
   });
 }
 
-/** How a Scale becomes another: by a patch, by an apply, or by being replaced. */
+/** How a Scale changes: by patch, apply, or replacement. */
 export type ScaleStep = (scale: JsonObject) => Result<JsonObject, Status>;
 
 /**
- * The object after a write of its Scale: read from the object with those who own its count, changed, read by its type, and written back. Who owns
- * what is worked out on the Scale, as the real server does.
+ * The object after a write to its Scale: read with the owners of its count, changed, decoded, and written back.
+ * Ownership is computed on the Scale, as in the real server.
  */
 export function scaled(
   target: Target,
@@ -72,12 +72,12 @@ export function scaled(
 const SCALE_VERSION = "autoscaling/v1";
 const SCALE_TYPE = "io.k8s.api.autoscaling.v1.Scale";
 
-/** The real server cannot apply a Scale to an object of a definition whose count nobody owns. */
+/** The real server cannot apply a Scale to a custom object whose count has no owner. */
 const NOBODY_OWNS = internalError(
   "failed to create manager for existing fields: failed to convert live object (/; autoscaling/v1, Kind=Scale) to proper version: request to convert CR to an invalid group/version: autoscaling/v1",
 );
 
-/** A Scale applied to one; conflicts are those of the count. */
+/** Applies a Scale; conflicts are those of the count. */
 export function scaleApplied(target: Target, config: JsonObject, writer: FieldWriter, isForced: boolean): ScaleStep {
   const own = { ...writer, apiVersion: SCALE_VERSION };
   return (live) =>
@@ -86,7 +86,7 @@ export function scaleApplied(target: Target, config: JsonObject, writer: FieldWr
       : applied({ live, schema: builtInSchema(SCALE_TYPE), writer: own }, config, isForced);
 }
 
-/** A Scale as Go's type reads it. Err: the decoder's words. */
+/** A Scale as Go's type decodes it. Err: the decoder's message. */
 export function readScale(sent: JsonObject): Result<JsonObject, string> {
   return goDecoded(sent, SCALE_TYPE);
 }
@@ -96,7 +96,7 @@ export function unknownInScale(sent: JsonObject): readonly string[] {
   return unknownFields(sent, builtInSchema(SCALE_TYPE));
 }
 
-/** What a kind of a definition shows that has no count yet: it can be scaled all the same. */
+/** The Scale of a custom object without a count: it can be scaled too. */
 function missingScale({ kind }: Target, object: JsonObject): JsonObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = metadataOf(object);
   const metadata = defined({ name, namespace, uid, resourceVersion, creationTimestamp });
@@ -118,7 +118,7 @@ function scaledKind(kind: Kind, apiVersion: string): ScaledKind {
   };
 }
 
-/** The object with the replicas that a Scale asks for. */
+/** The object with the replicas of a Scale. */
 function withScale(target: Target, paths: ScalePaths, live: JsonObject, scale: JsonObject): Result<JsonObject, Status> {
   const { kind } = target;
   const spec = scale["spec"];

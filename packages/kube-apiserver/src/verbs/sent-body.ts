@@ -9,7 +9,7 @@ import { badRequest, unknownBodyType } from "../request/refusals.ts";
 import type { ResourceRequest } from "./resource-request.ts";
 import { isBuiltIn } from "./world.ts";
 
-/** The object that a request carries, and what is odd about how it is written. */
+/** The object in a request, and its decoding warnings. */
 export function sentObject(
   asked: ResourceRequest,
   validation: FieldValidation,
@@ -27,7 +27,7 @@ export function sentObject(
   return ok({ object: typed.value, warnings: strict.value });
 }
 
-/** Warnings about fields that mean nothing, or the refusal when they are not to be let pass. */
+/** Warnings about ignored fields, or the rejection in strict mode. */
 function strictWarnings(
   asked: ResourceRequest,
   object: JsonObject,
@@ -42,7 +42,7 @@ function strictWarnings(
   return err(badRequest(`${kind} in version "${asked.version.name}" cannot be handled as a ${kind}: ${why}`));
 }
 
-/** How a deletion is to go about it, by its query and its body. */
+/** The options of a deletion, from its query and body. */
 export function sentDeletionOptions({ request, query }: ResourceRequest): ReturnType<typeof deletionOptions> {
   if (request.body === "") return deletionOptions(query, undefined);
   const { type } = mediaRange(request.headers["content-type"] ?? "application/json");

@@ -23,7 +23,7 @@ import { storeKindOf, type Target, type World } from "./world.ts";
 
 type Outcome = Promise<Result<JsonObject, Status>>;
 
-/** The server's objects as its own controllers see and write them: by the same verbs as any client, without HTTP. */
+/** The server's objects as its own controllers see and write them: the same verbs as for any client, without HTTP. */
 export class ServerObjects implements ClusterObjects {
   readonly #world: World;
   readonly #kinds: KindRegistry;
@@ -116,7 +116,7 @@ export class ServerObjects implements ClusterObjects {
     return objectOf(await changeObject(this.#world, target, change, optionsOf(writer)));
   }
 
-  /** Controllers write in the version in which objects are kept. */
+  /** Controllers write in the storage version. */
   #target(name: ResourceName, object: JsonObject): Target | undefined {
     const kind = this.#kinds.named(name);
     const version = kind?.versions.find((one) => one.name === kind.storageVersion);
@@ -125,7 +125,7 @@ export class ServerObjects implements ClusterObjects {
     return { kind, version, namespace: kind.isNamespaced && typeof namespace === "string" ? namespace : "" };
   }
 
-  /** The name of a kind out of where its objects are kept; remembered, also when the kind is gone. */
+  /** The kind of a storage location; remembered when the kind is gone. */
   #resource(storeKind: string): ResourceName {
     const known = this.#resources.get(storeKind);
     if (known !== undefined) return known;

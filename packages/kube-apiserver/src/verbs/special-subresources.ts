@@ -9,7 +9,7 @@ import type { Written } from "../store/object-store.ts";
 import { changeObject } from "./change-object.ts";
 import type { Target, World } from "./world.ts";
 
-/** Puts a pod on a node, as the scheduler asks for it: the one way to set `spec.nodeName` later. */
+/** Assigns a pod to a node: the only way to set `spec.nodeName` later. */
 export async function bindPod(
   world: World,
   target: Target,
@@ -47,7 +47,7 @@ export async function bindPod(
   );
 }
 
-/** The status of a pod that has found its node. */
+/** The status of a scheduled pod. */
 function scheduled(world: World, status: JsonObject): JsonObject {
   const conditions = isJsonArray(status["conditions"]) ? status["conditions"].filter(isJsonObject) : [];
   const condition = {
@@ -60,7 +60,10 @@ function scheduled(world: World, status: JsonObject): JsonObject {
   return { ...status, conditions: [...others, condition] };
 }
 
-/** Replaces the finalizers of a namespace's spec, which nothing else can; the last one gone, the namespace goes. */
+/**
+ * Replaces the finalizers of a namespace's spec, which nothing else can; without the last one, the namespace is
+ * deleted.
+ */
 export async function finalizeNamespace(
   world: World,
   target: Target,

@@ -1,4 +1,4 @@
-/** Lets one reader sleep until something happened, however many things did. */
+/** Lets one reader wait until something happened, however often. */
 export class Wakeup {
   #isDue = false;
   #resolve: (() => void) | undefined;

@@ -10,10 +10,10 @@ import { apiVersionOf, presentedText, storeKindOf, type Target, type World } fro
 
 const BOOKMARK_INTERVAL_MS = 60_000;
 const DEFAULT_TIMEOUT_SECONDS = 1800;
-/** A piece of a stream: large enough that many small events cost one write, small enough to flow. */
+/** Chunk size: large enough that many small events cost one write, small enough to flow. */
 const CHUNK_LENGTH = 128 * 1024;
 
-/** How the object of an event is written: as it is, or as something that stands in for it. */
+/** How the object of an event is written: unchanged, or transformed. */
 export type EventText = (stored: StoredObject) => string;
 
 export interface WatchRequest {
@@ -21,16 +21,16 @@ export interface WatchRequest {
   readonly options: ListOptions;
   /** Ends the watch: the client left, or the server closes. */
   readonly signal: AbortSignal;
-  /** Whether the kind is still there. */
+  /** Whether the kind still exists. */
   isServed(): boolean;
   readonly text?: EventText;
 }
 
 /**
- * The changes of a kind as lines of JSON, for as long as the client stays and its time is not over.
+ * The changes of a kind as lines of JSON, while the client stays and its time is not over.
  *
- * Flow: what is there at first (when no version is named), then changes from history, by a place of its own in it; a client that is too slow is told
- * that its version has expired, and costs no memory before that.
+ * Flow: the current state first (without a version), then changes from history, from its own position; a client that is
+ * too slow is told that its version has expired, and costs no memory before that.
  */
 export async function* watchObjects(world: World, request: WatchRequest): AsyncGenerator<string> {
   const { target, options, signal } = request;
@@ -70,25 +70,25 @@ export async function* watchObjects(world: World, request: WatchRequest): AsyncG
   }
 }
 
-/** The last line that was made of an object: most often the next watcher is to be told the very same. */
+/** The last line created for an object: usually the next watcher receives the same. */
 const lines = new WeakMap<StoredObject, { readonly kind: Kind; readonly name: string; readonly text: string }>();
 
 function lineOf(type: string, text: string): string {
   return `{"type":"${type}","object":${text}}\n`;
 }
 
-/** What a watcher has been told, and what comes next. */
+/** The position of a watcher. */
 class EventStream {
   readonly #world: World;
   readonly #target: Target;
   readonly #options: ListOptions;
   readonly #text: EventText;
-  /** Whether objects are told as they are, and so to all alike. */
+  /** Whether objects are sent unchanged, and so equal for all watchers. */
   readonly #isPlain: boolean;
   readonly #isSelected: ((object: JsonObject) => boolean) | undefined;
   readonly #prefix: string;
   #place = 0;
-  /** Changes up to this revision are known to the client. */
+  /** Changes up to this revision were sent. */
   #revision = 0;
   isEnded = false;
 
@@ -106,7 +106,7 @@ class EventStream {
     return this.#world.store.history(storeKindOf(this.#target.kind));
   }
 
-  /** What is there already, when that is asked for; sets the place from which changes are told. */
+  /** Sends the current state if requested; sets the position for changes. */
   *initial(): Generator<string> {
     const { resourceVersion, sendsInitialEvents, wantsBookmarks } = this.#options;
     const asked = versionOf(resourceVersion);
@@ -139,7 +139,7 @@ class EventStream {
     if (chunk !== "") yield chunk;
   }
 
-  /** The lines of what has happened since, as many as make a good piece; empty when nothing has. */
+  /** The next chunk of lines; empty when nothing happened. */
   next(): string {
     const history = this.#history;
     if (!history.reaches(this.#place)) {
@@ -166,7 +166,8 @@ class EventStream {
     const wasBefore = before !== undefined && (this.#isSelected?.(before.object) ?? true);
     if (isNow) return this.#line(wasBefore ? "MODIFIED" : "ADDED", after);
     if (!wasBefore) return "";
-    // Out of sight is gone: with what it was when it was last seen, under the version of the change.
+    // An object that leaves the selection is reported as deleted, in its last visible state, with the version of the
+    // change.
     return this.#line("DELETED", isDeletion ? after : before.at(revision));
   }
 

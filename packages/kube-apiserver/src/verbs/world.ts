@@ -4,7 +4,7 @@ import type { Kind, KindVersion } from "../kinds/kind.ts";
 import type { ObjectStore } from "../store/object-store.ts";
 import { StoredObject } from "../store/stored-object.ts";
 
-/** What verbs act on. */
+/** The context of verbs. */
 export interface World {
   readonly store: ObjectStore;
   readonly clock: Clock;
@@ -12,7 +12,7 @@ export interface World {
   readonly ids: Ids;
 }
 
-/** What a request is about: a kind in one of its versions, and where. */
+/** The target of a request: a kind in one of its versions, and its location. */
 export interface Target {
   readonly kind: Kind;
   readonly version: KindVersion;
@@ -20,7 +20,7 @@ export interface Target {
   readonly namespace: string;
 }
 
-/** Where the objects of a kind are kept: with those of another kind when they are the same objects. */
+/** The storage location of a kind: shared with another kind when they are the same objects. */
 export function storeKindOf(kind: Kind): string {
   return groupResourceText(kind.sameObjectsAs ?? kind);
 }
@@ -29,12 +29,12 @@ export function apiVersionOf({ kind, version }: Pick<Target, "kind" | "version">
   return formatApiVersion({ group: kind.group, version: version.name });
 }
 
-/** The version that objects are kept in. */
+/** The storage version. */
 export function storageApiVersionOf(kind: Kind): string {
   return formatApiVersion({ group: kind.sameObjectsAs?.group ?? kind.group, version: kind.storageVersion });
 }
 
-/** A stored object as it is read today, in the version, or dress, that was asked for. */
+/** A stored object in the requested version or form. */
 export function presented(target: Pick<Target, "kind" | "version">, stored: StoredObject | JsonObject): JsonObject {
   const { kind } = target;
   const object = stored instanceof StoredObject ? stored.readBy(kind.rules) : kind.rules.readBack(stored);
@@ -42,7 +42,9 @@ export function presented(target: Pick<Target, "kind" | "version">, stored: Stor
   return object["apiVersion"] === apiVersion ? object : kind.rules.converted(object, apiVersion);
 }
 
-/** The text of a stored object in the version that was asked for; `isItem` for one of a list, where built-in kinds do not say what they are. */
+/**
+ * The text of a stored object in the requested version; `isItem` for list items, where built-in kinds omit their type.
+ */
 export function presentedText(target: Pick<Target, "kind" | "version">, stored: StoredObject, isItem: boolean): string {
   const apiVersion = apiVersionOf(target);
   const before = isItem && isBuiltIn(target.kind) ? "{" : typePrefix(target.kind.kind, apiVersion);
@@ -52,7 +54,7 @@ export function presentedText(target: Pick<Target, "kind" | "version">, stored: 
   return before + JSON.stringify(rest).slice(1);
 }
 
-/** Whether the kind is one of the real server's own, and not of a definition. */
+/** Whether the kind is built in, not custom. */
 export function isBuiltIn({ rules }: Kind): boolean {
   return !rules.isValidatedBySchema;
 }

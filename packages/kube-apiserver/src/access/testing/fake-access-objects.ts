@@ -3,7 +3,7 @@ import type { ObjectChange } from "../../controllers/cluster-objects.ts";
 import { objectAt, textAt } from "../../kinds/json-access.ts";
 import type { AccessObjects } from "../authorizer.ts";
 
-/** Objects in a list, for tests of access alone. */
+/** Objects in a list, for unit tests of access. */
 export function fakeAccessObjects(initial: readonly JsonObject[]): AccessObjects & { add(object: JsonObject): void } {
   const objects = [...initial];
   const listeners = new Set<(change: ObjectChange) => void>();

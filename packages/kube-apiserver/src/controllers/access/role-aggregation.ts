@@ -16,13 +16,13 @@ interface ClusterRole extends KubeObject {
   readonly aggregationRule?: { readonly clusterRoleSelectors?: readonly LabelSelector[] };
 }
 
-/** Writes into roles that gather others (`view`, `edit`, `admin`) the rules of those that their selectors pick. */
+/** Writes the rules of aggregated roles (`view`, `edit`, `admin`) from the roles that their selectors match. */
 export function roleAggregation(): Controller {
   return {
     name: "role-aggregation",
     reporter: "clusterrole-aggregation-controller",
     writer: "clusterrole-aggregation-controller",
-    // Any role may be one that others gather.
+    // Any role may be a source of aggregation.
     follows: [{ kind: CLUSTER_ROLES, keys: (_object, view) => gatherers(view) }],
     decide(key, { view }) {
       const role = view.get<ClusterRole>(CLUSTER_ROLES, "", nameOfKey(key).name);
@@ -40,7 +40,7 @@ function gatherers(view: ClusterView): string[] {
     .map(({ metadata }) => objectKey("", metadata.name));
 }
 
-/** Rules by selector, then by the name of their role, each once. */
+/** Rules by selector, then by role name, each once. */
 function gathered({ metadata, aggregationRule }: ClusterRole, view: ClusterView): JsonObject[] {
   const others = view
     .list<ClusterRole>(CLUSTER_ROLES)

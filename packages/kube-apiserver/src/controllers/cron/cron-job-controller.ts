@@ -7,7 +7,7 @@ import type { CronJob, Job } from "../objects/typed.ts";
 import { ownerKeys } from "../workloads/adoption.ts";
 import { decideCronJob } from "./cron-job.ts";
 
-/** Starts Jobs at their times. */
+/** Creates Jobs on schedule. */
 export function cronJobController(): Controller {
   return {
     name: "cron-jobs",

@@ -16,10 +16,10 @@ export interface CronJobState {
 const SCHEDULED_AT = "batch.kubernetes.io/cronjob-scheduled-timestamp";
 const KEPT = { successful: 3, failed: 1 };
 const HOUR_MS = 3_600_000;
-/** Only the latest of the times that were missed counts: it is looked for in the last hour first. */
+/** Only the latest missed time counts: it is searched in the last hour first. */
 const LOOKS_BACK_MS = [HOUR_MS, 24 * HOUR_MS, 31 * 24 * HOUR_MS, 366 * 24 * HOUR_MS];
 
-/** A Job at each time of the schedule; those that ended are told of, and the oldest of them go. */
+/** Creates a Job at each scheduled time, reports finished ones, and deletes the oldest. */
 export function decideCronJob(state: CronJobState): Decision {
   const { cronJob, jobs, now } = state;
   const seen = seenEnds(state);
@@ -48,7 +48,7 @@ function startSteps({ cronJob, jobs }: CronJobState, status: CronJobStatus, due:
   return [...replaced, create(JOBS, job, toldOfStart(cronJob, job.metadata.name)), started];
 }
 
-/** The last time that is due and has not been started, and the next one. */
+/** The last due time that was not started, and the next one. */
 function timesOf({ metadata, spec, status }: CronJob, now: number): { readonly due?: number; readonly next?: number } {
   const schedule = inZone(parseSchedule(spec.schedule), spec.timeZone);
   const since = epochMs(status?.lastScheduleTime) ?? epochMs(metadata.creationTimestamp) ?? now;
@@ -63,7 +63,7 @@ function timesOf({ metadata, spec, status }: CronJob, now: number): { readonly d
   return { ...(due === undefined ? {} : { due }), ...(next === undefined ? {} : { next }) };
 }
 
-/** From when on to look, so that few times lie between. */
+/** The start of the search, so that few times lie in between. */
 function latestStart(schedule: Schedule, from: number, now: number): number {
   const starts = LOOKS_BACK_MS.map((back) => now - back).filter((start) => start > from);
   return starts.find((start) => (schedule.next(start) ?? Number.POSITIVE_INFINITY) <= now) ?? from;
@@ -114,7 +114,7 @@ function referenceTo({ metadata }: Stored<Job>) {
   return { apiVersion: JOBS.apiVersion, kind: JOBS.kind, namespace, name, uid, resourceVersion };
 }
 
-/** Jobs that the status calls active and that are not any more. */
+/** Jobs that the status lists as active and that no longer are. */
 function seenEnds({ cronJob, jobs }: CronJobState): readonly Step[] {
   return (cronJob.status?.active ?? []).flatMap(({ uid, name }) => {
     const job = jobs.find(({ metadata }) => metadata.uid === uid);
@@ -128,7 +128,7 @@ function seenEnds({ cronJob, jobs }: CronJobState): readonly Step[] {
   });
 }
 
-/** Beyond how many are kept, by how they ended, the oldest. */
+/** Finished jobs beyond the history limits, oldest first. */
 function tooOld({ cronJob, jobs }: CronJobState): readonly Step[] {
   const { successfulJobsHistoryLimit: successful, failedJobsHistoryLimit: failed } = cronJob.spec;
   const beyond = (end: "Complete" | "Failed", kept: number): readonly Stored<Job>[] => {
@@ -142,7 +142,7 @@ function tooOld({ cronJob, jobs }: CronJobState): readonly Step[] {
   );
 }
 
-/** Jobs of one second are told apart by their names, which count the minutes. */
+/** Jobs of the same second have different names, because names count minutes. */
 function startText({ metadata, status }: Stored<Job>): string {
   return `${status?.startTime ?? ""} ${metadata.name}`;
 }

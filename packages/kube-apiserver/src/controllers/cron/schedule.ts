@@ -3,7 +3,7 @@ import { wholeSeconds } from "../objects/time.ts";
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
-/** What never comes (the 30th of February) is not looked for any longer. */
+/** Limits the search for impossible dates (February 30th). */
 const LOOKED_FOR_MS = 5 * 366 * DAY_MS;
 
 const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
@@ -19,13 +19,13 @@ const DESCRIPTORS: Readonly<Record<string, string>> = {
 };
 const UNITS_MS: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, ms: 1, s: 1000, m: MINUTE_MS, h: HOUR_MS };
 
-/** When something is due, in the local time of a place; times are milliseconds as if that place were Greenwich. */
+/** A schedule in the local time of a zone; times are milliseconds as if the zone were UTC. */
 export interface Schedule {
-  /** The first time after this one; undefined when there is none in sight. */
+  /** The first time after this one; undefined when there is none in range. */
   next(afterMs: number): number | undefined;
 }
 
-/** Reads a schedule that has been validated, as the CronJob controller's own parser reads it. */
+/** Parses a validated schedule as the CronJob controller does. */
 export function parseSchedule(text: string): Schedule {
   const every = /^@every (?<length>.+)$/.exec(text)?.groups?.["length"];
   if (every !== undefined) return everySoOften(durationMs(every));
@@ -57,7 +57,7 @@ function durationMs(text: string): number {
 
 interface Field {
   readonly values: ReadonlySet<number>;
-  /** Whether it says nothing: `*`. */
+  /** Whether it is `*`. */
   readonly isAny: boolean;
 }
 
@@ -72,7 +72,7 @@ function parseField(text: string, least: number, most: number, names: readonly s
     const isStar = span === "*" || span === "?";
     const [from = "", to] = span.split("-");
     const first = isStar ? least : valueOf(from);
-    // A single number with a stride goes on to the end.
+    // A single number with a step continues to the end.
     const last = isStar || (to === undefined && step !== undefined) ? most : valueOf(to ?? from);
     const values: number[] = [];
     for (let value = first; value <= last; value += stride) values.push(value);
@@ -83,7 +83,7 @@ function parseField(text: string, least: number, most: number, names: readonly s
 
 function timesOf(fields: Readonly<Record<"minutes" | "hours" | "days" | "months" | "weekdays", Field>>): Schedule {
   const { minutes, hours, days, months, weekdays } = fields;
-  // Days of the month and of the week narrow each other only when one of them says nothing.
+  // Days of the month and of the week are combined by OR unless one of them is `*`.
   const isDay = (date: Date): boolean => {
     const [ofMonth, ofWeek] = [days.values.has(date.getUTCDate()), weekdays.values.has(date.getUTCDay())];
     return days.isAny || weekdays.isAny ? ofMonth && ofWeek : ofMonth || ofWeek;
@@ -105,7 +105,7 @@ function timesOf(fields: Readonly<Record<"minutes" | "hours" | "days" | "months"
   };
 }
 
-/** What clocks of a zone show at a time, as if the zone were Greenwich. */
+/** The local time of a zone, as if the zone were UTC. */
 function clockOf(zone: string): (trueMs: number) => number {
   const format = new Intl.DateTimeFormat("en-US", {
     timeZone: zone,
@@ -124,7 +124,7 @@ function clockOf(zone: string): (trueMs: number) => number {
   };
 }
 
-/** RFC 3339 as clocks of the zone show it: `2026-11-15T16:18:00+01:00`. */
+/** RFC 3339 in local time of the zone: `2026-11-15T16:18:00+01:00`. */
 export function zonedText(trueMs: number, zone: string | undefined): string {
   const local = zone === undefined || zone === "" ? trueMs : clockOf(zone)(trueMs);
   const minutes = (local - trueMs) / MINUTE_MS;
@@ -134,7 +134,7 @@ export function zonedText(trueMs: number, zone: string | undefined): string {
   return wholeSeconds(local).replace("Z", offset);
 }
 
-/** The same schedule in the local time of a zone, by true time; without one: Greenwich. */
+/** The same schedule in the local time of a zone, in real time; without a zone: UTC. */
 export function inZone(schedule: Schedule, zone: string | undefined): Schedule {
   if (zone === undefined || zone === "") return schedule;
   const localOf = clockOf(zone);
@@ -144,7 +144,7 @@ export function inZone(schedule: Schedule, zone: string | undefined): Schedule {
   };
   return {
     next: (afterMs) => {
-      // A local time that comes twice, or not at all, when clocks change, must not lead back.
+      // A local time that occurs twice, or not at all, at a clock change must not go back.
       for (let from = localOf(afterMs); ;) {
         const local = schedule.next(from);
         if (local === undefined) return undefined;

@@ -1,15 +1,15 @@
 import { type KubeObject, type LabelSelector, selectsLabels } from "@oaas/kube-core";
 import type { Container, Pod, PodSpec } from "../objects/typed.ts";
 
-/** What can go wrong on command. */
+/** Failures that can be injected. */
 export type Failure =
-  /** The image cannot be had: ErrImagePull, then ImagePullBackOff. */
+  /** The image cannot be pulled: ErrImagePull, then ImagePullBackOff. */
   | { readonly kind: "image-pull"; readonly message?: string }
-  /** The container ends again and again; `restarts` begins as though it had done so that often before. */
+  /** The container exits repeatedly; `restarts` is the initial restart count. */
   | { readonly kind: "crash-loop"; readonly afterMs?: number; readonly exitCode?: number; readonly restarts?: number }
   /** It runs, but its readiness probe never succeeds. */
   | { readonly kind: "never-ready" }
-  /** No node is good enough for it. */
+  /** No node fits. */
   | { readonly kind: "unschedulable" }
   /** It takes this long to start. */
   | { readonly kind: "slow-start"; readonly delayMs: number }
@@ -18,26 +18,26 @@ export type Failure =
 
 export type FailureKind = Failure["kind"];
 
-/** Which pods a failure befalls: those that meet everything that is said. A rule that says nothing befalls all. */
+/** The pods of a failure: those that match all given criteria. A rule without criteria matches all. */
 export interface FailureRule {
   readonly failure: Failure;
   readonly namespace?: string;
   readonly selector?: LabelSelector;
-  /** The image's whole name; `*` stands for anything: `*:missing`, `example.test/*`. */
+  /** The full image name; `*` is a wildcard: `*:missing`, `example.test/*`. */
   readonly image?: string;
 }
 
-/** Annotations by which anyone who can write a pod, its template or a node commands the simulation. */
+/** Annotations on pods, pod templates and nodes that control the simulation. */
 export const ANNOTATIONS = {
-  /** Of pods: `image-pull`, `crash-loop`, `never-ready`, `unschedulable`, `slow-start` or `quota`. */
+  /** On pods: `image-pull`, `crash-loop`, `never-ready`, `unschedulable`, `slow-start` or `quota`. */
   failure: "simulation.kube.local/failure",
-  /** Of pods: how long they take to start, in milliseconds. */
+  /** On pods: start duration in milliseconds. */
   startDelayMs: "simulation.kube.local/start-delay-ms",
-  /** Of nodes: `true` as long as its kubelet cannot be reached. */
+  /** On nodes: `true` while its kubelet is unreachable. */
   lost: "simulation.kube.local/lost",
-  /** Of autoscalers: what its metric is at present in each pod, as a number (utilization in percent, or the average value). */
+  /** On autoscalers: the current metric of each pod, as a number (utilization in percent, or the average value). */
   metric: "simulation.kube.local/metric",
-  /** Of autoscalers: the same summed up over all pods, so that more pods mean less for each; `metric` comes first. */
+  /** On autoscalers: the same summed over all pods, so that more pods mean less for each; `metric` takes precedence. */
   load: "simulation.kube.local/load",
 } as const;
 
@@ -56,7 +56,10 @@ const BY_ANNOTATION: Readonly<Record<string, Failure>> = {
   quota: { kind: "quota" },
 };
 
-/** What befalls this pod, or one container of it: the annotation first, then the rules in their order; the first of a kind wins. */
+/**
+ * The failures of this pod, or of one container: the annotation first, then the rules in order; the first of a kind
+ * wins.
+ */
 export function failuresOf(pod: PodLike, rules: readonly FailureRule[], container?: Container): readonly Failure[] {
   const images = container ? [container] : [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])];
   const told = BY_ANNOTATION[pod.metadata.annotations?.[ANNOTATIONS.failure] ?? ""];
@@ -80,7 +83,7 @@ function befalls(rule: FailureRule, pod: PodLike, containers: readonly Container
   return image === undefined || containers.some((container) => matchesImage(image, container.image ?? ""));
 }
 
-/** `*` stands for any text. Without regular expressions: the pattern may come from anyone. */
+/** `*` is a wildcard. No regular expressions: the pattern may come from any client. */
 export function matchesImage(pattern: string, image: string): boolean {
   const [first = "", ...rest] = pattern.split("*");
   if (rest.length === 0) return pattern === image;
@@ -96,7 +99,7 @@ export function matchesImage(pattern: string, image: string): boolean {
   return true;
 }
 
-/** How long this pod takes to start: its annotation, a rule, or the usual. */
+/** The start duration of this pod: its annotation, a rule, or the default. */
 export function startDelayOf(pod: Pod, failures: readonly Failure[], usualMs: number): number {
   const told = Number(pod.metadata.annotations?.[ANNOTATIONS.startDelayMs]);
   if (Number.isFinite(told) && told >= 0) return told;

@@ -27,7 +27,7 @@ export function quotaUsage(kind: Pick<Resource, "group" | "resource">, object: K
 
 const ONE: Quantity = quantity(1);
 
-/** Pods that have ended use nothing but their place among the objects. */
+/** Finished pods use only their object count. */
 function podUsage(pod: Pod): Sums {
   if (isFinished(pod)) return {};
   const requests = podRequests(pod);
@@ -50,7 +50,9 @@ function storage({ spec }: Claim): Quantity {
   return quantity(spec?.resources?.requests?.["storage"]);
 }
 
-/** The refusal of an object that would use more than a quota of its namespace allows, in the words of the real admission plugin. */
+/**
+ * The rejection of an object that would exceed a quota of its namespace, in the words of the real admission plug-in.
+ */
 export function quotaRefusal(
   kind: Pick<Resource, "group" | "resource">,
   object: KubeObject,
@@ -80,7 +82,7 @@ export function quotaRefusal(
   return undefined;
 }
 
-/** Of what a quota bounds, every container must say how much it wants. */
+/** Every container must request what a quota limits. */
 function unspecified({ spec }: Pod, bounded: readonly string[]): readonly string[] {
   const containers = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])];
   return bounded
@@ -108,7 +110,7 @@ export function forbidden(kind: Pick<Resource, "group" | "resource">, object: Ku
   };
 }
 
-/** What there is in a namespace of the things that these names speak of. */
+/** The usage in a namespace of the resources that these names refer to. */
 export function usageIn(namespace: string, names: readonly string[], view: ClusterView): Sums {
   return view
     .kinds()
@@ -117,7 +119,7 @@ export function usageIn(namespace: string, names: readonly string[], view: Clust
     .reduce(plus, {});
 }
 
-/** Whether any of these names may speak of this kind. */
+/** Whether any of these names may refer to this kind. */
 function isCounted({ group, resource }: ServedKind, names: readonly string[]): boolean {
   const counted = `count/${resource}${group === "" ? "" : `.${group}`}`;
   const isByAmount =

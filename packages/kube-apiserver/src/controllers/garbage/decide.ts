@@ -5,7 +5,7 @@ import { remove, SETTLED, update, type Decision, type WriteStep } from "../loop/
 export const FOREGROUND = "foregroundDeletion";
 export const ORPHAN = "orphan";
 
-/** What an owner reference leads to: an owner, nothing, or a kind that is not served, of which nothing can be said. */
+/** The target of an owner reference: an owner, nothing, or a kind that is not served and so unknown. */
 export type OwnerFound = Stored<KubeObject> | "missing" | "unknown";
 
 export interface Dependent {
@@ -13,7 +13,7 @@ export interface Dependent {
   readonly object: Stored<KubeObject>;
 }
 
-/** An object, and what the garbage collector must know around it. */
+/** An object with the context that the garbage collector needs. */
 export interface Item {
   readonly kind: ResourceName;
   readonly object: Stored<KubeObject>;
@@ -22,9 +22,10 @@ export interface Item {
 }
 
 /**
- * What becomes of one object, as the real garbage collector decides:
- * being deleted in the foreground: it goes once no dependent blocks it; being orphaned: its dependents forget it first; otherwise it
- * goes when none of its owners is left, and loses the references to those that are gone when others are.
+ * The decision for one object, as in the real garbage collector:
+ * in foreground deletion it is deleted when no dependent blocks it; when orphaning, its dependents lose the reference
+ * first; otherwise it is deleted when none of its owners is left, and loses references to absent owners when others
+ * exist.
  */
 export function decideGarbage(item: Item): Decision {
   const { metadata } = item.object;
@@ -40,7 +41,7 @@ function orphaned({ kind, object, dependents }: Item): Decision {
   return { steps: [...forgotten, withoutFinalizer(kind, object, ORPHAN)] };
 }
 
-/** Dependents are looked at by themselves when their owner begins to wait; here only whether any still blocks. */
+/** Dependents are processed when their owner starts to wait; here only whether any still blocks. */
 function deletedAfterDependents({ kind, object, dependents }: Item): Decision {
   const { uid } = object.metadata;
   const isBlocked = dependents.some((one) =>
@@ -60,7 +61,7 @@ function collected({ kind, object, ownerOf, dependents }: Item): Decision {
   if (solid.length > 0) return { steps: [update(kind, withoutOwners(object, gone))] };
   const isAwaited = found.some(({ owner }) => owner !== "missing");
   if (!isAwaited || dependents.length === 0) return { steps: [deletion(kind, object, propagationOf(object))] };
-  // Owner, object and dependent may own each other in a circle, all waiting: then nobody must block anybody.
+  // Owner, object and dependent may form a cycle in which all wait: then none blocks.
   const isCircle = dependents.some((one) => isWaiting(one.object));
   if (!isCircle) return { steps: [deletion(kind, object, "Foreground")] };
   const { resourceVersion: _, ...free } = unblocking(object).metadata;
@@ -75,7 +76,7 @@ function isWaiting({ metadata }: KubeObject): boolean {
   return metadata.deletionTimestamp !== undefined && (metadata.finalizers?.includes(FOREGROUND) ?? false);
 }
 
-/** Finalizers that are there already say how its own dependents are to be treated. */
+/** Existing finalizers determine how its own dependents are treated. */
 function propagationOf({ metadata }: KubeObject): "Orphan" | "Foreground" | "Background" {
   if (metadata.finalizers?.includes(ORPHAN)) return "Orphan";
   return metadata.finalizers?.includes(FOREGROUND) ? "Foreground" : "Background";

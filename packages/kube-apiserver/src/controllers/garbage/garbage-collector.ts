@@ -13,7 +13,7 @@ import { typed, type ClusterView } from "../objects/cluster-view.ts";
 import { nameOfKey, objectKey, resourceKey } from "../objects/resources.ts";
 import { decideGarbage, FOREGROUND, ORPHAN, type OwnerFound } from "./decide.ts";
 
-/** Objects follow their owners: in the background, in the foreground, or not at all, as the deletion of the owner said. */
+/** Deletes dependents after their owners: background, foreground or orphan, as the deletion of the owner requested. */
 export function garbageController(): Controller {
   return {
     name: "garbage-collector",
@@ -37,7 +37,10 @@ export function garbageController(): Controller {
   };
 }
 
-/** An owner is in the same namespace or in none; a namespaced owner of a cluster-scoped object can never be found. */
+/**
+ * An owner is in the same namespace or cluster-scoped; a namespaced owner of a cluster-scoped object can never be
+ * found.
+ */
 export function ownerOf(object: KubeObject, reference: OwnerReference, view: ClusterView): OwnerFound {
   const kind = servedKind(reference, view);
   const { namespace } = object.metadata;
@@ -61,7 +64,7 @@ function isConcerned({ ownerReferences, deletionTimestamp, finalizers }: KubeObj
   return (ownerReferences?.length ?? 0) > 0 || (deletionTimestamp !== undefined && (finalizers?.length ?? 0) > 0);
 }
 
-/** Only what a change can have made different: most changes concern nobody. */
+/** Only decisions that a change can affect: most changes affect none. */
 function concernedBy({ kind, object, previous }: ObjectChange, view: ClusterView): string[] {
   if (isIgnored(kind)) return [];
   const before = previous && typed<KubeObject>(previous);
@@ -85,7 +88,7 @@ function isGoingOtherwise(before: KubeObject, after: KubeObject): boolean {
   return mark(before) !== mark(after);
 }
 
-/** Owners whom this object no longer blocks. */
+/** Owners that this object no longer blocks. */
 function lostOwners(before: KubeObject, after: KubeObject | undefined): readonly OwnerReference[] {
   return ownersOf(before).filter(
     (owner) =>
@@ -117,7 +120,7 @@ function parseKey(key: string): { readonly kind: ResourceName; readonly namespac
   return { kind: { group, resource }, ...nameOfKey(key.slice(group.length + resource.length + 2)) };
 }
 
-/** Events come by the thousand and own nothing; the real collector leaves them out too. */
+/** Events are numerous and own nothing; the real collector ignores them too. */
 function isIgnored({ resource }: ResourceName): boolean {
   return resource === "events";
 }

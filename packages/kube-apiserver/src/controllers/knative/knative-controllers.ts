@@ -22,7 +22,7 @@ import { decideRevision } from "./revision.ts";
 import { decideRoute } from "./route.ts";
 import { decideConfiguration, decideKnativeService } from "./service.ts";
 
-/** Knative Serving, where its kinds are served: nothing is done, and nothing breaks, where they are not. */
+/** Knative Serving, where its kinds are served; otherwise it does nothing. */
 export function knativeControllers(domain: string): readonly Controller[] {
   return [services(), configurations(), revisions(), routes(domain)];
 }
