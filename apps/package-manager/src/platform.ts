@@ -128,7 +128,7 @@ interface EventParts {
 function buildClusters({ crm }: PmConfig, { ambient, store, logger, meter, context }: PlatformPorts): ClusterParts {
   const configured = clustersFrom(crm);
   if (!configured.ok) throw new TypeError("the configuration was not validated");
-  for (const note of configured.value.notes) logger.warn(note);
+  for (const warning of configured.value.warnings) logger.warn(warning);
   const stored = new Collection(store, CLUSTERS);
   const roster = new ClusterRoster({ configured: configured.value.clusters, stored, ambient, logger });
   const gateway = new GrpcCrmGateway({

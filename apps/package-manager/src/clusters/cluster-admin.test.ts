@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 
 /** Two managers on one store. */
-async function managers(units = 0, leftOvers = 0) {
+async function managers(units = 0, abandoned = 0) {
   const ambient = virtualAmbient(1);
   const store = openMemoryStore({ ambient });
   open.push(store);
@@ -34,7 +34,7 @@ async function managers(units = 0, leftOvers = 0) {
     const references = new ClusterReferences({ store, roster, ambient });
     const deployments = {
       keysIn: (): readonly string[] => Array.from({ length: units }, (_, index) => `d${index}`),
-      abandonRemovals: async (): Promise<number> => leftOvers,
+      abandonRemovals: async (): Promise<number> => abandoned,
       reached: async () => undefined,
     };
     const files = {
@@ -46,16 +46,16 @@ async function managers(units = 0, leftOvers = 0) {
   return { store, stored, ambient, a: await manager(), b: await manager() };
 }
 
-describe("adding and removing clusters", () => {
-  it("shows an added cluster here at once and in the other manager soon, and again after a restart", async () => {
+describe("StoredClusterAdmin", () => {
+  it("adds and removes a cluster in all processes on the store", async () => {
     const { a, b, stored, ambient } = await managers();
-    const told: string[] = [];
-    b.roster.onChange((name) => told.push(name));
+    const changed: string[] = [];
+    b.roster.onChange((name) => changed.push(name));
     const entry = await a.admin.add(registration("edge", { token: "s3cret", timeoutSeconds: 2 }), call);
     expect(entry).toMatchObject({ name: "edge", origin: "api", timeoutMs: 2_000, tls: false });
     expect(JSON.stringify(entry)).not.toContain("s3cret");
     await ambient.time.advance(0);
-    expect(told).toEqual(["edge"]);
+    expect(changed).toEqual(["edge"]);
     expect(b.roster.registration("edge" as ClusterName)).toMatchObject({ token: "s3cret" });
     expect(b.roster.entries().map(({ name, origin }) => [name, origin])).toEqual([
       ["configured", "configuration"],
@@ -65,10 +65,10 @@ describe("adding and removing clusters", () => {
     await b.admin.remove("edge" as ClusterName);
     await ambient.time.advance(0);
     expect(a.roster.entry("edge" as ClusterName)).toBeUndefined();
-    expect(told).toEqual(["edge", "edge"]);
+    expect(changed).toEqual(["edge", "edge"]);
   });
 
-  it("keeps the same registration while nothing changed, so that its connection stays", async () => {
+  it("keeps the registration object until it changes", async () => {
     const { a, stored, ambient } = await managers();
     await a.admin.add(registration("edge"), call);
     const before = a.roster.registration("edge" as ClusterName);
@@ -78,25 +78,25 @@ describe("adding and removing clusters", () => {
   });
 
   const refusals: { name: string; cluster: ClusterRegistration; kind: string; path?: string }[] = [
-    { name: "a name that is taken", cluster: registration("edge"), kind: "already-exists" },
-    { name: "a name of the configuration", cluster: registration("configured"), kind: "already-exists" },
-    { name: "a name that is none", cluster: registration("-"), kind: "invalid-argument", path: "$.name" },
-    { name: "no address", cluster: registration("x", { url: "crm:80" }), kind: "invalid-argument", path: "$.url" },
+    { name: "an existing name", cluster: registration("edge"), kind: "already-exists" },
+    { name: "a configured name", cluster: registration("configured"), kind: "already-exists" },
+    { name: "an invalid name", cluster: registration("-"), kind: "invalid-argument", path: "$.name" },
+    { name: "an invalid URL", cluster: registration("x", { url: "crm:80" }), kind: "invalid-argument", path: "$.url" },
     {
-      name: "TLS without TLS",
+      name: "TLS settings for an http:// URL",
       cluster: registration("x", { tls: { caFile: "token", insecure: false } }),
       kind: "invalid-argument",
       path: "$.tls",
     },
-    { name: "a word of the API", cluster: registration("health"), kind: "invalid-argument", path: "$.name" },
+    { name: "a reserved name", cluster: registration("health"), kind: "invalid-argument", path: "$.name" },
     {
-      name: "a token file elsewhere",
+      name: "a token file outside the secrets folder",
       cluster: registration("x", { tokenFile: "/etc/passwd" }),
       kind: "invalid-argument",
       path: "$.api_key_file",
     },
     {
-      name: "a key elsewhere",
+      name: "a key file outside the secrets folder",
       cluster: registration("x", {
         url: "https://crm",
         tls: { certificateFile: "token", keyFile: "/etc/key", insecure: false },
@@ -120,7 +120,7 @@ describe("adding and removing clusters", () => {
     expect((await stored.list()).records).toHaveLength(1);
   });
 
-  it("keeps where a file that may be named was found", async () => {
+  it("stores the resolved path of a file", async () => {
     const { a } = await managers();
     await a.admin.add(registration("edge", { tokenFile: "token" }), call);
     expect(a.roster.registration("edge" as ClusterName)).toMatchObject({ tokenFile: "/secrets/token" });
@@ -136,33 +136,33 @@ describe("adding and removing clusters", () => {
   });
 });
 
-it("what was still to be removed in a cluster that is not configured any more can be given up", async () => {
+it("abandons removals in a cluster that is not configured any more", async () => {
   const { a } = await managers(0, 1);
   await expect(a.admin.remove("nowhere" as ClusterName)).resolves.toBeUndefined();
 });
 
-describe("placing something in a cluster while it is removed", () => {
+describe("ClusterReferences", () => {
   const edge = "edge" as ClusterName;
 
-  it("whoever places it later is refused by the store, then told that the cluster is gone", async () => {
+  it("rejects a reference to a cluster that was removed in between", async () => {
     const { a, b, store, ambient } = await managers();
     await a.admin.add(registration("edge"), call);
     await ambient.time.advance(0);
-    const need = await b.references.stageReference([edge]);
+    const reference = await b.references.stageReference([edge]);
     await a.admin.remove(edge);
-    await expect(store.commit(need)).rejects.toMatchObject({ detail: { kind: "conflict" } });
-    await expect(b.references.stageReference([edge])).rejects.toThrow('cluster "edge" is not known any more');
+    await expect(store.commit(reference)).rejects.toMatchObject({ detail: { kind: "conflict" } });
+    await expect(b.references.stageReference([edge])).rejects.toThrow('cluster "edge" is not registered any more');
   });
 
-  it("whoever removes it later counts again, and sees what was placed", async () => {
+  it("rejects a removal when a deployment was placed in between", async () => {
     const { a, b, store, stored, ambient } = await managers();
     await a.admin.add(registration("edge"), call);
     await ambient.time.advance(0);
-    const need = await b.references.stageReference([edge]);
+    const reference = await b.references.stageReference([edge]);
     const counts: string[][] = [];
     a.deployments.keysIn = () => {
-      // Just after the first count, and before the removal is written, somebody places something.
-      if (counts.push(counts.length === 0 ? [] : ["orders"]) === 1) placing = store.commit(need);
+      // A concurrent placement between the first count and the write of the removal.
+      if (counts.push(counts.length === 0 ? [] : ["orders"]) === 1) placing = store.commit(reference);
       return counts.at(-1) ?? [];
     };
     let placing: Promise<unknown> | undefined;
@@ -172,7 +172,7 @@ describe("placing something in a cluster while it is removed", () => {
     expect(await stored.get("edge")).toBeDefined();
   });
 
-  it("costs nothing where no cluster can be removed", async () => {
+  it("writes nothing for configured clusters", async () => {
     const { a } = await managers();
     expect(await a.references.stageReference(["configured" as ClusterName])).toEqual({ writes: [] });
   });

@@ -10,15 +10,13 @@ import {
 } from "@oaas/foundation";
 import { CLUSTER_NAME, ENDPOINT_URL, type ClusterName } from "@oaas/models";
 import { conflictOf, together, type Collection, type KeyValueStore } from "@oaas/storage";
-import type { SecretFolder } from "../ports.ts";
-import type { StoredCluster } from "../stores/cluster-store.ts";
 import { retryOnConflict } from "../concurrency.ts";
-import type { ClusterEntry } from "../ports.ts";
+import type { ClusterEntry, SecretFolder } from "../ports.ts";
+import type { StoredCluster } from "../stores/cluster-store.ts";
 import type { Call, ClusterAdmin, ClusterRegistration, Repeatable } from "../use-cases.ts";
-import type { ClusterRoster } from "./cluster-roster.ts";
 import type { ClusterReferences } from "./cluster-references.ts";
-import { resolveSecretFiles } from "./registration-files.ts";
-import { checkRegistration, hasSameAddress } from "./registration-rules.ts";
+import type { ClusterRoster } from "./cluster-roster.ts";
+import { checkRegistration, hasSameAddress, resolveSecretFiles } from "./registration-rules.ts";
 
 export interface ClusterAdminDeps {
   readonly roster: ClusterRoster;
@@ -26,10 +24,10 @@ export interface ClusterAdminDeps {
   readonly store: KeyValueStore;
   readonly clock: Clock;
   readonly references: ClusterReferences;
-  /** Which files of this machine a registration may name. */
+  /** The files that a registration may use. */
   readonly files: SecretFolder;
   readonly deployments: {
-    /** Keys of those that have, or may have left, a unit in a cluster. */
+    /** Keys of the deployments that have, or may have left, a unit in a cluster. */
     keysIn(name: ClusterName): readonly string[];
     /** Gives up what is left to be removed in a cluster that does not answer; answers of how many. */
     abandonRemovals(name: ClusterName): Promise<number>;
@@ -38,7 +36,7 @@ export interface ClusterAdminDeps {
   };
 }
 
-/** Adds and removes clusters while PM runs; see `ClusterAdmin`. */
+/** Adds and removes clusters at run time. */
 export class StoredClusterAdmin implements ClusterAdmin {
   readonly #deps: ClusterAdminDeps;
 
@@ -46,17 +44,17 @@ export class StoredClusterAdmin implements ClusterAdmin {
     this.#deps = deps;
   }
 
-  async add(given: ClusterRegistration, call: Call, { once }: Repeatable = {}): Promise<ClusterEntry> {
+  async add(registration: ClusterRegistration, call: Call, { once }: Repeatable = {}): Promise<ClusterEntry> {
     const { roster } = this.#deps;
-    await roster.reached(once?.done?.revision ?? (await this.#write(given, call, once)));
-    const entry = roster.entry(given.name);
-    if (entry === undefined) throw conflict("cluster", given.name);
+    await roster.reached(once?.done?.revision ?? (await this.#write(registration, call, once)));
+    const entry = roster.entry(registration.name);
+    if (entry === undefined) throw conflict("cluster", registration.name);
     return entry;
   }
 
-  async #write(given: ClusterRegistration, call: Call, once: Repeatable["once"]): Promise<number> {
+  async #write(registration: ClusterRegistration, call: Call, once: Repeatable["once"]): Promise<number> {
     const { roster, stored, store, clock } = this.#deps;
-    const cluster = this.#checked(given);
+    const cluster = this.#validate(registration);
     if (roster.isConfigured(cluster.name)) throw alreadyExists("cluster", cluster.name);
     const record: StoredCluster = {
       registration: cluster,
@@ -69,59 +67,61 @@ export class StoredClusterAdmin implements ClusterAdmin {
       const { revision } = await store.commit(once === undefined ? create : together(create, once.mark({})));
       return revision;
     } catch (thrown) {
-      const isThere = (conflictOf(thrown)?.key ?? once?.key) !== once?.key;
-      throw isThere ? alreadyExists("cluster", cluster.name, { cause: thrown }) : thrown;
+      const exists = (conflictOf(thrown)?.key ?? once?.key) !== once?.key;
+      throw exists ? alreadyExists("cluster", cluster.name, { cause: thrown }) : thrown;
     }
   }
 
   async remove(name: ClusterName): Promise<void> {
     const { roster, stored, store, references: ties, deployments } = this.#deps;
     if (roster.isConfigured(name)) {
-      throw failedPrecondition(name, `cluster "${name}" is named by the configuration; take it out there and restart`);
+      throw failedPrecondition(name, `cluster "${name}" is configured; remove it from the configuration and restart`);
     }
-    const given = await deployments.abandonRemovals(name);
+    const abandoned = await deployments.abandonRemovals(name);
     const removed = await retryOnConflict(async () => {
       const found = await stored.get(name);
-      // One that was taken out of the configuration may have left something to give up.
-      if (found === undefined && given > 0) return undefined;
+      // A cluster that was removed from the configuration has no record, but may have had removals to abandon.
+      if (found === undefined && abandoned > 0) return undefined;
       if (found === undefined) throw notFound("cluster", name);
       const removal = await ties.stageRemoval(deployments);
-      refuseUsed(name, deployments.keysIn(name).length);
+      refuseIfUsed(name, deployments.keysIn(name).length);
       return store.commit(together(stored.stageDelete(found), removal));
     });
     if (removed !== undefined) await roster.reached(removed.revision);
   }
 
-  /** The registration with the files it names, found; or everything that is wrong with it. */
-  #checked(cluster: ClusterRegistration): ClusterRegistration {
+  /** The registration with resolved files; throws with all violations. */
+  #validate(cluster: ClusterRegistration): ClusterRegistration {
     const name = CLUSTER_NAME.objectionTo(cluster.name);
     const url = ENDPOINT_URL.objectionTo(cluster.url);
-    const found = resolveSecretFiles(cluster, this.#deps.files);
+    const resolved = resolveSecretFiles(cluster, this.#deps.files);
     const violations = [
       ...(name === undefined ? [] : [{ path: "$.name", ...name }]),
-      ...(url === undefined ? [...checkRegistration(cluster), ...this.#twins(cluster)] : [{ path: "$.url", ...url }]),
-      ...(found.ok ? [] : found.error),
+      ...(url === undefined
+        ? [...checkRegistration(cluster), ...this.#sharedAddress(cluster)]
+        : [{ path: "$.url", ...url }]),
+      ...(resolved.ok ? [] : resolved.error),
     ];
-    if (!found.ok || violations.length > 0) throw invalidArgument("the cluster", violations);
-    return found.value;
+    if (!resolved.ok || violations.length > 0) throw invalidArgument("the cluster", violations);
+    return resolved.value;
   }
 
-  /** One class runtime manager under two names would count twice, and have every unit twice. */
-  #twins(cluster: ClusterRegistration): readonly Violation[] {
+  /** Two names for one class runtime manager would count it twice and deploy every unit twice. */
+  #sharedAddress(cluster: ClusterRegistration): readonly Violation[] {
     const others = this.#deps.roster.entries().filter(({ name }) => name !== cluster.name);
     const twin = others.find((each) => hasSameAddress(each, cluster));
     if (twin === undefined) return [];
     return [
       {
         path: "$.url",
-        message: `is the address of cluster "${twin.name}"`,
-        fix: "give each cluster an address of its own",
+        message: `is already the address of cluster "${twin.name}"`,
+        fix: "use a unique address for each cluster",
       },
     ];
   }
 }
 
-function refuseUsed(name: ClusterName, count: number): void {
+function refuseIfUsed(name: ClusterName, count: number): void {
   if (count === 0) return;
   const units = count === 1 ? "1 deployment has a unit" : `${count} deployments have units`;
   throw failedPrecondition(name, `${units} in cluster "${name}"; move or delete them first`);

@@ -3,13 +3,13 @@ import type { ClusterName } from "@oaas/models";
 import { absent, unchanged, type Condition, type KeyValueStore, type Transaction } from "@oaas/storage";
 import type { ClusterRoster } from "./cluster-roster.ts";
 
-/** Written with every wish that comes to need a cluster which can be removed. */
-const NEEDED = "o/clusters-needed";
+/** Written with every deployment that references a removable cluster. */
+const REFERENCED = "o/clusters-needed";
 /** Written with every removal of a cluster. */
 const REMOVED = "o/clusters-removed";
 
-/** How long a list that follows the store may be behind it. */
-const BEHIND_MS = 2_000;
+/** How long to wait for a view of the store to catch up. */
+const MAX_LAG_MS = 2_000;
 
 export interface ClusterReferencesOptions {
   readonly store: KeyValueStore;
@@ -18,10 +18,10 @@ export interface ClusterReferencesOptions {
 }
 
 /**
- * Keeps two things apart that each look at a list first: placing something in a cluster, and removing the cluster.
+ * Serialises placing a deployment in a cluster and removing that cluster, which both decide by a view of the store.
  *
- * *Guarantees*: of the two, whoever commits later sees the other, or is refused by the store and decides again. Neither costs more with the
- * number of clusters, and clusters of the configuration, which nobody can remove, cost nothing.
+ * *Guarantees*: the later commit sees the earlier one, or the store rejects it and it is decided again. The cost does not
+ * grow with the number of clusters; configured clusters cannot be removed and cost nothing.
  */
 export class ClusterReferences {
   readonly #options: ClusterReferencesOptions;
@@ -30,46 +30,48 @@ export class ClusterReferences {
     this.#options = options;
   }
 
-  /** The part of a transaction by which something comes to need clusters; failed-precondition when one is not known any more. */
+  /** The part of a transaction that references clusters. Throws failed-precondition if one is not registered any more. */
   async stageReference(names: readonly ClusterName[]): Promise<Transaction> {
     const { roster, store, ambient } = this.#options;
-    const origins = names.map((name) => this.#known(name).origin);
+    const origins = names.map((name) => this.#entryOf(name).origin);
     if (!origins.includes("api")) return { writes: [] };
     const removed = await store.get(REMOVED);
-    if (removed !== undefined) await this.#inTime(removed.modRevision, roster);
-    for (const name of names) this.#known(name);
+    if (removed !== undefined) await this.#waitFor(removed.modRevision, roster);
+    for (const name of names) this.#entryOf(name);
     return {
       conditions: [removed === undefined ? absent(REMOVED) : unchanged(removed)],
-      writes: [{ op: "put", key: NEEDED, value: ambient.ids.uuid() }],
+      writes: [{ op: "put", key: REFERENCED, value: ambient.ids.uuid() }],
     };
   }
 
-  /** The part of a transaction that removes a cluster, after `needs` shows every wish that was written before. */
-  async stageRemoval(needs: {
+  /** The part of a transaction that removes a cluster, once `deployments` shows every earlier reference. */
+  async stageRemoval(deployments: {
     reached(revision: number, options: { signal: AbortSignal }): Promise<void>;
   }): Promise<Transaction> {
     const { store, ambient } = this.#options;
-    const needed = await store.get(NEEDED);
-    if (needed !== undefined) await this.#inTime(needed.modRevision, needs);
-    const condition: Condition = needed === undefined ? absent(NEEDED) : unchanged(needed);
+    const referenced = await store.get(REFERENCED);
+    if (referenced !== undefined) await this.#waitFor(referenced.modRevision, deployments);
+    const condition: Condition = referenced === undefined ? absent(REFERENCED) : unchanged(referenced);
     return { conditions: [condition], writes: [{ op: "put", key: REMOVED, value: ambient.ids.uuid() }] };
   }
 
-  #known(name: ClusterName): NonNullable<ReturnType<ClusterRoster["entry"]>> {
+  #entryOf(name: ClusterName): NonNullable<ReturnType<ClusterRoster["entry"]>> {
     const entry = this.#options.roster.entry(name);
     if (entry !== undefined) return entry;
-    throw failedPrecondition(name, `cluster "${name}" is not known any more; make a plan without it`);
+    throw failedPrecondition(name, `cluster "${name}" is not registered any more; request a new plan`);
   }
 
-  async #inTime(
+  async #waitFor(
     revision: number,
     list: { reached(revision: number, options: { signal: AbortSignal }): Promise<void> },
   ): Promise<void> {
-    using patience = startDeadline(this.#options.ambient, BEHIND_MS);
+    using deadline = startDeadline(this.#options.ambient, MAX_LAG_MS);
     try {
-      await list.reached(revision, patience);
+      await list.reached(revision, deadline);
     } catch (thrown) {
-      throw unavailable("the store", "what others wrote about clusters is not heard of; try again", { cause: thrown });
+      throw unavailable("the store", "cluster changes of other processes are not visible yet; retry", {
+        cause: thrown,
+      });
     }
   }
 }

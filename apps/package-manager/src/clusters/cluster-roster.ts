@@ -1,25 +1,25 @@
-import { equalJson, type Ambient } from "@oaas/foundation";
+import { equalJson, invalidArgument, type Ambient } from "@oaas/foundation";
 import type { ClusterName } from "@oaas/models";
 import { NOOP_LOGGER, type Logger } from "@oaas/observability";
 import { CollectionView, type Collection } from "@oaas/storage";
 import type { StoredCluster } from "../stores/cluster-store.ts";
-import type { ClusterEntry } from "../ports.ts";
+import type { ClusterDirectory, ClusterEntry } from "../ports.ts";
 import type { ClusterRegistration } from "../use-cases.ts";
 
 export interface ClusterRosterOptions {
-  /** Those of the configuration; they win over stored ones of the same name. */
+  /** Configured clusters; they override stored clusters of the same name. */
   readonly configured: readonly ClusterRegistration[];
-  /** Those that were added while PM ran. */
+  /** Clusters that were added through the API. */
   readonly stored: Collection<StoredCluster>;
   readonly ambient: Ambient;
   readonly logger?: Logger;
 }
 
 /**
- * Every cluster PM knows, from the configuration and from the store.
+ * All registered clusters, from the configuration and from the store.
  *
- * *Guarantees*: what another PM on the same store adds or removes shows here as soon as the store tells it; a registration stays the same
- * object while nothing in it changed, so that connections stay as well.
+ * *Guarantees*: follows changes of other processes on the same store; a registration stays the same object until it
+ * changes, so that connections are kept.
  */
 export class ClusterRoster {
   readonly #view: CollectionView<StoredCluster>;
@@ -34,15 +34,15 @@ export class ClusterRoster {
     for (const registration of configured) this.#registrations.set(registration.name, registration);
     this.#view = new CollectionView(stored, {
       ambient,
-      onChange: (ids) => ids.forEach((id) => this.#take(id as ClusterName)),
+      onChange: (ids) => ids.forEach((id) => this.#refresh(id as ClusterName)),
     });
   }
 
-  /** Loads what is stored, then follows it. */
+  /** Loads the stored clusters, then follows changes. */
   async start(): Promise<void> {
     await this.#view.start();
     for (const { id, fault } of this.#view.unreadable) {
-      this.#logger.error("a stored cluster cannot be read and is left out", { cluster: id, fault });
+      this.#logger.error("skip unreadable stored cluster", { cluster: id, fault });
     }
   }
 
@@ -54,7 +54,7 @@ export class ClusterRoster {
     return this.#configured.has(name);
   }
 
-  /** By name. */
+  /** All clusters by name. */
   entries(): readonly ClusterEntry[] {
     return [...this.#registrations.keys()]
       .toSorted((a, b) => (a < b ? -1 : 1))
@@ -76,13 +76,13 @@ export class ClusterRoster {
     };
   }
 
-  /** Told when a cluster was added, changed or removed. The answer ends that. */
+  /** Calls the listener when a cluster is added, changed or removed. Returns the function that unsubscribes it. */
   onChange(listener: (name: ClusterName) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Resolves when the roster shows a revision of the store. */
+  /** Resolves when the roster includes a revision of the store. */
   reached(revision: number, options?: { readonly signal?: AbortSignal }): Promise<void> {
     return this.#view.reached(revision, options);
   }
@@ -91,9 +91,9 @@ export class ClusterRoster {
     return this.#view.close();
   }
 
-  #take(name: ClusterName): void {
+  #refresh(name: ClusterName): void {
     if (this.#configured.has(name)) {
-      this.#logger.warn("a stored cluster has the name of a configured one and is not used", { cluster: name });
+      this.#logger.warn("ignore stored cluster with the name of a configured one", { cluster: name });
       return;
     }
     const registration = this.#view.get(name)?.record.registration;
@@ -102,4 +102,12 @@ export class ClusterRoster {
     else this.#registrations.set(name, registration);
     for (const listener of this.#listeners) listener(name);
   }
+}
+
+/** Throws invalid-argument for a query about a cluster that is not registered. */
+export function assertKnownCluster(clusters: Pick<ClusterDirectory, "get" | "list">, cluster: ClusterName): void {
+  if (clusters.get(cluster) !== undefined) return;
+  const known = clusters.list().map(({ name }) => name);
+  const fix = known.length === 0 ? "register the cluster" : `use ${known.join(", ")}, or register the cluster`;
+  throw invalidArgument("the query", [{ path: "$.cluster", message: `cluster "${cluster}" is not registered`, fix }]);
 }

@@ -6,7 +6,7 @@ import type { ClusterEntry, HealthReading } from "../ports.ts";
 import { HealthDirectory } from "./health-directory.ts";
 
 const edge = "edge" as ClusterName;
-const well: ClusterHealth = { cluster: edge, status: "healthy", availability: 0.99 };
+const healthy: ClusterHealth = { cluster: edge, status: "healthy", availability: 0.99 };
 
 const open: { close(): void }[] = [];
 afterEach(() => open.splice(0).forEach((one) => one.close()));
@@ -17,7 +17,7 @@ function directoryOf(options: { ttlMs?: number; intervalMs?: number; names?: rea
   const listeners = new Set<(name: ClusterName) => void>();
   const entry = (name: ClusterName): ClusterEntry | undefined =>
     names.has(name) ? { name, url: "http://x", labels: {}, retryAttempts: 1, tls: false, origin: "api" } : undefined;
-  const script = { answer: (): Promise<ClusterHealth> => Promise.resolve(well), asked: 0 };
+  const script = { respond: (): Promise<ClusterHealth> => Promise.resolve(healthy), checks: 0 };
   const directory = new HealthDirectory({
     ambient,
     ttlMs: options.ttlMs ?? 15_000,
@@ -32,15 +32,15 @@ function directoryOf(options: { ttlMs?: number; intervalMs?: number; names?: rea
     },
     source: {
       health: () => {
-        script.asked += 1;
-        return script.answer();
+        script.checks += 1;
+        return script.respond();
       },
       breaker: () => "closed",
     },
   });
   open.push(directory);
-  const change = (name: string, there: boolean): void => {
-    if (there) names.add(name as ClusterName);
+  const change = (name: string, exists: boolean): void => {
+    if (exists) names.add(name as ClusterName);
     else names.delete(name as ClusterName);
     for (const listener of listeners) listener(name as ClusterName);
   };
@@ -48,132 +48,135 @@ function directoryOf(options: { ttlMs?: number; intervalMs?: number; names?: rea
 }
 
 const hang = (): Promise<ClusterHealth> => new Promise(() => undefined);
-const fail = (): Promise<ClusterHealth> => Promise.reject(unavailable("edge", "nobody there"));
+const fail = (): Promise<ClusterHealth> => Promise.reject(unavailable("edge", "connection refused"));
 
-describe("the directory of clusters", () => {
-  it("asks once for all who wait, and not again while the reading is fresh", async () => {
+describe("HealthDirectory", () => {
+  it("shares one check between readers and caches the reading", async () => {
     const { directory, script, time } = directoryOf();
     const readings = await Promise.all([directory.reading(edge), directory.reading(edge), directory.readings()]);
-    expect(script.asked).toBe(1);
-    expect(readings[0]).toMatchObject({ health: well, takenAtMs: time.now(), breaker: "closed" });
+    expect(script.checks).toBe(1);
+    expect(readings[0]).toMatchObject({ health: healthy, takenAtMs: time.now(), breaker: "closed" });
     await time.advance(14_000);
     await directory.reading(edge);
-    expect(script.asked).toBe(1);
+    expect(script.checks).toBe(1);
     await time.advance(1_000);
     await directory.reading(edge);
-    expect(script.asked).toBe(2);
+    expect(script.checks).toBe(2);
   });
 
-  it("asks every time when the cache is off, and still once for all who wait", async () => {
+  it("checks on every read without a cache, but shares concurrent checks", async () => {
     const { directory, script } = directoryOf({ ttlMs: 0 });
     await directory.reading(edge);
     await Promise.all([directory.reading(edge), directory.reading(edge)]);
-    expect(script.asked).toBe(2);
+    expect(script.checks).toBe(2);
   });
 
-  it("hands out what a failing cluster last said, at once, with the error and its age", async () => {
+  it("returns the last reading of a failing cluster without waiting, with the error", async () => {
     const { directory, script, time } = directoryOf({ ttlMs: 0 });
     const first = await directory.reading(edge);
     await time.advance(20_000);
-    script.answer = fail;
+    script.respond = fail;
     expect(await directory.reading(edge)).toMatchObject({
       health: { status: "unhealthy", availability: 0.99 },
       takenAtMs: first.takenAtMs,
-      error: "nobody there",
+      error: "connection refused",
     });
-    script.answer = hang;
-    expect(await directory.reading(edge)).toMatchObject({ error: "nobody there" });
+    script.respond = hang;
+    expect(await directory.reading(edge)).toMatchObject({ error: "connection refused" });
   });
 
-  it("waits half a second for a slow cluster of which there is an old reading", async () => {
+  it("waits half a second for a slow cluster with an old reading", async () => {
     const { directory, script, time } = directoryOf({ ttlMs: 0 });
     await directory.reading(edge);
-    script.answer = hang;
+    script.respond = hang;
     const waiting = directory.reading(edge);
     await time.advance(500);
-    expect(await waiting).toMatchObject({ health: well });
+    expect(await waiting).toMatchObject({ health: healthy });
   });
 
-  it("waits for those who are needed, not for others that hang", async () => {
+  it("waits only for the needed clusters", async () => {
     const { directory, script, time } = directoryOf({ names: ["edge", "hung"] });
-    script.answer = hang;
+    script.respond = hang;
     const hung = directory.reading("hung" as ClusterName);
-    script.answer = async () => well;
+    script.respond = async () => healthy;
     const readings = await directory.readings({ needed: [edge] });
-    expect(readings).toMatchObject([{ health: well }, { cluster: "hung", error: "the cluster has not responded yet" }]);
+    expect(readings).toMatchObject([
+      { health: healthy },
+      { cluster: "hung", error: "the cluster has not responded yet" },
+    ]);
     await time.advance(2_000);
     expect(await hung).toMatchObject({ health: { status: "unknown" } });
   });
 
-  it("waits once for a cluster that never answered, not for every reader again", async () => {
+  it("waits once for a cluster without a reading", async () => {
     const { directory, script, time } = directoryOf();
     const answer = Promise.withResolvers<ClusterHealth>();
-    script.answer = () => answer.promise;
+    script.respond = () => answer.promise;
     const first = directory.reading(edge);
     await time.advance(2_000);
     expect(await first).toMatchObject({ health: { status: "unknown" }, error: "the cluster has not responded yet" });
     expect(await directory.reading(edge)).toMatchObject({ error: "the cluster has not responded yet" });
-    expect(script.asked).toBe(1);
-    answer.resolve(well);
+    expect(script.checks).toBe(1);
+    answer.resolve(healthy);
     await time.advance(0);
     const { health, error } = await directory.reading(edge);
-    expect([health, error]).toEqual([well, undefined]);
+    expect([health, error]).toEqual([healthy, undefined]);
   });
 
-  it("says unknown for a cluster that never answered, and for one that is not there", async () => {
+  it("returns unknown for a cluster without a reading and for an unknown cluster", async () => {
     const { directory, script } = directoryOf();
-    script.answer = fail;
-    expect(await directory.reading(edge)).toMatchObject({ health: { status: "unknown" }, error: "nobody there" });
+    script.respond = fail;
+    expect(await directory.reading(edge)).toMatchObject({ health: { status: "unknown" }, error: "connection refused" });
     expect(await directory.reading("x" as ClusterName)).toMatchObject({ error: 'cluster "x" was not found' });
   });
 
-  it("never rejects, also when the reader gives up", async () => {
+  it("never rejects, even when the reader aborts", async () => {
     const { directory, script } = directoryOf();
-    script.answer = hang;
+    script.respond = hang;
     const reader = new AbortController();
     const reading = directory.reading(edge, { signal: reader.signal });
     reader.abort();
     expect(await reading).toMatchObject({ health: { status: "unknown" }, error: "the call was cancelled" });
   });
 
-  it("asks in the background: well clusters by the interval, failing ones sooner and ever more slowly", async () => {
+  it("checks healthy clusters by the interval and failing ones with backoff", async () => {
     const { directory, script, time } = directoryOf();
     directory.start();
     await time.advance(0);
-    expect(script.asked).toBe(1);
+    expect(script.checks).toBe(1);
     await time.advance(60_000);
-    expect(script.asked).toBe(2);
-    script.answer = fail;
+    expect(script.checks).toBe(2);
+    script.respond = fail;
     await time.advance(60_000);
-    const before = script.asked;
+    const before = script.checks;
     expect(before).toBeGreaterThanOrEqual(3);
     await time.advance(1_000);
-    expect(script.asked - before).toBeLessThanOrEqual(1);
+    expect(script.checks - before).toBeLessThanOrEqual(1);
     await time.advance(3_600_000);
-    expect(script.asked - before).toBeLessThan(80);
+    expect(script.checks - before).toBeLessThan(80);
     directory.close();
-    const asked = script.asked;
+    const checks = script.checks;
     await time.advance(3_600_000);
-    expect(script.asked).toBe(asked);
+    expect(script.checks).toBe(checks);
     expect(time.pendingTimers).toBe(0);
   });
 
-  it("tells changes and nothing else, and forgets removed clusters", async () => {
+  it("notifies changes only, and drops removed clusters", async () => {
     const { directory, script, change, time } = directoryOf({ names: [] });
-    const told: [HealthReading, HealthReading | undefined][] = [];
-    directory.onReading((reading, before) => told.push([reading, before]));
+    const notified: [HealthReading, HealthReading | undefined][] = [];
+    directory.onReading((reading, before) => notified.push([reading, before]));
     directory.start();
     change("edge", true);
     await time.advance(130_000);
-    expect(script.asked).toBeGreaterThanOrEqual(3);
-    expect(told).toHaveLength(1);
-    script.answer = fail;
+    expect(script.checks).toBeGreaterThanOrEqual(3);
+    expect(notified).toHaveLength(1);
+    script.respond = fail;
     await time.advance(60_000);
-    expect(told.at(-1)?.[0]).toMatchObject({ error: "nobody there" });
+    expect(notified.at(-1)?.[0]).toMatchObject({ error: "connection refused" });
     change("edge", false);
-    const { asked } = script;
+    const { checks } = script;
     await time.advance(600_000);
-    expect(script.asked).toBe(asked);
+    expect(script.checks).toBe(checks);
     expect(directory.list()).toEqual([]);
   });
 });

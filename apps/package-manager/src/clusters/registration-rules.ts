@@ -1,8 +1,9 @@
-import { ROUTES } from "@oaas/contracts/rest";
-import { pathOf, ROOT_PATH, type Violation } from "@oaas/foundation";
+import { present, ROUTES } from "@oaas/contracts/rest";
+import { err, ok, pathOf, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
+import type { SecretFolder } from "../ports.ts";
 import type { ClusterRegistration } from "../use-cases.ts";
 
-/** Under which names the reader of a violation knows the members of a registration. */
+/** The paths of registration fields in violations. */
 export interface RegistrationNames {
   readonly name: string;
   readonly url: string;
@@ -17,12 +18,12 @@ const API_NAMES: RegistrationNames = {
   tls: pathOf(ROOT_PATH, "tls"),
 };
 
-/** Words that stand in a path where the name of a cluster stands in others, such as health in /clusters/health. */
+/** Path segments that would collide with a cluster name, such as health in /clusters/health. */
 const RESERVED: ReadonlySet<string> = new Set(
   Object.values(ROUTES).flatMap(({ path }) => /\/(?:clusters|envs)\/([^/{]+)$/.exec(path)?.[1] ?? []),
 );
 
-/** What is wrong with a registration that no single member can say. */
+/** Checks the rules across the fields of a registration. */
 export function checkRegistration(
   registration: ClusterRegistration,
   names: RegistrationNames = API_NAMES,
@@ -32,35 +33,64 @@ export function checkRegistration(
   const violations: Violation[] = [];
   const refuse = (path: string, message: string, fix: string): void => void violations.push({ path, message, fix });
   if (RESERVED.has(name)) {
-    refuse(names.name, `"${name}" is a word of the API (/clusters/${name}), not a name`, "choose another name");
+    refuse(names.name, `"${name}" is reserved by the API (/clusters/${name})`, "use another name");
   }
   if (username !== "" || password !== "") {
-    refuse(names.url, "carries a user or a password", "take it out; a token goes in its own place");
+    refuse(names.url, "contains a user or a password", "remove it and set a token instead");
   }
   if (pathname !== "/" || search !== "" || hash !== "") {
-    refuse(names.url, "has something behind host and port, which gRPC has no use for", "end it after the port");
+    refuse(names.url, "has a path, query or fragment", "end it after the port");
   }
   if (tls !== undefined && protocol === "http:") {
-    refuse(names.tls, "says how to use TLS, and the address begins with http://", "begin the address with https://");
+    refuse(names.tls, "is set, but the URL starts with http://", "use https:// in the URL");
   }
   if ((tls?.certificateFile === undefined) !== (tls?.keyFile === undefined)) {
-    refuse(names.tls, "has one of client certificate and key", "give both, or neither");
+    refuse(names.tls, "has only one of client certificate and key", "set both or neither");
   }
   if (token !== undefined && tokenFile !== undefined) {
-    refuse(names.token, "is given as a value and as a file", "give one of the two");
+    refuse(names.token, "is set as a value and as a file", "set only one of them");
   }
   if (token !== undefined && token !== "" && !isToken(token)) {
-    refuse(names.token, "has a character that a header cannot carry", "use letters, digits and -._~+/=");
+    refuse(names.token, "contains a character that is not allowed in a header", "use letters, digits and -._~+/=");
   }
   return violations;
 }
 
-/** Whether a header can carry a token. */
+/** Whether a text is a valid token for a header. */
 export function isToken(text: string): boolean {
   return /^[\x21-\x7e]+$/.test(text);
 }
 
-/** Whether two clusters are called at the same place, where only one class runtime manager can be. */
+/** Whether two clusters have the same address, and therefore the same class runtime manager. */
 export function hasSameAddress(a: { readonly url: string }, b: { readonly url: string }): boolean {
   return new URL(a.url).origin === new URL(b.url).origin;
+}
+
+/** Resolves the file names of a registration from the API to paths in the secrets folder. */
+export function resolveSecretFiles(
+  cluster: ClusterRegistration,
+  files: SecretFolder,
+): Result<ClusterRegistration, readonly Violation[]> {
+  const violations: Violation[] = [];
+  const resolve = (name: string | undefined, ...path: string[]): string | undefined => {
+    if (name === undefined) return undefined;
+    const found = files.find(name);
+    if (found.ok) return found.value;
+    violations.push({ path: pathOf(ROOT_PATH, ...path), ...found.error });
+    return undefined;
+  };
+  const { tls } = cluster;
+  const resolved = present({
+    ...cluster,
+    tokenFile: resolve(cluster.tokenFile, "api_key_file"),
+    tls:
+      tls &&
+      present({
+        caFile: resolve(tls.caFile, "tls", "ca_cert"),
+        certificateFile: resolve(tls.certificateFile, "tls", "client_cert"),
+        keyFile: resolve(tls.keyFile, "tls", "client_key"),
+        insecure: tls.insecure,
+      }),
+  });
+  return violations.length > 0 ? err(violations) : ok(resolved);
 }

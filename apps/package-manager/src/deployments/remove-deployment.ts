@@ -1,7 +1,7 @@
 import { failedPrecondition, notFound, type Clock } from "@oaas/foundation";
 import type { ClusterName, DeploymentKey } from "@oaas/models";
 import type { Transaction } from "@oaas/storage";
-import { assertKnownCluster } from "../clusters/known-cluster.ts";
+import { assertKnownCluster } from "../clusters/cluster-roster.ts";
 import { retryOnConflict } from "../concurrency.ts";
 import type { ClusterDirectory } from "../ports.ts";
 import { placementEntries, type DeploymentRecord } from "../records/deployment-record.ts";

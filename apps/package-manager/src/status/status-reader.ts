@@ -1,7 +1,7 @@
 import { Fault, isFault, notFound, orAbort, timestamp, unavailable, type Clock } from "@oaas/foundation";
 import type { ClassDefinition, ClassRuntime, ClusterName, DeploymentKey, Topology, UnitId } from "@oaas/models";
 import { pageOf } from "@oaas/storage";
-import { assertKnownCluster } from "../clusters/known-cluster.ts";
+import { assertKnownCluster } from "../clusters/cluster-roster.ts";
 import { placementEntries, type DeploymentRecord, type Placement } from "../records/deployment-record.ts";
 import type { ClusterDirectory, RuntimeQuery, UnitReport } from "../ports.ts";
 import { boundedPage } from "../paging.ts";

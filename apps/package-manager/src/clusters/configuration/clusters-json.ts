@@ -5,7 +5,7 @@ import { checkRegistration } from "../registration-rules.ts";
 
 type Checked<T> = Result<T, readonly Violation[]>;
 
-/** Reads `CRM_CLUSTERS_JSON`: an object from name to settings, or a list of settings with names. Messages quote no values. */
+/** Reads `CRM_CLUSTERS_JSON`: an object from name to settings, or a list of settings with names. Messages contain no values. */
 export function clustersFromJson(value: unknown): Checked<readonly ClusterRegistration[]> {
   const entries = entriesOf(value);
   if (!entries.ok) return entries;
@@ -17,7 +17,7 @@ export function clustersFromJson(value: unknown): Checked<readonly ClusterRegist
     if (!read.ok) {
       violations.push(...violationsUnder(path, read.error));
     } else if (names.has(read.value.name)) {
-      violations.push({ path: pathOf(path, "name"), message: "names a cluster twice", fix: "choose another name" });
+      violations.push({ path: pathOf(path, "name"), message: "is a duplicate cluster name", fix: "use another name" });
     } else {
       names.add(read.value.name);
       clusters.push(read.value);
@@ -26,7 +26,7 @@ export function clustersFromJson(value: unknown): Checked<readonly ClusterRegist
   return violations.length > 0 ? err(violations) : ok(clusters);
 }
 
-/** The registration behind what the contract's schema has read. */
+/** The registration of a validated request. */
 export function registrationOf(input: ReturnType<typeof clusterRegistrationInput.parse>): ClusterRegistration {
   const { name, url, labels, timeout, retry_attempts, api_key, api_key_file, tls } = input;
   return present({
@@ -48,7 +48,7 @@ export function registrationOf(input: ReturnType<typeof clusterRegistrationInput
   });
 }
 
-const MEMBERS: ReadonlySet<string> = new Set([
+const FIELDS: ReadonlySet<string> = new Set([
   "name",
   "url",
   "labels",
@@ -61,24 +61,26 @@ const MEMBERS: ReadonlySet<string> = new Set([
 
 function registrationFromJson(settings: unknown): Checked<ClusterRegistration> {
   if (!isObject(settings)) {
-    return err([{ path: ROOT_PATH, message: "is no object", fix: "write the settings of one cluster" }]);
+    return err([
+      { path: ROOT_PATH, message: "is not an object", fix: "use an object with the settings of one cluster" },
+    ]);
   }
-  const unknown = Object.keys(settings).filter((key) => !MEMBERS.has(key));
-  const strange = unknown.map((key) => ({
+  const unknown = Object.keys(settings).filter((key) => !FIELDS.has(key));
+  const unknownFields = unknown.map((key) => ({
     path: pathOf(ROOT_PATH, key),
-    message: "is not known",
-    fix: `use ${[...MEMBERS].join(", ")}`,
+    message: "is unknown",
+    fix: `use ${[...FIELDS].join(", ")}`,
   }));
   const read = readBy(clusterRegistrationInput, settings);
-  if (!read.ok) return err([...strange, ...read.error.map(withoutQuotes)]);
+  if (!read.ok) return err([...unknownFields, ...read.error.map(redact)]);
   const registration = registrationOf(read.value);
-  const violations = [...strange, ...checkRegistration(registration)];
+  const violations = [...unknownFields, ...checkRegistration(registration)];
   return violations.length > 0 ? err(violations) : ok(registration);
 }
 
-/** The document may hold secrets: what is said of it repeats none of it. */
-function withoutQuotes({ message, ...rest }: Violation): Violation {
-  return { ...rest, message: message.replaceAll(/"[^"]*"/g, "it") };
+/** The document may contain secrets, so a message that quotes a value is replaced. */
+function redact(violation: Violation): Violation {
+  return violation.message.includes('"') ? { ...violation, message: "is invalid" } : violation;
 }
 
 interface JsonEntry {
@@ -95,7 +97,7 @@ function entriesOf(value: unknown): Checked<readonly JsonEntry[]> {
       {
         path: ROOT_PATH,
         message: "is neither an object nor a list",
-        fix: 'write {"name":{"url":"http://host:8088"}}',
+        fix: 'use {"name":{"url":"http://host:8088"}}',
       },
     ]);
   }

@@ -23,17 +23,17 @@ function read(env: Env) {
 
 const json = (value: unknown): Env => ({ CRM_CLUSTERS_JSON: JSON.stringify(value) });
 
-describe("the forms of clusters", () => {
-  const forms: { name: string; env: Env; clusters: readonly object[]; defaultCluster?: string; notes?: number }[] = [
-    { name: "nothing", env: {}, clusters: [] },
+describe("clustersFrom", () => {
+  const forms: { name: string; env: Env; clusters: readonly object[]; defaultCluster?: string; warnings?: number }[] = [
+    { name: "no settings", env: {}, clusters: [] },
     {
-      name: "the default address",
+      name: "CRM_DEFAULT_URL",
       env: { CRM_DEFAULT_URL: "http://localhost:8088", CRM_DEFAULT_TIMEOUT: "30", CRM_DEFAULT_RETRY_ATTEMPTS: "5" },
       clusters: [{ name: "default", url: "http://localhost:8088", timeoutSeconds: 30, retryAttempts: 5 }],
       defaultCluster: "default",
     },
     {
-      name: "JSON by name",
+      name: "CRM_CLUSTERS_JSON as an object",
       env: json({ edge: { url: "http://a:1", api_key: "k", labels: { env: "edge" } }, "eu.1": { url: "https://b" } }),
       clusters: [
         { name: "edge", url: "http://a:1", token: "k", labels: { env: "edge" }, retryAttempts: 3 },
@@ -41,7 +41,7 @@ describe("the forms of clusters", () => {
       ],
     },
     {
-      name: "JSON as a list",
+      name: "CRM_CLUSTERS_JSON as a list",
       env: json([
         {
           name: "edge",
@@ -63,7 +63,7 @@ describe("the forms of clusters", () => {
       ],
     },
     {
-      name: "a list of names",
+      name: "CRM_CLUSTERS",
       env: {
         CRM_CLUSTERS: "edge-1, cloud",
         CRM_CLUSTER_EDGE_1_URL: "https://a",
@@ -82,7 +82,7 @@ describe("the forms of clusters", () => {
       defaultCluster: "cloud",
     },
     {
-      name: "one by one",
+      name: "OPRC_PM_CRM_<NAME>_ variables",
       env: {
         OPRC_PM_CRM_EDGE_1_URL: "http://a",
         OPRC_PM_CRM_EDGE_1_TOKEN_FILE: "/run/token",
@@ -92,7 +92,7 @@ describe("the forms of clusters", () => {
       defaultCluster: "edge-1",
     },
     {
-      name: "JSON before the list before the default, and one by one beside them",
+      name: "CRM_CLUSTERS_JSON overrides CRM_CLUSTERS and CRM_DEFAULT_URL",
       env: {
         ...json({ a: { url: "http://a" } }),
         CRM_CLUSTERS: "b",
@@ -101,95 +101,95 @@ describe("the forms of clusters", () => {
         OPRC_PM_CRM_C_URL: "http://c",
       },
       clusters: [{ name: "a" }, { name: "c" }],
-      notes: 3,
+      warnings: 3,
     },
     {
-      name: "one address under two names, which counts twice",
+      name: "one address with two names is a warning",
       env: json({ a: { url: "http://a:80" }, b: { url: "https://a" }, c: { url: "http://A/" } }),
       clusters: [{ name: "a" }, { name: "b" }, { name: "c" }],
-      notes: 1,
+      warnings: 1,
     },
   ];
-  it.each(forms)("$name", ({ env, clusters, defaultCluster, notes }) => {
+  it.each(forms)("$name", ({ env, clusters, defaultCluster, warnings }) => {
     const found = read(env);
     expect(found).toMatchObject({ violations: [], clusters });
     expect(found.clusters).toHaveLength(clusters.length);
-    if ("notes" in found) {
+    if ("warnings" in found) {
       expect(found.defaultCluster).toBe(defaultCluster);
-      expect(found.notes).toHaveLength(notes ?? 0);
+      expect(found.warnings).toHaveLength(warnings ?? 0);
     }
   });
 
-  const mistakes: { name: string; env: Env; found: readonly RegExp[] }[] = [
+  const invalid: { name: string; env: Env; found: readonly RegExp[] }[] = [
     {
-      name: "everything wrong in JSON is told at once",
+      name: "reports all violations of CRM_CLUSTERS_JSON together",
       env: json({ edge: { url: "ftp://a", timout: 3 }, "-x": { url: "http://b" }, c: 3, d: { url: "http://d/x?y" } }),
       found: [
-        /CRM_CLUSTERS_JSON\.edge\.timout is not known/,
+        /CRM_CLUSTERS_JSON\.edge\.timout is unknown/,
         /CRM_CLUSTERS_JSON\.edge\.url/,
         /CRM_CLUSTERS_JSON\['-x'\]/,
-        /CRM_CLUSTERS_JSON\.c is no object/,
-        /CRM_CLUSTERS_JSON\.d\.url has something behind/,
+        /CRM_CLUSTERS_JSON\.c is not an object/,
+        /CRM_CLUSTERS_JSON\.d\.url has a path, query or fragment/,
       ],
     },
     {
-      name: "a name twice in a list",
+      name: "a duplicate name in a list",
       env: json([
         { name: "a", url: "http://a" },
         { name: "a", url: "http://b" },
       ]),
-      found: [/\[1\]\.name names a cluster twice/],
+      found: [/\[1\]\.name is a duplicate cluster name/],
     },
     {
-      name: "a word of the API as a name, in JSON",
+      name: "a reserved name in CRM_CLUSTERS_JSON",
       env: json({ health: { url: "http://a" } }),
-      found: [/CRM_CLUSTERS_JSON\.health\.name .*is a word of the API/],
+      found: [/CRM_CLUSTERS_JSON\.health\.name .*is reserved by the API/],
     },
     {
-      name: "a word of the API as a name, in a list",
+      name: "a reserved name in CRM_CLUSTERS",
       env: { CRM_CLUSTERS: "a,health", CRM_CLUSTER_A_URL: "http://a", CRM_CLUSTER_HEALTH_URL: "http://h" },
-      found: [/CRM_CLUSTERS\[1\] "health" is a word of the API/],
+      found: [/CRM_CLUSTERS\[1\] "health" is reserved by the API/],
     },
     {
-      name: "a word of the API as a name, one by one",
+      name: "a reserved name in OPRC_PM_CRM_<NAME>_URL",
       env: { OPRC_PM_CRM_HEALTH_URL: "http://h" },
-      found: [/OPRC_PM_CRM_HEALTH_URL "health" is a word of the API/],
+      found: [/OPRC_PM_CRM_HEALTH_URL "health" is reserved by the API/],
     },
     {
-      name: "a file that is no path",
+      name: "an empty file name",
       env: json({ a: { url: "http://a", api_key_file: "" } }),
       found: [/CRM_CLUSTERS_JSON\.a\.api_key_file is empty/],
     },
-    { name: "no list at all", env: { CRM_CLUSTERS_JSON: "7" }, found: [/neither an object nor a list/] },
-    { name: "no JSON", env: { CRM_CLUSTERS_JSON: "{" }, found: [/must be JSON/] },
-    { name: "a name without an address", env: { CRM_CLUSTERS: "edge" }, found: [/CRM_CLUSTER_EDGE_URL is not set/] },
+    { name: "neither an object nor a list", env: { CRM_CLUSTERS_JSON: "7" }, found: [/neither an object nor a list/] },
+    { name: "invalid JSON", env: { CRM_CLUSTERS_JSON: "{" }, found: [/must be JSON/] },
+    { name: "a name without a URL", env: { CRM_CLUSTERS: "edge" }, found: [/CRM_CLUSTER_EDGE_URL is not set/] },
     {
-      name: "an address without its name in the list",
+      name: "a URL of a cluster that is not listed",
       env: { CRM_CLUSTERS: "a", CRM_CLUSTER_A_URL: "http://a", CRM_CLUSTER_B_URL: "http://b" },
-      found: [/CRM_CLUSTER_B_URL belongs to no cluster/],
+      found: [/CRM_CLUSTER_B_URL does not belong to a cluster/],
     },
     {
       name: "two names with the same variables",
       env: { CRM_CLUSTERS: "a-b,a.b", CRM_CLUSTER_A_B_URL: "http://a" },
-      found: [/CRM_CLUSTERS\[1\] a\.b and a-b share/],
+      found: [/CRM_CLUSTERS\[1\] a\.b and a-b use the same variables/],
     },
     {
-      name: "TLS said and not used",
+      name: "TLS settings for an http:// URL",
       env: {
         CRM_CLUSTERS: "a",
         CRM_CLUSTER_A_URL: "http://a",
         CRM_CLUSTER_A_TLS_ENABLED: "true",
         CRM_CLUSTER_A_TLS_CLIENT_CERT_PATH: "/c",
       },
-      found: [/TLS_CA_CERT_PATH says how to use TLS/, /has one of client certificate/, /TLS_ENABLED is on/],
+      found: [/TLS_CA_CERT_PATH is set, but/, /has only one of client certificate/, /TLS_ENABLED is true/],
     },
     {
-      name: "a token twice",
+      name: "a token as value and file",
       env: { OPRC_PM_CRM_A_URL: "http://a", OPRC_PM_CRM_A_TOKEN: "x", OPRC_PM_CRM_A_TOKEN_FILE: "/f" },
-      found: [/OPRC_PM_CRM_A_TOKEN is given as a value and as a file/],
+      found: [/OPRC_PM_CRM_A_TOKEN is set as a value and as a file/],
     },
     {
-      name: "a token that no header can carry",
+      name: "a token with invalid characters",
       env: {
         CRM_CLUSTERS: "a",
         CRM_CLUSTER_A_URL: "http://a",
@@ -197,48 +197,48 @@ describe("the forms of clusters", () => {
         OPRC_PM_CRM_B_URL: "http://b",
         OPRC_PM_CRM_B_TOKEN: "a b",
       },
-      found: [/CRM_CLUSTER_A_API_KEY has a character/, /OPRC_PM_CRM_B_TOKEN has a character/],
+      found: [/CRM_CLUSTER_A_API_KEY contains a character/, /OPRC_PM_CRM_B_TOKEN contains a character/],
     },
     {
-      name: "a password in an address",
+      name: "a password in a URL",
       env: { CRM_DEFAULT_URL: "http://u:p@host" },
-      found: [/CRM_DEFAULT_URL carries a user/],
+      found: [/CRM_DEFAULT_URL contains a user/],
     },
     {
-      name: "a default that is no cluster",
+      name: "a default that is not a cluster",
       env: { CRM_DEFAULT_URL: "http://a", CRM_DEFAULT_CLUSTER: "b" },
-      found: [/CRM_DEFAULT_CLUSTER b is no configured cluster/],
+      found: [/CRM_DEFAULT_CLUSTER b is not a configured cluster/],
     },
     {
-      name: "one cluster in two forms",
+      name: "one cluster configured twice",
       env: { ...json({ a: { url: "http://a" } }), OPRC_PM_CRM_A_URL: "http://b" },
-      found: [/OPRC_PM_CRM_A_URL a is named by another form/],
+      found: [/OPRC_PM_CRM_A_URL cluster a is configured twice/],
     },
-    { name: "a number that is none", env: { CRM_DEFAULT_RETRY_ATTEMPTS: "many" }, found: [/RETRY_ATTEMPTS/] },
-    { name: "a misspelt variable", env: { CRM_CLUSTER_JSON: "{}" }, found: [/CRM_CLUSTER_JSON/] },
+    { name: "an invalid number", env: { CRM_DEFAULT_RETRY_ATTEMPTS: "many" }, found: [/RETRY_ATTEMPTS/] },
+    { name: "an unknown variable", env: { CRM_CLUSTER_JSON: "{}" }, found: [/CRM_CLUSTER_JSON/] },
   ];
-  it.each(mistakes)("$name", ({ env, found }) => {
+  it.each(invalid)("$name", ({ env, found }) => {
     const { violations } = read(env);
     expect(violations).toHaveLength(found.length);
     for (const pattern of found) expect(violations.some((one) => pattern.test(one))).toBe(true);
   });
 
-  it("tells no secret, neither in reports nor in refusals", () => {
+  it("never prints secrets in reports or violations", () => {
     const env = {
       ...json({ a: { url: "http://a", api_key: "hush-1", timeout: "hush-2" } }),
       OPRC_PM_CRM_B_URL: "http://b",
       OPRC_PM_CRM_B_TOKEN: "hush-3",
     };
-    const refused = read(env).violations.join();
-    expect(refused).not.toContain("hush");
-    const shown = configReportText(
+    const reported = read(env).violations.join();
+    expect(reported).not.toContain("hush");
+    const printed = configReportText(
       configReport(schema, { env: { ...env, ...json({ a: { url: "http://a", api_key: "hush-1" } }) } }),
     );
-    expect(shown).toContain("OPRC_PM_CRM_B_TOKEN");
-    expect(shown).not.toContain("hush");
+    expect(printed).toContain("OPRC_PM_CRM_B_TOKEN");
+    expect(printed).not.toContain("hush");
   });
 
-  it("any JSON is read or refused with a path, never thrown at", () => {
+  it("accepts or rejects any JSON without throwing", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const { violations } = read(json(value));

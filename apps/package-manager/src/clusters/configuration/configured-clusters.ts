@@ -6,12 +6,12 @@ import type { ClusterRegistration } from "../../use-cases.ts";
 import type { ClusterConfig } from "./cluster-variables.ts";
 import { checkRegistration, hasSameAddress, type RegistrationNames } from "../registration-rules.ts";
 
-/** The clusters that a configuration names. */
+/** The clusters of the configuration. */
 export interface ConfiguredClusters {
   readonly clusters: readonly ClusterRegistration[];
   readonly defaultCluster?: ClusterName;
-  /** What is set and not used, in sentences for the log. */
-  readonly notes: readonly string[];
+  /** Warnings for the log, such as settings without effect. */
+  readonly warnings: readonly string[];
 }
 
 type Violations = readonly Violation[];
@@ -19,10 +19,10 @@ type Violations = readonly Violation[];
 const variable = (name: string): string => pathOf(ROOT_PATH, name);
 
 /**
- * Makes one list of the four forms.
+ * Combines the four ways to configure clusters.
  *
- * CRM_CLUSTERS_JSON wins over CRM_CLUSTERS, which wins over CRM_DEFAULT_URL, as in earlier releases; what loses is told in the notes.
- * OPRC_PM_CRM_<NAME>_ adds to the winner. A cluster that two forms name is a mistake.
+ * CRM_CLUSTERS_JSON overrides CRM_CLUSTERS, which overrides CRM_DEFAULT_URL; overridden settings are reported as warnings.
+ * OPRC_PM_CRM_<NAME>_ adds clusters. A cluster that is configured twice is a violation.
  */
 export function clustersFrom(config: ClusterConfig): Result<ConfiguredClusters, Violations> {
   const main = mainForm(config);
@@ -32,7 +32,7 @@ export function clustersFrom(config: ClusterConfig): Result<ConfiguredClusters, 
   const violations = [
     ...main.violations,
     ...added.violations,
-    ...twice(main.clusters, added.clusters),
+    ...duplicates(main.clusters, added.clusters),
     ...unknownDefault(config, clusters),
   ];
   if (violations.length > 0) return err(violations);
@@ -40,15 +40,15 @@ export function clustersFrom(config: ClusterConfig): Result<ConfiguredClusters, 
     present({
       clusters,
       defaultCluster: defaultCluster as ClusterName | undefined,
-      notes: [...notesOn(config), ...notesOnTwins(clusters)],
+      warnings: [...unusedSettings(config), ...sharedAddresses(clusters)],
     }),
   );
 }
 
-/** The same as a check of the schema: what is wrong, or nothing. */
+/** The violations of the cluster settings, as a check of the configuration schema. */
 export function checkClusters(config: ClusterConfig): Violations {
-  const made = clustersFrom(config);
-  return made.ok ? [] : made.error;
+  const result = clustersFrom(config);
+  return result.ok ? [] : result.error;
 }
 
 interface Form {
@@ -67,7 +67,7 @@ function mainForm(config: ClusterConfig): Form {
     timeoutSeconds: secondsOf(config.defaultTimeoutMs),
     retryAttempts: config.defaultRetryAttempts,
   });
-  return checked(registration, "CRM_DEFAULT_");
+  return toForm(registration, "CRM_DEFAULT_");
 }
 
 function listedForm({ perCluster }: ClusterConfig, names: readonly string[]): Form {
@@ -78,26 +78,26 @@ function listedForm({ perCluster }: ClusterConfig, names: readonly string[]): Fo
     const path = pathOf(variable("CRM_CLUSTERS"), index);
     const objection = CLUSTER_NAME.objectionTo(name);
     const key = nameInVariable(name);
-    const rival = taken.get(key);
+    const other = taken.get(key);
     taken.set(key, name);
     const settings = perCluster[key];
     const prefix = `CRM_CLUSTER_${key}_`;
     if (objection !== undefined) violations.push({ path, ...objection });
-    else if (rival !== undefined) {
-      violations.push({ path, message: `${name} and ${rival} share the variables ${prefix}…`, fix: "rename one" });
+    else if (other !== undefined) {
+      violations.push({ path, message: `${name} and ${other} use the same variables ${prefix}…`, fix: "rename one" });
     } else if (settings?.url === undefined) {
-      violations.push({ path: variable(`${prefix}URL`), message: "is not set", fix: `give the address of ${name}` });
+      violations.push({ path: variable(`${prefix}URL`), message: "is not set", fix: `set the URL of ${name}` });
     } else {
-      const form = checked(registrationFrom(name as ClusterName, settings, settings.url), prefix, { name: path });
+      const form = toForm(registrationFrom(name as ClusterName, settings, settings.url), prefix, { name: path });
       violations.push(...form.violations, ...tlsSwitch(settings.tlsEnabled, settings.url, prefix));
       clusters.push(...form.clusters);
     }
   }
   for (const key of Object.keys(perCluster).filter((one) => !taken.has(one))) {
-    const fix = `add the cluster to CRM_CLUSTERS (${names.join(",")}), or take its variables out`;
+    const fix = `add the cluster to CRM_CLUSTERS (${names.join(",")}), or remove its variables`;
     violations.push({
       path: variable(`CRM_CLUSTER_${key}_URL`),
-      message: "belongs to no cluster of CRM_CLUSTERS",
+      message: "does not belong to a cluster of CRM_CLUSTERS",
       fix,
     });
   }
@@ -132,8 +132,8 @@ function tlsSwitch(enabled: boolean | undefined, url: string, prefix: string): V
   if (enabled === undefined || enabled === secure) return [];
   const path = variable(`${prefix}TLS_ENABLED`);
   return enabled
-    ? [{ path, message: "is on, and the address begins with http://", fix: `begin ${prefix}URL with https://` }]
-    : [{ path, message: "is off, and the address begins with https://", fix: `begin ${prefix}URL with http://` }];
+    ? [{ path, message: "is true, but the URL starts with http://", fix: `use https:// in ${prefix}URL` }]
+    : [{ path, message: "is false, but the URL starts with https://", fix: `use http:// in ${prefix}URL` }];
 }
 
 function addedForm({ pmCrm }: ClusterConfig): Form {
@@ -144,11 +144,11 @@ function addedForm({ pmCrm }: ClusterConfig): Form {
     const name = key.toLowerCase().replaceAll("_", "-");
     const objection = CLUSTER_NAME.objectionTo(name);
     if (url === undefined) {
-      violations.push({ path: variable(`${prefix}URL`), message: "is not set", fix: `give the address of ${name}` });
+      violations.push({ path: variable(`${prefix}URL`), message: "is not set", fix: `set the URL of ${name}` });
     } else if (objection !== undefined) violations.push({ path: variable(`${prefix}URL`), ...objection });
     else {
       const base = { name: name as ClusterName, url, labels: {}, retryAttempts: 3, token, tokenFile };
-      const form = checked(present(base), prefix, { token: variable(`${prefix}TOKEN`) });
+      const form = toForm(present(base), prefix, { token: variable(`${prefix}TOKEN`) });
       violations.push(...form.violations);
       clusters.push(...form.clusters);
     }
@@ -156,8 +156,8 @@ function addedForm({ pmCrm }: ClusterConfig): Form {
   return { clusters, violations };
 }
 
-/** A cluster whose variables begin so, checked; `names` says where something else than usual is meant. */
-function checked(cluster: ClusterRegistration, prefix: string, names: Partial<RegistrationNames> = {}): Form {
+/** A cluster with its violations, located by the prefix of its variables; `names` overrides single locations. */
+function toForm(cluster: ClusterRegistration, prefix: string, names: Partial<RegistrationNames> = {}): Form {
   const violations = checkRegistration(cluster, {
     name: variable(`${prefix}URL`),
     url: variable(`${prefix}URL`),
@@ -168,13 +168,13 @@ function checked(cluster: ClusterRegistration, prefix: string, names: Partial<Re
   return { clusters: [cluster], violations };
 }
 
-function twice(main: readonly ClusterRegistration[], added: readonly ClusterRegistration[]): Violation[] {
+function duplicates(main: readonly ClusterRegistration[], added: readonly ClusterRegistration[]): Violation[] {
   return added
     .filter(({ name }) => main.some((one) => one.name === name))
     .map(({ name }) => ({
       path: variable(`OPRC_PM_CRM_${nameInVariable(name)}_URL`),
-      message: `${name} is named by another form as well`,
-      fix: "name each cluster once",
+      message: `cluster ${name} is configured twice`,
+      fix: "configure each cluster once",
     }));
 }
 
@@ -182,27 +182,27 @@ function unknownDefault({ defaultCluster }: ClusterConfig, clusters: readonly Cl
   if (defaultCluster === undefined || clusters.some(({ name }) => name === defaultCluster)) return [];
   const known = clusters.map(({ name }) => name).join(", ");
   const fix = known === "" ? "configure that cluster" : `use one of ${known}`;
-  return [{ path: variable("CRM_DEFAULT_CLUSTER"), message: `${defaultCluster} is no configured cluster`, fix }];
+  return [{ path: variable("CRM_DEFAULT_CLUSTER"), message: `${defaultCluster} is not a configured cluster`, fix }];
 }
 
-function notesOn({ clustersJson, clusters, defaultUrl, perCluster }: ClusterConfig): string[] {
+function unusedSettings({ clustersJson, clusters, defaultUrl, perCluster }: ClusterConfig): string[] {
   const winner = clustersJson !== undefined ? "CRM_CLUSTERS_JSON" : clusters !== undefined ? "CRM_CLUSTERS" : undefined;
   const unused = [
     clusters !== undefined && winner !== "CRM_CLUSTERS" && "CRM_CLUSTERS",
     Object.keys(perCluster).length > 0 && winner !== "CRM_CLUSTERS" && "CRM_CLUSTER_<NAME>_…",
     defaultUrl !== undefined && winner !== undefined && "CRM_DEFAULT_URL",
   ].filter((name) => name !== false);
-  return unused.map((name) => `${name} is set and not used, because of ${winner ?? "CRM_CLUSTERS, which is missing"}`);
+  return unused.map(
+    (name) => `${name} has no effect ${winner === undefined ? "without CRM_CLUSTERS" : `because ${winner} is set`}`,
+  );
 }
 
-/** Not refused: it was always taken, and nothing is lost by it. */
-function notesOnTwins(clusters: readonly ClusterRegistration[]): string[] {
+/** A warning only, because earlier releases accepted it. */
+function sharedAddresses(clusters: readonly ClusterRegistration[]): string[] {
   return clusters.flatMap((cluster, index) => {
     const twin = clusters.slice(0, index).find((each) => hasSameAddress(each, cluster));
     if (twin === undefined) return [];
-    return [
-      `clusters ${twin.name} and ${cluster.name} have the same address, and count as two though they are one; remove one`,
-    ];
+    return [`clusters ${twin.name} and ${cluster.name} have the same address and count as two clusters; remove one`];
   });
 }
 
