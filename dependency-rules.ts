@@ -195,10 +195,10 @@ export const APP_FOLDERS: Readonly<Record<string, readonly FolderRule[]>> = {
     { folders: ["main.ts"] },
   ],
   "dev-stack": [
-    { folders: ["config.ts", "version.ts", "last-look.ts"] },
+    { folders: ["config.ts", "last-known.ts"] },
     { folders: ["clusters"] },
-    { folders: ["platform"] },
-    { folders: ["parts.ts", "starts.ts", "choose-ports.ts", "join-repeated.ts", "start-failure.ts"] },
+    { folders: ["package-manager"] },
+    { folders: ["components.ts", "start-counter.ts", "command-line.ts", "start-failure.ts"] },
     { folders: ["lab"] },
     { folders: ["http"] },
     { folders: ["screen"] },

@@ -6,10 +6,9 @@ import { KubeClient } from "@oaas/kube-runtime";
 import { realAmbient } from "@oaas/foundation/real";
 import { createObservability } from "@oaas/observability/node";
 import { parse } from "yaml";
-import { embeddedClusterStarter } from "../../apps/dev-stack/src/adapters/embedded-cluster.ts";
-import { managerOf } from "../../apps/dev-stack/src/adapters/manager.ts";
-import { installKinds } from "../../apps/dev-stack/src/clusters/install-kinds.ts";
-import { CLASS_RUNTIMES } from "../../apps/dev-stack/src/clusters/kinds.ts";
+import { createEmbeddedClusterStarter } from "../../apps/dev-stack/src/adapters/clusters/embedded-cluster.ts";
+import { createManagerStarter } from "../../apps/dev-stack/src/adapters/clusters/manager.ts";
+import { CLASS_RUNTIMES, installCrds } from "../../apps/dev-stack/src/clusters/install-crds.ts";
 import { planClusters } from "../../apps/dev-stack/src/clusters/plan-clusters.ts";
 
 /**
@@ -23,11 +22,11 @@ const order = parse(readFileSync(example, "utf8")) as KubeObject;
 const begun = performance.now();
 const folder = mkdtempSync(path.join(tmpdir(), "oaas-bench-clusters-"));
 const settings = { real: false, count: 3, apiPort: 0, managerPort: 0, nodes: undefined, contexts: [] };
-const start = embeddedClusterStarter(realAmbient);
+const start = createEmbeddedClusterStarter(realAmbient);
 
 const clusters = await Promise.all(
   planClusters(settings, folder).map(async (plan) => {
-    const cluster = await start(plan, { now: () => undefined, note: () => undefined });
+    const cluster = await start(plan, { step: () => undefined, note: () => undefined });
     return { plan, cluster, client: new KubeClient({ transport: cluster.connect(), ambient: realAmbient }) };
   }),
 );
@@ -35,7 +34,7 @@ tell({ readyMs: performance.now() - begun });
 
 const managers = await Promise.all(
   clusters.map(async ({ plan, cluster, client }) => {
-    await installKinds(client, realAmbient);
+    await installCrds(client, realAmbient);
     const observe = (service: string) =>
       createObservability({
         service,
@@ -43,7 +42,7 @@ const managers = await Promise.all(
         clock: realAmbient.clock,
         log: { level: "warn", format: "plain", isTerminal: false },
       });
-    const manager = await managerOf(plan, { env: {}, ambient: realAmbient, observe })(cluster);
+    const manager = await createManagerStarter(plan, { env: {}, ambient: realAmbient, observe })(cluster);
     await manager.ready;
     return manager;
   }),

@@ -30,7 +30,7 @@ export const LONGEST: readonly string[] = [
   "apps/class-runtime-manager/test/wrong-input-kubectl.test.ts",
   "apps/class-runtime-manager/test/controller.test.ts",
   "packages/kube-runtime/test/rights.test.ts",
-  "apps/dev-stack/test/journey.test.ts",
+  "apps/dev-stack/test/life-cycle.test.ts",
   "packages/testkit/test/kubernetes.test.ts",
   "apps/cli/test/screens.test.ts",
   "apps/class-runtime-manager/test/grpc-kubernetes.test.ts",

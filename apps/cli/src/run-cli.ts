@@ -43,7 +43,7 @@ export async function runCli(argv: readonly string[], host: CliHost): Promise<Ex
   if (exitCode !== undefined) return exitCode;
   // No command ran: the arguments asked for help or were invalid.
   if (process.exitCode === 0 || process.exitCode === undefined) return EXIT.done;
-  host.err(`  hint: ${["oaas", ...commandPath(app.root, words), "--help"].join(" ")}\n`);
+  host.err(`  hint: see ${["oaas", ...commandPath(app.root, words), "--help"].join(" ")}\n`);
   return EXIT.usage;
 }
 

@@ -245,7 +245,7 @@ describe("oaas with a package manager", () => {
       "an unknown command",
       "package lst",
       2,
-      /unknown command "lst"; did you mean list\?\n {2}hint: oaas package --help/,
+      /unknown command "lst"; did you mean list\?\n {2}hint: see oaas package --help/,
     ],
     [
       "an unknown flag",

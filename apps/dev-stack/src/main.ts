@@ -6,66 +6,63 @@ import { runService, type ProcessEnvironment } from "@oaas/service-shell";
 import { logText } from "@oaas/stack-folder";
 import { lastLogs } from "@oaas/stack-folder/node";
 import { openSqliteStore } from "@oaas/storage/sqlite";
-import { startExamples } from "./adapters/examples.ts";
-import { joinKubeconfigs } from "./adapters/join-kubeconfigs.ts";
-import { leaveWord } from "./adapters/state-file.ts";
-import { asker, onKeys, paintFor, screenTerminal } from "./adapters/terminal.ts";
+import { loadExamples } from "./adapters/examples.ts";
+import { writeKubeconfig, writeRecord } from "./adapters/data-folder.ts";
+import { createPrompt, onKeys, createPaint, screenTerminal } from "./adapters/terminal.ts";
 import type { RunningApp } from "./app.ts";
-import { withChosenPorts } from "./choose-ports.ts";
-import { devStackConfig, type DevStackConfig, USUAL } from "./config.ts";
-import { joinRepeated } from "./join-repeated.ts";
-import type { Face } from "./screen/face.ts";
-import { linesFace } from "./screen/lines-face.ts";
-import { screenFace } from "./screen/screen-face.ts";
-import { startFailure } from "./start-failure.ts";
-import { VERSION } from "./version.ts";
+import { joinRepeatedFlag, resolvePorts } from "./command-line.ts";
+import { DEFAULTS, devStackConfig, VERSION, type DevStackConfig } from "./config.ts";
+import type { Display } from "./screen/display.ts";
+import { createLineDisplay } from "./screen/line-display.ts";
+import { createScreenDisplay } from "./screen/screen-display.ts";
+import { startFailureText } from "./start-failure.ts";
 
-/** How long a stop waits for a start that is under way to notice. */
-const NOTICE_MS = 10_000;
+/** How long a shutdown waits for a start in progress to abort. */
+const ABORT_TIMEOUT_MS = 10_000;
 
-// Whoever started us through a channel (npm start does) may be killed; then nobody is left to stop us.
+// npm start spawns this process with an IPC channel. If the parent is killed, the channel closes: shut down then.
 if (process.connected) {
-  process.on("disconnect", stopInOrder);
+  process.on("disconnect", shutDown);
   process.channel?.unref();
 }
-process.argv = [...process.argv.slice(0, 2), ...joinRepeated(process.argv.slice(2), "--context")];
+process.argv = [...process.argv.slice(0, 2), ...joinRepeatedFlag(process.argv.slice(2), "--context")];
 
 await runService({
   service: "oaas-dev-stack",
   version: VERSION,
   config: devStackConfig,
-  // Also when its terminal is closed: it belongs to the person in front of it.
+  // SIGHUP: the terminal was closed.
   signals: ["SIGINT", "SIGTERM", "SIGHUP"],
-  // Answers before the stack is up, so that a signal during the start stops it in order too.
-  start: async (given, world) => {
-    const config = withChosenPorts(given);
+  // Returns before the stack is up, so that a signal during the start shuts it down gracefully.
+  start: async (loaded, environment) => {
+    const config = resolvePorts(loaded);
     const stop = new AbortController();
-    const face = faceOf(config, world);
-    const starting = startStack(config, world, face, stop.signal);
+    const display = createDisplay(config, environment);
+    const starting = startStack(config, environment, display, stop.signal);
     starting.catch((thrown: unknown) => {
       if (stop.signal.aborted) return;
-      face.end();
-      process.stderr.write(`${startFailure(thrown)}\n`);
+      display.end();
+      process.stderr.write(`${startFailureText(thrown)}\n`);
       process.exit(1);
     });
     return {
       close: async () => {
         stop.abort(cancelled());
-        face.end();
+        display.end();
         const started = starting.catch(() => undefined);
-        const app = await Promise.race([started, sleep(world.ambient.timers, NOTICE_MS)]);
+        const app = await Promise.race([started, sleep(environment.ambient.timers, ABORT_TIMEOUT_MS)]);
         await app?.close();
       },
     };
   },
 });
 
-type StackWorld = ProcessEnvironment<DevStackConfig>;
+type StackEnvironment = ProcessEnvironment<DevStackConfig>;
 
 async function startStack(
   config: DevStackConfig,
-  { ambient, env, isTerminal, observability }: StackWorld,
-  face: Face,
+  { ambient, env, isTerminal, observability }: StackEnvironment,
+  display: Display,
   signal: AbortSignal,
 ): Promise<RunningApp> {
   const { context, meter } = observability;
@@ -73,13 +70,13 @@ async function startStack(
   const { contexts, real } = config.clusters;
   const isPlain = isTerminal && !config.logs;
   if (contexts.length > 0) {
-    const { approveKinds } = await import("./adapters/context-cluster.ts");
+    const { approveCrds: approveKinds } = await import("./adapters/clusters/context-cluster.ts");
     await approveKinds(contexts, {
       env,
       ambient,
-      isSaid: config.yes,
+      isConfirmed: config.yes,
       show: (text) => process.stdout.write(`${text}\n`),
-      ask: asker(process.stdin, process.stdout),
+      prompt: createPrompt(process.stdin, process.stdout),
     });
   }
   mkdirSync(dataDir, { recursive: true });
@@ -92,48 +89,55 @@ async function startStack(
   };
   try {
     const { log: logger } = observe("oaas-dev-stack", path.join(dataDir, "stack.log"));
-    // Loaded on demand: help and a wrong flag are told at once, and without clusters the stack is there at once.
-    const [{ startApp }, { packageManagerOf }, { StackPlatform }, stack, etcd] = await Promise.all([
+    // Loaded on demand: help and invalid flags respond at once, and --no-cluster starts faster.
+    const [{ startApp }, { createPackageManagerStarter }, { StackPackageManager }, stack, etcd] = await Promise.all([
       import("./app.ts"),
       import("./adapters/package-manager.ts"),
-      import("./platform/stack-platform.ts"),
-      config.noCluster ? undefined : import("./adapters/stack-clusters.ts"),
+      import("./package-manager/stack-package-manager.ts"),
+      config.noCluster ? undefined : import("./adapters/clusters/create-clusters.ts"),
       config.etcd.length > 0 ? import("@oaas/storage/etcd") : undefined,
     ]);
     const parts = { config: config.clusters, dataDir, logger, env, ambient, observe };
-    const clusters = (await stack?.stackClusters(parts)) ?? [];
+    const clusters = (await stack?.createClusters(parts)) ?? [];
     const connectStore = () =>
       etcd?.openEtcdStore({ ambient, endpoints: config.etcd, keyPrefix: "/oaas/stack/pm/" }) ?? store.connect();
-    const packageManager = packageManagerOf({ server: config.server, env, dataDir, ambient, connectStore, observe });
-    const examples = contexts.length > 0 ? () => [] : startExamples;
-    const platform = new StackPlatform({ ambient, fetch, packageManager, examples });
+    const packageManager = createPackageManagerStarter({
+      server: config.server,
+      env,
+      dataDir,
+      ambient,
+      connectStore,
+      observe,
+    });
+    const examples = contexts.length > 0 ? () => [] : loadExamples;
+    const stackPackageManager = new StackPackageManager({ ambient, fetch, packageManager, examples });
     const app = await startApp(config, VERSION, {
       ambient,
       store,
       logger,
       context,
       clusters,
-      platform,
-      progress: face,
+      packageManager: stackPackageManager,
+      progress: display,
       signal,
       metricsText: () => meter.text(),
-      process: figures,
-      leaveWord: (pageUrl, secret) =>
-        leaveWord(dataDir, {
+      process: processUsage,
+      writeRecord: (pageUrl, secret) =>
+        writeRecord(dataDir, {
           pid: process.pid,
           version: VERSION,
           since: timestamp(ambient.clock.now()),
           pageUrl,
           secret,
         }),
-      stop: stopInOrder,
+      stop: shutDown,
     });
     const kubectl = isPlain ? ((await stack?.kubectlCommand(real)) ?? "kubectl") : "kubectl";
     const { url, pageUrl, starts } = app;
-    const look = async () => ({ state: await app.look(), rssBytes: process.memoryUsage.rss() });
-    const kubeconfig = contexts.length > 0 ? env["KUBECONFIG"] : joinKubeconfigs(await app.look(), dataDir);
-    const usual = { url: `http://${USUAL.host}:${USUAL.port}`, dataDir: path.resolve(USUAL.dataDir) };
-    await face.up({ url, pageUrl, dataDir, usual, starts, kubectl, kubeconfig }, look);
+    const readState = async () => ({ state: await app.readState(), rssBytes: process.memoryUsage.rss() });
+    const kubeconfig = contexts.length > 0 ? env["KUBECONFIG"] : writeKubeconfig(await app.readState(), dataDir);
+    const defaults = { url: `http://${DEFAULTS.host}:${DEFAULTS.port}`, dataDir: path.resolve(DEFAULTS.dataDir) };
+    await display.showUp({ url, pageUrl, dataDir, defaults, starts, kubectl, kubeconfig }, readState);
     return app;
   } catch (thrown) {
     await store.close();
@@ -141,50 +145,56 @@ async function startStack(
   }
 }
 
-/** The screen where a person looks at one; plain lines otherwise. */
-function faceOf(config: DevStackConfig, { ambient, env, isTerminal }: StackWorld): Face {
+/** The live screen on a terminal, else plain lines. */
+function createDisplay(config: DevStackConfig, { ambient, env, isTerminal }: StackEnvironment): Display {
   const { clock, timers } = ambient;
   const hasScreen =
     isTerminal && !config.headless && !config.logs && config.output === "text" && env["TERM"] !== "dumb";
   if (!hasScreen)
-    return linesFace({ clock, output: config.output, write: (line) => process.stdout.write(`${line}\n`) });
+    return createLineDisplay({ clock, output: config.output, write: (line) => process.stdout.write(`${line}\n`) });
   const logs = (count: number) => {
     const lines = lastLogs(path.resolve(config.dataDir)).filter(({ isDetail }) => !isDetail);
     return lines.slice(-count).map(logText);
   };
-  const screen = screenFace({ clock, timers, terminal: screenTerminal(process.stdout), paint: paintFor(env), logs });
+  const screen = createScreenDisplay({
+    clock,
+    timers,
+    terminal: screenTerminal(process.stdout),
+    paint: createPaint(env),
+    logs,
+  });
   process.stdout.on("resize", () => screen.redraw());
-  let giveBack = (): void => undefined;
+  let restoreTerminal = (): void => undefined;
   return {
     ...screen,
-    up: async (fixed, look) => {
-      giveBack = onKeys(process.stdin, (key) => {
+    showUp: async (info, readState) => {
+      restoreTerminal = onKeys(process.stdin, (key) => {
         if (key === "l") screen.toggleLogs();
-        // With single keys Ctrl-C is one of them.
+        // Raw mode delivers Ctrl-C as a key.
         else if (key === "q" || key === "\u0003") process.kill(process.pid, "SIGINT");
       });
-      await screen.up(fixed, look);
+      await screen.showUp(info, readState);
     },
     end: () => {
-      giveBack();
+      restoreTerminal();
       screen.end();
     },
   };
 }
 
-function logDestination(fd: number, isShown: boolean): ReturnType<typeof createFdDestination> {
+function logDestination(fd: number, isPrinted: boolean): ReturnType<typeof createFdDestination> {
   const file = createFdDestination(fd);
-  if (!isShown) return file;
-  const shown = createFdDestination(1);
+  if (!isPrinted) return file;
+  const console = createFdDestination(1);
   return {
     write: (line) => {
       file.write(line);
-      shown.write(line);
+      console.write(line);
     },
   };
 }
 
-function figures() {
+function processUsage() {
   const { user, system } = process.cpuUsage();
   return {
     pid: process.pid,
@@ -194,6 +204,6 @@ function figures() {
   };
 }
 
-function stopInOrder(): void {
+function shutDown(): void {
   process.kill(process.pid, "SIGTERM");
 }

@@ -1,49 +1,50 @@
 import { Fault, type FaultCode } from "@oaas/foundation";
 
-/** What to do about a start that failed, where the fault itself does not say. */
-const REMEDIES: Partial<Record<FaultCode, string>> = {
+/** The fix for each fault code that has none in its message. */
+const FIXES: Partial<Record<FaultCode, string>> = {
   OAAS_STORE_IN_USE:
-    "A local stack runs on this folder: look with oaas status, stop it with oaas down, or choose another folder with --data=…",
+    "Another local stack uses this folder: see oaas status, stop it with oaas down, or choose another folder with --data=…",
   OAAS_STORE_NEWER_SCHEMA:
-    "Start it with the version that wrote it, choose another folder with --data=…, or begin anew with oaas reset",
+    "Start it with the version that wrote it, choose another folder with --data=…, or delete the data with oaas reset",
   OAAS_STORE_FULL:
-    "Make room on that disk and start again, or choose a folder on another with --data=…; nothing was lost",
-  OAAS_STORE_CORRUPT: "Bring back a copy of the folder, or begin anew with oaas reset",
+    "Free some space and start again, or choose a folder on another disk with --data=…; no data was lost",
+  OAAS_STORE_CORRUPT: "Restore a backup of the folder, or delete the data with oaas reset",
 };
 
-const FILE_TROUBLES: Readonly<Record<string, string>> = {
-  ENOSPC: "the disk is full. Make room and start again, or choose a folder on another with --data=…; nothing was lost",
-  EDQUOT: "your quota on that disk is used up. Make room and start again, or choose another folder with --data=…",
-  EROFS: "that disk cannot be written. Choose another folder with --data=…",
-  EACCES: "this user may not write there. Choose another folder with --data=…",
-  EMFILE: "too many files are open. Raise the limit (ulimit -n) and start again",
+const FILE_ERRORS: Readonly<Record<string, string>> = {
+  ENOSPC:
+    "the disk is full. Free some space and start again, or choose a folder on another disk with --data=…; no data was lost",
+  EDQUOT: "the disk quota is exceeded. Free some space and start again, or choose another folder with --data=…",
+  EROFS: "the disk is read-only. Choose another folder with --data=…",
+  EACCES: "permission denied. Choose another folder with --data=…",
+  EMFILE: "too many open files. Raise the limit (ulimit -n) and start again",
 };
 
-/** What a person reads when the stack could not start: the reason and the remedy; for a mistake of ours, where it is. */
-export function startFailure(thrown: unknown): string {
-  const trouble = fileTrouble(thrown) ?? diskTrouble(thrown);
-  if (trouble !== undefined) return trouble;
+/** Formats a failed start: the reason and the fix; for an internal error, the stack trace. */
+export function startFailureText(thrown: unknown): string {
+  const text = fileErrorText(thrown) ?? diskErrorText(thrown);
+  if (text !== undefined) return text;
   const fault = Fault.from(thrown);
   if (fault.kind === "internal" && fault.cause instanceof Error) {
-    return fileTrouble(fault.cause) ?? fault.cause.stack ?? fault.message;
+    return fileErrorText(fault.cause) ?? fault.cause.stack ?? fault.message;
   }
-  const remedy = REMEDIES[fault.code];
-  return remedy === undefined ? fault.message : `${fault.message}\n${remedy}`;
+  const fix = FIXES[fault.code];
+  return fix === undefined ? fault.message : `${fault.message}\n${fix}`;
 }
 
-/** A disk that takes nothing is told as such, whatever was to be written to it. */
-function diskTrouble(thrown: unknown): string | undefined {
+/** Finds a disk error in the chain of causes. */
+function diskErrorText(thrown: unknown): string | undefined {
   for (let link = thrown; link instanceof Error; link = link.cause) {
-    if (DISK_TROUBLES.has((link as NodeJS.ErrnoException).code ?? "")) return fileTrouble(link);
+    if (DISK_ERROR_CODES.has((link as NodeJS.ErrnoException).code ?? "")) return fileErrorText(link);
   }
   return undefined;
 }
 
-const DISK_TROUBLES: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EROFS"]);
+const DISK_ERROR_CODES: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EROFS"]);
 
-function fileTrouble(thrown: unknown): string | undefined {
+function fileErrorText(thrown: unknown): string | undefined {
   if (!(thrown instanceof Error)) return undefined;
   const { code = "", path } = thrown as NodeJS.ErrnoException;
-  const words = FILE_TROUBLES[code];
-  return words === undefined ? undefined : `${path ?? "The data folder"}: ${words}`;
+  const text = FILE_ERRORS[code];
+  return text === undefined ? undefined : `${path ?? "The data folder"}: ${text}`;
 }

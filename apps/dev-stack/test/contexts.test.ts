@@ -5,9 +5,9 @@ import { startEmbedded, type EmbeddedCluster } from "@oaas/kube-apiserver/node";
 import { eventually } from "@oaas/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
-import { end, startStack, type StackProcess } from "./stack-process.ts";
+import { stopStack, startStack, type StackProcess } from "./stack-process.ts";
 
-/** The stack over clusters that are there already, reached by the contexts of a kubeconfig. */
+/** The stack with existing clusters, selected by kubeconfig contexts. */
 const folder = mkdtempSync(path.join(tmpdir(), "oaas-contexts-"));
 const kubeconfig = path.join(folder, "kubeconfig");
 const env = { KUBECONFIG: kubeconfig };
@@ -40,7 +40,7 @@ beforeAll(async () => {
   );
 });
 afterAll(async () => {
-  if (stack) await end(stack, "SIGKILL");
+  if (stack) await stopStack(stack, "SIGKILL");
   for (const cluster of clusters) await cluster.close();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -51,32 +51,32 @@ const kindsIn = async ({ url }: EmbeddedCluster): Promise<string[]> => {
   return items.map(({ metadata }) => metadata.name).filter((name) => name.endsWith(".oaas.io"));
 };
 
-test("without a yes nothing is installed; it is said what would be", async () => {
+test("shows the CRD changes and installs nothing without confirmation", async () => {
   const refused = await startStack(path.join(folder, "data"), BOTH, env).catch((error: Error) => error.message);
   expect(refused).toMatch(/would be installed/);
   expect(refused).toMatch(/admin@one\n +\+ .*oaas\.io/);
   expect(refused).toContain("+ classruntimes.oaas.io");
-  expect(refused).toContain("repeat it with --yes");
+  expect(refused).toContain("repeat the command with --yes");
   expect(await Promise.all(clusters.map(kindsIn))).toEqual([[], []]);
 });
 
-test("a context that is not there, and a cluster that does not answer, are named before anything starts", async () => {
+test("reports a missing context and an unreachable cluster before anything starts", async () => {
   const unknown = await startStack(path.join(folder, "data"), ["--context=three"], env).catch((e: Error) => e.message);
   expect(unknown).toMatch(/three/);
   const gone = path.join(folder, "gone");
   writeFileSync(gone, clusters[0]!.kubeconfig.replace(/server: .*/, "server: http://127.0.0.1:1"));
-  const silent = await startStack(path.join(folder, "data"), ["--context=admin@one"], { KUBECONFIG: gone }).catch(
+  const unreachable = await startStack(path.join(folder, "data"), ["--context=admin@one"], { KUBECONFIG: gone }).catch(
     (error: Error) => error.message,
   );
-  expect(silent).toMatch(/the cluster of context admin@one cannot be used/);
+  expect(unreachable).toMatch(/cannot use the cluster of context admin@one/);
 });
 
-test("with a yes: our kinds, a manager per context, a class in both; a second start has nothing to ask; what is theirs stays", async () => {
+test("with --yes installs the CRDs, deploys to both contexts, and needs no confirmation on the second start", async () => {
   stack = await startStack(path.join(folder, "data"), [...BOTH, "--yes"], env);
   expect(stack.clusters.map(({ name }) => name)).toEqual(["admin-one", "two"]);
   expect((await kindsIn(clusters[0]!)).length).toBeGreaterThanOrEqual(3);
   const { url } = stack;
-  const sent = async (at: string, body: object): Promise<void> => {
+  const post = async (at: string, body: object): Promise<void> => {
     const answer = await fetch(`${url}/api/v1${at}`, {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -84,8 +84,8 @@ test("with a yes: our kinds, a manager per context, a class in both; a second st
     });
     expect(answer.ok, await answer.text()).toBe(true);
   };
-  expect(await (await fetch(`${url}/api/v1/deployments`)).json(), "no examples in somebody's own clusters").toEqual([]);
-  await sent("/packages", {
+  expect(await (await fetch(`${url}/api/v1/deployments`)).json(), "no examples in existing clusters").toEqual([]);
+  await post("/packages", {
     name: "hello",
     version: "1.0.0",
     classes: [
@@ -93,7 +93,7 @@ test("with a yes: our kinds, a manager per context, a class in both; a second st
     ],
     functions: [{ key: "Hello.say", provision_config: { container_image: "example.test/hello:1.0.0" } }],
   });
-  await sent("/deployments", {
+  await post("/deployments", {
     key: "hello",
     package_name: "hello",
     class_key: "Hello",
@@ -103,11 +103,11 @@ test("with a yes: our kinds, a manager per context, a class in both; a second st
     expect(await (await fetch(`${at}/api/v1/deployments/hello/status`)).json()).toMatchObject({ condition: "Running" });
   };
   await eventually(() => isRunning(url), { timeoutMs: 120_000 });
-  expect(await end(stack, "SIGTERM")).toBe(0);
-  expect((await kindsIn(clusters[0]!)).length, "clusters are left as they are").toBeGreaterThanOrEqual(3);
+  expect(await stopStack(stack, "SIGTERM")).toBe(0);
+  expect((await kindsIn(clusters[0]!)).length, "the CRDs stay installed").toBeGreaterThanOrEqual(3);
 
   stack = await startStack(path.join(folder, "data"), BOTH, env);
   const again = stack.url;
   await eventually(() => isRunning(again), { timeoutMs: 120_000 });
-  expect(await end(stack, "SIGTERM")).toBe(0);
+  expect(await stopStack(stack, "SIGTERM")).toBe(0);
 }, 300_000);

@@ -6,7 +6,7 @@ import { eventually, processesWith } from "@oaas/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { oaas, startOaas } from "./stack-process.ts";
 
-/** The local stack and its failure lab as a person uses them: `oaas up`, `status`, `lab`, `down`, `reset`, each a program of its own. */
+/** The commands of the local stack and its lab: `oaas up`, `status`, `lab`, `down`, `reset`, each as a process. */
 const folder = mkdtempSync(path.join(tmpdir(), "oaas-lab-"));
 const dataDir = path.join(folder, "data");
 const on = ["--data", dataDir];
@@ -19,14 +19,14 @@ interface Health {
   readonly clusters: readonly { readonly apiUrl: string; readonly classes: readonly { readonly name: string }[] }[];
 }
 
-const healthNow = async (): Promise<Health> => {
+const readHealth = async (): Promise<Health> => {
   const { stdout } = await oaas(["status", ...on, "-o", "json"]);
   return JSON.parse(stdout) as Health;
 };
-/** A busy machine may be slow to tell. */
-const whole = (): Promise<Health> =>
+/** Waits, because a busy machine responds slowly. */
+const waitUntilHealthy = (): Promise<Health> =>
   eventually(async () => {
-    const health = await healthNow();
+    const health = await readHealth();
     expect(health.status).toBe("healthy");
     return health;
   });
@@ -45,7 +45,7 @@ afterAll(async () => {
 });
 
 describe("oaas lab", () => {
-  test("lists what can go wrong", async () => {
+  test("lists the scenarios", async () => {
     const { exitCode, stdout } = await oaas(["lab", "-o", "name"]);
     expect({ exitCode, stdout }).toEqual({
       exitCode: 0,
@@ -55,8 +55,8 @@ describe("oaas lab", () => {
     });
   });
 
-  test("every scenario goes as it says, and leaves nothing behind", async () => {
-    const before = await whole();
+  test("all scenarios pass and leave nothing behind", async () => {
+    const before = await waitUntilHealthy();
     const { exitCode, stdout, stderr } = await oaas(["lab", "run", "all", ...on, "-o", "json"], { timeoutMs: 550_000 });
     expect({ exitCode, stderr }, stdout).toEqual({ exitCode: 0, stderr: "" });
     const results = JSON.parse(stdout) as { scenario: string; ok: boolean; checks: { what: string; ok: boolean }[] }[];
@@ -65,7 +65,7 @@ describe("oaas lab", () => {
     );
     for (const { scenario, checks } of results) expect(checks.length, scenario).toBeGreaterThanOrEqual(4);
     const after = await eventually(async () => {
-      const health = await healthNow();
+      const health = await readHealth();
       expect(classesIn(health)).toEqual(classesIn(before));
       return health;
     });
@@ -74,9 +74,9 @@ describe("oaas lab", () => {
     expect(await packages.json()).toEqual([]);
   }, 600_000);
 
-  test("a check that does not come true ends with 1, says which, and everything is put back all the same", async () => {
-    // The scenario's own package, with an image that no registry has: its class never runs, however quick the machine is.
-    const { url } = (await whole()).package_manager;
+  test("a failed check exits with 1, is named, and all faults are removed", async () => {
+    // The package of the scenario with a missing image: its class never runs.
+    const { url } = (await waitUntilHealthy()).package_manager;
     const registered = await fetch(`${url}/api/v1/packages`, {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -96,7 +96,7 @@ describe("oaas lab", () => {
     expect(exitCode, stdout).toBe(1);
     expect(stdout).toMatch(/✗ class runs in every cluster .*\n +found: .*edge is /);
     expect(stdout).toContain("failed: partition");
-    const after = await healthNow();
+    const after = await readHealth();
     expect({ broken: after.broken, left: classesIn(after).filter((name) => name.startsWith("lab-")) }).toEqual({
       broken: [],
       left: [],
@@ -105,15 +105,15 @@ describe("oaas lab", () => {
 
   test.each([
     ["an unknown scenario", ["lab", "run", "earthquake", ...on], 2, "cluster-down"],
-    ["no scenario", ["lab", "run", ...on], 2, "which scenario"],
+    ["no scenario", ["lab", "run", ...on], 2, "no scenario given"],
     ["an unknown cluster", ["lab", "run", "partition", "--cluster", "moon", ...on], 2, "edge, cloud, far-edge"],
-    ["no stack there", ["lab", "run", "partition", "--data", path.join(folder, "none")], 1, "oaas up"],
-  ])("%s is told", async (_why, args, code, mentioned) => {
+    ["no running stack", ["lab", "run", "partition", "--data", path.join(folder, "none")], 1, "oaas up"],
+  ])("reports %s", async (_why, args, code, mentioned) => {
     const { exitCode, stderr } = await oaas(args);
     expect({ exitCode, stderr }).toEqual({ exitCode: code, stderr: expect.stringContaining(mentioned) as string });
   });
 
-  test("only who can read the state file may break something", async () => {
+  test("injecting a fault needs the secret in the state file", async () => {
     const { stdout } = await oaas(["status", ...on, "-o", "json"]);
     expect(stdout).not.toContain("secret");
     const { pageUrl } = JSON.parse(readFileSync(path.join(dataDir, "stack.json"), "utf8")) as { pageUrl: string };
@@ -126,66 +126,66 @@ describe("oaas lab", () => {
       expect(answer.status).toBe(401);
     }
     expect((await fetch(`${pageUrl}/control/break`)).status).toBe(405);
-    expect((await healthNow()).broken).toEqual([]);
+    expect((await readHealth()).broken).toEqual([]);
   });
 });
 
 describe("oaas up, status, down and reset", () => {
-  test("after a start on an empty folder and all of the lab it takes less than 400 MB", async () => {
-    const { rss_bytes: bytes } = (await healthNow()).process;
+  test("uses less than 400 MB after all scenarios", async () => {
+    const { rss_bytes: bytes } = (await readHealth()).process;
     expect(bytes / 2 ** 20).toBeLessThan(400);
   });
 
-  test("a second start on the folder names the process that has it", async () => {
-    const { pid } = (await healthNow()).process;
+  test("a second start on the same folder names the running process", async () => {
+    const { pid } = (await readHealth()).process;
     const { exitCode, stderr } = await oaas(["up", "--detach", "--ports", "0", ...on]);
     expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining(`process ${pid}`) as string });
     expect(stderr).toContain("oaas down");
-    expect((await healthNow()).process.pid, "the first goes on, and is found").toBe(pid);
+    expect((await readHealth()).process.pid, "the first stack keeps running").toBe(pid);
   });
 
-  test("logs of every part are there to be read", async () => {
+  test("prints the logs of all components", async () => {
     const { stdout } = await oaas(["status", "--logs", "200", ...on]);
     expect(stdout).toMatch(/^package-manager .*audit/m);
   });
 
-  test("logs are followed from another terminal until Ctrl-C", async () => {
-    const { child, seen } = startOaas(["status", "--follow", ...on]);
-    await eventually(() => expect(seen.text).toMatch(/^package-manager .*audit/m));
-    const { url } = (await healthNow()).package_manager;
+  test("follows the logs until Ctrl-C", async () => {
+    const { child, output } = startOaas(["status", "--follow", ...on]);
+    await eventually(() => expect(output.text).toMatch(/^package-manager .*audit/m));
+    const { url } = (await readHealth()).package_manager;
     await fetch(`${url}/api/v1/packages/followed`, { method: "DELETE" });
-    await eventually(() => expect(seen.text).toMatch(/^package-manager .*packages\/followed/m));
+    await eventually(() => expect(output.text).toMatch(/^package-manager .*packages\/followed/m));
     child.kill("SIGINT");
     expect(((await once(child, "exit")) as [number])[0]).toBe(130);
   });
 
-  test.each(["-1", "1.5"])("--logs %s is no number of lines", async (count) => {
+  test.each(["-1", "1.5"])("rejects --logs %s", async (count) => {
     const { exitCode, stderr } = await oaas(["status", `--logs=${count}`, ...on]);
     expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining("oaas status --logs 20") });
   });
 
-  test("nothing is deleted without a yes", async () => {
+  test("reset deletes nothing without confirmation", async () => {
     const { exitCode, stderr } = await oaas(["reset", ...on]);
     expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining("--yes") as string });
-    await whole();
+    await waitUntilHealthy();
   });
 
-  test("down stops in order; up finds all again; after a kill -9 too; reset deletes what is the stack's, and only that", async () => {
-    const first = await whole();
+  test("down keeps the data, also after a kill -9; reset deletes only the stack's files", async () => {
+    const first = await waitUntilHealthy();
     expect((await oaas(["down", ...on])).exitCode).toBe(0);
     expect(processesWith(dataDir)).toEqual([]);
     expect(existsSync(path.join(dataDir, "stack.json"))).toBe(false);
     expect(await oaas(["status", ...on])).toMatchObject({ exitCode: 3, stdout: expect.stringContaining("oaas up") });
-    expect((await oaas(["down", ...on])).exitCode, "stopping twice is stopping once").toBe(0);
+    expect((await oaas(["down", ...on])).exitCode, "down is idempotent").toBe(0);
 
     expect((await oaas(["up", "-d", "--ports", "0", ...on])).exitCode).toBe(0);
-    const second = await whole();
+    const second = await waitUntilHealthy();
     expect(classesIn(second)).toEqual(classesIn(first));
     process.kill(second.process.pid, "SIGKILL");
     await eventually(() => expect(processesWith(dataDir)).toEqual([]));
     expect(await oaas(["status", ...on])).toMatchObject({
       exitCode: 3,
-      stdout: expect.stringContaining("ended without notice"),
+      stdout: expect.stringContaining("was killed; its data is intact"),
     });
 
     writeFileSync(path.join(dataDir, "mine.txt"), "keep me");
@@ -194,13 +194,13 @@ describe("oaas up, status, down and reset", () => {
     expect(await oaas(["reset", "--yes", ...on])).toMatchObject({ exitCode: 0 });
   });
 
-  test("a folder that is not a stack's is left alone", async () => {
+  test("reset rejects a folder without stack data", async () => {
     const strange = path.join(folder, "strange");
     mkdirSync(path.join(strange, "clusters"), { recursive: true });
     const { exitCode, stderr } = await oaas(["reset", "--yes", "--data", strange]);
     expect({ exitCode, stderr }).toEqual({
       exitCode: 2,
-      stderr: expect.stringContaining("no data folder of a local stack") as string,
+      stderr: expect.stringContaining("not a data folder of a local stack") as string,
     });
     expect(readdirSync(strange)).toEqual(["clusters"]);
   });

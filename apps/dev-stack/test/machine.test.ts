@@ -4,16 +4,16 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { eventually, processesWith } from "@oaas/testkit";
 import { afterAll, describe, expect, test } from "vitest";
-import { end, oaas, startStack, type StackProcess } from "./stack-process.ts";
+import { stopStack, oaas, startStack, type StackProcess } from "./stack-process.ts";
 
-/** What a machine does to a running stack: its disk gets full, its clock is set back. */
+/** Machine faults: a full disk and a clock that is set back. */
 const folder = mkdtempSync(path.join(tmpdir(), "oaas-machine-"));
 const COUNTER = path.resolve(import.meta.dirname, "..", "..", "..", "examples", "packages", "counter.yaml");
 const CLOCK = path.join(import.meta.dirname, "programs", "movable-clock.mjs");
-const PATIENCE = { timeoutMs: 120_000 };
+const TIMEOUT = { timeoutMs: 120_000 };
 
 afterAll(() => {
-  // Whatever a test that failed left running.
+  // Processes left by a failed test.
   for (const pid of processesWith(folder)) process.kill(pid, "SIGKILL");
   rmSync(folder, { recursive: true, force: true });
 });
@@ -23,7 +23,7 @@ interface Answer {
   readonly body: unknown;
 }
 
-async function ask(stack: StackProcess, method: string, at: string, body?: string): Promise<Answer> {
+async function request(stack: StackProcess, method: string, at: string, body?: string): Promise<Answer> {
   const response = await fetch(`${stack.url}/api/v1${at}`, {
     method,
     ...(body === undefined ? {} : { body, headers: { "content-type": "application/yaml" } }),
@@ -33,9 +33,9 @@ async function ask(stack: StackProcess, method: string, at: string, body?: strin
 }
 
 const sendCounter = (stack: StackProcess): Promise<Answer> =>
-  ask(stack, "POST", "/packages", readFileSync(COUNTER, "utf8"));
+  request(stack, "POST", "/packages", readFileSync(COUNTER, "utf8"));
 const deployCounter = (stack: StackProcess): Promise<Answer> =>
-  ask(
+  request(
     stack,
     "POST",
     "/deployments",
@@ -44,57 +44,61 @@ const deployCounter = (stack: StackProcess): Promise<Answer> =>
 const untilRunning = (stack: StackProcess, key: string): Promise<void> =>
   eventually(
     async () =>
-      expect(await ask(stack, "GET", `/deployments/${key}/status`)).toMatchObject({ body: { condition: "Running" } }),
-    PATIENCE,
+      expect(await request(stack, "GET", `/deployments/${key}/status`)).toMatchObject({
+        body: { condition: "Running" },
+      }),
+    TIMEOUT,
   );
 const healthOf = async ({ page_url }: StackProcess): Promise<string> => (await fetch(`${page_url}/health`)).text();
 
 describe("a full disk", () => {
-  test("is told, costs nothing that was acknowledged, and is over as soon as there is room", async (context) => {
+  test("is reported, loses no acknowledged write, and ends when space is freed", async (context) => {
     if (process.getuid?.() !== 0) context.skip("mounting a small tmpfs needs root");
     const disk = path.join(folder, "disk");
     const dataDir = path.join(disk, "data");
     mkdirSync(disk);
-    using _mounted = mountSmall(disk, "64m");
+    using _mounted = mountTmpfs(disk, "64m");
     const flags = ["--clusters=1"];
 
     const first = await startStack(dataDir, flags);
     expect((await sendCounter(first)).status).toBe(201);
-    const filler = fillUp(disk);
+    const filler = fillDisk(disk);
     let count = 0;
     const refused = await eventually(async () => {
-      const answer = await ask(first, "POST", "/packages", bulky(`bulky-${(count += 1)}`));
+      const answer = await request(first, "POST", "/packages", largePackage(`bulky-${(count += 1)}`));
       expect(answer.status).not.toBe(201);
       return answer;
-    }, PATIENCE);
+    }, TIMEOUT);
     expect(refused).toMatchObject({ status: 503, body: { code: "OAAS_STORE_FULL" } });
-    expect(await ask(first, "GET", "/packages/counter"), "what is there can be read").toMatchObject({ status: 200 });
-    expect(await ask(first, "GET", `/packages/bulky-${count}`), "nothing is half there").toMatchObject({ status: 404 });
+    expect(await request(first, "GET", "/packages/counter"), "existing data can be read").toMatchObject({
+      status: 200,
+    });
+    expect(await request(first, "GET", `/packages/bulky-${count}`), "no partial write").toMatchObject({ status: 404 });
     rmSync(filler);
     await eventually(
-      async () => expect((await ask(first, "POST", "/packages", bulky("after"))).status).toBe(201),
-      PATIENCE,
+      async () => expect((await request(first, "POST", "/packages", largePackage("after"))).status).toBe(201),
+      TIMEOUT,
     );
     await deployCounter(first);
     await untilRunning(first, "counter");
-    expect(await end(first, "SIGTERM"), "it stops in order").toBe(0);
+    expect(await stopStack(first, "SIGTERM"), "graceful shutdown").toBe(0);
 
-    const again = fillUp(disk);
-    await expect(startStack(dataDir, flags)).rejects.toThrow(/full.*\n?.*Make room.*--data=.*nothing was lost/);
+    const again = fillDisk(disk);
+    await expect(startStack(dataDir, flags)).rejects.toThrow(/full.*\n?.*Free some space.*--data=.*no data was lost/);
     const detached = await oaas(["up", "--detach", "--clusters", "1", "--ports", "0", "--data", dataDir]);
     expect(detached).toMatchObject({ exitCode: 1, stderr: expect.stringMatching(/full/) });
     rmSync(again);
 
     const second = await startStack(dataDir, flags);
-    expect(await ask(second, "GET", "/packages/after")).toMatchObject({ status: 200 });
+    expect(await request(second, "GET", "/packages/after")).toMatchObject({ status: 200 });
     await untilRunning(second, "counter");
     await untilRunning(second, "shop-order");
-    expect(await end(second, "SIGTERM")).toBe(0);
+    expect(await stopStack(second, "SIGTERM")).toBe(0);
   }, 300_000);
 });
 
 describe("a clock that is set back", () => {
-  test("by two days while it runs, and by another before the next start: told, nothing stops, nothing is lost", async () => {
+  test("is reported and loses no data, at run time and before the next start", async () => {
     const dataDir = path.join(folder, "clock");
     const flags = ["--clusters=1"];
     const first = await startStack(dataDir, flags, withClock(2));
@@ -103,32 +107,35 @@ describe("a clock that is set back", () => {
     expect((await deployCounter(first)).status).toBe(200);
     await untilRunning(first, "counter");
     expect(JSON.parse(await healthOf(first))).toMatchObject({ status: "healthy" });
-    expect(await end(first, "SIGTERM")).toBe(0);
+    expect(await stopStack(first, "SIGTERM")).toBe(0);
 
     const second = await startStack(dataDir, flags, withClock(-1));
     expect(second.start).toBe(2);
-    expect(second.said).toContain("The clock says it is earlier than at the last start");
+    expect(second.output).toContain("The clock is earlier than at the previous start");
     expect(JSON.parse(await healthOf(second))).toMatchObject({ status: "healthy" });
     await untilRunning(second, "counter");
-    expect((await ask(second, "DELETE", "/deployments/counter")).status).toBe(200);
-    await eventually(async () => expect((await ask(second, "DELETE", "/packages/counter")).status).toBe(204), PATIENCE);
-    expect(await end(second, "SIGTERM")).toBe(0);
+    expect((await request(second, "DELETE", "/deployments/counter")).status).toBe(200);
+    await eventually(
+      async () => expect((await request(second, "DELETE", "/packages/counter")).status).toBe(204),
+      TIMEOUT,
+    );
+    expect(await stopStack(second, "SIGTERM")).toBe(0);
   }, 300_000);
 });
 
 const DAY_MS = 86_400_000;
 
-/** A machine whose clock is so many days off, until SIGUSR2 sets it right. */
+/** Shifts the clock of the process by a number of days until SIGUSR2. */
 function withClock(days: number): Record<string, string> {
   return { NODE_OPTIONS: `--import=${CLOCK}`, CLOCK_SHIFT_MS: String(days * DAY_MS) };
 }
 
-/** A package that takes room. */
-function bulky(name: string): string {
+/** A large package. */
+function largePackage(name: string): string {
   return `name: ${name}\nversion: 1.0.0\nmetadata: { description: "${"x".repeat(20_000)}" }\nclasses: []\nfunctions: []\n`;
 }
 
-function mountSmall(at: string, size: string): Disposable {
+function mountTmpfs(at: string, size: string): Disposable {
   const { status, stderr } = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${size}`, "tmpfs", at], {
     encoding: "utf8",
   });
@@ -141,8 +148,8 @@ function mountSmall(at: string, size: string): Disposable {
   };
 }
 
-/** Takes all room that is left, to the last byte; answers what to remove. */
-function fillUp(disk: string): string {
+/** Fills the disk to the last byte and returns the file to remove. */
+function fillDisk(disk: string): string {
   const file = path.join(disk, "filler");
   const fd = openSync(file, "w");
   try {

@@ -25,7 +25,7 @@ const folder = mkdtempSync(path.join(tmpdir(), "oaas-stack-"));
 const running = new Set<ChildProcess>();
 
 interface Stack {
-  /** Of the package manager. */
+  /** URL of the package manager. */
   readonly url: string;
   readonly page_url: string;
   readonly start: number;
@@ -40,13 +40,13 @@ function parentOf(pid: number): number {
 
 const LISTENS = "0A";
 
-/** The addresses that a process listens on; those of IPv6 as the kernel writes them. */
+/** The addresses that a process listens on; IPv6 addresses in the kernel's notation. */
 function listeningOn(pid: number): string[] {
   const links = readdirSync(`/proc/${pid}/fd`).map((fd) => {
     try {
       return readlinkSync(`/proc/${pid}/fd/${fd}`);
     } catch {
-      // Closed meanwhile.
+      // Closed in the meantime.
       return "";
     }
   });
@@ -62,7 +62,7 @@ function listeningOn(pid: number): string[] {
   });
 }
 
-/** Runs the program to its end, for starts that must fail. */
+/** Runs the program until it exits, for starts that must fail. */
 async function runToEnd(
   args: readonly string[],
   { file = MAIN, env = {} }: { file?: string; env?: Record<string, string> } = {},
@@ -80,7 +80,7 @@ async function runToEnd(
   return { code, stdout, stderr };
 }
 
-/** Starts the program and waits for the line that says it is ready. */
+/** Starts the program and waits for its ready line. */
 async function start(
   dataDir: string,
   { command = process.execPath, program = [MAIN], flags = ["--no-cluster"] } = {},
@@ -91,7 +91,7 @@ async function start(
   for await (const text of createInterface({ input: child.stdout })) {
     const line = JSON.parse(text) as { status: string } & Pick<Stack, "url" | "page_url" | "start" | "clusters">;
     if (line.status !== "ready") continue;
-    // Goes on reading, so that the process never waits for us.
+    // Keep reading, so that the process never blocks on a full pipe.
     child.stdout.resume();
     return {
       ...line,
@@ -113,7 +113,7 @@ afterEach(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("npm start", () => {
-  test("serves, stops in order on a signal, and finds its data again, also after a kill -9", async () => {
+  test("serves, shuts down gracefully on a signal, and keeps its data, also after a kill -9", async () => {
     const dataDir = path.join(folder, "again");
     const first = await start(dataDir);
     expect(first.start).toBe(1);
@@ -144,32 +144,32 @@ describe("npm start", () => {
     await third.stop();
   });
 
-  test("by npm itself: everything on loopback, and a signal to npm ends it in order", async () => {
+  test("listens on loopback only, and a signal to npm shuts it down gracefully", async () => {
     const dataDir = path.join(folder, "by-npm");
     const stack = await start(dataDir, { ...BY_NPM, flags: ["--clusters=1"] });
     if (process.platform === "linux") {
       const addresses = listeningOn(await pidOf(stack));
-      expect(addresses.length, "package manager, page, API server, manager, the way to it").toBeGreaterThanOrEqual(5);
+      expect(addresses.length, "package manager, page, API server, manager, relay").toBeGreaterThanOrEqual(5);
       expect(new Set(addresses)).toEqual(new Set(["127.0.0.1"]));
     }
     stack.child.kill("SIGTERM");
     await eventually(() => expect(processesWith(dataDir)).toEqual([]));
-    expect(existsSync(path.join(dataDir, "stack.json")), "in order").toBe(false);
+    expect(existsSync(path.join(dataDir, "stack.json")), "graceful shutdown").toBe(false);
   });
 
-  test("it ends when the task that started it is killed", async () => {
+  test("stops when the task that started it is killed", async () => {
     const dataDir = path.join(folder, "orphaned");
     const { child } = await start(dataDir, { program: [TASKS, "start"] });
     child.kill("SIGKILL");
     await eventually(() => processesWith(dataDir).length === 0, { what: "the stack to end" });
   });
 
-  test("what cannot be read gets a problem with its correlation id", async () => {
+  test("returns problem documents with the correlation id", async () => {
     const stack = await start(path.join(folder, "problems"));
     for (const [why, method, url, status] of [
       ["an unknown path", "GET", "/nope", 404],
-      ["a method that would change something", "POST", "/health", 405],
-      ["a path that steps up", "GET", "/../../etc/passwd", 404],
+      ["a method that is not allowed", "POST", "/health", 405],
+      ["path traversal", "GET", "/../../etc/passwd", 404],
     ] as const) {
       const response = await fetch(stack.page_url + url, { method, headers: { "x-correlation-id": "test-1" } });
       expect(response.status, why).toBe(status);
@@ -185,13 +185,11 @@ describe("npm start", () => {
   });
 });
 
-/** As a person starts it. */
 const BY_NPM = { command: "npm", program: ["--silent", "start", "--"] };
 
-/** Of the stack's own process. */
 const pidOf = async (stack: Stack): Promise<number> => {
-  const { process: told } = JSON.parse((await healthOf(stack)).text) as { process: { pid: number } };
-  return told.pid;
+  const { process: figures } = JSON.parse((await healthOf(stack)).text) as { process: { pid: number } };
+  return figures.pid;
 };
 
 const healthOf = async (stack: Stack) => {
@@ -199,7 +197,7 @@ const healthOf = async (stack: Stack) => {
   return { code: response.status, text: await response.text() };
 };
 
-/** The classes of a cluster as its API server has them: `name=phase`, in order. */
+/** The classes in the API server of a cluster, as sorted `name=phase`. */
 const classesIn = async (stack: Stack, cluster: number): Promise<string> => {
   const { items } = (await (
     await fetch(`${stack.clusters[cluster]?.apiUrl}/apis/oaas.io/v1alpha1/classruntimes`)
@@ -213,8 +211,8 @@ const runningIn = (...clusters: readonly string[]) => ({
   clusters: clusters.map((name) => ({ name, condition: "Running" })),
 });
 
-/** The lines of the README that a person copies, on this stack. */
-const walk = async (stack: Stack): Promise<{ exitCode: number | null; stdout: string; stderr: string }> => {
+/** Runs the commands of the README on this stack. */
+const runTutorial = async (stack: Stack): Promise<{ exitCode: number | null; stdout: string; stderr: string }> => {
   const blocks = [...readFileSync(README, "utf8").matchAll(/```sh walk\n([^]*?)```/g)].map(([, lines]) => lines);
   const script = ["set -eu", ...blocks].join("\n").replaceAll("127.0.0.1:8080", new URL(stack.url).host);
   return runCommand("bash", ["-c", script], {
@@ -229,7 +227,7 @@ const walk = async (stack: Stack): Promise<{ exitCode: number | null; stdout: st
 };
 
 describe("npm start with its simulated clusters", () => {
-  test("the examples run in three clusters; the walk of the README; a kill -9 loses nothing; the next start finds all", async () => {
+  test("runs the examples and the README tutorial in three clusters, and keeps all data after a kill -9", async () => {
     const dataDir = path.join(folder, "simulated");
     const first = await start(dataDir, { ...BY_NPM, flags: [] });
     const health = await healthOf(first);
@@ -255,12 +253,12 @@ describe("npm start with its simulated clusters", () => {
     );
     expect(await classesIn(first, 1)).toMatch(/^ledger-cloud-\S+=available shop-order-cloud-\S+=available $/);
 
-    const walked = await walk(first);
-    expect(walked, walked.stderr).toMatchObject({ exitCode: 0 });
-    expect(walked.stdout).toContain("5 replicas over 2 clusters");
-    expect(walked.stdout).toContain("event: deployment");
-    expect(walked.stdout).toMatch(/"deleted_envs":\["cloud","edge"\]}\[\]\n/);
-    expect(walked.stdout).toContain("package/counter deleted\n");
+    const tutorial = await runTutorial(first);
+    expect(tutorial, tutorial.stderr).toMatchObject({ exitCode: 0 });
+    expect(tutorial.stdout).toContain("5 replicas over 2 clusters");
+    expect(tutorial.stdout).toContain("event: deployment");
+    expect(tutorial.stdout).toMatch(/"deleted_envs":\["cloud","edge"\]}\[\]\n/);
+    expect(tutorial.stdout).toContain("package/counter deleted\n");
     expect(await classesIn(first, 0)).not.toContain("counter");
 
     const order = path.resolve(README, "..", "examples", "order-class", "class-runtime.yaml");
@@ -292,7 +290,7 @@ describe("npm start with its simulated clusters", () => {
 });
 
 describeWith(["kubernetes", "etcd", "kwok"], "npm start with real clusters", () => {
-  test("examples run; kill -9 leaves no process; the next start finds all; a loss is told; the stop is whole", async () => {
+  test("runs the examples, leaves no process after a kill -9, keeps all data, and reports a lost process", async () => {
     const dataDir = path.join(folder, "real");
     const flags = ["--real", "--clusters=1"];
     const first = await start(dataDir, { flags });
@@ -321,8 +319,8 @@ describeWith(["kubernetes", "etcd", "kwok"], "npm start with real clusters", () 
   }, 300_000);
 });
 
-describe("a start that cannot be", () => {
-  test.each(["server-port", "oaas-stack-page-port"])("a %s in use: which, and what to do", async (flag) => {
+describe("a failed start", () => {
+  test.each(["server-port", "oaas-stack-page-port"])("reports a %s in use with a fix", async (flag) => {
     const other = createServer().listen(0, "127.0.0.1");
     await once(other, "listening");
     const { port } = other.address() as { port: number };
@@ -332,11 +330,11 @@ describe("a start that cannot be", () => {
     expect(code).toBe(1);
     expect(stderr).toContain(`127.0.0.1:${port}`);
     expect(stderr).toContain(`choose another port: npm start -- --${flag}=`);
-    if (process.platform === "linux") expect(stderr, "by whom").toContain(`process ${process.pid} (`);
+    if (process.platform === "linux") expect(stderr, "names the process").toContain(`process ${process.pid} (`);
     expect(processesWith(dataDir)).toEqual([]);
   });
 
-  test("a data folder in use: by which process", async () => {
+  test("names the process that uses the data folder", async () => {
     const dataDir = path.join(folder, "busy");
     const stack = await start(dataDir);
     const { code, stderr } = await runToEnd([...FREE_PORTS, `--oaas-stack-data-dir=${dataDir}`]);
@@ -345,8 +343,8 @@ describe("a start that cannot be", () => {
     await stack.stop();
   });
 
-  test("what a cluster needs cannot be had: why, and how to go on without", async () => {
-    // A Go that can do nothing: the machine may have a real one where its archive is unpacked, on no PATH.
+  test("explains why a component is not available and suggests simulated clusters", async () => {
+    // A broken Go on PATH hides a real one that the machine may have elsewhere.
     const bin = path.join(folder, "bin");
     mkdirSync(bin);
     writeFileSync(path.join(bin, "go"), "#!/bin/sh\necho this Go is broken >&2\nexit 1\n", { mode: 0o755 });
@@ -356,11 +354,11 @@ describe("a start that cannot be", () => {
     );
     expect(code).toBe(1);
     expect(stdout).toContain("about ten minutes");
-    expect(stderr).toMatch(/etcd .* could not be had: [^]*this Go is broken[^]*Remedy: /);
-    expect(stderr).toContain("simulated clusters, which need nothing but Node");
+    expect(stderr).toMatch(/etcd .* is not available: [^]*this Go is broken[^]*Fix: /);
+    expect(stderr).toContain("simulated clusters, which need only Node");
   });
 
-  test.each(["api", "crm"])("a taken port for the cluster (%s) is known before anything starts", async (which) => {
+  test.each(["api", "crm"])("reports a cluster port in use (%s) before anything starts", async (which) => {
     const other = createServer().listen(0, "127.0.0.1");
     await once(other, "listening");
     const { port } = other.address() as { port: number };
@@ -375,12 +373,12 @@ describe("a start that cannot be", () => {
   });
 
   test.each([
-    ["a misspelt flag", ["--server-prot=1"], "--server-port"],
-    ["a port that is none", ["--server-port=99999"], "SERVER_PORT"],
-    ["a number of nodes that is none", ["--oaas-stack-nodes=0"], "OAAS_STACK_NODES"],
-    ["more clusters than there are", ["--clusters=4"], "from 1 to 3"],
+    ["a misspelled flag", ["--server-prot=1"], "--server-port"],
+    ["an invalid port", ["--server-port=99999"], "SERVER_PORT"],
+    ["an invalid number of nodes", ["--oaas-stack-nodes=0"], "OAAS_STACK_NODES"],
+    ["too many clusters", ["--clusters=4"], "from 1 to 3"],
     [
-      "an address that is not ours",
+      "an address of another machine",
       [
         "--server-host=203.0.113.7",
         ...FREE_PORTS,
@@ -389,14 +387,14 @@ describe("a start that cannot be", () => {
       ],
       "127.0.0.1",
     ],
-  ])("%s: %j", async (_name, args, mentioned) => {
+  ])("reports %s: %j", async (_name, args, mentioned) => {
     const { code, stderr } = await runToEnd(args);
     expect(code).toBe(1);
     expect(stderr).toContain(mentioned);
     expect(stderr).not.toContain("    at ");
   });
 
-  test("help and effective values start nothing", async () => {
+  test("--help and --print-config start nothing", async () => {
     const help = await runToEnd(["--help"]);
     expect(help).toMatchObject({ code: 0, stderr: "" });
     expect(help.stdout).toContain("OAAS_STACK_DATA_DIR");
@@ -412,14 +410,14 @@ describe("the bundle", () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   });
 
-  test("is one file that runs by itself", async () => {
+  test("runs without the repository", async () => {
     const stack = await start(path.join(folder, "bundled"), { program: [file], flags: ["--clusters=1"] });
     expect((await fetch(`${stack.page_url}/readyz`)).status).toBe(200);
     expect(stack.clusters).toHaveLength(1);
     expect(await stack.stop()).toBe(0);
   });
 
-  test("says that it brings no real cluster by itself", async () => {
+  test("rejects --real", async () => {
     const { code, stderr } = await runToEnd([...FREE_PORTS, "--real", `--oaas-stack-data-dir=${folder}/alone`], {
       file,
     });

@@ -4,7 +4,7 @@ import type { Colours } from "./colours.ts";
 
 /** The default hint for each kind of fault. */
 const HINTS: Readonly<Partial<Record<Fault["kind"], string>>> = {
-  unauthenticated: "oaas login",
+  unauthenticated: "log in: oaas login",
   "permission-denied": "log in with a token that has a higher role: oaas login",
   unavailable: "check the context and the package manager: oaas doctor",
   "deadline-exceeded": "the operation may still be running; check with: oaas deployment status KEY",

@@ -23,12 +23,12 @@ export function fixHint(fault: Fault, { name, pmUrl, token }: SelectedContext, n
 
 /** The command that lists the valid names of each resource. */
 const LIST_COMMANDS: Readonly<Record<string, string>> = {
-  package: "oaas package list",
-  "package revision": "oaas package history NAME",
-  deployment: "oaas deployment list (a field path starts with package, class, function or deployment)",
-  "deployment revision": "oaas deployment history KEY",
-  cluster: "oaas cluster list",
-  "class runtime": "oaas runtime list",
+  package: "see oaas package list",
+  "package revision": "see oaas package history NAME",
+  deployment: "see oaas deployment list (a field path starts with package, class, function or deployment)",
+  "deployment revision": "see oaas deployment history KEY",
+  cluster: "see oaas cluster list",
+  "class runtime": "see oaas runtime list",
 };
 
 const UNKNOWN_HOST = new Set(["ENOTFOUND", "EAI_AGAIN"]);

@@ -1,32 +1,33 @@
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { parseAllDocuments } from "yaml";
-import type { Example } from "../platform/ports.ts";
+import type { Example } from "../package-manager/examples.ts";
 
 const FOLDER = path.resolve(import.meta.dirname, "..", "..", "..", "..", "examples");
 
-/** Whether this program runs in a whole checkout, and not as one bundled file. */
-export function isCheckout(): boolean {
+/** Whether this program runs in a clone of the repository instead of as a bundle. */
+export function isClone(): boolean {
   return existsSync(path.join(FOLDER, "packages"));
 }
 
 /**
- * What every start in a checkout deploys when it is not there, from the smallest on: one function in one cluster; an availability target and strong
- * consistency over three; three functions and the state they share, in every cluster there is.
+ * The examples that every start in a clone deploys if they are missing: one function in one cluster; an availability target
+ * with strong consistency in three clusters; three functions with shared state in all clusters.
  */
-export function startExamples(): readonly Example[] {
-  if (!isCheckout()) return [];
+export function loadExamples(): readonly Example[] {
+  if (!isClone()) return [];
   return [
-    example(["hello/hello.yaml"]),
-    example(["multi-cluster/ledger.yaml"]),
-    { ...example(["packages/shop.yaml", "deployments/shop-order.yaml"]), isEverywhere: true },
+    readExample(["hello/hello.yaml"]),
+    readExample(["multi-cluster/ledger.yaml"]),
+    { ...readExample(["packages/shop.yaml", "deployments/shop-order.yaml"]), inAllClusters: true },
   ];
 }
 
-/** A package, then a deployment of it, in one file or two. */
-function example(files: readonly string[]): Example {
+/** Reads a package and its deployment from one or two files. */
+function readExample(files: readonly string[]): Example {
   const documents = files.flatMap((file) => parseAllDocuments(readFileSync(path.join(FOLDER, file), "utf8")));
   const [pack, deployment] = documents.map((document) => document.toJS() as Record<string, unknown>);
-  if (pack === undefined || deployment === undefined) throw new Error(`${files.join(", ")}: no package and deployment`);
+  if (pack === undefined || deployment === undefined)
+    throw new Error(`${files.join(", ")}: expected a package and a deployment`);
   return { package: pack, deployment };
 }

@@ -4,13 +4,13 @@ import { faultToProblem, type ProblemOptions } from "@oaas/contracts/rest";
 import { Fault, invalidArgument, notFound, resourceExhausted, ROOT_PATH, type Ids } from "@oaas/foundation";
 import { CORRELATION_HEADER, ensureCorrelationId, type ContextStore, type Logger } from "@oaas/observability";
 import type { Reply, Route } from "../http/routes.ts";
-import { listenFault } from "./can-listen.ts";
+import { listenFault } from "./listen.ts";
 
 export interface HttpServerOptions {
   readonly host: string;
   readonly port: number;
   readonly routes: readonly Route[];
-  /** Who shows it may use the routes that do something: no page of a browser, no other user of this machine. */
+  /** Bearer token of the control routes. Keeps out browsers and other users of this machine. */
   readonly secret: string;
   readonly logger: Logger;
   readonly context: ContextStore;
@@ -18,18 +18,18 @@ export interface HttpServerOptions {
 }
 
 export interface HttpServer {
-  /** Where it listens, with the port that was chosen. */
+  /** URL with the actual port. */
   readonly url: string;
-  /** Refuses new connections, lets running requests end, then closes what is left after `graceMs`. Repeatable. */
+  /** Rejects new connections, waits for running requests, then closes the rest after `graceMs`. Idempotent. */
   close(graceMs: number): Promise<void>;
 }
 
-/** Serves the routes. Rejects with a fault that says what to do when the port is taken. */
+/** Serves the routes. Rejects with a fault that contains the fix if the port is in use. */
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const server = createServer((request, response) => {
-    const correlationId = ensureCorrelationId(headerOf(request, CORRELATION_HEADER), options.ids);
+    const correlationId = ensureCorrelationId(readHeader(request, CORRELATION_HEADER), options.ids);
     void options.context.run({ correlationId }, async () => {
-      const reply = await replyTo(request, options, correlationId).catch((thrown: unknown) => {
+      const reply = await handleRequest(request, options, correlationId).catch((thrown: unknown) => {
         const fault = Fault.from(thrown).withCorrelationId(correlationId);
         if (fault.kind === "internal") options.logger.error("request failed", { fault, path: request.url });
         return problemReply(fault);
@@ -51,50 +51,57 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   };
 }
 
-async function replyTo(
+async function handleRequest(
   request: IncomingMessage,
   { routes, secret }: HttpServerOptions,
   correlationId: string,
 ): Promise<Reply> {
   const path = (request.url ?? "/").split("?")[0] ?? "/";
-  const route = routes.find((known) => known.path === path);
+  const route = routes.find((candidate) => candidate.path === path);
   if (!route) throw notFound("path", path);
   const methods = METHODS[route.does];
   if (!methods.includes(request.method ?? "")) {
-    const what = route.does === "read" ? "can only be read; use GET" : "does something; use POST";
-    const fault = new Fault({ kind: "unimplemented", feature: `${request.method} ${path}` }, `${path} ${what}`);
+    const hint = route.does === "read" ? "is read-only; use GET" : "changes state; use POST";
+    const fault = new Fault({ kind: "unimplemented", feature: `${request.method} ${path}` }, `${path} ${hint}`);
     const reply = problemReply(fault.withCorrelationId(correlationId), { refusal: "method-not-allowed" });
     return { ...reply, allow: methods.join(", ") };
   }
   if (route.does === "read") return route.read();
-  if (!isSecret(headerOf(request, "authorization"), secret)) {
-    throw new Fault({ kind: "unauthenticated" }, "only who can read the stack's state file may do this: use oaas");
+  if (!hasSecret(readHeader(request, "authorization"), secret)) {
+    throw new Fault(
+      { kind: "unauthenticated" },
+      "this route needs the secret in the stack's state file: use the oaas CLI",
+    );
   }
-  return route.act(await bodyOf(request));
+  return route.act(await readBody(request));
 }
 
 const METHODS: Readonly<Record<Route["does"], readonly string[]>> = { read: ["GET", "HEAD"], act: ["POST"] };
 const MAX_BODY_BYTES = 16_384;
 
-function isSecret(header: string | undefined, secret: string): boolean {
-  const [given, known] = [header ?? "", `Bearer ${secret}`].map((text) => createHash("sha256").update(text).digest());
-  return given !== undefined && known !== undefined && timingSafeEqual(given, known);
+function hasSecret(header: string | undefined, secret: string): boolean {
+  const [received, candidate] = [header ?? "", `Bearer ${secret}`].map((text) =>
+    createHash("sha256").update(text).digest(),
+  );
+  return received !== undefined && candidate !== undefined && timingSafeEqual(received, candidate);
 }
 
-/** The JSON of a request; undefined when there is none. */
-async function bodyOf(request: IncomingMessage): Promise<unknown> {
+/** Parses the JSON body; undefined without a body. */
+async function readBody(request: IncomingMessage): Promise<unknown> {
   let text = "";
   for await (const chunk of request.setEncoding("utf8")) {
     text += String(chunk);
     if (text.length > MAX_BODY_BYTES) {
-      throw resourceExhausted("body", `a request may have ${MAX_BODY_BYTES} bytes at most`);
+      throw resourceExhausted("body", `the request body is limited to ${MAX_BODY_BYTES} bytes`);
     }
   }
   if (text === "") return undefined;
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
-    throw invalidArgument("the body", [{ path: ROOT_PATH, message: "is no JSON", fix: "send an object" }], { cause });
+    throw invalidArgument("the body", [{ path: ROOT_PATH, message: "is not valid JSON", fix: "send an object" }], {
+      cause,
+    });
   }
 }
 
@@ -129,7 +136,7 @@ function closeServer(server: ReturnType<typeof createServer>, graceMs: number): 
   });
 }
 
-function headerOf(request: IncomingMessage, name: string): string | undefined {
+function readHeader(request: IncomingMessage, name: string): string | undefined {
   const value = request.headers[name];
   return Array.isArray(value) ? value[0] : value;
 }

@@ -3,7 +3,7 @@ import { packageManagerConfig } from "./package-manager.ts";
 
 const server = { host: "127.0.0.1", port: 4711 };
 
-test("settings of the environment hold, but for those that bind the package manager to its stack", () => {
+test("passes environment settings except those that bind the package manager to its stack", () => {
   const config = packageManagerConfig(
     server,
     {
@@ -26,11 +26,11 @@ test("settings of the environment hold, but for those that bind the package mana
   });
 });
 
-test("a wrong setting of the package manager is known before anything starts", () => {
+test("rejects an invalid package manager setting before anything starts", () => {
   expect(() => packageManagerConfig(server, { DEPLOY_MAX_RETRIE: "1" }, [])).toThrow(/DEPLOY_MAX_RETRIE.*RETRIES/s);
 });
 
-test("beyond loopback it starts only when told so in words, as nobody is asked who they are", () => {
+test("listens beyond loopback only with AUTH_MODE=off, because there is no authentication", () => {
   const open = { host: "0.0.0.0", port: 1 };
   expect(() => packageManagerConfig(open, {}, [])).toThrow(/SERVER_HOST.*AUTH_MODE=off/s);
   expect(packageManagerConfig(open, { AUTH_MODE: "off" }, []).server.host).toBe("0.0.0.0");

@@ -5,37 +5,37 @@ import { startApp } from "@oaas/package-manager/app";
 import { pmConfig, type PmConfig } from "@oaas/package-manager/config";
 import type { KeyValueStore } from "@oaas/storage";
 import type { DevStackConfig } from "../config.ts";
-import type { KnownCluster, PackageManagerStarter } from "../platform/ports.ts";
-import { assertCanListen } from "./can-listen.ts";
-import type { ManagerObservability } from "./manager.ts";
+import type { ConfiguredCluster, PackageManagerStarter } from "../package-manager/ports.ts";
+import { assertPortFree } from "./listen.ts";
+import type { ManagerObservability } from "./clusters/manager.ts";
 
 export interface PackageManagerOptions {
   readonly server: DevStackConfig["server"];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly dataDir: string;
   readonly ambient: Ambient;
-  /** Where it keeps everything: a client of the stack's store for each of its lives. */
+  /** Opens a new client of the stack's store for each start. */
   readonly connectStore: () => KeyValueStore;
-  /** Made when the package manager starts; logs to this file. */
+  /** Called when the package manager starts; logs to this file. */
   readonly observe: (service: string, logFile: string) => ManagerObservability;
 }
 
-/** The package manager, to run in this process on the stack's durable store. Throws at once when a setting is wrong. */
-export function packageManagerOf(options: PackageManagerOptions): PackageManagerStarter {
+/** Prepares the package manager to run in this process on the stack's store. Throws at once on an invalid setting. */
+export function createPackageManagerStarter(options: PackageManagerOptions): PackageManagerStarter {
   const { env, ambient } = options;
   let { server } = options;
   packageManagerConfig(server, env, []);
   return {
-    check: () => assertCanListen(server.host, server.port),
+    check: () => assertPortFree(server.host, server.port),
     start: async (clusters) => {
       const { log, meter, context } = options.observe("oprc-pm", path.join(options.dataDir, "package-manager.log"));
       const store = options.connectStore();
       const app = await startApp(packageManagerConfig(server, env, clusters), {
         ambient,
         store,
-        // Nobody is asked who they are, so no key of an issuer is ever wanted.
+        // There is no authentication, so no token issuer is needed.
         tokens: () => undefined,
-        fetchJson: () => Promise.reject(new Error("the local stack has no issuer of tokens")),
+        fetchJson: () => Promise.reject(new Error("the local stack has no token issuer")),
         logger: log,
         meter,
         metricsText: () => meter.text(),
@@ -51,7 +51,7 @@ export function packageManagerOf(options: PackageManagerOptions): PackageManager
         url: `http://${app.host.includes(":") ? `[${app.host}]` : app.host}:${app.port}`,
         close,
         kill: async () => {
-          // To the store it is as though its client had died: nothing more comes from it, its leases run out.
+          // The store sees a dead client: no more writes, and its leases expire.
           await store.close();
           await close();
         },
@@ -60,28 +60,28 @@ export function packageManagerOf(options: PackageManagerOptions): PackageManager
   };
 }
 
-/** Settings of the environment hold, but for those that make it the package manager of this very stack. */
+/** Environment settings apply, except those that bind the package manager to this stack. */
 export function packageManagerConfig(
   server: DevStackConfig["server"],
   env: PackageManagerOptions["env"],
-  clusters: readonly KnownCluster[],
+  clusters: readonly ConfiguredCluster[],
 ): PmConfig {
-  const meant = Object.entries(env).filter(([name]) =>
+  const passedThrough = Object.entries(env).filter(([name]) =>
     /^(OPRC_PM_|PLANNER_|DEPLOY_|PACKAGE_|GRPC_PORT$|AUTH_MODE$)/.test(name),
   );
   return loadConfig(pmConfig, {
     env: {
-      // As with health below: what was missed while a cluster was away is made up for while a person looks.
+      // Short, like the health interval below: a user watches the repair after a cluster returns.
       DEPLOY_RECONCILE_INTERVAL: "10s",
-      ...Object.fromEntries(meant),
+      ...Object.fromEntries(passedThrough),
       SERVER_HOST: server.host,
       SERVER_PORT: String(server.port),
       STORAGE_TYPE: "sqlite",
-      // Loopback and few: looking often costs nothing, and what a person breaks is seen at once.
+      // Few clusters on loopback: frequent checks are cheap and show an injected fault at once.
       CRM_HEALTH_CHECK_INTERVAL: "5s",
       CRM_HEALTH_CACHE_TTL: "2s",
       CRM_CLUSTERS_JSON: JSON.stringify(
-        // A laptop that has just started two API servers may be slow to answer.
+        // A laptop that has just started several API servers may respond slowly.
         Object.fromEntries(clusters.map(({ name, url, labels }) => [name, { url, labels, timeout: 20 }])),
       ),
     },

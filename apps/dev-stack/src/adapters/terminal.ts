@@ -1,40 +1,43 @@
 import { createInterface } from "node:readline/promises";
 import type { ReadStream, WriteStream } from "node:tty";
 import type { Paint } from "../screen/view.ts";
-import type { ScreenTerminal } from "../screen/screen-face.ts";
+import type { ScreenTerminal } from "../screen/screen-display.ts";
 
 const COLOURS = { running: 32, starting: 33, failed: 31, off: 2, absent: 2 } as const;
 
-/** Signs in colours, unless NO_COLOR asks for none. */
-export function paintFor(env: Readonly<Record<string, string | undefined>>): Paint {
+/** Colours symbols unless NO_COLOR is set. */
+export function createPaint(env: Readonly<Record<string, string | undefined>>): Paint {
   if ((env["NO_COLOR"] ?? "") !== "") return (text) => text;
   return (text, state) => `\u001B[${COLOURS[state]}m${text}\u001B[0m`;
 }
 
-/** What a terminal has that does not tell its size. */
-const USUAL = { columns: 80, rows: 24 };
+/** Size of a terminal that does not report one. */
+const DEFAULT_SIZE = { columns: 80, rows: 24 };
 
 export function screenTerminal(stream: WriteStream): ScreenTerminal {
   return {
-    size: () => ({ columns: stream.columns || USUAL.columns, rows: stream.rows || USUAL.rows }),
+    size: () => ({ columns: stream.columns || DEFAULT_SIZE.columns, rows: stream.rows || DEFAULT_SIZE.rows }),
     write: (text) => void stream.write(text),
   };
 }
 
-/** Single keys, as they are pressed; answers how to give the keyboard back. Ctrl-C is a key then. */
-export function onKeys(input: ReadStream, pressed: (key: string) => void): () => void {
+/** Reads single key presses in raw mode, including Ctrl-C; returns a function that restores the terminal. */
+export function onKeys(input: ReadStream, onKey: (key: string) => void): () => void {
   if (!input.isTTY) return () => undefined;
-  const tell = (keys: string): void => {
-    for (const key of keys) pressed(key);
+  const onData = (keys: string): void => {
+    for (const key of keys) onKey(key);
   };
-  input.setRawMode(true).setEncoding("utf8").on("data", tell).resume();
+  input.setRawMode(true).setEncoding("utf8").on("data", onData).resume();
   return () => {
-    input.off("data", tell).setRawMode(false).pause();
+    input.off("data", onData).setRawMode(false).pause();
   };
 }
 
-/** Asks a person for one line; undefined when there is none to ask. */
-export function asker(input: ReadStream, output: WriteStream): ((question: string) => Promise<string>) | undefined {
+/** Prompts for one line; undefined without a terminal. */
+export function createPrompt(
+  input: ReadStream,
+  output: WriteStream,
+): ((question: string) => Promise<string>) | undefined {
   if (!input.isTTY || !output.isTTY) return undefined;
   return async (question) => {
     const lines = createInterface({ input, output });

@@ -1,30 +1,30 @@
-/** A class as its manager describes it. */
+/** A class as reported by its class runtime manager. */
 export interface ClassState {
   readonly namespace: string;
   readonly name: string;
-  /** "unseen" until its manager has looked at it. */
+  /** "unseen" until the manager has reconciled it. */
   readonly phase: string;
   readonly message: string | undefined;
 }
 
-/** How one cluster of the stack is, as far as it can be known now. */
+/** The state of one cluster of the stack. */
 export interface ClusterState {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** 0 when they are not the stack's to say. */
+  /** 0 for existing clusters. */
   readonly nodes: number;
-  /** The share of time it says it is up, where that is simulated. */
+  /** Simulated availability, as a fraction. */
   readonly availability: number | undefined;
-  /** failed: it ran, and a program of it ended or it no longer answers. */
+  /** failed: a process of the cluster ended, or its API server does not respond. */
   readonly state: "starting" | "running" | "failed";
-  /** While starting: what is being done. Failed: why. */
+  /** The current step while starting; the reason if failed. */
   readonly detail: string | undefined;
   readonly apiUrl: string | undefined;
   readonly kubeconfig: string | undefined;
-  /** What that kubeconfig calls it. */
+  /** Context name in the kubeconfig. */
   readonly context: string;
   readonly managerUrl: string | undefined;
-  /** What was broken on purpose, in words. */
+  /** Description of the injected fault. */
   readonly broken: string | undefined;
   readonly classes: readonly ClassState[];
 }

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { planClusters, planContexts } from "./plan-clusters.ts";
-import { sideBySide } from "./side-by-side.ts";
+import { splitProgress } from "./progress.ts";
 
 const settings = { real: false, count: 2, apiPort: 0, managerPort: 0, nodes: undefined, contexts: [] };
 
-test("clusters differ in name, kind, place, size, reliability and folder", () => {
+test("plans clusters that differ in labels, size, availability and folder", () => {
   expect(planClusters(settings, "/data")).toEqual([
     {
       name: "edge",
@@ -27,7 +27,7 @@ test("clusters differ in name, kind, place, size, reliability and folder", () =>
   ]);
 });
 
-test("chosen ports are counted up, and chosen nodes are those of each", () => {
+test("uses consecutive ports and the configured number of nodes", () => {
   const plans = planClusters({ ...settings, count: 3, apiPort: 6443, managerPort: 8088, nodes: 7 }, "/data");
   expect(plans.map(({ apiPort, managerPort, nodes }) => [apiPort, managerPort, nodes])).toEqual([
     [6443, 8088, 7],
@@ -36,14 +36,14 @@ test("chosen ports are counted up, and chosen nodes are those of each", () => {
   ]);
 });
 
-test("real clusters are measured, not told how reliable they are", () => {
+test("real clusters have no simulated availability", () => {
   expect(planClusters({ ...settings, real: true }, "/data").map((plan) => "availability" in plan)).toEqual([
     false,
     false,
   ]);
 });
 
-test("clusters of contexts have names that the package manager takes, and no two the same", () => {
+test("derives valid and unique cluster names from contexts", () => {
   const contexts = ["admin@prod.example/EU", "kind-a", "kind_a", "@"];
   const plans = planContexts({ contexts, managerPort: 8088 }, "/data");
   expect(plans.map(({ name, context, managerPort }) => [name, context, managerPort])).toEqual([
@@ -54,15 +54,15 @@ test("clusters of contexts have names that the package manager takes, and no two
   ]);
 });
 
-test("what goes on at the same time is shown together", () => {
+test("shows parallel steps together", () => {
   const shown: string[] = [];
-  const [edge, cloud] = sideBySide(
-    { now: (step) => void shown.push(step), note: (text) => void shown.push(`note ${text}`) },
+  const [edge, cloud] = splitProgress(
+    { step: (step) => void shown.push(step), note: (text) => void shown.push(`note ${text}`) },
     ["edge", "cloud"],
   );
-  edge?.now("etcd");
-  cloud?.now("etcd");
-  edge?.now("up");
+  edge?.step("etcd");
+  cloud?.step("etcd");
+  edge?.step("up");
   cloud?.note("something");
   expect(shown).toEqual(["edge: etcd", "edge: etcd · cloud: etcd", "edge: up · cloud: etcd", "note something"]);
 });

@@ -1,20 +1,20 @@
 import type { DevStackConfig } from "../config.ts";
 import type { ClusterPlan } from "./ports.ts";
 
-/** Different in kind, place, size and reliability, so that there is something to choose among. */
+/** Clusters with different labels, sizes and availability, so that the planner has a choice. */
 const CLUSTERS = [
   { name: "edge", labels: { env: "edge", zone: "a" }, nodes: 2, availability: 0.99 },
   { name: "cloud", labels: { env: "cloud", zone: "b" }, nodes: 3, availability: 0.999 },
   { name: "far-edge", labels: { env: "edge", zone: "c" }, nodes: 1, availability: 0.95 },
 ] as const;
 
-/** The clusters of the stack, each with ports and a folder of its own. */
+/** Plans the simulated or real clusters of the stack. */
 export function planClusters(config: DevStackConfig["clusters"], folder: string): readonly ClusterPlan[] {
   return CLUSTERS.slice(0, config.count).map(({ name, labels, nodes, availability }, index) => ({
     name,
     labels,
     nodes: config.nodes ?? nodes,
-    // Real ones are measured.
+    // The availability of real clusters is measured.
     ...(config.real ? {} : { availability }),
     folder: `${folder}/${name}`,
     apiPort: config.apiPort === 0 ? 0 : config.apiPort + index,
@@ -22,7 +22,7 @@ export function planClusters(config: DevStackConfig["clusters"], folder: string)
   }));
 }
 
-/** Existing clusters, one per context of a kubeconfig, each with a folder for its manager's log. */
+/** Plans one existing cluster per kubeconfig context, with a folder for the log of its manager. */
 export function planContexts(
   { contexts, managerPort }: Pick<DevStackConfig["clusters"], "contexts" | "managerPort">,
   folder: string,
@@ -39,9 +39,9 @@ export function planContexts(
   }));
 }
 
-/** Names of clusters as the package manager takes them, made of contexts such as `admin@prod.example/eu`; two alike are told apart by number. */
+/** Derives cluster names from contexts such as `admin@prod.example/eu`; duplicates get a number. */
 function namesOf(contexts: readonly string[]): readonly string[] {
-  const seen = new Map<string, number>();
+  const counts = new Map<string, number>();
   return contexts.map((context) => {
     const name =
       context
@@ -49,8 +49,8 @@ function namesOf(contexts: readonly string[]): readonly string[] {
         .replaceAll(/[^a-z0-9]+/g, "-")
         .replaceAll(/^-+|-+$/g, "")
         .slice(0, LONGEST_NAME) || "cluster";
-    const count = (seen.get(name) ?? 0) + 1;
-    seen.set(name, count);
+    const count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
     return count === 1 ? name : `${name}-${count}`;
   });
 }

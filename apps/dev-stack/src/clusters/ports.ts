@@ -1,77 +1,69 @@
 import type { Transport } from "@oaas/kube-runtime";
+import type { Progress } from "./progress.ts";
 
-/** One cluster of the stack, as it is to be. */
+/** The configuration of one cluster. */
 export interface ClusterPlan {
   readonly name: string;
-  /** Everything of the cluster lives here: data, kubeconfig, logs. */
+  /** Folder for data, kubeconfig and logs. */
   readonly folder: string;
-  /** 0: that of the last start, else a free one. */
+  /** 0: the port of the previous start if free, else a free port. */
   readonly apiPort: number;
-  /** 0: a free one. */
+  /** 0: a free port. */
   readonly managerPort: number;
   readonly nodes: number;
-  /** What kind of cluster it is, for those who choose among clusters: `env` and `zone`. */
+  /** Labels for the planner: `env` and `zone`. */
   readonly labels: Readonly<Record<string, string>>;
-  /** The share of time a simulated cluster says it is up; undefined: as its manager measures it. */
+  /** Simulated availability, as a fraction; undefined: measured by the manager. */
   readonly availability?: number;
-  /** The context of a kubeconfig whose cluster this is: somebody's own, in which only our kinds are installed. */
+  /** Kubeconfig context of an existing cluster, in which the stack only installs our CRDs. */
   readonly context?: string;
 }
 
-/** A cluster that runs. */
+/** A running cluster. */
 export interface RunningCluster {
   readonly url: string;
-  /** Path of a kubeconfig of its administrator. */
+  /** Path of an administrator's kubeconfig. */
   readonly kubeconfig: string;
-  /** What that kubeconfig calls it. */
+  /** Context name in the kubeconfig. */
   readonly context: string;
-  /** A new connection to it, as that administrator. */
+  /** Opens a connection as administrator. */
   connect(): Transport;
-  /** Tells of each of its programs that ends before `close`. */
-  onLoss(tell: (loss: string) => void): void;
-  /** Nodes that can be lost and found on command, where they are simulated in this process. */
+  /** Reports every process of the cluster that ends before `close`. */
+  onLoss(report: (loss: string) => void): void;
+  /** Nodes that can fail and recover on command, if simulated in this process. */
   readonly nodes?: SimulatedNodes;
-  /** Ends its programs in order; what it holds is found again by the next start. */
+  /** Stops the cluster gracefully. Its data stays. */
   close(): Promise<void>;
 }
 
 export interface SimulatedNodes {
   readonly names: readonly string[];
-  lose(name: string): Promise<void>;
-  find(name: string): Promise<void>;
+  fail(name: string): Promise<void>;
+  recover(name: string): Promise<void>;
 }
 
-/** Starts a cluster, obtaining what it takes, and says how it goes. Simulated, real and existing ones have the same face. */
+/** Starts a simulated, real or existing cluster, and obtains missing components. */
 export type StartCluster = (plan: ClusterPlan, progress: Progress) => Promise<RunningCluster>;
 
-/** A class runtime manager that runs. */
+/** A running class runtime manager. */
 export interface RunningManager {
   readonly url: string;
-  /** Resolves when it has seen everything there is. */
+  /** Resolves when its caches are synced. */
   readonly ready: Promise<void>;
   close(): Promise<void>;
-  /** Ends it as kill -9 would: from this moment it changes nothing any more, whatever it was doing. */
+  /** Stops it as kill -9 would: it makes no more changes. */
   kill(): Promise<void>;
 }
 
-/** How the package manager reaches a manager: an address that stays, though the manager behind it may come and go. */
+/** A proxy with a constant address in front of a manager, which may restart. */
 export interface Relay {
   readonly url: string;
-  /** Where it leads from now on; undefined: nobody is there. Connections that were open end. */
-  leadTo(url: string | undefined): void;
-  /** Nothing gets through any more, and nobody is told. */
+  /** Sets the target and closes open connections; undefined rejects new ones. */
+  setTarget(url: string | undefined): void;
+  /** Drops all data silently. */
   cut(): void;
-  mend(): void;
+  restore(): void;
   close(): Promise<void>;
 }
 
-/** Starts the manager of a cluster. */
 export type StartManager = (cluster: RunningCluster) => Promise<RunningManager>;
-
-/** Where a start says how it goes. */
-export interface Progress {
-  /** What is being done now; the next word replaces it. */
-  now(step: string): void;
-  /** Something to be read in peace; stays. */
-  note(text: string): void;
-}

@@ -2,44 +2,35 @@ import { abortFault, failedPrecondition, Fault, type Ambient } from "@oaas/found
 import { KubeClient } from "@oaas/kube-runtime";
 import type { Logger } from "@oaas/observability";
 import type { ClassState, ClusterState } from "./cluster-state.ts";
-import { LastLook } from "../last-look.ts";
-import { CLASS_RUNTIMES } from "./kinds.ts";
-import type {
-  ClusterPlan,
-  Progress,
-  Relay,
-  RunningCluster,
-  RunningManager,
-  StartCluster,
-  StartManager,
-} from "./ports.ts";
-import { installKinds } from "./install-kinds.ts";
+import { LastKnown } from "../last-known.ts";
+import type { ClusterPlan, Relay, RunningCluster, RunningManager, StartCluster, StartManager } from "./ports.ts";
+import type { Progress } from "./progress.ts";
+import { CLASS_RUNTIMES, installCrds } from "./install-crds.ts";
 
-/** What a cluster of the stack is started with. */
 export interface StackClusterPorts {
   readonly ambient: Ambient;
   readonly logger: Logger;
-  /** Refuses ports that are taken. */
+  /** Rejects ports in use. */
   readonly checkPorts: (plan: ClusterPlan) => Promise<void>;
   readonly startCluster: StartCluster;
   readonly startManager: StartManager;
   readonly openRelay: () => Promise<Relay>;
 }
 
-const LOOK_DEADLINE_MS = 2_000;
-const SHOWN_CLASSES = 100;
-const SILENT: Progress = { now: () => undefined, note: () => undefined };
+const READ_DEADLINE_MS = 2_000;
+const MAX_CLASSES = 100;
+const NO_PROGRESS: Progress = { step: () => undefined, note: () => undefined };
 
-/** One cluster of the stack with its manager and its classes. */
+/** One cluster of the stack with its class runtime manager. */
 export class StackCluster {
   readonly plan: ClusterPlan;
   readonly #ports: StackClusterPorts;
-  readonly #seen: LastLook<readonly ClassState[]>;
+  readonly #lastClasses: LastKnown<readonly ClassState[]>;
   #losses: readonly string[] = [];
-  #doing = "waiting for its turn";
+  #step = "waiting";
   #isUp = false;
-  /** What was broken on purpose, in words. */
-  #broken: string | undefined;
+  /** Description of the injected fault. */
+  #fault: string | undefined;
   #lostNode: string | undefined;
   #cluster: RunningCluster | undefined;
   #client: KubeClient | undefined;
@@ -49,34 +40,34 @@ export class StackCluster {
   constructor(plan: ClusterPlan, ports: StackClusterPorts) {
     this.plan = plan;
     this.#ports = ports;
-    this.#seen = new LastLook(ports.ambient.clock);
+    this.#lastClasses = new LastKnown(ports.ambient.clock);
   }
 
-  /** Refuses taken ports, before anything is started. */
+  /** Rejects ports in use, before anything starts. */
   check(): Promise<void> {
     return this.#ports.checkPorts(this.plan);
   }
 
-  /** Starts everything; ends early when the signal says so. When it throws, `close` ends what was begun. */
+  /** Starts cluster and manager. After an error or abort, `close` stops the started parts. */
   async start(progress: Progress, signal?: AbortSignal): Promise<void> {
-    const going = (): void => {
+    const throwIfAborted = (): void => {
       if (signal?.aborted) throw abortFault(signal);
     };
-    const watched: Progress = { ...progress, now: (step) => progress.now((this.#doing = step)) };
+    const tracked: Progress = { ...progress, step: (step) => progress.step((this.#step = step)) };
     this.#relay ??= await this.#ports.openRelay();
-    going();
-    await this.#startCluster(watched);
-    going();
-    watched.now("class runtime manager");
+    throwIfAborted();
+    await this.#startCluster(tracked);
+    throwIfAborted();
+    tracked.step("class runtime manager");
     await this.#startManager();
-    going();
-    watched.now("up");
+    throwIfAborted();
+    tracked.step("up");
     this.#isUp = true;
   }
 
-  /** How it is now; asks the API server. Never throws. */
-  async look(): Promise<ClusterState> {
-    const known = {
+  /** Reads the state from the API server. Never throws. */
+  async readState(): Promise<ClusterState> {
+    const base = {
       name: this.plan.name,
       labels: this.plan.labels,
       nodes: this.plan.nodes,
@@ -85,85 +76,93 @@ export class StackCluster {
       kubeconfig: this.#cluster?.kubeconfig,
       context: this.#cluster?.context ?? this.plan.name,
       managerUrl: this.#manager?.url,
-      broken: this.#broken,
+      broken: this.#fault,
     };
-    if (!this.#isUp) return { ...known, state: "starting", detail: this.#doing, classes: [] };
+    if (!this.#isUp) return { ...base, state: "starting", detail: this.#step, classes: [] };
     const [loss] = this.#losses;
-    if (loss !== undefined) return { ...known, state: "failed", detail: loss, classes: [] };
-    if (this.#cluster === undefined) return { ...known, state: "failed", detail: this.#broken, classes: [] };
+    if (loss !== undefined) return { ...base, state: "failed", detail: loss, classes: [] };
+    if (this.#cluster === undefined) return { ...base, state: "failed", detail: this.#fault, classes: [] };
     try {
-      return { ...known, state: "running", detail: undefined, classes: await this.#seen.at(() => this.#classes()) };
+      return {
+        ...base,
+        state: "running",
+        detail: undefined,
+        classes: await this.#lastClasses.read(() => this.#classes()),
+      };
     } catch (thrown) {
-      return { ...known, state: "failed", detail: Fault.from(thrown).message, classes: [] };
+      return { ...base, state: "failed", detail: Fault.from(thrown).message, classes: [] };
     }
   }
 
-  /** Where the package manager reaches its manager, once it runs. */
-  get wayIn(): string | undefined {
+  /** Address of the running manager for the package manager. */
+  get managerEndpoint(): string | undefined {
     return this.#manager === undefined ? undefined : this.#relay?.url;
   }
 
-  /** Ends manager, then cluster. */
+  /** Stops the manager, then the cluster. */
   async close(): Promise<void> {
     await this.#manager?.close();
     await this.#relay?.close();
     await this.#endCluster();
   }
 
-  /** Its API server and its manager are gone from one moment to the next. */
+  /** Injects a fault: API server and manager stop at once. */
   async takeDown(): Promise<void> {
     if (this.plan.context !== undefined) {
-      throw failedPrecondition(this.plan.name, `${this.plan.name} is not the stack's own cluster; it is not stopped`);
+      throw failedPrecondition(this.plan.name, `${this.plan.name} is an existing cluster; the stack does not stop it`);
     }
-    this.#broken = "the whole cluster is down, on purpose";
+    this.#fault = "injected fault: cluster down";
     await this.#killManager();
     await this.#endCluster();
   }
 
   async bringUp(): Promise<void> {
-    await this.#startCluster(SILENT);
+    await this.#startCluster(NO_PROGRESS);
     await this.#startManager();
-    this.#broken = undefined;
+    this.#fault = undefined;
   }
 
-  /** Its manager is gone from one moment to the next; what it made goes on. */
+  /** Injects a fault: the manager stops at once; workloads keep running. */
   async killManager(): Promise<void> {
-    this.#broken = "its manager is killed, on purpose";
+    this.#fault = "injected fault: class runtime manager killed";
     await this.#killManager();
   }
 
-  async reviveManager(): Promise<void> {
+  async restartManager(): Promise<void> {
     await this.#startManager();
-    this.#broken = undefined;
+    this.#fault = undefined;
   }
 
-  /** The package manager can no longer reach it; inside everything goes on. */
-  async cutOff(): Promise<void> {
+  /** Injects a fault: the package manager cannot reach the cluster. */
+  async isolate(): Promise<void> {
     this.#relay?.cut();
-    this.#broken = "cut off from the package manager, on purpose";
+    this.#fault = "injected fault: network partition from the package manager";
   }
 
-  async join(): Promise<void> {
-    this.#relay?.mend();
-    this.#broken = undefined;
+  async reconnect(): Promise<void> {
+    this.#relay?.restore();
+    this.#fault = undefined;
   }
 
-  /** One of its nodes is silent. */
-  async loseNode(): Promise<void> {
+  /** Injects a fault: one simulated node stops responding. */
+  async failNode(): Promise<void> {
     const nodes = this.#cluster?.nodes;
     const [name] = nodes?.names ?? [];
     if (nodes === undefined || name === undefined) {
-      throw failedPrecondition(this.plan.name, `${this.plan.name} has no simulated nodes; only such can be lost`);
+      throw failedPrecondition(
+        this.plan.name,
+        `${this.plan.name} has no simulated nodes; only simulated nodes can fail`,
+      );
     }
-    await nodes.lose(name);
+    await nodes.fail(name);
     this.#lostNode = name;
-    this.#broken = `node ${name} is silent, on purpose`;
+    this.#fault = `injected fault: node ${name} not responding`;
   }
 
-  async findNode(): Promise<void> {
-    if (this.#lostNode !== undefined) await this.#cluster?.nodes?.find(this.#lostNode);
+  async recoverNode(): Promise<void> {
+    if (this.#lostNode !== undefined) await this.#cluster?.nodes?.recover(this.#lostNode);
     this.#lostNode = undefined;
-    this.#broken = undefined;
+    this.#fault = undefined;
   }
 
   async #startCluster(progress: Progress): Promise<void> {
@@ -173,24 +172,24 @@ export class StackCluster {
     this.#losses = [];
     cluster.onLoss((loss) => {
       this.#losses = [...this.#losses, loss];
-      logger.error("a part of the cluster ended by itself", { cluster: this.plan.name, loss });
+      logger.error("cluster process ended unexpectedly", { cluster: this.plan.name, loss });
     });
     this.#client = new KubeClient({ transport: cluster.connect(), ambient, userAgent: "oaas-local-stack" });
-    progress.now("installing our kinds");
-    await installKinds(this.#client, ambient);
+    progress.step("installing CRDs");
+    await installCrds(this.#client, ambient);
   }
 
   async #startManager(): Promise<void> {
     if (this.#cluster === undefined) return;
     this.#manager = await this.#ports.startManager(this.#cluster);
     await this.#manager.ready;
-    this.#relay?.leadTo(this.#manager.url);
+    this.#relay?.setTarget(this.#manager.url);
   }
 
   async #killManager(): Promise<void> {
     const manager = this.#manager;
     this.#manager = undefined;
-    this.#relay?.leadTo(undefined);
+    this.#relay?.setTarget(undefined);
     await manager?.kill();
   }
 
@@ -198,7 +197,7 @@ export class StackCluster {
     const [client, cluster] = [this.#client, this.#cluster];
     this.#client = undefined;
     this.#cluster = undefined;
-    this.#seen.forget();
+    this.#lastClasses.clear();
     await client?.close();
     await cluster?.close();
   }
@@ -206,7 +205,7 @@ export class StackCluster {
   async #classes(): Promise<ClassState[]> {
     const page = await this.#client
       ?.resource(CLASS_RUNTIMES)
-      .list({ limit: SHOWN_CLASSES }, { deadlineMs: LOOK_DEADLINE_MS });
+      .list({ limit: MAX_CLASSES }, { deadlineMs: READ_DEADLINE_MS });
     return (page?.items ?? []).map(({ metadata, status }) => ({
       namespace: metadata.namespace ?? "",
       name: metadata.name,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { ClusterState } from "../clusters/cluster-state.ts";
-import { partsOf, type Part, type StackState } from "../parts.ts";
-import type { PackageManagerState } from "../platform/platform-state.ts";
+import { listComponents, type Component, type StackState } from "../components.ts";
+import type { PackageManagerState } from "../package-manager/ports.ts";
 import { renderPage } from "./page.ts";
 
 const starts = { count: 3, previousAt: "earlier", clockWentBack: false };
@@ -28,102 +28,102 @@ const pm: PackageManagerState = {
   deployments: [{ key: "order", condition: "Running", clusters: [{ name: "edge", condition: "Running" }] }],
 };
 const whole: StackState = { packageManager: pm, clusters: [edge] };
-const statesOf = (state: StackState): Record<string, Part["state"]> =>
-  Object.fromEntries(partsOf(state).map(({ name, state: of }) => [name.trim(), of]));
+const statesOf = (state: StackState): Record<string, Component["state"]> =>
+  Object.fromEntries(listComponents(state).map(({ name, state: of }) => [name.trim(), of]));
 
 test.each([
   { why: "all runs", cluster: edge, states: ["running", "running", "running"] },
   {
-    why: "Kubernetes is being started",
+    why: "the cluster is starting",
     cluster: { ...edge, state: "starting", managerUrl: undefined, classes: [] } as const,
     states: ["starting", "starting", undefined],
   },
   {
-    why: "the manager runs before its cluster is said to be up",
+    why: "the manager runs before its cluster is up",
     cluster: { ...edge, state: "starting", classes: [] } as const,
     states: ["starting", "running", undefined],
   },
   {
-    why: "a program ended",
+    why: "a process of the cluster ended",
     cluster: { ...edge, state: "failed", classes: [] } as const,
     states: ["failed", "failed", undefined],
   },
   {
-    why: "a class is broken",
+    why: "a class is degraded",
     cluster: { ...edge, classes: [{ ...order, phase: "degraded" }] },
     states: ["running", "running", "failed"],
   },
   {
-    why: "a class is on its way",
+    why: "a class is progressing",
     cluster: { ...edge, classes: [{ ...order, phase: "applying" }] },
     states: ["running", "running", "starting"],
   },
-])("a part of a cluster is said to run only when it does: $why", ({ cluster, states }) => {
+])("shows a cluster component as running only if it runs: $why", ({ cluster, states }) => {
   const found = statesOf({ packageManager: pm, clusters: [cluster] });
-  expect([found["Cluster edge"], found["its manager"], found["class"]]).toEqual(states);
-  expect(found).toMatchObject({ "Durable store": "running" });
+  expect([found["Cluster edge"], found["manager"], found["class"]]).toEqual(states);
+  expect(found).toMatchObject({ Store: "running" });
 });
 
 test.each([
   {
-    why: "its manager is killed",
-    over: { managerUrl: undefined, broken: "its manager is killed, on purpose" },
-    parts: { "Cluster edge": "running", "its manager": "failed", broken: "failed" },
+    why: "a killed manager",
+    over: { managerUrl: undefined, broken: "injected fault: class runtime manager killed" },
+    parts: { "Cluster edge": "running", manager: "failed", fault: "failed" },
   },
   {
-    why: "it is cut off: all of it runs",
+    why: "a partitioned cluster whose components run",
     over: { broken: "cut off" },
-    parts: { "Cluster edge": "running", "its manager": "running", broken: "failed" },
+    parts: { "Cluster edge": "running", manager: "running", fault: "failed" },
   },
   {
-    why: "it is down as a whole, said once",
+    why: "a cluster that is down, shown once",
     over: { state: "failed", detail: "down", broken: "down", managerUrl: undefined, classes: [] } as const,
-    parts: { "Cluster edge": "failed", "its manager": "failed", broken: undefined },
+    parts: { "Cluster edge": "failed", manager: "failed", fault: undefined },
   },
-])("what was broken on purpose is shown: $why", ({ over, parts }) => {
+])("shows injected faults: $why", ({ over, parts }) => {
   const found = statesOf({ packageManager: pm, clusters: [{ ...edge, ...over }] });
-  expect({ broken: undefined, ...found }).toMatchObject(parts);
+  expect({ fault: undefined, ...found }).toMatchObject(parts);
 });
 
 test.each([
   { why: "all runs", over: {}, states: ["running", "running"] },
   {
-    why: "it waits for its clusters",
+    why: "it is waiting for its clusters",
     over: { state: "starting", url: undefined, deployments: [] } as const,
     states: ["starting", undefined],
   },
-  { why: "it does not answer", over: { state: "failed", deployments: [] } as const, states: ["failed", undefined] },
+  { why: "it does not respond", over: { state: "failed", deployments: [] } as const, states: ["failed", undefined] },
   {
     why: "a deployment is down",
     over: { deployments: [{ key: "order", condition: "Down", clusters: [] }] },
     states: ["running", "failed"],
   },
   {
-    why: "a deployment is on its way",
+    why: "a deployment is progressing",
     over: { deployments: [{ key: "order", condition: "Deploying", clusters: [] }] },
     states: ["running", "starting"],
   },
-])("the package manager is said to run only when it does: $why", ({ over, states }) => {
+])("shows the package manager as running only if it runs: $why", ({ over, states }) => {
   const found = statesOf({ packageManager: { ...pm, ...over }, clusters: [] });
   expect([found["Package manager"], found["Deployment order"]]).toEqual(states);
 });
 
-test("without clusters, what belongs to them is switched off, not absent", () => {
+test("shows cluster components as disabled without clusters", () => {
   expect(statesOf({ ...whole, clusters: [] })).toMatchObject({
     "Kubernetes clusters": "off",
     "Class runtime managers": "off",
   });
 });
 
-test("the page says of each part how it is, and leads to the package manager", () => {
+test("the page lists the components and links to the package manager", () => {
   const page = renderPage({ version: "1", state: whole, starts, revision: 7 });
   expect(page).toContain("<td>running</td><td>Deployment order</td><td>edge running</td>");
   expect(page).toContain("order-edge in default, available: Ready.");
-  expect(page).toContain("<td>not in the stack yet</td>");
+  expect(page).toContain("<td>not available yet</td>");
   expect(page).toContain('<a href="http://x:1/docs">');
 });
 
-test("text from outside cannot become markup", () => {
+test("escapes text from outside", () => {
   const strange = { key: "<script>alert(1)</script>", condition: 'a "quoted" & b', clusters: [] };
   const state = { ...whole, packageManager: { ...pm, url: 'http://"><b>', deployments: [strange] } };
   const page = renderPage({ version: "<1>", state, starts: { ...starts, previousAt: "<now>" }, revision: 1 });

@@ -1,5 +1,5 @@
-import { partsOf, STATE_WORDS, type StackState } from "../parts.ts";
-import type { Starts } from "../starts.ts";
+import { listComponents, STATE_LABELS, type StackState } from "../components.ts";
+import type { Starts } from "../start-counter.ts";
 
 export interface PageInput {
   readonly version: string;
@@ -8,14 +8,14 @@ export interface PageInput {
   readonly revision: number;
 }
 
-/** The page at `/`: what runs, what does not yet, and what there is to look at. */
+/** Renders the status page at `/`. */
 export function renderPage(input: PageInput): string {
-  const rows = partsOf(input.state).map(
-    ({ name, what, state }) =>
-      `<tr><td>${STATE_WORDS[state]}</td><td>${escape(name)}</td><td>${escape(what)}</td></tr>`,
+  const rows = listComponents(input.state).map(
+    ({ name, details, state }) =>
+      `<tr><td>${STATE_LABELS[state]}</td><td>${escape(name)}</td><td>${escape(details)}</td></tr>`,
   );
   const since =
-    input.starts.previousAt === undefined ? "the first" : `the last was at ${escape(input.starts.previousAt)}`;
+    input.starts.previousAt === undefined ? "the first start" : `previous start at ${escape(input.starts.previousAt)}`;
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -32,15 +32,15 @@ export function renderPage(input: PageInput): string {
 </head>
 <body>
 <h1>OaaS local stack</h1>
-<p>Version ${escape(input.version)}. Start ${input.starts.count} on this data folder (${since}); the store is at revision ${input.revision}.</p>
+<p>Version ${escape(input.version)}. Start ${input.starts.count} on this data folder (${since}); store revision ${input.revision}.</p>
 <table>
-<thead><tr><th>State</th><th>Part</th><th>What it is</th></tr></thead>
+<thead><tr><th>State</th><th>Component</th><th>Details</th></tr></thead>
 <tbody>${rows.join("")}</tbody>
 </table>
-<h2>To look at</h2>
+<h2>Links</h2>
 <ul>
-${packageManagerLinks(input.state.packageManager.url)}<li><a href="/health">/health</a>: is it well? Package manager with deployments, clusters with their kubeconfig, managers, classes</li>
-<li><a href="/metrics">/metrics</a>: Prometheus metrics of the stack itself</li>
+${packageManagerLinks(input.state.packageManager.url)}<li><a href="/health">/health</a>: health of all components as JSON, with addresses and kubeconfig paths</li>
+<li><a href="/metrics">/metrics</a>: Prometheus metrics of the stack process</li>
 </ul>
 </body>
 </html>
@@ -49,10 +49,10 @@ ${packageManagerLinks(input.state.packageManager.url)}<li><a href="/health">/hea
 
 function packageManagerLinks(url: string | undefined): string {
   if (url === undefined) return "";
-  const link = (path: string, what: string): string =>
-    `<li><a href="${escape(url + path)}">${escape(url + path)}</a>: ${what}</li>\n`;
+  const link = (path: string, details: string): string =>
+    `<li><a href="${escape(url + path)}">${escape(url + path)}</a>: ${details}</li>\n`;
   return [
-    link("/docs", "the package manager's REST interface"),
+    link("/docs", "REST API reference of the package manager"),
     link("/api/v1/deployments", "deployments"),
     link("/api/v1/clusters", "clusters with their health"),
   ].join("");

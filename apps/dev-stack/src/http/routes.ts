@@ -1,63 +1,62 @@
 import type { StackFault } from "../lab/fault.ts";
-import type { StackState } from "../parts.ts";
+import type { StackState } from "../components.ts";
 
-/** What a route answers. */
 export interface Reply {
   readonly status: number;
   readonly contentType: string;
   readonly body: string;
-  /** The methods that would have been right, where this one was not. */
+  /** The allowed methods in a 405 response. */
   readonly allow?: string;
 }
 
-/** A path that can be read, or, by whoever knows the stack's secret, made to do something. */
+/** A read-only path, or a control path that needs the stack's secret. */
 export type Route =
   | { readonly path: string; readonly does: "read"; read(): Promise<Reply> | Reply }
   | { readonly path: string; readonly does: "act"; act(body: unknown): Promise<Reply> };
 
-/** What the process takes. */
-export interface ProcessFigures {
+/** Resource usage of the process. */
+export interface ProcessUsage {
   readonly pid: number;
   readonly rss_bytes: number;
   readonly cpu_ms: number;
   readonly up_ms: number;
 }
 
-/** Everything the routes show. */
+/** The data sources of the routes. */
 export interface RouteSources {
   readonly version: string;
   readonly page: () => Promise<string>;
   readonly metrics: () => Promise<string>;
-  /** The present revision of the store; rejects when it is not well. */
+  /** The current revision of the store; rejects if the store fails. */
   readonly storeRevision: () => Promise<number>;
-  readonly look: () => Promise<StackState>;
-  readonly process: () => ProcessFigures;
+  readonly readState: () => Promise<StackState>;
+  readonly process: () => ProcessUsage;
   readonly now: () => string;
   readonly control: Control;
 }
 
-/** What can be done to the running stack. */
+/** The control operations of a running stack. */
 export interface Control {
   readonly broken: () => readonly StackFault[];
   break(fault: unknown): Promise<void>;
-  /** Without a fault: everything. */
-  mend(fault: unknown): Promise<void>;
-  /** Begins to stop in order; answers before it is done. */
+  /** Without a fault: removes all faults. */
+  restore(fault: unknown): Promise<void>;
+  /** Starts a graceful shutdown and returns at once. */
   stop(): void;
 }
 
-/** The routes of the local stack. `/healthz` is about this process, the others are about everything it runs. */
-export function routesOf(sources: RouteSources): readonly Route[] {
+/** The routes of the local stack. `/healthz` covers this process, `/health` and `/readyz` cover all components. */
+export function createRoutes(sources: RouteSources): readonly Route[] {
   const { control } = sources;
-  const wholeHealth = async (): Promise<Reply> => healthReply(sources, await sources.look());
-  const broken = (): Reply => json(200, { broken: control.broken() });
+  const fullHealth = async (): Promise<Reply> => healthReply(sources, await sources.readState());
+  const faultsReply = (): Reply => json(200, { broken: control.broken() });
   const read = (path: string, reply: () => Promise<Reply> | Reply): Route => ({ path, does: "read", read: reply });
   const act = (path: string, reply: (body: unknown) => Promise<Reply>): Route => ({ path, does: "act", act: reply });
   return [
     read("/", async () => ({ status: 200, contentType: "text/html; charset=utf-8", body: await sources.page() })),
-    read("/health", wholeHealth),
+    read("/health", fullHealth),
     read("/healthz", () => healthReply(sources)),
-    read("/readyz", wholeHealth),
+    read("/readyz", fullHealth),
     read("/metrics", async () => ({
       status: 200,
       contentType: "text/plain; version=0.0.4; charset=utf-8",
@@ -65,11 +64,11 @@ export function routesOf(sources: RouteSources): readonly Route[] {
     })),
     act("/control/break", async (body) => {
       await control.break(body);
-      return broken();
+      return faultsReply();
     }),
     act("/control/restore", async (body) => {
-      await control.mend(body);
-      return broken();
+      await control.restore(body);
+      return faultsReply();
     }),
     act("/control/stop", async () => {
       control.stop();
@@ -84,10 +83,10 @@ async function healthReply(sources: RouteSources, state?: StackState): Promise<R
     (revision) => ({ status: "ok", revision }),
     (error: Error) => ({ status: "error", message: error.message }),
   );
-  const isWell = storage.status === "ok" && !states.includes("failed");
-  const isReady = isWell && !states.includes("starting");
+  const isHealthy = storage.status === "ok" && !states.includes("failed");
+  const isReady = isHealthy && !states.includes("starting");
   return json(isReady ? 200 : 503, {
-    status: isReady ? "healthy" : isWell ? "starting" : "unhealthy",
+    status: isReady ? "healthy" : isHealthy ? "starting" : "unhealthy",
     service: "oaas-dev-stack",
     version: sources.version,
     timestamp: sources.now(),

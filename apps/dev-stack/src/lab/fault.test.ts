@@ -5,7 +5,7 @@ test.each([
   { body: { fault: "cluster-down", cluster: "edge" }, fault: { fault: "cluster-down", cluster: "edge" } },
   { body: { fault: "pm-killed" }, fault: { fault: "pm-killed" } },
   { body: { fault: "pm-killed", cluster: "nowhere" }, fault: { fault: "pm-killed" } },
-])("$body is understood", ({ body, fault }) => {
+])("parses $body", ({ body, fault }) => {
   expect(parseFault(body, ["edge"])).toEqual(fault);
 });
 
@@ -15,6 +15,6 @@ test.each([
   { body: { fault: "partition" }, text: /\$\.cluster/ },
   { body: undefined, text: /\$\.fault/ },
   { body: "partition", text: /\$\.fault/ },
-])("$body is refused with its fields", ({ body, text }) => {
+])("rejects $body and names the field", ({ body, text }) => {
   expect(() => parseFault(body, ["edge"])).toThrow(text);
 });

@@ -1,17 +1,17 @@
 import { invalidArgument, pathOf, ROOT_PATH, type Violation } from "@oaas/foundation";
 
-/** What the lab can break on command. */
+/** The faults that can be injected. */
 export const STACK_FAULTS = ["cluster-down", "crm-killed", "partition", "node-lost", "pm-killed"] as const;
 
 export type StackFaultKind = (typeof STACK_FAULTS)[number];
 
-/** Something that is broken on purpose; `pm-killed` concerns no cluster. */
+/** An injected fault; `pm-killed` has no cluster. */
 export interface StackFault {
   readonly fault: StackFaultKind;
   readonly cluster?: string;
 }
 
-/** Reads what somebody asks to break or to mend. Throws with every mistake. */
+/** Parses a fault to inject or to remove. Throws with all violations. */
 export function parseFault(body: unknown, clusters: readonly string[]): StackFault {
   const { fault, cluster } = typeof body === "object" && body !== null ? (body as Record<string, unknown>) : {};
   const violations: Violation[] = [];
@@ -19,7 +19,7 @@ export function parseFault(body: unknown, clusters: readonly string[]): StackFau
   if (kind === undefined) {
     violations.push({
       path: pathOf(ROOT_PATH, "fault"),
-      message: "is no fault of the lab",
+      message: "is not a known fault",
       fix: `use one of ${STACK_FAULTS.join(", ")}`,
     });
   }
@@ -27,7 +27,7 @@ export function parseFault(body: unknown, clusters: readonly string[]): StackFau
   if (kind !== "pm-killed" && !isKnown) {
     violations.push({
       path: pathOf(ROOT_PATH, "cluster"),
-      message: "is no cluster of this stack",
+      message: "is not a cluster of this stack",
       fix: clusters.length === 0 ? "start the stack with clusters" : `use one of ${clusters.join(", ")}`,
     });
   }

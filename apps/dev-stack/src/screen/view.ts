@@ -1,43 +1,42 @@
-import { partsOf, STATE_WORDS, type Part, type PartState, type StackState } from "../parts.ts";
-import type { Starts } from "../starts.ts";
-import { clipped, quoted } from "./text.ts";
+import { listComponents, STATE_LABELS, type Component, type ComponentState, type StackState } from "../components.ts";
+import type { Starts } from "../start-counter.ts";
 
-/** Everything the screen shows of a stack that is up. */
+/** The data on the screen of a running stack. */
 export interface UpView {
-  /** Of the package manager. */
+  /** URL of the package manager. */
   readonly url: string;
-  /** Of the stack's own page. */
+  /** URL of the status page. */
   readonly pageUrl: string;
   readonly dataDir: string;
-  /** Where `oaas` looks when it is not told otherwise. */
-  readonly usual: { readonly url: string; readonly dataDir: string };
+  /** The defaults of the `oaas` CLI. */
+  readonly defaults: { readonly url: string; readonly dataDir: string };
   readonly starts: Starts;
   readonly state: StackState;
-  /** How to call kubectl on this machine. */
+  /** The kubectl command on this machine. */
   readonly kubectl: string;
-  /** A kubeconfig with every cluster in it; undefined when there are none. */
+  /** A kubeconfig with all clusters; undefined without clusters. */
   readonly kubeconfig: string | undefined;
   readonly rssBytes?: number;
-  /** The last lines of the logs, when they are to be seen. */
+  /** The last log lines, if shown. */
   readonly logs?: readonly string[];
 }
 
-/** What is going on before that. */
+/** The data on the screen during the start. */
 export interface StartView {
-  readonly doing: string;
+  readonly step: string;
   readonly seconds: number;
   readonly notes: readonly string[];
 }
 
-/** How a sign is coloured. */
-export type Paint = (text: string, state: PartState) => string;
+/** Colours a symbol by state. */
+export type Paint = (text: string, state: ComponentState) => string;
 
 export interface Size {
   readonly columns: number;
   readonly rows: number;
 }
 
-const SIGNS: Readonly<Record<PartState, string>> = {
+const SYMBOLS: Readonly<Record<ComponentState, string>> = {
   running: "●",
   starting: "◐",
   failed: "✗",
@@ -47,70 +46,77 @@ const SIGNS: Readonly<Record<PartState, string>> = {
 
 const PLAIN: Paint = (text) => text;
 
-/** The screen while the stack starts: what is being done, cluster by cluster, and for how long. */
-export function startLines({ doing, seconds, notes }: StartView, size?: Size, paint: Paint = PLAIN): readonly string[] {
-  const steps = doing === "" ? [] : doing.split(" · ");
+/** The screen during the start: the current step of each cluster, and the elapsed time. */
+export function startLines({ step, seconds, notes }: StartView, size?: Size, paint: Paint = PLAIN): readonly string[] {
+  const steps = step === "" ? [] : step.split(" · ");
   const lines = [
     "",
     `Starting the OaaS local stack${seconds > 0 ? `, ${seconds} s` : ""}`,
     "",
-    ...steps.map((step) => `  ${paint(SIGNS.starting, "starting")} ${step}`),
+    ...steps.map((step) => `  ${paint(SYMBOLS.starting, "starting")} ${step}`),
     ...(notes.length > 0 ? ["", ...notes.map((note) => `  ${note}`)] : []),
     "",
   ];
-  return fitting([lines], size);
+  return fitToWindow([lines], size);
 }
 
-/** The screen of a stack that is up: what runs and how it is, where it is reached, what to try; in a small window what matters most of it. */
+/** The screen of a running stack: components, addresses and commands to try. A small window shows the most important part. */
 export function upLines(view: UpView, size?: Size, paint: Paint = PLAIN): readonly string[] {
   const head = headLines(view, paint);
-  const foot = [...whereLines(view), ""];
+  const foot = [...infoLines(view), ""];
   const short = [...headLines(view, paint, ({ name }) => !DETAILS.has(name)), stopLine(view), ""];
   if (view.logs) {
-    const logs = ["  Logs (l hides them):", "", ...view.logs.map((line) => `    ${line}`), ""];
-    return fitting([[...head, ...logs, ...foot], [...head, ...logs], short], size);
+    const logs = ["  Logs (press l to hide):", "", ...view.logs.map((line) => `    ${line}`), ""];
+    return fitToWindow([[...head, ...logs, ...foot], [...head, ...logs], short], size);
   }
-  const [ask, inside] = [askLines(view), clusterLines(view)];
-  return fitting([[...head, ...ask, ...inside, ...foot], [...head, ...ask, ...foot], [...head, ...foot], short], size);
+  const [ask, inside] = [commandLines(view), clusterLines(view)];
+  return fitToWindow(
+    [[...head, ...ask, ...inside, ...foot], [...head, ...ask, ...foot], [...head, ...foot], short],
+    size,
+  );
 }
 
-/** Parts that are left out first. */
-const DETAILS = new Set(["  class", "Console", "Durable store"]);
+/** Components omitted in a small window. */
+const DETAILS = new Set(["  class", "Console", "Store"]);
 
-/** The folder is named where it must be: without it `oaas down` would stop another stack. */
-function stopLine({ dataDir, usual }: UpView): string {
-  return `  Stop      Ctrl-C, or npx oaas down${dataDir === usual.dataDir ? "" : ` --data ${quoted(dataDir)}`}`;
+/** Names the data folder if it is not the default: `oaas down` would stop another stack without it. */
+function stopLine({ dataDir, defaults }: UpView): string {
+  return `  Stop      Ctrl-C, or npx oaas down${dataDir === defaults.dataDir ? "" : ` --data ${quoteForShell(dataDir)}`}`;
 }
 
 function headLines(
   { url, state }: UpView,
   paint: Paint,
-  isShown: (part: Part) => boolean = () => true,
+  isShown: (part: Component) => boolean = () => true,
 ): readonly string[] {
-  const parts = partsOf(state).filter(isShown);
-  const rows = parts.map(({ name, what, state: of }) => `  ${paint(SIGNS[of], of)} ${name.padEnd(25)} ${what}`);
-  const legend = [...new Set(parts.map(({ state: of }) => `${paint(SIGNS[of], of)} ${STATE_WORDS[of]}`))].join("   ");
-  return ["", `OaaS package manager: ${url}/api/v1 (reference: ${url}/docs)`, "", ...rows, "", `  ${legend}`, ""];
+  const components = listComponents(state).filter(isShown);
+  const rows = components.map(
+    ({ name, details, state: of }) => `  ${paint(SYMBOLS[of], of)} ${name.padEnd(25)} ${details}`,
+  );
+  const legend = [...new Set(components.map(({ state: of }) => `${paint(SYMBOLS[of], of)} ${STATE_LABELS[of]}`))].join(
+    "   ",
+  );
+  return ["", `OaaS package manager: ${url}/api/v1 (API reference: ${url}/docs)`, "", ...rows, "", `  ${legend}`, ""];
 }
 
-/** The first picture that fits the window, else the beginning of the last with a word about it; without a size the first. */
-function fitting(pictures: readonly (readonly string[])[], size: Size | undefined): readonly string[] {
-  const [whole = [], ...smaller] = pictures;
-  if (size === undefined) return whole;
+/** The first variant that fits the window, else the truncated last one; without a size, the first one. */
+function fitToWindow(variants: readonly (readonly string[])[], size: Size | undefined): readonly string[] {
+  const [full = [], ...smaller] = variants;
+  if (size === undefined) return full;
   const room = Math.max(size.rows - 1, 1);
-  const lines = pictures.find((picture) => picture.length <= room) ?? smaller.at(-1) ?? whole;
-  const kept = lines.length <= room ? lines : [...lines.slice(0, room - 1), "  … a larger window shows more"];
-  return kept.map((line) => clipped(line, size.columns - 1));
+  const lines = variants.find((variant) => variant.length <= room) ?? smaller.at(-1) ?? full;
+  const kept = lines.length <= room ? lines : [...lines.slice(0, room - 1), "  … enlarge the window to see more"];
+  return kept.map((line) => truncateLine(line, size.columns - 1));
 }
 
-function whereLines(view: UpView): readonly string[] {
+function infoLines(view: UpView): readonly string[] {
   const { pageUrl, dataDir, starts, rssBytes } = view;
-  const last = starts.previousAt === undefined ? "" : `, the last was ${starts.previousAt}`;
-  const memory = rssBytes === undefined ? [] : [`  Memory    ${Math.round(rssBytes / 2 ** 20)} MB in all`];
+  const last = starts.previousAt === undefined ? "" : `, previous start ${starts.previousAt}`;
+  const memory = rssBytes === undefined ? [] : [`  Memory    ${Math.round(rssBytes / 2 ** 20)} MB`];
   return [
-    `  Walk      README.md, "A walk": a package from its registration to its end, with curl`,
-    `  Lab       npx oaas lab: break a cluster, a manager, the network, and see what happens`,
-    `  Page      ${pageUrl} (all of the above, as it is now; /health for programs)`,
+    "  Tutorial  README.md: register, deploy, update and delete a package with curl",
+    "  Lab       npx oaas lab: inject faults into clusters, managers and the network",
+    `  Status    ${pageUrl} (this page in a browser; /health for scripts)`,
     `  Data      ${dataDir} (start ${starts.count}${last})`,
     ...memory,
     "  Settings  npm start -- --help",
@@ -118,37 +124,64 @@ function whereLines(view: UpView): readonly string[] {
   ];
 }
 
-/** Commands to copy, each a whole line; first what lets `oaas` find this stack, where it would look elsewhere. */
-function askLines({ url, dataDir, usual, state }: UpView): readonly string[] {
+/** Commands to copy, one per line. The first one points `oaas` to this stack if it does not use the defaults. */
+function commandLines({ url, dataDir, defaults, state }: UpView): readonly string[] {
   const settings = [
-    ...(url === usual.url ? [] : [`OAAS_PM_URL=${url}`]),
-    ...(dataDir === usual.dataDir ? [] : [`OAAS_STACK_DATA_DIR=${quoted(dataDir)}`]),
+    ...(url === defaults.url ? [] : [`OAAS_PM_URL=${url}`]),
+    ...(dataDir === defaults.dataDir ? [] : [`OAAS_STACK_DATA_DIR=${quoteForShell(dataDir)}`]),
   ];
-  const find = settings.length === 0 ? [] : [`export ${settings.join(" ")}   # for npx oaas`];
-  // The one there is most to see of.
+  const exports = settings.length === 0 ? [] : [`export ${settings.join(" ")}   # for npx oaas`];
+  // Use the deployment with the most clusters as the example.
   const [deployment] = state.packageManager.deployments.toSorted((a, b) => b.clusters.length - a.clusters.length);
-  const it = `${url}/api/v1/deployments/${deployment?.key ?? ""}`;
+  const deploymentUrl = `${url}/api/v1/deployments/${deployment?.key ?? ""}`;
   const commands =
     deployment === undefined
       ? [`curl ${url}/health`, `curl ${url}/api/v1/packages`]
       : [
           `curl ${url}/api/v1/clusters`,
-          `curl ${it}/status`,
-          `curl ${it}/explain`,
-          `curl ${it}/revisions`,
+          `curl ${deploymentUrl}/status`,
+          `curl ${deploymentUrl}/explain`,
+          `curl ${deploymentUrl}/revisions`,
           `curl -N ${url}/api/v1/events`,
         ];
-  return ["  Ask it, in another terminal:", "", ...[...find, ...commands].map((line) => `    ${line}`), ""];
+  return ["  Try it in another terminal:", "", ...[...exports, ...commands].map((line) => `    ${line}`), ""];
 }
 
-/** One line to copy, then kubectl finds every cluster by its context. */
+/** Commands to copy for kubectl: one kubeconfig with a context per cluster. */
 function clusterLines({ state: { clusters }, kubectl, kubeconfig }: UpView): readonly string[] {
   if (clusters.length === 0 || kubeconfig === undefined) return [];
   return [
-    "  Look into the clusters:",
+    "  Inspect the clusters:",
     "",
-    `    export KUBECONFIG=${quoted(kubeconfig)}`,
-    ...clusters.map(({ context }) => `    ${kubectl} --context ${quoted(context)} get classruntimes,deployments,pods`),
+    `    export KUBECONFIG=${quoteForShell(kubeconfig)}`,
+    ...clusters.map(
+      ({ context }) => `    ${kubectl} --context ${quoteForShell(context)} get classruntimes,deployments,pods`,
+    ),
     "",
   ];
+}
+
+/** Quotes a text for the shell. */
+function quoteForShell(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+const ESCAPE = new RegExp(`${String.fromCodePoint(0x1b)}\\[\\d*m`, "y");
+
+/** Truncates a line to a number of columns; colour codes have no width. */
+export function truncateLine(line: string, columns: number): string {
+  let width = 0;
+  let at = 0;
+  while (at < line.length) {
+    ESCAPE.lastIndex = at;
+    const escape = ESCAPE.exec(line);
+    if (escape) {
+      at += escape[0].length;
+      continue;
+    }
+    if (width === columns) return line.slice(0, at);
+    width += 1;
+    at += (line.codePointAt(at) ?? 0) > 0xff_ff ? 2 : 1;
+  }
+  return line;
 }

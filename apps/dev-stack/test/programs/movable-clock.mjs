@@ -1,5 +1,4 @@
-// Loaded before a program (node --import): a wall clock that can be moved, as an administrator or a time server moves it.
-// CLOCK_SHIFT_MS says how far off it is from the beginning; SIGUSR2 sets it right.
+// Loaded before a program (node --import): shifts the wall clock by CLOCK_SHIFT_MS until SIGUSR2, as a clock correction would.
 import process from "node:process";
 
 const RealDate = Date;

@@ -103,6 +103,6 @@ function clusterDetails({ labels, nodes, availability }: StackCluster): string {
   return [
     ...Object.entries(labels).map(([label, value]) => `${label}=${value}`),
     ...(nodes === 0 ? [] : [`${nodes} ${nodes === 1 ? "node" : "nodes"}`]),
-    ...(availability === undefined ? [] : [`up ${percentText(availability)}`]),
+    ...(availability === undefined ? [] : [`availability ${percentText(availability)}`]),
   ].join(", ");
 }

@@ -1,0 +1,88 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import type { Ambient } from "@oaas/foundation";
+import { MemoryTransport } from "@oaas/kube-apiserver";
+import { startEmbedded, type EmbeddedCluster, type StartOptions } from "@oaas/kube-apiserver/node";
+import { openSqliteStore } from "@oaas/storage/sqlite";
+import type { ClusterPlan, StartCluster } from "../../clusters/ports.ts";
+import { isPortFree } from "../listen.ts";
+
+const HOST = "127.0.0.1";
+
+/** Starts simulated clusters in this process: an API server with a durable store, simulated nodes and workloads. */
+export function createEmbeddedClusterStarter(ambient: Ambient): StartCluster {
+  return async (plan, progress) => {
+    progress.step("API server");
+    await mkdir(plan.folder, { recursive: true });
+    const store = openSqliteStore({ ambient, file: path.join(plan.folder, "objects.sqlite") });
+    const kubeconfig = path.join(plan.folder, "kubeconfig");
+    const cluster = await startOnStablePort(plan, kubeconfig, {
+      name: `oaas-${plan.name}`,
+      store,
+      simulation: simulationOf(plan),
+    });
+    const { simulation } = cluster;
+    await writeFile(kubeconfig, cluster.kubeconfig, { mode: 0o600 });
+    return {
+      url: cluster.url,
+      context: `oaas-${plan.name}`,
+      kubeconfig,
+      connect: () => new MemoryTransport(cluster.server),
+      ...(simulation === undefined
+        ? {}
+        : {
+            nodes: {
+              names: nodesOf(plan).map(({ name }) => name),
+              fail: (name) => simulation.loseNode(name),
+              recover: (name) => simulation.findNode(name),
+            },
+          }),
+      // It runs in this process and cannot end by itself.
+      onLoss: () => undefined,
+      close: async () => {
+        await cluster.close();
+        await store.close();
+      },
+    };
+  };
+}
+
+/** Uses the configured port, else the port of the previous start so that copied kubeconfigs stay valid, else a free port. */
+async function startOnStablePort(
+  plan: ClusterPlan,
+  kubeconfig: string,
+  options: StartOptions,
+): Promise<EmbeddedCluster> {
+  const last = plan.apiPort === 0 ? await readPort(kubeconfig) : plan.apiPort;
+  const isFree = plan.apiPort !== 0 || (last !== 0 && (await isPortFree(HOST, last)));
+  return startEmbedded({ ...options, host: HOST, port: isFree ? last : 0 });
+}
+
+async function readPort(kubeconfig: string): Promise<number> {
+  const text = await readFile(kubeconfig, "utf8").catch(() => "");
+  return Number(/server: http:\/\/127\.0\.0\.1:(?<port>\d+)/.exec(text)?.groups?.["port"] ?? 0);
+}
+
+type Simulation = NonNullable<StartOptions["simulation"]>;
+type SimulatedNode = Exclude<NonNullable<Simulation["nodes"]>, number>[number];
+
+/** Shorter than the 50 s of Kubernetes, because a user waits for it. */
+const NODE_SILENCE_MS = 5_000;
+
+function simulationOf(plan: ClusterPlan): Simulation {
+  return { nodes: nodesOf(plan), startDelayMs: isEdge(plan) ? 400 : 150, nodeSilenceMs: NODE_SILENCE_MS };
+}
+
+/** Nodes in the zone of the cluster; cloud nodes are larger than edge nodes. */
+function nodesOf(plan: ClusterPlan): readonly SimulatedNode[] {
+  const { name, nodes, labels } = plan;
+  return Array.from({ length: nodes }, (_, index) => ({
+    name: `${name}-${index}`,
+    zone: labels["zone"] ?? "a",
+    capacity: isEdge(plan) ? { cpu: "4", memory: "8Gi", pods: "110" } : { cpu: "32", memory: "128Gi", pods: "110" },
+  }));
+}
+
+function isEdge({ labels }: ClusterPlan): boolean {
+  return labels["env"] === "edge";
+}

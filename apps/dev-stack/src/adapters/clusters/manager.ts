@@ -1,0 +1,99 @@
+import path from "node:path";
+import { startApp } from "@oaas/class-runtime-manager/app";
+import { crmConfig, type CrmConfig } from "@oaas/class-runtime-manager/config";
+import { loadConfig } from "@oaas/config";
+import { unavailable, type Ambient } from "@oaas/foundation";
+import type { Transport } from "@oaas/kube-runtime";
+import type { ContextStore, Logger, Meter } from "@oaas/observability";
+import type { ClusterPlan, RunningManager, StartManager } from "../../clusters/ports.ts";
+
+export interface ManagerObservability {
+  readonly log: Logger;
+  readonly meter: Meter & { readonly contentType: string; text(): Promise<string> };
+  readonly context: ContextStore;
+}
+
+export interface ManagerOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly ambient: Ambient;
+  /** Called when the manager starts; logs to this file. */
+  readonly observe: (service: string, logFile: string) => ManagerObservability;
+}
+
+/** Prepares the manager of one cluster to run in this process. Throws at once on an invalid setting. */
+export function createManagerStarter(plan: ClusterPlan, options: ManagerOptions): StartManager {
+  const { ambient } = options;
+  const config = managerConfig(plan, options.env);
+  return async (cluster): Promise<RunningManager> => {
+    const { log, meter, context } = options.observe("oprc-crm", path.join(plan.folder, "class-runtime-manager.log"));
+    const { transport, sever } = createSeverable(cluster.connect());
+    const app = await startApp(config, {
+      ambient,
+      transport,
+      ownNamespace: "default",
+      identity: `local-stack-${plan.name}-${ambient.ids.uuid()}`,
+      logger: log,
+      meter,
+      metricsText: () => meter.text(),
+      metricsType: meter.contentType,
+      context,
+      reread: () => config,
+    });
+    return {
+      url: `http://127.0.0.1:${app.port}`,
+      ready: app.ready,
+      close: () => app.close(),
+      kill: async () => {
+        sever();
+        await app.close();
+      },
+    };
+  };
+}
+
+/** Wraps a transport so that it can be severed: later requests fail, as if the process had been killed. */
+function createSeverable(transport: Transport): { readonly transport: Transport; readonly sever: () => void } {
+  let isSevered = false;
+  return {
+    transport: {
+      send: (request) =>
+        isSevered
+          ? Promise.reject(unavailable("the API server", "this manager was killed by an injected fault"))
+          : transport.send(request),
+      close: () => transport.close(),
+    },
+    sever: () => {
+      isSevered = true;
+    },
+  };
+}
+
+/** Environment settings apply, except those that bind the manager to this cluster. */
+export function managerConfig(plan: ClusterPlan, env: ManagerOptions["env"]): CrmConfig {
+  const passedThrough = Object.entries(env).filter(([name]) => /^OPRC_(CRM|ENV|MOCK)_/.test(name));
+  return loadConfig(crmConfig, {
+    env: {
+      OPRC_CRM_K8S_NAMESPACE: "*",
+      OPRC_CRM_CLUSTER_NAME: plan.name,
+      ...locationSettings(plan),
+      ...Object.fromEntries(passedThrough),
+      HTTP_PORT: String(plan.managerPort),
+      OPRC_CRM_HTTP_HOST: "127.0.0.1",
+      // The lock of the data folder guarantees one manager in a cluster of the stack. Without a Lease, a start after a crash
+      // does not wait for it to expire. An existing cluster may have another manager, so it uses leader election.
+      OPRC_CRM_FEATURES_LEADER_ELECTION: String(plan.context !== undefined),
+    },
+  });
+}
+
+/** Location and simulated availability of a cluster. */
+function locationSettings({ labels, availability }: ClusterPlan): Readonly<Record<string, string | undefined>> {
+  const { env, zone } = labels;
+  return {
+    ...(zone === undefined ? {} : { OPRC_ENV_ZONE: zone }),
+    ...(env === undefined
+      ? {}
+      : { OPRC_ENV_IS_EDGE: String(env === "edge"), OPRC_ENV_IS_DATACENTER: String(env === "cloud") }),
+    ...(availability === undefined ? {} : { OPRC_MOCK_CLUSTER_AVAILABILITY: String(availability) }),
+  };
+}

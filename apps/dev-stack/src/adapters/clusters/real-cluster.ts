@@ -1,0 +1,78 @@
+import { failedPrecondition } from "@oaas/foundation";
+import { realAmbient } from "@oaas/foundation/real";
+import { createUndiciTransport, loadAccess } from "@oaas/kube-runtime/node";
+import { componentOf, exitText, isPresent, obtain, startCluster } from "@oaas/real-components";
+import type { ClusterPlan, RunningCluster, StartCluster } from "../../clusters/ports.ts";
+import type { Progress } from "../../clusters/progress.ts";
+import { isClone } from "../examples.ts";
+
+const WITHOUT = "Or use simulated clusters, which need only Node: npm start";
+const STOP_GRACE_MS = 5_000;
+
+/** Starts real Kubernetes control planes with KWOK nodes. Missing components are built once per machine. */
+export function createRealClusterStarter(): StartCluster {
+  let obtained: Promise<void> | undefined;
+  return (plan, progress) => startRealCluster(plan, progress, () => (obtained ??= obtainKubernetes(progress)));
+}
+
+async function startRealCluster(
+  plan: ClusterPlan,
+  progress: Progress,
+  obtainComponents: () => Promise<void>,
+): Promise<RunningCluster> {
+  await obtainComponents();
+  const cluster = await startCluster({
+    name: `oaas-${plan.name}`,
+    folder: plan.folder,
+    fsync: true,
+    controllerManager: true,
+    scheduler: true,
+    kwokNodes: plan.nodes,
+    tell: (part) => progress.step(part),
+    ...(plan.apiPort === 0 ? {} : { port: plan.apiPort }),
+  });
+  // Ignore HTTP proxies of the environment: this is loopback.
+  const access = loadAccess({ env: {}, kubeconfig: cluster.kubeconfig });
+  let isClosing = false;
+  return {
+    url: cluster.url,
+    context: `oaas-${plan.name}`,
+    kubeconfig: cluster.kubeconfig,
+    connect: () => createUndiciTransport(access, realAmbient),
+    onLoss: (tell) => {
+      for (const { name, exited, logFile } of cluster.processes) {
+        void exited.then((exit) => {
+          if (!isClosing) tell(`${name} ended with ${exitText(exit)}; see ${logFile}`);
+        });
+      }
+    },
+    close: async () => {
+      isClosing = true;
+      await cluster.stop(STOP_GRACE_MS);
+    },
+  };
+}
+
+async function obtainKubernetes(progress: Progress): Promise<void> {
+  if (!isClone()) {
+    throw failedPrecondition(
+      "cluster",
+      "the bundle cannot start real clusters: start it without --real, or run npm start -- --real in a clone",
+    );
+  }
+  const components = (["etcd", "kubernetes", "kwok"] as const).map((name) => componentOf(name));
+  const absent = components.filter((component) => !isPresent(component));
+  if (absent.length === 0) return;
+  progress.note(
+    `Building Kubernetes from source, once for this machine: about ten minutes on two cores. Needs Go 1.26 and network access. ${WITHOUT}`,
+  );
+  for (const [index, component] of absent.entries()) {
+    const title = `${component.name} ${component.version} (${index + 1} of ${absent.length})`;
+    const report = await obtain(component, { tell: (text) => progress.step(`${title}: ${text}`) });
+    if (report.state !== "missing") continue;
+    throw failedPrecondition(
+      report.name,
+      `${report.name} ${report.version} is not available: ${report.reason}\nFix: ${report.remedy}\n${WITHOUT}`,
+    );
+  }
+}

@@ -1,0 +1,24 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { expect, test } from "vitest";
+import { findPortUser, listeningSockets } from "./listen.ts";
+
+const TABLE = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 4711 1 0 100 0 0 10 0
+   1: 0100007F:1F90 0100007F:C350 01 00000000:00000000 00:00000000 00000000  1000        0 4712 1 0 100 0 0 10 0
+   2: 0100007F:1F91 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 4713 1 0 100 0 0 10 0`;
+
+test("finds listening sockets in the kernel table and ignores connections", () => {
+  expect(listeningSockets(8080, TABLE)).toEqual(["socket:[4711]"]);
+  expect(listeningSockets(80, TABLE)).toEqual([]);
+});
+
+test.runIf(process.platform === "linux")("names the listening process with pid and command", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  expect(findPortUser(port)).toContain(`process ${process.pid} (`);
+  server.close();
+  await once(server, "close");
+  expect(findPortUser(port)).toBeUndefined();
+});

@@ -1,0 +1,42 @@
+import { loadConfig } from "@oaas/config";
+import { expect, test } from "vitest";
+import { joinRepeatedFlag, resolvePorts } from "./command-line.ts";
+import { devStackConfig } from "./config.ts";
+
+const portsOf = (args: readonly string[]) => {
+  const { server, pagePort, clusters } = resolvePorts(loadConfig(devStackConfig, { env: {}, args }));
+  return [server.port, pagePort, clusters.apiPort, clusters.managerPort];
+};
+
+test.each([
+  { why: "without --ports the other settings apply", args: ["--server-port=1"], ports: [1, 8081, 0, 0] },
+  { why: "one number is the first of consecutive ports", args: ["--ports=9000"], ports: [9000, 9001, 9002, 9005] },
+  { why: "fewer clusters use fewer ports", args: ["--ports=9000", "--clusters=1"], ports: [9000, 9001, 9002, 9003] },
+  { why: "zero selects free ports", args: ["--ports=0"], ports: [0, 0, 0, 0] },
+  { why: "a list sets each port", args: ["--ports=1,2,3,4"], ports: [1, 2, 3, 4] },
+  { why: "ports missing in a list are free ports", args: ["--ports=1,2"], ports: [1, 2, 0, 0] },
+])("$why", ({ args, ports }) => {
+  expect(portsOf(args)).toEqual(ports);
+});
+
+test.each([
+  { args: ["--ports=1,2,3,4,5"], text: /OAAS_STACK_PORTS.*has 5 ports/s },
+  { args: ["--ports=65530"], text: /OAAS_STACK_PORTS.*no room for 8 ports/s },
+  { args: ["--ports=x"], text: /PORTS\[0\]: must be a whole number/ },
+])("rejects $args", ({ args, text }) => {
+  expect(() => portsOf(args)).toThrow(text);
+});
+
+test.each([
+  [
+    ["--a=x", "--b=1", "--a=y"],
+    ["--b=1", "--a=x,y"],
+  ],
+  [["--a=x"], ["--a=x"]],
+  [
+    ["--ab=x", "--a=1", "--ab=y"],
+    ["--ab=x", "--a=1", "--ab=y"],
+  ],
+])("joins repeated --a of %j to %j", (args, joined) => {
+  expect(joinRepeatedFlag(args, "--a")).toEqual(joined);
+});

@@ -1,0 +1,46 @@
+import { invalidArgument, pathOf, ROOT_PATH } from "@oaas/foundation";
+import type { DevStackConfig } from "./config.ts";
+
+const MAX_LISTED = 4;
+const LAST_PORT = 65_535;
+
+/** Resolves `--ports` into the individual port settings. */
+export function resolvePorts(config: DevStackConfig): DevStackConfig {
+  const { ports, server, clusters } = config;
+  if (ports.length === 0) return config;
+  if (ports.length > MAX_LISTED) {
+    throw invalidPorts(
+      `has ${ports.length} ports`,
+      "use at most four: package manager, status page, API servers, managers",
+    );
+  }
+  const [first = 0, page = 0, apiPort = 0, managerPort = 0] = ports.length === 1 ? consecutivePorts(config) : ports;
+  return {
+    ...config,
+    server: { ...server, port: first },
+    pagePort: page,
+    clusters: { ...clusters, apiPort, managerPort },
+  };
+}
+
+/** Consecutive ports: package manager, status page, then an API server and a manager for each cluster. */
+function consecutivePorts({ ports: [base = 0], clusters }: DevStackConfig): readonly number[] {
+  if (base === 0) return [0, 0, 0, 0];
+  const count = clusters.contexts.length > 0 ? clusters.contexts.length : clusters.count;
+  if (base + 2 * count + 1 > LAST_PORT) {
+    throw invalidPorts(`leaves no room for ${2 * count + 2} ports starting at ${base}`, "use a lower port");
+  }
+  return [base, base + 1, base + 2, base + 2 + count];
+}
+
+function invalidPorts(message: string, fix: string): Error {
+  return invalidArgument("the configuration", [{ path: pathOf(ROOT_PATH, "OAAS_STACK_PORTS"), message, fix }]);
+}
+
+/** Joins a repeated flag into one: `--a=x --a=y` becomes `--a=x,y`. */
+export function joinRepeatedFlag(args: readonly string[], flag: string): readonly string[] {
+  const lead = `${flag}=`;
+  const values = args.filter((arg) => arg.startsWith(lead)).map((arg) => arg.slice(lead.length));
+  if (values.length < 2) return args;
+  return [...args.filter((arg) => !arg.startsWith(lead)), lead + values.join(",")];
+}

@@ -1,0 +1,96 @@
+import type { ClassState, ClusterState } from "./clusters/cluster-state.ts";
+import type { DeploymentState, PackageManagerState } from "./package-manager/ports.ts";
+
+/** The state of all components. */
+export interface StackState {
+  readonly packageManager: PackageManagerState;
+  readonly clusters: readonly ClusterState[];
+}
+
+/** One component of the stack, as displayed. */
+export interface Component {
+  readonly name: string;
+  readonly details: string;
+  readonly state: ComponentState;
+}
+
+/** off: disabled by a flag. absent: not part of this build. */
+export type ComponentState = "running" | "starting" | "failed" | "off" | "absent";
+
+export const STATE_LABELS: Readonly<Record<ComponentState, string>> = {
+  running: "running",
+  starting: "starting",
+  failed: "failed",
+  off: "disabled",
+  absent: "not available yet",
+};
+
+/** Lists the components of the stack. A component is running only if this process runs it. */
+export function listComponents({ packageManager, clusters }: StackState): readonly Component[] {
+  const { state, url, detail, deployments } = packageManager;
+  return [
+    {
+      name: "Store",
+      details: "key-value store in a SQLite file",
+      state: "running",
+    },
+    { name: "Package manager", details: (state === "running" ? url : detail) ?? "", state },
+    ...deployments.map(deploymentComponent),
+    ...(clusters.length === 0 ? DISABLED_CLUSTERS : clusters.flatMap(clusterComponents)),
+    { name: "Console", details: "web console", state: "absent" },
+  ];
+}
+
+const DISABLED_CLUSTERS: readonly Component[] = [
+  { name: "Kubernetes clusters", details: "disabled by --no-cluster", state: "off" },
+  { name: "Class runtime managers", details: "one per cluster; run one by itself with npm run crm", state: "off" },
+];
+
+function deploymentComponent({ key, condition, clusters }: DeploymentState): Component {
+  const what = clusters.map((one) => `${one.name} ${one.condition.toLowerCase()}`).join(", ");
+  return { name: `Deployment ${key}`, details: what, state: COMPONENT_STATES[condition] ?? "starting" };
+}
+
+const COMPONENT_STATES: Readonly<Record<string, ComponentState>> = { Running: "running", Down: "failed" };
+
+function clusterComponents(cluster: ClusterState): Component[] {
+  const { name, state, detail, apiUrl, managerUrl, classes, broken } = cluster;
+  return [
+    {
+      name: `Cluster ${name}`,
+      details: state === "running" ? `${apiUrl ?? ""} (${clusterDetails(cluster)})` : (detail ?? ""),
+      state,
+    },
+    { name: "  manager", details: managerUrl ?? "", state: managerState(cluster) },
+    // A cluster that is down shows the fault itself.
+    ...(broken === undefined || broken === detail ? [] : [faultComponent(broken)]),
+    ...classes.map((one) => ({
+      name: "  class",
+      details: [`${one.name} in ${one.namespace}, ${one.phase}`, one.message].filter(Boolean).join(": "),
+      state: classState(one),
+    })),
+  ];
+}
+
+function faultComponent(what: string): Component {
+  return { name: "  fault", details: what, state: "failed" };
+}
+
+function managerState({ state, managerUrl }: ClusterState): ComponentState {
+  if (state === "starting" && managerUrl !== undefined) return "running";
+  return state === "running" && managerUrl === undefined ? "failed" : state;
+}
+
+/** Labels, size and availability of a cluster. */
+function clusterDetails({ labels, nodes, availability, context }: ClusterState): string {
+  return [
+    ...Object.entries(labels).map(([label, value]) => `${label}=${value}`),
+    nodes === 0 ? `context ${context}` : `${nodes} ${nodes === 1 ? "node" : "nodes"}`,
+    ...(availability === undefined ? [] : [`availability ${Number((availability * 100).toFixed(3))} %`]),
+  ].join(", ");
+}
+
+function classState({ phase }: ClassState): ComponentState {
+  if (phase === "available") return "running";
+  return phase === "degraded" ? "failed" : "starting";
+}

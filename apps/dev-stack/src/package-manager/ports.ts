@@ -1,0 +1,42 @@
+/** A cluster as configured in the package manager. */
+export interface ConfiguredCluster {
+  readonly name: string;
+  /** URL of its class runtime manager. */
+  readonly url: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** A running package manager. */
+export interface RunningPackageManager {
+  readonly url: string;
+  /** Stops it gracefully; open sagas resume after the next start. */
+  close(): Promise<void>;
+  /** Stops it as kill -9 would: it makes no more writes. */
+  kill(): Promise<void>;
+}
+
+export interface PackageManagerStarter {
+  /** Rejects an address in use, before anything starts. */
+  check(): Promise<void>;
+  /** A restart after a kill uses the same address. */
+  start(clusters: readonly ConfiguredCluster[]): Promise<RunningPackageManager>;
+}
+
+/** A deployment as reported by the package manager. */
+export interface DeploymentState {
+  readonly key: string;
+  /** The worst condition of its clusters. */
+  readonly condition: string;
+  readonly clusters: readonly { readonly name: string; readonly condition: string }[];
+}
+
+/** The state of the package manager. */
+export interface PackageManagerState {
+  readonly state: "starting" | "running" | "failed";
+  /** The current step while starting; the reason if failed. */
+  readonly detail: string | undefined;
+  readonly url: string | undefined;
+  /** Description of the injected fault. */
+  readonly broken: string | undefined;
+  readonly deployments: readonly DeploymentState[];
+}
