@@ -1,7 +1,7 @@
 import { FILE_DESCRIPTORS } from "@oaas/contracts/grpc";
 import { Fault } from "@oaas/foundation";
 import { ensureCorrelationId } from "@oaas/observability";
-import { cannotListen, HealthBoard, listenOnePort, reflectionServices, RpcServer, type OnePort } from "@oaas/rpc";
+import { listenFault, HealthRegistry, listenOnePort, reflectionServices, RpcServer, type OnePort } from "@oaas/rpc";
 import { auditToLog, type AuditTrail } from "./access/audit.ts";
 import { bearerAuthenticator, acceptEveryCaller, type Authenticator } from "./access/authenticator.ts";
 import { assertRole, type Caller } from "./access/caller.ts";
@@ -61,7 +61,7 @@ export async function startApp(config: PmConfig, ports: AppPorts): Promise<Runni
   let metrics: MetricsDoor | undefined;
   try {
     const port = await http.listen(host, config.server.port).catch((thrown: Error) => {
-      throw cannotListen(host, config.server.port, thrown);
+      throw listenFault(host, config.server.port, thrown);
     });
     metrics = await metricsDoor(config, ports);
     const grpc = await grpcDoor(config, ports, platform, edge);
@@ -143,7 +143,7 @@ async function grpcDoor(
   edge: Edge,
 ): Promise<OnePort | undefined> {
   if (config.server.grpcPort === undefined) return undefined;
-  const board = new HealthBoard();
+  const board = new HealthRegistry();
   const own = [packageService({ registry, deployments, reports, ...edge }), ...board.services()];
   const names = own.map(({ service }) => service.typeName);
   const rpc = new RpcServer({ ...ports, services: [...own, ...reflectionServices(FILE_DESCRIPTORS, names)] });

@@ -1,20 +1,20 @@
 import type { CorrelationId } from "@oaas/observability";
 
-/** What a handler knows about the call it answers. */
+/** Context of a call for its handler. */
 export interface Call {
-  /** Aborts, with a fault, when the caller's deadline is over, the caller gave up, or the server stops. */
+  /** Aborts with a fault at the caller's deadline, when the caller cancels, or when the server stops. */
   readonly signal: AbortSignal;
   readonly correlationId: CorrelationId;
-  /** What is left of the caller's deadline; undefined when it set none. */
+  /** Returns the time until the caller's deadline; undefined if it set none. */
   remainingMs(): number | undefined;
-  /** A header of the request, by its lower-case name. */
+  /** Returns a request header by its lower-case name. */
   header(name: string): string | undefined;
   readonly peer: Peer;
 }
 
-/** Who is at the other end. */
+/** The client of a call. */
 export interface Peer {
   readonly address: string;
-  /** From the client certificate, where one was verified. */
+  /** Set if a client certificate was verified. */
   readonly certificate?: { readonly commonName: string | undefined; readonly alternativeNames: readonly string[] };
 }

@@ -17,23 +17,23 @@ export interface ChannelTls {
   readonly ca?: string;
   readonly certificate?: string;
   readonly key?: string;
-  /** The name to check the server's certificate against, when it differs from the address. */
+  /** Name to verify the server certificate against, if it differs from the address. */
   readonly serverName?: string;
   /** Accepts any certificate. */
   readonly insecure?: boolean;
 }
 
 export interface ChannelOptions {
-  /** For faults: what is at the other end. */
+  /** Name of the server in faults. */
   readonly name: string;
   /** host:port */
   readonly address: string;
   readonly clock: Clock;
   readonly tls?: ChannelTls;
-  /** Asked for each call, so that a rotated token is used at once. */
+  /** Called for each call, so that a rotated token takes effect immediately. */
   readonly token?: () => string | undefined;
   readonly context?: ContextStore;
-  /** For calls that do not say theirs. Default 15 s. */
+  /** Default deadline of calls; 15 s if not set. */
   readonly deadlineMs?: number;
 }
 
@@ -65,15 +65,16 @@ const CHANNEL = {
   "grpc.initial_reconnect_backoff_ms": 100,
   "grpc.max_reconnect_backoff_ms": 5_000,
   "grpc.max_receive_message_length": 32 * 1024 * 1024,
-  // Retries are the caller's: they follow the fault.
+  // The caller retries, depending on the fault.
   "grpc.enable_retries": 0,
 };
 
 /**
  * One connection to one server, shared by all its services.
  *
- * *Guarantees*: every call has a deadline; a failed one rejects with the peer's fault, also when the peer is not one of ours; the correlation id and
- * trace of the running work go along; an abort cancels the call at the server; a server that froze is found by keep-alive.
+ * *Guarantees*: every unary call has a deadline. A failed call rejects with a fault, also for foreign servers. The
+ * correlation id and trace context are forwarded. An abort cancels the call at the server. Keep-alive detects a frozen
+ * server.
  */
 export class RpcChannel {
   readonly #options: ChannelOptions;
@@ -86,7 +87,7 @@ export class RpcChannel {
     this.#client = new Client(options.address, channelCredentials(options.tls), { ...CHANNEL, ...override });
   }
 
-  /** The functions of a service over this connection. */
+  /** Returns the methods of a service over this connection. */
   client<S extends DescService>(service: S): RpcClient<S> {
     const methods = service.methods.map((method) => [
       method.localName,
@@ -99,7 +100,7 @@ export class RpcChannel {
     return Object.fromEntries(methods) as RpcClient<S>;
   }
 
-  /** Ends the connection; calls under way are cancelled. Repeatable. */
+  /** Closes the connection and cancels running calls. Idempotent. */
   close(): void {
     this.#client.close();
   }
@@ -129,7 +130,7 @@ export class RpcChannel {
         (error, bytes) => {
           signal?.removeEventListener("abort", onAbort);
           if (error) reject(this.#fault(method, error));
-          else this.#settle(method, bytes as Buffer, resolve, reject);
+          else this.#resolveReply(method, bytes as Buffer, resolve, reject);
         },
       );
       signal?.addEventListener("abort", onAbort, { once: true });
@@ -177,8 +178,8 @@ export class RpcChannel {
     return this.#options.clock.now() + (deadlineMs ?? this.#options.deadlineMs ?? 15_000);
   }
 
-  /** What is thrown here would be thrown into the connection, where nobody catches it and the process ends. */
-  #settle(
+  /** Catches decoding errors: an exception in the callback of grpc-js would end the process. */
+  #resolveReply(
     method: DescMethod,
     bytes: Buffer,
     resolve: (message: MessageShape<DescMessage>) => void,
@@ -196,7 +197,7 @@ export class RpcChannel {
       return fromBinary(method.output, bytes);
     } catch (error) {
       const { name } = this.#options;
-      throw unavailable(name, `${name} answered ${method.name} with something that cannot be decoded`, {
+      throw unavailable(name, `${name} returned a response to ${method.name} that cannot be decoded`, {
         cause: error,
         context: { peer: name },
       });

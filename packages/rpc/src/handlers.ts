@@ -28,13 +28,13 @@ type HandlerOf<M> = M extends { readonly methodKind: infer Kind; readonly input:
     : never
   : never;
 
-/** A handler per method that is served; the others answer UNIMPLEMENTED. A handler throws a Fault to refuse. */
+/** Handlers by method. Methods without a handler return UNIMPLEMENTED. A handler throws a Fault to reject a call. */
 export type Handlers<S extends DescService> = { readonly [K in keyof S["method"]]?: HandlerOf<S["method"][K]> };
 
-/** Any handler, before its types are known. */
+/** A handler without its static types. */
 export type AnyHandler = (request: unknown, call: Call) => unknown;
 
-/** A service together with what answers it. */
+/** A service with its handlers. */
 export interface BoundService {
   readonly service: DescService;
   readonly handlers: ReadonlyMap<DescMethod, AnyHandler>;

@@ -3,7 +3,7 @@ import { Notifier, notFound } from "@oaas/foundation";
 import type { Call } from "./call.ts";
 import { bindService, type BoundService } from "./handlers.ts";
 
-/** Whether a service serves. The numbers of both health contracts are the same. */
+/** Serving states. Both health services use the same numbers. */
 const STATUS = { serving: 1, "not-serving": 2, "service-unknown": 3 } as const;
 
 type Status = (typeof STATUS)[keyof typeof STATUS] & HealthCheckResponse_ServingStatus;
@@ -11,12 +11,12 @@ type Status = (typeof STATUS)[keyof typeof STATUS] & HealthCheckResponse_Serving
 export type ServingState = "serving" | "not-serving";
 
 /**
- * Who serves, for both health services: grpc.health.v1 and the platform's own.
+ * Serving states for both health services: grpc.health.v1 and the platform's own.
  *
- * Guarantees: `Watch` tells the present state at once and every change after it, and stays open; a slow watcher sees the latest state, not each
- * one in between. The empty name stands for the whole server.
+ * Guarantees: `Watch` sends the current state immediately and then every change, and stays open. A slow watcher gets the
+ * latest state and may miss intermediate ones. The empty name is the whole server.
  */
-export class HealthBoard {
+export class HealthRegistry {
   readonly #states = new Map<string, ServingState>([["", "not-serving"]]);
   readonly #notifier = new Notifier();
 
@@ -26,7 +26,7 @@ export class HealthBoard {
     this.#notifier.notify();
   }
 
-  /** Both services, ready to be served. */
+  /** Returns both services with their handlers. */
   services(): BoundService[] {
     const check = (service: string): Status => {
       const state = this.#states.get(service);
@@ -36,22 +36,22 @@ export class HealthBoard {
     return [
       bindService(grpcHealth.Health, {
         check: async ({ service }) => ({ status: check(service) }),
-        watch: ({ service }, call) => this.#follow(service, call),
+        watch: ({ service }, call) => this.#watch(service, call),
       }),
       bindService(HealthService, {
         check: async ({ service }) => ({ status: check(service) }),
-        watch: ({ service }, call) => this.#follow(service, call),
+        watch: ({ service }, call) => this.#watch(service, call),
       }),
     ];
   }
 
-  async *#follow(service: string, call: Call): AsyncGenerator<{ status: Status }> {
-    let told: Status | undefined;
+  async *#watch(service: string, call: Call): AsyncGenerator<{ status: Status }> {
+    let sent: Status | undefined;
     while (!call.signal.aborted) {
       const state = this.#states.get(service);
       const status: Status = state === undefined ? STATUS["service-unknown"] : STATUS[state];
-      if (status !== told) {
-        told = status;
+      if (status !== sent) {
+        sent = status;
         yield { status };
         continue;
       }

@@ -4,53 +4,53 @@ import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { Server as GrpcServer } from "@grpc/grpc-js";
 
-/** Answers a request of HTTP, whichever version brought it. */
+/** Handles an HTTP/1.1 or HTTP/2 request. */
 export type RequestListener = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Puts `front` before the listeners of an HTTP/1 server: it gets every request, and the way to hand one on. */
-export function putBefore(
+/** Inserts `front` before the request listeners of an HTTP server. `next` passes a request on to them. */
+export function insertBefore(
   http: HttpServer,
-  front: (request: IncomingMessage, response: ServerResponse, handOn: () => void) => void,
+  front: (request: IncomingMessage, response: ServerResponse, next: () => void) => void,
 ): RequestListener {
-  const behind = http.listeners("request") as RequestListener[];
+  const listeners = http.listeners("request") as RequestListener[];
   const listener: RequestListener = (request, response) =>
     front(request, response, () => {
-      for (const answer of behind) answer.call(http, request, response);
+      for (const handle of listeners) handle.call(http, request, response);
     });
   http.removeAllListeners("request");
   http.on("request", listener);
   return listener;
 }
 
-const NATIVE = /^application\/grpc(?:[+;]|$)/i;
+const GRPC_CONTENT_TYPE = /^application\/grpc(?:[+;]|$)/i;
 
 /**
- * Lets requests of HTTP/2 that are not gRPC go to `answer`, on the connections that are injected into grpc-js.
+ * Routes HTTP/2 requests that are not gRPC to `listener`, on connections injected into grpc-js.
  *
- * Caveats: grpc-js keeps the HTTP/2 server of its injector to itself, and answers every stream on it; this takes it out of a private member, which the tests of
- * this package would miss first.
+ * Caveats: grpc-js keeps the HTTP/2 server of its injector in a private member. The tests of this package fail if a new
+ * release of grpc-js changes it.
  */
-export function shareHttp2(grpc: GrpcServer, answer: RequestListener): void {
+export function shareHttp2(grpc: GrpcServer, listener: RequestListener): void {
   const servers = (grpc as unknown as { readonly http2Servers?: Map<Http2Server, unknown> }).http2Servers;
   const http2 = [...(servers?.keys() ?? [])].at(-1);
-  if (!http2) throw new TypeError("grpc-js has no HTTP/2 server where this release expects it");
+  if (!http2) throw new TypeError("the HTTP/2 server of grpc-js was not found: unsupported version of grpc-js");
   const toGrpc = http2.listeners("stream");
-  http2.on("request", answer as never);
-  const toHttp = http2.listeners("stream").filter((listener) => !toGrpc.includes(listener));
+  http2.on("request", listener as never);
+  const toHttp = http2.listeners("stream").filter((each) => !toGrpc.includes(each));
   http2.removeAllListeners("stream");
   http2.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, ...more: unknown[]) => {
-    const listeners = NATIVE.test(headers["content-type"] ?? "") ? toGrpc : toHttp;
-    for (const listener of listeners) listener.call(http2, stream, headers, ...more);
+    const targets = GRPC_CONTENT_TYPE.test(headers["content-type"] ?? "") ? toGrpc : toHttp;
+    for (const target of targets) target.call(http2, stream, headers, ...more);
   });
 }
 
-/** Who is at the other end of a connection, as far as TLS tells. */
-export type Standing = "plain" | "verified" | "anonymous" | "impostor";
+/** Client authentication of a connection. */
+export type ClientAuth = "plain" | "verified" | "anonymous" | "invalid";
 
-/** "anonymous" showed no certificate where one was asked for; "impostor" one that does not verify. */
-export function standingOf(socket: Socket, asksCertificate: boolean): Standing {
+/** "anonymous": no certificate although one is requested. "invalid": a certificate that does not verify. */
+export function clientAuthOf(socket: Socket, requestsCertificate: boolean): ClientAuth {
   const { encrypted, authorized } = socket as Partial<TLSSocket>;
-  if (!encrypted || !asksCertificate) return "plain";
+  if (!encrypted || !requestsCertificate) return "plain";
   if (authorized) return "verified";
-  return (socket as TLSSocket).getPeerX509Certificate() ? "impostor" : "anonymous";
+  return (socket as TLSSocket).getPeerX509Certificate() ? "invalid" : "anonymous";
 }

@@ -4,57 +4,58 @@ import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from
 import { failedPrecondition, sleep, type Fault, type Timers } from "@oaas/foundation";
 import { grpcWeb } from "./grpc-web/grpc-web.ts";
 import type { AllowedOrigins } from "./grpc-web/origins.ts";
-import { putBefore, shareHttp2, standingOf } from "./http-front.ts";
+import { insertBefore, shareHttp2, clientAuthOf } from "./http-front.ts";
 import { RpcServer } from "./server.ts";
 
 export interface OnePortOptions {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 selects a free port. */
   readonly port: number;
   readonly rpc: RpcServer;
-  /** Not listening anywhere itself; gets what is neither gRPC nor gRPC-Web, by HTTP/1.1 or HTTP/2. Its listeners are in place before. */
+  /** Handles requests that are neither gRPC nor gRPC-Web. It must not listen itself; its listeners must be installed. */
   readonly http: HttpServer;
   readonly timers: Timers;
-  /** With `requestCert` callers are asked for a certificate; one that does not verify ends the connection. */
+  /** With `requestCert` clients are asked for a certificate; an invalid one ends the connection. */
   readonly tls?: TlsOptions;
-  /** Paths of HTTP that also callers without the certificate may ask for. None by default; gRPC is for `authorize` to judge. */
+  /** HTTP paths that clients without a certificate may request; none by default. `authorize` decides for gRPC. */
   readonly openPaths?: readonly string[];
-  /** Pages that may call by gRPC-Web. None by default; callers that are no page need no leave. */
+  /** Origins of web pages that may use gRPC-Web; none by default. Requests without an origin are allowed. */
   readonly webOrigins?: AllowedOrigins;
 }
 
 export interface OnePort {
   readonly port: number;
-  /** New certificates for connections from now on. */
+  /** Replaces the certificates for new connections. */
   setTls(options: TlsOptions): void;
-  /** Refuses new connections; drains gRPC and HTTP within the grace; then ends what is left. Repeatable. */
+  /** Stops accepting connections, drains gRPC and HTTP for `graceMs`, then ends the rest. Idempotent. */
   close(graceMs: number): Promise<void>;
 }
 
-/** What every HTTP/2 connection begins with (RFC 9113, 3.4); 14 bytes decide. */
+/** Start of every HTTP/2 connection (RFC 9113, 3.4); 14 bytes are enough to detect it. */
 const PREFACE = Buffer.from("PRI * HTTP/2.0");
 
-/** A connection that says nothing is not kept for ever. */
-const UNDECIDED_MS = 5_000;
+/** Time limit for the first bytes of a connection. */
+const DETECTION_TIMEOUT_MS = 5_000;
 
-/** How long connections have to end by themselves once every call is answered. */
-const GOODBYE_MS = 500;
+/** Time for connections to close by themselves after the last response. */
+const CLOSE_GRACE_MS = 500;
 
 /**
- * gRPC, gRPC-Web and HTTP on one port: the first bytes decide between HTTP/1.1 and HTTP/2, or with TLS the protocol the client asked for; then the content type.
+ * Serves gRPC, gRPC-Web and HTTP on one port. ALPN or the first bytes select HTTP/1.1 or HTTP/2; the content type selects
+ * gRPC.
  *
- * Guarantees: a preface that comes byte by byte is understood; a connection that does not decide is closed; errors of single sockets stay
- * with them; a certificate that reaches a handler was verified.
+ * Guarantees: detects a preface that arrives in pieces; closes a silent connection; isolates errors of single sockets; a
+ * certificate passed to a handler was verified.
  */
 export async function listenOnePort(options: OnePortOptions): Promise<OnePort> {
   const { rpc, http, timers, openPaths = [] } = options;
-  const asksCertificate = options.tls?.requestCert === true;
+  const requestsCertificate = options.tls?.requestCert === true;
   const web = grpcWeb({ rpc, origins: options.webOrigins ?? [] });
-  const listener = putBefore(http, (request, response, handOn) => {
+  const listener = insertBefore(http, (request, response, next) => {
     if (web(request, response)) return;
     const path = (request.url ?? "").split("?", 1)[0] ?? "";
-    if (openPaths.includes(path) || standingOf(request.socket, asksCertificate) !== "anonymous") handOn();
-    else response.writeHead(403, { "content-type": "text/plain" }).end("Show a client certificate.\n");
+    if (openPaths.includes(path) || clientAuthOf(request.socket, requestsCertificate) !== "anonymous") next();
+    else response.writeHead(403, { "content-type": "text/plain" }).end("A client certificate is required.\n");
   });
   const injector = rpc.grpc.createConnectionInjector(RpcServer.injected);
   shareHttp2(rpc.grpc, listener);
@@ -64,14 +65,14 @@ export async function listenOnePort(options: OnePortOptions): Promise<OnePort> {
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
     socket.on("error", () => socket.destroy());
-    if (standingOf(socket, asksCertificate) === "impostor") {
+    if (clientAuthOf(socket, requestsCertificate) === "invalid") {
       socket.destroy();
       return;
     }
     const protocol = (socket as Partial<TLSSocket>).alpnProtocol;
     if (protocol === "h2") injector.injectConnection(socket);
     else if (protocol === "http/1.1") toHttp(socket);
-    else sniff(socket, timers, (isHttp2) => (isHttp2 ? injector.injectConnection(socket) : toHttp(socket)));
+    else detectProtocol(socket, timers, (isHttp2) => (isHttp2 ? injector.injectConnection(socket) : toHttp(socket)));
   };
   const tlsServer = options.tls && createTlsServer({ ...options.tls, ALPNProtocols: ["h2", "http/1.1"] }, accept);
   tlsServer?.on("tlsClientError", () => undefined);
@@ -85,9 +86,9 @@ export async function listenOnePort(options: OnePortOptions): Promise<OnePort> {
       const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
       http.closeIdleConnections();
       await rpc.drain(graceMs);
-      // The last answers are still on their way: say goodbye properly before cutting the line.
-      injector.drain(GOODBYE_MS);
-      await Promise.race([closed, sleep(timers, GOODBYE_MS)]);
+      // Send GOAWAY, so that the last responses are delivered before the connections are closed.
+      injector.drain(CLOSE_GRACE_MS);
+      await Promise.race([closed, sleep(timers, CLOSE_GRACE_MS)]);
       rpc.grpc.forceShutdown();
       for (const socket of sockets) socket.destroy();
       await closed;
@@ -95,39 +96,39 @@ export async function listenOnePort(options: OnePortOptions): Promise<OnePort> {
   };
 }
 
-/** Reads until 14 bytes decide, then puts back what was read. */
-function sniff(socket: Socket, timers: Timers, decided: (isHttp2: boolean) => void): void {
-  let seen = Buffer.alloc(0);
-  const timer = timers.after(UNDECIDED_MS, () => socket.destroy());
+/** Detects the protocol from the first bytes and puts them back. */
+function detectProtocol(socket: Socket, timers: Timers, onDetected: (isHttp2: boolean) => void): void {
+  let received = Buffer.alloc(0);
+  const timer = timers.after(DETECTION_TIMEOUT_MS, () => socket.destroy());
   const done = (isHttp2: boolean): void => {
     timer.cancel();
-    socket.off("readable", look);
+    socket.off("readable", onReadable);
     socket.off("close", stop);
-    socket.unshift(seen);
-    decided(isHttp2);
+    socket.unshift(received);
+    onDetected(isHttp2);
   };
-  const look = (): void => {
+  const onReadable = (): void => {
     for (let chunk = socket.read() as Buffer | null; chunk; chunk = socket.read() as Buffer | null) {
-      seen = Buffer.concat([seen, chunk]);
+      received = Buffer.concat([received, chunk]);
     }
-    const compared = seen.subarray(0, PREFACE.length);
-    if (!PREFACE.subarray(0, compared.length).equals(compared)) done(false);
-    else if (seen.length >= PREFACE.length) done(true);
+    const head = received.subarray(0, PREFACE.length);
+    if (!PREFACE.subarray(0, head.length).equals(head)) done(false);
+    else if (received.length >= PREFACE.length) done(true);
   };
   const stop = (): void => timer.cancel();
-  socket.on("readable", look);
+  socket.on("readable", onReadable);
   socket.on("close", stop);
 }
 
 function listen(server: TcpServer, { host, port }: OnePortOptions): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once("error", (error) => reject(cannotListen(host, port, error)));
+    server.once("error", (error) => reject(listenFault(host, port, error)));
     server.listen(port, host, resolve);
   });
 }
 
-/** Why a server could not listen, in words that people can act on. */
-export function cannotListen(host: string, port: number, error: NodeJS.ErrnoException): Fault {
-  const why = error.code === "EADDRINUSE" ? "something else listens there; choose another port" : error.message;
+/** Returns the fault of a server that cannot listen. */
+export function listenFault(host: string, port: number, error: NodeJS.ErrnoException): Fault {
+  const why = error.code === "EADDRINUSE" ? "the address is in use; choose another port" : error.message;
   return failedPrecondition(`${host}:${port}`, `cannot listen on ${host}:${port}: ${why}`, { cause: error });
 }

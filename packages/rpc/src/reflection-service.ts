@@ -3,10 +3,10 @@ import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { GRPC_STATUS, grpcReflection, grpcReflectionAlpha } from "@oaas/contracts/grpc";
 import { bindService, type BoundService } from "./handlers.ts";
 
-type Question = grpcReflection.ServerReflectionRequest["messageRequest"];
+type ReflectionRequest = grpcReflection.ServerReflectionRequest["messageRequest"];
 
-/** The answer to one question, in the shape that both versions of the protocol share. */
-type Answer =
+/** A response in the format that both versions of the protocol share. */
+type ReflectionResponse =
   | { readonly case: "fileDescriptorResponse"; readonly value: { readonly fileDescriptorProto: Uint8Array[] } }
   | { readonly case: "listServicesResponse"; readonly value: { readonly service: { readonly name: string }[] } }
   | {
@@ -15,30 +15,30 @@ type Answer =
     }
   | { readonly case: "errorResponse"; readonly value: { readonly errorCode: number; readonly errorMessage: string } };
 
-/** Server reflection, versions v1 and v1alpha: lets grpcurl, buf curl and the like call us without our .proto files. */
+/** Server reflection, v1 and v1alpha: lets grpcurl and buf curl call the server without .proto files. */
 export function reflectionServices(files: readonly DescFile[], served: readonly string[]): BoundService[] {
-  const catalogue = new Catalogue(files, served);
-  async function* answer<
+  const index = new DescriptorIndex(files, served);
+  async function* respond<
     R extends { readonly messageRequest: { readonly case: string | undefined }; readonly host: string },
   >(requests: AsyncIterable<R>) {
     for await (const request of requests) {
       yield {
         validHost: request.host,
         originalRequest: request,
-        messageResponse: catalogue.answer(request.messageRequest as Question),
+        messageResponse: index.respond(request.messageRequest as ReflectionRequest),
       };
     }
   }
   return [
-    bindService(grpcReflection.ServerReflection, { serverReflectionInfo: (requests) => answer(requests) as never }),
+    bindService(grpcReflection.ServerReflection, { serverReflectionInfo: (requests) => respond(requests) as never }),
     bindService(grpcReflectionAlpha.ServerReflection, {
-      serverReflectionInfo: (requests) => answer(requests) as never,
+      serverReflectionInfo: (requests) => respond(requests) as never,
     }),
   ];
 }
 
-/** Where everything that has a name is declared. */
-class Catalogue {
+/** Index of files by name and by symbol. */
+class DescriptorIndex {
   readonly #served: readonly string[];
   readonly #byName = new Map<string, DescFile>();
   readonly #bySymbol = new Map<string, DescFile>();
@@ -48,26 +48,26 @@ class Catalogue {
     for (const file of files) this.#add(file);
   }
 
-  answer(question: Question): Answer {
-    switch (question.case) {
+  respond(request: ReflectionRequest): ReflectionResponse {
+    switch (request.case) {
       case "listServices":
         return { case: "listServicesResponse", value: { service: this.#served.map((name) => ({ name })) } };
       case "fileByFilename":
-        return this.#file(this.#byName.get(question.value), question.value);
+        return this.#file(this.#byName.get(request.value), request.value);
       case "fileContainingSymbol":
-        return this.#file(this.#bySymbol.get(question.value), question.value);
+        return this.#file(this.#bySymbol.get(request.value), request.value);
       case "allExtensionNumbersOfType":
-        return { case: "allExtensionNumbersResponse", value: { baseTypeName: question.value, extensionNumber: [] } };
+        return { case: "allExtensionNumbersResponse", value: { baseTypeName: request.value, extensionNumber: [] } };
       case "fileContainingExtension":
-        return refusal(GRPC_STATUS.NOT_FOUND, "no extensions are declared here");
+        return errorResponse(GRPC_STATUS.NOT_FOUND, "extensions are not supported");
       case undefined:
-        return refusal(GRPC_STATUS.INVALID_ARGUMENT, "the request asks for nothing");
+        return errorResponse(GRPC_STATUS.INVALID_ARGUMENT, "the request is empty");
     }
   }
 
-  /** The file and all it imports, so that one answer is enough. */
-  #file(file: DescFile | undefined, asked: string): Answer {
-    if (!file) return refusal(GRPC_STATUS.NOT_FOUND, `"${asked}" is not declared here`);
+  /** Returns the file with all its imports. */
+  #file(file: DescFile | undefined, name: string): ReflectionResponse {
+    if (!file) return errorResponse(GRPC_STATUS.NOT_FOUND, `"${name}" was not found`);
     const needed = new Set<DescFile>();
     const collect = (next: DescFile): void => {
       if (needed.has(next)) return;
@@ -99,6 +99,6 @@ class Catalogue {
   }
 }
 
-function refusal(errorCode: number, errorMessage: string): Answer {
+function errorResponse(errorCode: number, errorMessage: string): ReflectionResponse {
   return { case: "errorResponse", value: { errorCode, errorMessage } };
 }

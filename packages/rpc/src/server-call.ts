@@ -4,7 +4,7 @@ import { abortFault, cancelled, startDeadline, type Ambient } from "@oaas/founda
 import { contextFromHeaders, ensureCorrelationId, type WorkContext } from "@oaas/observability";
 import type { Call, Peer } from "./call.ts";
 
-/** Any call of grpc-js, as far as we look at it. */
+/** The members of a grpc-js call that the server uses. */
 export interface AnyServerCall extends Pick<
   ServerUnaryCall<Buffer, Buffer>,
   "cancelled" | "getDeadline" | "getAuthContext" | "getPeer" | "sendMetadata"
@@ -14,37 +14,37 @@ export interface AnyServerCall extends Pick<
   off(event: "cancelled", listener: () => void): unknown;
 }
 
-/** Where a streaming answer goes. `write` answers false when it is enough until "drain". */
+/** Target of a streaming response. `write` returns false when the caller must wait for "drain". */
 export interface ReplyStream {
   write(message: Buffer): boolean;
   once(event: "drain", listener: () => void): unknown;
   end(): void;
 }
 
-/** Why a call failed, in the shape of grpc-js: code, details and trailing metadata are members of the error. */
-export interface CallRefusal extends Error {
+/** Error of a call in the format of grpc-js, which reads code, details and trailing metadata from it. */
+export interface CallError extends Error {
   readonly code: number;
   readonly details: string;
   readonly metadata: Metadata;
 }
 
-/** A call that came by another wire than grpc-js's. */
+/** A call over a transport other than grpc-js. */
 export interface ForeignCall extends AnyServerCall, ReplyStream {
-  /** The one message of the request; throws a fault when there is none, or it is larger than `maxBytes`. */
+  /** Returns the request message. Throws a fault if it is missing or larger than `maxBytes`. */
   message(maxBytes: number): Promise<Buffer>;
-  refuse(refusal: CallRefusal): void;
+  fail(error: CallError): void;
 }
 
-/** A call as handlers see it, with what only the server needs. Dispose it when the call is over. */
+/** A call for handlers, with its work context. Dispose it when the call has ended. */
 export interface OpenCall extends Disposable {
   readonly call: Call;
   readonly context: WorkContext;
 }
 
-/** Longer than any caller waits: stands for "no deadline" in the clock's terms. */
+/** Represents "no deadline". */
 const NO_DEADLINE_MS = 2 ** 31 - 1;
 
-/** Makes our call of grpc-js's. */
+/** Converts a call of grpc-js. */
 export function openCall(raw: AnyServerCall, ambient: Ambient, stopping: AbortSignal): OpenCall {
   const header = (name: string): string | undefined => {
     const [value] = raw.metadata.get(name);
@@ -81,7 +81,7 @@ export function openCall(raw: AnyServerCall, ambient: Ambient, stopping: AbortSi
   };
 }
 
-/** grpc-js says "no deadline" by infinity. */
+/** grpc-js represents "no deadline" as infinity. */
 function epochOf(deadline: Date | number): number | undefined {
   const epoch = typeof deadline === "number" ? deadline : deadline.getTime();
   return Number.isFinite(epoch) ? epoch : undefined;

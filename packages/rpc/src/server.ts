@@ -22,26 +22,26 @@ import {
 import { NOOP_CONTEXT, NOOP_LOGGER, NOOP_METER, type ContextStore, type Logger, type Meter } from "@oaas/observability";
 import type { Call } from "./call.ts";
 import type { AnyHandler, BoundService } from "./handlers.ts";
-import { openCall, type AnyServerCall, type CallRefusal, type ForeignCall, type ReplyStream } from "./server-call.ts";
+import { openCall, type AnyServerCall, type CallError, type ForeignCall, type ReplyStream } from "./server-call.ts";
 import { encodeMessage, methodPath, serviceDefinition } from "./service-definition.ts";
 import { rpcMetrics, type RpcMetrics } from "./telemetry.ts";
 
 export interface RpcServerOptions {
   readonly services: readonly BoundService[];
   readonly ambient: Ambient;
-  /** Throws a fault to refuse a call: who may call what. Health and reflection are asked too. */
+  /** Throws a fault to reject a call. Also called for health and reflection. */
   readonly authorize?: (method: DescMethod, call: Call) => void;
   readonly logger?: Logger;
   readonly meter?: Meter;
   readonly context?: ContextStore;
-  /** Largest request; larger ones are refused with RESOURCE_EXHAUSTED. Default 8 MiB. */
+  /** Maximum size of a request; larger ones fail with RESOURCE_EXHAUSTED. Default 8 MiB. */
   readonly maxRequestBytes?: number;
 }
 
 const KEEPALIVE = {
   "grpc.keepalive_time_ms": 30_000,
   "grpc.keepalive_timeout_ms": 10_000,
-  // Clients that look after many clusters ping on idle connections; that is not abuse.
+  // Clients ping on idle connections to detect frozen servers.
   "grpc.http2.min_ping_interval_without_data_ms": 5_000,
   "grpc.keepalive_permit_without_calls": 1,
 };
@@ -49,14 +49,14 @@ const KEEPALIVE = {
 const MAX_REQUEST_BYTES = 8 * 1024 * 1024;
 
 /**
- * Answers gRPC calls with promises and faults.
+ * Serves gRPC calls with promises and faults.
  *
- * *Guarantees*: a request that cannot be decoded is INVALID_ARGUMENT; a fault becomes its status with all its details; anything else that is thrown
- * becomes INTERNAL, is logged with its cause, and says nothing of it; the correlation id goes back on success and on error; the handler's
- * signal aborts at the caller's deadline and when the caller gives up, and the caller is answered then, whatever the handler does; `drain`
- * refuses new calls, waits for running ones, then aborts them.
+ * *Guarantees*: a request that cannot be decoded is INVALID_ARGUMENT. A fault becomes its status with all details. Any
+ * other exception is logged and becomes INTERNAL without details. The response has the correlation id, also on errors.
+ * The handler's signal aborts at the caller's deadline and when the caller cancels; the call ends then, even if the
+ * handler continues. `drain` rejects new calls, waits for running ones, then aborts them.
  *
- * It listens nowhere by itself: `listenOnePort` hands connections to it.
+ * The server does not listen itself: `listenOnePort` passes connections to it.
  */
 export class RpcServer {
   readonly grpc: Server;
@@ -87,12 +87,12 @@ export class RpcServer {
     }
   }
 
-  /** By which deadlines are kept. */
+  /** Clock of deadlines. */
   get clock(): Clock {
     return this.#options.ambient.clock;
   }
 
-  /** Calls being answered. */
+  /** Number of running calls. */
   get inFlight(): number {
     return this.#inFlight;
   }
@@ -102,36 +102,39 @@ export class RpcServer {
     return this.#routes.has(path);
   }
 
-  /** Answers a call that came by gRPC-Web as it would answer the same one by gRPC. Never rejects. */
-  async answerWeb(path: string, raw: ForeignCall): Promise<void> {
+  /** Handles a gRPC-Web call like the same call over gRPC. Never rejects. */
+  async handleWebCall(path: string, raw: ForeignCall): Promise<void> {
     const { method, handler } = this.#routes.get(path) ?? {};
     const request = async (): Promise<Buffer> => raw.message(this.#maxRequestBytes);
-    const refuse = (refusal: CallRefusal): void => raw.refuse(refusal);
+    const fail = (error: CallError): void => raw.fail(error);
     if (!method || !handler) {
       const run = (): never => {
-        throw new Fault({ kind: "unimplemented", feature: path }, `no method is served at ${path}`);
+        throw new Fault({ kind: "unimplemented", feature: path }, `${path} is not implemented`);
       };
-      await this.#answer(undefined, raw, { run, refuse });
+      await this.#handle(undefined, raw, { run, fail });
     } else if (method.methodKind === "unary") {
-      const answer = (reply: Buffer): void => {
+      const respond = (reply: Buffer): void => {
         raw.write(reply);
         raw.end();
       };
-      await this.#answer(method, raw, { run: (call) => this.#unary(method, handler, request, answer, call), refuse });
+      await this.#handle(method, raw, { run: (call) => this.#unary(method, handler, request, respond, call), fail });
     } else if (method.methodKind === "server_streaming") {
-      await this.#answer(method, raw, { run: (call) => this.#stream(method, handler, request, raw, call), refuse });
+      await this.#handle(method, raw, { run: (call) => this.#stream(method, handler, request, raw, call), fail });
     } else {
       const run = (): never => {
-        throw new Fault({ kind: "unimplemented", feature: path }, `${path} streams requests, which gRPC-Web cannot`);
+        throw new Fault(
+          { kind: "unimplemented", feature: path },
+          `${path} uses client streaming, which gRPC-Web does not support`,
+        );
       };
-      await this.#answer(method, raw, { run, refuse });
+      await this.#handle(method, raw, { run, fail });
     }
   }
 
-  /** Credentials for connections that were accepted, and decrypted, elsewhere. */
+  /** Credentials for connections that `listenOnePort` has accepted and decrypted. */
   static readonly injected = ServerCredentials.createInsecure();
 
-  /** Refuses new calls and waits for running ones; what still runs after `graceMs` is aborted. Repeatable. */
+  /** Rejects new calls and waits for running ones; aborts them after `graceMs`. Idempotent. */
   async drain(graceMs: number): Promise<void> {
     this.#draining = true;
     if (this.#inFlight > 0) {
@@ -147,33 +150,33 @@ export class RpcServer {
   #adapt(method: DescMethod, handler: AnyHandler): unknown {
     switch (method.methodKind) {
       case "unary":
-        return (raw: ServerUnaryCall<Buffer, Buffer>, answer: sendUnaryData<Buffer>) =>
-          void this.#answer(method, raw, {
+        return (raw: ServerUnaryCall<Buffer, Buffer>, respond: sendUnaryData<Buffer>) =>
+          void this.#handle(method, raw, {
             run: (call) =>
               this.#unary(
                 method,
                 handler,
                 () => raw.request,
-                (reply) => answer(null, reply),
+                (reply) => respond(null, reply),
                 call,
               ),
-            refuse: (refusal) => answer(refusal),
+            fail: (error) => respond(error),
           });
       case "server_streaming":
         return (raw: ServerWritableStream<Buffer, Buffer>) =>
-          void this.#answer(method, raw, {
+          void this.#handle(method, raw, {
             run: (call) => this.#stream(method, handler, () => raw.request, raw, call),
-            refuse: refuseStream(raw),
+            fail: failStream(raw),
           });
       case "bidi_streaming":
         return (raw: ServerDuplexStream<Buffer, Buffer>) =>
-          void this.#answer(method, raw, {
+          void this.#handle(method, raw, {
             run: (call) =>
               sendReplies(method, handler(requestsOf(method, raw), call) as AsyncIterable<unknown>, raw, call),
-            refuse: refuseStream(raw),
+            fail: failStream(raw),
           });
       case "client_streaming":
-        throw new TypeError(`${methodPath(method)}: client streaming is not used by any of our services`);
+        throw new TypeError(`${methodPath(method)}: client streaming is not supported`);
     }
   }
 
@@ -181,12 +184,12 @@ export class RpcServer {
     method: DescMethod,
     handler: AnyHandler,
     request: () => Buffer | Promise<Buffer>,
-    answer: (reply: Buffer) => void,
+    respond: (reply: Buffer) => void,
     call: Call,
   ): Promise<void> {
     const bytes = await orAbort(Promise.resolve(request()), call.signal);
     const reply = await orAbort(handler(decode(method, bytes), call) as Promise<unknown>, call.signal);
-    answer(encodeReply(method, reply as MessageInitShape<typeof method.output>));
+    respond(encodeReply(method, reply as MessageInitShape<typeof method.output>));
   }
 
   async #stream(
@@ -200,10 +203,10 @@ export class RpcServer {
     await sendReplies(method, handler(decode(method, bytes), call) as AsyncIterable<unknown>, out, call);
   }
 
-  async #answer(
+  async #handle(
     method: DescMethod | undefined,
     raw: AnyServerCall,
-    steps: { run: (call: Call) => Promise<void>; refuse: (refusal: CallRefusal) => void },
+    steps: { run: (call: Call) => Promise<void>; fail: (error: CallError) => void },
   ): Promise<void> {
     const { clock } = this.#options.ambient;
     const startedAt = clock.monotonic();
@@ -222,10 +225,10 @@ export class RpcServer {
         await steps.run(call);
       } catch (thrown) {
         const fault = Fault.from(thrown).withCorrelationId(call.correlationId);
-        if (fault.kind === "internal") this.#logger.error("a call failed", { method: path, fault });
+        if (fault.kind === "internal") this.#logger.error("gRPC call failed", { method: path, fault });
         const failure = faultToStatus(fault);
         code = grpcStatusName(failure.code);
-        steps.refuse(wireError(failure));
+        steps.fail(wireError(failure));
       }
     });
     this.#metrics.handled.add(1, { method: path, code });
@@ -281,7 +284,7 @@ async function sendReplies(
       next = await orAbort(iterator.next(), call.signal)
     ) {
       const reply = encodeReply(method, next.value as MessageInitShape<typeof method.output>);
-      // A slow reader stops us here, not in a buffer.
+      // Wait for a slow reader instead of buffering.
       if (!out.write(reply)) await orAbort(drained(out), call.signal);
     }
   } finally {
@@ -294,15 +297,15 @@ function drained(out: ReplyStream): Promise<void> {
   return new Promise((resolve) => void out.once("drain", resolve));
 }
 
-/** Not destroy: grpc-js sends the status from its error handler, and a destroyed stream can send nothing. */
-function refuseStream(
+/** Emits an error instead of destroying the stream: grpc-js sends the status in its error handler. */
+function failStream(
   raw: ServerWritableStream<Buffer, Buffer> | ServerDuplexStream<Buffer, Buffer>,
-): (refusal: CallRefusal) => void {
-  return (refusal) => void raw.emit("error", refusal);
+): (error: CallError) => void {
+  return (error) => void raw.emit("error", error);
 }
 
-/** grpc-js takes code, details and trailing metadata from an error's members. */
-function wireError(failure: ReturnType<typeof faultToStatus>): CallRefusal {
+/** Converts a status to an error in the format of grpc-js. */
+function wireError(failure: ReturnType<typeof faultToStatus>): CallError {
   const metadata = new Metadata();
   for (const [key, value] of failure.metadata)
     metadata.set(key, typeof value === "string" ? value : Buffer.from(value));

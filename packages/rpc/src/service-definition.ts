@@ -1,34 +1,34 @@
 import { toBinary, type DescMessage, type DescMethod, type DescService, type MessageShape } from "@bufbuild/protobuf";
 import type { MethodDefinition } from "@grpc/grpc-js";
 
-/** The full path of a method, as HTTP/2 has it. */
+/** Returns the HTTP/2 path of a method. */
 export function methodPath(method: DescMethod): string {
   return `/${method.parent.typeName}/${method.name}`;
 }
 
 /**
- * A method for grpc-js. Messages stay bytes on the way in: decoding in the handler turns rubbish into INVALID_ARGUMENT, where grpc-js
- * itself would answer INTERNAL.
+ * Defines a method for grpc-js. Requests stay bytes: the server decodes them itself and returns INVALID_ARGUMENT for
+ * invalid ones, where grpc-js would return INTERNAL.
  */
 export function methodDefinition(method: DescMethod): MethodDefinition<Buffer, Buffer> {
-  const asIs = (bytes: Buffer): Buffer => bytes;
+  const identity = (bytes: Buffer): Buffer => bytes;
   return {
     path: methodPath(method),
     requestStream: method.methodKind === "client_streaming" || method.methodKind === "bidi_streaming",
     responseStream: method.methodKind === "server_streaming" || method.methodKind === "bidi_streaming",
-    requestSerialize: asIs,
-    requestDeserialize: asIs,
-    responseSerialize: asIs,
-    responseDeserialize: asIs,
+    requestSerialize: identity,
+    requestDeserialize: identity,
+    responseSerialize: identity,
+    responseDeserialize: identity,
   };
 }
 
-/** Every method of a service by its name. */
+/** Defines the methods of a service by name. */
 export function serviceDefinition(service: DescService): Record<string, MethodDefinition<Buffer, Buffer>> {
   return Object.fromEntries(service.methods.map((method) => [method.name, methodDefinition(method)]));
 }
 
-/** A message's bytes, without a copy. */
+/** Encodes a message without copying the bytes. */
 export function encodeMessage<D extends DescMessage>(schema: D, message: MessageShape<D>): Buffer {
   const bytes = toBinary(schema, message);
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

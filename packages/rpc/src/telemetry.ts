@@ -1,6 +1,6 @@
 import type { Counter, Gauge, Histogram, Meter } from "@oaas/observability";
 
-/** What a gRPC server counts. */
+/** Metrics of a gRPC server. */
 export interface RpcMetrics {
   readonly handled: Counter<"method" | "code">;
   readonly duration: Histogram<"method">;
@@ -11,15 +11,15 @@ export function rpcMetrics(meter: Meter): RpcMetrics {
   return {
     handled: meter.counter({
       name: "grpc_server_handled_total",
-      help: "Calls answered, by method and status code.",
+      help: "Completed calls by method and status code.",
       labels: ["method", "code"],
     }),
     duration: meter.histogram({
       name: "grpc_server_handling_seconds",
-      help: "Time from the request to the end of the answer.",
+      help: "Time from receiving a request to the end of its response.",
       labels: ["method"],
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60],
     }),
-    inFlight: meter.gauge({ name: "grpc_server_in_flight", help: "Calls being answered.", startAtZero: [{}] }),
+    inFlight: meter.gauge({ name: "grpc_server_in_flight", help: "Running calls.", startAtZero: [{}] }),
   };
 }

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { serve, type Serving } from "./serving.ts";
 import { framed, unframed } from "./web-client.ts";
 
-/** What a page needs to call: the standard fetch, and nothing of ours. Reads until so many bytes are there, or to the end. */
+/** Client code of a web page with the standard fetch. Reads the given number of bytes, or to the end. */
 const CALL = `async ({ url, body, atLeast }) => {
   const response = await fetch(url, {
     method: "POST",
@@ -63,36 +63,36 @@ describeWith(["chromium"], "gRPC-Web from a page", () => {
   };
   const { deploy, watchClassRuntimes } = DeploymentService.method;
 
-  test("a unary call, with the browser's own question before it", async () => {
-    const answer = await callFrom(
+  test("makes a unary call after a preflight request", async () => {
+    const response = await callFrom(
       originOf("localhost"),
       "Deploy",
       framed(deploy.input, { deploymentUnit: { id: "page" } }),
     );
-    const { messages, trailers } = unframed(Buffer.from(answer.bytes));
+    const { messages, trailers } = unframed(Buffer.from(response.bytes));
     expect(fromBinary(deploy.output, messages[0]!).deploymentId).toBe("page");
     expect(trailers.get("grpc-status")).toBe("0");
-    expect(answer.correlationId).toBe("from-a-page");
+    expect(response.correlationId).toBe("from-a-page");
   });
 
-  test("a stream, message by message, until the page leaves", async () => {
+  test("streams messages until the page closes", async () => {
     const request: Partial<WatchClassRuntimesRequest> = {};
-    const answer = await callFrom(
+    const response = await callFrom(
       originOf("localhost"),
       "WatchClassRuntimes",
       framed(watchClassRuntimes.input, request),
       24,
     );
-    const { messages } = unframed(Buffer.from(answer.bytes));
+    const { messages } = unframed(Buffer.from(response.bytes));
     const tokens = messages.map((message) => fromBinary(watchClassRuntimes.output, message).resumeToken);
     expect(tokens).toEqual(["0", "1", "2"]);
-    await expect.poll(() => serving.seen.aborted, { timeout: 30_000 }).toContain("watch ended");
+    await expect.poll(() => serving.received.aborted, { timeout: 30_000 }).toContain("watch ended");
   });
 
-  test("a page of another origin gets nothing, and reaches no handler", async () => {
-    const before = serving.seen.deployed.length;
+  test("rejects a page of another origin before the handler", async () => {
+    const before = serving.received.deployed.length;
     const call = callFrom(originOf("127.0.0.1"), "Deploy", framed(deploy.input, {}));
     await expect(call).rejects.toThrow(/Failed to fetch/);
-    expect(serving.seen.deployed).toHaveLength(before);
+    expect(serving.received.deployed).toHaveLength(before);
   });
 });

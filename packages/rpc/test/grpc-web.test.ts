@@ -37,8 +37,8 @@ describe("gRPC-Web", () => {
   });
   afterAll(() => serving.onePort.close(500));
 
-  test.each([{ text: false }, { text: true }])("a unary call, text: $text", async ({ text }) => {
-    const answer = await callByFetch(
+  test.each([{ text: false }, { text: true }])("serves a unary call, text: $text", async ({ text }) => {
+    const response = await callByFetch(
       base,
       deploy,
       { deploymentUnit: { id: "web" } },
@@ -47,17 +47,17 @@ describe("gRPC-Web", () => {
         headers: { "x-correlation-id": "c-web" },
       },
     );
-    expect(answer.httpStatus).toBe(200);
-    expect(answer.headers.get("content-type")).toBe(`application/grpc-web${text ? "-text" : ""}+proto`);
-    expect(onlyReply(deploy, answer).deploymentId).toBe("web");
-    expect(answer.trailers.get("grpc-status")).toBe("0");
-    expect(answer.headers.get("x-correlation-id")).toBe("c-web");
-    expect(serving.seen.calls.at(-1)?.correlationId).toBe("c-web");
-    expect(serving.seen.calls.at(-1)?.peer.address).toMatch(/^127\.0\.0\.1:\d+$/);
+    expect(response.httpStatus).toBe(200);
+    expect(response.headers.get("content-type")).toBe(`application/grpc-web${text ? "-text" : ""}+proto`);
+    expect(onlyReply(deploy, response).deploymentId).toBe("web");
+    expect(response.trailers.get("grpc-status")).toBe("0");
+    expect(response.headers.get("x-correlation-id")).toBe("c-web");
+    expect(serving.received.calls.at(-1)?.correlationId).toBe("c-web");
+    expect(serving.received.calls.at(-1)?.peer.address).toMatch(/^127\.0\.0\.1:\d+$/);
   });
 
-  test.each([{ text: false }, { text: true }])("a stream comes message by message, text: $text", async ({ text }) => {
-    const before = serving.seen.aborted.filter((what) => what === "watch ended").length;
+  test.each([{ text: false }, { text: true }])("streams message by message, text: $text", async ({ text }) => {
+    const before = serving.received.aborted.filter((what) => what === "watch ended").length;
     const caller = new AbortController();
     const body = framed(watchClassRuntimes.input, {});
     const response = await fetch(`${base}/${DeploymentService.typeName}/WatchClassRuntimes`, {
@@ -66,43 +66,43 @@ describe("gRPC-Web", () => {
       body: text ? body.toString("base64") : new Uint8Array(body),
       signal: caller.signal,
     });
-    let seen = Buffer.alloc(0);
+    let received = Buffer.alloc(0);
     const wanted = 3 * (text ? 12 : 8);
     for await (const chunk of response.body!) {
-      seen = Buffer.concat([seen, Buffer.from(chunk)]);
-      if (seen.length >= wanted) break;
+      received = Buffer.concat([received, Buffer.from(chunk)]);
+      if (received.length >= wanted) break;
     }
-    const frames = text ? Buffer.from(seen.toString("latin1").replaceAll("=", ""), "base64") : seen;
+    const frames = text ? Buffer.from(received.toString("latin1").replaceAll("=", ""), "base64") : received;
     expect(frames.length).toBeGreaterThan(0);
     caller.abort();
-    await eventually(() => serving.seen.aborted.filter((what) => what === "watch ended").length > before, {
+    await eventually(() => serving.received.aborted.filter((what) => what === "watch ended").length > before, {
       what: "the server to notice that the reader left",
     });
   });
 
   test.each([
-    { why: "a fault of the handler", unit: { id: "refused" }, code: "9", says: "ODGM is disabled" },
-    { why: "a fault with violations", unit: { id: "invalid" }, code: "3", says: "choose another" },
-    { why: "a crash, without its secret", unit: { id: "crash" }, code: "13", says: "internal error" },
-  ])("$why: status, message, fault and correlation id in the trailers", async ({ unit, code, says }) => {
-    const answer = await callByFetch(
+    { why: "a fault of the handler", unit: { id: "refused" }, code: "9", message: "ODGM is disabled" },
+    { why: "a fault with violations", unit: { id: "invalid" }, code: "3", message: "choose another" },
+    { why: "an exception without its message", unit: { id: "crash" }, code: "13", message: "internal error" },
+  ])("$why: sends status, message, fault and correlation id in the trailers", async ({ unit, code, message }) => {
+    const response = await callByFetch(
       base,
       deploy,
       { deploymentUnit: unit },
       { headers: { "x-correlation-id": "c-err" } },
     );
-    expect(answer.httpStatus).toBe(200);
-    expect(answer.messages).toEqual([]);
-    expect(answer.trailers.get("grpc-status")).toBe(code);
-    expect(decodeURIComponent(answer.trailers.get("grpc-message") ?? "")).toMatch(new RegExp(says));
-    expect(answer.trailers.get("grpc-message")).not.toContain("secret");
-    expect(answer.trailers.get("x-correlation-id")).toBe("c-err");
-    expect(answer.trailers.has("oaas-fault-bin")).toBe(true);
+    expect(response.httpStatus).toBe(200);
+    expect(response.messages).toEqual([]);
+    expect(response.trailers.get("grpc-status")).toBe(code);
+    expect(decodeURIComponent(response.trailers.get("grpc-message") ?? "")).toMatch(new RegExp(message));
+    expect(response.trailers.get("grpc-message")).not.toContain("secret");
+    expect(response.trailers.get("x-correlation-id")).toBe("c-err");
+    expect(response.trailers.has("oaas-fault-bin")).toBe(true);
   });
 
   test.each([
-    { why: "a method that is not served", method: getDeploymentStatus, code: "12" },
-    { why: "a service that is not served", method: TopologyService.method.getTopology, code: "12" },
+    { why: "an unknown method", method: getDeploymentStatus, code: "12" },
+    { why: "an unknown service", method: TopologyService.method.getTopology, code: "12" },
     {
       why: "a method that streams requests",
       method: grpcReflection.ServerReflection.method.serverReflectionInfo,
@@ -113,8 +113,8 @@ describe("gRPC-Web", () => {
   });
 
   test.each([
-    { why: "bytes that are no message", body: Buffer.from([0, 0, 0, 0, 3, 255, 255, 255]), code: "3" },
-    { why: "half a frame", body: Buffer.from([0, 0, 0, 0, 9, 1]), code: "3" },
+    { why: "bytes that are not a message", body: Buffer.from([0, 0, 0, 0, 3, 255, 255, 255]), code: "3" },
+    { why: "a truncated frame", body: Buffer.from([0, 0, 0, 0, 9, 1]), code: "3" },
     { why: "no frame", body: Buffer.alloc(0), code: "3" },
     { why: "a compressed frame", body: Buffer.from([1, 0, 0, 0, 0]), code: "3" },
     {
@@ -123,15 +123,15 @@ describe("gRPC-Web", () => {
       code: "8",
     },
     { why: "far more than the limit", body: Buffer.alloc(3_000_000), code: "8" },
-  ])("$why: refused, and the server lives", async ({ body, code }) => {
+  ])("rejects $why and keeps serving", async ({ body, code }) => {
     for (const text of [false, true]) {
-      const answer = await callByFetch(base, deploy, body, { text });
-      expect(answer.trailers.get("grpc-status")).toBe(code);
+      const response = await callByFetch(base, deploy, body, { text });
+      expect(response.trailers.get("grpc-status")).toBe(code);
     }
     expect((await callByFetch(base, deploy, { deploymentUnit: { id: "ok" } })).trailers.get("grpc-status")).toBe("0");
   });
 
-  test("text that is not base64 is refused", async () => {
+  test("rejects text that is not base64", async () => {
     const response = await fetch(`${base}/${DeploymentService.typeName}/Deploy`, {
       method: "POST",
       headers: { "content-type": "application/grpc-web-text" },
@@ -140,27 +140,27 @@ describe("gRPC-Web", () => {
     expect(Buffer.from(await response.text(), "base64").toString("latin1")).toContain("grpc-status: 3");
   });
 
-  test("authorisation and health are those of gRPC", async () => {
-    const deployed = serving.seen.deployed.length;
+  test("uses the authorisation and health of gRPC", async () => {
+    const deployed = serving.received.deployed.length;
     const refused = await callByFetch(base, deploy, {}, { headers: { authorization: "Bearer bad" } });
     expect(refused.trailers.get("grpc-status")).toBe("16");
-    expect(serving.seen.deployed).toHaveLength(deployed);
+    expect(serving.received.deployed).toHaveLength(deployed);
     const { check } = grpcHealth.Health.method;
     expect(onlyReply(check, await callByFetch(base, check, { service: "" })).status).toBe(2);
   });
 
   test("the deadline in grpc-timeout ends the call on both sides", async () => {
-    const aborted = serving.seen.aborted.length;
+    const aborted = serving.received.aborted.length;
     // On a busy machine a short time is over before the request is read: then it is given more.
-    for (let ms = 150; serving.seen.aborted.length === aborted; ms *= 2) {
+    for (let ms = 150; serving.received.aborted.length === aborted; ms *= 2) {
       const slow = { deploymentUnit: { id: "slow" } };
-      const answer = await callByFetch(base, deploy, slow, { headers: { "grpc-timeout": `${ms}m` } });
-      expect(answer.trailers.get("grpc-status")).toBe("4");
+      const response = await callByFetch(base, deploy, slow, { headers: { "grpc-timeout": `${ms}m` } });
+      expect(response.trailers.get("grpc-status")).toBe("4");
     }
   });
 
-  test("a caller that leaves cancels the call at the server", async () => {
-    const before = serving.seen.aborted.length;
+  test("cancels the call when the client disconnects", async () => {
+    const before = serving.received.aborted.length;
     const caller = new AbortController();
     const call = callByFetch(base, deploy, { deploymentUnit: { id: "slow" } }, { signal: caller.signal }).catch(
       () => undefined,
@@ -168,10 +168,10 @@ describe("gRPC-Web", () => {
     await eventually(() => serving.rpc.inFlight === 1);
     caller.abort();
     await call;
-    await eventually(() => serving.rpc.inFlight === 0 && serving.seen.aborted.length > before);
+    await eventually(() => serving.rpc.inFlight === 0 && serving.received.aborted.length > before);
   });
 
-  test("a caller that leaves in the middle of its request is no fault of ours", async () => {
+  test("does not log an error when the client disconnects during its request", async () => {
     const count = (code: string) =>
       meter.value("grpc_server_handled_total", { method: `/${DeploymentService.typeName}/Deploy`, code }) ?? 0;
     const before = [count("CANCELLED"), count("INTERNAL")] as const;
@@ -185,7 +185,7 @@ describe("gRPC-Web", () => {
     expect(count("INTERNAL")).toBe(before[1]);
   });
 
-  test("also over HTTP/2, beside gRPC and plain HTTP on the same connection", async () => {
+  test("works over HTTP/2 on the same connection as gRPC and HTTP", async () => {
     const session = connectHttp2(base);
     const ask = (
       headers: Record<string, string>,
@@ -196,9 +196,9 @@ describe("gRPC-Web", () => {
         const chunks: Buffer[] = [];
         let status: unknown;
         let correlationId: unknown;
-        stream.on("response", (answer) => {
-          status = answer[":status"];
-          correlationId = answer["x-correlation-id"];
+        stream.on("response", (response) => {
+          status = response[":status"];
+          correlationId = response["x-correlation-id"];
         });
         stream.on("data", (chunk: Buffer) => chunks.push(chunk));
         stream.on("end", () => resolve({ status, correlationId, body: Buffer.concat(chunks) }));
@@ -221,7 +221,7 @@ describe("gRPC-Web", () => {
     session.close();
   });
 
-  test("a client that is not ours: buf curl", async () => {
+  test("works with buf curl", async () => {
     const reply = await run(
       "buf",
       [
@@ -239,43 +239,43 @@ describe("gRPC-Web", () => {
     expect(JSON.parse(reply.stdout)).toMatchObject({ deploymentId: "buf" });
   });
 
-  describe("pages", () => {
+  describe("origins", () => {
     const url = () => `${base}/${DeploymentService.typeName}/Deploy`;
     const ask = (origin: string, extra: Record<string, string> = {}) =>
       fetch(url(), { method: "OPTIONS", headers: { origin, "access-control-request-method": "POST", ...extra } });
 
-    test("a listed origin may call and read; the browser is told so beforehand", async () => {
+    test("allows a listed origin, also in the preflight response", async () => {
       const allowed = await ask("https://console.test");
       expect(allowed.status).toBe(204);
       expect(allowed.headers.get("access-control-allow-origin")).toBe("https://console.test");
       expect(allowed.headers.get("access-control-allow-headers")).toContain("grpc-timeout");
-      const answer = await callByFetch(base, deploy, {}, { headers: { origin: "https://console.test" } });
-      expect(answer.headers.get("access-control-allow-origin")).toBe("https://console.test");
-      expect(answer.headers.get("access-control-expose-headers")).toContain("x-correlation-id");
+      const response = await callByFetch(base, deploy, {}, { headers: { origin: "https://console.test" } });
+      expect(response.headers.get("access-control-allow-origin")).toBe("https://console.test");
+      expect(response.headers.get("access-control-expose-headers")).toContain("x-correlation-id");
     });
 
     test.each(["https://evil.test", "null", "http://console.test", "https://console.test.evil.test"])(
       "%s may not, and its call reaches no handler",
       async (origin) => {
-        const deployed = serving.seen.deployed.length;
+        const deployed = serving.received.deployed.length;
         const question = await ask(origin);
         expect([question.status, question.headers.get("access-control-allow-origin")]).toEqual([403, null]);
         expect((await callByFetch(base, deploy, {}, { headers: { origin } })).httpStatus).toBe(403);
-        expect(serving.seen.deployed).toHaveLength(deployed);
+        expect(serving.received.deployed).toHaveLength(deployed);
       },
     );
 
     test.each([
       ["GET", 405],
       ["OPTIONS", 405],
-    ])("%s that is no question is %i", async (method, status) => {
+    ])("returns the status of a %s request that is not a preflight: %i", async (method, status) => {
       const headers: Record<string, string> = method === "GET" ? { "content-type": "application/grpc-web" } : {};
       expect((await fetch(url(), { method, headers })).status).toBe(status);
     });
   });
 });
 
-test("stopping: a running call ends, a stream is ended as retryable", async () => {
+test("finishes running calls and ends streams with a retryable fault on stop", async () => {
   const serving = await serve();
   const base = `http://127.0.0.1:${serving.port}`;
   const stream = callByFetch(base, watchClassRuntimes, {});
@@ -324,9 +324,9 @@ describe("client certificates", () => {
       let status: unknown;
       let grpc: string | undefined;
       const chunks: Buffer[] = [];
-      stream.on("response", (answer) => {
-        status = answer[":status"];
-        grpc = answer["grpc-status"] as string | undefined;
+      stream.on("response", (response) => {
+        status = response[":status"];
+        grpc = response["grpc-status"] as string | undefined;
       });
       stream.on("trailers", (trailers) => (grpc = String(trailers["grpc-status"])));
       stream.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -348,15 +348,15 @@ describe("client certificates", () => {
     expect((await request(undefined, headers)).status).toBe(expected.stranger);
   });
 
-  test.each(["application/grpc", "application/grpc-web"])("calls by %s need it", async (type) => {
+  test.each(["application/grpc", "application/grpc-web"])("rejects %s calls without a certificate", async (type) => {
     const headers = { ":path": path, "content-type": type };
     expect((await request(friend, headers)).grpc).toBe("0");
-    expect(serving.seen.calls.at(-1)?.peer.certificate?.commonName).toBe("pm");
+    expect(serving.received.calls.at(-1)?.peer.certificate?.commonName).toBe("pm");
     expect((await request(undefined, headers)).grpc).toBe("16");
   });
 
-  test("a certificate of another authority ends the connection, also for open paths", async () => {
-    const answer = await request(impostor, { ":path": "/health" }).catch(() => undefined);
-    expect(answer?.status).toBeUndefined();
+  test("closes connections with a certificate of another authority, also for open paths", async () => {
+    const response = await request(impostor, { ":path": "/health" }).catch(() => undefined);
+    expect(response?.status).toBeUndefined();
   });
 });

@@ -22,7 +22,7 @@ async function faultOf(work: Promise<unknown>): Promise<Fault> {
   return thrown as Fault;
 }
 
-describe("a server and its client", () => {
+describe("server and client", () => {
   let serving: Serving;
   const channels: RpcChannel[] = [];
   const channelTo = (options: Partial<ChannelOptions> = {}): RpcChannel => {
@@ -43,10 +43,10 @@ describe("a server and its client", () => {
   });
   afterAll(() => serving.onePort.close(1_000));
 
-  test("a call and its answer", async () => {
+  test("makes a call", async () => {
     const reply = await deployments().deploy({ deploymentUnit: { id: "one", functions: [{ functionKey: "f" }] } });
     expect(reply.deploymentId).toBe("one");
-    expect(serving.seen.deployed.at(-1)?.deploymentUnit?.functions[0]?.functionKey).toBe("f");
+    expect(serving.received.deployed.at(-1)?.deploymentUnit?.functions[0]?.functionKey).toBe("f");
   });
 
   test.each([
@@ -67,47 +67,47 @@ describe("a server and its client", () => {
       ]);
   });
 
-  test("the correlation id of the running work goes along by itself", async () => {
+  test("forwards the correlation id of the work context", async () => {
     const context = createAsyncContext();
     const client = deployments({ context });
     await context.run({ correlationId: "from-context" as never }, () =>
       client.deploy({ deploymentUnit: { id: "ctx" } }),
     );
-    expect(serving.seen.calls.at(-1)?.correlationId).toBe("from-context");
+    expect(serving.received.calls.at(-1)?.correlationId).toBe("from-context");
   });
 
   test("the deadline ends the call on both sides", async () => {
-    const before = serving.seen.deployed.length;
+    const before = serving.received.deployed.length;
     // On a busy machine a short time is over before the call has come to the server: then it is given more.
-    for (let deadlineMs = 150; serving.seen.deployed.length === before; deadlineMs *= 2) {
+    for (let deadlineMs = 150; serving.received.deployed.length === before; deadlineMs *= 2) {
       const fault = await faultOf(deployments().deploy({ deploymentUnit: { id: "slow" } }, { deadlineMs }));
       expect(fault.kind).toBe("deadline-exceeded");
     }
-    await eventually(() => serving.seen.aborted.length > 0);
-    expect(serving.seen.calls.at(-1)?.remainingMs()).toBeDefined();
+    await eventually(() => serving.received.aborted.length > 0);
+    expect(serving.received.calls.at(-1)?.remainingMs()).toBeDefined();
   });
 
   test("an abort cancels the call at the server", async () => {
-    const before = serving.seen.aborted.length;
+    const before = serving.received.aborted.length;
     const caller = new AbortController();
     const work = faultOf(deployments().deploy({ deploymentUnit: { id: "slow" } }, { signal: caller.signal }));
-    await eventually(() => serving.seen.deployed.at(-1)?.deploymentUnit?.id === "slow" && serving.rpc.inFlight > 0);
+    await eventually(() => serving.received.deployed.at(-1)?.deploymentUnit?.id === "slow" && serving.rpc.inFlight > 0);
     caller.abort();
     expect((await work).kind).toBe("cancelled");
-    await eventually(() => serving.seen.aborted.length > before);
+    await eventually(() => serving.received.aborted.length > before);
   });
 
-  test("a stream, and leaving it early ends it at the server", async () => {
-    const seen: string[] = [];
+  test("ends a stream at the server when the client leaves it", async () => {
+    const received: string[] = [];
     for await (const event of deployments().watchClassRuntimes({})) {
-      seen.push(event.resumeToken);
-      if (seen.length === 3) break;
+      received.push(event.resumeToken);
+      if (received.length === 3) break;
     }
-    expect(seen).toEqual(["0", "1", "2"]);
-    await eventually(() => serving.seen.aborted.includes("watch ended"));
+    expect(received).toEqual(["0", "1", "2"]);
+    await eventually(() => serving.received.aborted.includes("watch ended"));
   });
 
-  test("a stream that is refused, at once or not at all, answers with its fault", async () => {
+  test("returns the fault of a stream, before and after the first message", async () => {
     const watching = (async () => {
       for await (const _event of deployments().watchClassRuntimes({ packageName: "refused" }, { deadlineMs: 10_000 }))
         return;
@@ -118,48 +118,48 @@ describe("a server and its client", () => {
     expect(serving.rpc.inFlight).toBe(0);
   });
 
-  test("a method or service that is not served is unimplemented", async () => {
+  test("returns UNIMPLEMENTED for an unknown method or service", async () => {
     expect((await faultOf(deployments().getDeploymentStatus({}))).kind).toBe("unimplemented");
     expect((await faultOf(channelTo().client(TopologyService).getTopology({}))).kind).toBe("unimplemented");
   });
 
-  test("a server that is not there is unavailable", async () => {
+  test("returns UNAVAILABLE when no server listens", async () => {
     const nowhere = deployments({ address: "127.0.0.1:1" });
     expect((await faultOf(nowhere.deploy({}, { deadlineMs: 5_000 }))).kind).toBe("unavailable");
   });
 
-  describe("health, in both contracts", () => {
-    test("check and watch tell the truth and every change", async () => {
+  describe("both health services", () => {
+    test("check returns the state, watch sends every change", async () => {
       const channel = channelTo();
       const health = channel.client(grpcHealth.Health);
       expect((await health.check({ service: "" })).status).toBe(2);
-      const seen: number[] = [];
+      const received: number[] = [];
       const caller = new AbortController();
       const watching = (async () => {
         for await (const { status } of channel
           .client(HealthService)
           .watch({ service: "part" }, { signal: caller.signal }))
-          seen.push(status);
+          received.push(status);
       })().catch(() => undefined);
-      await eventually(() => seen.length === 1);
+      await eventually(() => received.length === 1);
       serving.health.set("part", "serving");
-      await eventually(() => seen.length === 2);
+      await eventually(() => received.length === 2);
       serving.health.set("part", "not-serving");
-      await eventually(() => seen.length === 3);
-      expect(seen).toEqual([3, 1, 2]);
+      await eventually(() => received.length === 3);
+      expect(received).toEqual([3, 1, 2]);
       caller.abort();
       await watching;
       expect((await faultOf(health.check({ service: "nope" }))).kind).toBe("not-found");
     });
   });
 
-  describe("clients that are not ours", () => {
+  describe("foreign clients", () => {
     const curl = (...args: string[]) =>
       run("buf", ["curl", "--protocol", "grpc", "--http2-prior-knowledge", ...args], { timeout: 30_000 }).catch(
         (error: { stdout: string; stderr: string }) => error,
       );
 
-    test("buf curl finds our services and calls them by reflection", async () => {
+    test("buf curl calls the services by reflection", async () => {
       const url = `http://127.0.0.1:${serving.port}`;
       const listed = await curl("--list-services", url);
       expect(listed.stdout.split("\n")).toContain("oaas.deployment.DeploymentService");
@@ -200,7 +200,7 @@ describe("a server and its client", () => {
       expect((await deployments().deploy({ deploymentUnit: { id: "alive" } })).deploymentId).toBe("alive");
     });
 
-    test("HTTP/1.1 on the same port, also byte by byte, and rubbish harms nobody", async () => {
+    test("serves HTTP/1.1 on the same port, also in pieces, and survives garbage", async () => {
       expect(await (await fetch(`http://127.0.0.1:${serving.port}/health`)).text()).toBe("http GET /health");
       const slow = connect(serving.port, "127.0.0.1");
       const answer = new Promise<string>((resolve) => void slow.once("data", (chunk) => resolve(String(chunk))));
@@ -217,7 +217,7 @@ describe("a server and its client", () => {
   });
 });
 
-describe("a peer that answers what nobody can read", () => {
+describe("a peer with invalid responses", () => {
   const FRAMES = {
     "bytes of no message": Buffer.from([0, 0, 0, 0, 5, 255, 255, 255, 255, 255]),
     "half a frame": Buffer.from([0, 0, 0, 0, 9, 10]),
@@ -226,7 +226,7 @@ describe("a peer that answers what nobody can read", () => {
     "no message at all": Buffer.alloc(0),
   };
 
-  test.each(Object.entries(FRAMES))("%s: a fault for whoever asked, and nothing else", async (_, frame) => {
+  test.each(Object.entries(FRAMES))("%s: rejects the call with a fault", async (_, frame) => {
     const peer = createHttp2();
     const sessions = new Set<ServerHttp2Session>();
     peer.on("session", (session) => sessions.add(session));
@@ -260,7 +260,7 @@ describe("a peer that answers what nobody can read", () => {
 });
 
 describe("authorisation", () => {
-  test("a refused call never reaches its handler", async () => {
+  test("a rejected call does not reach its handler", async () => {
     const serving = await serve({
       authorize: (_method, call) => {
         if (call.header("authorization") !== "Bearer good")
@@ -271,7 +271,7 @@ describe("authorisation", () => {
     const stranger = new RpcChannel(options);
     const friend = new RpcChannel({ ...options, token: () => "good" });
     expect((await faultOf(stranger.client(DeploymentService).deploy({}))).kind).toBe("unauthenticated");
-    expect(serving.seen.deployed).toHaveLength(0);
+    expect(serving.received.deployed).toHaveLength(0);
     expect((await friend.client(DeploymentService).deploy({ deploymentUnit: { id: "ok" } })).deploymentId).toBe("ok");
     stranger.close();
     friend.close();
@@ -280,7 +280,7 @@ describe("authorisation", () => {
 });
 
 describe("stopping", () => {
-  test("running calls end, new ones are refused as retryable, what hangs is aborted", async () => {
+  test("finishes running calls, rejects new ones as retryable, aborts hanging ones", async () => {
     const serving = await serve();
     const channel = new RpcChannel({ name: "server", address: `127.0.0.1:${serving.port}`, clock: realAmbient.clock });
     const client = channel.client(DeploymentService);
@@ -298,7 +298,7 @@ describe("stopping", () => {
 });
 
 describe("TLS", () => {
-  test("both sides are checked, and the client's name reaches the handler", async () => {
+  test("verifies both sides and passes the client name to the handler", async () => {
     const authority = makeAuthority("test");
     const server = authority.issue({ commonName: "crm", hosts: ["127.0.0.1", "localhost"] });
     const pm = authority.issue({ commonName: "pm" });
@@ -317,7 +317,7 @@ describe("TLS", () => {
       tls: { ca: authority.certificate, certificate: pm.certificate, key: pm.key },
     });
     expect((await known.client(DeploymentService).deploy({ deploymentUnit: { id: "tls" } })).deploymentId).toBe("tls");
-    expect(serving.seen.calls.at(-1)?.peer.certificate?.commonName).toBe("pm");
+    expect(serving.received.calls.at(-1)?.peer.certificate?.commonName).toBe("pm");
     const anonymous = new RpcChannel({ ...base, tls: { ca: authority.certificate } });
     expect((await faultOf(anonymous.client(DeploymentService).deploy({}, { deadlineMs: 3_000 }))).retryable).toBe(true);
     known.close();

@@ -10,7 +10,7 @@ import {
 import { failedPrecondition, invalidArgument, sleep } from "@oaas/foundation";
 import {
   bindService,
-  HealthBoard,
+  HealthRegistry,
   listenOnePort,
   reflectionServices,
   RpcServer,
@@ -20,8 +20,8 @@ import {
   type RpcServerOptions,
 } from "../src/index.ts";
 
-/** What the handlers of the server under test saw. */
-export interface Seen {
+/** Calls received by the handlers of the server under test. */
+export interface ReceivedCalls {
   readonly deployed: DeployRequest[];
   readonly calls: Call[];
   readonly aborted: string[];
@@ -30,28 +30,28 @@ export interface Seen {
 export interface Serving {
   readonly port: number;
   readonly rpc: RpcServer;
-  readonly health: HealthBoard;
-  readonly seen: Seen;
+  readonly health: HealthRegistry;
+  readonly received: ReceivedCalls;
   readonly onePort: OnePort;
 }
 
-/** A server with handlers for every way a call can go, chosen by the deployment id. */
+/** Starts a server whose handlers select their behaviour by the deployment id. */
 export async function serve(
   options: Partial<RpcServerOptions> & Partial<Pick<OnePortOptions, "tls" | "webOrigins" | "openPaths">> = {},
 ): Promise<Serving> {
-  const seen: Seen = { deployed: [], calls: [], aborted: [] };
-  const health = new HealthBoard();
+  const received: ReceivedCalls = { deployed: [], calls: [], aborted: [] };
+  const health = new HealthRegistry();
   const deployments = bindService(DeploymentService, {
     deploy: async (request, call) => {
-      seen.deployed.push(request);
-      seen.calls.push(call);
+      received.deployed.push(request);
+      received.calls.push(call);
       const id = request.deploymentUnit?.id ?? "";
       if (id === "invalid")
         throw invalidArgument("unit", [{ path: "$.deployment_unit.id", message: "is invalid", fix: "choose another" }]);
       if (id === "refused") throw failedPrecondition("odgm", "ODGM is disabled in this cluster");
       if (id === "crash") throw new TypeError("secret detail");
       if (id === "slow") {
-        const note = (): unknown => seen.aborted.push((call.signal.reason as Error).message);
+        const note = (): unknown => received.aborted.push((call.signal.reason as Error).message);
         if (call.signal.aborted) note();
         else call.signal.addEventListener("abort", note);
         await sleep(realAmbient.timers, 20_000, call.signal);
@@ -59,7 +59,7 @@ export async function serve(
       return { status: StatusCode.OK, deploymentId: id };
     },
     watchClassRuntimes: async function* (request, call) {
-      seen.calls.push(call);
+      received.calls.push(call);
       if (request.packageName === "refused") throw failedPrecondition("package", "this package cannot be watched");
       try {
         for (let n = 0; ; n += 1) {
@@ -67,7 +67,7 @@ export async function serve(
           if (n >= 2) await sleep(realAmbient.timers, 20_000, call.signal);
         }
       } finally {
-        seen.aborted.push("watch ended");
+        received.aborted.push("watch ended");
       }
     },
   });
@@ -90,5 +90,5 @@ export async function serve(
     ...(options.webOrigins ? { webOrigins: options.webOrigins } : {}),
     ...(options.openPaths ? { openPaths: options.openPaths } : {}),
   });
-  return { port: onePort.port, rpc, health, seen, onePort };
+  return { port: onePort.port, rpc, health, received, onePort };
 }

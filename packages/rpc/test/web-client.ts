@@ -8,7 +8,7 @@ import {
   type MessageShape,
 } from "@bufbuild/protobuf";
 
-/** A gRPC-Web answer, read to its end, written by hand from the protocol's description rather than with our own frames. */
+/** A complete gRPC-Web response. This client implements the protocol independently of the server code. */
 export interface WebAnswer {
   readonly httpStatus: number;
   readonly headers: Headers;
@@ -16,7 +16,7 @@ export interface WebAnswer {
   readonly trailers: ReadonlyMap<string, string>;
 }
 
-/** A message in a frame. */
+/** Encodes a message frame. */
 export function framed<D extends DescMessage>(schema: D, message: MessageInitShape<D>): Buffer {
   const bytes = toBinary(schema, create(schema, message));
   const header = Buffer.from([0, 0, 0, 0, 0]);
@@ -24,7 +24,7 @@ export function framed<D extends DescMessage>(schema: D, message: MessageInitSha
   return Buffer.concat([header, bytes]);
 }
 
-/** Messages and trailers of a body of frames. */
+/** Decodes the messages and trailers of a body. */
 export function unframed(body: Buffer): Pick<WebAnswer, "messages" | "trailers"> {
   const messages: Buffer[] = [];
   const trailers = new Map<string, string>();
@@ -42,12 +42,12 @@ export function unframed(body: Buffer): Pick<WebAnswer, "messages" | "trailers">
   return { messages, trailers };
 }
 
-/** The bytes behind padded pieces of base64 in a row. */
+/** Decodes several padded base64 texts. */
 export function fromText(text: string): Buffer {
   return Buffer.concat((text.match(/[^=]+={0,2}/g) ?? []).map((piece) => Buffer.from(piece, "base64")));
 }
 
-/** Calls by fetch, over HTTP/1.1. */
+/** Makes a call with fetch over HTTP/1.1. */
 export async function callByFetch<M extends DescMethod>(
   base: string,
   method: M,
@@ -75,8 +75,8 @@ export async function callByFetch<M extends DescMethod>(
   };
 }
 
-/** The only message of an answer. */
-export function onlyReply<M extends DescMethod>(method: M, answer: WebAnswer): MessageShape<M["output"]> {
-  if (answer.messages.length !== 1) throw new Error(`${answer.messages.length} messages`);
-  return fromBinary(method.output, answer.messages[0] as Buffer) as MessageShape<M["output"]>;
+/** Returns the only message of a response. */
+export function onlyReply<M extends DescMethod>(method: M, response: WebAnswer): MessageShape<M["output"]> {
+  if (response.messages.length !== 1) throw new Error(`${response.messages.length} messages`);
+  return fromBinary(method.output, response.messages[0] as Buffer) as MessageShape<M["output"]>;
 }

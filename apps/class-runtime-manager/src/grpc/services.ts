@@ -1,5 +1,5 @@
 import { FILE_DESCRIPTORS } from "@oaas/contracts/grpc";
-import { HealthBoard, reflectionServices, type BoundService } from "@oaas/rpc";
+import { HealthRegistry, reflectionServices, type BoundService } from "@oaas/rpc";
 import { crmInfoService, type CrmInfoDeps } from "./cluster/crm-info-service.ts";
 import { deploymentService, type DeploymentServiceDeps } from "./deployments/deployment-service.ts";
 import { topologyService } from "./cluster/topology-service.ts";
@@ -23,7 +23,7 @@ export function createGrpcServices(deps: GrpcServicesDeps): GrpcServices {
     crmInfoService({ ...deps, clock }),
     topologyService({ clock, directory: deps.directory, clusterName }),
   ];
-  const board = new HealthBoard();
+  const board = new HealthRegistry();
   const bound = [...own, ...board.services()];
   const names = bound.map(({ service }) => service.typeName);
   deps.directory.onChange(() => deps.metrics.activeDeployments.set(deps.directory.size));

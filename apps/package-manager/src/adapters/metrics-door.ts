@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { cannotListen } from "@oaas/rpc";
+import { listenFault } from "@oaas/rpc";
 
 /** A port of its own for those who gather metrics. */
 export interface MetricsDoor {
@@ -29,7 +29,7 @@ export async function openMetricsDoor({ host, port, text, type }: MetricsDoorOpt
   });
   server.listen(port, host);
   await once(server, "listening").catch((thrown: unknown) => {
-    throw cannotListen(host, port, thrown as Error);
+    throw listenFault(host, port, thrown as Error);
   });
   const address = server.address();
   return {

@@ -1,17 +1,17 @@
 import { invalidArgument, resourceExhausted, ROOT_PATH, type Fault, type Result, err, ok } from "@oaas/foundation";
 
-/** Flag and length. */
+/** Size of a frame header: flag and length. */
 export const FRAME_HEADER_BYTES = 5;
 
 const COMPRESSED = 0x01;
 const TRAILERS = 0x80;
 
-/** A message as a frame. */
+/** Encodes a message frame. */
 export function messageFrame(message: Buffer): Buffer {
   return frame(0, message);
 }
 
-/** The last frame of an answer: what HTTP/2 has as trailers, for readers that cannot see those. */
+/** Encodes the last frame of a response: trailers, for clients that cannot read HTTP/2 trailers. */
 export function trailersFrame(trailers: readonly (readonly [string, string])[]): Buffer {
   return frame(TRAILERS, Buffer.from(trailers.map(([name, value]) => `${name}: ${value}\r\n`).join(""), "latin1"));
 }
@@ -23,34 +23,34 @@ function frame(flag: number, payload: Buffer): Buffer {
   return Buffer.concat([header, payload]);
 }
 
-/** The one message of a request, or what is wrong with its frames. */
+/** Returns the only message of a request, or the fault of its frames. */
 export function onlyMessage(frames: Buffer, maxBytes: number): Result<Buffer, Fault> {
-  if (frames.length < FRAME_HEADER_BYTES) return err(notOneMessage("is cut short"));
+  if (frames.length < FRAME_HEADER_BYTES) return err(notOneMessage("is truncated"));
   const flag = frames.readUInt8(0);
-  if (flag === COMPRESSED) return err(notOneMessage("is compressed", "send it as it is"));
-  if (flag !== 0) return err(notOneMessage("begins with no message"));
+  if (flag === COMPRESSED) return err(notOneMessage("is compressed", "send it without compression"));
+  if (flag !== 0) return err(notOneMessage("does not start with a message frame"));
   const length = frames.readUInt32BE(1);
   if (length > maxBytes) return err(tooLarge(maxBytes));
   const end = FRAME_HEADER_BYTES + length;
-  if (frames.length < end) return err(notOneMessage("is cut short"));
-  // A client may end its own side with a frame of trailers; they say nothing to us.
+  if (frames.length < end) return err(notOneMessage("is truncated"));
+  // A client may end its request with a trailers frame, which is ignored.
   if (frames.length > end && frames.readUInt8(end) !== TRAILERS) {
-    return err(notOneMessage("holds more than one message"));
+    return err(notOneMessage("has more than one message"));
   }
   return ok(frames.subarray(FRAME_HEADER_BYTES, end));
 }
 
-/** The fault of a request above the limit. */
+/** Fault of a request above the limit. */
 export function tooLarge(maxBytes: number): Fault {
-  return resourceExhausted("request", `the request is larger than the ${maxBytes} bytes that are read here`);
+  return resourceExhausted("request", `the request is larger than the limit of ${maxBytes} bytes`);
 }
 
-/** The fault of a body that is not one framed message. */
+/** Fault of a body that is not one framed message. */
 export function notOneMessage(message: string, fix = "send one message in one gRPC-Web frame"): Fault {
   return invalidArgument("the body", [{ path: ROOT_PATH, message, fix }]);
 }
 
-/** `grpc-message` as the wire has it: printable ASCII, the rest of its UTF-8 in percent-encoding. */
+/** Encodes `grpc-message`: printable ASCII, other UTF-8 bytes percent-encoded. */
 export function encodeStatusMessage(message: string): string {
   let text = "";
   for (const byte of Buffer.from(message, "utf8")) {

@@ -1,6 +1,6 @@
 import { METADATA_KEYS } from "@oaas/contracts/grpc";
 
-/** Pages that may call: their origins (`https://console.example`), or `*` for all. */
+/** Allowed origins of web pages (`https://console.example`), or `*` for all. */
 export type AllowedOrigins = readonly string[];
 
 const REQUEST_HEADERS = [
@@ -14,16 +14,16 @@ const REQUEST_HEADERS = [
   METADATA_KEYS.tracestate,
 ];
 
-/** How long a browser need not ask again. */
-const REMEMBER_SECONDS = 7_200;
+/** Time that a browser may cache a preflight response. */
+const PREFLIGHT_CACHE_SECONDS = 7_200;
 
-/** Whether a call that says where its page is from may come in. One without an origin comes from no page. */
+/** Whether a request with this Origin header is allowed. A request without one does not come from a web page. */
 export function isAllowedOrigin(allowed: AllowedOrigins, origin: string | undefined): boolean {
   return origin === undefined || allowed.includes("*") || allowed.includes(origin);
 }
 
-/** What lets the page at that origin read the answer. Nothing for a caller that is no page. */
-export function answerHeaders(origin: string | undefined): Record<string, string> {
+/** Returns the CORS headers of a response. */
+export function corsHeaders(origin: string | undefined): Record<string, string> {
   if (origin === undefined) return {};
   return {
     "access-control-allow-origin": origin,
@@ -32,13 +32,13 @@ export function answerHeaders(origin: string | undefined): Record<string, string
   };
 }
 
-/** What a browser wants to know before it lets a page at that origin call. Cookies are no part of it: tokens go by header. */
+/** Returns the headers of a preflight response. Cookies are not allowed: tokens are sent in a header. */
 export function preflightHeaders(origin: string): Record<string, string> {
   return {
     "access-control-allow-origin": origin,
     "access-control-allow-methods": "POST",
     "access-control-allow-headers": REQUEST_HEADERS.join(", "),
-    "access-control-max-age": String(REMEMBER_SECONDS),
+    "access-control-max-age": String(PREFLIGHT_CACHE_SECONDS),
     vary: "origin",
   };
 }

@@ -5,8 +5,8 @@ import type { TLSSocket } from "node:tls";
 import type { Metadata } from "@grpc/grpc-js";
 import { METADATA_KEYS, parseGrpcTimeout } from "@oaas/contracts/grpc";
 import { cancelled, Fault, type Clock } from "@oaas/foundation";
-import type { AnyServerCall, CallRefusal, ForeignCall } from "../server-call.ts";
-import { bodyLimit, contentTypeOf, fromForm, inForm, type WebForm } from "./web-form.ts";
+import type { AnyServerCall, CallError, ForeignCall } from "../server-call.ts";
+import { bodyLimit, contentTypeOf, decodeBody, encodeFrame, type WebEncoding } from "./web-encoding.ts";
 import {
   encodeStatusMessage,
   FRAME_HEADER_BYTES,
@@ -20,17 +20,17 @@ import {
 export interface WebCallOptions {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly form: WebForm;
+  readonly encoding: WebEncoding;
   readonly clock: Clock;
-  /** Sent with every answer. */
+  /** Headers of every response. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /**
- * One HTTP request that carries a gRPC call, in the shape the server knows.
+ * A gRPC-Web request with the interface of a grpc-js call.
  *
- * Guarantees: the answer always ends with a frame of trailers; a caller that goes away before that is a cancelled call; the request is read up to the limit and
- * no further.
+ * Guarantees: the response always ends with a trailers frame; a client that disconnects before it cancels the call; the
+ * request is read up to the limit only.
  */
 export class WebCall extends EventEmitter implements ForeignCall {
   readonly metadata: AnyServerCall["metadata"];
@@ -71,35 +71,35 @@ export class WebCall extends EventEmitter implements ForeignCall {
   }
 
   sendMetadata(metadata: Metadata): void {
-    const { response, headers, form } = this.#options;
+    const { response, headers, encoding } = this.#options;
     response.writeHead(200, {
       ...(metadata.getMap() as Record<string, string>),
       ...headers,
-      "content-type": contentTypeOf(form),
+      "content-type": contentTypeOf(encoding),
       "cache-control": "no-store",
     });
-    // A stream may have nothing to say for long; its reader should know that it is open.
+    // The first message of a stream may come late; the client needs the headers now.
     response.flushHeaders();
   }
 
-  /** The message of the request. Throws a fault when it is not one message, or is larger than allowed. */
+  /** Returns the request message. Throws a fault if it is invalid or too large. */
   async message(maxBytes: number): Promise<Buffer> {
-    const { request, form } = this.#options;
-    const limit = bodyLimit(form, maxBytes + FRAME_HEADER_BYTES);
+    const { request, encoding } = this.#options;
+    const limit = bodyLimit(encoding, maxBytes + FRAME_HEADER_BYTES);
     const chunks: Buffer[] = [];
     let bytes = 0;
     try {
-      // A request that is refused half read is not destroyed: its connection still has to carry the answer.
+      // Do not destroy a rejected request: the connection must still send the response.
       for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
         bytes += chunk.length;
         if (bytes > limit) throw tooLarge(maxBytes);
         chunks.push(chunk);
       }
     } catch (thrown) {
-      // The connection broke: nobody waits for an answer.
+      // The client disconnected.
       throw thrown instanceof Fault ? thrown : cancelled({ cause: thrown });
     }
-    const frames = fromForm(form, Buffer.concat(chunks));
+    const frames = decodeBody(encoding, Buffer.concat(chunks));
     if (frames === undefined) throw notOneMessage("is not base64");
     const message = onlyMessage(frames, maxBytes);
     if (!message.ok) throw message.error;
@@ -107,20 +107,20 @@ export class WebCall extends EventEmitter implements ForeignCall {
   }
 
   write(message: Buffer): boolean {
-    return this.#options.response.write(inForm(this.#options.form, messageFrame(message)));
+    return this.#options.response.write(encodeFrame(this.#options.encoding, messageFrame(message)));
   }
 
   end(): void {
     this.#finish([["grpc-status", "0"]]);
   }
 
-  refuse(refusal: CallRefusal): void {
-    const details = Object.entries(refusal.metadata.toHttp2Headers()).flatMap(([name, values]) =>
+  fail(error: CallError): void {
+    const details = Object.entries(error.metadata.toHttp2Headers()).flatMap(([name, values]) =>
       [values].flat().map((value) => [name, String(value)] as const),
     );
     this.#finish([
-      ["grpc-status", String(refusal.code)],
-      ["grpc-message", encodeStatusMessage(refusal.details)],
+      ["grpc-status", String(error.code)],
+      ["grpc-message", encodeStatusMessage(error.details)],
       ...details,
     ]);
   }
@@ -128,9 +128,9 @@ export class WebCall extends EventEmitter implements ForeignCall {
   #finish(trailers: readonly (readonly [string, string])[]): void {
     if (this.#ended || this.cancelled) return;
     this.#ended = true;
-    const { request, response, form } = this.#options;
-    response.end(inForm(form, trailersFrame(trailers)));
-    // What was not read is thrown away, so that the connection can serve the next request.
+    const { request, response, encoding } = this.#options;
+    response.end(encodeFrame(encoding, trailersFrame(trailers)));
+    // Discard the rest of the request, so that the connection can be reused.
     request.resume();
   }
 
