@@ -1,3 +1,4 @@
+import type { TlsOptions } from "node:tls";
 import { FILE_DESCRIPTORS } from "@oaas/contracts/grpc";
 import { Fault } from "@oaas/foundation";
 import { ensureCorrelationId } from "@oaas/observability";
@@ -10,6 +11,7 @@ import { RateLimiter } from "./access/rate-limit.ts";
 import type { TokenTable } from "./access/token-file.ts";
 import { grpcOnly } from "./adapters/grpc-only.ts";
 import { openMetricsDoor, type MetricsDoor } from "./adapters/metrics-door.ts";
+import { openServerTls } from "./adapters/server-tls.ts";
 import { isOpen, listenHost, servesMetrics, type PmConfig } from "./config.ts";
 import { packageService } from "./grpc/package-service.ts";
 import { Idempotency } from "./http/request/idempotency.ts";
@@ -47,6 +49,7 @@ export interface RunningApp {
 
 /** Starts the package manager: everything it can do, and the ways in. */
 export async function startApp(config: PmConfig, ports: AppPorts): Promise<RunningApp> {
+  const tls = openServerTls(config.security, { timers: ports.ambient.timers, logger: ports.logger });
   const platform = await startPlatform(config, ports);
   const authenticate = authenticatorOf(config, ports);
   const audit = auditToLog(ports.logger);
@@ -56,7 +59,7 @@ export async function startApp(config: PmConfig, ports: AppPorts): Promise<Runni
     ports.ambient.clock,
   );
   const edge: Edge = { authenticate, audit, admit: ({ name }) => rates.admit(name) };
-  const http = httpServer(config, ports, platform, { ...edge, warnings });
+  const http = httpServer(config, ports, platform, { ...edge, warnings, tls: tls?.options });
   const host = listenHost(config);
   let metrics: MetricsDoor | undefined;
   try {
@@ -64,7 +67,11 @@ export async function startApp(config: PmConfig, ports: AppPorts): Promise<Runni
       throw listenFault(host, config.server.port, thrown);
     });
     metrics = await metricsDoor(config, ports);
-    const grpc = await grpcDoor(config, ports, platform, edge);
+    const grpc = await grpcDoor(config, ports, platform, { ...edge, tls: tls?.options });
+    const unfollow = tls?.follow((options) => {
+      http.setTls(options);
+      grpc?.setTls(options);
+    });
     let closing: Promise<void> | undefined;
     return {
       host,
@@ -75,6 +82,7 @@ export async function startApp(config: PmConfig, ports: AppPorts): Promise<Runni
       close: () =>
         (closing ??= (async () => {
           const { graceMs } = config.server;
+          unfollow?.();
           const late = ports.ambient.timers.after(graceMs, () => http.closeAllConnections());
           await Promise.all([http.close(), grpc?.close(graceMs), metrics?.close()]);
           late.cancel();
@@ -95,6 +103,7 @@ interface Edge {
   /** Throws when a caller asks too often, by whatever way. */
   readonly admit: (caller: Caller) => void;
   readonly audit: AuditTrail;
+  readonly tls?: TlsOptions | undefined;
 }
 
 function httpServer(
@@ -133,6 +142,7 @@ function httpServer(
     corsOrigins: config.server.corsOrigins,
     maxBodyBytes: config.server.maxBodyBytes,
     requestTimeoutMs: config.server.requestTimeoutMs,
+    tls: edge.tls,
   });
 }
 
@@ -154,6 +164,7 @@ async function grpcDoor(
     rpc,
     http: grpcOnly(),
     timers: ports.ambient.timers,
+    ...(edge.tls ? { tls: edge.tls } : {}),
   });
 }
 

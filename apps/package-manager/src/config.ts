@@ -76,6 +76,19 @@ const variables = {
       .default("oaas_role")
       .doc("Claim that holds the role, or a list of which the highest counts; dots lead into objects."),
   },
+  security: {
+    certFile: env("OPRC_PM_SECURITY_TLS_CERT_FILE")
+      .path()
+      .optional()
+      .doc(
+        "Certificate chain of the REST and gRPC listeners, PEM. Enables TLS together with the key. Reloaded on change.",
+      ),
+    keyFile: env("OPRC_PM_SECURITY_TLS_KEY_FILE").path().optional().doc("Private key of that certificate, PEM."),
+    clientCaFile: env("OPRC_PM_SECURITY_TLS_CLIENT_CA_FILE")
+      .path()
+      .optional()
+      .doc("Certificate authority of clients, PEM. When set, every client must present a certificate it issued."),
+  },
   storage: {
     type: env("STORAGE_TYPE")
       .oneOf(["memory", "sqlite", "etcd"], { embedded: "sqlite", file: "sqlite" })
@@ -192,7 +205,9 @@ export const pmConfig = defineConfig({
     "/api/v1/artifacts answers 501.": ["OPRC_ARTIFACT_DIR", "OPRC_ARTIFACT_BASE_URL"],
     "The manager does not emit traces.": TRACING_VARIABLES,
   },
-  checks: [(config) => [...checkAccess(config), ...checkStorage(config), ...checkClusters(config.crm)]],
+  checks: [
+    (config) => [...checkAccess(config), ...checkTls(config), ...checkStorage(config), ...checkClusters(config.crm)],
+  ],
 });
 
 export type PmConfig = ConfigOf<typeof variables>;
@@ -242,6 +257,17 @@ function checkAccess(config: PmConfig): Violation[] {
       fix: "name the audience that tokens for this service have",
     });
   return violations;
+}
+
+function checkTls({ security: { certFile, keyFile, clientCaFile } }: PmConfig): Violation[] {
+  const missing = (name: string, file: string | undefined): Violation[] => {
+    const path = `$.OPRC_PM_SECURITY_TLS_${name}_FILE`;
+    return file === undefined
+      ? [{ path, message: "is required: TLS needs a certificate and its key", fix: "set both files, or neither" }]
+      : [];
+  };
+  if (certFile === undefined && keyFile === undefined && clientCaFile === undefined) return [];
+  return [...missing("CERT", certFile), ...missing("KEY", keyFile)];
 }
 
 function checkStorage({ storage, server }: PmConfig): Violation[] {

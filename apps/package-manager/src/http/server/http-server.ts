@@ -1,6 +1,7 @@
 import type { Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { parse } from "node:querystring";
+import type { Server as TlsServer, TlsOptions } from "node:tls";
 import cors, { type FastifyCorsOptions } from "@fastify/cors";
 import { allRoutes, HEADERS, ROUTES, type OperationId, type Route } from "@oaas/contracts/rest";
 import type { Clock, Timers } from "@oaas/foundation";
@@ -31,6 +32,8 @@ export interface HttpServerOptions {
   readonly maxBodyBytes: number;
   /** Time limit for a client to send its whole request. */
   readonly requestTimeoutMs: number;
+  /** Serves HTTPS instead of HTTP. */
+  readonly tls?: TlsOptions | undefined;
 }
 
 const KEEP_ALIVE_MS = 65_000;
@@ -45,15 +48,16 @@ export class HttpServer {
   #isClosing = false;
 
   constructor(options: HttpServerOptions) {
-    const { requestTimeoutMs, maxBodyBytes } = options;
+    const { requestTimeoutMs, maxBodyBytes, tls } = options;
+    const server = {
+      headersTimeout: Math.min(requestTimeoutMs, 60_000),
+      connectionsCheckingInterval: Math.min(requestTimeoutMs, 10_000),
+      // assertHost rejects these requests with a problem document.
+      requireHostHeader: false,
+    };
     this.#options = options;
     this.#fastify = fastify({
-      http: {
-        headersTimeout: Math.min(requestTimeoutMs, 60_000),
-        connectionsCheckingInterval: Math.min(requestTimeoutMs, 10_000),
-        // assertHost rejects these requests with a problem document.
-        requireHostHeader: false,
-      },
+      ...(tls ? { https: { ...server, ...tls } } : { http: server }),
       bodyLimit: maxBodyBytes,
       requestTimeout: requestTimeoutMs,
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -89,6 +93,11 @@ export class HttpServer {
     await this.#fastify.close();
   }
 
+  /** Replaces the certificates for new connections. */
+  setTls(options: TlsOptions): void {
+    (this.#server as unknown as TlsServer).setSecureContext(options);
+  }
+
   closeAllConnections(): void {
     this.#server.closeAllConnections();
   }
@@ -98,7 +107,7 @@ export class HttpServer {
   }
 
   #addHooks(): void {
-    const { corsOrigins, maxBodyBytes } = this.#options;
+    const { corsOrigins, maxBodyBytes, tls } = this.#options;
     const app = this.#fastify;
     // The pipeline parses bodies: authentication comes before it, and idempotency keys compare the bytes.
     app.removeAllContentTypeParsers();
@@ -108,7 +117,7 @@ export class HttpServer {
       app.routing(request, response);
     });
     this.#server.on("checkExpectation", (request, response) => app.routing(request, response));
-    this.#server.on("connection", (socket) => {
+    this.#server.on(tls ? "secureConnection" : "connection", (socket: Socket) => {
       this.#unused.add(socket);
       socket.once("close", () => this.#unused.delete(socket));
     });

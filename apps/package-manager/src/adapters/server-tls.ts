@@ -1,0 +1,95 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { readFileSync, statSync } from "node:fs";
+import type { TlsOptions } from "node:tls";
+import { Fault, invalidArgument, type Timers, type Violation } from "@oaas/foundation";
+import type { Logger } from "@oaas/observability";
+import type { PmConfig } from "../config.ts";
+
+/** The TLS of the listeners, from files that may be replaced while the process runs. */
+export interface ServerTls {
+  readonly options: TlsOptions;
+  /** Applies replaced files to new connections. Invalid ones are logged and not applied. Returns the function to stop. */
+  follow(apply: (options: TlsOptions) => void): () => void;
+}
+
+interface TlsFile {
+  readonly setting: string;
+  readonly file: string;
+}
+
+const CHECK_INTERVAL_MS = 2_000;
+
+/** Loads the certificates that the configuration names; undefined without any. Throws all violations of the files. */
+export function openServerTls(
+  { certFile, keyFile, clientCaFile }: PmConfig["security"],
+  { timers, logger }: { readonly timers: Timers; readonly logger: Logger },
+): ServerTls | undefined {
+  if (certFile === undefined || keyFile === undefined) return undefined;
+  const cert = { setting: "OPRC_PM_SECURITY_TLS_CERT_FILE", file: certFile };
+  const key = { setting: "OPRC_PM_SECURITY_TLS_KEY_FILE", file: keyFile };
+  const ca =
+    clientCaFile === undefined ? undefined : { setting: "OPRC_PM_SECURITY_TLS_CLIENT_CA_FILE", file: clientCaFile };
+  const load = (): TlsOptions => loadTls(cert, key, ca);
+  const files = [certFile, keyFile, clientCaFile ?? []].flat();
+  const stamp = (): string => files.map(changeTime).join();
+  const initial = { stamp: stamp(), options: load() };
+  return {
+    options: initial.options,
+    follow: (apply) => {
+      let applied = initial.stamp;
+      const check = (): void => {
+        try {
+          const current = stamp();
+          if (current !== applied) {
+            applied = current;
+            apply(load());
+            logger.info("reloaded TLS certificates");
+          }
+        } catch (thrown) {
+          logger.warn("reload TLS certificates failed", { fault: Fault.from(thrown) });
+        }
+        timer = timers.after(CHECK_INTERVAL_MS, check);
+      };
+      let timer = timers.after(CHECK_INTERVAL_MS, check);
+      return () => timer.cancel();
+    },
+  };
+}
+
+function changeTime(file: string): bigint | undefined {
+  return statSync(file, { bigint: true, throwIfNoEntry: false })?.mtimeNs;
+}
+
+function loadTls(certFile: TlsFile, keyFile: TlsFile, caFile: TlsFile | undefined): TlsOptions {
+  const violations: Violation[] = [];
+  const read = <T>({ setting, file }: TlsFile, parse: (text: string) => T, kind: string): [string, T] | undefined => {
+    const path = `$.${setting}`;
+    let text: string;
+    try {
+      text = readFileSync(file, "utf8");
+    } catch (thrown) {
+      const why = (thrown as NodeJS.ErrnoException).code ?? "read failed";
+      violations.push({ path, message: `${file} cannot be read: ${why}`, fix: "name a readable file" });
+      return undefined;
+    }
+    try {
+      return [text, parse(text)];
+    } catch {
+      violations.push({ path, message: `${file} does not contain a ${kind}`, fix: `name a PEM file with a ${kind}` });
+      return undefined;
+    }
+  };
+  const certificate = read(certFile, (text) => new X509Certificate(text), "certificate");
+  const key = read(keyFile, (text) => createPrivateKey(text), "private key");
+  const ca = caFile && read(caFile, (text) => new X509Certificate(text), "certificate");
+  if (certificate && key && !certificate[1].checkPrivateKey(key[1])) {
+    const message = `${keyFile.file} does not match the certificate in ${certFile.file}`;
+    violations.push({ path: `$.${keyFile.setting}`, message, fix: "name the private key of that certificate" });
+  }
+  if (violations.length > 0 || !certificate || !key) throw invalidArgument("the TLS configuration", violations);
+  return {
+    cert: certificate[0],
+    key: key[0],
+    ...(ca ? { ca: ca[0], requestCert: true, rejectUnauthorized: true } : {}),
+  };
+}

@@ -1,0 +1,136 @@
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { Agent, request, type RequestOptions } from "node:https";
+import path from "node:path";
+import { PackageService } from "@oaas/contracts/grpc";
+import { realAmbient } from "@oaas/foundation/real";
+import { createRecordingLogger } from "@oaas/observability/testing";
+import { RpcChannel } from "@oaas/rpc";
+import { eventually, makeAuthority, makeRunFolder, type RunFolder } from "@oaas/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { pmCommand } from "./pm-process.ts";
+import { startPm } from "./running-pm.ts";
+
+let folder: RunFolder;
+beforeAll(async () => {
+  folder = await makeRunFolder("pm-tls");
+});
+afterAll(() => folder.remove());
+
+const inFolder = (name: string): string => path.join(folder.path, name);
+
+interface Pair {
+  readonly ca: string;
+  readonly env: { readonly OPRC_PM_SECURITY_TLS_CERT_FILE: string; readonly OPRC_PM_SECURITY_TLS_KEY_FILE: string };
+}
+
+/** Writes a new server certificate for loopback under this name; returns its authority and the settings. */
+async function issue(name: string): Promise<Pair> {
+  const authority = makeAuthority(`${name}-ca`);
+  const { certificate, key } = authority.issue({ commonName: name, hosts: ["127.0.0.1", "localhost"] });
+  const [certFile, keyFile] = [inFolder(`${name}.crt`), inFolder(`${name}.key`)];
+  await writeFile(certFile, certificate);
+  await writeFile(keyFile, key);
+  const env = { OPRC_PM_SECURITY_TLS_CERT_FILE: certFile, OPRC_PM_SECURITY_TLS_KEY_FILE: keyFile };
+  return { ca: authority.certificate, env };
+}
+
+/** The status of GET /readyz, or the code of the error. */
+async function get(port: number, options: RequestOptions): Promise<number | string | undefined> {
+  const sent = request({ host: "127.0.0.1", port, path: "/readyz", ...options }).end();
+  try {
+    const [response] = await once(sent, "response");
+    response.resume();
+    await once(response, "end");
+    return response.statusCode;
+  } catch (thrown) {
+    return (thrown as NodeJS.ErrnoException).code;
+  }
+}
+
+describe("TLS", () => {
+  test("serves HTTPS and gRPC with the certificate", async () => {
+    const { ca, env } = await issue("plain");
+    await using pm = await startPm({ env: { ...env, GRPC_PORT: "0" } });
+    expect(await get(pm.app.port, { ca })).toBe(200);
+    expect(await get(pm.app.port, {})).toBe("UNABLE_TO_VERIFY_LEAF_SIGNATURE");
+    await expect(fetch(`http://127.0.0.1:${pm.app.port}/readyz`)).rejects.toThrow();
+    const address = `localhost:${pm.app.grpcPort}`;
+    const channel = new RpcChannel({ name: "pm", address, clock: realAmbient.clock, tls: { ca } });
+    const { packages } = await channel.client(PackageService).listPackages({}, { deadlineMs: 15_000 });
+    expect(packages).toEqual([]);
+    channel.close();
+  });
+
+  test("requires a client certificate of the configured authority", async () => {
+    const { ca, env } = await issue("mutual");
+    const clients = makeAuthority("clients");
+    await writeFile(inFolder("clients.crt"), clients.certificate);
+    await using pm = await startPm({ env: { ...env, OPRC_PM_SECURITY_TLS_CLIENT_CA_FILE: inFolder("clients.crt") } });
+    const known = clients.issue({ commonName: "ci" });
+    const stranger = makeAuthority("others").issue({ commonName: "ci" });
+    expect(await get(pm.app.port, { ca, cert: known.certificate, key: known.key })).toBe(200);
+    expect(await get(pm.app.port, { ca })).not.toBe(200);
+    expect(await get(pm.app.port, { ca, cert: stranger.certificate, key: stranger.key })).not.toBe(200);
+  });
+
+  test("reloads replaced files for new connections; an invalid pair is logged and not applied", async () => {
+    const old = await issue("renewed");
+    const recording = createRecordingLogger();
+    await using pm = await startPm({ env: old.env, logger: recording.log });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1, ca: old.ca });
+    expect(await get(pm.app.port, { agent })).toBe(200);
+    const { certificate } = makeAuthority("half").issue({ commonName: "renewed", hosts: ["127.0.0.1"] });
+    await writeFile(old.env.OPRC_PM_SECURITY_TLS_CERT_FILE, certificate);
+    const failures = () => recording.records.filter(({ message }) => message === "reload TLS certificates failed");
+    await eventually(() => failures().length > 0, { timeoutMs: 20_000 });
+    expect(failures()[0]).toMatchObject({
+      level: "warn",
+      fields: { fault: { violations: [{ path: "$.OPRC_PM_SECURITY_TLS_KEY_FILE" }] } },
+    });
+    expect(await get(pm.app.port, { ca: old.ca }), "the old pair stays in use").toBe(200);
+    const renewed = await issue("renewed");
+    await eventually(async () => (await get(pm.app.port, { ca: renewed.ca })) === 200, { timeoutMs: 20_000 });
+    expect(await get(pm.app.port, { agent }), "the open connection is kept").toBe(200);
+    expect(Object.values(agent.freeSockets).flat()).toHaveLength(1);
+    agent.destroy();
+  });
+});
+
+describe("invalid TLS settings stop the start, with the setting and the fix", () => {
+  test.each([
+    {
+      why: "a key without its certificate",
+      env: async () => ({ OPRC_PM_SECURITY_TLS_KEY_FILE: (await issue("a")).env.OPRC_PM_SECURITY_TLS_KEY_FILE }),
+      expected: /OPRC_PM_SECURITY_TLS_CERT_FILE: is required.*set both files/,
+    },
+    {
+      why: "a client authority without a certificate",
+      env: async () => ({ OPRC_PM_SECURITY_TLS_CLIENT_CA_FILE: "ca.crt" }),
+      expected: /OPRC_PM_SECURITY_TLS_CERT_FILE: is required[^]*OPRC_PM_SECURITY_TLS_KEY_FILE: is required/,
+    },
+    {
+      why: "a key of another certificate",
+      env: async () => {
+        const [a, b] = [await issue("a"), await issue("b")];
+        return { ...a.env, OPRC_PM_SECURITY_TLS_KEY_FILE: b.env.OPRC_PM_SECURITY_TLS_KEY_FILE };
+      },
+      expected:
+        /OPRC_PM_SECURITY_TLS_KEY_FILE: .*b.key does not match the certificate in .*a.crt; name the private key/,
+    },
+    {
+      why: "files that are missing or not PEM",
+      env: async () => {
+        await writeFile(inFolder("text"), "not PEM");
+        return { OPRC_PM_SECURITY_TLS_CERT_FILE: inFolder("text"), OPRC_PM_SECURITY_TLS_KEY_FILE: inFolder("none") };
+      },
+      expected:
+        /CERT_FILE: .*text does not contain a certificate; name a PEM file.*KEY_FILE: .*none cannot be read: ENOENT/,
+    },
+  ])("$why", async ({ env, expected }) => {
+    const { exitCode, stderr } = await pmCommand(folder.path, [], await env());
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(expected);
+    expect(stderr, "no stack").not.toContain("    at ");
+  });
+});
