@@ -4,13 +4,14 @@ import {
   consistencyWords,
   functionTypeWords,
   stateShapeWords,
+  type EveryField,
   type OClass,
   type OFunction,
   type OPackage,
   type OPackageSchema,
   type StateSpecification as StateSpecificationWire,
 } from "@oaas/contracts/grpc";
-import { packageFromWire, present } from "@oaas/contracts/rest";
+import { packageFromWire, present, type provisionConfigToWire } from "@oaas/contracts/rest";
 import { invalidArgument } from "@oaas/foundation";
 import {
   StateShape,
@@ -112,7 +113,7 @@ function functionOf(wire: OFunction): object {
         memory_limit: provision?.memoryLimit ?? resources?.memoryLimit,
         min_scale: provision?.minScale,
         max_scale: provision?.maxScale,
-      }),
+      } satisfies EveryField<ReturnType<typeof provisionConfigToWire>>),
   });
 }
 

@@ -43,4 +43,5 @@ export {
   phaseWords,
   stateShapeWords,
   type EnumWords,
-} from "./enum-words.ts";
+  type EveryField,
+} from "./mapping.ts";

@@ -8,6 +8,7 @@ import {
   type DeploymentRecordSpec,
   type DeploymentRecordStatus,
 } from "@oaas/contracts/crd";
+import type { EveryField } from "@oaas/contracts/grpc";
 import { err, ok, ROOT_PATH, type Result, type Violation } from "@oaas/foundation";
 import { nonEmptyList, omitUndefined } from "../omit-empty.ts";
 import { schemaViolations, type Path } from "../schema-violations.ts";
@@ -67,7 +68,7 @@ function specOf(spec: DeploymentRecordSpec, functions: readonly FunctionInput[])
     telemetry: spec.telemetry ?? unit?.telemetry,
     function_bindings: spec.function_bindings ?? unit?.function_bindings,
     resource_allocation: spec.resource_allocation,
-  });
+  } satisfies EveryField<Omit<SpecInput, "nfr">>);
 }
 
 /** Functions of the unit and of the record's own list are one list: what the record says of a function wins. */

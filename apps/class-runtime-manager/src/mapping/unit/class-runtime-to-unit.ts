@@ -5,6 +5,8 @@ import {
   enforcementDimensionWords,
   enforcementModeWords,
   type DeploymentUnit,
+  type EveryField,
+  type TelemetrySpec,
 } from "@oaas/contracts/grpc";
 import { splitClassKey } from "@oaas/models";
 import { bindingToWire, functionToWire, nfrToWire } from "./function-wire.ts";
@@ -46,7 +48,7 @@ export function classRuntimeToUnit(object: ClassRuntime): DeploymentUnit {
       deploymentKey: origin.deployment_key,
       managedBy: origin.managed_by,
       environment: spec.target_environment,
-    }),
+    } satisfies EveryField<DeploymentUnit>),
   );
 }
 
@@ -66,7 +68,7 @@ function telemetryOf({ telemetry }: ClassRuntime["spec"]) {
     samplingRate: telemetry.sampling_rate,
     serviceName: telemetry.service_name,
     resourceAttributes: telemetry.resource_attributes ?? {},
-  });
+  } satisfies EveryField<TelemetrySpec>);
 }
 
 function enforcementOf({ enforcement, nfr }: ClassRuntime["spec"]) {

@@ -10,6 +10,7 @@ import {
   NfrRequirementsSchema,
   ProvisionConfigSchema,
   type ClassFunctionBinding,
+  type EveryField,
   type FunctionDeploymentSpec,
   type NfrRequirements,
   type ProvisionConfig,
@@ -25,6 +26,9 @@ type BindingInput = NonNullable<SpecInput["function_bindings"]>[number];
 type NfrInput = NonNullable<SpecInput["nfr_requirements"]>;
 type Consistency = NonNullable<NonNullable<ClassRuntimeSpec["nfr_requirements"]>["consistency"]>;
 
+/** Fields of a function that only the object has. */
+type NotOnWire = "qos_requirement" | "volumes" | "volume_mounts" | "health_check" | "odgm_integration";
+
 /** One function of a unit as the object has it. */
 export function functionFromWire(wire: FunctionDeploymentSpec, path: string, reader: WireReader): FunctionInput {
   const { nfrRequirements: nfr, provisionConfig: provision } = wire;
@@ -36,7 +40,7 @@ export function functionFromWire(wire: FunctionDeploymentSpec, path: string, rea
     nfr_requirements: nfr === undefined ? undefined : nfrFromWire(nfr, pathOf(path, "nfr_requirements"), reader),
     provision_config: provision === undefined ? undefined : provisionFromWire(provision),
     config: nonEmptyMap(wire.config),
-  });
+  } satisfies EveryField<Omit<FunctionInput, NotOnWire>>);
 }
 
 function provisionFromWire(wire: ProvisionConfig): NonNullable<FunctionInput["provision_config"]> {
@@ -52,7 +56,7 @@ function provisionFromWire(wire: ProvisionConfig): NonNullable<FunctionInput["pr
     memory_limit: wire.memoryLimit,
     min_scale: wire.minScale,
     max_scale: wire.maxScale,
-  });
+  } satisfies EveryField<NonNullable<FunctionInput["provision_config"]>>);
 }
 
 /** The inverse of `functionFromWire`; what the wire cannot say (probes, volumes) is left out. */
@@ -68,7 +72,7 @@ export function functionToWire(one: ClassFunction): FunctionDeploymentSpec {
       nfrRequirements: nfr === undefined ? undefined : nfrToWire(nfr),
       provisionConfig: provision === undefined ? undefined : provisionToWire(provision),
       config: one.config ?? {},
-    }),
+    } satisfies EveryField<FunctionDeploymentSpec>),
   );
 }
 
@@ -87,7 +91,7 @@ function provisionToWire(one: NonNullable<ClassFunction["provision_config"]>): P
       memoryLimit: one.memory_limit,
       minScale: one.min_scale,
       maxScale: one.max_scale,
-    }),
+    } satisfies EveryField<ProvisionConfig>),
   );
 }
 
@@ -99,7 +103,7 @@ export function nfrFromWire(wire: NfrRequirements, path: string, reader: WireRea
     availability: wire.availability,
     cpu_utilization_target: wire.cpuUtilizationTarget,
     consistency: consistencyFromWire(wire.consistency, pathOf(path, "consistency"), reader),
-  });
+  } satisfies EveryField<Omit<NfrInput, "throughput" | "max_latency" | "availability_pct">>);
 }
 
 /** The inverse of `nfrFromWire`, from every spelling the object may use. */
@@ -113,7 +117,7 @@ export function nfrToWire(nfr: NonNullable<ClassRuntimeSpec["nfr_requirements"]>
       availability: nfr.availability ?? (percent === undefined ? undefined : percent / 100),
       cpuUtilizationTarget: nfr.cpu_utilization_target,
       consistency: nfr.consistency === undefined ? undefined : consistencyToWire(nfr.consistency),
-    }),
+    } satisfies EveryField<NfrRequirements>),
   );
 }
 
@@ -148,7 +152,7 @@ export function bindingFromWire(wire: ClassFunctionBinding, path: string, reader
     parameters: nonEmptyList(wire.parameters),
     trigger_on_state_change: wire.triggerOnStateChange,
     async_execution: wire.asyncExecution,
-  });
+  } satisfies EveryField<BindingInput>);
 }
 
 /** The inverse of `bindingFromWire`. */
@@ -163,6 +167,6 @@ export function bindingToWire(one: NonNullable<ClassRuntimeSpec["function_bindin
       parameters: one.parameters ?? [],
       triggerOnStateChange: one.trigger_on_state_change,
       asyncExecution: one.async_execution,
-    }),
+    } satisfies EveryField<ClassFunctionBinding>),
   );
 }

@@ -4,6 +4,7 @@ import {
   OdgmConfigSchema,
   StateSpecSchema,
   stateShapeWords,
+  type EveryField,
   type InvocationRoutes,
   type OdgmConfig,
   type StateSpec,
@@ -18,6 +19,9 @@ type SpecInput = ClassRuntimeInput["spec"];
 type OdgmInput = NonNullable<SpecInput["odgm_config"]>;
 type Odgm = NonNullable<ClassRuntimeSpec["odgm_config"]>;
 type StateInput = NonNullable<SpecInput["state_spec"]>;
+
+/** Fields of the state store that only the object has. */
+type NotOnWire = "enabled" | "replication_factor" | "cluster_id" | "node_id_prefix";
 
 /** The state store of a unit as the object has it. */
 export function odgmFromWire(wire: OdgmConfig, path: string, reader: WireReader): OdgmInput {
@@ -60,7 +64,7 @@ export function odgmFromWire(wire: OdgmConfig, path: string, reader: WireReader)
             max_trigger_depth: wire.events.maxTriggerDepth,
             trigger_timeout_ms: wire.events.triggerTimeoutMs,
           }),
-  });
+  } satisfies EveryField<Omit<OdgmInput, NotOnWire>>);
 }
 
 function shardTypeFromWire(given: string | undefined, path: string, reader: WireReader): ShardType | undefined {
@@ -139,7 +143,7 @@ export function odgmToWire(odgm: Odgm): OdgmConfig {
               maxTriggerDepth: events.max_trigger_depth,
               triggerTimeoutMs: events.trigger_timeout_ms,
             }),
-    }),
+    } satisfies EveryField<OdgmConfig>),
   );
 }
 
@@ -155,7 +159,7 @@ export function stateFromWire(wire: StateSpec, path: string, reader: WireReader)
       wire.keySpecs.map(({ name, keyType, nullable }) => omitUndefined({ name, key_type: keyType, nullable })),
     ),
     storage_request: wire.storageRequest,
-  });
+  } satisfies EveryField<StateInput>);
 }
 
 /** The inverse of `stateFromWire`. */
@@ -173,7 +177,7 @@ export function stateToWire(state: NonNullable<ClassRuntimeSpec["state_spec"]>):
         omitUndefined({ name, keyType, nullable }),
       ),
       storageRequest: state.storage_request,
-    }),
+    } satisfies EveryField<StateSpec>),
   );
 }
 

@@ -1,5 +1,10 @@
 import { API_VERSION, classRuntime, type ClassRuntime, type ClassRuntimeInput } from "@oaas/contracts/crd";
-import { enforcementDimensionWords, enforcementModeWords, type DeploymentUnit } from "@oaas/contracts/grpc";
+import {
+  enforcementDimensionWords,
+  enforcementModeWords,
+  type DeploymentUnit,
+  type EveryField,
+} from "@oaas/contracts/grpc";
 import { equalJson, err, ok, pathOf, type Result, type Violation } from "@oaas/foundation";
 import { checkText, CLASS_KEY, CONFIG_KEY, PACKAGE_NAME } from "@oaas/models";
 import { bindingFromWire, functionFromWire, nfrFromWire } from "./function-wire.ts";
@@ -99,6 +104,9 @@ function metadataOf(unit: DeploymentUnit, { namespace, correlationId, profile }:
   };
 }
 
+/** Fields of the spec that only objects written by hand have. */
+type NotOnWire = "nfr" | "resource_allocation";
+
 function specOf(unit: DeploymentUnit, reader: WireReader): SpecInput {
   const at = (...keys: readonly (string | number)[]): string => pathOf(UNIT_PATH, ...keys);
   const { odgmConfig: odgm, state, nfrRequirements: nfr, telemetry } = unit;
@@ -128,8 +136,8 @@ function specOf(unit: DeploymentUnit, reader: WireReader): SpecInput {
             sampling_rate: telemetry.samplingRate,
             service_name: nonEmptyText(telemetry.serviceName),
             resource_attributes: nonEmptyMap(telemetry.resourceAttributes),
-          }),
-  });
+          } satisfies EveryField<NonNullable<SpecInput["telemetry"]>>),
+  } satisfies EveryField<Omit<SpecInput, NotOnWire>>);
 }
 
 function originOf(unit: DeploymentUnit, reader: WireReader): NonNullable<SpecInput["origin"]> {
@@ -142,7 +150,7 @@ function originOf(unit: DeploymentUnit, reader: WireReader): NonNullable<SpecInp
     package_revision: nonEmptyText(unit.packageRevision),
     managed_by: nonEmptyText(unit.managedBy),
     created_at: reader.timestamp(unit.createdAt, pathOf(UNIT_PATH, "created_at")),
-  });
+  } satisfies EveryField<NonNullable<SpecInput["origin"]>>);
 }
 
 function enforcementOf({ enforcement }: DeploymentUnit, reader: WireReader): SpecInput["enforcement"] {

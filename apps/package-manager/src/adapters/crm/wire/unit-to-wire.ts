@@ -9,14 +9,33 @@ import {
   stateShapeWords,
   TimestampSchema,
   type CollectionShardAssignmentsSchema,
+  type ClassFunctionBinding,
+  type ClassFunctionBindingSchema,
   type DeploymentUnit,
+  type EveryField,
+  type FunctionDeploymentSpec,
   type FunctionDeploymentSpecSchema,
+  type NfrRequirements as NfrRequirementsMessage,
+  type NfrRequirementsSchema,
+  type OdgmConfig,
   type OdgmConfigSchema,
+  type ProvisionConfig as ProvisionConfigMessage,
+  type ProvisionConfigSchema,
+  type StateSpec,
   type StateSpecSchema,
+  type TelemetrySpec,
+  type TelemetrySpecSchema,
 } from "@oaas/contracts/grpc";
 import { present } from "@oaas/contracts/rest";
 import { hashJson } from "@oaas/foundation/hash";
-import type { Enforcement, StateSpecification } from "@oaas/models";
+import type {
+  Enforcement,
+  FunctionBinding,
+  NfrRequirements,
+  ProvisionConfig,
+  StateSpecification,
+  TelemetryConfig,
+} from "@oaas/models";
 import type {
   DeploymentPlan,
   FunctionSpec,
@@ -61,23 +80,11 @@ function desiredUnit(plan: DeploymentPlan, unit: PlannedUnit): UnitInit {
     classKey: shared.classKey,
     functions: shared.functions.map((spec) => functionToWire(spec, unit.functions)),
     targetEnv: unit.cluster,
-    functionBindings: shared.bindings.map((binding) => ({
-      name: binding.name,
-      functionKey: binding.functionKey,
-      accessModifier: accessModifierToWire(binding.accessModifier),
-      stateless: binding.stateless,
-      parameters: [...binding.parameters],
-      ...(binding.triggerOnStateChange ? { triggerOnStateChange: true } : {}),
-      ...(binding.asyncExecution ? { asyncExecution: true } : {}),
-    })),
+    functionBindings: shared.bindings.map(bindingToWire),
     odgmConfig: plan.odgm && odgmToWire(plan.odgm, unit, shared),
     selectedTemplate: unit.template,
-    telemetry: shared.telemetry && {
-      ...shared.telemetry,
-      enabled: shared.telemetry.enabled ?? true,
-      resourceAttributes: { ...shared.telemetry.resourceAttributes },
-    },
-    nfrRequirements: Object.keys(shared.nfr).length === 0 ? undefined : shared.nfr,
+    telemetry: shared.telemetry && telemetryToWire(shared.telemetry),
+    nfrRequirements: nfrToWire(shared.nfr),
     state: shared.state && stateToWire(shared.state),
     enforcement: shared.enforcement && enforcementToWire(shared.enforcement),
     addons: shared.addons && { names: [...shared.addons] },
@@ -85,7 +92,7 @@ function desiredUnit(plan: DeploymentPlan, unit: PlannedUnit): UnitInit {
     packageRevision: String(shared.packageRevision),
     deploymentKey: shared.deploymentKey,
     environment: shared.environmentKind,
-  });
+  } satisfies EveryField<Omit<DeploymentUnit, "revision" | "managedBy" | "createdAt" | "digest">>);
 }
 
 /** The digest of the desired content of a unit. */
@@ -110,13 +117,64 @@ function functionToWire(
     functionType: functionTypeWords.toWire(spec.functionType),
     description: spec.description,
     availableLocation: spec.availableLocation,
-    nfrRequirements: Object.keys(spec.nfr).length === 0 ? undefined : spec.nfr,
+    nfrRequirements: nfrToWire(spec.nfr),
     provisionConfig: {
-      ...spec.provision,
+      ...provisionToWire(spec.provision),
       ...(scale === undefined ? {} : present({ minScale: scale.minScale, maxScale: scale.maxScale })),
     },
     config: { ...spec.config },
-  });
+  } satisfies EveryField<FunctionDeploymentSpec>);
+}
+
+function provisionToWire(provision: ProvisionConfig): MessageInitShape<typeof ProvisionConfigSchema> {
+  return present({
+    containerImage: provision.containerImage,
+    wasmModuleUrl: provision.wasmModuleUrl,
+    port: provision.port,
+    maxConcurrency: provision.maxConcurrency,
+    needHttp2: provision.needHttp2,
+    cpuRequest: provision.cpuRequest,
+    memoryRequest: provision.memoryRequest,
+    cpuLimit: provision.cpuLimit,
+    memoryLimit: provision.memoryLimit,
+    minScale: provision.minScale,
+    maxScale: provision.maxScale,
+  } satisfies EveryField<ProvisionConfig> & EveryField<ProvisionConfigMessage>);
+}
+
+/** Undefined when there are no requirements. */
+function nfrToWire(nfr: NfrRequirements): MessageInitShape<typeof NfrRequirementsSchema> | undefined {
+  if (Object.keys(nfr).length === 0) return undefined;
+  return present({
+    minThroughputRps: nfr.minThroughputRps,
+    maxLatencyMs: nfr.maxLatencyMs,
+    availability: nfr.availability,
+    cpuUtilizationTarget: nfr.cpuUtilizationTarget,
+  } satisfies EveryField<NfrRequirements> & EveryField<Omit<NfrRequirementsMessage, "consistency">>);
+}
+
+function telemetryToWire(telemetry: TelemetryConfig): MessageInitShape<typeof TelemetrySpecSchema> {
+  return present({
+    enabled: telemetry.enabled ?? true,
+    traces: telemetry.traces,
+    metrics: telemetry.metrics,
+    logs: telemetry.logs,
+    samplingRate: telemetry.samplingRate,
+    serviceName: telemetry.serviceName,
+    resourceAttributes: { ...telemetry.resourceAttributes },
+  } satisfies EveryField<TelemetryConfig> & EveryField<TelemetrySpec>);
+}
+
+function bindingToWire(binding: FunctionBinding): MessageInitShape<typeof ClassFunctionBindingSchema> {
+  return present({
+    name: binding.name,
+    functionKey: binding.functionKey,
+    accessModifier: accessModifierToWire(binding.accessModifier),
+    stateless: binding.stateless,
+    parameters: [...binding.parameters],
+    triggerOnStateChange: binding.triggerOnStateChange || undefined,
+    asyncExecution: binding.asyncExecution || undefined,
+  } satisfies EveryField<FunctionBinding> & EveryField<ClassFunctionBinding>);
 }
 
 function odgmToWire(
@@ -139,7 +197,7 @@ function odgmToWire(
     envNodeIds: mapValues(odgm.nodeIds, (ids) => ({ ids: ids.map(BigInt) })),
     odgmNodeId: own === undefined ? undefined : BigInt(own),
     collectionAssignments: mapValues(odgm.assignments, assignmentsToWire),
-  });
+  } satisfies EveryField<Omit<OdgmConfig, "options" | "events">>);
 }
 
 function assignmentsToWire(
@@ -163,7 +221,7 @@ function stateToWire(state: StateSpecification): MessageInitShape<typeof StateSp
     defaultProvider: state.defaultProvider === "" ? undefined : state.defaultProvider,
     keySpecs: state.keySpecs.map(({ name, keyType, nullable }) => ({ name, keyType, nullable })),
     storageRequest: state.storageRequest,
-  });
+  } satisfies EveryField<StateSpec> & EveryField<StateSpecification>);
 }
 
 function enforcementToWire({ mode, dimensions }: Enforcement) {

@@ -12,7 +12,7 @@ import {
 import * as common from "../gen/common_pb.ts";
 import * as types from "../gen/deployment_types_pb.ts";
 import * as runtime from "../gen/runtime_pb.ts";
-import * as words from "./enum-words.ts";
+import * as words from "./mapping.ts";
 
 const UNSPECIFIED_IS_A_WORD = new Set(["condition", "phase"]);
 

@@ -13,7 +13,13 @@ import * as common from "../gen/common_pb.ts";
 import * as types from "../gen/deployment_types_pb.ts";
 import * as runtime from "../gen/runtime_pb.ts";
 
-/** The two ways between a word of the domain and its value on the wire. */
+/**
+ * The names of all fields of a message or a kind. A mapping ends in `satisfies EveryField<…>`, so that a new field does
+ * not compile until it is mapped.
+ */
+export type EveryField<T> = Readonly<Record<Exclude<keyof T, "$typeName" | "$unknown">, unknown>>;
+
+/** Converts between a domain value and its enum value on the wire. */
 export interface EnumWords<Word extends string, Value> {
   readonly toWire: (word: Word) => Value;
   /** Undefined for "unspecified" and for values that a newer peer may know. */
