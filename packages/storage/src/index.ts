@@ -29,19 +29,19 @@ export {
   type WatchBatch,
   type WatchQuery,
   type Write,
-} from "./kv.ts";
-export { absent, present, sameIncarnation, together, unchanged } from "./conditions.ts";
-export { conflictOf, outcomeUnknown, type Conflict } from "./kv-faults.ts";
-export { acquire, type Acquired, type AcquireRequest, type Ownership } from "./ownership.ts";
-export { Collection, type CollectionDefinition, type ListOptions } from "./collection.ts";
-export type { Codec, RecordText } from "./codec.ts";
-export type { Indexes } from "./collection-layout.ts";
-export type { CollectionBatch, CollectionChange, Listed, Stored, Unreadable } from "./records.ts";
-export { pageOf, type Ordered, type OrderedPage, type PageQuery } from "./ordered-page.ts";
+} from "./port/key-value-store.ts";
+export { absent, present, sameIncarnation, together, unchanged } from "./port/transaction.ts";
+export { conflictOf, outcomeUnknown, type Conflict } from "./port/store-faults.ts";
+export { acquire, type Acquired, type AcquireRequest, type Ownership } from "./leases/ownership.ts";
+export { Collection, type CollectionDefinition, type ListOptions } from "./collections/collection.ts";
+export type { Codec, RecordText } from "./collections/codec.ts";
+export type { Indexes } from "./collections/collection-layout.ts";
+export type { CollectionBatch, CollectionChange, Listed, Stored, Unreadable } from "./collections/records.ts";
+export { pageOf, type Ordered, type OrderedPage, type PageQuery } from "./views/ordered-page.ts";
 export {
   CollectionView,
   type CollectionViewOptions,
   type Orders,
   type ViewPage,
   type ViewQuery,
-} from "./collection-view.ts";
+} from "./views/collection-view.ts";

@@ -1,8 +1,14 @@
 import { Fault } from "@oaas/foundation";
 import { describe, expect } from "vitest";
-import { absent, present, sameIncarnation, unchanged } from "../conditions.ts";
-import { conflictOf } from "../kv-faults.ts";
-import { MAX_OPERATIONS, type Condition, type Entry, type KeyValueStore, type Transaction } from "../kv.ts";
+import { absent, present, sameIncarnation, unchanged } from "../port/transaction.ts";
+import { conflictOf } from "../port/store-faults.ts";
+import {
+  MAX_OPERATIONS,
+  type Condition,
+  type Entry,
+  type KeyValueStore,
+  type Transaction,
+} from "../port/key-value-store.ts";
 import type { SuiteOptions } from "./kv-suite.ts";
 import { testWith } from "./using.ts";
 

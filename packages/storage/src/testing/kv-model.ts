@@ -1,6 +1,6 @@
 import { unreachable } from "@oaas/foundation";
-import { holds } from "../conditions.ts";
-import type { ChangeEvent, Condition, Entry, Transaction } from "../kv.ts";
+import { holds } from "../port/transaction.ts";
+import type { ChangeEvent, Condition, Entry, Transaction } from "../port/key-value-store.ts";
 
 /** A transaction without revisions, which only exist once it runs: conditions say what they mean instead. */
 export interface ModelStep {

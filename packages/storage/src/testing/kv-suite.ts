@@ -1,5 +1,5 @@
 import { describe } from "vitest";
-import type { KeyValueStore } from "../kv.ts";
+import type { KeyValueStore } from "../port/key-value-store.ts";
 import { commitCases } from "./commit-cases.ts";
 import { leaseCases } from "./lease-cases.ts";
 import { modelCases } from "./model-property.ts";

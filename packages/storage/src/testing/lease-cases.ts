@@ -1,6 +1,6 @@
 import { describe, expect } from "vitest";
-import { acquire, type Ownership } from "../ownership.ts";
-import type { KeyValueStore } from "../kv.ts";
+import { acquire, type Ownership } from "../leases/ownership.ts";
+import type { KeyValueStore } from "../port/key-value-store.ts";
 import type { SuiteOptions } from "./kv-suite.ts";
 import { testWith } from "./using.ts";
 import { until } from "./waiting.ts";

@@ -1,8 +1,8 @@
 import { unreachable } from "@oaas/foundation";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { conflictOf } from "../kv-faults.ts";
-import type { KeyValueStore, Write } from "../kv.ts";
+import { conflictOf } from "../port/store-faults.ts";
+import type { KeyValueStore, Write } from "../port/key-value-store.ts";
 import { KeyValueModel, type ModelStep, type Wanted } from "./kv-model.ts";
 import type { StoreUnderTest, SuiteOptions } from "./kv-suite.ts";
 import { take } from "./waiting.ts";

@@ -1,5 +1,5 @@
 import { describe, expect } from "vitest";
-import type { Entry, KeyValueStore, Page, RangeQuery } from "../kv.ts";
+import type { Entry, KeyValueStore, Page, RangeQuery } from "../port/key-value-store.ts";
 import type { SuiteOptions } from "./kv-suite.ts";
 import { testWith } from "./using.ts";
 

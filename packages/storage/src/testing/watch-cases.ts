@@ -1,5 +1,5 @@
 import { describe, expect } from "vitest";
-import type { KeyValueStore, WatchBatch } from "../kv.ts";
+import type { KeyValueStore, WatchBatch } from "../port/key-value-store.ts";
 import type { SuiteOptions } from "./kv-suite.ts";
 import { testWith } from "./using.ts";
 import { take } from "./waiting.ts";

@@ -1,8 +1,8 @@
 import { Fault, unavailable } from "@oaas/foundation";
 import { describe, expect, test } from "vitest";
-import { absent, present, sameIncarnation } from "../../conditions.ts";
-import { conflictFault, conflictOf, outcomeUnknown } from "../../kv-faults.ts";
-import type { Committed, Entry, Transaction } from "../../kv.ts";
+import { absent, present, sameIncarnation } from "../../port/transaction.ts";
+import { conflictFault, conflictOf, outcomeUnknown } from "../../port/store-faults.ts";
+import type { Committed, Entry, Transaction } from "../../port/key-value-store.ts";
 import { commitOnce, guardsItself } from "./commit.ts";
 import { Unanswered } from "./connection.ts";
 

@@ -1,7 +1,14 @@
-import { checkTransaction } from "../../checks.ts";
-import { holds } from "../../conditions.ts";
-import { conflictFault, conflictOf, unknownOutcomeFault } from "../../kv-faults.ts";
-import { MAX_OPERATIONS, type Committed, type Condition, type Entry, type Transaction, type Write } from "../../kv.ts";
+import { checkTransaction } from "../../port/check-requests.ts";
+import { holds } from "../../port/transaction.ts";
+import { conflictFault, conflictOf, unknownOutcomeFault } from "../../port/store-faults.ts";
+import {
+  MAX_OPERATIONS,
+  type Committed,
+  type Condition,
+  type Entry,
+  type Transaction,
+  type Write,
+} from "../../port/key-value-store.ts";
 import { Unanswered } from "./connection.ts";
 
 /** What committing needs of the store. */

@@ -1,7 +1,7 @@
 import { create, fromBinary, toBinary, type DescMessage, type DescMethod, type MessageShape } from "@bufbuild/protobuf";
 import { abortFault, backoffDelay, deadlineExceeded, sleep, type Fault } from "@oaas/foundation";
 import { Auth, AuthenticateRequestSchema } from "../../gen/etcd_pb.ts";
-import { closedFault } from "../../kv-faults.ts";
+import { closedFault } from "../../port/store-faults.ts";
 import { Channel, type CallHeaders } from "./channel.ts";
 import { CredentialFiles } from "./credentials.ts";
 import { parseEndpoints } from "./endpoints.ts";

@@ -1,8 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { CompactionRequestSchema, KV, RangeRequestSchema, type RangeResponse } from "../../gen/etcd_pb.ts";
-import { checkKeys, checkRange, checkWatch } from "../../checks.ts";
-import { rangeAfter, rangeOf, type KeyRange } from "../../key-order.ts";
-import { closedFault, compactedFault } from "../../kv-faults.ts";
+import { checkKeys, checkRange, checkWatch } from "../../port/check-requests.ts";
+import { rangeAfter, rangeOf, type KeyRange } from "../../port/key-order.ts";
+import { closedFault, compactedFault } from "../../port/store-faults.ts";
 import type {
   CallOptions,
   Committed,
@@ -16,8 +16,8 @@ import type {
   Transaction,
   WatchBatch,
   WatchQuery,
-} from "../../kv.ts";
-import type { LeaseKeeper } from "../../lease-keeper.ts";
+} from "../../port/key-value-store.ts";
+import type { LeaseKeeper } from "../../leases/lease-renewer.ts";
 import { commitOnce } from "./commit.ts";
 import { EtcdConnection, methodOf, type CallRules } from "./connection.ts";
 import { KeySpace } from "./keys.ts";

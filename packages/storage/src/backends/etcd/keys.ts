@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { internal } from "@oaas/foundation";
 import type { KeyValue } from "../../gen/etcd_pb.ts";
-import { prefixEnd, type KeyRange } from "../../key-order.ts";
-import type { Entry } from "../../kv.ts";
+import { prefixEnd, type KeyRange } from "../../port/key-order.ts";
+import type { Entry } from "../../port/key-value-store.ts";
 
 /** etcd writes "from here on" and "from the very first key" as a single zero byte. */
 const OPEN = Buffer.from([0]);

@@ -6,8 +6,8 @@ import {
   LeaseKeepAliveRequestSchema,
   LeaseRevokeRequestSchema,
 } from "../../gen/etcd_pb.ts";
-import type { LeaseId, LeaseRequest } from "../../kv.ts";
-import { LeaseKeeper } from "../../lease-keeper.ts";
+import type { LeaseId, LeaseRequest } from "../../port/key-value-store.ts";
+import { LeaseKeeper } from "../../leases/lease-renewer.ts";
 import { methodOf, type CallRules, type EtcdConnection } from "./connection.ts";
 
 const GRANT = methodOf(LeaseService.method.leaseGrant);

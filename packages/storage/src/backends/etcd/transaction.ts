@@ -15,9 +15,9 @@ import {
   type TxnRequest,
   type TxnResponse,
 } from "../../gen/etcd_pb.ts";
-import { assertConditions } from "../../conditions.ts";
-import { rangeOf } from "../../key-order.ts";
-import type { Committed, Condition, Entry, Transaction, Write } from "../../kv.ts";
+import { assertConditions } from "../../port/transaction.ts";
+import { rangeOf } from "../../port/key-order.ts";
+import type { Committed, Condition, Entry, Transaction, Write } from "../../port/key-value-store.ts";
 import type { KeySpace } from "./keys.ts";
 
 /** The transaction in etcd's words. If it is refused, etcd also tells what is there instead. */

@@ -8,9 +8,9 @@ import {
   type WatchRequest,
   type WatchResponse,
 } from "../../gen/etcd_pb.ts";
-import { rangeOf } from "../../key-order.ts";
-import { closedFault, compactedFault } from "../../kv-faults.ts";
-import type { ChangeEvent, WatchBatch, WatchQuery } from "../../kv.ts";
+import { rangeOf } from "../../port/key-order.ts";
+import { closedFault, compactedFault } from "../../port/store-faults.ts";
+import type { ChangeEvent, WatchBatch, WatchQuery } from "../../port/key-value-store.ts";
 import { methodOf, type EtcdConnection } from "./connection.ts";
 import type { KeySpace } from "./keys.ts";
 import type { EtcdTrouble } from "./options.ts";

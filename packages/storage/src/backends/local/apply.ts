@@ -1,8 +1,8 @@
-import { assertConditions } from "../../conditions.ts";
-import { entryOf } from "../../entries.ts";
-import { rangeOf } from "../../key-order.ts";
-import { leaseLostFault } from "../../kv-faults.ts";
-import type { ChangeEvent, Entry, LeaseId, Transaction, Write } from "../../kv.ts";
+import { assertConditions } from "../../port/transaction.ts";
+import { entryOf } from "../../port/transaction.ts";
+import { rangeOf } from "../../port/key-order.ts";
+import { leaseLostFault } from "../../port/store-faults.ts";
+import type { ChangeEvent, Entry, LeaseId, Transaction, Write } from "../../port/key-value-store.ts";
 import type { Table } from "./table.ts";
 
 /**

@@ -1,9 +1,9 @@
 import { Fault, internal } from "@oaas/foundation";
 import { virtualAmbient } from "@oaas/foundation/virtual";
 import { describe, expect, test } from "vitest";
-import { absent } from "../../conditions.ts";
-import { fullFault } from "../../kv-faults.ts";
-import type { Entry, WatchBatch } from "../../kv.ts";
+import { absent } from "../../port/transaction.ts";
+import { fullFault } from "../../port/store-faults.ts";
+import type { Entry, WatchBatch } from "../../port/key-value-store.ts";
 import { openMemoryStore } from "../memory/index.ts";
 import { MemoryTable } from "../memory/memory-table.ts";
 import { LocalEngine } from "./engine.ts";

@@ -1,7 +1,7 @@
 import { type Ambient, Fault } from "@oaas/foundation";
-import { checkTransaction } from "../../checks.ts";
-import { closedFault } from "../../kv-faults.ts";
-import type { ChangeEvent, Committed, LeaseId, Transaction } from "../../kv.ts";
+import { checkTransaction } from "../../port/check-requests.ts";
+import { closedFault } from "../../port/store-faults.ts";
+import type { ChangeEvent, Committed, LeaseId, Transaction } from "../../port/key-value-store.ts";
 import { applyTransaction } from "./apply.ts";
 import { History, type HistoryLimits } from "./history.ts";
 import { LeaseTable } from "./lease-table.ts";

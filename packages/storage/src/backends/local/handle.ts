@@ -1,6 +1,6 @@
 import { abortFault, invalidArgument, type Ambient } from "@oaas/foundation";
-import { checkKeys, checkReadKey, checkWatch } from "../../checks.ts";
-import { closedFault } from "../../kv-faults.ts";
+import { checkKeys, checkReadKey, checkWatch } from "../../port/check-requests.ts";
+import { closedFault } from "../../port/store-faults.ts";
 import type {
   CallOptions,
   Committed,
@@ -14,8 +14,8 @@ import type {
   Transaction,
   WatchBatch,
   WatchQuery,
-} from "../../kv.ts";
-import { LeaseKeeper } from "../../lease-keeper.ts";
+} from "../../port/key-value-store.ts";
+import { LeaseKeeper } from "../../leases/lease-renewer.ts";
 import type { LocalEngine } from "./engine.ts";
 import { readMany, readOne, readRange } from "./read.ts";
 import { watchHistory } from "./watch.ts";

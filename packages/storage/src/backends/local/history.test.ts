@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { ChangeEvent, Entry } from "../../kv.ts";
+import type { ChangeEvent, Entry } from "../../port/key-value-store.ts";
 import { History } from "./history.ts";
 
 const KEYS = ["a/1", "a/2", "b/1", "b/2", "c"];

@@ -1,6 +1,6 @@
-import { checkPast } from "../../checks.ts";
-import { compactedFault } from "../../kv-faults.ts";
-import type { ChangeEvent, Entry } from "../../kv.ts";
+import { checkPast } from "../../port/check-requests.ts";
+import { compactedFault } from "../../port/store-faults.ts";
+import type { ChangeEvent, Entry } from "../../port/key-value-store.ts";
 
 /** How much history is kept for watches and for reads of the past; the older end is dropped first. */
 export interface HistoryLimits {

@@ -1,5 +1,5 @@
 import type { Ids, Timer, Timers } from "@oaas/foundation";
-import type { ChangeEvent, LeaseId } from "../../kv.ts";
+import type { ChangeEvent, LeaseId } from "../../port/key-value-store.ts";
 
 interface Held {
   readonly ttlMs: number;

@@ -1,6 +1,6 @@
-import { checkRange } from "../../checks.ts";
-import { compareKeys, inRange, rangeAfter, rangeOf, type KeyRange } from "../../key-order.ts";
-import type { Entry, Page, RangeQuery } from "../../kv.ts";
+import { checkRange } from "../../port/check-requests.ts";
+import { compareKeys, inRange, rangeAfter, rangeOf, type KeyRange } from "../../port/key-order.ts";
+import type { Entry, Page, RangeQuery } from "../../port/key-value-store.ts";
 import type { LocalEngine } from "./engine.ts";
 
 type Past = ReadonlyMap<string, Entry | undefined>;

@@ -1,5 +1,5 @@
 import type { Ambient } from "@oaas/foundation";
-import type { KeyValueStore } from "../../kv.ts";
+import type { KeyValueStore } from "../../port/key-value-store.ts";
 import type { LocalEngine } from "./engine.ts";
 import { LocalHandle } from "./handle.ts";
 

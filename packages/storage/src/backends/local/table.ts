@@ -1,5 +1,5 @@
-import type { KeyRange } from "../../key-order.ts";
-import type { Entry } from "../../kv.ts";
+import type { KeyRange } from "../../port/key-order.ts";
+import type { Entry } from "../../port/key-value-store.ts";
 
 /** An empty store has revision 1, as an empty etcd has. */
 export const FIRST_REVISION = 1;

@@ -1,6 +1,6 @@
 import type { Timer, Timers } from "@oaas/foundation";
-import { inRange, rangeOf } from "../../key-order.ts";
-import type { ChangeEvent, WatchBatch, WatchQuery } from "../../kv.ts";
+import { inRange, rangeOf } from "../../port/key-order.ts";
+import type { ChangeEvent, WatchBatch, WatchQuery } from "../../port/key-value-store.ts";
 import type { LocalEngine } from "./engine.ts";
 
 interface LocalWatch {

@@ -1,5 +1,5 @@
-import type { KeyRange } from "../../key-order.ts";
-import type { Entry } from "../../kv.ts";
+import type { KeyRange } from "../../port/key-order.ts";
+import type { Entry } from "../../port/key-value-store.ts";
 import { FIRST_REVISION, type Table } from "../local/table.ts";
 import { SortedKeys } from "./sorted-keys.ts";
 

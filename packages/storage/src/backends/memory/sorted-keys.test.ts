@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { compareKeys } from "../../key-order.ts";
+import { compareKeys } from "../../port/key-order.ts";
 import { SortedKeys } from "./sorted-keys.ts";
 
 test("agrees with a sorted list, also when it is split into many chunks", () => {

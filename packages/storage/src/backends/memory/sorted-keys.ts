@@ -1,4 +1,4 @@
-import { compareKeys, type KeyRange } from "../../key-order.ts";
+import { compareKeys, type KeyRange } from "../../port/key-order.ts";
 
 const CHUNK = 128;
 /** Keys that wait for their place; so few that sorting them in holds nobody up. */

@@ -1,5 +1,5 @@
 import { failedPrecondition, Fault, internal, unavailable } from "@oaas/foundation";
-import { fullFault } from "../../kv-faults.ts";
+import { fullFault } from "../../port/store-faults.ts";
 
 /** Primary result codes of SQLite that mean something to us. */
 const CODE = { busy: 5, readOnly: 8, ioError: 10, corrupt: 11, full: 13, cannotOpen: 14, notADatabase: 26 } as const;

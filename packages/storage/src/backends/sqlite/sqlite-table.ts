@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { KeyRange } from "../../key-order.ts";
-import type { Entry } from "../../kv.ts";
+import type { KeyRange } from "../../port/key-order.ts";
+import type { Entry } from "../../port/key-value-store.ts";
 import type { Table } from "../local/table.ts";
 import { sqliteFault } from "./sqlite-faults.ts";
 

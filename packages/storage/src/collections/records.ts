@@ -1,7 +1,7 @@
 import type { Fault } from "@oaas/foundation";
 import { decodeRecord, isUnreadable, type Codec, type Decoded } from "./codec.ts";
 import type { CollectionLayout } from "./collection-layout.ts";
-import type { Entry } from "./kv.ts";
+import type { Entry } from "../port/key-value-store.ts";
 
 /** A record as it was read: what an optimistic write starts from. */
 export interface Stored<T> {

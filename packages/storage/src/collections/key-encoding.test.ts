@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { decodeSegment, encodePair, encodeSegment, pairPrefix, secondOfPair } from "./key-encoding.ts";
-import { compareKeys, inRange, keyAfter, prefixEnd, rangeOf } from "./key-order.ts";
+import { compareKeys, inRange, keyAfter, prefixEnd, rangeOf } from "../port/key-order.ts";
 
 const byBytes = (a: string, b: string): number => Math.sign(Buffer.compare(Buffer.from(a), Buffer.from(b)));
 /** Well-formed strings that often hold what is special: control characters, the edges of the surrogates, the last one. */

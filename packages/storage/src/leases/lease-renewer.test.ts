@@ -1,7 +1,7 @@
 import { unavailable } from "@oaas/foundation";
 import { virtualAmbient } from "@oaas/foundation/virtual";
 import { describe, expect, test } from "vitest";
-import { LeaseKeeper } from "./lease-keeper.ts";
+import { LeaseKeeper } from "./lease-renewer.ts";
 
 const TTL = 9000;
 

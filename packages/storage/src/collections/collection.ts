@@ -1,9 +1,9 @@
 import { alreadyExists, conflict, notFound } from "@oaas/foundation";
 import { isUnreadable, recordText, storedText, type Codec, type RecordText } from "./codec.ts";
 import { CollectionLayout, type Indexes } from "./collection-layout.ts";
-import { absent, unchanged } from "./conditions.ts";
-import { entryOf, putOf, type Put } from "./entries.ts";
-import { conflictOf } from "./kv-faults.ts";
+import { absent, unchanged } from "../port/transaction.ts";
+import { entryOf, putOf, type Put } from "../port/transaction.ts";
+import { conflictOf } from "../port/store-faults.ts";
 import {
   MAX_OPERATIONS,
   type CallOptions,
@@ -12,7 +12,7 @@ import {
   type KeyValueStore,
   type LeaseId,
   type Transaction,
-} from "./kv.ts";
+} from "../port/key-value-store.ts";
 import { RecordReader, type CollectionBatch, type CollectionChange, type Listed, type Stored } from "./records.ts";
 
 /** What a collection is, apart from the store it lives in. */

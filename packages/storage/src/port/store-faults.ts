@@ -1,5 +1,5 @@
 import { conflict, failedPrecondition, Fault, resourceExhausted, unavailable } from "@oaas/foundation";
-import type { Condition } from "./kv.ts";
+import type { Condition } from "./key-value-store.ts";
 
 /** Which condition of a transaction failed, and what is there instead. */
 export interface Conflict {

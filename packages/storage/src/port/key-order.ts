@@ -1,4 +1,4 @@
-import type { KeySpan } from "./kv.ts";
+import type { KeySpan } from "./key-value-store.ts";
 
 /** Keys from `start` (inclusive) to `end` (exclusive, open when undefined). */
 export interface KeyRange {

@@ -1,10 +1,10 @@
 import { virtualAmbient } from "@oaas/foundation/virtual";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openMemoryStore } from "./backends/memory/index.ts";
-import { Collection } from "./collection.ts";
+import { openMemoryStore } from "../backends/memory/index.ts";
+import { Collection } from "../collections/collection.ts";
 import { CollectionView } from "./collection-view.ts";
-import type { KeyValueStore } from "./kv.ts";
+import type { KeyValueStore } from "../port/key-value-store.ts";
 
 interface Fruit {
   readonly colour: string;

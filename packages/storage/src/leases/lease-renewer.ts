@@ -1,6 +1,6 @@
 import { orAbort, sleep, startDeadline, type Clock, type Fault, type Timers } from "@oaas/foundation";
-import { leaseLostFault } from "./kv-faults.ts";
-import type { CallOptions, Lease, LeaseId } from "./kv.ts";
+import { leaseLostFault } from "../port/store-faults.ts";
+import type { CallOptions, Lease, LeaseId } from "../port/key-value-store.ts";
 
 /** What a backend does for one lease. */
 export interface LeaseActions {

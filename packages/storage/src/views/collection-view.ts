@@ -1,8 +1,8 @@
 import { Fault, orAbort, sleep, type Ambient } from "@oaas/foundation";
-import type { Collection } from "./collection.ts";
-import type { CallOptions } from "./kv.ts";
+import type { Collection } from "../collections/collection.ts";
+import type { CallOptions } from "../port/key-value-store.ts";
 import { pageOf, type PageQuery } from "./ordered-page.ts";
-import type { CollectionChange, Stored, Unreadable } from "./records.ts";
+import type { CollectionChange, Stored, Unreadable } from "../collections/records.ts";
 import { SortedList } from "./sorted-list.ts";
 
 /** How the records of a view may be ordered: by a text of each, ties by id. */

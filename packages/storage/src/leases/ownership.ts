@@ -1,6 +1,6 @@
-import { absent, sameIncarnation } from "./conditions.ts";
-import { conflictOf } from "./kv-faults.ts";
-import type { CallOptions, Condition, Entry, KeyValueStore, Lease } from "./kv.ts";
+import { absent, sameIncarnation } from "../port/transaction.ts";
+import { conflictOf } from "../port/store-faults.ts";
+import type { CallOptions, Condition, Entry, KeyValueStore, Lease } from "../port/key-value-store.ts";
 
 /**
  * Sole ownership of a key, with a token that no later owner shares.

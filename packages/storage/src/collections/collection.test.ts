@@ -1,10 +1,10 @@
 import { virtualAmbient } from "@oaas/foundation/virtual";
 import fc from "fast-check";
 import { beforeEach, describe, expect, test } from "vitest";
-import { openMemoryStore } from "./backends/memory/index.ts";
+import { openMemoryStore } from "../backends/memory/index.ts";
 import { Collection, type CollectionDefinition } from "./collection.ts";
-import { together } from "./conditions.ts";
-import type { KeyValueStore } from "./kv.ts";
+import { together } from "../port/transaction.ts";
+import type { KeyValueStore } from "../port/key-value-store.ts";
 
 interface Fruit {
   readonly colour: string;

@@ -11,7 +11,7 @@ import {
   type Transaction,
   type WatchQuery,
   type Write,
-} from "./kv.ts";
+} from "./key-value-store.ts";
 
 /** Throws one invalid-argument fault that names everything wrong with a transaction. */
 export function checkTransaction(transaction: Transaction): void {

@@ -1,6 +1,6 @@
 import { unreachable } from "@oaas/foundation";
-import { conflictFault } from "./kv-faults.ts";
-import type { Condition, Entry, Transaction, Write } from "./kv.ts";
+import { conflictFault } from "./store-faults.ts";
+import type { Condition, Entry, LeaseId, Transaction, Write } from "./key-value-store.ts";
 
 /** The key must not exist. */
 export function absent(key: string): Condition {
@@ -61,4 +61,21 @@ export function together(...parts: readonly Transaction[]): Transaction {
     writes.push(...part.writes);
   }
   return { conditions, writes };
+}
+
+/** A write that puts a value. */
+export type Put = Extract<Write, { op: "put" }>;
+
+/** A write of a value. */
+export function putOf(key: string, value: string, lease: LeaseId | undefined): Put {
+  return lease === undefined ? { op: "put", key, value } : { op: "put", key, value, lease };
+}
+
+/** The entry that a write makes of the one before it. */
+export function entryOf({ key, value, lease }: Put, modRevision: number, before: Entry | undefined): Entry {
+  const createRevision = before?.createRevision ?? modRevision;
+  const version = (before?.version ?? 0) + 1;
+  return lease === undefined
+    ? { key, value, createRevision, modRevision, version }
+    : { key, value, createRevision, modRevision, version, lease };
 }
