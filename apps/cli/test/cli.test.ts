@@ -192,7 +192,7 @@ describe("oaas with a package manager", () => {
         "circle.yaml",
         text.replace("functions: []\n---\nkey", "dependencies: [upper]\n---\nkey"),
       );
-      expect((await oaas(`apply -f ${circle}`)).err).toContain('there is no package "upper"');
+      expect((await oaas(`apply -f ${circle}`)).err).toContain('package "upper" does not exist');
       await nothing();
     });
 

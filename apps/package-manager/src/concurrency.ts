@@ -1,19 +1,19 @@
 import { conflict, Fault } from "@oaas/foundation";
 import { conflictOf } from "@oaas/storage";
-import type { Once, VersionCondition } from "./use-cases.ts";
+import type { IdempotencyRecord, VersionCondition } from "./use-cases.ts";
 
 /**
  * Runs a read-decide-write again until its transaction meets no conflict.
  *
  * A conflict on the idempotency key is thrown: another process has taken the request over.
  */
-export async function retryOnConflict<T>(work: () => Promise<T>, once?: Once): Promise<T> {
+export async function retryOnConflict<T>(work: () => Promise<T>, idempotency?: IdempotencyRecord): Promise<T> {
   for (;;) {
     try {
       return await work();
     } catch (thrown) {
       const conflict = conflictOf(thrown);
-      if (conflict === undefined || conflict.key === once?.key) throw thrown;
+      if (conflict === undefined || conflict.key === idempotency?.key) throw thrown;
     }
   }
 }
@@ -40,7 +40,7 @@ function isAmong(version: number | undefined, versions: readonly number[] | "any
 function mismatch(resource: string, name: string, how: string): Fault {
   return new Fault(
     { kind: "conflict", resource, name },
-    `${resource} "${name}" ${how}, which the request has ruled out`,
+    `${resource} "${name}" ${how}; the precondition of the request excludes that`,
     { code: "OAAS_VERSION_MISMATCH" },
   );
 }

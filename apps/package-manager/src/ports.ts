@@ -13,9 +13,9 @@ import type {
 } from "@oaas/models";
 
 /**
- * What the package manager needs from outside. The key-value store is a port of its own (`@oaas/storage`).
+ * The ports of the package manager. The key-value store is a port in its own package (`@oaas/storage`).
  *
- * Every call takes a signal; a deadline is the caller's, kept by the adapter for its own calls as well.
+ * Every call takes a signal. The caller sets the deadline, and the adapter applies it to its own calls.
  */
 
 export interface CallOptions {
@@ -23,31 +23,31 @@ export interface CallOptions {
 }
 
 export interface RemoveOptions extends CallOptions {
-  /** Goes with the call: the cluster refuses (failed-precondition) when it has a newer revision of the unit. */
+  /** The cluster rejects the call (failed-precondition) when it has a newer revision of the unit. */
   readonly revision?: number;
 }
 
-/** What one cluster says about one unit. */
+/** The report of one cluster about one unit. */
 export interface UnitReport {
   readonly unitId: UnitId;
   readonly runtime: ClassRuntime;
   readonly condition: DeploymentCondition;
-  /** The finer phase, where the cluster's manager tells it. */
+  /** The detailed phase, if the manager of the cluster reports it. */
   readonly phase?: LifecyclePhase;
   readonly message?: string;
-  /** The digest and the revision that were sent with the unit, where the cluster's manager echoes them. */
+  /** The digest and the revision that were sent with the unit, if the manager repeats them. */
   readonly digest?: string;
   readonly revision?: number;
-  /** Counts what was written to it in the cluster, by whomever, where the cluster's manager tells it. */
+  /** The number of writes to the object in the cluster, by any client, if the manager reports it. */
   readonly generation?: number;
-  /** Who deployed it, where known. A unit of somebody else is never touched. */
+  /** The owner of the unit, if known. Units of other owners are never touched. */
   readonly managedBy?: string;
   readonly deploymentKey?: string;
-  /** Replicas per function that the cluster recommends from what it measured. */
+  /** Replicas per function that the cluster recommends from its measurements. */
   readonly recommendedReplicas?: Readonly<Record<string, number>>;
 }
 
-/** Which runtimes are asked for. */
+/** A filter for runtimes. */
 export interface RuntimeQuery {
   readonly packageName?: string;
   readonly classKey?: string;
@@ -56,40 +56,40 @@ export interface RuntimeQuery {
 }
 
 export type RuntimeChange =
-  /** A whole account begins; `synced` ends it. */
+  /** A full list begins; `synced` ends it. */
   | { readonly type: "syncing" }
   | { readonly type: "changed"; readonly report: UnitReport }
   | { readonly type: "removed"; readonly unitId: UnitId }
-  /** Everything that is there has been told since `syncing`: what was not, does not exist. */
+  /** The full list is complete: units that were not listed since `syncing` do not exist. */
   | { readonly type: "synced" }
-  /** Nothing happened, and the stream lives. */
+  /** Keep-alive without a change. */
   | { readonly type: "alive" };
 
 /**
  * The class runtime managers of all clusters.
  *
- * *Guarantees*: each call has a deadline and is tried again as its fault allows, never longer; a dead cluster fails fast
- * (breaker) and delays no other; faults name the cluster; an unknown cluster is not-found.
+ * *Guarantees*: each call has a deadline, and reads are retried within it; a dead cluster fails fast (circuit breaker) and
+ * delays no other; faults name the cluster; an unknown cluster is not-found.
  */
 export interface CrmGateway {
-  /** Sends a unit; the same unit twice is the same as once. */
+  /** Sends a unit. Idempotent. */
   deploy(cluster: ClusterName, unit: DeploymentUnit, options?: CallOptions): Promise<void>;
-  /** Removes a unit; one that is not there is removed. */
+  /** Removes a unit; a no-op when it does not exist. */
   remove(cluster: ClusterName, unitId: UnitId, options?: RemoveOptions): Promise<void>;
-  /** Undefined when the cluster says there is no such unit. */
+  /** Undefined when the unit does not exist. */
   unit(cluster: ClusterName, unitId: UnitId, options?: CallOptions): Promise<UnitReport | undefined>;
-  /** All runtimes of a cluster that match, page after page. */
+  /** All runtimes of a cluster that match, page by page. */
   runtimes(cluster: ClusterName, query: RuntimeQuery, options?: CallOptions): AsyncIterable<UnitReport>;
-  /** Changes from now on, after everything that is there. Unimplemented where the peer has no watch: poll instead. */
+  /** All runtimes, then their changes. Throws unimplemented when the peer has no watch: poll instead. */
   watch(cluster: ClusterName, options?: CallOptions): AsyncIterable<RuntimeChange>;
-  /** Undefined when the peer cannot explain. */
+  /** Undefined when the peer does not support it. */
   explain(cluster: ClusterName, unitId: UnitId, options?: CallOptions): Promise<FindingWire | undefined>;
   topology(cluster: ClusterName, options?: CallOptions): Promise<Topology>;
-  /** Asks now, past every cache. */
+  /** Checks the health now, without a cache. */
   health(cluster: ClusterName, options?: CallOptions): Promise<ClusterHealth>;
 }
 
-/** How PM knows a cluster; secrets stay inside the gateway. */
+/** A registered cluster, without its secrets. */
 export interface ClusterEntry {
   readonly name: ClusterName;
   readonly url: string;
@@ -100,27 +100,28 @@ export interface ClusterEntry {
   readonly origin: "configuration" | "api";
 }
 
-/** One reading of a cluster's health with its age, or why there is none. */
+/** One reading of the health of a cluster with its age, or the reason why there is none. */
 export interface HealthReading {
   readonly cluster: ClusterName;
   /**
-   * What the cluster last said, however long ago; its status is unhealthy while the cluster cannot be asked, unknown when it never answered.
+   * The last report of the cluster, of any age. Its status is unhealthy while the cluster is unreachable, and unknown when
+   * it has never answered.
    */
   readonly health: ClusterHealth;
-  /** When it said so; absent when it never did. */
+  /** When the cluster reported it; absent when it has never answered. */
   readonly takenAtMs?: number;
   /** Why the newest attempt failed; absent when it succeeded. */
   readonly error?: string;
   readonly breaker: "closed" | "open" | "half-open";
 }
 
-/** The clusters and their health, as of the last check; reading it never waits for a cluster that is known to be dead. */
+/** The clusters and their health. A read never waits for a cluster that is known to be dead. */
 export interface ClusterDirectory {
   list(): readonly ClusterEntry[];
   get(name: ClusterName): ClusterEntry | undefined;
-  /** From the cache while it is fresh, else asked once for all who wait. Never rejects: a failure is in the reading. */
+  /** From the cache while it is fresh, else one shared health check. Never rejects: a failure is in the reading. */
   reading(name: ClusterName, options?: CallOptions): Promise<HealthReading>;
-  /** Of every cluster. With `needed` only those are waited for; of the others what was last heard is told as it is. */
+  /** The readings of all clusters. With `needed`, only these are awaited; the others return their last reading. */
   readings(options?: CallOptions & { readonly needed?: readonly ClusterName[] }): Promise<readonly HealthReading[]>;
 }
 

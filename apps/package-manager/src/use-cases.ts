@@ -20,12 +20,12 @@ import type { DeploymentPlan } from "./planner/plan-types.ts";
 import type { ClusterEntry, RuntimeQuery } from "./ports.ts";
 
 /**
- * What the package manager can do, apart from how it is asked: REST and gRPC both call these and nothing else.
+ * The use cases of the package manager, independent of transport. REST and gRPC call only these.
  *
- * Every method rejects with a Fault. Wrong input is invalid-argument with all violations and changes nothing.
+ * Every method rejects with a Fault. Invalid input is invalid-argument with all violations and changes nothing.
  */
 
-/** Who asks, why, and how long they wait. */
+/** The caller of a use case, its reason and its deadline. */
 export interface Call {
   /** The name of the caller, for revisions, history and the audit log. */
   readonly caller: string;
@@ -42,30 +42,30 @@ export interface VersionCondition {
   readonly noneOf?: readonly number[] | "any";
 }
 
-/** A write that succeeds only on a version the caller means: the number in an ETag. */
+/** A write with a precondition on the version: the number in the ETag. */
 export interface Versioned {
   readonly ifVersion?: VersionCondition | undefined;
 }
 
 /**
- * A request that is carried out once, however often it is sent and whoever dies over it: its mark is written in the transaction of its
- * effect, so there is no effect without a mark.
+ * The idempotency record of a request. It is committed in the transaction of its effect, so that the effect happens once,
+ * however often the request is sent and whichever process crashes.
  */
-export interface Once {
-  /** The key of the store that holds the mark. */
+export interface IdempotencyRecord {
+  /** The store key of the record. */
   readonly key: string;
-  /** Set when the effect is there: what was noted with it, and the revision of both. The rest is to answer as the first would have. */
-  readonly done: { readonly note: unknown; readonly revision: number } | undefined;
-  /** The part of a transaction that leaves the mark, with what the answer needs; a conflict on `key` when another has taken the request up. */
-  mark(note: object): Transaction;
+  /** Set when the effect was committed before: the note stored with it, and the store revision. Respond as the first time. */
+  readonly committed: { readonly note: unknown; readonly revision: number } | undefined;
+  /** Stages the record with a note for the response. A conflict on `key` means that another process handles the request. */
+  stage(note: object): Transaction;
 }
 
-/** A write that may be one of those which are carried out once. */
-export interface Repeatable {
-  readonly once?: Once | undefined;
+/** A write that may have an idempotency key. */
+export interface Idempotent {
+  readonly idempotency?: IdempotencyRecord | undefined;
 }
 
-/** A thing with the number that changes with each write to it. */
+/** A resource with its version, which changes with each write. */
 export interface WithVersion<T> {
   readonly value: T;
   readonly version: number;
@@ -74,19 +74,19 @@ export interface WithVersion<T> {
 export interface PageRequest {
   readonly limit?: number;
   readonly offset?: number;
-  /** The `next` of the page before; wins over offset. */
+  /** The `next` of the previous page; takes precedence over the offset. */
   readonly pageToken?: string;
 }
 
 export interface ListPage<T> {
   readonly items: readonly T[];
   readonly total: number;
-  /** Set when there is more. */
+  /** Set when more pages follow. */
   readonly next?: string;
 }
 
 export interface Acknowledgement {
-  /** The name of a package; of a deployment the id of its unit in the first cluster, by which `/deployment-status/{id}` is asked. */
+  /** The name of a package, or the unit id of a deployment in its first cluster, for `/deployment-status/{id}`. */
   readonly id: string;
   /** The key of a deployment. */
   readonly key?: DeploymentKey;
@@ -105,7 +105,7 @@ export interface Revision {
   readonly createdAt: string;
 }
 
-/** One difference between two revisions, by JSON path in the contract's spelling. */
+/** One difference between two revisions, by JSON path of the contract. */
 export interface Change {
   readonly path: string;
   readonly change: "added" | "removed" | "changed";
@@ -119,15 +119,15 @@ export interface Diff {
   readonly changes: readonly Change[];
 }
 
-/** What writing a package would do. */
+/** The effect that writing a package would have. */
 export interface PackagePreview {
   readonly id: string;
   readonly status: "created" | "updated" | "unchanged";
-  /** The revision that it would be; the current one when nothing would change. */
+  /** The revision that the write would create; the current one when nothing would change. */
   readonly revision: number;
   readonly changes: readonly Change[];
   readonly message?: string;
-  /** Of the package as it is. */
+  /** The version of the current package. */
   readonly version?: number;
 }
 
@@ -138,7 +138,7 @@ export interface PackageQuery extends PageRequest {
   readonly sort?: string;
 }
 
-/** A package as the registry has it; `json` is the text of its REST form, made once for each revision. */
+/** A registered package; `json` is its REST form, built once per revision. */
 export interface RegisteredPackage {
   readonly package: Package;
   readonly revision: number;
@@ -149,20 +149,20 @@ export interface Registry {
   register(
     input: Package,
     call: Call,
-    options: Repeatable & { readonly applyDeployments?: boolean },
+    options: Idempotent & { readonly applyDeployments?: boolean },
   ): Promise<Acknowledgement>;
   update(
     name: PackageName,
     input: Package,
     call: Call,
-    options: Versioned & Repeatable & { readonly applyDeployments?: boolean },
+    options: Versioned & Idempotent & { readonly applyDeployments?: boolean },
   ): Promise<Acknowledgement>;
-  /** What `register`, or with a name `update`, would do, or be refused for; nothing is written. */
+  /** The effect of `register`, or with a name of `update`, without writing; fails like them. */
   preview(
     input: Package,
     options: Versioned & { readonly name?: PackageName; readonly applyDeployments?: boolean },
   ): Promise<PackagePreview>;
-  /** `accepted` while its deployments are being deleted first. */
+  /** `accepted` while its deployments are being deleted. */
   remove(
     name: PackageName,
     call: Call,
@@ -173,7 +173,7 @@ export interface Registry {
   revisions(name: PackageName, page: PageRequest): Promise<ListPage<Revision>>;
   revision(name: PackageName, revision: number): Promise<Revision & { readonly package: Package }>;
   diff(name: PackageName, from?: number, to?: number): Promise<Diff>;
-  rollBack(name: PackageName, revision: number, call: Call, options: Versioned & Repeatable): Promise<Acknowledgement>;
+  rollBack(name: PackageName, revision: number, call: Call, options: Versioned & Idempotent): Promise<Acknowledgement>;
   /** Classes with the key `package.Class`. */
   classes(query: PageRequest & { readonly filter?: string }): Promise<ListPage<ClassDefinition>>;
   functions(query: PageRequest & { readonly filter?: string }): Promise<ListPage<FunctionDefinition>>;
@@ -201,7 +201,7 @@ export interface DeploymentQuery extends PageRequest {
 export interface Deletion {
   readonly status: "deleted" | "accepted";
   readonly deleted: readonly ClusterName[];
-  /** Out of reach now; finished when they return. */
+  /** Unreachable clusters; deleted there when they answer again. */
   readonly pending: readonly ClusterName[];
   readonly message: string;
 }
@@ -211,24 +211,24 @@ export interface DeploymentRevision extends Revision {
   readonly deployment: ClassDeployment;
   readonly planDigest?: string;
   readonly outcome: "running" | "succeeded" | "failed" | "compensated" | "cancelled";
-  /** What came of it, by cluster, in words. */
+  /** A description of the result, by cluster. */
   readonly clusters: Readonly<Record<string, string>>;
 }
 
 export interface DeploymentRequest {
   readonly deployment: ClassDeployment;
   readonly planDigest?: string;
-  /** The key was made of the names of the class: already-exists when it is one of another class, whose names make the same. */
-  readonly isKeyMade?: boolean;
+  /** The key was derived from the class. Fails with already-exists when another class has derived the same key. */
+  readonly isKeyDerived?: boolean;
 }
 
 export interface Deployments {
-  /** What a deployment would do; nothing is changed. */
+  /** Plans a deployment without changing anything. */
   plan(request: PlanRequest, call: Call): Promise<DeploymentPlan>;
-  /** Creates or updates; waits until every cluster has accepted it, at most the configured limit, then `accepted`. */
-  apply(request: DeploymentRequest, call: Call, options: Versioned & Repeatable): Promise<Acknowledgement>;
+  /** Creates or updates; waits until every cluster has accepted it, and returns `accepted` after the configured limit. */
+  apply(request: DeploymentRequest, call: Call, options: Versioned & Idempotent): Promise<Acknowledgement>;
   remove(key: DeploymentKey, call: Call, options: Versioned & { readonly cluster?: ClusterName }): Promise<Deletion>;
-  rollBack(key: DeploymentKey, revision: number, call: Call, options: Versioned & Repeatable): Promise<Acknowledgement>;
+  rollBack(key: DeploymentKey, revision: number, call: Call, options: Versioned & Idempotent): Promise<Acknowledgement>;
   cancel(key: DeploymentKey, call: Call): Promise<void>;
   get(key: DeploymentKey): Promise<WithVersion<ObservedDeployment>>;
   list(query: DeploymentQuery): Promise<ListPage<ObservedDeployment>>;
@@ -251,7 +251,7 @@ export interface ClusterDeploymentStatus {
   readonly observedAt?: string;
 }
 
-/** The saga that carries a deployment out, as far as it has come. */
+/** The progress of the saga that rolls out a deployment. */
 export interface OperationStatus {
   readonly id: string;
   readonly kind: "deploy" | "delete" | "roll_back" | "repair";
@@ -265,7 +265,7 @@ export interface DeploymentStatus {
   readonly key: DeploymentKey;
   readonly condition: DeploymentCondition;
   readonly message?: string;
-  /** Of the wish in force, or the last there was. */
+  /** The revision in force, or the last one. */
   readonly revision: number;
   readonly clusters: readonly ClusterDeploymentStatus[];
   readonly operation?: OperationStatus;
@@ -287,11 +287,11 @@ export interface Explanation {
   readonly observedAt: string;
 }
 
-/** What runs, as the clusters tell it. */
+/** The state of the clusters, as they report it. */
 export interface StatusReader {
   status(key: DeploymentKey): Promise<DeploymentStatus>;
   unit(id: UnitId, cluster?: ClusterName): Promise<ClassRuntime>;
-  /** Complete but for the clusters in `missing`. */
+  /** Complete except for the clusters in `missing`. */
   runtimes(
     query: RuntimeQuery & PageRequest & { readonly cluster?: ClusterName },
   ): Promise<ListPage<ClassRuntime> & { readonly missing: readonly ClusterName[] }>;
@@ -306,7 +306,7 @@ export interface ClusterRegistration {
   readonly timeoutSeconds?: number;
   readonly retryAttempts: number;
   readonly token?: string;
-  /** Instead of a token: a file that holds it, read again when it changes. */
+  /** Instead of a token: the path of a file with the token, re-read when it changes. */
   readonly tokenFile?: string;
   readonly tls?: {
     readonly caFile?: string;
@@ -317,26 +317,29 @@ export interface ClusterRegistration {
 }
 
 export interface ClusterAdmin {
-  add(cluster: ClusterRegistration, call: Call, options?: Repeatable): Promise<ClusterEntry>;
-  /** Refused while deployments are in it, and for clusters that the configuration names. What only waits to be removed from one that does not answer is given up. */
+  add(cluster: ClusterRegistration, call: Call, options?: Idempotent): Promise<ClusterEntry>;
+  /**
+   * Fails while deployments use the cluster, and for clusters of the configuration. Pending removals in a cluster that does
+   * not answer are abandoned.
+   */
   remove(name: ClusterName, call: Call): Promise<void>;
 }
 
 export type EventTopic = "deployment" | "operation" | "cluster" | "class-runtime" | "package";
 
-/** One event of a stream; `id` says where to go on from. */
+/** One event of a stream; `id` is the position to resume from. */
 export interface FeedEvent {
   readonly id: string;
   readonly topic: EventTopic;
   readonly type: "added" | "changed" | "removed" | "progress" | "resync";
   readonly key: string;
   readonly at: string;
-  /** The thing after the event, in the form its own route answers. */
+  /** The resource after the event, in the form of its route. */
   readonly object?: unknown;
 }
 
 export interface EventFeed {
-  /** Follows what happens, from after `lastEventId` when history still reaches it, else beginning with a `resync`. */
+  /** Streams events after `lastEventId` if they are still kept, else starts with a `resync`. */
   follow(query: {
     readonly topic?: EventTopic;
     readonly key?: string;

@@ -130,7 +130,7 @@ describe("a deployment over HTTP", () => {
     });
     const applied = await pm.call("POST", "/api/v1/deployments", { body: wish({ plan_digest: plan.json.digest }) });
     expect(applied.status).toBe(409);
-    expect(applied.json.error).toMatch(/is outdated: .*echo:1.* and is .*echo:9/);
+    expect(applied.json.error).toMatch(/is outdated: .*echo:1.* to .*echo:9/);
     expect(east.units.size).toBe(0);
   });
 
@@ -259,7 +259,7 @@ describe("a deployment over HTTP", () => {
     expect(await put({ "if-none-match": "*" })).toMatchObject({ status: 200, json: { status: "created" } });
     expect(await put({ "if-none-match": "*" }, { target_clusters: ["east"] })).toMatchObject({
       status: 412,
-      json: { error: 'deployment "shop-echo" exists already, which the request has ruled out' },
+      json: { error: 'deployment "shop-echo" exists already; the precondition of the request excludes that' },
     });
     expect([east.units.size, west.units.size]).toEqual([1, 1]);
     expect(await put({ "if-match": "*" }, { target_clusters: ["east"] })).toMatchObject({ status: 200 });

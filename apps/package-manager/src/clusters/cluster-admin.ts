@@ -13,7 +13,7 @@ import { conflictOf, together, type Collection, type KeyValueStore } from "@oaas
 import { retryOnConflict } from "../concurrency.ts";
 import type { ClusterEntry, SecretFolder } from "../ports.ts";
 import type { StoredCluster } from "../stores/cluster-store.ts";
-import type { Call, ClusterAdmin, ClusterRegistration, Repeatable } from "../use-cases.ts";
+import type { Call, ClusterAdmin, ClusterRegistration, Idempotent } from "../use-cases.ts";
 import type { ClusterReferences } from "./cluster-references.ts";
 import type { ClusterRoster } from "./cluster-roster.ts";
 import { checkRegistration, hasSameAddress, resolveSecretFiles } from "./registration-rules.ts";
@@ -44,15 +44,15 @@ export class StoredClusterAdmin implements ClusterAdmin {
     this.#deps = deps;
   }
 
-  async add(registration: ClusterRegistration, call: Call, { once }: Repeatable = {}): Promise<ClusterEntry> {
+  async add(registration: ClusterRegistration, call: Call, { idempotency }: Idempotent = {}): Promise<ClusterEntry> {
     const { roster } = this.#deps;
-    await roster.reached(once?.done?.revision ?? (await this.#write(registration, call, once)));
+    await roster.reached(idempotency?.committed?.revision ?? (await this.#write(registration, call, idempotency)));
     const entry = roster.entry(registration.name);
     if (entry === undefined) throw conflict("cluster", registration.name);
     return entry;
   }
 
-  async #write(registration: ClusterRegistration, call: Call, once: Repeatable["once"]): Promise<number> {
+  async #write(registration: ClusterRegistration, call: Call, idempotency: Idempotent["idempotency"]): Promise<number> {
     const { roster, stored, store, clock } = this.#deps;
     const cluster = this.#validate(registration);
     if (roster.isConfigured(cluster.name)) throw alreadyExists("cluster", cluster.name);
@@ -64,10 +64,12 @@ export class StoredClusterAdmin implements ClusterAdmin {
     };
     const create = stored.stageCreate(cluster.name, record);
     try {
-      const { revision } = await store.commit(once === undefined ? create : together(create, once.mark({})));
+      const { revision } = await store.commit(
+        idempotency === undefined ? create : together(create, idempotency.stage({})),
+      );
       return revision;
     } catch (thrown) {
-      const exists = (conflictOf(thrown)?.key ?? once?.key) !== once?.key;
+      const exists = (conflictOf(thrown)?.key ?? idempotency?.key) !== idempotency?.key;
       throw exists ? alreadyExists("cluster", cluster.name, { cause: thrown }) : thrown;
     }
   }

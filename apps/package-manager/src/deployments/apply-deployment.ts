@@ -9,7 +9,14 @@ import { deploySaga, renewalSaga, type RolloutPolicy } from "../sagas/saga-plans
 import type { UnitSender } from "../sagas/unit-sender.ts";
 import type { DeploymentStore } from "../stores/deployment-store.ts";
 import type { UnaccountedUnits } from "../stores/unaccounted-units.ts";
-import type { Acknowledgement, Call, DeploymentRequest, Once, Repeatable, Versioned } from "../use-cases.ts";
+import type {
+  Acknowledgement,
+  Call,
+  DeploymentRequest,
+  IdempotencyRecord,
+  Idempotent,
+  Versioned,
+} from "../use-cases.ts";
 import { acknowledge, type StartedOperation } from "./acknowledge-deployment.ts";
 import {
   assertVersion,
@@ -39,25 +46,25 @@ export async function applyDeployment(
   deps: ApplyDeps,
   request: DeploymentRequest,
   call: Call,
-  { ifVersion, once }: Versioned & Repeatable,
+  { ifVersion, idempotency }: Versioned & Idempotent,
 ): Promise<Acknowledgement> {
   const { deployments, planning } = deps;
   const { key } = request.deployment;
   const start = async (): Promise<StartedOperation> => {
     const snapshot = await loadSnapshot(deps, key);
     assertVersion(snapshot, ifVersion);
-    if (request.isKeyMade === true) assertSameClass(snapshot, request.deployment);
+    if (request.isKeyDerived === true) assertSameClass(snapshot, request.deployment);
     const planned = await planning.plan(request, await desiredPlan(deployments, snapshot));
     const { plan, deployment } = planned;
     if (request.planDigest !== undefined) planning.assertCurrent(plan, request.planDigest);
     const entry = await desiredEntry(deployments, snapshot);
     const isUnchanged = entry?.planDigest === plan.digest && entry.digest === specDigest(deployment);
-    if (isUnchanged && entry.withdrawn.length === 0) return reapply(deps, snapshot, call, once);
+    if (isUnchanged && entry.withdrawn.length === 0) return reapply(deps, snapshot, call, idempotency);
     const references = together(planned.packageReference, await planning.stageClusterReferences(plan));
     const desired = { deployment, plan, kind: "deploy", withdrawn: [], call } as const;
-    return rollOut(deps, snapshot, { desired, references, once });
+    return rollOut(deps, snapshot, { desired, references, idempotency });
   };
-  return acknowledge(deployments, key, resumed(deps, key, once) ?? (await retryOnConflict(start, once)));
+  return acknowledge(deployments, key, resumed(deps, key, idempotency) ?? (await retryOnConflict(start, idempotency)));
 }
 
 /** Puts the plan of an earlier revision in force again, unit for unit. */
@@ -66,7 +73,7 @@ export async function rollBackDeployment(
   key: DeploymentKey,
   revision: number,
   call: Call,
-  { ifVersion, once }: Versioned & Repeatable,
+  { ifVersion, idempotency }: Versioned & Idempotent,
 ): Promise<Acknowledgement> {
   const { deployments, planning } = deps;
   const start = async (): Promise<StartedOperation> => {
@@ -75,7 +82,7 @@ export async function rollBackDeployment(
     assertVersion(snapshot, ifVersion);
     const [entry, plan] = await Promise.all([deployments.revision(key, revision), deployments.plan(key, revision)]);
     if (entry === undefined || plan === undefined) throw notFound("deployment revision", `${key} ${revision}`);
-    if (snapshot.current.record.desired?.revision === revision) return reapply(deps, snapshot, call, once);
+    if (snapshot.current.record.desired?.revision === revision) return reapply(deps, snapshot, call, idempotency);
     const { withdrawn } = entry.record;
     const deployment = entry.record.deployment as NamedDeployment;
     const references = together(
@@ -84,9 +91,9 @@ export async function rollBackDeployment(
     );
     const reason = call.reason ?? `rolled back to revision ${revision}`;
     const desired = { deployment, plan, kind: "roll_back", withdrawn, call: { ...call, reason } } as const;
-    return rollOut(deps, snapshot, { desired, references, once });
+    return rollOut(deps, snapshot, { desired, references, idempotency });
   };
-  return acknowledge(deployments, key, resumed(deps, key, once) ?? (await retryOnConflict(start, once)));
+  return acknowledge(deployments, key, resumed(deps, key, idempotency) ?? (await retryOnConflict(start, idempotency)));
 }
 
 /** Two classes can derive the same key from their names; the second must not replace the first. */
@@ -107,19 +114,26 @@ interface OperationNote {
 }
 
 /** The operation that an earlier attempt of the same request started; undefined for the first attempt. */
-function resumed({ launcher }: ApplyDeps, key: DeploymentKey, once: Once | undefined): StartedOperation | undefined {
-  if (once?.done === undefined) return undefined;
-  const { status, saga: id } = once.done.note as OperationNote;
+function resumed(
+  { launcher }: ApplyDeps,
+  key: DeploymentKey,
+  idempotency: IdempotencyRecord | undefined,
+): StartedOperation | undefined {
+  if (idempotency?.committed === undefined) return undefined;
+  const { status, saga: id } = idempotency.committed.note as OperationNote;
   if (id === undefined) return { status };
-  const { revision } = once.done;
+  const { revision } = idempotency.committed;
   return { status, outcome: launcher.wait(key, { subject: subjectOf(key), id, revision }) };
 }
 
-function stageNote(once: Once | undefined, status: OperationNote["status"]): StageIdempotency | undefined {
-  return once && ((saga) => once.mark({ status, saga } satisfies OperationNote));
+function stageNote(
+  idempotency: IdempotencyRecord | undefined,
+  status: OperationNote["status"],
+): StageIdempotency | undefined {
+  return idempotency && ((saga) => idempotency.stage({ status, saga } satisfies OperationNote));
 }
 
-interface RollOutRequest extends Repeatable {
+interface RollOutRequest extends Idempotent {
   readonly desired: Omit<DesiredDeployment, "digests" | "nowMs">;
   readonly references: Transaction;
 }
@@ -127,7 +141,7 @@ interface RollOutRequest extends Repeatable {
 async function rollOut(
   { sender, clock, policy, launcher }: ApplyDeps,
   snapshot: DeploymentSnapshot,
-  { desired, references, once }: RollOutRequest,
+  { desired, references, idempotency }: RollOutRequest,
 ): Promise<StartedOperation> {
   const { plan, kind, call } = desired;
   const digests = Object.fromEntries(plan.units.map((unit) => [unit.cluster, sender.digest(plan, unit)])) as Record<
@@ -140,7 +154,7 @@ async function rollOut(
   const isNew = snapshot.current === undefined || snapshot.current.record.deletion !== undefined;
   const status = isNew ? "created" : "updated";
   const revision = { record, entry, plan, saga, references };
-  return { status, ...(await launcher.commitRevision(snapshot, revision, stageNote(once, status))) };
+  return { status, ...(await launcher.commitRevision(snapshot, revision, stageNote(idempotency, status))) };
 }
 
 /** Applies an unchanged spec: nothing is written or sent unless units are missing, rejected or left over. */
@@ -148,7 +162,7 @@ async function reapply(
   { store, deployments, clock, policy, launcher, unaccounted }: ApplyDeps,
   snapshot: DeploymentSnapshot,
   call: Call,
-  once: Once | undefined,
+  idempotency: IdempotencyRecord | undefined,
 ): Promise<StartedOperation> {
   const status = "unchanged";
   const running = launcher.join(snapshot);
@@ -158,9 +172,12 @@ async function reapply(
   const requester = { by: call.caller, correlationId: call.correlationId };
   const saga = renewalSaga(record, policy, requester);
   const put = deployments.stagePut(snapshot.key, current, record);
-  if (saga !== undefined) return { status, ...(await launcher.launch(snapshot, saga, [put], stageNote(once, status))) };
+  if (saga !== undefined)
+    return { status, ...(await launcher.launch(snapshot, saga, [put], stageNote(idempotency, status))) };
   // With the higher revision, the drift reconciler treats unaccounted units of the deployment as surplus.
   if ((await unaccounted.ofDeployment(snapshot.key)).length > 0)
-    await store.commit(once === undefined ? put : together(put, once.mark({ status } satisfies OperationNote)));
+    await store.commit(
+      idempotency === undefined ? put : together(put, idempotency.stage({ status } satisfies OperationNote)),
+    );
   return { status };
 }

@@ -22,10 +22,12 @@ beforeEach(async () => {
 afterEach(() => world.dispose());
 
 const deploy = (classKey: string, isKeyMade: boolean) =>
-  manager.service.apply({ deployment: wishFor(["a"], { classKey: classKey as ClassKey }), isKeyMade }, CALL, {}).then(
-    ({ status }) => status as string,
-    (thrown: unknown) => Fault.from(thrown).message,
-  );
+  manager.service
+    .apply({ deployment: wishFor(["a"], { classKey: classKey as ClassKey }), isKeyDerived: isKeyMade }, CALL, {})
+    .then(
+      ({ status }) => status as string,
+      (thrown: unknown) => Fault.from(thrown).message,
+    );
 
 test("of two classes whose names make the same key one has it, also when both come at once", async () => {
   const answers = await world.drive(Promise.all([deploy("Order", true), deploy("Other", true)]));

@@ -96,7 +96,7 @@ export function packageService(deps: PackageServiceDeps): BoundService {
       changing(call, "createDeployment", `${request.packageName}.${request.classKey}`, async (by) => {
         const deployment = deploymentOf(request);
         const isKeyMade = request.deploymentKey === undefined;
-        const { id, key, status, message } = await deployments.apply({ deployment, isKeyMade }, by, {});
+        const { id, key, status, message } = await deployments.apply({ deployment, isKeyDerived: isKeyMade }, by, {});
         return { status: StatusCode.OK, deploymentId: key ?? id, message: message ?? status };
       }),
     reportDeploymentStatus: async (request, call) => {

@@ -2,8 +2,8 @@ import { equalJson, pathOf, ROOT_PATH } from "@oaas/foundation";
 import type { Change } from "../use-cases.ts";
 
 /**
- * Every difference between two JSON values, by path. Items of a list that have a key or a name are told apart by it, so that
- * one that was put in does not make all behind it look changed.
+ * Every difference between two JSON values, by path. List items with a key or a name are matched by it, so that an
+ * inserted item does not change the paths of the items after it.
  */
 export function jsonChanges(before: unknown, after: unknown): readonly Change[] {
   return changesAt(ROOT_PATH, before, after);
@@ -40,7 +40,7 @@ function itemChanges(path: string, before: readonly unknown[], after: readonly u
   return moved ? [...changes, { path, change: "changed", before: [...old.keys()], after: [...now.keys()] }] : changes;
 }
 
-/** Items by the member that names them; undefined when not every item has one of its own. */
+/** Items by key or name; undefined when an item has none, or two have the same. */
 function byName(items: readonly unknown[]): Map<string, unknown> | undefined {
   const named = new Map<string, unknown>();
   for (const item of items) {

@@ -1,6 +1,6 @@
 import type { ROUTES, OperationId } from "@oaas/contracts/rest";
 import type { z } from "zod";
-import type { Call, Once, VersionCondition } from "../use-cases.ts";
+import type { Call, IdempotencyRecord, VersionCondition } from "../use-cases.ts";
 
 /** Operations with their own handler: offered, and not an alias of another one. */
 export type OwnOperation = {
@@ -29,7 +29,7 @@ export interface HttpRequest<Id extends OperationId = OperationId> {
   readonly ifVersion: VersionCondition | undefined;
   readonly lastEventId: string | undefined;
   /** Of a request with an idempotency key. */
-  readonly once: Once | undefined;
+  readonly idempotency: IdempotencyRecord | undefined;
 }
 
 /** A response; without json, content and events it has no body. */

@@ -140,8 +140,8 @@ export class Pipeline {
     const key = route.idempotent && progress.isChange ? incoming.header(HEADERS.idempotencyKey) : undefined;
     if (key === undefined) return handler(request);
     const { url, body } = incoming;
-    return this.#options.idempotency.once({ key, caller, operation: id, url, body }, (once) =>
-      handler({ ...request, once }),
+    return this.#options.idempotency.once({ key, caller, operation: id, url, body }, (idempotency) =>
+      handler({ ...request, idempotency }),
     );
   }
 
@@ -201,7 +201,7 @@ function readRequest<Id extends OwnOperation>(
         ? conditionIn(incoming.list(HEADERS.ifMatch), incoming.list(HEADERS.ifNoneMatch))
         : undefined,
     lastEventId: isRead ? incoming.header(HEADERS.lastEventId) : undefined,
-    once: undefined,
+    idempotency: undefined,
   };
   return request as unknown as HttpRequest<Id>;
 }

@@ -1,12 +1,12 @@
 import { pathOf, ROOT_PATH, type Violation } from "@oaas/foundation";
 import type { PackageName } from "@oaas/models";
 
-/** What a package needs; undefined when there is no such package. */
+/** The dependencies of a package; undefined when it does not exist. */
 export type DependenciesOf = (name: PackageName) => readonly PackageName[] | undefined;
 
 /**
- * Whether a package may have these dependencies: each must exist, and none may lead back to it. A circle is told with the
- * whole way round.
+ * Validates dependencies: each must exist, and none may lead back to the package. A cycle is reported with all its
+ * packages.
  */
 export function checkDependencies(
   name: PackageName,
@@ -17,30 +17,30 @@ export function checkDependencies(
     const path = pathOf(ROOT_PATH, "dependencies", index);
     if (dependency !== name && dependenciesOf(dependency) === undefined)
       return [
-        { path, message: `there is no package "${dependency}"`, fix: "register it first, or remove the dependency" },
+        { path, message: `package "${dependency}" does not exist`, fix: "register it first, or remove the dependency" },
       ];
-    const back = wayBack(name, dependency, dependenciesOf);
-    if (back === undefined) return [];
+    const cycle = pathBack(name, dependency, dependenciesOf);
+    if (cycle === undefined) return [];
     return [
       {
         path,
-        message: `leads back to the package itself: ${[name, ...back].join(" → ")}`,
+        message: `is a dependency cycle: ${[name, ...cycle].join(" → ")}`,
         fix: "remove one of these dependencies",
       },
     ];
   });
 }
 
-/** The way from a dependency back to the package, both ends included; undefined when there is none. */
-function wayBack(name: PackageName, from: PackageName, dependenciesOf: DependenciesOf): PackageName[] | undefined {
-  const cameFrom = new Map<PackageName, PackageName | undefined>([[from, undefined]]);
-  for (const at of cameFrom.keys()) {
+/** The path from a dependency back to the package, both ends included; undefined when there is none. */
+function pathBack(name: PackageName, from: PackageName, dependenciesOf: DependenciesOf): PackageName[] | undefined {
+  const previous = new Map<PackageName, PackageName | undefined>([[from, undefined]]);
+  for (const at of previous.keys()) {
     if (at === name) {
-      const way: PackageName[] = [];
-      for (let step: PackageName | undefined = at; step !== undefined; step = cameFrom.get(step)) way.unshift(step);
-      return way;
+      const path: PackageName[] = [];
+      for (let step: PackageName | undefined = at; step !== undefined; step = previous.get(step)) path.unshift(step);
+      return path;
     }
-    for (const next of dependenciesOf(at) ?? []) if (!cameFrom.has(next)) cameFrom.set(next, at);
+    for (const next of dependenciesOf(at) ?? []) if (!previous.has(next)) previous.set(next, at);
   }
   return undefined;
 }

@@ -2,23 +2,23 @@ import { Fault, invalidArgument, ROOT_PATH, type Violation } from "@oaas/foundat
 import type { Package, PackageName } from "@oaas/models";
 import { MAX_TRANSACTION_BYTES } from "@oaas/storage";
 
-export function assertNamed(input: Package, name: PackageName): void {
+export function assertSameName(input: Package, name: PackageName): void {
   if (input.name === name) return;
   throw invalidArgument("the package", [
-    { path: "$.name", message: `is "${input.name}", but the path says "${name}"`, fix: "make the two the same" },
+    { path: "$.name", message: `is "${input.name}", but the path names "${name}"`, fix: "use the same name in both" },
   ]);
 }
 
-/** It is written twice, as the package and as its newest revision, with little beside it. */
-const MOST_BYTES = MAX_TRANSACTION_BYTES / 2 - 16_384;
+/** A package is written twice, as the package and as its newest revision; the rest is for indexes. */
+const MAX_BYTES = MAX_TRANSACTION_BYTES / 2 - 16_384;
 
 export function assertFits(input: Package, text: string): void {
-  if (text.length * 3 <= MOST_BYTES) return;
+  if (text.length * 3 <= MAX_BYTES) return;
   const bytes = Buffer.byteLength(text);
-  if (bytes <= MOST_BYTES) return;
+  if (bytes <= MAX_BYTES) return;
   const violation = {
     path: ROOT_PATH,
-    message: `takes ${bytes} bytes as it is kept, more than ${MOST_BYTES}`,
+    message: `takes ${bytes} bytes in the store; the limit is ${MAX_BYTES}`,
     fix: "split it into several packages",
   };
   throw invalidArgument(`package "${input.name}"`, [violation]);
@@ -36,7 +36,7 @@ export function alreadyRegistered(name: PackageName, cause?: unknown): Fault {
   );
 }
 
-/** The first few, and how many more. */
+/** The first five names and the number of the others. */
 export function shortList(names: readonly string[]): string {
   const shown = names.slice(0, 5).map((name) => `"${name}"`);
   return names.length > 5 ? `${shown.join(", ")} and ${names.length - 5} more` : shown.join(", ");

@@ -14,7 +14,7 @@ export class PackageHistory {
     this.#revisions = new Collection(store, PACKAGE_REVISIONS);
   }
 
-  /** Without a condition of its own: the package's decides. */
+  /** No condition: the condition on the package is enough. */
   stage(record: PackageRecord, text: RecordText): Transaction {
     const id = revisionId(record.package.name, record.revision);
     return { writes: this.#revisions.stageCreate(id, record, undefined, text).writes };
@@ -31,7 +31,8 @@ export class PackageHistory {
   /** Newest first. */
   async page(current: PackageRecord, request: PageRequest): Promise<ListPage<Revision>> {
     const { limit, offset = 0, pageToken } = boundedPage(request);
-    const newest = pageToken === undefined ? current.revision - offset : revisionToken(pageToken, current.revision);
+    const newest =
+      pageToken === undefined ? current.revision - offset : parseRevisionToken(pageToken, current.revision);
     const numbers = Array.from({ length: Math.min(limit, Math.max(0, newest)) }, (_, index) => newest - index);
     const found = await Promise.all(numbers.map((number) => this.get(current, number)));
     const last = numbers.at(-1) ?? 1;
@@ -42,7 +43,7 @@ export class PackageHistory {
     };
   }
 
-  /** What changed between two revisions; by default between the last two. */
+  /** The changes between two revisions; by default between the last two. */
   async diff(current: PackageRecord, from?: number, to = current.revision): Promise<Diff> {
     const since = from ?? Math.max(1, to - 1);
     const [before, after] = await Promise.all([this.get(current, since), this.get(current, to)]);
@@ -53,28 +54,28 @@ export class PackageHistory {
     };
   }
 
-  /** Removes all revisions of a package, in the transaction that removes it: the next one of its name has a history of its own at once. */
+  /** Deletes all revisions in the transaction that deletes the package, so that a new package of the name starts at 1. */
   stageRemoval(name: PackageName): Transaction {
     return this.#revisions.stageDeleteUnder(`${name}/`);
   }
 }
 
-/** What a package would add to its history. */
-export function rehearsed(current: PackageRecord | undefined, next: Package): PackagePreview {
+/** The revision that a write would add to the history. */
+export function previewOf(current: PackageRecord | undefined, next: Package): PackagePreview {
   const changes = jsonChanges(current && packageContent(current.package), packageContent(next));
   const status = current === undefined ? "created" : changes.length === 0 ? "unchanged" : "updated";
   const added = status === "unchanged" ? 0 : 1;
   return { id: next.name, status, revision: (current?.revision ?? 0) + added, changes };
 }
 
-function revisionToken(token: string, newest: number): number {
+function parseRevisionToken(token: string, newest: number): number {
   const number = Number(token);
   if (Number.isSafeInteger(number) && number > 0 && number <= newest) return number;
   throw invalidArgument("the page token", [
     {
       path: "$.page_token",
       message: "is not a token of this list",
-      fix: "pass the token of the page before unchanged, or leave it out to begin anew",
+      fix: "pass the token of the previous page unchanged, or omit it to start at the first page",
     },
   ]);
 }

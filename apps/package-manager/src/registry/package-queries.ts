@@ -2,9 +2,9 @@ import { qualifyClassKey, type ClassDefinition, type ClassKey, type FunctionDefi
 import { pageOf, type CollectionView, type Ordered, type Stored, type ViewQuery } from "@oaas/storage";
 import { boundedPage, sortOrder } from "../paging.ts";
 import type { ListPage, PackageQuery, PageRequest, RegisteredPackage } from "../use-cases.ts";
-import { registered, type PackageRecord } from "./package-records.ts";
+import { registeredPackage, type PackageRecord } from "./package-records.ts";
 
-/** How packages can be ordered besides by name. */
+/** Sort orders of packages besides the name. */
 export const PACKAGE_ORDERS = {
   created_at: ({ record }: Stored<PackageRecord>) => record.package.metadata.createdAt ?? "",
   updated_at: ({ record }: Stored<PackageRecord>) => record.package.metadata.updatedAt ?? "",
@@ -17,7 +17,7 @@ export function listPackages(view: CollectionView<PackageRecord>, query: Package
     ...sortOrder(query.sort, "name"),
     ...boundedPage(query),
   });
-  return { items: records.map(({ record }) => registered(record)), ...rest };
+  return { items: records.map(({ record }) => registeredPackage(record)), ...rest };
 }
 
 function filterOf({
@@ -36,7 +36,7 @@ function filterOf({
   };
 }
 
-/** A part of the name, or the whole of it with `*` for anything. */
+/** Matches a part of the name, or the whole name when the pattern contains `*`. */
 function matcher(pattern: string): (name: string) => boolean {
   if (!pattern.includes("*")) return (name) => name.includes(pattern);
   const [first = "", ...rest] = pattern.split("*");
@@ -53,7 +53,7 @@ function matcher(pattern: string): (name: string) => boolean {
   };
 }
 
-/** The classes and functions of all packages, put in order once per change of the registry. */
+/** The classes and functions of all packages, sorted once per change of the registry. */
 export class Catalogue {
   readonly #view: CollectionView<PackageRecord>;
   #classes: Ordered<ClassDefinition> | undefined;
@@ -63,13 +63,13 @@ export class Catalogue {
     this.#view = view;
   }
 
-  /** Called when a package changed. */
-  forget(): void {
+  /** Drops the sorted lists after a change of a package. */
+  invalidate(): void {
     this.#classes = undefined;
     this.#functions = undefined;
   }
 
-  /** Every class, under its name with that of its package. */
+  /** Every class, with the key `package.Class`. */
   allClasses(): readonly ClassDefinition[] {
     return this.#orderedClasses().items;
   }

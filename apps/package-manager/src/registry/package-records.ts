@@ -5,12 +5,12 @@ import type { Package } from "@oaas/models";
 import type { CollectionDefinition } from "@oaas/storage";
 import type { RegisteredPackage, Revision } from "../use-cases.ts";
 
-/** A package as it is kept: the current revision whole. Its digest is not kept with it: the content tells it to whoever asks. */
+/** A stored package revision. The digest is computed from the content when it is needed. */
 export interface PackageRecord extends Omit<Revision, "digest"> {
   readonly package: Package;
 }
 
-/** A registry of thousands of packages stays decoded; beyond that the least recently added is decoded again. */
+/** Decoded records to keep; beyond that the oldest are decoded again. */
 const REMEMBERED = 4096;
 
 export const PACKAGES = {
@@ -26,13 +26,13 @@ export const PACKAGE_REVISIONS = {
   codec: { version: 1, decode: packageRecord },
 } satisfies CollectionDefinition<PackageRecord>;
 
-/** Who last came to need a package. Written with whatever needs it, so that a removal cannot overlook it. */
-export const PACKAGE_TIES = {
+/** The last user of a package. Written with each new reference, so that a removal conflicts with it. */
+export const PACKAGE_REFERENCES = {
   name: "package-ties",
-  codec: { version: 1, decode: (json: unknown) => json as PackageTie },
-} satisfies CollectionDefinition<PackageTie>;
+  codec: { version: 1, decode: (json: unknown) => json as PackageReference },
+} satisfies CollectionDefinition<PackageReference>;
 
-export interface PackageTie {
+export interface PackageReference {
   readonly by: string;
 }
 
@@ -41,7 +41,7 @@ export function revisionId(name: string, revision: number): string {
   return `${name}/${String(revision).padStart(10, "0")}`;
 }
 
-/** The package in its JSON form, without the times, which differ in every revision and tell nothing. */
+/** The package in its JSON form without timestamps, which differ in every revision. */
 export function packageContent(definition: Package): object {
   return packageToWire({ ...definition, metadata: withoutTimes(definition.metadata) });
 }
@@ -49,12 +49,12 @@ export function packageContent(definition: Package): object {
 const TIMES: readonly (keyof Package["metadata"])[] = ["createdAt", "updatedAt"];
 const METADATA: readonly (keyof Package)[] = ["metadata"];
 
-/** Whether two packages are the same, whenever they were written. */
+/** Whether two packages are equal apart from their timestamps. */
 export function isSameContent(a: Package, b: Package): boolean {
   return equalMembers(a.metadata, b.metadata, TIMES) && equalMembers(a, b, METADATA);
 }
 
-/** A revision as its history tells it. The digest stands for the content: the same for the same package, whenever it was written. */
+/** A revision in the form of the API. Its digest covers the content without timestamps. */
 export function revisionOf({ package: definition, revision, author, reason, createdAt }: PackageRecord): Revision {
   return {
     revision,
@@ -73,15 +73,15 @@ function withoutTimes(metadata: Package["metadata"]): Package["metadata"] {
 function packageRecord(json: unknown): PackageRecord {
   const record = json as Partial<PackageRecord> | null;
   if (typeof record?.package?.name !== "string" || typeof record.revision !== "number")
-    throw new TypeError("it is no package");
+    throw new TypeError("not a package record");
   return record as PackageRecord;
 }
 
-const handedOut = new WeakMap<PackageRecord, RegisteredPackage>();
+const registeredPackages = new WeakMap<PackageRecord, RegisteredPackage>();
 
-/** What the API hands out of a record; written in the JSON of the REST interface once per revision, when somebody first asks. */
-export function registered(record: PackageRecord): RegisteredPackage {
-  let known = handedOut.get(record);
+/** The record in the form of the API; its JSON text is built once per revision, on the first read. */
+export function registeredPackage(record: PackageRecord): RegisteredPackage {
+  let known = registeredPackages.get(record);
   if (known === undefined) {
     const json = JSON.stringify(packageToWire(record.package));
     known = {
@@ -89,7 +89,7 @@ export function registered(record: PackageRecord): RegisteredPackage {
       revision: record.revision,
       json,
     };
-    handedOut.set(record, known);
+    registeredPackages.set(record, known);
   }
   return known;
 }

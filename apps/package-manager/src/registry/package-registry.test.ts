@@ -130,7 +130,9 @@ describe("registering", () => {
     const sized = (characters: number) => made({ name: "a", metadata: { description: "ä".repeat(characters) } });
     await expect(registry.register(sized(400_000), call)).rejects.toMatchObject({
       kind: "invalid-argument",
-      message: expect.stringMatching(/^package "a" is invalid: \$: takes 800\d+ bytes as it is kept, more than 638976/),
+      message: expect.stringMatching(
+        /^package "a" is invalid: \$: takes 800\d+ bytes in the store; the limit is 638976/,
+      ),
     });
     await expect(registry.preview(sized(400_000))).rejects.toMatchObject({ kind: "invalid-argument" });
     await expect(registry.register(sized(319_000), call)).resolves.toMatchObject({ status: "created" });

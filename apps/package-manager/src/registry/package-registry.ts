@@ -9,7 +9,7 @@ import {
   type Stored,
   type Transaction,
 } from "@oaas/storage";
-import { retryOnConflict } from "../concurrency.ts";
+import { assertVersionOf, retryOnConflict } from "../concurrency.ts";
 import type {
   Acknowledgement,
   Call,
@@ -17,27 +17,26 @@ import type {
   ListPage,
   PackagePreview,
   PageRequest,
-  Once,
+  IdempotencyRecord,
   RegisteredPackage,
   Registry,
-  Repeatable,
+  Idempotent,
   Revision,
+  VersionCondition,
   Versioned,
   WithVersion,
 } from "../use-cases.ts";
-import { assertVersionOf } from "../concurrency.ts";
-import type { VersionCondition } from "../use-cases.ts";
-import { alreadyRegistered, assertFits, assertNamed, assertValid, shortList } from "./package-checks.ts";
-import { PackageHistory, rehearsed } from "./package-history.ts";
-import { PackageNeeds } from "./package-needs.ts";
+import { alreadyRegistered, assertFits, assertSameName, assertValid, shortList } from "./package-checks.ts";
+import { PackageHistory, previewOf } from "./package-history.ts";
+import { PackageReferences } from "./package-references.ts";
 import { Catalogue, listPackages, PACKAGE_ORDERS } from "./package-queries.ts";
-import { isSameContent, PACKAGES, registered, revisionOf, type PackageRecord } from "./package-records.ts";
+import { isSameContent, PACKAGES, registeredPackage, revisionOf, type PackageRecord } from "./package-records.ts";
 
-/** What the registry asks of the deployments. */
+/** The part of the deployments that the registry uses. */
 export interface PackageDeployments {
   /** Keys of the deployments of a package. */
   keysOf(name: PackageName): Promise<readonly string[]>;
-  /** Deletes all deployments of a package, then calls back to forget it; carried on after a crash. */
+  /** Deletes all deployments of a package, then removes the package; resumed after a crash. */
   removeAll(name: PackageName, call: Call): Promise<"deleted" | "accepted">;
   schedule(deployment: ClassDeployment, call: Call): Promise<unknown>;
 }
@@ -46,34 +45,35 @@ export interface PackageRegistryOptions {
   readonly store: KeyValueStore;
   readonly ambient: Ambient;
   readonly deployments: PackageDeployments;
-  /** Schedule embedded deployments without being asked. */
+  /** Schedule embedded deployments by default. */
   readonly autoDeploy?: boolean;
-  /** Delete deployments with their package without being asked. */
+  /** Delete the deployments of a deleted package by default. */
   readonly cascade?: boolean;
   readonly onChange?: (names: readonly string[]) => void;
 }
 
-/** How a write is told in the mark of its request. */
+/** The part of the idempotency record that the response needs. */
 interface WriteNote {
   readonly status: Acknowledgement["status"];
 }
 
-/** How long whoever removes something waits for its own lists to show it no more; it is gone either way. */
-const SHOWN_WITHIN_MS = 2_000;
-/** Who asks what would be written. */
-const NOBODY: Call = { caller: "", correlationId: "" };
+/** How long a removal waits for the lists of its process to show it. The removal is durable either way. */
+const LISTED_WITHIN_MS = 2_000;
+/** The caller of a preview. */
+const PREVIEW_CALL: Call = { caller: "", correlationId: "" };
 
 /**
- * The packages, their revisions and what depends on what.
+ * The packages, their revisions and their dependencies.
  *
- * *Guarantees*: every write is one transaction of the package and its new immutable revision, on condition that everything it
- * was decided by is still so: no two writers can make a circle, or remove what another just came to need.
+ * *Guarantees*: every write is one transaction of the package and its new immutable revision, on the condition that its
+ * inputs have not changed. Concurrent writers can neither create a dependency cycle nor remove a package that was just
+ * referenced.
  */
 export class PackageRegistry implements Registry {
   readonly #options: PackageRegistryOptions;
   readonly #packages: Collection<PackageRecord, (typeof PACKAGES)["indexes"]>;
   readonly #history: PackageHistory;
-  readonly #needs: PackageNeeds;
+  readonly #references: PackageReferences;
   readonly #view: CollectionView<PackageRecord>;
   readonly #catalogue: Catalogue;
 
@@ -82,19 +82,19 @@ export class PackageRegistry implements Registry {
     this.#options = options;
     this.#packages = new Collection(store, PACKAGES);
     this.#history = new PackageHistory(store);
-    this.#needs = new PackageNeeds(store, this.#packages);
+    this.#references = new PackageReferences(store, this.#packages);
     this.#view = new CollectionView(this.#packages, {
       ambient,
       orders: PACKAGE_ORDERS,
       onChange: (names) => {
-        this.#catalogue.forget();
+        this.#catalogue.invalidate();
         options.onChange?.(names);
       },
     });
     this.#catalogue = new Catalogue(this.#view);
   }
 
-  /** Loads what lists are served from. */
+  /** Loads the lists. */
   start(): Promise<void> {
     return this.#view.start();
   }
@@ -103,12 +103,12 @@ export class PackageRegistry implements Registry {
     return this.#view.close();
   }
 
-  /** What it keeps, for those who follow it. */
+  /** The stored packages, for watchers. */
   get collection(): Pick<Collection<PackageRecord>, "watch" | "recordIn"> {
     return this.#packages;
   }
 
-  /** Why lists may be behind; undefined when they are not. */
+  /** Why the lists may be outdated; undefined when they are current. */
   get viewFault(): Fault | undefined {
     return this.#view.trouble;
   }
@@ -116,38 +116,40 @@ export class PackageRegistry implements Registry {
   async register(
     input: Package,
     call: Call,
-    { applyDeployments, once }: Repeatable & { readonly applyDeployments?: boolean } = {},
+    { applyDeployments, idempotency }: Idempotent & { readonly applyDeployments?: boolean } = {},
   ): Promise<Acknowledgement> {
-    const ack = writtenBefore(input.name, once) ?? (await this.#write(input, call, async () => undefined, once));
-    return this.#schedules(input, applyDeployments) ? this.#scheduled(ack, input, call) : ack;
+    const ack =
+      earlierResponse(input.name, idempotency) ?? (await this.#write(input, call, async () => undefined, idempotency));
+    return this.#isScheduling(input, applyDeployments) ? this.#schedule(ack, input, call) : ack;
   }
 
   async update(
     name: PackageName,
     input: Package,
     call: Call,
-    { ifVersion, applyDeployments, once }: Versioned & Repeatable & { readonly applyDeployments?: boolean } = {},
+    { ifVersion, applyDeployments, idempotency }: Versioned & Idempotent & { readonly applyDeployments?: boolean } = {},
   ): Promise<Acknowledgement> {
-    assertNamed(input, name);
+    assertSameName(input, name);
     const ack =
-      writtenBefore(name, once) ?? (await this.#write(input, call, () => this.#current(name, ifVersion), once));
-    return this.#schedules(input, applyDeployments) ? this.#scheduled(ack, input, call) : ack;
+      earlierResponse(name, idempotency) ??
+      (await this.#write(input, call, () => this.#current(name, ifVersion), idempotency));
+    return this.#isScheduling(input, applyDeployments) ? this.#schedule(ack, input, call) : ack;
   }
 
   async preview(
     input: Package,
     { name, ifVersion, applyDeployments }: Parameters<Registry["preview"]>[1] = {},
   ): Promise<PackagePreview> {
-    if (name !== undefined) assertNamed(input, name);
+    if (name !== undefined) assertSameName(input, name);
     const previous = name === undefined ? undefined : await this.#current(name, ifVersion);
-    assertValid(input, [...checkPackage(input), ...(await this.#needs.of(input)).violations]);
+    assertValid(input, [...checkPackage(input), ...(await this.#references.dependenciesOf(input)).violations]);
     if (name === undefined && (await this.#packages.get(input.name))) throw alreadyRegistered(input.name);
-    assertFits(input, this.#packages.textOf(this.#recordOf(input, previous?.record, NOBODY)));
-    const wishes = (applyDeployments ?? this.#options.autoDeploy ?? false) ? input.deployments.length : 0;
+    assertFits(input, this.#packages.textOf(this.#recordOf(input, previous?.record, PREVIEW_CALL)));
+    const count = this.#isScheduling(input, applyDeployments) ? input.deployments.length : 0;
     return {
-      ...rehearsed(previous?.record, input),
+      ...previewOf(previous?.record, input),
       ...(previous ? { version: previous.revision } : {}),
-      ...(wishes === 0 ? {} : { message: `deployments that would be scheduled: ${wishes}` }),
+      ...(count === 0 ? {} : { message: `deployments that would be scheduled: ${count}` }),
     };
   }
 
@@ -155,13 +157,13 @@ export class PackageRegistry implements Registry {
     name: PackageName,
     revision: number,
     call: Call,
-    { ifVersion, once }: Versioned & Repeatable = {},
+    { ifVersion, idempotency }: Versioned & Idempotent = {},
   ): Promise<Acknowledgement> {
-    const before = writtenBefore(name, once);
-    if (before !== undefined) return before;
+    const response = earlierResponse(name, idempotency);
+    if (response !== undefined) return response;
     const earlier = await this.revision(name, revision);
     const reason = call.reason ?? `rolled back to revision ${revision}`;
-    return this.#write(earlier.package, { ...call, reason }, () => this.#current(name, ifVersion), once);
+    return this.#write(earlier.package, { ...call, reason }, () => this.#current(name, ifVersion), idempotency);
   }
 
   async remove(
@@ -170,44 +172,47 @@ export class PackageRegistry implements Registry {
     { ifVersion, cascade = this.#options.cascade ?? false }: Versioned & { readonly cascade?: boolean } = {},
   ): Promise<"deleted" | "accepted"> {
     await this.#current(name, ifVersion);
-    await this.#needs.refuseWhileNeeded(name);
+    await this.#references.assertUnreferenced(name);
     const keys = await this.#options.deployments.keysOf(name);
     if (keys.length > 0 && !cascade)
       throw failedPrecondition(
         `package "${name}"`,
-        `package "${name}" has ${keys.length === 1 ? "a deployment" : `${keys.length} deployments`}: ${shortList(keys)}. Delete ${keys.length === 1 ? "it" : "them"} first, or ask to cascade`,
+        `package "${name}" has ${keys.length === 1 ? "a deployment" : `${keys.length} deployments`}: ${shortList(keys)}. Delete ${keys.length === 1 ? "it" : "them"} first, or delete with cascade=true`,
       );
     if (keys.length > 0) return this.#options.deployments.removeAll(name, call);
     await this.forget(name, ifVersion);
     return "deleted";
   }
 
-  /** Removes a package without deployments and dependents, with all its revisions. One that is not there is removed. */
+  /** Removes a package without deployments and dependents, with all its revisions. A no-op when it does not exist. */
   async forget(name: PackageName, ifVersion?: VersionCondition): Promise<void> {
     await retryOnConflict(async () => {
-      const end = await this.#needs.stageEnd(name);
+      const end = await this.#references.stageRelease(name);
       const stored = await this.#packages.get(name);
       if (!stored) return;
       if (ifVersion !== undefined) assertVersionOf("package", name, stored.revision, ifVersion);
-      await this.#needs.refuseWhileNeeded(name);
+      await this.#references.assertUnreferenced(name);
       if ((await this.#options.deployments.keysOf(name)).length > 0)
-        throw failedPrecondition(`package "${name}"`, `package "${name}" was deployed meanwhile; delete it again`);
+        throw failedPrecondition(
+          `package "${name}"`,
+          `package "${name}" was deployed in the meantime; delete it again`,
+        );
       const { revision } = await this.#options.store.commit(
         together(this.#packages.stageDelete(stored), this.#history.stageRemoval(name), end),
       );
-      await this.#view.reachedWithin(revision, SHOWN_WITHIN_MS);
+      await this.#view.reachedWithin(revision, LISTED_WITHIN_MS);
     });
   }
 
   async get(name: PackageName): Promise<WithVersion<RegisteredPackage>> {
     const { record, revision } = await this.#stored(name);
-    return { value: registered(record), version: revision };
+    return { value: registeredPackage(record), version: revision };
   }
 
-  /** A package, and the part of a transaction by which something comes to need it: it fails when the package changed. */
-  async use(name: PackageName, by: string): Promise<{ readonly record: PackageRecord; readonly stage: Transaction }> {
+  /** A package, and the staged reference to it by `user`; the transaction fails when the package changes. */
+  async use(name: PackageName, user: string): Promise<{ readonly record: PackageRecord; readonly stage: Transaction }> {
     const stored = await this.#stored(name);
-    return { record: stored.record, stage: this.#needs.stage(stored, by) };
+    return { record: stored.record, stage: this.#references.stageReference(stored, user) };
   }
 
   async list(query: Parameters<Registry["list"]>[0]): Promise<ListPage<RegisteredPackage>> {
@@ -231,7 +236,7 @@ export class PackageRegistry implements Registry {
     return this.#catalogue.classes(query);
   }
 
-  /** Those of all packages at once, for who draws them together. */
+  /** The classes of all packages. */
   allClasses(): readonly ClassDefinition[] {
     return this.#catalogue.allClasses();
   }
@@ -240,22 +245,22 @@ export class PackageRegistry implements Registry {
     return this.#catalogue.functions(query);
   }
 
-  /** Checks, then writes the package as its next revision; the same content again changes nothing. */
+  /** Validates the package and writes it as the next revision; the same content changes nothing. */
   #write(
     input: Package,
     call: Call,
-    before: () => Promise<Stored<PackageRecord> | undefined>,
-    once: Once | undefined,
+    loadPrevious: () => Promise<Stored<PackageRecord> | undefined>,
+    idempotency: IdempotencyRecord | undefined,
   ): Promise<Acknowledgement> {
     const violations = checkPackage(input);
     return retryOnConflict(async () => {
-      const previous = await before();
-      const needed = await this.#needs.of(input);
-      assertValid(input, [...violations, ...needed.violations]);
-      const also = needed.packages.map((each) => this.#needs.stage(each, input.name));
+      const previous = await loadPrevious();
+      const dependencies = await this.#references.dependenciesOf(input);
+      assertValid(input, [...violations, ...dependencies.violations]);
+      const also = dependencies.packages.map((each) => this.#references.stageReference(each, input.name));
       const note: WriteNote = { status: previous ? "updated" : "created" };
-      return this.#put(input, previous, call, once === undefined ? also : [...also, once.mark(note)]);
-    }, once);
+      return this.#put(input, previous, call, idempotency === undefined ? also : [...also, idempotency.stage(note)]);
+    }, idempotency);
   }
 
   async #put(
@@ -290,7 +295,7 @@ export class PackageRegistry implements Registry {
     return call.reason === undefined ? record : { ...record, reason: call.reason };
   }
 
-  /** A conflict with one who registered the name meanwhile is told as such; any other is decided again. */
+  /** Reports a concurrent registration of the same name as already-exists; other conflicts are retried. */
   async #commitNew(name: PackageName, transaction: Transaction): Promise<{ readonly revision: number }> {
     try {
       return await this.#options.store.commit(transaction);
@@ -300,19 +305,22 @@ export class PackageRegistry implements Registry {
     }
   }
 
-  #schedules({ deployments }: Package, asked: boolean | undefined): boolean {
-    return (asked ?? this.#options.autoDeploy ?? false) && deployments.length > 0;
+  #isScheduling({ deployments }: Package, requested: boolean | undefined): boolean {
+    return (requested ?? this.#options.autoDeploy ?? false) && deployments.length > 0;
   }
 
-  async #scheduled(ack: Acknowledgement, { name, deployments: wishes }: Package, call: Call): Promise<Acknowledgement> {
+  async #schedule(ack: Acknowledgement, { name, deployments }: Package, call: Call): Promise<Acknowledgement> {
     const outcomes = await Promise.allSettled(
-      wishes.map((wish) => this.#options.deployments.schedule({ ...wish, packageName: name }, call)),
+      deployments.map((each) => this.#options.deployments.schedule({ ...each, packageName: name }, call)),
     );
-    const refused = outcomes.flatMap((outcome, index) =>
-      outcome.status === "rejected" ? [`"${wishes[index]?.key}": ${Fault.from(outcome.reason).message}`] : [],
+    const rejected = outcomes.flatMap((outcome, index) =>
+      outcome.status === "rejected" ? [`"${deployments[index]?.key}": ${Fault.from(outcome.reason).message}`] : [],
     );
-    const scheduled = `${wishes.length - refused.length} of ${wishes.length} deployments scheduled`;
-    return { ...ack, message: refused.length === 0 ? scheduled : `${scheduled}; not scheduled: ${refused.join("; ")}` };
+    const scheduled = `${deployments.length - rejected.length} of ${deployments.length} deployments scheduled`;
+    return {
+      ...ack,
+      message: rejected.length === 0 ? scheduled : `${scheduled}; not scheduled: ${rejected.join("; ")}`,
+    };
   }
 
   async #stored(name: PackageName): Promise<Stored<PackageRecord>> {
@@ -328,9 +336,9 @@ export class PackageRegistry implements Registry {
   }
 }
 
-/** What was answered, or would have been, when this very request wrote the package before. */
-function writtenBefore(id: PackageName, once: Once | undefined): Acknowledgement | undefined {
-  if (once?.done === undefined) return undefined;
-  const { note, revision } = once.done;
+/** The response of an earlier attempt of the same request; undefined for the first attempt. */
+function earlierResponse(id: PackageName, idempotency: IdempotencyRecord | undefined): Acknowledgement | undefined {
+  if (idempotency?.committed === undefined) return undefined;
+  const { note, revision } = idempotency.committed;
   return { id, status: (note as WriteNote).status, version: revision };
 }

@@ -3,7 +3,7 @@ import { virtualAmbient } from "@oaas/foundation/virtual";
 import { together, type KeyValueStore } from "@oaas/storage";
 import { openMemoryStore } from "@oaas/storage/memory";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Once } from "../../use-cases.ts";
+import type { IdempotencyRecord } from "../../use-cases.ts";
 import type { HttpReply } from "../handler.ts";
 import { Idempotency } from "./idempotency.ts";
 
@@ -23,7 +23,7 @@ beforeEach(() => {
 });
 afterEach(() => store.close());
 
-const begin = (key: string, work: (once: Once) => Promise<HttpReply>, body = "{}"): Promise<HttpReply> =>
+const begin = (key: string, work: (once: IdempotencyRecord) => Promise<HttpReply>, body = "{}"): Promise<HttpReply> =>
   idempotency.once({ key, caller: "ann", operation: "o", url: "/u", body: Buffer.from(body) }, work);
 const send = (key: string, body?: string): Promise<HttpReply> =>
   begin(
@@ -82,11 +82,11 @@ describe("an idempotency key", () => {
 });
 
 describe("the mark of an effect", () => {
-  const marking = async (once: Once): Promise<number> =>
-    (await store.commit(together(once.mark({ made: "it" }), { writes: [{ op: "put", key: "effect", value: "" }] })))
+  const marking = async (once: IdempotencyRecord): Promise<number> =>
+    (await store.commit(together(once.stage({ made: "it" }), { writes: [{ op: "put", key: "effect", value: "" }] })))
       .revision;
   const doneOf = (key: string): Promise<HttpReply> =>
-    begin(key, async ({ done: before }) => ({ status: 200, json: JSON.stringify(before) }));
+    begin(key, async ({ committed: before }) => ({ status: 200, json: JSON.stringify(before) }));
 
   test("tells whoever takes the request up, at once, what was noted with it and when", async () => {
     const marked = Promise.withResolvers<number>();

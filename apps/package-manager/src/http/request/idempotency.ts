@@ -11,7 +11,7 @@ import {
   type Transaction,
 } from "@oaas/storage";
 import { retryOnConflict } from "../../concurrency.ts";
-import type { Once } from "../../use-cases.ts";
+import type { IdempotencyRecord } from "../../use-cases.ts";
 import type { HttpReply } from "../handler.ts";
 import { RefusedRequest } from "./read-request.ts";
 
@@ -78,7 +78,7 @@ export class Idempotency {
     this.#life = life;
   }
 
-  async once(asked: KeyedRequest, work: (once: Once) => Promise<HttpReply>): Promise<HttpReply> {
+  async once(asked: KeyedRequest, work: (once: IdempotencyRecord) => Promise<HttpReply>): Promise<HttpReply> {
     const { key, caller, operation, url } = asked;
     assertKey(key);
     const request = hashJson([operation, url, Buffer.from(asked.body).toString("base64")]);
@@ -125,12 +125,12 @@ export class Idempotency {
     return runningUntil > now && (owner === undefined || (await this.#store.get(owner)) !== undefined);
   }
 
-  #onceOf(stored: Stored<KeptRequest>): Once {
+  #onceOf(stored: Stored<KeptRequest>): IdempotencyRecord {
     const { record, revision } = stored;
     return {
       key: stored.source.entry.key,
-      done: record.note && { note: record.note, revision },
-      mark: (note) => this.#requests.stageUpdate(stored, { ...record, note }),
+      committed: record.note && { note: record.note, revision },
+      stage: (note) => this.#requests.stageUpdate(stored, { ...record, note }),
     };
   }
 

@@ -53,8 +53,8 @@ export function clusterHandlers(
       const entry = entryOf(parameters);
       return json(registrationToWire(entry, await directory.reading(entry.name, call)));
     },
-    addCluster: async ({ body, call, once }) => {
-      const entry = await admin.add(registrationOf(body), call, { once });
+    addCluster: async ({ body, call, idempotency }) => {
+      const entry = await admin.add(registrationOf(body), call, { idempotency });
       const location = `/api/v1/clusters/${encodeURIComponent(entry.name)}`;
       const registered = registrationToWire(entry, await directory.reading(entry.name, call));
       return json(registered, { [HEADERS.location]: location }, 201);

@@ -43,15 +43,17 @@ export function deploymentHandlers(deployments: Deployments, status: StatusReade
         });
       return json(planToWire(await deployments.plan(present({ deployment, whatIf }), call)));
     },
-    createDeployment: async ({ body, call, ifVersion, once }) =>
-      applied(await deployments.apply(body, call, { ifVersion, once })),
-    putDeployment: async ({ parameters, body, call, ifVersion, once }) => {
+    createDeployment: async ({ body, call, ifVersion, idempotency }) =>
+      applied(await deployments.apply(body, call, { ifVersion, idempotency })),
+    putDeployment: async ({ parameters, body, call, ifVersion, idempotency }) => {
       assertKey(keyIn(parameters), body.deployment.key);
-      return applied(await deployments.apply(body, call, { ifVersion, once }));
+      return applied(await deployments.apply(body, call, { ifVersion, idempotency }));
     },
-    rollBackDeployment: async ({ parameters, body, call, ifVersion, once }) => {
+    rollBackDeployment: async ({ parameters, body, call, ifVersion, idempotency }) => {
       const reasoned = withReason(call, body.reason);
-      return applied(await deployments.rollBack(keyIn(parameters), body.revision, reasoned, { ifVersion, once }));
+      return applied(
+        await deployments.rollBack(keyIn(parameters), body.revision, reasoned, { ifVersion, idempotency }),
+      );
     },
     cancelDeployment: async ({ parameters, call }) => {
       const key = keyIn(parameters);

@@ -25,17 +25,17 @@ type PackageOperation =
 export function packageHandlers(registry: Registry): Handlers<PackageOperation> {
   const nameIn = (parameters: Parameters): PackageName => parameters["name"] as PackageName;
   return {
-    createPackage: async ({ body, query, call, once }) => {
+    createPackage: async ({ body, query, call, idempotency }) => {
       const options = present({ applyDeployments: query.apply_deployments });
       if (query.dry_run === true) return previewReply(await registry.preview(body, options));
-      const ack = await registry.register(body, call, { ...options, once });
+      const ack = await registry.register(body, call, { ...options, idempotency });
       return acknowledged(ack, 201, { [HEADERS.location]: packageUrl(body.name) });
     },
-    updatePackage: async ({ parameters, body, query, call, ifVersion, once }) => {
+    updatePackage: async ({ parameters, body, query, call, ifVersion, idempotency }) => {
       const name = nameIn(parameters);
       const options = { ...present({ applyDeployments: query.apply_deployments }), ifVersion };
       if (query.dry_run === true) return previewReply(await registry.preview(body, { ...options, name }));
-      return acknowledged(await registry.update(name, body, call, { ...options, once }), 200);
+      return acknowledged(await registry.update(name, body, call, { ...options, idempotency }), 200);
     },
     deletePackage: async ({ parameters, query, call, ifVersion }) => {
       const name = nameIn(parameters);
@@ -62,9 +62,9 @@ export function packageHandlers(registry: Registry): Handlers<PackageOperation> 
     },
     diffPackage: async ({ parameters, query }) =>
       json(diffToWire(await registry.diff(nameIn(parameters), query.from, query.to))),
-    rollBackPackage: async ({ parameters, body, call, ifVersion, once }) => {
+    rollBackPackage: async ({ parameters, body, call, ifVersion, idempotency }) => {
       const reasoned = withReason(call, body.reason);
-      const ack = await registry.rollBack(nameIn(parameters), body.revision, reasoned, { ifVersion, once });
+      const ack = await registry.rollBack(nameIn(parameters), body.revision, reasoned, { ifVersion, idempotency });
       return acknowledged(ack, 200);
     },
     listClasses: async ({ query }) => {
